@@ -1,0 +1,24 @@
+// Package web holds the built console, so that a binary serves it without any file beside it.
+//
+// It promises that Dist is the output of the web build: index.html at the root, everything else under assets, with names
+// that stay the same between builds. Names carry no hash, so a server must have browsers revalidate (ETag). The package
+// has no state and starts nothing.
+package web
+
+import (
+	"embed"
+	"io/fs"
+)
+
+//go:embed all:dist
+var files embed.FS
+
+// Dist returns the console's files, rooted at the folder that holds index.html.
+func Dist() fs.FS {
+	dist, err := fs.Sub(files, "dist")
+	if err != nil {
+		// fs.Sub fails only for an invalid path, and this one is a constant.
+		panic(err)
+	}
+	return dist
+}

@@ -1,0 +1,62 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import react from '@vitejs/plugin-react';
+import { defineConfig, type Plugin } from 'vite';
+
+const root = dirname(fileURLToPath(import.meta.url));
+
+// What dist is made from. dist_test.go has the same list and the same algorithm: it fails where dist is older than its sources.
+const sources = ['index.html', 'package.json', 'package-lock.json', 'public', 'src', 'tsconfig.json', 'vite.config.ts'];
+
+function filesUnder(path: string): string[] {
+  const entries = readdirSync(join(root, path), { withFileTypes: true });
+  return entries.flatMap((e) => (e.isDirectory() ? filesUnder(`${path}/${e.name}`) : [`${path}/${e.name}`]));
+}
+
+function hashOfSources(): string {
+  const files = sources.flatMap((s) => (/\.\w+$/.test(s) ? [s] : filesUnder(s))).sort();
+  const all = createHash('sha256');
+  for (const f of files) {
+    const one = createHash('sha256').update(readFileSync(join(root, f))).digest('hex');
+    all.update(`${one}  ${f}\n`);
+  }
+  return all.digest('hex');
+}
+
+function stampSources(): Plugin {
+  return {
+    name: 'carillon-stamp-sources',
+    apply: 'build',
+    closeBundle() {
+      writeFileSync(join(root, 'dist/sources.sha256'), `${hashOfSources()}\n`);
+    },
+  };
+}
+
+export default defineConfig({
+  plugins: [react(), stampSources()],
+  server: { proxy: { '/api': process.env.CARILLON_URL ?? 'http://127.0.0.1:8080' } },
+  build: {
+    target: 'es2022',
+    sourcemap: false,
+    // The content security policy allows no data: URLs, so nothing is inlined.
+    assetsInlineLimit: 0,
+    cssCodeSplit: false,
+    modulePreload: { polyfill: false },
+    chunkSizeWarningLimit: 600,
+    rolldownOptions: {
+      output: {
+        // Stable names: dist is committed, and a change should touch only the files that changed.
+        entryFileNames: 'assets/[name].js',
+        chunkFileNames: 'assets/[name].js',
+        assetFileNames: 'assets/[name][extname]',
+      },
+    },
+  },
+  test: {
+    environment: 'happy-dom',
+    include: ['src/**/*.test.{ts,tsx}'],
+  },
+} as Parameters<typeof defineConfig>[0]);
