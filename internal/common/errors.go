@@ -1,0 +1,84 @@
+package common
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Code says what kind of failure an error is; it is stable, for scripts and for
+// translation. The HTTP status follows from it in one table (httpapi).
+type Code string
+
+// The codes that leave a process.
+const (
+	CodeInvalid         Code = "invalid"
+	CodeNotFound        Code = "not_found"
+	CodeExists          Code = "exists"
+	CodeStale           Code = "stale"
+	CodeConflict        Code = "conflict"
+	CodeUnauthenticated Code = "unauthenticated"
+	CodeForbidden       Code = "forbidden"
+	CodeUnavailable     Code = "unavailable"
+	CodeTooLarge        Code = "too_large"
+	CodeUnsupportedType Code = "unsupported_media_type"
+	CodeNotAllowed      Code = "method_not_allowed"
+	CodeTooMany         Code = "too_many_requests"
+	CodeInternal        Code = "internal"
+)
+
+// Error is a failure that a user may read: a code, a sentence and, where one
+// helps, a hint. Faults lists every fault of a refused input at once.
+type Error struct {
+	Code    Code
+	Message string
+	Hint    string
+	Faults  []Fault
+	Err     error // the cause, for logs; never shown to a user
+}
+
+// Fault is one thing wrong with one place of an input.
+type Fault struct {
+	Location string `json:"location"`
+	Code     string `json:"code"`
+	Message  string `json:"message"`
+	Hint     string `json:"hint,omitempty"`
+	Value    any    `json:"value,omitempty"`
+}
+
+func (e *Error) Error() string {
+	var b strings.Builder
+	b.WriteString(e.Message)
+	for i, f := range e.Faults {
+		if i == 0 {
+			b.WriteString(": ")
+		} else {
+			b.WriteString("; ")
+		}
+		fmt.Fprintf(&b, "%s: %s", f.Location, f.Message)
+	}
+	if e.Err != nil {
+		fmt.Fprintf(&b, ": %v", e.Err)
+	}
+	return b.String()
+}
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// Errorf makes an Error without a cause.
+func Errorf(code Code, format string, args ...any) *Error {
+	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+// Invalid makes the error of a refused input.
+func Invalid(message string, faults ...Fault) *Error {
+	return &Error{Code: CodeInvalid, Message: message, Faults: faults}
+}
+
+// CodeOf tells the code of an error; one without a code is internal.
+func CodeOf(err error) Code {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e.Code
+	}
+	return CodeInternal
+}

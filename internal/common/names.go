@@ -1,0 +1,31 @@
+package common
+
+import (
+	"crypto/rand"
+	"encoding/base32"
+	"regexp"
+	"strings"
+)
+
+// MaxName is the longest name of a job or a group, in bytes.
+const MaxName = 128
+
+var namePattern = regexp.MustCompile(`^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$`)
+
+// NamePattern is the pattern of names of jobs, groups and workers, for schemas.
+// A name must not hold ".." either.
+const NamePattern = `^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$`
+
+// ValidName tells whether a text may name a job, a group or a worker. Such a name is
+// safe as a part of an etcd key, of a URL path and of a file name.
+func ValidName(s string) bool {
+	return len(s) <= MaxName && namePattern.MatchString(s) && !strings.Contains(s, "..")
+}
+
+// NewID makes a random identifier of 80 bits: 16 characters of a–z and 2–7. Jobs
+// (uid), triggers, lives and nonces use it.
+func NewID() string {
+	var b [10]byte
+	_, _ = rand.Read(b[:]) // never fails (crypto/rand ends the program instead)
+	return strings.ToLower(base32.StdEncoding.EncodeToString(b[:]))
+}

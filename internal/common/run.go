@@ -1,0 +1,170 @@
+package common
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// Status of a run, or of a fire that did not run.
+type Status string
+
+// The statuses. All but waiting and running are terminal.
+const (
+	StatusWaiting   Status = "waiting"
+	StatusRunning   Status = "running"
+	StatusSucceeded Status = "succeeded"
+	StatusFailed    Status = "failed"
+	StatusTimedOut  Status = "timed_out"
+	StatusKilled    Status = "killed"
+	StatusLost      Status = "lost"
+	StatusSkipped   Status = "skipped"
+	StatusRefused   Status = "refused"
+	StatusMissed    Status = "missed"
+)
+
+// Statuses lists them all, in the order of a run's life.
+var Statuses = [...]Status{StatusWaiting, StatusRunning, StatusSucceeded, StatusFailed, StatusTimedOut,
+	StatusKilled, StatusLost, StatusSkipped, StatusRefused, StatusMissed}
+
+// Terminal tells whether the status is an outcome.
+func (s Status) Terminal() bool { return s != "" && s != StatusWaiting && s != StatusRunning }
+
+// Cause says why a run was wanted.
+type Cause string
+
+// The causes.
+const (
+	CauseCron    Cause = "cron"
+	CauseCatchUp Cause = "catchup"
+	CauseManual  Cause = "manual"
+	CauseRetry   Cause = "retry"
+	CauseRerun   Cause = "rerun"
+)
+
+// Causes lists them all.
+var Causes = [...]Cause{CauseCron, CauseCatchUp, CauseManual, CauseRetry, CauseRerun}
+
+// Reason explains a status: a code to translate by, its data, and an English text.
+type Reason struct {
+	Code string            `json:"code"`
+	Data map[string]string `json:"data,omitempty"`
+	Text string            `json:"text"`
+}
+
+// Run is one execution of a job, or the outcome of a fire that did not run
+// (attempt 0). A gap of fires is one entry with Gap set.
+type Run struct {
+	ID              string     `json:"id"`
+	Job             string     `json:"job"`
+	JobUID          string     `json:"jobUid"`
+	JobVersion      int64      `json:"jobVersion,omitempty"`
+	Group           string     `json:"group,omitempty"`
+	Fire            string     `json:"fire"`
+	PlannedAt       time.Time  `json:"plannedAt"`
+	Cause           Cause      `json:"cause"`
+	Attempt         int        `json:"attempt"`
+	Status          Status     `json:"status"`
+	Reason          *Reason    `json:"reason,omitempty"`
+	Worker          string     `json:"worker,omitempty"` // id
+	WorkerName      string     `json:"workerName,omitempty"`
+	ClaimedAt       *time.Time `json:"claimedAt,omitempty"`
+	StartedAt       *time.Time `json:"startedAt,omitempty"`
+	EndedAt         *time.Time `json:"endedAt,omitempty"`
+	ExitCode        *int       `json:"exitCode,omitempty"`
+	Signal          string     `json:"signal,omitempty"`
+	OutputBytes     int64      `json:"outputBytes"`
+	OutputTruncated bool       `json:"outputTruncated,omitempty"`
+	CPUSeconds      float64    `json:"cpuSeconds,omitempty"`
+	MaxRSSBytes     int64      `json:"maxRssBytes,omitempty"`
+	TriggeredBy     string     `json:"triggeredBy,omitempty"`
+	Note            string     `json:"note,omitempty"`
+	Gap             *Gap       `json:"gap,omitempty"`
+}
+
+// Gap stands for all fires after From, up to and including To.
+type Gap struct {
+	From  time.Time `json:"from"`
+	To    time.Time `json:"to"`
+	Count int64     `json:"count"`
+}
+
+// Record is the value of /cron/runs/<job>/<run>: this run is not resolved.
+type Record struct {
+	Run        string        `json:"run"`
+	Fire       string        `json:"fire"`
+	Job        string        `json:"job"`
+	JobUID     string        `json:"jobUid"`
+	JobVersion int64         `json:"jobVersion"`
+	Group      string        `json:"group,omitempty"`
+	PlannedAt  time.Time     `json:"plannedAt"`
+	ClaimedAt  time.Time     `json:"claimedAt"`
+	Attempt    int           `json:"attempt"`
+	Cause      Cause         `json:"cause"`
+	By         string        `json:"by,omitempty"`
+	Note       string        `json:"note,omitempty"`
+	Owner      Life          `json:"owner"`
+	Nonce      string        `json:"nonce"`
+	Policy     Policy        `json:"policy"`
+	TTL        time.Duration `json:"ttl"`
+}
+
+// AsRun shows the record as a run in the given state.
+func (r *Record) AsRun(s Status) Run {
+	claimed := r.ClaimedAt
+	return Run{ID: r.Run, Job: r.Job, JobUID: r.JobUID, JobVersion: r.JobVersion, Group: r.Group, Fire: r.Fire,
+		PlannedAt: r.PlannedAt, Cause: r.Cause, Attempt: r.Attempt, Status: s, Worker: r.Owner.Worker,
+		WorkerName: r.Owner.Name, ClaimedAt: &claimed, TriggeredBy: r.By, Note: r.Note}
+}
+
+// Trigger is the value of /cron/triggers/<job>/<id>: a fire outside the plan.
+type Trigger struct {
+	ID        string    `json:"id"`
+	Job       string    `json:"job"`
+	JobUID    string    `json:"jobUid"`
+	Group     string    `json:"group,omitempty"`
+	Fire      string    `json:"fire"`
+	PlannedAt time.Time `json:"plannedAt"`
+	Attempt   int       `json:"attempt"`
+	Cause     Cause     `json:"cause"`
+	By        string    `json:"by,omitempty"`
+	Note      string    `json:"note,omitempty"`
+	NotBefore time.Time `json:"notBefore"`
+}
+
+// RunID is the id of the run that the trigger asks for.
+func (t *Trigger) RunID() string { return RunID(t.Fire, t.Attempt) }
+
+// AsRun shows the trigger as a run that waits.
+func (t *Trigger) AsRun() Run {
+	return Run{ID: t.RunID(), Job: t.Job, JobUID: t.JobUID, Group: t.Group, Fire: t.Fire, PlannedAt: t.PlannedAt,
+		Cause: t.Cause, Attempt: t.Attempt, Status: StatusWaiting, TriggeredBy: t.By, Note: t.Note}
+}
+
+// Kill is the value of /cron/killer/<worker>/<run>: a wish to end a run.
+type Kill struct {
+	Run  string    `json:"run"`
+	By   string    `json:"by"`
+	Note string    `json:"note,omitempty"`
+	At   time.Time `json:"at"`
+}
+
+// PlannedFire is the id of a fire of the plan.
+func PlannedFire(jobUID string, at time.Time) string { return jobUID + "." + TimeKey(at) }
+
+// TriggeredFire is the id of a fire that a trigger asked for.
+func TriggeredFire(jobUID, triggerID string) string { return jobUID + ".t" + triggerID }
+
+// RunID is the id of an attempt for a fire. Whoever plans the same fire names
+// the same run. Attempt 0 stands for a fire that did not run.
+func RunID(fire string, attempt int) string { return fmt.Sprintf("%s.%d", fire, attempt) }
+
+// GapID is the id of the entry for the fires after the cursor value from.
+func GapID(jobUID string, from time.Time) string { return jobUID + ".g" + TimeKey(from) + ".0" }
+
+// Decode reads a value of the store. Unknown fields are left alone: a newer version wrote them.
+func Decode[T any](data []byte) (T, error) {
+	var v T
+	err := json.Unmarshal(data, &v)
+	return v, err
+}

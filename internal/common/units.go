@@ -1,0 +1,82 @@
+package common
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Duration is a length of time as its author wrote it: Go's syntax plus d for
+// days of 24 hours ("90s", "1h30m", "30d"). The text is kept, so that what was
+// sent comes back.
+type Duration string
+
+// Value reads the duration.
+func (d Duration) Value() (time.Duration, error) {
+	text := string(d)
+	var days time.Duration
+	if before, after, found := strings.Cut(text, "d"); found {
+		n, err := strconv.ParseUint(before, 10, 16)
+		if err != nil {
+			return 0, fmt.Errorf("%.40q is not a duration", text)
+		}
+		days, text = time.Duration(n)*24*time.Hour, after
+		if text == "" {
+			return days, nil
+		}
+	}
+	rest, err := time.ParseDuration(text)
+	if err != nil || rest < 0 {
+		return 0, fmt.Errorf("%.40q is not a duration", string(d))
+	}
+	return days + rest, nil
+}
+
+// Or is the value, or def where nothing valid was set.
+func (d Duration) Or(def time.Duration) time.Duration {
+	if d == "" {
+		return def
+	}
+	v, err := d.Value()
+	if err != nil {
+		return def
+	}
+	return v
+}
+
+// Size is a number of bytes as its author wrote it: digits and B, KiB, MiB or GiB.
+type Size string
+
+var sizeUnits = []struct {
+	suffix string
+	factor int64
+}{{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"B", 1}}
+
+// Value reads the size.
+func (s Size) Value() (int64, error) {
+	for _, u := range sizeUnits {
+		digits, found := strings.CutSuffix(string(s), u.suffix)
+		if !found {
+			continue
+		}
+		n, err := strconv.ParseInt(digits, 10, 32)
+		if err != nil || n < 0 {
+			break
+		}
+		return n * u.factor, nil
+	}
+	return 0, fmt.Errorf("%.40q is not a size; write 512KiB, 16MiB or 1GiB", string(s))
+}
+
+// Or is the value, or def where nothing valid was set.
+func (s Size) Or(def int64) int64 {
+	if s == "" {
+		return def
+	}
+	v, err := s.Value()
+	if err != nil {
+		return def
+	}
+	return v
+}

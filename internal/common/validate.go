@@ -1,0 +1,210 @@
+package common
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Bounds of a job.
+const (
+	MaxJobBytes  = 64 << 10
+	MaxTitle     = 200
+	MaxLabels    = 32
+	MaxLabel     = 63
+	MaxArgs      = 256
+	MaxEnv       = 128
+	MaxExitCodes = 64
+	MaxOutput    = 1 << 30
+	MaxTimeout   = 366 * 24 * time.Hour
+)
+
+var (
+	labelKeyPattern = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9._/-]{0,61}[A-Za-z0-9])?$`)
+	labelPattern    = regexp.MustCompile(`^([A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?)?$`)
+	envPattern      = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,127}$`)
+	userPattern     = regexp.MustCompile(`^[a-z_][a-z0-9_-]{0,31}\$?$`)
+)
+
+// Faults lists everything that is wrong with the job, its timetable aside (which
+// common/schedule reads). Locations are the names of the JSON fields.
+func (j *Job) Faults() []Fault {
+	c := &checker{}
+	if !ValidName(j.Name) {
+		c.add("name", "name", j.Name, "must be 1 to 128 characters of a–z, 0–9, '.', '_' and '-', begin and end with a letter or digit, and not contain '..'")
+	}
+	if j.Group != "" && !ValidName(j.Group) {
+		c.add("group", "name", j.Group, "must be 1 to 128 characters of a–z, 0–9, '.', '_' and '-', begin and end with a letter or digit, and not contain '..'")
+	}
+	c.line("title", j.Title, MaxTitle)
+	c.text("description", j.Description)
+	c.labels(j.Labels)
+	j.commandFaults(c)
+	j.policyFaults(c)
+	if data, err := json.Marshal(j); err == nil && len(data) > MaxJobBytes {
+		c.add("", "too_large", nil, "is larger than 64 KiB")
+	}
+	return c.faults
+}
+
+func (j *Job) commandFaults(c *checker) {
+	switch {
+	case j.Command == "" && len(j.Args) == 0:
+		c.add("command", "required", nil, "is required, unless args are given")
+	case j.Command != "" && len(j.Args) > 0:
+		c.add("args", "exclusive", nil, "cannot stand beside command: give one of them")
+	case len(j.Args) > 0 && j.Args[0] == "":
+		c.add("args[0]", "required", nil, "must name a program")
+	}
+	if len(j.Args) > MaxArgs {
+		c.add("args", "too_many", len(j.Args), fmt.Sprintf("must be at most %d", MaxArgs))
+	}
+	if len(j.Args) > 0 && j.Shell != "" {
+		c.add("shell", "exclusive", nil, "has no meaning with args, which run without a shell")
+	}
+	c.text("command", j.Command)
+	for i, a := range j.Args {
+		c.text(fmt.Sprintf("args[%d]", i), a)
+	}
+	c.text("stdin", j.Stdin)
+	c.absolute("shell", j.Shell)
+	c.absolute("workDir", j.WorkDir)
+	if j.User != "" && !userPattern.MatchString(j.User) {
+		c.add("user", "user", j.User, "is not a user name")
+	}
+	if len(j.Env) > MaxEnv {
+		c.add("env", "too_many", len(j.Env), fmt.Sprintf("must be at most %d", MaxEnv))
+	}
+	for _, k := range slices.Sorted(maps.Keys(j.Env)) {
+		switch {
+		case !envPattern.MatchString(k):
+			c.add("env", "env_name", k, "names must be letters, digits and '_', and not begin with a digit")
+		case strings.HasPrefix(k, "CARILLON_"):
+			c.add("env."+k, "env_reserved", k, "is reserved: CARILLON_ variables are set by the worker")
+		}
+		c.text("env."+k, j.Env[k])
+	}
+}
+
+func (j *Job) policyFaults(c *checker) {
+	c.duration("timeout", j.Timeout, time.Millisecond, MaxTimeout)
+	// A third of lostAfter, so that a worker cut off can stop its runs in time.
+	c.duration("killGrace", j.KillGrace, 0, DefaultLostAfter/3)
+	if len(j.SuccessExitCodes) > MaxExitCodes {
+		c.add("successExitCodes", "too_many", len(j.SuccessExitCodes), fmt.Sprintf("must be at most %d", MaxExitCodes))
+	}
+	for i, code := range j.SuccessExitCodes {
+		if code < 0 || code > 255 {
+			c.add(fmt.Sprintf("successExitCodes[%d]", i), "range", code, "must be from 0 to 255")
+		}
+	}
+	if j.Overlap != "" && j.Overlap != OverlapSkip {
+		c.add("overlap", "enum", string(j.Overlap), "must be skip")
+	}
+	if j.DST != nil {
+		c.enum("dst.gap", j.DST.Gap, "run", "skip")
+		c.enum("dst.overlap", j.DST.Overlap, "first", "second", "both")
+	}
+	if j.Output != nil && j.Output.Max != "" {
+		if n, err := j.Output.Max.Value(); err != nil {
+			c.add("output.max", "size", string(j.Output.Max), "is not a size; write 512KiB, 16MiB or 1GiB")
+		} else if n < 4<<10 || n > MaxOutput {
+			c.add("output.max", "range", string(j.Output.Max), "must be from 4KiB to 1GiB")
+		}
+	}
+}
+
+// checker gathers faults.
+type checker struct{ faults []Fault }
+
+func (c *checker) add(location, code string, value any, message string) {
+	if s, ok := value.(string); ok {
+		value = Excerpt(s)
+	}
+	c.faults = append(c.faults, Fault{Location: location, Code: code, Value: value, Message: message})
+}
+
+func (c *checker) enum(location, value string, allowed ...string) {
+	if value != "" && !slices.Contains(allowed, value) {
+		c.add(location, "enum", value, "must be one of "+strings.Join(allowed, ", "))
+	}
+}
+
+func (c *checker) text(location, s string) {
+	if !utf8.ValidString(s) {
+		c.add(location, "utf8", nil, "is not valid UTF-8")
+	} else if strings.ContainsRune(s, 0) {
+		c.add(location, "nul", nil, "must not contain a NUL character")
+	}
+}
+
+func (c *checker) line(location, s string, limit int) {
+	c.text(location, s)
+	if utf8.RuneCountInString(s) > limit {
+		c.add(location, "too_long", nil, fmt.Sprintf("must be at most %d characters", limit))
+	}
+	if strings.ContainsFunc(s, func(r rune) bool { return r != 0 && unicode.IsControl(r) }) {
+		c.add(location, "control", s, "must be one line without control characters")
+	}
+}
+
+func (c *checker) absolute(location, s string) {
+	c.line(location, s, 4096)
+	if s != "" && (!path.IsAbs(s) || path.Clean(s) != strings.TrimRight(s, "/") && s != "/") {
+		c.add(location, "path", s, "must be an absolute path without '..'")
+	}
+}
+
+func (c *checker) labels(labels map[string]string) {
+	if len(labels) > MaxLabels {
+		c.add("labels", "too_many", len(labels), fmt.Sprintf("must be at most %d", MaxLabels))
+	}
+	for _, k := range slices.Sorted(maps.Keys(labels)) {
+		if !labelKeyPattern.MatchString(k) {
+			c.add("labels", "label", k, "names must be 1 to 63 letters, digits, '.', '_', '-' or '/'")
+		}
+		if !labelPattern.MatchString(labels[k]) {
+			c.add("labels."+Excerpt(k), "label", labels[k], "must be up to 63 letters, digits, '.', '_' or '-'")
+		}
+	}
+}
+
+func (c *checker) duration(location string, d Duration, least, most time.Duration) {
+	if d == "" {
+		return
+	}
+	v, err := d.Value()
+	switch {
+	case err != nil:
+		c.add(location, "duration", string(d), "is not a duration; write 90s, 5m, 1h30m or 2d")
+	case v < least || v > most:
+		c.add(location, "range", string(d), fmt.Sprintf("must be from %v to %v", least, most))
+	}
+}
+
+// Excerpt cuts a user's text to 80 bytes and escapes what is not printable, so
+// that it can be quoted in an error or a log line without forging either.
+func Excerpt(s string) string {
+	const limit = 80
+	var b strings.Builder
+	for _, r := range s {
+		piece := string(r)
+		if r == utf8.RuneError || !unicode.IsPrint(r) {
+			quoted := fmt.Sprintf("%+q", r)
+			piece = quoted[1 : len(quoted)-1]
+		}
+		if b.Len()+len(piece) > limit {
+			b.WriteString("…")
+			break
+		}
+		b.WriteString(piece)
+	}
+	return b.String()
+}
