@@ -1,0 +1,85 @@
+package etcdkit
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"time"
+
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"carillon/internal/common"
+)
+
+// Config says where etcd is and who we are there.
+type Config struct {
+	Endpoints []string
+	Username  string
+	Password  string
+	TLS       *tls.Config // nil: plain
+}
+
+// Dial makes a client. It does not wait for etcd: a daemon starts while etcd is
+// away, and its calls fail until it is back.
+func Dial(cfg Config) (*clientv3.Client, error) {
+	return clientv3.New(clientv3.Config{
+		Endpoints:            cfg.Endpoints,
+		Username:             cfg.Username,
+		Password:             cfg.Password,
+		TLS:                  cfg.TLS,
+		DialKeepAliveTime:    5 * time.Second,
+		DialKeepAliveTimeout: 5 * time.Second,
+		PermitWithoutStream:  true,
+		MaxCallSendMsgSize:   4 << 20,
+		Logger:               zap.NewNop(), // our callers log what matters to them
+	})
+}
+
+// Wrap gives an error of etcd its code: what may pass is unavailable, the rest
+// is internal. Errors that have a code already keep it.
+func Wrap(err error) error {
+	if err == nil {
+		return nil
+	}
+	if _, ok := errors.AsType[*common.Error](err); ok {
+		return err
+	}
+	if errors.Is(err, context.Canceled) {
+		return err
+	}
+	if Ambiguous(err) {
+		return &common.Error{Code: common.CodeUnavailable, Message: "etcd does not answer", Err: err,
+			Hint: "check that the etcd cluster has a leader and that its endpoints are right"}
+	}
+	return &common.Error{Code: common.CodeInternal, Message: "etcd refused the request", Err: err}
+}
+
+// Ambiguous tells whether a failed transaction may have been applied all the
+// same, or may pass when tried again.
+func Ambiguous(err error) bool {
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
+		return true
+	}
+	if errors.Is(err, clientv3.ErrNoAvailableEndpoints) {
+		return true
+	}
+	var code codes.Code
+	if e, ok := errors.AsType[rpctypes.EtcdError](err); ok {
+		code = e.Code()
+	} else {
+		code = status.Code(err)
+	}
+	switch code {
+	case codes.Unavailable, codes.DeadlineExceeded, codes.Canceled, codes.Unknown, codes.Aborted, codes.Internal:
+		return true
+	default:
+		return errors.Is(err, rpctypes.ErrNoSpace)
+	}
+}
+
+// LeaseGone tells whether an error says that a lease has ended.
+func LeaseGone(err error) bool { return errors.Is(err, rpctypes.ErrLeaseNotFound) }

@@ -1,0 +1,168 @@
+package etcdkit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"go.etcd.io/etcd/api/v3/mvccpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+)
+
+// Update is news of a prefix. With Whole set, Puts is all there is at Revision,
+// and what the receiver knows beside it is gone. Otherwise Puts and Deletes are
+// the changes since the last update, one per key.
+type Update struct {
+	Whole    bool
+	Revision int64
+	Puts     []*mvccpb.KeyValue
+	Deletes  []*mvccpb.KeyValue // Key and ModRevision of the deletion
+}
+
+// Follower keeps a receiver up to date with a prefix.
+type Follower struct {
+	Client *clientv3.Client
+	Prefix string
+	// Silence is how long a watch may say nothing before it is given up; it is asked
+	// for a sign of life three times as often. Default 30 s.
+	Silence time.Duration
+	// Trouble hears why the follower lists again. It may be nil.
+	Trouble func(error)
+	// Alive is called when the server has shown that we have all there is. It may be nil.
+	Alive func()
+}
+
+const (
+	pageSize   = 2000
+	callLimit  = 10 * time.Second
+	retryFirst = 100 * time.Millisecond
+	retryMost  = 5 * time.Second
+)
+
+// Follow lists the prefix, watches from there, and lists again after any gap,
+// until the context ends or the receiver returns an error, which it passes on.
+func (f *Follower) Follow(ctx context.Context, receive func(context.Context, Update) error) error {
+	backoff := retryFirst
+	for {
+		update, err := f.list(ctx)
+		if err == nil {
+			backoff = retryFirst
+			f.alive()
+			if err := receive(ctx, update); err != nil {
+				return err
+			}
+			err = f.watch(ctx, update.Revision+1, receive)
+			if r, ok := errors.AsType[receiverError](err); ok {
+				return r.error
+			}
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if f.Trouble != nil {
+			f.Trouble(err)
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(backoff):
+		}
+		backoff = min(2*backoff, retryMost)
+	}
+}
+
+func (f *Follower) alive() {
+	if f.Alive != nil {
+		f.Alive()
+	}
+}
+
+// list reads the whole prefix at one revision, page by page.
+func (f *Follower) list(ctx context.Context) (Update, error) {
+	update := Update{Whole: true}
+	key, end := f.Prefix, clientv3.GetPrefixRangeEnd(f.Prefix)
+	for {
+		opts := []clientv3.OpOption{clientv3.WithRange(end), clientv3.WithLimit(pageSize)}
+		if update.Revision != 0 {
+			opts = append(opts, clientv3.WithRev(update.Revision))
+		}
+		callCtx, cancel := context.WithTimeout(ctx, callLimit)
+		resp, err := f.Client.Get(callCtx, key, opts...)
+		cancel()
+		if err != nil {
+			return Update{}, fmt.Errorf("list %s: %w", f.Prefix, err)
+		}
+		if update.Revision == 0 {
+			update.Revision = resp.Header.Revision
+		}
+		update.Puts = append(update.Puts, resp.Kvs...)
+		if !resp.More || len(resp.Kvs) == 0 {
+			return update, nil
+		}
+		key = string(resp.Kvs[len(resp.Kvs)-1].Key) + "\x00"
+	}
+}
+
+// receiverError marks an error of the receiver among those of the watch.
+type receiverError struct{ error }
+
+func (f *Follower) watch(ctx context.Context, from int64, receive func(context.Context, Update) error) error {
+	silence := f.Silence
+	if silence == 0 {
+		silence = 30 * time.Second
+	}
+	ctx, cancel := context.WithCancel(clientv3.WithRequireLeader(ctx))
+	defer cancel()
+	ch := f.Client.Watch(ctx, f.Prefix, clientv3.WithPrefix(), clientv3.WithRev(from),
+		clientv3.WithFragment(), clientv3.WithProgressNotify(), clientv3.WithCreatedNotify())
+	ask := time.NewTicker(silence / 3)
+	defer ask.Stop()
+	heard := time.Now()
+	for {
+		select {
+		case <-ask.C:
+			if time.Since(heard) > silence {
+				return fmt.Errorf("watch %s: silent for %v", f.Prefix, silence)
+			}
+			// Asked on a context of its own: it blocks while the stream is being made.
+			askCtx, cancelAsk := context.WithTimeout(ctx, silence/3)
+			_ = f.Client.RequestProgress(askCtx) // no answer is what silence is for
+			cancelAsk()
+		case resp, ok := <-ch:
+			if !ok {
+				return fmt.Errorf("watch %s: closed", f.Prefix)
+			}
+			if err := resp.Err(); err != nil {
+				return fmt.Errorf("watch %s: %w", f.Prefix, err)
+			}
+			heard = time.Now()
+			f.alive()
+			if len(resp.Events) == 0 {
+				continue
+			}
+			if err := receive(ctx, changes(resp)); err != nil {
+				return receiverError{err}
+			}
+		}
+	}
+}
+
+// changes folds the events of a response: the last one of each key stands.
+func changes(resp clientv3.WatchResponse) Update {
+	update := Update{Revision: resp.Header.Revision}
+	last := make(map[string]int, len(resp.Events))
+	for i, ev := range resp.Events {
+		last[string(ev.Kv.Key)] = i
+	}
+	for i, ev := range resp.Events {
+		switch {
+		case last[string(ev.Kv.Key)] != i:
+		case ev.Type == clientv3.EventTypeDelete:
+			update.Deletes = append(update.Deletes, ev.Kv)
+		default:
+			update.Puts = append(update.Puts, ev.Kv)
+		}
+	}
+	return update
+}

@@ -1,0 +1,147 @@
+package etcdkit_test
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"carillon/internal/etcdkit"
+	"carillon/internal/etcdkit/etcdtest"
+)
+
+// mirror applies updates the way every receiver does.
+type mirror struct {
+	table  map[string]string
+	wholes int
+}
+
+func (m *mirror) apply(u etcdkit.Update) {
+	if u.Whole {
+		m.wholes++
+		m.table = map[string]string{}
+	}
+	for _, kv := range u.Puts {
+		m.table[string(kv.Key)] = string(kv.Value)
+	}
+	for _, kv := range u.Deletes {
+		delete(m.table, string(kv.Key))
+	}
+}
+
+// follow runs a follower until its mirror satisfies the condition.
+func follow(t *testing.T, f *etcdkit.Follower, m *mirror, step func(m *mirror) (done bool)) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	done := fmt.Errorf("done")
+	err := f.Follow(ctx, func(_ context.Context, u etcdkit.Update) error {
+		m.apply(u)
+		if step(m) {
+			return done
+		}
+		return nil
+	})
+	if err != done {
+		t.Fatalf("follow ended with %v, table %v", err, m.table)
+	}
+}
+
+func TestFollowKeepsTheTable(t *testing.T) {
+	client := etcdtest.Start(t)
+	put := func(k, v string) {
+		if _, err := client.Put(t.Context(), k, v); err != nil {
+			t.Error(err)
+		}
+	}
+	for i := range 5000 { // more than two pages
+		put(fmt.Sprintf("/p/%05d", i), "1")
+	}
+	put("/q/other", "1")
+	m := &mirror{}
+	follow(t, &etcdkit.Follower{Client: client, Prefix: "/p/"}, m, func(m *mirror) bool {
+		if m.wholes == 1 && len(m.table) == 5000 && m.table["/p/00007"] == "1" {
+			go func() {
+				put("/p/00007", "2")
+				put("/p/00007", "3")
+				_, _ = client.Delete(context.WithoutCancel(t.Context()), "/p/00008")
+			}()
+			return false
+		}
+		_, there := m.table["/p/00008"]
+		return m.table["/p/00007"] == "3" && !there
+	})
+	if len(m.table) != 4999 || m.wholes != 1 {
+		t.Fatalf("%d keys after %d lists, want 4999 after 1", len(m.table), m.wholes)
+	}
+}
+
+// A follower whose next revision was compacted away lists again and misses nothing.
+func TestFollowListsAgainAfterCompaction(t *testing.T) {
+	client := etcdtest.Start(t)
+	var rev int64
+	for i := range 10 {
+		resp, err := client.Put(t.Context(), "/p/a", fmt.Sprint(i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		rev = resp.Header.Revision
+	}
+	// Between its list and its watch the history goes away: the receiver, called after
+	// the list, makes the gap.
+	m := &mirror{}
+	follow(t, &etcdkit.Follower{Client: client, Prefix: "/p/"}, m, func(m *mirror) bool {
+		if m.wholes == 1 && m.table["/p/b"] == "" {
+			if _, err := client.Put(t.Context(), "/p/b", "1"); err != nil {
+				t.Fatal(err)
+			}
+			resp, err := client.Put(t.Context(), "/p/c", "1")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := client.Compact(t.Context(), resp.Header.Revision); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return m.table["/p/c"] == "1"
+	})
+	keys := slices.Sorted(maps.Keys(m.table))
+	if m.wholes != 2 || !slices.Equal(keys, []string{"/p/a", "/p/b", "/p/c"}) {
+		t.Fatalf("after revision %d: %d lists, keys %v", rev, m.wholes, keys)
+	}
+}
+
+func TestRangeCompares(t *testing.T) {
+	client := etcdtest.Start(t)
+	holds := func(c clientv3.Cmp) bool {
+		resp, err := client.Txn(t.Context()).If(c).Commit()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return resp.Succeeded
+	}
+	if !holds(etcdkit.NoneUnder("/r/a/")) || !holds(etcdkit.NoneNewer("/r/a/", 1)) || !holds(etcdkit.Absent("/r/a/x")) {
+		t.Fatal("an empty prefix must hold")
+	}
+	if _, err := client.Put(t.Context(), "/r/ab/x", "1"); err != nil {
+		t.Fatal(err)
+	}
+	if !holds(etcdkit.NoneUnder("/r/a/")) {
+		t.Fatal("a neighbour's key must not count")
+	}
+	resp, err := client.Put(t.Context(), "/r/a/x", "1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rev := resp.Header.Revision
+	if holds(etcdkit.NoneUnder("/r/a/")) || holds(etcdkit.NoneNewer("/r/a/", rev-1)) || !holds(etcdkit.NoneNewer("/r/a/", rev)) {
+		t.Fatal("compares miss a key under the prefix")
+	}
+	if !holds(etcdkit.Unchanged("/r/a/x", rev)) || !holds(etcdkit.Same("/r/a/x", rev)) || holds(etcdkit.Unchanged("/r/a/x", rev-1)) {
+		t.Fatal("compares of one key are wrong")
+	}
+}
