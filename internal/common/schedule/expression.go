@@ -1,0 +1,99 @@
+package schedule
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/gorhill/cronexpr"
+)
+
+// expression is a canonical text with the engine's parse of it, shared by all jobs
+// that have the same line.
+type expression struct {
+	text     string
+	kind     kind
+	period   time.Duration // kindEvery
+	at       time.Time     // kindAt
+	allHours bool          // the line follows real time through gaps and overlaps
+	either   bool          // both day fields are restricted
+	months   bool          // some months have no day that the line names
+
+	mu     sync.Mutex // the engine writes into what it reads
+	engine *cronexpr.Expression
+	from   int64 // the last answer: nothing in (from, to), a fire at to
+	to     int64
+}
+
+// Bounds of wall-clock seconds that the engine is asked about. The engine's years
+// are 1970 to 2099; a day is left on both sides for zones.
+const (
+	wallMin = -2 * 86400
+	wallMax = 4102444800 + 2*86400 // 2100-01-01 and two days
+)
+
+// newExpression gives a parsed text to the engine.
+func newExpression(p *parsed, text string) (*expression, *Error) {
+	x := &expression{text: text, kind: p.kind, period: p.period, at: p.at}
+	if p.kind != kindCron {
+		return x, nil
+	}
+	x.allHours = p.line[hour].star
+	x.either = p.line.either()
+	x.months = p.line.skipsMonths()
+	engine, err := engineParse(text)
+	if err != nil {
+		return nil, &Error{Code: CodeEngine, Field: FieldExpression, Message: "the line cannot be planned: " + err.Error(),
+			Hint: "write it in another way, and report the line"}
+	}
+	x.engine = engine
+	_, ok, err := x.next(wallMin)
+	switch {
+	case err != nil:
+		return nil, &Error{Code: CodeEngine, Field: FieldExpression, Message: "the line cannot be planned: " + err.Error(),
+			Hint: "write it in another way, and report the line"}
+	case !ok:
+		return nil, &Error{Code: CodeNever, Field: FieldExpression, Message: "the line never fires: no such day exists",
+			Hint: "check day, month and year against each other"}
+	}
+	return x, nil
+}
+
+// engineParse keeps a panic of the engine inside.
+func engineParse(text string) (engine *cronexpr.Expression, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("cron engine panicked: %v", r)
+		}
+	}()
+	return cronexpr.Parse(text)
+}
+
+// next is the first matching wall-clock second after wall; ok is false when there
+// is none before 2100. Wall-clock seconds count as if the zone were UTC.
+func (x *expression) next(wall int64) (next int64, ok bool, err error) {
+	if wall >= wallMax {
+		return 0, false, nil
+	}
+	wall = max(wall, wallMin)
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.from <= wall && wall < x.to {
+		return x.to, true, nil
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			next, ok, err = 0, false, fmt.Errorf("cron engine panicked on %s: %v", quote(x.text), r)
+		}
+	}()
+	t := x.engine.Next(time.Unix(wall, 0).UTC())
+	if t.IsZero() {
+		return 0, false, nil
+	}
+	next = t.Unix()
+	if next <= wall {
+		return 0, false, fmt.Errorf("cron engine went backwards on %s", quote(x.text))
+	}
+	x.from, x.to = wall, next
+	return next, true, nil
+}

@@ -1,0 +1,160 @@
+package schedule
+
+import (
+	"strconv"
+	"strings"
+)
+
+// Positions of the seven fields.
+const (
+	second = iota
+	minute
+	hour
+	dom
+	month
+	dow
+	year
+	fieldCount
+)
+
+// fieldDef is what one field of a line may hold.
+type fieldDef struct {
+	name     string
+	min, max int
+	names    []string // three-letter names; the first stands for min
+}
+
+// size is the number of values in the field.
+func (d *fieldDef) size() int { return d.max - d.min + 1 }
+
+// defs is a table, never written.
+var defs = [fieldCount]fieldDef{
+	second: {name: "second", min: 0, max: 59},
+	minute: {name: "minute", min: 0, max: 59},
+	hour:   {name: "hour", min: 0, max: 23},
+	dom:    {name: "day-of-month", min: 1, max: 31},
+	month: {name: "month", min: 1, max: 12, names: []string{
+		"JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC"}},
+	dow: {name: "day-of-week", min: 0, max: 6, names: []string{
+		"SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"}},
+	year: {name: "year", min: minYear, max: maxYear},
+}
+
+// field is what one field of a line says.
+type field struct {
+	star     bool   // * or ?: not restricted
+	starStep bool   // has an item */n, which crons combine in two ways
+	set      set    // values, counted from the field's smallest
+	last     bool   // L: the last day of the month
+	lastWork bool   // LW: the last weekday (Monday to Friday) of the month
+	work     set    // nW: the weekday nearest to day n, counted from day 1
+	lastDow  set    // nL: the last such weekday of the month
+	nth      [5]set // n#k: the k-th such weekday of the month, k-1 as index
+}
+
+// full says that the plain values cover the field.
+func (f *field) full(d *fieldDef) bool { return f.set.count() == d.size() }
+
+// line is a parsed cron line; seconds and years are always there.
+type line [fieldCount]field
+
+// settle brings lines that mean the same to the same form.
+func (l *line) settle() {
+	for i := range l {
+		f := &l[i]
+		full := f.full(&defs[i])
+		switch i {
+		case dom, dow:
+			// A full day field is only as good as * when the other one is *: beside a
+			// restricted field it matches every day, because either matches.
+			other := &l[dom+dow-i]
+			switch {
+			case f.star, full && other.star:
+				*f = field{star: true}
+			case full:
+				*f = field{set: f.set}
+			}
+		default:
+			if f.star || full {
+				*f = field{star: true}
+			}
+		}
+		f.starStep = false
+	}
+}
+
+// either says that both day fields are restricted, so that either may match.
+func (l *line) either() bool { return !l[dom].star && !l[dow].star }
+
+// String is the canonical text: seven fields, plain decimals, sorted, runs of
+// three and more as ranges.
+func (l *line) String() string {
+	var b strings.Builder
+	b.Grow(64)
+	for i := range l {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		l[i].write(&b, &defs[i])
+	}
+	return b.String()
+}
+
+func (f *field) write(b *strings.Builder, d *fieldDef) {
+	if f.star {
+		b.WriteByte('*')
+		return
+	}
+	sep := ""
+	item := func(parts ...string) {
+		b.WriteString(sep)
+		for _, p := range parts {
+			b.WriteString(p)
+		}
+		sep = ","
+	}
+	for _, r := range runs(f.set.values(d.min)) {
+		switch {
+		case r.from == r.to:
+			item(strconv.Itoa(r.from))
+		case r.from+1 == r.to:
+			item(strconv.Itoa(r.from))
+			item(strconv.Itoa(r.to))
+		default:
+			item(strconv.Itoa(r.from), "-", strconv.Itoa(r.to))
+		}
+	}
+	for _, v := range f.work.values(1) {
+		item(strconv.Itoa(v), "W")
+	}
+	if f.last {
+		item("L")
+	}
+	if f.lastWork {
+		item("LW")
+	}
+	for k := range f.nth {
+		for _, v := range f.nth[k].values(0) {
+			item(strconv.Itoa(v), "#", strconv.Itoa(k+1))
+		}
+	}
+	for _, v := range f.lastDow.values(0) {
+		item(strconv.Itoa(v), "L")
+	}
+}
+
+// run is a stretch of consecutive values.
+type run struct{ from, to int }
+
+// runs splits sorted values into stretches.
+func runs(values []int) []run {
+	var out []run
+	for _, v := range values {
+		if n := len(out); n > 0 && out[n-1].to+1 == v {
+			out[n-1].to = v
+		} else {
+			out = append(out, run{v, v})
+		}
+	}
+	return out
+}

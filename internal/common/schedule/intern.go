@@ -1,0 +1,136 @@
+package schedule
+
+import (
+	"runtime"
+	"sync"
+	"time"
+	"weak"
+)
+
+// Interner shares parsed expressions by canonical text and locations by name: a
+// parsed expression takes about a kilobyte, and most jobs share a few hundred. It
+// keeps an expression only as long as some Schedule uses it, so that previews of
+// any number of lines do not fill the memory. Safe for concurrent use.
+type Interner struct {
+	mu          sync.Mutex
+	expressions map[string]weak.Pointer[expression] // guarded by mu
+	zones       map[string]*zone                    // guarded by mu; as many as there are zone names
+}
+
+// NewInterner makes an empty Interner.
+func NewInterner() *Interner {
+	return &Interner{
+		expressions: make(map[string]weak.Pointer[expression]),
+		zones:       make(map[string]*zone),
+	}
+}
+
+// Parse reads a timetable. It knows no clock: a line whose last year is over is
+// still read, so that a stored job is parked and not broken; text that a user just
+// sent is read by ParseNew. The error is an *Error.
+func (in *Interner) Parse(spec Spec) (Schedule, error) {
+	s, err := in.parse(spec)
+	if err != nil {
+		return Schedule{}, err
+	}
+	return s, nil
+}
+
+// ParseNew reads a timetable that is to be saved at now: it also refuses one that
+// has no fire after now, and its refusal of six fields quotes the next fires of both
+// readings. The error is an *Error.
+func (in *Interner) ParseNew(spec Spec, now time.Time) (Schedule, error) {
+	s, refusal := in.parse(spec)
+	if refusal != nil {
+		if refusal.Code == CodeSixFields {
+			refusal = in.withFires(spec, refusal, now)
+		}
+		return Schedule{}, refusal
+	}
+	_, ok, err := s.Next(now)
+	switch {
+	case err != nil:
+		return Schedule{}, &Error{Code: CodeEngine, Field: FieldExpression, Message: "the line cannot be planned: " + err.Error(),
+			Hint: "write it in another way, and report the line"}
+	case !ok:
+		return Schedule{}, &Error{Code: CodePast, Field: FieldExpression,
+			Message: "the line never fires after " + now.In(s.zone.loc).Format(time.RFC3339), Hint: "check the year"}
+	}
+	return s, nil
+}
+
+func (in *Interner) parse(spec Spec) (Schedule, *Error) {
+	p, err := parseText(spec.Expr, spec.Name)
+	if err != nil {
+		return Schedule{}, err
+	}
+	z, err := in.zone(spec.Zone)
+	if err != nil {
+		return Schedule{}, err
+	}
+	x, err := in.expression(&p)
+	if err != nil {
+		return Schedule{}, err
+	}
+	return Schedule{expr: x, zone: z, rules: spec.Rules}, nil
+}
+
+// zone finds a zone, loading it at most a few times.
+func (in *Interner) zone(name string) (*zone, *Error) {
+	in.mu.Lock()
+	z := in.zones[name]
+	in.mu.Unlock()
+	if z != nil {
+		return z, nil
+	}
+	z, err := loadZone(name)
+	if err != nil {
+		return nil, err
+	}
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if known := in.zones[name]; known != nil {
+		return known, nil
+	}
+	in.zones[name] = z
+	return z, nil
+}
+
+// expression finds the shared parse of a text or makes it.
+func (in *Interner) expression(p *parsed) (*expression, *Error) {
+	text := p.canonical()
+	in.mu.Lock()
+	x := in.expressions[text].Value()
+	in.mu.Unlock()
+	if x != nil {
+		return x, nil
+	}
+	x, err := newExpression(p, text)
+	if err != nil {
+		return nil, err
+	}
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if known := in.expressions[text].Value(); known != nil {
+		return known, nil
+	}
+	in.expressions[text] = weak.Make(x)
+	runtime.AddCleanup(x, in.forget, text)
+	return x, nil
+}
+
+// forget drops an expression that nobody holds any more.
+func (in *Interner) forget(text string) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if p, found := in.expressions[text]; found && p.Value() == nil {
+		delete(in.expressions, text)
+	}
+}
+
+// size is the number of expressions that are shared just now.
+func (in *Interner) size() int {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return len(in.expressions)
+}

@@ -1,0 +1,123 @@
+package schedule
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Codes of a Note. They are stable: texts are translated by them.
+const (
+	NoteGapRun        = "dst_gap_run"        // a fire was moved to the end of a gap
+	NoteGapSkip       = "dst_gap_skip"       // a fire does not happen because its local time does not exist
+	NoteOverlapFirst  = "dst_overlap_first"  // a local time comes twice; the first pass fires
+	NoteOverlapSecond = "dst_overlap_second" // a local time comes twice; the second pass fires
+	NoteOverlapBoth   = "dst_overlap_both"   // a local time comes twice; both passes fire
+	NoteRealTime      = "dst_real_time"      // the clocks change; the line follows real time
+	NoteEither        = "cron_either"        // both day fields are restricted; either matches
+	NoteShortMonths   = "cron_short_months"  // some months do not have the day
+	NoteUnevenStep    = "cron_uneven_step"   // a step that does not divide its field
+	NoteEveryMinute   = "cron_every_minute"  // * in the minutes of a restricted hour
+	NoteQuartzDays    = "cron_quartz_days"   // weekday numbers of other crons start elsewhere
+	NoteHash          = "cron_hash_value"    // H picked these values for this name
+)
+
+// Note is a remark on a preview: at a fire where the clocks change, or, with a zero
+// At, on the line itself.
+type Note struct {
+	Code string
+	Text string
+	At   time.Time
+}
+
+// Bounds of one preview.
+const (
+	maxPreview = 1000
+	maxNotes   = 100
+)
+
+// Preview lists the next n fires after from (at most 1000) and what there is to say
+// about them: at most 100 notes, those on the line first.
+func (s Schedule) Preview(from time.Time, n int) (fires []time.Time, notes []Note) {
+	if s.IsZero() {
+		return nil, nil
+	}
+	at := from
+	for range min(n, maxPreview) {
+		t, ok, err := s.Next(at)
+		if !ok || err != nil {
+			break
+		}
+		fires = append(fires, t)
+		at = t
+	}
+	if s.expr.kind != kindCron {
+		return fires, nil
+	}
+	if s.expr.either {
+		notes = append(notes, Note{Code: NoteEither,
+			Text: "day-of-month and day-of-week are both restricted: the line fires when either matches"})
+	}
+	if s.expr.months {
+		notes = append(notes, Note{Code: NoteShortMonths,
+			Text: "months without this day are left out; L is the last day of every month"})
+	}
+	if len(fires) > 0 {
+		notes = append(notes, s.clockNotes(from.Unix(), fires[len(fires)-1].Unix())...)
+	}
+	return fires, notes[:min(len(notes), maxNotes)]
+}
+
+// clockNotes looks at each change of the clock that can touch a fire in (from, to].
+func (s Schedule) clockNotes(from, to int64) []Note {
+	var notes []Note
+	for w := s.zone.lookup(max(from, wallMin) - reach); len(notes) < maxNotes; {
+		next, found := s.zone.after(w)
+		if !found || next.start > to+reach {
+			break
+		}
+		if note, found := s.clockNote(w, next); found && note.At.Unix() > from && note.At.Unix() <= to {
+			notes = append(notes, note)
+		}
+		w = next
+	}
+	slices.SortStableFunc(notes, func(a, b Note) int { return a.At.Compare(b.At) })
+	return notes
+}
+
+// clockNote says what the change from window p to window w does to the line, if it
+// touches it at all.
+func (s Schedule) clockNote(p, w window) (Note, bool) {
+	low, high := w.start+p.offset, w.start+w.offset // local times left out
+	gap := low < high
+	if !gap {
+		low, high = high, low // local times that come twice
+	}
+	wall, ok, err := s.expr.next(low - 1)
+	if !ok || err != nil || wall >= high {
+		return Note{}, false
+	}
+	local := time.Unix(wall, 0).UTC()
+	note := func(code string, at int64, text string) (Note, bool) {
+		t := time.Unix(at, 0).In(s.zone.loc)
+		return Note{Code: code, At: t,
+			Text: fmt.Sprintf("%s in %s %s", local.Format("2006-01-02 15:04:05"), s.zone.name, text)}, true
+	}
+	resume := time.Unix(w.start, 0).In(s.zone.loc).Format("2006-01-02 15:04:05")
+	switch {
+	case s.expr.allHours && gap:
+		return note(NoteRealTime, w.start, "does not exist: the clocks jump to "+resume+", and the line goes on in real time")
+	case s.expr.allHours:
+		return note(NoteRealTime, wall-w.offset, "comes twice: the line goes on in real time through both passes")
+	case gap && s.rules.Gap == GapRun && high-low <= longestGap:
+		return note(NoteGapRun, w.start, "does not exist: it fires at "+resume+", the first instant after the gap")
+	case gap:
+		return note(NoteGapSkip, w.start, "does not exist: it does not fire")
+	case s.rules.Overlap == OverlapSecond:
+		return note(NoteOverlapSecond, wall-w.offset, "comes twice: it fires in the second pass")
+	case s.rules.Overlap == OverlapBoth:
+		return note(NoteOverlapBoth, wall-w.offset, "comes twice: it fires in both passes")
+	default:
+		return note(NoteOverlapFirst, wall-p.offset, "comes twice: it fires in the first pass")
+	}
+}

@@ -1,0 +1,62 @@
+package schedule
+
+import "time"
+
+// Spec is the text of a timetable as a job states it.
+type Spec struct {
+	Expr  string // a cron line, an alias, @every or @at
+	Zone  string // IANA name; empty and "Local" are refused
+	Rules Rules
+	Name  string // the job's name; H is a hash of it
+}
+
+// Schedule is a job's timetable: a small value that shares what it points to. The
+// zero Schedule never fires. Safe for concurrent use.
+type Schedule struct {
+	expr  *expression
+	zone  *zone
+	rules Rules
+}
+
+// IsZero says that there is no timetable: the job runs only when triggered.
+func (s Schedule) IsZero() bool { return s.expr == nil }
+
+// Canonical is the one text of all lines that mean the same: seven fields, second
+// first and year last, or @every and @at with their argument. H is resolved. It may
+// be longer than the 256 bytes that a user may write.
+func (s Schedule) Canonical() string {
+	if s.IsZero() {
+		return ""
+	}
+	return s.expr.text
+}
+
+// Zone is the name of the time zone.
+func (s Schedule) Zone() string {
+	if s.IsZero() {
+		return ""
+	}
+	return s.zone.name
+}
+
+// Next is the first fire strictly after the given time, in the schedule's zone; ok
+// is false when there is none before 2100. An @every counts in real time from
+// after, which should be the last fire. An error means that the engine failed: the
+// job cannot be planned, others can.
+func (s Schedule) Next(after time.Time) (t time.Time, ok bool, err error) {
+	if s.IsZero() {
+		return time.Time{}, false, nil
+	}
+	switch s.expr.kind {
+	case kindEvery:
+		t = after.Add(s.expr.period).In(s.zone.loc)
+		return t, t.After(after) && t.Year() <= maxYear, nil
+	case kindAt:
+		return s.expr.at.In(s.zone.loc), s.expr.at.After(after), nil
+	}
+	u, ok, err := s.next(after.Unix())
+	if !ok || err != nil {
+		return time.Time{}, false, err
+	}
+	return time.Unix(u, 0).In(s.zone.loc), true, nil
+}

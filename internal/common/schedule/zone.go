@@ -1,0 +1,117 @@
+package schedule
+
+import (
+	"math"
+	"strings"
+	"sync/atomic"
+	"time"
+	_ "time/tzdata" // so that a machine without zone data plans the same
+)
+
+// zone is a location with the window that was asked for last, which nearly always
+// is the one that is asked for next.
+type zone struct {
+	name string
+	loc  *time.Location
+	near atomic.Pointer[window]
+}
+
+// window is a stretch of Unix seconds [start, end) in which a zone keeps one
+// offset. Ends that do not exist are beyond all fires.
+type window struct{ start, end, offset int64 }
+
+const (
+	forever = math.MaxInt64 / 4
+	// reach is more than two offsets of a zone can be apart: beyond it, nothing that
+	// happens to the clock can touch a wall-clock time.
+	reach = 26 * 3600
+	// longestGap is the longest gap after which fixed-time lines are made up for.
+	longestGap = 3 * 3600
+)
+
+// at is the window that holds u. It remembers the answer.
+func (z *zone) at(u int64) window {
+	if w := z.near.Load(); w != nil && w.start <= u && u < w.end {
+		return *w
+	}
+	w := z.lookup(u)
+	z.near.Store(&w)
+	return w
+}
+
+// lookup is the window that holds u.
+func (z *zone) lookup(u int64) window {
+	t := time.Unix(u, 0).In(z.loc)
+	_, offset := t.Zone()
+	w := window{-forever, forever, int64(offset)}
+	start, end := t.ZoneBounds()
+	if !start.IsZero() {
+		w.start = start.Unix()
+	}
+	if !end.IsZero() {
+		w.end = end.Unix()
+	}
+	return w
+}
+
+// before is the window that ends where w starts.
+func (z *zone) before(w window) (window, bool) {
+	if w.start <= -forever {
+		return window{}, false
+	}
+	return z.lookup(w.start - 1), true
+}
+
+// after is the window that starts where w ends.
+func (z *zone) after(w window) (window, bool) {
+	if w.end >= forever {
+		return window{}, false
+	}
+	return z.lookup(w.end), true
+}
+
+// loadZone finds an IANA zone.
+func loadZone(name string) (*zone, *Error) {
+	fail := func(code, message, hint string) (*zone, *Error) {
+		return nil, &Error{Code: code, Field: FieldZone, Message: message, Hint: hint}
+	}
+	const hint = "use an IANA name such as Europe/Berlin, Asia/Shanghai or UTC"
+	switch {
+	case name == "":
+		return fail(CodeZoneMissing, "there is no time zone", hint)
+	case strings.EqualFold(name, "Local"):
+		return fail(CodeZoneLocal, quote(name)+" would differ from machine to machine", hint)
+	case !zoneName(name):
+		return fail(CodeZoneUnknown, quote(name)+" is not a time zone", hint)
+	}
+	loc, err := time.LoadLocation(name)
+	if err != nil {
+		return fail(CodeZoneUnknown, quote(name)+" is not a time zone", hint)
+	}
+	return &zone{name: name, loc: loc}, nil
+}
+
+// zoneName keeps out what zone data on disk has beside the zones: leap-second
+// variants, which count time differently, and this machine's own zone.
+func zoneName(name string) bool {
+	if len(name) > maxZoneNameLength {
+		return false
+	}
+	for part := range strings.SplitSeq(name, "/") {
+		if part == "" {
+			return false
+		}
+	}
+	for i := range len(name) {
+		switch c := name[i]; {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '/', c == '_', c == '-', c == '+':
+		default:
+			return false
+		}
+	}
+	switch first, _, _ := strings.Cut(name, "/"); first {
+	case "right", "posix", "localtime", "posixrules":
+		return false
+	}
+	return true
+}
