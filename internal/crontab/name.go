@@ -1,0 +1,129 @@
+package crontab
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"path"
+	"regexp"
+	"strings"
+	"unicode"
+)
+
+// Lengths of the parts of a name; with eight hexadecimal digits, a number and
+// the dashes they stay below the bound of names.
+const (
+	maxPrefix  = 48
+	maxProgram = 40
+)
+
+var substitution = regexp.MustCompile(`\$\([^()]*\)`)
+
+// PrefixOf makes the prefix of the names from a file's path.
+func PrefixOf(file string) string {
+	if s := slug(path.Base(file), maxPrefix); s != "" {
+		return s
+	}
+	return Group
+}
+
+// name is made from the file's prefix, the program and a hash of what the line
+// says, so that neither its place nor the lines around it matter. The second of
+// two identical lines gets a number.
+func (p *parser) name(expr, user, raw, command string) string {
+	prefix := slug(p.Prefix, maxPrefix)
+	if prefix == "" {
+		prefix = Group
+	}
+	program := slug(program(command), maxProgram)
+	if program == "" {
+		program = "command"
+	}
+	sum := sha256.Sum256([]byte(expr + "\x00" + user + "\x00" + raw))
+	name := fmt.Sprintf("%s-%s-%s", prefix, program, hex.EncodeToString(sum[:4]))
+	p.names[name]++
+	if n := p.names[name]; n > 1 {
+		p.tell(Note, "says the same as a line above; both are taken")
+		name = fmt.Sprintf("%s-%d", name, n)
+	}
+	return name
+}
+
+// slug makes a text fit for names: lower case letters, digits and single dashes.
+func slug(text string, limit int) string {
+	var b strings.Builder
+	dash := false
+	for _, r := range strings.ToLower(text) {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+			if dash && b.Len() > 0 {
+				b.WriteByte('-')
+			}
+			b.WriteRune(r)
+			dash = false
+		} else {
+			dash = true
+		}
+		if b.Len() >= limit {
+			break
+		}
+	}
+	return b.String()
+}
+
+// label makes a label's value from the prefix.
+func label(prefix string) string {
+	if s := slug(prefix, maxPrefix); s != "" {
+		return s
+	}
+	return Group
+}
+
+// program guesses which program a shell command is about: the first one that
+// does not merely test, move or set something. It serves names only.
+func program(command string) string {
+	command = substitution.ReplaceAllString(command, "x")
+	first := ""
+	for _, part := range strings.FieldsFunc(command, func(r rune) bool { return strings.ContainsRune("&|;\n(){}", r) }) {
+		name := firstProgram(part)
+		if name == "" {
+			continue
+		}
+		if first == "" {
+			first = name
+		}
+		if !preparing(name) {
+			return name
+		}
+	}
+	return first
+}
+
+func firstProgram(part string) string {
+	for w := range strings.FieldsSeq(part) {
+		w = strings.Trim(w, `"'`+"`")
+		if name, _, found := strings.Cut(w, "="); found && variable.MatchString(name) {
+			continue
+		}
+		switch w {
+		case "", "!", "if", "then", "else", "elif", "fi", "while", "do", "done", "for", "exec", "env", "nice", "ionice", "nohup", "sudo", "time":
+			continue
+		}
+		if strings.HasPrefix(w, "-") { // an option of nice and its like
+			continue
+		}
+		return path.Base(w)
+	}
+	return ""
+}
+
+func preparing(program string) bool {
+	switch program {
+	case "[", "[[", "test", "cd", "true", "false", ":", "sleep", "command", "umask", ".", "source", "export", "set", "ulimit", "trap":
+		return true
+	}
+	return false
+}
+
+func unprintable(r rune) bool {
+	return unicode.IsControl(r) || unicode.IsSpace(r) || r == unicode.ReplacementChar
+}

@@ -1,0 +1,71 @@
+package crontab
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// parser reads line by line; what it holds is in force for the next line.
+type parser struct {
+	Options
+	env     settings
+	above   comments
+	names   map[string]int
+	line    int
+	crlf    bool
+	result  Result
+	stopped bool
+}
+
+// Parse reads a crontab.
+func Parse(text string, o Options) Result {
+	p := &parser{Options: o, names: map[string]int{}}
+	p.env.init(o)
+	if len(text) > MaxBytes {
+		p.tell(Fault, "is larger than %d KiB", MaxBytes>>10)
+		return p.result
+	}
+	for line := range strings.Lines(text) {
+		p.line++
+		p.read(strings.TrimSuffix(line, "\n"))
+		if p.stopped {
+			break
+		}
+	}
+	return p.result
+}
+
+func (p *parser) read(line string) {
+	if trimmed, found := strings.CutSuffix(line, "\r"); found {
+		line = trimmed
+		if !p.crlf {
+			p.tell(Note, "lines end as in Windows; the carriage returns are dropped")
+			p.crlf = true
+		}
+	}
+	line = strings.TrimLeft(line, " \t\f")
+	switch {
+	case line == "":
+		p.above.reset()
+		return
+	case line[0] == '#':
+		p.above.add(line)
+		return
+	}
+	description := p.above.text()
+	p.above.reset()
+	if !utf8.ValidString(line) || strings.ContainsRune(line, 0) {
+		p.tell(Fault, "is not text in UTF-8")
+		return
+	}
+	if name, value, found := splitEnv(line); found {
+		p.setting(name, value)
+		return
+	}
+	p.entry(line, description)
+}
+
+func (p *parser) tell(l Level, format string, args ...any) {
+	p.result.Notices = append(p.result.Notices, Notice{Line: p.line, Level: l, Text: fmt.Sprintf(format, args...)})
+}

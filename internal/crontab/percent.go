@@ -1,0 +1,61 @@
+package crontab
+
+import "strings"
+
+// splitPercent parts a command from its standard input. The first unescaped
+// percent sign begins the input, further ones are its line ends, and cron ends
+// the last line. An escaped percent sign stands for itself; every other
+// backslash stays.
+func splitPercent(raw string) (command, stdin string) {
+	var b strings.Builder
+	escaped := false
+	for i := range len(raw) {
+		c := raw[i]
+		switch {
+		case escaped:
+			if c != '%' {
+				b.WriteByte('\\')
+			}
+			b.WriteByte(c)
+			escaped = false
+		case c == '\\':
+			escaped = true
+		case c == '%':
+			return strings.TrimRight(b.String(), " \t"), input(raw[i+1:])
+		default:
+			b.WriteByte(c)
+		}
+	}
+	if escaped {
+		b.WriteByte('\\')
+	}
+	return b.String(), ""
+}
+
+// input reads what stands behind the first percent sign. A backslash that
+// follows another may still escape a percent sign, as in cron.
+func input(raw string) string {
+	var b strings.Builder
+	escaped := false
+	for i := range len(raw) {
+		c := raw[i]
+		switch {
+		case escaped && c != '%':
+			b.WriteByte('\\')
+		case !escaped && c == '%':
+			c = '\n'
+		}
+		escaped = c == '\\'
+		if !escaped {
+			b.WriteByte(c)
+		}
+	}
+	if escaped {
+		b.WriteByte('\\')
+	}
+	text := b.String()
+	if text != "" && !strings.HasSuffix(text, "\n") {
+		text += "\n"
+	}
+	return text
+}
