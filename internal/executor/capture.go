@@ -1,0 +1,115 @@
+package executor
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+
+	"carillon/internal/common"
+)
+
+// maxTail is the most that is kept of the end of an output over its cap.
+const maxTail = 1 << 20
+
+// capture turns what a command prints into chunks: the head as it comes, the tail
+// at the end, and between them one chunk that says how much is missing.
+type capture struct {
+	run  string
+	out  Output
+	now  func() time.Time
+	head int64 // how much goes out as it comes
+	keep int64 // how much of the end is kept after that
+
+	mu    sync.Mutex
+	total int64 // guarded by mu
+	tail  *ring // guarded by mu; nil until the head is full
+}
+
+func newCapture(run string, limit int64, out Output, now func() time.Time) *capture {
+	keep := min(limit/2, maxTail)
+	return &capture{run: run, out: out, now: now, head: limit - keep, keep: keep}
+}
+
+// write takes what was read; p is the caller's again afterwards. Offsets are given
+// in the order of the calls.
+func (c *capture) write(stream common.Stream, p []byte) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	at := c.now().UTC()
+	if n := min(int64(len(p)), c.head-c.total); n > 0 {
+		c.out.Chunk(common.Chunk{Run: c.run, Offset: c.total, Stream: stream, At: at, Data: bytes.Clone(p[:n])})
+		c.total += n
+		p = p[n:]
+	}
+	if len(p) == 0 {
+		return
+	}
+	if c.tail == nil {
+		c.tail = newRing(int(c.keep))
+	}
+	c.tail.add(stream, at, p)
+	c.total += int64(len(p))
+}
+
+// close hands over what was kept back. Nothing may be written any more.
+func (c *capture) close() (total int64, truncated bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.tail == nil {
+		return c.total, false
+	}
+	offset := c.total - int64(c.tail.size)
+	if offset > c.head {
+		c.out.Chunk(common.Chunk{Run: c.run, Offset: c.head, At: c.now().UTC(), Missing: offset - c.head})
+	}
+	for p, data := range c.tail.all() {
+		c.out.Chunk(common.Chunk{Run: c.run, Offset: offset, Stream: p.stream, At: p.at, Data: data})
+		offset += int64(len(data))
+	}
+	return c.total, c.total-int64(c.tail.size) > c.head
+}
+
+// readAll reads one output until nobody holds its other end, or until the deadline
+// of f has passed.
+func (x *Executor) readAll(f *os.File, stream common.Stream, c *capture) {
+	raw, err := f.SyscallConn()
+	if err != nil {
+		return // closed
+	}
+	for more := true; more; {
+		// A buffer is taken when there is something to read, not while waiting for it.
+		err := raw.Read(func(fd uintptr) (ready bool) {
+			ready, more = x.readOnce(int(fd), stream, c)
+			return ready
+		})
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			// What the pipe holds by now is all that can be the command's own.
+			_ = raw.Control(func(fd uintptr) { x.readOnce(int(fd), stream, c) })
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// readOnce reads what is there, up to what a pipe holds. It tells whether there was
+// something (the end counts), and whether more may come.
+func (x *Executor) readOnce(fd int, stream common.Stream, c *capture) (ready, more bool) {
+	buf := x.buffers.Get().(*[common.MaxChunk]byte)
+	defer x.buffers.Put(buf)
+	n, err := syscall.Read(fd, buf[:])
+	switch {
+	case n > 0:
+		c.write(stream, buf[:n])
+		return true, true
+	case errors.Is(err, syscall.EAGAIN):
+		return false, true
+	case errors.Is(err, syscall.EINTR):
+		return true, true
+	default:
+		return true, false
+	}
+}

@@ -1,0 +1,113 @@
+package executor
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"carillon/internal/common"
+)
+
+// spec is a command ready to be started.
+type spec struct {
+	path    string
+	args    []string
+	env     []string
+	dir     string
+	stdin   string
+	private bool // dir is the run's own and does not exist yet
+}
+
+// resolve finds out what to start, or why this worker cannot.
+func (x *Executor) resolve(t *Task) (*spec, *outcome) {
+	job := &t.Job
+	if job.User != "" && job.User != x.user {
+		return nil, userRefused(job.User, x.user)
+	}
+	s := &spec{stdin: job.Stdin, dir: job.WorkDir}
+	if s.dir == "" {
+		s.dir, s.private = filepath.Join(x.workDir, t.Record.Run), true
+	} else if info, err := os.Stat(s.dir); err != nil || !info.IsDir() {
+		return nil, failed("workdir_missing", "the folder %s is not there, or is no folder", common.Excerpt(s.dir)).with("workDir", s.dir)
+	}
+	env := x.environment(t)
+	s.env = env.list()
+	if len(job.Args) > 0 {
+		path, err := lookup(job.Args[0], env["PATH"])
+		if err != nil {
+			return nil, failed("program_missing", "no program %s was found in the PATH %s", common.Excerpt(job.Args[0]), common.Excerpt(env["PATH"])).with("program", job.Args[0])
+		}
+		s.path, s.args = path, job.Args
+		return s, nil
+	}
+	shell := shellOf(job)
+	if !executable(shell) {
+		return nil, failed("shell_missing", "the shell %s is not there, or cannot be executed", common.Excerpt(shell)).with("shell", shell)
+	}
+	s.path, s.args = shell, []string{shell, "-c", job.Command}
+	return s, nil
+}
+
+func userRefused(wanted, own string) *outcome {
+	o := &outcome{common.StatusRefused, &common.Reason{
+		Code: "user_not_allowed",
+		Text: fmt.Sprintf("the job wants to run as %s, but this worker runs commands only as %s", common.Excerpt(wanted), own),
+	}}
+	return o.with("user", wanted).with("workerUser", own)
+}
+
+func shellOf(job *common.StoredJob) string {
+	if job.Shell == "" {
+		return common.DefaultShell
+	}
+	return job.Shell
+}
+
+func outputMax(job *common.StoredJob) int64 {
+	if job.Output == nil {
+		return common.DefaultOutputMax
+	}
+	return job.Output.Max.Or(common.DefaultOutputMax)
+}
+
+// lookup finds a program as a shell would, but in the task's PATH and only in its
+// absolute folders. A name with a slash is taken as it is, from the command's folder.
+func lookup(name, path string) (string, error) {
+	if strings.Contains(name, "/") {
+		return name, nil
+	}
+	for _, dir := range filepath.SplitList(path) {
+		if file := filepath.Join(dir, name); filepath.IsAbs(dir) && executable(file) {
+			return file, nil
+		}
+	}
+	return "", os.ErrNotExist
+}
+
+func executable(file string) bool {
+	info, err := os.Stat(file)
+	return err == nil && info.Mode().IsRegular() && unix.Access(file, unix.X_OK) == nil
+}
+
+// makeWorkDir makes the private folder of a run, in place of one that an earlier
+// life may have left.
+func (x *Executor) makeWorkDir(run string) error {
+	err := x.work.Mkdir(run, 0o700)
+	if !errors.Is(err, os.ErrExist) {
+		return err
+	}
+	if err := x.work.RemoveAll(run); err != nil {
+		return err
+	}
+	return x.work.Mkdir(run, 0o700)
+}
+
+func (x *Executor) removeWorkDir(t *Task) {
+	if err := x.work.RemoveAll(t.Record.Run); err != nil {
+		x.cfg.Log.Warn("private folder of a run not removed", "job", t.Record.Job, "run", t.Record.Run, "err", err)
+	}
+}

@@ -1,0 +1,150 @@
+package executor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/user"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"sync"
+	"time"
+
+	"carillon/internal/common"
+)
+
+// DefaultPath is where commands look for programs.
+const DefaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+// Config is what an Executor needs.
+type Config struct {
+	BaseDir   string           // the worker's data folder; private folders of runs are made under it, in "work"
+	Worker    string           // the worker's id; with Life it marks each command, so that Sweep finds leftovers
+	Life      string           // this start of the worker
+	Path      string           // PATH of commands; default DefaultPath
+	StartGate int              // how many commands are being started at a time; default two per core
+	Now       func() time.Time // wall clock; default time.Now
+	Log       *slog.Logger     // default: nowhere
+}
+
+// Task is a run to execute: the job under which it was claimed and its record.
+type Task struct {
+	Job            common.StoredJob
+	Record         common.Record
+	Fence          int64         // etcd revision of the claim: grows from run to run of a job
+	PreviousStatus common.Status // of the job's run before this one; empty if there was none
+}
+
+// Output takes what a command prints. Chunk is called in order of offset, by one
+// goroutine at a time, and owns the chunk's data. While it blocks, the command
+// blocks as soon as its pipe is full.
+type Output interface {
+	Chunk(common.Chunk)
+}
+
+// Executor runs commands. It is safe for concurrent use.
+type Executor struct {
+	cfg     Config
+	user    string
+	home    string
+	workDir string
+	work    *os.Root
+	null    *os.File      // stdin of commands that get none
+	gate    chan struct{} // one place for each start in progress
+	buffers sync.Pool     // of *[common.MaxChunk]byte
+}
+
+// New makes an Executor, and the folder "work" in the data folder.
+func New(cfg Config) (*Executor, error) {
+	if cfg.Path == "" {
+		cfg.Path = DefaultPath
+	}
+	if cfg.StartGate <= 0 {
+		cfg.StartGate = 2 * runtime.NumCPU()
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	x := &Executor{
+		cfg:     cfg,
+		user:    strconv.Itoa(os.Getuid()),
+		home:    "/",
+		gate:    make(chan struct{}, cfg.StartGate),
+		buffers: sync.Pool{New: func() any { return new([common.MaxChunk]byte) }},
+	}
+	// An account without an entry in the user database may run commands as well.
+	if u, err := user.Current(); err == nil {
+		x.user, x.home = u.Username, u.HomeDir
+	}
+	base, err := filepath.Abs(cfg.BaseDir)
+	if err != nil {
+		return nil, fmt.Errorf("find data folder: %w", err)
+	}
+	x.workDir = filepath.Join(base, "work")
+	if err := os.MkdirAll(x.workDir, 0o700); err != nil {
+		return nil, fmt.Errorf("make folder for runs: %w", err)
+	}
+	if x.work, err = os.OpenRoot(x.workDir); err != nil {
+		return nil, fmt.Errorf("open folder for runs: %w", err)
+	}
+	if x.null, err = os.Open(os.DevNull); err != nil {
+		return nil, errors.Join(fmt.Errorf("open stdin of commands: %w", err), x.work.Close())
+	}
+	return x, nil
+}
+
+// Close gives back what New took. No run may be going on.
+func (x *Executor) Close() error { return errors.Join(x.null.Close(), x.work.Close()) }
+
+// Run starts the command, waits until it and its process group are gone, and tells
+// how it ended: a terminal run built on the task's record. When ctx ends, the
+// command is stopped, and the cause of ctx decides what the outcome says: [Killed],
+// [ErrStopping], [ErrCutOff]; any other cause is quoted.
+func (x *Executor) Run(ctx context.Context, t Task, out Output) common.Run {
+	spec, bad := x.resolve(&t)
+	if bad != nil {
+		return x.unstarted(&t, bad)
+	}
+	if spec.private {
+		if err := x.makeWorkDir(t.Record.Run); err != nil {
+			return x.unstarted(&t, failed("workdir_failed", "no private folder could be made for the run: %v", err))
+		}
+		defer x.removeWorkDir(&t)
+	}
+	capture := newCapture(t.Record.Run, outputMax(&t.Job), out, x.cfg.Now)
+	p, err := x.start(ctx, spec, capture)
+	if err != nil {
+		if stopped := context.Cause(ctx); stopped != nil {
+			return x.unstarted(&t, outcomeOfCause(stopped))
+		}
+		return x.unstarted(&t, failed("start_failed", "the command could not be started: %v", err))
+	}
+	cause := supervise(ctx, &t, p)
+	killGroup(p.pid)
+	state, err := p.proc.Wait()
+	x.settle(&t, p)
+
+	run := x.ended(&t, p.startedAt, outcomeOf(&t, state, err, cause))
+	account(&run, state)
+	run.OutputBytes, run.OutputTruncated = capture.close()
+	return run
+}
+
+func (x *Executor) unstarted(t *Task, o *outcome) common.Run {
+	run := t.Record.AsRun(o.status)
+	run.Reason = o.reason
+	run.EndedAt = new(x.cfg.Now().UTC())
+	return run
+}
+
+func (x *Executor) ended(t *Task, startedAt time.Time, o *outcome) common.Run {
+	run := x.unstarted(t, o)
+	run.StartedAt = &startedAt
+	return run
+}

@@ -1,0 +1,149 @@
+package executor
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"carillon/internal/common"
+)
+
+// Killed is the cause with which a run's context ends when somebody wished so.
+type Killed struct{ By, Note string }
+
+func (k Killed) Error() string {
+	text := "killed by " + common.Excerpt(k.By)
+	if k.Note != "" {
+		text += ": " + common.Excerpt(k.Note)
+	}
+	return text
+}
+
+// Causes with which the worker ends the context of its runs.
+var (
+	ErrStopping = errors.New("the worker was stopped before the command had ended")
+	ErrCutOff   = errors.New("the worker could not reach etcd for too long")
+)
+
+// timedOut is the cause that Run itself ends a command with.
+type timedOut struct{ after time.Duration }
+
+func (t timedOut) Error() string { return fmt.Sprintf("ran longer than its timeout of %v", t.after) }
+
+// FenceGrace is how long a command has between TERM and KILL when its worker was
+// cut off: no longer than what the fence of the protocol leaves, whose KILL must
+// come before a survivor may resolve the run.
+func FenceGrace(r *common.Record) time.Duration {
+	return max(0, min(r.Policy.KillGrace, 5*time.Second, (r.Policy.LostAfter-r.TTL)/2))
+}
+
+func graceOf(r *common.Record, cause error) time.Duration {
+	if errors.Is(cause, ErrCutOff) {
+		return FenceGrace(r)
+	}
+	return max(0, r.Policy.KillGrace)
+}
+
+// outcome is how a run ended.
+type outcome struct {
+	status common.Status
+	reason *common.Reason
+}
+
+func failed(code, format string, args ...any) *outcome {
+	return &outcome{common.StatusFailed, &common.Reason{Code: code, Text: fmt.Sprintf(format, args...)}}
+}
+
+// with adds a piece of data for translated texts.
+func (o *outcome) with(key, value string) *outcome {
+	if o.reason.Data == nil {
+		o.reason.Data = make(map[string]string)
+	}
+	o.reason.Data[key] = value
+	return o
+}
+
+func outcomeOfCause(cause error) *outcome {
+	stopped := &outcome{common.StatusKilled, &common.Reason{Code: "cancelled", Text: cause.Error()}}
+	if k, ok := errors.AsType[Killed](cause); ok {
+		stopped.reason.Code = "killed_by_user"
+		stopped.with("by", k.By)
+		if k.Note != "" {
+			stopped.with("note", k.Note)
+		}
+		return stopped
+	}
+	if t, ok := errors.AsType[timedOut](cause); ok {
+		stopped.status, stopped.reason.Code = common.StatusTimedOut, "timeout"
+		return stopped.with("after", t.after.String())
+	}
+	switch {
+	case errors.Is(cause, ErrStopping):
+		stopped.reason.Code = "worker_stopping"
+	case errors.Is(cause, ErrCutOff):
+		stopped.reason.Code = "worker_cut_off"
+	}
+	return stopped
+}
+
+// outcomeOf judges a command that was started; cause says why it was stopped, if
+// it was.
+func outcomeOf(t *Task, state *os.ProcessState, err, cause error) *outcome {
+	if cause != nil {
+		return outcomeOfCause(cause)
+	}
+	if err != nil {
+		return failed("wait_failed", "how the command ended could not be learned: %v", err)
+	}
+	status := state.Sys().(syscall.WaitStatus)
+	if status.Signaled() {
+		name := signalName(status.Signal())
+		return failed("signal", "ended by signal %s", name).with("signal", name)
+	}
+	code := status.ExitStatus()
+	if t.Job.Succeeded(code) {
+		return &outcome{status: common.StatusSucceeded}
+	}
+	text := "exit code " + strconv.Itoa(code)
+	if len(t.Job.Args) == 0 {
+		switch code { // as a POSIX shell uses them
+		case 126:
+			text += " (the shell could not execute the command)"
+		case 127:
+			text += " (the shell found no such command)"
+		}
+	}
+	return failed("exit_code", "%s", text).with("exitCode", strconv.Itoa(code))
+}
+
+func signalName(s syscall.Signal) string {
+	if name := unix.SignalName(s); name != "" {
+		return name
+	}
+	return "signal " + strconv.Itoa(int(s))
+}
+
+// account fills in what the kernel counted for the command and the descendants
+// that it waited for.
+func account(run *common.Run, state *os.ProcessState) {
+	if state == nil {
+		return
+	}
+	if status := state.Sys().(syscall.WaitStatus); status.Signaled() {
+		run.Signal = signalName(status.Signal())
+	} else {
+		run.ExitCode = new(status.ExitStatus())
+	}
+	run.CPUSeconds = (state.UserTime() + state.SystemTime()).Seconds()
+	// The kernel lets a process begin with the peak of the one that started it, so
+	// only a figure above our own peak is the command's.
+	var own unix.Rusage
+	if used, ok := state.SysUsage().(*syscall.Rusage); ok && unix.Getrusage(unix.RUSAGE_SELF, &own) == nil && used.Maxrss > own.Maxrss {
+		run.MaxRSSBytes = used.Maxrss << 10
+	}
+}
