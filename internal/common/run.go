@@ -168,3 +168,19 @@ func Decode[T any](data []byte) (T, error) {
 	err := json.Unmarshal(data, &v)
 	return v, err
 }
+
+// Missed is the ledger's entry for fires that nobody took: those after the job's
+// cursor, up to and including last, which is the only one where count is one.
+func Missed(job *JobState, last time.Time, count int64, reason Reason) Run {
+	run := Run{Job: job.Name, JobUID: job.UID, JobVersion: job.Version, Group: job.Group, PlannedAt: last.UTC(), Cause: CauseCron,
+		Status: StatusMissed, Reason: &reason}
+	if count == 1 {
+		run.Fire = PlannedFire(job.UID, last)
+		run.ID = RunID(run.Fire, 0)
+		return run
+	}
+	run.ID = GapID(job.UID, job.Cursor)
+	run.Fire = run.ID
+	run.Gap = &Gap{From: job.Cursor.UTC(), To: last.UTC(), Count: count}
+	return run
+}

@@ -121,6 +121,13 @@ func (j *Job) policyFaults(c *checker) {
 	}
 }
 
+// LabelFaults lists what is wrong with labels, a job's or a worker's.
+func LabelFaults(labels map[string]string) []Fault {
+	c := &checker{}
+	c.labels(labels)
+	return c.faults
+}
+
 // checker gathers faults.
 type checker struct{ faults []Fault }
 

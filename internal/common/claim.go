@@ -1,0 +1,56 @@
+package common
+
+import "time"
+
+// Claim asks for one fire. With Trigger set it is that trigger's; otherwise it is
+// the fire of the plan at To, where From is the cursor that the plan was made from.
+type Claim struct {
+	Job     string
+	Version int64     // the job's version as planned
+	From    time.Time // compared with the cursor
+	To      time.Time // the cursor's new value
+	Record  Record    // of the run to be; Run is empty where the fires up to To are only passed over
+	Skipped Run       // the outcome where an earlier run forbids this one
+	Gap     *Run      // accounts for the fires that the cursor passes without running them
+
+	Trigger         *Trigger
+	TriggerRevision int64 // its CreateRevision as seen
+}
+
+// Verdict is what became of a claim.
+type Verdict int
+
+// The verdicts.
+const (
+	Failed  Verdict = iota // etcd refused the transaction: Err says why, nothing was written
+	Claimed                // the run is ours: start it
+	Skipped                // an earlier run stands: written down as skipped
+	Passed                 // the cursor passed, nothing was to run
+	Blocked                // an earlier run stands: the trigger waits
+	Stale                  // the plan is not what etcd has: State, or Gone, is
+)
+
+// ClaimResult is the answer to a claim.
+type ClaimResult struct {
+	Verdict Verdict
+	Fence   int64     // Claimed: the revision of the claim, and the record's CreateRevision
+	Job     StoredJob // Claimed: the job as it was claimed
+	State   *JobState // Stale: the job as it is; nil where it is gone or does not decode
+	Err     error
+}
+
+// Outcome is how one of a worker's own runs ended.
+type Outcome struct {
+	Run   Run
+	Token int64 // the record's CreateRevision: ClaimResult.Fence of the claim
+}
+
+// ErrNotOurs says that a run's record was not the one that its finisher had claimed.
+var ErrNotOurs = Errorf(CodeConflict, "the run was resolved by somebody else, or before")
+
+// Orphan is an unresolved run of a worker's earlier life. Locked says that its lock still stood.
+type Orphan struct {
+	Record      Record
+	ModRevision int64
+	Locked      bool
+}

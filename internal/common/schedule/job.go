@@ -1,0 +1,43 @@
+package schedule
+
+import (
+	"time"
+
+	"carillon/internal/common"
+)
+
+// OfJob reads a stored job's timetable; a job without a cron line has the zero one.
+func (in *Interner) OfJob(j *common.Job) (Schedule, error) {
+	spec, err := SpecOf(j)
+	if err != nil || spec.Expr == "" {
+		return Schedule{}, err
+	}
+	return in.Parse(spec)
+}
+
+// SpecOf is the text of a job's timetable.
+func SpecOf(j *common.Job) (Spec, error) {
+	spec := Spec{Expr: j.CronExpr, Zone: j.Timezone, Name: j.Name}
+	if j.DST == nil {
+		return spec, nil
+	}
+	rules, err := ParseRules(j.DST.Gap, j.DST.Overlap)
+	spec.Rules = rules
+	return spec, err
+}
+
+// Passed counts the fires after from, up to and including to, and gives the last
+// of them. It stops counting at most, for a caller that must not work for ever.
+func (s Schedule) Passed(from, to time.Time, most int64) (count int64, last time.Time, err error) {
+	for at := from; count < most; count++ {
+		next, ok, err := s.Next(at)
+		if err != nil {
+			return 0, time.Time{}, err
+		}
+		if !ok || next.After(to) {
+			break
+		}
+		at, last = next, next
+	}
+	return count, last, nil
+}

@@ -1,0 +1,171 @@
+package joblock
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"carillon/internal/etcdkit"
+)
+
+// DefaultTTL is the life of a session lease without a keep-alive.
+const DefaultTTL = 15 * time.Second
+
+const callLimit = 5 * time.Second
+
+// Session is a worker's one lease: it carries the registration and all locks.
+// When the lease is lost it takes a new one by itself.
+type Session struct {
+	client *clientv3.Client
+	ttl    time.Duration
+	log    *slog.Logger
+	lost   func() // counts lost leases; may be nil
+
+	mu      sync.Mutex
+	lease   clientv3.LeaseID // 0: none just now
+	granted time.Duration
+	changed chan struct{} // closed when lease changes
+}
+
+// NewSession makes a session that holds no lease yet; Run takes it.
+func NewSession(client *clientv3.Client, ttl time.Duration, log *slog.Logger, lost func()) *Session {
+	return &Session{client: client, ttl: ttl, log: log, lost: lost, granted: ttl, changed: make(chan struct{})}
+}
+
+// Run takes a lease and keeps it alive, one keep-alive at a time, so that an
+// answer belongs to its sending. It returns when the context ends; the lease
+// stays, for Revoke.
+func (s *Session) Run(ctx context.Context) error {
+	for {
+		id, err := s.grant(ctx)
+		if err != nil {
+			return err
+		}
+		s.set(id)
+		if err := s.keep(ctx, id); err != nil {
+			return err
+		}
+		s.Invalidate(id)
+		s.log.Warn("session_lease_lost")
+		if s.lost != nil {
+			s.lost()
+		}
+	}
+}
+
+// grant asks for a lease until it has one.
+func (s *Session) grant(ctx context.Context) (clientv3.LeaseID, error) {
+	for wait := 100 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
+		callCtx, cancel := context.WithTimeout(ctx, callLimit)
+		resp, err := s.client.Grant(callCtx, int64(s.ttl/time.Second))
+		cancel()
+		if err == nil {
+			s.mu.Lock()
+			s.granted = time.Duration(resp.TTL) * time.Second
+			s.mu.Unlock()
+			return resp.ID, nil
+		}
+		if !etcdkit.Sleep(ctx, wait) {
+			return 0, context.Cause(ctx)
+		}
+		s.log.Warn("session_grant_failed", "error", err)
+	}
+}
+
+// keep sends keep-alives until the lease is gone (nil) or the context ends.
+func (s *Session) keep(ctx context.Context, id clientv3.LeaseID) error {
+	wait := s.ttl / 3
+	for etcdkit.Sleep(ctx, wait) {
+		callCtx, cancel := context.WithTimeout(ctx, s.ttl/3)
+		_, err := s.client.KeepAliveOnce(callCtx, id)
+		cancel()
+		switch {
+		case err == nil:
+			wait = s.ttl / 3
+		case etcdkit.LeaseGone(err):
+			return nil
+		default:
+			wait = s.ttl / 15 // the call itself took its time; try again soon
+			s.log.Warn("session_keepalive_failed", "error", err)
+		}
+		if s.current() != id { // a transaction found out first
+			return nil
+		}
+	}
+	return context.Cause(ctx)
+}
+
+func (s *Session) set(id clientv3.LeaseID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lease = id
+	close(s.changed)
+	s.changed = make(chan struct{})
+}
+
+func (s *Session) current() clientv3.LeaseID {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.lease
+}
+
+// Lease gives the live lease, waiting for one if need be.
+func (s *Session) Lease(ctx context.Context) (clientv3.LeaseID, error) {
+	for {
+		s.mu.Lock()
+		id, changed := s.lease, s.changed
+		s.mu.Unlock()
+		if id != 0 {
+			return id, nil
+		}
+		select {
+		case <-ctx.Done():
+			return 0, context.Cause(ctx)
+		case <-changed:
+		}
+	}
+}
+
+// TTL is the life that etcd granted to a lease.
+func (s *Session) TTL() time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.granted
+}
+
+// Invalidate says that a lease was found to be gone, so that a new one is taken.
+func (s *Session) Invalidate(id clientv3.LeaseID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.lease == id {
+		s.lease = 0
+	}
+}
+
+// Revoke ends the lease, and with it the registration and all locks. It is for
+// after the last run has finished.
+func (s *Session) Revoke(ctx context.Context) error {
+	id := s.current()
+	if id == 0 {
+		return nil
+	}
+	if err := RevokeLease(ctx, s.client, int64(id)); err != nil {
+		return err
+	}
+	s.Invalidate(id)
+	return nil
+}
+
+// RevokeLease ends a lease that may be gone already.
+func RevokeLease(ctx context.Context, client *clientv3.Client, id int64) error {
+	ctx, cancel := context.WithTimeout(ctx, callLimit)
+	defer cancel()
+	if _, err := client.Revoke(ctx, clientv3.LeaseID(id)); err != nil && !etcdkit.LeaseGone(err) {
+		return fmt.Errorf("revoke lease: %w", err)
+	}
+	return nil
+}

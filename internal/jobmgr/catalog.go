@@ -1,0 +1,170 @@
+package jobmgr
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"carillon/internal/common"
+)
+
+// Catalog is a master's copy of all jobs, for lists and for finding a job by its
+// uid. It follows the watcher; Run is its one goroutine.
+type Catalog struct {
+	watcher *Watcher
+
+	mu       sync.RWMutex
+	jobs     map[string]common.JobState
+	names    []string // sorted
+	byUID    map[string]string
+	bad      map[string]error
+	revision int64
+	reached  chan struct{} // closed when revision grows
+}
+
+// NewCatalog makes an empty catalog.
+func NewCatalog(watcher *Watcher) *Catalog {
+	return &Catalog{watcher: watcher, jobs: map[string]common.JobState{}, byUID: map[string]string{},
+		bad: map[string]error{}, reached: make(chan struct{})}
+}
+
+// Run keeps the catalog up to date until the context ends.
+func (c *Catalog) Run(ctx context.Context) error {
+	return c.watcher.Run(ctx, func(_ context.Context, u JobsUpdate) error {
+		c.apply(u)
+		return nil
+	})
+}
+
+func (c *Catalog) apply(u JobsUpdate) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if u.Whole {
+		clear(c.jobs)
+		clear(c.byUID)
+		clear(c.bad)
+		c.names = make([]string, 0, len(u.Jobs))
+	}
+	for i := range u.Jobs {
+		c.put(u.Jobs[i], u.Whole)
+	}
+	if u.Whole {
+		slices.Sort(c.names)
+	}
+	for _, b := range u.Bad {
+		c.drop(b.Name)
+		c.bad[b.Name] = b.Err
+	}
+	for _, name := range u.Gone {
+		c.drop(name)
+	}
+	c.revision = max(c.revision, u.Revision)
+	close(c.reached)
+	c.reached = make(chan struct{})
+}
+
+func (c *Catalog) put(job common.JobState, unsorted bool) {
+	delete(c.bad, job.Name)
+	if old, known := c.jobs[job.Name]; known {
+		delete(c.byUID, old.UID)
+	} else if unsorted {
+		c.names = append(c.names, job.Name)
+	} else if i, found := slices.BinarySearch(c.names, job.Name); !found {
+		c.names = slices.Insert(c.names, i, job.Name)
+	}
+	c.jobs[job.Name] = job
+	c.byUID[job.UID] = job.Name
+}
+
+func (c *Catalog) drop(name string) {
+	delete(c.bad, name)
+	old, known := c.jobs[name]
+	if !known {
+		return
+	}
+	delete(c.jobs, name)
+	delete(c.byUID, old.UID)
+	if i, found := slices.BinarySearch(c.names, name); found {
+		c.names = slices.Delete(c.names, i, i+1)
+	}
+}
+
+// Name finds the name of the job with a uid.
+func (c *Catalog) Name(uid string) (string, bool) {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	name, found := c.byUID[uid]
+	return name, found
+}
+
+// Len is the number of jobs, and of those that cannot be read.
+func (c *Catalog) Len() (jobs, bad int) {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return len(c.jobs), len(c.bad)
+}
+
+// Bad tells which jobs cannot be read, and why.
+func (c *Catalog) Bad() map[string]error {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return maps.Clone(c.bad)
+}
+
+// reach waits until the catalog has seen a revision.
+func (c *Catalog) reach(ctx context.Context, revision int64, limit time.Duration) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	for {
+		c.mu.RLock()
+		there, reached := c.revision >= revision, c.reached
+		c.mu.RUnlock()
+		if there {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-reached:
+		}
+	}
+}
+
+// list gives a page of jobs in the order of their names, and whether there are more.
+func (c *Catalog) list(q common.JobQuery) (page []common.JobState, more bool) {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	from, found := slices.BinarySearch(c.names, q.After)
+	if found {
+		from++
+	}
+	wanted := strings.ToLower(q.Q)
+	for _, name := range c.names[from:] {
+		job := c.jobs[name]
+		if q.Group != "" && q.Group != job.Group {
+			continue
+		}
+		if wanted != "" && !strings.Contains(name, wanted) && !strings.Contains(strings.ToLower(job.Title), wanted) {
+			continue
+		}
+		if q.Limit > 0 && len(page) == q.Limit {
+			return page, true
+		}
+		page = append(page, job)
+	}
+	return page, false
+}
+
+// List gives a page of jobs, and the name to go on after, empty at the end. What
+// this master has written it shows.
+func (s *Store) List(ctx context.Context, q common.JobQuery) ([]common.JobState, string, error) {
+	s.cfg.Catalog.reach(ctx, s.written.Load(), time.Second)
+	page, more := s.cfg.Catalog.list(q)
+	if !more {
+		return page, "", nil
+	}
+	return page, page[len(page)-1].Name, nil
+}

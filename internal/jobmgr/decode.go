@@ -1,0 +1,73 @@
+package jobmgr
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+
+	"go.etcd.io/etcd/api/v3/mvccpb"
+
+	"carillon/internal/common"
+	"carillon/internal/common/schedule"
+)
+
+// decodeJob reads a job and its cursor. A job without a cursor is an error: its
+// plan would have no beginning.
+func decodeJob(job, cursor *mvccpb.KeyValue) (common.JobState, error) {
+	stored, err := common.Decode[common.StoredJob](job.Value)
+	if err != nil {
+		return common.JobState{}, fmt.Errorf("decode %s: %w", job.Key, err)
+	}
+	if key := common.JobKey(stored.Name); key != string(job.Key) {
+		return common.JobState{}, fmt.Errorf("%s holds a job of another name", job.Key)
+	}
+	if cursor == nil {
+		return common.JobState{}, fmt.Errorf("%s has no cursor", job.Key)
+	}
+	at, err := common.ParseTimeKey(string(cursor.Value))
+	if err != nil {
+		return common.JobState{}, fmt.Errorf("decode %s: %w", cursor.Key, err)
+	}
+	return common.JobState{StoredJob: stored, Version: job.ModRevision, Cursor: at}, nil
+}
+
+// timetableFault puts an error of the cron door where the author of the job looks for it.
+func timetableFault(job *common.Job, err error) (common.Fault, bool) {
+	refusal, ok := errors.AsType[*schedule.Error](err)
+	if !ok {
+		return common.Fault{}, false
+	}
+	fault := common.Fault{Location: "cronExpr", Code: refusal.Code, Message: refusal.Message, Hint: refusal.Hint,
+		Value: common.Excerpt(job.CronExpr)}
+	switch refusal.Field {
+	case schedule.FieldZone:
+		fault.Location, fault.Value = "timezone", common.Excerpt(job.Timezone)
+	case schedule.FieldGap, schedule.FieldOverlap:
+		return common.Fault{}, false // common.Job.Faults lists these
+	default:
+		fault.Message = fmt.Sprintf("%s, character %d: %s", refusal.Field, refusal.Offset+1, refusal.Message)
+	}
+	return fault, true
+}
+
+// timetableChanged tells whether the plan of a job is another one than before.
+func timetableChanged(old, job *common.Job) bool {
+	return old.CronExpr != job.CronExpr || old.Timezone != job.Timezone || !reflect.DeepEqual(old.DST, job.DST)
+}
+
+// normal is the job without the difference between empty and absent.
+func normal(j common.Job) common.Job {
+	if len(j.Labels) == 0 {
+		j.Labels = nil
+	}
+	if len(j.Args) == 0 {
+		j.Args = nil
+	}
+	if len(j.Env) == 0 {
+		j.Env = nil
+	}
+	if len(j.SuccessExitCodes) == 0 {
+		j.SuccessExitCodes = nil
+	}
+	return j
+}

@@ -1,0 +1,143 @@
+package jobmgr
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"go.etcd.io/etcd/api/v3/mvccpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"carillon/internal/common"
+	"carillon/internal/etcdkit"
+)
+
+// place is where etcd holds a run.
+type place struct {
+	kind        placeKind
+	key         string
+	modRevision int64
+	run         common.Run
+}
+
+type placeKind int
+
+const (
+	inTrigger placeKind = iota
+	inRecord
+	inOutbox
+)
+
+// LiveRuns gives every run that etcd still has, as of one revision.
+func (s *Store) LiveRuns(ctx context.Context) ([]common.Run, error) {
+	places, err := s.places(ctx,
+		clientv3.OpGet(common.TriggersPrefix, clientv3.WithPrefix()),
+		clientv3.OpGet(common.RunsPrefix, clientv3.WithPrefix()),
+		clientv3.OpGet(common.OutboxPrefix, clientv3.WithPrefix()))
+	if err != nil {
+		return nil, err
+	}
+	runs := make([]common.Run, len(places))
+	for i := range places {
+		runs[i] = places[i].run
+	}
+	return runs, nil
+}
+
+// LiveRun finds one of them.
+func (s *Store) LiveRun(ctx context.Context, id string) (common.Run, bool, error) {
+	where, found, err := s.locate(ctx, id)
+	return where.run, found, err
+}
+
+// locate finds a run by its id. The id holds the job's uid; the catalog tells the
+// name, and only for a job that is gone all are looked at. In the outboxes, which
+// hold little unless the log store is away, only keys are read.
+func (s *Store) locate(ctx context.Context, id string) (place, bool, error) {
+	triggers, records := common.TriggersPrefix, common.RunsPrefix
+	if job, known := s.cfg.Catalog.Name(uidOf(id)); known {
+		triggers, records = common.TriggersOf(job), common.RecordsOf(job)
+	}
+	ctx, cancel := context.WithTimeout(ctx, callLimit)
+	defer cancel()
+	keys, err := s.cfg.Client.Get(ctx, common.OutboxPrefix, clientv3.WithPrefix(), clientv3.WithKeysOnly())
+	if err != nil {
+		return place{}, false, etcdkit.Wrap(fmt.Errorf("look for run %s: %w", id, err))
+	}
+	ops := []clientv3.Op{clientv3.OpGet(triggers, clientv3.WithPrefix()), clientv3.OpGet(records, clientv3.WithPrefix())}
+	outbox := outboxKeyOf(keys.Kvs, id)
+	if outbox != "" {
+		ops = append(ops, clientv3.OpGet(outbox))
+	}
+	places, err := s.places(ctx, ops...)
+	if err != nil {
+		return place{}, false, err
+	}
+	for _, p := range places {
+		if p.run.ID == id {
+			return p, true, nil
+		}
+	}
+	if outbox != "" {
+		return place{}, false, nil // delivered since
+	}
+	// It may have finished between the two reads.
+	keys, err = s.cfg.Client.Get(ctx, common.OutboxPrefix, clientv3.WithPrefix(), clientv3.WithKeysOnly())
+	if err != nil {
+		return place{}, false, etcdkit.Wrap(fmt.Errorf("look for run %s: %w", id, err))
+	}
+	if outbox = outboxKeyOf(keys.Kvs, id); outbox == "" {
+		return place{}, false, nil
+	}
+	places, err = s.places(ctx, clientv3.OpGet(outbox))
+	if err != nil || len(places) == 0 {
+		return place{}, false, err
+	}
+	return places[0], true, nil
+}
+
+func outboxKeyOf(keys []*mvccpb.KeyValue, id string) string {
+	for _, kv := range keys {
+		if strings.HasSuffix(string(kv.Key), "/"+id) {
+			return string(kv.Key)
+		}
+	}
+	return ""
+}
+
+// places reads values of the three prefixes at one revision. What does not decode is passed over.
+func (s *Store) places(ctx context.Context, ops ...clientv3.Op) ([]place, error) {
+	ctx, cancel := context.WithTimeout(ctx, callLimit)
+	defer cancel()
+	resp, err := s.cfg.Client.Txn(ctx).Then(ops...).Commit()
+	if err != nil {
+		return nil, etcdkit.Wrap(fmt.Errorf("read live runs: %w", err))
+	}
+	var places []place
+	for _, r := range resp.Responses {
+		for _, kv := range r.GetResponseRange().Kvs {
+			if p, ok := placeOf(kv); ok {
+				places = append(places, p)
+			}
+		}
+	}
+	return places, nil
+}
+
+func placeOf(kv *mvccpb.KeyValue) (place, bool) {
+	p := place{key: string(kv.Key), modRevision: kv.ModRevision}
+	switch {
+	case strings.HasPrefix(p.key, common.TriggersPrefix):
+		trigger, err := common.Decode[common.Trigger](kv.Value)
+		p.kind, p.run = inTrigger, trigger.AsRun()
+		return p, err == nil
+	case strings.HasPrefix(p.key, common.RunsPrefix):
+		record, err := common.Decode[common.Record](kv.Value)
+		p.kind, p.run = inRecord, record.AsRun(common.StatusRunning)
+		return p, err == nil
+	default:
+		run, err := common.Decode[common.Run](kv.Value)
+		p.kind, p.run = inOutbox, run
+		return p, err == nil
+	}
+}

@@ -1,0 +1,341 @@
+package jobmgr
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"sync/atomic"
+	"time"
+
+	"go.etcd.io/etcd/api/v3/mvccpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"carillon/internal/common"
+	"carillon/internal/common/schedule"
+	"carillon/internal/etcdkit"
+)
+
+const (
+	callLimit = 5 * time.Second
+	// tries is how often a change is decided again because something else moved
+	// (a claim, mostly) between its look and its transaction.
+	tries = 8
+)
+
+// Config is what a Store needs.
+type Config struct {
+	Client   *clientv3.Client
+	Interner *schedule.Interner
+	Timezone string           // filled in where a job names none
+	Now      func() time.Time // wall clock
+	Catalog  *Catalog
+	Changed  func() // told after a change, which now waits to be delivered; may be nil
+}
+
+// Store is the masters' side of the keyspace: jobs, triggers, wishes to kill.
+type Store struct {
+	cfg     Config
+	written atomic.Int64 // the revision of our last change, for List
+}
+
+// NewStore makes a store.
+func NewStore(cfg Config) *Store { return &Store{cfg: cfg} }
+
+// Get reads a job.
+func (s *Store) Get(ctx context.Context, name string) (common.JobState, error) {
+	seen, err := s.look(ctx, name)
+	if err != nil {
+		return common.JobState{}, err
+	}
+	if seen.job == nil {
+		return common.JobState{}, notFound(name)
+	}
+	return seen.state()
+}
+
+// Create makes a job that must not exist.
+func (s *Store) Create(ctx context.Context, actor common.Actor, job common.Job) (common.JobState, error) {
+	state, _, err := s.Put(ctx, actor, job, common.Precondition{Absent: true})
+	if common.CodeOf(err) == common.CodeStale {
+		return common.JobState{}, &common.Error{Code: common.CodeExists, Message: fmt.Sprintf("job %q exists already", job.Name),
+			Hint: "choose another name, or replace it with PUT"}
+	}
+	return state, err
+}
+
+// Put creates or replaces a job. Where nothing would change it writes nothing.
+func (s *Store) Put(ctx context.Context, actor common.Actor, job common.Job, pre common.Precondition) (common.JobState, bool, error) {
+	job, faults := s.prepare(job)
+	if len(faults) > 0 {
+		return common.JobState{}, false, common.Invalid("the job cannot be saved", faults...)
+	}
+	for range tries {
+		seen, err := s.look(ctx, job.Name)
+		if err != nil {
+			return common.JobState{}, false, err
+		}
+		if err := seen.satisfies(job.Name, pre); err != nil {
+			return common.JobState{}, false, err
+		}
+		var state common.JobState
+		var done bool
+		if seen.job == nil {
+			state, done, err = s.create(ctx, actor, job)
+		} else {
+			state, done, err = s.replace(ctx, actor, job, seen)
+		}
+		if err != nil || done {
+			return state, seen.job == nil, err
+		}
+	}
+	return common.JobState{}, false, busy(job.Name)
+}
+
+// Validate gives the job as it would be stored, and everything that is wrong with it.
+func (s *Store) Validate(_ context.Context, job common.Job) (common.Job, []common.Fault, error) {
+	job, faults := s.prepare(job)
+	return job, faults, nil
+}
+
+// prepare fills in the time zone and lists all faults, those of the timetable too.
+func (s *Store) prepare(job common.Job) (common.Job, []common.Fault) {
+	if job.Timezone == "" {
+		job.Timezone = s.cfg.Timezone
+	}
+	faults := job.Faults()
+	// Faults has said so where the words of dst are wrong.
+	spec, err := schedule.SpecOf(&job)
+	if err == nil && spec.Expr == "" { // the zone must be right all the same
+		spec.Expr = "@daily"
+	}
+	if err == nil {
+		_, err = s.cfg.Interner.ParseNew(spec, s.cfg.Now())
+	}
+	if fault, ok := timetableFault(&job, err); ok {
+		faults = append(faults, fault)
+	}
+	return job, faults
+}
+
+func (s *Store) create(ctx context.Context, actor common.Actor, job common.Job) (common.JobState, bool, error) {
+	now := s.cfg.Now().UTC()
+	stored := common.StoredJob{Job: job, UID: common.NewID(), CreatedAt: now, UpdatedAt: now, UpdatedBy: actor.Name}
+	ops, err := s.writeOps(actor, "create", nil, &stored)
+	if err != nil {
+		return common.JobState{}, false, err
+	}
+	ops = append(ops, clientv3.OpPut(common.CursorKey(job.Name), common.TimeKey(now)))
+	revision, done, err := s.commit(ctx, "create", job.Name, []clientv3.Cmp{etcdkit.Absent(common.JobKey(job.Name))}, ops)
+	return common.JobState{StoredJob: stored, Version: revision, Cursor: now}, done, err
+}
+
+func (s *Store) replace(ctx context.Context, actor common.Actor, job common.Job, seen seen) (common.JobState, bool, error) {
+	old, err := seen.state()
+	if err != nil {
+		return common.JobState{}, false, err
+	}
+	if reflect.DeepEqual(normal(job), normal(old.Job)) {
+		return old, true, nil
+	}
+	now := s.cfg.Now().UTC()
+	stored := common.StoredJob{Job: job, UID: old.UID, CreatedAt: old.CreatedAt, UpdatedAt: now, UpdatedBy: actor.Name}
+	ops, err := s.writeOps(actor, "replace", &old.StoredJob, &stored)
+	if err != nil {
+		return common.JobState{}, false, err
+	}
+	cursor := old.Cursor
+	cmps := seen.unchanged(job.Name)
+	if timetableChanged(&old.Job, &job) && now.After(cursor) {
+		// The new timetable begins now; what the old one still owed is accounted for.
+		cursor = now
+		ops = append(ops, clientv3.OpPut(common.CursorKey(job.Name), common.TimeKey(now)))
+		gap, err := s.gapOp(old, now, common.Reason{Code: "edited", Text: "the timetable was changed before these fires were taken"})
+		if err != nil {
+			return common.JobState{}, false, err
+		}
+		ops = append(ops, gap...)
+	}
+	revision, done, err := s.commit(ctx, "replace", job.Name, cmps, ops)
+	return common.JobState{StoredJob: stored, Version: revision, Cursor: cursor}, done, err
+}
+
+// Delete removes a job with its cursor and its triggers, and accounts for the fires
+// that these still owed. Its running runs go on, unless kill asks for their end;
+// the ledger stays.
+func (s *Store) Delete(ctx context.Context, actor common.Actor, name string, pre common.Precondition, kill bool) error {
+	for range tries {
+		seen, err := s.look(ctx, name)
+		if err != nil {
+			return err
+		}
+		if seen.job == nil {
+			return notFound(name)
+		}
+		if err := seen.satisfies(name, pre); err != nil {
+			return err
+		}
+		ops, err := s.deleteOps(ctx, actor, seen, kill)
+		if err != nil {
+			return err
+		}
+		if _, done, err := s.commit(ctx, "delete", name, append(seen.unchanged(name),
+			etcdkit.NoneNewer(common.TriggersOf(name), seen.revision)), ops); err != nil || done {
+			return err
+		}
+	}
+	return busy(name)
+}
+
+func (s *Store) deleteOps(ctx context.Context, actor common.Actor, seen seen, kill bool) ([]clientv3.Op, error) {
+	name := string(seen.job.Key[len(common.JobsPrefix):])
+	old, err := seen.state()
+	if err != nil {
+		// A job that does not decode can be deleted all the same; it had no plan.
+		old = common.JobState{StoredJob: common.StoredJob{Job: common.Job{Name: name}}}
+	}
+	ops, err := s.writeOps(actor, "delete", &old.StoredJob, nil)
+	if err != nil {
+		return nil, err
+	}
+	ops = append(ops, clientv3.OpDelete(common.CursorKey(name)),
+		clientv3.OpDelete(common.TriggersOf(name), clientv3.WithPrefix()))
+	reason := common.Reason{Code: "deleted", Text: "the job was deleted"}
+	gap, err := s.gapOp(old, s.cfg.Now().UTC(), reason)
+	if err != nil {
+		return nil, err
+	}
+	ops = append(ops, gap...)
+	for _, kv := range seen.triggers {
+		if trigger, err := common.Decode[common.Trigger](kv.Value); err == nil {
+			run := trigger.AsRun()
+			run.Status, run.Reason = common.StatusSkipped, &reason
+			put, err := putOutcome(&run)
+			if err != nil {
+				return nil, err
+			}
+			ops = append(ops, put)
+		}
+	}
+	if kill {
+		kills, err := s.killAllOps(ctx, actor, name)
+		if err != nil {
+			return nil, err
+		}
+		ops = append(ops, kills...)
+	}
+	return ops, nil
+}
+
+// writeOps put or delete the job and leave the change.
+func (s *Store) writeOps(actor common.Actor, verb string, before, after *common.StoredJob) ([]clientv3.Op, error) {
+	var name string
+	var from, to any
+	if before != nil {
+		name, from = before.Name, before
+	}
+	if after != nil {
+		name, to = after.Name, after
+	}
+	change, err := s.changeOp(actor, verb, "job", name, from, to)
+	if err != nil {
+		return nil, err
+	}
+	if after == nil {
+		return []clientv3.Op{clientv3.OpDelete(common.JobKey(name)), change}, nil
+	}
+	data, err := json.Marshal(after)
+	if err != nil {
+		return nil, fmt.Errorf("encode job %q: %w", name, err)
+	}
+	return []clientv3.Op{clientv3.OpPut(common.JobKey(name), string(data)), change}, nil
+}
+
+func (s *Store) changeOp(actor common.Actor, verb, kind, name string, before, after any) (clientv3.Op, error) {
+	change, err := common.NewChange(s.cfg.Now().UTC(), actor, verb, kind, name, before, after)
+	if err != nil {
+		return clientv3.Op{}, fmt.Errorf("encode change of %s %q: %w", kind, name, err)
+	}
+	data, err := json.Marshal(change)
+	if err != nil {
+		return clientv3.Op{}, fmt.Errorf("encode change of %s %q: %w", kind, name, err)
+	}
+	return clientv3.OpPut(common.ChangeKey(change.ID), string(data)), nil
+}
+
+// commit runs one transaction; done is false where its compares failed.
+func (s *Store) commit(ctx context.Context, verb, name string, cmps []clientv3.Cmp, ops []clientv3.Op) (revision int64, done bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, callLimit)
+	defer cancel()
+	resp, err := s.cfg.Client.Txn(ctx).If(cmps...).Then(ops...).Commit()
+	if err != nil {
+		return 0, false, etcdkit.Wrap(fmt.Errorf("%s job %q: %w", verb, name, err))
+	}
+	if resp.Succeeded {
+		s.written.Store(resp.Header.Revision)
+		if s.cfg.Changed != nil {
+			s.cfg.Changed()
+		}
+	}
+	return resp.Header.Revision, resp.Succeeded, nil
+}
+
+// seen is what a change is decided on.
+type seen struct {
+	job, cursor *mvccpb.KeyValue // nil where absent
+	triggers    []*mvccpb.KeyValue
+	revision    int64
+}
+
+func (s *Store) look(ctx context.Context, name string) (seen, error) {
+	ctx, cancel := context.WithTimeout(ctx, callLimit)
+	defer cancel()
+	resp, err := s.cfg.Client.Txn(ctx).Then(clientv3.OpGet(common.JobKey(name)), clientv3.OpGet(common.CursorKey(name)),
+		clientv3.OpGet(common.TriggersOf(name), clientv3.WithPrefix())).Commit()
+	if err != nil {
+		return seen{}, etcdkit.Wrap(fmt.Errorf("read job %q: %w", name, err))
+	}
+	found := seen{revision: resp.Header.Revision, triggers: resp.Responses[2].GetResponseRange().Kvs}
+	if kvs := resp.Responses[0].GetResponseRange().Kvs; len(kvs) > 0 {
+		found.job = kvs[0]
+	}
+	if kvs := resp.Responses[1].GetResponseRange().Kvs; len(kvs) > 0 {
+		found.cursor = kvs[0]
+	}
+	return found, nil
+}
+
+// state decodes what was seen.
+func (s seen) state() (common.JobState, error) {
+	return decodeJob(s.job, s.cursor)
+}
+
+func (s seen) satisfies(name string, pre common.Precondition) error {
+	switch {
+	case pre.Absent && s.job != nil:
+		return common.Errorf(common.CodeStale, "job %q exists", name)
+	case pre.Version != 0 && s.job == nil:
+		return common.Errorf(common.CodeStale, "job %q does not exist any more", name)
+	case pre.Version != 0 && s.job.ModRevision != pre.Version:
+		return &common.Error{Code: common.CodeStale, Message: fmt.Sprintf("job %q is at version %d, not %d", name, s.job.ModRevision, pre.Version),
+			Hint: "somebody else saved it: read it again and repeat the change"}
+	}
+	return nil
+}
+
+// unchanged compares job and cursor with what was seen.
+func (s seen) unchanged(name string) []clientv3.Cmp {
+	cmps := []clientv3.Cmp{etcdkit.Unchanged(common.JobKey(name), s.job.ModRevision)}
+	if s.cursor == nil {
+		return append(cmps, etcdkit.Absent(common.CursorKey(name)))
+	}
+	return append(cmps, etcdkit.Unchanged(common.CursorKey(name), s.cursor.ModRevision))
+}
+
+func notFound(name string) error {
+	return common.Errorf(common.CodeNotFound, "there is no job %q", common.Excerpt(name))
+}
+
+func busy(name string) error {
+	return common.Errorf(common.CodeConflict, "job %q changes too fast; try again", name)
+}

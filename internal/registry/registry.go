@@ -1,0 +1,152 @@
+// Package registry keeps the workers' registrations under their session leases.
+//
+// It promises that at most one process is registered under a worker's id: the key
+// is created only where there is none, and moved to a new lease only by the life
+// that wrote it. Keeper.Run is its one goroutine, and its caller's.
+package registry
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"go.etcd.io/etcd/api/v3/mvccpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"carillon/internal/common"
+	"carillon/internal/etcdkit"
+)
+
+const callLimit = 5 * time.Second
+
+// ErrTwin says that another process is alive under the worker's id.
+var ErrTwin = common.Errorf(common.CodeConflict, "another process is registered under this worker's id: its data folder may have been copied")
+
+// List gives all live workers, by id.
+func List(ctx context.Context, client *clientv3.Client) ([]common.Registration, error) {
+	ctx, cancel := context.WithTimeout(ctx, callLimit)
+	defer cancel()
+	resp, err := client.Get(ctx, common.WorkersPrefix, clientv3.WithPrefix())
+	if err != nil {
+		return nil, etcdkit.Wrap(fmt.Errorf("list workers: %w", err))
+	}
+	workers := make([]common.Registration, 0, len(resp.Kvs))
+	for _, kv := range resp.Kvs {
+		if reg, err := common.Decode[common.Registration](kv.Value); err == nil {
+			workers = append(workers, reg)
+		}
+	}
+	return workers, nil
+}
+
+// Leases gives the live lease of a session.
+type Leases interface {
+	Lease(ctx context.Context) (clientv3.LeaseID, error)
+	Invalidate(id clientv3.LeaseID)
+}
+
+// Keeper registers a worker and keeps the registration fresh.
+type Keeper struct {
+	client *clientv3.Client
+	leases Leases
+	log    *slog.Logger
+	every  time.Duration
+	state  func() common.Registration // as of now; Lease is filled in
+}
+
+// NewKeeper makes a keeper that writes what state says, at most every interval.
+func NewKeeper(client *clientv3.Client, leases Leases, log *slog.Logger, every time.Duration, state func() common.Registration) *Keeper {
+	return &Keeper{client: client, leases: leases, log: log, every: every, state: state}
+}
+
+// Earlier reads what is registered under an id just now.
+func Earlier(ctx context.Context, client *clientv3.Client, worker string) (reg common.Registration, found bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, callLimit)
+	defer cancel()
+	resp, err := client.Get(ctx, common.WorkerKey(worker))
+	if err != nil || len(resp.Kvs) == 0 {
+		return common.Registration{}, false, err
+	}
+	reg, err = common.Decode[common.Registration](resp.Kvs[0].Value)
+	return reg, true, err
+}
+
+// Register waits until the id is free, at most patience, and registers. It tells
+// ErrTwin where somebody else keeps it.
+func (k *Keeper) Register(ctx context.Context, patience time.Duration) error {
+	deadline := time.Now().Add(patience)
+	for {
+		err := k.write(ctx)
+		switch {
+		case err == nil:
+			return nil
+		case err == ErrTwin && time.Now().After(deadline):
+			return err
+		case err != ErrTwin:
+			k.log.Warn("register_failed", "error", err)
+		}
+		if !etcdkit.Sleep(ctx, 500*time.Millisecond) {
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// Run rewrites the registration until the context ends. It returns ErrTwin when
+// somebody else holds the key.
+func (k *Keeper) Run(ctx context.Context) error {
+	for etcdkit.Sleep(ctx, k.every) {
+		if err := k.write(ctx); err == ErrTwin {
+			return err
+		} else if err != nil && ctx.Err() == nil {
+			k.log.Warn("register_failed", "error", err)
+		}
+	}
+	return nil
+}
+
+// write puts the registration under the live lease, if the key is absent or ours.
+func (k *Keeper) write(ctx context.Context) error {
+	lease, err := k.leases.Lease(ctx)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, callLimit)
+	defer cancel()
+	reg := k.state()
+	reg.Lease = int64(lease)
+	data, err := json.Marshal(reg)
+	if err != nil {
+		return fmt.Errorf("encode registration: %w", err)
+	}
+	key := common.WorkerKey(reg.Worker)
+	resp, err := k.client.Get(ctx, key)
+	if err != nil {
+		return fmt.Errorf("read registration: %w", err)
+	}
+	var cmp clientv3.Cmp
+	if len(resp.Kvs) == 0 {
+		cmp = etcdkit.Absent(key)
+	} else if ours(resp.Kvs[0], reg.Life.Life) {
+		cmp = etcdkit.Unchanged(key, resp.Kvs[0].ModRevision)
+	} else {
+		return ErrTwin
+	}
+	txn, err := k.client.Txn(ctx).If(cmp).Then(clientv3.OpPut(key, string(data), clientv3.WithLease(lease))).Commit()
+	switch {
+	case etcdkit.LeaseGone(err):
+		k.leases.Invalidate(lease)
+		return fmt.Errorf("write registration: %w", err)
+	case err != nil:
+		return fmt.Errorf("write registration: %w", err)
+	case !txn.Succeeded:
+		return common.Errorf(common.CodeConflict, "the registration changed under our hands")
+	}
+	return nil
+}
+
+func ours(kv *mvccpb.KeyValue, life string) bool {
+	reg, err := common.Decode[common.Registration](kv.Value)
+	return err == nil && reg.Life.Life == life
+}

@@ -1,0 +1,250 @@
+package runlog
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"carillon/internal/common"
+)
+
+// Source is where what is to be stored waits: a worker's outbox, or the masters'
+// outbox and the changes.
+type Source interface {
+	Pending(ctx context.Context, limit int) (Pending, error)
+}
+
+// Pending is a part of what waits in a source.
+type Pending struct {
+	Batch Batch
+	Bad   []error                     // what is there and cannot be read
+	More  bool                        // there is more than this part
+	Ack   func(context.Context) error // removes this part, bad ones aside, once it is stored
+}
+
+// SinkMetrics hears what the sink does.
+type SinkMetrics interface {
+	SinkWrite(runs, chunks int, took time.Duration, err error)
+	SinkBuffered(bytes int)
+	SinkDropped(bytes int)
+}
+
+// SinkConfig says how a sink gathers. Zero values mean the defaults.
+type SinkConfig struct {
+	FlushEvery  time.Duration // output waits at most this long; default 1 s
+	FlushBytes  int           // and no more than this much; default 64 KiB
+	BufferBytes int           // of output kept while the store is away; default 64 MiB
+	PollEvery   time.Duration // the source is looked at this often without being woken; default 5 s
+	Batch       int           // outcomes taken at once; default 500
+}
+
+// Sink moves output and outcomes into the log store. Output is kept in memory
+// until it is stored, the newest being dropped where the buffer is full: the
+// offsets of the chunks show what is missing. Outcomes are not kept here at all:
+// they stay in their source until the store has them, so none is lost.
+//
+// Run is its one goroutine. The other methods are safe for concurrent use and never block on the store.
+type Sink struct {
+	cfg     SinkConfig
+	source  Source
+	writer  Writer
+	log     *slog.Logger
+	metrics SinkMetrics
+	wake    chan struct{}
+
+	mu       sync.Mutex
+	chunks   []common.Chunk
+	buffered int
+	outcomes bool // the source was said to have something
+}
+
+// NewSink makes a sink from a source to a writer.
+func NewSink(cfg SinkConfig, source Source, writer Writer, log *slog.Logger, metrics SinkMetrics) *Sink {
+	def := func(v *int, d int) {
+		if *v == 0 {
+			*v = d
+		}
+	}
+	def(&cfg.FlushBytes, common.MaxChunk)
+	def(&cfg.BufferBytes, 64<<20)
+	def(&cfg.Batch, 500)
+	if cfg.FlushEvery == 0 {
+		cfg.FlushEvery = time.Second
+	}
+	if cfg.PollEvery == 0 {
+		cfg.PollEvery = 5 * time.Second
+	}
+	return &Sink{cfg: cfg, source: source, writer: writer, log: log, metrics: metrics, wake: make(chan struct{}, 1)}
+}
+
+// Chunk takes a piece of output. The sink keeps its data.
+func (s *Sink) Chunk(c common.Chunk) {
+	s.mu.Lock()
+	if s.buffered+len(c.Data) > s.cfg.BufferBytes {
+		s.mu.Unlock()
+		s.metrics.SinkDropped(len(c.Data))
+		return
+	}
+	s.chunks = append(s.chunks, c)
+	s.buffered += len(c.Data)
+	full := s.buffered >= s.cfg.FlushBytes
+	s.mu.Unlock()
+	if full {
+		s.poke()
+	}
+}
+
+// Outcomes says that the source has something new.
+func (s *Sink) Outcomes() {
+	s.mu.Lock()
+	s.outcomes = true
+	s.mu.Unlock()
+	s.poke()
+}
+
+func (s *Sink) poke() {
+	select {
+	case s.wake <- struct{}{}:
+	default: // it is awake already, and will look again
+	}
+}
+
+// Run stores until the context ends, then stores what it has, for as long as
+// the context final lives.
+func (s *Sink) Run(ctx, final context.Context) error {
+	flush := time.NewTicker(s.cfg.FlushEvery)
+	defer flush.Stop()
+	lastLook := time.Time{} // so that what an earlier life left is delivered at once
+	backoff := time.Duration(0)
+	for {
+		look := s.takeOutcomes() || time.Since(lastLook) >= s.cfg.PollEvery
+		if look {
+			lastLook = time.Now()
+		}
+		more, err := s.store(ctx, look)
+		switch {
+		case ctx.Err() != nil:
+			return s.drain(final)
+		case err != nil:
+			s.Outcomes()
+			backoff = min(max(2*backoff, 200*time.Millisecond), 5*time.Second)
+			s.log.Warn("log_store_write_failed", "error", err, "retry_in", backoff)
+			if !wait(ctx, backoff) {
+				return s.drain(final)
+			}
+			continue
+		case more:
+			s.Outcomes()
+		}
+		backoff = 0
+		select {
+		case <-ctx.Done():
+			return s.drain(final)
+		case <-s.wake:
+		case <-flush.C:
+		}
+	}
+}
+
+// drain stores all there is before a stop.
+func (s *Sink) drain(ctx context.Context) error {
+	for {
+		more, err := s.store(ctx, true)
+		if err == nil && !more {
+			return nil
+		}
+		if err != nil && !wait(ctx, 200*time.Millisecond) {
+			return err // outcomes stay in the source, for the next life
+		}
+	}
+}
+
+func (s *Sink) takeOutcomes() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	was := s.outcomes
+	s.outcomes = false
+	return was
+}
+
+// store writes one batch. The output is taken after the outcomes were read, so
+// that a run's output is stored no later than its outcome.
+func (s *Sink) store(ctx context.Context, look bool) (more bool, err error) {
+	var pending Pending
+	if look {
+		if pending, err = s.source.Pending(ctx, s.cfg.Batch); err != nil {
+			return false, err
+		}
+		for _, bad := range pending.Bad {
+			s.log.Error("outcome_unreadable", "error", bad)
+		}
+	}
+	chunks, rest := s.takeChunks()
+	batch := pending.Batch
+	batch.Chunks = chunks
+	if rest { // a long backlog goes first, by itself
+		batch = Batch{Chunks: chunks}
+		pending = Pending{More: true}
+	}
+	if batch.Empty() {
+		return false, nil
+	}
+	began := time.Now()
+	err = s.writer.Write(ctx, batch)
+	s.metrics.SinkWrite(len(batch.Runs), len(chunks), time.Since(began), err)
+	if err != nil {
+		s.putBack(chunks)
+		return false, err
+	}
+	s.release(chunks)
+	if pending.Ack != nil {
+		if err := pending.Ack(ctx); err != nil {
+			return false, err
+		}
+	}
+	return pending.More, nil
+}
+
+// takeChunks takes what one batch may hold, and tells whether there is more.
+func (s *Sink) takeChunks() (chunks []common.Chunk, rest bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	size, n := 0, 0
+	for n < len(s.chunks) && size < maxBatchBytes {
+		size += len(s.chunks[n].Data)
+		n++
+	}
+	chunks, s.chunks = s.chunks[:n:n], s.chunks[n:]
+	return chunks, len(s.chunks) > 0
+}
+
+// maxBatchBytes bounds the output in one write.
+const maxBatchBytes = 8 << 20
+
+// putBack returns chunks that were not stored to the head of the buffer.
+func (s *Sink) putBack(chunks []common.Chunk) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.chunks = append(chunks, s.chunks...)
+}
+
+func (s *Sink) release(chunks []common.Chunk) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i := range chunks {
+		s.buffered -= len(chunks[i].Data)
+	}
+	s.metrics.SinkBuffered(s.buffered)
+}
+
+func wait(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}

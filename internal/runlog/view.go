@@ -1,0 +1,79 @@
+package runlog
+
+import (
+	"context"
+	"slices"
+
+	"carillon/internal/common"
+)
+
+// Live knows the runs that etcd still has: waiting triggers, unresolved records,
+// and outcomes in the outboxes.
+type Live interface {
+	// LiveRuns gives them all as of one revision.
+	LiveRuns(ctx context.Context) ([]common.Run, error)
+	// LiveRun finds one of them.
+	LiveRun(ctx context.Context, id string) (run common.Run, found bool, err error)
+}
+
+// View is the history as users see it: what is live and what is stored, merged, so
+// that a run that was accepted is always found, and listed once. It looks at what
+// is live first: a run moves from there into the store, never back, so what left
+// between the two looks is found by the second.
+type View struct {
+	live  Live
+	store Reader
+}
+
+// NewView merges the two.
+func NewView(live Live, store Reader) *View { return &View{live: live, store: store} }
+
+// Run finds a run by its id.
+func (v *View) Run(ctx context.Context, id string) (common.Run, error) {
+	live, found, err := v.live.LiveRun(ctx, id)
+	if err != nil {
+		return common.Run{}, err
+	}
+	if found {
+		return live, nil
+	}
+	return v.store.Run(ctx, id)
+}
+
+// Runs lists the newest first.
+func (v *View) Runs(ctx context.Context, q Query) ([]common.Run, error) {
+	live, err := v.live.LiveRuns(ctx)
+	if err != nil {
+		return nil, err
+	}
+	stored, err := v.store.Runs(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	return merge(live, stored, &q), nil
+}
+
+// merge puts both together: an id that is in both is shown as stored, since what
+// is stored is its outcome.
+func merge(live, stored []common.Run, q *Query) []common.Run {
+	seen := make(map[string]bool, len(stored))
+	for i := range stored {
+		seen[stored[i].ID] = true
+	}
+	for i := range live {
+		if q.Matches(&live[i]) && !seen[live[i].ID] {
+			stored = append(stored, live[i])
+			seen[live[i].ID] = true
+		}
+	}
+	slices.SortFunc(stored, func(a, b common.Run) int { return PositionOf(&a).Compare(PositionOf(&b)) })
+	if q.Limit > 0 && len(stored) > q.Limit {
+		stored = stored[:q.Limit]
+	}
+	return stored
+}
+
+// Output gives the chunks of a run that end after offset.
+func (v *View) Output(ctx context.Context, run string, offset int64, limit int) ([]common.Chunk, error) {
+	return v.store.Output(ctx, run, offset, limit)
+}

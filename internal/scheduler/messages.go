@@ -1,0 +1,72 @@
+package scheduler
+
+import (
+	"time"
+
+	"carillon/internal/common"
+	"carillon/internal/common/schedule"
+)
+
+// Job is what the plan needs to know of a job.
+type Job struct {
+	Name     string
+	UID      string
+	Group    string
+	Version  int64
+	Cursor   time.Time
+	Schedule schedule.Schedule
+	Policy   *common.Policy // shared by the jobs that have the same
+}
+
+// Trigger is a fire outside the plan.
+type Trigger struct {
+	common.Trigger
+	Revision int64 // CreateRevision
+}
+
+// Jobs is news of jobs. With Whole set, Put is all there are.
+type Jobs struct {
+	Whole bool
+	Put   []Job
+	Gone  []string
+}
+
+// Triggers is news of triggers. With Whole set, Put is all there are.
+type Triggers struct {
+	Whole bool
+	Put   []Trigger
+	Gone  []TriggerKey
+}
+
+// TriggerKey names a trigger.
+type TriggerKey struct{ Job, ID string }
+
+// Fire is handed out when it is due. The receiver answers each with one Settled.
+type Fire struct {
+	Job     string
+	UID     string
+	Group   string
+	Version int64
+	Cursor  time.Time // of the plan
+	At      time.Time // the planned time: the first fire after Cursor
+	Policy  *common.Policy
+	// Schedule lets the receiver look beyond At, where At is long past.
+	Schedule schedule.Schedule
+	Trigger  *Trigger // nil for a fire of the plan
+}
+
+// Settled is what became of a fire.
+type Settled struct {
+	Fire Fire
+	// Cursor is the job's cursor as far as known now; zero leaves it.
+	Cursor time.Time
+	// Version is the job's version as seen in etcd; zero where it is the plan's. A
+	// job that is newer than its plan waits for the news of it.
+	Version int64
+	// Gone says that the job, or the trigger, is no more.
+	Gone bool
+	// RetryAt is when to try again, where nothing was decided.
+	RetryAt time.Time
+	// Run is set where the fire is being executed here.
+	Run string
+}

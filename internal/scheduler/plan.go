@@ -1,0 +1,210 @@
+package scheduler
+
+import (
+	"time"
+
+	"carillon/internal/common"
+	"carillon/internal/common/schedule"
+)
+
+// plan is the plan table: when each job and trigger is due. It is pure, and owned
+// by Loop.Run.
+type plan struct {
+	agenda   agenda
+	jobs     map[string]*jobEntry
+	dense    []*jobEntry // all jobs, for what is done to all of them in small steps
+	triggers map[TriggerKey]*triggerEntry
+	blocked  map[string][]TriggerKey // by job: triggers that wait for a run to end
+	failed   func(job string, err error)
+
+	generation uint32
+	sweeping   bool // dropping what a whole table lacked
+	sweep      int  // its place in dense
+	replanning bool // planning all anew
+	replan     int  // its place in dense
+}
+
+// state of what is planned.
+type state uint8
+
+const (
+	idle  state = iota // in the agenda, or parked
+	ready              // due, waiting to be taken
+	out                // taken, not settled
+)
+
+// jobEntry is a job in the plan. Times are Unix nanoseconds: a million of these stand in memory.
+type jobEntry struct {
+	item
+	name       string
+	uid        string
+	group      string
+	version    int64
+	cursor     int64
+	next       int64 // the first fire after cursor
+	awaited    int64 // the version that etcd has, whose news it waits for; 0: none
+	schedule   schedule.Schedule
+	policy     *common.Policy
+	generation uint32
+	slot       int32 // in dense
+	state      state
+}
+
+func newPlan(failed func(job string, err error)) *plan {
+	return &plan{jobs: map[string]*jobEntry{}, triggers: map[TriggerKey]*triggerEntry{}, blocked: map[string][]TriggerKey{}, failed: failed}
+}
+
+func (e *jobEntry) queue()   { e.state = ready }
+func (e *jobEntry) handOut() { e.state = out }
+
+func (e *jobEntry) offer(*plan) (Fire, bool) {
+	if e.state != ready {
+		return Fire{}, false
+	}
+	return Fire{Job: e.name, UID: e.uid, Group: e.group, Version: e.version, Cursor: time.Unix(0, e.cursor).UTC(), At: time.Unix(0, e.next).UTC(),
+		Policy: e.policy, Schedule: e.schedule}, true
+}
+
+// putJob takes in what is new of a job.
+func (p *plan) putJob(j Job) {
+	e, known := p.jobs[j.Name]
+	if !known {
+		e = &jobEntry{slot: int32(len(p.dense))}
+		e.what = e
+		p.dense = append(p.dense, e)
+		p.jobs[j.Name] = e
+	}
+	e.generation = p.generation
+	if known && j.Version < e.version {
+		return // a list that is older than the news
+	}
+	cursor := j.Cursor.UnixNano()
+	if known && e.uid == j.UID && j.Version == e.version {
+		cursor = max(cursor, e.cursor) // we may have moved it since this was read
+	}
+	if e.uid != j.UID {
+		e.state = idle // what is out belongs to the job that was deleted
+	}
+	e.name, e.uid, e.group, e.version, e.cursor = j.Name, j.UID, j.Group, j.Version, cursor
+	e.schedule, e.policy = j.Schedule, j.Policy
+	if j.Version >= e.awaited {
+		e.awaited = 0
+	}
+	p.arrange(e, 0)
+}
+
+// arrange plans a job anew from its cursor, not before a given time.
+func (p *plan) arrange(e *jobEntry, notBefore int64) {
+	if e.state == out {
+		return // planned when it is settled
+	}
+	e.state = idle
+	p.agenda.remove(&e.item)
+	if e.awaited != 0 {
+		return
+	}
+	next, ok, err := e.schedule.Next(time.Unix(0, e.cursor))
+	if err != nil {
+		p.failed(e.name, err)
+	}
+	if err != nil || !ok {
+		return // parked: it never fires, or cannot be planned
+	}
+	e.next = next.UnixNano()
+	p.agenda.set(&e.item, max(e.next, notBefore))
+}
+
+// settleJob takes in what became of a fire of the plan.
+func (p *plan) settleJob(s Settled) {
+	e, known := p.jobs[s.Fire.Job]
+	if !known || e.uid != s.Fire.UID || e.state != out {
+		return
+	}
+	e.state = idle
+	if s.Gone {
+		p.dropJob(e.name)
+		return
+	}
+	if s.Version > e.version {
+		e.awaited = s.Version
+	}
+	if !s.Cursor.IsZero() {
+		e.cursor = max(e.cursor, s.Cursor.UnixNano())
+	}
+	p.arrange(e, nanos(s.RetryAt))
+}
+
+// dropJob forgets a job.
+func (p *plan) dropJob(name string) {
+	e, known := p.jobs[name]
+	if !known {
+		return
+	}
+	p.agenda.remove(&e.item)
+	e.state = idle
+	delete(p.jobs, name)
+	last := len(p.dense) - 1
+	moved := p.dense[last]
+	p.dense[e.slot], moved.slot = moved, e.slot
+	p.dense[last] = nil
+	p.dense = p.dense[:last]
+	if p.replanning && moved != e && int(moved.slot) < p.replan {
+		p.arrange(moved, 0) // it came from where replanning has not been yet
+	}
+}
+
+// beginWhole begins to take in a whole table: what is not put before endWhole is dropped after it.
+func (p *plan) beginWhole() {
+	p.generation++
+	p.sweeping = false
+}
+
+func (p *plan) endWhole() { p.sweeping, p.sweep = true, 0 }
+
+// planAgain makes the plan of every job anew: what was put off by the old clock is due by the new.
+func (p *plan) planAgain() {
+	p.replanning, p.replan = true, 0
+	for _, e := range p.triggers {
+		p.arrangeTrigger(e, 0)
+	}
+}
+
+// step does a little of the work on all jobs, and tells whether there is more.
+func (p *plan) step(n int) bool {
+	for ; n > 0; n-- {
+		p.sweeping = p.sweeping && p.sweep < len(p.dense)
+		p.replanning = p.replanning && p.replan < len(p.dense)
+		switch {
+		case p.sweeping:
+			if e := p.dense[p.sweep]; e.generation != p.generation {
+				p.dropJob(e.name) // another takes its slot
+			} else {
+				p.sweep++
+			}
+		case p.replanning:
+			p.arrange(p.dense[p.replan], 0)
+			p.replan++
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// due takes the earliest item that is due, or nil.
+func (p *plan) due(now int64) *item {
+	first := p.agenda.first()
+	if first == nil || first.due > now {
+		return nil
+	}
+	p.agenda.remove(first)
+	first.what.queue()
+	return first
+}
+
+func nanos(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixNano()
+}

@@ -1,0 +1,114 @@
+package scheduler
+
+import "slices"
+
+// triggerEntry is a trigger in the plan.
+type triggerEntry struct {
+	item
+	trigger Trigger
+	state   state
+}
+
+func (e *triggerEntry) queue()   { e.state = ready }
+func (e *triggerEntry) handOut() { e.state = out }
+
+// offer needs the job: a claim compares its version. A trigger whose job is not
+// known yet, or is another one, stays where it is until there is news.
+func (e *triggerEntry) offer(p *plan) (Fire, bool) {
+	job, known := p.jobs[e.trigger.Job]
+	if e.state != ready {
+		return Fire{}, false
+	}
+	if !known || job.uid != e.trigger.JobUID {
+		e.state = idle
+		p.block(e)
+		return Fire{}, false
+	}
+	t := e.trigger
+	return Fire{Job: t.Job, UID: t.JobUID, Group: job.group, Version: job.version, At: t.PlannedAt, Policy: job.policy, Trigger: &t}, true
+}
+
+// applyTriggers takes in news of triggers. They are few, so a whole table is taken at once.
+func (p *plan) applyTriggers(u Triggers) {
+	if u.Whole {
+		kept := make(map[TriggerKey]bool, len(u.Put))
+		for _, t := range u.Put {
+			kept[TriggerKey{t.Job, t.ID}] = true
+		}
+		for key := range p.triggers {
+			if !kept[key] {
+				p.dropTrigger(key)
+			}
+		}
+	}
+	for _, t := range u.Put {
+		key := TriggerKey{t.Job, t.ID}
+		e, known := p.triggers[key]
+		if !known {
+			e = &triggerEntry{}
+			e.what = e
+			p.triggers[key] = e
+		}
+		e.trigger = t
+		p.arrangeTrigger(e, 0)
+	}
+	for _, key := range u.Gone {
+		p.dropTrigger(key)
+	}
+}
+
+func (p *plan) arrangeTrigger(e *triggerEntry, notBefore int64) {
+	if e.state == out {
+		return
+	}
+	e.state = idle
+	p.agenda.set(&e.item, max(e.trigger.NotBefore.UnixNano(), notBefore))
+}
+
+// settleTrigger takes in what became of a trigger's fire.
+func (p *plan) settleTrigger(s Settled) {
+	key := TriggerKey{s.Fire.Trigger.Job, s.Fire.Trigger.ID}
+	e, known := p.triggers[key]
+	if !known || e.state != out {
+		return
+	}
+	e.state = idle
+	if s.Gone {
+		p.dropTrigger(key)
+		return
+	}
+	p.arrangeTrigger(e, nanos(s.RetryAt))
+	p.block(e)
+}
+
+// block notes that a trigger may go when something of its job has changed.
+func (p *plan) block(e *triggerEntry) {
+	key := TriggerKey{e.trigger.Job, e.trigger.ID}
+	if waiting := p.blocked[key.Job]; !slices.Contains(waiting, key) {
+		p.blocked[key.Job] = append(waiting, key)
+	}
+}
+
+// release lets the job's triggers try again.
+func (p *plan) release(job string) {
+	waiting := p.blocked[job]
+	if waiting == nil {
+		return
+	}
+	delete(p.blocked, job)
+	for _, key := range waiting {
+		if e, known := p.triggers[key]; known {
+			p.arrangeTrigger(e, 0)
+		}
+	}
+}
+
+func (p *plan) dropTrigger(key TriggerKey) {
+	e, known := p.triggers[key]
+	if !known {
+		return
+	}
+	p.agenda.remove(&e.item)
+	e.state = idle
+	delete(p.triggers, key)
+}
