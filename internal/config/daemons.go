@@ -1,0 +1,224 @@
+package config
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"carillon/internal/common"
+)
+
+// Master is what carillon-master is told.
+type Master struct {
+	HTTP     HTTP
+	Etcd     Etcd
+	MongoDB  MongoDB
+	Timezone string // of jobs that name none
+	Log      Log
+}
+
+// Worker is what carillon-worker is told.
+type Worker struct {
+	Name          string
+	DataDir       string
+	Labels        map[string]string
+	Slots         int
+	DrainTimeout  time.Duration
+	MetricsListen string // host:port on loopback, unix:/path, or "" for none
+	Etcd          Etcd
+	MongoDB       MongoDB
+	Log           Log
+}
+
+// Standalone is what carillon-standalone is told.
+type Standalone struct {
+	HTTP         HTTP
+	DataDir      string
+	Name         string
+	Labels       map[string]string
+	Slots        int
+	DrainTimeout time.Duration
+	Timezone     string
+	Log          Log
+}
+
+// DefaultDrainTimeout is how long a worker that stops waits for its runs. The
+// systemd units give it longer than this.
+const DefaultDrainTimeout = time.Minute
+
+func (m *Master) settings() *settings {
+	s := &settings{program: "carillon-master"}
+	m.HTTP.declare(s)
+	m.Etcd.declare(s)
+	m.MongoDB.declare(s)
+	declareZone(s, &m.Timezone)
+	m.Log.declare(s)
+	return s
+}
+
+func (w *Worker) settings() *settings {
+	s := &settings{program: "carillon-worker"}
+	declareWorker(s, "carillon-worker", &w.Name, &w.DataDir, &w.Labels, &w.Slots, &w.DrainTimeout)
+	s.add("metricsListen", "address", "127.0.0.1:7071", "address of /metrics and /readyz: loopback, unix:/path, or off", localAddress(&w.MetricsListen))
+	w.Etcd.declare(s)
+	w.MongoDB.declare(s)
+	w.Log.declare(s)
+	return s
+}
+
+func (d *Standalone) settings() *settings {
+	s := &settings{program: "carillon-standalone"}
+	d.HTTP.declare(s)
+	declareWorker(s, "carillon", &d.Name, &d.DataDir, &d.Labels, &d.Slots, &d.DrainTimeout)
+	declareZone(s, &d.Timezone)
+	d.Log.declare(s)
+	return s
+}
+
+func declareZone(s *settings, to *string) {
+	s.text(to, "timezone", "zone", "UTC", "time zone of jobs that name none, filled in when they are saved", zone)
+}
+
+func declareWorker(s *settings, folder string, name, dataDir *string, labels *map[string]string, slots *int, drain *time.Duration) {
+	s.text(name, "name", "name", "", "name that people see and pin jobs to (default: this machine's host name)", workerName)
+	s.text(dataDir, "dataDir", "folder", "", "folder for what must survive a restart (default: $STATE_DIRECTORY, else $XDG_STATE_HOME/"+folder+
+		", else ~/.local/state/"+folder+")")
+	s.add("labels", "labels", "", "labels by which jobs choose workers, such as zone=a,disk=ssd", labelsValue(labels))
+	s.number(slots, "slots", 1000, 1, 100_000, "runs at a time")
+	s.duration(drain, "drainTimeout", DefaultDrainTimeout, 0, 24*time.Hour, "how long a stop waits for runs before it ends them")
+}
+
+func workerName(text string) error {
+	if !common.ValidName(text) {
+		return fmt.Errorf("must be 1 to 128 characters of a–z, 0–9, '.', '_' and '-', and begin and end with a letter or digit")
+	}
+	return nil
+}
+
+func labelsValue(to *map[string]string) func(string) error {
+	return func(text string) error {
+		var pairs []string
+		if err := listValue(&pairs, func(s string) (string, error) { return s, nil })(text); err != nil {
+			return err
+		}
+		labels := map[string]string{}
+		for _, pair := range pairs {
+			k, v, ok := strings.Cut(pair, "=")
+			if !ok {
+				return fmt.Errorf("%q must be name=value", common.Excerpt(pair))
+			}
+			if _, twice := labels[k]; twice {
+				return fmt.Errorf("names %q twice", common.Excerpt(k))
+			}
+			labels[k] = v
+		}
+		// A job's labels and a worker's follow the same rules.
+		if faults := common.LabelFaults(labels); len(faults) > 0 {
+			return fmt.Errorf("%s", faults[0].Message)
+		}
+		*to = labels
+		return nil
+	}
+}
+
+// MasterFlags declares the flags of carillon-master.
+func MasterFlags(fs *pflag.FlagSet) { new(Master).settings().flags(fs) }
+
+// LoadMaster reads the settings of carillon-master; fs has been parsed.
+func LoadMaster(fs *pflag.FlagSet, environ []string) (Master, error) {
+	var m Master
+	s := m.settings()
+	faults := s.load(fs, environmentOf(environ))
+	m.MongoDB.complete()
+	faults = append(faults, m.HTTP.check()...)
+	faults = append(faults, m.Etcd.check()...)
+	return m, s.refused(faults)
+}
+
+// WorkerFlags declares the flags of carillon-worker.
+func WorkerFlags(fs *pflag.FlagSet) { new(Worker).settings().flags(fs) }
+
+// LoadWorker reads the settings of carillon-worker; fs has been parsed.
+func LoadWorker(fs *pflag.FlagSet, environ []string) (Worker, error) {
+	var w Worker
+	s, env := w.settings(), environmentOf(environ)
+	faults := s.load(fs, env)
+	w.MongoDB.complete()
+	faults = append(faults, completeWorker(env, "carillon-worker", &w.Name, &w.DataDir)...)
+	faults = append(faults, w.Etcd.check()...)
+	return w, s.refused(faults)
+}
+
+// StandaloneFlags declares the flags of carillon-standalone.
+func StandaloneFlags(fs *pflag.FlagSet) { new(Standalone).settings().flags(fs) }
+
+// LoadStandalone reads the settings of carillon-standalone; fs has been parsed.
+func LoadStandalone(fs *pflag.FlagSet, environ []string) (Standalone, error) {
+	var d Standalone
+	s, env := d.settings(), environmentOf(environ)
+	faults := s.load(fs, env)
+	faults = append(faults, completeWorker(env, "carillon", &d.Name, &d.DataDir)...)
+	faults = append(faults, d.HTTP.check()...)
+	return d, s.refused(faults)
+}
+
+// completeWorker fills in what depends on the machine.
+func completeWorker(env environment, folder string, name, dataDir *string) (faults []common.Fault) {
+	if *name == "" {
+		host, err := os.Hostname()
+		if *name = nameFrom(host); err != nil || *name == "" {
+			faults = append(faults, common.Fault{Location: "name", Code: "required", Message: "is required: this machine's host name cannot be used"})
+		}
+	}
+	if *dataDir == "" {
+		*dataDir = stateDir(env, folder)
+	}
+	if *dataDir == "" {
+		faults = append(faults, common.Fault{Location: "dataDir", Code: "required", Message: "is required: there is no home directory"})
+		return faults
+	}
+	absolute, err := filepath.Abs(*dataDir)
+	if err != nil {
+		faults = append(faults, common.Fault{Location: "dataDir", Code: "file", Message: err.Error()})
+	}
+	*dataDir = absolute
+	return faults
+}
+
+// stateDir is where state belongs: where systemd says, or the XDG base
+// directory specification.
+func stateDir(env environment, folder string) string {
+	if first, _, _ := strings.Cut(env["STATE_DIRECTORY"], ":"); first != "" {
+		return first
+	}
+	if dir := env["XDG_STATE_HOME"]; filepath.IsAbs(dir) {
+		return filepath.Join(dir, folder)
+	}
+	if dir := env["HOME"]; filepath.IsAbs(dir) {
+		return filepath.Join(dir, ".local", "state", folder)
+	}
+	return ""
+}
+
+// nameFrom makes a name out of a host name: lower case, and what may not stand
+// in a name becomes a dash.
+func nameFrom(host string) string {
+	name := strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '.' || r == '-' || r == '_':
+			return r
+		}
+		return '-'
+	}, strings.ToLower(host))
+	for strings.Contains(name, "..") {
+		name = strings.ReplaceAll(name, "..", ".")
+	}
+	if len(name) > common.MaxName {
+		name = name[:common.MaxName]
+	}
+	return strings.Trim(name, "._-")
+}

@@ -1,0 +1,39 @@
+package lifecycle
+
+import (
+	"context"
+	"time"
+)
+
+// DefaultStopTimeout is how long a part may take to stop that does not say.
+const DefaultStopTimeout = 10 * time.Second
+
+// Part is one piece of a daemon. Start, Serve and Stop may each be absent.
+type Part struct {
+	Name string
+
+	// Start returns once the part works, or with the reason why it cannot. Its
+	// context ends when the daemon is told to stop meanwhile. A Start that fails
+	// has cleaned up behind itself; Stop is not called.
+	Start func(ctx context.Context) error
+
+	// Serve is the part's loop. It begins after Start, and its context ends
+	// after Stop has returned. A Serve that returns earlier, even without an
+	// error, stops the daemon.
+	Serve func(ctx context.Context) error
+
+	// Stop lets the part finish. Its context ends at the part's deadline, or
+	// when the second stage begins.
+	Stop func(ctx context.Context) error
+
+	// StopTimeout bounds Stop and what is left of Serve together. Zero means
+	// DefaultStopTimeout.
+	StopTimeout time.Duration
+}
+
+func (p *Part) stopTimeout() time.Duration {
+	if p.StopTimeout > 0 {
+		return p.StopTimeout
+	}
+	return DefaultStopTimeout
+}

@@ -1,0 +1,62 @@
+package metrics
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write docs/metrics.md anew")
+
+const page = "../../docs/metrics.md"
+
+// The page of metrics is made from the declarations.
+func TestMetricsPage(t *testing.T) {
+	want := document()
+	if *update {
+		if err := os.WriteFile(page, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(got) != want {
+		t.Errorf("%s is out of date: run make generate", page)
+	}
+}
+
+func document() string {
+	var b strings.Builder
+	b.WriteString(`# Metrics
+
+<!-- Made from the declarations in internal/metrics by "make generate". Do not edit. -->
+
+Every daemon shows its metrics under ` + "`/metrics`" + ` in the Prometheus text format: a master and the standalone beside the API (a token is needed), a
+worker on its own address (` + "`metricsListen`" + `, loopback only). The ` + "`go_*` and `process_*`" + ` metrics of the Go client come with them. The standalone shows both tables.
+`)
+	table := func(title string, declare func(*Registry)) {
+		r := NewRegistry("")
+		before := len(r.Metrics())
+		if declare != nil {
+			declare(r)
+		} else {
+			before = 0
+		}
+		fmt.Fprintf(&b, "\n## %s\n\n| Metric | Type | Labels | Meaning |\n|---|---|---|---|\n", title)
+		for _, m := range r.Metrics()[before:] {
+			labels := ""
+			if len(m.Labels) > 0 {
+				labels = "`" + strings.Join(m.Labels, "`, `") + "`"
+			}
+			fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", m.Name, m.Type, labels, m.Help)
+		}
+	}
+	table("Every daemon", nil)
+	table("Worker", func(r *Registry) { NewWorker(r, clock) })
+	table("Master", func(r *Registry) { NewMaster(r) })
+	return b.String()
+}

@@ -1,0 +1,69 @@
+package metrics
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// Master counts what a master does.
+type Master struct {
+	requests    *prometheus.CounterVec
+	requestTime *prometheus.HistogramVec
+	delivered   prometheus.Counter
+	failures    prometheus.Counter
+	watchLag    prometheus.Gauge
+	jobs        prometheus.Gauge
+}
+
+// NewMaster declares the master's metrics.
+func NewMaster(r *Registry) *Master {
+	return &Master{
+		requests: r.counter("http_requests_total",
+			"Requests answered, by route (never by path).", "method", "route", "status"),
+		requestTime: r.histogram("http_request_seconds",
+			"Time to answer a request.", fast(), "method", "route"),
+		delivered: r.counter("master_changes_delivered_total",
+			"Changes that the log store acknowledged.").WithLabelValues(),
+		failures: r.counter("master_log_store_errors_total",
+			"Writes of changes or outcomes that the log store did not take; they are tried again.").WithLabelValues(),
+		watchLag: r.gauge("master_watch_lag_seconds",
+			"Time since etcd was last heard of on the master's watch.").WithLabelValues(),
+		jobs: r.gauge("master_jobs",
+			"Jobs that are defined.").WithLabelValues(),
+	}
+}
+
+// Request counts an answered request. route is the pattern of the route, such as
+// /api/v1/jobs/{name}; one that matched no route has none.
+func (m *Master) Request(method, route string, status int, took time.Duration) {
+	if route == "" {
+		route = "none"
+	}
+	method = known(method)
+	m.requests.WithLabelValues(method, route, strconv.Itoa(status)).Inc()
+	m.requestTime.WithLabelValues(method, route).Observe(took.Seconds())
+}
+
+// known keeps a client from making series by inventing methods.
+func known(method string) string {
+	switch method {
+	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:
+		return method
+	}
+	return "other"
+}
+
+// ChangesDelivered counts changes that the log store has now.
+func (m *Master) ChangesDelivered(n int) { m.delivered.Add(float64(n)) }
+
+// LogStoreError counts a write that the log store did not take.
+func (m *Master) LogStoreError() { m.failures.Inc() }
+
+// WatchLag says how long ago etcd was last heard of.
+func (m *Master) WatchLag(d time.Duration) { m.watchLag.Set(d.Seconds()) }
+
+// Jobs says how many jobs are defined.
+func (m *Master) Jobs(n int) { m.jobs.Set(float64(n)) }

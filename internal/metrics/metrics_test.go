@@ -1,0 +1,161 @@
+package metrics
+
+import (
+	"fmt"
+	"net/http/httptest"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"carillon/internal/common"
+)
+
+func clock() time.Time { return time.Unix(1_800_000_000, 500_000_000) }
+
+// scrape reads what Prometheus would read.
+func scrape(r *Registry) string {
+	rec := httptest.NewRecorder()
+	r.Handler().ServeHTTP(rec, httptest.NewRequest("GET", "/metrics", nil))
+	return rec.Body.String()
+}
+
+func expect(t *testing.T, page string, lines ...string) {
+	t.Helper()
+	for _, line := range lines {
+		if !strings.Contains("\n"+page, "\n"+line+"\n") {
+			t.Errorf("no line %q", line)
+		}
+	}
+	if t.Failed() {
+		t.Log(page)
+	}
+}
+
+func useWorker(w *Worker) {
+	w.Outcome("backup", common.StatusSucceeded, 20*time.Millisecond)
+	w.Outcome("backup", common.StatusFailed, 3*time.Second)
+	w.Outcome("backup", common.StatusSkipped, time.Hour) // did not start
+	w.Outcome("backup", common.StatusKilled, -1)         // not known
+	w.Planned(7)
+	w.Running(2)
+	w.QueueDepth("ready", 3)
+	w.WatchLag(1500 * time.Millisecond)
+	w.ClaimBatch(40, 4*time.Millisecond, false)
+	w.ClaimBatch(1, 4*time.Millisecond, true)
+	w.Outbox(9)
+	w.SinkWrite(12, time.Millisecond, false)
+	w.SinkWrite(5, time.Millisecond, true)
+	w.ClockJump(-time.Hour)
+	w.Session()
+	for i := range MaxJobs + 1 {
+		w.Outcome(fmt.Sprintf("job-%d", i), common.StatusSucceeded, 0)
+	}
+}
+
+func TestWorker(t *testing.T) {
+	r := NewRegistry("v1.2.3")
+	w := NewWorker(r, clock)
+	useWorker(w)
+	page := scrape(r)
+	expect(t, page,
+		`carillon_fires_total{status="failed"} 1`,
+		`carillon_fires_total{status="skipped"} 1`,
+		`carillon_fires_total{status="succeeded"} 1002`,
+		`carillon_start_delay_seconds_count 1003`,
+		`carillon_job_last_success_timestamp_seconds{job="backup"} 1.8000000005e+09`,
+		`carillon_job_success_untracked_total 2`,
+		`carillon_planned_jobs 7`,
+		`carillon_running_runs 2`,
+		`carillon_queue_depth{queue="ready"} 3`,
+		`carillon_watch_lag_seconds 1.5`,
+		`carillon_claim_batches_total{result="ok"} 1`,
+		`carillon_claim_batches_total{result="error"} 1`,
+		`carillon_claim_batch_size_sum 41`,
+		`carillon_outbox_entries 9`,
+		`carillon_log_store_writes_total{result="error"} 1`,
+		`carillon_log_store_entries_total 12`,
+		`carillon_clock_jumps_total 1`,
+		`carillon_sessions_total 1`,
+	)
+	if !strings.Contains(page, `carillon_build_info{goversion="go`) || !strings.Contains(page, `version="v1.2.3"} 1`) {
+		t.Error("no build info")
+	}
+	if n := strings.Count(page, "\ncarillon_job_last_success_timestamp_seconds{"); n != MaxJobs {
+		t.Errorf("%d jobs have a series, want %d", n, MaxJobs)
+	}
+
+	// A deleted job leaves, and makes room.
+	w.Forget("backup")
+	w.Outcome("newcomer", common.StatusSucceeded, 0)
+	page = scrape(r)
+	if strings.Contains(page, `job="backup"`) || !strings.Contains(page, `job="newcomer"`) {
+		t.Error("the series of the deleted job stayed")
+	}
+}
+
+func useMaster(m *Master) {
+	m.Request("GET", "/api/v1/jobs/{name}", 200, 3*time.Millisecond)
+	m.Request("BREW", "", 404, time.Millisecond)
+	m.ChangesDelivered(4)
+	m.LogStoreError()
+	m.WatchLag(time.Second)
+	m.Jobs(12)
+}
+
+func TestMaster(t *testing.T) {
+	r := NewRegistry("dev")
+	useMaster(NewMaster(r))
+	expect(t, scrape(r),
+		`carillon_http_requests_total{method="GET",route="/api/v1/jobs/{name}",status="200"} 1`,
+		`carillon_http_requests_total{method="other",route="none",status="404"} 1`,
+		`carillon_http_request_seconds_count{method="GET",route="/api/v1/jobs/{name}"} 1`,
+		`carillon_master_changes_delivered_total 4`,
+		`carillon_master_log_store_errors_total 1`,
+		`carillon_master_watch_lag_seconds 1`,
+		`carillon_master_jobs 12`,
+	)
+}
+
+// The standalone shows both on one page, and the page shows exactly what was
+// declared.
+func TestDeclaredIsShown(t *testing.T) {
+	r := NewRegistry("dev")
+	useWorker(NewWorker(r, clock))
+	useMaster(NewMaster(r))
+	var declared []string
+	for _, m := range r.Metrics() {
+		declared = append(declared, m.Name)
+	}
+	var shown []string
+	for _, m := range regexp.MustCompile(`(?m)^# TYPE (carillon_\S+)`).FindAllStringSubmatch(scrape(r), -1) {
+		shown = append(shown, m[1])
+	}
+	slices.Sort(declared)
+	slices.Sort(shown)
+	if !slices.Equal(declared, shown) {
+		t.Errorf("declared %q\nshown    %q", declared, shown)
+	}
+}
+
+func TestManyGoroutines(t *testing.T) {
+	r := NewRegistry("dev")
+	w := NewWorker(r, clock)
+	var group sync.WaitGroup
+	for i := range 8 {
+		group.Go(func() {
+			for j := range 200 {
+				job := fmt.Sprintf("job-%d", (i*100+j)%300)
+				w.Outcome(job, common.StatusSucceeded, 0)
+				if j%50 == 0 {
+					w.Forget(job)
+					scrape(r)
+				}
+			}
+		})
+	}
+	group.Wait()
+	expect(t, scrape(r), `carillon_fires_total{status="succeeded"} 1600`)
+}

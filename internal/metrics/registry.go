@@ -1,0 +1,73 @@
+package metrics
+
+import (
+	"net/http"
+	"runtime"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// Registry holds the metrics of one daemon.
+type Registry struct {
+	prom *prometheus.Registry
+	list []Metric
+}
+
+// Metric describes one metric, for the documentation.
+type Metric struct {
+	Name, Type, Help string
+	Labels           []string
+}
+
+// NewRegistry makes a registry with the build's version and what Go and the
+// system know of the process.
+func NewRegistry(version string) *Registry {
+	r := &Registry{prom: prometheus.NewRegistry()}
+	r.prom.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	r.gauge("build_info", "Always 1; the labels say what was built.", "version", "goversion").
+		WithLabelValues(version, runtime.Version()).Set(1)
+	return r
+}
+
+// Handler shows the metrics in the Prometheus text format and in OpenMetrics.
+func (r *Registry) Handler() http.Handler {
+	return promhttp.HandlerFor(r.prom, promhttp.HandlerOpts{})
+}
+
+// Metrics lists what was declared, in order; what Go and the system add is not in it.
+func (r *Registry) Metrics() []Metric { return r.list }
+
+const namespace = "carillon"
+
+func (r *Registry) declare(c prometheus.Collector, kind, name, help string, labels []string) {
+	r.prom.MustRegister(c)
+	r.list = append(r.list, Metric{Name: namespace + "_" + name, Type: kind, Help: help, Labels: labels})
+}
+
+func (r *Registry) counter(name, help string, labels ...string) *prometheus.CounterVec {
+	c := prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: namespace, Name: name, Help: help}, labels)
+	r.declare(c, "counter", name, help, labels)
+	return c
+}
+
+func (r *Registry) gauge(name, help string, labels ...string) *prometheus.GaugeVec {
+	g := prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: namespace, Name: name, Help: help}, labels)
+	r.declare(g, "gauge", name, help, labels)
+	return g
+}
+
+func (r *Registry) histogram(name, help string, buckets []float64, labels ...string) *prometheus.HistogramVec {
+	h := prometheus.NewHistogramVec(prometheus.HistogramOpts{Namespace: namespace, Name: name, Help: help, Buckets: buckets}, labels)
+	r.declare(h, "histogram", name, help, labels)
+	return h
+}
+
+// result is the label value for how something went.
+func result(failed bool) string {
+	if failed {
+		return "error"
+	}
+	return "ok"
+}

@@ -1,0 +1,161 @@
+package metrics
+
+import (
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"carillon/internal/common"
+)
+
+// MaxJobs is how many jobs have a series of their own.
+const MaxJobs = 1000
+
+// Worker counts what a worker does.
+type Worker struct {
+	now func() time.Time
+
+	fires       *prometheus.CounterVec
+	startDelay  prometheus.Observer
+	lastSuccess *prometheus.GaugeVec
+	untracked   prometheus.Counter
+	planned     prometheus.Gauge
+	running     prometheus.Gauge
+	queues      *prometheus.GaugeVec
+	watchLag    prometheus.Gauge
+	claims      *prometheus.CounterVec
+	claimSize   prometheus.Observer
+	claimTime   prometheus.Observer
+	outbox      prometheus.Gauge
+	writes      *prometheus.CounterVec
+	written     prometheus.Counter
+	writeTime   prometheus.Observer
+	jumps       prometheus.Counter
+	sessions    prometheus.Counter
+
+	mu   sync.Mutex
+	jobs map[string]struct{} // those with a series; at most MaxJobs
+}
+
+// NewWorker declares the worker's metrics; now is the wall clock.
+func NewWorker(r *Registry, now func() time.Time) *Worker {
+	return &Worker{
+		now:  now,
+		jobs: map[string]struct{}{},
+		fires: r.counter("fires_total",
+			"Fires that this worker accounted for, by how they ended.", "status"),
+		startDelay: r.histogram("start_delay_seconds",
+			"Time from when a command was planned to when it started.",
+			[]float64{.005, .01, .025, .05, .1, .25, .5, 1, 2, 5, 10, 30, 60, 300, 3600}).WithLabelValues(),
+		lastSuccess: r.gauge("job_last_success_timestamp_seconds",
+			"When a job last succeeded on this worker, for the first 1,000 jobs that did.", "job"),
+		untracked: r.counter("job_success_untracked_total",
+			"Successes of jobs beyond the first 1,000, which have no timestamp.").WithLabelValues(),
+		planned: r.gauge("planned_jobs",
+			"Jobs in this worker's plan.").WithLabelValues(),
+		running: r.gauge("running_runs",
+			"Commands that run now.").WithLabelValues(),
+		queues: r.gauge("queue_depth",
+			"Entries that wait in a queue of this worker: ready (fires that are due), claims, chunks (output for the log store).", "queue"),
+		watchLag: r.gauge("watch_lag_seconds",
+			"Time since etcd was last heard of on the watch of the jobs.").WithLabelValues(),
+		claims: r.counter("claim_batches_total",
+			"Batches of claims sent to etcd.", "result"),
+		claimSize: r.histogram("claim_batch_size",
+			"Claims in one batch.", []float64{1, 2, 5, 10, 20, 50, 100}).WithLabelValues(),
+		claimTime: r.histogram("claim_seconds",
+			"Time that etcd took for a batch of claims.", fast()).WithLabelValues(),
+		outbox: r.gauge("outbox_entries",
+			"Outcomes in etcd that the log store has not acknowledged.").WithLabelValues(),
+		writes: r.counter("log_store_writes_total",
+			"Batches written to the log store.", "result"),
+		written: r.counter("log_store_entries_total",
+			"Chunks and outcomes that the log store acknowledged.").WithLabelValues(),
+		writeTime: r.histogram("log_store_write_seconds",
+			"Time that the log store took for a batch.", fast()).WithLabelValues(),
+		jumps: r.counter("clock_jumps_total",
+			"Jumps of the wall clock after which the plan was made again.").WithLabelValues(),
+		sessions: r.counter("sessions_total",
+			"Leases that this worker was granted; more than one means that it was cut off from etcd.").WithLabelValues(),
+	}
+}
+
+// fast are buckets for what answers in milliseconds when all is well.
+func fast() []float64 {
+	return []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10}
+}
+
+// Outcome counts how a fire ended. startDelay is the time from planned to
+// started; it counts for commands that did start, and a negative one does not.
+func (w *Worker) Outcome(job string, s common.Status, startDelay time.Duration) {
+	w.fires.WithLabelValues(string(s)).Inc()
+	switch s {
+	case common.StatusSucceeded, common.StatusFailed, common.StatusTimedOut, common.StatusKilled:
+		if startDelay >= 0 {
+			w.startDelay.Observe(startDelay.Seconds())
+		}
+	}
+	if s == common.StatusSucceeded {
+		w.succeeded(job)
+	}
+}
+
+func (w *Worker) succeeded(job string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if _, known := w.jobs[job]; !known {
+		if len(w.jobs) >= MaxJobs {
+			w.untracked.Inc()
+			return
+		}
+		w.jobs[job] = struct{}{}
+	}
+	w.lastSuccess.WithLabelValues(job).Set(float64(w.now().UnixMilli()) / 1000)
+}
+
+// Forget drops the series of a job that was deleted.
+func (w *Worker) Forget(job string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.jobs, job)
+	w.lastSuccess.DeleteLabelValues(job)
+}
+
+// Planned says how many jobs are in the plan.
+func (w *Worker) Planned(n int) { w.planned.Set(float64(n)) }
+
+// Running says how many commands run.
+func (w *Worker) Running(n int) { w.running.Set(float64(n)) }
+
+// QueueDepth says how much waits in one of the worker's queues; their names are
+// constants of the program.
+func (w *Worker) QueueDepth(queue string, n int) { w.queues.WithLabelValues(queue).Set(float64(n)) }
+
+// WatchLag says how long ago etcd was last heard of.
+func (w *Worker) WatchLag(d time.Duration) { w.watchLag.Set(d.Seconds()) }
+
+// ClaimBatch counts n claims that went to etcd together.
+func (w *Worker) ClaimBatch(n int, took time.Duration, failed bool) {
+	w.claims.WithLabelValues(result(failed)).Inc()
+	w.claimSize.Observe(float64(n))
+	w.claimTime.Observe(took.Seconds())
+}
+
+// Outbox says how many outcomes wait for the log store.
+func (w *Worker) Outbox(n int) { w.outbox.Set(float64(n)) }
+
+// SinkWrite counts a batch of n entries for the log store.
+func (w *Worker) SinkWrite(n int, took time.Duration, failed bool) {
+	w.writes.WithLabelValues(result(failed)).Inc()
+	w.writeTime.Observe(took.Seconds())
+	if !failed {
+		w.written.Add(float64(n))
+	}
+}
+
+// ClockJump counts a jump of the wall clock, forward or back.
+func (w *Worker) ClockJump(time.Duration) { w.jumps.Inc() }
+
+// Session counts a lease that was granted.
+func (w *Worker) Session() { w.sessions.Inc() }
