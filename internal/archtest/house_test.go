@@ -1,0 +1,210 @@
+package archtest
+
+import (
+	"go/ast"
+	"go/token"
+	"strings"
+	"testing"
+)
+
+// houseFaults says which house rules the files break.
+func houseFaults(files []*file) (faults []string) {
+	documented := map[string]bool{}
+	for _, f := range files {
+		if f.syntax.Doc != nil {
+			documented[f.pkg] = true
+		}
+		faults = append(faults, notes(f)...)
+		if f.test || ast.IsGenerated(f.syntax) {
+			continue
+		}
+		say := func(at token.Pos, message string) { faults = append(faults, f.place(at)+": "+message) }
+		if k, known := kindOf(f.pkg); !known || k != support {
+			calls(f, say)
+		}
+		variables(f, say)
+	}
+	for _, f := range files {
+		if !documented[f.pkg] && !f.test {
+			documented[f.pkg] = true
+			faults = append(faults, f.pkg+": the package says nowhere what it promises")
+		}
+	}
+	return faults
+}
+
+// notes finds reminders; what is missing is written where users and planners see it.
+func notes(f *file) (faults []string) {
+	for _, group := range f.syntax.Comments {
+		for _, word := range []string{"TO" + "DO", "FIX" + "ME", "X" + "XX"} {
+			if strings.Contains(group.Text(), word) {
+				faults = append(faults, f.place(group.Pos())+": a "+word+" is not a place for what is missing")
+			}
+		}
+	}
+	return faults
+}
+
+// calls finds what only main may do, and waiting that nothing can interrupt.
+func calls(f *file, say func(token.Pos, string)) {
+	ast.Inspect(f.syntax, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncDecl:
+			if n.Recv == nil && n.Name.Name == "init" {
+				say(n.Pos(), "no init: the constructor takes all that the thing needs")
+			}
+		case *ast.SelectorExpr:
+			pkg, ok := n.X.(*ast.Ident)
+			if !ok {
+				return true
+			}
+			switch pkg.Name + "." + n.Sel.Name {
+			case "os.Exit":
+				if !strings.HasPrefix(f.pkg, "cmd/") {
+					say(n.Pos(), "only main ends the process")
+				}
+			case "time.Sleep":
+				say(n.Pos(), "a sleep cannot be interrupted: wait on a timer and on the context")
+			case "slog.Info", "slog.Warn", "slog.Error", "slog.Debug", "slog.Default", "slog.SetDefault":
+				say(n.Pos(), "the logger is handed in")
+			case "http.DefaultClient", "http.DefaultServeMux", "http.Get", "http.Post":
+				say(n.Pos(), "a client of one's own has a timeout; the default one has none")
+			}
+		}
+		return true
+	})
+}
+
+// variables finds package-level state: variables without a value, of a kind that
+// is there to be changed, or assigned to in the same file.
+func variables(f *file, say func(token.Pos, string)) {
+	const message = "package-level state: give it to the thing that owns it"
+	for _, d := range f.syntax.Decls {
+		decl, ok := d.(*ast.GenDecl)
+		if !ok || decl.Tok != token.VAR {
+			continue
+		}
+		embedded := decl.Doc != nil && strings.Contains(commentText(decl.Doc), "//go:embed")
+		for _, s := range decl.Specs {
+			spec := s.(*ast.ValueSpec)
+			embedded := embedded || spec.Doc != nil && strings.Contains(commentText(spec.Doc), "//go:embed")
+			if len(spec.Values) == 0 && !embedded {
+				say(spec.Pos(), message)
+			}
+			for _, v := range spec.Values {
+				if mutable(v) {
+					say(spec.Pos(), message)
+				}
+			}
+		}
+	}
+	ast.Inspect(f.syntax, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.AssignStmt:
+			for _, left := range n.Lhs {
+				if n.Tok != token.DEFINE && global(f, left) {
+					say(n.Pos(), message)
+				}
+			}
+		case *ast.IncDecStmt:
+			if global(f, n.X) {
+				say(n.Pos(), message)
+			}
+		}
+		return true
+	})
+}
+
+func commentText(g *ast.CommentGroup) string {
+	var lines []string
+	for _, c := range g.List {
+		lines = append(lines, c.Text)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// mutable tells whether a value only makes sense when it is changed later.
+func mutable(v ast.Expr) bool {
+	call, ok := v.(*ast.CallExpr)
+	if ok {
+		name, ok := call.Fun.(*ast.Ident)
+		return ok && (name.Name == "make" || name.Name == "new")
+	}
+	if and, ok := v.(*ast.UnaryExpr); ok && and.Op == token.AND {
+		v = and.X
+	}
+	lit, ok := v.(*ast.CompositeLit)
+	if !ok {
+		return false
+	}
+	t, ok := lit.Type.(*ast.SelectorExpr)
+	if !ok {
+		return false
+	}
+	pkg, ok := t.X.(*ast.Ident)
+	return ok && (pkg.Name == "sync" || pkg.Name == "atomic")
+}
+
+// global tells whether an expression is, or is inside, a package-level variable
+// of the file.
+func global(f *file, e ast.Expr) bool {
+	for {
+		switch x := e.(type) {
+		case *ast.IndexExpr:
+			e = x.X
+		case *ast.SelectorExpr:
+			e = x.X
+		case *ast.StarExpr:
+			e = x.X
+		case *ast.ParenExpr:
+			e = x.X
+		case *ast.Ident:
+			for _, d := range f.syntax.Decls {
+				decl, ok := d.(*ast.GenDecl)
+				if !ok || decl.Tok != token.VAR {
+					continue
+				}
+				for _, s := range decl.Specs {
+					for _, name := range s.(*ast.ValueSpec).Names {
+						if x.Obj != nil && x.Obj == name.Obj {
+							return true
+						}
+					}
+				}
+			}
+			return false
+		default:
+			return false
+		}
+	}
+}
+
+func TestHouseRules(t *testing.T) {
+	for _, fault := range houseFaults(tree(t)) {
+		t.Error(fault)
+	}
+}
+
+func TestPlantedHabits(t *testing.T) {
+	for _, c := range []struct{ source, want string }{
+		{"// Package p promises.\npackage p\n\nvar table = []int{1}\n", ""},
+		{"package p\n", "says nowhere what it promises"},
+		{"// Package p promises.\npackage p\n\nfunc init() {}\n", "no init"},
+		{"// Package p promises.\npackage p\n\nimport \"time\"\n\nfunc f() { time.Sleep(1) }\n", "cannot be interrupted"},
+		{"// Package p promises.\npackage p\n\nimport \"os\"\n\nfunc f() { os.Exit(1) }\n", "only main"},
+		{"// Package p promises.\npackage p\n\nvar count int\n", "package-level state"},
+		{"// Package p promises.\npackage p\n\nimport \"sync\"\n\nvar mu = sync.Mutex{}\n", "package-level state"},
+		{"// Package p promises.\npackage p\n\nvar cache = make(map[string]int)\n", "package-level state"},
+		{"// Package p promises.\npackage p\n\nvar cache = map[string]int{}\n\nfunc f() { cache[\"a\"] = 1 }\n", "package-level state"},
+		{"// Package p promises.\npackage p\n\nvar n = 1\n\nfunc f() { n++ }\n", "package-level state"},
+		{"// Package p promises.\npackage p\n\nvar n = 1\n\nfunc f() { n := 2; n++; _ = n }\n", ""},
+		{"// Package p promises.\npackage p\n\nimport \"embed\"\n\n//go:embed x\nvar files embed.FS\n", ""},
+		{"// Package p promises.\npackage p\n\n// TO" + "DO: later\nfunc f() {}\n", "is not a place"},
+	} {
+		f := parse(t, "internal/p", "p.go", c.source)
+		faults := strings.Join(houseFaults([]*file{f}), "\n")
+		if (faults == "") != (c.want == "") || !strings.Contains(faults, c.want) {
+			t.Errorf("%s\ngot %q, want %q", c.source, faults, c.want)
+		}
+	}
+}

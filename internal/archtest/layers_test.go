@@ -1,0 +1,166 @@
+package archtest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// covers tells whether a pattern of the table means the package.
+func covers(pattern, pkg string) bool {
+	if below, ok := strings.CutSuffix(pattern, "/..."); ok {
+		return strings.HasPrefix(pkg, below+"/")
+	}
+	return pattern == pkg
+}
+
+func covered(patterns []string, pkg string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool { return covers(p, pkg) })
+}
+
+func kindOf(pkg string) (kind, bool) {
+	for pattern, k := range table {
+		if covers(pattern, pkg) {
+			return k, true
+		}
+	}
+	return 0, false
+}
+
+// layerFaults says which imports of the files the floor plan forbids.
+func layerFaults(files []*file) (faults []string) {
+	for _, f := range files {
+		from, known := kindOf(f.pkg)
+		if !known {
+			faults = append(faults, fmt.Sprintf("%s/%s: package %s is not in the table: decide where it belongs", f.pkg, f.name, f.pkg))
+			continue
+		}
+		for _, spec := range f.syntax.Imports {
+			imported := strings.Trim(spec.Path.Value, `"`)
+			reason := ""
+			if ours, ok := strings.CutPrefix(imported, module+"/"); ok {
+				reason = forbidden(f, from, ours)
+			} else if !f.test && from != support {
+				reason = foreign(f.pkg, imported)
+			}
+			if reason != "" {
+				faults = append(faults, fmt.Sprintf("%s: %s must not import %s: %s", f.place(spec.Pos()), f.pkg, imported, reason))
+			}
+		}
+	}
+	return faults
+}
+
+// forbidden is why a package may not import another of ours, or nothing. Tests may
+// import anything but the commands: what they put together is not shipped.
+func forbidden(f *file, from kind, ours string) string {
+	to, known := kindOf(ours)
+	switch {
+	case !known:
+		return "it is not in the table"
+	case covers("cmd/...", ours) && !strings.HasPrefix(ours, f.pkg+"/"):
+		return "nobody imports the commands"
+	case f.test || from == support || ours == f.pkg:
+		return ""
+	case to == support:
+		return "it is for tests"
+	case from == wiring:
+		return ""
+	case to == wiring:
+		return "only cmd puts the parts together"
+	case from == words:
+		if f.pkg == "internal/common" {
+			return "the vocabulary imports nothing of ours"
+		}
+		return ""
+	case to < from && (from != conductor || to != adapter):
+		return ""
+	case from == conductor && to == adapter:
+		return "the conductor knows its own ports only"
+	case to == from && strings.HasPrefix(f.pkg, ours+"/") && to == pure:
+		return "" // a part of the package itself
+	case to == from && slices.Contains(sibling[ours], f.pkg):
+		return ""
+	case to == from && from == adapter:
+		return "adapters never import adapters"
+	}
+	return "imports go down only"
+}
+
+// foreign is why a package may not use a technology, or nothing.
+func foreign(pkg, imported string) string {
+	best := -1
+	for i, room := range rooms {
+		if imported == room.path || room.path != "log" && strings.HasPrefix(imported, room.path+"/") && imported != "math/rand/v2" {
+			if best < 0 || len(room.path) > len(rooms[best].path) {
+				best = i
+			}
+		}
+	}
+	if best < 0 || covered(rooms[best].in, pkg) {
+		return ""
+	}
+	if len(rooms[best].in) == 0 {
+		return "nothing uses it here"
+	}
+	return "it belongs to " + strings.Join(rooms[best].in, ", ")
+}
+
+func TestLayers(t *testing.T) {
+	for _, fault := range layerFaults(tree(t)) {
+		t.Error(fault)
+	}
+}
+
+// The rules themselves: each line plants an import and says what must come of it.
+func TestPlantedImports(t *testing.T) {
+	const ok = ""
+	for _, c := range []struct{ pkg, name, imported, want string }{
+		{"internal/common", "a.go", "carillon/internal/common/schedule", "imports nothing of ours"},
+		{"internal/common/schedule", "a.go", "carillon/internal/common", ok},
+		{"internal/common", "a.go", "carillon/internal/scheduler", "imports nothing of ours"},
+		{"internal/scheduler", "a.go", "carillon/internal/common", ok},
+		{"internal/scheduler", "a.go", "carillon/internal/jobmgr", "down only"},
+		{"internal/scheduler", "a.go", "carillon/internal/runlog", "down only"},
+		{"internal/runlog/entry", "a.go", "carillon/internal/runlog", ok},
+		{"internal/runlog", "a.go", "carillon/internal/runlog/sqlitelog", "down only"},
+		{"internal/jobmgr", "a.go", "carillon/internal/etcdkit", ok},
+		{"internal/jobmgr", "a.go", "carillon/internal/joblock", "adapters never import adapters"},
+		{"internal/httpapi", "a.go", "carillon/internal/etcdkit", "adapters never import adapters"},
+		{"internal/httpapi", "a.go", "carillon/internal/runlog", ok},
+		{"internal/httpapi", "a.go", "carillon/web", "only cmd"},
+		{"internal/runlog/mongolog", "a.go", "carillon/internal/runlog/sqlitelog", "adapters never import adapters"},
+		{"internal/dispatch", "a.go", "carillon/internal/scheduler", ok},
+		{"internal/dispatch", "a.go", "carillon/internal/joblock", "its own ports"},
+		{"internal/executor", "a.go", "carillon/internal/dispatch", "down only"},
+		{"cmd/worker", "main.go", "carillon/internal/joblock", ok},
+		{"cmd/worker", "main.go", "carillon/cmd/master", "nobody imports the commands"},
+		{"web", "a_test.go", "carillon/cmd/master", "nobody imports the commands"},
+		{"cmd/worker", "main.go", "carillon/internal/etcdkit/etcdtest", "for tests"},
+		{"internal/scheduler", "a_test.go", "carillon/internal/etcdkit/etcdtest", ok},
+		{"internal/jobmgr", "a_test.go", "carillon/internal/joblock", ok},
+		{"internal/novelty", "a.go", "fmt", "not in the table"},
+		{"internal/jobmgr", "a.go", "carillon/internal/novelty", "not in the table"},
+
+		{"internal/jobmgr", "a.go", "go.etcd.io/etcd/client/v3", ok},
+		{"internal/httpapi", "a.go", "go.etcd.io/etcd/client/v3", "belongs to"},
+		{"internal/jobmgr", "a.go", "go.etcd.io/etcd/server/v3/embed", "belongs to"},
+		{"internal/embedded", "a.go", "go.etcd.io/etcd/server/v3/embed", ok},
+		{"internal/jobmgr", "a_test.go", "go.etcd.io/etcd/server/v3/embed", ok},
+		{"internal/runlog/sqlitelog", "a.go", "database/sql", ok},
+		{"internal/runlog", "a.go", "database/sql", "belongs to"},
+		{"internal/runlog/entry", "a.go", "go.mongodb.org/mongo-driver/v2/bson", "belongs to"},
+		{"internal/auth", "a.go", "github.com/gin-gonic/gin", "belongs to"},
+		{"cmd/master", "a.go", "github.com/danielgtaylor/huma/v2", "belongs to"},
+		{"internal/lifecycle", "a.go", "log", "nothing uses it"},
+		{"internal/lifecycle", "a.go", "log/slog", ok},
+		{"internal/placement", "a.go", "math/rand/v2", ok},
+	} {
+		f := parse(t, c.pkg, c.name, fmt.Sprintf("package p\n\nimport _ %q\n", c.imported))
+		faults := strings.Join(layerFaults([]*file{f}), "\n")
+		if (faults == "") != (c.want == ok) || !strings.Contains(faults, c.want) {
+			t.Errorf("%s/%s imports %s: got %q, want %q", c.pkg, c.name, c.imported, faults, c.want)
+		}
+	}
+}

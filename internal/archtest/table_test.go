@@ -1,0 +1,94 @@
+package archtest
+
+// kind is the layer of a package. Imports go down only.
+type kind int
+
+const (
+	words     kind = iota // 0: vocabulary; imports nothing of ours
+	pure                  // 1: pure, or talks only to ports that it declares itself
+	adapter               // 2: one technology
+	conductor             // 3: decides who does what, over its own ports
+	wiring                // 4: sees everything; nobody imports it
+	support               // helps tests; only tests import it
+)
+
+// table is the floor plan: every package of the module, by its path below it.
+// A path that ends with /... stands for all packages below.
+var table = map[string]kind{
+	"internal/common":          words,
+	"internal/common/schedule": words, // the cron door
+
+	"internal/auth":         pure,
+	"internal/config":       pure,
+	"internal/crontab":      pure,
+	"internal/flow":         pure,
+	"internal/lifecycle":    pure,
+	"internal/placement":    pure,
+	"internal/runlog":       pure,
+	"internal/runlog/entry": pure,
+	"internal/scheduler":    pure,
+
+	"internal/apiclient":        adapter,
+	"internal/authstore":        adapter,
+	"internal/embedded":         adapter,
+	"internal/etcdkit":          adapter,
+	"internal/executor":         adapter,
+	"internal/httpapi":          adapter,
+	"internal/joblock":          adapter,
+	"internal/jobmgr":           adapter,
+	"internal/leader":           adapter,
+	"internal/metrics":          adapter,
+	"internal/registry":         adapter,
+	"internal/runlog/mongolog":  adapter,
+	"internal/runlog/sqlitelog": adapter,
+
+	"internal/dispatch": conductor,
+
+	"cmd/...": wiring,
+	"deploy":  wiring,
+	"web":     wiring,
+	"test":    wiring,
+
+	"internal/archtest":           support,
+	"internal/etcdkit/etcdtest":   support,
+	"internal/runlog/conformance": support,
+}
+
+// etcd are the packages that may speak to etcd.
+var etcd = []string{"internal/authstore", "internal/etcdkit", "internal/embedded", "internal/joblock", "internal/jobmgr",
+	"internal/leader", "internal/registry", "internal/etcdkit/etcdtest", "cmd/..."}
+
+// sibling are the exceptions to "adapters never import adapters".
+var sibling = map[string][]string{
+	// the small things that all etcd packages share
+	"internal/etcdkit": {"internal/authstore", "internal/joblock", "internal/jobmgr", "internal/leader", "internal/registry"},
+}
+
+// rooms say where a technology may appear outside of tests: an import path, or
+// one below it, and the packages that may use it. The longest path counts.
+var rooms = []struct {
+	path string
+	in   []string
+}{
+	{"go.etcd.io/etcd", etcd},
+	{"go.etcd.io/etcd/server", []string{"internal/embedded", "internal/etcdkit/etcdtest"}},
+	{"go.mongodb.org/mongo-driver", []string{"internal/runlog/mongolog"}},
+	{"database/sql", []string{"internal/runlog/sqlitelog"}},
+	{"modernc.org/sqlite", []string{"internal/runlog/sqlitelog"}},
+	{"github.com/gin-gonic/gin", []string{"internal/httpapi"}},
+	{"github.com/danielgtaylor/huma", []string{"internal/httpapi"}},
+	{"github.com/gorhill/cronexpr", []string{"internal/common/schedule"}},
+	{"github.com/prometheus", []string{"internal/metrics"}},
+	{"github.com/spf13/cobra", []string{"cmd/..."}},
+	{"github.com/spf13/pflag", []string{"internal/config", "cmd/..."}},
+	{"github.com/goccy/go-yaml", []string{"internal/config", "cmd/..."}},
+	{"github.com/coreos/go-systemd", []string{"cmd/..."}},
+	{"github.com/oapi-codegen", []string{"internal/apiclient"}},
+	{"golang.org/x/crypto", []string{"internal/auth"}},
+	{"os/exec", []string{"internal/executor", "cmd/..."}},
+	{"log", nil},            // slog is the log
+	{"unsafe", nil},         // nothing here needs it
+	{"net/http/pprof", nil}, // registers itself on the default mux
+	{"expvar", nil},         // likewise
+	{"math/rand", nil},      // math/rand/v2, or crypto/rand
+}
