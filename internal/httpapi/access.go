@@ -1,0 +1,99 @@
+package httpapi
+
+import (
+	"net/http"
+	"strings"
+
+	"carillon/internal/auth"
+	"carillon/internal/common"
+)
+
+// Names of the session cookie. The prefix of the first makes browsers refuse it
+// from any other host and without TLS; on plain loopback it cannot be used.
+const (
+	secureCookie = "__Host-carillon"
+	plainCookie  = "carillon"
+)
+
+// gate lets nobody pass who has not shown who they are, but for what is public. It
+// stands before the router, so that a route which does not exist is refused as well.
+type gate struct {
+	auth     Auth
+	problems problems
+	public   func(r *http.Request) bool
+	cookie   string
+	next     http.Handler
+}
+
+func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	open := g.public(r)
+	credential, given := g.credential(r)
+	if !given {
+		if !open {
+			g.problems.write(w, r, g.problems.of(r.Context(), errNoCredentials()))
+			return
+		}
+		g.next.ServeHTTP(w, r)
+		return
+	}
+	who, err := g.auth.Authenticate(r.Context(), credential)
+	if err != nil {
+		// Who comes to a public route with an old cookie comes as nobody.
+		if !open {
+			g.problems.write(w, r, g.problems.of(r.Context(), err))
+			return
+		}
+		g.next.ServeHTTP(w, r)
+		return
+	}
+	v := visitOf(r.Context())
+	v.who, v.session = &who, credential.Session
+	g.next.ServeHTTP(w, r)
+}
+
+// credential finds what the request carries. A request with an Authorization header
+// is judged by that alone.
+func (g *gate) credential(r *http.Request) (c auth.Credential, given bool) {
+	if header := r.Header.Get("Authorization"); header != "" {
+		scheme, token, _ := strings.Cut(header, " ")
+		if !strings.EqualFold(scheme, "Bearer") {
+			return auth.Credential{}, true // matches nobody
+		}
+		return auth.Credential{Token: strings.TrimSpace(token)}, true
+	}
+	cookie, err := r.Cookie(g.cookie)
+	if err != nil || cookie.Value == "" {
+		return auth.Credential{}, false
+	}
+	return auth.Credential{Session: cookie.Value}, true
+}
+
+func errNoCredentials() error {
+	return &common.Error{Code: common.CodeUnauthenticated, Message: "you are not logged in",
+		Hint: "send a token as Authorization: Bearer …, or log in"}
+}
+
+// crossSite refuses what a page of another site makes a browser send.
+func crossSite(p problems, next http.Handler) http.Handler {
+	protection := http.NewCrossOriginProtection()
+	protection.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		p.write(w, r, p.refuse(r.Context(), common.CodeForbidden, "the request comes from another site"))
+	}))
+	return protection.Handler(next)
+}
+
+// plainPaths refuses encoded characters in the API's paths: no name needs one, and
+// %2F, %2E%2E and %00 mean mischief.
+func plainPaths(p problems, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if isAPI(r.URL.Path) && strings.Contains(r.URL.EscapedPath(), "%") {
+			p.write(w, r, p.refuse(r.Context(), common.CodeInvalid, "the request is not valid",
+				Fault{Location: "path", Code: "name", Message: "must hold no encoded character: names are of a–z, 0–9, '.', '_' and '-'",
+					Value: common.Excerpt(r.URL.EscapedPath())}))
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func isAPI(path string) bool { return path == "/api" || strings.HasPrefix(path, "/api/") }

@@ -1,0 +1,60 @@
+package httpapi
+
+import (
+	"context"
+	"net"
+	"net/http"
+
+	"carillon/internal/auth"
+	"carillon/internal/common"
+)
+
+// visit is what is known of a request from its first moment; it travels in the context.
+type visit struct {
+	requestID string
+	remote    string // address, without the port
+	session   string // secret of the session cookie that was accepted
+	who       *auth.Identity
+}
+
+type visitKey struct{}
+
+func withVisit(ctx context.Context, v *visit) context.Context {
+	return context.WithValue(ctx, visitKey{}, v)
+}
+
+func visitOf(ctx context.Context) *visit {
+	if v, ok := ctx.Value(visitKey{}).(*visit); ok {
+		return v
+	}
+	return &visit{}
+}
+
+func requestID(ctx context.Context) string { return visitOf(ctx).requestID }
+
+// identity is who asks; ok is false for somebody who has not shown it.
+func identity(ctx context.Context) (auth.Identity, bool) {
+	if v := visitOf(ctx); v.who != nil {
+		return *v.who, true
+	}
+	return auth.Identity{}, false
+}
+
+// actor is who asks, as it is written into the history of changes.
+func actor(ctx context.Context) common.Actor {
+	v := visitOf(ctx)
+	a := common.Actor{Remote: v.remote}
+	if v.who != nil {
+		a.Name = v.who.Name
+	}
+	return a
+}
+
+// remoteOf is the address of the peer. Headers that claim another one are not believed.
+func remoteOf(r *http.Request) string {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		return r.RemoteAddr
+	}
+	return host
+}

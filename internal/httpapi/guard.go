@@ -1,0 +1,137 @@
+package httpapi
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"maps"
+	"mime"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humagin"
+
+	"carillon/internal/common"
+)
+
+// guard stands before an operation: role first, then path and query, then the body's
+// size, type, form and fields.
+type guard struct {
+	problems  problems
+	schemas   huma.Registry
+	route     route
+	operation *huma.Operation // as registered, with its parameters
+}
+
+func (g *guard) handle(hc huma.Context, next func(huma.Context)) {
+	c := humagin.Unwrap(hc)
+	w, r := http.ResponseWriter(c.Writer), c.Request
+	problem := g.problems.forbid(r.Context(), g.route.access)
+	if problem == nil {
+		problem = g.request(w, r, c.Param)
+	}
+	if problem != nil {
+		g.problems.write(w, r, problem)
+		return
+	}
+	// The body is read. What is left of the read deadline would end a long answer.
+	_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // not every writer has one
+	w.Header().Set("Cache-Control", "no-store")
+	next(hc)
+}
+
+func (g *guard) request(w http.ResponseWriter, r *http.Request, param func(string) string) *Problem {
+	check := &checker{schemas: g.schemas}
+	g.parameters(check, r.URL, param)
+	if g.operation.RequestBody != nil {
+		check.shape = g.route.shape
+		if problem := g.body(check, w, r); problem != nil {
+			return problem
+		}
+	}
+	if len(check.faults) > 0 {
+		return g.problems.refuse(r.Context(), common.CodeInvalid, "the request is not valid", check.faults...)
+	}
+	return nil
+}
+
+func (g *guard) parameters(check *checker, u *url.URL, param func(string) string) {
+	query, err := url.ParseQuery(u.RawQuery)
+	if err != nil {
+		check.add("query", "query", nil, "is not a valid query string")
+		return
+	}
+	known := map[string]*huma.Param{}
+	for _, p := range g.operation.Parameters {
+		switch p.In {
+		case "path":
+			check.parameter(p, param(p.Name))
+			if p.Schema.Pattern == common.NamePattern && strings.Contains(param(p.Name), "..") {
+				check.add("path."+p.Name, "name", param(p.Name), "must not contain '..'")
+			}
+		case "query":
+			known[p.Name] = p
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(query)) {
+		values, p := query[name], known[name]
+		switch {
+		case p == nil:
+			check.add("query."+common.Excerpt(name), "unknown", nil, "is not a known parameter")
+		case len(values) > 1:
+			check.add("query."+name, "duplicate", nil, "stands twice")
+		case values[0] != "":
+			check.parameter(p, values[0])
+		}
+	}
+}
+
+// body reads and checks the body and leaves it to be read again.
+func (g *guard) body(check *checker, w http.ResponseWriter, r *http.Request) *Problem {
+	ctx, limit := r.Context(), g.route.maxBody
+	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
+	if _, large := errors.AsType[*http.MaxBytesError](err); large {
+		problem := g.problems.refuse(ctx, common.CodeTooLarge, "the body is too large",
+			Fault{Location: "body", Code: "too_large", Message: "must be at most " + sizeText(limit)})
+		return problem
+	}
+	if err != nil {
+		return g.problems.refuse(ctx, common.CodeInvalid, "the body could not be read",
+			Fault{Location: "body", Code: "incomplete", Message: "did not arrive in whole"})
+	}
+	if len(data) == 0 {
+		if g.operation.RequestBody.Required {
+			check.add("body", "required", nil, "is required")
+		}
+		return nil
+	}
+	if problem := g.mediaType(ctx, r.Header.Get("Content-Type")); problem != nil {
+		return problem
+	}
+	value, fault := parseStrict(data)
+	if fault != nil {
+		check.faults = append(check.faults, *fault)
+		return nil
+	}
+	check.check(g.operation.RequestBody.Content["application/json"].Schema, "body", value)
+	r.Body = io.NopCloser(bytes.NewReader(data))
+	r.Header.Set("Content-Type", "application/json")
+	return nil
+}
+
+// mediaType lets JSON in UTF-8 pass and nothing else: a form of another site could
+// send the other types without asking.
+func (g *guard) mediaType(ctx context.Context, header string) *Problem {
+	mediaType, params, err := mime.ParseMediaType(header)
+	charset := params["charset"]
+	if err == nil && mediaType == "application/json" && (charset == "" || strings.EqualFold(charset, "utf-8")) {
+		return nil
+	}
+	return g.problems.refuse(ctx, common.CodeUnsupportedType, "the body must be JSON",
+		Fault{Location: "header.Content-Type", Code: "media_type", Message: "must be application/json", Value: common.Excerpt(header)})
+}

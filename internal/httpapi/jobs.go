@@ -1,0 +1,270 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"regexp"
+	"strconv"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"carillon/internal/auth"
+	"carillon/internal/common"
+)
+
+type jobsResource struct {
+	jobs  Jobs
+	times *timetables
+}
+
+// JobMeta is what the server adds to a job.
+type JobMeta struct {
+	UID       string    `json:"uid" doc:"Tells the job from others that had its name."`
+	Version   int64     `json:"version" doc:"Grows with each change; the ETag."`
+	CreatedAt time.Time `json:"createdAt"`
+	UpdatedAt time.Time `json:"updatedAt"`
+	UpdatedBy string    `json:"updatedBy,omitempty"`
+	NextFire  time.Time `json:"nextFire,omitzero" doc:"When it fires next, in its zone; absent where it does not."`
+}
+
+// Job is a job as it is answered.
+type Job struct {
+	Definition
+	Meta JobMeta `json:"meta"`
+}
+
+// JobInput is a job as it is sent. A job that was answered may be sent back as it is.
+type JobInput struct {
+	Definition
+	Meta *JobMeta `json:"meta,omitempty" doc:"Ignored."`
+}
+
+// Validation says what is wrong with a job.
+type Validation struct {
+	Valid  bool           `json:"valid"`
+	Job    *Definition    `json:"job,omitempty" doc:"The job as it would be stored, where it is valid."`
+	Faults []common.Fault `json:"faults" nullable:"false" doc:"All that is wrong; locations are those of a body."`
+}
+
+// Note of a person, beside what they ask for.
+type noteBody struct {
+	Note string `json:"note,omitempty" maxLength:"500" doc:"Why; shown with the run."`
+}
+
+// Accepted says which fire and run a trigger will become.
+type Accepted struct {
+	Fire string `json:"fire"`
+	Run  string `json:"run"`
+}
+
+type jobPath struct {
+	Name string `path:"name" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Name of the job."`
+}
+
+type jobListInput struct {
+	Q      string `query:"q" maxLength:"200" doc:"A part of the name or the title."`
+	Group  string `query:"group" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Only jobs of this group."`
+	Limit  int    `query:"limit" minimum:"1" maximum:"500" default:"50" doc:"How many to list."`
+	Cursor string `query:"cursor" maxLength:"1024" doc:"nextCursor of the page before."`
+}
+
+type jobListOutput struct{ Body Page[Job] }
+
+type jobInput struct {
+	Body JobInput
+}
+
+type jobPutInput struct {
+	jobPath
+	IfMatch     string `header:"If-Match" doc:"Only if the job's ETag is this one."`
+	IfNoneMatch string `header:"If-None-Match" doc:"*: only if there is no such job."`
+	Body        JobInput
+}
+
+type jobDeleteInput struct {
+	jobPath
+	IfMatch string `header:"If-Match" doc:"Only if the job's ETag is this one."`
+	Kill    bool   `query:"kill" doc:"Also end its runs."`
+}
+
+type jobRunInput struct {
+	jobPath
+	Body *noteBody `nameHint:"NoteInput"`
+}
+
+type jobOutput struct {
+	Status   int    `json:"-"`
+	ETag     string `header:"ETag"`
+	Location string `header:"Location"`
+	Body     Job
+}
+
+type validationOutput struct{ Body Validation }
+
+type acceptedOutput struct {
+	Location string `header:"Location"`
+	Body     Accepted
+}
+
+func (s *jobsResource) register(r *router) {
+	op := func(id, method, path, summary string) huma.Operation {
+		return huma.Operation{OperationID: id, Method: method, Path: "/api/v1/jobs" + path, Summary: summary, Tags: []string{"jobs"}}
+	}
+	view, define := needs(auth.Viewer), needs(auth.Editor)
+	register(r, route{access: view, Operation: op("list-jobs", http.MethodGet, "", "Jobs, by name")}, s.list)
+	create := op("create-job", http.MethodPost, "", "Create a job")
+	create.DefaultStatus = http.StatusCreated
+	register(r, route{access: define, maxBody: maxJobBody, shape: true, Operation: create}, s.create)
+	register(r, route{access: define, maxBody: maxJobBody, shape: true,
+		Operation: op("validate-job", http.MethodPost, "/validate", "What would be stored, or all that is wrong; writes nothing")}, s.validate)
+	register(r, route{access: view, Operation: op("get-job", http.MethodGet, "/{name}", "One job")}, s.get)
+	put := op("put-job", http.MethodPut, "/{name}", "Create or replace a job")
+	put.Responses = map[string]*huma.Response{"201": {Description: "Created", Content: map[string]*huma.MediaType{
+		"application/json": {Schema: &huma.Schema{Ref: "#/components/schemas/Job"}}}}}
+	register(r, route{access: define, maxBody: maxJobBody, shape: true, Operation: put}, s.put)
+	register(r, route{access: define, Operation: op("delete-job", http.MethodDelete, "/{name}", "Delete a job; its history stays")}, s.delete)
+	run := op("run-job", http.MethodPost, "/{name}/run", "Run a job now")
+	run.DefaultStatus = http.StatusAccepted
+	register(r, route{access: needs(auth.Operator), Operation: run}, s.run)
+}
+
+func (s *jobsResource) list(ctx context.Context, in *jobListInput) (*jobListOutput, error) {
+	q := common.JobQuery{Q: in.Q, Group: in.Group, Limit: in.Limit}
+	if in.Cursor != "" {
+		after, err := readCursor[string]("jobs", in.Cursor)
+		if err != nil {
+			return nil, err
+		}
+		q.After = after
+	}
+	jobs, next, err := s.jobs.List(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	items := make([]Job, len(jobs))
+	for i := range jobs {
+		items[i] = s.answer(&jobs[i])
+	}
+	if next != "" {
+		if next, err = writeCursor("jobs", next); err != nil {
+			return nil, err
+		}
+	}
+	return &jobListOutput{Body: page(items, next)}, nil
+}
+
+func (s *jobsResource) get(ctx context.Context, in *jobPath) (*jobOutput, error) {
+	state, err := s.jobs.Get(ctx, in.Name)
+	return s.output(http.StatusOK, &state, err)
+}
+
+func (s *jobsResource) create(ctx context.Context, in *jobInput) (*jobOutput, error) {
+	state, err := s.jobs.Create(ctx, actor(ctx), common.Job(in.Body.Definition))
+	return s.output(http.StatusCreated, &state, err)
+}
+
+func (s *jobsResource) put(ctx context.Context, in *jobPutInput) (*jobOutput, error) {
+	if in.Body.Name != in.Name {
+		return nil, common.Invalid("the job is not valid", common.Fault{Location: "name", Code: "mismatch",
+			Message: "must be the name in the path; a job cannot be renamed", Value: common.Excerpt(in.Body.Name)})
+	}
+	pre, err := precondition(in.IfMatch, in.IfNoneMatch)
+	if err != nil {
+		return nil, err
+	}
+	state, created, err := s.jobs.Put(ctx, actor(ctx), common.Job(in.Body.Definition), pre)
+	status := http.StatusOK
+	if created {
+		status = http.StatusCreated
+	}
+	return s.output(status, &state, err)
+}
+
+func (s *jobsResource) delete(ctx context.Context, in *jobDeleteInput) (*struct{}, error) {
+	pre, err := precondition(in.IfMatch, "")
+	if err != nil {
+		return nil, err
+	}
+	return nil, s.jobs.Delete(ctx, actor(ctx), in.Name, pre, in.Kill)
+}
+
+func (s *jobsResource) validate(ctx context.Context, in *jobInput) (*validationOutput, error) {
+	job, faults, err := s.jobs.Validate(ctx, common.Job(in.Body.Definition))
+	if err != nil {
+		return nil, err
+	}
+	out := &validationOutput{Body: Validation{Valid: len(faults) == 0, Faults: []common.Fault{}}}
+	for _, f := range faults {
+		f.Location = inBody(f.Location)
+		out.Body.Faults = append(out.Body.Faults, f)
+	}
+	if out.Body.Valid {
+		out.Body.Job = new(Definition(job))
+	}
+	return out, nil
+}
+
+func (s *jobsResource) run(ctx context.Context, in *jobRunInput) (*acceptedOutput, error) {
+	trigger, err := s.jobs.Trigger(ctx, actor(ctx), in.Name, in.Body.text())
+	if err != nil {
+		return nil, err
+	}
+	return &acceptedOutput{Location: "/api/v1/runs/" + trigger.RunID(), Body: Accepted{Fire: trigger.Fire, Run: trigger.RunID()}}, nil
+}
+
+func (b *noteBody) text() string {
+	if b == nil {
+		return ""
+	}
+	return b.Note
+}
+
+func (s *jobsResource) output(status int, state *common.JobState, err error) (*jobOutput, error) {
+	if err != nil {
+		return nil, err
+	}
+	out := &jobOutput{Status: status, ETag: etag(state.Version), Body: s.answer(state)}
+	if status == http.StatusCreated {
+		out.Location = "/api/v1/jobs/" + state.Name
+	}
+	return out, nil
+}
+
+func (s *jobsResource) answer(state *common.JobState) Job {
+	return Job{Definition: Definition(state.Job), Meta: JobMeta{UID: state.UID, Version: state.Version, CreatedAt: state.CreatedAt,
+		UpdatedAt: state.UpdatedAt, UpdatedBy: state.UpdatedBy, NextFire: s.times.next(state)}}
+}
+
+func etag(version int64) string { return `"` + strconv.FormatInt(version, 10) + `"` }
+
+// A proxy that compresses makes a weak tag of ours; it names the same version.
+var etagPattern = regexp.MustCompile(`^(?:W/)?"([1-9][0-9]{0,18})"$`)
+
+// precondition reads If-Match and If-None-Match.
+func precondition(match, noneMatch string) (common.Precondition, error) {
+	var pre common.Precondition
+	if match != "" {
+		m := etagPattern.FindStringSubmatch(match)
+		if m == nil {
+			return pre, &requestFault{Fault{Location: "header.If-Match", Code: "etag",
+				Message: "must be one ETag, as it was answered with the job", Value: common.Excerpt(match)}}
+		}
+		version, err := strconv.ParseInt(m[1], 10, 64)
+		if err != nil {
+			return pre, common.Errorf(common.CodeStale, "the job has another version")
+		}
+		pre.Version = version
+	}
+	switch noneMatch {
+	case "":
+	case "*":
+		pre.Absent = true
+	default:
+		return pre, &requestFault{Fault{Location: "header.If-None-Match", Code: "etag", Message: "must be *", Value: common.Excerpt(noneMatch)}}
+	}
+	if pre.Absent && pre.Version != 0 {
+		return pre, &requestFault{Fault{Location: "header.If-None-Match", Code: "exclusive", Message: "cannot stand beside If-Match"}}
+	}
+	return pre, nil
+}

@@ -1,0 +1,115 @@
+package httpapi
+
+import (
+	"fmt"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"time"
+
+	"carillon/internal/common"
+)
+
+// writeTimeout bounds the writing of an answer; a stream renews it as it goes.
+const writeTimeout = 30 * time.Second
+
+// recorder sees what is answered.
+type recorder struct {
+	http.ResponseWriter
+	status int
+	bytes  int64
+}
+
+func (r *recorder) WriteHeader(status int) {
+	if r.status == 0 {
+		r.status = status
+	}
+	r.ResponseWriter.WriteHeader(status)
+}
+
+func (r *recorder) Write(b []byte) (int, error) {
+	if r.status == 0 {
+		r.status = http.StatusOK
+	}
+	n, err := r.ResponseWriter.Write(b)
+	r.bytes += int64(n)
+	return n, err
+}
+
+// Flush is asked for by gin's writer.
+func (r *recorder) Flush() { _ = http.NewResponseController(r.ResponseWriter).Flush() }
+
+// Unwrap lets http.ResponseController reach the connection.
+func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
+
+// observe gives each request an id, logs it, and turns a panic into a problem. The
+// stack goes into the log only; so do paths, escaped, without their query.
+func observe(log *slog.Logger, p problems, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		start := time.Now()
+		v := &visit{requestID: common.NewID(), remote: remoteOf(r)}
+		r = r.WithContext(withVisit(r.Context(), v))
+		rec := &recorder{ResponseWriter: w}
+		rec.Header().Set("X-Request-Id", v.requestID)
+		_ = http.NewResponseController(w).SetWriteDeadline(start.Add(writeTimeout)) // not every writer has one
+		defer func() {
+			thrown := recover()
+			if thrown != nil && thrown != http.ErrAbortHandler {
+				log.LogAttrs(r.Context(), slog.LevelError, "request_panicked", slog.String("request_id", v.requestID),
+					slog.String("panic", fmt.Sprint(thrown)), slog.String("stack", string(debug.Stack())))
+				if rec.status == 0 {
+					p.write(rec, r, &Problem{Title: http.StatusText(http.StatusInternalServerError), Status: http.StatusInternalServerError,
+						Detail: "something went wrong in the server", Code: common.CodeInternal, RequestID: v.requestID,
+						Hint: "the server's log has the cause under the request's id"})
+				} else {
+					thrown = http.ErrAbortHandler // what was begun cannot be taken back
+				}
+			}
+			logRequest(log, r, rec, v, time.Since(start))
+			if thrown == http.ErrAbortHandler {
+				panic(thrown)
+			}
+		}()
+		next.ServeHTTP(rec, r)
+	})
+}
+
+func logRequest(log *slog.Logger, r *http.Request, rec *recorder, v *visit, took time.Duration) {
+	level := slog.LevelInfo
+	if rec.status < http.StatusBadRequest && (r.Method == http.MethodGet || r.Method == http.MethodHead) {
+		level = slog.LevelDebug // pages that look again every few seconds
+	}
+	name := ""
+	if v.who != nil {
+		name = v.who.Name
+	}
+	log.LogAttrs(r.Context(), level, "http_request", slog.String("request_id", v.requestID),
+		slog.String("method", common.Excerpt(r.Method)), slog.String("path", common.Excerpt(r.URL.Path)),
+		slog.Int("status", rec.status), slog.Int64("bytes", rec.bytes), slog.Duration("took", took),
+		slog.String("remote", v.remote), slog.String("actor", name))
+}
+
+// Content security policies. The console's component library writes style elements.
+const (
+	policyPage = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; object-src 'none'; " +
+		"base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+	policyNothing = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox"
+)
+
+// harden sets the headers that keep browsers from doing more than they should.
+func harden(secure bool, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("X-Frame-Options", "DENY")
+		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		h.Set("Cross-Origin-Resource-Policy", "same-origin")
+		h.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=()")
+		h.Set("Content-Security-Policy", policyNothing) // pages set their own
+		if secure {
+			h.Set("Strict-Transport-Security", "max-age=31536000")
+		}
+		next.ServeHTTP(w, r)
+	})
+}

@@ -1,0 +1,95 @@
+package httpapi
+
+import (
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"carillon/internal/auth"
+	"carillon/internal/common/schedule"
+)
+
+// Config is all that the API needs.
+type Config struct {
+	Jobs      Jobs
+	Runs      Runs
+	Workers   Workers
+	Auth      Auth
+	Health    Health
+	Metrics   http.Handler
+	Schedules *schedule.Interner
+	Console   fs.FS  // the console's files; nil for none
+	Version   string // of the product
+	Timezone  string // of jobs and previews that name none
+	// Secure says that browsers come over TLS, ours or a proxy's.
+	Secure bool
+	Logger *slog.Logger
+	Now    func() time.Time
+}
+
+// releaseMode keeps gin from printing; its mode is the process's, so it is set once.
+var releaseMode = sync.OnceFunc(func() { gin.SetMode(gin.ReleaseMode) })
+
+// New makes the handler of the whole API and console.
+func New(cfg Config) (http.Handler, error) {
+	h, _, err := build(cfg)
+	return h, err
+}
+
+// build also gives the router, whose table and document the tests walk.
+func build(cfg Config) (http.Handler, *router, error) {
+	releaseMode()
+	p := problems{log: cfg.Logger}
+	engine := gin.New()
+	engine.RedirectTrailingSlash, engine.RedirectFixedPath = false, false
+	engine.HandleMethodNotAllowed = true
+	if err := engine.SetTrustedProxies(nil); err != nil {
+		return nil, nil, err
+	}
+	files, err := newConsole(cfg.Console)
+	if err != nil {
+		return nil, nil, err
+	}
+	r := &router{api: newHuma(engine, cfg.Version, p), engine: engine, problems: p, public: map[string]bool{}, paths: map[string]bool{}}
+	cookie := plainCookie
+	if cfg.Secure {
+		cookie = secureCookie
+	}
+	times := &timetables{interner: cfg.Schedules, zone: cfg.Timezone, now: cfg.Now}
+	(&jobsResource{jobs: cfg.Jobs, times: times}).register(r)
+	(&runsResource{runs: cfg.Runs, jobs: cfg.Jobs, problems: p, now: cfg.Now}).register(r)
+	(&workersResource{workers: cfg.Workers}).register(r)
+	times.register(r)
+	(&sessionsResource{auth: cfg.Auth, problems: p, limiter: auth.NewLimiter(loginBurst, loginWindow),
+		cookie: cookie, secure: cfg.Secure, now: cfg.Now}).register(r)
+	(&systemResource{health: cfg.Health, version: cfg.Version}).register(r)
+	r.raw(http.MethodGet, "/metrics", needs(auth.Viewer), cfg.Metrics)
+	if err := registerDocs(r); err != nil {
+		return nil, nil, err
+	}
+	if r.err != nil {
+		return nil, nil, r.err
+	}
+	engine.NoRoute(gin.WrapH(noRoute(files, p)))
+	engine.NoMethod(gin.WrapH(noMethod(p)))
+
+	var h http.Handler = engine
+	h = plainPaths(p, h)
+	h = crossSite(p, h)
+	h = &gate{auth: cfg.Auth, problems: p, cookie: cookie, next: h, public: func(req *http.Request) bool {
+		if r.public[req.Method+" "+req.URL.Path] {
+			return true
+		}
+		if r.paths[req.URL.Path] {
+			return false
+		}
+		_, ok := files.find(req)
+		return ok
+	}}
+	h = harden(cfg.Secure, h)
+	return observe(cfg.Logger, p, h), r, nil
+}

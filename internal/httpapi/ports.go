@@ -1,0 +1,57 @@
+package httpapi
+
+import (
+	"context"
+
+	"carillon/internal/auth"
+	"carillon/internal/common"
+	"carillon/internal/runlog"
+)
+
+// Jobs keeps the jobs. Errors are *common.Error.
+type Jobs interface {
+	// List gives a page of jobs in the order of their names; next is where the page
+	// after it begins, empty at the end.
+	List(ctx context.Context, q common.JobQuery) (jobs []common.JobState, next string, err error)
+	Get(ctx context.Context, name string) (common.JobState, error)
+	Create(ctx context.Context, actor common.Actor, job common.Job) (common.JobState, error)
+	Put(ctx context.Context, actor common.Actor, job common.Job, pre common.Precondition) (state common.JobState, created bool, err error)
+	Delete(ctx context.Context, actor common.Actor, name string, pre common.Precondition, kill bool) error
+	// Validate gives the job as it would be stored, and all that is wrong with it.
+	Validate(ctx context.Context, job common.Job) (common.Job, []common.Fault, error)
+	Trigger(ctx context.Context, actor common.Actor, name, note string) (common.Trigger, error)
+	// Kill asks for the end of a run: CodeNotFound where there is none, CodeConflict
+	// where it has ended.
+	Kill(ctx context.Context, actor common.Actor, run, note string) error
+}
+
+// Runs is the history of runs, those that wait or run included.
+type Runs interface {
+	Run(ctx context.Context, id string) (common.Run, error)
+	Runs(ctx context.Context, q runlog.Query) ([]common.Run, error)
+	Output(ctx context.Context, run string, offset int64, limit int) ([]common.Chunk, error)
+}
+
+// Workers lists the workers that are alive.
+type Workers interface {
+	Workers(ctx context.Context) ([]common.Registration, error)
+}
+
+// Auth knows who somebody is. A wrong credential is CodeUnauthenticated.
+type Auth interface {
+	Authenticate(ctx context.Context, c auth.Credential) (auth.Identity, error)
+	Login(ctx context.Context, l auth.Login) (auth.Session, error)
+	Logout(ctx context.Context, actor common.Actor, session string) error
+}
+
+// Health tells whether this process can do its work just now.
+type Health interface {
+	Ready(ctx context.Context) []Check
+}
+
+// Check is one thing that readiness depends on.
+type Check struct {
+	Name    string `json:"name" doc:"What was looked at." example:"etcd"`
+	OK      bool   `json:"ok"`
+	Message string `json:"message,omitempty" doc:"What is wrong, where something is."`
+}

@@ -1,0 +1,174 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"carillon/internal/common"
+)
+
+const problemType = "application/problem+json"
+
+// Problem is the body of every refusal (RFC 9457).
+type Problem struct {
+	Title     string      `json:"title" doc:"The name of the status."`
+	Status    int         `json:"status" doc:"The HTTP status."`
+	Detail    string      `json:"detail" doc:"What went wrong, in a sentence."`
+	Code      common.Code `json:"code" doc:"What went wrong, for programs; stable." enum:"invalid,not_found,exists,stale,conflict,unauthenticated,forbidden,unavailable,too_large,unsupported_media_type,method_not_allowed,too_many_requests,internal"`
+	RequestID string      `json:"requestId" doc:"Names the request in the server's log."`
+	Hint      string      `json:"hint,omitempty" doc:"What may help."`
+	Errors    []Fault     `json:"errors,omitempty" nullable:"false" doc:"Every fault that was found in the request."`
+
+	headers http.Header
+}
+
+// Fault is one thing wrong with one place of a request.
+type Fault struct {
+	Location string `json:"location" doc:"Where: path.name, query.limit, header.If-Match or body.env.PATH." example:"body.timeout"`
+	Code     string `json:"code" doc:"What kind of fault; stable." example:"duration"`
+	Message  string `json:"message" doc:"What is wrong, in words."`
+	Hint     string `json:"hint,omitempty" doc:"What to write instead."`
+	Value    any    `json:"value,omitempty" doc:"What was sent, cut short and escaped."`
+}
+
+// Error makes a Problem an error, so that a handler can return it.
+func (p *Problem) Error() string { return p.Detail }
+
+// GetStatus is asked by huma.
+func (p *Problem) GetStatus() int { return p.Status }
+
+// GetHeaders is asked by huma.
+func (p *Problem) GetHeaders() http.Header { return p.headers }
+
+// ContentType is asked by huma.
+func (p *Problem) ContentType(string) string { return problemType }
+
+// statusOf is the one place where a code becomes an HTTP status.
+func statusOf(code common.Code) int {
+	switch code {
+	case common.CodeInvalid:
+		return http.StatusUnprocessableEntity
+	case common.CodeNotFound:
+		return http.StatusNotFound
+	case common.CodeExists, common.CodeConflict:
+		return http.StatusConflict
+	case common.CodeStale:
+		return http.StatusPreconditionFailed
+	case common.CodeUnauthenticated:
+		return http.StatusUnauthorized
+	case common.CodeForbidden:
+		return http.StatusForbidden
+	case common.CodeUnavailable:
+		return http.StatusServiceUnavailable
+	case common.CodeTooLarge:
+		return http.StatusRequestEntityTooLarge
+	case common.CodeUnsupportedType:
+		return http.StatusUnsupportedMediaType
+	case common.CodeNotAllowed:
+		return http.StatusMethodNotAllowed
+	case common.CodeTooMany:
+		return http.StatusTooManyRequests
+	case common.CodeInternal:
+		return http.StatusInternalServerError
+	}
+	return http.StatusInternalServerError
+}
+
+// problems turns errors into problems, and logs those that are our own fault.
+type problems struct{ log *slog.Logger }
+
+// of makes the problem of an error. Locations of faults that come from below are
+// those of the body's fields; what the guard found has its own.
+func (p problems) of(ctx context.Context, err error) *Problem {
+	if done, ok := errors.AsType[*Problem](err); ok {
+		return done
+	}
+	out := &Problem{Code: common.CodeInternal, Detail: "something went wrong in the server",
+		RequestID: requestID(ctx), Hint: "the server's log has the cause under the request's id"}
+	if f, ok := errors.AsType[*requestFault](err); ok {
+		out.Code, out.Detail, out.Hint, out.Errors = common.CodeInvalid, "the request is not valid", "", []Fault{f.Fault}
+	} else if e, ok := errors.AsType[*common.Error](err); ok {
+		out.Code, out.Detail, out.Hint = e.Code, e.Message, e.Hint
+		for _, f := range e.Faults {
+			f.Location = inBody(f.Location)
+			out.Errors = append(out.Errors, Fault(f))
+		}
+	}
+	out.Status = statusOf(out.Code)
+	out.Title = http.StatusText(out.Status)
+	if out.Code == common.CodeUnauthenticated {
+		out.headers = http.Header{"Www-Authenticate": {`Bearer realm="carillon"`}}
+	}
+	if out.Status >= http.StatusInternalServerError && ctx.Err() == nil {
+		p.log.LogAttrs(ctx, slog.LevelError, "request_failed",
+			slog.String("request_id", out.RequestID), slog.String("code", string(out.Code)), slog.Any("error", err))
+	}
+	return out
+}
+
+// requestFault is a fault that a handler finds outside of the body.
+type requestFault struct{ Fault }
+
+func (f *requestFault) Error() string { return f.Location + " " + f.Message }
+
+func inBody(location string) string {
+	if location == "" {
+		return "body"
+	}
+	return "body." + location
+}
+
+// refuse makes the problem of a request that the API itself refuses.
+func (p problems) refuse(ctx context.Context, code common.Code, detail string, faults ...Fault) *Problem {
+	out := p.of(ctx, common.Errorf(code, "%s", detail))
+	out.Errors = faults
+	return out
+}
+
+// write answers with a problem where huma is not in charge.
+func (p problems) write(w http.ResponseWriter, r *http.Request, problem *Problem) {
+	for name, values := range problem.headers {
+		w.Header()[name] = values
+	}
+	w.Header().Set("Content-Type", problemType)
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(problem.Status)
+	if r.Method != http.MethodHead {
+		_ = json.NewEncoder(w).Encode(problem) // the client may be gone
+	}
+}
+
+// transform replaces huma's own errors, which can arise only where our guard has
+// let something through that huma cannot decode.
+func (p problems) transform(ctx huma.Context, _ string, v any) (any, error) {
+	model, ok := v.(*huma.ErrorModel)
+	if !ok {
+		return v, nil
+	}
+	out := &Problem{Title: model.Title, Status: model.Status, Detail: model.Detail, Code: codeOfStatus(model.Status),
+		RequestID: requestID(ctx.Context())}
+	for _, e := range model.Errors {
+		if e != nil {
+			out.Errors = append(out.Errors, Fault{Location: e.Location, Code: "invalid", Message: common.Excerpt(e.Message)})
+		}
+	}
+	return out, nil
+}
+
+// codeOfStatus names what huma refuses by itself.
+func codeOfStatus(status int) common.Code {
+	switch {
+	case status == http.StatusRequestEntityTooLarge:
+		return common.CodeTooLarge
+	case status == http.StatusUnsupportedMediaType:
+		return common.CodeUnsupportedType
+	case status < http.StatusInternalServerError:
+		return common.CodeInvalid
+	}
+	return common.CodeInternal
+}

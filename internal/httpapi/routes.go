@@ -1,0 +1,170 @@
+package httpapi
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humagin"
+	"github.com/gin-gonic/gin"
+
+	"carillon/internal/auth"
+	"carillon/internal/common"
+)
+
+// access says who may use a route: a role, or anybody. The zero value is nobody,
+// and a route with it is not registered.
+type access string
+
+const public access = "public"
+
+func needs(role auth.Role) access { return access(role) }
+
+func (a access) valid() bool { return a == public || auth.Role(a).Valid() }
+
+// Bounds of request bodies.
+const (
+	maxJobBody = common.MaxJobBytes
+	maxBody    = 256 << 10
+)
+
+// route is an operation and what our guard has to know of it.
+type route struct {
+	huma.Operation
+	access  access
+	maxBody int64 // default maxBody
+	// shape: of the body's values only the types are checked here, the rest by the port.
+	shape bool
+}
+
+// router registers routes. Every route of the API goes through it.
+type router struct {
+	api      huma.API
+	engine   *gin.Engine
+	problems problems
+	public   map[string]bool // "METHOD /path"
+	paths    map[string]bool // of all routes
+	err      error           // the first refusal to register
+}
+
+func (r *router) admit(method, path string, a access) bool {
+	if !a.valid() {
+		if r.err == nil {
+			r.err = fmt.Errorf("route %s %s names no role", method, path)
+		}
+		return false
+	}
+	r.paths[path] = true
+	if a == public {
+		r.public[method+" "+path] = true
+	}
+	return true
+}
+
+// register adds an operation of the OpenAPI document.
+func register[I, O any](r *router, rt route, handle func(context.Context, *I) (*O, error)) {
+	op := rt.Operation
+	if !r.admit(op.Method, op.Path, rt.access) {
+		return
+	}
+	if rt.maxBody == 0 {
+		rt.maxBody = maxBody
+	}
+	op.Extensions = map[string]any{"x-carillon-role": string(rt.access)}
+	if rt.access != public {
+		op.Security = []map[string][]string{{"token": {}}, {"session": {}}}
+	}
+	// Our guard has checked parameters and body before huma decodes them.
+	op.SkipValidateParams, op.SkipValidateBody = true, true
+	op.MaxBodyBytes, op.BodyReadTimeout = rt.maxBody+1, -1
+	g := &guard{problems: r.problems, schemas: r.api.OpenAPI().Components.Schemas, route: rt}
+	op.Middlewares = append(op.Middlewares, g.handle)
+	if op.Responses == nil {
+		op.Responses = map[string]*huma.Response{}
+	}
+	op.Responses["default"] = &huma.Response{Description: "The request was refused, or failed.",
+		Content: map[string]*huma.MediaType{problemType: {Schema: problemSchema(r.api)}}}
+	huma.Register(r.api, op, func(ctx context.Context, in *I) (*O, error) {
+		out, err := handle(ctx, in)
+		if err != nil {
+			return nil, r.problems.of(ctx, err)
+		}
+		return out, nil
+	})
+	g.operation = operationOf(r.api, op.Method, op.Path)
+}
+
+// raw adds a route that is served outside of huma.
+func (r *router) raw(method, path string, a access, h http.Handler) {
+	if !r.admit(method, path, a) {
+		return
+	}
+	r.engine.Handle(method, path, func(c *gin.Context) {
+		if problem := r.problems.forbid(c.Request.Context(), a); problem != nil {
+			r.problems.write(c.Writer, c.Request, problem)
+			return
+		}
+		h.ServeHTTP(c.Writer, c.Request)
+	})
+}
+
+// forbid tells why the one who asks may not use a route.
+func (p problems) forbid(ctx context.Context, a access) *Problem {
+	if a == public {
+		return nil
+	}
+	who, ok := identity(ctx)
+	if !ok {
+		return p.of(ctx, errNoCredentials())
+	}
+	if !who.Role.Includes(auth.Role(a)) {
+		out := p.refuse(ctx, common.CodeForbidden, "your role does not allow this")
+		out.Hint = "it needs the role " + string(a) + "; yours is " + string(who.Role)
+		return out
+	}
+	return nil
+}
+
+func operationOf(api huma.API, method, path string) *huma.Operation {
+	item := api.OpenAPI().Paths[path]
+	switch method {
+	case http.MethodGet:
+		return item.Get
+	case http.MethodPost:
+		return item.Post
+	case http.MethodPut:
+		return item.Put
+	case http.MethodDelete:
+		return item.Delete
+	}
+	return nil
+}
+
+func newHuma(engine *gin.Engine, version string, p problems) huma.API {
+	schemas := newSchemas()
+	return humagin.New(engine, huma.Config{
+		OpenAPI: &huma.OpenAPI{
+			OpenAPI: "3.1.0",
+			Info: &huma.Info{Title: "Carillon", Version: version, Description: strings.TrimSpace(description),
+				License: &huma.License{Name: "Apache-2.0", Identifier: "Apache-2.0"}},
+			Components: &huma.Components{Schemas: schemas, SecuritySchemes: map[string]*huma.SecurityScheme{
+				"token":   {Type: "http", Scheme: "bearer", Description: "An API token: car_<id>_<secret>."},
+				"session": {Type: "apiKey", In: "cookie", Name: secureCookie, Description: "The console's session; ignored beside a token."},
+			}},
+			Tags: []*huma.Tag{{Name: "jobs"}, {Name: "runs"}, {Name: "workers"}, {Name: "schedules"}, {Name: "access"}, {Name: "system"}},
+		},
+		Formats:                      map[string]huma.Format{"application/json": huma.DefaultJSONFormat, "json": huma.DefaultJSONFormat},
+		DefaultFormat:                "application/json",
+		RejectUnknownQueryParameters: true,
+		Transformers:                 []huma.Transformer{p.transform},
+	})
+}
+
+const description = `
+The API of Carillon, a distributed cron. Lists page by an opaque cursor. Refusals are
+application/problem+json with a stable code and the list of faults. Unknown fields and
+parameters are refused; null says that an optional field is absent. Durations are Go
+durations plus d for days; sizes have B, KiB, MiB or GiB; times are RFC 3339.
+`

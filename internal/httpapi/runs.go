@@ -1,0 +1,110 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"carillon/internal/auth"
+	"carillon/internal/common"
+	"carillon/internal/runlog"
+)
+
+type runsResource struct {
+	problems problems
+	now      func() time.Time
+	runs     Runs
+	jobs     Jobs
+}
+
+type runPath struct {
+	ID string `path:"id" pattern:"^[a-z0-9]{1,32}\\.[a-z0-9]{1,40}\\.[0-9]{1,9}$" doc:"Id of the run."`
+}
+
+type runListInput struct {
+	Job    string          `query:"job" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Only runs of this job."`
+	Status []common.Status `query:"status" nullable:"false" doc:"Only runs with one of these, separated by commas."`
+	Worker string          `query:"worker" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Only runs of the worker with this id."`
+	Cause  string          `query:"cause" enum:"cron,catchup,manual,retry,rerun" doc:"Only runs with this cause."`
+	From   time.Time       `query:"from" doc:"Only runs planned at this time or later."`
+	To     time.Time       `query:"to" doc:"Only runs planned before this time."`
+	Limit  int             `query:"limit" minimum:"1" maximum:"500" default:"50" doc:"How many to list."`
+	Cursor string          `query:"cursor" maxLength:"1024" doc:"nextCursor of the page before."`
+}
+
+type runListOutput struct{ Body Page[common.Run] }
+
+type runOutput struct{ Body common.Run }
+
+type runKillInput struct {
+	runPath
+	Body *noteBody `nameHint:"NoteInput"`
+}
+
+func (s *runsResource) register(r *router) {
+	op := func(id, method, path, summary string) huma.Operation {
+		return huma.Operation{OperationID: id, Method: method, Path: "/api/v1/runs" + path, Summary: summary, Tags: []string{"runs"}}
+	}
+	register(r, route{access: needs(auth.Viewer), Operation: op("list-runs", http.MethodGet, "", "Runs, the newest first")}, s.list)
+	enumerate(r, "/api/v1/runs", "status", common.Statuses[:])
+	register(r, route{access: needs(auth.Viewer), Operation: op("get-run", http.MethodGet, "/{id}", "One run")}, s.get)
+	kill := op("kill-run", http.MethodPost, "/{id}/kill", "End a run")
+	kill.DefaultStatus = http.StatusAccepted
+	register(r, route{access: needs(auth.Operator), Operation: kill}, s.kill)
+	output := op("get-output", http.MethodGet, "/{id}/output", "What a run printed")
+	output.Responses = outputResponses()
+	register(r, route{access: needs(auth.Viewer), Operation: output}, s.output)
+}
+
+// enumerate lists the values that the items of a list parameter may have.
+func enumerate[T ~string](r *router, path, name string, values []T) {
+	op := operationOf(r.api, http.MethodGet, path)
+	if op == nil {
+		return
+	}
+	for _, p := range op.Parameters {
+		if p.Name == name {
+			for _, v := range values {
+				p.Schema.Items.Enum = append(p.Schema.Items.Enum, string(v))
+			}
+		}
+	}
+}
+
+func (s *runsResource) list(ctx context.Context, in *runListInput) (*runListOutput, error) {
+	q := runlog.Query{Job: in.Job, Statuses: in.Status, Worker: in.Worker, Cause: common.Cause(in.Cause),
+		From: in.From, To: in.To, Limit: in.Limit + 1} // one more tells whether there is another page
+	if in.Cursor != "" {
+		before, err := readCursor[runlog.Position]("runs", in.Cursor)
+		if err != nil {
+			return nil, err
+		}
+		q.Before = &before
+	}
+	runs, err := s.runs.Runs(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	next := ""
+	if len(runs) > in.Limit {
+		runs = runs[:in.Limit]
+		if next, err = writeCursor("runs", runlog.PositionOf(&runs[len(runs)-1])); err != nil {
+			return nil, err
+		}
+	}
+	return &runListOutput{Body: page(runs, next)}, nil
+}
+
+func (s *runsResource) get(ctx context.Context, in *runPath) (*runOutput, error) {
+	run, err := s.runs.Run(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	return &runOutput{Body: run}, nil
+}
+
+func (s *runsResource) kill(ctx context.Context, in *runKillInput) (*struct{}, error) {
+	return nil, s.jobs.Kill(ctx, actor(ctx), in.ID, in.Body.text())
+}

@@ -1,0 +1,164 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"carillon/internal/auth"
+	"carillon/internal/common"
+	"carillon/internal/common/schedule"
+)
+
+const defaultPreview = 10
+
+// timetables reads the timetables of jobs.
+type timetables struct {
+	interner *schedule.Interner
+	zone     string // where none is given
+	now      func() time.Time
+}
+
+func (t *timetables) spec(expr, zone string, dst *common.DST, name string) (schedule.Spec, error) {
+	if zone == "" {
+		zone = t.zone
+	}
+	spec := schedule.Spec{Expr: expr, Zone: zone, Name: name}
+	if dst == nil {
+		return spec, nil
+	}
+	rules, err := schedule.ParseRules(dst.Gap, dst.Overlap)
+	spec.Rules = rules
+	return spec, err
+}
+
+// next is the job's next fire; zero where it has none, or where its timetable
+// cannot be read, which the job's saving has refused and its state shows elsewhere.
+func (t *timetables) next(job *common.JobState) time.Time {
+	if job.CronExpr == "" {
+		return time.Time{}
+	}
+	spec, err := t.spec(job.CronExpr, job.Timezone, job.DST, job.Name)
+	if err != nil {
+		return time.Time{}
+	}
+	s, err := t.interner.Parse(spec)
+	if err != nil {
+		return time.Time{}
+	}
+	after := t.now()
+	if job.Cursor.After(after) {
+		after = job.Cursor
+	}
+	fire, ok, err := s.Next(after)
+	if err != nil || !ok {
+		return time.Time{}
+	}
+	return fire
+}
+
+// PreviewRequest is a timetable to be tried out.
+type PreviewRequest struct {
+	CronExpr string      `json:"cronExpr" maxLength:"1024" doc:"The line." example:"30 2 * * MON-FRI"`
+	Timezone string      `json:"timezone,omitempty" maxLength:"256" doc:"IANA name; the server's setting where not given." example:"Asia/Shanghai"`
+	DST      *common.DST `json:"dst,omitempty"`
+	Name     string      `json:"name,omitempty" maxLength:"128" doc:"Name of the job, of which H makes its values."`
+	From     time.Time   `json:"from,omitzero" doc:"List fires after this time; now where not given."`
+	Count    int         `json:"count,omitempty" minimum:"0" maximum:"100" doc:"How many fires to list; 10 where not given."`
+}
+
+// Preview is what a timetable means.
+type Preview struct {
+	Fires       []time.Time `json:"fires" nullable:"false" doc:"The next fires, in the zone."`
+	Description string      `json:"description" doc:"The line in words, in the language asked for."`
+	Timezone    string      `json:"timezone" doc:"The zone that was used."`
+	Canonical   string      `json:"canonical" doc:"The one text of all lines that mean the same."`
+	Notes       []Note      `json:"notes" nullable:"false" doc:"Remarks: nights when the clocks change, and what the line means elsewhere."`
+}
+
+// Note is a remark on a timetable.
+type Note struct {
+	Code string    `json:"code" doc:"For programs and for translation."`
+	Text string    `json:"text"`
+	At   time.Time `json:"at,omitzero" doc:"The fire that it is about, where it is about one."`
+}
+
+type previewInput struct {
+	AcceptLanguage string `header:"Accept-Language" doc:"en or zh."`
+	Body           PreviewRequest
+}
+
+type previewOutput struct {
+	ContentLanguage string `header:"Content-Language"`
+	Vary            string `header:"Vary"`
+	Body            Preview
+}
+
+func (t *timetables) register(r *router) {
+	register(r, route{access: needs(auth.Viewer), Operation: huma.Operation{OperationID: "preview-schedule", Method: http.MethodPost,
+		Path: "/api/v1/schedules/preview", Summary: "What a cron line means, and when it fires next", Tags: []string{"schedules"}}}, t.preview)
+}
+
+func (t *timetables) preview(_ context.Context, in *previewInput) (*previewOutput, error) {
+	b := &in.Body
+	from := b.From
+	if from.IsZero() {
+		from = t.now()
+	}
+	spec, err := t.spec(b.CronExpr, b.Timezone, b.DST, b.Name)
+	if err != nil {
+		return nil, timetableError(err, b.CronExpr)
+	}
+	s, err := t.interner.ParseNew(spec, from)
+	if err != nil {
+		return nil, timetableError(err, b.CronExpr)
+	}
+	count := b.Count
+	if count == 0 {
+		count = defaultPreview
+	}
+	language := languageOf(in.AcceptLanguage)
+	fires, notes := s.Preview(from, count)
+	out := &previewOutput{ContentLanguage: language, Vary: "Accept-Language", Body: Preview{Fires: fires,
+		Description: schedule.Describe(spec, language), Timezone: s.Zone(), Canonical: s.Canonical(), Notes: []Note{}}}
+	for _, n := range append(schedule.Warnings(spec), notes...) {
+		out.Body.Notes = append(out.Body.Notes, Note(n))
+	}
+	if out.Body.Fires == nil {
+		out.Body.Fires = []time.Time{}
+	}
+	return out, nil
+}
+
+// timetableError gives the refusal of a timetable the place of the job's field.
+func timetableError(err error, line string) error {
+	e, ok := errors.AsType[*schedule.Error](err)
+	if !ok {
+		return err
+	}
+	f := common.Fault{Location: e.Field, Code: e.Code, Message: e.Message, Hint: e.Hint}
+	switch e.Field {
+	case schedule.FieldZone, schedule.FieldGap, schedule.FieldOverlap:
+	default:
+		f.Location, f.Value = "cronExpr", common.Excerpt(line)
+		f.Message = e.Field + " (character " + strconv.Itoa(e.Offset+1) + "): " + e.Message
+	}
+	return common.Invalid("the timetable is not valid", f)
+}
+
+// languageOf picks the first language of the header that there are words in.
+func languageOf(header string) string {
+	for part := range strings.SplitSeq(header, ",") {
+		tag, _, _ := strings.Cut(strings.TrimSpace(part), ";")
+		primary, _, _ := strings.Cut(strings.ToLower(tag), "-")
+		if primary == "zh" || primary == "en" {
+			return primary
+		}
+	}
+	return "en"
+}

@@ -1,0 +1,183 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"carillon/internal/common"
+)
+
+// maxFaults bounds the list of faults in one answer.
+const maxFaults = 64
+
+// checker holds a parsed JSON value against a schema of the document and gathers
+// every fault. Unlike huma's own check it takes names of fields only as they are
+// written, gives each fault a code, and never quotes more than an excerpt.
+type checker struct {
+	schemas huma.Registry
+	// shape leaves out what the code that takes the value checks by itself, better
+	// explained: enums, patterns and bounds.
+	shape  bool
+	faults []Fault
+}
+
+func (c *checker) add(at, code string, value any, format string, args ...any) {
+	if len(c.faults) < maxFaults {
+		c.faults = append(c.faults, Fault{Location: at, Code: code, Value: quoted(value), Message: fmt.Sprintf(format, args...)})
+	}
+}
+
+// quoted is what may be repeated of a value.
+func quoted(v any) any {
+	switch v := v.(type) {
+	case string:
+		return common.Excerpt(v)
+	case json.Number:
+		return common.Excerpt(v.String())
+	case bool:
+		return v
+	}
+	return nil
+}
+
+func (c *checker) check(s *huma.Schema, at string, v any) {
+	if s.Ref != "" {
+		s = c.schemas.SchemaFromRef(s.Ref)
+	}
+	if v == nil && s.Nullable {
+		return
+	}
+	switch s.Type {
+	case huma.TypeObject:
+		c.object(s, at, v)
+	case huma.TypeArray:
+		list, ok := v.([]any)
+		if !ok {
+			c.add(at, "type", v, "must be an array")
+			return
+		}
+		for i, item := range list {
+			c.check(s.Items, fmt.Sprintf("%s[%d]", at, i), item)
+		}
+	case huma.TypeString:
+		text, ok := v.(string)
+		if !ok {
+			c.add(at, "type", v, "must be a string")
+			return
+		}
+		if !c.shape || s.Format != "" {
+			c.text(s, at, text)
+		}
+	case huma.TypeInteger, huma.TypeNumber:
+		c.number(s, at, v)
+	case huma.TypeBoolean:
+		if _, ok := v.(bool); !ok {
+			c.add(at, "type", v, "must be true or false")
+		}
+	}
+}
+
+func (c *checker) object(s *huma.Schema, at string, v any) {
+	m, ok := v.(map[string]any)
+	if !ok {
+		c.add(at, "type", v, "must be an object")
+		return
+	}
+	for _, name := range s.Required {
+		if _, found := m[name]; !found {
+			c.add(at+"."+name, "required", nil, "is required")
+		}
+	}
+	values, _ := s.AdditionalProperties.(*huma.Schema)
+	for _, name := range slices.Sorted(maps.Keys(m)) {
+		in := at + "." + common.Excerpt(name)
+		property := s.Properties[name]
+		switch {
+		case property != nil:
+			// Null says that an optional field is absent.
+			if m[name] != nil || slices.Contains(s.Required, name) {
+				c.check(property, in, m[name])
+			}
+		case values != nil:
+			c.check(values, in, m[name])
+		case s.AdditionalProperties != true && s.Type != "":
+			c.add(in, "unknown", nil, "is not a known field")
+		}
+	}
+}
+
+func (c *checker) number(s *huma.Schema, at string, v any) {
+	n, ok := v.(json.Number)
+	if !ok {
+		c.add(at, "type", v, "must be a number")
+		return
+	}
+	f, err := n.Float64()
+	if s.Type == huma.TypeInteger {
+		_, err = strconv.ParseInt(n.String(), 10, 64)
+	}
+	switch {
+	case err != nil && s.Type == huma.TypeInteger:
+		c.add(at, "integer", v, "must be a whole number")
+	case err != nil:
+		c.add(at, "number", v, "must be a number")
+	case c.shape:
+	case s.Minimum != nil && f < *s.Minimum:
+		c.add(at, "range", v, "must be at least %v", *s.Minimum)
+	case s.Maximum != nil && f > *s.Maximum:
+		c.add(at, "range", v, "must be at most %v", *s.Maximum)
+	}
+}
+
+func (c *checker) text(s *huma.Schema, at, text string) {
+	if len(s.Enum) > 0 && !slices.Contains(s.Enum, any(text)) {
+		names := make([]string, len(s.Enum))
+		for i, e := range s.Enum {
+			names[i] = fmt.Sprint(e)
+		}
+		c.add(at, "enum", text, "must be one of %s", strings.Join(names, ", "))
+		return
+	}
+	if s.MaxLength != nil && utf8.RuneCountInString(text) > *s.MaxLength {
+		c.add(at, "too_long", text, "must be at most %d characters", *s.MaxLength)
+	}
+	if s.Format == "date-time" {
+		if _, err := time.Parse(time.RFC3339Nano, text); err != nil {
+			c.add(at, "time", text, "must be a time as RFC 3339 writes it, like 2026-12-01T09:00:00+08:00")
+		}
+	}
+	if s.Pattern != "" {
+		// Patterns of the document are constants; one that does not compile fails every test.
+		if matched, err := regexp.MatchString(s.Pattern, text); err != nil || !matched {
+			c.add(at, "pattern", text, "must match %s", s.Pattern)
+		}
+	}
+}
+
+// parameter checks a path or query parameter, whose text is first read as its schema's type.
+func (c *checker) parameter(p *huma.Param, text string) {
+	at := p.In + "." + p.Name
+	switch p.Schema.Type {
+	case huma.TypeInteger, huma.TypeNumber:
+		c.check(p.Schema, at, json.Number(text))
+	case huma.TypeBoolean:
+		if text != "true" && text != "false" {
+			c.add(at, "type", text, "must be true or false")
+		}
+	case huma.TypeArray:
+		for _, item := range strings.Split(text, ",") {
+			c.check(p.Schema.Items, at, item)
+		}
+	default:
+		c.check(p.Schema, at, text)
+	}
+}

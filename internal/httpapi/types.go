@@ -1,0 +1,123 @@
+package httpapi
+
+import (
+	"reflect"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"carillon/internal/common"
+)
+
+// The types of this file are those of package common with words for the OpenAPI
+// document in their tags. Go converts one into the other only while their fields
+// agree, so a field that is added below and not described here does not compile.
+
+// Definition is what a job's author defines.
+type Definition struct {
+	Name             string               `json:"name" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Names the job; without '..'." example:"nightly-report"`
+	Title            string               `json:"title,omitempty" maxLength:"200" doc:"A name for people, in any language." example:"每晚报表"`
+	Group            string               `json:"group,omitempty" pattern:"^([a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?)?$" doc:"The group that the job belongs to." example:"reports"`
+	Labels           map[string]string    `json:"labels,omitempty" doc:"Words to select by, at most 32."`
+	Description      string               `json:"description,omitempty"`
+	CronExpr         string               `json:"cronExpr,omitempty" maxLength:"256" doc:"The timetable: 5 fields, 7 with seconds and years, or @daily and the like. Without it the job runs only when triggered." example:"30 2 * * MON-FRI"`
+	Timezone         string               `json:"timezone,omitempty" doc:"IANA name of the zone of the timetable. Filled in when the job is saved." example:"Asia/Shanghai"`
+	DST              *common.DST          `json:"dst,omitempty"`
+	Command          string               `json:"command,omitempty" doc:"Run by the shell. Either this or args is needed." example:"make report"`
+	Args             []string             `json:"args,omitempty" nullable:"false" doc:"A program and its arguments, run without a shell."`
+	Stdin            string               `json:"stdin,omitempty" doc:"What the command reads on standard input."`
+	Shell            string               `json:"shell,omitempty" doc:"Absolute path of the shell; /bin/sh where not given."`
+	Env              map[string]string    `json:"env,omitempty" doc:"Environment variables, at most 128."`
+	WorkDir          string               `json:"workDir,omitempty" doc:"Absolute path of the folder to run in."`
+	User             string               `json:"user,omitempty" doc:"The user to run as: a wish, which the worker may refuse."`
+	Timeout          common.Duration      `json:"timeout,omitempty" doc:"The run is stopped after this time. None where not given." example:"1h"`
+	KillGrace        common.Duration      `json:"killGrace,omitempty" doc:"Time between TERM and KILL; 10s where not given, at most 20s." example:"10s"`
+	SuccessExitCodes []int                `json:"successExitCodes,omitempty" nullable:"false" doc:"Exit codes that count as success; 0 where not given."`
+	Overlap          common.Overlap       `json:"overlap,omitempty" enum:"skip" doc:"What happens to a fire while the earlier run still goes."`
+	Output           *common.OutputPolicy `json:"output,omitempty"`
+}
+
+// DST is described in place of common.DST.
+type DST struct {
+	Gap     string `json:"gap,omitempty" enum:"run,skip" doc:"A fixed time that does not exist: run it at the first instant after the gap (the default), or skip it."`
+	Overlap string `json:"overlap,omitempty" enum:"first,second,both" doc:"A fixed time that exists twice; first where not given."`
+}
+
+// OutputPolicy is described in place of common.OutputPolicy.
+type OutputPolicy struct {
+	Max common.Size `json:"max,omitempty" doc:"How much of a run's output is kept, head and tail; 16MiB where not given." example:"16MiB"`
+}
+
+// Run is described in place of common.Run.
+type Run struct {
+	ID              string         `json:"id" doc:"Names the run."`
+	Job             string         `json:"job" doc:"Name of the job."`
+	JobUID          string         `json:"jobUid" doc:"Tells the job from others that had its name."`
+	JobVersion      int64          `json:"jobVersion,omitempty" doc:"The version of the job that ran."`
+	Group           string         `json:"group,omitempty"`
+	Fire            string         `json:"fire" doc:"Names the fire that the run is for; attempts share it."`
+	PlannedAt       time.Time      `json:"plannedAt"`
+	Cause           common.Cause   `json:"cause" enum:"cron,catchup,manual,retry,rerun"`
+	Attempt         int            `json:"attempt" doc:"1 is the first; 0 stands for a fire that did not run."`
+	Status          common.Status  `json:"status" enum:"waiting,running,succeeded,failed,timed_out,killed,lost,skipped,refused,missed"`
+	Reason          *common.Reason `json:"reason,omitempty"`
+	Worker          string         `json:"worker,omitempty" doc:"Id of the worker."`
+	WorkerName      string         `json:"workerName,omitempty"`
+	ClaimedAt       *time.Time     `json:"claimedAt,omitempty"`
+	StartedAt       *time.Time     `json:"startedAt,omitempty"`
+	EndedAt         *time.Time     `json:"endedAt,omitempty"`
+	ExitCode        *int           `json:"exitCode,omitempty"`
+	Signal          string         `json:"signal,omitempty" doc:"The signal that ended the command."`
+	OutputBytes     int64          `json:"outputBytes" doc:"All that the command printed, kept or not."`
+	OutputTruncated bool           `json:"outputTruncated,omitempty" doc:"The middle of the output was not kept."`
+	CPUSeconds      float64        `json:"cpuSeconds,omitempty"`
+	MaxRSSBytes     int64          `json:"maxRssBytes,omitempty"`
+	TriggeredBy     string         `json:"triggeredBy,omitempty"`
+	Note            string         `json:"note,omitempty"`
+	Gap             *common.Gap    `json:"gap,omitempty"`
+}
+
+// Reason is described in place of common.Reason.
+type Reason struct {
+	Code string            `json:"code" doc:"What it is, for programs and for translation."`
+	Data map[string]string `json:"data,omitempty" doc:"What the translation needs."`
+	Text string            `json:"text" doc:"The same in English."`
+}
+
+// Gap is described in place of common.Gap.
+type Gap struct {
+	From  time.Time `json:"from" doc:"The entry stands for all fires after this time"`
+	To    time.Time `json:"to" doc:"up to and including this one."`
+	Count int64     `json:"count" doc:"How many they are."`
+}
+
+// newSchemas makes the registry in which the types above stand for those of common.
+func newSchemas() huma.Registry {
+	r := huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)
+	alias := func(from, to any) { r.RegisterTypeAlias(reflect.TypeOf(from), reflect.TypeOf(to)) }
+	alias(common.DST{}, DST(common.DST{}))
+	alias(common.OutputPolicy{}, OutputPolicy(common.OutputPolicy{}))
+	alias(common.Run{}, Run(common.Run{}))
+	alias(common.Reason{}, Reason(common.Reason{}))
+	alias(common.Gap{}, Gap(common.Gap{}))
+	alias(common.Fault{}, Fault(common.Fault{}))
+	return r
+}
+
+func problemSchema(api huma.API) *huma.Schema {
+	return api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[Problem](), true, "")
+}
+
+// Page is a page of a list.
+type Page[T any] struct {
+	Items      []T    `json:"items" nullable:"false"`
+	NextCursor string `json:"nextCursor,omitempty" doc:"Where the next page begins; absent on the last one."`
+}
+
+// page makes a page; an empty one has an empty list and not null.
+func page[T any](items []T, next string) Page[T] {
+	if items == nil {
+		items = []T{}
+	}
+	return Page[T]{Items: items, NextCursor: next}
+}
