@@ -52,6 +52,7 @@ var table = map[string]kind{
 	"internal/archtest":           support,
 	"internal/etcdkit/etcdtest":   support,
 	"internal/runlog/conformance": support,
+	"internal/runlog/mongotest":   support,
 }
 
 // etcd are the packages that may speak to etcd.

@@ -1,0 +1,187 @@
+// Package deploy holds what an installation copies: units, example settings and
+// users. It has no code; its tests load the examples as the daemons would and
+// hold the units to what the daemons promise.
+package deploy
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/pem"
+	"maps"
+	"math/big"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"carillon/internal/common"
+	"carillon/internal/config"
+)
+
+// credentials are what credentials.conf would hand to a daemon.
+func credentials(t *testing.T) (environ []string) {
+	t.Helper()
+	dir := t.TempDir()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), DNSNames: []string{"localhost"}, NotAfter: time.Now().Add(time.Hour)}
+	cert, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	private, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	certificate := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: cert})
+	private = pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private})
+	for name, data := range map[string][]byte{
+		"etcd.password": []byte("secret\n"), "mongodb.uri": []byte("mongodb://carillon:secret@mongo-1.example.com/?tls=true\n"),
+		"etcd.crt": certificate, "etcd.key": private, "tls.crt": certificate, "tls.key": private,
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	environ = []string{"CREDENTIALS_DIRECTORY=" + dir, "STATE_DIRECTORY=/var/lib/carillon-worker"}
+	for _, line := range directives(t, "credentials.conf")["Environment"] {
+		environ = append(environ, strings.ReplaceAll(line, "%d", dir))
+	}
+	return environ
+}
+
+func flags(t *testing.T, declare func(*pflag.FlagSet), file string) *pflag.FlagSet {
+	t.Helper()
+	fs := pflag.NewFlagSet(file, pflag.ContinueOnError)
+	declare(fs)
+	if err := fs.Parse([]string{"--config", file}); err != nil {
+		t.Fatal(err)
+	}
+	return fs
+}
+
+func TestExampleOfTheMaster(t *testing.T) {
+	m, err := config.LoadMaster(flags(t, config.MasterFlags, "master.yaml"), credentials(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m.Etcd.Password.Reveal() != "secret" || m.MongoDB.URI.Empty() || m.HTTP.TLS.Cert == "" || len(m.Etcd.Endpoints) != 3 {
+		t.Errorf("%+v", m)
+	}
+	// Without the credentials it would stand open, and so it does not start.
+	_, err = config.LoadMaster(flags(t, config.MasterFlags, "master.yaml"), nil)
+	if common.CodeOf(err) != common.CodeInvalid || !strings.Contains(err.Error(), "without TLS") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestExampleOfTheWorker(t *testing.T) {
+	w, err := config.LoadWorker(flags(t, config.WorkerFlags, "worker.yaml"), credentials(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w.DataDir != "/var/lib/carillon-worker" || w.Slots != 200 || w.Etcd.Password.Reveal() != "secret" {
+		t.Errorf("%+v", w)
+	}
+}
+
+func TestExampleOfTheStandalone(t *testing.T) {
+	d, err := config.LoadStandalone(flags(t, config.StandaloneFlags, "standalone.yaml"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d.DataDir != "/var/lib/carillon" || d.Slots != 100 {
+		t.Errorf("%+v", d)
+	}
+}
+
+// directives reads a unit: what each name is set to, in order.
+func directives(t *testing.T, name string) map[string][]string {
+	t.Helper()
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string][]string{}
+	for line := range strings.SplitSeq(string(data), "\n") {
+		if key, value, ok := strings.Cut(line, "="); ok && !strings.HasPrefix(line, "#") {
+			found[key] = append(found[key], value)
+		}
+	}
+	return found
+}
+
+func TestUnits(t *testing.T) {
+	for unit, want := range map[string]map[string]string{
+		"carillon-master.service": {"DynamicUser": "yes", "ProtectSystem": "strict", "MemoryDenyWriteExecute": "yes",
+			"ExecStart": "/usr/bin/carillon-master --config /etc/carillon/master.yaml"},
+		"carillon-worker.service": {"User": "carillon-worker", "Delegate": "yes", "OOMPolicy": "continue",
+			"ExecStart": "/usr/bin/carillon-worker --config /etc/carillon/worker.yaml"},
+	} {
+		got := directives(t, unit)
+		maps.Copy(want, map[string]string{"Type": "notify", "KillMode": "mixed", "Restart": "on-failure", "NoNewPrivileges": "yes",
+			"CapabilityBoundingSet": "", "RestartPreventExitStatus": strconv.Itoa(config.ExitCode)})
+		for key, value := range want {
+			if !slices.Equal(got[key], []string{value}) {
+				t.Errorf("%s: %s is %q, want %q", unit, key, got[key], value)
+			}
+		}
+	}
+}
+
+// systemd's patience is longer than a drain, the longest killGrace and the last
+// writes together.
+func TestTheWorkerIsGivenTimeToDrain(t *testing.T) {
+	limit, err := time.ParseDuration(directives(t, "carillon-worker.service")["TimeoutStopSec"][0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if least := config.DefaultDrainTimeout + common.DefaultLostAfter/3 + 30*time.Second; limit < least {
+		t.Errorf("TimeoutStopSec is %v, a stop may take %v", limit, least)
+	}
+}
+
+// systemd itself reads the units, where it is installed.
+func TestSystemdVerifies(t *testing.T) {
+	analyze, err := exec.LookPath("systemd-analyze")
+	if err != nil {
+		t.Skip("systemd-analyze is not installed")
+	}
+	root := t.TempDir()
+	units := filepath.Join(root, "etc/systemd/system")
+	for _, dir := range []string{units, filepath.Join(root, "usr/bin")} {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"master", "worker"} {
+		unit, err := os.ReadFile("carillon-" + name + ".service")
+		if err != nil {
+			t.Fatal(err)
+		}
+		// The binary need not be installed here; the rest of the line stays.
+		binary := filepath.Join(root, "usr/bin/carillon-"+name)
+		if err := os.WriteFile(binary, []byte("#!/bin/sh\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		text := strings.ReplaceAll(string(unit), "/usr/bin/carillon-"+name, binary)
+		file := filepath.Join(units, "carillon-"+name+".service")
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		out, err := exec.CommandContext(t.Context(), analyze, "verify", "--man=no", "--recursive-errors=no", file).CombinedOutput()
+		if err != nil || strings.Contains(string(out), "carillon-"+name+".service:") {
+			t.Errorf("carillon-%s.service: %v\n%s", name, err, out)
+		}
+	}
+}
