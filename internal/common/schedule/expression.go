@@ -16,14 +16,21 @@ type expression struct {
 	period   time.Duration // kindEvery
 	at       time.Time     // kindAt
 	allHours bool          // the line follows real time through gaps and overlaps
+	someDays bool          // a day field is restricted
 	either   bool          // both day fields are restricted
 	months   bool          // some months have no day that the line names
 
 	mu     sync.Mutex // the engine writes into what it reads
 	engine *cronexpr.Expression
-	from   int64 // the last answer: nothing in (from, to), a fire at to
-	to     int64
+	from   int64        // where the last question started
+	known  [ahead]int64 // all fires from there on, as far as they were asked for
+	count  int          // how many of known there are
 }
+
+// ahead is how many answers are fetched at once for a line that restricts days: the
+// engine makes the list of a month's days for each question, which takes ten times
+// as long as the rest.
+const ahead = 8
 
 // Bounds of wall-clock seconds that the engine is asked about. The engine's years
 // are 1970 to 2099; a day is left on both sides for zones.
@@ -39,6 +46,7 @@ func newExpression(p *parsed, text string) (*expression, *Error) {
 		return x, nil
 	}
 	x.allHours = p.line[hour].star
+	x.someDays = !p.line[dom].star || !p.line[dow].star
 	x.either = p.line.either()
 	x.months = p.line.skipsMonths()
 	engine, err := engineParse(text)
@@ -78,22 +86,54 @@ func (x *expression) next(wall int64) (next int64, ok bool, err error) {
 	wall = max(wall, wallMin)
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.from <= wall && wall < x.to {
-		return x.to, true, nil
+	if x.from <= wall {
+		for _, t := range x.known[:x.count] {
+			if t > wall {
+				return t, true, nil
+			}
+		}
 	}
 	defer func() {
 		if r := recover(); r != nil {
 			next, ok, err = 0, false, fmt.Errorf("cron engine panicked on %s: %v", quote(x.text), r)
 		}
 	}()
-	t := x.engine.Next(time.Unix(wall, 0).UTC())
+	if err := x.ask(wall); err != nil || x.count == 0 {
+		return 0, false, err
+	}
+	return x.known[0], true, nil
+}
+
+// ask puts the fires after wall into known; mu is held.
+func (x *expression) ask(wall int64) error {
+	from := time.Unix(wall, 0).UTC()
+	x.from, x.count = wall, 0
+	if !x.someDays {
+		return x.keep(x.engine.Next(from))
+	}
+	for _, t := range x.engine.NextN(from, ahead) {
+		if err := x.keep(t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// keep adds an answer of the engine, which is the zero time when there is none. An
+// answer that is not later than the one before would make a job fire for ever.
+func (x *expression) keep(t time.Time) error {
 	if t.IsZero() {
-		return 0, false, nil
+		return nil
 	}
-	next = t.Unix()
-	if next <= wall {
-		return 0, false, fmt.Errorf("cron engine went backwards on %s", quote(x.text))
+	last := x.from
+	if x.count > 0 {
+		last = x.known[x.count-1]
 	}
-	x.from, x.to = wall, next
-	return next, true, nil
+	if t.Unix() <= last {
+		x.count = 0
+		return fmt.Errorf("cron engine went backwards on %s", quote(x.text))
+	}
+	x.known[x.count] = t.Unix()
+	x.count++
+	return nil
 }

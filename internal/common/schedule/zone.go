@@ -22,6 +22,7 @@ type window struct{ start, end, offset int64 }
 
 const (
 	forever = math.MaxInt64 / 4
+	day     = 24 * 3600
 	// reach is more than two offsets of a zone can be apart: beyond it, nothing that
 	// happens to the clock can touch a wall-clock time.
 	reach = 26 * 3600
@@ -46,10 +47,14 @@ func (z *zone) lookup(u int64) window {
 	w := window{-forever, forever, int64(offset)}
 	start, end := t.ZoneBounds()
 	if !start.IsZero() {
-		w.start = start.Unix()
+		w.start = min(start.Unix(), u)
 	}
 	if !end.IsZero() {
-		w.end = end.Unix()
+		// Where a zone goes on by rule, ZoneBounds cuts windows at the year and gives
+		// every year 365 days: on the last day of a leap year its end is already over.
+		if w.end = end.Unix(); w.end <= u {
+			w.end = (u/day + 1) * day
+		}
 	}
 	return w
 }
