@@ -1,0 +1,184 @@
+// Package entry is the form in which every log store keeps what it is given, so
+// that the stores agree on what they take and on what comes back.
+//
+// It promises that a run or a change that was encoded decodes to the same value,
+// fields unknown to a store's columns included. It is pure: no goroutine, no I/O.
+package entry
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"time"
+	"unicode/utf8"
+
+	"carillon/internal/common"
+	"carillon/internal/runlog"
+)
+
+// Check refuses, with common.CodeInvalid, a batch that no store could keep: an
+// entry without an id, a run that has not ended (it would stand in the way of
+// its own outcome), a chunk that is too large or that both holds and lacks bytes.
+func Check(b *runlog.Batch) error {
+	for i := range b.Chunks {
+		c := &b.Chunks[i]
+		switch {
+		case c.Run == "":
+			return refuse("a chunk of output without a run")
+		case !keyable(c.Run, string(c.Stream)):
+			return refuse("a chunk of output with a key that is not text")
+		case c.Offset < 0 || c.Missing < 0 || c.End() < c.Offset:
+			return refuse("a chunk of run %.80q with an impossible place", c.Run)
+		case len(c.Data) > common.MaxChunk:
+			return refuse("a chunk of run %.80q with %d bytes", c.Run, len(c.Data))
+		case len(c.Data) > 0 && c.Missing > 0:
+			return refuse("a chunk of run %.80q that both holds and lacks bytes", c.Run)
+		}
+	}
+	for i := range b.Runs {
+		r := &b.Runs[i]
+		switch {
+		case r.ID == "":
+			return refuse("a run without an id")
+		case !keyable(r.ID, r.Job, r.JobUID, r.Group, r.Worker, string(r.Status), string(r.Cause)):
+			return refuse("run %.80q with a field that is not text", r.ID)
+		case !r.Status.Terminal():
+			return refuse("run %.80q, which has not ended", r.ID)
+		}
+	}
+	for i := range b.Changes {
+		c := &b.Changes[i]
+		switch {
+		case c.ID == "":
+			return refuse("a change without an id")
+		case !keyable(c.ID, c.Kind, c.Name):
+			return refuse("change %.80q with a field that is not text", c.ID)
+		}
+	}
+	return nil
+}
+
+func refuse(format string, args ...any) error {
+	return common.Errorf(common.CodeInvalid, "the run log does not take "+format, args...)
+}
+
+// keyable tells whether texts can be compared and indexed alike by every store.
+func keyable(texts ...string) bool {
+	for _, s := range texts {
+		if !utf8.ValidString(s) {
+			return false
+		}
+	}
+	return true
+}
+
+// Keyable tells whether a query may be asked: an entry with a field that is not
+// valid UTF-8 is never stored, so none can be found.
+func Keyable(q *runlog.Query) bool {
+	before := ""
+	if q.Before != nil {
+		before = q.Before.ID
+	}
+	return keyable(q.Job, q.JobUID, q.Group, q.Worker, string(q.Cause), before)
+}
+
+// Statuses are the distinct statuses that a query asks for and that a store can
+// hold. Narrowed tells whether the query asked for any; then none means no run.
+func Statuses(q *runlog.Query) (statuses []common.Status, narrowed bool) {
+	for _, s := range common.Statuses {
+		for _, wanted := range q.Statuses {
+			if s == wanted && s.Terminal() {
+				statuses = append(statuses, s)
+				break
+			}
+		}
+	}
+	return statuses, len(q.Statuses) > 0
+}
+
+// Nanos is a time as Unix nanoseconds, so that stores sort it exactly. Times that
+// do not fit (before 1678, after 2262) become the nearest that does, and the zero
+// time becomes the smallest.
+func Nanos(t time.Time) int64 {
+	switch {
+	case t.Before(time.Unix(0, math.MinInt64)):
+		return math.MinInt64
+	case t.After(time.Unix(0, math.MaxInt64)):
+		return math.MaxInt64
+	}
+	return t.UnixNano()
+}
+
+// Time reads what Nanos wrote.
+func Time(ns int64) time.Time {
+	if ns == math.MinInt64 {
+		return time.Time{}
+	}
+	return time.Unix(0, ns).UTC()
+}
+
+// EncodeRun writes a run as the document that a store keeps.
+func EncodeRun(r *common.Run) (string, error) {
+	doc, err := json.Marshal(r)
+	if err != nil {
+		return "", refuse("run %.80q: %v", r.ID, err)
+	}
+	return string(doc), nil
+}
+
+// DecodeRun reads a run's document.
+func DecodeRun(doc string) (common.Run, error) {
+	r, err := common.Decode[common.Run]([]byte(doc))
+	if err != nil {
+		return common.Run{}, fmt.Errorf("decode a stored run: %w", err)
+	}
+	return r, nil
+}
+
+// EncodeChange writes a change as a document without its two sides, which a store
+// keeps beside it byte for byte: JSON inside JSON would come back reformatted.
+func EncodeChange(c *common.Change) (string, error) {
+	bare := *c
+	bare.Before, bare.After = nil, nil
+	doc, err := json.Marshal(&bare)
+	if err != nil {
+		return "", refuse("change %.80q: %v", c.ID, err)
+	}
+	return string(doc), nil
+}
+
+// DecodeChange reads a change's document and puts its sides back.
+func DecodeChange(doc string, before, after []byte) (common.Change, error) {
+	c, err := common.Decode[common.Change]([]byte(doc))
+	if err != nil {
+		return common.Change{}, fmt.Errorf("decode a stored change: %w", err)
+	}
+	c.Before, c.After = Side(before), Side(after)
+	return c, nil
+}
+
+// Side is one side of a change as stores keep it: nothing rather than empty.
+func Side(data []byte) []byte {
+	if len(data) == 0 {
+		return nil
+	}
+	return data
+}
+
+// Budget decides how many chunks one answer holds: at most Limit bytes, but
+// at least one chunk.
+type Budget struct {
+	Limit int
+	used  int
+	taken bool
+}
+
+// Take tells whether the next chunk still belongs to the answer.
+func (b *Budget) Take(c *common.Chunk) bool {
+	if b.taken && b.used+len(c.Data) > b.Limit {
+		return false
+	}
+	b.taken = true
+	b.used += len(c.Data)
+	return true
+}

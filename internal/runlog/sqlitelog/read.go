@@ -1,0 +1,121 @@
+package sqlitelog
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+
+	"carillon/internal/common"
+	"carillon/internal/runlog"
+	"carillon/internal/runlog/entry"
+)
+
+// Run gives the run with the id.
+func (s *Store) Run(ctx context.Context, id string) (common.Run, error) {
+	var doc string
+	err := s.reader.QueryRowContext(ctx, "SELECT doc FROM runs WHERE id = ?", id).Scan(&doc)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return common.Run{}, common.Errorf(common.CodeNotFound, "no run %q in the run log", common.Excerpt(id))
+	case err != nil:
+		return common.Run{}, s.failed(ctx, "read a run", err)
+	}
+	return entry.DecodeRun(doc)
+}
+
+// Runs lists runs, the newest first.
+func (s *Store) Runs(ctx context.Context, q runlog.Query) ([]common.Run, error) {
+	text, args, possible := listRuns(&q)
+	if !possible {
+		return nil, nil
+	}
+	runs, err := collect(ctx, s.reader, text, args, func(rows *sql.Rows) (common.Run, error) {
+		var planned int64
+		var id, doc string
+		if err := rows.Scan(&planned, &id, &doc); err != nil {
+			return common.Run{}, err
+		}
+		return entry.DecodeRun(doc)
+	})
+	if err != nil {
+		return nil, s.failed(ctx, "list runs", err)
+	}
+	return runs, nil
+}
+
+// Chunks before the first place can only reach over the offset when they stand
+// for missing bytes, since others are at most common.MaxChunk long; those have an
+// index of their own. So the end of a long output is found without passing its beginning.
+const listOutput = `
+SELECT off, stream, at, missing, data FROM chunks WHERE run = ?1 AND missing > 0 AND off <= ?2 AND ends > ?3
+UNION ALL
+SELECT off, stream, at, missing, data FROM chunks WHERE run = ?1 AND off > ?2 AND ends > ?3
+ORDER BY off, stream`
+
+// Output gives the chunks of a run that end after offset, in order of offset.
+func (s *Store) Output(ctx context.Context, run string, offset int64, limit int) ([]common.Chunk, error) {
+	chunks, err := s.output(ctx, run, offset, limit)
+	if err != nil {
+		return nil, s.failed(ctx, "read output", err)
+	}
+	return chunks, nil
+}
+
+func (s *Store) output(ctx context.Context, run string, offset int64, limit int) ([]common.Chunk, error) {
+	offset = max(offset, -1)
+	rows, err := s.reader.QueryContext(ctx, listOutput, run, offset-common.MaxChunk, offset)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }() // its error is in rows.Err
+	var chunks []common.Chunk
+	budget := entry.Budget{Limit: limit}
+	for rows.Next() {
+		c := common.Chunk{Run: run}
+		var stream string
+		var at int64
+		if err := rows.Scan(&c.Offset, &stream, &at, &c.Missing, &c.Data); err != nil {
+			return nil, err
+		}
+		if !budget.Take(&c) {
+			return chunks, nil
+		}
+		c.Stream, c.At, c.Data = common.Stream(stream), entry.Time(at), entry.Side(c.Data)
+		chunks = append(chunks, c)
+	}
+	return chunks, rows.Err()
+}
+
+// Changes lists changes, the newest first.
+func (s *Store) Changes(ctx context.Context, q runlog.ChangeQuery) ([]common.Change, error) {
+	text, args := listChanges(&q)
+	changes, err := collect(ctx, s.reader, text, args, func(rows *sql.Rows) (common.Change, error) {
+		var doc string
+		var before, after []byte
+		if err := rows.Scan(&doc, &before, &after); err != nil {
+			return common.Change{}, err
+		}
+		return entry.DecodeChange(doc, before, after)
+	})
+	if err != nil {
+		return nil, s.failed(ctx, "list changes", err)
+	}
+	return changes, nil
+}
+
+func collect[T any](ctx context.Context, db *sql.DB, text string, args []any, read func(*sql.Rows) (T, error)) ([]T, error) {
+	rows, err := db.QueryContext(ctx, text, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }() // its error is in rows.Err
+	var all []T
+	for rows.Next() {
+		one, err := read(rows)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, one)
+	}
+	return all, rows.Err()
+}
