@@ -1,0 +1,97 @@
+# Carillon. "make run" needs Go and make; "make test" also gcc, Node and Chromium.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+GO      ?= go
+BUILD   := CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags '-X main.version=$(VERSION)'
+DATA    ?= ./data
+BINARIES := bin/carillon-master bin/carillon-worker bin/carillon-standalone bin/cronctl
+
+# What the tests are made of beyond Go: a server that speaks MongoDB's protocol,
+# and a browser.
+DOUBLE   := bin/mongodouble
+CHROMIUM ?= $(or $(wildcard /usr/bin/chromium),$(shell command -v chromium chromium-browser google-chrome 2>/dev/null | head -1))
+export CARILLON_TEST_MONGODOUBLE ?= $(CURDIR)/$(DOUBLE)
+export CARILLON_TEST_CHROMIUM    ?= $(CHROMIUM)
+
+.PHONY: help
+help: ## list the targets
+	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## (.*)/\1\t\2/' | expand -t 14
+
+.PHONY: run
+run: bin/carillon-standalone bin/cronctl ## start everything in one process, with its data in ./data
+	exec bin/carillon-standalone --data-dir $(DATA)
+
+.PHONY: build
+build: $(BINARIES) ## build all four programs into bin/
+
+# Go knows best what is out of date.
+.PHONY: $(BINARIES) $(DOUBLE)
+bin/carillon-master bin/carillon-worker bin/carillon-standalone: bin/carillon-%:
+	$(BUILD) -o $@ ./cmd/$*
+bin/cronctl:
+	$(BUILD) -o $@ ./cmd/cronctl
+$(DOUBLE):
+	cd test/mongodouble && $(GO) build -trimpath -buildvcs=false -o $(CURDIR)/$(DOUBLE) .
+
+.PHONY: test
+test: need-gcc need-node need-chromium test-go test-web e2e ## run all tests: Go with -race, the console's, the browser's
+
+.PHONY: test-go
+test-go: need-gcc $(DOUBLE)
+	$(GO) test -race -timeout 15m ./...
+
+.PHONY: test-web
+test-web: need-node web/node_modules
+	cd web && npm run check && npm test
+
+.PHONY: e2e
+e2e: need-node need-chromium web/node_modules bin/carillon-standalone bin/cronctl ## the browser test against the standalone
+	cd web && npm run e2e
+
+.PHONY: bench
+bench: ## run the benchmarks; compare two outputs with benchstat
+	$(GO) test -run '^$$' -bench . -benchmem -count 6 ./internal/...
+
+.PHONY: check
+check: ## gofmt, vet, go fix and the floor plan
+	@test -z "$$(gofmt -l cmd internal deploy test web/*.go | tee /dev/stderr)" || { echo 'run gofmt -w on these files' >&2; exit 1; }
+	$(GO) vet ./...
+	@fixes=$$($(GO) fix -diff ./...) || true; test -z "$$fixes" || { echo "$$fixes"; echo 'run go fix ./...' >&2; exit 1; }
+	$(GO) test ./internal/archtest
+
+.PHONY: lint
+lint: ## golangci-lint; building it takes some minutes, once
+	cd tools && $(GO) build -buildvcs=false -o $(CURDIR)/bin/golangci-lint github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+	bin/golangci-lint run ./...
+
+.PHONY: web
+web: need-node web/node_modules ## build the console into web/dist
+	cd web && npm run build
+
+.PHONY: generate
+generate: ## write the files that tests compare: pages, OpenAPI, types, golden files
+	@for p in $$(grep -rlE 'flag\.Bool\("update"' --include='*_test.go' cmd internal deploy | xargs -n1 dirname | sort -u); do \
+		echo "generate ./$$p"; $(GO) test ./$$p -update >/dev/null || exit 1; done
+
+web/node_modules: web/package-lock.json
+	cd web && npm ci --no-audit --no-fund
+	touch web/node_modules
+
+.PHONY: mongodouble
+mongodouble: $(DOUBLE) ## build the server that stands in for MongoDB in tests
+
+.PHONY: clean
+clean: ## remove what was built
+	rm -rf bin web/node_modules
+
+.PHONY: need-gcc need-node need-chromium
+need-gcc:
+	@command -v $(firstword $(shell $(GO) env CC)) >/dev/null || { echo 'make: a C compiler is missing (go test -race needs one): install gcc' >&2; exit 1; }
+need-node:
+	@command -v node >/dev/null && command -v npm >/dev/null || { echo 'make: Node is missing: install Node 20.19 or newer, with npm' >&2; exit 1; }
+need-chromium:
+	@test -x "$(CHROMIUM)" || { echo 'make: Chromium is missing (the browser test drives one): install chromium, or set CHROMIUM=/path/to/it' >&2; exit 1; }
