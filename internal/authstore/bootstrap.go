@@ -1,0 +1,73 @@
+package authstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"carillon/internal/auth"
+	"carillon/internal/common"
+	"carillon/internal/etcdkit"
+)
+
+// bootstrapRecord is the value of common.BootstrapKey.
+type bootstrapRecord struct {
+	Token string    `json:"token"` // id
+	At    time.Time `json:"at"`
+}
+
+const bootstrapTries = 5
+
+// Bootstrap makes the first admin token; a zero ttl means that it does not expire.
+// It can be done once for a cluster: later, and for all but one of several at the
+// same time, it is CodeExists.
+func (s *Store) Bootstrap(ctx context.Context, actor common.Actor, ttl time.Duration) (token string, err error) {
+	t := auth.NewToken()
+	now := s.now()
+	record := t.Record("admin", auth.Admin, actor.Name, now, ttl)
+	putMark, err1 := putOp(common.BootstrapKey, bootstrapRecord{Token: t.ID, At: now})
+	putToken, err2 := putOp(common.TokenKey(t.ID), record)
+	putChange, err3 := s.changeOp(actor, "bootstrap", "token", record.Name, nil, record.Redacted())
+	if err := errors.Join(err1, err2, err3); err != nil {
+		return "", fmt.Errorf("write the first token: %w", err)
+	}
+	commit := func() (won bool, err error) {
+		ctx, cancel := context.WithTimeout(ctx, callTimeout)
+		defer cancel()
+		resp, err := s.client.Txn(ctx).If(etcdkit.Absent(common.BootstrapKey)).
+			Then(putMark, putToken, putChange).Else(clientv3.OpGet(common.BootstrapKey)).Commit()
+		if err != nil {
+			return false, err
+		}
+		if resp.Succeeded {
+			return true, nil
+		}
+		for _, kv := range resp.Responses[0].GetResponseRange().Kvs {
+			mark, err := common.Decode[bootstrapRecord](kv.Value)
+			// Ours: an earlier try was applied, and only its answer was lost.
+			return err == nil && mark.Token == t.ID, nil
+		}
+		return false, nil
+	}
+	for try := 1; ; try++ {
+		won, err := commit()
+		switch {
+		case err == nil && won:
+			return t.Reveal(), nil
+		case err == nil:
+			return "", &common.Error{Code: common.CodeExists, Message: "the first admin token was made before",
+				Hint: "use it, or any other admin's token"}
+		case try == bootstrapTries || !etcdkit.Ambiguous(err) || ctx.Err() != nil:
+			return "", etcdkit.Wrap(err)
+		}
+	}
+}
+
+// Bootstrapped tells whether the first admin token was made.
+func (s *Store) Bootstrapped(ctx context.Context) (bool, error) {
+	kv, err := s.get(ctx, common.BootstrapKey)
+	return kv != nil, err
+}
