@@ -62,8 +62,6 @@ func (p *fieldParser) item(it token) *Error {
 		return p.hashed(it)
 	case 'L', 'l':
 		return p.lastDay(it)
-	case 'W', 'w':
-		return p.fail(CodeSyntax, it, quote(it.text)+" names no day", "write the day before the W, such as 15W")
 	}
 	v, rest, err := p.value(it)
 	if err != nil {

@@ -52,8 +52,9 @@ func (z *zone) lookup(u int64) window {
 	if !end.IsZero() {
 		// Where a zone goes on by rule, ZoneBounds cuts windows at the year and gives
 		// every year 365 days: on the last day of a leap year its end is already over.
+		// That day is made a window of its own.
 		if w.end = end.Unix(); w.end <= u {
-			w.end = (u/day + 1) * day
+			w.start, w.end = w.end, (u/day+1)*day
 		}
 	}
 	return w
