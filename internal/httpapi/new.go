@@ -29,6 +29,8 @@ type Config struct {
 	Secure bool
 	Logger *slog.Logger
 	Now    func() time.Time
+	// Answered hears of each request that reached a route; route is its pattern.
+	Answered func(method, route string, status int, took time.Duration)
 }
 
 // releaseMode keeps gin from printing; its mode is the process's, so it is set once.
@@ -49,6 +51,13 @@ func build(cfg Config) (http.Handler, *router, error) {
 	engine.HandleMethodNotAllowed = true
 	if err := engine.SetTrustedProxies(nil); err != nil {
 		return nil, nil, err
+	}
+	if cfg.Answered != nil {
+		engine.Use(func(c *gin.Context) {
+			began := cfg.Now()
+			c.Next()
+			cfg.Answered(c.Request.Method, c.FullPath(), c.Writer.Status(), cfg.Now().Sub(began))
+		})
 	}
 	files, err := newConsole(cfg.Console)
 	if err != nil {

@@ -23,7 +23,7 @@ type Session struct {
 	client *clientv3.Client
 	ttl    time.Duration
 	log    *slog.Logger
-	lost   func() // counts lost leases; may be nil
+	taken  func() // counts leases taken
 
 	mu      sync.Mutex
 	lease   clientv3.LeaseID // 0: none just now
@@ -32,8 +32,8 @@ type Session struct {
 }
 
 // NewSession makes a session that holds no lease yet; Run takes it.
-func NewSession(client *clientv3.Client, ttl time.Duration, log *slog.Logger, lost func()) *Session {
-	return &Session{client: client, ttl: ttl, log: log, lost: lost, granted: ttl, changed: make(chan struct{})}
+func NewSession(client *clientv3.Client, ttl time.Duration, log *slog.Logger, taken func()) *Session {
+	return &Session{client: client, ttl: ttl, log: log, taken: taken, granted: ttl, changed: make(chan struct{})}
 }
 
 // Run takes a lease and keeps it alive, one keep-alive at a time, so that an
@@ -46,14 +46,12 @@ func (s *Session) Run(ctx context.Context) error {
 			return err
 		}
 		s.set(id)
+		s.taken()
 		if err := s.keep(ctx, id); err != nil {
 			return err
 		}
 		s.Invalidate(id)
 		s.log.Warn("session_lease_lost")
-		if s.lost != nil {
-			s.lost()
-		}
 	}
 }
 

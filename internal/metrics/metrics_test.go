@@ -45,7 +45,7 @@ func useWorker(w *Worker) {
 	w.WatchLag(1500 * time.Millisecond)
 	w.ClaimBatch(40, 4*time.Millisecond, false)
 	w.ClaimBatch(1, 4*time.Millisecond, true)
-	w.Outbox(9)
+	w.OutputDropped(9)
 	w.SinkWrite(12, time.Millisecond, false)
 	w.SinkWrite(5, time.Millisecond, true)
 	w.ClockJump(-time.Hour)
@@ -74,7 +74,7 @@ func TestWorker(t *testing.T) {
 		`carillon_claim_batches_total{result="ok"} 1`,
 		`carillon_claim_batches_total{result="error"} 1`,
 		`carillon_claim_batch_size_sum 41`,
-		`carillon_outbox_entries 9`,
+		`carillon_output_dropped_bytes_total 9`,
 		`carillon_log_store_writes_total{result="error"} 1`,
 		`carillon_log_store_entries_total 12`,
 		`carillon_clock_jumps_total 1`,

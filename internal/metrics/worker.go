@@ -27,7 +27,7 @@ type Worker struct {
 	claims      *prometheus.CounterVec
 	claimSize   prometheus.Observer
 	claimTime   prometheus.Observer
-	outbox      prometheus.Gauge
+	dropped     prometheus.Counter
 	writes      *prometheus.CounterVec
 	written     prometheus.Counter
 	writeTime   prometheus.Observer
@@ -57,7 +57,7 @@ func NewWorker(r *Registry, now func() time.Time) *Worker {
 		running: r.gauge("running_runs",
 			"Commands that run now.").WithLabelValues(),
 		queues: r.gauge("queue_depth",
-			"Entries that wait in a queue of this worker: ready (fires that are due), claims, chunks (output for the log store).", "queue"),
+			"What waits in a queue of this worker: ready (fires that are due), claims, finishes, outbox (outcomes that the log store does not have yet, 500 at most), output_bytes (for the log store).", "queue"),
 		watchLag: r.gauge("watch_lag_seconds",
 			"Time since etcd was last heard of on the watch of the jobs.").WithLabelValues(),
 		claims: r.counter("claim_batches_total",
@@ -66,8 +66,8 @@ func NewWorker(r *Registry, now func() time.Time) *Worker {
 			"Claims in one batch.", []float64{1, 2, 5, 10, 20, 50, 100}).WithLabelValues(),
 		claimTime: r.histogram("claim_seconds",
 			"Time that etcd took for a batch of claims.", fast()).WithLabelValues(),
-		outbox: r.gauge("outbox_entries",
-			"Outcomes in etcd that the log store has not acknowledged.").WithLabelValues(),
+		dropped: r.counter("output_dropped_bytes_total",
+			"Output that was dropped because the log store was away for too long.").WithLabelValues(),
 		writes: r.counter("log_store_writes_total",
 			"Batches written to the log store.", "result"),
 		written: r.counter("log_store_entries_total",
@@ -142,8 +142,8 @@ func (w *Worker) ClaimBatch(n int, took time.Duration, failed bool) {
 	w.claimTime.Observe(took.Seconds())
 }
 
-// Outbox says how many outcomes wait for the log store.
-func (w *Worker) Outbox(n int) { w.outbox.Set(float64(n)) }
+// OutputDropped counts output that will never be stored.
+func (w *Worker) OutputDropped(bytes int) { w.dropped.Add(float64(bytes)) }
 
 // SinkWrite counts a batch of n entries for the log store.
 func (w *Worker) SinkWrite(n int, took time.Duration, failed bool) {

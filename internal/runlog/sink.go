@@ -25,9 +25,9 @@ type Pending struct {
 
 // SinkMetrics hears what the sink does.
 type SinkMetrics interface {
-	SinkWrite(runs, chunks int, took time.Duration, err error)
-	SinkBuffered(bytes int)
-	SinkDropped(bytes int)
+	SinkWrite(n int, took time.Duration, failed bool)
+	QueueDepth(queue string, n int)
+	OutputDropped(bytes int)
 }
 
 // SinkConfig says how a sink gathers. Zero values mean the defaults.
@@ -83,7 +83,7 @@ func (s *Sink) Chunk(c common.Chunk) {
 	s.mu.Lock()
 	if s.buffered+len(c.Data) > s.cfg.BufferBytes {
 		s.mu.Unlock()
-		s.metrics.SinkDropped(len(c.Data))
+		s.metrics.OutputDropped(len(c.Data))
 		return
 	}
 	s.chunks = append(s.chunks, c)
@@ -111,8 +111,8 @@ func (s *Sink) poke() {
 }
 
 // Run stores until the context ends, then stores what it has, for as long as
-// the context final lives.
-func (s *Sink) Run(ctx, final context.Context) error {
+// drain allows.
+func (s *Sink) Run(ctx context.Context, drain time.Duration) error {
 	flush := time.NewTicker(s.cfg.FlushEvery)
 	defer flush.Stop()
 	lastLook := time.Time{} // so that what an earlier life left is delivered at once
@@ -125,13 +125,13 @@ func (s *Sink) Run(ctx, final context.Context) error {
 		more, err := s.store(ctx, look)
 		switch {
 		case ctx.Err() != nil:
-			return s.drain(final)
+			return s.drain(ctx, drain)
 		case err != nil:
 			s.Outcomes()
 			backoff = min(max(2*backoff, 200*time.Millisecond), 5*time.Second)
 			s.log.Warn("log_store_write_failed", "error", err, "retry_in", backoff)
 			if !wait(ctx, backoff) {
-				return s.drain(final)
+				return s.drain(ctx, drain)
 			}
 			continue
 		case more:
@@ -140,7 +140,7 @@ func (s *Sink) Run(ctx, final context.Context) error {
 		backoff = 0
 		select {
 		case <-ctx.Done():
-			return s.drain(final)
+			return s.drain(ctx, drain)
 		case <-s.wake:
 		case <-flush.C:
 		}
@@ -148,7 +148,9 @@ func (s *Sink) Run(ctx, final context.Context) error {
 }
 
 // drain stores all there is before a stop.
-func (s *Sink) drain(ctx context.Context) error {
+func (s *Sink) drain(ctx context.Context, limit time.Duration) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
+	defer cancel()
 	for {
 		more, err := s.store(ctx, true)
 		if err == nil && !more {
@@ -176,6 +178,7 @@ func (s *Sink) store(ctx context.Context, look bool) (more bool, err error) {
 		if pending, err = s.source.Pending(ctx, s.cfg.Batch); err != nil {
 			return false, err
 		}
+		s.metrics.QueueDepth("outbox", len(pending.Batch.Runs)+len(pending.Bad))
 		for _, bad := range pending.Bad {
 			s.log.Error("outcome_unreadable", "error", bad)
 		}
@@ -192,7 +195,7 @@ func (s *Sink) store(ctx context.Context, look bool) (more bool, err error) {
 	}
 	began := time.Now()
 	err = s.writer.Write(ctx, batch)
-	s.metrics.SinkWrite(len(batch.Runs), len(chunks), time.Since(began), err)
+	s.metrics.SinkWrite(len(batch.Runs)+len(batch.Changes)+len(chunks), time.Since(began), err != nil)
 	if err != nil {
 		s.putBack(chunks)
 		return false, err
@@ -235,7 +238,7 @@ func (s *Sink) release(chunks []common.Chunk) {
 	for i := range chunks {
 		s.buffered -= len(chunks[i].Data)
 	}
-	s.metrics.SinkBuffered(s.buffered)
+	s.metrics.QueueDepth("output_bytes", s.buffered)
 }
 
 func wait(ctx context.Context, d time.Duration) bool {

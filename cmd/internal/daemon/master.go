@@ -1,0 +1,145 @@
+package daemon
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"golang.org/x/net/netutil"
+
+	"carillon/internal/authstore"
+	"carillon/internal/common"
+	"carillon/internal/common/schedule"
+	"carillon/internal/config"
+	"carillon/internal/httpapi"
+	"carillon/internal/jobmgr"
+	"carillon/internal/lifecycle"
+	"carillon/internal/metrics"
+	"carillon/internal/registry"
+	"carillon/internal/runlog"
+)
+
+// LogStore is a store of the history, whole.
+type LogStore interface {
+	runlog.Writer
+	runlog.Reader
+	Pinger
+}
+
+// MasterConfig is what a master is made of.
+type MasterConfig struct {
+	HTTP     config.HTTP
+	Etcd     *clientv3.Client
+	Store    LogStore
+	Auth     *authstore.Store
+	Timezone string
+	Console  fs.FS
+	Version  string
+	Log      *slog.Logger
+	Metrics  *metrics.Master
+	Exposed  http.Handler // what /metrics shows
+}
+
+// Master is a master's wiring.
+type Master struct {
+	cfg     MasterConfig
+	catalog *jobmgr.Catalog
+	changes *runlog.Sink
+	server  *http.Server
+	fresh   freshness
+	address atomic.Value // net.Addr
+}
+
+// NewMaster puts a master together. Nothing runs before its parts are started.
+func NewMaster(cfg MasterConfig) (*Master, error) {
+	m := &Master{cfg: cfg}
+	watcher := jobmgr.NewWatcher(cfg.Etcd, func(err error) { cfg.Log.Warn("watch_interrupted", "watch", "jobs", "error", err) }, m.fresh.mark)
+	m.catalog = jobmgr.NewCatalog(watcher)
+	m.changes = runlog.NewSink(runlog.SinkConfig{}, jobmgr.NewChanges(cfg.Etcd), cfg.Store, cfg.Log, delivery{cfg.Metrics})
+	interner := schedule.NewInterner()
+	store := jobmgr.NewStore(jobmgr.Config{Client: cfg.Etcd, Interner: interner, Timezone: cfg.Timezone, Now: WallClock,
+		Catalog: m.catalog, Changed: m.changes.Outcomes})
+	handler, err := httpapi.New(httpapi.Config{
+		Jobs: store, Runs: runlog.NewView(store, cfg.Store), Workers: workers{cfg.Etcd}, Auth: cfg.Auth,
+		Health: health{etcd: cfg.Etcd, store: cfg.Store, fresh: &m.fresh}, Metrics: cfg.Exposed, Schedules: interner, Console: cfg.Console,
+		Version: cfg.Version, Timezone: cfg.Timezone, Secure: cfg.HTTP.Secure(), Logger: cfg.Log, Now: WallClock,
+		Answered: cfg.Metrics.Request,
+	})
+	if err != nil {
+		return nil, err
+	}
+	m.server = httpapi.Server(handler)
+	return m, nil
+}
+
+// Parts are the master's parts in the order of their start. The stores are the caller's.
+func (m *Master) Parts() []lifecycle.Part {
+	return []lifecycle.Part{
+		{Name: "catalog", Serve: ignoreEnd(m.catalog.Run)},
+		{Name: "changes", Serve: func(ctx context.Context) error { return m.changes.Run(ctx, sinkDrain) }, StopTimeout: sinkDrain + time.Second},
+		{Name: "catalog gauges", Serve: func(ctx context.Context) error { m.fresh.report(ctx, m.gauges); return nil }},
+		serverPart("api", m.listen, m.server),
+	}
+}
+
+func (m *Master) gauges(lag time.Duration) {
+	jobs, _ := m.catalog.Len()
+	m.cfg.Metrics.Jobs(jobs)
+	m.cfg.Metrics.WatchLag(lag)
+}
+
+// Address is where the API listens, once it does.
+func (m *Master) Address() string {
+	if a, ok := m.address.Load().(net.Addr); ok {
+		return a.String()
+	}
+	return m.cfg.HTTP.Listen
+}
+
+// maxConns bounds the connections that are served at a time.
+const maxConns = 1000
+
+func (m *Master) listen() (net.Listener, error) {
+	listener, err := net.Listen("tcp", m.cfg.HTTP.Listen)
+	if err != nil {
+		return nil, err
+	}
+	m.address.Store(listener.Addr())
+	listener = netutil.LimitListener(listener, maxConns)
+	secure, err := m.cfg.HTTP.ServerTLS()
+	if err != nil {
+		return nil, errors.Join(err, listener.Close())
+	}
+	if secure != nil {
+		secure.NextProtos = []string{"h2", "http/1.1"}
+		return tls.NewListener(listener, secure), nil
+	}
+	return listener, nil
+}
+
+// workers lists the live workers for the API.
+type workers struct{ etcd *clientv3.Client }
+
+func (w workers) Workers(ctx context.Context) ([]common.Registration, error) {
+	return registry.List(ctx, w.etcd)
+}
+
+// delivery counts what the sink of changes does.
+type delivery struct{ m *metrics.Master }
+
+func (d delivery) SinkWrite(n int, _ time.Duration, failed bool) {
+	if failed {
+		d.m.LogStoreError()
+		return
+	}
+	d.m.ChangesDelivered(n)
+}
+func (delivery) QueueDepth(string, int) {}
+func (delivery) OutputDropped(int)      {}

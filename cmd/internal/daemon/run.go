@@ -1,0 +1,114 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"syscall"
+	"time"
+
+	sd "github.com/coreos/go-systemd/v22/daemon"
+	"github.com/spf13/cobra"
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"carillon/internal/config"
+	"carillon/internal/etcdkit"
+	"carillon/internal/lifecycle"
+	"carillon/internal/registry"
+)
+
+// Exit codes of the daemons, beside those of config.ExitCode.
+const (
+	exitFailed = 1
+	exitTwin   = 4 // another process lives under this worker's id
+)
+
+// Execute runs a command line and gives the exit code.
+func Execute(cmd *cobra.Command, args []string, stdout, stderr io.Writer) int {
+	cmd.SilenceErrors, cmd.SilenceUsage = true, true
+	cmd.SetArgs(args)
+	cmd.SetOut(stdout)
+	cmd.SetErr(stderr)
+	err := cmd.Execute()
+	if err == nil {
+		return 0
+	}
+	fmt.Fprintf(stderr, "%s: %v\n", cmd.Name(), err)
+	switch {
+	case errors.Is(err, registry.ErrTwin), errors.Is(err, ErrHomeInUse):
+		return exitTwin
+	case errors.Is(err, errFailed):
+		return exitFailed
+	default: // a flag or a setting that cannot work
+		return config.ExitCode
+	}
+}
+
+// errFailed marks what went wrong at work, rather than with the settings.
+var errFailed = errors.New("failed")
+
+// Failed marks an error as one that may pass, for the exit code.
+func Failed(err error) error {
+	if err == nil || errors.Is(err, registry.ErrTwin) || errors.Is(err, ErrHomeInUse) {
+		return err
+	}
+	return failure{err}
+}
+
+type failure struct{ error }
+
+func (f failure) Is(target error) bool { return target == errFailed }
+func (f failure) Unwrap() error        { return f.error }
+
+// Serve runs the parts until a signal. A second signal hurries the stop.
+func Serve(ctx context.Context, log *slog.Logger, parts ...lifecycle.Part) error {
+	stop, hurry, release := lifecycle.Signals(ctx, syscall.SIGTERM, syscall.SIGINT)
+	defer release()
+	return Failed(lifecycle.New(log, parts...).Run(stop, hurry))
+}
+
+// Notify tells systemd, where it asks to be told, that all is ready, that the
+// daemon stops, and between the two that it is alive. It is the last part.
+func Notify(log *slog.Logger) lifecycle.Part {
+	tell := func(state string) {
+		if _, err := sd.SdNotify(false, state); err != nil {
+			log.Warn("systemd_not_notified", "error", err)
+		}
+	}
+	return lifecycle.Part{
+		Name:  "systemd",
+		Start: func(context.Context) error { tell(sd.SdNotifyReady); return nil },
+		Serve: func(ctx context.Context) error {
+			every, err := sd.SdWatchdogEnabled(false)
+			if err != nil || every == 0 {
+				<-ctx.Done()
+				return nil
+			}
+			tick := time.NewTicker(every / 2)
+			defer tick.Stop()
+			for {
+				select {
+				case <-ctx.Done():
+					return nil
+				case <-tick.C:
+					tell(sd.SdNotifyWatchdog)
+				}
+			}
+		},
+		Stop: func(context.Context) error { tell(sd.SdNotifyStopping); return nil },
+	}
+}
+
+// DialEtcd makes the client that the settings ask for.
+func DialEtcd(c config.Etcd) (*clientv3.Client, error) {
+	secure, err := c.TLS.Config()
+	if err != nil {
+		return nil, err
+	}
+	return etcdkit.Dial(etcdkit.Config{Endpoints: c.Endpoints, Username: c.Username, Password: c.Password.Reveal(), TLS: secure})
+}
+
+// TokenLife is how long a token lives that says nothing else.
+const TokenLife = 90 * 24 * time.Hour

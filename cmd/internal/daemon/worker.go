@@ -1,0 +1,201 @@
+package daemon
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"sync/atomic"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"carillon/internal/common"
+	"carillon/internal/common/schedule"
+	"carillon/internal/dispatch"
+	"carillon/internal/executor"
+	"carillon/internal/joblock"
+	"carillon/internal/jobmgr"
+	"carillon/internal/lifecycle"
+	"carillon/internal/metrics"
+	"carillon/internal/registry"
+	"carillon/internal/runlog"
+	"carillon/internal/scheduler"
+)
+
+const (
+	sessionTTL    = joblock.DefaultTTL
+	registerEvery = 5 * time.Second
+	// patience is how long a start waits for an earlier life's registration to go.
+	patience = sessionTTL + 5*time.Second
+	// stopWait is how long a command that was told to stop may take, and its finish.
+	stopWait  = 30 * time.Second
+	sinkDrain = 10 * time.Second
+)
+
+// WorkerConfig is what a worker is made of.
+type WorkerConfig struct {
+	Home    *Home
+	Etcd    *clientv3.Client
+	Store   runlog.Writer
+	Slots   int
+	Drain   time.Duration
+	Version string
+	Log     *slog.Logger
+	Metrics *metrics.Worker
+}
+
+// Worker is a worker's wiring.
+type Worker struct {
+	cfg        WorkerConfig
+	session    *joblock.Session
+	keeper     *registry.Keeper
+	sink       *runlog.Sink
+	executor   *executor.Executor
+	loop       *scheduler.Loop
+	dispatcher *dispatch.Dispatcher
+	recovery   *dispatch.Recovery
+	feed       *dispatch.Feed
+	watcher    *jobmgr.Watcher
+	started    time.Time
+	draining   atomic.Bool
+	fresh      freshness
+}
+
+// NewWorker puts a worker together. Nothing runs before its parts are started.
+func NewWorker(cfg WorkerConfig) *Worker {
+	w := &Worker{cfg: cfg, started: time.Now().UTC()}
+	life, log, client := cfg.Home.Life, cfg.Log, cfg.Etcd
+	w.session = joblock.NewSession(client, sessionTTL, log, cfg.Metrics.Session)
+	w.keeper = registry.NewKeeper(client, w.session, log, registerEvery, w.registration)
+	w.sink = runlog.NewSink(runlog.SinkConfig{}, joblock.NewOutbox(client, life.Worker), cfg.Store, log, cfg.Metrics)
+	w.loop = scheduler.New(log, cfg.Metrics, WallClock)
+	w.dispatcher = dispatch.New(dispatch.Config{
+		Plan:     w.loop,
+		Claimer:  joblock.NewClaimer(client, w.session, life.Worker),
+		Finisher: joblock.NewFinisher(client, life.Worker),
+		Runner:   runner{w},
+		Causes: dispatch.Causes{Stopping: executor.ErrStopping,
+			Killed: func(k common.Kill) error { return executor.Killed{By: k.By, Note: k.Note} }},
+		Written: w.sink.Outcomes, Life: life, TTL: w.session.TTL, Slots: cfg.Slots, MaxBatch: joblock.MaxBatch,
+		Drain: cfg.Drain, Stop: stopWait, Now: WallClock, Log: log, Metrics: cfg.Metrics,
+	})
+	w.recovery = &dispatch.Recovery{Orphans: joblock.NewRecoverer(client, life.Worker), Life: life, Written: w.sink.Outcomes,
+		Resolved: func(job string) { cfg.Metrics.Outcome(job, common.StatusLost, 0) }, Now: WallClock, Log: log}
+	w.feed = dispatch.NewFeed(schedule.NewInterner(), log)
+	w.watcher = jobmgr.NewWatcher(client, w.trouble("jobs"), w.fresh.mark)
+	return w
+}
+
+// WallClock reads the wall clock alone: a time that also carries the monotonic
+// clock would hide its jumps.
+func WallClock() time.Time { return time.Now().Round(0) }
+
+func (w *Worker) trouble(watch string) func(error) {
+	return func(err error) { w.cfg.Log.Warn("watch_interrupted", "watch", watch, "error", err) }
+}
+
+// runner lets the dispatcher's tasks run in the executor.
+type runner struct{ w *Worker }
+
+func (r runner) Run(ctx context.Context, t dispatch.Task) common.Run {
+	return r.w.executor.Run(ctx, executor.Task{Job: t.Job, Record: t.Record, Fence: t.Fence, PreviousStatus: t.Previous}, r.w.sink)
+}
+
+// Parts are the worker's parts in the order of their start. The data folder and
+// the stores are the caller's.
+func (w *Worker) Parts() []lifecycle.Part {
+	return []lifecycle.Part{
+		{Name: "leftovers", Start: w.sweep},
+		{Name: "executor", Start: w.openExecutor, Stop: func(context.Context) error { return w.executor.Close() }},
+		{Name: "session", Serve: ignoreEnd(w.session.Run), Stop: w.session.Revoke},
+		{Name: "registration", Start: w.register, Serve: w.keeper.Run},
+		{Name: "sink", Serve: func(ctx context.Context) error { return w.sink.Run(ctx, sinkDrain) }, StopTimeout: sinkDrain + time.Second},
+		{Name: "recovery", Start: w.recover, Serve: untilEnd(w.recovery.Run)},
+		{Name: "scheduler", Serve: w.loop.Run},
+		{Name: "kills", Serve: ignoreEnd(w.followKills)},
+		{Name: "dispatcher", Serve: w.dispatcher.Run, StopTimeout: w.cfg.Drain + 2*stopWait},
+		{Name: "jobs", Serve: ignoreEnd(w.followJobs)},
+		{Name: "triggers", Serve: ignoreEnd(w.followTriggers)},
+		{Name: "gauges", Serve: func(ctx context.Context) error { w.fresh.report(ctx, w.cfg.Metrics.WatchLag); return nil }},
+		{Name: "drain", Stop: func(context.Context) error { w.draining.Store(true); return nil }},
+	}
+}
+
+// sweep ends what an earlier life of this worker left running.
+func (w *Worker) sweep(ctx context.Context) error {
+	life := w.cfg.Home.Life
+	killed, left, err := executor.Sweep(ctx, life.Worker, life.Life)
+	if err != nil {
+		return fmt.Errorf("look for what an earlier life left running: %w", err)
+	}
+	if killed > 0 || left > 0 {
+		w.cfg.Log.Warn("leftovers_killed", "killed", killed, "left", left)
+	}
+	w.recovery.Swept = left == 0
+	if _, err := executor.RemoveWorkDirs(w.cfg.Home.Dir); err != nil {
+		return fmt.Errorf("remove folders of an earlier life: %w", err)
+	}
+	return nil
+}
+
+func (w *Worker) openExecutor(context.Context) (err error) {
+	life := w.cfg.Home.Life
+	w.executor, err = executor.New(executor.Config{BaseDir: w.cfg.Home.Dir, Worker: life.Worker, Life: life.Life, Log: w.cfg.Log})
+	return err
+}
+
+// register waits for etcd, however long, and then for an earlier life's key to go.
+// A life that ended on this machine, in our sight, and left nothing running needs no waiting for: its lease is revoked.
+func (w *Worker) register(ctx context.Context) error {
+	life := w.cfg.Home.Life
+	if _, err := w.session.Lease(ctx); err != nil {
+		return err
+	}
+	earlier, found, err := registry.Earlier(ctx, w.cfg.Etcd, life.Worker)
+	if err == nil && found && w.recovery.Swept && earlier.BootID == life.BootID && earlier.PIDNamespace == life.PIDNamespace {
+		if err := joblock.RevokeLease(ctx, w.cfg.Etcd, earlier.Lease); err != nil {
+			w.cfg.Log.Warn("earlier_lease_not_revoked", "error", err)
+		}
+	}
+	return w.keeper.Register(ctx, patience)
+}
+
+// recover resolves what may be resolved at once, before anything is claimed.
+func (w *Worker) recover(ctx context.Context) error {
+	if _, err := w.recovery.Pass(ctx); err != nil {
+		w.cfg.Log.Warn("recovery_failed", "error", err) // the loop tries again
+	}
+	return nil
+}
+
+func (w *Worker) registration() common.Registration {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	return common.Registration{Life: w.cfg.Home.Life, Host: host, Version: w.cfg.Version, PID: os.Getpid(), Slots: w.cfg.Slots,
+		Running: w.dispatcher.Running(), StartedAt: w.started, Clock: WallClock().UTC(), Draining: w.draining.Load()}
+}
+
+func (w *Worker) followJobs(ctx context.Context) error {
+	return w.watcher.Run(ctx, func(ctx context.Context, u jobmgr.JobsUpdate) error {
+		bad := make([]string, len(u.Bad))
+		for i, b := range u.Bad {
+			w.cfg.Log.Error("job_unreadable", "job", b.Name, "error", b.Err)
+			bad[i] = b.Name
+		}
+		for _, name := range u.Gone {
+			w.cfg.Metrics.Forget(name)
+		}
+		return w.loop.Jobs(ctx, w.feed.Jobs(u.Whole, u.Jobs, u.Gone, bad))
+	})
+}
+
+func (w *Worker) followTriggers(ctx context.Context) error {
+	return joblock.FollowTriggers(ctx, w.cfg.Etcd, w.trouble("triggers"), w.loop.Triggers)
+}
+
+func (w *Worker) followKills(ctx context.Context) error {
+	return joblock.FollowKills(ctx, w.cfg.Etcd, w.cfg.Home.Life.Worker, w.trouble("kills"), w.dispatcher.Kills)
+}

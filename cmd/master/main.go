@@ -1,0 +1,108 @@
+// Command carillon-master serves the API and the web console. Masters are stateless:
+// any number of them may run, and without any the workers go on.
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"carillon/cmd/internal/daemon"
+	"carillon/internal/authstore"
+	"carillon/internal/common"
+	"carillon/internal/config"
+	"carillon/internal/metrics"
+	"carillon/internal/runlog/mongolog"
+	"carillon/web"
+)
+
+// version is set by the linker.
+var version = "dev"
+
+func main() {
+	os.Exit(run(context.Background(), os.Args[1:], os.Environ(), os.Stdout, os.Stderr))
+}
+
+func run(ctx context.Context, args, environ []string, stdout, stderr io.Writer) int {
+	cmd := &cobra.Command{
+		Use:   "carillon-master",
+		Short: "Serve Carillon's API and web console",
+		Long: `carillon-master keeps jobs in etcd and serves the REST API under /api/v1, the
+console under /, and /docs, /healthz, /readyz and /metrics.
+
+It listens on loopback unless told otherwise, and beyond it only with TLS, or with
+--insecure-http behind a proxy that it is told of. There is no default password:
+run "carillon-master bootstrap" once to make the first admin token.
+
+Settings come from flags, CARILLON_* variables, the file of --config, and
+defaults, in this order. Exit codes: 0 stopped as asked, 1 failed, 78 the settings cannot work.`,
+		Example: `  carillon-master bootstrap --config /etc/carillon/master.yaml
+  carillon-master --config /etc/carillon/master.yaml`,
+		Version: version,
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cfg, err := config.LoadMaster(cmd.Flags(), environ)
+			if err != nil {
+				return err
+			}
+			return serve(cmd.Context(), cfg, stderr)
+		},
+	}
+	config.MasterFlags(cmd.PersistentFlags())
+	cmd.AddCommand(&cobra.Command{
+		Use:   "bootstrap",
+		Short: "Make the first admin token of a cluster, and print it once",
+		Long: `bootstrap makes the first admin token and prints it. It works once for a cluster:
+afterwards tokens are made by whoever has an admin's.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cfg, err := config.LoadMaster(cmd.Flags(), environ)
+			if err != nil {
+				return err
+			}
+			return bootstrap(cmd.Context(), cfg, stdout)
+		},
+	})
+	cmd.SetContext(ctx)
+	return daemon.Execute(cmd, args, stdout, stderr)
+}
+
+func bootstrap(ctx context.Context, cfg config.Master, stdout io.Writer) error {
+	etcd, err := daemon.DialEtcd(cfg.Etcd)
+	if err != nil {
+		return err
+	}
+	defer etcd.Close()
+	token, err := authstore.New(etcd, daemon.WallClock).Bootstrap(ctx, common.Actor{Name: "bootstrap", Remote: "console"}, daemon.TokenLife)
+	if err != nil {
+		return daemon.Failed(err)
+	}
+	fmt.Fprintln(stdout, token)
+	return nil
+}
+
+func serve(ctx context.Context, cfg config.Master, stderr io.Writer) error {
+	log := cfg.Log.Logger(stderr)
+	etcd, err := daemon.DialEtcd(cfg.Etcd)
+	if err != nil {
+		return err
+	}
+	defer etcd.Close()
+	store, err := mongolog.Open(ctx, mongolog.Config{URI: cfg.MongoDB.URI.Reveal(), Database: cfg.MongoDB.Database})
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	registry := metrics.NewRegistry(version)
+	master, err := daemon.NewMaster(daemon.MasterConfig{HTTP: cfg.HTTP, Etcd: etcd, Store: store,
+		Auth: authstore.New(etcd, daemon.WallClock), Timezone: cfg.Timezone, Console: web.Dist(), Version: version, Log: log,
+		Metrics: metrics.NewMaster(registry), Exposed: registry.Handler()})
+	if err != nil {
+		return daemon.Failed(err)
+	}
+	log.Info("master_starting", "listen", cfg.HTTP.Listen, "version", version)
+	return daemon.Serve(ctx, log, append(master.Parts(), daemon.Notify(log))...)
+}

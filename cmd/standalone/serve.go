@@ -1,0 +1,65 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+
+	"carillon/cmd/internal/daemon"
+	"carillon/internal/authstore"
+	"carillon/internal/config"
+	"carillon/internal/embedded"
+	"carillon/internal/executor"
+	"carillon/internal/lifecycle"
+	"carillon/internal/metrics"
+	"carillon/internal/runlog/sqlitelog"
+	"carillon/web"
+)
+
+// serve opens the data folder and runs everything in it. The stores open before
+// all parts and close after them.
+func serve(ctx context.Context, cfg config.Standalone, stdout, stderr io.Writer) error {
+	if err := executor.Prepare(); err != nil {
+		return daemon.Failed(err)
+	}
+	log := cfg.Log.Logger(stderr)
+	home, err := daemon.OpenHome(cfg.DataDir, cfg.Name)
+	if err != nil {
+		return daemon.Failed(err)
+	}
+	defer home.Close()
+	etcd, err := embedded.Start(ctx, filepath.Join(cfg.DataDir, "etcd"))
+	if err != nil {
+		return daemon.Failed(err)
+	}
+	defer etcd.Close()
+	store, err := sqlitelog.Open(ctx, filepath.Join(cfg.DataDir, "runs.sqlite"))
+	if err != nil {
+		return daemon.Failed(err)
+	}
+	defer store.Close()
+
+	client, registry := etcd.Client(), metrics.NewRegistry(version)
+	worker := daemon.NewWorker(daemon.WorkerConfig{Home: home, Etcd: client, Store: store, Slots: cfg.Slots, Drain: cfg.DrainTimeout,
+		Version: version, Log: log, Metrics: metrics.NewWorker(registry, daemon.WallClock)})
+	auth := authstore.New(client, daemon.WallClock)
+	master, err := daemon.NewMaster(daemon.MasterConfig{HTTP: cfg.HTTP, Etcd: client, Store: store, Auth: auth,
+		Timezone: cfg.Timezone, Console: web.Dist(), Version: version, Log: log, Metrics: metrics.NewMaster(registry), Exposed: registry.Handler()})
+	if err != nil {
+		return daemon.Failed(err)
+	}
+	parts := append(worker.Parts(), master.Parts()...)
+	parts = append(parts,
+		lifecycle.Part{Name: "etcd", Serve: func(ctx context.Context) error {
+			select {
+			case err := <-etcd.Err():
+				return fmt.Errorf("etcd: %w", err)
+			case <-ctx.Done():
+				return nil
+			}
+		}},
+		lifecycle.Part{Name: "welcome", Start: func(ctx context.Context) error { return welcome(ctx, cfg, auth, master.Address(), stdout) }},
+		daemon.Notify(log))
+	return daemon.Serve(ctx, log, parts...)
+}

@@ -1,0 +1,88 @@
+// Command carillon-worker watches the jobs in etcd, plans them, claims what is due,
+// executes it and writes down what happened. Any number of them share the work.
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"carillon/cmd/internal/daemon"
+	"carillon/internal/config"
+	"carillon/internal/executor"
+	"carillon/internal/lifecycle"
+	"carillon/internal/metrics"
+	"carillon/internal/runlog/mongolog"
+)
+
+// version is set by the linker.
+var version = "dev"
+
+func main() {
+	os.Exit(run(context.Background(), os.Args[1:], os.Environ(), os.Stdout, os.Stderr))
+}
+
+func run(ctx context.Context, args, environ []string, stdout, stderr io.Writer) int {
+	cmd := &cobra.Command{
+		Use:   "carillon-worker",
+		Short: "Run the commands of Carillon's jobs",
+		Long: `carillon-worker plans all jobs that are kept in etcd, claims the fires that are
+due (each is claimed by one worker of all), runs their commands as its own user,
+and writes output and outcomes to MongoDB.
+
+It needs an etcd cluster and a MongoDB, both of which may be away for a while, also at its start.
+It opens no port beyond loopback. SIGTERM lets running commands finish, for as
+long as --drain-timeout says, and then ends them; a second SIGTERM hurries.
+
+Settings come from flags, CARILLON_* variables, the file of --config, and
+defaults, in this order. Exit codes: 0 stopped as asked, 1 failed, 4 another
+process uses the data folder or is registered under its id, 78 the settings cannot work.`,
+		Example: `  carillon-worker --config /etc/carillon/worker.yaml
+  carillon-worker --etcd-endpoints http://10.0.0.1:2379 --mongodb-uri-file /etc/carillon/mongodb.uri --name east-1`,
+		Version: version,
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cfg, err := config.LoadWorker(cmd.Flags(), environ)
+			if err != nil {
+				return err
+			}
+			return serve(cmd.Context(), cfg, stderr)
+		},
+	}
+	config.WorkerFlags(cmd.Flags())
+	cmd.SetContext(ctx)
+	return daemon.Execute(cmd, args, stdout, stderr)
+}
+
+func serve(ctx context.Context, cfg config.Worker, stderr io.Writer) error {
+	if err := executor.Prepare(); err != nil {
+		return daemon.Failed(err)
+	}
+	log := cfg.Log.Logger(stderr)
+	home, err := daemon.OpenHome(cfg.DataDir, cfg.Name)
+	if err != nil {
+		return daemon.Failed(err)
+	}
+	defer home.Close()
+	etcd, err := daemon.DialEtcd(cfg.Etcd)
+	if err != nil {
+		return err
+	}
+	defer etcd.Close()
+	store, err := mongolog.Open(ctx, mongolog.Config{URI: cfg.MongoDB.URI.Reveal(), Database: cfg.MongoDB.Database})
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	registry := metrics.NewRegistry(version)
+	worker := daemon.NewWorker(daemon.WorkerConfig{Home: home, Etcd: etcd, Store: store, Slots: cfg.Slots, Drain: cfg.DrainTimeout,
+		Version: version, Log: log, Metrics: metrics.NewWorker(registry, daemon.WallClock)})
+	log.Info("worker_starting", "worker", home.Life.Worker, "name", home.Life.Name, "version", version)
+	var parts []lifecycle.Part
+	if cfg.MetricsListen != "" {
+		parts = append(parts, worker.LocalServer(cfg.MetricsListen, store, registry.Handler()))
+	}
+	return daemon.Serve(ctx, log, append(append(parts, worker.Parts()...), daemon.Notify(log))...)
+}

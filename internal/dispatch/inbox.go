@@ -1,0 +1,81 @@
+package dispatch
+
+import (
+	"context"
+	"sync"
+)
+
+// inbox gathers what waits for the next batch. Putting never blocks; the owner
+// says what bounds it.
+type inbox[T any] struct {
+	mu     sync.Mutex
+	items  []T
+	closed bool
+	wake   chan struct{}
+}
+
+func newInbox[T any]() *inbox[T] { return &inbox[T]{wake: make(chan struct{}, 1)} }
+
+func (b *inbox[T]) put(items ...T) {
+	b.mu.Lock()
+	b.items = append(b.items, items...)
+	b.mu.Unlock()
+	b.poke()
+}
+
+// close says that nothing more will be put.
+func (b *inbox[T]) close() {
+	b.mu.Lock()
+	b.closed = true
+	b.mu.Unlock()
+	b.poke()
+}
+
+func (b *inbox[T]) poke() {
+	select {
+	case b.wake <- struct{}{}:
+	default: // the taker will look again anyway
+	}
+}
+
+func (b *inbox[T]) len() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.items)
+}
+
+// take waits for something and takes up to most items with different keys, in
+// order; what shares a key with one taken stays for the next time. It tells false
+// when the inbox is closed and empty, or the context ends.
+func (b *inbox[T]) take(ctx context.Context, most int, key func(*T) string) ([]T, bool) {
+	for {
+		if batch, closed := b.distinct(most, key); len(batch) > 0 {
+			return batch, true
+		} else if closed {
+			return nil, false
+		}
+		select {
+		case <-ctx.Done():
+			return nil, false
+		case <-b.wake:
+		}
+	}
+}
+
+func (b *inbox[T]) distinct(most int, key func(*T) string) (batch []T, closed bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	seen := make(map[string]bool, min(most, len(b.items)))
+	var rest []T
+	for i := range b.items {
+		k := key(&b.items[i])
+		if len(batch) == most || seen[k] {
+			rest = append(rest, b.items[i])
+			continue
+		}
+		seen[k] = true
+		batch = append(batch, b.items[i])
+	}
+	b.items = rest
+	return batch, b.closed
+}

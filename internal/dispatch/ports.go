@@ -1,0 +1,53 @@
+package dispatch
+
+import (
+	"context"
+	"time"
+
+	"carillon/internal/common"
+	"carillon/internal/scheduler"
+)
+
+// Plan is the scheduler, as seen from here.
+type Plan interface {
+	Fires() <-chan scheduler.Fire
+	Settle(ctx context.Context, s scheduler.Settled) error
+	Ended(ctx context.Context, run, job string) error
+}
+
+// Claimer takes fires: one batch is one transaction. No two claims of a batch are of the same job.
+type Claimer interface {
+	Claim(ctx context.Context, claims []common.Claim) []common.ClaimResult
+}
+
+// Finisher resolves runs, likewise.
+type Finisher interface {
+	Finish(ctx context.Context, outcomes []common.Outcome) []error
+}
+
+// Runner executes a claimed run and tells how it ended. The context's cause says why it is to end early.
+type Runner interface {
+	Run(ctx context.Context, task Task) common.Run
+}
+
+// Task is a claimed run.
+type Task struct {
+	Job      common.StoredJob
+	Record   common.Record
+	Fence    int64
+	Previous common.Status // of the job's run before, as far as this life knows
+}
+
+// Metrics hears what the dispatcher does.
+type Metrics interface {
+	Outcome(job string, s common.Status, startDelay time.Duration)
+	ClaimBatch(n int, took time.Duration, failed bool)
+	Running(n int)
+	QueueDepth(queue string, n int)
+}
+
+// Causes make the errors with which runs are ended early.
+type Causes struct {
+	Killed   func(common.Kill) error
+	Stopping error
+}

@@ -1,0 +1,153 @@
+package dispatch
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"carillon/internal/common"
+	"carillon/internal/scheduler"
+)
+
+// runs are the runs that go on here, the wishes to kill them, and what is
+// remembered of those that ended.
+type runs struct {
+	mu       sync.Mutex
+	cancel   map[string]context.CancelCauseFunc
+	kills    map[string]common.Kill
+	last     map[string]common.Status // by job uid: the status of its last run here
+	owned    map[string]bool          // run ids that this life has owned, the last few thousand
+	ownedAge []string                 // of owned, oldest first
+	empty    chan struct{}            // closed while there is none
+}
+
+const (
+	mostRemembered = 100_000
+	mostOwned      = 1 << 16
+)
+
+func newRuns() *runs {
+	empty := make(chan struct{})
+	close(empty)
+	return &runs{cancel: map[string]context.CancelCauseFunc{}, kills: map[string]common.Kill{}, last: map[string]common.Status{},
+		owned: map[string]bool{}, empty: empty}
+}
+
+func (r *runs) len() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.cancel)
+}
+
+// add takes in a run, unless this life has owned it before. It gives the wish to
+// kill it that came before it, if there was one.
+func (r *runs) add(run string, cancel context.CancelCauseFunc) (kill *common.Kill, fresh bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.owned[run] {
+		return nil, false
+	}
+	r.owned[run] = true
+	r.ownedAge = append(r.ownedAge, run)
+	if len(r.ownedAge) > mostOwned {
+		delete(r.owned, r.ownedAge[0])
+		r.ownedAge = r.ownedAge[1:]
+	}
+	if len(r.cancel) == 0 {
+		r.empty = make(chan struct{})
+	}
+	r.cancel[run] = cancel
+	if k, wished := r.kills[run]; wished {
+		return &k, true
+	}
+	return nil, true
+}
+
+func (r *runs) remove(run string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.cancel, run)
+	if len(r.cancel) == 0 {
+		close(r.empty)
+	}
+}
+
+// remember keeps the status of a job's last run; previous reads it.
+func (r *runs) remember(uid string, s common.Status) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.last) >= mostRemembered {
+		clear(r.last) // rather nothing than without bounds
+	}
+	r.last[uid] = s
+}
+
+func (r *runs) previous(uid string) common.Status {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.last[uid]
+}
+
+// wait tells whether all runs ended within a time.
+func (r *runs) wait(limit time.Duration) bool {
+	r.mu.Lock()
+	empty := r.empty
+	r.mu.Unlock()
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	select {
+	case <-empty:
+		return true
+	case <-timer.C:
+		return false
+	}
+}
+
+func (r *runs) endAll(cause error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, cancel := range r.cancel {
+		cancel(cause)
+	}
+}
+
+// Kills takes in all wishes to kill runs of this worker that stand just now.
+func (d *Dispatcher) Kills(kills []common.Kill) {
+	d.runs.mu.Lock()
+	defer d.runs.mu.Unlock()
+	clear(d.runs.kills)
+	for _, k := range kills {
+		d.runs.kills[k.Run] = k
+		if cancel, running := d.runs.cancel[k.Run]; running {
+			cancel(d.cfg.Causes.Killed(k))
+		}
+	}
+}
+
+// start executes a claimed run in a goroutine of its own.
+func (d *Dispatcher) start(life context.Context, settled *scheduler.Settled, claim *common.Claim, r *common.ClaimResult) {
+	run := claim.Record.Run
+	if claim.Trigger != nil {
+		settled.Gone = true // the trigger is
+	} else {
+		settled.Cursor = claim.To
+	}
+	ctx, cancel := context.WithCancelCause(life)
+	kill, fresh := d.runs.add(run, cancel)
+	if !fresh {
+		cancel(nil)
+		d.cfg.Log.Error("run_claimed_twice", "run", run)
+		return
+	}
+	settled.Run = run
+	if kill != nil {
+		cancel(d.cfg.Causes.Killed(*kill))
+	}
+	d.cfg.Metrics.Running(d.runs.len())
+	task := Task{Job: r.Job, Record: claim.Record, Fence: r.Fence, Previous: d.runs.previous(claim.Record.JobUID)}
+	go func() { // d.runs waits for it
+		defer cancel(nil)
+		outcome := d.cfg.Runner.Run(ctx, task)
+		d.outcomes.put(common.Outcome{Run: outcome, Token: r.Fence})
+	}()
+}

@@ -1,0 +1,66 @@
+package joblock
+
+import (
+	"context"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"carillon/internal/common"
+	"carillon/internal/etcdkit"
+	"carillon/internal/scheduler"
+)
+
+// FollowTriggers tells the receiver of all triggers and of every change, until the
+// context ends. A trigger that does not decode is told to trouble and left out.
+func FollowTriggers(ctx context.Context, client *clientv3.Client, trouble func(error),
+	receive func(context.Context, scheduler.Triggers) error) error {
+	follower := etcdkit.Follower{Client: client, Prefix: common.TriggersPrefix, Trouble: trouble}
+	return follower.Follow(ctx, func(ctx context.Context, u etcdkit.Update) error {
+		news := scheduler.Triggers{Whole: u.Whole}
+		for _, kv := range u.Puts {
+			trigger, err := common.Decode[common.Trigger](kv.Value)
+			if err != nil {
+				trouble(err)
+				continue
+			}
+			news.Put = append(news.Put, scheduler.Trigger{Trigger: trigger, Revision: kv.CreateRevision})
+		}
+		for _, kv := range u.Deletes {
+			job, id, err := common.SplitKey(common.TriggersPrefix, string(kv.Key))
+			if err != nil {
+				trouble(err)
+				continue
+			}
+			news.Gone = append(news.Gone, scheduler.TriggerKey{Job: job, ID: id})
+		}
+		return receive(ctx, news)
+	})
+}
+
+// FollowKills tells the receiver, after every change, all wishes to kill runs of a worker.
+func FollowKills(ctx context.Context, client *clientv3.Client, worker string, trouble func(error), receive func([]common.Kill)) error {
+	follower := etcdkit.Follower{Client: client, Prefix: common.KillsOf(worker), Trouble: trouble}
+	kills := map[string]common.Kill{}
+	return follower.Follow(ctx, func(_ context.Context, u etcdkit.Update) error {
+		if u.Whole {
+			clear(kills)
+		}
+		for _, kv := range u.Puts {
+			kill, err := common.Decode[common.Kill](kv.Value)
+			if err != nil {
+				trouble(err)
+				continue
+			}
+			kills[string(kv.Key)] = kill
+		}
+		for _, kv := range u.Deletes {
+			delete(kills, string(kv.Key))
+		}
+		all := make([]common.Kill, 0, len(kills))
+		for _, k := range kills {
+			all = append(all, k)
+		}
+		receive(all)
+		return nil
+	})
+}
