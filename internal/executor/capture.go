@@ -66,7 +66,7 @@ func (c *capture) close() (total int64, truncated bool) {
 		c.out.Chunk(common.Chunk{Run: c.run, Offset: c.head, At: c.now().UTC(), Missing: offset - c.head})
 	}
 	for p, data := range c.tail.all() {
-		c.out.Chunk(common.Chunk{Run: c.run, Offset: offset, Stream: p.stream, At: p.at, Data: data})
+		c.out.Chunk(common.Chunk{Run: c.run, Offset: offset, Stream: p.stream(), At: p.time(), Data: data})
 		offset += int64(len(data))
 	}
 	return c.total, c.total-int64(c.tail.size) > c.head

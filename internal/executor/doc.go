@@ -20,6 +20,7 @@
 // Goroutines: none between runs; three for each run, ended when Run returns.
 //
 // Limits: a running command costs one thread, which waits for it, and three
-// descriptors; a silent one costs no buffer. Past its cap of output a run holds
-// the tail in memory, at most 2 MiB, so that part is handed over when it ends.
+// descriptors; a silent one costs no buffer. A run that prints more than the head of
+// its cap holds the tail in memory, at most 4 MiB, so that part is handed over when
+// it ends, and is lost with the worker.
 package executor

@@ -109,11 +109,11 @@ func (x *Executor) Close() error { return errors.Join(x.null.Close(), x.work.Clo
 func (x *Executor) Run(ctx context.Context, t Task, out Output) common.Run {
 	spec, bad := x.resolve(&t)
 	if bad != nil {
-		return x.unstarted(&t, bad)
+		return x.outcome(&t, bad)
 	}
 	if spec.private {
 		if err := x.makeWorkDir(t.Record.Run); err != nil {
-			return x.unstarted(&t, failed("workdir_failed", "no private folder could be made for the run: %v", err))
+			return x.outcome(&t, failed("workdir_failed", "no private folder could be made for the run: %v", err))
 		}
 		defer x.removeWorkDir(&t)
 	}
@@ -121,30 +121,26 @@ func (x *Executor) Run(ctx context.Context, t Task, out Output) common.Run {
 	p, err := x.start(ctx, spec, capture)
 	if err != nil {
 		if stopped := context.Cause(ctx); stopped != nil {
-			return x.unstarted(&t, outcomeOfCause(stopped))
+			return x.outcome(&t, outcomeOfCause(stopped))
 		}
-		return x.unstarted(&t, failed("start_failed", "the command could not be started: %v", err))
+		return x.outcome(&t, failed("start_failed", "the command could not be started: %v", err))
 	}
 	cause := supervise(ctx, &t, p)
 	killGroup(p.pid)
 	state, err := p.proc.Wait()
 	x.settle(&t, p)
 
-	run := x.ended(&t, p.startedAt, outcomeOf(&t, state, err, cause))
+	run := x.outcome(&t, outcomeOf(&t, state, err, cause))
+	run.StartedAt = &p.startedAt
 	account(&run, state)
 	run.OutputBytes, run.OutputTruncated = capture.close()
 	return run
 }
 
-func (x *Executor) unstarted(t *Task, o *outcome) common.Run {
+// outcome tells the outcome of a command that ended, or could not begin, just now.
+func (x *Executor) outcome(t *Task, o *outcome) common.Run {
 	run := t.Record.AsRun(o.status)
 	run.Reason = o.reason
 	run.EndedAt = new(x.cfg.Now().UTC())
-	return run
-}
-
-func (x *Executor) ended(t *Task, startedAt time.Time, o *outcome) common.Run {
-	run := x.unstarted(t, o)
-	run.StartedAt = &startedAt
 	return run
 }

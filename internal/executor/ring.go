@@ -11,12 +11,22 @@ import (
 // that take turns with less than 16 bytes each keep less than the whole tail.
 const maxPieces = 64 << 10
 
-// piece is a stretch of bytes of one output, read at about one time.
+// piece is a stretch of bytes of one output, read at about one time. It is kept
+// small, since there may be as many as maxPieces.
 type piece struct {
-	at     time.Time
-	n      int
-	stream common.Stream
+	at     int64 // Unix nanoseconds
+	n      int32
+	stderr bool
 }
+
+func (p piece) stream() common.Stream {
+	if p.stderr {
+		return common.Stderr
+	}
+	return common.Stdout
+}
+
+func (p piece) time() time.Time { return time.Unix(0, p.at).UTC() }
 
 // ring keeps the last bytes written to it.
 type ring struct {
@@ -38,27 +48,28 @@ func (r *ring) add(stream common.Stream, at time.Time, p []byte) {
 	n := copy(r.buf[end:], p)
 	copy(r.buf, p[n:])
 	r.size += len(p)
-	if last := len(r.pieces) - 1; last >= 0 && r.pieces[last].joins(stream, at, len(p)) {
-		r.pieces[last].n += len(p)
+	next := piece{at: at.UnixNano(), n: int32(len(p)), stderr: stream == common.Stderr}
+	if last := len(r.pieces) - 1; last >= 0 && r.pieces[last].joins(next) {
+		r.pieces[last].n += next.n
 		return
 	}
-	r.pieces = append(r.pieces, piece{at: at, n: len(p), stream: stream})
+	r.pieces = append(r.pieces, next)
 	if len(r.pieces) > maxPieces {
-		r.drop(r.pieces[0].n)
+		r.drop(int(r.pieces[0].n))
 	}
 }
 
-// joins tells whether more bytes may be counted to the piece: they look the same to
-// whoever reads the output with its times to the second.
-func (p *piece) joins(stream common.Stream, at time.Time, n int) bool {
-	return p.stream == stream && p.n+n <= common.MaxChunk && at.Sub(p.at) < time.Second
+// joins tells whether the next piece may be counted to this one: they look the same
+// to whoever reads the output with its times to the second.
+func (p piece) joins(next piece) bool {
+	return p.stderr == next.stderr && p.n+next.n <= common.MaxChunk && next.at-p.at < int64(time.Second)
 }
 
 // drop forgets the n oldest bytes, if n is positive.
 func (r *ring) drop(n int) {
 	for n > 0 {
-		k := min(n, r.pieces[0].n)
-		r.pieces[0].n -= k
+		k := min(n, int(r.pieces[0].n))
+		r.pieces[0].n -= int32(k)
 		r.start = (r.start + k) % len(r.buf)
 		r.size -= k
 		n -= k
@@ -80,7 +91,7 @@ func (r *ring) all() iter.Seq2[piece, []byte] {
 			if !yield(p, data) {
 				return
 			}
-			at = (at + p.n) % len(r.buf)
+			at = (at + len(data)) % len(r.buf)
 		}
 	}
 }

@@ -1,0 +1,250 @@
+package executor_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"carillon/internal/common"
+	"carillon/internal/executor"
+)
+
+func TestOutcomes(t *testing.T) {
+	folder := t.TempDir()
+	notExecutable := filepath.Join(folder, "plain")
+	if err := os.WriteFile(notExecutable, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		job    common.Job
+		status common.Status
+		reason string
+		exit   *int
+		signal string
+		text   string
+	}{
+		"success":           {job: common.Job{Command: "true"}, status: common.StatusSucceeded, exit: new(0)},
+		"exit code":         {job: common.Job{Command: "exit 3"}, status: common.StatusFailed, reason: "exit_code", exit: new(3), text: "exit code 3"},
+		"code that counts":  {job: common.Job{Command: "exit 3", SuccessExitCodes: []int{0, 3}}, status: common.StatusSucceeded, exit: new(3)},
+		"zero that doesn't": {job: common.Job{Command: "true", SuccessExitCodes: []int{3}}, status: common.StatusFailed, reason: "exit_code", exit: new(0)},
+		"unknown command":   {job: common.Job{Command: "no-such-program 2>/dev/null"}, status: common.StatusFailed, reason: "exit_code", exit: new(127), text: "found no such command"},
+		"signal":            {job: common.Job{Command: "kill -SEGV $$"}, status: common.StatusFailed, reason: "signal", signal: "SIGSEGV", text: "SIGSEGV"},
+		"args":              {job: common.Job{Args: []string{"false"}}, status: common.StatusFailed, reason: "exit_code", exit: new(1)},
+		"unknown program":   {job: common.Job{Args: []string{"no-such-program"}}, status: common.StatusFailed, reason: "program_missing", text: "no-such-program"},
+		"program not there": {job: common.Job{Args: []string{"/no/such/program"}}, status: common.StatusFailed, reason: "start_failed"},
+		"relative PATH":     {job: common.Job{Args: []string{"true"}, Env: map[string]string{"PATH": "bin::."}, WorkDir: "/usr"}, status: common.StatusFailed, reason: "program_missing"},
+		"shell":             {job: common.Job{Command: "shopt -s extglob", Shell: "/bin/bash"}, status: common.StatusSucceeded, exit: new(0)},
+		"shell missing":     {job: common.Job{Command: "true", Shell: "/no/such/shell"}, status: common.StatusFailed, reason: "shell_missing", text: "/no/such/shell"},
+		"shell is a folder": {job: common.Job{Command: "true", Shell: "/usr"}, status: common.StatusFailed, reason: "shell_missing"},
+		"shell is text":     {job: common.Job{Command: "true", Shell: notExecutable}, status: common.StatusFailed, reason: "shell_missing"},
+		"workDir missing":   {job: common.Job{Command: "true", WorkDir: "/no/such/folder"}, status: common.StatusFailed, reason: "workdir_missing", text: "/no/such/folder"},
+		"workDir is a file": {job: common.Job{Command: "true", WorkDir: notExecutable}, status: common.StatusFailed, reason: "workdir_missing"},
+		"another user":      {job: common.Job{Command: "true", User: "somebody-else"}, status: common.StatusRefused, reason: "user_not_allowed", text: "somebody-else"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			task := newTask(c.job)
+			got, _ := run(t, task)
+			expect(t, got, c.status, c.reason)
+			if !reflect.DeepEqual(got.ExitCode, c.exit) || got.Signal != c.signal {
+				t.Errorf("exit code %v, signal %q", got.ExitCode, got.Signal)
+			}
+			if c.text != "" && !strings.Contains(got.Reason.Text, c.text) {
+				t.Errorf("reason %q does not say %q", got.Reason.Text, c.text)
+			}
+			if want := task.Record.AsRun(c.status); got.ID != want.ID || got.Fire != want.Fire || got.Attempt != 2 || got.WorkerName != "one" {
+				t.Errorf("run is not the record's: %+v", got)
+			}
+			started := c.exit != nil || c.signal != ""
+			if (got.StartedAt != nil) != started || got.EndedAt == nil || started && got.EndedAt.Before(*got.StartedAt) {
+				t.Errorf("from %v to %v", got.StartedAt, got.EndedAt)
+			}
+		})
+	}
+}
+
+func TestRefusalNamesBothUsers(t *testing.T) {
+	got, _ := run(t, newTask(common.Job{Command: "true", User: "somebody-else"}))
+	me, _ := run(t, shell("true"))
+	expect(t, me, common.StatusSucceeded, "")
+	own := got.Reason.Data["workerUser"]
+	if own == "" || got.Reason.Data["user"] != "somebody-else" || !strings.Contains(got.Reason.Text, own) {
+		t.Errorf("reason: %+v", got.Reason)
+	}
+	same, _ := run(t, newTask(common.Job{Command: "true", User: own}))
+	expect(t, same, common.StatusSucceeded, "")
+}
+
+func TestEnvironmentIsBuiltFromNothing(t *testing.T) {
+	t.Setenv("ETCD_PASSWORD", "canary")
+	task := newTask(common.Job{Args: []string{"env"}, Timezone: "Europe/Berlin",
+		Env: map[string]string{"GREETING": "a b=c", "LANG": "de_DE.UTF-8", "CARILLON_FENCE": "forged"}})
+	_, user := run(t, shell(`printf "$(id -un) %s" "$(getent passwd "$(id -un)" | cut -d: -f6)"`))
+	name, home, _ := strings.Cut(user.text(), " ")
+	want := []string{
+		"CARILLON_ATTEMPT=2", "CARILLON_FENCE=4711", "CARILLON_JOB=backup", "CARILLON_LIFE=" + life,
+		"CARILLON_PLANNED_AT=2031-03-04T05:06:07.000000089Z", "CARILLON_PREVIOUS_STATUS=failed",
+		"CARILLON_RUN_ID=" + task.Record.Run, "CARILLON_WORKER=" + worker, "GREETING=a b=c", "HOME=" + home,
+		"LANG=de_DE.UTF-8", "LOGNAME=" + name, "PATH=" + executor.DefaultPath, "SHELL=/bin/sh", "TZ=Europe/Berlin", "USER=" + name,
+	}
+	got, out := run(t, task)
+	expect(t, got, common.StatusSucceeded, "")
+	if lines := strings.Split(strings.TrimSpace(out.text()), "\n"); !reflect.DeepEqual(lines, want) {
+		t.Errorf("environment:\n%s\nwant:\n%s", out.text(), strings.Join(want, "\n"))
+	}
+}
+
+func TestPathOfTheTaskFindsPrograms(t *testing.T) {
+	bin := t.TempDir()
+	if err := os.WriteFile(filepath.Join(bin, "greet"), []byte("#!/bin/sh\necho hello $1\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	got, out := run(t, newTask(common.Job{Args: []string{"greet", "$HOME; x"}, Env: map[string]string{"PATH": "/nowhere:" + bin}}))
+	expect(t, got, common.StatusSucceeded, "")
+	if out.text() != "hello $HOME; x\n" {
+		t.Errorf("printed %q", out.text())
+	}
+}
+
+func TestStdin(t *testing.T) {
+	text := strings.Repeat("line\n", 10_000)
+	_, out := run(t, newTask(common.Job{Command: "read first; echo got $first; wc -c", Stdin: text}))
+	if out.text() != "got line\n49995\n" {
+		t.Errorf("from the job's stdin: %q", out.text())
+	}
+	_, out = run(t, shell("readlink /proc/self/fd/0; cat"))
+	if out.text() != "/dev/null\n" {
+		t.Errorf("without: %q", out.text())
+	}
+}
+
+func TestCommandsInheritNothingElse(t *testing.T) {
+	inherited, err := syscall.Dup(int(os.Stdout.Fd())) // as if this process was started with it
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer syscall.Close(inherited)
+	if err := executor.Prepare(); err != nil {
+		t.Fatal(err)
+	}
+	got, out := run(t, shell("ls /proc/$$/fd; umask; ulimit -c; ulimit -H -c; grep NoNewPrivs /proc/self/status; ps -o pgid=,sid=,tty= -p $$ | sed s/$$/self/g | xargs"))
+	expect(t, got, common.StatusSucceeded, "")
+	if want := "0\n1\n2\n0027\n0\n0\nNoNewPrivs:\t1\nself self ?\n"; out.text() != want {
+		t.Errorf("got %q, want %q", out.text(), want)
+	}
+}
+
+func TestFolder(t *testing.T) {
+	base := t.TempDir()
+	x := newExecutor(t, func(c *executor.Config) { c.BaseDir = base })
+	task := shell(`pwd; stat -c %a .; touch x; mkdir -p a/b; ls -A`)
+	left := filepath.Join(base, "work", task.Record.Run)
+	if err := os.MkdirAll(filepath.Join(left, "of an earlier life"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	out := record(t, task)
+	expect(t, x.Run(t.Context(), task, out), common.StatusSucceeded, "")
+	if want := left + "\n700\na\nx\n"; out.text() != want {
+		t.Errorf("got %q, want %q", out.text(), want)
+	}
+	if _, err := os.Stat(left); !os.IsNotExist(err) {
+		t.Errorf("folder of the run was not removed: %v", err)
+	}
+
+	given := t.TempDir()
+	got, given2 := run(t, newTask(common.Job{Command: "pwd; touch made", WorkDir: given}))
+	expect(t, got, common.StatusSucceeded, "")
+	if _, err := os.Stat(filepath.Join(given, "made")); err != nil || given2.text() != given+"\n" {
+		t.Errorf("in %q: %v", given2.text(), err)
+	}
+
+	escape := shell("true")
+	escape.Record.Run = "../escape"
+	expect(t, x.Run(t.Context(), escape, record(t, escape)), common.StatusFailed, "workdir_failed")
+}
+
+func TestRemoveWorkDirs(t *testing.T) {
+	base := t.TempDir()
+	if n, err := executor.RemoveWorkDirs(base); n != 0 || err != nil {
+		t.Fatal(n, err)
+	}
+	if err := os.MkdirAll(filepath.Join(base, "work", "run", "deep"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := executor.RemoveWorkDirs(base); n != 1 || err != nil {
+		t.Fatal(n, err)
+	}
+	if left, err := os.ReadDir(filepath.Join(base, "work")); len(left) != 0 || err != nil {
+		t.Fatal(left, err)
+	}
+}
+
+func TestAccounting(t *testing.T) {
+	got, _ := run(t, newTask(common.Job{Command: `i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done`}))
+	if got.CPUSeconds <= 0 {
+		t.Errorf("%v CPU seconds", got.CPUSeconds)
+	}
+	var own syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &own); err != nil {
+		t.Fatal(err)
+	}
+	size := own.Maxrss<<10 + 100<<20 // more than this process ever had
+	got, _ = run(t, shell(fmt.Sprintf("dd if=/dev/zero of=/dev/null bs=%d count=1 2>/dev/null; true", size)))
+	if got.MaxRSSBytes < size {
+		t.Errorf("at most %d bytes, want %d", got.MaxRSSBytes, size)
+	}
+	if got, _ = run(t, shell("true")); got.MaxRSSBytes != 0 {
+		t.Errorf("true took %d bytes: that is this process's figure", got.MaxRSSBytes)
+	}
+}
+
+func TestNothingStartsUnderAnEndedContext(t *testing.T) {
+	made := filepath.Join(t.TempDir(), "made")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(executor.ErrStopping)
+	task := shell("touch " + made)
+	got := newExecutor(t).Run(ctx, task, record(t, task))
+	expect(t, got, common.StatusKilled, "worker_stopping")
+	if _, err := os.Stat(made); got.StartedAt != nil || !os.IsNotExist(err) {
+		t.Errorf("started at %v: %v", got.StartedAt, err)
+	}
+}
+
+func TestManyRunsLeaveNothingOpen(t *testing.T) {
+	x := newExecutor(t, func(c *executor.Config) { c.StartGate = 2 })
+	before := openFiles(t)
+	done := make(chan common.Run)
+	const runs = 100
+	for i := range runs {
+		task := newTask(common.Job{Command: "cat; echo x >&2", Stdin: strings.Repeat("y", i%2)})
+		go func() { done <- x.Run(t.Context(), task, record(t, task)) }()
+	}
+	for range runs {
+		select {
+		case got := <-done:
+			expect(t, got, common.StatusSucceeded, "")
+		case <-time.After(patience):
+			t.Fatal("runs do not end")
+		}
+	}
+	missing := newTask(common.Job{Args: []string{"/no/such/program"}})
+	expect(t, x.Run(t.Context(), missing, record(t, missing)), common.StatusFailed, "start_failed")
+	if after := openFiles(t); after > before+2 { // the poller's own may come with the first run
+		t.Errorf("%d open files before, %d after", before, after)
+	}
+}
+
+func openFiles(t *testing.T) int {
+	t.Helper()
+	list, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(list)
+}

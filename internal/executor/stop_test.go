@@ -1,0 +1,169 @@
+package executor_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"carillon/internal/common"
+	"carillon/internal/executor"
+)
+
+func TestCausesOfStopping(t *testing.T) {
+	for name, c := range map[string]struct {
+		cause  error
+		reason string
+		text   string
+	}{
+		"by a user":     {executor.Killed{By: "ada", Note: "wrong host"}, "killed_by_user", "killed by ada: wrong host"},
+		"worker stops":  {executor.ErrStopping, "worker_stopping", executor.ErrStopping.Error()},
+		"worker is off": {executor.ErrCutOff, "worker_cut_off", executor.ErrCutOff.Error()},
+		"anything else": {errors.New("the moon is full"), "cancelled", "the moon is full"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ctx, cancel := context.WithCancelCause(t.Context())
+			out, wait := background(t, ctx, newExecutor(t), shell("echo $$; exec sleep 300"))
+			out.await()
+			cancel(c.cause)
+			got := wait()
+			expect(t, got, common.StatusKilled, c.reason)
+			if got.Reason.Text != c.text || got.Signal != "SIGTERM" || got.ExitCode != nil || got.StartedAt == nil {
+				t.Errorf("got %+v, %+v", got, got.Reason)
+			}
+			if c.reason == "killed_by_user" && (got.Reason.Data["by"] != "ada" || got.Reason.Data["note"] != "wrong host") {
+				t.Errorf("data: %v", got.Reason.Data)
+			}
+			wantGone(t, pids(t, out.text()))
+		})
+	}
+}
+
+func TestTimeoutWhenTermIsIgnored(t *testing.T) {
+	task := newTask(common.Job{Command: `trap '' TERM; sleep 300 & echo $$ $!; wait`, Timeout: "200ms", KillGrace: "300ms"})
+	got, out := run(t, task)
+	expect(t, got, common.StatusTimedOut, "timeout")
+	if got.Signal != "SIGKILL" || got.Reason.Data["after"] != "200ms" || got.EndedAt.Sub(*got.StartedAt) < 500*time.Millisecond {
+		t.Errorf("signal %q after %v: %+v", got.Signal, got.EndedAt.Sub(*got.StartedAt), got.Reason)
+	}
+	list := pids(t, out.text())
+	if len(list) != 2 {
+		t.Errorf("printed %q", out.text())
+	}
+	wantGone(t, list)
+}
+
+func TestTimeoutLeavesFastCommandsAlone(t *testing.T) {
+	got, _ := run(t, newTask(common.Job{Command: "true", Timeout: "1h"}))
+	expect(t, got, common.StatusSucceeded, "")
+}
+
+// A command that tidies up after TERM has the grace for it, and is killed all the same.
+func TestGrace(t *testing.T) {
+	for name, command := range map[string]string{
+		"of the command":       `trap 'echo tidied; exit 3' TERM; echo ready; while :; do sleep 0.01; done`,
+		"of what a shell runs": `(trap 'sleep 0.3; echo tidied; exit' TERM; echo ready; while :; do sleep 0.01; done) & trap - TERM; wait`,
+		"of a stopped command": `trap 'echo tidied; exit 3' TERM; echo ready; kill -STOP $$; while :; do sleep 0.01; done`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ctx, cancel := context.WithCancelCause(t.Context())
+			out, wait := background(t, ctx, newExecutor(t), newTask(common.Job{Command: command, KillGrace: "20s"}))
+			out.await()
+			cancel(executor.Killed{By: "ada"})
+			got := wait()
+			expect(t, got, common.StatusKilled, "killed_by_user")
+			if out.text(common.Stdout) != "ready\ntidied\n" || got.Signal == "SIGKILL" {
+				t.Errorf("printed %q, signal %q", out.text(), got.Signal)
+			}
+			if code := got.ExitCode; !strings.Contains(command, "& ") && (code == nil || *code != 3) {
+				t.Errorf("exit code %v", code)
+			}
+		})
+	}
+}
+
+func TestNoGraceKillsAtOnce(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	out, wait := background(t, ctx, newExecutor(t), newTask(common.Job{Command: `trap 'exit 0' TERM; echo ready; while :; do sleep 0.01; done`, KillGrace: "0s"}))
+	out.await()
+	cancel(executor.ErrStopping)
+	if got := wait(); got.Signal != "SIGKILL" {
+		t.Errorf("ended by %q", got.Signal)
+	}
+}
+
+func TestFenceGrace(t *testing.T) {
+	for _, c := range []struct{ kill, lost, ttl, want time.Duration }{
+		{10 * time.Second, 60 * time.Second, 15 * time.Second, 5 * time.Second},
+		{2 * time.Second, 60 * time.Second, 15 * time.Second, 2 * time.Second},
+		{6 * time.Second, 20 * time.Second, 15 * time.Second, 2500 * time.Millisecond},
+		{6 * time.Second, 15 * time.Second, 20 * time.Second, 0},
+	} {
+		r := common.Record{Policy: common.Policy{KillGrace: c.kill, LostAfter: c.lost}, TTL: c.ttl}
+		if got := executor.FenceGrace(&r); got != c.want {
+			t.Errorf("killGrace %v, lostAfter %v, TTL %v: %v, want %v", c.kill, c.lost, c.ttl, got, c.want)
+		}
+	}
+}
+
+func TestBackgroundChildrenEndWithTheCommand(t *testing.T) {
+	got, out := run(t, shell(`trap '' TERM; sleep 300 & echo $!; sh -c 'sleep 300 & echo $!'; (sleep 300 & echo $!)`))
+	expect(t, got, common.StatusSucceeded, "")
+	list := pids(t, out.text())
+	if len(list) != 3 {
+		t.Errorf("printed %q", out.text())
+	}
+	wantGone(t, list)
+}
+
+// Grandchildren that left the session are found by their environment when they hold
+// the output, or when others of the group were still there.
+func TestGrandchildrenThatLeft(t *testing.T) {
+	for name, command := range map[string]string{
+		"holding the pipe":      `mkfifo f; setsid sh -c 'echo $$; echo >f; exec sleep 300' & read x <f`,
+		"beside a sibling":      `mkfifo f; sleep 300 & echo $!; setsid sh -c 'echo $$; exec >f 2>&1; echo; exec sleep 300' & read x <f`,
+		"forked twice":          `setsid sh -c 'sleep 300 & echo $!' & wait; setsid sh -c 'sleep 300 & echo $!' >&2 & wait`,
+		"with job control":      `bash -c 'set -m; sleep 300 & echo $!'`,
+		"after a killed parent": `mkfifo f; setsid sh -c 'echo $$; echo >f; exec sleep 300' & read x <f; kill -KILL $$`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			task := shell(command)
+			out, wait := background(t, t.Context(), newExecutor(t), task)
+			got := wait()
+			if got.ExitCode == nil && got.Signal != "SIGKILL" {
+				t.Errorf("ended as %+v", got)
+			}
+			list := pids(t, out.text())
+			if len(list) == 0 {
+				t.Error("printed nothing")
+			}
+			wantGone(t, list)
+		})
+	}
+}
+
+// One that cannot be recognised any more cannot hang the run either, and what it
+// goes on printing is not the run's for ever.
+func TestStrangerHoldingThePipe(t *testing.T) {
+	for name, command := range map[string]string{
+		"silent":   `mkfifo f; env -i setsid sh -c 'echo $$ >&2; echo >f; exec sleep 300' & read x <f`,
+		"flooding": `mkfifo f; env -i setsid sh -c 'echo $$ >&2; echo >f; exec yes' & read x <f`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			task := newTask(common.Job{Command: command, Output: &common.OutputPolicy{Max: "64KiB"}})
+			out, wait := background(t, t.Context(), newExecutor(t), task)
+			got := wait()
+			expect(t, got, common.StatusSucceeded, "")
+			list := pids(t, out.text(common.Stderr))
+			// The flooding one dies of the closed pipe, after the run.
+			if len(list) != 1 || name == "silent" && !alive(list[0]) || name == "flooding" && !got.OutputTruncated {
+				t.Errorf("the stranger %v was gone before the run: this shows nothing", list)
+			}
+		})
+	}
+}

@@ -1,0 +1,111 @@
+package executor_test
+
+import (
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"carillon/internal/common"
+	"carillon/internal/executor"
+)
+
+func TestSweepKillsWhatEarlierLivesLeft(t *testing.T) {
+	me := common.NewID()
+	as := func(worker, life string) *executor.Executor {
+		return newExecutor(t, func(c *executor.Config) { c.Worker, c.Life = worker, life })
+	}
+	const tree = `trap '' TERM; setsid sleep 300 >/dev/null 2>&1 & a=$!; env -i sleep 300 >/dev/null 2>&1 & b=$!; echo $$ $a $b; wait`
+	old, oldEnd := background(t, t.Context(), as(me, "first"), shell(tree))
+	older, olderEnd := background(t, t.Context(), as(me, "zeroth"), shell("echo $$; exec sleep 300"))
+	mine, mineEnd := background(t, t.Context(), as(me, "second"), shell("echo $$; exec sleep 2"))
+	other, otherEnd := background(t, t.Context(), as(common.NewID(), "first"), shell("echo $$; exec sleep 2"))
+	for _, out := range []*recorder{old, older, mine, other} {
+		out.await()
+	}
+	gone := append(pids(t, old.text()), pids(t, older.text())...)
+	pids(t, mine.text())
+	pids(t, other.text())
+
+	killed, left, err := executor.Sweep(t.Context(), me, "second")
+	if err != nil || left != 0 || killed < 4 {
+		t.Errorf("killed %d, left %d: %v", killed, left, err)
+	}
+	wantGone(t, gone)
+	expect(t, oldEnd(), common.StatusFailed, "signal")
+	expect(t, olderEnd(), common.StatusFailed, "signal")
+	expect(t, mineEnd(), common.StatusSucceeded, "")
+	expect(t, otherEnd(), common.StatusSucceeded, "")
+
+	if killed, left, err := executor.Sweep(t.Context(), me, "second"); killed != 0 || left != 0 || err != nil {
+		t.Errorf("again: killed %d, left %d: %v", killed, left, err)
+	}
+}
+
+// A worker that was itself started by a command of its earlier life does not kill itself.
+func TestSweepSparesItself(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	me := common.NewID()
+	x := newExecutor(t, func(c *executor.Config) { c.Worker = me })
+	task := newTask(common.Job{Command: self + "; echo ' ended'", Env: map[string]string{asSweeper: "1"}})
+	out := record(t, task)
+	expect(t, x.Run(t.Context(), task, out), common.StatusSucceeded, "")
+	if out.text() != "alive 0 <nil> ended\n" {
+		t.Errorf("printed %q", out.text())
+	}
+}
+
+// A group that somebody else leads is not killed for a member that joined it.
+func TestSweepSparesGroupsOfOthers(t *testing.T) {
+	me := common.NewID()
+	leader := exec.Command("/bin/bash", "-c", `CARILLON_WORKER=`+me+` CARILLON_LIFE=first sleep 300 & echo $!; read line; echo alive`)
+	stdin, err := leader.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	leader.SysProcAttr = sessionOfItsOwn()
+	stdout, err := leader.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := leader.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer time.AfterFunc(patience, func() { _ = leader.Process.Kill() }).Stop()
+	buf := make([]byte, 100)
+	n, err := stdout.Read(buf)
+	if err != nil {
+		t.Fatal(err)
+	}
+	member := pids(t, string(buf[:n]))
+	waitFor(t, func() bool {
+		env, _ := os.ReadFile("/proc/" + strings.TrimSpace(string(buf[:n])) + "/environ")
+		return strings.Contains(string(env), me)
+	})
+	if killed, left, err := executor.Sweep(t.Context(), me, "second"); killed != 1 || left != 0 || err != nil {
+		t.Errorf("killed %d, left %d: %v", killed, left, err)
+	}
+	wantGone(t, member)
+	if _, err := stdin.Write([]byte("\n")); err != nil {
+		t.Error(err)
+	}
+	if n, err := stdout.Read(buf); string(buf[:n]) != "alive\n" {
+		t.Errorf("leader said %q: %v", buf[:n], err)
+	}
+	if err := leader.Wait(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestWhereProcessesLive(t *testing.T) {
+	if id := executor.BootID(); len(id) != 36 || id != executor.BootID() {
+		t.Errorf("boot id %q", id)
+	}
+	if ns := executor.PIDNamespace(); !strings.HasPrefix(ns, "pid:[") {
+		t.Errorf("pid namespace %q", ns)
+	}
+}
