@@ -14,8 +14,8 @@ BINARIES := bin/carillon-master bin/carillon-worker bin/carillon-standalone bin/
 # and a browser.
 DOUBLE   := bin/mongodouble
 CHROMIUM ?= $(or $(wildcard /usr/bin/chromium),$(shell command -v chromium chromium-browser google-chrome 2>/dev/null | head -1))
-export CARILLON_TEST_MONGODOUBLE ?= $(CURDIR)/$(DOUBLE)
-export CARILLON_TEST_CHROMIUM    ?= $(CHROMIUM)
+export CARILLON_MONGODOUBLE   ?= $(CURDIR)/$(DOUBLE)
+export CARILLON_TEST_CHROMIUM ?= $(CHROMIUM)
 
 .PHONY: help
 help: ## list the targets
@@ -73,9 +73,10 @@ web: need-node web/node_modules ## build the console into web/dist
 	cd web && npm run build
 
 .PHONY: generate
-generate: ## write the files that tests compare: pages, OpenAPI, types, golden files
+generate: need-node web/node_modules ## write the files that tests compare: pages, OpenAPI, types
 	@for p in $$(grep -rlE 'flag\.Bool\("update"' --include='*_test.go' cmd internal deploy | xargs -n1 dirname | sort -u); do \
 		echo "generate ./$$p"; $(GO) test ./$$p -update >/dev/null || exit 1; done
+	cd web && npm run gen
 
 web/node_modules: web/package-lock.json
 	cd web && npm ci --no-audit --no-fund

@@ -129,7 +129,7 @@ func TestUnits(t *testing.T) {
 			"ExecStart": "/usr/bin/carillon-worker --config /etc/carillon/worker.yaml"},
 	} {
 		got := directives(t, unit)
-		maps.Copy(want, map[string]string{"Type": "notify", "KillMode": "mixed", "Restart": "on-failure", "NoNewPrivileges": "yes",
+		maps.Copy(want, map[string]string{"Type": "notify", "KillMode": "mixed", "WatchdogSec": "30s", "Restart": "on-failure", "NoNewPrivileges": "yes",
 			"CapabilityBoundingSet": "", "RestartPreventExitStatus": strconv.Itoa(config.ExitCode)})
 		for key, value := range want {
 			if !slices.Equal(got[key], []string{value}) {
