@@ -58,7 +58,9 @@ type Accepted struct {
 	Run  string `json:"run"`
 }
 
-type jobPath struct {
+// JobPath names the job; exported because huma looks into exported fields only.
+// JobPath names a job. (Exported, as huma looks into embedded types only where they are.)
+type JobPath struct {
 	Name string `path:"name" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Name of the job."`
 }
 
@@ -76,20 +78,20 @@ type jobInput struct {
 }
 
 type jobPutInput struct {
-	jobPath
+	JobPath
 	IfMatch     string `header:"If-Match" doc:"Only if the job's ETag is this one."`
 	IfNoneMatch string `header:"If-None-Match" doc:"*: only if there is no such job."`
 	Body        JobInput
 }
 
 type jobDeleteInput struct {
-	jobPath
+	JobPath
 	IfMatch string `header:"If-Match" doc:"Only if the job's ETag is this one."`
 	Kill    bool   `query:"kill" doc:"Also end its runs."`
 }
 
 type jobRunInput struct {
-	jobPath
+	JobPath
 	Body *noteBody `nameHint:"NoteInput"`
 }
 
@@ -154,7 +156,7 @@ func (s *jobsResource) list(ctx context.Context, in *jobListInput) (*jobListOutp
 	return &jobListOutput{Body: page(items, next)}, nil
 }
 
-func (s *jobsResource) get(ctx context.Context, in *jobPath) (*jobOutput, error) {
+func (s *jobsResource) get(ctx context.Context, in *JobPath) (*jobOutput, error) {
 	state, err := s.jobs.Get(ctx, in.Name)
 	return s.output(http.StatusOK, &state, err)
 }

@@ -21,7 +21,7 @@ const (
 )
 
 type outputInput struct {
-	runPath
+	RunPath
 	Offset   int64  `query:"offset" minimum:"0" doc:"Go on from this byte of all that the command printed, over both streams."`
 	Limit    int    `query:"limit" minimum:"1" maximum:"1048576" doc:"How many bytes to go on for at most. Where not given: all of it for a run that has ended, 1 MiB for one that goes on."`
 	Stream   string `query:"stream" enum:"stdout,stderr" doc:"Only this stream."`

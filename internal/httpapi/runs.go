@@ -19,7 +19,9 @@ type runsResource struct {
 	jobs     Jobs
 }
 
-type runPath struct {
+// RunPath names the run; exported because huma looks into exported fields only.
+// RunPath names a run.
+type RunPath struct {
 	ID string `path:"id" pattern:"^[a-z0-9]{1,32}\\.[a-z0-9]{1,40}\\.[0-9]{1,9}$" doc:"Id of the run."`
 }
 
@@ -39,7 +41,7 @@ type runListOutput struct{ Body Page[common.Run] }
 type runOutput struct{ Body common.Run }
 
 type runKillInput struct {
-	runPath
+	RunPath
 	Body *noteBody `nameHint:"NoteInput"`
 }
 
@@ -97,7 +99,7 @@ func (s *runsResource) list(ctx context.Context, in *runListInput) (*runListOutp
 	return &runListOutput{Body: page(runs, next)}, nil
 }
 
-func (s *runsResource) get(ctx context.Context, in *runPath) (*runOutput, error) {
+func (s *runsResource) get(ctx context.Context, in *RunPath) (*runOutput, error) {
 	run, err := s.runs.Run(ctx, in.ID)
 	if err != nil {
 		return nil, err
