@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"maps"
 	"net/netip"
 	"sync"
 	"time"
@@ -15,7 +16,7 @@ type Limiter struct {
 
 	mu    sync.Mutex
 	seen  map[netip.Prefix]*attempts // guarded by mu
-	limit int
+	swept time.Time                  // guarded by mu; when entries that are over were last looked for
 }
 
 type attempts struct {
@@ -28,7 +29,7 @@ const maxNetworks = 4096
 
 // NewLimiter makes a limiter.
 func NewLimiter(burst int, window time.Duration) *Limiter {
-	return &Limiter{burst: burst, window: window, seen: make(map[netip.Prefix]*attempts), limit: maxNetworks}
+	return &Limiter{burst: burst, window: window, seen: make(map[netip.Prefix]*attempts)}
 }
 
 // Take counts an attempt from an address and tells whether it may go on; if not,
@@ -57,14 +58,12 @@ func (l *Limiter) entry(now time.Time, key netip.Prefix) *attempts {
 	if a := l.seen[key]; a != nil && now.Sub(a.since) < l.window {
 		return a
 	}
-	if len(l.seen) >= l.limit {
-		for k, a := range l.seen {
-			if now.Sub(a.since) >= l.window {
-				delete(l.seen, k)
-			}
-		}
+	// A flood must not make each attempt look at all entries.
+	if len(l.seen) >= maxNetworks && now.Sub(l.swept) >= l.window/4 {
+		l.swept = now
+		maps.DeleteFunc(l.seen, func(_ netip.Prefix, a *attempts) bool { return now.Sub(a.since) >= l.window })
 	}
-	if len(l.seen) >= l.limit {
+	if len(l.seen) >= maxNetworks {
 		key = netip.Prefix{}
 		if a := l.seen[key]; a != nil && now.Sub(a.since) < l.window {
 			return a

@@ -71,9 +71,6 @@ func (g *guard) parameters(check *checker, u *url.URL, param func(string) string
 		switch p.In {
 		case "path":
 			check.parameter(p, param(p.Name))
-			if p.Schema.Pattern == common.NamePattern && strings.Contains(param(p.Name), "..") {
-				check.add("path."+p.Name, "name", param(p.Name), "must not contain '..'")
-			}
 		case "query":
 			known[p.Name] = p
 		}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"maps"
 	"net/http"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -132,9 +133,7 @@ func (p problems) refuse(ctx context.Context, code common.Code, detail string, f
 
 // write answers with a problem where huma is not in charge.
 func (p problems) write(w http.ResponseWriter, r *http.Request, problem *Problem) {
-	for name, values := range problem.headers {
-		w.Header()[name] = values
-	}
+	maps.Copy(w.Header(), problem.headers)
 	w.Header().Set("Content-Type", problemType)
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(problem.Status)

@@ -159,6 +159,8 @@ func (c *checker) text(s *huma.Schema, at, text string) {
 		// Patterns of the document are constants; one that does not compile fails every test.
 		if matched, err := regexp.MatchString(s.Pattern, text); err != nil || !matched {
 			c.add(at, "pattern", text, "must match %s", s.Pattern)
+		} else if s.Pattern == common.NamePattern && !common.ValidName(text) {
+			c.add(at, "name", text, "must not contain '..'")
 		}
 	}
 }
@@ -174,7 +176,7 @@ func (c *checker) parameter(p *huma.Param, text string) {
 			c.add(at, "type", text, "must be true or false")
 		}
 	case huma.TypeArray:
-		for _, item := range strings.Split(text, ",") {
+		for item := range strings.SplitSeq(text, ",") {
 			c.check(p.Schema.Items, at, item)
 		}
 	default:

@@ -1,0 +1,166 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"reflect"
+	"testing"
+	"time"
+
+	"carillon/internal/common"
+)
+
+func TestJobComesBackAsSent(t *testing.T) {
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	h := newHarness(t, func(c *Config) { c.Now = func() time.Time { return now } })
+	sent := `{"name":"nightly","title":"每晚报表 <b>","group":"reports","labels":{"team":"data"},"description":"a\nb","cronExpr":"30 2 * * *",
+		"timezone":"Asia/Shanghai","dst":{"gap":"skip"},"args":["a","","c d"],"stdin":"x","env":{"K":"v","k":""},"workDir":"/srv","user":"report",
+		"timeout":"1h30m","killGrace":"5s","successExitCodes":[0,3],"overlap":"skip","output":{"max":"1MiB"}}`
+	w := h.want(http.StatusCreated, as("editor", http.MethodPost, "/api/v1/jobs", sent))
+	if w.Header().Get("ETag") != `"1"` || w.Header().Get("Location") != "/api/v1/jobs/nightly" {
+		t.Errorf("headers %v", w.Header())
+	}
+	w = h.want(http.StatusOK, as("viewer", http.MethodGet, "/api/v1/jobs/nightly", ""))
+	var got, want map[string]any
+	decode(t, w, &got)
+	if err := json.Unmarshal([]byte(sent), &want); err != nil {
+		t.Fatal(err)
+	}
+	meta := got["meta"].(map[string]any)
+	delete(got, "meta")
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("sent %v\ngot  %v", want, got)
+	}
+	if meta["version"] != 1.0 || meta["updatedBy"] != "the editor" || meta["uid"] == "" || meta["nextFire"] != "2026-03-02T02:30:00+08:00" {
+		t.Errorf("meta %v", meta)
+	}
+	// What was read may be sent back as it is.
+	h.want(http.StatusOK, as("editor", http.MethodPut, "/api/v1/jobs/nightly", w.Body.String()))
+	if got := h.jobs["nightly"]; got.Version != 2 || got.UID == meta["uid"] {
+		t.Errorf("meta of the request was taken: %+v", got)
+	}
+}
+
+func TestNextFireIsAfterTheCursor(t *testing.T) {
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	h := newHarness(t, func(c *Config) { c.Now = func() time.Time { return now } })
+	for _, c := range []struct {
+		cron   string
+		cursor time.Time
+		want   string
+	}{
+		{"0 * * * *", now.Add(-24 * time.Hour), "2026-03-01T13:00:00Z"},
+		{"0 * * * *", now.Add(3 * time.Hour), "2026-03-01T16:00:00Z"},
+		{"", now, ""},
+		{"not a line", now, ""},
+	} {
+		h.jobs["a"] = common.JobState{Version: 1, Cursor: c.cursor, StoredJob: common.StoredJob{UID: "u", Job: common.Job{Name: "a", CronExpr: c.cron, Timezone: "UTC"}}}
+		var got Job
+		decode(t, h.want(http.StatusOK, as("viewer", http.MethodGet, "/api/v1/jobs/a", "")), &got)
+		if next := got.Meta.NextFire; !next.IsZero() && next.Format(time.RFC3339) != c.want || next.IsZero() && c.want != "" {
+			t.Errorf("%q after %v: %v, want %s", c.cron, c.cursor, next, c.want)
+		}
+	}
+}
+
+func TestPreconditions(t *testing.T) {
+	h := newHarness(t)
+	put := func(headers ...string) *http.Request {
+		return as("editor", http.MethodPut, "/api/v1/jobs/a", aJob, headers...)
+	}
+	h.problem(http.StatusPreconditionFailed, "stale", "", put("If-Match", `"7"`))
+	w := h.want(http.StatusCreated, put("If-None-Match", "*"))
+	h.problem(http.StatusPreconditionFailed, "stale", "", put("If-None-Match", "*"))
+	h.problem(http.StatusConflict, "exists", "", as("editor", http.MethodPost, "/api/v1/jobs", aJob))
+	first := w.Header().Get("ETag")
+	w = h.want(http.StatusOK, put("If-Match", first))
+	if w.Header().Get("ETag") == first || w.Header().Get("Location") != "" {
+		t.Errorf("headers %v", w.Header())
+	}
+	h.problem(http.StatusPreconditionFailed, "stale", "", put("If-Match", first))
+	h.want(http.StatusOK, put("If-Match", "W/"+w.Header().Get("ETag")))
+	for _, tag := range []string{"1", `"x"`, `"-1"`, `"0"`, "*", `"1", "2"`, `"01"`, `"1"x`} {
+		h.problem(http.StatusUnprocessableEntity, "invalid", "header.If-Match", put("If-Match", tag))
+	}
+	h.problem(http.StatusPreconditionFailed, "stale", "", put("If-Match", `"9999999999999999999"`))
+	h.problem(http.StatusUnprocessableEntity, "invalid", "header.If-None-Match", put("If-None-Match", `"1"`))
+	h.problem(http.StatusUnprocessableEntity, "invalid", "header.If-None-Match", put("If-None-Match", "*", "If-Match", `"3"`))
+	h.problem(http.StatusUnprocessableEntity, "invalid", "body.name", as("editor", http.MethodPut, "/api/v1/jobs/b", aJob))
+	h.problem(http.StatusPreconditionFailed, "stale", "", as("editor", http.MethodDelete, "/api/v1/jobs/a", "", "If-Match", first))
+	h.want(http.StatusNoContent, as("editor", http.MethodDelete, "/api/v1/jobs/a?kill=true", "", "If-Match", `"3"`))
+	if len(h.killed) != 1 {
+		t.Error("kill did not arrive")
+	}
+	h.problem(http.StatusNotFound, "not_found", "", as("editor", http.MethodDelete, "/api/v1/jobs/a", ""))
+	h.problem(http.StatusNotFound, "not_found", "", as("viewer", http.MethodGet, "/api/v1/jobs/a", ""))
+	h.problem(http.StatusNotFound, "not_found", "", as("operator", http.MethodPost, "/api/v1/jobs/a/run", ""))
+}
+
+func TestJobsPage(t *testing.T) {
+	h := newHarness(t)
+	var empty map[string]any
+	decode(t, h.want(http.StatusOK, as("viewer", http.MethodGet, "/api/v1/jobs", "")), &empty)
+	if items, ok := empty["items"].([]any); !ok || len(items) != 0 || empty["nextCursor"] != nil {
+		t.Errorf("an empty list is %v", empty)
+	}
+	for i := range 120 {
+		name := fmt.Sprintf("job-%03d", i)
+		h.want(http.StatusCreated, as("editor", http.MethodPost, "/api/v1/jobs", `{"name":"`+name+`","group":"g`+fmt.Sprint(i%2)+`","command":"true"}`))
+	}
+	var names []string
+	pages := 0
+	for cursor := ""; ; pages++ {
+		var p Page[Job]
+		decode(t, h.want(http.StatusOK, as("viewer", http.MethodGet, "/api/v1/jobs?group=g1&limit=25&cursor="+cursor, "")), &p)
+		for _, j := range p.Items {
+			names = append(names, j.Name)
+		}
+		if cursor = p.NextCursor; cursor == "" {
+			break
+		}
+		h.want(http.StatusUnprocessableEntity, as("viewer", http.MethodGet, "/api/v1/runs?cursor="+cursor, ""))
+	}
+	if len(names) != 60 || pages != 2 || names[0] != "job-001" || names[59] != "job-119" {
+		t.Errorf("%d names on %d pages: %v", len(names), pages+1, names)
+	}
+	var p Page[Job]
+	decode(t, h.want(http.StatusOK, as("viewer", http.MethodGet, "/api/v1/jobs", "")), &p)
+	if len(p.Items) != 50 {
+		t.Errorf("%d on a page without a limit", len(p.Items))
+	}
+	decode(t, h.want(http.StatusOK, as("viewer", http.MethodGet, "/api/v1/jobs?q=119", "")), &p)
+	if len(p.Items) != 1 {
+		t.Errorf("%d found", len(p.Items))
+	}
+}
+
+func TestValidateWritesNothing(t *testing.T) {
+	h := newHarness(t)
+	var v Validation
+	decode(t, h.want(http.StatusOK, as("editor", http.MethodPost, "/api/v1/jobs/validate", aJob)), &v)
+	if !v.Valid || v.Job == nil || v.Job.Name != "a" || len(v.Faults) != 0 {
+		t.Errorf("%+v", v)
+	}
+	v = Validation{}
+	decode(t, h.want(http.StatusOK, as("editor", http.MethodPost, "/api/v1/jobs/validate", `{"name":"A","timeout":"x","command":"y"}`)), &v)
+	if v.Valid || v.Job != nil || len(v.Faults) != 2 || v.Faults[0].Location != "body.name" {
+		t.Errorf("%+v", v)
+	}
+	if len(h.jobs) != 0 {
+		t.Error("validate has written")
+	}
+}
+
+func TestRunNow(t *testing.T) {
+	h := newHarness(t)
+	h.want(http.StatusCreated, as("editor", http.MethodPost, "/api/v1/jobs", aJob))
+	w := h.want(http.StatusAccepted, as("operator", http.MethodPost, "/api/v1/jobs/a/run", `{"note":"by hand"}`))
+	var got Accepted
+	decode(t, w, &got)
+	if got.Run != got.Fire+".1" || w.Header().Get("Location") != "/api/v1/runs/"+got.Run || len(h.notes) != 1 || h.notes[0] != "by hand" {
+		t.Errorf("%+v, notes %q, headers %v", got, h.notes, w.Header())
+	}
+	// The id that was given leads to a path that is taken.
+	h.problem(http.StatusNotFound, "not_found", "", as("viewer", http.MethodGet, w.Header().Get("Location"), ""))
+}
