@@ -7,35 +7,39 @@ import (
 
 // Codes of an Error. They are stable: texts are translated by them.
 const (
-	CodeEmpty         = "cron_empty"          // no text at all
-	CodeTooLong       = "cron_too_long"       // more than 256 characters
-	CodeCharacters    = "cron_characters"     // something else than printable ASCII on one line
-	CodeFieldCount    = "cron_field_count"    // not 5, 6 or 7 fields
-	CodeSixFields     = "cron_six_fields"     // six fields that crons read in two ways
-	CodeZonePrefix    = "cron_zone_prefix"    // TZ= or CRON_TZ= in front of the line
-	CodeAlias         = "cron_alias"          // an unknown @word
-	CodeTrailing      = "cron_trailing"       // text after a complete @word or value
-	CodeEmptyItem     = "cron_empty_item"     // nothing between two commas
-	CodeSyntax        = "cron_syntax"         // a character that fits nowhere
-	CodeFieldRange    = "cron_field_range"    // a value outside the field's range
-	CodeReversed      = "cron_range_reversed" // a range that ends before it starts
-	CodeStep          = "cron_step"           // a step of 0, or longer than the field
-	CodeHash          = "cron_hash"           // H where it has no meaning
-	CodeDayStep       = "cron_day_step"       // */n in one day field beside a restricted other
-	CodeNever         = "cron_never"          // a line that never fires
-	CodePast          = "cron_past"           // a line whose last fire is over
-	CodeEvery         = "cron_every"          // an @every that is no duration of at least 1 s
-	CodeAt            = "cron_at"             // an @at that is no RFC 3339 time
-	CodeEngine        = "cron_engine"         // the engine refused what we made for it
-	CodeZoneMissing   = "zone_missing"        // no zone given
-	CodeZoneLocal     = "zone_local"          // the zone "Local", which differs by machine
-	CodeZoneUnknown   = "zone_unknown"        // not an IANA zone name
-	CodeDSTGap        = "dst_gap"             // unknown gap rule
-	CodeDSTOverlap    = "dst_overlap"         // unknown overlap rule
-	maxQuoted         = 80
-	maxTextLen        = 256
-	minYear, maxYear  = 1970, 2099
-	maxZoneNameLength = 64
+	CodeEmpty       = "cron_empty"          // no text at all
+	CodeTooLong     = "cron_too_long"       // more than 256 characters
+	CodeCharacters  = "cron_characters"     // something else than printable ASCII on one line
+	CodeFieldCount  = "cron_field_count"    // not 5, 6 or 7 fields
+	CodeSixFields   = "cron_six_fields"     // six fields that crons read in two ways
+	CodeZonePrefix  = "cron_zone_prefix"    // TZ= or CRON_TZ= in front of the line
+	CodeAlias       = "cron_alias"          // an unknown @word
+	CodeTrailing    = "cron_trailing"       // text after a complete @word or value
+	CodeEmptyItem   = "cron_empty_item"     // nothing between two commas
+	CodeSyntax      = "cron_syntax"         // a character that fits nowhere
+	CodeFieldRange  = "cron_field_range"    // a value outside the field's range
+	CodeReversed    = "cron_range_reversed" // a range that ends before it starts
+	CodeStep        = "cron_step"           // a step of 0, or longer than the field
+	CodeHash        = "cron_hash"           // H where it has no meaning
+	CodeDayStep     = "cron_day_step"       // */n in one day field beside a restricted other
+	CodeNever       = "cron_never"          // a line that never fires
+	CodePast        = "cron_past"           // a line whose last fire is over
+	CodeEvery       = "cron_every"          // an @every that is no duration of at least 1 s
+	CodeAt          = "cron_at"             // an @at that is no RFC 3339 time
+	CodeEngine      = "cron_engine"         // the engine refused what we made for it
+	CodeZoneMissing = "zone_missing"        // no zone given
+	CodeZoneLocal   = "zone_local"          // the zone "Local", which differs by machine
+	CodeZoneUnknown = "zone_unknown"        // not an IANA zone name
+	CodeDSTGap      = "dst_gap"             // unknown gap rule
+	CodeDSTOverlap  = "dst_overlap"         // unknown overlap rule
+)
+
+// Limits of what is read, and of what an error repeats.
+const (
+	maxQuoted        = 80  // bytes
+	maxTextLen       = 256 // bytes
+	maxZoneName      = 64  // bytes
+	minYear, maxYear = 1970, 2099
 )
 
 // Names of what an Error is about, beside the seven fields of a line.

@@ -100,7 +100,7 @@ func loadZone(name string) (*zone, *Error) {
 // zoneName keeps out what zone data on disk has beside the zones: leap-second
 // variants, which count time differently, and this machine's own zone.
 func zoneName(name string) bool {
-	if len(name) > maxZoneNameLength {
+	if len(name) > maxZoneName {
 		return false
 	}
 	for part := range strings.SplitSeq(name, "/") {
