@@ -8,8 +8,8 @@ import (
 
 // How long Run waits for what the command left behind.
 const (
-	drainWait  = 50 * time.Millisecond // for its outputs to end, before /proc is read
-	settleWait = 5 * time.Second       // for its descendants to be gone, at most
+	drainWait  = 250 * time.Millisecond // for its outputs to end, before /proc is read; a busy machine takes tens
+	settleWait = 5 * time.Second        // for its descendants to be gone, at most
 	shortPoll  = 5 * time.Millisecond
 	longPoll   = 200 * time.Millisecond
 )
