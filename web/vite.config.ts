@@ -52,6 +52,15 @@ export default defineConfig({
         entryFileNames: 'assets/[name].js',
         chunkFileNames: 'assets/[name].js',
         assetFileNames: 'assets/[name][extname]',
+        // Named groups, because names that a bundler picks for what pages share move with every change. What a single page
+        // needs stays with it.
+        codeSplitting: {
+          groups: [
+            { name: 'vendor', test: /node_modules\/(?!@mantine|@floating-ui|@tanstack\/(react-virtual|virtual-core))/, priority: 2 },
+            { name: 'mantine', test: /node_modules\/(@mantine|@floating-ui)/, priority: 2 },
+            { name: 'shared', test: /src\/(api|app|i18n|lib|parts|theme)\//, priority: 1 },
+          ],
+        },
       },
     },
   },

@@ -1,4 +1,22 @@
+import './theme/styles.ts';
 import { createRoot } from 'react-dom/client';
+import { Connectivity } from './api/connectivity.ts';
+import { createQueryClient } from './api/queryClient.ts';
+import { App } from './app/App.tsx';
+import { createConsoleRouter } from './app/router.tsx';
+import { createTranslator } from './i18n/index.ts';
+import { takeLoginCode } from './lib/fragment.ts';
 
 const root = document.getElementById('root');
-if (root) createRoot(root).render(<h1>Carillon</h1>);
+if (root) {
+  const connectivity = new Connectivity();
+  createRoot(root).render(
+    <App
+      loginCode={takeLoginCode(window.location, window.history)}
+      translator={createTranslator()}
+      connectivity={connectivity}
+      queryClient={createQueryClient(connectivity)}
+      router={createConsoleRouter()}
+    />,
+  );
+}

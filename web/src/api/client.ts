@@ -1,0 +1,12 @@
+import createClient from 'openapi-fetch';
+import type { paths } from './schema.gen.ts';
+
+export const client = createClient<paths>({ baseUrl: window.location.origin });
+
+// The server words schedules in the language of the page.
+client.use({
+  onRequest({ request }) {
+    request.headers.set('Accept-Language', document.documentElement.lang);
+    return request;
+  },
+});

@@ -1,0 +1,104 @@
+import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { client } from './client.ts';
+import { keys } from './keys.ts';
+import { answerOf, dataOf, Problem, type Fault } from './problem.ts';
+import type { Definition, Job } from './types.ts';
+
+export const pageSize = 50;
+
+/** A job as it was read, and the version that a change must name. */
+export interface VersionedJob {
+  job: Job;
+  etag: string;
+}
+
+export function useJobs(q: string, cursor: string) {
+  return useQuery({
+    queryKey: keys.jobList(q, cursor),
+    queryFn: ({ signal }) =>
+      dataOf(client.GET('/api/v1/jobs', { params: { query: { q: q || undefined, cursor: cursor || undefined, limit: pageSize } }, signal })),
+    placeholderData: keepPreviousData,
+    refetchInterval: 5000,
+  });
+}
+
+async function fetchJob(name: string, signal?: AbortSignal): Promise<VersionedJob> {
+  const { data, response } = await answerOf(client.GET('/api/v1/jobs/{name}', { params: { path: { name } }, signal }));
+  return { job: data, etag: response.headers.get('ETag') ?? `"${data.meta.version}"` };
+}
+
+export function useJob(name: string, options: { enabled?: boolean; live?: boolean } = {}) {
+  return useQuery({
+    queryKey: keys.job(name),
+    queryFn: ({ signal }) => fetchJob(name, signal),
+    enabled: options.enabled ?? true,
+    refetchInterval: options.live ? 5000 : false,
+    // An editor works on what it opened; a newer version reaches it through the conflict dialog.
+    refetchOnWindowFocus: options.live ?? false,
+  });
+}
+
+/** Reads the job as it is now, past the cache. */
+export function useFreshJob() {
+  const queryClient = useQueryClient();
+  return useMutation({
+    mutationFn: (name: string) => fetchJob(name),
+    onSuccess: (fresh) => queryClient.setQueryData(keys.job(fresh.job.name), fresh),
+  });
+}
+
+/** Creates a job, or with an etag replaces exactly the version that the etag names (412 otherwise). */
+export function useSaveJob() {
+  const queryClient = useQueryClient();
+  return useMutation({
+    mutationFn: ({ definition, etag }: { definition: Definition; etag?: string | undefined }) =>
+      etag === undefined
+        ? dataOf(client.POST('/api/v1/jobs', { body: definition }))
+        : dataOf(
+            client.PUT('/api/v1/jobs/{name}', {
+              params: { path: { name: definition.name }, header: { 'If-Match': etag } },
+              body: definition,
+            }),
+          ),
+    onSuccess: () => queryClient.invalidateQueries({ queryKey: keys.jobs }),
+  });
+}
+
+export function useDeleteJob() {
+  const queryClient = useQueryClient();
+  return useMutation({
+    mutationFn: (name: string) => dataOf(client.DELETE('/api/v1/jobs/{name}', { params: { path: { name } } })),
+    onSuccess: (_data, name) => {
+      queryClient.removeQueries({ queryKey: keys.job(name) });
+      return queryClient.invalidateQueries({ queryKey: keys.jobs });
+    },
+  });
+}
+
+/** Asks for a run outside the plan. */
+export function useRunJob() {
+  const queryClient = useQueryClient();
+  return useMutation({
+    mutationFn: (name: string) => dataOf(client.POST('/api/v1/jobs/{name}/run', { params: { path: { name } }, body: {} })),
+    onSuccess: () => queryClient.invalidateQueries({ queryKey: keys.runs }),
+  });
+}
+
+/** All that the server finds wrong with a definition, without writing anything. */
+export function useValidation(definition: Definition, enabled: boolean) {
+  return useQuery({
+    queryKey: keys.validation(definition),
+    queryFn: async ({ signal }): Promise<readonly Fault[]> => {
+      try {
+        const { faults } = await dataOf(client.POST('/api/v1/jobs/validate', { body: definition, signal }));
+        return faults.map((fault) => ({ ...fault, location: fault.location.replace(/^body\.?/, '') }));
+      } catch (error) {
+        if (error instanceof Problem && error.code === 'invalid') return error.faults;
+        throw error;
+      }
+    },
+    enabled,
+    placeholderData: keepPreviousData,
+    staleTime: 30_000,
+  });
+}

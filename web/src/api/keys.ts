@@ -1,0 +1,13 @@
+/** The query cache's keys. What a mutation changes is invalidated by prefix. */
+export const keys = {
+  session: ['session'] as const,
+  jobs: ['jobs'] as const,
+  jobList: (q: string, cursor: string) => ['jobs', 'list', q, cursor] as const,
+  job: (name: string) => ['jobs', 'one', name] as const,
+  runs: ['runs'] as const,
+  runList: (filter: Record<string, string | undefined>, cursor: string) => ['runs', 'list', filter, cursor] as const,
+  run: (id: string) => ['runs', 'one', id] as const,
+  workers: ['workers'] as const,
+  validation: (definition: object) => ['validation', definition] as const,
+  preview: (request: object, language: string) => ['preview', request, language] as const,
+};

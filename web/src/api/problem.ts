@@ -1,0 +1,79 @@
+// What can go wrong with a call: the server answered with a problem, or there was no server to answer.
+
+import type { components } from './schema.gen.ts';
+
+type ProblemBody = components['schemas']['Problem'];
+
+export interface Fault {
+  /** The field's path in the body that was sent: "cronExpr", "env.HOME", "output.max". */
+  location: string;
+  message: string;
+  code?: string | undefined;
+  hint?: string | undefined;
+}
+
+/** An answer that says no, with the server's code for it. */
+export class Problem extends Error {
+  readonly status: number;
+  readonly code: string;
+  readonly hint: string | undefined;
+  readonly requestId: string | undefined;
+  readonly faults: readonly Fault[];
+
+  constructor(status: number, body: Partial<ProblemBody> | undefined) {
+    super(body?.detail ?? body?.title ?? `HTTP ${status}`);
+    this.name = 'Problem';
+    this.status = status;
+    this.code = body?.code ?? `http_${status}`;
+    this.hint = body?.hint;
+    this.requestId = body?.requestId;
+    this.faults = (body?.errors ?? []).map((e) => ({
+      location: (e.location ?? '').replace(/^body\.?/, ''),
+      message: e.message ?? '',
+      code: e.code,
+      hint: e.hint,
+    }));
+  }
+}
+
+/** No answer: the server is stopped, restarting, or out of reach. */
+export class ServerAway extends Error {
+  constructor() {
+    super('the server does not answer');
+    this.name = 'ServerAway';
+  }
+}
+
+interface Outcome<T> {
+  data?: T;
+  error?: unknown;
+  response: Response;
+}
+
+async function settle<T>(call: Promise<Outcome<T>>): Promise<Outcome<T>> {
+  try {
+    return await call;
+  } catch (cause) {
+    // fetch rejects with a TypeError when nobody answers; an abort is the caller's own doing.
+    if (cause instanceof TypeError) throw new ServerAway();
+    throw cause;
+  }
+}
+
+function isProblem(body: unknown): body is Partial<ProblemBody> {
+  return typeof body === 'object' && body !== null;
+}
+
+/** Resolves to the answer with its body; rejects with Problem or ServerAway. */
+export async function answerOf<T>(call: Promise<Outcome<T>>): Promise<{ data: T; response: Response }> {
+  const { data, error, response } = await settle(call);
+  if (response.ok) return { data: data as T, response };
+  // A proxy says so when the server behind it is gone; the server itself would have sent a problem.
+  if (response.status >= 502 && response.status <= 504 && !isProblem(error)) throw new ServerAway();
+  throw new Problem(response.status, isProblem(error) ? error : undefined);
+}
+
+/** Resolves to the body of the answer. */
+export async function dataOf<T>(call: Promise<Outcome<T>>): Promise<T> {
+  return (await answerOf(call)).data;
+}

@@ -1,0 +1,31 @@
+import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query';
+import type { Connectivity } from './connectivity.ts';
+import { Problem, ServerAway } from './problem.ts';
+import { endSession } from './session.ts';
+
+/** Makes the query client. It reports to connectivity after each call, and forgets who is signed in when the server no longer knows. */
+export function createQueryClient(connectivity: Connectivity): QueryClient {
+  const onError = (error: Error) => {
+    if (error instanceof ServerAway) connectivity.report(true);
+    else if (error instanceof Problem) {
+      connectivity.report(false);
+      if (error.status === 401) endSession(queryClient);
+    }
+  };
+  const onSuccess = () => {
+    if (!connectivity.isAway()) return;
+    connectivity.report(false);
+    void queryClient.invalidateQueries();
+  };
+  const queryClient: QueryClient = new QueryClient({
+    queryCache: new QueryCache({ onError, onSuccess }),
+    mutationCache: new MutationCache({ onError, onSuccess }),
+    defaultOptions: {
+      // Lists are polled and the gate asks again while the server is away, so a failed call is not repeated by itself.
+      // The server may be on this very machine: what the browser thinks of the network does not matter.
+      queries: { retry: false, networkMode: 'always', staleTime: 1000 },
+      mutations: { retry: false, networkMode: 'always' },
+    },
+  });
+  return queryClient;
+}

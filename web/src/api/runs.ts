@@ -1,0 +1,50 @@
+import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { client } from './client.ts';
+import { pageSize } from './jobs.ts';
+import { keys } from './keys.ts';
+import { dataOf } from './problem.ts';
+import type { RunStatus } from './types.ts';
+
+export const statuses: readonly RunStatus[] = [
+  'waiting', 'running', 'succeeded', 'failed', 'timed_out', 'killed', 'lost', 'skipped', 'refused', 'missed',
+];
+
+export function isTerminal(status: RunStatus): boolean {
+  return status !== 'waiting' && status !== 'running';
+}
+
+export interface RunFilter {
+  job?: string | undefined;
+  status?: RunStatus | undefined;
+}
+
+export function useRuns(filter: RunFilter, cursor: string, limit = pageSize) {
+  return useQuery({
+    queryKey: keys.runList({ ...filter, limit: String(limit) }, cursor),
+    queryFn: ({ signal }) =>
+      dataOf(
+        client.GET('/api/v1/runs', {
+          params: { query: { job: filter.job, status: filter.status && [filter.status], cursor: cursor || undefined, limit } },
+          signal,
+        }),
+      ),
+    placeholderData: keepPreviousData,
+    refetchInterval: 2000,
+  });
+}
+
+export function useRun(id: string) {
+  return useQuery({
+    queryKey: keys.run(id),
+    queryFn: ({ signal }) => dataOf(client.GET('/api/v1/runs/{id}', { params: { path: { id } }, signal })),
+    refetchInterval: ({ state }) => (state.data && isTerminal(state.data.status) ? false : 1000),
+  });
+}
+
+export function useKillRun() {
+  const queryClient = useQueryClient();
+  return useMutation({
+    mutationFn: (id: string) => dataOf(client.POST('/api/v1/runs/{id}/kill', { params: { path: { id } }, body: {} })),
+    onSuccess: () => queryClient.invalidateQueries({ queryKey: keys.runs }),
+  });
+}

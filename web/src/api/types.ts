@@ -1,0 +1,14 @@
+import type { components } from './schema.gen.ts';
+
+type Schemas = components['schemas'];
+
+export type Definition = Schemas['Definition'];
+export type Job = Schemas['Job'];
+export type Run = Schemas['Run'];
+export type RunStatus = Run['status'];
+export type Worker = Schemas['Worker'];
+export type Me = Schemas['Me'];
+export type Role = Me['role'];
+export type PreviewRequest = Schemas['PreviewRequest'];
+export type Preview = Schemas['Preview'];
+export type ScheduleNote = Schemas['Note'];

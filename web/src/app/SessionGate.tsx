@@ -1,0 +1,55 @@
+import { Loader, Modal } from '@mantine/core';
+import { useEffect, useRef, type ReactNode } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useLogin, useSessionState } from '../api/session.ts';
+import { ServerAway } from '../api/problem.ts';
+import { ProblemNotice } from '../parts/ProblemNotice.tsx';
+import { LoginForm, LoginPage } from '../screens/login/LoginPage.tsx';
+import { useServerAway } from './connectivity.ts';
+import classes from './SessionGate.module.css';
+import { SessionContext } from './session.ts';
+
+/**
+ * Shows the console to whoever is signed in, and the way in to everybody else. A login code is exchanged first. When a
+ * session ends while the console is open, the page stays as it is under a dialog, so that nothing typed is lost.
+ */
+export function SessionGate({ loginCode, children }: { loginCode: string | undefined; children: ReactNode }) {
+  const { t } = useTranslation();
+  const away = useServerAway();
+  const exchange = useLogin();
+  const codeLeft = useRef(loginCode);
+  useEffect(() => {
+    const code = codeLeft.current;
+    codeLeft.current = undefined;
+    if (code !== undefined) exchange.mutate({ code });
+  }, [exchange]);
+
+  const exchanging = loginCode !== undefined && (exchange.isIdle || exchange.isPending);
+  const session = useSessionState(!exchanging, away);
+
+  if (session.data && session.data.state !== 'out') {
+    const ended = session.data.state === 'ended';
+    return (
+      <SessionContext value={session.data.me}>
+        {children}
+        <Modal opened={ended} onClose={() => undefined} withCloseButton={false} closeOnEscape={false} closeOnClickOutside={false} title={t('login.title')}>
+          <LoginForm note={t('login.expired')} />
+        </Modal>
+      </SessionContext>
+    );
+  }
+  if (session.data) return <LoginPage linkFailed={exchange.isError && !(exchange.error instanceof ServerAway)} />;
+  return (
+    <main className={classes.centre} role="status">
+      <h1 className="unseen">Carillon</h1>
+      {session.error && !(session.error instanceof ServerAway) ? (
+        <ProblemNotice error={session.error} onRetry={() => void session.refetch()} />
+      ) : (
+        <>
+          <Loader aria-hidden="true" />
+          <p>{away ? t('offline.first') : exchanging ? t('login.exchanging') : t('common.loading')}</p>
+        </>
+      )}
+    </main>
+  );
+}

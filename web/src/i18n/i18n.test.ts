@@ -1,0 +1,38 @@
+import { describe, expect, it } from 'vitest';
+import { en } from './en.ts';
+import { chooseLanguage } from './index.ts';
+import { zh } from './zh.ts';
+
+function flatten(node: object, prefix = ''): Map<string, string> {
+  const all = new Map<string, string>();
+  for (const [key, value] of Object.entries(node)) {
+    if (typeof value === 'string') all.set(prefix + key, value);
+    else for (const [k, v] of flatten(value as object, `${prefix}${key}.`)) all.set(k, v);
+  }
+  return all;
+}
+
+const english = flatten(en);
+const chinese = flatten(zh);
+const placeholders = (text = '') => [...text.matchAll(/{{(\w+)}}/g)].map((m) => m[1]).sort();
+
+// Texts that are the same in both: symbols, and names that nobody translates.
+const same = new Set(['common.none', 'login.tokenPlaceholder', 'job.shell', 'editor.shell', 'run.delayOf']);
+
+describe('English and Chinese', () => {
+  it('have the same keys', () => expect([...chinese.keys()].sort()).toEqual([...english.keys()].sort()));
+  it.each([...english.keys()])('%s has the same placeholders and is translated', (key) => {
+    expect(placeholders(chinese.get(key))).toEqual(placeholders(english.get(key)));
+    expect(english.get(key)).not.toBe('');
+    if (!same.has(key)) expect(chinese.get(key)).toMatch(/\p{Script=Han}/u);
+  });
+});
+
+it.each([
+  ['zh', ['en-US'], 'zh'],
+  [null, ['zh-CN', 'en'], 'zh'],
+  [null, ['de-DE', 'zh-Hant'], 'zh'],
+  [null, ['de-DE'], 'en'],
+  ['xx', ['en-GB'], 'en'],
+  [null, [], 'en'],
+])('stored %s, wanted %j: %s', (stored, wanted, language) => expect(chooseLanguage(stored, wanted)).toBe(language));

@@ -1,0 +1,34 @@
+import { describe, expect, it } from 'vitest';
+import { parseLoginCode, takeLoginCode } from './fragment.ts';
+
+describe('parseLoginCode', () => {
+  it.each([
+    ['#login=abc-DEF_123', 'abc-DEF_123'],
+    ['login=abc', 'abc'],
+    ['#login=abc&next=x', 'abc'],
+    ['#login=', undefined],
+    ['#other=abc', undefined],
+    ['', undefined],
+    ['#login=a%0Ab', undefined],
+    ['#login=<script>', undefined],
+    [`#login=${'a'.repeat(300)}`, undefined],
+  ])('%s', (hash, code) => expect(parseLoginCode(hash)).toBe(code));
+});
+
+describe('takeLoginCode', () => {
+  const visit = (hash: string) => {
+    const replaced: string[] = [];
+    const location = { hash, pathname: '/jobs', search: '?q=a' } as Location;
+    const history = { state: null, replaceState: (_s: unknown, _t: string, url: string) => replaced.push(url) } as unknown as History;
+    return { code: takeLoginCode(location, history), replaced };
+  };
+  it('takes the code and wipes it from the address', () => {
+    expect(visit('#login=abc')).toEqual({ code: 'abc', replaced: ['/jobs?q=a'] });
+  });
+  it('wipes a malformed code too', () => {
+    expect(visit('#login=a%0Ab')).toEqual({ code: undefined, replaced: ['/jobs?q=a'] });
+  });
+  it('leaves other fragments alone', () => {
+    expect(visit('#section')).toEqual({ code: undefined, replaced: [] });
+  });
+});

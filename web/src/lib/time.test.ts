@@ -1,0 +1,29 @@
+import { expect, it } from 'vitest';
+import { formatTime, formatTimeInZone, relativeTime, wallClock, weekday } from './time.ts';
+
+it('formats in a zone', () => {
+  expect(formatTime('2026-03-29T01:30:05Z', 'en', 'Europe/Berlin')).toBe('Mar 29, 2026, 03:30:05');
+  expect(formatTime('2026-03-29T01:30:05Z', 'zh', 'Asia/Shanghai')).toBe('2026年3月29日 09:30:05');
+  expect(formatTime('not a time', 'en')).toBe('not a time');
+});
+
+it('writes the zone out, and survives one the browser does not know', () => {
+  expect(formatTimeInZone('2026-03-29T01:30:05Z', 'en', 'Europe/Berlin')).toContain('03:30:05');
+  expect(formatTimeInZone('2026-03-29T01:30:05Z', 'en', 'Mars/Olympus')).toContain('2026');
+});
+
+it('reads the wall clock of the text itself', () => {
+  expect(wallClock('2026-03-29T02:30:00.123+01:00')).toEqual({ date: '2026-03-29', time: '02:30:00', offset: '+01:00' });
+  expect(wallClock('2026-03-29T02:30:00Z')?.offset).toBe('+00:00');
+  expect(wallClock('29.3.2026')).toBeUndefined();
+  expect(weekday('2026-03-29', 'en')).toBe('Sun');
+  expect(weekday('2026-03-29', 'zh')).toBe('周日');
+});
+
+it.each([
+  ['2026-01-01T00:00:30Z', 'in 30 seconds'],
+  ['2026-01-01T00:05:30Z', 'in 5 minutes'],
+  ['2025-12-31T21:00:00Z', '3 hours ago'],
+  ['2025-12-31T00:00:00Z', 'yesterday'],
+  ['2026-01-01T00:00:00Z', 'now'],
+])('%s is %s', (iso, want) => expect(relativeTime(iso, Date.parse('2026-01-01T00:00:00Z'), 'en')).toBe(want));

@@ -1,0 +1,42 @@
+// Times for reading. Absolute ones are shown in the viewer's zone with seconds; the form with a zone name goes into hover texts.
+
+export function formatTime(iso: string, language: string, timeZone?: string): string {
+  const date = new Date(iso);
+  if (Number.isNaN(date.getTime())) return iso;
+  return new Intl.DateTimeFormat(language, {
+    year: 'numeric', month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23', timeZone,
+  }).format(date);
+}
+
+/** Like formatTime, in a named zone and with the zone written out; an unknown zone falls back to the viewer's. */
+export function formatTimeInZone(iso: string, language: string, timeZone?: string): string {
+  const date = new Date(iso);
+  if (Number.isNaN(date.getTime())) return iso;
+  const options: Intl.DateTimeFormatOptions = { dateStyle: 'full', timeStyle: 'long', hourCycle: 'h23' };
+  try {
+    return new Intl.DateTimeFormat(language, { ...options, timeZone }).format(date);
+  } catch {
+    return new Intl.DateTimeFormat(language, options).format(date);
+  }
+}
+
+/** The wall clock that an RFC 3339 text itself names, whatever zone the viewer is in: {"date":"2026-03-29","time":"02:30:00","offset":"+01:00"}. */
+export function wallClock(rfc3339: string): { date: string; time: string; offset: string } | undefined {
+  const m = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.\d+)?(Z|[+-]\d\d:\d\d)$/.exec(rfc3339);
+  return m ? { date: m[1] ?? '', time: m[2] ?? '', offset: m[3] === 'Z' ? '+00:00' : (m[3] ?? '') } : undefined;
+}
+
+/** The weekday of a plain date, in the reader's language. */
+export function weekday(date: string, language: string): string {
+  return new Intl.DateTimeFormat(language, { weekday: 'short', timeZone: 'UTC' }).format(new Date(`${date}T00:00:00Z`));
+}
+
+const steps: [Intl.RelativeTimeFormatUnit, number][] = [['day', 86400], ['hour', 3600], ['minute', 60], ['second', 1]];
+
+/** "in 5 minutes", "3 hours ago", in the reader's language. */
+export function relativeTime(iso: string, now: number, language: string): string {
+  const seconds = (Date.parse(iso) - now) / 1000;
+  if (Number.isNaN(seconds)) return iso;
+  const [unit, size] = steps.find(([, s]) => Math.abs(seconds) >= s) ?? ['second', 1];
+  return new Intl.RelativeTimeFormat(language, { numeric: 'auto' }).format(Math.trunc(seconds / size), unit);
+}

@@ -1,0 +1,60 @@
+import { createColumnHelper, tableFeatures, useTable, type ColumnDef } from '@tanstack/react-table';
+import type { ReactNode } from 'react';
+import classes from './DataTable.module.css';
+
+// Sorting, filtering and paging are the server's work, so the table needs no feature of its own.
+const features = tableFeatures({});
+
+export type Columns<Row extends object> = ColumnDef<typeof features, Row>[];
+
+/** Describes a column; small false leaves it out on a phone. */
+export function column<Row extends object>(id: string, header: string, cell: (row: Row) => ReactNode, small = true): ColumnDef<typeof features, Row> {
+  return createColumnHelper<typeof features, Row>().display({
+    id,
+    header,
+    cell: ({ row }) => cell(row.original),
+    meta: { small },
+  }) as ColumnDef<typeof features, Row>;
+}
+
+interface Props<Row extends object> {
+  caption: string;
+  columns: Columns<Row>;
+  rows: Row[];
+  rowId: (row: Row) => string;
+  busy?: boolean;
+}
+
+export function DataTable<Row extends object>({ caption, columns, rows, rowId, busy = false }: Props<Row>) {
+  const table = useTable({ features, columns, data: rows, getRowId: rowId });
+  const hide = (meta: unknown) => ((meta as { small?: boolean } | undefined)?.small === false ? classes.wideOnly : undefined);
+  return (
+    <div className={classes.frame} aria-busy={busy}>
+      <table className={classes.table}>
+        <caption className="unseen">{caption}</caption>
+        <thead>
+          {table.getHeaderGroups().map((group) => (
+            <tr key={group.id}>
+              {group.headers.map((header) => (
+                <th key={header.id} scope="col" className={hide(header.column.columnDef.meta)}>
+                  {header.id === 'actions' ? <span className="unseen"><table.FlexRender header={header} /></span> : <table.FlexRender header={header} />}
+                </th>
+              ))}
+            </tr>
+          ))}
+        </thead>
+        <tbody>
+          {table.getRowModel().rows.map((row) => (
+            <tr key={row.id} data-row={row.id}>
+              {row.getAllCells().map((cell) => (
+                <td key={cell.id} className={hide(cell.column.columnDef.meta)}>
+                  <table.FlexRender cell={cell} />
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

@@ -1,0 +1,42 @@
+// The console's own icons: 24 units wide, drawn with the text's colour, and hidden from screen readers, whose users get words.
+
+const paths = {
+  bell: 'M12 3a6 6 0 0 0-6 6v4l-2 4h16l-2-4V9a6 6 0 0 0-6-6zM10 20a2 2 0 0 0 4 0',
+  play: 'M7 5v14l11-7z',
+  plus: 'M12 5v14M5 12h14',
+  pencil: 'M4 20l1-4L16 5l3 3L8 19zM14 7l3 3',
+  trash: 'M5 7h14M10 11v6M14 11v6M6 7l1 13h10l1-13M9 7V4h6v3',
+  dots: 'M5 12h.01M12 12h.01M19 12h.01',
+  search: 'M11 4a7 7 0 1 0 0 14 7 7 0 0 0 0-14zM20 20l-4-4',
+  sun: 'M12 8a4 4 0 1 0 0 8 4 4 0 0 0 0-8zM12 2v2M12 20v2M2 12h2M20 12h2M5 5l1.500 1.500M17.500 17.500L19 19M5 19l1.500-1.500M17.500 6.500L19 5',
+  moon: 'M20 14A8 8 0 0 1 10 4a8 8 0 1 0 10 10z',
+  screen: 'M3 5h18v11H3zM9 20h6M12 16v4',
+  globe: 'M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18zM3 12h18M12 3c3 3 3 15 0 18M12 3c-3 3-3 15 0 18',
+  user: 'M12 4a4 4 0 1 0 0 8 4 4 0 0 0 0-8zM4 21a8 8 0 0 1 16 0',
+  stop: 'M6 6h12v12H6z',
+  download: 'M12 4v11M7 11l5 5 5-5M5 20h14',
+  copy: 'M9 9h11v11H9zM5 15H4V4h11v1',
+  check: 'M5 12l5 5 9-10',
+  close: 'M6 6l12 12M18 6L6 18',
+  warn: 'M12 4L2 20h20zM12 10v5M12 18h.01',
+  clock: 'M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18zM12 7v5l3 2',
+  skip: 'M6 5v14l8-7zM18 5v14',
+  question: 'M9 9a3 3 0 1 1 4 3c-1 .5-1 1-1 2M12 18h.01',
+  keyboard: 'M3 6h18v12H3zM7 10h.01M11 10h.01M15 10h.01M8 14h8',
+  left: 'M15 5l-7 7 7 7',
+  right: 'M9 5l7 7-7 7',
+  out: 'M10 4H5v16h5M14 8l4 4-4 4M18 12H9',
+} as const;
+
+export type IconName = keyof typeof paths;
+
+export function Icon({ name, size = 18 }: { name: IconName; size?: number }) {
+  return (
+    <svg
+      width={size} height={size} viewBox="0 0 24 24" fill="none" stroke="currentColor" strokeWidth={name === 'dots' ? 3 : 1.8}
+      strokeLinecap="round" strokeLinejoin="round" aria-hidden="true" focusable="false"
+    >
+      <path d={paths[name]} />
+    </svg>
+  );
+}

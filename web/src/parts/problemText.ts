@@ -1,0 +1,28 @@
+import type { TFunction } from 'i18next';
+import { Problem, ServerAway, type Fault } from '../api/problem.ts';
+
+function known(t: TFunction, key: string): string | undefined {
+  // Keys are made from the server's codes, which are not known when this is compiled.
+  const text = (t as (key: string, options: object) => string)(key, { defaultValue: '' });
+  return text === '' ? undefined : text;
+}
+
+/** The sentence for an error: the server's own words in English, a translation by code elsewhere. */
+export function problemText(t: TFunction, language: string, error: Error): { text: string; hint?: string | undefined } {
+  if (error instanceof ServerAway) return { text: t('problem.away') };
+  if (!(error instanceof Problem)) return { text: t('problem.unexpected') };
+  if (language === 'en') return { text: sentence(error.message), hint: error.hint };
+  return { text: known(t, `problem.codes.${error.code}`) ?? error.message };
+}
+
+/** The sentence for one fault of what was sent, to be shown at its field. */
+export function faultText(t: TFunction, language: string, fault: Fault): string {
+  const translated = fault.code === undefined ? undefined : known(t, `problem.faults.${fault.code}`);
+  if (language !== 'en' && translated !== undefined) return translated;
+  return [sentence(fault.message), fault.hint ? sentence(fault.hint) : ''].filter(Boolean).join(' ');
+}
+
+function sentence(text: string): string {
+  const begun = text.charAt(0).toUpperCase() + text.slice(1);
+  return /[.!?。！？:]$/.test(begun) ? begun : `${begun}.`;
+}

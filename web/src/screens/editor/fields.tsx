@@ -1,0 +1,152 @@
+import { ActionIcon, Autocomplete, Button, NativeSelect, SegmentedControl, Textarea, TextInput } from '@mantine/core';
+import { useMemo } from 'react';
+import { useTranslation } from 'react-i18next';
+import { Icon } from '../../parts/icons.tsx';
+import { Panel } from '../../parts/Panel.tsx';
+import classes from './Editor.module.css';
+import type { EnvRow, Field, Form } from './form.ts';
+
+interface Props {
+  form: Form;
+  set: (change: Partial<Form>) => void;
+  errorAt: (field: Field) => string | undefined;
+}
+
+export function IdentityFields({ form, set, errorAt, isNew }: Props & { isNew: boolean }) {
+  const { t } = useTranslation();
+  return (
+    <Panel title={t('editor.what')}>
+      <div className={classes.stack}>
+        <div className={classes.pair}>
+          <TextInput
+            className={classes.mono} label={t('editor.name')} description={isNew ? t('editor.nameHelp') : undefined} value={form.name} error={errorAt('name')}
+            disabled={!isNew} required={isNew} spellCheck={false} autoCapitalize="none" autoFocus={isNew} onChange={(e) => set({ name: e.currentTarget.value })}
+          />
+          <TextInput
+            label={t('editor.jobTitle')} description={isNew ? t('editor.titleHelp') : undefined} value={form.title} error={errorAt('title')}
+            onChange={(e) => set({ title: e.currentTarget.value })}
+          />
+        </div>
+        <div className={classes.pair}>
+          <TextInput className={classes.mono} label={t('editor.group')} value={form.group} error={errorAt('group')} spellCheck={false} autoCapitalize="none" onChange={(e) => set({ group: e.currentTarget.value })} />
+          <Textarea label={t('editor.description')} autosize minRows={1} maxRows={6} value={form.description} error={errorAt('description')} onChange={(e) => set({ description: e.currentTarget.value })} />
+        </div>
+      </div>
+    </Panel>
+  );
+}
+
+export function ScheduleFields({ form, set, errorAt }: Props) {
+  const { t } = useTranslation();
+  const zones = useMemo(() => [...new Set(['UTC', ...Intl.supportedValuesOf('timeZone')])], []);
+  return (
+    <Panel title={t('editor.when')}>
+      <div className={classes.stack}>
+        <TextInput
+          className={classes.mono} label={t('editor.cron')} description={t('editor.cronHelp')} placeholder="30 2 * * MON-FRI" value={form.cronExpr} error={errorAt('cronExpr')}
+          maxLength={1024} spellCheck={false} autoCapitalize="none" onChange={(e) => set({ cronExpr: e.currentTarget.value })}
+        />
+        <Autocomplete
+          label={t('editor.timezone')} description={t('editor.timezoneHelp')} data={zones} limit={50} value={form.timezone} error={errorAt('timezone')}
+          spellCheck={false} onChange={(timezone) => set({ timezone })}
+        />
+        <div className={classes.pair}>
+          <NativeSelect
+            label={t('editor.dstGap')} value={form.dstGap} error={errorAt('dstGap')}
+            data={[{ value: '', label: t('common.default', { value: t('editor.dst.run') }) }, { value: 'run', label: t('editor.dst.run') }, { value: 'skip', label: t('editor.dst.skip') }]}
+            onChange={(e) => set({ dstGap: e.currentTarget.value as Form['dstGap'] })}
+          />
+          <NativeSelect
+            label={t('editor.dstOverlap')} value={form.dstOverlap} error={errorAt('dstOverlap')}
+            data={[
+              { value: '', label: t('common.default', { value: t('editor.dst.first') }) },
+              { value: 'first', label: t('editor.dst.first') }, { value: 'second', label: t('editor.dst.second') }, { value: 'both', label: t('editor.dst.both') },
+            ]}
+            onChange={(e) => set({ dstOverlap: e.currentTarget.value as Form['dstOverlap'] })}
+          />
+        </div>
+      </div>
+    </Panel>
+  );
+}
+
+export function CommandFields({ form, set, errorAt }: Props) {
+  const { t } = useTranslation();
+  return (
+    <Panel title={t('editor.how')}>
+      <div className={classes.stack}>
+        <SegmentedControl
+          aria-label={t('editor.kind')} value={form.kind} onChange={(kind) => set({ kind: kind as Form['kind'] })}
+          data={[{ value: 'command', label: t('editor.shellCommand') }, { value: 'args', label: t('editor.program') }]}
+        />
+        {form.kind === 'command' ? (
+          <Textarea
+            className={classes.mono} label={t('editor.command')} required autosize minRows={2} maxRows={16} value={form.command} error={errorAt('command')}
+            spellCheck={false} autoCapitalize="none" onChange={(e) => set({ command: e.currentTarget.value })}
+          />
+        ) : (
+          <Textarea
+            className={classes.mono} label={t('editor.args')} description={t('editor.argsHelp')} required autosize minRows={2} maxRows={16} value={form.args} error={errorAt('args')}
+            spellCheck={false} autoCapitalize="none" onChange={(e) => set({ args: e.currentTarget.value })}
+          />
+        )}
+        <div className={classes.pair}>
+          {form.kind === 'command' && (
+            <TextInput className={classes.mono} label={t('editor.shell')} placeholder="/bin/sh" value={form.shell} error={errorAt('shell')} spellCheck={false} onChange={(e) => set({ shell: e.currentTarget.value })} />
+          )}
+          <TextInput className={classes.mono} label={t('editor.workDir')} value={form.workDir} error={errorAt('workDir')} spellCheck={false} onChange={(e) => set({ workDir: e.currentTarget.value })} />
+        </div>
+        <EnvFields rows={form.env} error={errorAt('env')} onChange={(env) => set({ env })} />
+        <Textarea
+          className={classes.mono} label={t('editor.stdin')} description={t('editor.stdinHelp')} autosize minRows={1} maxRows={8} value={form.stdin} error={errorAt('stdin')}
+          spellCheck={false} onChange={(e) => set({ stdin: e.currentTarget.value })}
+        />
+      </div>
+    </Panel>
+  );
+}
+
+function EnvFields({ rows, error, onChange }: { rows: EnvRow[]; error: string | undefined; onChange: (rows: EnvRow[]) => void }) {
+  const { t } = useTranslation();
+  const change = (at: number, part: Partial<EnvRow>) => onChange(rows.map((row, i) => (i === at ? { ...row, ...part } : row)));
+  return (
+    <fieldset className={classes.fieldset}>
+      <legend className={classes.legend}>{t('editor.env')}</legend>
+      {rows.map((row, i) => (
+        <div key={i} className={classes.env}>
+          <TextInput
+            className={classes.mono} aria-label={t('editor.envNameOf', { n: i + 1 })} placeholder={t('editor.envName')} value={row.name} spellCheck={false} autoCapitalize="none"
+            onChange={(e) => change(i, { name: e.currentTarget.value })}
+          />
+          <TextInput
+            className={classes.mono} aria-label={t('editor.envValueOf', { n: i + 1 })} placeholder={t('editor.envValue')} value={row.value} spellCheck={false}
+            onChange={(e) => change(i, { value: e.currentTarget.value })}
+          />
+          <ActionIcon variant="subtle" color="gray" size="lg" aria-label={row.name ? t('editor.envRemove', { name: row.name }) : t('editor.envRemoveUnnamed')} onClick={() => onChange(rows.filter((_, at) => at !== i))}>
+            <Icon name="close" size={16} />
+          </ActionIcon>
+        </div>
+      ))}
+      <Button size="xs" variant="default" leftSection={<Icon name="plus" size={14} />} onClick={() => onChange([...rows, { name: '', value: '' }])}>{t('editor.envAdd')}</Button>
+      {error && <p className={classes.error}>{error}</p>}
+    </fieldset>
+  );
+}
+
+export function LimitFields({ form, set, errorAt }: Props) {
+  const { t } = useTranslation();
+  return (
+    <Panel title={t('editor.limits')}>
+      <div className={classes.stack}>
+        <div className={classes.pair}>
+          <TextInput label={t('editor.timeout')} description={t('editor.timeoutHelp')} value={form.timeout} error={errorAt('timeout')} spellCheck={false} onChange={(e) => set({ timeout: e.currentTarget.value })} />
+          <TextInput label={t('editor.killGrace')} description={t('editor.killGraceHelp')} placeholder="10s" value={form.killGrace} error={errorAt('killGrace')} spellCheck={false} onChange={(e) => set({ killGrace: e.currentTarget.value })} />
+        </div>
+        <div className={classes.pair}>
+          <TextInput label={t('editor.outputMax')} description={t('editor.outputMaxHelp')} placeholder="16MiB" value={form.outputMax} error={errorAt('outputMax')} spellCheck={false} onChange={(e) => set({ outputMax: e.currentTarget.value })} />
+          <NativeSelect label={t('editor.overlap')} defaultValue="skip" data={[{ value: 'skip', label: t('overlap.skip') }]} />
+        </div>
+      </div>
+    </Panel>
+  );
+}

@@ -1,0 +1,51 @@
+import { useTranslation } from 'react-i18next';
+import type { Job } from '../../api/types.ts';
+import { formatTime } from '../../lib/time.ts';
+import { visible } from '../../lib/visible.ts';
+import { Facts } from '../../parts/Facts.tsx';
+import { PlainText } from '../../parts/PlainText.tsx';
+import classes from './JobPage.module.css';
+
+function Block({ children, label }: { children: string; label: string }) {
+  // Focusable, because it may have to be scrolled with the keyboard.
+  return <pre className={classes.block} tabIndex={0} role="region" aria-label={label}>{visible(children)}</pre>;
+}
+
+function pairs(map: Record<string, string> | undefined): string {
+  return Object.entries(map ?? {}).map(([k, v]) => `${k}=${v}`).join('\n');
+}
+
+/** What the job's author wrote, and the defaults that matter beside it. */
+export function DefinitionFacts({ job }: { job: Job }) {
+  const { t, i18n } = useTranslation();
+  const env = pairs(job.env);
+  const labels = pairs(job.labels);
+  const changed = formatTime(job.meta.updatedAt, i18n.language);
+  return (
+    <Facts
+      entries={[
+        [t('job.description'), job.description && <PlainText>{job.description}</PlainText>],
+        [t('jobs.schedule'), job.cronExpr ? <code>{job.cronExpr}</code> : t('jobs.onlyTriggered')],
+        [t('job.timezone'), job.timezone],
+        [t('editor.dstGap'), job.dst?.gap && t(`editor.dst.${job.dst.gap}`)],
+        [t('editor.dstOverlap'), job.dst?.overlap && t(`editor.dst.${job.dst.overlap}`)],
+        [t('job.command'), job.command && <Block label={t('job.command')}>{job.command}</Block>],
+        [t('job.program'), job.args && <Block label={t('job.program')}>{job.args.join('\n')}</Block>],
+        [t('job.shell'), job.command && <code>{job.shell ?? '/bin/sh'}</code>],
+        [t('job.directory'), job.workDir && <code>{visible(job.workDir)}</code>],
+        [t('job.user'), job.user],
+        [t('job.environment'), env && <Block label={t('job.environment')}>{env}</Block>],
+        [t('job.stdin'), job.stdin && <Block label={t('job.stdin')}>{job.stdin}</Block>],
+        [t('job.timeout'), job.timeout ?? t('job.noTimeout')],
+        [t('job.killGrace'), job.killGrace ?? '10s'],
+        [t('job.exitCodes'), job.successExitCodes?.join(', ')],
+        [t('job.overlap'), t(`overlap.${job.overlap ?? 'skip'}`)],
+        [t('job.outputMax'), job.output?.max ?? '16MiB'],
+        [t('job.group'), job.group],
+        [t('job.labels'), labels && <span className="break">{visible(labels.replaceAll('\n', ', '))}</span>],
+        [t('job.updated'), job.meta.updatedBy ? t('job.by', { when: changed, who: visible(job.meta.updatedBy) }) : changed],
+        [t('run.version'), String(job.meta.version)],
+      ]}
+    />
+  );
+}

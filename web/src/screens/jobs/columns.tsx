@@ -1,0 +1,79 @@
+import { ActionIcon, Menu } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
+import type { TFunction } from 'i18next';
+import type { Job } from '../../api/types.ts';
+import { column, type Columns } from '../../parts/DataTable.tsx';
+import { Icon } from '../../parts/icons.tsx';
+import { PlainText } from '../../parts/PlainText.tsx';
+import { RelativeTime } from '../../parts/TimeText.tsx';
+import classes from './columns.module.css';
+
+interface Acts {
+  mayRun: boolean;
+  mayEdit: boolean;
+  onRun: (name: string) => void;
+  onDelete: (name: string) => void;
+}
+
+export function jobColumns(t: TFunction, acts: Acts): Columns<Job> {
+  return [
+    column<Job>('name', t('jobs.name'), (job) => <NameCell job={job} />),
+    column<Job>('schedule', t('jobs.schedule'), (job) => <ScheduleCell t={t} job={job} />, false),
+    column<Job>('next', t('jobs.nextFire'), (job) => (job.meta.nextFire ? <RelativeTime at={job.meta.nextFire} zone={job.timezone} /> : <span className="dim">{t('common.none')}</span>)),
+    column<Job>('changed', t('job.updated'), (job) => <RelativeTime at={job.meta.updatedAt} />, false),
+    column<Job>('actions', t('common.actions'), (job) => <ActionsCell t={t} job={job} acts={acts} />),
+  ];
+}
+
+function NameCell({ job }: { job: Job }) {
+  return (
+    <div className={classes.name}>
+      <Link to="/jobs/$name" params={{ name: job.name }}>
+        {job.title ? <PlainText>{job.title}</PlainText> : job.name}
+      </Link>
+      {(job.title || job.group) && (
+        <span className="small dim">
+          {[job.group, job.title ? job.name : ''].filter(Boolean).join(' · ')}
+        </span>
+      )}
+    </div>
+  );
+}
+
+function ScheduleCell({ t, job }: { t: TFunction; job: Job }) {
+  if (!job.cronExpr) return <span className="dim">{t('jobs.onlyTriggered')}</span>;
+  return (
+    <div className={classes.name}>
+      <code>{job.cronExpr}</code>
+      <span className="small dim">{job.timezone}</span>
+    </div>
+  );
+}
+
+function ActionsCell({ t, job, acts }: { t: TFunction; job: Job; acts: Acts }) {
+  if (!acts.mayRun) return null;
+  return (
+    <div className={classes.actions}>
+      <ActionIcon variant="subtle" size="lg" aria-label={t('jobs.runOf', { name: job.name })} title={t('jobs.run')} onClick={() => acts.onRun(job.name)}>
+        <Icon name="play" />
+      </ActionIcon>
+      {acts.mayEdit && (
+        <Menu position="bottom-end">
+          <Menu.Target>
+            <ActionIcon variant="subtle" color="gray" size="lg" aria-label={t('jobs.actionsFor', { name: job.name })}>
+              <Icon name="dots" />
+            </ActionIcon>
+          </Menu.Target>
+          <Menu.Dropdown>
+            <Menu.Item renderRoot={(props) => <Link to="/jobs/$name/edit" params={{ name: job.name }} {...props} />} leftSection={<Icon name="pencil" size={16} />}>
+              {t('jobs.edit')}
+            </Menu.Item>
+            <Menu.Item color="red" leftSection={<Icon name="trash" size={16} />} onClick={() => acts.onDelete(job.name)}>
+              {t('jobs.delete')}
+            </Menu.Item>
+          </Menu.Dropdown>
+        </Menu>
+      )}
+    </div>
+  );
+}

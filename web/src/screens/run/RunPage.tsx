@@ -1,0 +1,99 @@
+import { Button } from '@mantine/core';
+import { Link, useParams } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { Problem } from '../../api/problem.ts';
+import { isTerminal, useKillRun, useRun } from '../../api/runs.ts';
+import type { Run } from '../../api/types.ts';
+import { useCan } from '../../app/session.ts';
+import { ConfirmDialog } from '../../parts/ConfirmDialog.tsx';
+import { EmptyPage } from '../../parts/EmptyPage.tsx';
+import { Icon } from '../../parts/icons.tsx';
+import { PageHead } from '../../parts/PageHead.tsx';
+import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
+import { say } from '../../parts/say.ts';
+import { StatusBadge } from '../../parts/StatusBadge.tsx';
+import { useRunNow } from '../../parts/useRunNow.tsx';
+import { Waiting } from '../../parts/Waiting.tsx';
+import { OutputPanel } from './OutputPanel.tsx';
+import { RunFacts } from './RunFacts.tsx';
+import classes from './RunPage.module.css';
+import { Timeline } from './Timeline.tsx';
+
+export function RunPage() {
+  const { t } = useTranslation();
+  const { id } = useParams({ from: '/runs/$id' });
+  const run = useRun(id);
+  if (run.error instanceof Problem && (run.error.status === 404 || run.error.status === 422)) {
+    return (
+      <EmptyPage icon="question" title={t('run.notFound')}>
+        <Link to="/runs">{t('run.allRuns')}</Link>
+      </EmptyPage>
+    );
+  }
+  if (run.error && !run.data) return <ProblemNotice error={run.error} onRetry={() => void run.refetch()} />;
+  if (!run.data) return <Waiting rows={8} />;
+  return <RunView run={run.data} />;
+}
+
+function RunView({ run }: { run: Run }) {
+  const { t } = useTranslation();
+  return (
+    <>
+      <PageHead
+        name={`${run.job} · ${t(`status.${run.status}`)}`}
+        title={
+          <span className={classes.title}>
+            <span>
+              {t('run.title')} <Link to="/jobs/$name" params={{ name: run.job }}>{run.job}</Link>
+            </span>
+            <StatusBadge status={run.status} />
+          </span>
+        }
+      >
+        <Acts run={run} />
+      </PageHead>
+      <Timeline run={run} />
+      <div className={classes.columns}>
+        <OutputPanel run={run} />
+        <RunFacts run={run} />
+      </div>
+    </>
+  );
+}
+
+function Acts({ run }: { run: Run }) {
+  const { t } = useTranslation();
+  const mayRun = useCan('operator');
+  const kill = useKillRun();
+  const again = useRunNow();
+  const [asking, setAsking] = useState(false);
+  if (!mayRun) return null;
+  const confirm = () =>
+    kill.mutate(run.id, {
+      onSuccess: () => {
+        setAsking(false);
+        say(t, t('run.killSent'));
+      },
+    });
+  return (
+    <>
+      {isTerminal(run.status) ? (
+        <Button variant="default" leftSection={<Icon name="play" size={16} />} loading={again.isPending} onClick={() => again.run(run.job)}>{t('jobs.run')}</Button>
+      ) : (
+        <Button color="red" leftSection={<Icon name="stop" size={16} />} onClick={() => setAsking(true)}>{t('run.kill')}</Button>
+      )}
+      {asking && (
+        <ConfirmDialog
+          title={t('run.killTitle')} confirm={t('run.killConfirm')} busy={kill.isPending} error={kill.error} onConfirm={confirm}
+          onCancel={() => {
+            setAsking(false);
+            kill.reset();
+          }}
+        >
+          {t('run.killText')}
+        </ConfirmDialog>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,34 @@
+import { useTranslation } from 'react-i18next';
+import type { Run } from '../../api/types.ts';
+import { isTerminal } from '../../api/runs.ts';
+import { formatSeconds, secondsBetween } from '../../lib/duration.ts';
+import { TimeText } from '../../parts/TimeText.tsx';
+import classes from './Timeline.module.css';
+
+/** The course of a run: planned, claimed, started, ended, and how long each step took. */
+export function Timeline({ run }: { run: Run }) {
+  const { t } = useTranslation();
+  const steps = [
+    { name: t('run.planned'), at: run.plannedAt },
+    { name: t('run.claimed'), at: run.claimedAt },
+    { name: t('run.started'), at: run.startedAt },
+    { name: t('run.ended'), at: run.endedAt },
+  ];
+  const missing = isTerminal(run.status) ? t('run.never') : t('run.notYet');
+  return (
+    <ol className={classes.line} aria-label={t('run.timeline')}>
+      {steps.map(({ name, at }, i) => {
+        const took = secondsBetween(steps[i - 1]?.at, at);
+        return (
+          <li key={name} className={classes.step} data-reached={at !== undefined}>
+            <span className={classes.name}>
+              {name}
+              {took !== undefined && <span className={classes.took}>{t('run.delayOf', { delay: formatSeconds(took) })}</span>}
+            </span>
+            <span className="small">{at ? <TimeText at={at} /> : <span className="dim">{missing}</span>}</span>
+          </li>
+        );
+      })}
+    </ol>
+  );
+}
