@@ -1,0 +1,162 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"carillon/internal/apiclient"
+	"carillon/internal/common"
+)
+
+const jsonType = "application/json"
+
+func (c *cli) create() *cobra.Command {
+	return group("create", "Create jobs, from a file or from flags", `  cronctl create jobs -f jobs.yaml
+  cronctl get jobs -o json | cronctl create jobs -f - --server http://127.0.0.1:7071
+  cronctl create job nightly --cron '30 2 * * *' --timezone Europe/Berlin -- make report
+  cronctl create job once -- ./manage.py migrate   # no timetable: runs when triggered`, c.createJob())
+}
+
+// jobFlags are the fields of a job that have a flag.
+type jobFlags struct {
+	file      string
+	replace   bool
+	dryRun    bool
+	job       common.Job
+	timeout   string
+	env       []string
+	noShell   bool
+	killGrace string
+}
+
+func (c *cli) createJob() *cobra.Command {
+	var f jobFlags
+	cmd := &cobra.Command{
+		Use:     "jobs -f FILE | job NAME [--cron LINE] -- COMMAND",
+		Aliases: []string{"job"},
+		Short:   "Create jobs; all of them are checked before any is written",
+		Long: `Create jobs from a file of JSON or YAML (one job, several documents, or a list;
+"-" reads standard input), or one job from flags. All of them are checked by the
+server before any is written. Without --replace a job that exists is a conflict.
+
+Several words behind -- are joined with blanks and run by the shell, as under
+cron; with --no-shell they are a program and its arguments.`,
+		Example: `  cronctl create jobs -f jobs.yaml --replace
+  cronctl create job hello --cron '*/5 * * * *' -- 'date; echo hello'`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			docs, err := f.documents(c, args)
+			if err != nil {
+				return err
+			}
+			return c.createAll(cmd, docs, &f)
+		},
+	}
+	fl := cmd.Flags()
+	fl.StringVarP(&f.file, "file", "f", "", "file with jobs, - for standard input")
+	fl.BoolVar(&f.replace, "replace", false, "replace jobs that exist")
+	fl.BoolVar(&f.dryRun, "dry-run", false, "only check")
+	fl.StringVar(&f.job.CronExpr, "cron", "", "timetable, such as '30 2 * * MON-FRI' or @daily")
+	fl.StringVar(&f.job.Timezone, "timezone", "", "its time zone (default: the server's setting)")
+	fl.StringVar(&f.job.Title, "title", "", "name for people, in any language")
+	fl.StringVar(&f.job.Group, "group", "", "group of the job")
+	fl.StringVar(&f.job.Description, "description", "", "what it is for")
+	fl.StringVar(&f.job.Stdin, "stdin", "", "what the command reads on standard input")
+	fl.StringVar(&f.job.Shell, "shell", "", "shell that runs the command (default /bin/sh)")
+	fl.StringVar(&f.job.WorkDir, "work-dir", "", "folder to run in")
+	fl.StringVar(&f.timeout, "timeout", "", "stop a run after this time, such as 90s or 1h")
+	fl.StringVar(&f.killGrace, "kill-grace", "", "time between TERM and KILL (default 10s)")
+	fl.StringArrayVar(&f.env, "env", nil, "environment variable, NAME=VALUE; may be repeated")
+	fl.BoolVar(&f.noShell, "no-shell", false, "run the words behind -- as a program with arguments")
+	return cmd
+}
+
+// documents takes the jobs from the file, or the one that the flags tell of.
+func (f *jobFlags) documents(c *cli, args []string) ([]document, error) {
+	if f.file != "" {
+		if len(args) > 0 {
+			return nil, &common.Error{Code: common.CodeInvalid, Message: "there is a file and also a name",
+				Hint: "give either a file with jobs, or a name and a command"}
+		}
+		return c.documents(f.file)
+	}
+	if len(args) < 2 {
+		return nil, &common.Error{Code: common.CodeInvalid, Message: "say which job: its name and its command, or a file",
+			Hint: "cronctl create job hello --cron '*/5 * * * *' -- echo hello"}
+	}
+	j := f.job
+	j.Name = args[0]
+	j.Timeout, j.KillGrace = common.Duration(f.timeout), common.Duration(f.killGrace)
+	if f.noShell {
+		j.Args = args[1:]
+	} else {
+		j.Command = strings.Join(args[1:], " ")
+	}
+	for _, item := range f.env {
+		name, value, found := strings.Cut(item, "=")
+		if !found {
+			return nil, common.Errorf(common.CodeInvalid, "--env %s is not NAME=VALUE", common.Excerpt(item))
+		}
+		if j.Env == nil {
+			j.Env = map[string]string{}
+		}
+		j.Env[name] = value
+	}
+	data, err := json.Marshal(j)
+	return []document{{from: "the job", data: data}}, err
+}
+
+func (c *cli) createAll(cmd *cobra.Command, docs []document, f *jobFlags) error {
+	api, err := c.api()
+	if err != nil {
+		return err
+	}
+	ctx := cmd.Context()
+	names := make([]string, len(docs))
+	var refused common.Error
+	for i, d := range docs {
+		v, err := validate(ctx, api, d.data)
+		if err != nil {
+			return within(d.from, err)
+		}
+		for _, fault := range v.Faults {
+			fault.Location = d.from + ": " + fault.Location
+			refused.Faults = append(refused.Faults, fault)
+		}
+		names[i] = v.Job.Name
+	}
+	if len(refused.Faults) > 0 {
+		refused.Code, refused.Message = common.CodeInvalid, "nothing was written, since not all jobs are valid"
+		return &refused
+	}
+	for i, d := range docs {
+		verb := "valid"
+		switch {
+		case f.dryRun:
+		case f.replace:
+			verb = "saved"
+			_, err = apiclient.Read(api.PutJobWithBody(ctx, names[i], nil, jsonType, bytes.NewReader(d.data)))
+		default:
+			verb = "created"
+			_, err = apiclient.Read(api.CreateJobWithBody(ctx, jsonType, bytes.NewReader(d.data)))
+		}
+		if err != nil {
+			return within(d.from, err)
+		}
+		fmt.Fprintf(c.stdout, "%s %s\n", verb, names[i])
+	}
+	return nil
+}
+
+// within says in an error's message what it is about.
+func within(from string, err error) error {
+	e, ok := asError(err)
+	if !ok {
+		return err
+	}
+	e.Message = from + ": " + e.Message
+	return &e
+}

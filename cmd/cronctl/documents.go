@@ -1,0 +1,118 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/goccy/go-yaml"
+
+	"carillon/internal/common"
+)
+
+// maxFile bounds a file of jobs.
+const maxFile = 8 << 20
+
+// document is one job of a file, as JSON.
+type document struct {
+	from string // the file, and which of its documents
+	data json.RawMessage
+}
+
+// documents reads the jobs of a file, "-" being standard input. The file is JSON or
+// YAML; it holds one job, several documents, a list, or an object with items.
+func (c *cli) documents(file string) ([]document, error) {
+	data, err := c.readFile(file, maxFile)
+	if err != nil {
+		return nil, err
+	}
+	values, err := split(data)
+	if err != nil {
+		return nil, &common.Error{Code: common.CodeInvalid, Message: file + " cannot be read", Err: err,
+			Hint: `in YAML a cron line stands in quotes: cronExpr: "*/5 * * * *"`}
+	}
+	var docs []document
+	for _, value := range values {
+		for _, item := range unpack(value) {
+			docs = append(docs, document{from: fmt.Sprintf("%s, job %d", file, len(docs)+1), data: item})
+		}
+	}
+	if len(docs) == 0 {
+		return nil, common.Errorf(common.CodeInvalid, "%s holds no job", file)
+	}
+	return docs, nil
+}
+
+func (c *cli) readFile(file string, limit int64) ([]byte, error) {
+	from := c.stdin
+	if file != "-" {
+		f, err := os.Open(file)
+		if err != nil {
+			return nil, &common.Error{Code: common.CodeInvalid, Message: "a file cannot be read", Err: err}
+		}
+		defer f.Close()
+		from = f
+	}
+	data, err := io.ReadAll(io.LimitReader(from, limit+1))
+	switch {
+	case err != nil:
+		return nil, &common.Error{Code: common.CodeInvalid, Message: "a file cannot be read", Err: err}
+	case int64(len(data)) > limit:
+		return nil, common.Errorf(common.CodeTooLarge, "%s is larger than %d KiB", file, limit>>10)
+	}
+	return data, nil
+}
+
+// split takes the documents of a stream apart. JSON is kept as it is, so that the
+// server can tell of keys that stand twice and the like.
+func split(data []byte) ([]json.RawMessage, error) {
+	var values []json.RawMessage
+	if start := bytes.TrimSpace(data); len(start) > 0 && (start[0] == '{' || start[0] == '[') {
+		dec := json.NewDecoder(bytes.NewReader(data))
+		for {
+			var value json.RawMessage
+			if err := dec.Decode(&value); err != nil {
+				return values, unlessEOF(err)
+			}
+			values = append(values, value)
+		}
+	}
+	dec := yaml.NewDecoder(bytes.NewReader(data))
+	for {
+		var value any
+		if err := dec.Decode(&value); err != nil {
+			return values, unlessEOF(err)
+		}
+		if value == nil {
+			continue
+		}
+		encoded, err := json.Marshal(value)
+		if err != nil {
+			return nil, err
+		}
+		values = append(values, encoded)
+	}
+}
+
+func unlessEOF(err error) error {
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	return err
+}
+
+// unpack opens a list, and an object that has nothing but items.
+func unpack(value json.RawMessage) []json.RawMessage {
+	var items []json.RawMessage
+	if json.Unmarshal(value, &items) == nil {
+		return items
+	}
+	var object map[string]json.RawMessage
+	if json.Unmarshal(value, &object) == nil && object["items"] != nil && object["name"] == nil {
+		return unpack(object["items"])
+	}
+	return []json.RawMessage{value}
+}

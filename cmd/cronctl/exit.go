@@ -1,0 +1,83 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"carillon/internal/common"
+)
+
+// The exit codes; scripts rely on them.
+const (
+	exitOK          = 0
+	exitJobFailed   = 1
+	exitUsage       = 2
+	exitNotFound    = 3
+	exitConflict    = 4
+	exitDenied      = 5
+	exitAway        = 6
+	exitInterrupted = 130
+)
+
+// exitError ends with a code and says nothing: what there was to say is said.
+type exitError int
+
+func (e exitError) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
+
+// exitCode tells how the program ends after err.
+func exitCode(ctx context.Context, err error) int {
+	if err == nil {
+		return exitOK
+	}
+	if code, ok := errors.AsType[exitError](err); ok {
+		return int(code)
+	}
+	if ctx.Err() != nil {
+		return exitInterrupted
+	}
+	e, ok := errors.AsType[*common.Error](err)
+	if !ok {
+		return exitUsage // flags and arguments, which cobra refuses
+	}
+	switch e.Code {
+	case common.CodeInvalid, common.CodeTooLarge, common.CodeUnsupportedType, common.CodeNotAllowed:
+		return exitUsage
+	case common.CodeNotFound:
+		return exitNotFound
+	case common.CodeExists, common.CodeStale, common.CodeConflict:
+		return exitConflict
+	case common.CodeUnauthenticated, common.CodeForbidden:
+		return exitDenied
+	case common.CodeUnavailable, common.CodeTooMany, common.CodeInternal:
+		return exitAway
+	}
+	return exitAway
+}
+
+// report tells an error: a sentence, every fault on a line, and a hint.
+func report(w io.Writer, err error) {
+	if _, silent := errors.AsType[exitError](err); silent || err == nil {
+		return
+	}
+	e, ok := errors.AsType[*common.Error](err)
+	if !ok {
+		fmt.Fprintf(w, "cronctl: %v\n", err)
+		return
+	}
+	fmt.Fprintf(w, "cronctl: %s", e.Message)
+	if e.Err != nil {
+		fmt.Fprintf(w, ": %v", e.Err)
+	}
+	fmt.Fprintln(w)
+	for _, f := range e.Faults {
+		fmt.Fprintf(w, "  %s: %s\n", f.Location, f.Message)
+		if f.Hint != "" {
+			fmt.Fprintf(w, "    %s\n", f.Hint)
+		}
+	}
+	if e.Hint != "" {
+		fmt.Fprintf(w, "  hint: %s\n", e.Hint)
+	}
+}

@@ -1,0 +1,276 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"carillon/internal/auth"
+	"carillon/internal/common"
+	"carillon/internal/common/schedule"
+	"carillon/internal/httpapi"
+	"carillon/internal/runlog"
+)
+
+const goodToken = "good-token"
+
+// fakes stands behind the real API, in memory.
+type fakes struct {
+	mu      sync.Mutex
+	jobs    map[string]common.JobState
+	version int64
+	runs    map[string]*common.Run
+	output  map[string]string
+	killed  []string
+	notes   []string
+	writes  int
+	onAsk   func(f *fakes, run string) // called before a run is looked at
+}
+
+func (f *fakes) Authenticate(_ context.Context, c auth.Credential) (auth.Identity, error) {
+	switch c.Token {
+	case goodToken:
+		return auth.Identity{Name: "ann", Role: auth.Admin}, nil
+	case "viewer-token":
+		return auth.Identity{Name: "vic", Role: auth.Viewer}, nil
+	}
+	return auth.Identity{}, common.Errorf(common.CodeUnauthenticated, "the token is not valid")
+}
+
+func (f *fakes) Login(context.Context, auth.Login) (auth.Session, error) {
+	return auth.Session{}, common.Errorf(common.CodeUnauthenticated, "no")
+}
+
+func (f *fakes) Logout(context.Context, common.Actor, string) error { return nil }
+
+func (f *fakes) Ready(context.Context) []httpapi.Check { return nil }
+
+func (f *fakes) List(_ context.Context, q common.JobQuery) ([]common.JobState, string, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var found []common.JobState
+	for _, name := range slices.Sorted(maps.Keys(f.jobs)) {
+		j := f.jobs[name]
+		if name <= q.After || q.Group != "" && j.Group != q.Group || !strings.Contains(name, q.Q) {
+			continue
+		}
+		if len(found) == q.Limit {
+			return found, found[len(found)-1].Name, nil
+		}
+		found = append(found, j)
+	}
+	return found, "", nil
+}
+
+func (f *fakes) Get(_ context.Context, name string) (common.JobState, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	j, ok := f.jobs[name]
+	if !ok {
+		return j, common.Errorf(common.CodeNotFound, "there is no job %q", name)
+	}
+	return j, nil
+}
+
+func (f *fakes) Create(ctx context.Context, a common.Actor, job common.Job) (common.JobState, error) {
+	if _, err := f.Get(ctx, job.Name); err == nil {
+		return common.JobState{}, common.Errorf(common.CodeExists, "there is a job %q already", job.Name)
+	}
+	state, _, err := f.Put(ctx, a, job, common.Precondition{})
+	return state, err
+}
+
+func (f *fakes) Put(ctx context.Context, a common.Actor, job common.Job, pre common.Precondition) (common.JobState, bool, error) {
+	stored, faults, _ := f.Validate(ctx, job)
+	if len(faults) > 0 {
+		return common.JobState{}, false, common.Invalid("the job is not valid", faults...)
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	old, exists := f.jobs[job.Name]
+	if pre.Version != 0 && pre.Version != old.Version {
+		return common.JobState{}, false, common.Errorf(common.CodeStale, "the job has another version")
+	}
+	f.version++
+	f.writes++
+	now := time.Now()
+	state := common.JobState{StoredJob: common.StoredJob{Job: stored, UID: common.NewID(), CreatedAt: now, UpdatedAt: now, UpdatedBy: a.Name}, Version: f.version, Cursor: now}
+	f.jobs[job.Name] = state
+	return state, !exists, nil
+}
+
+func (f *fakes) Delete(ctx context.Context, _ common.Actor, name string, _ common.Precondition, _ bool) error {
+	if _, err := f.Get(ctx, name); err != nil {
+		return err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.jobs, name)
+	return nil
+}
+
+func (f *fakes) Validate(_ context.Context, job common.Job) (common.Job, []common.Fault, error) {
+	if job.Timezone == "" {
+		job.Timezone = "UTC"
+	}
+	faults := job.Faults()
+	if job.CronExpr != "" {
+		if _, err := schedule.NewInterner().OfJob(&job); err != nil {
+			faults = append(faults, common.Fault{Location: "cronExpr", Code: "cron", Message: err.Error()})
+		}
+	}
+	return job, faults, nil
+}
+
+func (f *fakes) Trigger(ctx context.Context, a common.Actor, name, note string) (common.Trigger, error) {
+	j, err := f.Get(ctx, name)
+	if err != nil {
+		return common.Trigger{}, err
+	}
+	id := common.NewID()
+	t := common.Trigger{ID: id, Job: name, JobUID: common.NewID(), PlannedAt: time.Now(), Attempt: 1, Cause: common.CauseManual, By: a.Name, Note: note}
+	t.Fire = common.TriggeredFire(t.JobUID, id)
+	run := t.AsRun()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.notes = append(f.notes, note)
+	f.runs[run.ID] = &run
+	f.output[run.ID] = j.Command
+	return t, nil
+}
+
+func (f *fakes) Kill(ctx context.Context, _ common.Actor, run, _ string) error {
+	if _, err := f.Run(ctx, run); err != nil {
+		return err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.runs[run].Status.Terminal() {
+		return common.Errorf(common.CodeConflict, "the run has ended")
+	}
+	f.killed = append(f.killed, run)
+	return nil
+}
+
+func (f *fakes) Run(_ context.Context, id string) (common.Run, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.onAsk != nil {
+		f.onAsk(f, id)
+	}
+	run, ok := f.runs[id]
+	if !ok {
+		return common.Run{}, common.Errorf(common.CodeNotFound, "there is no run %q", id)
+	}
+	return *run, nil
+}
+
+func (f *fakes) Runs(_ context.Context, q runlog.Query) ([]common.Run, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var found []common.Run
+	for _, run := range f.runs {
+		if (q.Job == "" || q.Job == run.Job) && (len(q.Statuses) == 0 || slices.Contains(q.Statuses, run.Status)) {
+			found = append(found, *run)
+		}
+	}
+	slices.SortFunc(found, func(a, b common.Run) int { return b.PlannedAt.Compare(a.PlannedAt) })
+	return found[:min(len(found), q.Limit)], nil
+}
+
+func (f *fakes) Output(_ context.Context, run string, offset int64, limit int) ([]common.Chunk, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	text := f.output[run]
+	if offset >= int64(len(text)) {
+		return nil, nil
+	}
+	part := text[offset:]
+	return []common.Chunk{{Run: run, Offset: offset, Stream: common.Stdout, Data: []byte(part[:min(len(part), limit)])}}, nil
+}
+
+func (f *fakes) Workers(context.Context) ([]common.Registration, error) {
+	return []common.Registration{{Life: common.Life{Worker: "w1", Name: "alpha"}, Host: "host-a", Version: "1.0", Slots: 8, Running: 2,
+		StartedAt: time.Now(), Clock: time.Now(), Trouble: "the disk is full"}}, nil
+}
+
+// end lets a run end. The caller holds the lock.
+func (f *fakes) end(id string, status common.Status, code int) {
+	run := f.runs[id]
+	started, ended := time.Now().Add(-1500*time.Millisecond), time.Now()
+	run.Status, run.ExitCode, run.StartedAt, run.EndedAt, run.WorkerName = status, &code, &started, &ended, "alpha"
+	run.OutputBytes = int64(len(f.output[id]))
+}
+
+// stage is a server and calls of the program against it.
+type stage struct {
+	*fakes
+	t      *testing.T
+	server *httptest.Server
+	stdin  string
+}
+
+func newStage(t *testing.T) *stage {
+	t.Helper()
+	f := &fakes{jobs: map[string]common.JobState{}, runs: map[string]*common.Run{}, output: map[string]string{}}
+	handler, err := httpapi.New(httpapi.Config{Jobs: f, Runs: f, Workers: f, Auth: f, Health: f, Metrics: http.NotFoundHandler(),
+		Schedules: schedule.NewInterner(), Version: "1.2.3", Timezone: "UTC", Logger: slog.New(slog.DiscardHandler), Now: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(handler)
+	t.Cleanup(server.Close)
+	return &stage{fakes: f, t: t, server: server}
+}
+
+// result is what a call of the program left behind.
+type result struct {
+	code     int
+	out, err string
+}
+
+func (s *stage) run(args ...string) result {
+	s.t.Helper()
+	return s.runWith([]string{"CARILLON_SERVER=" + s.server.URL, "CARILLON_TOKEN=" + goodToken, "TZ=Asia/Tokyo"}, args...)
+}
+
+func (s *stage) runWith(environ []string, args ...string) result {
+	s.t.Helper()
+	var stdout, stderr bytes.Buffer
+	code := run(s.t.Context(), args, strings.NewReader(s.stdin), &stdout, &stderr, environ)
+	return result{code, stdout.String(), stderr.String()}
+}
+
+// want fails the test unless the call ended so and printed all of the texts.
+func (r result) want(t *testing.T, code int, texts ...string) result {
+	t.Helper()
+	if r.code != code {
+		t.Errorf("exit code %d, want %d\nstdout: %s\nstderr: %s", r.code, code, r.out, r.err)
+	}
+	for _, text := range texts {
+		if !strings.Contains(r.out+r.err, text) {
+			t.Errorf("nothing says %q\nstdout: %s\nstderr: %s", text, r.out, r.err)
+		}
+	}
+	return r
+}
+
+// file writes a file of the test's own folder.
+func file(t *testing.T, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}

@@ -1,0 +1,139 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+
+	"carillon/internal/apiclient"
+	"carillon/internal/common"
+)
+
+const (
+	pollEvery = 300 * time.Millisecond
+	pieceSize = 1 << 20
+	// How long the output of a run that has ended may take to arrive in the store.
+	patience = 15 * time.Second
+)
+
+// pause waits before the server is asked again.
+func pause(ctx context.Context) error {
+	timer := time.NewTimer(pollEvery)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-timer.C:
+		return nil
+	}
+}
+
+func fetchRun(ctx context.Context, api *apiclient.API, id string) (common.Run, error) {
+	return apiclient.Decode[common.Run](api.GetRun(ctx, id))
+}
+
+// await waits for the run's end.
+func await(ctx context.Context, api *apiclient.API, id string) (common.Run, error) {
+	for {
+		run, err := fetchRun(ctx, api, id)
+		if err != nil || run.Status.Terminal() {
+			return run, err
+		}
+		if err := pause(ctx); err != nil {
+			return run, err
+		}
+	}
+}
+
+// printed is a reader of what a run prints, piece by piece.
+type printed struct {
+	api    *apiclient.API
+	run    string
+	stream string
+	offset int64
+	done   bool // nothing comes after offset
+}
+
+// piece copies what there is from offset on, and tells whether there was any.
+func (p *printed) piece(ctx context.Context, w io.Writer) (bool, error) {
+	size := int64(pieceSize)
+	params := apiclient.GetOutputParams{Offset: &p.offset, Limit: &size, Stream: set(apiclient.GetOutputParamsStream(p.stream))}
+	resp, err := p.api.GetOutput(ctx, p.run, &params)
+	body, err := apiclient.Open(resp, err)
+	if err != nil {
+		return false, err
+	}
+	defer body.Close()
+	if _, err := io.Copy(w, body); err != nil {
+		return false, &common.Error{Code: common.CodeUnavailable, Message: "the output broke off", Err: err}
+	}
+	next, err := strconv.ParseInt(resp.Header.Get("Carillon-Next-Offset"), 10, 64)
+	if err != nil || next < p.offset {
+		return false, common.Errorf(common.CodeUnavailable, "the server does not tell where the output goes on")
+	}
+	more := next > p.offset
+	p.offset, p.done = next, resp.Header.Get("Carillon-Output-Complete") == "true"
+	return more, nil
+}
+
+// all copies what there is now.
+func (p *printed) all(ctx context.Context, w io.Writer) error {
+	for {
+		more, err := p.piece(ctx, w)
+		if err != nil || !more || p.done {
+			return err
+		}
+	}
+}
+
+// follow copies until the run has ended and all of it is there.
+func (p *printed) follow(ctx context.Context, w io.Writer) error {
+	var ended time.Time
+	for {
+		more, err := p.piece(ctx, w)
+		if err != nil || p.done {
+			return err
+		}
+		if more {
+			continue
+		}
+		if ended.IsZero() {
+			run, err := fetchRun(ctx, p.api, p.run)
+			if err != nil {
+				return err
+			}
+			if run.Status.Terminal() {
+				ended = time.Now()
+				continue
+			}
+		} else if time.Since(ended) > patience {
+			return common.Errorf(common.CodeUnavailable, "the run has ended, but the rest of its output has not arrived in the log store")
+		}
+		if err := pause(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// latest finds the newest run of a job that has a log.
+func latest(ctx context.Context, api *apiclient.API, job string) (common.Run, error) {
+	size := int64(20)
+	page, err := apiclient.Decode[struct {
+		Items []common.Run `json:"items"`
+	}](api.ListRuns(ctx, &apiclient.ListRunsParams{Job: &job, Limit: &size}))
+	if err != nil {
+		return common.Run{}, err
+	}
+	for _, run := range page.Items {
+		if run.Attempt > 0 {
+			return run, nil
+		}
+	}
+	if _, err := apiclient.Read(api.GetJob(ctx, job)); err != nil {
+		return common.Run{}, err
+	}
+	return common.Run{}, &common.Error{Code: common.CodeNotFound, Message: fmt.Sprintf("job %s has not run yet", job),
+		Hint: "run it now with: cronctl run " + job}
+}

@@ -1,0 +1,235 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"carillon/internal/apiclient"
+	"carillon/internal/common"
+)
+
+func (c *cli) get() *cobra.Command {
+	return group("get", "List jobs, runs or workers, or show one", `  cronctl get jobs --group reports
+  cronctl get job nightly-report -o yaml
+  cronctl get runs --job nightly-report --status failed,lost
+  cronctl get workers -o wide`, c.getJobs(), c.getRuns(), c.getWorkers())
+}
+
+// job is a job as the API shows it.
+type job struct {
+	common.Job
+	Meta apiclient.JobMeta `json:"meta"`
+}
+
+func (c *cli) getJobs() *cobra.Command {
+	var q, inGroup string
+	var limit int
+	cmd := &cobra.Command{
+		Use:     "jobs [NAME]",
+		Aliases: []string{"job"},
+		Short:   "List jobs, or show one",
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			api, err := c.api()
+			if err != nil {
+				return err
+			}
+			if len(args) == 1 {
+				if err := named("job", args[0]); err != nil {
+					return err
+				}
+				one, err := apiclient.Decode[json.RawMessage](api.GetJob(cmd.Context(), args[0]))
+				return c.one(one, err, c.showJobs)
+			}
+			params := apiclient.ListJobsParams{Q: set(q), Group: set(inGroup)}
+			all, err := pages(limit, func(cursor *string, size *int64) (*http.Response, error) {
+				params.Cursor, params.Limit = cursor, size
+				return api.ListJobs(cmd.Context(), &params)
+			})
+			if err != nil {
+				return err
+			}
+			return c.showJobs(all, all.Items)
+		},
+	}
+	cmd.Flags().StringVarP(&q, "query", "q", "", "only jobs with this in their name or title")
+	cmd.Flags().StringVar(&inGroup, "group", "", "only jobs of this group")
+	cmd.Flags().IntVar(&limit, "limit", 0, "list at most so many (default all)")
+	return cmd
+}
+
+func (c *cli) showJobs(v any, items []json.RawMessage) error {
+	heads := []string{"NAME", "SCHEDULE", "ZONE", "NEXT", "COMMAND"}
+	if c.format == "wide" {
+		heads = []string{"NAME", "GROUP", "SCHEDULE", "ZONE", "NEXT", "VERSION", "UPDATED", "BY", "USER", "COMMAND", "TITLE"}
+	}
+	return show(c, v, items, heads, func(j job) []string {
+		command := j.Command
+		if len(j.Args) > 0 {
+			command = strings.Join(j.Args, " ")
+		}
+		if c.format == "wide" {
+			return []string{j.Name, or(j.Group, "-"), or(j.CronExpr, "-"), or(j.Timezone, "-"), whenSet(j.Meta.NextFire),
+				fmt.Sprint(j.Meta.Version), when(j.Meta.UpdatedAt), or(text(j.Meta.UpdatedBy), "-"), or(j.User, "-"), command, j.Title}
+		}
+		return []string{j.Name, or(j.CronExpr, "-"), or(j.Timezone, "-"), whenSet(j.Meta.NextFire), cut(command, 60)}
+	})
+}
+
+func (c *cli) getRuns() *cobra.Command {
+	var params apiclient.ListRunsParams
+	var ofJob, worker, cause string
+	var statuses []string
+	var limit int
+	cmd := &cobra.Command{
+		Use:     "runs [RUN]",
+		Aliases: []string{"run"},
+		Short:   "List runs, the newest first, or show one",
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			api, err := c.api()
+			if err != nil {
+				return err
+			}
+			if len(args) == 1 {
+				one, err := apiclient.Decode[json.RawMessage](api.GetRun(cmd.Context(), args[0]))
+				return c.one(one, err, c.showRuns)
+			}
+			params.Job, params.Worker = set(ofJob), set(worker)
+			params.Cause = set(apiclient.ListRunsParamsCause(cause))
+			if len(statuses) > 0 {
+				list := make([]apiclient.ListRunsParamsStatus, len(statuses))
+				for i, s := range statuses {
+					list[i] = apiclient.ListRunsParamsStatus(s)
+				}
+				params.Status = &list
+			}
+			all, err := pages(limit, func(cursor *string, size *int64) (*http.Response, error) {
+				params.Cursor, params.Limit = cursor, size
+				return api.ListRuns(cmd.Context(), &params)
+			})
+			if err != nil {
+				return err
+			}
+			return c.showRuns(all, all.Items)
+		},
+	}
+	cmd.Flags().StringVar(&ofJob, "job", "", "only runs of this job")
+	cmd.Flags().StringVar(&worker, "worker", "", "only runs of the worker with this id")
+	cmd.Flags().StringVar(&cause, "cause", "", "only runs with this cause: cron, catchup, manual, retry or rerun")
+	cmd.Flags().StringSliceVar(&statuses, "status", nil, "only runs with one of these statuses")
+	cmd.Flags().IntVar(&limit, "limit", 50, "list at most so many; 0 for all")
+	return cmd
+}
+
+func (c *cli) showRuns(v any, items []json.RawMessage) error {
+	heads := []string{"RUN", "JOB", "PLANNED", "STATUS", "TOOK", "EXIT", "WORKER"}
+	if c.format == "wide" {
+		heads = append(heads, "CAUSE", "ATTEMPT", "OUTPUT", "BY", "REASON")
+	}
+	return show(c, v, items, heads, func(r common.Run) []string {
+		cells := []string{r.ID, r.Job, when(r.PlannedAt), string(r.Status), took(r.StartedAt, r.EndedAt), exitOf(&r), or(r.WorkerName, "-")}
+		if c.format == "wide" {
+			reason := ""
+			if r.Reason != nil {
+				reason = r.Reason.Text
+			}
+			cells = append(cells, string(r.Cause), fmt.Sprint(r.Attempt), fmt.Sprintf("%dB", r.OutputBytes), or(r.TriggeredBy, "-"), reason)
+		}
+		return cells
+	})
+}
+
+func exitOf(r *common.Run) string {
+	switch {
+	case r.Signal != "":
+		return r.Signal
+	case r.ExitCode != nil:
+		return fmt.Sprint(*r.ExitCode)
+	}
+	return "-"
+}
+
+func (c *cli) getWorkers() *cobra.Command {
+	return &cobra.Command{
+		Use:     "workers [ID]",
+		Aliases: []string{"worker"},
+		Short:   "List the workers that are alive, or show one",
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			api, err := c.api()
+			if err != nil {
+				return err
+			}
+			if len(args) == 1 {
+				if err := named("worker", args[0]); err != nil {
+					return err
+				}
+				one, err := apiclient.Decode[json.RawMessage](api.GetWorker(cmd.Context(), args[0]))
+				return c.one(one, err, c.showWorkers)
+			}
+			all, err := apiclient.Decode[list](api.ListWorkers(cmd.Context()))
+			if err != nil {
+				return err
+			}
+			return c.showWorkers(all, all.Items)
+		},
+	}
+}
+
+func (c *cli) showWorkers(v any, items []json.RawMessage) error {
+	heads := []string{"NAME", "HOST", "RUNNING", "SLOTS", "SINCE", "STATE"}
+	if c.format == "wide" {
+		heads = append(heads, "ID", "VERSION", "PID", "CLOCK")
+	}
+	return show(c, v, items, heads, func(w apiclient.Worker) []string {
+		state := "ready"
+		switch {
+		case text(w.Trouble) != "":
+			state = text(w.Trouble)
+		case w.Draining != nil && *w.Draining:
+			state = "draining"
+		}
+		cells := []string{w.Name, w.Host, fmt.Sprint(w.Running), fmt.Sprint(w.Slots), when(w.StartedAt), state}
+		if c.format == "wide" {
+			cells = append(cells, w.Id, w.Version, fmt.Sprint(w.Pid), when(w.Clock))
+		}
+		return cells
+	})
+}
+
+// one shows a single thing like a list of one.
+func (c *cli) one(v json.RawMessage, err error, show func(any, []json.RawMessage) error) error {
+	if err != nil {
+		return err
+	}
+	return show(v, []json.RawMessage{v})
+}
+
+// named refuses what cannot be a name before it becomes a part of a URL.
+func named(kind, name string) error {
+	if common.ValidName(name) {
+		return nil
+	}
+	return &common.Error{Code: common.CodeInvalid, Message: fmt.Sprintf("%q cannot name a %s", common.Excerpt(name), kind),
+		Hint: "names are of a–z, 0–9, '.', '_' and '-'"}
+}
+
+// set makes the pointer of an optional parameter; the zero value leaves it out.
+func set[T ~string](v T) *T {
+	if v == "" {
+		return nil
+	}
+	return &v
+}
+
+func text(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}

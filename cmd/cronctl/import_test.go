@@ -1,0 +1,130 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const userTab = `# m h  dom mon dow   command
+SHELL=/bin/bash
+MAILTO=ops@example.com
+# Save the photos
+30 2 * * * cd photos && ./save --all
+CRON_TZ=Europe/Berlin
+0 9 * * mon-fri mail -s Hello team%Good morning,%it is \%A
+@reboot ./start-agent
+`
+
+func TestImportTwiceChangesNothing(t *testing.T) {
+	s := newStage(t)
+	s.stdin = userTab
+	importing := []string{"import-crontab", "-", "--as", "ann", "--home", "/home/ann"}
+
+	s.run(append(importing, "--dry-run")...).want(t, exitOK, "standard input (user format, time zone Asia/Tokyo from TZ, commands start in /home/ann)",
+		"line 3", "MAILTO=ops@example.com", "line 8", "@reboot", "to create", "2 to create, 0 unchanged, 2 lines not taken")
+	if s.writes != 0 {
+		t.Fatalf("a dry run wrote %d jobs", s.writes)
+	}
+
+	s.run(importing...).want(t, exitOK, "2 created, 0 unchanged, 2 lines not taken")
+	if s.writes != 2 {
+		t.Fatalf("%d jobs were written", s.writes)
+	}
+	for name, state := range s.jobs {
+		j := state.Job
+		switch {
+		case strings.HasPrefix(name, "crontab-save-"):
+			if j.CronExpr != "30 2 * * *" || j.Timezone != "Asia/Tokyo" || j.Shell != "/bin/bash" || j.WorkDir != "/home/ann" || j.Env["HOME"] != "/home/ann" || j.Description != "Save the photos" || j.Group != "crontab" {
+				t.Errorf("%+v", j)
+			}
+		case strings.HasPrefix(name, "crontab-mail-"):
+			if j.Timezone != "Europe/Berlin" || j.Command != "mail -s Hello team" || j.Stdin != "Good morning,\nit is %A\n" {
+				t.Errorf("%+v", j)
+			}
+		default:
+			t.Errorf("job %q", name)
+		}
+	}
+
+	s.run(importing...).want(t, exitOK, "0 created, 2 unchanged, 2 lines not taken")
+	if s.writes != 2 {
+		t.Errorf("the second import wrote %d jobs", s.writes-2)
+	}
+}
+
+func TestImportLeavesEditedJobsAlone(t *testing.T) {
+	s := newStage(t)
+	s.stdin = "0 1 * * * one\n0 2 * * * two\n"
+	importing := []string{"import-crontab", "-", "--as", "ann", "--home", ""}
+	s.run(importing...).want(t, exitOK, "2 created")
+	for name, state := range s.jobs {
+		if state.Command == "one" {
+			state.Timeout = "5m"
+			s.jobs[name] = state
+		}
+	}
+	s.run(importing...).want(t, exitOK, "edited", "0 created, 1 unchanged, 1 edited since and left alone")
+	s.run(append(importing, "--overwrite", "--dry-run")...).want(t, exitOK, "1 to overwrite")
+	if s.writes != 2 {
+		t.Errorf("%d writes, want 2", s.writes)
+	}
+	s.run(append(importing, "--overwrite")...).want(t, exitOK, "overwritten", "0 created, 1 unchanged, 1 overwritten")
+	for _, state := range s.jobs {
+		if state.Timeout != "" || state.WorkDir != "" {
+			t.Errorf("%+v", state.Job)
+		}
+	}
+	if s.writes != 3 {
+		t.Errorf("%d writes, want 3", s.writes)
+	}
+}
+
+func TestImportWritesAllOrNothing(t *testing.T) {
+	s := newStage(t)
+	// The first fault is cron's; the others are the server's, which knows what a job may hold.
+	s.stdin = "0 1 * * * fine\n61 * * * * broken\nCARILLON_RUN_ID=x\n0 2 * * * reserved\n"
+	s.run("import-crontab", "-", "--as", "ann").want(t, exitUsage, "line 2", "61 is not from 0 to 59", "line 4", "env.CARILLON_RUN_ID", "to create", "nothing was written: 2 lines at fault")
+	s.stdin = "0 1 * * * fine\nCARILLON_RUN_ID=x\n0 2 * * * reserved\n"
+	s.run("import-crontab", "-", "--as", "ann").want(t, exitUsage, "line 3", "nothing was written: 1 line at fault")
+	if s.writes != 0 {
+		t.Errorf("%d jobs were written", s.writes)
+	}
+}
+
+func TestImportOfFilesAndFolders(t *testing.T) {
+	s := newStage(t)
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"sysstat":       "PATH=/usr/bin\n5-55/10 * * * * root sa1 1 1\n59 23 * * * root sa1 60 2\n",
+		"web":           "0 4 * * * www-data clean\n",
+		"old.dpkg-dist": "x", ".placeholder": "x", "README": "x",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Mkdir(filepath.Join(dir, "folder"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	tab := file(t, "crontab", "17 * * * * root cd / && run-parts /etc/cron.hourly\n")
+	s.run("import-crontab", tab, dir, "--system", "--as", "root", "--timezone", "UTC").want(t, exitOK,
+		"system format, time zone UTC from --timezone", "sysstat-sa1-", "crontab-run-parts-", "user www-data: to run as another user", "(root) is not available",
+		"skipped "+filepath.Join(dir, "old.dpkg-dist"), "README: is a text", "folder: is no file", "3 created, 0 unchanged, 1 line not taken")
+	if len(s.jobs) != 3 {
+		t.Errorf("%d jobs", len(s.jobs))
+	}
+	for _, state := range s.jobs {
+		if state.User != "root" {
+			t.Errorf("user %q", state.User)
+		}
+	}
+	// The same line from two files of one name.
+	twin := file(t, "crontab", "17 * * * * root cd / && run-parts /etc/cron.hourly\n")
+	s.run("import-crontab", tab, twin, "--system", "--as", "root").want(t, exitUsage, "would both be the job", "--prefix")
+	s.run("import-crontab", twin, "--system", "--as", "root", "--prefix", "other", "--timezone", "UTC").want(t, exitOK, "other-run-parts-", "1 created")
+	s.run("import-crontab", tab, "--as", "root").want(t, exitUsage, "--system")
+	s.run("import-crontab", "/no/such").want(t, exitUsage, "crontab -l")
+	s.run("import-crontab", tab, "--timezone", "Mars").want(t, exitUsage, "is not a time zone")
+}

@@ -1,0 +1,174 @@
+package main
+
+import (
+	"fmt"
+	"os/user"
+
+	"github.com/spf13/cobra"
+
+	"carillon/internal/common"
+	"carillon/internal/crontab"
+)
+
+const importHelp = `Make jobs of the lines of crontabs. FILE may be a file, a folder like /etc/cron.d,
+or - for standard input. Files in the system format (with a user column) are told
+apart by --system; /etc/crontab and what lies in /etc/cron.d have it anyway.
+
+Every line that cannot be taken is reported with its number and the reason. If any
+line is at fault, or refused by the server, nothing is written and the exit code is
+2. Lines that are right but that Carillon cannot take (MAILTO, @reboot, another
+user) are reported and left out.
+
+Names of jobs follow from the file and the line, so a second import changes
+nothing. A job that was edited since is left alone, unless --overwrite is given;
+a job whose line is gone stays.
+
+Times are read in the zone of CRON_TZ above the line, else --timezone, else this
+machine's (TZ, /etc/timezone or /etc/localtime); the report says which. Commands
+start in the home of the user, as under cron.`
+
+// importer is one call of import-crontab.
+type importer struct {
+	c                        *cli
+	system                   bool
+	zone, zoneFrom           string
+	as, home, prefix         string
+	dryRun, overwrite        bool
+	etc                      string
+	keepHome                 bool
+	planned                  []step
+	faults, notTaken         int
+	created, same, different int
+}
+
+func (c *cli) importCrontab() *cobra.Command {
+	m := &importer{c: c, etc: "/etc"}
+	cmd := &cobra.Command{
+		Use:   "import-crontab FILE...",
+		Short: "Make jobs of the lines of a crontab",
+		Long:  importHelp,
+		Example: `  crontab -l | cronctl import-crontab - --dry-run
+  cronctl import-crontab /etc/crontab /etc/cron.d
+  cronctl import-crontab old/crontab.txt --system --as deploy --timezone Europe/Berlin`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			m.keepHome = !cmd.Flags().Changed("home")
+			return m.run(cmd, args)
+		},
+	}
+	f := cmd.Flags()
+	f.BoolVar(&m.system, "system", false, "the files have a user column, as /etc/crontab has")
+	f.StringVar(&m.zone, "timezone", "", "time zone of lines without CRON_TZ (default this machine's)")
+	f.StringVar(&m.as, "as", "", "user that the workers run as (default you); lines of others are not taken")
+	f.StringVar(&m.home, "home", "", "folder that commands start in (default that user's home); empty for the worker's choice")
+	f.StringVar(&m.prefix, "prefix", "", "beginning of the jobs' names (default the file's name)")
+	f.BoolVar(&m.dryRun, "dry-run", false, "tell what would be done, and write nothing")
+	f.BoolVar(&m.overwrite, "overwrite", false, "also replace jobs that were edited since their import")
+	return cmd
+}
+
+func (m *importer) run(cmd *cobra.Command, args []string) error {
+	if err := m.settings(); err != nil {
+		return err
+	}
+	found, skipped, err := m.c.sources(args, m.system, m.prefix)
+	if err != nil {
+		return err
+	}
+	parsed := make([]crontab.Result, len(found))
+	for i, s := range found {
+		parsed[i] = crontab.Parse(s.text, crontab.Options{Prefix: s.prefix, System: s.system, Timezone: m.zone, User: m.as, Home: m.home})
+		m.faults += parsed[i].Count(crontab.Fault)
+		m.notTaken += parsed[i].Count(crontab.NotTaken)
+	}
+	if err := distinct(found, parsed); err != nil {
+		return err
+	}
+	api, err := m.c.api()
+	if err != nil {
+		return err
+	}
+	// All lines are judged, here and by the server, before any is written.
+	reports := make([]fileReport, len(found))
+	for i := range found {
+		if reports[i], err = m.judge(cmd.Context(), api, &found[i], &parsed[i]); err != nil {
+			return err
+		}
+	}
+	if m.faults == 0 && !m.dryRun {
+		err = m.write(cmd.Context(), api)
+	}
+	for i := range reports {
+		reports[i].print(m)
+	}
+	for _, s := range skipped {
+		fmt.Fprintf(m.c.stdout, "skipped %s\n", s)
+	}
+	if err != nil {
+		return err
+	}
+	return m.summary()
+}
+
+// settings finds what was not said: zone, user and home.
+func (m *importer) settings() error {
+	m.zoneFrom = "--timezone"
+	switch {
+	case m.zone == "":
+		zone, from, err := machineZone(m.c.env["TZ"], m.etc)
+		if err != nil {
+			return err
+		}
+		m.zone, m.zoneFrom = zone, from
+	case !known(m.zone):
+		return common.Errorf(common.CodeInvalid, "--timezone %s is not a time zone; write one like Europe/Berlin or UTC", common.Excerpt(m.zone))
+	}
+	me, err := user.Current()
+	if m.as == "" {
+		if err != nil {
+			return &common.Error{Code: common.CodeInvalid, Message: "this machine does not tell who you are", Hint: "name the workers' user with --as", Err: err}
+		}
+		m.as = me.Username
+	}
+	if !m.keepHome {
+		return nil
+	}
+	if err == nil && me.Username == m.as {
+		m.home = me.HomeDir
+	} else if other, err := user.Lookup(m.as); err == nil {
+		m.home = other.HomeDir
+	}
+	return nil
+}
+
+func (m *importer) summary() error {
+	w := m.c.stdout
+	if m.faults > 0 {
+		fmt.Fprintf(w, "nothing was written: %s at fault\n", lines(m.faults))
+		return exitError(exitUsage)
+	}
+	verb := "created"
+	if m.dryRun {
+		verb = "to create"
+	}
+	fmt.Fprintf(w, "%d %s, %d unchanged", m.created, verb, m.same)
+	if m.different > 0 {
+		switch {
+		case m.overwrite && m.dryRun:
+			fmt.Fprintf(w, ", %d to overwrite", m.different)
+		case m.overwrite:
+			fmt.Fprintf(w, ", %d overwritten", m.different)
+		default:
+			fmt.Fprintf(w, ", %d edited since and left alone (--overwrite replaces them)", m.different)
+		}
+	}
+	fmt.Fprintf(w, ", %s not taken\n", lines(m.notTaken))
+	return nil
+}
+
+func lines(n int) string {
+	if n == 1 {
+		return "1 line"
+	}
+	return fmt.Sprintf("%d lines", n)
+}

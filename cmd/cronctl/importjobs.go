@@ -1,0 +1,149 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+
+	"carillon/internal/apiclient"
+	"carillon/internal/common"
+	"carillon/internal/crontab"
+)
+
+// step is what is to be done about one line.
+type step struct {
+	job     common.Job
+	done    *remark // becomes true when the step is done
+	version int64   // of the job that is replaced; 0 creates
+}
+
+// remark is a line of the report.
+type remark struct {
+	line int
+	what string
+	text string
+}
+
+// fileReport is what there is to say about a file.
+type fileReport struct {
+	source  *source
+	remarks []*remark
+}
+
+// judge asks the server about each entry, and plans what to do.
+func (m *importer) judge(ctx context.Context, api *apiclient.API, s *source, r *crontab.Result) (fileReport, error) {
+	report := fileReport{source: s}
+	say := func(line int, what, text string) *remark {
+		x := &remark{line, what, text}
+		report.remarks = append(report.remarks, x)
+		return x
+	}
+	for _, n := range r.Notices {
+		say(n.Line, string(n.Level), n.Text)
+	}
+	for _, e := range r.Entries {
+		data, err := json.Marshal(e.Job)
+		if err != nil {
+			return report, err
+		}
+		v, err := validate(ctx, api, data)
+		if err != nil {
+			return report, within(fmt.Sprintf("%s, line %d", s.file, e.Line), err)
+		}
+		for _, f := range v.Faults {
+			m.faults++
+			say(e.Line, string(crontab.Fault), f.Location+": "+f.Message)
+		}
+		if len(v.Faults) > 0 {
+			continue
+		}
+		what, version, err := m.compare(ctx, api, &v.Job)
+		if err != nil {
+			return report, err
+		}
+		x := say(e.Line, what, e.Job.Name+"  "+e.Job.CronExpr+"  "+cut(e.Job.Command, 60))
+		if what == stepCreate || what == stepOverwrite {
+			m.planned = append(m.planned, step{job: e.Job, done: x, version: version})
+		}
+	}
+	slices.SortStableFunc(report.remarks, func(a, b *remark) int { return cmp.Compare(a.line, b.line) })
+	return report, nil
+}
+
+// What is planned for a line, as the report says it.
+const (
+	stepCreate    = "to create"
+	stepOverwrite = "to overwrite"
+	stepSame      = "unchanged"
+	stepDifferent = "edited"
+)
+
+// compare holds what would be stored against what is.
+func (m *importer) compare(ctx context.Context, api *apiclient.API, wanted *common.Job) (what string, version int64, err error) {
+	there, err := apiclient.Decode[job](api.GetJob(ctx, wanted.Name))
+	if err != nil {
+		if common.CodeOf(err) == common.CodeNotFound {
+			m.created++
+			return stepCreate, 0, nil
+		}
+		return "", 0, err
+	}
+	if reflect.DeepEqual(there.Job, *wanted) {
+		m.same++
+		return stepSame, 0, nil
+	}
+	m.different++
+	if m.overwrite {
+		return stepOverwrite, there.Meta.Version, nil
+	}
+	return stepDifferent, 0, nil
+}
+
+// write does what was planned. The server refuses what changed meanwhile.
+func (m *importer) write(ctx context.Context, api *apiclient.API) error {
+	for _, s := range m.planned {
+		data, err := json.Marshal(s.job)
+		if err != nil {
+			return err
+		}
+		done := "created"
+		if s.version == 0 {
+			_, err = apiclient.Read(api.CreateJobWithBody(ctx, jsonType, bytes.NewReader(data)))
+		} else {
+			done = "overwritten"
+			match := fmt.Sprintf("%q", fmt.Sprint(s.version))
+			_, err = apiclient.Read(api.PutJobWithBody(ctx, s.job.Name, &apiclient.PutJobParams{IfMatch: &match}, jsonType, bytes.NewReader(data)))
+		}
+		if err != nil {
+			s.done.what = "failed"
+			return within(s.job.Name, err)
+		}
+		s.done.what = done
+	}
+	return nil
+}
+
+func (r *fileReport) print(m *importer) {
+	format := "user format"
+	if r.source.system {
+		format = "system format"
+	}
+	home := ""
+	if m.home != "" {
+		home = ", commands start in " + m.home
+	}
+	fmt.Fprintf(m.c.stdout, "%s (%s, time zone %s from %s%s)\n", r.source.file, format, m.zone, m.zoneFrom, home)
+	var t table
+	for _, x := range r.remarks {
+		line := fmt.Sprintf("  line %d", x.line)
+		if x.line == 0 {
+			line = "  file"
+		}
+		t.row(line, x.what, x.text)
+	}
+	_ = t.print(m.c.stdout) // a broken pipe shows at the next line
+}

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"carillon/internal/apiclient"
+)
+
+func (c *cli) next() *cobra.Command {
+	var zone, name string
+	var count int
+	cmd := &cobra.Command{
+		Use:   "next LINE",
+		Short: "Tell when a cron line fires next, and what it means",
+		Example: `  cronctl next '30 2 * * MON-FRI' --timezone America/New_York
+  cronctl next '0 30 9 1 1 * 2027' -n 3
+  cronctl next @daily -o json`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			api, err := c.api()
+			if err != nil {
+				return err
+			}
+			n := int64(count)
+			request := apiclient.PreviewRequest{CronExpr: args[0], Timezone: set(zone), Name: set(name), Count: &n}
+			raw, err := apiclient.Decode[json.RawMessage](api.PreviewSchedule(cmd.Context(), nil, request))
+			if err != nil {
+				return err
+			}
+			if c.format == "json" || c.format == "yaml" {
+				return c.print(raw)
+			}
+			return c.showPreview(raw)
+		},
+	}
+	cmd.Flags().StringVar(&zone, "timezone", "", "time zone, such as Asia/Shanghai (default: the server's setting)")
+	cmd.Flags().IntVarP(&count, "count", "n", 10, "how many fires to list, at most 100")
+	cmd.Flags().StringVar(&name, "name", "", "name of the job, of which H in the line makes its values")
+	return cmd
+}
+
+// preview is what the server says about a line; times keep the offset of its zone.
+type preview struct {
+	Fires       []time.Time `json:"fires"`
+	Description string      `json:"description"`
+	Timezone    string      `json:"timezone"`
+	Notes       []struct {
+		Text string    `json:"text"`
+		At   time.Time `json:"at"`
+	} `json:"notes"`
+}
+
+func (c *cli) showPreview(raw json.RawMessage) error {
+	p, err := decode[preview](raw)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(c.stdout, "%s (%s)\n", p.Description, p.Timezone)
+	for _, fire := range p.Fires {
+		fmt.Fprintf(c.stdout, "  %s\n", fire.Format("Mon 2006-01-02 15:04:05 -07:00"))
+	}
+	for _, n := range p.Notes {
+		at := ""
+		if !n.At.IsZero() {
+			at = n.At.Format("2006-01-02 15:04") + ": "
+		}
+		fmt.Fprintf(c.stdout, "note: %s%s\n", at, n.Text)
+	}
+	return nil
+}

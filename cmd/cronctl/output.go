@@ -1,0 +1,126 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/goccy/go-yaml"
+
+	"carillon/internal/apiclient"
+	"carillon/internal/common"
+)
+
+// biggestPage is the most that the API gives at a time.
+const biggestPage = 500
+
+// list is a list as the API gives it: items stay as they were sent, so that
+// nothing of a newer server is lost in json and yaml.
+type list struct {
+	Items      []json.RawMessage `json:"items"`
+	NextCursor string            `json:"nextCursor,omitempty"`
+}
+
+// pages fetches up to limit items; 0 means all.
+func pages(limit int, fetch func(cursor *string, size *int64) (*http.Response, error)) (list, error) {
+	all := list{Items: []json.RawMessage{}}
+	var cursor *string
+	for {
+		size := int64(biggestPage)
+		if limit > 0 {
+			size = min(size, int64(limit-len(all.Items)))
+		}
+		page, err := apiclient.Decode[list](fetch(cursor, &size))
+		if err != nil {
+			return list{}, err
+		}
+		all.Items = append(all.Items, page.Items...)
+		if page.NextCursor == "" || limit > 0 && len(all.Items) >= limit {
+			return all, nil
+		}
+		cursor = &page.NextCursor
+	}
+}
+
+// show prints a list or one item: as it came, or as a table that heads and cells make.
+func show[T any](c *cli, v any, items []json.RawMessage, heads []string, cells func(T) []string) error {
+	switch c.format {
+	case "json", "yaml":
+		return c.print(v)
+	}
+	var t table
+	t.row(heads...)
+	for _, item := range items {
+		v, err := decode[T](item)
+		if err != nil {
+			return err
+		}
+		t.row(cells(v)...)
+	}
+	return t.print(c.stdout)
+}
+
+func decode[T any](data []byte) (T, error) {
+	var v T
+	if err := json.Unmarshal(data, &v); err != nil {
+		return v, &common.Error{Code: common.CodeUnavailable, Message: "the server's answer cannot be read", Err: err}
+	}
+	return v, nil
+}
+
+// print writes a value as JSON or YAML.
+func (c *cli) print(v any) error {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	if c.format == "yaml" {
+		data, err = yaml.JSONToYAML(data)
+	} else {
+		var b bytes.Buffer
+		err = json.Indent(&b, data, "", "  ")
+		b.WriteByte('\n')
+		data = b.Bytes()
+	}
+	if err != nil {
+		return err
+	}
+	_, err = c.stdout.Write(data)
+	return err
+}
+
+// when shows a time in this machine's zone.
+func when(t time.Time) string {
+	if t.IsZero() {
+		return "-"
+	}
+	return t.Local().Format("2006-01-02 15:04:05")
+}
+
+func whenSet(t *time.Time) string {
+	if t == nil {
+		return "-"
+	}
+	return when(*t)
+}
+
+// took shows how long a run took.
+func took(start, end *time.Time) string {
+	if start == nil || end == nil {
+		return "-"
+	}
+	d := end.Sub(*start)
+	if d < time.Second {
+		return fmt.Sprintf("%dms", d.Milliseconds())
+	}
+	return d.Round(100 * time.Millisecond).String()
+}
+
+func or(s, otherwise string) string {
+	if s == "" {
+		return otherwise
+	}
+	return s
+}

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"carillon/internal/apiclient"
+	"carillon/internal/common"
+)
+
+const defaultServer = "http://127.0.0.1:7070"
+
+// cli is one call of the program.
+type cli struct {
+	stdin          io.Reader
+	stdout, stderr io.Writer
+	env            environment
+
+	server, tokenText, tokenFile string
+	insecure                     bool
+	format                       string
+}
+
+// run is the program: it gives the exit code.
+func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, environ []string) int {
+	c := &cli{stdin: stdin, stdout: stdout, stderr: stderr, env: environmentOf(environ)}
+	if terminal(stdout) {
+		safe := &sanitizer{to: stdout}
+		defer safe.Close()
+		c.stdout = safe
+	}
+	if terminal(stderr) {
+		safe := &sanitizer{to: stderr}
+		defer safe.Close()
+		c.stderr = safe
+	}
+	root := c.root()
+	root.SetArgs(args)
+	root.SetIn(stdin)
+	root.SetOut(c.stdout)
+	root.SetErr(c.stderr)
+	err := root.ExecuteContext(ctx)
+	report(c.stderr, err)
+	if _, ours := errors.AsType[*common.Error](err); err != nil && !ours {
+		if _, silent := errors.AsType[exitError](err); !silent && ctx.Err() == nil {
+			fmt.Fprintln(c.stderr, "  hint: cronctl --help, or --help after a command, tells how it is used")
+		}
+	}
+	return exitCode(ctx, err)
+}
+
+const rootHelp = `cronctl speaks to Carillon's API: it defines jobs, runs them, reads what they
+printed, and brings a crontab over.
+
+It finds the server at --server, then CARILLON_SERVER, then ` + defaultServer + `.
+It shows who you are with --token, --token-file, CARILLON_TOKEN or
+CARILLON_TOKEN_FILE, and otherwise with the token that a standalone on this
+machine has written: ./data/admin.token, or admin.token in its data folder
+(CARILLON_DATA_DIR, by default ~/.local/state/carillon).
+
+Exit codes: 0 all is well, 1 the job failed, 2 wrong usage or input, 3 not found,
+4 conflict, 5 denied, 6 the server is away, 130 interrupted.`
+
+const rootExamples = `  crontab -l | cronctl import-crontab - --dry-run
+  cronctl create job hello --cron '*/5 * * * *' -- echo hello
+  cronctl run hello --follow
+  cronctl get runs --job hello
+  cronctl next '30 2 * * MON-FRI' --timezone Asia/Shanghai`
+
+func (c *cli) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:           "cronctl",
+		Short:         "Define, run and watch the jobs of Carillon",
+		Long:          rootHelp,
+		Example:       rootExamples,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Args:          cobra.NoArgs,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	f := root.PersistentFlags()
+	f.StringVar(&c.server, "server", "", "address of the API (CARILLON_SERVER; default "+defaultServer+")")
+	f.StringVar(&c.tokenText, "token", "", "token to use; better kept in a file, since others see command lines")
+	f.StringVar(&c.tokenFile, "token-file", "", "file that holds the token")
+	f.BoolVar(&c.insecure, "insecure-http", false, "send the token over plain HTTP to another machine")
+	f.StringVarP(&c.format, "output", "o", "table", "how to print: table, wide, json or yaml")
+	root.PersistentPreRunE = func(*cobra.Command, []string) error {
+		switch c.format {
+		case "table", "wide", "json", "yaml":
+			return nil
+		}
+		return &common.Error{Code: common.CodeInvalid, Message: fmt.Sprintf("there is no output %q", common.Excerpt(c.format)),
+			Hint: "there are table, wide, json and yaml"}
+	}
+	root.AddCommand(c.get(), c.create(), c.remove(), c.runJob(), c.logs(), c.kill(), c.next(), c.importCrontab(), c.version())
+	return root
+}
+
+// api makes the client.
+func (c *cli) api() (*apiclient.API, error) {
+	server := c.server
+	if server == "" {
+		server = c.env["CARILLON_SERVER"]
+	}
+	if server == "" {
+		server = defaultServer
+	}
+	text, err := token(c.tokenText, c.tokenFile, c.env)
+	if err != nil {
+		return nil, err
+	}
+	return apiclient.New(apiclient.Options{Server: server, Token: text, InsecureHTTP: c.insecure, UserAgent: "cronctl/" + buildVersion()})
+}
+
+// group makes a command that only has others below it.
+func group(use, short, example string, below ...*cobra.Command) *cobra.Command {
+	cmd := &cobra.Command{Use: use, Short: short, Example: example, Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			var names []string
+			for _, b := range below {
+				names = append(names, b.Name())
+			}
+			return &common.Error{Code: common.CodeInvalid, Message: "say what to " + cmd.Name(),
+				Hint: fmt.Sprintf("cronctl %s %s", cmd.Name(), strings.Join(names, "|"))}
+		}}
+	cmd.AddCommand(below...)
+	return cmd
+}

@@ -1,0 +1,135 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"carillon/internal/apiclient"
+	"carillon/internal/common"
+)
+
+func (c *cli) runJob() *cobra.Command {
+	var wait, follow, jobsCode bool
+	var note string
+	cmd := &cobra.Command{
+		Use:   "run JOB",
+		Short: "Run a job now",
+		Long: `Run a job now, beside its timetable. It prints the run's id. With --wait it waits
+for the run's end and exits with 0 if it succeeded and 1 if not; with --exit-code
+it exits with the command's own code. An interrupt ends the waiting, not the run.`,
+		Example: `  cronctl run nightly-report --follow
+  cronctl run backup --exit-code && echo done`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := named("job", args[0]); err != nil {
+				return err
+			}
+			api, err := c.api()
+			if err != nil {
+				return err
+			}
+			ctx := cmd.Context()
+			raw, err := apiclient.Decode[json.RawMessage](api.RunJob(ctx, args[0], apiclient.NoteBody{Note: set(note)}))
+			if err != nil {
+				return err
+			}
+			accepted, err := decode[apiclient.Accepted](raw)
+			if err != nil {
+				return err
+			}
+			quiet := follow || jobsCode || wait
+			switch {
+			case quiet:
+				fmt.Fprintf(c.stderr, "run %s\n", accepted.Run)
+			case c.format == "json" || c.format == "yaml":
+				return c.print(raw)
+			default:
+				fmt.Fprintln(c.stdout, accepted.Run)
+				return nil
+			}
+			if follow {
+				p := &printed{api: api, run: accepted.Run}
+				if err := p.follow(ctx, c.stdout); err != nil {
+					return c.leave(ctx, accepted.Run, err)
+				}
+			}
+			run, err := await(ctx, api, accepted.Run)
+			if err != nil {
+				return c.leave(ctx, accepted.Run, err)
+			}
+			return c.ended(&run, jobsCode)
+		},
+	}
+	cmd.Flags().BoolVar(&wait, "wait", false, "wait for the run's end")
+	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "print what it prints, and wait for its end")
+	cmd.Flags().BoolVar(&jobsCode, "exit-code", false, "wait, and exit with the command's exit code")
+	cmd.Flags().StringVar(&note, "note", "", "why; kept with the run")
+	return cmd
+}
+
+// leave says how to come back to a run that goes on.
+func (c *cli) leave(ctx context.Context, run string, err error) error {
+	if ctx.Err() != nil {
+		fmt.Fprintf(c.stderr, "the run goes on; come back to it with: cronctl logs -f %s\n", run)
+		return exitError(exitInterrupted)
+	}
+	return err
+}
+
+// ended tells how a run ended, in words and as the exit code.
+func (c *cli) ended(run *common.Run, jobsCode bool) error {
+	line := string(run.Status)
+	if run.ExitCode != nil {
+		line += fmt.Sprintf(", exit code %d", *run.ExitCode)
+	}
+	if run.Signal != "" {
+		line += ", " + run.Signal
+	}
+	if run.StartedAt != nil && run.EndedAt != nil {
+		line += ", after " + took(run.StartedAt, run.EndedAt)
+	}
+	if run.WorkerName != "" {
+		line += ", on " + run.WorkerName
+	}
+	if run.Reason != nil && run.Status != common.StatusSucceeded {
+		line += ": " + run.Reason.Text
+	}
+	fmt.Fprintln(c.stderr, line)
+	if jobsCode && run.ExitCode != nil && (run.Status == common.StatusSucceeded || *run.ExitCode != 0) {
+		if *run.ExitCode == 0 {
+			return nil
+		}
+		return exitError(*run.ExitCode)
+	}
+	if run.Status == common.StatusSucceeded {
+		return nil
+	}
+	return exitError(exitJobFailed)
+}
+
+func (c *cli) kill() *cobra.Command {
+	var note string
+	cmd := &cobra.Command{
+		Use:     "kill RUN",
+		Short:   "End a run",
+		Long:    "End a run: its processes get TERM, and KILL when the job's grace is over.",
+		Example: "  cronctl kill \"$(cronctl run slow-job)\" --note 'wrong day'",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			api, err := c.api()
+			if err != nil {
+				return err
+			}
+			if _, err := apiclient.Read(api.KillRun(cmd.Context(), args[0], apiclient.NoteBody{Note: set(note)})); err != nil {
+				return err
+			}
+			fmt.Fprintf(c.stdout, "asked for the end of %s\n", args[0])
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&note, "note", "", "why; kept with the run")
+	return cmd
+}

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"unicode"
+)
+
+// table prints rows in columns. Cells are single lines; wide characters take two
+// places, as terminals show them.
+type table struct{ rows [][]string }
+
+func (t *table) row(cells ...string) {
+	for i, cell := range cells {
+		cells[i] = strings.Join(strings.FieldsFunc(cell, unicode.IsControl), " ")
+	}
+	t.rows = append(t.rows, cells)
+}
+
+func (t *table) print(w io.Writer) error {
+	var widths []int
+	for _, row := range t.rows {
+		for i, cell := range row {
+			if i == len(widths) {
+				widths = append(widths, 0)
+			}
+			widths[i] = max(widths[i], width(cell))
+		}
+	}
+	var b strings.Builder
+	for _, row := range t.rows {
+		var line strings.Builder
+		for i, cell := range row {
+			line.WriteString(cell)
+			line.WriteString(strings.Repeat(" ", widths[i]-width(cell)+2))
+		}
+		b.WriteString(strings.TrimRight(line.String(), " "))
+		b.WriteByte('\n')
+	}
+	_, err := fmt.Fprint(w, b.String())
+	return err
+}
+
+func width(s string) int {
+	n := 0
+	for _, r := range s {
+		switch {
+		case unicode.Is(unicode.Mn, r):
+		case r >= 0x1100 && (r <= 0x115f || r >= 0x2e80 && r <= 0xa4cf || r >= 0xac00 && r <= 0xd7a3 ||
+			r >= 0xf900 && r <= 0xfaff || r >= 0xfe30 && r <= 0xfe6f || r >= 0xff00 && r <= 0xff60 ||
+			r >= 0xffe0 && r <= 0xffe6 || r >= 0x1f300 && r <= 0x1faff || r >= 0x20000 && r <= 0x3fffd):
+			n += 2
+		default:
+			n++
+		}
+	}
+	return n
+}
+
+// cut shortens a text to so many places.
+func cut(s string, limit int) string {
+	if width(s) <= limit {
+		return s
+	}
+	n := 0
+	for i, r := range s {
+		if n += width(string(r)); n > limit-1 {
+			return s[:i] + "…"
+		}
+	}
+	return s
+}

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"carillon/internal/common"
+)
+
+const maxToken = 4 << 10
+
+// environment is the process's, by name.
+type environment map[string]string
+
+func environmentOf(list []string) environment {
+	env := environment{}
+	for _, item := range list {
+		if name, value, found := strings.Cut(item, "="); found {
+			env[name] = value
+		}
+	}
+	return env
+}
+
+// stateDir is where the standalone keeps its data unless it is told otherwise.
+func (e environment) stateDir() string {
+	if dir := e["CARILLON_DATA_DIR"]; dir != "" {
+		return dir
+	}
+	if dir := e["XDG_STATE_HOME"]; filepath.IsAbs(dir) {
+		return filepath.Join(dir, "carillon")
+	}
+	if e["HOME"] == "" {
+		return ""
+	}
+	return filepath.Join(e["HOME"], ".local", "state", "carillon")
+}
+
+// token finds the token: what was said on the command line, then the environment,
+// then the file that a standalone on this machine has written. It may be empty.
+func token(flag, flagFile string, env environment) (string, error) {
+	switch {
+	case flag != "":
+		return flag, nil
+	case flagFile != "":
+		return readToken(flagFile)
+	case env["CARILLON_TOKEN"] != "":
+		return env["CARILLON_TOKEN"], nil
+	case env["CARILLON_TOKEN_FILE"] != "":
+		return readToken(env["CARILLON_TOKEN_FILE"])
+	}
+	for _, dir := range []string{"data", env.stateDir()} {
+		if dir == "" {
+			continue
+		}
+		text, err := readToken(filepath.Join(dir, "admin.token"))
+		if err == nil {
+			return text, nil
+		}
+		if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) {
+			return "", err
+		}
+	}
+	return "", nil
+}
+
+func readToken(file string) (string, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return "", &common.Error{Code: common.CodeInvalid, Message: "the token's file cannot be read", Err: err}
+	}
+	defer f.Close()
+	data := make([]byte, maxToken)
+	n, err := f.Read(data)
+	text := strings.TrimSpace(string(data[:n]))
+	if text == "" || strings.ContainsAny(text, " \t\r\n") {
+		return "", &common.Error{Code: common.CodeInvalid, Message: "the file " + file + " does not hold a token", Err: err}
+	}
+	return text, nil
+}

@@ -1,0 +1,209 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"carillon/internal/common"
+)
+
+func TestAJobsLife(t *testing.T) {
+	s := newStage(t)
+	s.run("create", "job", "hello", "--cron", "*/5 * * * *", "--timezone", "Asia/Tokyo", "--env", "A=b=c", "--timeout", "90s", "--", "echo", "hello").
+		want(t, exitOK, "created hello")
+	stored := s.jobs["hello"].Job
+	if stored.Command != "echo hello" || stored.CronExpr != "*/5 * * * *" || stored.Timezone != "Asia/Tokyo" || stored.Env["A"] != "b=c" || stored.Timeout != "90s" {
+		t.Errorf("stored %+v", stored)
+	}
+	s.run("create", "job", "hello", "--", "x").want(t, exitConflict, "there is a job")
+	s.run("create", "job", "hello", "--replace", "--no-shell", "--", "printf", "a b").want(t, exitOK, "saved hello")
+	if got := s.jobs["hello"].Args; len(got) != 2 || got[1] != "a b" {
+		t.Errorf("args %q", got)
+	}
+	s.run("get", "jobs").want(t, exitOK, "NAME", "hello", "printf a b")
+	s.run("get", "job", "hello", "-o", "wide").want(t, exitOK, "VERSION", "ann")
+	s.run("delete", "jobs", "hello").want(t, exitOK, "deleted hello")
+	s.run("delete", "job", "hello").want(t, exitNotFound, "hello: there is no job")
+	s.run("get", "job", "hello").want(t, exitNotFound)
+}
+
+func TestWhatIsShownCanBeSentBack(t *testing.T) {
+	s := newStage(t)
+	s.run("create", "job", "a", "--cron", "0 3 * * *", "--title", "每晚报表", "--", "true").want(t, exitOK)
+	s.run("create", "job", "b", "--", "false").want(t, exitOK)
+	before := map[string]common.Job{"a": s.jobs["a"].Job, "b": s.jobs["b"].Job}
+	for _, format := range []string{"json", "yaml"} {
+		s.stdin = s.run("get", "jobs", "-o", format).want(t, exitOK).out
+		s.run("delete", "jobs", "a", "b").want(t, exitOK)
+		s.run("create", "jobs", "-f", "-").want(t, exitOK, "created a", "created b")
+		for name, want := range before {
+			a, _ := json.Marshal(want)
+			b, _ := json.Marshal(s.jobs[name].Job)
+			if string(a) != string(b) {
+				t.Errorf("%s: %s came back as %s", format, a, b)
+			}
+		}
+	}
+}
+
+func TestFilesOfJobs(t *testing.T) {
+	s := newStage(t)
+	for name, text := range map[string]string{
+		"documents": "name: one\ncommand: 'true'\n---\nname: two\ncommand: |\n  echo a\n  echo b\ncronExpr: \"*/5 * * * *\"\n",
+		"list":      "- name: one\n  command: 'true'\n- {name: two, args: [a, b]}\n",
+		"json":      `{"name":"one","command":"true"} {"name":"two","command":"x"}`,
+		"array":     `[{"name":"one","command":"true"},{"name":"two","command":"x"}]`,
+	} {
+		s.jobs = map[string]common.JobState{}
+		s.run("create", "jobs", "-f", file(t, name+".yaml", text)).want(t, exitOK, "created one", "created two")
+		if len(s.jobs) != 2 {
+			t.Errorf("%s: %d jobs", name, len(s.jobs))
+		}
+	}
+	s.jobs, s.writes = map[string]common.JobState{}, 0
+	s.run("create", "jobs", "--dry-run", "-f", file(t, "dry.json", `{"name":"one","command":"true"}`)).want(t, exitOK, "valid one")
+	bad := file(t, "bad.json", `[{"name":"one","command":"true"},{"name":"A/B"},{"name":"c","command":"x","uid":0}]`)
+	s.run("create", "jobs", "-f", bad).want(t, exitUsage, "nothing was written", "job 2: name:", "job 2: command: is required", "job 3: uid:")
+	s.run("create", "jobs", "-f", file(t, "bad.yaml", "name: x\ncronExpr: */5 * * * *\n")).want(t, exitUsage, "stands in quotes")
+	s.run("create", "jobs", "-f", file(t, "empty", "")).want(t, exitUsage, "holds no job")
+	s.run("create", "jobs", "-f", "/no/such/file").want(t, exitUsage)
+	if s.writes != 0 {
+		t.Errorf("%d jobs were written", s.writes)
+	}
+}
+
+func TestRunFollowsToTheEnd(t *testing.T) {
+	for _, c := range []struct {
+		status common.Status
+		code   int
+		flags  []string
+		want   int
+	}{
+		{common.StatusSucceeded, 0, []string{"--wait"}, exitOK},
+		{common.StatusFailed, 7, []string{"--wait"}, exitJobFailed},
+		{common.StatusFailed, 7, []string{"--follow"}, exitJobFailed},
+		{common.StatusFailed, 7, []string{"--exit-code"}, 7},
+		{common.StatusSucceeded, 3, []string{"--exit-code"}, 3},
+		{common.StatusSucceeded, 3, []string{"--wait"}, exitOK},
+		{common.StatusTimedOut, 0, []string{"--exit-code"}, exitJobFailed},
+	} {
+		s := newStage(t)
+		s.jobs["hello"] = common.JobState{StoredJob: common.StoredJob{Job: common.Job{Name: "hello", Command: "first\n"}}, Version: 1}
+		asked := 0
+		s.onAsk = func(f *fakes, id string) {
+			switch asked++; asked {
+			case 2:
+				f.output[id] += "second\n"
+			case 3:
+				f.output[id] += "third\n"
+				f.end(id, c.status, c.code)
+			}
+		}
+		got := s.run(append([]string{"run", "hello", "--note", "because"}, c.flags...)...).want(t, c.want, string(c.status), "on alpha")
+		if c.flags[0] == "--follow" && got.out != "first\nsecond\nthird\n" {
+			t.Errorf("followed %q", got.out)
+		}
+		if s.notes[0] != "because" {
+			t.Errorf("notes %q", s.notes)
+		}
+	}
+}
+
+func TestInterruptLeavesTheRun(t *testing.T) {
+	s := newStage(t)
+	s.jobs["hello"] = common.JobState{StoredJob: common.StoredJob{Job: common.Job{Name: "hello", Command: "x"}}, Version: 1}
+	ctx, cancel := context.WithCancel(t.Context())
+	s.onAsk = func(*fakes, string) { cancel() }
+	var out, errs strings.Builder
+	code := run(ctx, []string{"run", "hello", "--wait"}, strings.NewReader(""), &out, &errs, []string{"CARILLON_SERVER=" + s.server.URL, "CARILLON_TOKEN=" + goodToken})
+	if code != exitInterrupted || !strings.Contains(errs.String(), "the run goes on") || len(s.killed) != 0 {
+		t.Errorf("exit code %d, stderr %q", code, errs.String())
+	}
+}
+
+func TestLogsAndKill(t *testing.T) {
+	s := newStage(t)
+	s.jobs["hello"] = common.JobState{StoredJob: common.StoredJob{Job: common.Job{Name: "hello", Command: "one\x1b]0;title\a\n"}}, Version: 1}
+	s.run("logs", "--job", "hello").want(t, exitNotFound, "has not run yet", "cronctl run hello")
+	s.run("logs", "--job", "nobody").want(t, exitNotFound, "there is no job")
+	s.run("logs").want(t, exitUsage, "say which run")
+	id := strings.TrimSpace(s.run("run", "hello").want(t, exitOK).out)
+	if got := s.run("logs", id).want(t, exitOK); got.out != "one\x1b]0;title\a\n" {
+		t.Errorf("into a pipe goes %q", got.out)
+	}
+	s.run("logs", "--job", "hello").want(t, exitOK, "one", "run "+id)
+	s.run("get", "runs", "--job", "hello", "--status", "waiting,running").want(t, exitOK, id, "waiting")
+	s.run("get", "run", id, "-o", "yaml").want(t, exitOK, "job: hello", "cause: manual")
+	s.run("kill", id).want(t, exitOK, id)
+	if len(s.killed) != 1 {
+		t.Errorf("killed %q", s.killed)
+	}
+	s.mu.Lock()
+	s.end(id, common.StatusKilled, 0)
+	s.mu.Unlock()
+	s.run("kill", id).want(t, exitConflict, "has ended")
+	s.run("logs", "a.b.1", "-f").want(t, exitNotFound)
+	s.run("logs", "../x").want(t, exitUsage)
+}
+
+func TestNextWorkersVersion(t *testing.T) {
+	s := newStage(t)
+	got := s.run("next", "30 2 * * MON-FRI", "--timezone", "Asia/Shanghai", "-n", "3").want(t, exitOK, "(Asia/Shanghai)", " 02:30:00 +08:00")
+	if strings.Count(got.out, "02:30:00") != 3 {
+		t.Errorf("fires: %s", got.out)
+	}
+	s.run("next", "0 0 1 * 1").want(t, exitOK, "note: ")
+	s.run("next", "61 * * * *").want(t, exitUsage, "cronExpr: ")
+	s.run("next", "@daily", "-o", "json").want(t, exitOK, `"fires": [`)
+	s.run("get", "workers").want(t, exitOK, "alpha", "host-a", "the disk is full")
+	s.run("get", "worker", "w1", "-o", "wide").want(t, exitOK, "w1")
+	s.run("get", "worker", "w2").want(t, exitNotFound)
+	s.run("version").want(t, exitOK, "cronctl ", "1.2.3")
+}
+
+func TestListsGoOverPages(t *testing.T) {
+	s := newStage(t)
+	for i := range 1203 {
+		name := "job-" + strings.Repeat("x", i%100) + string(rune('a'+i/100))
+		s.jobs[name] = common.JobState{StoredJob: common.StoredJob{Job: common.Job{Name: name, Command: "x"}}, Version: 1}
+	}
+	if got := strings.Count(s.run("get", "jobs").want(t, exitOK).out, "\n"); got != len(s.jobs)+1 {
+		t.Errorf("%d lines for %d jobs", got, len(s.jobs))
+	}
+	if got := strings.Count(s.run("get", "jobs", "--limit", "7").want(t, exitOK).out, "\n"); got != 8 {
+		t.Errorf("%d lines for 7 jobs", got)
+	}
+}
+
+func TestUsage(t *testing.T) {
+	s := newStage(t)
+	s.run("--help").want(t, exitOK, "Exit codes: 0 all is well", "import-crontab", "Examples:")
+	for _, args := range [][]string{{"nonsense"}, {"get"}, {"get", "jobs", "--nonsense"}, {"next"}, {"get", "jobs", "-o", "xml"},
+		{"create", "job", "x"}, {"create", "jobs", "-f", "a", "b"}, {"delete", "job", "A/B"}, {"run", "..", "--wait"}} {
+		if got := s.run(args...).want(t, exitUsage, "cronctl: ", "hint: "); got.out != "" {
+			t.Errorf("%q prints %q to stdout", args, got.out)
+		}
+	}
+	for _, shell := range []string{"bash", "zsh", "fish"} {
+		s.run("completion", shell).want(t, exitOK, "cronctl")
+	}
+}
+
+func TestAccess(t *testing.T) {
+	s := newStage(t)
+	at := func(more ...string) []string { return append([]string{"CARILLON_SERVER=" + s.server.URL}, more...) }
+	t.Chdir(t.TempDir())
+	s.runWith(at(), "get", "jobs").want(t, exitDenied, "you are not logged in")
+	s.runWith(at("CARILLON_TOKEN=wrong"), "get", "jobs").want(t, exitDenied, "not valid")
+	s.runWith(at("CARILLON_TOKEN=viewer-token"), "create", "job", "a", "--", "x").want(t, exitDenied, "role")
+	s.runWith([]string{"CARILLON_SERVER=http://127.0.0.1:1"}, "get", "jobs").want(t, exitAway, "does not answer", "--server")
+	s.runWith([]string{"CARILLON_SERVER=http://10.1.2.3:7070", "CARILLON_TOKEN=x"}, "get", "jobs").want(t, exitDenied, "plain HTTP", "--insecure-http")
+	s.runWith([]string{"CARILLON_SERVER=carillon"}, "get", "jobs").want(t, exitUsage, "not an address")
+	s.runWith(at("CARILLON_TOKEN=wrong"), "get", "jobs", "--token", goodToken).want(t, exitOK)
+	s.runWith(at("CARILLON_TOKEN=wrong"), "get", "jobs", "--token-file", file(t, "token", goodToken+"\n")).want(t, exitOK)
+	s.runWith(at("CARILLON_TOKEN_FILE="+file(t, "token", goodToken)), "get", "jobs").want(t, exitOK)
+	s.runWith(at(), "get", "jobs", "--token-file", file(t, "token", "two words")).want(t, exitUsage, "does not hold a token")
+	s.runWith(at(), "get", "jobs", "--token-file", "/no/such").want(t, exitUsage)
+}

@@ -1,0 +1,46 @@
+package main
+
+import (
+	"fmt"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+
+	"carillon/internal/apiclient"
+)
+
+func (c *cli) version() *cobra.Command {
+	var clientOnly bool
+	cmd := &cobra.Command{
+		Use:   "version",
+		Short: "Tell the versions of this program and of the server",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			fmt.Fprintf(c.stdout, "cronctl  %s\n", buildVersion())
+			if clientOnly {
+				return nil
+			}
+			api, err := c.api()
+			if err != nil {
+				return err
+			}
+			v, err := apiclient.Decode[apiclient.Version](api.Version(cmd.Context()))
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(c.stdout, "server   %s (%s)\n", v.Version, v.Go)
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&clientOnly, "client", false, "only this program's")
+	return cmd
+}
+
+// buildVersion is what the Go toolchain has written into the binary.
+func buildVersion() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok || info.Main.Version == "" {
+		return "unknown"
+	}
+	return info.Main.Version
+}
