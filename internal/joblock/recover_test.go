@@ -1,0 +1,159 @@
+package joblock_test
+
+import (
+	"context"
+	"log/slog"
+	"testing"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"carillon/internal/common"
+	"carillon/internal/joblock"
+	"carillon/internal/scheduler"
+)
+
+func TestRecoverOwnOrphans(t *testing.T) {
+	s := newStory(t)
+	claim := planned("a", s.put("a", t0), t0, t1)
+	if r := s.claim(claim)[0]; r.Verdict != common.Claimed {
+		t.Fatalf("%+v", r)
+	}
+	others := planned("b", s.put("b", t0), t0, t1)
+	others.Record.Owner.Worker = "worker2"
+	s.claim(others)
+	if _, err := s.client.Put(t.Context(), common.RecordKey("c", "broken"), "{"); err != nil {
+		t.Fatal(err)
+	}
+	recoverer := joblock.NewRecoverer(s.client, me)
+	mine, bad, err := recoverer.OfEarlierLives(t.Context(), "life1")
+	if err != nil || len(mine) != 0 || len(bad) != 1 {
+		t.Fatalf("of this life: %v, %v, %v", mine, bad, err)
+	}
+	mine, _, err = recoverer.OfEarlierLives(t.Context(), "life2")
+	if err != nil || len(mine) != 1 || !mine[0].Locked || mine[0].Record.Run != claim.Record.Run {
+		t.Fatalf("of the earlier life: %+v, %v", mine, err)
+	}
+	reason := common.Reason{Code: "worker_died", Text: "its worker ended"}
+	if done, err := recoverer.Resolve(t.Context(), mine[0], reason, t2); done || err != nil {
+		t.Fatalf("a run with a live lock was resolved: %v, %v", done, err)
+	}
+	if err := s.session.Revoke(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if done, err := recoverer.Resolve(t.Context(), mine[0], reason, t2); !done || err != nil {
+		t.Fatalf("resolve: %v, %v", done, err)
+	}
+	lost := s.outbox()[claim.Record.Run]
+	if lost.Status != common.StatusLost || lost.Reason.Code != "worker_died" || len(s.keys(common.RecordsOf("a"))) != 0 {
+		t.Fatalf("outcome %+v, records %v", lost, s.keys(common.RecordsOf("a")))
+	}
+	if done, err := recoverer.Resolve(t.Context(), mine[0], reason, t2); done || err != nil {
+		t.Fatalf("resolved twice: %v, %v", done, err)
+	}
+}
+
+// A session that lost its lease takes another one by itself.
+func TestSessionTakesANewLease(t *testing.T) {
+	s := newStory(t)
+	grants := make(chan struct{}, 10)
+	session := joblock.NewSession(s.client, time.Second, slog.New(slog.DiscardHandler), func() { grants <- struct{}{} })
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- session.Run(ctx) }()
+	<-grants
+	first, err := session.Lease(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.client.Revoke(t.Context(), first); err != nil {
+		t.Fatal(err)
+	}
+	<-grants // by its next keep-alive, without anybody telling it
+	second, err := session.Lease(t.Context())
+	if err != nil || second == first {
+		t.Fatalf("lease %v after %v, %v", second, first, err)
+	}
+	if err := session.Revoke(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if resp, err := s.client.TimeToLive(t.Context(), second); err != nil || resp.TTL > 0 {
+		t.Fatalf("after Revoke the lease lives: %v, %v", resp, err)
+	}
+	cancel()
+	if err := <-done; err != context.Canceled {
+		t.Fatalf("session ended with %v", err)
+	}
+}
+
+// Outcomes that changed or came since they were read are not acknowledged with the others.
+func TestOutboxAcknowledgesWhatWasRead(t *testing.T) {
+	s := newStory(t)
+	put := func(id string, status common.Status) {
+		if _, err := s.client.Put(t.Context(), common.OutboxKey(me, id), s.encode(common.Run{ID: id, Status: status})); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put("a", common.StatusSucceeded)
+	put("b", common.StatusSucceeded)
+	if _, err := s.client.Put(t.Context(), common.OutboxKey(me, "broken"), "{"); err != nil {
+		t.Fatal(err)
+	}
+	pending, err := joblock.NewOutbox(s.client, me).Pending(t.Context(), 10)
+	if err != nil || len(pending.Batch.Runs) != 2 || len(pending.Bad) != 1 {
+		t.Fatalf("%+v, %v", pending, err)
+	}
+	put("b", common.StatusFailed)
+	put("c", common.StatusSucceeded)
+	if err := pending.Ack(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if left := s.outbox(); len(left) != 2 || left["b"].Status != common.StatusFailed || left["c"].ID != "c" {
+		t.Fatalf("left: %v", left)
+	}
+	part, err := joblock.NewOutbox(s.client, me).Pending(t.Context(), 1)
+	if err != nil || !part.More {
+		t.Fatalf("a part of it: %+v, %v", part, err)
+	}
+}
+
+func TestFollowTriggersAndKills(t *testing.T) {
+	s := newStory(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	trouble := func(err error) { t.Log(err) }
+	news := make(chan scheduler.Triggers, 10)
+	go func() {
+		_ = joblock.FollowTriggers(ctx, s.client, trouble, func(_ context.Context, u scheduler.Triggers) error { news <- u; return nil })
+	}()
+	if first := <-news; !first.Whole || len(first.Put) != 0 {
+		t.Fatalf("%+v", first)
+	}
+	key := common.TriggerKey("a", "t1")
+	resp, err := s.client.Put(ctx, key, s.encode(common.Trigger{ID: "t1", Job: "a"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if put := <-news; len(put.Put) != 1 || put.Put[0].Revision != resp.Header.Revision || put.Put[0].ID != "t1" {
+		t.Fatalf("%+v", put)
+	}
+	if _, err := s.client.Delete(ctx, key); err != nil {
+		t.Fatal(err)
+	}
+	if gone := <-news; len(gone.Gone) != 1 || gone.Gone[0] != (scheduler.TriggerKey{Job: "a", ID: "t1"}) {
+		t.Fatalf("%+v", gone)
+	}
+	kills := make(chan []common.Kill, 10)
+	go func() {
+		_ = joblock.FollowKills(ctx, s.client, me, trouble, func(k []common.Kill) { kills <- k })
+	}()
+	<-kills
+	for worker, run := range map[string]string{me: "r1", "worker2": "r2"} {
+		if _, err := s.client.Put(ctx, common.KillKey(worker, run), s.encode(common.Kill{Run: run, By: "ann"}), clientv3.WithPrevKV()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if all := <-kills; len(all) != 1 || all[0].Run != "r1" || all[0].By != "ann" {
+		t.Fatalf("%+v", all)
+	}
+}
