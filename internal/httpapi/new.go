@@ -70,7 +70,7 @@ func build(cfg Config) (http.Handler, *router, error) {
 	}
 	times := &timetables{interner: cfg.Schedules, zone: cfg.Timezone, now: cfg.Now}
 	(&jobsResource{jobs: cfg.Jobs, times: times}).register(r)
-	(&runsResource{runs: cfg.Runs, jobs: cfg.Jobs, problems: p, now: cfg.Now}).register(r)
+	(&runsResource{runs: cfg.Runs, jobs: cfg.Jobs, problems: p}).register(r)
 	(&workersResource{workers: cfg.Workers}).register(r)
 	times.register(r)
 	(&sessionsResource{auth: cfg.Auth, problems: p, limiter: auth.NewLimiter(loginBurst, loginWindow),

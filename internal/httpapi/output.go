@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humagin"
@@ -60,7 +61,7 @@ func (s *runsResource) output(ctx context.Context, in *outputInput) (*huma.Strea
 	if err != nil {
 		return nil, err
 	}
-	if in.Offset == 0 && in.Limit == 0 || in.Limit == 0 && run.Status.Terminal() {
+	if in.Limit == 0 {
 		whole, err := s.stored(ctx, &run)
 		if err != nil {
 			return nil, err
@@ -123,7 +124,7 @@ func (s *runsResource) stream(ctx context.Context, in *outputInput, run common.R
 func (s *runsResource) pour(ctx context.Context, p *printer, x *excerpt, chunks []common.Chunk, w http.ResponseWriter) {
 	rc := http.NewResponseController(w)
 	for len(chunks) > 0 && p.at < x.to {
-		_ = rc.SetWriteDeadline(s.now().Add(writeTimeout)) // not every writer has one
+		_ = rc.SetWriteDeadline(time.Now().Add(writeTimeout)) // not every writer has one
 		before := p.at
 		var out bytes.Buffer
 		for i := range chunks {

@@ -13,10 +13,9 @@ import (
 )
 
 type runsResource struct {
-	problems problems
-	now      func() time.Time
 	runs     Runs
 	jobs     Jobs
+	problems problems
 }
 
 // RunPath names the run; exported because huma looks into exported fields only.

@@ -155,15 +155,28 @@ func (c *checker) text(s *huma.Schema, at, text string) {
 			c.add(at, "time", text, "must be a time as RFC 3339 writes it, like 2026-12-01T09:00:00+08:00")
 		}
 	}
-	if s.Pattern != "" {
+	switch s.Pattern {
+	case "":
+	case common.NamePattern:
+		if !common.ValidName(text) {
+			c.add(at, "name", text, "must be 1 to 128 characters of a–z, 0–9, '.', '_' and '-', begin and end with a letter or digit, and not contain '..'")
+		}
+	case runPattern:
+		if !runID.MatchString(text) {
+			c.add(at, "run_id", text, "is not the id of a run")
+		}
+	default:
 		// Patterns of the document are constants; one that does not compile fails every test.
 		if matched, err := regexp.MatchString(s.Pattern, text); err != nil || !matched {
 			c.add(at, "pattern", text, "must match %s", s.Pattern)
-		} else if s.Pattern == common.NamePattern && !common.ValidName(text) {
-			c.add(at, "name", text, "must not contain '..'")
 		}
 	}
 }
+
+// runPattern is the form of the ids of runs, as RunPath has it.
+const runPattern = `^[a-z0-9]{1,32}\.[a-z0-9]{1,40}\.[0-9]{1,9}$`
+
+var runID = regexp.MustCompile(runPattern)
 
 // parameter checks a path or query parameter, whose text is first read as its schema's type.
 func (c *checker) parameter(p *huma.Param, text string) {

@@ -1,0 +1,62 @@
+package httpapi
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+)
+
+func TestConsole(t *testing.T) {
+	h := newHarness(t)
+	html := []string{"Accept", "text/html,application/xhtml+xml,*/*;q=0.8"}
+	for _, target := range []string{"/", "/jobs", "/jobs/nightly.report/edit", "/runs/a.b.1", "/index.html"} {
+		w := h.want(http.StatusOK, as("", http.MethodGet, target, "", html...))
+		if !strings.Contains(w.Body.String(), "<title>Carillon") || !strings.HasPrefix(w.Header().Get("Content-Type"), "text/html") ||
+			w.Header().Get("Content-Security-Policy") != policyPage {
+			t.Errorf("%s: %v %s", target, w.Header(), w.Body)
+		}
+	}
+	w := h.want(http.StatusOK, as("", http.MethodGet, "/assets/index.js", ""))
+	if !strings.Contains(w.Header().Get("Content-Type"), "javascript") || w.Header().Get("Cache-Control") != "no-cache" {
+		t.Errorf("%v", w.Header())
+	}
+	tag := w.Header().Get("ETag")
+	if w := h.want(http.StatusNotModified, as("", http.MethodGet, "/assets/index.js", "", "If-None-Match", tag)); tag == "" || w.Body.Len() > 0 {
+		t.Errorf("tag %q: %s", tag, w.Body)
+	}
+	h.want(http.StatusOK, as("", http.MethodHead, "/assets/index.js", ""))
+	// Only what is there, only by GET, and never in place of the API or a route.
+	h.want(http.StatusUnauthorized, as("", http.MethodGet, "/jobs", ""))
+	h.want(http.StatusUnauthorized, as("", http.MethodGet, "/assets/other.js", ""))
+	h.want(http.StatusUnauthorized, as("", http.MethodPost, "/", "", html...))
+	for _, target := range []string{"/api", "/api/v1/jobs", "/api/v1/x", "/metrics", "/docs", "/openapi.json", "/version"} {
+		h.want(http.StatusUnauthorized, as("", http.MethodGet, target, "", html...))
+	}
+	for _, target := range []string{"/../../etc/passwd", "/assets/../../go.mod", "/assets/%2e%2e/%2e%2e/etc/passwd", "/assets"} {
+		if w := h.send(as("", http.MethodGet, target, "")); w.Code != http.StatusUnauthorized {
+			t.Errorf("%s: %d", target, w.Code)
+		}
+	}
+}
+
+func TestDocsPageNeedsNoOtherHost(t *testing.T) {
+	h := newHarness(t)
+	w := h.want(http.StatusOK, as("viewer", http.MethodGet, "/docs", ""))
+	body := w.Body.String()
+	for _, want := range []string{"POST /api/v1/jobs", "cronExpr", "Role: editor"} {
+		if !strings.Contains(body, want) {
+			t.Errorf("the page does not have %q", want)
+		}
+	}
+	for path := range h.router.api.OpenAPI().Paths {
+		if !strings.Contains(body, path) {
+			t.Errorf("the page does not have %s", path)
+		}
+	}
+	if strings.Contains(body, "http://") || strings.Contains(body, "https://") || strings.Contains(body, "<script") {
+		t.Error("the page loads something from elsewhere, or runs a script")
+	}
+	if w := h.want(http.StatusOK, as("viewer", http.MethodGet, "/openapi.yaml", "")); !strings.Contains(w.Body.String(), "operationId: list-jobs") {
+		t.Errorf("%.200s", w.Body)
+	}
+}

@@ -1,0 +1,104 @@
+package httpapi
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"testing"
+	"time"
+
+	"carillon/internal/common"
+)
+
+func someRun(status common.Status, n int) common.Run {
+	fire := common.PlannedFire("aaaaaaaaaaaaaaaa", time.Unix(int64(1_000_000+n), 0))
+	return common.Run{ID: common.RunID(fire, 1), Job: "a", JobUID: "aaaaaaaaaaaaaaaa", Fire: fire, PlannedAt: time.Unix(int64(1_000_000+n), 0).UTC(),
+		Cause: common.CauseCron, Attempt: 1, Status: status, Worker: "w1"}
+}
+
+func TestRunsPage(t *testing.T) {
+	h := newHarness(t)
+	for n := 119; n >= 0; n-- {
+		status := common.StatusSucceeded
+		if n%3 == 0 {
+			status = common.StatusFailed
+		}
+		h.runs = append(h.runs, someRun(status, n))
+	}
+	seen := map[string]bool{}
+	pages := 0
+	for cursor := ""; ; pages++ {
+		var p Page[common.Run]
+		decode(t, h.want(http.StatusOK, as("viewer", http.MethodGet, "/api/v1/runs?limit=16&status=failed,lost&job=a&cause=cron&worker=w1&cursor="+cursor, "")), &p)
+		for _, r := range p.Items {
+			if seen[r.ID] || r.Status != common.StatusFailed {
+				t.Fatalf("run %+v is listed twice or wrongly", r)
+			}
+			seen[r.ID] = true
+		}
+		if cursor = p.NextCursor; cursor == "" {
+			break
+		}
+	}
+	if len(seen) != 40 || pages != 2 {
+		t.Errorf("%d runs on %d pages", len(seen), pages+1)
+	}
+	var p Page[common.Run]
+	from, to := url.QueryEscape(time.Unix(1_000_010, 0).Format(time.RFC3339)), time.Unix(1_000_020, 0).UTC().Format(time.RFC3339)
+	decode(t, h.want(http.StatusOK, as("viewer", http.MethodGet, "/api/v1/runs?from="+from+"&to="+to, "")), &p)
+	if len(p.Items) != 10 {
+		t.Errorf("%d runs in ten seconds", len(p.Items))
+	}
+}
+
+func TestEveryKindOfRunIsDocumented(t *testing.T) {
+	h := newHarness(t)
+	at := time.Unix(1_000_000, 0).UTC()
+	for i, status := range common.Statuses {
+		r := someRun(status, i)
+		r.Cause = common.Causes[i%len(common.Causes)]
+		r.Reason = &common.Reason{Code: "x", Text: "y", Data: map[string]string{"k": "v"}}
+		r.ClaimedAt, r.StartedAt, r.EndedAt, r.ExitCode, r.Signal = &at, &at, &at, new(3), "KILL"
+		r.OutputTruncated, r.CPUSeconds, r.MaxRSSBytes, r.TriggeredBy, r.Note = true, 0.5, 1<<20, "ann", "why"
+		r.Gap = &common.Gap{From: at, To: at, Count: 3}
+		h.runs = append(h.runs, r)
+		h.want(http.StatusOK, as("viewer", http.MethodGet, "/api/v1/runs/"+r.ID, ""))
+	}
+	h.want(http.StatusOK, as("viewer", http.MethodGet, "/api/v1/runs", ""))
+	gap := common.Run{ID: common.GapID("aaaaaaaaaaaaaaaa", at), Job: "a", Status: common.StatusMissed, Cause: common.CauseCron}
+	h.runs = append(h.runs, gap)
+	h.want(http.StatusOK, as("viewer", http.MethodGet, "/api/v1/runs/"+gap.ID, ""))
+	manual := common.RunID(common.TriggeredFire("aaaaaaaaaaaaaaaa", common.NewID()), 1)
+	h.problem(http.StatusNotFound, "not_found", "", as("viewer", http.MethodGet, "/api/v1/runs/"+manual, ""))
+}
+
+func TestKill(t *testing.T) {
+	h := newHarness(t)
+	h.runs = []common.Run{someRun(common.StatusRunning, 1), someRun(common.StatusFailed, 2)}
+	kill := func(id string) *http.Request {
+		return as("operator", http.MethodPost, "/api/v1/runs/"+id+"/kill", `{"note":"too slow"}`)
+	}
+	h.want(http.StatusAccepted, kill(h.runs[0].ID))
+	h.problem(http.StatusConflict, "conflict", "", kill(h.runs[1].ID))
+	h.problem(http.StatusNotFound, "not_found", "", kill(someRun("", 3).ID))
+	if fmt.Sprint(h.killed, h.notes) != fmt.Sprint([]string{h.runs[0].ID}, []string{"too slow"}) {
+		t.Errorf("killed %v, notes %v", h.killed, h.notes)
+	}
+}
+
+func TestWorkers(t *testing.T) {
+	h := newHarness(t)
+	h.workers = []common.Registration{{Life: common.Life{Worker: "w1", Name: "one", Life: "secretlife", BootID: "b"}, Host: "h", Slots: 4, Running: 1, Lease: 7}}
+	var p Page[Worker]
+	w := h.want(http.StatusOK, as("viewer", http.MethodGet, "/api/v1/workers", ""))
+	decode(t, w, &p)
+	if len(p.Items) != 1 || p.Items[0].ID != "w1" || p.Items[0].Slots != 4 {
+		t.Errorf("%+v", p)
+	}
+	var one Worker
+	decode(t, h.want(http.StatusOK, as("viewer", http.MethodGet, "/api/v1/workers/w1", "")), &one)
+	if one != p.Items[0] {
+		t.Errorf("%+v", one)
+	}
+	h.problem(http.StatusNotFound, "not_found", "", as("viewer", http.MethodGet, "/api/v1/workers/w2", ""))
+}
