@@ -81,13 +81,12 @@ func (c *cli) print(v any) error {
 	} else {
 		var b bytes.Buffer
 		err = json.Indent(&b, data, "", "  ")
-		b.WriteByte('\n')
 		data = b.Bytes()
 	}
 	if err != nil {
 		return err
 	}
-	_, err = c.stdout.Write(data)
+	_, err = fmt.Fprintf(c.stdout, "%s\n", bytes.TrimRight(data, "\n"))
 	return err
 }
 

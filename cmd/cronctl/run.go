@@ -114,7 +114,7 @@ func (c *cli) api() (*apiclient.API, error) {
 	if err != nil {
 		return nil, err
 	}
-	return apiclient.New(apiclient.Options{Server: server, Token: text, InsecureHTTP: c.insecure, UserAgent: "cronctl/" + buildVersion()})
+	return apiclient.New(apiclient.Options{Server: server, Token: text, InsecureHTTP: c.insecure, UserAgent: "cronctl/" + version})
 }
 
 // group makes a command that only has others below it.

@@ -94,7 +94,8 @@ func (c *cli) ended(run *common.Run, jobsCode bool) error {
 	if run.WorkerName != "" {
 		line += ", on " + run.WorkerName
 	}
-	if run.Reason != nil && run.Status != common.StatusSucceeded {
+	explained := run.Status == common.StatusSucceeded || run.Status == common.StatusFailed && run.ExitCode != nil
+	if run.Reason != nil && !explained {
 		line += ": " + run.Reason.Text
 	}
 	fmt.Fprintln(c.stderr, line)

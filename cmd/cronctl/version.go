@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
@@ -16,7 +15,7 @@ func (c *cli) version() *cobra.Command {
 		Short: "Tell the versions of this program and of the server",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			fmt.Fprintf(c.stdout, "cronctl  %s\n", buildVersion())
+			fmt.Fprintf(c.stdout, "cronctl  %s\n", version)
 			if clientOnly {
 				return nil
 			}
@@ -34,13 +33,4 @@ func (c *cli) version() *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&clientOnly, "client", false, "only this program's")
 	return cmd
-}
-
-// buildVersion is what the Go toolchain has written into the binary.
-func buildVersion() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok || info.Main.Version == "" {
-		return "unknown"
-	}
-	return info.Main.Version
 }

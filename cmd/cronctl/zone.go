@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+	_ "time/tzdata" // zones are known on machines without zone files too
 
 	"carillon/internal/common"
 )
