@@ -44,10 +44,10 @@ var table = map[string]kind{
 
 	"internal/dispatch": conductor,
 
-	"cmd/...": wiring,
-	"deploy":  wiring,
-	"web":     wiring,
-	"test":    wiring,
+	"cmd/...":  wiring,
+	"deploy":   wiring,
+	"web":      wiring,
+	"test/...": wiring,
 
 	"internal/archtest":           support,
 	"internal/etcdkit/etcdtest":   support,
@@ -72,7 +72,7 @@ var rooms = []struct {
 	in   []string
 }{
 	{"go.etcd.io/etcd", etcd},
-	{"go.etcd.io/etcd/server", []string{"internal/embedded", "internal/etcdkit/etcdtest"}},
+	{"go.etcd.io/etcd/server", []string{"internal/embedded", "internal/etcdkit/etcdtest", "test/etcd"}},
 	{"go.mongodb.org/mongo-driver", []string{"internal/runlog/mongolog"}},
 	{"database/sql", []string{"internal/runlog/sqlitelog"}},
 	{"modernc.org/sqlite", []string{"internal/runlog/sqlitelog"}},
@@ -86,7 +86,7 @@ var rooms = []struct {
 	{"github.com/coreos/go-systemd", []string{"cmd/..."}},
 	{"github.com/oapi-codegen", []string{"internal/apiclient"}},
 	{"golang.org/x/crypto", []string{"internal/auth"}},
-	{"os/exec", []string{"internal/executor", "cmd/..."}},
+	{"os/exec", []string{"internal/executor", "cmd/...", "test/..."}},
 	{"log", nil},            // slog is the log
 	{"unsafe", nil},         // nothing here needs it
 	{"net/http/pprof", nil}, // registers itself on the default mux

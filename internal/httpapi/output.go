@@ -75,7 +75,7 @@ func (s *runsResource) output(ctx context.Context, in *outputInput) (*huma.Strea
 
 // stored tells whether the run has ended and the end of its output can be read.
 func (s *runsResource) stored(ctx context.Context, run *common.Run) (bool, error) {
-	if !run.Status.Terminal() {
+	if !run.Status.Terminal() || run.Status == common.StatusLost { // who lost it knew not how much it printed
 		return false, nil
 	}
 	if run.OutputBytes == 0 {
@@ -162,6 +162,7 @@ func (s *runsResource) piece(ctx context.Context, in *outputInput, run common.Ru
 	}
 	p := &printer{stream: common.Stream(in.Stream), at: in.Offset, to: in.Offset + limit}
 	var out bytes.Buffer
+	more := true
 	for p.at < p.to {
 		chunks, err := s.runs.Output(ctx, run.ID, p.at, int(p.to-p.at))
 		if err != nil {
@@ -172,11 +173,12 @@ func (s *runsResource) piece(ctx context.Context, in *outputInput, run common.Ru
 			p.print(&out, &chunks[i])
 		}
 		if p.at <= before {
+			more = false
 			break
 		}
 	}
 	x := excerpt{run: run, from: in.Offset, to: p.at, size: max(run.OutputBytes, p.at)}
-	x.complete = run.Status.Terminal() && p.at >= run.OutputBytes
+	x.complete = run.Status.Terminal() && p.at >= run.OutputBytes && (run.Status != common.StatusLost || !more)
 	return &huma.StreamResponse{Body: func(hc huma.Context) {
 		c := humagin.Unwrap(hc)
 		s.head(c.Writer.Header(), in, &x)

@@ -1,0 +1,298 @@
+package system
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// bin is the folder of the binaries, built once by TestMain.
+var bin string
+
+func TestMain(m *testing.M) {
+	code, err := buildAndRun(m)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+func buildAndRun(m *testing.M) (int, error) {
+	dir, err := os.MkdirTemp("", "carillon-system-")
+	if err != nil {
+		return 0, err
+	}
+	defer os.RemoveAll(dir)
+	bin = dir
+	for name, pkg := range map[string]string{"carillon-master": "../../cmd/master", "carillon-worker": "../../cmd/worker",
+		"carillon-standalone": "../../cmd/standalone", "cronctl": "../../cmd/cronctl", "etcd": "../etcd"} {
+		if out, err := exec.Command("go", "build", "-o", filepath.Join(dir, name), pkg).CombinedOutput(); err != nil {
+			return 0, fmt.Errorf("build %s: %w\n%s", name, err, out)
+		}
+	}
+	if double := os.Getenv("CARILLON_TEST_MONGODOUBLE"); double != "" {
+		if err := os.Symlink(double, filepath.Join(dir, "mongodouble")); err != nil {
+			return 0, err
+		}
+		return m.Run(), nil
+	}
+	build := exec.Command("go", "build", "-o", filepath.Join(dir, "mongodouble"), ".")
+	build.Dir = "../mongodouble"
+	if out, err := build.CombinedOutput(); err != nil {
+		return 0, fmt.Errorf("build mongodouble: %w\n%s", err, out)
+	}
+	return m.Run(), nil
+}
+
+// process is a program that was started. It is killed when the test ends.
+type process struct {
+	*exec.Cmd
+	t    *testing.T
+	name string
+	done chan struct{} // closed when it has ended
+	mu   sync.Mutex
+	log  bytes.Buffer
+}
+
+func (p *process) Write(b []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.log.Write(b)
+}
+
+func (p *process) text() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.log.String()
+}
+
+func start(t *testing.T, name string, args ...string) *process {
+	t.Helper()
+	p := &process{Cmd: exec.Command(filepath.Join(bin, name), args...), t: t, name: name, done: make(chan struct{})}
+	p.Stdout, p.Stderr = p, p
+	p.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir()}
+	if err := p.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() { defer close(p.done); _ = p.Wait() }()
+	t.Cleanup(func() {
+		if p.alive() {
+			_ = p.Process.Kill()
+			<-p.done
+		}
+		if t.Failed() {
+			t.Logf("--- %s %s\n%s", name, strings.Join(args, " "), p.text())
+		}
+	})
+	return p
+}
+
+func (p *process) alive() bool {
+	select {
+	case <-p.done:
+		return false
+	default:
+		return true
+	}
+}
+
+// end sends a signal and waits for the exit code; -1 for a signal's death.
+func (p *process) end(s syscall.Signal) int {
+	p.t.Helper()
+	if err := p.Process.Signal(s); err != nil {
+		p.t.Fatal(err)
+	}
+	return p.exit()
+}
+
+func (p *process) exit() int {
+	p.t.Helper()
+	select {
+	case <-p.done:
+		return p.ProcessState.ExitCode()
+	case <-time.After(time.Minute):
+		p.t.Fatalf("%s has not ended within a minute", p.name)
+		return 0
+	}
+}
+
+// eventually waits for a condition of the processes under test.
+func eventually(t *testing.T, what string, condition func() bool) {
+	t.Helper()
+	deadline := time.Now().Add(time.Minute)
+	for !condition() {
+		if time.Now().After(deadline) {
+			t.Fatalf("not within a minute: %s", what)
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+}
+
+// freePort gives an address on which nobody listens just now.
+func freePort(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// api speaks to a master.
+type api struct {
+	t     *testing.T
+	base  string
+	token string
+}
+
+type run struct {
+	ID, Job, Status, Cause, WorkerName, Signal string
+	PlannedAt                                  time.Time
+	Attempt                                    int
+	OutputBytes                                int64
+	Reason                                     struct{ Code string }
+}
+
+// try makes a request and decodes what is answered into out, if that is not nil.
+func (a *api) try(method, path string, body, out any) (int, error) {
+	var payload io.Reader
+	if body != nil {
+		data, err := json.Marshal(body)
+		if err != nil {
+			return 0, err
+		}
+		payload = bytes.NewReader(data)
+	}
+	ctx, cancel := context.WithTimeout(a.t.Context(), 20*time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, method, a.base+path, payload)
+	if err != nil {
+		return 0, err
+	}
+	req.Header.Set("Authorization", "Bearer "+a.token)
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return 0, err
+	}
+	defer resp.Body.Close()
+	data, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return 0, err
+	}
+	switch o := out.(type) {
+	case nil:
+	case *string:
+		*o = string(data)
+	default:
+		if resp.StatusCode < 300 {
+			return resp.StatusCode, json.Unmarshal(data, out)
+		}
+	}
+	return resp.StatusCode, nil
+}
+
+// do makes a request that must be answered as wanted.
+func (a *api) do(want int, method, path string, body, out any) {
+	a.t.Helper()
+	status, err := a.try(method, path, body, out)
+	if err != nil || status != want {
+		a.t.Fatalf("%s %s: %d, %v; want %d", method, path, status, err, want)
+	}
+}
+
+func (a *api) ready() bool {
+	status, err := a.try(http.MethodGet, "/readyz", nil, nil)
+	return err == nil && status == http.StatusOK
+}
+
+// runs lists all runs that a query finds, page after page.
+func (a *api) runs(query string) []run {
+	a.t.Helper()
+	var all []run
+	cursor := ""
+	for {
+		var page struct {
+			Items      []run
+			NextCursor string
+		}
+		path := "/api/v1/runs?limit=100&" + query
+		if cursor != "" {
+			path += "&cursor=" + cursor
+		}
+		a.do(http.StatusOK, http.MethodGet, path, nil, &page)
+		all = append(all, page.Items...)
+		if cursor = page.NextCursor; cursor == "" {
+			return all
+		}
+	}
+}
+
+// count counts the runs of a query that satisfy a condition.
+func (a *api) count(query string, condition func(run) bool) int {
+	a.t.Helper()
+	n := 0
+	for _, r := range a.runs(query) {
+		if condition(r) {
+			n++
+		}
+	}
+	return n
+}
+
+func status(s string) func(run) bool { return func(r run) bool { return r.Status == s } }
+
+// everyFireOnce checks the ledger of a job: of all its fires between the first and
+// the last, a second apart, each has exactly one outcome.
+func everyFireOnce(t *testing.T, runs []run) {
+	t.Helper()
+	seen := map[time.Time]int{}
+	var first, last time.Time
+	for _, r := range runs {
+		if r.Cause != "cron" && r.Cause != "catchup" {
+			continue
+		}
+		seen[r.PlannedAt]++
+		if first.IsZero() || r.PlannedAt.Before(first) {
+			first = r.PlannedAt
+		}
+		if r.PlannedAt.After(last) {
+			last = r.PlannedAt
+		}
+	}
+	for at := first; !at.After(last); at = at.Add(time.Second) {
+		if seen[at] != 1 {
+			t.Errorf("the fire at %s has %d outcomes, want 1", at.Format(time.TimeOnly), seen[at])
+		}
+	}
+}
+
+// processes lists the commands on this machine that a text occurs in.
+func processes(t *testing.T, text string) []string {
+	t.Helper()
+	out, err := exec.Command("pgrep", "-f", text).Output()
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() == 1 {
+		return nil
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Fields(string(out))
+}

@@ -1,0 +1,181 @@
+package system
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// standalone starts one in a folder and waits until it is ready.
+func standalone(t *testing.T, dir string) (*process, *api) {
+	t.Helper()
+	address := freePort(t)
+	p := start(t, "carillon-standalone", "--data-dir", dir, "--listen", address)
+	a := &api{t: t, base: "http://" + address}
+	eventually(t, "the standalone is ready", func() bool { return a.ready() || !p.alive() })
+	if !p.alive() {
+		t.Fatalf("the standalone ended with %d", p.exit())
+	}
+	eventually(t, "the welcome is printed", func() bool { return strings.Contains(p.text(), "admin.token") })
+	token, err := os.ReadFile(filepath.Join(dir, "admin.token"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.token = strings.TrimSpace(string(token))
+	return p, a
+}
+
+func TestFirstStart(t *testing.T) {
+	dir := t.TempDir()
+	p, a := standalone(t, dir)
+	info, err := os.Stat(filepath.Join(dir, "admin.token"))
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Fatalf("admin.token: %v, %v", info.Mode(), err)
+	}
+	link := regexp.MustCompile(regexp.QuoteMeta(a.base) + `/#login=([a-z0-9]+)`).FindStringSubmatch(p.text())
+	if link == nil {
+		t.Fatalf("no login link in %q", p.text())
+	}
+	login := func() int {
+		status, err := (&api{t: t, base: a.base}).try(http.MethodPost, "/api/v1/auth/login", map[string]string{"code": link[1]}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return status
+	}
+	if first, second := login(), login(); first != http.StatusOK || second != http.StatusUnauthorized {
+		t.Fatalf("the link answers %d, then %d; want 200, then 401", first, second)
+	}
+	var none string
+	(&api{t: t, base: a.base}).do(http.StatusUnauthorized, http.MethodGet, "/api/v1/jobs", nil, &none)
+	if !strings.Contains(none, `"code":"unauthenticated"`) {
+		t.Fatalf("without a token: %s", none)
+	}
+	second := start(t, "carillon-standalone", "--data-dir", dir, "--listen", freePort(t))
+	if code := second.exit(); code != 4 || !strings.Contains(second.text(), "in use") {
+		t.Fatalf("a second one on the same folder ended with %d: %s", code, second.text())
+	}
+	if code := p.end(syscall.SIGTERM); code != 0 {
+		t.Fatalf("stopped with %d", code)
+	}
+	again, b := standalone(t, dir)
+	if b.token != a.token || strings.Contains(again.text(), "#login=") {
+		t.Fatalf("the second start made a token or a link again: %s", again.text())
+	}
+}
+
+// A worker that is killed leaves nothing running, loses no fire, and blocks no job.
+func TestKillAndComeBack(t *testing.T) {
+	dir := t.TempDir()
+	p, a := standalone(t, dir)
+	marker := fmt.Sprintf("31%d.25", os.Getpid())
+	a.do(http.StatusCreated, http.MethodPost, "/api/v1/jobs", map[string]any{"name": "tick", "cronExpr": "* * * * * * *", "command": "echo tick $CARILLON_RUN_ID"}, nil)
+	a.do(http.StatusCreated, http.MethodPost, "/api/v1/jobs", map[string]any{"name": "long", "cronExpr": "* * * * * * *",
+		"command": "echo begun; (setsid sleep " + marker + " &) ; sleep " + marker}, nil)
+	eventually(t, "both have run", func() bool {
+		return a.count("job=tick&status=succeeded", status("succeeded")) >= 3 && len(processes(t, "^sleep "+marker)) == 2
+	})
+	long := a.runs("job=long&status=running")[0].ID
+	eventually(t, "the output of the running run is there", func() bool {
+		var text string
+		a.do(http.StatusOK, http.MethodGet, "/api/v1/runs/"+long+"/output", nil, &text)
+		return text == "begun\n"
+	})
+	if code := p.end(syscall.SIGKILL); code != -1 {
+		t.Fatalf("killed, but ended with %d", code)
+	}
+	before := processes(t, "^sleep "+marker)
+
+	p, a = standalone(t, dir)
+	var lost run
+	a.do(http.StatusOK, http.MethodGet, "/api/v1/runs/"+long, nil, &lost)
+	if lost.Status != "lost" || lost.Reason.Code != "worker_died" {
+		t.Fatalf("the run of the killed worker is %s (%s), want lost", lost.Status, lost.Reason.Code)
+	}
+	var text string
+	a.do(http.StatusOK, http.MethodGet, "/api/v1/runs/"+long+"/output", nil, &text)
+	if text != "begun\n" {
+		t.Fatalf("its output is %q", text)
+	}
+	eventually(t, "the job runs again", func() bool { return a.count("job=long&status=running", status("running")) == 1 })
+	eventually(t, "what was left running is gone", func() bool {
+		for _, pid := range before {
+			if _, err := os.Stat("/proc/" + pid); err == nil {
+				return false
+			}
+		}
+		return true
+	})
+	again := a.runs("job=long&status=running")[0].ID
+	a.do(http.StatusAccepted, http.MethodPost, "/api/v1/runs/"+again+"/kill", map[string]string{"note": "enough"}, nil)
+	var killed run
+	eventually(t, "the run is killed", func() bool {
+		a.do(http.StatusOK, http.MethodGet, "/api/v1/runs/"+again, nil, &killed)
+		return killed.Status == "killed"
+	})
+	if killed.Reason.Code != "killed_by_user" {
+		t.Fatalf("killed because %s", killed.Reason.Code)
+	}
+	a.do(http.StatusNoContent, http.MethodDelete, "/api/v1/jobs/long?kill=true", nil, nil)
+	a.do(http.StatusNoContent, http.MethodDelete, "/api/v1/jobs/tick", nil, nil)
+	eventually(t, "nothing of the job runs", func() bool { return len(processes(t, "^sleep "+marker)) == 0 })
+	everyFireOnce(t, a.runs("job=tick"))
+	everyFireOnce(t, a.runs("job=long"))
+	if code := p.end(syscall.SIGTERM); code != 0 {
+		t.Fatalf("stopped with %d", code)
+	}
+}
+
+// A stop waits for what runs.
+func TestDrain(t *testing.T) {
+	dir := t.TempDir()
+	p, a := standalone(t, dir)
+	gate := filepath.Join(t.TempDir(), "gate")
+	a.do(http.StatusCreated, http.MethodPost, "/api/v1/jobs", map[string]any{"name": "patient",
+		"command": "echo waiting; while [ ! -e " + gate + " ]; do sleep 0.05; done; echo done"}, nil)
+	var accepted struct{ Run string }
+	a.do(http.StatusAccepted, http.MethodPost, "/api/v1/jobs/patient/run", map[string]string{"note": "by hand"}, &accepted)
+	eventually(t, "it runs", func() bool { return a.count("status=running", status("running")) == 1 })
+	if err := p.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "it is stopping", func() bool { return strings.Contains(p.text(), "stopping") })
+	if !p.alive() {
+		t.Fatal("it did not wait")
+	}
+	if err := os.WriteFile(gate, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if code := p.exit(); code != 0 {
+		t.Fatalf("stopped with %d", code)
+	}
+	_, a = standalone(t, dir)
+	var ended run
+	a.do(http.StatusOK, http.MethodGet, "/api/v1/runs/"+accepted.Run, nil, &ended)
+	var text string
+	a.do(http.StatusOK, http.MethodGet, "/api/v1/runs/"+accepted.Run+"/output", nil, &text)
+	if ended.Status != "succeeded" || text != "waiting\ndone\n" {
+		t.Fatalf("the run that was waited for is %s, its output %q", ended.Status, text)
+	}
+}
+
+func TestSettingsThatCannotWork(t *testing.T) {
+	for name, args := range map[string][]string{
+		"open to all without TLS":    {"carillon-standalone", "--data-dir", t.TempDir(), "--listen", "0.0.0.0:0"},
+		"plain http without a proxy": {"carillon-master", "--listen", "0.0.0.0:7070", "--insecure-http"},
+		"an unknown flag":            {"carillon-worker", "--no-such-flag"},
+		"a metrics port for all":     {"carillon-worker", "--data-dir", t.TempDir(), "--metrics-listen", "0.0.0.0:7071"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := start(t, args[0], args[1:]...)
+			if code := p.exit(); code != 78 || strings.TrimSpace(p.text()) == "" {
+				t.Fatalf("ended with %d: %q", code, p.text())
+			}
+		})
+	}
+}
