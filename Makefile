@@ -14,8 +14,6 @@ BINARIES := bin/carillon-master bin/carillon-worker bin/carillon-standalone bin/
 # and a browser.
 DOUBLE   := bin/mongodouble
 CHROMIUM ?= $(or $(wildcard /usr/bin/chromium),$(shell command -v chromium chromium-browser google-chrome 2>/dev/null | head -1))
-export CARILLON_MONGODOUBLE   ?= $(CURDIR)/$(DOUBLE)
-export CARILLON_TEST_CHROMIUM ?= $(CHROMIUM)
 
 .PHONY: help
 help: ## list the targets
@@ -42,7 +40,7 @@ test: need-gcc need-node need-chromium test-go test-web e2e ## run all tests: Go
 
 .PHONY: test-go
 test-go: need-gcc $(DOUBLE)
-	$(GO) test -race -timeout 15m ./...
+	CARILLON_MONGODOUBLE='$(CURDIR)/$(DOUBLE)' $(GO) test -race -timeout 15m ./...
 
 .PHONY: test-web
 test-web: need-node web/node_modules
@@ -50,7 +48,7 @@ test-web: need-node web/node_modules
 
 .PHONY: e2e
 e2e: need-node need-chromium web/node_modules bin/carillon-standalone bin/cronctl ## the browser test against the standalone
-	cd web && npm run e2e
+	cd web && CHROMIUM='$(CHROMIUM)' CARILLON_BIN='$(CURDIR)/bin/carillon-standalone' npm run e2e
 
 .PHONY: bench
 bench: ## run the benchmarks; compare two outputs with benchstat
