@@ -202,3 +202,24 @@ func TestOutputOfARunningJobIsBounded(t *testing.T) {
 		t.Errorf("%d bytes in all, next %s", total, offset)
 	}
 }
+
+// A range answers with exact bytes or not at all: a hole that nothing told of
+// before ends the connection.
+func TestRangeOverAHoleIsTorn(t *testing.T) {
+	h := newHarness(t)
+	for _, chunks := range [][]common.Chunk{
+		{out(0, common.Stdout, "head\n"), out(100, common.Stdout, "tail\n")},
+		{out(0, common.Stdout, "head\n"), {Offset: 5, Missing: 95}, out(100, common.Stdout, "tail\n")},
+	} {
+		id := printed(h, common.StatusSucceeded, chunks...)
+		h.runs[len(h.runs)-1].OutputTruncated = false
+		func() {
+			defer func() {
+				if thrown := recover(); thrown != http.ErrAbortHandler {
+					t.Errorf("the answer ended with %v", thrown)
+				}
+			}()
+			h.send(as("viewer", http.MethodGet, "/api/v1/runs/"+id+"/output", "", "Range", "bytes=2-102"))
+		}()
+	}
+}
