@@ -58,6 +58,9 @@ func observe(log *slog.Logger, p problems, next http.Handler) http.Handler {
 				log.LogAttrs(r.Context(), slog.LevelError, "request_panicked", slog.String("request_id", v.requestID),
 					slog.String("panic", fmt.Sprint(thrown)), slog.String("stack", string(debug.Stack())))
 				if rec.status == 0 {
+					for _, name := range []string{"Content-Length", "Content-Range", "Content-Disposition", "Accept-Ranges", "Etag", "Location", "Set-Cookie"} {
+						rec.Header().Del(name) // of the answer that was being made
+					}
 					p.write(rec, r, &Problem{Title: http.StatusText(http.StatusInternalServerError), Status: http.StatusInternalServerError,
 						Detail: "something went wrong in the server", Code: common.CodeInternal, RequestID: v.requestID,
 						Hint: "the server's log has the cause under the request's id"})

@@ -21,7 +21,7 @@ type printer struct {
 }
 
 func (p *printer) print(out *bytes.Buffer, c *common.Chunk) {
-	if c.End() <= p.at || c.Offset >= p.to {
+	if p.torn || c.End() <= p.at || c.Offset >= p.to {
 		return
 	}
 	if c.Missing > 0 {
@@ -30,6 +30,9 @@ func (p *printer) print(out *bytes.Buffer, c *common.Chunk) {
 	}
 	if c.Offset > p.at {
 		p.hole(out, c.Offset)
+		if p.torn {
+			return
+		}
 	}
 	data := c.Data[p.at-c.Offset:]
 	data = data[:min(int64(len(data)), p.to-p.at)]
