@@ -1,16 +1,27 @@
 package scheduler
 
-// agenda is a binary heap of things that are due at some time, earliest first. An
-// item knows its place, so that moving or removing one costs O(log n).
+// agenda is a heap of things that are due at some time, earliest first. An item
+// knows its place, so that moving or removing one costs O(log n). The due times
+// stand in the heap itself, and it is wide, since what costs is the memory that is touched.
 type agenda struct {
-	items []*item
+	slots []slot
+}
+
+// arity is how many children a slot has: as many as fit into a cache line.
+const arity = 4
+
+// slot is a place in an agenda.
+type slot struct {
+	due  int64 // the item's
+	item *item
 }
 
 // item is what stands in an agenda. It is embedded in what is planned.
 type item struct {
-	due   int64 // Unix nanoseconds
-	place int32 // in items, from 1; 0: not in the agenda
-	what  planned
+	due    int64 // Unix nanoseconds
+	place  int32 // in slots, from 1; 0: not in the agenda
+	queued bool  // in the loop's queue, where it stands once at most
+	what   planned
 }
 
 // planned is a job or a trigger.
@@ -23,29 +34,24 @@ type planned interface {
 	handOut()
 }
 
-func (a *agenda) len() int { return len(a.items) }
+func (a *agenda) len() int { return len(a.slots) }
 
 // first is the earliest item, or nil.
 func (a *agenda) first() *item {
-	if len(a.items) == 0 {
+	if len(a.slots) == 0 {
 		return nil
 	}
-	return a.items[0]
+	return a.slots[0].item
 }
 
 // set puts the item at its due time, wherever it was before.
 func (a *agenda) set(it *item, due int64) {
 	it.due = due
 	if it.place == 0 {
-		a.items = append(a.items, it)
-		it.place = int32(len(a.items))
-		a.up(len(a.items) - 1)
-		return
+		a.slots = append(a.slots, slot{})
+		it.place = int32(len(a.slots))
 	}
-	i := int(it.place) - 1
-	if !a.down(i) {
-		a.up(i)
-	}
+	a.fix(int(it.place)-1, slot{due, it})
 }
 
 // remove takes the item out, if it is in.
@@ -53,50 +59,46 @@ func (a *agenda) remove(it *item) {
 	if it.place == 0 {
 		return
 	}
-	i, last := int(it.place)-1, len(a.items)-1
-	if i != last {
-		a.swap(i, last)
-	}
-	a.items[last] = nil
-	a.items = a.items[:last]
+	i, last := int(it.place)-1, len(a.slots)-1
 	it.place = 0
-	if i != last && !a.down(i) {
-		a.up(i)
+	moved := a.slots[last]
+	a.slots[last] = slot{}
+	a.slots = a.slots[:last]
+	if i != last {
+		a.fix(i, moved)
 	}
 }
 
-func (a *agenda) swap(i, j int) {
-	a.items[i], a.items[j] = a.items[j], a.items[i]
-	a.items[i].place, a.items[j].place = int32(i+1), int32(j+1)
-}
-
-func (a *agenda) up(i int) {
+// fix finds the place of s, from the free place i on.
+func (a *agenda) fix(i int, s slot) {
 	for i > 0 {
-		parent := (i - 1) / 2
-		if a.items[parent].due <= a.items[i].due {
-			return
+		parent := (i - 1) / arity
+		if a.slots[parent].due <= s.due {
+			break
 		}
-		a.swap(i, parent)
+		a.put(i, a.slots[parent])
 		i = parent
 	}
-}
-
-// down tells whether the item moved.
-func (a *agenda) down(i int) bool {
-	start := i
 	for {
-		child := 2*i + 1
-		if child >= len(a.items) {
+		child := arity*i + 1
+		if child >= len(a.slots) {
 			break
 		}
-		if right := child + 1; right < len(a.items) && a.items[right].due < a.items[child].due {
-			child = right
+		for other := child + 1; other < min(arity*i+1+arity, len(a.slots)); other++ {
+			if a.slots[other].due < a.slots[child].due {
+				child = other
+			}
 		}
-		if a.items[i].due <= a.items[child].due {
+		if s.due <= a.slots[child].due {
 			break
 		}
-		a.swap(i, child)
+		a.put(i, a.slots[child])
 		i = child
 	}
-	return i > start
+	a.put(i, s)
+}
+
+func (a *agenda) put(i int, s slot) {
+	a.slots[i] = s
+	s.item.place = int32(i + 1)
 }

@@ -37,7 +37,7 @@ func Decide(f Fire, now time.Time) (Decision, error) {
 	if count == 0 { // At was the first fire after the cursor, so this cannot be
 		return Decision{Run: true, Cause: common.CauseCron, To: f.At}, nil
 	}
-	if count == mostPassed || now.Sub(last) > Window {
+	if now.Sub(last) > Window {
 		return Decision{To: last, Passed: count, LastPassed: last}, nil
 	}
 	decision := Decision{Run: true, Cause: common.CauseCatchUp, To: last}
@@ -50,6 +50,9 @@ func Decide(f Fire, now time.Time) (Decision, error) {
 			return Decision{}, err
 		}
 		decision.Passed, decision.LastPassed = count-1, before
+	}
+	if count == mostPassed { // there may be a later one to run: the next decision sees
+		decision.Run, decision.Cause, decision.To = false, "", decision.LastPassed
 	}
 	return decision, nil
 }

@@ -47,7 +47,7 @@ type Loop struct {
 	// Owned by Run.
 	plan      *plan
 	backlog   Jobs                 // being taken in
-	taking    bool                 // backlog is not empty
+	taking    bool                 // there is a backlog
 	queue     []*item              // due, in order
 	executing map[string]Execution // by run
 	lastWall  time.Time
@@ -134,7 +134,7 @@ func (l *Loop) Run(ctx context.Context) error {
 			answer <- l.table()
 		case fires <- fire:
 			l.queue[0].what.handOut()
-			l.queue = l.queue[1:]
+			l.shift()
 		case <-timer.C:
 		}
 	}
@@ -144,6 +144,7 @@ func (l *Loop) Run(ctx context.Context) error {
 func (l *Loop) work(now int64) (more bool) {
 	if l.taking {
 		l.take(stride)
+		more = true // after it, the plan has steps to do
 	} else {
 		more = l.plan.step(stride)
 	}
@@ -153,26 +154,34 @@ func (l *Loop) work(now int64) (more bool) {
 		if it == nil {
 			break
 		}
-		l.queue = append(l.queue, it)
+		if !it.queued { // it may stand there from before it was planned anew
+			it.queued = true
+			l.queue = append(l.queue, it)
+		}
 	}
 	l.metrics.Planned(len(l.plan.jobs))
 	l.metrics.QueueDepth("ready", len(l.queue))
-	return more || l.taking || n == stride
+	return more || n == stride
 }
 
 // begin starts to take in news of jobs.
 func (l *Loop) begin(u Jobs) {
-	for _, name := range u.Gone {
-		l.plan.dropJob(name)
-	}
 	if u.Whole {
 		l.plan.beginWhole()
 	}
-	l.backlog, l.taking = u, len(u.Put) > 0 || u.Whole
+	l.backlog, l.taking = u, true
 }
 
-// take takes in a part of the backlog.
+// take takes in a part of the backlog: what is gone, then what is new.
 func (l *Loop) take(n int) {
+	gone := l.backlog.Gone[:min(n, len(l.backlog.Gone))]
+	for _, name := range gone {
+		l.plan.dropJob(name)
+	}
+	if l.backlog.Gone = l.backlog.Gone[len(gone):]; len(l.backlog.Gone) > 0 {
+		return
+	}
+	n -= len(gone)
 	part := l.backlog.Put[:min(n, len(l.backlog.Put))]
 	for i := range part {
 		l.plan.putJob(part[i])
@@ -194,11 +203,17 @@ func (l *Loop) head() (Fire, bool) {
 		if fire, ok := l.queue[0].what.offer(l.plan); ok {
 			return fire, true
 		}
-		l.queue[0] = nil
-		l.queue = l.queue[1:]
+		l.shift()
 	}
 	l.queue = nil // gives back the memory of a burst
 	return Fire{}, false
+}
+
+// shift takes the first item out of the queue.
+func (l *Loop) shift() {
+	l.queue[0].queued = false
+	l.queue[0] = nil
+	l.queue = l.queue[1:]
 }
 
 func (l *Loop) settle(s Settled) {

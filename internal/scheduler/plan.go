@@ -18,10 +18,10 @@ type plan struct {
 	failed   func(job string, err error)
 
 	generation uint32
-	sweeping   bool // dropping what a whole table lacked
-	sweep      int  // its place in dense
-	replanning bool // planning all anew
-	replan     int  // its place in dense
+	// What is done to all jobs goes from the end of dense to its beginning, so that
+	// what takes the place of a dropped job has been seen already.
+	sweep  int // so many, from the beginning, may be what a whole table lacked
+	replan int // so many are still to be planned anew
 }
 
 // state of what is planned.
@@ -148,22 +148,19 @@ func (p *plan) dropJob(name string) {
 	p.dense[e.slot], moved.slot = moved, e.slot
 	p.dense[last] = nil
 	p.dense = p.dense[:last]
-	if p.replanning && moved != e && int(moved.slot) < p.replan {
-		p.arrange(moved, 0) // it came from where replanning has not been yet
-	}
 }
 
 // beginWhole begins to take in a whole table: what is not put before endWhole is dropped after it.
 func (p *plan) beginWhole() {
 	p.generation++
-	p.sweeping = false
+	p.sweep = 0
 }
 
-func (p *plan) endWhole() { p.sweeping, p.sweep = true, 0 }
+func (p *plan) endWhole() { p.sweep = len(p.dense) }
 
 // planAgain makes the plan of every job anew: what was put off by the old clock is due by the new.
 func (p *plan) planAgain() {
-	p.replanning, p.replan = true, 0
+	p.replan = len(p.dense)
 	for _, e := range p.triggers {
 		p.arrangeTrigger(e, 0)
 	}
@@ -172,18 +169,16 @@ func (p *plan) planAgain() {
 // step does a little of the work on all jobs, and tells whether there is more.
 func (p *plan) step(n int) bool {
 	for ; n > 0; n-- {
-		p.sweeping = p.sweeping && p.sweep < len(p.dense)
-		p.replanning = p.replanning && p.replan < len(p.dense)
+		p.sweep, p.replan = min(p.sweep, len(p.dense)), min(p.replan, len(p.dense))
 		switch {
-		case p.sweeping:
+		case p.sweep > 0:
+			p.sweep--
 			if e := p.dense[p.sweep]; e.generation != p.generation {
-				p.dropJob(e.name) // another takes its slot
-			} else {
-				p.sweep++
+				p.dropJob(e.name)
 			}
-		case p.replanning:
+		case p.replan > 0:
+			p.replan--
 			p.arrange(p.dense[p.replan], 0)
-			p.replan++
 		default:
 			return false
 		}

@@ -111,4 +111,10 @@ func (p *plan) dropTrigger(key TriggerKey) {
 	p.agenda.remove(&e.item)
 	e.state = idle
 	delete(p.triggers, key)
+	if waiting := p.blocked[key.Job]; len(waiting) > 0 {
+		waiting = slices.DeleteFunc(waiting, func(k TriggerKey) bool { return k == key })
+		if p.blocked[key.Job] = waiting; len(waiting) == 0 {
+			delete(p.blocked, key.Job)
+		}
+	}
 }

@@ -1,0 +1,461 @@
+package scheduler
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func TestFiresInTimeAndInOrder(t *testing.T) {
+	bubble(t, func(r *rig) {
+		start := r.wall()
+		lines := map[string]string{"tens": "*/10 * * * * * *", "sevens": "*/7 * * * * * *", "minute": "0 * * * * * *"}
+		type moment struct {
+			at  time.Time
+			job string
+		}
+		var want, got []moment
+		end := start.Add(5 * time.Minute)
+		for name, expr := range lines {
+			j := r.job(name, expr, start)
+			for at := start; ; {
+				next, _, err := j.Schedule.Next(at)
+				if err != nil {
+					r.Fatal(err)
+				}
+				if next.After(end) {
+					break
+				}
+				at = next
+				want = append(want, moment{next.UTC(), name})
+			}
+			r.put(j)
+		}
+		for len(got) < len(want) {
+			f := r.within(time.Minute)
+			if now := r.wall(); !now.Equal(f.At) {
+				r.Fatalf("%s is handed out at %v for %v", f.Job, now, f.At)
+			}
+			got = append(got, moment{f.At, f.Job})
+			r.done(f)
+		}
+		byTime := func(a, b moment) int { return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.job, b.job)) }
+		if !slices.IsSortedFunc(got, func(a, b moment) int { return a.at.Compare(b.at) }) {
+			r.Fatal("handed out of order")
+		}
+		slices.SortFunc(got, byTime)
+		slices.SortFunc(want, byTime)
+		if !slices.Equal(got, want) {
+			r.Fatalf("got %v\nwant %v", got, want)
+		}
+	})
+}
+
+// A worker that starts late hands out what was not accounted for, oldest first.
+func TestNextComesFromTheCursor(t *testing.T) {
+	bubble(t, func(r *rig) {
+		hourAgo := r.wall().Add(-time.Hour)
+		r.put(r.job("late", "0 * * * * * *", hourAgo))
+		for i := range 60 {
+			f := r.now()
+			r.expect(f, "late", hourAgo.Add(time.Duration(i+1)*time.Minute))
+			if !f.Cursor.Equal(hourAgo.Add(time.Duration(i) * time.Minute)) {
+				r.Fatalf("planned from %v", f.Cursor)
+			}
+			r.done(f)
+		}
+		r.quiet(59 * time.Second)
+		r.expect(r.within(time.Second), "late", hourAgo.Add(61*time.Minute))
+	})
+}
+
+func TestOneFireOutPerJob(t *testing.T) {
+	bubble(t, func(r *rig) {
+		start := r.wall()
+		r.put(r.job("a", "* * * * * * *", start), r.job("b", "0 * * * * * *", start))
+		first := r.within(2 * time.Second)
+		r.expect(first, "a", start.Add(time.Second))
+		r.expect(r.within(time.Minute), "b", start.Add(time.Minute)) // another's waits for nobody
+		r.quiet(10 * time.Minute)
+		r.done(first)
+		r.expect(r.now(), "a", start.Add(2*time.Second))
+		r.quiet(time.Minute)
+	})
+}
+
+func TestEditWhileOut(t *testing.T) {
+	start := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+	for _, c := range []struct {
+		name    string
+		settled Settled
+		next    time.Time
+	}{
+		{"claimed before the edit", Settled{Cursor: start.Add(time.Second)}, start.Add(time.Minute)},
+		{"stale, as the edit made it", Settled{Version: 2, Cursor: start.Add(500 * time.Millisecond)}, start.Add(time.Minute)},
+		{"not decided", Settled{RetryAt: start.Add(30 * time.Second)}, start.Add(time.Minute)},
+		{"not decided for longer", Settled{RetryAt: start.Add(90 * time.Second)}, start.Add(90 * time.Second)},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			bubble(t, func(r *rig) {
+				r.put(r.job("a", "* * * * * * *", start))
+				f := r.within(time.Second)
+				edited := r.job("a", "0 * * * * * *", start)
+				edited.Version = 2
+				r.put(edited)
+				r.quiet(10 * time.Second)
+				c.settled.Fire = f
+				r.settle(c.settled)
+				f = r.within(5 * time.Minute)
+				r.expect(f, "a", start.Add(time.Minute))
+				if !r.wall().Equal(c.next) || f.Version != 2 {
+					r.Fatalf("version %d handed out at %v, want 2 at %v", f.Version, r.wall(), c.next)
+				}
+			})
+		})
+	}
+}
+
+func TestEditWhileReady(t *testing.T) {
+	bubble(t, func(r *rig) {
+		start := r.wall()
+		r.put(r.job("a", "* * * * * * *", start))
+		time.Sleep(5 * time.Second) // it is due, and nobody takes it
+		edited := r.job("a", "0 30 * * * * *", start)
+		edited.Version = 2
+		r.put(edited)
+		r.quiet(29 * time.Minute)
+		f := r.within(time.Minute)
+		r.expect(f, "a", start.Add(30*time.Minute))
+		r.done(f)
+
+		time.Sleep(time.Hour) // ready again; an edit that leaves it due hands it out once
+		edited.Version, edited.Cursor = 3, f.At
+		r.put(edited)
+		f = r.now()
+		r.expect(f, "a", start.Add(90*time.Minute))
+		r.quiet(10 * time.Minute)
+	})
+}
+
+// News that is older than what is known, as in a list that was read before it, is passed over.
+func TestOldNewsIsPassedOver(t *testing.T) {
+	bubble(t, func(r *rig) {
+		start := r.wall()
+		edited := r.job("a", "0 0 * * * * *", start)
+		edited.Version = 2
+		r.put(edited)
+		r.whole(r.job("a", "* * * * * * *", start))
+		r.quiet(59 * time.Minute)
+		r.expect(r.within(time.Hour), "a", start.Add(time.Hour))
+
+		// The same version again, with a cursor from before our own claim.
+		r.done(Fire{Job: "a", UID: "uid-a", At: start.Add(time.Hour)})
+		r.put(edited)
+		r.quiet(59 * time.Minute)
+		r.expect(r.within(time.Hour), "a", start.Add(2*time.Hour))
+	})
+}
+
+func TestDeleteAndCreateAgainWhileOut(t *testing.T) {
+	for _, seen := range []string{"as one change", "as two"} {
+		t.Run(seen, func(t *testing.T) {
+			bubble(t, func(r *rig) {
+				start := r.wall()
+				r.put(r.job("a", "0 * * * * * *", start))
+				old := r.within(time.Minute)
+				if seen == "as two" {
+					r.gone("a")
+				}
+				created := r.job("a", "30 * * * * * *", r.wall())
+				created.UID, created.Version = "another", 7
+				r.put(created)
+				f := r.within(time.Minute)
+				r.expect(f, "a", start.Add(90*time.Second))
+				if f.UID != "another" {
+					r.Fatalf("handed out for %s", f.UID)
+				}
+				// What becomes of the old one is of no account to the new one.
+				r.settle(Settled{Fire: old, Cursor: start.Add(time.Hour)})
+				r.settle(Settled{Fire: old, Gone: true})
+				r.quiet(time.Minute)
+				r.done(f)
+				r.expect(r.now(), "a", start.Add(150*time.Second))
+			})
+		})
+	}
+}
+
+func TestJobGoneAtTheClaim(t *testing.T) {
+	bubble(t, func(r *rig) {
+		r.put(r.job("a", "0 * * * * * *", r.wall()))
+		f := r.within(time.Minute)
+		r.settle(Settled{Fire: f, Gone: true})
+		r.quiet(time.Hour)
+		if n := r.meter.jobs(); n != 0 {
+			r.Fatalf("%d jobs are planned", n)
+		}
+	})
+}
+
+func TestWholeTableDropsWhatItLacks(t *testing.T) {
+	bubble(t, func(r *rig) {
+		const n = 10_000
+		start := r.wall()
+		var all, kept []Job
+		for i := range n {
+			expr := "0 * * * * * *"
+			if i == 1 {
+				expr = "30 * * * * * *"
+			}
+			j := r.job(fmt.Sprintf("job-%05d", i), expr, start)
+			all = append(all, j)
+			if i%3 == 0 {
+				kept = append(kept, j)
+			}
+		}
+		r.whole(all...)
+		if r.meter.jobs() != n {
+			r.Fatalf("%d jobs are planned", r.meter.jobs())
+		}
+		out := r.within(30 * time.Second)
+		r.expect(out, "job-00001", start.Add(30*time.Second))
+		time.Sleep(time.Minute) // the others are ready
+		r.whole(kept...)
+		if r.meter.jobs() != len(kept) {
+			r.Fatalf("%d jobs are planned, want %d", r.meter.jobs(), len(kept))
+		}
+		r.settle(Settled{Fire: out, Cursor: out.At}) // of a job that is no more
+
+		fired := map[string]int{}
+		for end := start.Add(5*time.Minute + time.Second); r.wall().Before(end); { // until 00:05:01 at the least
+			select {
+			case f := <-r.loop.Fires():
+				fired[f.Job]++
+				if err := r.loop.Settle(r.Context(), Settled{Fire: f, Cursor: f.At}); err != nil {
+					r.Fatal(err)
+				}
+			case <-time.After(time.Second):
+			}
+		}
+		for i, j := range all {
+			want := 0
+			if i%3 == 0 {
+				want = 5
+			}
+			if got := fired[j.Name]; got != want {
+				r.Fatalf("%s fired %d times, want %d", j.Name, got, want)
+			}
+		}
+		r.whole()
+		if r.meter.jobs() != 0 {
+			r.Fatalf("%d jobs are planned after an empty table", r.meter.jobs())
+		}
+	})
+}
+
+// A claim that found a newer version waits for the news of it, however long.
+func TestStaleVersionWaitsForNews(t *testing.T) {
+	bubble(t, func(r *rig) {
+		start := r.wall()
+		r.put(r.job("a", "0 * * * * * *", start))
+		f := r.within(time.Minute)
+		r.settle(Settled{Fire: f, Version: 5, Cursor: start})
+		r.quiet(time.Hour)
+
+		older := r.job("a", "0 * * * * * *", start)
+		older.Version = 3 // news on the way, but not the one
+		r.put(older)
+		r.quiet(time.Hour)
+
+		older.Version = 5
+		r.put(older)
+		if f = r.now(); f.Version != 5 {
+			r.Fatalf("handed out for version %d", f.Version)
+		}
+		r.expect(f, "a", start.Add(time.Minute))
+	})
+}
+
+// The cursor that a stale claim found is where the plan goes on from.
+func TestStaleCursorMovesThePlan(t *testing.T) {
+	bubble(t, func(r *rig) {
+		start := r.wall()
+		r.put(r.job("a", "0 * * * * * *", start.Add(-time.Hour)))
+		r.settle(Settled{Fire: r.now(), Version: 1, Cursor: start})
+		r.quiet(59 * time.Second)
+		r.expect(r.within(time.Second), "a", start.Add(time.Minute))
+	})
+}
+
+func TestRetryAt(t *testing.T) {
+	bubble(t, func(r *rig) {
+		start := r.wall()
+		r.put(r.job("a", "0 * * * * * *", start))
+		f := r.within(time.Minute)
+		r.settle(Settled{Fire: f, RetryAt: r.wall().Add(7 * time.Second)})
+		r.quiet(6999 * time.Millisecond)
+		again := r.within(time.Millisecond)
+		r.expect(again, "a", start.Add(time.Minute))
+	})
+}
+
+func TestClockJumps(t *testing.T) {
+	for _, by := range []time.Duration{time.Hour, -time.Hour, 2 * time.Second, -2 * time.Second} {
+		t.Run(by.String(), func(t *testing.T) {
+			bubble(t, func(r *rig) {
+				start := r.wall()
+				r.put(r.job("a", "0 */10 * * * * *", start))
+				r.quiet(5*time.Minute + 300*time.Millisecond)
+				r.offset.Store(int64(by))
+				time.Sleep(time.Second)
+				synctest.Wait()
+				jumps := r.meter.clockJumps()
+				if len(jumps) != 1 || (jumps[0]-by).Abs() > time.Millisecond {
+					r.Fatalf("noticed %v a second after a jump by %v", jumps, by)
+				}
+				// The first fire after the cursor, when the clock says that it is time.
+				f := r.within(2 * time.Hour)
+				r.expect(f, "a", start.Add(10*time.Minute))
+				if late := r.wall().Sub(f.At); by < time.Hour && late != 0 {
+					r.Fatalf("handed out %v late", late)
+				}
+				if n := len(r.meter.clockJumps()); n != 1 {
+					r.Fatalf("%d jumps seen", n)
+				}
+			})
+		})
+	}
+}
+
+// What was put off, or is ready, by the old clock is planned anew by the new one.
+func TestPlanAfterTheClockWentBack(t *testing.T) {
+	bubble(t, func(r *rig) {
+		start := r.wall()
+		r.put(r.job("off", "0 * * * * * *", start), r.job("ready", "30 1 * * * * *", start))
+		f := r.within(time.Minute)
+		r.expect(f, "off", start.Add(time.Minute))
+		r.trigger(Trigger{Trigger: trigger("off", "t", time.Time{})})
+		shot := r.now()
+		r.settle(Settled{Fire: f, RetryAt: start.Add(2 * time.Hour)})
+		r.settle(Settled{Fire: shot, RetryAt: start.Add(2 * time.Hour)})
+		time.Sleep(40 * time.Second) // "ready" is, and nobody takes it
+		r.offset.Store(int64(-time.Hour))
+		time.Sleep(time.Second)
+		if f := r.now(); f.Trigger == nil { // a trigger without a time is due whatever the clock says
+			r.Fatalf("%s is handed out for %v at %v", f.Job, f.At, r.wall())
+		}
+		r.quiet(58 * time.Minute)
+		r.expect(r.within(3*time.Minute), "off", start.Add(time.Minute))
+		r.expect(r.within(time.Minute), "ready", start.Add(90*time.Second))
+		if !r.wall().Equal(start.Add(90 * time.Second)) {
+			r.Fatalf("handed out at %v", r.wall())
+		}
+	})
+}
+
+// Small steps of the clock, as time servers make them, are no jump.
+func TestSlewIsNoJump(t *testing.T) {
+	bubble(t, func(r *rig) {
+		for range 100 {
+			r.offset.Add(int64(100 * time.Millisecond))
+			time.Sleep(time.Second)
+		}
+		if jumps := r.meter.clockJumps(); len(jumps) != 0 {
+			r.Fatalf("jumps %v", jumps)
+		}
+	})
+}
+
+func TestReceiverThatNeverTakes(t *testing.T) {
+	bubble(t, func(r *rig) {
+		start := r.wall()
+		const n = 1000
+		jobs := make([]Job, n)
+		for i := range jobs {
+			jobs[i] = r.job(fmt.Sprint("j", i), "* * * * * * *", start.Add(-time.Hour))
+		}
+		r.put(jobs...)
+		for version := range int64(50) { // edits go on while all are ready
+			for i := range jobs {
+				jobs[i].Version = version + 2
+			}
+			r.put(jobs...)
+			r.offset.Add(int64(time.Hour)) // and so does the clock
+			time.Sleep(time.Second)
+		}
+		synctest.Wait()
+		if depth := r.meter.queue(); depth != n {
+			r.Fatalf("%d wait to be taken, want each of %d once", depth, n)
+		}
+		r.gone("j0")
+		if r.meter.jobs() != n-1 {
+			r.Fatalf("%d jobs", r.meter.jobs())
+		}
+		r.settle(Settled{Fire: Fire{Job: "j1", UID: "uid-j1"}, Run: "run"})
+		if got := r.executing(); len(got) != 1 {
+			r.Fatalf("executing %v", got)
+		}
+		if f := r.now(); f.Version != 51 {
+			r.Fatalf("handed out version %d", f.Version)
+		}
+	})
+}
+
+func TestExecutingTable(t *testing.T) {
+	bubble(t, func(r *rig) {
+		r.put(r.job("a", "0 * * * * * *", r.wall()))
+		f := r.within(time.Minute)
+		r.settle(Settled{Fire: f, Cursor: f.At, Run: "run-1"})
+		time.Sleep(time.Minute)
+		r.settle(Settled{Fire: r.now(), Run: "run-2"})
+		want := []string{"run-1 of a since 00:01:00", "run-2 of a since 00:02:00"}
+		if got := r.executing(); !slices.Equal(got, want) {
+			r.Fatalf("executing %q, want %q", got, want)
+		}
+		r.ended("run-1", "a")
+		r.ended("run-1", "a")
+		r.ended("never seen", "b")
+		if got := r.executing(); !slices.Equal(got, want[1:]) {
+			r.Fatalf("executing %q, want %q", got, want[1:])
+		}
+	})
+}
+
+func TestJobsThatNeverFireAreParked(t *testing.T) {
+	bubble(t, func(r *rig) {
+		manual := Job{Name: "manual", UID: "m", Version: 1, Policy: &r.policy}
+		r.put(manual, r.job("over", "@at 1999-01-01T00:00:00Z", r.wall()), r.job("once", "@at 2000-01-01T01:00:00Z", r.wall()))
+		f := r.within(time.Hour)
+		r.expect(f, "once", time.Date(2000, 1, 1, 1, 0, 0, 0, time.UTC))
+		r.done(f)
+		r.quiet(24 * time.Hour)
+		if r.meter.jobs() != 3 {
+			r.Fatalf("%d jobs", r.meter.jobs())
+		}
+	})
+}
+
+// After Run has ended, whoever talks to it gets the cause of its own context.
+func TestTalkToALoopThatHasEnded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		loop := New(nil, &meter{}, time.Now)
+		ctx, cancel := context.WithCancelCause(t.Context())
+		why := errors.New("why")
+		cancel(why)
+		if err := loop.Run(ctx); err != nil {
+			t.Fatal(err)
+		}
+		_, asked := loop.Executing(ctx)
+		for i, err := range []error{loop.Jobs(ctx, Jobs{}), loop.Triggers(ctx, Triggers{}), loop.Settle(ctx, Settled{}),
+			loop.Ended(ctx, "r", "j"), asked} {
+			if !errors.Is(err, why) {
+				t.Errorf("%d: %v", i, err)
+			}
+		}
+	})
+}

@@ -1,0 +1,363 @@
+package scheduler
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"carillon/internal/common/schedule"
+)
+
+// The heap gives what a sorted list gives, whatever is put, moved and taken out.
+func TestAgendaIsASortedList(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var a agenda
+		items := make([]item, rapid.IntRange(1, 60).Draw(t, "items"))
+		in := map[*item]bool{}
+		pick := rapid.Map(rapid.IntRange(0, len(items)-1), func(i int) *item { return &items[i] })
+		earliest := func() (due int64) {
+			var dues []int64
+			for it := range in {
+				dues = append(dues, it.due)
+			}
+			return slices.Min(dues)
+		}
+		t.Repeat(map[string]func(*rapid.T){
+			"set": func(t *rapid.T) {
+				it := pick.Draw(t, "item")
+				a.set(it, rapid.Int64Range(-5, 20).Draw(t, "due"))
+				in[it] = true
+			},
+			"remove": func(t *rapid.T) {
+				it := pick.Draw(t, "item")
+				a.remove(it)
+				delete(in, it)
+			},
+			"take first": func(t *rapid.T) {
+				first := a.first()
+				if first == nil {
+					t.Skip("empty")
+				}
+				if first.due != earliest() {
+					t.Fatalf("first is due %d, want %d", first.due, earliest())
+				}
+				a.remove(first)
+				delete(in, first)
+			},
+			"": func(t *rapid.T) {
+				if a.len() != len(in) {
+					t.Fatalf("%d items, want %d", a.len(), len(in))
+				}
+				for i := range items {
+					if (items[i].place != 0) != in[&items[i]] {
+						t.Fatalf("item %d stands at %d", i, items[i].place)
+					}
+				}
+				for i, s := range a.slots {
+					if int(s.item.place) != i+1 || s.item.due != s.due {
+						t.Fatalf("the item at %d for %d takes itself to be at %d for %d", i, s.due, s.item.place-1, s.item.due)
+					}
+				}
+				if first := a.first(); first != nil && first.due != earliest() {
+					t.Fatalf("first is due %d, want %d", first.due, earliest())
+				}
+			},
+		})
+	})
+}
+
+// naive is the plan without a heap, states or steps: it looks at everything, always.
+type naive struct {
+	jobs     map[string]*naiveJob
+	triggers map[TriggerKey]*naiveTrigger
+}
+
+type naiveJob struct {
+	Job
+	awaited int64
+	retry   time.Time
+	out     bool
+}
+
+type naiveTrigger struct {
+	Trigger
+	retry time.Time
+	out   bool
+}
+
+func (n *naive) put(j Job) {
+	defer n.release(j.Name)
+	old, known := n.jobs[j.Name]
+	if known && j.Version < old.Version {
+		return
+	}
+	e := &naiveJob{Job: j}
+	if known {
+		if old.awaited > j.Version {
+			e.awaited = old.awaited
+		}
+		if e.UID == old.UID {
+			e.out = old.out
+		}
+		if e.UID == old.UID && e.Version == old.Version && old.Cursor.After(e.Cursor) {
+			e.Cursor = old.Cursor
+		}
+	}
+	n.jobs[j.Name] = e
+}
+
+func (n *naive) release(job string) {
+	for _, tr := range n.triggers {
+		if tr.Job == job && !tr.out {
+			tr.retry = time.Time{}
+		}
+	}
+}
+
+func (n *naive) jump() {
+	for _, j := range n.jobs {
+		if !j.out {
+			j.retry = time.Time{}
+		}
+	}
+	for name := range n.jobs {
+		n.release(name)
+	}
+	for _, tr := range n.triggers {
+		if !tr.out {
+			tr.retry = time.Time{}
+		}
+	}
+}
+
+// due hands out all that is due, by its text.
+func (n *naive) due(now time.Time) (due []string) {
+	for _, j := range n.jobs {
+		at, ok, err := j.Schedule.Next(j.Cursor)
+		if j.out || j.awaited != 0 || j.retry.After(now) || !ok || err != nil || at.After(now) {
+			continue
+		}
+		j.out = true
+		due = append(due, text(Fire{Job: j.Name, UID: j.UID, Version: j.Version, Cursor: j.Cursor, At: at}))
+	}
+	for _, tr := range n.triggers {
+		j, known := n.jobs[tr.Job]
+		if tr.out || !known || j.UID != tr.JobUID || tr.retry.After(now) || tr.NotBefore.After(now) {
+			continue
+		}
+		tr.out = true
+		due = append(due, text(Fire{Job: tr.Job, UID: tr.JobUID, Version: j.Version, At: tr.PlannedAt, Trigger: &tr.Trigger}))
+	}
+	slices.Sort(due)
+	return due
+}
+
+func (n *naive) settle(s Settled) {
+	if s.Fire.Trigger != nil {
+		key := TriggerKey{s.Fire.Trigger.Job, s.Fire.Trigger.ID}
+		switch tr, known := n.triggers[key]; {
+		case !known || !tr.out:
+		case s.Gone:
+			delete(n.triggers, key)
+		default:
+			tr.out, tr.retry = false, s.RetryAt
+		}
+		return
+	}
+	j, known := n.jobs[s.Fire.Job]
+	if !known || !j.out || j.UID != s.Fire.UID {
+		return
+	}
+	if s.Gone {
+		delete(n.jobs, j.Name)
+		return
+	}
+	j.out, j.retry = false, s.RetryAt
+	if s.Version > j.Version {
+		j.awaited = s.Version
+	}
+	if s.Cursor.After(j.Cursor) {
+		j.Cursor = s.Cursor
+	}
+}
+
+func text(f Fire) string {
+	id := ""
+	if f.Trigger != nil {
+		id = " trigger " + f.Trigger.ID
+		f.Cursor = time.Time{}
+	}
+	return fmt.Sprintf("%s/%s v%d from %d at %d%s", f.Job, f.UID, f.Version, f.Cursor.Unix(), f.At.Unix(), id)
+}
+
+// handOut takes from the plan all that is due.
+func handOut(p *plan, now time.Time) (fires []Fire) {
+	for it := p.due(now.UnixNano()); it != nil; it = p.due(now.UnixNano()) {
+		if f, ok := it.what.offer(p); ok {
+			it.what.handOut()
+			fires = append(fires, f)
+		}
+	}
+	return fires
+}
+
+// The plan hands out what the naive one does, whatever news comes in whatever order.
+func TestPlanIsTheNaiveOne(t *testing.T) {
+	in := schedule.NewInterner()
+	var timetables []schedule.Schedule
+	for _, expr := range []string{"* * * * * * *", "*/3 * * * * * *", "0 * * * * * *", "@every 7s", "@at 2026-01-01T00:01:00Z"} {
+		s, err := in.Parse(schedule.Spec{Expr: expr, Zone: "UTC"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		timetables = append(timetables, s)
+	}
+	timetables = append(timetables, schedule.Schedule{})
+	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	names := []string{"a", "b", "c", "d", "e", "f"}
+
+	rapid.Check(t, func(t *rapid.T) {
+		now := start
+		p := newPlan(func(job string, err error) { t.Fatalf("%s: %v", job, err) })
+		model := &naive{jobs: map[string]*naiveJob{}, triggers: map[TriggerKey]*naiveTrigger{}}
+		var out []Fire // not settled
+		name := rapid.SampledFrom(names)
+		uid := rapid.SampledFrom([]string{"1", "1", "1", "2"})
+		seconds := rapid.IntRange(-30, 30)
+		when := func(t *rapid.T, label string) time.Time {
+			return now.Add(time.Duration(seconds.Draw(t, label)) * time.Second)
+		}
+
+		job := func(t *rapid.T, name string) Job {
+			return Job{Name: name, UID: uid.Draw(t, "uid"), Version: rapid.Int64Range(1, 4).Draw(t, "version"),
+				Cursor: when(t, "cursor"), Schedule: rapid.SampledFrom(timetables).Draw(t, "schedule")}
+		}
+		put := func(j Job) {
+			p.putJob(j)
+			p.release(j.Name)
+			model.put(j)
+		}
+		gone := func(name string) {
+			p.dropJob(name)
+			delete(model.jobs, name)
+		}
+		// finish does what is to be done to all jobs, with news of some coming in between.
+		finish := func(t *rapid.T, listed []string) {
+			for p.step(rapid.IntRange(1, 3).Draw(t, "stride")) {
+				switch rapid.IntRange(0, 5).Draw(t, "between") {
+				case 0:
+					gone(name.Draw(t, "gone"))
+				case 1:
+					if n := name.Draw(t, "put"); slices.Contains(listed, n) {
+						put(job(t, n))
+					}
+				}
+			}
+		}
+
+		t.Repeat(map[string]func(*rapid.T){
+			"put":  func(t *rapid.T) { put(job(t, name.Draw(t, "name"))) },
+			"gone": func(t *rapid.T) { gone(name.Draw(t, "name")) },
+			"whole": func(t *rapid.T) {
+				listed := rapid.SliceOfDistinct(name, rapid.ID).Draw(t, "listed")
+				for n := range model.jobs {
+					if !slices.Contains(listed, n) {
+						delete(model.jobs, n)
+					}
+				}
+				p.beginWhole()
+				for _, n := range listed {
+					put(job(t, n))
+				}
+				p.endWhole()
+				finish(t, listed)
+			},
+			"jump": func(t *rapid.T) {
+				now = when(t, "now")
+				p.planAgain()
+				model.jump()
+				finish(t, nil)
+			},
+			"trigger": func(t *rapid.T) {
+				tr := Trigger{Trigger: trigger(name.Draw(t, "name"), rapid.StringMatching("[xyz]").Draw(t, "id"), when(t, "not before"))}
+				tr.JobUID = uid.Draw(t, "uid")
+				p.applyTriggers(Triggers{Put: []Trigger{tr}})
+				key := TriggerKey{tr.Job, tr.ID}
+				entry := &naiveTrigger{Trigger: tr}
+				if old, known := model.triggers[key]; known {
+					entry.out = old.out
+				}
+				model.triggers[key] = entry
+			},
+			"trigger gone": func(t *rapid.T) {
+				key := TriggerKey{name.Draw(t, "name"), rapid.StringMatching("[xyz]").Draw(t, "id")}
+				p.applyTriggers(Triggers{Gone: []TriggerKey{key}})
+				delete(model.triggers, key)
+			},
+			"ended": func(t *rapid.T) {
+				job := name.Draw(t, "name")
+				p.release(job)
+				model.release(job)
+			},
+			"settle": func(t *rapid.T) {
+				if len(out) == 0 {
+					t.Skip("nothing is out")
+				}
+				i := rapid.IntRange(0, len(out)-1).Draw(t, "which")
+				s := Settled{Fire: out[i]}
+				out = slices.Delete(out, i, i+1)
+				switch rapid.IntRange(0, 4).Draw(t, "verdict") {
+				case 0:
+					s.Gone = true
+				case 1:
+					s.RetryAt = when(t, "retry at")
+				case 2:
+					s.Version, s.Cursor = rapid.Int64Range(1, 4).Draw(t, "version"), when(t, "cursor")
+				default:
+					s.Cursor = s.Fire.At
+				}
+				if s.Fire.Trigger != nil {
+					p.settleTrigger(s)
+				} else {
+					p.settleJob(s)
+				}
+				model.settle(s)
+			},
+			"time goes by": func(t *rapid.T) {
+				now = now.Add(time.Duration(rapid.IntRange(0, 20).Draw(t, "seconds")) * time.Second)
+				fires := handOut(p, now)
+				out = append(out, fires...)
+				got := make([]string, len(fires))
+				for i := range fires {
+					got[i] = text(fires[i])
+				}
+				slices.Sort(got)
+				if want := model.due(now); !slices.Equal(got, want) {
+					t.Fatalf("at %d handed out\n%s\nwant\n%s", now.Unix(), strings.Join(got, "\n"), strings.Join(want, "\n"))
+				}
+			},
+			"": func(t *rapid.T) {
+				if len(p.jobs) != len(p.dense) || len(p.jobs) != len(model.jobs) || len(p.triggers) != len(model.triggers) {
+					t.Fatalf("%d jobs in %d slots and %d triggers, want %d and %d", len(p.jobs), len(p.dense), len(p.triggers),
+						len(model.jobs), len(model.triggers))
+				}
+				for i, e := range p.dense {
+					if int(e.slot) != i || p.jobs[e.name] != e {
+						t.Fatalf("%s in slot %d takes itself to be in %d", e.name, i, e.slot)
+					}
+				}
+				for _, waiting := range p.blocked {
+					for _, key := range waiting {
+						if _, known := p.triggers[key]; !known {
+							t.Fatalf("%v waits, and is no more", key)
+						}
+					}
+				}
+			},
+		})
+	})
+}

@@ -1,0 +1,205 @@
+package scheduler
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"carillon/internal/common"
+	"carillon/internal/common/schedule"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// meter notes what the loop reports.
+type meter struct {
+	mu      sync.Mutex
+	planned int
+	ready   int
+	jumps   []time.Duration
+}
+
+func (m *meter) Planned(jobs int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.planned = jobs
+}
+
+func (m *meter) QueueDepth(_ string, n int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.ready = n
+}
+
+func (m *meter) ClockJump(by time.Duration) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.jumps = append(m.jumps, by)
+}
+
+func (m *meter) jobs() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.planned
+}
+
+func (m *meter) queue() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.ready
+}
+
+func (m *meter) clockJumps() []time.Duration {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.jumps)
+}
+
+// rig is a loop that runs in a bubble, whose clock can be set wrong.
+type rig struct {
+	*testing.T
+	loop   *Loop
+	meter  *meter
+	offset atomic.Int64 // of the wall clock, in nanoseconds
+	parse  *schedule.Interner
+	policy common.Policy
+}
+
+// bubble tells a story of a running loop. In a bubble it is midnight of 2000-01-01
+// UTC, and time goes on only when everybody waits.
+func bubble(t *testing.T, story func(r *rig)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		r := &rig{T: t, meter: &meter{}, parse: schedule.NewInterner()}
+		r.loop = New(slog.New(slog.DiscardHandler), r.meter, r.wall)
+		ctx, cancel := context.WithCancel(t.Context())
+		var running sync.WaitGroup
+		running.Go(func() {
+			if err := r.loop.Run(ctx); err != nil {
+				t.Error(err)
+			}
+		})
+		defer running.Wait()
+		defer cancel()
+		story(r)
+	})
+}
+
+func (r *rig) wall() time.Time { return time.Now().Add(time.Duration(r.offset.Load())).Round(0) }
+
+// job makes a job whose plan starts from the cursor.
+func (r *rig) job(name, expr string, cursor time.Time) Job {
+	r.Helper()
+	timetable, err := r.parse.Parse(schedule.Spec{Expr: expr, Zone: "UTC", Name: name})
+	if err != nil {
+		r.Fatalf("%s: %v", expr, err)
+	}
+	return Job{Name: name, UID: "uid-" + name, Version: 1, Cursor: cursor, Schedule: timetable, Policy: &r.policy}
+}
+
+func (r *rig) put(jobs ...Job)         { r.news(Jobs{Put: jobs}) }
+func (r *rig) whole(jobs ...Job)       { r.news(Jobs{Whole: true, Put: jobs}) }
+func (r *rig) gone(names ...string)    { r.news(Jobs{Gone: names}) }
+func (r *rig) trigger(list ...Trigger) { r.triggers(Triggers{Put: list}) }
+
+func (r *rig) news(u Jobs) {
+	r.Helper()
+	if err := r.loop.Jobs(r.Context(), u); err != nil {
+		r.Fatal(err)
+	}
+	synctest.Wait()
+}
+
+func (r *rig) triggers(u Triggers) {
+	r.Helper()
+	if err := r.loop.Triggers(r.Context(), u); err != nil {
+		r.Fatal(err)
+	}
+	synctest.Wait()
+}
+
+func (r *rig) settle(s Settled) {
+	r.Helper()
+	if err := r.loop.Settle(r.Context(), s); err != nil {
+		r.Fatal(err)
+	}
+	synctest.Wait()
+}
+
+// done settles a fire of the plan as claimed.
+func (r *rig) done(f Fire) {
+	r.Helper()
+	r.settle(Settled{Fire: f, Cursor: f.At})
+}
+
+func (r *rig) ended(run, job string) {
+	r.Helper()
+	if err := r.loop.Ended(r.Context(), run, job); err != nil {
+		r.Fatal(err)
+	}
+	synctest.Wait()
+}
+
+// within waits for a fire, the last moment included.
+func (r *rig) within(limit time.Duration) Fire {
+	r.Helper()
+	select {
+	case f := <-r.loop.Fires():
+		return f
+	case <-time.After(limit + time.Nanosecond):
+		r.Fatalf("no fire within %v", limit)
+		return Fire{}
+	}
+}
+
+// now takes a fire that must be there at once.
+func (r *rig) now() Fire {
+	r.Helper()
+	synctest.Wait()
+	select {
+	case f := <-r.loop.Fires():
+		return f
+	default:
+		r.Fatal("no fire is handed out")
+		return Fire{}
+	}
+}
+
+// quiet sees that nothing is handed out for a time.
+func (r *rig) quiet(d time.Duration) {
+	r.Helper()
+	select {
+	case f := <-r.loop.Fires():
+		r.Fatalf("%s is handed out for %v at %v", f.Job, f.At, r.wall())
+	case <-time.After(d):
+	}
+}
+
+func (r *rig) expect(f Fire, job string, at time.Time) {
+	r.Helper()
+	if f.Job != job || !f.At.Equal(at) {
+		r.Fatalf("handed out %s for %v, want %s for %v", f.Job, f.At, job, at)
+	}
+}
+
+func (r *rig) executing() []string {
+	r.Helper()
+	table, err := r.loop.Executing(r.Context())
+	if err != nil {
+		r.Fatal(err)
+	}
+	var lines []string
+	for _, e := range table {
+		lines = append(lines, fmt.Sprintf("%s of %s since %s", e.Run, e.Job, e.Since.UTC().Format(time.TimeOnly)))
+	}
+	slices.Sort(lines)
+	return lines
+}

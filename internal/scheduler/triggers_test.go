@@ -1,0 +1,149 @@
+package scheduler
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"carillon/internal/common"
+)
+
+func trigger(job, id string, notBefore time.Time) common.Trigger {
+	uid := "uid-" + job
+	return common.Trigger{ID: id, Job: job, JobUID: uid, Fire: common.TriggeredFire(uid, id), Attempt: 1,
+		Cause: common.CauseManual, PlannedAt: time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC), NotBefore: notBefore}
+}
+
+// parked makes a job that fires by triggers alone, in the time of a story.
+func (r *rig) parked(name string) Job {
+	r.Helper()
+	return r.job(name, "@at 2090-01-01T00:00:00Z", r.wall())
+}
+
+func (r *rig) expectTrigger(f Fire, id string) {
+	r.Helper()
+	if f.Trigger == nil || f.Trigger.ID != id || f.Job != f.Trigger.Job || f.UID != f.Trigger.JobUID {
+		r.Fatalf("handed out %+v, want trigger %s", f, id)
+	}
+}
+
+func TestTriggerBeforeItsJobIsKnown(t *testing.T) {
+	bubble(t, func(r *rig) {
+		r.trigger(Trigger{Trigger: trigger("a", "t1", time.Time{}), Revision: 9})
+		r.quiet(time.Hour)
+		stranger := r.parked("a")
+		stranger.UID = "another"
+		r.put(stranger)
+		r.quiet(time.Hour)
+		j := r.parked("a")
+		j.Version, j.Group = 4, "g"
+		r.put(j)
+		f := r.now()
+		r.expectTrigger(f, "t1")
+		if f.Version != 4 || f.Group != "g" || f.Policy != &r.policy || f.Trigger.Revision != 9 {
+			r.Fatalf("handed out %+v", f)
+		}
+		r.quiet(time.Hour)
+	})
+}
+
+func TestTriggerNotBefore(t *testing.T) {
+	bubble(t, func(r *rig) {
+		r.put(r.parked("a"))
+		r.trigger(Trigger{Trigger: trigger("a", "later", r.wall().Add(time.Minute))}, Trigger{Trigger: trigger("a", "now", time.Time{})})
+		r.expectTrigger(r.now(), "now")
+		r.quiet(59 * time.Second)
+		r.expectTrigger(r.within(time.Second), "later")
+	})
+}
+
+func TestBlockedTriggerGoesWhenTheRunEnds(t *testing.T) {
+	bubble(t, func(r *rig) {
+		r.put(r.parked("a"))
+		r.trigger(Trigger{Trigger: trigger("a", "t", time.Time{})})
+		r.settle(Settled{Fire: r.now(), RetryAt: r.wall().Add(time.Hour)})
+		r.ended("run of another", "b")
+		r.quiet(30 * time.Minute)
+		r.ended("run", "a")
+		f := r.now()
+		r.expectTrigger(f, "t")
+
+		// Nobody says that it may go, as when the run is on another machine.
+		r.settle(Settled{Fire: f, RetryAt: r.wall().Add(time.Hour)})
+		r.quiet(59 * time.Minute)
+		f = r.within(time.Minute)
+		r.settle(Settled{Fire: f, Gone: true, Run: "run-2"})
+		r.ended("run-2", "a")
+		r.quiet(2 * time.Hour)
+	})
+}
+
+func TestTriggerGone(t *testing.T) {
+	key := TriggerKey{"a", "t"}
+	for _, c := range []struct {
+		name string
+		news Triggers
+	}{
+		{"told", Triggers{Gone: []TriggerKey{key}}},
+		{"not in the whole table", Triggers{Whole: true}},
+		{"put and taken away at once", Triggers{Put: []Trigger{{Trigger: trigger("a", "t", time.Time{})}}, Gone: []TriggerKey{key}}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			bubble(t, func(r *rig) {
+				r.put(r.parked("a"))
+				r.trigger(Trigger{Trigger: trigger("a", "t", time.Time{})})
+				r.triggers(c.news) // while ready
+				r.quiet(time.Hour)
+
+				r.trigger(Trigger{Trigger: trigger("a", "t", time.Time{})})
+				f := r.now()
+				r.triggers(c.news) // while out
+				r.settle(Settled{Fire: f, RetryAt: r.wall().Add(time.Second)})
+				r.ended("run", "a")
+				r.quiet(time.Hour)
+
+				r.trigger(Trigger{Trigger: trigger("a", "t", time.Time{})})
+				r.settle(Settled{Fire: r.now(), RetryAt: r.wall().Add(time.Second)})
+				r.triggers(c.news) // while blocked
+				r.ended("run", "a")
+				r.quiet(time.Hour)
+			})
+		})
+	}
+}
+
+func TestWholeTableKeepsTriggersThatItHas(t *testing.T) {
+	bubble(t, func(r *rig) {
+		r.put(r.parked("a"))
+		one, two := Trigger{Trigger: trigger("a", "1", time.Time{})}, Trigger{Trigger: trigger("a", "2", r.wall().Add(time.Minute))}
+		r.trigger(one, two)
+		f := r.now()
+		r.expectTrigger(f, "1")
+		r.triggers(Triggers{Whole: true, Put: []Trigger{one, two}})
+		r.quiet(30 * time.Second) // the first is out, and is not handed out twice
+		r.expectTrigger(r.within(time.Minute), "2")
+		r.settle(Settled{Fire: f, Gone: true})
+		r.quiet(time.Hour)
+	})
+}
+
+// Nothing is kept of triggers that went elsewhere while they were blocked here.
+func TestBlockedTriggersLeaveNothingBehind(t *testing.T) {
+	p := newPlan(func(string, error) {})
+	p.putJob(Job{Name: "a", UID: "uid-a"})
+	for i := range 100 {
+		id := fmt.Sprint(i)
+		p.applyTriggers(Triggers{Put: []Trigger{{Trigger: trigger("a", id, time.Time{})}}})
+		it := p.due(time.Now().UnixNano())
+		fire, ok := it.what.offer(p)
+		if !ok {
+			t.Fatal("not handed out")
+		}
+		it.what.handOut()
+		p.settleTrigger(Settled{Fire: fire, RetryAt: time.Now().Add(time.Second)})
+		p.applyTriggers(Triggers{Gone: []TriggerKey{{"a", id}}})
+	}
+	if len(p.blocked)+len(p.triggers)+p.agenda.len() != 0 {
+		t.Fatalf("left: %d blocked, %d triggers, %d in the agenda", len(p.blocked), len(p.triggers), p.agenda.len())
+	}
+}
