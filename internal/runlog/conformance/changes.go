@@ -1,0 +1,50 @@
+package conformance
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"carillon/internal/common"
+	"carillon/internal/runlog"
+)
+
+func changes(t *testing.T, s Store, _ Size) {
+	var all []common.Change // the newest last
+	for i := range 20 {
+		c := common.Change{ID: fmt.Sprintf("%s-%d", common.TimeKey(base.Add(time.Duration(i/2))), i), At: base.Add(time.Duration(i / 2)),
+			Actor: common.Actor{Name: "admin <&>", Remote: "[::1]:9"}, Verb: "replace",
+			Kind: []string{"job", "token"}[i%2], Name: []string{"a", "b", "a.b"}[i%3]}
+		// Byte for byte: spaces, order, escapes and big numbers stay.
+		if i%4 != 0 {
+			c.Before = []byte(`{ "b":1,"a" : "<&>\u003c", "n": 12345678901234567890.10 }`)
+		}
+		if i%4 != 1 {
+			c.After = []byte("[1,\n 2]")
+		}
+		all = append(all, c)
+	}
+	write(t, s, runlog.Batch{Changes: all[10:]})
+	write(t, s, runlog.Batch{Changes: all[:12]})
+	slices.Reverse(all)
+
+	for _, q := range []runlog.ChangeQuery{
+		{}, {Limit: 3}, {Kind: "job"}, {Name: "a"}, {Kind: "job", Name: "a"}, {Kind: "job", Name: "a", Limit: 2},
+		{Before: all[5].ID}, {Kind: "token", Before: all[5].ID, Limit: 4}, {Kind: "token", Name: "b", Before: all[7].ID},
+		{Before: all[19].ID}, {Kind: "none"},
+	} {
+		var want []common.Change
+		for _, c := range all {
+			if (q.Kind == "" || c.Kind == q.Kind) && (q.Name == "" || c.Name == q.Name) && (q.Before == "" || c.ID < q.Before) &&
+				(q.Limit == 0 || len(want) < q.Limit) {
+				want = append(want, c)
+			}
+		}
+		got, err := s.Changes(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, fmt.Sprintf("changes %+v", q), got, want)
+	}
+}

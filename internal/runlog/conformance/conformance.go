@@ -1,0 +1,174 @@
+// Package conformance is what every log store must keep, as tests over the ports
+// of package runlog. A store's package calls Run with a way to make empty stores,
+// and Outage where its server can be away.
+package conformance
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"testing"
+	"time"
+
+	"carillon/internal/common"
+	"carillon/internal/runlog"
+)
+
+// Store is a log store under test.
+type Store interface {
+	runlog.Writer
+	runlog.Reader
+	Ping(ctx context.Context) error
+}
+
+// Size says how much a store is asked to take.
+type Size int
+
+// The sizes. What is tested is the same.
+const (
+	Full   Size = iota
+	Modest      // for a server that reads everything for each answer
+)
+
+// Run tests stores; open gives an empty one, which ends with its test.
+func Run(t *testing.T, open func(t *testing.T) Store, size Size) {
+	for _, c := range []struct {
+		name string
+		test func(t *testing.T, s Store, size Size)
+	}{
+		{"an empty store", empty},
+		{"what is written comes back", roundTrip},
+		{"writing again changes nothing", idempotent},
+		{"the first outcome stays", firstOutcome},
+		{"what cannot be kept is refused as a whole", refusals},
+		{"many write at once", concurrentWriters},
+		{"filters", filters},
+		{"pages while others write", pages},
+		{"output in pieces", outputPieces},
+		{"output of 16 MiB", bigOutput},
+		{"changes", changes},
+		{"a cancelled caller", cancelled},
+	} {
+		t.Run(c.name, func(t *testing.T) { c.test(t, open(t), size) })
+	}
+}
+
+// base is a time with every digit of its nanoseconds in use.
+var base = time.Date(2026, 3, 29, 1, 59, 59, 123456789, time.UTC)
+
+func write(t testing.TB, s runlog.Writer, b runlog.Batch) {
+	t.Helper()
+	if err := s.Write(t.Context(), b); err != nil {
+		t.Fatalf("write: %v", err)
+	}
+}
+
+func same(t testing.TB, what string, got, want any) {
+	t.Helper()
+	if !reflect.DeepEqual(got, want) {
+		t.Fatalf("%s:\ngot  %s\nwant %s", what, show(got), show(want))
+	}
+}
+
+func show(v any) string {
+	text := fmt.Sprintf("%+v", v)
+	if len(text) > 4000 {
+		text = text[:4000] + " …"
+	}
+	return text
+}
+
+func wantCode(t testing.TB, what string, err error, code common.Code) {
+	t.Helper()
+	if err == nil || common.CodeOf(err) != code {
+		t.Fatalf("%s: got error %v (code %s), want code %s", what, err, common.CodeOf(err), code)
+	}
+}
+
+// ended is a small run that ended.
+func ended(id string, planned time.Time) common.Run {
+	return common.Run{ID: id, Job: "report", JobUID: "u1", Fire: id, PlannedAt: planned, Cause: common.CauseCron,
+		Attempt: 1, Status: common.StatusSucceeded}
+}
+
+// anyRuns are n runs with few different values, so that filters overlap and times tie.
+func anyRuns(n int) []common.Run {
+	random := rand.New(rand.NewPCG(7, 11))
+	pick := func(values ...string) string { return values[random.IntN(len(values))] }
+	runs := make([]common.Run, n)
+	for i := range runs {
+		runs[i] = common.Run{
+			ID:        fmt.Sprintf("%s.%d", pick("u1", "u2", "u3", "U2"), i),
+			Job:       pick(jobs...),
+			JobUID:    pick(uids...),
+			Group:     pick(groups...),
+			Worker:    pick(workers...),
+			Cause:     common.Causes[random.IntN(len(common.Causes))],
+			Status:    outcomes()[random.IntN(len(outcomes()))],
+			PlannedAt: moment(random.IntN(moments)),
+		}
+	}
+	return runs
+}
+
+var (
+	jobs    = []string{"report", "backup", "report-2", "a.b"}
+	uids    = []string{"u1", "u2", "u3"}
+	groups  = []string{"", "ops", "data"}
+	workers = []string{"", "w1", "w2"}
+)
+
+// moments is how many planned times there are; neighbours are a nanosecond, or an hour, apart.
+const moments = 12
+
+func moment(i int) time.Time {
+	return base.Add(time.Duration(i/3)*time.Hour + time.Duration(i%3))
+}
+
+func outcomes() []common.Status {
+	var all []common.Status
+	for _, s := range common.Statuses {
+		if s.Terminal() {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+func empty(t *testing.T, s Store, _ Size) {
+	ctx := t.Context()
+	if err := s.Ping(ctx); err != nil {
+		t.Fatalf("ping: %v", err)
+	}
+	if err := s.Write(ctx, runlog.Batch{}); err != nil {
+		t.Fatalf("write nothing: %v", err)
+	}
+	for _, id := range []string{"no such run", "", "\xff", "u1.\x00"} {
+		_, err := s.Run(ctx, id)
+		wantCode(t, fmt.Sprintf("run %q", id), err, common.CodeNotFound)
+		if chunks, err := s.Output(ctx, id, 0, 1<<20); err != nil || len(chunks) != 0 {
+			t.Fatalf("output of run %q: %v, %v", id, chunks, err)
+		}
+	}
+	if runs, err := s.Runs(ctx, runlog.Query{}); err != nil || len(runs) != 0 {
+		t.Fatalf("runs: %v, %v", runs, err)
+	}
+	if list, err := s.Changes(ctx, runlog.ChangeQuery{}); err != nil || len(list) != 0 {
+		t.Fatalf("changes: %v, %v", list, err)
+	}
+}
+
+func cancelled(t *testing.T, s Store, _ Size) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := s.Write(ctx, runlog.Batch{Runs: []common.Run{ended("u1.1", base)}}); !errors.Is(err, context.Canceled) {
+		t.Errorf("write: got %v, want one that is context.Canceled", err)
+	}
+	if _, err := s.Runs(ctx, runlog.Query{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("runs: got %v, want one that is context.Canceled", err)
+	}
+	_, err := s.Run(t.Context(), "u1.1")
+	wantCode(t, "run", err, common.CodeNotFound)
+}

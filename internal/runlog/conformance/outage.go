@@ -1,0 +1,60 @@
+package conformance
+
+import (
+	"testing"
+	"time"
+
+	"carillon/internal/common"
+	"carillon/internal/runlog"
+)
+
+// Outage tests what a store says while its server is away, and that it works again
+// when the server is back. The server runs when Outage begins; stop must make it
+// unreachable and start bring it back with its data. The store's limits should be short.
+func Outage(t *testing.T, s Store, stop, start func()) {
+	ctx := t.Context()
+	first := ended("u1.1", base)
+	write(t, s, runlog.Batch{Runs: []common.Run{first}})
+	stop()
+	Away(t, s)
+	start()
+	Back(t, s)
+	second := ended("u1.2", base.Add(1))
+	write(t, s, runlog.Batch{Runs: []common.Run{first, second}})
+	runs, err := s.Runs(ctx, runlog.Query{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, "runs", runs, []common.Run{second, first})
+}
+
+// Away tests that every operation says that the store does not answer.
+func Away(t *testing.T, s Store) {
+	t.Helper()
+	ctx := t.Context()
+	wantCode(t, "ping", s.Ping(ctx), common.CodeUnavailable)
+	wantCode(t, "write", s.Write(ctx, runlog.Batch{Runs: []common.Run{ended("u1.2", base)}}), common.CodeUnavailable)
+	_, err := s.Run(ctx, "u1.1")
+	wantCode(t, "run", err, common.CodeUnavailable)
+	_, err = s.Runs(ctx, runlog.Query{})
+	wantCode(t, "runs", err, common.CodeUnavailable)
+	_, err = s.Output(ctx, "u1.1", 0, 1)
+	wantCode(t, "output", err, common.CodeUnavailable)
+	_, err = s.Changes(ctx, runlog.ChangeQuery{})
+	wantCode(t, "changes", err, common.CodeUnavailable)
+}
+
+// Back waits until the store answers.
+func Back(t *testing.T, s Store) {
+	t.Helper()
+	deadline := time.Now().Add(time.Minute)
+	for {
+		err := s.Ping(t.Context()) // takes as long as the store looks for its server
+		if err == nil {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("the store does not answer a minute after its server is back: %v", err)
+		}
+	}
+}

@@ -1,0 +1,89 @@
+package mongolog
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/mongo"
+
+	"carillon/internal/common"
+)
+
+// duplicate is the server's code for an id that is there already.
+const duplicate = 11000
+
+// passing are the server's codes for states that end by themselves: no primary
+// just now, shutting down, disk full, a majority that was not reached in time.
+func passing() []int {
+	return []int{6, 7, 50, 64, 89, 91, 189, 262, 9001, 10107, 11600, 11602, 13435, 13436, 14031}
+}
+
+// failure gives an error of the driver the code that it means to a caller, and
+// takes secrets out of its text.
+func (s *Store) failure(ctx context.Context, err error) error {
+	if _, coded := errors.AsType[*common.Error](err); coded {
+		return err
+	}
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return &hidden{text: s.secrets.Replace(err.Error()), err: context.Canceled}
+	}
+	said := &hidden{text: s.secrets.Replace(err.Error()), err: err}
+	if away(err) {
+		return &common.Error{Code: common.CodeUnavailable, Message: "the run log does not answer", Err: said}
+	}
+	return said
+}
+
+// away tells whether the server could not be asked, or could not do it just now.
+// What is no answer of a server is a failure to reach one.
+func away(err error) bool {
+	answer, answered := errors.AsType[mongo.ServerError](err)
+	if !answered || mongo.IsNetworkError(err) || mongo.IsTimeout(err) {
+		return true
+	}
+	for _, code := range passing() {
+		if answer.HasErrorCode(code) {
+			return true
+		}
+	}
+	if e, ok := errors.AsType[mongo.BulkWriteException](err); ok && e.WriteConcernError != nil {
+		return true
+	}
+	return answer.HasErrorLabel("RetryableWriteError")
+}
+
+// hidden is an error whose text was cleaned.
+type hidden struct {
+	text string
+	err  error
+}
+
+func (h *hidden) Error() string { return h.text }
+func (h *hidden) Unwrap() error { return h.err }
+
+// secretsOf finds the password of a URI, as it is written and as it is meant.
+func secretsOf(uri string) *strings.Replacer {
+	_, rest, _ := strings.Cut(uri, "://")
+	at := strings.LastIndex(rest, "@")
+	if at < 0 {
+		return strings.NewReplacer()
+	}
+	_, password, _ := strings.Cut(rest[:at], ":")
+	pairs := make([]string, 0, 4)
+	for _, secret := range []string{uri, password, decoded(password)} {
+		if secret != "" {
+			pairs = append(pairs, secret, "(hidden)")
+		}
+	}
+	return strings.NewReplacer(pairs...)
+}
+
+func decoded(s string) string {
+	plain, err := url.PathUnescape(s)
+	if err != nil {
+		return s
+	}
+	return plain
+}

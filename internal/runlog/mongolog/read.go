@@ -1,0 +1,226 @@
+package mongolog
+
+import (
+	"context"
+	"errors"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"carillon/internal/common"
+	"carillon/internal/runlog"
+	"carillon/internal/runlog/entry"
+)
+
+// outputBatch is how many chunks the server sends at a time: at most 2 MiB, of
+// which a reader with a small limit throws the rest away.
+const outputBatch = 32
+
+// Run gives the run with the id.
+func (s *Store) Run(ctx context.Context, id string) (common.Run, error) {
+	if err := s.ready(ctx); err != nil {
+		return common.Run{}, err
+	}
+	var doc runDoc
+	err := s.runs.FindOne(ctx, bson.D{{Key: "_id", Value: id}}).Decode(&doc)
+	switch {
+	case errors.Is(err, mongo.ErrNoDocuments):
+		return common.Run{}, common.Errorf(common.CodeNotFound, "no run %q in the run log", common.Excerpt(id))
+	case err != nil:
+		return common.Run{}, s.failed(ctx, "read a run", err)
+	}
+	return entry.DecodeRun(doc.Doc)
+}
+
+// Runs lists runs, the newest first.
+func (s *Store) Runs(ctx context.Context, q runlog.Query) ([]common.Run, error) {
+	if err := s.ready(ctx); err != nil {
+		return nil, err
+	}
+	filter, possible := filterRuns(&q)
+	if !possible {
+		return nil, nil
+	}
+	opts := options.Find().
+		SetSort(bson.D{{Key: "planned", Value: -1}, {Key: "_id", Value: -1}}).
+		SetLimit(int64(max(0, q.Limit)))
+	docs, err := find[runDoc](ctx, s.runs, filter, opts)
+	if err != nil {
+		return nil, s.failed(ctx, "list runs", err)
+	}
+	return convert(docs, func(d runDoc) (common.Run, error) { return entry.DecodeRun(d.Doc) })
+}
+
+// filterRuns is the filter of a query; possible is false when no run can match.
+func filterRuns(q *runlog.Query) (filter bson.D, possible bool) {
+	statuses, narrowed := entry.Statuses(q)
+	if !entry.Keyable(q) || narrowed && len(statuses) == 0 {
+		return nil, false
+	}
+	filter = bson.D{}
+	for _, f := range []struct{ field, value string }{{"job", q.Job}, {"jobUid", q.JobUID}, {"group", q.Group},
+		{"worker", q.Worker}, {"cause", string(q.Cause)}} {
+		if f.value != "" {
+			filter = append(filter, bson.E{Key: f.field, Value: f.value})
+		}
+	}
+	if narrowed {
+		filter = append(filter, bson.E{Key: "status", Value: bson.D{{Key: "$in", Value: statuses}}})
+	}
+	var planned bson.D
+	if !q.From.IsZero() {
+		planned = append(planned, bson.E{Key: "$gte", Value: entry.Nanos(q.From)})
+	}
+	if !q.To.IsZero() {
+		planned = append(planned, bson.E{Key: "$lt", Value: entry.Nanos(q.To)})
+	}
+	if q.Before != nil {
+		// The bound on planned alone is what an index can use; the $or is exact.
+		at := entry.Nanos(q.Before.PlannedAt)
+		planned = append(planned, bson.E{Key: "$lte", Value: at})
+		filter = append(filter, bson.E{Key: "$or", Value: bson.A{
+			bson.D{{Key: "planned", Value: bson.D{{Key: "$lt", Value: at}}}},
+			bson.D{{Key: "_id", Value: bson.D{{Key: "$lt", Value: q.Before.ID}}}},
+		}})
+	}
+	if planned != nil {
+		filter = append(filter, bson.E{Key: "planned", Value: planned})
+	}
+	return filter, true
+}
+
+// Output gives the chunks of a run that end after offset, in order of offset.
+func (s *Store) Output(ctx context.Context, run string, offset int64, limit int) ([]common.Chunk, error) {
+	if err := s.ready(ctx); err != nil {
+		return nil, err
+	}
+	chunks, err := s.output(ctx, run, max(offset, -1), limit)
+	if err != nil {
+		return nil, s.failed(ctx, "read output", err)
+	}
+	return chunks, nil
+}
+
+func (s *Store) output(ctx context.Context, run string, offset int64, limit int) ([]common.Chunk, error) {
+	// A chunk with data reaches over the offset only if it begins less than
+	// MaxChunk before it. The upper bounds are the marks' next characters.
+	from := max(0, offset-common.MaxChunk+1)
+	between := func(low, high string) bson.D {
+		return bson.D{{Key: "_id", Value: bson.D{{Key: "$gte", Value: low}, {Key: "$lt", Value: high}}}}
+	}
+	filter := bson.D{
+		{Key: "run", Value: run},
+		{Key: "ends", Value: bson.D{{Key: "$gt", Value: offset}}},
+		{Key: "$or", Value: bson.A{
+			between(run+missingMark, run+string(missingMark[0]+1)),
+			between(chunkPlace(run, dataMark, from), run+string(dataMark[0]+1)),
+		}},
+	}
+	cursor, err := s.chunks.Find(ctx, filter, options.Find().SetSort(bson.D{{Key: "_id", Value: 1}}).SetBatchSize(outputBatch))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = cursor.Close(context.WithoutCancel(ctx)) }() // the server ends it by itself as well
+
+	answer := answer{budget: entry.Budget{Limit: limit}}
+	for cursor.Next(ctx) {
+		var d chunkDoc
+		if err := cursor.Decode(&d); err != nil {
+			return nil, err
+		}
+		c := common.Chunk{Run: d.Run, Offset: d.Offset, Stream: common.Stream(d.Stream), At: entry.Time(d.At),
+			Data: entry.Side(d.Data), Missing: d.Missing}
+		if !answer.next(c) {
+			return answer.chunks, nil
+		}
+	}
+	if err := cursor.Err(); err != nil {
+		return nil, err
+	}
+	answer.rest()
+	return answer.chunks, nil
+}
+
+// answer puts missing bytes, which come first from the server, into their places
+// among the data.
+type answer struct {
+	chunks  []common.Chunk
+	missing []common.Chunk // not in chunks yet
+	budget  entry.Budget
+}
+
+// next takes the next chunk from the server; false means that the answer is full.
+func (a *answer) next(c common.Chunk) bool {
+	if c.Missing > 0 {
+		a.missing = append(a.missing, c)
+		return true
+	}
+	for len(a.missing) > 0 && (a.missing[0].Offset < c.Offset ||
+		a.missing[0].Offset == c.Offset && a.missing[0].Stream <= c.Stream) {
+		a.add(a.missing[0])
+		a.missing = a.missing[1:]
+	}
+	return a.add(c)
+}
+
+func (a *answer) add(c common.Chunk) bool {
+	if !a.budget.Take(&c) {
+		return false
+	}
+	a.chunks = append(a.chunks, c)
+	return true
+}
+
+func (a *answer) rest() {
+	for _, c := range a.missing {
+		a.add(c)
+	}
+}
+
+// Changes lists changes, the newest first.
+func (s *Store) Changes(ctx context.Context, q runlog.ChangeQuery) ([]common.Change, error) {
+	if err := s.ready(ctx); err != nil {
+		return nil, err
+	}
+	filter := bson.D{}
+	if q.Kind != "" {
+		filter = append(filter, bson.E{Key: "kind", Value: q.Kind})
+	}
+	if q.Name != "" {
+		filter = append(filter, bson.E{Key: "name", Value: q.Name})
+	}
+	if q.Before != "" {
+		filter = append(filter, bson.E{Key: "_id", Value: bson.D{{Key: "$lt", Value: q.Before}}})
+	}
+	opts := options.Find().SetSort(bson.D{{Key: "_id", Value: -1}}).SetLimit(int64(max(0, q.Limit)))
+	docs, err := find[changeDoc](ctx, s.changes, filter, opts)
+	if err != nil {
+		return nil, s.failed(ctx, "list changes", err)
+	}
+	return convert(docs, func(d changeDoc) (common.Change, error) { return entry.DecodeChange(d.Doc, d.Before, d.After) })
+}
+
+func find[T any](ctx context.Context, in *mongo.Collection, filter bson.D, opts *options.FindOptionsBuilder) ([]T, error) {
+	cursor, err := in.Find(ctx, filter, opts)
+	if err != nil {
+		return nil, err
+	}
+	var docs []T
+	if err := cursor.All(ctx, &docs); err != nil { // All closes the cursor
+		return nil, err
+	}
+	return docs, nil
+}
+
+func convert[D, T any](docs []D, read func(D) (T, error)) ([]T, error) {
+	var all []T
+	for _, d := range docs {
+		one, err := read(d)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, one)
+	}
+	return all, nil
+}

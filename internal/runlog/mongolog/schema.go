@@ -1,0 +1,118 @@
+package mongolog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"carillon/internal/common"
+)
+
+// schema brings the database to the version that this program knows. Every
+// process tries at its first use: all steps may be repeated and may run in several
+// processes at once. A version is a document of its own, inserted when its step
+// is done; the highest one counts.
+type schema struct {
+	db   *mongo.Database
+	done atomic.Bool
+	turn chan struct{} // held by whoever tries
+
+	// Both are owned by the holder of turn.
+	failedAt time.Time
+	failure  error
+}
+
+type schemaDoc struct {
+	ID      string `bson:"_id"`
+	Version int    `bson:"version"`
+}
+
+// step makes one version out of the one before.
+type step func(ctx context.Context, db *mongo.Database) error
+
+// steps are all of them, oldest first. A step that was released is never edited.
+func steps() []step { return []step{schema1} }
+
+// schema1 makes the indexes. Each ends with (planned, _id), the order of every
+// list. Chunks need none: their ids sort by run, place and stream.
+func schema1(ctx context.Context, db *mongo.Database) error {
+	order := bson.D{{Key: "planned", Value: -1}, {Key: "_id", Value: -1}}
+	index := func(name string, keys bson.D) mongo.IndexModel {
+		return mongo.IndexModel{Keys: keys, Options: options.Index().SetName(name)}
+	}
+	by := func(field string) bson.D { return append(bson.D{{Key: field, Value: 1}}, order...) }
+	if _, err := db.Collection("runs").Indexes().CreateMany(ctx, []mongo.IndexModel{
+		index("by_time", order),
+		index("by_job", by("job")),
+		index("by_status", by("status")),
+		index("by_worker", by("worker")),
+	}); err != nil {
+		return err
+	}
+	_, err := db.Collection("changes").Indexes().CreateOne(ctx, index("by_name",
+		bson.D{{Key: "kind", Value: 1}, {Key: "name", Value: 1}, {Key: "_id", Value: -1}}))
+	return err
+}
+
+// ensure returns nil once the schema is up to date. While the server is away the
+// goroutines that wait for the same attempt share its failure, so that none waits
+// for more than one.
+func (s *schema) ensure(ctx context.Context) error {
+	if s.done.Load() {
+		return nil
+	}
+	began := time.Now()
+	select {
+	case s.turn <- struct{}{}:
+		defer func() { <-s.turn }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	switch {
+	case s.done.Load():
+		return nil
+	case s.failedAt.After(began):
+		return s.failure
+	}
+	err := s.migrate(ctx)
+	switch {
+	case err == nil:
+		s.done.Store(true)
+	case ctx.Err() == nil: // what another caller's context did says nothing about the server
+		s.failedAt, s.failure = time.Now(), err
+	}
+	return err
+}
+
+func (s *schema) migrate(ctx context.Context) error {
+	versions := s.db.Collection("schema")
+	var newest schemaDoc
+	err := versions.FindOne(ctx, bson.D{}, options.FindOne().SetSort(bson.D{{Key: "_id", Value: -1}})).Decode(&newest)
+	if err != nil && !errors.Is(err, mongo.ErrNoDocuments) {
+		return err
+	}
+	all := steps()
+	if newest.Version > len(all) {
+		return &common.Error{
+			Code:    common.CodeConflict,
+			Message: fmt.Sprintf("the run log has schema version %d, this program knows versions up to %d", newest.Version, len(all)),
+			Hint:    "a newer Carillon uses this database; run that version, or restore a backup made before the upgrade",
+		}
+	}
+	for version := newest.Version + 1; version <= len(all); version++ {
+		if err := all[version-1](ctx, s.db); err != nil {
+			return err
+		}
+		doc := schemaDoc{ID: fmt.Sprintf("%06d", version), Version: version}
+		if _, err := versions.InsertOne(ctx, doc); err != nil && !mongo.IsDuplicateKeyError(err) {
+			return err
+		}
+	}
+	return nil
+}

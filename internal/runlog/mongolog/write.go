@@ -1,0 +1,143 @@
+package mongolog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"carillon/internal/common"
+	"carillon/internal/runlog"
+	"carillon/internal/runlog/entry"
+)
+
+// runDoc is a run: the whole of it as JSON, and what it is found by.
+type runDoc struct {
+	ID      string `bson:"_id"`
+	Planned int64  `bson:"planned"` // Unix nanoseconds
+	Job     string `bson:"job"`
+	JobUID  string `bson:"jobUid"`
+	Group   string `bson:"group"`
+	Status  string `bson:"status"`
+	Worker  string `bson:"worker"`
+	Cause   string `bson:"cause"`
+	Doc     string `bson:"doc"`
+}
+
+// chunkDoc is a chunk of output.
+type chunkDoc struct {
+	ID      string `bson:"_id"`
+	Run     string `bson:"run"`
+	Offset  int64  `bson:"offset"`
+	Stream  string `bson:"stream"`
+	Ends    int64  `bson:"ends"` // the offset after the chunk
+	At      int64  `bson:"at"`   // Unix nanoseconds
+	Missing int64  `bson:"missing"`
+	Data    []byte `bson:"data"`
+}
+
+// changeDoc is a change: the whole of it as JSON but for its sides.
+type changeDoc struct {
+	ID     string `bson:"_id"`
+	Kind   string `bson:"kind"`
+	Name   string `bson:"name"`
+	Doc    string `bson:"doc"`
+	Before []byte `bson:"before"`
+	After  []byte `bson:"after"`
+}
+
+// The ids of a run's chunks are the run's, one of these marks, place and stream,
+// so that they sort by place. Chunks that stand for missing bytes have a mark of
+// their own: they may be of any length, so those that reach over an offset can
+// stand anywhere before it; there are few, and so they are found at once.
+const (
+	missingMark = "!"
+	dataMark    = "/"
+)
+
+func chunkID(c *common.Chunk) string {
+	mark := dataMark
+	if c.Missing > 0 {
+		mark = missingMark
+	}
+	return chunkPlace(c.Run, mark, c.Offset) + "/" + string(c.Stream)
+}
+
+func chunkPlace(run, mark string, offset int64) string {
+	return fmt.Sprintf("%s%s%020d", run, mark, offset)
+}
+
+// Write stores chunks, then runs, then changes. What is stored already stays as
+// it is. A batch that cannot be kept is common.CodeInvalid, and nothing of it is
+// stored; another error may leave a part of it stored.
+func (s *Store) Write(ctx context.Context, b runlog.Batch) error {
+	if b.Empty() {
+		return nil
+	}
+	chunks, runs, changes, err := documents(&b)
+	if err != nil {
+		return err
+	}
+	if err := s.ready(ctx); err != nil {
+		return err
+	}
+	for _, part := range []struct {
+		into *mongo.Collection
+		docs []any
+	}{{s.chunks, chunks}, {s.runs, runs}, {s.changes, changes}} {
+		if err := insert(ctx, part.into, part.docs); err != nil {
+			return s.failed(ctx, "write to the run log", err)
+		}
+	}
+	return nil
+}
+
+func documents(b *runlog.Batch) (chunks, runs, changes []any, err error) {
+	if err := entry.Check(b); err != nil {
+		return nil, nil, nil, err
+	}
+	for i := range b.Chunks {
+		c := &b.Chunks[i]
+		chunks = append(chunks, chunkDoc{ID: chunkID(c), Run: c.Run, Offset: c.Offset, Stream: string(c.Stream),
+			Ends: c.End(), At: entry.Nanos(c.At), Missing: c.Missing, Data: c.Data})
+	}
+	for i := range b.Runs {
+		r := &b.Runs[i]
+		doc, err := entry.EncodeRun(r)
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		runs = append(runs, runDoc{ID: r.ID, Planned: entry.Nanos(r.PlannedAt), Job: r.Job, JobUID: r.JobUID,
+			Group: r.Group, Status: string(r.Status), Worker: r.Worker, Cause: string(r.Cause), Doc: doc})
+	}
+	for i := range b.Changes {
+		c := &b.Changes[i]
+		doc, err := entry.EncodeChange(c)
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		changes = append(changes, changeDoc{ID: c.ID, Kind: c.Kind, Name: c.Name, Doc: doc, Before: c.Before, After: c.After})
+	}
+	return chunks, runs, changes, nil
+}
+
+// insert stores what is not there yet. Unordered, so that what is there already
+// does not stop what comes after it.
+func insert(ctx context.Context, into *mongo.Collection, docs []any) error {
+	if len(docs) == 0 {
+		return nil
+	}
+	_, err := into.InsertMany(ctx, docs, options.InsertMany().SetOrdered(false))
+	bulk, ok := errors.AsType[mongo.BulkWriteException](err)
+	if !ok || bulk.WriteConcernError != nil {
+		return err
+	}
+	for _, e := range bulk.WriteErrors {
+		if e.Code != duplicate {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,105 @@
+// Package mongotest gives tests a server that speaks MongoDB's protocol: the
+// double of test/mongodouble, as a process of its own that ends with the test.
+//
+// The double's program is the file that CARILLON_MONGODOUBLE names; a test fails
+// when it is not there. Without that variable it is built once and kept in the
+// user's cache folder; where it cannot be built the test is skipped and says so.
+package mongotest
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+	"net/url"
+	"os"
+	"os/exec"
+	"testing"
+	"time"
+)
+
+// patience is how long a double may take to start; it takes a fraction of a second.
+const patience = time.Minute
+
+// Server is a double that can be stopped and started again with what it stored.
+type Server struct {
+	URI string
+
+	t       testing.TB
+	binary  string
+	dir     string
+	address string
+	process *process // nil while stopped
+}
+
+// Start starts a double with an empty data folder on a free port of loopback.
+func Start(t testing.TB) *Server {
+	t.Helper()
+	s := &Server{t: t, binary: binary(t), dir: t.TempDir(), address: "127.0.0.1:0"}
+	t.Cleanup(s.Stop)
+	s.Start()
+	return s
+}
+
+// Start starts a stopped server again, at the same address.
+func (s *Server) Start() {
+	s.t.Helper()
+	if s.process != nil {
+		return
+	}
+	p, uri, err := launch(s.binary, s.address, s.dir)
+	if err != nil {
+		s.t.Fatalf("start the MongoDB double: %v", err)
+	}
+	parsed, err := url.Parse(uri)
+	if err != nil {
+		s.t.Fatalf("the MongoDB double gave an address that is none: %v", err)
+	}
+	s.process, s.URI, s.address = p, uri, parsed.Host
+}
+
+// Stop kills the server.
+func (s *Server) Stop() {
+	if s.process != nil {
+		s.process.end()
+		s.process = nil
+	}
+}
+
+type process struct {
+	cmd   *exec.Cmd
+	stdin io.Closer // the double ends when it closes, so it cannot outlive the test's process
+}
+
+func launch(binary, address, dir string) (*process, string, error) {
+	cmd := exec.Command(binary, "--listen", address, "--dir", dir, "--parent")
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, "", err
+	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, "", err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, "", err
+	}
+	p := &process{cmd: cmd, stdin: stdin}
+	impatient := time.AfterFunc(patience, func() { _ = cmd.Process.Kill() })
+	line, err := bufio.NewReader(stdout).ReadString('\n')
+	impatient.Stop()
+	if err != nil {
+		p.end()
+		return nil, "", errors.Join(err, errors.New(said.String()))
+	}
+	return p, line[:len(line)-1], nil
+}
+
+func (p *process) end() {
+	// Killed on purpose: a store must live with a server that ends without a word.
+	_ = p.cmd.Process.Signal(os.Kill)
+	_ = p.stdin.Close()
+	_ = p.cmd.Wait()
+}

@@ -1,0 +1,129 @@
+package sqlitelog
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"carillon/internal/common"
+	"carillon/internal/runlog"
+)
+
+func TestNewerSchemaIsRefused(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "runs.db")
+	s, err := Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.writer.ExecContext(t.Context(), "PRAGMA user_version = 999"); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	_, err = Open(t.Context(), path)
+	if common.CodeOf(err) != common.CodeConflict || !strings.Contains(err.Error(), "999") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestSettings(t *testing.T) {
+	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "runs.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = s.Close() }()
+	for pragma, want := range map[string]string{"journal_mode": "wal", "synchronous": "2", "auto_vacuum": "2", "user_version": "1"} {
+		var got string
+		if err := s.writer.QueryRowContext(t.Context(), "PRAGMA "+pragma).Scan(&got); err != nil || got != want {
+			t.Errorf("%s is %s, %v, want %s", pragma, got, err, want)
+		}
+	}
+	if _, err := s.reader.ExecContext(t.Context(), "DELETE FROM runs"); err == nil {
+		t.Error("a connection that reads could write")
+	}
+}
+
+// Every list is read in order from an index: no scan of a table, no sorting.
+func TestPlans(t *testing.T) {
+	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "runs.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = s.Close() }()
+	failed := []common.Status{common.StatusFailed}
+	several := []common.Status{common.StatusFailed, common.StatusLost, common.StatusTimedOut}
+	before := &runlog.Position{PlannedAt: time.Unix(1, 0), ID: "x"}
+	from, to := time.Unix(0, 0), time.Unix(2, 0)
+	for _, c := range []struct {
+		q     runlog.Query
+		index string
+	}{
+		{runlog.Query{}, "runs_by_time"},
+		{runlog.Query{Before: before}, "runs_by_time"},
+		{runlog.Query{From: from, To: to, Before: before}, "runs_by_time"},
+		{runlog.Query{Group: "g", Cause: "cron", JobUID: "u"}, "runs_by_time"},
+		{runlog.Query{Job: "j"}, "runs_by_job"},
+		{runlog.Query{Job: "j", Before: before, From: from}, "runs_by_job"},
+		{runlog.Query{Job: "j", Worker: "w", Statuses: several, Group: "g", Cause: "cron"}, "runs_by_job"},
+		{runlog.Query{Worker: "w"}, "runs_by_worker"},
+		{runlog.Query{Worker: "w", Statuses: failed, Before: before}, "runs_by_worker"},
+		{runlog.Query{Statuses: failed}, "runs_by_status"},
+		{runlog.Query{Statuses: failed, Before: before, From: from, To: to}, "runs_by_status"},
+		{runlog.Query{Statuses: several, Before: before, Group: "g"}, "runs_by_status"},
+		{runlog.Query{Statuses: common.Statuses[:]}, "runs_by_status"},
+	} {
+		c.q.Limit = 50
+		text, args, possible := listRuns(&c.q)
+		if !possible {
+			t.Fatalf("%+v: no statement", c.q)
+		}
+		check(t, s, text, args, c.index)
+	}
+	check(t, s, listOutput, []any{"r", 1, 2}, "chunks_missing", "sqlite_autoindex_chunks_1")
+	for _, c := range []struct {
+		q     runlog.ChangeQuery
+		index string
+	}{
+		{runlog.ChangeQuery{}, "sqlite_autoindex_changes_1"},
+		{runlog.ChangeQuery{Kind: "job"}, "sqlite_autoindex_changes_1"},
+		{runlog.ChangeQuery{Kind: "job", Name: "j", Before: "x"}, "changes_by_name"},
+	} {
+		text, args := listChanges(&c.q)
+		check(t, s, text, args, c.index)
+	}
+}
+
+func check(t *testing.T, s *Store, text string, args []any, indexes ...string) {
+	t.Helper()
+	rows, err := s.reader.QueryContext(t.Context(), "EXPLAIN QUERY PLAN "+text, args...)
+	if err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	defer func() { _ = rows.Close() }()
+	var steps []string
+	for rows.Next() {
+		var id, parent, unused int
+		var step string
+		if err := rows.Scan(&id, &parent, &unused, &step); err != nil {
+			t.Fatal(err)
+		}
+		steps = append(steps, step)
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%s\n\t%s", strings.Join(strings.Fields(text), " "), strings.Join(steps, "\n\t"))
+	plan := strings.Join(steps, "\n")
+	for _, index := range indexes {
+		if !strings.Contains(plan, index) {
+			t.Errorf("index %s is not used", index)
+		}
+	}
+	for _, step := range steps {
+		if strings.Contains(step, "TEMP B-TREE") || strings.HasPrefix(step, "SCAN") && !strings.Contains(step, "USING INDEX") {
+			t.Errorf("%s", step)
+		}
+	}
+}
