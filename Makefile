@@ -51,8 +51,9 @@ e2e: need-node need-chromium web/node_modules bin/carillon-standalone bin/cronct
 	cd web && CHROMIUM='$(CHROMIUM)' CARILLON_BIN='$(CURDIR)/bin/carillon-standalone' npm run e2e
 
 .PHONY: bench
-bench: ## run the benchmarks; compare two outputs with benchstat
+bench: $(DOUBLE) ## run the benchmarks; compare two outputs with benchstat
 	$(GO) test -run '^$$' -bench . -benchmem -count 6 ./internal/...
+	$(GO) test -run '^$$' -bench . -benchtime 1x ./test/system
 
 .PHONY: check
 check: ## gofmt, vet, go fix and the floor plan

@@ -41,7 +41,7 @@ func serve(ctx context.Context, cfg config.Standalone, stdout, stderr io.Writer)
 	defer store.Close()
 
 	client, registry := etcd.Client(), metrics.NewRegistry(version)
-	worker := daemon.NewWorker(daemon.WorkerConfig{Home: home, Etcd: client, Store: store, Slots: cfg.Slots, Drain: cfg.DrainTimeout,
+	worker := daemon.NewWorker(daemon.WorkerConfig{Home: home, Etcd: client, Store: store, Labels: cfg.Labels, Slots: cfg.Slots, Drain: cfg.DrainTimeout,
 		Version: version, Log: log, Metrics: metrics.NewWorker(registry, daemon.WallClock)})
 	auth := authstore.New(client, daemon.WallClock)
 	master, err := daemon.NewMaster(daemon.MasterConfig{HTTP: cfg.HTTP, Etcd: client, Store: store, Auth: auth,

@@ -77,7 +77,7 @@ func serve(ctx context.Context, cfg config.Worker, stderr io.Writer) error {
 	}
 	defer store.Close()
 	registry := metrics.NewRegistry(version)
-	worker := daemon.NewWorker(daemon.WorkerConfig{Home: home, Etcd: etcd, Store: store, Slots: cfg.Slots, Drain: cfg.DrainTimeout,
+	worker := daemon.NewWorker(daemon.WorkerConfig{Home: home, Etcd: etcd, Store: store, Labels: cfg.Labels, Slots: cfg.Slots, Drain: cfg.DrainTimeout,
 		Version: version, Log: log, Metrics: metrics.NewWorker(registry, daemon.WallClock)})
 	log.Info("worker_starting", "worker", home.Life.Worker, "name", home.Life.Name, "version", version)
 	var parts []lifecycle.Part

@@ -474,6 +474,24 @@ type Definition struct {
 // DefinitionOverlap What happens to a fire while the earlier run still goes.
 type DefinitionOverlap string
 
+// Delays defines model for Delays.
+type Delays struct {
+	// Claim Until etcd had granted it.
+	//
+	// Example: 3.4ms
+	Claim string `json:"claim"`
+
+	// Plan From the planned time until a worker took the fire up.
+	//
+	// Example: 1.2ms
+	Plan string `json:"plan"`
+
+	// Start Until the command was started.
+	//
+	// Example: 2.1ms
+	Start string `json:"start"`
+}
+
 // Fault defines model for Fault.
 type Fault struct {
 	// Code What kind of fault; stable.
@@ -852,6 +870,7 @@ type Run struct {
 	Cause      RunCause   `json:"cause"`
 	ClaimedAt  *time.Time `json:"claimedAt,omitempty"`
 	CpuSeconds *float64   `json:"cpuSeconds,omitempty"`
+	Delays     *Delays    `json:"delays,omitempty"`
 	EndedAt    *time.Time `json:"endedAt,omitempty"`
 	ExitCode   *int64     `json:"exitCode,omitempty"`
 
@@ -919,11 +938,12 @@ type Worker struct {
 	Clock time.Time `json:"clock"`
 
 	// Draining It takes no new runs and is about to stop.
-	Draining *bool  `json:"draining,omitempty"`
-	Host     string `json:"host"`
-	Id       string `json:"id"`
-	Name     string `json:"name"`
-	Pid      int64  `json:"pid"`
+	Draining *bool              `json:"draining,omitempty"`
+	Host     string             `json:"host"`
+	Id       string             `json:"id"`
+	Labels   *map[string]string `json:"labels,omitempty"`
+	Name     string             `json:"name"`
+	Pid      int64              `json:"pid"`
 
 	// Running How many it has just now.
 	Running int64 `json:"running"`

@@ -80,6 +80,14 @@ type Run struct {
 	TriggeredBy     string     `json:"triggeredBy,omitempty"`
 	Note            string     `json:"note,omitempty"`
 	Gap             *Gap       `json:"gap,omitempty"`
+	Delays          *Delays    `json:"delays,omitempty"`
+}
+
+// Delays say where the time between plan and start went, by the worker's clocks.
+type Delays struct {
+	Plan  Duration `json:"plan"`  // from the planned time until the fire was handed out
+	Claim Duration `json:"claim"` // until etcd had answered
+	Start Duration `json:"start"` // until the command was started
 }
 
 // Gap stands for all fires after From, up to and including To.

@@ -15,14 +15,15 @@ type Life struct {
 // Registration is the value of /cron/workers/<worker>.
 type Registration struct {
 	Life
-	Host      string    `json:"host"`
-	Version   string    `json:"version"`
-	PID       int       `json:"pid"`
-	Slots     int       `json:"slots"`
-	Running   int       `json:"running"`
-	StartedAt time.Time `json:"startedAt"`
-	Clock     time.Time `json:"clock"` // the worker's wall clock when it wrote this
-	Draining  bool      `json:"draining,omitempty"`
-	Trouble   string    `json:"trouble,omitempty"` // why it does not claim, if it does not
-	Lease     int64     `json:"lease"`
+	Host      string            `json:"host"`
+	Version   string            `json:"version"`
+	PID       int               `json:"pid"`
+	Labels    map[string]string `json:"labels,omitempty"`
+	Slots     int               `json:"slots"`
+	Running   int               `json:"running"`
+	StartedAt time.Time         `json:"startedAt"`
+	Clock     time.Time         `json:"clock"` // the worker's wall clock when it wrote this
+	Draining  bool              `json:"draining,omitempty"`
+	Trouble   string            `json:"trouble,omitempty"` // why it does not claim, if it does not
+	Lease     int64             `json:"lease"`
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"reflect"
 	"testing"
 	"time"
 
@@ -97,7 +98,7 @@ func TestWorkers(t *testing.T) {
 	}
 	var one Worker
 	decode(t, h.want(http.StatusOK, as("viewer", http.MethodGet, "/api/v1/workers/w1", "")), &one)
-	if one != p.Items[0] {
+	if !reflect.DeepEqual(one, p.Items[0]) {
 		t.Errorf("%+v", one)
 	}
 	h.problem(http.StatusNotFound, "not_found", "", as("viewer", http.MethodGet, "/api/v1/workers/w2", ""))

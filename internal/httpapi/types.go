@@ -75,6 +75,14 @@ type Run struct {
 	TriggeredBy     string         `json:"triggeredBy,omitempty"`
 	Note            string         `json:"note,omitempty"`
 	Gap             *common.Gap    `json:"gap,omitempty"`
+	Delays          *common.Delays `json:"delays,omitempty" doc:"Where the time between plan and start went."`
+}
+
+// Delays is described in place of common.Delays.
+type Delays struct {
+	Plan  common.Duration `json:"plan" doc:"From the planned time until a worker took the fire up." example:"1.2ms"`
+	Claim common.Duration `json:"claim" doc:"Until etcd had granted it." example:"3.4ms"`
+	Start common.Duration `json:"start" doc:"Until the command was started." example:"2.1ms"`
 }
 
 // Reason is described in place of common.Reason.
@@ -100,6 +108,7 @@ func newSchemas() huma.Registry {
 	alias(common.Run{}, Run(common.Run{}))
 	alias(common.Reason{}, Reason(common.Reason{}))
 	alias(common.Gap{}, Gap(common.Gap{}))
+	alias(common.Delays{}, Delays(common.Delays{}))
 	alias(common.Fault{}, Fault(common.Fault{}))
 	return r
 }

@@ -15,17 +15,18 @@ type workersResource struct{ workers Workers }
 
 // Worker is a worker that is alive.
 type Worker struct {
-	ID        string    `json:"id"`
-	Name      string    `json:"name"`
-	Host      string    `json:"host"`
-	Version   string    `json:"version"`
-	PID       int       `json:"pid"`
-	Slots     int       `json:"slots" doc:"How many runs it takes at a time."`
-	Running   int       `json:"running" doc:"How many it has just now."`
-	StartedAt time.Time `json:"startedAt"`
-	Clock     time.Time `json:"clock" doc:"Its wall clock when it last wrote."`
-	Draining  bool      `json:"draining,omitempty" doc:"It takes no new runs and is about to stop."`
-	Trouble   string    `json:"trouble,omitempty" doc:"Why it takes no runs, if it does not."`
+	ID        string            `json:"id"`
+	Name      string            `json:"name"`
+	Host      string            `json:"host"`
+	Version   string            `json:"version"`
+	PID       int               `json:"pid"`
+	Labels    map[string]string `json:"labels,omitempty"`
+	Slots     int               `json:"slots" doc:"How many runs it takes at a time."`
+	Running   int               `json:"running" doc:"How many it has just now."`
+	StartedAt time.Time         `json:"startedAt"`
+	Clock     time.Time         `json:"clock" doc:"Its wall clock when it last wrote."`
+	Draining  bool              `json:"draining,omitempty" doc:"It takes no new runs and is about to stop."`
+	Trouble   string            `json:"trouble,omitempty" doc:"Why it takes no runs, if it does not."`
 }
 
 type workersOutput struct{ Body Page[Worker] }
@@ -69,6 +70,6 @@ func (s *workersResource) get(ctx context.Context, in *workerInput) (*workerOutp
 }
 
 func workerOf(r *common.Registration) Worker {
-	return Worker{ID: r.Worker, Name: r.Name, Host: r.Host, Version: r.Version, PID: r.PID, Slots: r.Slots, Running: r.Running,
+	return Worker{ID: r.Worker, Name: r.Name, Host: r.Host, Version: r.Version, PID: r.PID, Labels: r.Labels, Slots: r.Slots, Running: r.Running,
 		StartedAt: r.StartedAt, Clock: r.Clock, Draining: r.Draining, Trouble: r.Trouble}
 }

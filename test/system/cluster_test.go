@@ -12,14 +12,14 @@ import (
 
 // cluster is an etcd, a log store and what speaks to them, each a process.
 type cluster struct {
-	t           *testing.T
+	t           testing.TB
 	dir         string
 	etcd, mongo *process
 	etcdAt      string
 	mongoAt     string
 }
 
-func newCluster(t *testing.T) *cluster {
+func newCluster(t testing.TB) *cluster {
 	c := &cluster{t: t, dir: t.TempDir(), etcdAt: freePort(t), mongoAt: freePort(t)}
 	c.startEtcd()
 	c.startMongo()

@@ -61,7 +61,7 @@ func buildAndRun(m *testing.M) (int, error) {
 // process is a program that was started. It is killed when the test ends.
 type process struct {
 	*exec.Cmd
-	t    *testing.T
+	t    testing.TB
 	name string
 	done chan struct{} // closed when it has ended
 	mu   sync.Mutex
@@ -80,7 +80,7 @@ func (p *process) text() string {
 	return p.log.String()
 }
 
-func start(t *testing.T, name string, args ...string) *process {
+func start(t testing.TB, name string, args ...string) *process {
 	t.Helper()
 	p := &process{Cmd: exec.Command(filepath.Join(bin, name), args...), t: t, name: name, done: make(chan struct{})}
 	p.Stdout, p.Stderr = p, p
@@ -131,7 +131,7 @@ func (p *process) exit() int {
 }
 
 // eventually waits for a condition of the processes under test.
-func eventually(t *testing.T, what string, condition func() bool) {
+func eventually(t testing.TB, what string, condition func() bool) {
 	t.Helper()
 	deadline := time.Now().Add(time.Minute)
 	for !condition() {
@@ -143,7 +143,7 @@ func eventually(t *testing.T, what string, condition func() bool) {
 }
 
 // freePort gives an address on which nobody listens just now.
-func freePort(t *testing.T) string {
+func freePort(t testing.TB) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -155,7 +155,7 @@ func freePort(t *testing.T) string {
 
 // api speaks to a master.
 type api struct {
-	t     *testing.T
+	t     testing.TB
 	base  string
 	token string
 }

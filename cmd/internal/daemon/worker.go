@@ -38,6 +38,7 @@ type WorkerConfig struct {
 	Home    *Home
 	Etcd    *clientv3.Client
 	Store   runlog.Writer
+	Labels  map[string]string
 	Slots   int
 	Drain   time.Duration
 	Version string
@@ -174,8 +175,12 @@ func (w *Worker) registration() common.Registration {
 	if err != nil {
 		host = "unknown"
 	}
-	return common.Registration{Life: w.cfg.Home.Life, Host: host, Version: w.cfg.Version, PID: os.Getpid(), Slots: w.cfg.Slots,
-		Running: w.dispatcher.Running(), StartedAt: w.started, Clock: WallClock().UTC(), Draining: w.draining.Load()}
+	reg := common.Registration{Life: w.cfg.Home.Life, Host: host, Version: w.cfg.Version, PID: os.Getpid(), Labels: w.cfg.Labels,
+		Slots: w.cfg.Slots, Running: w.dispatcher.Running(), StartedAt: w.started, Clock: WallClock().UTC(), Draining: w.draining.Load()}
+	if reg.Running >= reg.Slots {
+		reg.Trouble = "all slots are taken"
+	}
+	return reg
 }
 
 func (w *Worker) followJobs(ctx context.Context) error {
