@@ -43,7 +43,8 @@ async function fetchPiece(id: string, stream: Stream, offset: number, signal: Ab
       signal,
     }),
   );
-  const bytes: ArrayBuffer = data;
+  // An empty body comes as none at all.
+  const bytes: ArrayBuffer = data ?? new ArrayBuffer(0);
   const number = (header: string, otherwise: number) => Number(response.headers.get(header) ?? otherwise);
   return {
     bytes,
@@ -71,7 +72,7 @@ export function useRunOutput(id: string, stream: Stream, enabled: boolean): Outp
           const piece = await fetchPiece(id, stream, offset, abort.signal);
           const advanced = piece.next > offset;
           offset = piece.next;
-          const done = piece.complete && !advanced;
+          const done = piece.complete;
           log.append(decoder.decode(piece.bytes, { stream: !done }));
           setOutput({ lines: log.snapshot(), size: piece.size, complete: done, error: undefined });
           if (done) return;

@@ -18,7 +18,7 @@ export interface RunFilter {
   status?: RunStatus | undefined;
 }
 
-export function useRuns(filter: RunFilter, cursor: string, limit = pageSize) {
+export function useRuns(filter: RunFilter, cursor: string, { limit = pageSize, enabled = true } = {}) {
   return useQuery({
     queryKey: keys.runList({ ...filter, limit: String(limit) }, cursor),
     queryFn: ({ signal }) =>
@@ -28,6 +28,7 @@ export function useRuns(filter: RunFilter, cursor: string, limit = pageSize) {
           signal,
         }),
       ),
+    enabled,
     placeholderData: keepPreviousData,
     refetchInterval: 2000,
   });

@@ -3,7 +3,7 @@ export const en = {
   nav: { jobs: 'Jobs', runs: 'Runs', workers: 'Workers', main: 'Main', skip: 'Skip to the content', home: 'Carillon, all jobs' },
   common: {
     cancel: 'Cancel', close: 'Close', retry: 'Try again', copy: 'Copy', copied: 'Copied', loading: 'Loading…', none: '–',
-    previous: 'Previous', next: 'Next', page: 'Page {{page}}', paging: 'Pages', details: 'Request {{id}}', actions: 'Actions', refresh: 'Refresh', about: 'About',
+    previous: 'Previous', next: 'Next', page: 'Page {{page}}', paging: 'Pages', details: 'Request {{id}}', actions: 'Actions', about: 'About', clear: 'Clear the search',
     default: 'Default: {{value}}',
   },
   settings: {
@@ -20,7 +20,7 @@ export const en = {
     text: 'What you see may be out of date. This page tries again by itself and goes on as soon as the server is back.',
     first: 'Carillon’s server does not answer yet. This page tries again by itself.',
     outOfDate: 'A newer console is on the server. Reload the page to use it.',
-    reload: 'Reload',
+
   },
   login: {
     title: 'Sign in to Carillon', token: 'Access token', tokenPlaceholder: 'car_…', submit: 'Sign in', exchanging: 'Signing in with the link…',
@@ -32,28 +32,12 @@ export const en = {
   },
   problem: {
     title: 'That did not work', away: 'The server does not answer.', unexpected: 'Something unexpected happened in the console.', reloadPage: 'Reload the page',
-    codes: {
-      invalid: 'Some of what was sent cannot be accepted.', not_found: 'It does not exist, or no longer.', exists: 'It exists already.',
-      stale: 'Somebody else changed it in the meantime.', conflict: 'That is not possible in its present state.',
-      unauthenticated: 'You are not signed in.', forbidden: 'Your role does not allow this.', unavailable: 'A part of the cluster is away just now. Try again shortly.',
-      too_large: 'That is too large.', too_many_requests: 'Too many requests. Wait a moment.', internal: 'The server failed. Its log has the details.',
-      unsupported_media_type: 'The server does not take this kind of content.', method_not_allowed: 'The server does not allow this here.',
-    },
-    faults: {
-      required: 'Is required.', too_long: 'Is too long.', too_large: 'Is too large.', too_many: 'Has too many entries.', range: 'Is outside the allowed range.',
-      enum: 'Is not one of the allowed values.', name: 'Use 1 to 128 of a–z, 0–9, “.”, “_” and “-”; begin and end with a letter or digit; no “..”.',
-      path: 'Must be an absolute path without “..”.', duration: 'Is not a duration. Write 90s, 5m, 1h30m or 2d.', size: 'Is not a size. Write 512KiB, 16MiB or 1GiB.',
-      utf8: 'Is not valid UTF-8.', nul: 'Must not contain a NUL character.', control: 'Must be one line without control characters.',
-      exclusive: 'Cannot stand beside the other choice.', env_name: 'Names are letters, digits and “_”, and do not begin with a digit.',
-      env_reserved: 'Names that begin with CARILLON_ are set by the worker.', env_twice: 'This name is there twice.', user: 'Is not a user name.',
-      timezone: 'Is not a known time zone. Write a name such as Europe/Berlin.',
-    },
   },
   status: {
     waiting: 'Waiting', running: 'Running', succeeded: 'Succeeded', failed: 'Failed', timed_out: 'Timed out', killed: 'Killed', lost: 'Lost',
     skipped: 'Skipped', refused: 'Refused', missed: 'Missed',
   },
-  cause: { cron: 'Schedule', catchup: 'Catch-up', manual: 'By hand', retry: 'Retry', rerun: 'Re-run after loss', flow: 'Flow', backfill: 'Backfill' },
+  cause: { cron: 'Schedule', catchup: 'Catch-up', manual: 'By hand', retry: 'Retry', rerun: 'Re-run after loss' },
   jobs: {
     title: 'Jobs', search: 'Search jobs', new: 'New job', table: 'Jobs', name: 'Job', schedule: 'Schedule', nextFire: 'Next fire',
     onlyTriggered: 'Only when triggered', actionsFor: 'Actions for {{name}}', run: 'Run now', runOf: 'Run {{name}} now', edit: 'Edit', delete: 'Delete',
@@ -77,18 +61,18 @@ export const en = {
   overlap: { skip: 'Skip the fire' },
   editor: {
     newTitle: 'New job', editTitle: 'Edit {{name}}', what: 'What it is', when: 'When it runs', how: 'What it runs', limits: 'Limits',
-    name: 'Name', nameTaken: 'A job of this name exists already.', nameHelp: 'Cannot be changed later. a–z, 0–9, “.”, “_” and “-”.', jobTitle: 'Title', titleHelp: 'Free text, in any language.',
+    name: 'Name', envTwice: 'The same variable is there twice.', nameTaken: 'A job of this name exists already.', nameHelp: 'Cannot be changed later. a–z, 0–9, “.”, “_” and “-”.', jobTitle: 'Title', titleHelp: 'Free text, in any language.',
     group: 'Group', description: 'Description', cron: 'Cron line',
     cronHelp: 'Five fields: minute, hour, day of month, month, day of week. Seven with seconds first and the year last. Empty: only when triggered.',
     timezone: 'Time zone', timezoneHelp: 'Empty: the server’s setting.', dstGap: 'When a local time does not exist', dstOverlap: 'When a local time comes twice',
     dst: { run: 'Run once, right after the gap', skip: 'Leave it out', first: 'Run at the first pass', second: 'Run at the second pass', both: 'Run at both passes' },
-    dstDefault: 'Default', kind: 'Kind of command', shellCommand: 'Shell command', program: 'Program and arguments', command: 'Command',
+    kind: 'Kind of command', shellCommand: 'Shell command', program: 'Program', command: 'Command',
     args: 'Program and arguments', argsHelp: 'One per line; the first is the program. No shell reads them.', shell: 'Shell', workDir: 'Working directory',
     stdin: 'Standard input', stdinHelp: 'Given to the command as it stands here.', env: 'Environment', envName: 'Name', envValue: 'Value', envAdd: 'Add a variable', envRemove: 'Remove {{name}}',
     envRemoveUnnamed: 'Remove this variable', envNameOf: 'Name of variable {{n}}', envValueOf: 'Value of variable {{n}}',
     timeout: 'Timeout', timeoutHelp: 'For example 90s, 5m, 1h30m. Empty: none.', killGrace: 'Grace before kill', killGraceHelp: 'Between the request to end and the kill.',
     overlap: 'While the last run goes on', outputMax: 'Output kept per run', outputMaxHelp: 'For example 512KiB, 16MiB. Beyond it, head and tail are kept.',
-    save: 'Save', create: 'Create the job', saved: 'The job {{name}} was saved.', created: 'The job {{name}} was created.', fixFaults: 'Some fields need a correction.',
+    save: 'Save', create: 'Create the job', saved: 'The job {{name}} was saved.', created: 'The job {{name}} was created.',
     preview: 'Next fires', previewEmpty: 'Write a cron line, and its next fires appear here.', previewNever: 'No fire is planned.', previewBad: 'The cron line cannot be read yet.',
     leaveTitle: 'Leave without saving?', leaveText: 'What you changed here will be lost.', leave: 'Leave', stay: 'Go on editing',
   },
@@ -100,7 +84,7 @@ export const en = {
   },
   runs: {
     title: 'Runs', table: 'Runs', run: 'Run', job: 'Job', status: 'Status', planned: 'Planned', duration: 'Duration', delay: 'Start delay', worker: 'Worker', cause: 'Cause',
-    filterStatus: 'Status', anyStatus: 'Any status', filterJob: 'Job', search: 'Job name', emptyTitle: 'No runs yet', emptyText: 'A run appears here as soon as a schedule fires or somebody runs a job by hand.',
+    filterStatus: 'Status', anyStatus: 'Any status', search: 'Job name', emptyTitle: 'No runs yet', emptyText: 'A run appears here as soon as a schedule fires or somebody runs a job by hand.',
     nothingFound: 'No run matches this filter', clearFilter: 'Show all runs', goToJobs: 'Go to jobs', open: 'Open the run of {{job}}, planned {{time}}', gapFact: 'Fires', gap: '{{count}} fires until {{to}}',
   },
   run: {
@@ -108,12 +92,12 @@ export const en = {
     worker: 'Worker', attempt: 'Attempt', cause: 'Cause', cpu: 'CPU time', memory: 'Peak memory', triggeredBy: 'Triggered by', note: 'Note', duration: 'Duration', id: 'Run id', version: 'Job version',
     output: 'Output', all: 'All', stdout: 'stdout', stderr: 'stderr', stream: 'Which output', follow: 'Follow', wrap: 'Wrap lines', download: 'Download', noOutput: 'The command printed nothing.',
     noOutputStream: 'Nothing was printed here.', notStarted: 'Output appears here once the command has started.', didNotRun: 'This fire did not run, so there is no output.', live: 'Live', truncated: 'Only the head and the tail were kept: the output was larger than the job allows.',
-    bytes: '{{size}} printed', lines: '{{count}} lines', log: 'Output of the run', kill: 'Kill', killTitle: 'Kill this run?',
+    bytes: 'Printed: {{size}}', lines: 'Lines: {{count}}', log: 'Output of the run', kill: 'Kill', killTitle: 'Kill this run?',
     killText: 'The command and everything it started are asked to end, and killed after the grace time. The run is written down as killed, by you.', killConfirm: 'Kill the run', killSent: 'The worker was asked to kill the run.',
-    notFound: 'There is no such run, or it is no longer kept.', allRuns: 'All runs', orphaned: 'The worker of this run is gone. Another one will settle what becomes of it.', timeline: 'Course', delayOf: '+{{delay}}', jobGone: 'The job no longer exists.',
+    notFound: 'There is no such run, or it is no longer kept.', allRuns: 'All runs', timeline: 'Course', delayOf: '+{{delay}}',
   },
   workers: {
-    title: 'Workers', table: 'Workers', name: 'Worker', host: 'Host', version: 'Version', load: 'Running / slots', started: 'Started', state: 'State', ready: 'Ready', draining: 'Draining',
+    title: 'Workers', table: 'Workers', name: 'Worker', version: 'Version', load: 'Running / slots', started: 'Started', state: 'State', ready: 'Ready', draining: 'Draining',
     trouble: 'Claims nothing', loadOf: '{{running}} of {{slots}} slots in use', emptyTitle: 'No worker is connected', emptyText: 'Jobs wait until a worker is there. Start one on any machine that reaches etcd:',
   },
   notFound: { title: 'Nothing is here', text: 'The address may be old or mistyped.', home: 'Go to jobs' },

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { en } from './en.ts';
 import { chooseLanguage } from './index.ts';
 import { zh } from './zh.ts';
+import { zhServer } from './zhServer.ts';
 
 function flatten(node: object, prefix = ''): Map<string, string> {
   const all = new Map<string, string>();
@@ -27,6 +28,8 @@ describe('English and Chinese', () => {
     if (!same.has(key)) expect(chinese.get(key)).toMatch(/\p{Script=Han}/u);
   });
 });
+
+it.each([...flatten(zhServer)])('what the server says as %s is translated', (_key, text) => expect(text).toMatch(/\p{Script=Han}/u));
 
 it.each([
   ['zh', ['en-US'], 'zh'],

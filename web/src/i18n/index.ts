@@ -2,6 +2,7 @@ import i18next, { type i18n } from 'i18next';
 import { initReactI18next } from 'react-i18next';
 import { en, type Resource } from './en.ts';
 import { zh } from './zh.ts';
+import { zhServer } from './zhServer.ts';
 
 export const languages = { en: 'English', zh: '中文' } as const;
 export type Language = keyof typeof languages;
@@ -50,7 +51,7 @@ export function createTranslator(): i18n {
     lng: chooseLanguage(stored(), navigator.languages),
     fallbackLng: 'en',
     initAsync: false,
-    resources: { en: { translation: en }, zh: { translation: zh } },
+    resources: { en: { translation: en }, zh: { translation: zh, server: zhServer } },
     // React escapes; escaping twice would show entities.
     interpolation: { escapeValue: false },
     returnNull: false,

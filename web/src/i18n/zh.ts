@@ -4,7 +4,7 @@ export const zh: Resource = {
   nav: { jobs: '任务', runs: '运行', workers: '工作节点', main: '主导航', skip: '跳到正文', home: 'Carillon，全部任务' },
   common: {
     cancel: '取消', close: '关闭', retry: '重试', copy: '复制', copied: '已复制', loading: '加载中…', none: '–',
-    previous: '上一页', next: '下一页', page: '第 {{page}} 页', paging: '分页', details: '请求 {{id}}', actions: '操作', refresh: '刷新', about: '概况',
+    previous: '上一页', next: '下一页', page: '第 {{page}} 页', paging: '分页', details: '请求 {{id}}', actions: '操作', about: '概况', clear: '清除搜索',
     default: '默认：{{value}}',
   },
   settings: {
@@ -21,7 +21,7 @@ export const zh: Resource = {
     text: '当前内容可能已过时。页面会自动重试，服务器恢复后即可继续。',
     first: 'Carillon 服务器尚未响应，页面会自动重试。',
     outOfDate: '服务器上有更新的控制台，请重新加载页面。',
-    reload: '重新加载',
+
   },
   login: {
     title: '登录 Carillon', token: '访问令牌', tokenPlaceholder: 'car_…', submit: '登录', exchanging: '正在通过链接登录…',
@@ -33,28 +33,12 @@ export const zh: Resource = {
   },
   problem: {
     title: '操作未成功', away: '服务器没有响应。', unexpected: '控制台发生了意外错误。', reloadPage: '重新加载页面',
-    codes: {
-      invalid: '部分内容无法接受。', not_found: '它不存在，或已被删除。', exists: '它已经存在。',
-      stale: '在此期间已被他人修改。', conflict: '当前状态下无法执行此操作。',
-      unauthenticated: '您尚未登录。', forbidden: '您的角色不允许此操作。', unavailable: '集群的一部分暂时不可用，请稍后重试。',
-      too_large: '内容过大。', too_many_requests: '请求过多，请稍候。', internal: '服务器出错，详情见其日志。',
-      unsupported_media_type: '服务器不接受此类内容。', method_not_allowed: '服务器不允许在此执行该操作。',
-    },
-    faults: {
-      required: '必填。', too_long: '过长。', too_large: '过大。', too_many: '条目过多。', range: '超出允许范围。',
-      enum: '不是允许的值。', name: '使用 1 至 128 个字符：a–z、0–9、“.”、“_”、“-”；首尾须为字母或数字；不能包含“..”。',
-      path: '必须是不含“..”的绝对路径。', duration: '不是有效的时长，请写成 90s、5m、1h30m 或 2d。', size: '不是有效的大小，请写成 512KiB、16MiB 或 1GiB。',
-      utf8: '不是有效的 UTF-8。', nul: '不能包含 NUL 字符。', control: '必须为单行，且不含控制字符。',
-      exclusive: '不能与另一选项同时使用。', env_name: '变量名由字母、数字和“_”组成，且不以数字开头。',
-      env_reserved: '以 CARILLON_ 开头的变量由工作节点设置。', env_twice: '变量名重复。', user: '不是有效的用户名。',
-      timezone: '不是已知的时区，请写成 Asia/Shanghai 这样的名称。',
-    },
   },
   status: {
     waiting: '等待中', running: '运行中', succeeded: '成功', failed: '失败', timed_out: '超时', killed: '已终止', lost: '丢失',
     skipped: '已跳过', refused: '已拒绝', missed: '已错过',
   },
-  cause: { cron: '计划', catchup: '补跑', manual: '手动', retry: '重试', rerun: '丢失后重跑', flow: '流程', backfill: '回填' },
+  cause: { cron: '计划', catchup: '补跑', manual: '手动', retry: '重试', rerun: '丢失后重跑' },
   jobs: {
     title: '任务', search: '搜索任务', new: '新建任务', table: '任务列表', name: '任务', schedule: '计划', nextFire: '下次触发',
     onlyTriggered: '仅手动触发', actionsFor: '{{name}} 的操作', run: '立即运行', runOf: '立即运行 {{name}}', edit: '编辑', delete: '删除',
@@ -78,18 +62,18 @@ export const zh: Resource = {
   overlap: { skip: '跳过本次触发' },
   editor: {
     newTitle: '新建任务', editTitle: '编辑 {{name}}', what: '基本信息', when: '何时运行', how: '运行内容', limits: '限制',
-    name: '名称', nameTaken: '已存在同名任务。', nameHelp: '创建后不可更改。可用 a–z、0–9、“.”、“_”和“-”。', jobTitle: '标题', titleHelp: '自由文本，任何语言均可。',
+    name: '名称', envTwice: '同一变量出现了两次。', nameTaken: '已存在同名任务。', nameHelp: '创建后不可更改。可用 a–z、0–9、“.”、“_”和“-”。', jobTitle: '标题', titleHelp: '自由文本，任何语言均可。',
     group: '分组', description: '说明', cron: 'Cron 表达式',
     cronHelp: '五个字段：分、时、日、月、星期。七个字段时首位为秒、末位为年。留空则仅手动触发。',
     timezone: '时区', timezoneHelp: '留空则使用服务器设置。', dstGap: '当地时间不存在时', dstOverlap: '当地时间出现两次时',
     dst: { run: '在跳变后立即运行一次', skip: '不运行', first: '在第一次出现时运行', second: '在第二次出现时运行', both: '两次都运行' },
-    dstDefault: '默认', kind: '命令类型', shellCommand: 'Shell 命令', program: '程序与参数', command: '命令',
+    kind: '命令类型', shellCommand: 'Shell 命令', program: '程序', command: '命令',
     args: '程序与参数', argsHelp: '每行一个，首行为程序，不经过 Shell。', shell: 'Shell', workDir: '工作目录',
     stdin: '标准输入', stdinHelp: '原样传给命令。', env: '环境变量', envName: '名称', envValue: '值', envAdd: '添加变量', envRemove: '删除 {{name}}',
     envRemoveUnnamed: '删除此变量', envNameOf: '变量 {{n}} 的名称', envValueOf: '变量 {{n}} 的值',
     timeout: '超时', timeoutHelp: '例如 90s、5m、1h30m。留空则不限。', killGrace: '强制终止前的宽限', killGraceHelp: '从请求结束到强制终止之间的时间。',
     overlap: '上次运行未结束时', outputMax: '每次运行保留的输出', outputMaxHelp: '例如 512KiB、16MiB。超出时保留开头和结尾。',
-    save: '保存', create: '创建任务', saved: '任务 {{name}} 已保存。', created: '任务 {{name}} 已创建。', fixFaults: '部分字段需要更正。',
+    save: '保存', create: '创建任务', saved: '任务 {{name}} 已保存。', created: '任务 {{name}} 已创建。',
     preview: '后续触发', previewEmpty: '填写 Cron 表达式后，这里会显示后续触发时间。', previewNever: '没有计划中的触发。', previewBad: 'Cron 表达式尚无法识别。',
     leaveTitle: '不保存就离开？', leaveText: '此处的修改将会丢失。', leave: '离开', stay: '继续编辑',
   },
@@ -101,7 +85,7 @@ export const zh: Resource = {
   },
   runs: {
     title: '运行', table: '运行列表', run: '运行', job: '任务', status: '状态', planned: '计划时间', duration: '耗时', delay: '启动延迟', worker: '工作节点', cause: '起因',
-    filterStatus: '状态', anyStatus: '全部状态', filterJob: '任务', search: '任务名称', emptyTitle: '还没有运行', emptyText: '计划触发或有人手动运行任务后，运行会显示在这里。',
+    filterStatus: '状态', anyStatus: '全部状态', search: '任务名称', emptyTitle: '还没有运行', emptyText: '计划触发或有人手动运行任务后，运行会显示在这里。',
     nothingFound: '没有符合筛选条件的运行', clearFilter: '显示全部运行', goToJobs: '转到任务', open: '查看 {{job}} 的运行，计划时间 {{time}}', gapFact: '触发', gap: '{{count}} 次触发，至 {{to}}',
   },
   run: {
@@ -109,12 +93,12 @@ export const zh: Resource = {
     worker: '工作节点', attempt: '尝试次数', cause: '起因', cpu: 'CPU 时间', memory: '内存峰值', triggeredBy: '触发者', note: '备注', duration: '耗时', id: '运行 ID', version: '任务版本',
     output: '输出', all: '全部', stdout: '标准输出', stderr: '标准错误', stream: '输出类型', follow: '跟随', wrap: '自动换行', download: '下载', noOutput: '命令没有任何输出。',
     noOutputStream: '此处没有输出。', notStarted: '命令开始后，输出会显示在这里。', didNotRun: '本次触发没有运行，因此没有输出。', live: '实时', truncated: '输出超过任务允许的大小，仅保留了开头和结尾。',
-    bytes: '共输出 {{size}}', lines: '{{count}} 行', log: '运行的输出', kill: '终止', killTitle: '终止此运行？',
+    bytes: '已输出：{{size}}', lines: '行数：{{count}}', log: '运行的输出', kill: '终止', killTitle: '终止此运行？',
     killText: '将请求命令及其启动的所有进程结束，宽限时间过后强制终止。此运行会记为由您终止。', killConfirm: '终止运行', killSent: '已通知工作节点终止此运行。',
-    notFound: '没有此运行，或其记录已不再保留。', allRuns: '全部运行', orphaned: '此运行的工作节点已失联，其他节点会处理其结果。', timeline: '过程', delayOf: '+{{delay}}', jobGone: '该任务已不存在。',
+    notFound: '没有此运行，或其记录已不再保留。', allRuns: '全部运行', timeline: '过程', delayOf: '+{{delay}}',
   },
   workers: {
-    title: '工作节点', table: '工作节点列表', name: '工作节点', host: '主机', version: '版本', load: '运行中 / 槽位', started: '启动时间', state: '状态', ready: '就绪', draining: '排空中',
+    title: '工作节点', table: '工作节点列表', name: '工作节点', version: '版本', load: '运行中 / 槽位', started: '启动时间', state: '状态', ready: '就绪', draining: '排空中',
     trouble: '不领取任务', loadOf: '{{slots}} 个槽位中已用 {{running}} 个', emptyTitle: '没有已连接的工作节点', emptyText: '在有工作节点之前，任务会一直等待。可在任何能访问 etcd 的机器上启动一个：',
   },
   notFound: { title: '这里什么也没有', text: '地址可能已失效或有误。', home: '转到任务' },

@@ -1,26 +1,47 @@
 import { CloseButton, TextInput } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
-import { useEffect, useState } from 'react';
+import { useEffect, useId, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Icon } from './icons.tsx';
 
 /** The page's search field, which the key “/” goes to. It reports what was typed once typing pauses. */
-export function SearchField({ label, value, onChange }: { label: string; value: string; onChange: (value: string) => void }) {
+interface Props {
+  label: string;
+  value: string;
+  onChange: (value: string) => void;
+  /** What may be meant, offered while one types. */
+  suggestions?: readonly string[];
+}
+
+export function SearchField({ label, value, onChange, suggestions }: Props) {
   const { t } = useTranslation();
+  const listId = useId();
   const [text, setText] = useState(value);
-  const report = useDebouncedCallback(onChange, 150);
-  useEffect(() => setText(value), [value]);
+  const reported = useRef(value);
+  const report = useDebouncedCallback((next: string) => {
+    reported.current = next;
+    onChange(next);
+  }, 150);
+  // A value that comes from elsewhere is taken over; one that only echoes what was typed would undo what was typed since.
+  useEffect(() => {
+    if (value !== reported.current) setText(value);
+    reported.current = value;
+  }, [value]);
   const type = (next: string) => {
     setText(next);
     report(next);
   };
   return (
-    <TextInput
-      data-search="" type="text" role="searchbox" aria-label={label} placeholder={label} value={text} spellCheck={false} maxLength={200}
-      leftSection={<Icon name="search" size={16} />}
-      rightSection={text !== '' && <CloseButton size="sm" aria-label={t('jobs.clearSearch')} onClick={() => type('')} />}
-      onChange={(event) => type(event.currentTarget.value)}
-      onKeyDown={(event) => event.key === 'Escape' && event.currentTarget.blur()}
-    />
+    <>
+      <TextInput
+        data-search="" wrapperProps={{ 'data-grow': '' }} type="text" role={suggestions ? undefined : 'searchbox'} list={suggestions && listId}
+        aria-label={label} placeholder={label} value={text} spellCheck={false} maxLength={200}
+        leftSection={<Icon name="search" size={16} />}
+        rightSection={text !== '' && <CloseButton size="sm" aria-label={t('common.clear')} onClick={() => type('')} />}
+        onChange={(event) => type(event.currentTarget.value)}
+        onKeyDown={(event) => event.key === 'Escape' && event.currentTarget.blur()}
+      />
+      {suggestions && <datalist id={listId}>{suggestions.map((s) => <option key={s} value={s} />)}</datalist>}
+    </>
   );
 }

@@ -20,7 +20,7 @@ export function IdentityFields({ form, set, errorAt, isNew }: Props & { isNew: b
         <div className={classes.pair}>
           <TextInput
             className={classes.mono} label={t('editor.name')} description={isNew ? t('editor.nameHelp') : undefined} value={form.name} error={errorAt('name')}
-            disabled={!isNew} required={isNew} spellCheck={false} autoCapitalize="none" autoFocus={isNew} onChange={(e) => set({ name: e.currentTarget.value })}
+            readOnly={!isNew} required={isNew} spellCheck={false} autoCapitalize="none" autoFocus={isNew} onChange={(e) => set({ name: e.currentTarget.value })}
           />
           <TextInput
             label={t('editor.jobTitle')} description={isNew ? t('editor.titleHelp') : undefined} value={form.title} error={errorAt('title')}

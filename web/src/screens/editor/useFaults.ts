@@ -18,9 +18,9 @@ export function useFaults(form: Form, definition: Definition, saveError: Error |
   const [settled] = useDebouncedValue(definition, 350);
   const validation = useValidation(settled, touched.size > 0);
 
-  const own: Fault[] = hasRepeatedName(form.env) ? [{ location: 'env', code: 'env_twice', message: t('problem.faults.env_twice') }] : [];
+  const own: (Fault & { own: true })[] = hasRepeatedName(form.env) ? [{ location: 'env', own: true, message: t('editor.envTwice') }] : [];
   const refused = saveError instanceof Problem ? saveError : undefined;
-  if (refused?.code === 'exists') own.push({ location: 'name', code: 'exists', message: t('editor.nameTaken') });
+  if (refused?.code === 'exists') own.push({ location: 'name', own: true, message: t('editor.nameTaken') });
   const found = refused && refused.faults.length > 0 ? refused.faults : (validation.data ?? []);
   const { at, rest } = sortFaults([...own, ...found], form);
 
@@ -29,7 +29,7 @@ export function useFaults(form: Form, definition: Definition, saveError: Error |
     rest,
     errorAt: (field: Field): string | undefined => {
       const here = touched.has(field) ? at[field] : undefined;
-      return here?.map((fault) => (fault.code === 'exists' ? fault.message : visible(faultText(t, i18n.language, fault)))).join(' ');
+      return here?.map((fault) => ('own' in fault ? fault.message : visible(faultText(t, i18n.language, fault)))).join(' ');
     },
     touch: (fields: Field[]) => setTouched((before) => (fields.every((f) => before.has(f)) ? before : new Set([...before, ...fields]))),
     touchAll: () => setTouched(new Set(Object.keys(emptyForm) as Field[])),

@@ -97,7 +97,7 @@ function NextFires({ job }: { job: Job }) {
 
 function JobRuns({ name }: { name: string }) {
   const { t, i18n } = useTranslation();
-  const runs = useRuns({ job: name }, '', 20);
+  const runs = useRuns({ job: name }, '', { limit: 20 });
   const columns = useMemo(() => runColumns(t, i18n.language, false), [t, i18n.language]);
   const rows = runs.data?.items;
   return (

@@ -2,8 +2,10 @@ import { Button, NativeSelect } from '@mantine/core';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
+import { useJobs } from '../../api/jobs.ts';
 import { statuses, useRuns } from '../../api/runs.ts';
 import type { RunStatus } from '../../api/types.ts';
+import { isName } from '../../lib/names.ts';
 import { DataTable } from '../../parts/DataTable.tsx';
 import { EmptyPage } from '../../parts/EmptyPage.tsx';
 import { PageHead } from '../../parts/PageHead.tsx';
@@ -19,18 +21,21 @@ export function RunsPage() {
   const filter = useSearch({ from: '/runs' });
   const navigate = useNavigate();
   const pages = useCursorPages(`${filter.job ?? ''} ${filter.status ?? ''}`);
-  const runs = useRuns(filter, pages.cursor);
+  // Half a name is no name: the server would refuse it, and it has no runs.
+  const named = filter.job === undefined || isName(filter.job);
+  const runs = useRuns(filter, pages.cursor, { enabled: named });
+  const jobs = useJobs(filter.job ?? '', '');
   const columns = useMemo(() => runColumns(t, i18n.language, true), [t, i18n.language]);
   const show = (next: typeof filter) =>
     void navigate({ to: '/runs', search: { ...(next.job && { job: next.job }), ...(next.status && { status: next.status }) }, replace: true });
-  const rows = runs.data?.items;
+  const rows = named ? runs.data?.items : [];
   const filtered = filter.job !== undefined || filter.status !== undefined;
   const empty = rows?.length === 0 && pages.page === 1;
 
   return (
     <>
       <PageHead title={t('runs.title')} name={t('runs.title')}>
-        <SearchField label={t('runs.search')} value={filter.job ?? ''} onChange={(job) => show({ ...filter, job })} />
+        <SearchField label={t('runs.search')} value={filter.job ?? ''} suggestions={jobs.data?.items.map((job) => job.name) ?? []} onChange={(job) => show({ ...filter, job })} />
         <NativeSelect
           aria-label={t('runs.filterStatus')} value={filter.status ?? ''}
           data={[{ value: '', label: t('runs.anyStatus') }, ...statuses.map((s) => ({ value: s, label: t(`status.${s}`) }))]}

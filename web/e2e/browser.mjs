@@ -1,0 +1,70 @@
+// A browser that writes down everything that must not happen: faults of the page, breaches of the policy, dialogs, and
+// requests that leave the server.
+
+import AxeBuilder from '@axe-core/playwright';
+import assert from 'node:assert/strict';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { chromium } from 'playwright-core';
+
+// Stricter than what the server sends: the console must live without inline styles as well.
+const policy = "default-src 'self'; object-src 'none'; base-uri 'none'; frame-ancestors 'none'";
+
+export function launch() {
+  return chromium.launch({
+    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+    args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
+  });
+}
+
+export async function open(browser, server, { locale = 'en-US', width = 1280, height = 900, colorScheme = 'light', timezoneId = 'Europe/Berlin', storageState } = {}) {
+  const context = await browser.newContext({ locale, colorScheme, timezoneId, viewport: { width, height }, storageState, acceptDownloads: true });
+  const wrongs = [];
+  await context.exposeBinding('__breach', (_source, what) => wrongs.push(`policy: ${what}`));
+  await context.addInitScript(() => {
+    document.addEventListener('securitypolicyviolation', (e) => window.__breach(`${e.violatedDirective} ${e.blockedURI} ${e.sourceFile}:${e.lineNumber} ${e.sample}`));
+  });
+  await context.route('**/*', async (route) => {
+    const request = route.request();
+    if (!request.url().startsWith(server.url)) {
+      wrongs.push(`request to ${request.url()}`);
+      return route.abort();
+    }
+    if (request.resourceType() !== 'document') return route.continue();
+    const response = await route.fetch().catch(() => undefined);
+    return response ? route.fulfill({ response, headers: { ...response.headers(), 'content-security-policy': policy } }) : route.abort();
+  });
+  const page = await context.newPage();
+  page.on('pageerror', (error) => wrongs.push(`fault: ${error.message}`));
+  page.on('dialog', (dialog) => {
+    wrongs.push(`dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  page.setDefaultTimeout(20_000);
+  return { context, page, wrongs };
+}
+
+/** No serious or critical fault of accessibility. */
+export async function assertAccessible(page, where) {
+  const { violations } = await new AxeBuilder({ page }).analyze();
+  const grave = violations.filter((v) => v.impact === 'serious' || v.impact === 'critical');
+  const told = grave.map((v) => `${v.id}: ${v.nodes.map((n) => `${n.target.join(' ')} ${n.any.map((a) => a.message).join('; ')}`).join('\n    ')}`);
+  assert.equal(grave.length, 0, `${where}:\n  ${told.join('\n  ')}`);
+}
+
+/** Nothing reaches beyond the right edge of the window. */
+export async function assertFits(page, where) {
+  const { wide, room, widest } = await page.evaluate(() => {
+    const room = document.documentElement.clientWidth;
+    const beyond = [...document.querySelectorAll('main *')].filter((e) => e.getBoundingClientRect().right > room + 1 && !e.closest('[role=log], pre'));
+    return { wide: document.documentElement.scrollWidth, room, widest: beyond.slice(0, 3).map((e) => e.outerHTML.slice(0, 120)) };
+  });
+  assert.ok(wide <= room + 1, `${where}: ${wide} pixels wide in a window of ${room}: ${widest.join('\n')}`);
+}
+
+export async function shoot(page, name) {
+  const folder = process.env.CARILLON_SHOTS;
+  if (!folder) return;
+  await mkdir(folder, { recursive: true });
+  await page.screenshot({ path: join(folder, `${name}.png`), fullPage: (await page.getByRole('dialog').count()) === 0 });
+}

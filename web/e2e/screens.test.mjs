@@ -1,0 +1,131 @@
+// Every screen in both themes, both languages, and at a phone's width: accessible, fitting, and in one language only.
+
+import assert from 'node:assert/strict';
+import { fileURLToPath } from 'node:url';
+import { after, before, test } from 'node:test';
+import { runnerImport } from 'vite';
+import { assertAccessible, assertFits, launch, open, shoot } from './browser.mjs';
+import { Server, until } from './server.mjs';
+
+let server;
+let browser;
+let session;
+let screens;
+const texts = { en: new Map(), zh: new Map() };
+
+function flatten(node, prefix, into) {
+  for (const [key, value] of Object.entries(node)) {
+    if (typeof value === 'string') into.set(prefix + key, value);
+    else flatten(value, `${prefix}${key}.`, into);
+  }
+}
+
+before(async () => {
+  for (const language of ['en', 'zh']) {
+    const { module } = await runnerImport(fileURLToPath(new URL(`../src/i18n/${language}.ts`, import.meta.url)));
+    flatten(module[language], '', texts[language]);
+  }
+  server = await Server.create();
+  await server.start();
+  await server.api('POST', '/jobs', {
+    name: 'nightly-report', title: '每晚报表', group: 'reports', description: 'x', cronExpr: '30 2 * * *', timezone: 'America/New_York', command: 'make report',
+    env: { TARGET: 'daily' }, timeout: '1h',
+  });
+  await server.api('POST', '/jobs', { name: 'backup-with-a-rather-long-name-that-must-wrap-on-a-phone', cronExpr: '*/5 * * * *', command: 'echo done; exit 3', timezone: 'UTC' });
+  for (const job of ['nightly-report', 'backup-with-a-rather-long-name-that-must-wrap-on-a-phone']) await server.api('POST', `/jobs/${job}/run`, {});
+  const runs = await until('both jobs have run', async () => {
+    const { items } = await server.api('GET', '/runs?status=failed&limit=10');
+    return items.length >= 2 && items;
+  });
+  const run = runs.find((r) => r.job !== 'nightly-report');
+  screens = {
+    jobs: '/jobs', job: '/jobs/nightly-report', 'job-edit': '/jobs/nightly-report/edit', 'job-new': '/new/job', runs: '/runs', run: `/runs/${run.id}`,
+    workers: '/workers', nothing: '/nowhere',
+  };
+  browser = await launch();
+  const { context, page } = await open(browser, server);
+  await page.goto(server.loginLink);
+  await page.getByRole('navigation').first().waitFor();
+  session = await context.storageState();
+  await context.close();
+});
+
+after(async () => {
+  await browser?.close();
+  await server?.remove();
+});
+
+/** Texts that a reader meets: what is written, and what is read aloud. */
+function readable(page) {
+  return page.evaluate(() => {
+    const found = new Set([document.title]);
+    const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    while (walk.nextNode()) if (!walk.currentNode.parentElement.closest('noscript, script, code, pre, [role=log]')) found.add(walk.currentNode.textContent.trim());
+    for (const e of document.querySelectorAll('[aria-label], [placeholder], [title]')) for (const a of ['aria-label', 'placeholder', 'title']) found.add(e.getAttribute(a) ?? '');
+    return [...found].filter((text) => text !== '');
+  });
+}
+
+function assertOneLanguage(found, language, where) {
+  const other = language === 'en' ? 'zh' : 'en';
+  const foreign = new Set([...texts[other]].filter(([key, text]) => text !== texts[language].get(key) && !text.includes('{{')).map(([, text]) => text));
+  const own = new Set(texts[language].values());
+  assert.deepEqual(found.filter((text) => foreign.has(text) && !own.has(text)), [], `${where}: texts of the other language`);
+  assert.deepEqual(found.filter((text) => texts.en.has(text) || /\{\{|\[object /.test(text)), [], `${where}: untranslated keys`);
+}
+
+for (const [language, locale] of [['en', 'en-US'], ['zh', 'zh-CN']]) {
+  for (const colorScheme of ['light', 'dark']) {
+    for (const [device, width, height] of [['desk', 1280, 900], ['phone', 390, 844]]) {
+      test(`screens: ${language}, ${colorScheme}, ${device}`, async () => {
+        const { context, page, wrongs } = await open(browser, server, { locale, colorScheme, width, height, storageState: session });
+        for (const [name, path] of Object.entries(screens)) {
+          const where = `${name} ${language} ${colorScheme} ${device}`;
+          await page.goto(server.url + path);
+          await page.locator('#content :is(h1, h2)').first().waitFor();
+          await page.locator('[aria-label="Loading…"], [aria-label="加载中…"]').first().waitFor({ state: 'detached' });
+          assert.equal(await page.locator('html').getAttribute('lang'), language, where);
+          assert.equal(await page.locator('html').getAttribute('data-mantine-color-scheme'), colorScheme, where);
+          await shoot(page, `${name}-${language}-${colorScheme}-${device}`);
+          await assertFits(page, where);
+          await assertAccessible(page, where);
+          assertOneLanguage(await readable(page), language, where);
+        }
+        await context.close();
+        assert.deepEqual(wrongs, []);
+      });
+    }
+  }
+}
+
+test('theme and language are chosen, and remembered', async () => {
+  const { context, page, wrongs } = await open(browser, server, { storageState: session });
+  await page.goto(`${server.url}/jobs`);
+  await page.getByRole('button', { name: 'Theme' }).click();
+  await page.getByRole('menuitem', { name: 'Dark' }).click();
+  await page.getByRole('button', { name: 'Language' }).click();
+  await page.getByRole('menuitem', { name: '中文' }).click();
+  await page.getByRole('heading', { name: '任务' }).waitFor();
+  await page.reload();
+  await page.getByRole('heading', { name: '任务' }).waitFor();
+  assert.equal(await page.locator('html').getAttribute('data-mantine-color-scheme'), 'dark');
+  assert.equal(await page.locator('html').getAttribute('lang'), 'zh');
+  await context.close();
+  assert.deepEqual(wrongs, []);
+});
+
+test('the first load stays small', async () => {
+  const { context, page } = await open(browser, server, { storageState: session });
+  const sizes = new Map();
+  page.on('response', async (response) => {
+    if (!response.url().startsWith(`${server.url}/api/`)) sizes.set(response.url(), await response.body().catch(() => Buffer.alloc(0)));
+  });
+  await page.goto(`${server.url}/jobs`);
+  await page.getByRole('heading', { name: 'Jobs', exact: true }).waitFor();
+  const { gzipSync } = await import('node:zlib');
+  await until('all parts are here', () => [...sizes.keys()].some((url) => url.includes('JobsPage')));
+  const total = [...sizes.values()].reduce((sum, body) => sum + gzipSync(body).length, 0);
+  console.log(`first load of the Jobs page: ${sizes.size} files, ${(total / 1024).toFixed(0)} KB gzipped`);
+  assert.ok(total <= 300 * 1024, `${total} bytes`);
+  await context.close();
+});

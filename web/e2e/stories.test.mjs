@@ -1,0 +1,242 @@
+// What people do with the console, in a real browser against the real server.
+
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { after, before, test } from 'node:test';
+import { assertAccessible, launch, open, shoot } from './browser.mjs';
+import { Server, until } from './server.mjs';
+
+let server;
+let browser;
+let session;
+
+before(async () => {
+  server = await Server.create();
+  await server.start();
+  browser = await launch();
+});
+
+after(async () => {
+  await browser?.close();
+  await server?.remove();
+});
+
+async function visit(path, options = {}) {
+  const tab = await open(browser, server, { storageState: session, ...options });
+  await tab.page.goto(server.url + path);
+  return tab;
+}
+
+async function leave({ context, wrongs }) {
+  await context.close();
+  assert.deepEqual(wrongs, []);
+}
+
+async function latestRun(job, status) {
+  return until(`a run of ${job} is ${status}`, async () => (await server.api('GET', `/runs?job=${job}&status=${status}&limit=1`)).items[0]);
+}
+
+test('whoever is not signed in sees the way in, and a wrong token is refused at its field', async () => {
+  const tab = await visit('/runs');
+  await tab.page.getByRole('heading', { name: 'Sign in to Carillon' }).waitFor();
+  await assertAccessible(tab.page, 'login');
+  await shoot(tab.page, 'login');
+  await tab.page.getByLabel('Access token').fill('car_wrong_token');
+  await tab.page.getByRole('button', { name: 'Sign in' }).click();
+  await tab.page.getByText('This token is not valid').waitFor();
+  await tab.page.getByLabel('Access token').fill(await server.token());
+  await tab.page.getByRole('button', { name: 'Sign in' }).click();
+  await tab.page.getByRole('heading', { name: 'Runs', exact: true }).waitFor();
+  assert.equal(new URL(tab.page.url()).pathname, '/runs', 'one stays on the page that one asked for');
+  await tab.page.getByRole('button', { name: 'Account' }).click();
+  await tab.page.getByRole('menuitem', { name: 'Sign out' }).click();
+  await tab.page.getByRole('heading', { name: 'Sign in to Carillon' }).waitFor();
+  await leave(tab);
+});
+
+test('the login link signs in once, and leaves the address', async () => {
+  const tab = await open(browser, server);
+  await tab.page.goto(server.loginLink);
+  await tab.page.getByRole('heading', { name: 'Jobs', exact: true }).waitFor();
+  assert.ok(!tab.page.url().includes('login'), tab.page.url());
+  session = await tab.context.storageState();
+  await tab.page.getByText('cronctl import-crontab --system /etc/crontab').waitFor();
+  await assertAccessible(tab.page, 'no jobs');
+  await shoot(tab.page, 'jobs-empty');
+  await leave(tab);
+
+  const again = await open(browser, server);
+  await again.page.goto(server.loginLink);
+  await again.page.getByText('This login link did not work').waitFor();
+  await shoot(again.page, 'login-link-used');
+  await leave(again);
+});
+
+test('a job that fires every second is created, fires, and its output is read', async () => {
+  const tab = await visit('/jobs');
+  const { page } = tab;
+  await page.getByRole('link', { name: 'New job' }).click();
+  await page.getByRole('textbox', { name: 'Name', exact: true }).fill('Not A Name');
+  await page.getByText('Use 1 to 128').or(page.getByText('Must be 1 to 128')).waitFor();
+  await page.getByRole('textbox', { name: 'Name', exact: true }).fill('every-second');
+  await page.getByLabel('Title').fill('Every second 每秒');
+  await page.getByLabel('Cron line').fill('61 * * * *');
+  await page.getByText('The cron line cannot be read yet.').locator('visible=true').waitFor();
+  await page.getByLabel('Cron line').fill('30 2 * * *');
+  await page.getByLabel('Time zone').fill('America/New_York');
+  await page.getByText('02:30:00').locator('visible=true').first().waitFor();
+  await page.keyboard.press('Escape');
+  await shoot(page, 'editor-preview');
+  await page.getByLabel('Cron line').fill('* * * * * * *');
+  await page.getByLabel('Time zone').fill('Asia/Shanghai');
+  await page.getByRole('textbox', { name: 'Command', exact: true }).fill('printf "\\033[32mgreen\\033[0m plain\\n"; echo "from stderr" >&2; echo "值=$GREETING"');
+  await page.getByRole('button', { name: 'Add a variable' }).click();
+  await page.getByLabel('Name of variable 1').fill('GREETING');
+  await page.getByLabel('Value of variable 1').fill('hello 世界');
+  await page.getByRole('button', { name: 'Create the job' }).click();
+  await page.getByRole('heading', { name: /Every second 每秒/ }).waitFor();
+  await page.locator('[data-status=succeeded]').first().waitFor();
+  await assertAccessible(page, 'job');
+  await shoot(page, 'job');
+  await page.locator('[data-status=succeeded]').first().click();
+  await page.getByText('from stderr').waitFor();
+  await page.getByText('值=hello 世界').waitFor();
+  assert.equal(await page.locator('.ansi-fg-2').first().textContent(), 'green');
+  await page.getByText('stderr', { exact: true }).click();
+  await page.getByText('值=hello 世界').waitFor({ state: 'detached' });
+  await page.getByText('from stderr').waitFor();
+  const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('link', { name: 'Download' }).click()]);
+  assert.ok((await readFile(await download.path(), 'utf8')).includes('\u001b[32mgreen'), 'a download has the bytes as printed');
+  await shoot(page, 'run');
+  await leave(tab);
+});
+
+test('markup and escape sequences stay text', async () => {
+  const markup = '<img src=x onerror="window.__xss=1"><script>window.__xss=1</script>';
+  await server.api('POST', '/jobs', {
+    name: 'hostile', title: `${markup}\u202e`, group: 'evil', description: markup,
+    command: `cat <<'EOF'\n${markup}\nEOF\nprintf '\\033]0;owned\\007\\033]52;c;aGk=\\007\\033[2Jcleared\\033[31mred\\342\\200\\256rtl\\n'; echo "javascript:alert(1)"`,
+    env: { EVIL: markup },
+  });
+  await server.api('POST', '/jobs/hostile/run', { note: markup });
+  const run = await latestRun('hostile', 'succeeded');
+  const tab = await visit('/jobs');
+  for (const path of ['/jobs', `/jobs?q=${encodeURIComponent(markup)}`, '/jobs/hostile', '/jobs/hostile/edit', '/runs', `/runs/${run.id}`, `/jobs/${encodeURIComponent('<img src=x onerror=window.__xss=1>')}`]) {
+    await tab.page.goto(server.url + path);
+    await tab.page.getByText('onerror').or(tab.page.getByText('hostile')).first().waitFor();
+    assert.equal(await tab.page.evaluate(() => window.__xss), undefined, path);
+    assert.equal(await tab.page.locator('main img, main script').count(), 0, path);
+  }
+  await tab.page.goto(`${server.url}/runs/${run.id}`);
+  const log = tab.page.getByRole('log');
+  await log.getByText('clearedred⟦RLO⟧rtl').waitFor();
+  const shown = await log.innerText();
+  assert.ok(shown.includes(markup), shown);
+  assert.ok(!/[\u001b\u0007]|owned|aGk=/.test(shown), shown);
+  await shoot(tab.page, 'run-hostile');
+  await leave(tab);
+});
+
+test('a running command is followed, and killed', async () => {
+  await server.api('POST', '/jobs', { name: 'long', command: 'i=0; while :; do i=$((i+1)); echo "line $i"; sleep 0.2; done' });
+  const tab = await visit('/jobs/long');
+  const { page } = tab;
+  await page.getByRole('button', { name: 'Run now' }).click();
+  await page.getByRole('link', { name: 'Open the run', exact: true }).click();
+  await page.getByText('line 3', { exact: true }).waitFor();
+  await page.getByText('line 12', { exact: true }).waitFor();
+  await assertAccessible(page, 'running');
+  await shoot(page, 'run-running');
+  await page.getByRole('button', { name: 'Kill' }).click();
+  await page.getByText('asked to end').waitFor();
+  await shoot(page, 'run-kill');
+  await page.getByRole('button', { name: 'Kill the run' }).click();
+  await page.locator('h1 [data-status=killed]').waitFor();
+  await leave(tab);
+});
+
+test('two editors of one job: the second learns of the first, and chooses', async () => {
+  await server.api('POST', '/jobs', { name: 'shared', title: 'before', command: 'true' });
+  const first = await visit('/jobs/shared/edit');
+  const second = await visit('/jobs/shared/edit');
+  await second.page.getByLabel('Title').waitFor();
+  await first.page.getByLabel('Title').fill('first');
+  await first.page.getByRole('button', { name: 'Save' }).click();
+  await first.page.getByRole('heading', { name: 'first' }).waitFor();
+  await second.page.getByLabel('Title').fill('second');
+  await second.page.getByRole('button', { name: 'Save' }).click();
+  const dialog = second.page.getByRole('dialog', { name: 'Somebody else saved this job first' });
+  await dialog.getByRole('cell', { name: 'first' }).waitFor();
+  await assertAccessible(second.page, 'conflict');
+  await shoot(second.page, 'conflict');
+  await dialog.getByRole('button', { name: 'Save mine over it' }).click();
+  await second.page.getByRole('heading', { name: 'second' }).waitFor();
+  assert.equal((await server.api('GET', '/jobs/shared')).title, 'second');
+  await leave(first);
+  await leave(second);
+});
+
+test('faults that only the server knows stand at their fields, and leaving asks', async () => {
+  const tab = await visit('/new/job');
+  const { page } = tab;
+  await page.getByRole('textbox', { name: 'Name', exact: true }).fill('shared');
+  await page.getByLabel('Timeout').fill('soon');
+  await page.getByRole('button', { name: 'Create the job' }).click();
+  await page.getByText('is not a duration').waitFor();
+  assert.equal(await page.getByLabel('Timeout').getAttribute('aria-invalid'), 'true');
+  assert.equal(await page.getByRole('textbox', { name: 'Command', exact: true }).getAttribute('aria-invalid'), 'true', 'a command is required');
+  await page.getByLabel('Timeout').fill('10s');
+  await page.getByRole('textbox', { name: 'Command', exact: true }).fill('true');
+  await page.getByRole('button', { name: 'Create the job' }).click();
+  await page.getByText('A job of this name exists already.').waitFor();
+  await shoot(page, 'editor-faults');
+  await page.getByRole('link', { name: 'Runs' }).click();
+  await page.getByRole('dialog', { name: 'Leave without saving?' }).waitFor();
+  await page.getByRole('button', { name: 'Go on editing' }).click();
+  assert.equal(await page.getByRole('textbox', { name: 'Name', exact: true }).inputValue(), 'shared');
+  await leave(tab);
+});
+
+test('a job is found, and deleted after one question', async () => {
+  const tab = await visit('/runs');
+  const { page } = tab;
+  await page.getByRole('heading', { name: 'Runs', exact: true }).waitFor();
+  await page.keyboard.press('g');
+  await page.keyboard.press('j');
+  await page.getByRole('heading', { name: 'Jobs', exact: true }).waitFor();
+  await page.keyboard.press('/');
+  await page.keyboard.type('shar');
+  await page.locator('[data-row=hostile]').waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: 'Actions for shared' }).click();
+  await page.getByRole('menuitem', { name: 'Delete' }).click();
+  await page.getByText('No further run will start.').waitFor();
+  await shoot(page, 'job-delete');
+  await page.getByRole('button', { name: 'Delete the job' }).click();
+  await page.getByText('No job matches “shar”').waitFor();
+  await page.keyboard.press('?');
+  await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
+  await shoot(page, 'shortcuts');
+  await leave(tab);
+});
+
+test('runs are filtered by status', async () => {
+  const tab = await visit('/runs?job=long');
+  await tab.page.getByRole('table').locator('[data-status=killed]').waitFor();
+  await tab.page.getByLabel('Status').selectOption('succeeded');
+  await tab.page.getByText('No run matches this filter').waitFor();
+  await tab.page.getByRole('button', { name: 'Show all runs' }).click();
+  await tab.page.getByRole('table').locator('[data-status=succeeded]').first().waitFor();
+  await leave(tab);
+});
+
+test('the console says when the server is away, and goes on by itself', async () => {
+  const tab = await visit('/workers');
+  await tab.page.getByText('Ready').waitFor();
+  await server.stop();
+  await tab.page.locator('[data-offline]').waitFor();
+  await shoot(tab.page, 'offline');
+  await server.start();
+  await tab.page.locator('[data-offline]').waitFor({ state: 'detached' });
+  await tab.page.getByText('Ready').waitFor();
+  await leave(tab);
+});

@@ -1,0 +1,32 @@
+/**
+ * Chinese for what the server says in English, by its codes: problems, faults of a field, and reasons of a run. English
+ * needs no such list. A code without an entry is shown in the server's own words.
+ */
+export const zhServer = {
+  codes: {
+    invalid: '部分内容无法接受。', not_found: '它不存在，或已被删除。', exists: '它已经存在。', stale: '在此期间已被他人修改。', conflict: '当前状态下无法执行此操作。',
+    unauthenticated: '您尚未登录。', forbidden: '您的角色不允许此操作。', unavailable: '集群的一部分暂时不可用，请稍后重试。', too_large: '内容过大。',
+    too_many_requests: '请求过多，请稍候。', internal: '服务器出错，详情见其日志。', unsupported_media_type: '服务器不接受此类内容。', method_not_allowed: '此处不允许该操作。',
+  },
+  faults: {
+    required: '必填。', too_long: '过长。', too_large: '过大。', too_many: '条目过多。', range: '超出允许范围。', enum: '不是允许的值。', invalid: '格式不正确。', pattern: '格式不正确。',
+    name: '使用 1 至 128 个字符：a–z、0–9、“.”、“_”、“-”；首尾须为字母或数字；不能包含“..”。', mismatch: '与地址中的名称不一致。', unknown: '不是已知字段。',
+    path: '必须是不含“..”的绝对路径。', duration: '不是有效的时长，请写成 90s、5m、1h30m 或 2d。', size: '不是有效的大小，请写成 512KiB、16MiB 或 1GiB。',
+    utf8: '不是有效的 UTF-8。', nul: '不能包含 NUL 字符。', control: '必须为单行，且不含控制字符。', exclusive: '不能与另一选项同时使用。',
+    env_name: '变量名由字母、数字和“_”组成，且不以数字开头。', env_reserved: '以 CARILLON_ 开头的变量由工作节点设置。', user: '不是有效的用户名。', label: '不是有效的标签。',
+    cron_empty: '请填写 Cron 表达式。', cron_too_long: '最多 256 个字符。', cron_characters: '必须为单行，且只含可打印的 ASCII 字符。', cron_field_count: '需要 5 个、6 个或 7 个字段。',
+    cron_six_fields: '六个字段有两种读法：请改写为七个字段，首位为秒，末位为年。', cron_zone_prefix: '时区请填写在“时区”字段中。', cron_alias: '不是已知的 @ 写法。',
+    cron_trailing: '末尾有多余的内容。', cron_empty_item: '两个逗号之间没有内容。', cron_syntax: '含有无法识别的字符。', cron_field_range: '某个字段的值超出范围。',
+    cron_range_reversed: '范围的终点早于起点。', cron_step: '步长不能为 0，也不能超过字段范围。', cron_hash: 'H 不能用在这里。', cron_day_step: '一个日期字段使用 */n 时，另一个不能再加限制：不同的 cron 对此理解不同。',
+    cron_never: '此表达式永远不会触发。', cron_past: '此表达式的最后一次触发已经过去。', cron_every: '@every 需要至少 1 秒的时长，例如 @every 90s。', cron_at: '@at 需要 RFC 3339 时间，例如 @at 2030-01-01T09:00:00+08:00。',
+    cron_engine: '无法计算此表达式。', zone_missing: '请填写时区。', zone_local: '“Local”因机器而异，请写成 Asia/Shanghai 这样的名称。', zone_unknown: '不是已知的时区，请写成 Asia/Shanghai 这样的名称。',
+    dst_gap: '不是已知的规则。', dst_overlap: '不是已知的规则。',
+  },
+  reasons: {
+    exit_code: '退出码 {{exitCode}}', signal: '被信号 {{signal}} 结束', timeout: '运行超过了超时时间 {{after}}', killed_by_user: '由 {{by}} 终止', killed_before_start: '开始之前被 {{by}} 取消', cancelled: '已取消',
+    worker_stopping: '工作节点在命令结束前停止', worker_cut_off: '工作节点过久无法连接 etcd', worker_died: '工作节点 {{worker}} 已失联', wait_failed: '无法得知命令如何结束',
+    workdir_missing: '工作目录 {{workDir}} 不存在', workdir_failed: '无法为运行创建私有目录', program_missing: '找不到程序 {{program}}', shell_missing: 'Shell {{shell}} 不存在或无法执行', start_failed: '命令无法启动',
+    user_not_allowed: '工作节点以用户 {{workerUser}} 运行，不能切换到用户 {{user}}', late: '没有工作节点在期限内领取这些触发', overlap: '上一次运行尚未结束', claimed_twice: '此工作节点已经运行过它',
+    edited: '这些触发被领取之前，计划已被修改', deleted: '任务已被删除',
+  },
+} as const;
