@@ -108,9 +108,9 @@ func ids(runs []common.Run) string {
 // pages: who pages through a list sees each run that was there at the start
 // exactly once, and none twice, whatever is written meanwhile.
 func pages(t *testing.T, s Store, size Size) {
-	count, limit, meanwhile := 300, 17, 300
+	count, limit, meanwhile := 200, 17, 100
 	if size == Modest {
-		count, limit, meanwhile = 70, 9, 50
+		count, limit, meanwhile = 50, 9, 40
 	}
 	seeded := anyRuns(count)
 	write(t, s, runlog.Batch{Runs: seeded})

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 	"unicode/utf8"
 
@@ -86,11 +87,8 @@ func Keyable(q *runlog.Query) bool {
 // hold. Narrowed tells whether the query asked for any; then none means no run.
 func Statuses(q *runlog.Query) (statuses []common.Status, narrowed bool) {
 	for _, s := range common.Statuses {
-		for _, wanted := range q.Statuses {
-			if s == wanted && s.Terminal() {
-				statuses = append(statuses, s)
-				break
-			}
+		if s.Terminal() && slices.Contains(q.Statuses, s) {
+			statuses = append(statuses, s)
 		}
 	}
 	return statuses, len(q.Statuses) > 0

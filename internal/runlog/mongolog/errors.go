@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/url"
+	"slices"
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -43,10 +44,8 @@ func away(err error) bool {
 	if !answered || mongo.IsNetworkError(err) || mongo.IsTimeout(err) {
 		return true
 	}
-	for _, code := range passing() {
-		if answer.HasErrorCode(code) {
-			return true
-		}
+	if slices.ContainsFunc(passing(), answer.HasErrorCode) {
+		return true
 	}
 	if e, ok := errors.AsType[mongo.BulkWriteException](err); ok && e.WriteConcernError != nil {
 		return true

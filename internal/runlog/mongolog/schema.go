@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"sync/atomic"
 	"time"
 
@@ -32,6 +33,13 @@ type schemaDoc struct {
 	ID      string `bson:"_id"`
 	Version int    `bson:"version"`
 }
+
+// How often a migration is tried, and the shortest pause in between; pauses grow
+// and are drawn at random, so that processes do not meet again.
+const (
+	attempts   = 5
+	firstPause = 50 * time.Millisecond
+)
 
 // step makes one version out of the one before.
 type step func(ctx context.Context, db *mongo.Database) error
@@ -80,7 +88,7 @@ func (s *schema) ensure(ctx context.Context) error {
 	case s.failedAt.After(began):
 		return s.failure
 	}
-	err := s.migrate(ctx)
+	err := s.try(ctx)
 	switch {
 	case err == nil:
 		s.done.Store(true)
@@ -88,6 +96,25 @@ func (s *schema) ensure(ctx context.Context) error {
 		s.failedAt, s.failure = time.Now(), err
 	}
 	return err
+}
+
+// try migrates, and again when a connection broke on the way: processes that start
+// together may disturb each other's first steps, and each step may be repeated. A
+// server that cannot be reached at all is not waited for here.
+func (s *schema) try(ctx context.Context) error {
+	for attempt := 1; ; attempt++ {
+		err := s.migrate(ctx)
+		if err == nil || attempt == attempts || !mongo.IsNetworkError(err) {
+			return err
+		}
+		pause := time.NewTimer(time.Duration(attempt)*firstPause + rand.N(firstPause))
+		select {
+		case <-pause.C:
+		case <-ctx.Done():
+			pause.Stop()
+			return ctx.Err()
+		}
+	}
 }
 
 func (s *schema) migrate(ctx context.Context) error {

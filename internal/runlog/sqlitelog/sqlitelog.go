@@ -74,7 +74,7 @@ func open(ctx context.Context, path string) (_ *Store, err error) {
 	// auto_vacuum must come before anything is in the file; it lets pages that
 	// retention frees go back to the disk without rewriting the file.
 	s.writer, err = connect(path, 1, "busy_timeout(10000)", "auto_vacuum(incremental)", "journal_mode(WAL)",
-		"synchronous(FULL)", "journal_size_limit(67108864)", "foreign_keys(1)")
+		"synchronous(FULL)", "journal_size_limit(67108864)")
 	if err != nil {
 		return nil, err
 	}
