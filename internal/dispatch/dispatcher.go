@@ -100,8 +100,8 @@ func (d *Dispatcher) claim(ctx, life context.Context) {
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(claimPatience, cancel) })()
 	for {
 		batch, ok := d.fires.take(ctx, d.cfg.MaxBatch, func(f *scheduler.Fire) string { return f.Job })
-		if !ok {
-			return
+		if !ok || ctx.Err() != nil {
+			return // what was not claimed is for others, or for a later life
 		}
 		d.cfg.Metrics.QueueDepth("claims", d.fires.len())
 		fires, claims := d.prepare(life, batch)
@@ -156,16 +156,18 @@ func (d *Dispatcher) answer(life context.Context, s scheduler.Settled) {
 func (d *Dispatcher) settle(life context.Context, f scheduler.Fire, claim *common.Claim, r *common.ClaimResult) {
 	retry := d.cfg.Now().Add(retryAfter)
 	settled := scheduler.Settled{Fire: f}
+	var execute func()
 	switch r.Verdict {
 	case common.Claimed:
-		d.start(life, &settled, claim, r)
+		execute = d.admit(life, &settled, claim, r)
+		d.missed(claim)
 	case common.Skipped:
 		settled.Cursor = claim.To
 		d.cfg.Metrics.Outcome(f.Job, common.StatusSkipped, 0)
+		d.missed(claim)
 	case common.Passed:
 		settled.Cursor = claim.To
-		d.cfg.Log.Warn("fires_missed", "job", f.Job, "count", claim.Gap.Gap)
-		d.cfg.Metrics.Outcome(f.Job, common.StatusMissed, 0)
+		d.missed(claim)
 	case common.Blocked:
 		settled.RetryAt = retry
 	case common.Stale:
@@ -175,6 +177,22 @@ func (d *Dispatcher) settle(life context.Context, f scheduler.Fire, claim *commo
 		d.cfg.Log.Error("claim_failed", "job", f.Job, "error", r.Err)
 	}
 	d.answer(life, settled)
+	if execute != nil { // only now: the loop hears of a run before it hears of its end
+		go execute() // d.runs waits for it
+	}
+}
+
+// missed says which fires a claim passed over.
+func (d *Dispatcher) missed(claim *common.Claim) {
+	if claim.Gap == nil {
+		return
+	}
+	count := int64(1)
+	if claim.Gap.Gap != nil {
+		count = claim.Gap.Gap.Count
+	}
+	d.cfg.Log.Warn("fires_missed", "job", claim.Job, "count", count)
+	d.cfg.Metrics.Outcome(claim.Job, common.StatusMissed, 0)
 }
 
 // stale puts what etcd has in the place of what the plan was made from.

@@ -19,19 +19,25 @@ func (d *Dispatcher) finish(life context.Context) {
 		errs := d.cfg.Finisher.Finish(life, batch)
 		d.cfg.Written()
 		for i := range batch {
-			d.finished(life, &batch[i].Run, errs[i])
+			d.finished(life, &batch[i], errs[i])
 		}
 		d.cfg.Metrics.Running(d.runs.len())
 	}
 }
 
-func (d *Dispatcher) finished(life context.Context, run *common.Run, err error) {
+// finished forgets a run whose outcome is committed. One that was refused is tried
+// again for as long as this life lasts: its record stands, so that nobody else can
+// run the job meanwhile. What is still refused at the end, a later life writes down as lost.
+func (d *Dispatcher) finished(life context.Context, outcome *common.Outcome, err error) {
+	run := &outcome.Run
 	switch {
 	case errors.Is(err, common.ErrNotOurs):
 		d.cfg.Log.Warn("run_resolved_by_others", "run", run.ID, "job", run.Job)
 	case err != nil:
-		// Its record stands: a later life, or a survivor, writes it down as lost.
 		d.cfg.Log.Error("finish_failed", "run", run.ID, "job", run.Job, "error", err)
+		again := *outcome
+		time.AfterFunc(retryAfter, func() { d.outcomes.put(again) })
+		return
 	}
 	var delay time.Duration
 	if run.StartedAt != nil {

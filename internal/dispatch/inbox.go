@@ -66,16 +66,22 @@ func (b *inbox[T]) distinct(most int, key func(*T) string) (batch []T, closed bo
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	seen := make(map[string]bool, min(most, len(b.items)))
-	var rest []T
-	for i := range b.items {
-		k := key(&b.items[i])
-		if len(batch) == most || seen[k] {
-			rest = append(rest, b.items[i])
+	var stay []T
+	looked := 0 // what comes after is not touched: a batch costs as much as it is long
+	for ; looked < len(b.items) && len(batch) < most; looked++ {
+		k := key(&b.items[looked])
+		if seen[k] {
+			stay = append(stay, b.items[looked])
 			continue
 		}
 		seen[k] = true
-		batch = append(batch, b.items[i])
+		batch = append(batch, b.items[looked])
 	}
-	b.items = rest
+	first := looked - len(stay)
+	copy(b.items[first:], stay)
+	clear(b.items[:first])
+	if b.items = b.items[first:]; len(b.items) == 0 {
+		b.items = nil // gives back the memory of a burst
+	}
 	return batch, b.closed
 }

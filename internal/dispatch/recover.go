@@ -2,6 +2,7 @@ package dispatch
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"time"
 
@@ -65,6 +66,7 @@ func (r *Recovery) Pass(ctx context.Context) (left int, err error) {
 		r.Log.Error("record_unreadable", "error", err)
 	}
 	seen := make(map[string]sighting, len(orphans))
+	var failed []error
 	for _, o := range orphans {
 		sight, known := r.seen[o.Record.Run]
 		if !known || sight.revision != o.ModRevision || o.Locked {
@@ -76,11 +78,11 @@ func (r *Recovery) Pass(ctx context.Context) (left int, err error) {
 			continue
 		}
 		resolved, err := r.Orphans.Resolve(ctx, o, r.reason(), r.Now().UTC())
-		if err != nil {
-			return 0, err
+		if err != nil { // the others need not wait for this one
+			failed = append(failed, err)
 		}
-		if !resolved {
-			left++ // it has changed: look again
+		if err != nil || !resolved {
+			left++ // it has changed, or may have: look again
 			continue
 		}
 		r.Log.Warn("run_lost", "run", o.Record.Run, "job", o.Record.Job)
@@ -88,7 +90,7 @@ func (r *Recovery) Pass(ctx context.Context) (left int, err error) {
 		r.Written()
 	}
 	r.seen = seen
-	return left, nil
+	return left, errors.Join(failed...)
 }
 
 // gone tells whether the orphan's processes are known to be no more.

@@ -66,6 +66,9 @@ func (r *runs) add(run string, cancel context.CancelCauseFunc) (kill *common.Kil
 func (r *runs) remove(run string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if _, known := r.cancel[run]; !known {
+		return
+	}
 	delete(r.cancel, run)
 	if len(r.cancel) == 0 {
 		close(r.empty)
@@ -124,8 +127,10 @@ func (d *Dispatcher) Kills(kills []common.Kill) {
 	}
 }
 
-// start executes a claimed run in a goroutine of its own.
-func (d *Dispatcher) start(life context.Context, settled *scheduler.Settled, claim *common.Claim, r *common.ClaimResult) {
+// admit takes in a claimed run and gives what executes it, or nil. A run id that
+// this life has owned before is not executed again, but written down as lost, since its record
+// would stand in the way of the job for as long as this life lasts.
+func (d *Dispatcher) admit(life context.Context, settled *scheduler.Settled, claim *common.Claim, r *common.ClaimResult) func() {
 	run := claim.Record.Run
 	if claim.Trigger != nil {
 		settled.Gone = true // the trigger is
@@ -137,7 +142,10 @@ func (d *Dispatcher) start(life context.Context, settled *scheduler.Settled, cla
 	if !fresh {
 		cancel(nil)
 		d.cfg.Log.Error("run_claimed_twice", "run", run)
-		return
+		lost := claim.Record.AsRun(common.StatusLost)
+		lost.Reason = &common.Reason{Code: "claimed_twice", Text: "this worker had run it before"}
+		d.outcomes.put(common.Outcome{Run: lost, Token: r.Fence})
+		return nil
 	}
 	settled.Run = run
 	if kill != nil {
@@ -145,9 +153,9 @@ func (d *Dispatcher) start(life context.Context, settled *scheduler.Settled, cla
 	}
 	d.cfg.Metrics.Running(d.runs.len())
 	task := Task{Job: r.Job, Record: claim.Record, Fence: r.Fence, Previous: d.runs.previous(claim.Record.JobUID)}
-	go func() { // d.runs waits for it
+	return func() {
 		defer cancel(nil)
 		outcome := d.cfg.Runner.Run(ctx, task)
 		d.outcomes.put(common.Outcome{Run: outcome, Token: r.Fence})
-	}()
+	}
 }

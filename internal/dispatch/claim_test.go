@@ -1,0 +1,231 @@
+package dispatch
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"carillon/internal/common"
+	"carillon/internal/scheduler"
+)
+
+func TestClaimsGatherWhileOneIsInFlight(t *testing.T) {
+	bubble(t, nil, func(r *rig) {
+		gate := make(chan struct{})
+		r.claimer.hold = gate
+		r.hand(r.fire("a"))
+		r.expectBatches([]string{"a"}) // a lone one goes at once
+		r.hand(r.fire("b"), r.fire("c"), r.shot("b", "t"))
+		r.expectBatches([]string{"a"})
+		gate <- struct{}{}
+		synctest.Wait()
+		r.expectBatches([]string{"a"}, []string{"b", "c"})
+		close(gate)
+		synctest.Wait()
+		r.expectBatches([]string{"a"}, []string{"b", "c"}, []string{"b"}) // one per job in a batch
+		if n := len(r.settled()); n != 4 {
+			t.Fatalf("%d answers to 4 fires", n)
+		}
+	})
+}
+
+func TestBatchesAreBounded(t *testing.T) {
+	bubble(t, nil, func(r *rig) {
+		gate := make(chan struct{})
+		r.claimer.hold = gate
+		r.hand(r.fire("first"))
+		for i := range 25 {
+			r.hand(r.fire(fmt.Sprintf("j%02d", i)))
+		}
+		close(gate)
+		synctest.Wait()
+		var sizes []int
+		var order []string
+		for _, batch := range r.claimer.jobs() {
+			sizes = append(sizes, len(batch))
+			order = append(order, batch...)
+		}
+		if !slices.Equal(sizes, []int{1, 10, 10, 5}) || !slices.IsSorted(order[1:]) {
+			r.Fatalf("batches of %v: %v", sizes, order)
+		}
+	})
+}
+
+func TestSlotsFull(t *testing.T) {
+	bubble(t, func(c *Config) { c.Slots = 2 }, func(r *rig) {
+		r.long("a", "b", "c")
+		gate := make(chan struct{})
+		r.claimer.hold = gate
+		r.hand(r.fire("first"))
+		r.hand(r.fire("a"), r.fire("b"), r.fire("c"))
+		close(gate)
+		synctest.Wait()
+		// "first" may hold a slot until its finish is committed.
+		for _, s := range r.settled() {
+			if s.Fire.Job != "first" && s.Run == "" {
+				if !s.RetryAt.Equal(time.Now().Add(retryAfter)) || !s.Cursor.IsZero() || s.Gone {
+					r.Fatalf("put off as %+v", s)
+				}
+				r.hand(s.Fire)
+			}
+		}
+		if n := r.d.Running(); n != 2 {
+			r.Fatalf("%d run in 2 slots", n)
+		}
+		r.hand(r.shot("d", "t"))
+		if last := r.settled()[len(r.settled())-1]; last.Fire.Job != "d" || last.RetryAt.IsZero() || last.Gone {
+			r.Fatalf("a trigger without a slot is answered by %+v", last)
+		}
+		r.release("a")
+		r.hand(r.fire("c"))
+		if got := r.started(); !slices.Equal(got, []string{"a", "b", "c", "first"}) || r.d.Running() != 2 {
+			r.Fatalf("started %v, %d run", got, r.d.Running())
+		}
+	})
+}
+
+func (r *rig) started() (jobs []string) {
+	for _, task := range r.runner.started() {
+		jobs = append(jobs, task.Record.Job)
+	}
+	slices.Sort(jobs)
+	return jobs
+}
+
+func TestVerdicts(t *testing.T) {
+	midnight := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC) // the time in a new bubble
+	before, retry := midnight.Add(-time.Minute), midnight.Add(retryAfter)
+	state := func(uid string, version int64, cursor time.Time) *common.JobState {
+		return &common.JobState{StoredJob: common.StoredJob{UID: uid}, Version: version, Cursor: cursor}
+	}
+	run := "uid-a." + common.TimeKey(midnight) + ".1"
+	for _, c := range []struct {
+		name    string
+		trigger bool
+		late    bool // so late that its fire is only passed
+		result  common.ClaimResult
+		want    scheduler.Settled
+		counted common.Status
+	}{
+		{name: "claimed", result: common.ClaimResult{Verdict: common.Claimed}, want: scheduler.Settled{Cursor: midnight, Run: run}, counted: common.StatusSucceeded},
+		{name: "trigger claimed", trigger: true, result: common.ClaimResult{Verdict: common.Claimed}, want: scheduler.Settled{Gone: true, Run: "uid-a.tx.1"}, counted: common.StatusSucceeded},
+		{name: "skipped", result: common.ClaimResult{Verdict: common.Skipped}, want: scheduler.Settled{Cursor: midnight}, counted: common.StatusSkipped},
+		{name: "passed", late: true, result: common.ClaimResult{Verdict: common.Passed}, want: scheduler.Settled{Cursor: midnight.Add(-2 * time.Hour)}, counted: common.StatusMissed},
+		{name: "blocked", trigger: true, result: common.ClaimResult{Verdict: common.Blocked}, want: scheduler.Settled{RetryAt: retry}},
+		{name: "failed", result: common.ClaimResult{Err: errors.New("no")}, want: scheduler.Settled{RetryAt: retry}},
+		{name: "trigger failed", trigger: true, result: common.ClaimResult{Err: errors.New("no")}, want: scheduler.Settled{RetryAt: retry}},
+		{name: "stale: gone", result: common.ClaimResult{Verdict: common.Stale}, want: scheduler.Settled{Gone: true}},
+		{name: "stale: another job", result: common.ClaimResult{Verdict: common.Stale, State: state("other", 9, midnight)}, want: scheduler.Settled{Gone: true}},
+		{name: "stale: edited", result: common.ClaimResult{Verdict: common.Stale, State: state("uid-a", 9, before)}, want: scheduler.Settled{Version: 9, Cursor: before}},
+		{name: "stale: taken by another", result: common.ClaimResult{Verdict: common.Stale, State: state("uid-a", 3, midnight)}, want: scheduler.Settled{Version: 3, Cursor: midnight}},
+		{name: "stale: as it was", result: common.ClaimResult{Verdict: common.Stale, State: state("uid-a", 3, before)}, want: scheduler.Settled{Version: 3, Cursor: before, RetryAt: retry}},
+		{name: "stale: unreadable", result: common.ClaimResult{Verdict: common.Stale, Err: errors.New("json")}, want: scheduler.Settled{RetryAt: retry}},
+		{name: "trigger stale: gone", trigger: true, result: common.ClaimResult{Verdict: common.Stale}, want: scheduler.Settled{RetryAt: retry}},
+		{name: "trigger stale: edited", trigger: true, result: common.ClaimResult{Verdict: common.Stale, State: state("uid-a", 9, before)}, want: scheduler.Settled{RetryAt: retry}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			bubble(t, nil, func(r *rig) {
+				r.claimer.answer = func(*common.Claim) common.ClaimResult { return c.result }
+				f := r.fire("a")
+				if c.trigger {
+					f = r.shot("a", "x")
+				}
+				if c.late {
+					hourly := f.At.Add(-2 * time.Hour)
+					f.Cursor, f.At = hourly.Add(-time.Minute), hourly
+					f.Schedule = r.once(hourly)
+				}
+				r.hand(f)
+				got := r.settled()
+				if len(got) != 1 {
+					r.Fatalf("%d answers", len(got))
+				}
+				c.want.Fire = f
+				if !reflect.DeepEqual(got[0], c.want) {
+					r.Fatalf("got  %+v\nwant %+v", got[0], c.want)
+				}
+				for _, s := range common.Statuses {
+					want := 0
+					if s == c.counted {
+						want = 1
+					}
+					if n := r.metrics.count(s); n != want {
+						r.Fatalf("%d outcomes %s are counted, want %d", n, s, want)
+					}
+				}
+				if ran := len(r.runner.started()) == 1; ran != (c.result.Verdict == common.Claimed) {
+					r.Fatalf("ran: %v", ran)
+				}
+			})
+		})
+	}
+}
+
+func TestClaimOfThePlan(t *testing.T) {
+	bubble(t, nil, func(r *rig) {
+		f := r.fire("a")
+		f.Group = "g"
+		f.Cursor, f.At = f.At.Add(-30*time.Minute), f.At.Add(-29*time.Minute)
+		r.hand(f)
+		c := r.claimer.batches[0][0]
+		now := time.Now().UTC()
+		if c.Job != "a" || c.Version != 3 || !c.From.Equal(f.Cursor) || !c.To.Equal(now) || c.Trigger != nil {
+			r.Fatalf("claim %+v", c)
+		}
+		want := common.Record{Run: "uid-a." + common.TimeKey(now) + ".1", Fire: "uid-a." + common.TimeKey(now), Job: "a", JobUID: "uid-a", JobVersion: 3,
+			Group: "g", PlannedAt: now, ClaimedAt: now, Attempt: 1, Cause: common.CauseCron, Nonce: c.Record.Nonce, Policy: *f.Policy, TTL: 15 * time.Second,
+			Owner: common.Life{Worker: "w", Name: "worker", Life: "l"}}
+		if !reflect.DeepEqual(c.Record, want) || c.Record.Nonce == "" {
+			r.Fatalf("record %+v\nwant   %+v", c.Record, want)
+		}
+		if s := c.Skipped; s.ID != want.Fire+".0" || s.Attempt != 0 || s.Status != common.StatusSkipped || s.Reason.Code != "overlap" || s.Worker != "" {
+			r.Fatalf("skipped %+v", s)
+		}
+		gap := c.Gap
+		if gap == nil || gap.Status != common.StatusMissed || gap.Reason.Code != "late" || gap.Gap.Count != 29 || gap.ID != common.GapID("uid-a", f.Cursor) ||
+			!gap.Gap.From.Equal(f.Cursor) || !gap.Gap.To.Equal(now.Add(-time.Minute)) || gap.Group != "g" {
+			r.Fatalf("gap %+v", gap)
+		}
+		if r.metrics.count(common.StatusMissed) != 1 {
+			r.Fatal("what a claim passed is not counted")
+		}
+	})
+}
+
+func TestClaimOfATrigger(t *testing.T) {
+	bubble(t, nil, func(r *rig) {
+		f := r.shot("a", "x")
+		r.hand(f, f)
+		c := r.claimer.batches[0][0]
+		if c.Trigger == nil || c.TriggerRevision != 7 || !c.To.IsZero() || c.Gap != nil || c.Record.Run != "uid-a.tx.1" || c.Record.By != "me" ||
+			c.Record.Cause != common.CauseManual || c.Record.JobVersion != 3 {
+			r.Fatalf("claim %+v", c)
+		}
+		if again := r.claimer.batches[1][0]; again.Record.Nonce == c.Record.Nonce {
+			r.Fatal("two claims with one nonce")
+		}
+	})
+}
+
+// Nothing that this life owned before is executed again, and its record does not stay in the way.
+func TestClaimedTwice(t *testing.T) {
+	bubble(t, nil, func(r *rig) {
+		f := r.fire("a")
+		r.hand(f)
+		r.hand(f)
+		if n := len(r.runner.started()); n != 1 {
+			r.Fatalf("executed %d times", n)
+		}
+		r.expectOutcomes("a succeeded 42 ", "a lost 42 ")
+		if last := r.settled()[1]; last.Run != "" || !last.Cursor.Equal(f.At) {
+			r.Fatalf("answered by %+v", last)
+		}
+		if r.d.Running() != 0 {
+			r.Fatalf("%d run", r.d.Running())
+		}
+	})
+}

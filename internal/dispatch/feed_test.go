@@ -1,0 +1,35 @@
+package dispatch
+
+import (
+	"log/slog"
+	"slices"
+	"testing"
+	"time"
+
+	"carillon/internal/common"
+	"carillon/internal/common/schedule"
+)
+
+func TestFeed(t *testing.T) {
+	feed := NewFeed(schedule.NewInterner(), slog.New(slog.DiscardHandler))
+	cursor := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	state := func(name, expr string, grace common.Duration) common.JobState {
+		return common.JobState{Version: 5, Cursor: cursor, StoredJob: common.StoredJob{UID: "uid-" + name,
+			Job: common.Job{Name: name, Group: "g", CronExpr: expr, Timezone: "UTC", KillGrace: grace}}}
+	}
+	news := feed.Jobs(true, []common.JobState{state("a", "* * * * *", ""), state("broken", "* * *", ""), state("b", "*/1 * * * *", "10s"),
+		state("manual", "", "5s")}, []string{"gone"}, []string{"bad"})
+	if !news.Whole || !slices.Equal(news.Gone, []string{"gone", "bad", "broken"}) || len(news.Put) != 3 {
+		t.Fatalf("news %+v", news)
+	}
+	a, b, manual := news.Put[0], news.Put[1], news.Put[2]
+	if a.Name != "a" || a.UID != "uid-a" || a.Group != "g" || a.Version != 5 || !a.Cursor.Equal(cursor) {
+		t.Fatalf("job %+v", a)
+	}
+	if a.Policy != b.Policy || a.Policy == manual.Policy || a.Policy.KillGrace != common.DefaultKillGrace || manual.Policy.KillGrace != 5*time.Second {
+		t.Fatalf("policies %+v, %+v, %+v", a.Policy, b.Policy, manual.Policy)
+	}
+	if a.Schedule != b.Schedule || a.Schedule.IsZero() || !manual.Schedule.IsZero() {
+		t.Fatal("equal timetables are not shared, or there is one too many")
+	}
+}

@@ -1,0 +1,349 @@
+package dispatch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"carillon/internal/common"
+	"carillon/internal/common/schedule"
+	"carillon/internal/scheduler"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+var errStopping = errors.New("stopping")
+
+type killed struct{ by string }
+
+func (k killed) Error() string { return "killed by " + k.by }
+
+// fakePlan hands out what a story says, and notes what it is told.
+type fakePlan struct {
+	fires chan scheduler.Fire
+	slow  time.Duration // that it takes to take an answer
+
+	mu      sync.Mutex
+	settled []scheduler.Settled
+	diary   []string
+}
+
+func (p *fakePlan) Fires() <-chan scheduler.Fire { return p.fires }
+
+func (p *fakePlan) Settle(ctx context.Context, s scheduler.Settled) error {
+	select {
+	case <-time.After(p.slow):
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.settled = append(p.settled, s)
+	if s.Run != "" {
+		p.diary = append(p.diary, "runs "+s.Fire.Job)
+	}
+	return nil
+}
+
+func (p *fakePlan) Ended(_ context.Context, _, job string) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.diary = append(p.diary, "ended "+job)
+	return nil
+}
+
+// fakeClaimer answers claims as a story says.
+type fakeClaimer struct {
+	mu      sync.Mutex
+	hold    chan struct{} // where set, a claim waits for it
+	answer  func(*common.Claim) common.ClaimResult
+	batches [][]common.Claim
+}
+
+func (c *fakeClaimer) Claim(ctx context.Context, claims []common.Claim) []common.ClaimResult {
+	c.mu.Lock()
+	c.batches = append(c.batches, slices.Clone(claims))
+	hold, answer := c.hold, c.answer
+	c.mu.Unlock()
+	results := make([]common.ClaimResult, len(claims))
+	if hold != nil {
+		select {
+		case <-hold:
+		case <-ctx.Done():
+			for i := range results {
+				results[i].Err = ctx.Err()
+			}
+			return results
+		}
+	}
+	for i := range claims {
+		results[i] = answer(&claims[i])
+	}
+	return results
+}
+
+func (c *fakeClaimer) jobs() (batches [][]string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, claims := range c.batches {
+		var jobs []string
+		for _, claim := range claims {
+			jobs = append(jobs, claim.Job)
+		}
+		batches = append(batches, jobs)
+	}
+	return batches
+}
+
+func claimed(c *common.Claim) common.ClaimResult {
+	return common.ClaimResult{Verdict: common.Claimed, Fence: 42, Job: common.StoredJob{Job: common.Job{Name: c.Job}}}
+}
+
+// fakeFinisher takes outcomes, or refuses them while a story says so.
+type fakeFinisher struct {
+	mu      sync.Mutex
+	hold    chan struct{}
+	refuse  error
+	calls   int
+	batches [][]common.Outcome
+}
+
+func (f *fakeFinisher) Finish(ctx context.Context, outcomes []common.Outcome) []error {
+	f.mu.Lock()
+	f.calls++
+	hold := f.hold
+	f.mu.Unlock()
+	if hold != nil {
+		select {
+		case <-hold:
+		case <-ctx.Done():
+		}
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	errs := make([]error, len(outcomes))
+	for i := range errs {
+		errs[i] = errors.Join(f.refuse, ctx.Err())
+	}
+	if errs[0] == nil {
+		f.batches = append(f.batches, slices.Clone(outcomes))
+	}
+	return errs
+}
+
+func (f *fakeFinisher) tries() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.calls
+}
+
+func (f *fakeFinisher) all() (lines []string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, batch := range f.batches {
+		for _, o := range batch {
+			lines = append(lines, fmt.Sprintf("%s %s %d %s", o.Run.Job, o.Run.Status, o.Token, o.Run.Note))
+		}
+	}
+	return lines
+}
+
+// fakeRunner runs until told to stop, or, for the jobs in long, until released.
+type fakeRunner struct {
+	mu    sync.Mutex
+	tasks []Task
+	long  map[string]chan struct{}
+	deaf  bool // to its context
+}
+
+func (r *fakeRunner) Run(ctx context.Context, t Task) common.Run {
+	r.mu.Lock()
+	r.tasks = append(r.tasks, t)
+	long := r.long[t.Record.Job]
+	if r.deaf {
+		ctx = context.WithoutCancel(ctx)
+	}
+	r.mu.Unlock()
+	if long != nil {
+		select {
+		case <-long:
+		case <-ctx.Done():
+		}
+	}
+	run := t.Record.AsRun(common.StatusSucceeded)
+	if cause := context.Cause(ctx); cause != nil {
+		run.Status, run.Note = common.StatusKilled, cause.Error()
+	}
+	return run
+}
+
+func (r *fakeRunner) started() []Task {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.tasks)
+}
+
+// fakeMetrics counts outcomes.
+type fakeMetrics struct {
+	mu       sync.Mutex
+	outcomes map[common.Status]int
+}
+
+func (m *fakeMetrics) Outcome(_ string, s common.Status, _ time.Duration) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.outcomes[s]++
+}
+func (m *fakeMetrics) ClaimBatch(int, time.Duration, bool) {}
+func (m *fakeMetrics) Running(int)                         {}
+func (m *fakeMetrics) QueueDepth(string, int)              {}
+
+func (m *fakeMetrics) count(s common.Status) int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.outcomes[s]
+}
+
+// rig is a dispatcher that runs in a bubble between fakes.
+type rig struct {
+	*testing.T
+	d        *Dispatcher
+	plan     *fakePlan
+	claimer  *fakeClaimer
+	finisher *fakeFinisher
+	runner   *fakeRunner
+	metrics  *fakeMetrics
+	stop     context.CancelFunc
+	done     chan struct{} // closed when Run has returned
+	timeline schedule.Schedule
+}
+
+const (
+	drain = 30 * time.Second
+	halt  = 10 * time.Second
+)
+
+// bubble tells a story of a dispatcher, and then sees that it ends with nothing left running.
+func bubble(t *testing.T, set func(*Config), story func(r *rig)) {
+	t.Helper()
+	minutely, err := schedule.NewInterner().Parse(schedule.Spec{Expr: "* * * * *", Zone: "UTC"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		r := &rig{T: t, plan: &fakePlan{fires: make(chan scheduler.Fire)}, claimer: &fakeClaimer{answer: claimed}, finisher: &fakeFinisher{},
+			runner: &fakeRunner{long: map[string]chan struct{}{}}, metrics: &fakeMetrics{outcomes: map[common.Status]int{}},
+			done: make(chan struct{}), timeline: minutely}
+		cfg := Config{Plan: r.plan, Claimer: r.claimer, Finisher: r.finisher, Runner: r.runner,
+			Causes:  Causes{Killed: func(k common.Kill) error { return killed{k.By} }, Stopping: errStopping},
+			Written: func() {}, Life: common.Life{Worker: "w", Name: "worker", Life: "l"}, TTL: func() time.Duration { return 15 * time.Second },
+			Slots: 100, MaxBatch: 10, Drain: drain, Stop: halt, Now: func() time.Time { return time.Now().UTC().Round(0) }, Log: slog.New(slog.DiscardHandler), Metrics: r.metrics}
+		if set != nil {
+			set(&cfg)
+		}
+		r.d = New(cfg)
+		ctx, cancel := context.WithCancel(t.Context())
+		r.stop = cancel
+		go func() {
+			defer close(r.done)
+			if err := r.d.Run(ctx); err != nil {
+				t.Error(err)
+			}
+		}()
+		story(r)
+		cancel()
+		<-r.done
+	})
+}
+
+// fire makes a fire of the plan that is due now.
+func (r *rig) fire(job string) scheduler.Fire {
+	now := time.Now().UTC().Truncate(time.Minute)
+	return scheduler.Fire{Job: job, UID: "uid-" + job, Version: 3, Cursor: now.Add(-time.Minute), At: now, Schedule: r.timeline,
+		Policy: &common.Policy{Overlap: common.OverlapSkip, LostAfter: time.Minute}}
+}
+
+// shot makes the fire of a trigger.
+func (r *rig) shot(job, id string) scheduler.Fire {
+	f := r.fire(job)
+	f.Cursor = time.Time{}
+	f.Trigger = &scheduler.Trigger{Revision: 7, Trigger: common.Trigger{ID: id, Job: job, JobUID: f.UID,
+		Fire: common.TriggeredFire(f.UID, id), PlannedAt: f.At, Attempt: 1, Cause: common.CauseManual, By: "me"}}
+	return f
+}
+
+// hand hands out fires and waits until all that follows has happened.
+func (r *rig) hand(fires ...scheduler.Fire) {
+	r.Helper()
+	for _, f := range fires {
+		select {
+		case r.plan.fires <- f:
+		case <-time.After(time.Hour):
+			r.Fatalf("the fire of %s is not taken", f.Job)
+		}
+	}
+	synctest.Wait()
+}
+
+func (r *rig) long(jobs ...string) {
+	r.runner.mu.Lock()
+	defer r.runner.mu.Unlock()
+	for _, job := range jobs {
+		r.runner.long[job] = make(chan struct{})
+	}
+}
+
+func (r *rig) release(job string) {
+	r.runner.mu.Lock()
+	close(r.runner.long[job])
+	delete(r.runner.long, job)
+	r.runner.mu.Unlock()
+	synctest.Wait()
+}
+
+func (r *rig) settled() []scheduler.Settled {
+	r.plan.mu.Lock()
+	defer r.plan.mu.Unlock()
+	return slices.Clone(r.plan.settled)
+}
+
+func (r *rig) diary() []string {
+	r.plan.mu.Lock()
+	defer r.plan.mu.Unlock()
+	return slices.Clone(r.plan.diary)
+}
+
+func (r *rig) expectBatches(want ...[]string) {
+	r.Helper()
+	if got := r.claimer.jobs(); !slices.EqualFunc(got, want, slices.Equal) {
+		r.Fatalf("claimed %v, want %v", got, want)
+	}
+}
+
+func (r *rig) expectOutcomes(want ...string) {
+	r.Helper()
+	if got := r.finisher.all(); !slices.Equal(got, want) {
+		r.Fatalf("outcomes %q, want %q", got, want)
+	}
+}
+
+// returned sees that Run returns within a time, and tells after how long.
+func (r *rig) returned(limit time.Duration) time.Duration {
+	r.Helper()
+	began := time.Now()
+	select {
+	case <-r.done:
+		return time.Since(began)
+	case <-time.After(limit + time.Nanosecond):
+		r.Fatalf("still working after %v", limit)
+		return 0
+	}
+}

@@ -1,0 +1,230 @@
+package dispatch
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"carillon/internal/common"
+	"carillon/internal/common/schedule"
+)
+
+// once is a timetable with one fire.
+func (r *rig) once(at time.Time) schedule.Schedule {
+	r.Helper()
+	s, err := schedule.NewInterner().Parse(schedule.Spec{Expr: "@at " + at.Format(time.RFC3339), Zone: "UTC"})
+	if err != nil {
+		r.Fatal(err)
+	}
+	return s
+}
+
+func TestRunFromClaimToFinish(t *testing.T) {
+	bubble(t, nil, func(r *rig) {
+		r.hand(r.fire("a"))
+		task := r.runner.started()[0]
+		if task.Fence != 42 || task.Job.Name != "a" || task.Previous != "" || task.Record.Run == "" {
+			r.Fatalf("task %+v", task)
+		}
+		r.expectOutcomes("a succeeded 42 ")
+		time.Sleep(time.Minute)
+		r.hand(r.fire("a"))
+		if previous := r.runner.started()[1].Previous; previous != common.StatusSucceeded {
+			r.Fatalf("previous status %q", previous)
+		}
+	})
+}
+
+// The loop hears of a run before it hears of its end, however short the run is and
+// however long the loop takes: else its table would hold the run for ever.
+func TestLoopHearsInOrder(t *testing.T) {
+	bubble(t, nil, func(r *rig) {
+		r.plan.slow = time.Second
+		r.hand(r.fire("a"), r.fire("b"))
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		diary := r.diary()
+		for _, job := range []string{"a", "b"} {
+			if runs, ended := slices.Index(diary, "runs "+job), slices.Index(diary, "ended "+job); runs < 0 || ended < runs {
+				r.Fatalf("told %q", diary)
+			}
+		}
+	})
+}
+
+func TestKill(t *testing.T) {
+	run := "uid-a." + common.TimeKey(time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)) + ".1"
+	wish := func(run string) []common.Kill { return []common.Kill{{Run: run, By: "eve"}} }
+	for _, c := range []struct {
+		name  string
+		story func(r *rig)
+		want  string
+	}{
+		{"before the start", func(r *rig) {
+			r.d.Kills(wish(run))
+			r.hand(r.fire("a"))
+		}, "a killed 42 killed by eve"},
+		{"while running", func(r *rig) {
+			r.hand(r.fire("a"))
+			r.d.Kills(wish(run))
+			r.d.Kills(wish(run))
+			r.d.Kills(nil)
+		}, "a killed 42 killed by eve"},
+		{"taken back before the start", func(r *rig) {
+			r.d.Kills(wish(run))
+			r.d.Kills(nil)
+			r.hand(r.fire("a"))
+			r.release("a")
+		}, "a succeeded 42 "},
+		{"of another run", func(r *rig) {
+			r.d.Kills(wish("other"))
+			r.hand(r.fire("a"))
+			r.d.Kills(wish("other"))
+			r.release("a")
+		}, "a succeeded 42 "},
+		{"after the end", func(r *rig) {
+			r.hand(r.fire("a"))
+			r.release("a")
+			r.d.Kills(wish(run))
+		}, "a succeeded 42 "},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			bubble(t, nil, func(r *rig) {
+				r.long("a")
+				c.story(r)
+				synctest.Wait()
+				r.expectOutcomes(c.want)
+			})
+		})
+	}
+}
+
+func TestFinishesGather(t *testing.T) {
+	bubble(t, nil, func(r *rig) {
+		gate := make(chan struct{})
+		r.finisher.hold = gate
+		r.hand(r.fire("a"), r.fire("b"), r.fire("c"))
+		if n := r.d.Running(); n != 3 {
+			r.Fatalf("%d runs hold a slot before their finish is committed, want 3", n)
+		}
+		close(gate)
+		synctest.Wait()
+		if n := len(r.finisher.batches); n > 2 || len(r.finisher.all()) != 3 || r.d.Running() != 0 {
+			r.Fatalf("%d batches, outcomes %q, %d run", n, r.finisher.all(), r.d.Running())
+		}
+	})
+}
+
+func TestFinishRefused(t *testing.T) {
+	bubble(t, nil, func(r *rig) {
+		r.finisher.refuse = errors.New("over quota")
+		r.hand(r.fire("a"))
+		time.Sleep(5*retryAfter + time.Millisecond)
+		synctest.Wait()
+		if r.finisher.tries() != 6 || r.d.Running() != 1 || len(r.diary()) != 1 || r.metrics.count(common.StatusSucceeded) != 0 {
+			r.Fatalf("after %d tries: %d run, told %q", r.finisher.tries(), r.d.Running(), r.diary())
+		}
+		r.finisher.mu.Lock()
+		r.finisher.refuse = nil
+		r.finisher.mu.Unlock()
+		time.Sleep(retryAfter)
+		synctest.Wait()
+		r.expectOutcomes("a succeeded 42 ")
+		if !slices.Equal(r.diary(), []string{"runs a", "ended a"}) || r.d.Running() != 0 || r.metrics.count(common.StatusSucceeded) != 1 {
+			r.Fatalf("told %q, %d run", r.diary(), r.d.Running())
+		}
+	})
+}
+
+func TestFinishOfARunThatOthersResolved(t *testing.T) {
+	bubble(t, nil, func(r *rig) {
+		r.finisher.refuse = fmt.Errorf("finish: %w", common.ErrNotOurs)
+		r.hand(r.fire("a"))
+		time.Sleep(time.Minute)
+		if r.finisher.tries() != 1 || r.d.Running() != 0 || !slices.Equal(r.diary(), []string{"runs a", "ended a"}) {
+			r.Fatalf("%d tries, %d run, told %q", r.finisher.tries(), r.d.Running(), r.diary())
+		}
+	})
+}
+
+func TestStop(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		story func(r *rig)
+		took  time.Duration
+		want  []string
+	}{
+		{"nothing to do", func(r *rig) { r.stop() }, 0, nil},
+		{"the run ends in time", func(r *rig) {
+			r.hand(r.fire("a"))
+			r.stop()
+			time.AfterFunc(20*time.Second, func() { r.release("a") })
+		}, 20 * time.Second, []string{"a succeeded 42 "}},
+		{"the run outlasts the drain", func(r *rig) {
+			r.hand(r.fire("a"))
+			r.stop()
+		}, drain, []string{"a killed 42 stopping"}},
+		{"the run does not heed its end", func(r *rig) {
+			r.runner.deaf = true
+			r.hand(r.fire("a"))
+			r.stop()
+			time.AfterFunc(drain+halt+time.Second, func() { r.release("a") })
+		}, drain + halt, nil},
+		{"a kill during the drain", func(r *rig) {
+			r.hand(r.fire("a"))
+			r.stop()
+			time.AfterFunc(5*time.Second, func() { r.d.Kills([]common.Kill{{Run: r.runner.started()[0].Record.Run, By: "eve"}}) })
+		}, 5 * time.Second, []string{"a killed 42 killed by eve"}},
+		{"finishes are refused", func(r *rig) {
+			r.finisher.refuse = errors.New("no")
+			r.hand(r.fire("b"))
+			r.stop()
+		}, drain + halt, nil},
+		{"finishes are not answered", func(r *rig) {
+			r.finisher.hold = make(chan struct{})
+			r.hand(r.fire("b"))
+			r.stop()
+		}, drain + 2*halt, nil},
+		{"a claim in flight is honoured", func(r *rig) {
+			gate := make(chan struct{})
+			r.claimer.hold = gate
+			r.hand(r.fire("a"))
+			r.stop()
+			time.AfterFunc(3*time.Second, func() { close(gate) })
+			time.AfterFunc(9*time.Second, func() { r.release("a") })
+		}, 9 * time.Second, []string{"a succeeded 42 "}},
+		{"a claim in flight is not answered", func(r *rig) {
+			r.claimer.hold = make(chan struct{})
+			r.hand(r.fire("a"))
+			r.stop()
+		}, claimPatience, nil},
+		{"what waits is not claimed", func(r *rig) {
+			gate := make(chan struct{})
+			r.claimer.hold = gate
+			r.hand(r.fire("b"))
+			r.hand(r.fire("c"), r.fire("d"))
+			r.stop()
+			synctest.Wait()
+			close(gate)
+		}, 0, []string{"b succeeded 42 "}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			bubble(t, nil, func(r *rig) {
+				r.long("a")
+				c.story(r)
+				if took := r.returned(c.took); took != c.took {
+					r.Fatalf("stopped after %v, want %v", took, c.took)
+				}
+				r.expectOutcomes(c.want...)
+				select {
+				case r.plan.fires <- r.fire("late"):
+					r.Fatal("a fire is taken after the stop")
+				case <-time.After(time.Minute):
+				}
+			})
+		})
+	}
+}
