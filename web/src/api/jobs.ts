@@ -84,16 +84,22 @@ export function useRunJob() {
   });
 }
 
+/** What was judged, and all that is wrong with it. */
+export interface Judgement {
+  definition: Definition;
+  faults: readonly Fault[];
+}
+
 /** All that the server finds wrong with a definition, without writing anything. */
 export function useValidation(definition: Definition, enabled: boolean) {
   return useQuery({
     queryKey: keys.validation(definition),
-    queryFn: async ({ signal }): Promise<readonly Fault[]> => {
+    queryFn: async ({ signal }): Promise<Judgement> => {
       try {
         const { faults } = await dataOf(client.POST('/api/v1/jobs/validate', { body: definition, signal }));
-        return faults.map((fault) => ({ ...fault, location: fault.location.replace(/^body\.?/, '') }));
+        return { definition, faults: faults.map((fault) => ({ ...fault, location: fault.location.replace(/^body\.?/, '') })) };
       } catch (error) {
-        if (error instanceof Problem && error.code === 'invalid') return error.faults;
+        if (error instanceof Problem && error.code === 'invalid') return { definition, faults: error.faults };
         throw error;
       }
     },

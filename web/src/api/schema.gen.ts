@@ -396,6 +396,23 @@ export interface components {
             /** @description Absolute path of the folder to run in. */
             workDir?: string;
         };
+        Delays: {
+            /**
+             * @description Until etcd had granted it.
+             * @example 3.4ms
+             */
+            claim: string;
+            /**
+             * @description From the planned time until a worker took the fire up.
+             * @example 1.2ms
+             */
+            plan: string;
+            /**
+             * @description Until the command was started.
+             * @example 2.1ms
+             */
+            start: string;
+        };
         Fault: {
             /**
              * @description What kind of fault; stable.
@@ -733,6 +750,8 @@ export interface components {
             claimedAt?: string;
             /** Format: double */
             cpuSeconds?: number;
+            /** @description Where the time between plan and start went. */
+            delays?: components["schemas"]["Delays"];
             /** Format: date-time */
             endedAt?: string;
             /** Format: int64 */
@@ -797,6 +816,9 @@ export interface components {
             draining?: boolean;
             host: string;
             id: string;
+            labels?: {
+                [key: string]: string;
+            };
             name: string;
             /** Format: int64 */
             pid: number;

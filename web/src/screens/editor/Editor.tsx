@@ -32,8 +32,12 @@ export function Editor({ opened, onReopen }: Props) {
   const dirty = differences(base ?? toDefinition(emptyForm, undefined), definition).length > 0;
   const faults = useFaults(form, definition, save.error);
   const saved = useRef(false);
+  const formRef = useRef<HTMLFormElement>(null);
   const blocker = useBlocker({ shouldBlockFn: () => dirty && !saved.current, enableBeforeUnload: () => dirty && !saved.current, withResolver: true });
   const conflict = save.error instanceof Problem && opened !== undefined && (save.error.status === 412 || save.error.status === 404);
+
+  // What stands at the fields needs no second notice.
+  const told = save.error instanceof Problem && (save.error.code === 'exists' || (save.error.faults.length > 0 && faults.rest.length === 0));
 
   const set = (change: Partial<Form>) => {
     setForm((before) => ({ ...before, ...change }));
@@ -49,7 +53,10 @@ export function Editor({ opened, onReopen }: Props) {
           say(t, t(opened ? 'editor.saved' : 'editor.created', { name: definition.name }));
           void navigate({ to: '/jobs/$name', params: { name: definition.name } });
         },
-        onError: () => faults.touchAll(),
+        onError: () => {
+          faults.touchAll();
+          requestAnimationFrame(() => formRef.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus());
+        },
       },
     );
   const submit = (event: FormEvent) => {
@@ -62,7 +69,7 @@ export function Editor({ opened, onReopen }: Props) {
   const title = opened ? t('editor.editTitle', { name: opened.job.name }) : t('editor.newTitle');
 
   return (
-    <form onSubmit={submit} noValidate className={classes.form}>
+    <form ref={formRef} onSubmit={submit} noValidate className={classes.form}>
       <PageHead title={title} name={title} />
       <div className={classes.columns}>
         <div className={classes.fields}>
@@ -74,7 +81,7 @@ export function Editor({ opened, onReopen }: Props) {
         </div>
         <div className={classes.previewBeside}><PreviewPanel form={form} /></div>
       </div>
-      {save.error && !conflict && <ProblemNotice error={save.error} faults={faults.rest} />}
+      {save.error && !conflict && !told && <ProblemNotice error={save.error} faults={faults.rest} />}
       <Group className={classes.foot}>
         <Button type="submit" loading={save.isPending}>{opened ? t('editor.save') : t('editor.create')}</Button>
         <Button variant="default" onClick={leave}>{t('common.cancel')}</Button>

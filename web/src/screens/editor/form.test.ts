@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Definition } from '../../api/types.ts';
-import { differences, emptyForm, fieldOf, formOf, hasRepeatedName, sortFaults, toDefinition } from './form.ts';
+import { differences, emptyForm, fieldOf, formOf, hasRepeatedName, sortFaults, stillTrue, toDefinition } from './form.ts';
 
 const full: Definition = {
   name: 'nightly', title: '每晚', group: 'reports', description: 'a\nb', cronExpr: '30 2 * * *', timezone: 'Asia/Shanghai', dst: { gap: 'skip', overlap: 'both' },
@@ -39,6 +39,11 @@ it('sorts faults', () => {
   const { at, rest } = sortFaults(faults, emptyForm);
   expect(at.name).toHaveLength(2);
   expect(rest.map((f) => f.location)).toEqual(['labels']);
+});
+
+it('forgets the faults of a field that was changed since', () => {
+  const judged = { definition: { name: 'A', timeout: 'x', env: { 1: '' } } as Definition, faults: ['name', 'timeout', 'env.1'].map((location) => ({ location, message: 'm' })) };
+  expect(stillTrue(judged, { name: 'a', timeout: 'x', env: { 2: '' } }).map((f) => f.location)).toEqual(['timeout']);
 });
 
 it('tells two definitions apart', () => {

@@ -117,6 +117,12 @@ export function sortFaults(faults: readonly Fault[], form: Form): { at: Partial<
   return { at, rest };
 }
 
+/** The faults that were found in what still stands there: a field that was changed since waits for its next judgement. */
+export function stillTrue(judged: { definition: Definition; faults: readonly Fault[] }, now: Definition): Fault[] {
+  const part = (definition: Definition, location: string) => JSON.stringify(definition[(location.split(/[.[]/)[0] ?? '') as keyof Definition]);
+  return judged.faults.filter((fault) => part(judged.definition, fault.location) === part(now, fault.location));
+}
+
 export interface Difference {
   field: string;
   theirs: string;

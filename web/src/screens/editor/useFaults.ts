@@ -6,7 +6,7 @@ import { Problem, type Fault } from '../../api/problem.ts';
 import type { Definition } from '../../api/types.ts';
 import { visible } from '../../lib/visible.ts';
 import { faultText } from '../../parts/problemText.ts';
-import { emptyForm, hasRepeatedName, sortFaults, type Field, type Form } from './form.ts';
+import { emptyForm, hasRepeatedName, sortFaults, stillTrue, type Field, type Form } from './form.ts';
 
 /**
  * What is wrong, by field: the server judges while one types, and once more when one saves. A field that nobody has
@@ -21,7 +21,7 @@ export function useFaults(form: Form, definition: Definition, saveError: Error |
   const own: (Fault & { own: true })[] = hasRepeatedName(form.env) ? [{ location: 'env', own: true, message: t('editor.envTwice') }] : [];
   const refused = saveError instanceof Problem ? saveError : undefined;
   if (refused?.code === 'exists') own.push({ location: 'name', own: true, message: t('editor.nameTaken') });
-  const found = refused && refused.faults.length > 0 ? refused.faults : (validation.data ?? []);
+  const found = refused && refused.faults.length > 0 ? refused.faults : validation.data ? stillTrue(validation.data, definition) : [];
   const { at, rest } = sortFaults([...own, ...found], form);
 
   return {

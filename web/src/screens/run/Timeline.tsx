@@ -14,7 +14,11 @@ export function Timeline({ run }: { run: Run }) {
     { name: t('run.started'), at: run.startedAt },
     { name: t('run.ended'), at: run.endedAt },
   ];
-  const missing = isTerminal(run.status) ? t('run.never') : t('run.notYet');
+  // Of a run that goes on only the claim is known for certain; its start is written down with its end.
+  const missing = (name: string) => {
+    if (isTerminal(run.status)) return t('run.never');
+    return run.status === 'running' && name === t('run.started') ? t('common.none') : t('run.notYet');
+  };
   return (
     <ol className={classes.line} aria-label={t('run.timeline')}>
       {steps.map(({ name, at }, i) => {
@@ -25,7 +29,7 @@ export function Timeline({ run }: { run: Run }) {
               {name}
               {took !== undefined && <span className={classes.took}>{t('run.delayOf', { delay: formatSeconds(took) })}</span>}
             </span>
-            <span className="small">{at ? <TimeText at={at} /> : <span className="dim">{missing}</span>}</span>
+            <span className="small">{at ? <TimeText at={at} /> : <span className="dim">{missing(name)}</span>}</span>
           </li>
         );
       })}
