@@ -18,11 +18,13 @@ type Claimer struct {
 	client  *clientv3.Client
 	session *Session
 	outbox  string // of this worker
+	trouble func(error)
 }
 
-// NewClaimer makes a claimer that locks under the session and writes to the worker's outbox.
-func NewClaimer(client *clientv3.Client, session *Session, worker string) *Claimer {
-	return &Claimer{client: client, session: session, outbox: worker}
+// NewClaimer makes a claimer that locks under the session and writes to the worker's
+// outbox. trouble hears of every try that etcd did not answer.
+func NewClaimer(client *clientv3.Client, session *Session, worker string, trouble func(error)) *Claimer {
+	return &Claimer{client: client, session: session, outbox: worker, trouble: trouble}
 }
 
 // Claim commits up to MaxBatch claims of different jobs as one transaction. It
@@ -42,7 +44,7 @@ func (c *Claimer) Claim(ctx context.Context, claims []common.Claim) []common.Cla
 			}
 			nested[i] = op
 		}
-		answers := commit(ctx, c.client, nested)
+		answers := commit(ctx, c.client, c.trouble, nested)
 		if etcdkit.LeaseGone(answers[0].err) {
 			c.session.Invalidate(lease)
 			continue

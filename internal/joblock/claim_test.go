@@ -245,8 +245,8 @@ func TestEachFireIsClaimedOnce(t *testing.T) {
 	var all sync.WaitGroup
 	for w := range workers {
 		id := fmt.Sprintf("w%d", w)
-		claimer := joblock.NewClaimer(s.client, s.newSession(), id)
-		finisher := joblock.NewFinisher(s.client, id)
+		claimer := joblock.NewClaimer(s.client, s.newSession(), id, quiet)
+		finisher := joblock.NewFinisher(s.client, id, quiet)
 		all.Go(func() {
 			cursor := t0
 			for i := 0; i < fires; {

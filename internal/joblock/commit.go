@@ -28,11 +28,12 @@ type answer struct {
 // their own writes make their compares fail. A batch that etcd refuses for good
 // is split, so that one bad member does not take the others with it. No two of
 // the nested may touch the same job: etcd evaluates all compares before the first write.
-func commit(ctx context.Context, client *clientv3.Client, nested []clientv3.Op) []answer {
-	resp, err := commitOnce(ctx, client, nested)
+// trouble hears of every try that was not answered.
+func commit(ctx context.Context, client *clientv3.Client, trouble func(error), nested []clientv3.Op) []answer {
+	resp, err := commitOnce(ctx, client, trouble, nested)
 	if err != nil && len(nested) > 1 && ctx.Err() == nil && !etcdkit.LeaseGone(err) {
 		half := len(nested) / 2
-		return append(commit(ctx, client, nested[:half]), commit(ctx, client, nested[half:])...)
+		return append(commit(ctx, client, trouble, nested[:half]), commit(ctx, client, trouble, nested[half:])...)
 	}
 	answers := make([]answer, len(nested))
 	for i := range answers {
@@ -46,7 +47,7 @@ func commit(ctx context.Context, client *clientv3.Client, nested []clientv3.Op) 
 	return answers
 }
 
-func commitOnce(ctx context.Context, client *clientv3.Client, nested []clientv3.Op) (*clientv3.TxnResponse, error) {
+func commitOnce(ctx context.Context, client *clientv3.Client, trouble func(error), nested []clientv3.Op) (*clientv3.TxnResponse, error) {
 	for wait := 50 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
 		callCtx, cancel := context.WithTimeout(ctx, callLimit)
 		resp, err := client.Txn(callCtx).Then(nested...).Commit()
@@ -56,7 +57,9 @@ func commitOnce(ctx context.Context, client *clientv3.Client, nested []clientv3.
 			return resp, nil
 		case !etcdkit.Ambiguous(err):
 			return nil, fmt.Errorf("commit a batch of %d: %w", len(nested), err)
-		case !etcdkit.Sleep(ctx, wait):
+		}
+		trouble(err)
+		if !etcdkit.Sleep(ctx, wait) {
 			return nil, fmt.Errorf("commit a batch of %d: %w (last answer: %w)", len(nested), context.Cause(ctx), err)
 		}
 	}

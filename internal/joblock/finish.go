@@ -11,13 +11,14 @@ import (
 
 // Finisher resolves the worker's own runs.
 type Finisher struct {
-	client *clientv3.Client
-	worker string
+	client  *clientv3.Client
+	worker  string
+	trouble func(error)
 }
 
-// NewFinisher makes a finisher for a worker.
-func NewFinisher(client *clientv3.Client, worker string) *Finisher {
-	return &Finisher{client: client, worker: worker}
+// NewFinisher makes a finisher for a worker. trouble hears of every try that etcd did not answer.
+func NewFinisher(client *clientv3.Client, worker string, trouble func(error)) *Finisher {
+	return &Finisher{client: client, worker: worker, trouble: trouble}
 }
 
 // Finish commits up to MaxBatch outcomes of different jobs. It is called when the
@@ -36,7 +37,7 @@ func (f *Finisher) Finish(ctx context.Context, outcomes []common.Outcome) []erro
 		}
 		nested[i] = op
 	}
-	for i, a := range commit(ctx, f.client, nested) {
+	for i, a := range commit(ctx, f.client, f.trouble, nested) {
 		switch {
 		case a.err != nil:
 			errs[i] = a.err

@@ -30,8 +30,8 @@ func newStory(t *testing.T) *story {
 	server := etcdtest.StartServer(t)
 	s := &story{T: t, server: server, client: server.Client()}
 	s.session = s.newSession()
-	s.claimer = joblock.NewClaimer(s.client, s.session, me)
-	s.finish = joblock.NewFinisher(s.client, me)
+	s.claimer = joblock.NewClaimer(s.client, s.session, me, quiet)
+	s.finish = joblock.NewFinisher(s.client, me, quiet)
 	return s
 }
 
@@ -133,3 +133,5 @@ func (s *story) cursor(name string) time.Time {
 	}
 	return at
 }
+
+func quiet(error) {}

@@ -73,8 +73,8 @@ func NewWorker(cfg WorkerConfig) *Worker {
 	w.loop = scheduler.New(log, cfg.Metrics, WallClock)
 	w.dispatcher = dispatch.New(dispatch.Config{
 		Plan:     w.loop,
-		Claimer:  joblock.NewClaimer(client, w.session, life.Worker),
-		Finisher: joblock.NewFinisher(client, life.Worker),
+		Claimer:  joblock.NewClaimer(client, w.session, life.Worker, w.unanswered("claim")),
+		Finisher: joblock.NewFinisher(client, life.Worker, w.unanswered("finish")),
 		Runner:   runner{w},
 		Causes: dispatch.Causes{Stopping: executor.ErrStopping,
 			Killed: func(k common.Kill) error { return executor.Killed{By: k.By, Note: k.Note} }},
@@ -94,6 +94,10 @@ func WallClock() time.Time { return time.Now().Round(0) }
 
 func (w *Worker) trouble(watch string) func(error) {
 	return func(err error) { w.cfg.Log.Warn("watch_interrupted", "watch", watch, "error", err) }
+}
+
+func (w *Worker) unanswered(what string) func(error) {
+	return func(err error) { w.cfg.Log.Warn("etcd_unanswered", "call", what, "error", err) }
 }
 
 // runner lets the dispatcher's tasks run in the executor.
