@@ -153,9 +153,23 @@ func (d *Dispatcher) admit(life context.Context, settled *scheduler.Settled, cla
 	}
 	d.cfg.Metrics.Running(d.runs.len())
 	task := Task{Job: r.Job, Record: claim.Record, Fence: r.Fence, Previous: d.runs.previous(claim.Record.JobUID)}
+	granted := d.cfg.Now()
 	return func() {
 		defer cancel(nil)
 		outcome := d.cfg.Runner.Run(ctx, task)
+		outcome.Delays = delays(&outcome, granted)
 		d.outcomes.put(common.Outcome{Run: outcome, Token: r.Fence})
 	}
+}
+
+// delays says where the time between plan and start went; nil for what did not start.
+func delays(run *common.Run, granted time.Time) *common.Delays {
+	if run.ClaimedAt == nil || run.StartedAt == nil {
+		return nil
+	}
+	text := func(d time.Duration) common.Duration {
+		return common.Duration(max(0, d).Round(time.Microsecond).String()) // a clock may have been set back
+	}
+	return &common.Delays{Plan: text(run.ClaimedAt.Sub(run.PlannedAt)), Claim: text(granted.Sub(*run.ClaimedAt)),
+		Start: text(run.StartedAt.Sub(granted))}
 }

@@ -228,3 +228,19 @@ func TestStop(t *testing.T) {
 		})
 	}
 }
+
+func TestDelays(t *testing.T) {
+	planned := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	claimed, granted, started := planned.Add(2*time.Millisecond), planned.Add(5*time.Millisecond), planned.Add(6*time.Millisecond)
+	run := common.Run{PlannedAt: planned, ClaimedAt: &claimed, StartedAt: &started}
+	if got := delays(&run, granted); *got != (common.Delays{Plan: "2ms", Claim: "3ms", Start: "1ms"}) {
+		t.Errorf("%+v", got)
+	}
+	if got := delays(&run, planned); got.Claim != "0s" {
+		t.Errorf("a clock that was set back: %+v", got)
+	}
+	run.StartedAt = nil
+	if got := delays(&run, granted); got != nil {
+		t.Errorf("what did not start: %+v", got)
+	}
+}
