@@ -40,22 +40,11 @@ func (t *timetables) spec(expr, zone string, dst *common.DST, name string) (sche
 // next is the job's next fire; zero where it has none, or where its timetable
 // cannot be read, which the job's saving has refused and its state shows elsewhere.
 func (t *timetables) next(job *common.JobState) time.Time {
-	if job.CronExpr == "" {
-		return time.Time{}
-	}
-	spec, err := t.spec(job.CronExpr, job.Timezone, job.DST, job.Name)
+	s, err := t.interner.OfJob(&job.Job)
 	if err != nil {
 		return time.Time{}
 	}
-	s, err := t.interner.Parse(spec)
-	if err != nil {
-		return time.Time{}
-	}
-	after := t.now()
-	if job.Cursor.After(after) {
-		after = job.Cursor
-	}
-	fire, ok, err := s.Next(after)
+	fire, ok, err := s.Upcoming(job.Cursor, t.now())
 	if err != nil || !ok {
 		return time.Time{}
 	}

@@ -41,3 +41,17 @@ func (s Schedule) Passed(from, to time.Time, most int64) (count int64, last time
 	}
 	return count, last, nil
 }
+
+// Upcoming is the first fire after now of a plan that has come to cursor. It is for
+// showing: a fire between the two that is still owed is not counted.
+func (s Schedule) Upcoming(cursor, now time.Time) (t time.Time, ok bool, err error) {
+	if !s.IsZero() && s.expr.kind == kindEvery && now.After(cursor) {
+		// It counts from the cursor, and stays in step with it.
+		cursor = cursor.Add(now.Sub(cursor) / s.expr.period * s.expr.period)
+		return s.Next(cursor)
+	}
+	if now.After(cursor) {
+		cursor = now
+	}
+	return s.Next(cursor)
+}
