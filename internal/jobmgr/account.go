@@ -24,6 +24,9 @@ func (s *Store) gapOp(job common.JobState, now time.Time, reason common.Reason) 
 	if err != nil || count == 0 {
 		return nil, nil
 	}
+	if count == mostCounted { // the entry stands for those that were not counted as well
+		last, reason.Data = now, map[string]string{"count": "at_least"}
+	}
 	run := common.Missed(&job, last, count, reason)
 	put, err := putOutcome(&run)
 	return []clientv3.Op{put}, err

@@ -31,6 +31,26 @@ func decodeJob(job, cursor *mvccpb.KeyValue) (common.JobState, error) {
 	return common.JobState{StoredJob: stored, Version: job.ModRevision, Cursor: at}, nil
 }
 
+// timetableFaults lists what is wrong with a job's timetable: with the line and
+// with the zone, which must be right also where there is no line.
+func (s *Store) timetableFaults(job *common.Job) (faults []common.Fault) {
+	spec, _ := schedule.SpecOf(job) // what is wrong with dst is said by common.Job.Faults
+	parse := func(expr string) bool {
+		spec.Expr = expr
+		_, err := s.cfg.Interner.ParseNew(spec, s.cfg.Now())
+		fault, found := timetableFault(job, err)
+		if found {
+			faults = append(faults, fault)
+		}
+		return found && fault.Location == "cronExpr"
+	}
+	// The line is read before the zone: a fault of the one hides that of the other.
+	if spec.Expr == "" || parse(spec.Expr) {
+		parse("@daily")
+	}
+	return faults
+}
+
 // timetableFault puts an error of the cron door where the author of the job looks for it.
 func timetableFault(job *common.Job, err error) (common.Fault, bool) {
 	refusal, ok := errors.AsType[*schedule.Error](err)

@@ -90,7 +90,7 @@ func (s *Store) locate(ctx context.Context, id string) (place, bool, error) {
 		return place{}, false, nil
 	}
 	places, err = s.places(ctx, clientv3.OpGet(outbox))
-	if err != nil || len(places) == 0 {
+	if err != nil || len(places) == 0 || places[0].run.ID != id {
 		return place{}, false, err
 	}
 	return places[0], true, nil

@@ -36,7 +36,7 @@ type Config struct {
 // Store is the masters' side of the keyspace: jobs, triggers, wishes to kill.
 type Store struct {
 	cfg     Config
-	written atomic.Int64 // the revision of our last change, for List
+	written atomic.Int64 // the revision of our last change of a job, for List
 }
 
 // NewStore makes a store.
@@ -103,19 +103,7 @@ func (s *Store) prepare(job common.Job) (common.Job, []common.Fault) {
 	if job.Timezone == "" {
 		job.Timezone = s.cfg.Timezone
 	}
-	faults := job.Faults()
-	// Faults has said so where the words of dst are wrong.
-	spec, err := schedule.SpecOf(&job)
-	if err == nil && spec.Expr == "" { // the zone must be right all the same
-		spec.Expr = "@daily"
-	}
-	if err == nil {
-		_, err = s.cfg.Interner.ParseNew(spec, s.cfg.Now())
-	}
-	if fault, ok := timetableFault(&job, err); ok {
-		faults = append(faults, fault)
-	}
-	return job, faults
+	return job, append(job.Faults(), s.timetableFaults(&job)...)
 }
 
 func (s *Store) create(ctx context.Context, actor common.Actor, job common.Job) (common.JobState, bool, error) {
@@ -127,6 +115,7 @@ func (s *Store) create(ctx context.Context, actor common.Actor, job common.Job) 
 	}
 	ops = append(ops, clientv3.OpPut(common.CursorKey(job.Name), common.TimeKey(now)))
 	revision, done, err := s.commit(ctx, "create", job.Name, []clientv3.Cmp{etcdkit.Absent(common.JobKey(job.Name))}, ops)
+	s.wrote(revision, done)
 	return common.JobState{StoredJob: stored, Version: revision, Cursor: now}, done, err
 }
 
@@ -157,6 +146,7 @@ func (s *Store) replace(ctx context.Context, actor common.Actor, job common.Job,
 		ops = append(ops, gap...)
 	}
 	revision, done, err := s.commit(ctx, "replace", job.Name, cmps, ops)
+	s.wrote(revision, done)
 	return common.JobState{StoredJob: stored, Version: revision, Cursor: cursor}, done, err
 }
 
@@ -175,24 +165,32 @@ func (s *Store) Delete(ctx context.Context, actor common.Actor, name string, pre
 		if err := seen.satisfies(name, pre); err != nil {
 			return err
 		}
-		ops, err := s.deleteOps(ctx, actor, seen, kill)
+		cmps := append(seen.unchanged(name), seen.sameTriggers(name)...)
+		ops, err := s.deleteOps(actor, seen)
 		if err != nil {
 			return err
 		}
-		if _, done, err := s.commit(ctx, "delete", name, append(seen.unchanged(name),
-			etcdkit.NoneNewer(common.TriggersOf(name), seen.revision)), ops); err != nil || done {
+		if kill {
+			running, kills, err := s.killAll(ctx, actor, name)
+			if err != nil {
+				return err
+			}
+			cmps, ops = append(cmps, running...), append(ops, kills...)
+		}
+		if revision, done, err := s.commit(ctx, "delete", name, cmps, ops); err != nil || done {
+			s.wrote(revision, done)
 			return err
 		}
 	}
 	return busy(name)
 }
 
-func (s *Store) deleteOps(ctx context.Context, actor common.Actor, seen seen, kill bool) ([]clientv3.Op, error) {
+func (s *Store) deleteOps(actor common.Actor, seen seen) ([]clientv3.Op, error) {
 	name := string(seen.job.Key[len(common.JobsPrefix):])
-	old, err := seen.state()
-	if err != nil {
-		// A job that does not decode can be deleted all the same; it had no plan.
-		old = common.JobState{StoredJob: common.StoredJob{Job: common.Job{Name: name}}}
+	old, unreadable := seen.state()
+	if unreadable != nil {
+		// A job that cannot be read can be deleted all the same; it had no plan.
+		old = common.JobState{StoredJob: seen.remains(name)}
 	}
 	ops, err := s.writeOps(actor, "delete", &old.StoredJob, nil)
 	if err != nil {
@@ -201,11 +199,13 @@ func (s *Store) deleteOps(ctx context.Context, actor common.Actor, seen seen, ki
 	ops = append(ops, clientv3.OpDelete(common.CursorKey(name)),
 		clientv3.OpDelete(common.TriggersOf(name), clientv3.WithPrefix()))
 	reason := common.Reason{Code: "deleted", Text: "the job was deleted"}
-	gap, err := s.gapOp(old, s.cfg.Now().UTC(), reason)
-	if err != nil {
-		return nil, err
+	if unreadable == nil {
+		gap, err := s.gapOp(old, s.cfg.Now().UTC(), reason)
+		if err != nil {
+			return nil, err
+		}
+		ops = append(ops, gap...)
 	}
-	ops = append(ops, gap...)
 	for _, kv := range seen.triggers {
 		if trigger, err := common.Decode[common.Trigger](kv.Value); err == nil {
 			run := trigger.AsRun()
@@ -216,13 +216,6 @@ func (s *Store) deleteOps(ctx context.Context, actor common.Actor, seen seen, ki
 			}
 			ops = append(ops, put)
 		}
-	}
-	if kill {
-		kills, err := s.killAllOps(ctx, actor, name)
-		if err != nil {
-			return nil, err
-		}
-		ops = append(ops, kills...)
 	}
 	return ops, nil
 }
@@ -271,13 +264,20 @@ func (s *Store) commit(ctx context.Context, verb, name string, cmps []clientv3.C
 	if err != nil {
 		return 0, false, etcdkit.Wrap(fmt.Errorf("%s job %q: %w", verb, name, err))
 	}
-	if resp.Succeeded {
-		s.written.Store(resp.Header.Revision)
-		if s.cfg.Changed != nil {
-			s.cfg.Changed()
-		}
+	if resp.Succeeded && s.cfg.Changed != nil {
+		s.cfg.Changed()
 	}
 	return resp.Header.Revision, resp.Succeeded, nil
+}
+
+// wrote remembers a change of a job, which the catalog is going to see. Of two
+// changes at the same moment the later one stands, in whatever order they come back.
+func (s *Store) wrote(revision int64, done bool) {
+	for last := s.written.Load(); done && revision > last; last = s.written.Load() {
+		if s.written.CompareAndSwap(last, revision) {
+			return
+		}
+	}
 }
 
 // seen is what a change is decided on.
@@ -310,6 +310,14 @@ func (s seen) state() (common.JobState, error) {
 	return decodeJob(s.job, s.cursor)
 }
 
+// remains is what can be told of a job that cannot be read, or has no cursor.
+func (s seen) remains(name string) common.StoredJob {
+	if stored, err := common.Decode[common.StoredJob](s.job.Value); err == nil && stored.Name == name {
+		return stored
+	}
+	return common.StoredJob{Job: common.Job{Name: name}}
+}
+
 func (s seen) satisfies(name string, pre common.Precondition) error {
 	switch {
 	case pre.Absent && s.job != nil:
@@ -330,6 +338,16 @@ func (s seen) unchanged(name string) []clientv3.Cmp {
 		return append(cmps, etcdkit.Absent(common.CursorKey(name)))
 	}
 	return append(cmps, etcdkit.Unchanged(common.CursorKey(name), s.cursor.ModRevision))
+}
+
+// sameTriggers holds while the triggers are those that were seen: none came, and
+// none was claimed, whose run would be written down as skipped otherwise.
+func (s seen) sameTriggers(name string) []clientv3.Cmp {
+	cmps := []clientv3.Cmp{etcdkit.NoneNewer(common.TriggersOf(name), s.revision)}
+	for _, kv := range s.triggers {
+		cmps = append(cmps, etcdkit.Unchanged(string(kv.Key), kv.ModRevision))
+	}
+	return cmps
 }
 
 func notFound(name string) error {

@@ -109,27 +109,26 @@ func (s *Store) killOp(actor common.Actor, run common.Run, note string) (clientv
 	return clientv3.OpPut(common.KillKey(run.Worker, run.ID), string(data)), nil
 }
 
-// killAllOps ask for the end of a job's running runs.
-func (s *Store) killAllOps(ctx context.Context, actor common.Actor, name string) ([]clientv3.Op, error) {
+// killAll asks for the end of a job's running runs, as long as they run.
+func (s *Store) killAll(ctx context.Context, actor common.Actor, name string) (running []clientv3.Cmp, kills []clientv3.Op, err error) {
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
 	resp, err := s.cfg.Client.Get(ctx, common.RecordsOf(name), clientv3.WithPrefix())
 	if err != nil {
-		return nil, etcdkit.Wrap(fmt.Errorf("list runs of %q: %w", name, err))
+		return nil, nil, etcdkit.Wrap(fmt.Errorf("list runs of %q: %w", name, err))
 	}
-	var ops []clientv3.Op
 	for _, kv := range resp.Kvs {
 		record, err := common.Decode[common.Record](kv.Value)
 		if err != nil {
-			continue // its worker cannot be known; Live tells of it
+			continue // its worker cannot be known
 		}
-		op, err := s.killOp(actor, record.AsRun(common.StatusRunning), "the job was deleted")
+		kill, err := s.killOp(actor, record.AsRun(common.StatusRunning), "the job was deleted")
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		ops = append(ops, op)
+		running, kills = append(running, etcdkit.Unchanged(string(kv.Key), kv.ModRevision)), append(kills, kill)
 	}
-	return ops, nil
+	return running, kills, nil
 }
 
 // uidOf is the uid that a run id begins with.

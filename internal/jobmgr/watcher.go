@@ -3,6 +3,7 @@ package jobmgr
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
@@ -45,7 +46,7 @@ func NewWatcher(client *clientv3.Client, trouble func(error), alive func()) *Wat
 func (w *Watcher) Run(ctx context.Context, receive func(context.Context, JobsUpdate) error) error {
 	follower := etcdkit.Follower{Client: w.client, Prefix: common.JobsPrefix, Silence: w.silence, Trouble: w.trouble, Alive: w.alive}
 	return follower.Follow(ctx, func(ctx context.Context, u etcdkit.Update) error {
-		cursors, err := w.cursors(ctx, u)
+		cursors, err := w.cursors(ctx, &u)
 		if err != nil {
 			return err
 		}
@@ -56,33 +57,34 @@ func (w *Watcher) Run(ctx context.Context, receive func(context.Context, JobsUpd
 func jobsUpdate(u etcdkit.Update, cursors map[string]*mvccpb.KeyValue) JobsUpdate {
 	out := JobsUpdate{Whole: u.Whole, Revision: u.Revision, Jobs: make([]common.JobState, 0, len(u.Puts))}
 	for _, kv := range u.Puts {
-		name := string(kv.Key[len(common.JobsPrefix):])
-		state, err := decodeJob(kv, cursors[name])
+		state, err := decodeJob(kv, cursors[jobOf(kv)])
 		if err != nil {
-			out.Bad = append(out.Bad, BadJob{Name: name, Err: err})
+			out.Bad = append(out.Bad, BadJob{Name: jobOf(kv), Err: err})
 			continue
 		}
 		out.Jobs = append(out.Jobs, state)
 	}
 	for _, kv := range u.Deletes {
-		out.Gone = append(out.Gone, string(kv.Key[len(common.JobsPrefix):]))
+		out.Gone = append(out.Gone, jobOf(kv))
 	}
 	return out
 }
 
-// cursorsPerTxn keeps below etcd's limit of operations.
-const cursorsPerTxn = 100
+// cursorsPerTxn, of two operations each, keep below etcd's limit.
+const cursorsPerTxn = 50
 
 // cursors reads the cursors of the jobs that an update puts, trying until it has
-// them: an update must not be told without.
-func (w *Watcher) cursors(ctx context.Context, u etcdkit.Update) (map[string]*mvccpb.KeyValue, error) {
+// them: an update must not be told without. It takes jobs out of the update that
+// were deleted since.
+func (w *Watcher) cursors(ctx context.Context, u *etcdkit.Update) (map[string]*mvccpb.KeyValue, error) {
 	found := make(map[string]*mvccpb.KeyValue, len(u.Puts))
 	for wait := 100 * time.Millisecond; ; wait = min(2*wait, 5*time.Second) {
 		var err error
 		if u.Whole {
 			err = w.allCursors(ctx, found)
-		} else {
-			err = w.someCursors(ctx, u.Puts, found)
+		}
+		if err == nil {
+			err = w.someCursors(ctx, u, found)
 		}
 		if err == nil {
 			return found, nil
@@ -117,13 +119,21 @@ func (w *Watcher) allCursors(ctx context.Context, found map[string]*mvccpb.KeyVa
 	}
 }
 
-func (w *Watcher) someCursors(ctx context.Context, jobs []*mvccpb.KeyValue, found map[string]*mvccpb.KeyValue) error {
-	for len(jobs) > 0 {
-		part := jobs[:min(cursorsPerTxn, len(jobs))]
-		jobs = jobs[len(part):]
-		ops := make([]clientv3.Op, len(part))
-		for i, kv := range part {
-			ops[i] = clientv3.OpGet(common.CursorKey(string(kv.Key[len(common.JobsPrefix):])))
+// someCursors reads those that are not there yet, with their jobs. A job that has
+// neither a cursor nor the version that the update tells of was deleted meanwhile:
+// it is not broken, and the watch tells of its end, or of what came after it.
+func (w *Watcher) someCursors(ctx context.Context, u *etcdkit.Update, found map[string]*mvccpb.KeyValue) error {
+	var without []*mvccpb.KeyValue
+	for _, kv := range u.Puts {
+		if found[jobOf(kv)] == nil {
+			without = append(without, kv)
+		}
+	}
+	gone := map[string]bool{}
+	for part := range slices.Chunk(without, cursorsPerTxn) {
+		ops := make([]clientv3.Op, 0, 2*len(part))
+		for _, kv := range part {
+			ops = append(ops, clientv3.OpGet(common.CursorKey(jobOf(kv))), clientv3.OpGet(string(kv.Key), clientv3.WithKeysOnly()))
 		}
 		callCtx, cancel := context.WithTimeout(ctx, callLimit)
 		resp, err := w.client.Txn(callCtx).Then(ops...).Commit()
@@ -131,11 +141,18 @@ func (w *Watcher) someCursors(ctx context.Context, jobs []*mvccpb.KeyValue, foun
 		if err != nil {
 			return fmt.Errorf("read cursors: %w", err)
 		}
-		for _, r := range resp.Responses {
-			for _, kv := range r.GetResponseRange().Kvs {
-				found[string(kv.Key[len(common.CursorPrefix):])] = kv
+		for i, kv := range part {
+			cursor, job := resp.Responses[2*i].GetResponseRange().Kvs, resp.Responses[2*i+1].GetResponseRange().Kvs
+			switch {
+			case len(cursor) > 0:
+				found[jobOf(kv)] = cursor[0]
+			case len(job) == 0 || job[0].ModRevision != kv.ModRevision:
+				gone[jobOf(kv)] = true
 			}
 		}
 	}
+	u.Puts = slices.DeleteFunc(u.Puts, func(kv *mvccpb.KeyValue) bool { return gone[jobOf(kv)] })
 	return nil
 }
+
+func jobOf(kv *mvccpb.KeyValue) string { return string(kv.Key[len(common.JobsPrefix):]) }

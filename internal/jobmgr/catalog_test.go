@@ -1,0 +1,211 @@
+package jobmgr_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync/atomic"
+	"testing"
+
+	"carillon/internal/common"
+	"carillon/internal/jobmgr"
+)
+
+// pages reads a whole list, page by page.
+func (s *story) pages(q common.JobQuery) (names []string, sizes []int) {
+	s.Helper()
+	for {
+		page, next, err := s.store.List(s.Context(), q)
+		if err != nil {
+			s.Fatal(err)
+		}
+		for i := range page {
+			names = append(names, page[i].Name)
+		}
+		sizes = append(sizes, len(page))
+		if next == "" {
+			return names, sizes
+		}
+		q.After = next
+	}
+}
+
+func TestListOrderPagesAndFilters(t *testing.T) {
+	s := newStory(t)
+	for _, job := range []common.Job{
+		{Name: "b", Group: "g"}, {Name: "a-b"}, {Name: "a", Title: "Nightly Report"}, {Name: "a.b", Group: "g"}, {Name: "c", Group: "g2", Title: "ÄRGER"},
+		{Name: "report-2", Group: "g"},
+	} {
+		job.Command = "true"
+		s.put(job)
+	}
+	all := []string{"a", "a-b", "a.b", "b", "c", "report-2"}
+	for _, c := range []struct {
+		q     common.JobQuery
+		want  []string
+		sizes []int
+	}{
+		{common.JobQuery{}, all, []int{6}},
+		{common.JobQuery{Limit: 6}, all, []int{6}}, // no empty page at the end
+		{common.JobQuery{Limit: 4}, all, []int{4, 2}},
+		{common.JobQuery{Limit: 1}, all, []int{1, 1, 1, 1, 1, 1}},
+		{common.JobQuery{Group: "g"}, []string{"a.b", "b", "report-2"}, []int{3}},
+		{common.JobQuery{Group: "g", Limit: 3}, []string{"a.b", "b", "report-2"}, []int{3}},
+		{common.JobQuery{Group: "none"}, nil, []int{0}},
+		{common.JobQuery{Q: "REPORT"}, []string{"a", "report-2"}, []int{2}},
+		{common.JobQuery{Q: "report", Limit: 1}, []string{"a", "report-2"}, []int{1, 1}},
+		{common.JobQuery{Q: "ärg"}, []string{"c"}, []int{1}},
+		{common.JobQuery{Q: "b", Group: "g"}, []string{"a.b", "b"}, []int{2}},
+		{common.JobQuery{After: "a.a"}, []string{"a.b", "b", "c", "report-2"}, []int{4}},
+		{common.JobQuery{After: "z"}, nil, []int{0}},
+	} {
+		if names, sizes := s.pages(c.q); !slices.Equal(names, c.want) || !slices.Equal(sizes, c.sizes) {
+			t.Errorf("%+v: %v in pages of %v, want %v in %v", c.q, names, sizes, c.want, c.sizes)
+		}
+	}
+}
+
+// Whatever comes and goes meanwhile, what stays is listed once and in order.
+func TestPagesUnderChanges(t *testing.T) {
+	s := newStory(t)
+	var stay []string
+	for i := range 120 {
+		stay = append(stay, fmt.Sprintf("j%03d", i))
+		s.put(common.Job{Name: stay[i], Command: "true"})
+	}
+	var stop atomic.Bool
+	changing := make(chan struct{})
+	other := s.master(s.catalog)
+	go func() {
+		defer close(changing)
+		for i := 0; !stop.Load() && t.Context().Err() == nil; i++ {
+			name := fmt.Sprintf("j%03d-x", i*37%120)
+			if _, err := other.Create(t.Context(), actor, common.Job{Name: name, Command: "true"}); err != nil {
+				t.Error(err)
+			}
+			if err := other.Delete(t.Context(), actor, name, any0, false); err != nil {
+				t.Error(err)
+			}
+		}
+	}()
+	for range 20 {
+		names, _ := s.pages(common.JobQuery{Limit: 7})
+		if !slices.IsSorted(names) || len(slices.Compact(slices.Clone(names))) != len(names) {
+			t.Fatalf("out of order, or twice: %v", names)
+		}
+		if names = slices.DeleteFunc(names, func(n string) bool { return len(n) > 4 }); !slices.Equal(names, stay) {
+			t.Fatalf("%d of %d jobs were listed", len(names), len(stay))
+		}
+	}
+	stop.Store(true)
+	<-changing
+}
+
+// A master's list shows what the master wrote, at once.
+func TestListReadsItsOwnWrites(t *testing.T) {
+	s := newStory(t)
+	for i := range 50 {
+		name := fmt.Sprintf("j%d", i)
+		s.put(common.Job{Name: name, Command: "true"})
+		if names, _ := s.pages(common.JobQuery{}); !slices.Contains(names, name) {
+			t.Fatalf("%s is not listed", name)
+		}
+		s.put(common.Job{Name: name, Command: "true", Title: "changed"})
+		if page, _, _ := s.store.List(t.Context(), common.JobQuery{Q: "changed"}); len(page) != 1 {
+			t.Fatalf("the change of %s is not listed", name)
+		}
+		s.remove(name)
+		if names, _ := s.pages(common.JobQuery{}); slices.Contains(names, name) {
+			t.Fatalf("%s is still listed", name)
+		}
+	}
+}
+
+// A list waits for changes of jobs only: no watch tells the catalog of others.
+func TestListDoesNotWaitForTriggers(t *testing.T) {
+	s := newStory(t)
+	s.put(minutely("a"))
+	trigger := s.trigger("a")
+	eventually(t, "the catalog is up to date after a trigger", s.store.UpToDate)
+	if err := s.store.Kill(t.Context(), actor, trigger.RunID(), ""); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the catalog is up to date after a kill", s.store.UpToDate)
+	s.remove("a")
+	eventually(t, "the catalog is up to date after a delete", s.store.UpToDate)
+}
+
+func TestCatalogTellsOfBadJobs(t *testing.T) {
+	s := newStory(t)
+	s.put(minutely("good"))
+	turned := s.put(minutely("turned"))
+	eventually(t, "the catalog has both", s.store.UpToDate)
+	s.raw(common.JobKey("broken"), "{")
+	s.raw(common.JobKey("headless"), encode(t, common.StoredJob{Job: minutely("headless"), UID: "u1"}))
+	s.raw(common.JobKey("turned"), "[]")
+	bad := func() []string {
+		var names []string
+		for name, err := range s.catalog.Bad() {
+			if err == nil {
+				t.Errorf("%s is bad without a reason", name)
+			}
+			names = append(names, name)
+		}
+		slices.Sort(names)
+		return names
+	}
+	eventually(t, "three jobs are bad", func() bool { return slices.Equal(bad(), []string{"broken", "headless", "turned"}) })
+	if names, _ := s.pages(common.JobQuery{}); !slices.Equal(names, []string{"good"}) {
+		t.Fatalf("listed: %v", names)
+	}
+	if _, known := s.catalog.Name(turned.UID); known {
+		t.Fatal("a job that cannot be read has kept its uid")
+	}
+	s.remove("broken")
+	s.remove("headless")
+	s.raw(common.JobKey("turned"), encode(t, turned.StoredJob)) // mended: its cursor is still there
+	eventually(t, "none is bad", func() bool { return len(bad()) == 0 })
+	if jobs, n := s.catalog.Len(); jobs != 2 || n != 0 {
+		t.Fatalf("%d jobs, %d bad", jobs, n)
+	}
+	if name, known := s.catalog.Name(turned.UID); !known || name != "turned" {
+		t.Fatalf("the mended job is %q", name)
+	}
+}
+
+func BenchmarkCatalogList100k(b *testing.B) {
+	catalog := jobmgr.NewCatalog(jobmgr.NewWatcher(nil, func(error) {}, func() {}))
+	jobs := make([]common.JobState, 100_000)
+	for i := range jobs {
+		jobs[i] = common.JobState{StoredJob: common.StoredJob{UID: fmt.Sprint("u", i),
+			Job: common.Job{Name: fmt.Sprintf("job-%06d", i), Group: fmt.Sprint("g", i%100), Title: "Nightly Report", Command: "true"}}}
+	}
+	catalog.Fill(jobs)
+	store := jobmgr.NewStore(jobmgr.Config{Catalog: catalog})
+	for name, q := range map[string]common.JobQuery{
+		"first page":   {Limit: 50},
+		"middle page":  {Limit: 50, After: "job-050000"},
+		"group":        {Limit: 50, Group: "g99"},
+		"text":         {Limit: 50, Q: "9999"},
+		"no such text": {Limit: 50, Q: "zebra"},
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, _, err := store.List(context.Background(), q); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkStorePut(b *testing.B) {
+	s := newStory(b)
+	job := minutely("a")
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		job.Title = fmt.Sprint(i)
+		s.put(job)
+	}
+}

@@ -1,0 +1,28 @@
+package jobmgr
+
+import (
+	"time"
+
+	"carillon/internal/common"
+)
+
+// SetSilence shortens how long the watcher bears a silent watch.
+func (w *Watcher) SetSilence(d time.Duration) { w.silence = d }
+
+// UpToDate tells whether the catalog has seen what the store wrote.
+func (s *Store) UpToDate() bool {
+	s.cfg.Catalog.mu.RLock()
+	defer s.cfg.Catalog.mu.RUnlock()
+	return s.cfg.Catalog.revision >= s.written.Load()
+}
+
+// Fill gives the catalog a whole table.
+func (c *Catalog) Fill(jobs []common.JobState) {
+	c.apply(JobsUpdate{Whole: true, Revision: 1, Jobs: jobs})
+}
+
+// Limits that tests go up to.
+const (
+	MaxTriggers = maxTriggers
+	MostCounted = mostCounted
+)

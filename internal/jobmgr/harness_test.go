@@ -1,0 +1,207 @@
+package jobmgr_test
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"go.etcd.io/etcd/api/v3/mvccpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"carillon/internal/common"
+	"carillon/internal/common/schedule"
+	"carillon/internal/etcdkit/etcdtest"
+	"carillon/internal/jobmgr"
+)
+
+// story is a keyspace with one master in it.
+type story struct {
+	testing.TB
+	server  *etcdtest.Server
+	client  *clientv3.Client
+	clock   *clock
+	catalog *jobmgr.Catalog
+	store   *jobmgr.Store
+	changed atomic.Int64 // how often the store told of a change
+}
+
+// clock is the master's wall clock; it moves only when told to.
+type clock struct{ nanos atomic.Int64 }
+
+func (c *clock) now() time.Time          { return time.Unix(0, c.nanos.Load()).UTC() }
+func (c *clock) set(t time.Time)         { c.nanos.Store(t.UnixNano()) }
+func (c *clock) forward(d time.Duration) { c.nanos.Add(int64(d)) }
+
+var (
+	noon  = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	actor = common.Actor{Name: "ann", Remote: "192.0.2.7"}
+	any0  = common.Precondition{}
+)
+
+func newStory(t testing.TB) *story {
+	s := &story{TB: t, server: etcdtest.StartServer(t), clock: &clock{}}
+	s.client = s.server.Client()
+	s.clock.set(noon)
+	s.catalog = jobmgr.NewCatalog(jobmgr.NewWatcher(s.client, func(err error) { t.Log("trouble:", err) }, func() {}))
+	s.store = s.master(s.catalog)
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() { defer close(done); _ = s.catalog.Run(ctx) }()
+	t.Cleanup(func() { cancel(); <-done })
+	return s
+}
+
+func (s *story) master(catalog *jobmgr.Catalog) *jobmgr.Store {
+	return jobmgr.NewStore(jobmgr.Config{Client: s.client, Interner: schedule.NewInterner(), Timezone: "UTC", Now: s.clock.now,
+		Catalog: catalog, Changed: func() { s.changed.Add(1) }})
+}
+
+// minutely is a job that runs every minute.
+func minutely(name string) common.Job {
+	return common.Job{Name: name, CronExpr: "* * * * *", Timezone: "UTC", Command: "true"}
+}
+
+func (s *story) put(job common.Job) common.JobState {
+	s.Helper()
+	state, _, err := s.store.Put(s.Context(), actor, job, any0)
+	if err != nil {
+		s.Fatalf("put %s: %v", job.Name, err)
+	}
+	return state
+}
+
+func (s *story) remove(name string) {
+	s.Helper()
+	if err := s.store.Delete(s.Context(), actor, name, any0, false); err != nil {
+		s.Fatalf("delete %s: %v", name, err)
+	}
+}
+
+func (s *story) trigger(name string) common.Trigger {
+	s.Helper()
+	trigger, err := s.store.Trigger(s.Context(), actor, name, "please")
+	if err != nil {
+		s.Fatalf("trigger %s: %v", name, err)
+	}
+	return trigger
+}
+
+// under reads what is under a prefix, the oldest first.
+func (s *story) under(prefix string) []*mvccpb.KeyValue {
+	s.Helper()
+	resp, err := s.client.Get(s.Context(), prefix, clientv3.WithPrefix(), clientv3.WithSort(clientv3.SortByCreateRevision, clientv3.SortAscend))
+	if err != nil {
+		s.Fatal(err)
+	}
+	return resp.Kvs
+}
+
+func (s *story) keys(prefix string) []string {
+	s.Helper()
+	kvs := s.under(prefix)
+	keys := make([]string, len(kvs))
+	for i, kv := range kvs {
+		keys[i] = string(kv.Key)
+	}
+	return keys
+}
+
+// raw writes a value as a stranger would.
+func (s *story) raw(key, value string) int64 {
+	s.Helper()
+	resp, err := s.client.Put(s.Context(), key, value)
+	if err != nil {
+		s.Fatal(err)
+	}
+	return resp.Header.Revision
+}
+
+func (s *story) revision() int64 {
+	s.Helper()
+	resp, err := s.client.Get(s.Context(), "/")
+	if err != nil {
+		s.Fatal(err)
+	}
+	return resp.Header.Revision
+}
+
+func (s *story) cursor(name string) time.Time {
+	s.Helper()
+	kvs := s.under(common.CursorKey(name))
+	if len(kvs) != 1 {
+		s.Fatalf("%d cursors of %s", len(kvs), name)
+	}
+	at, err := common.ParseTimeKey(string(kvs[0].Value))
+	if err != nil {
+		s.Fatal(err)
+	}
+	return at
+}
+
+// outcomes reads what the masters accounted for of one life of a job, by planned time.
+func (s *story) outcomes(uid string) []common.Run {
+	s.Helper()
+	return slices.SortedFunc(slices.Values(all[common.Run](s, common.OutboxOf(common.MasterOutbox)+uid+".")),
+		func(a, b common.Run) int { return cmp.Or(a.PlannedAt.Compare(b.PlannedAt), cmp.Compare(a.ID, b.ID)) })
+}
+
+// changes reads who changed a thing, the oldest first.
+func (s *story) changes(name string) []common.Change {
+	s.Helper()
+	return slices.DeleteFunc(all[common.Change](s, common.ChangesPrefix), func(c common.Change) bool { return c.Name != name })
+}
+
+func all[T any](s *story, prefix string) []T {
+	s.Helper()
+	var found []T
+	for _, kv := range s.under(prefix) {
+		v, err := common.Decode[T](kv.Value)
+		if err != nil {
+			s.Fatalf("%s: %v", kv.Key, err)
+		}
+		found = append(found, v)
+	}
+	return found
+}
+
+func encode(t testing.TB, v any) string {
+	t.Helper()
+	data, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// record is what a claim by a worker leaves.
+func record(job, uid, run, worker string) common.Record {
+	return common.Record{Run: run, Fire: strings.TrimSuffix(run, ".1"), Job: job, JobUID: uid, PlannedAt: noon, ClaimedAt: noon, Attempt: 1,
+		Cause: common.CauseCron, Owner: common.Life{Worker: worker, Name: "box-" + worker, Life: "l"}, Nonce: common.NewID()}
+}
+
+func wantCode(t testing.TB, what string, err error, want common.Code) {
+	t.Helper()
+	if err == nil || common.CodeOf(err) != want {
+		t.Fatalf("%s: error %v (%s), want code %s", what, err, common.CodeOf(err), want)
+	}
+}
+
+// eventually waits for something that another goroutine is about to bring about.
+func eventually(t testing.TB, what string, holds func() bool) {
+	t.Helper()
+	deadline := time.After(30 * time.Second)
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for !holds() {
+		select {
+		case <-deadline:
+			t.Fatalf("not within 30 s: %s", what)
+		case <-tick.C:
+		}
+	}
+}
