@@ -8,6 +8,7 @@ package registry
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -66,11 +67,17 @@ func Earlier(ctx context.Context, client *clientv3.Client, worker string) (reg c
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
 	resp, err := client.Get(ctx, common.WorkerKey(worker))
-	if err != nil || len(resp.Kvs) == 0 {
-		return common.Registration{}, false, err
+	if err != nil {
+		return common.Registration{}, false, etcdkit.Wrap(fmt.Errorf("read registration of %s: %w", worker, err))
+	}
+	if len(resp.Kvs) == 0 {
+		return common.Registration{}, false, nil
 	}
 	reg, err = common.Decode[common.Registration](resp.Kvs[0].Value)
-	return reg, true, err
+	if err != nil {
+		return common.Registration{}, true, fmt.Errorf("decode %s: %w", resp.Kvs[0].Key, err)
+	}
+	return reg, true, nil
 }
 
 // Register waits until the id is free, at most patience, and registers. It tells
@@ -82,9 +89,9 @@ func (k *Keeper) Register(ctx context.Context, patience time.Duration) error {
 		switch {
 		case err == nil:
 			return nil
-		case err == ErrTwin && time.Now().After(deadline):
+		case errors.Is(err, ErrTwin) && time.Now().After(deadline):
 			return err
-		case err != ErrTwin:
+		case !errors.Is(err, ErrTwin):
 			k.log.Warn("register_failed", "error", err)
 		}
 		if !etcdkit.Sleep(ctx, 500*time.Millisecond) {
@@ -97,7 +104,7 @@ func (k *Keeper) Register(ctx context.Context, patience time.Duration) error {
 // somebody else holds the key.
 func (k *Keeper) Run(ctx context.Context) error {
 	for etcdkit.Sleep(ctx, k.every) {
-		if err := k.write(ctx); err == ErrTwin {
+		if err := k.write(ctx); errors.Is(err, ErrTwin) {
 			return err
 		} else if err != nil && ctx.Err() == nil {
 			k.log.Warn("register_failed", "error", err)

@@ -1,0 +1,377 @@
+package registry_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"reflect"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"go.etcd.io/etcd/api/v3/mvccpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"carillon/internal/common"
+	"carillon/internal/etcdkit/etcdtest"
+	"carillon/internal/registry"
+)
+
+// leases is a session that takes a new lease whenever the last was found to be gone.
+type leases struct {
+	client *clientv3.Client
+	ttl    int64
+
+	mu          sync.Mutex
+	live        clientv3.LeaseID
+	invalidated []clientv3.LeaseID
+}
+
+func (l *leases) Lease(ctx context.Context) (clientv3.LeaseID, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.live == 0 {
+		granted, err := l.client.Grant(ctx, l.ttl)
+		if err != nil {
+			return 0, err
+		}
+		l.live = granted.ID
+	}
+	return l.live, nil
+}
+
+func (l *leases) Invalidate(id clientv3.LeaseID) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.invalidated = append(l.invalidated, id)
+	if l.live == id {
+		l.live = 0
+	}
+}
+
+// worker is one life of a worker.
+type worker struct {
+	testing.TB
+	client *clientv3.Client
+	leases *leases
+	keeper *registry.Keeper
+
+	mu      sync.Mutex
+	running int
+}
+
+const tick = 20 * time.Millisecond
+
+func newWorker(t testing.TB, client *clientv3.Client, id, life string) *worker {
+	w := &worker{TB: t, client: client, leases: &leases{client: client, ttl: 600}}
+	w.keeper = registry.NewKeeper(client, w.leases, slog.New(slog.DiscardHandler), tick, func() common.Registration {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		return common.Registration{Life: common.Life{Worker: id, Name: "box", Life: life}, Host: "h", Slots: 4, Running: w.running}
+	})
+	return w
+}
+
+func (w *worker) runs(n int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.running = n
+}
+
+func (w *worker) register() {
+	w.Helper()
+	if err := w.keeper.Register(w.Context(), time.Minute); err != nil {
+		w.Fatal(err)
+	}
+}
+
+// keep runs the keeper; what it returns comes out of the channel. It ends with the test.
+func (w *worker) keep() <-chan error {
+	ctx, cancel := context.WithCancel(w.Context())
+	ended, err := make(chan struct{}), make(chan error, 1)
+	go func() { defer close(ended); err <- w.keeper.Run(ctx) }()
+	w.Cleanup(func() { cancel(); <-ended })
+	return err
+}
+
+func key(t testing.TB, client *clientv3.Client, worker string) *mvccpb.KeyValue {
+	t.Helper()
+	resp, err := client.Get(t.Context(), common.WorkerKey(worker))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(resp.Kvs) == 0 {
+		return &mvccpb.KeyValue{}
+	}
+	return resp.Kvs[0]
+}
+
+func lifeOf(t testing.TB, client *clientv3.Client, worker string) (life string, lease int64) {
+	t.Helper()
+	reg, found, err := registry.Earlier(t.Context(), client, worker)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !found {
+		return "", 0
+	}
+	return reg.Life.Life, reg.Lease
+}
+
+func encode(t testing.TB, v any) string {
+	t.Helper()
+	data, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+func eventually(t testing.TB, what string, holds func() bool) {
+	t.Helper()
+	deadline := time.After(30 * time.Second)
+	poll := time.NewTicker(5 * time.Millisecond)
+	defer poll.Stop()
+	for !holds() {
+		select {
+		case <-deadline:
+			t.Fatalf("not within 30 s: %s", what)
+		case <-poll.C:
+		}
+	}
+}
+
+func TestRegisterRefreshList(t *testing.T) {
+	client := etcdtest.Start(t)
+	if workers, err := registry.List(t.Context(), client); err != nil || len(workers) != 0 {
+		t.Fatalf("%v, %v", err, workers)
+	}
+	b, a := newWorker(t, client, "b", "life-b"), newWorker(t, client, "a", "life-a")
+	b.register()
+	a.register()
+	if _, err := client.Put(t.Context(), common.WorkerKey("aa"), "{"); err != nil { // is passed over
+		t.Fatal(err)
+	}
+	ids := func() (ids []string, running []int) {
+		workers, err := registry.List(t.Context(), client)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, w := range workers {
+			ids, running = append(ids, w.Worker), append(running, w.Running)
+			if w.Slots != 4 || w.Host != "h" || w.Lease == 0 {
+				t.Fatalf("%+v", w)
+			}
+		}
+		return ids, running
+	}
+	if got, _ := ids(); !slices.Equal(got, []string{"a", "b"}) {
+		t.Fatalf("listed %v", got)
+	}
+	kv := key(t, client, "a")
+	if _, lease := lifeOf(t, client, "a"); kv.Lease != lease || kv.Lease != int64(a.leases.live) {
+		t.Fatalf("the key is under lease %x, says %x, the session's is %x", kv.Lease, lease, a.leases.live)
+	}
+	ended := a.keep()
+	a.runs(3)
+	eventually(t, "the registration is fresh", func() bool { _, running := ids(); return slices.Equal(running, []int{3, 0}) })
+	if now := key(t, client, "a"); now.CreateRevision != kv.CreateRevision {
+		t.Fatal("a refresh made the key anew")
+	}
+	if _, err := client.Revoke(t.Context(), b.leases.live); err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := ids(); !slices.Equal(got, []string{"a"}) {
+		t.Fatalf("listed %v after the end of b", got)
+	}
+	select {
+	case err := <-ended:
+		t.Fatalf("the keeper ended: %v", err)
+	default:
+	}
+}
+
+func TestKeeperEndsWithItsContext(t *testing.T) {
+	w := newWorker(t, etcdtest.Start(t), "w", "life")
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- w.keeper.Run(ctx) }()
+	eventually(t, "it is registered", func() bool { life, _ := lifeOf(t, w.client, "w"); return life == "life" })
+	cancel()
+	if err := <-ended; err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Another process under the same id waits, gives up, and has touched nothing.
+func TestTwin(t *testing.T) {
+	client := etcdtest.Start(t)
+	first, twin := newWorker(t, client, "w", "first"), newWorker(t, client, "w", "twin")
+	first.register()
+	before := key(t, client, "w")
+	if err := twin.keeper.Register(t.Context(), time.Second); !errors.Is(err, registry.ErrTwin) {
+		t.Fatalf("the twin registered: %v", err)
+	}
+	if err := twin.keeper.Run(t.Context()); !errors.Is(err, registry.ErrTwin) {
+		t.Fatalf("the twin keeps on: %v", err)
+	}
+	if now := key(t, client, "w"); now.ModRevision != before.ModRevision {
+		t.Fatalf("the twin wrote %s", now.Value)
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	stop := errors.New("stopping")
+	time.AfterFunc(tick, func() { cancel(stop) })
+	if err := twin.keeper.Register(ctx, time.Hour); !errors.Is(err, stop) {
+		t.Fatalf("a stopped registration ended with %v", err)
+	}
+}
+
+// A key that nobody can read is somebody's.
+func TestUnreadableRegistrationIsNotOverwritten(t *testing.T) {
+	client := etcdtest.Start(t)
+	if _, err := client.Put(t.Context(), common.WorkerKey("w"), "{"); err != nil {
+		t.Fatal(err)
+	}
+	if err := newWorker(t, client, "w", "life").keeper.Register(t.Context(), 0); !errors.Is(err, registry.ErrTwin) {
+		t.Fatalf("registered: %v", err)
+	}
+	if kv := key(t, client, "w"); string(kv.Value) != "{" {
+		t.Fatalf("it was overwritten with %s", kv.Value)
+	}
+}
+
+// Of many who start at the same time under one id, one registers.
+func TestTwinsAtTheSameTime(t *testing.T) {
+	client := etcdtest.Start(t)
+	var wg sync.WaitGroup
+	errs := make([]error, 8)
+	for i := range errs {
+		w := newWorker(t, client, "w", string(rune('a'+i)))
+		wg.Go(func() { errs[i] = w.keeper.Register(t.Context(), time.Second) })
+	}
+	wg.Wait()
+	life, _ := lifeOf(t, client, "w")
+	for i, err := range errs {
+		if mine := life == string(rune('a'+i)); mine != (err == nil) || !mine && !errors.Is(err, registry.ErrTwin) {
+			t.Errorf("%c: %v, registered is %s", 'a'+i, err, life)
+		}
+	}
+}
+
+// A restart waits for the earlier life's lease to end.
+func TestRegisterAfterAnEarlierLife(t *testing.T) {
+	client := etcdtest.Start(t)
+	earlier := newWorker(t, client, "w", "first")
+	earlier.leases.ttl = 2 // and nobody keeps it alive
+	earlier.register()
+	if reg, found, err := registry.Earlier(t.Context(), client, "w"); err != nil || !found || reg.Life.Life != "first" || reg.Lease != int64(earlier.leases.live) {
+		t.Fatalf("%v, found %v, %+v", err, found, reg)
+	}
+	later := newWorker(t, client, "w", "second")
+	later.register()
+	if life, _ := lifeOf(t, client, "w"); life != "second" {
+		t.Fatalf("registered is %s", life)
+	}
+}
+
+func TestEarlier(t *testing.T) {
+	client := etcdtest.Start(t)
+	if reg, found, err := registry.Earlier(t.Context(), client, "w"); err != nil || found {
+		t.Fatalf("%v, %+v", err, reg)
+	}
+	want := common.Registration{Life: common.Life{Worker: "ww", Life: "l", BootID: "b", PIDNamespace: "p"}, Lease: 7}
+	for worker, value := range map[string]string{"ww": encode(t, want), "w": "{"} {
+		if _, err := client.Put(t.Context(), common.WorkerKey(worker), value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if reg, found, err := registry.Earlier(t.Context(), client, "ww"); err != nil || !found || !reflect.DeepEqual(reg, want) {
+		t.Fatalf("%v, found %v, %+v", err, found, reg)
+	}
+	if _, found, err := registry.Earlier(t.Context(), client, "w"); err == nil || !found {
+		t.Fatalf("a value that does not decode: %v, found %v", err, found)
+	}
+	_ = client.Close()
+	if _, found, err := registry.Earlier(t.Context(), client, "w"); err == nil || found {
+		t.Fatalf("without etcd: %v, found %v", err, found)
+	}
+}
+
+// The lease dies and takes the registration with it: it comes back under a new one.
+func TestLostLease(t *testing.T) {
+	client := etcdtest.Start(t)
+	w := newWorker(t, client, "w", "life")
+	w.register()
+	lost := w.leases.live
+	ended := w.keep()
+	if _, err := client.Revoke(t.Context(), lost); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "it is registered under another lease", func() bool {
+		kv := key(t, client, "w")
+		return kv.Lease != 0 && kv.Lease != int64(lost)
+	})
+	kv := key(t, client, "w")
+	if life, lease := lifeOf(t, client, "w"); life != "life" || lease != kv.Lease {
+		t.Fatalf("life %s, lease %x, under %x", life, lease, kv.Lease)
+	}
+	w.leases.mu.Lock()
+	invalidated := slices.Clone(w.leases.invalidated)
+	w.leases.mu.Unlock()
+	if !slices.Contains(invalidated, lost) {
+		t.Fatal("the session was not told that its lease is gone")
+	}
+	// The key may vanish while the lease lives, too.
+	if _, err := client.Delete(t.Context(), common.WorkerKey("w")); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "it is registered again", func() bool { life, _ := lifeOf(t, client, "w"); return life == "life" })
+	select {
+	case err := <-ended:
+		t.Fatalf("the keeper ended: %v", err)
+	default:
+	}
+}
+
+// A session with a new lease takes the registration along while the old one lives,
+// so that the end of the old one does not take it away.
+func TestMovesToANewLease(t *testing.T) {
+	client := etcdtest.Start(t)
+	w := newWorker(t, client, "w", "life")
+	w.register()
+	old, created := w.leases.live, key(t, client, "w").CreateRevision
+	w.leases.Invalidate(old)
+	w.register()
+	if _, err := client.Revoke(t.Context(), old); err != nil {
+		t.Fatal(err)
+	}
+	if kv := key(t, client, "w"); kv.CreateRevision != created || kv.Lease == int64(old) || kv.Lease == 0 {
+		t.Fatalf("%+v", kv)
+	}
+}
+
+// A worker that slept through its lease and finds somebody else in its place does
+// not throw it out, but ends.
+func TestReplacedWhileAway(t *testing.T) {
+	client := etcdtest.Start(t)
+	sleeper, other := newWorker(t, client, "w", "sleeper"), newWorker(t, client, "w", "other")
+	sleeper.register()
+	if _, err := client.Revoke(t.Context(), sleeper.leases.live); err != nil {
+		t.Fatal(err)
+	}
+	other.register()
+	before := key(t, client, "w")
+	select {
+	case err := <-sleeper.keep():
+		if !errors.Is(err, registry.ErrTwin) {
+			t.Fatalf("ended with %v", err)
+		}
+	case <-time.After(30 * time.Second):
+		t.Fatal("it keeps on")
+	}
+	if now := key(t, client, "w"); now.ModRevision != before.ModRevision {
+		t.Fatalf("it wrote %s", now.Value)
+	}
+}
