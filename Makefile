@@ -68,8 +68,8 @@ lint: ## golangci-lint; building it takes some minutes, once
 	bin/golangci-lint run ./...
 
 .PHONY: web
-web: need-node web/node_modules ## build the console into web/dist
-	cd web && npm run build
+web: need-node web/node_modules ## make the console's types and build it into web/dist
+	cd web && npm run gen && npm run build
 
 .PHONY: generate
 generate: need-node web/node_modules ## write the files that tests compare: pages, OpenAPI, types

@@ -78,7 +78,7 @@ func (c *console) serve(w http.ResponseWriter, r *http.Request, file asset) {
 	h.Set("Content-Type", file.mime)
 	h.Set("ETag", file.etag)
 	h.Set("Cache-Control", "no-cache")
-	h.Set("Content-Security-Policy", policyPage)
+	h.Set("Content-Security-Policy", policyConsole)
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(file.data))
 }
 

@@ -12,7 +12,7 @@ func TestConsole(t *testing.T) {
 	for _, target := range []string{"/", "/jobs", "/jobs/nightly.report/edit", "/runs/a.b.1", "/index.html"} {
 		w := h.want(http.StatusOK, as("", http.MethodGet, target, "", html...))
 		if !strings.Contains(w.Body.String(), "<title>Carillon") || !strings.HasPrefix(w.Header().Get("Content-Type"), "text/html") ||
-			w.Header().Get("Content-Security-Policy") != policyPage {
+			w.Header().Get("Content-Security-Policy") != policyConsole {
 			t.Errorf("%s: %v %s", target, w.Header(), w.Body)
 		}
 	}

@@ -55,7 +55,7 @@ func static(mediaType string, data []byte) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", mediaType)
 		w.Header().Set("Cache-Control", "no-cache")
-		w.Header().Set("Content-Security-Policy", policyPage)
+		w.Header().Set("Content-Security-Policy", policyDocs)
 		_, _ = w.Write(data) // the client may be gone
 	})
 }

@@ -92,10 +92,10 @@ func logRequest(log *slog.Logger, r *http.Request, rec *recorder, v *visit, took
 		slog.String("remote", v.remote), slog.String("actor", name))
 }
 
-// Content security policies. The console's component library writes style elements.
+// Content security policies. The docs page carries its own style; the console needs nothing inline.
 const (
-	policyPage = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; object-src 'none'; " +
-		"base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+	policyConsole = "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+	policyDocs    = "default-src 'self'; style-src 'self' 'unsafe-inline'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 	policyNothing = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox"
 )
 
