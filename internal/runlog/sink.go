@@ -34,7 +34,7 @@ type SinkMetrics interface {
 type SinkConfig struct {
 	FlushEvery  time.Duration // output waits at most this long; default 1 s
 	FlushBytes  int           // and no more than this much; default 64 KiB
-	BufferBytes int           // of output kept while the store is away; default 64 MiB
+	BufferBytes int           // of memory for output while the store is away; default 64 MiB
 	PollEvery   time.Duration // the source is looked at this often without being woken; default 5 s
 	Batch       int           // outcomes taken at once; default 500
 }
@@ -55,8 +55,10 @@ type Sink struct {
 
 	mu       sync.Mutex
 	chunks   []common.Chunk
-	buffered int
+	buffered int  // bytes that the chunks take, those being written included
 	outcomes bool // the source was said to have something
+
+	bad int // what the source holds that cannot be read, and stays there; owned by Run
 }
 
 // NewSink makes a sink from a source to a writer.
@@ -81,18 +83,25 @@ func NewSink(cfg SinkConfig, source Source, writer Writer, log *slog.Logger, met
 // Chunk takes a piece of output. The sink keeps its data.
 func (s *Sink) Chunk(c common.Chunk) {
 	s.mu.Lock()
-	if s.buffered+len(c.Data) > s.cfg.BufferBytes {
+	if s.buffered+cost(&c) > s.cfg.BufferBytes {
 		s.mu.Unlock()
 		s.metrics.OutputDropped(len(c.Data))
 		return
 	}
 	s.chunks = append(s.chunks, c)
-	s.buffered += len(c.Data)
+	s.buffered += cost(&c)
 	full := s.buffered >= s.cfg.FlushBytes
 	s.mu.Unlock()
 	if full {
 		s.poke()
 	}
+}
+
+// cost is the memory that a chunk takes: without its frame a buffer full of
+// single lines would be many times as large as it may be.
+func cost(c *common.Chunk) int {
+	const frame = 160
+	return frame + len(c.Data)
 }
 
 // Outcomes says that the source has something new.
@@ -170,18 +179,31 @@ func (s *Sink) takeOutcomes() bool {
 	return was
 }
 
-// store writes one batch. The output is taken after the outcomes were read, so
-// that a run's output is stored no later than its outcome.
-func (s *Sink) store(ctx context.Context, look bool) (more bool, err error) {
-	var pending Pending
-	if look {
-		if pending, err = s.source.Pending(ctx, s.cfg.Batch); err != nil {
-			return false, err
-		}
-		s.metrics.QueueDepth("outbox", len(pending.Batch.Runs)+len(pending.Bad))
+// pending reads the source. What cannot be read there is told once, and does not
+// stand in the way of what comes after it.
+func (s *Sink) pending(ctx context.Context) (Pending, error) {
+	pending, err := s.source.Pending(ctx, s.cfg.Batch+s.bad)
+	if err != nil {
+		return Pending{}, err
+	}
+	s.metrics.QueueDepth("outbox", len(pending.Batch.Runs)+len(pending.Bad))
+	if len(pending.Bad) != s.bad {
+		s.bad = len(pending.Bad)
 		for _, bad := range pending.Bad {
 			s.log.Error("outcome_unreadable", "error", bad)
 		}
+	}
+	return pending, nil
+}
+
+// store writes one batch. The output is taken after the outcomes were read, so
+// that a run's output is stored no later than its outcome. It is stored also
+// while the source cannot be read.
+func (s *Sink) store(ctx context.Context, look bool) (more bool, err error) {
+	var pending Pending
+	var unread error
+	if look {
+		pending, unread = s.pending(ctx)
 	}
 	chunks, rest := s.takeChunks()
 	batch := pending.Batch
@@ -191,7 +213,7 @@ func (s *Sink) store(ctx context.Context, look bool) (more bool, err error) {
 		pending = Pending{More: true}
 	}
 	if batch.Empty() {
-		return false, nil
+		return pending.More, unread
 	}
 	began := time.Now()
 	err = s.writer.Write(ctx, batch)
@@ -206,7 +228,7 @@ func (s *Sink) store(ctx context.Context, look bool) (more bool, err error) {
 			return false, err
 		}
 	}
-	return pending.More, nil
+	return pending.More, unread
 }
 
 // takeChunks takes what one batch may hold, and tells whether there is more.
@@ -236,7 +258,7 @@ func (s *Sink) release(chunks []common.Chunk) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i := range chunks {
-		s.buffered -= len(chunks[i].Data)
+		s.buffered -= cost(&chunks[i])
 	}
 	s.metrics.QueueDepth("output_bytes", s.buffered)
 }

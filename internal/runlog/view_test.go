@@ -1,0 +1,253 @@
+package runlog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"carillon/internal/common"
+)
+
+// The places of a run, in the order in which it goes through them.
+const (
+	nowhere = iota
+	inTrigger
+	inRecord
+	inOutbox
+	inBoth // the outbox and the store: stored, not yet acked
+	inStore
+	places
+)
+
+// history is runs on their way, and the two ports of a view on them. Between two
+// looks, whatever may happen does.
+type history struct {
+	runs    []common.Run // newest first
+	at      []int        // the place of each
+	between func()       // the two looks of a view
+}
+
+// as shows a run as its place does.
+func (h *history) as(i int) common.Run {
+	run := h.runs[i]
+	switch h.at[i] {
+	case inTrigger:
+		run.Status = common.StatusWaiting
+	case inRecord:
+		run.Status = common.StatusRunning
+	default:
+		run.Status = common.StatusSucceeded
+	}
+	return run
+}
+
+func (h *history) LiveRuns(context.Context) ([]common.Run, error) {
+	var live []common.Run
+	for i := range h.runs {
+		if h.at[i] >= inTrigger && h.at[i] <= inBoth {
+			live = append(live, h.as(i))
+		}
+	}
+	slices.Reverse(live) // in no order that helps
+	h.between()
+	return live, nil
+}
+
+func (h *history) LiveRun(ctx context.Context, id string) (common.Run, bool, error) {
+	live, err := h.LiveRuns(ctx)
+	i := slices.IndexFunc(live, func(r common.Run) bool { return r.ID == id })
+	if i < 0 {
+		return common.Run{}, false, err
+	}
+	return live[i], true, err
+}
+
+func (h *history) Runs(_ context.Context, q Query) ([]common.Run, error) {
+	var stored []common.Run
+	for i := range h.runs {
+		if run := h.as(i); h.at[i] >= inBoth && q.Matches(&run) && (q.Limit == 0 || len(stored) < q.Limit) {
+			stored = append(stored, run)
+		}
+	}
+	return stored, nil
+}
+
+func (h *history) Run(_ context.Context, id string) (common.Run, error) {
+	for i := range h.runs {
+		if h.runs[i].ID == id && h.at[i] >= inBoth {
+			return h.as(i), nil
+		}
+	}
+	return common.Run{}, common.Errorf(common.CodeNotFound, "no run %s", id)
+}
+
+func (h *history) Output(context.Context, string, int64, int) ([]common.Chunk, error) {
+	return nil, nil
+}
+func (h *history) Changes(context.Context, ChangeQuery) ([]common.Change, error) { return nil, nil }
+
+// drawHistory makes runs with planned times that often are the same, and lets any of
+// them move on, by any number of places, whenever somebody looks.
+func drawHistory(t *rapid.T) *history {
+	h := &history{}
+	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	for i := range rapid.IntRange(0, 20).Draw(t, "runs") {
+		h.runs = append(h.runs, common.Run{ID: fmt.Sprintf("run-%02d", i), Job: rapid.SampledFrom([]string{"a", "b"}).Draw(t, "job"),
+			PlannedAt: start.Add(time.Duration(rapid.IntRange(0, 5).Draw(t, "planned")))})
+		h.at = append(h.at, rapid.IntRange(nowhere, places-1).Draw(t, "place"))
+	}
+	slices.SortFunc(h.runs, func(a, b common.Run) int { return PositionOf(&a).Compare(PositionOf(&b)) })
+	h.between = func() {
+		for i := range h.at {
+			if rapid.Bool().Draw(t, "moves") {
+				h.at[i] = rapid.IntRange(h.at[i], places-1).Draw(t, "to")
+			}
+		}
+	}
+	return h
+}
+
+func TestEveryRunIsListedOnce(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		h := drawHistory(t)
+		view := NewView(h, h)
+		q := Query{Limit: rapid.IntRange(1, 5).Draw(t, "limit"), Job: rapid.SampledFrom([]string{"", "a"}).Draw(t, "job")}
+		var must []string // what was accepted before the first look
+		for i := range h.runs {
+			if h.at[i] != nowhere && (q.Job == "" || h.runs[i].Job == q.Job) {
+				must = append(must, h.runs[i].ID)
+			}
+		}
+		var listed []common.Run
+		for {
+			h.between()
+			page, err := view.Runs(t.Context(), q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(page) > q.Limit {
+				t.Fatalf("%d runs on a page of %d", len(page), q.Limit)
+			}
+			listed = append(listed, page...)
+			if len(page) < q.Limit {
+				break
+			}
+			q.Before = new(PositionOf(&page[len(page)-1]))
+		}
+		count := map[string]int{}
+		for i := range listed {
+			count[listed[i].ID]++
+			if i > 0 && PositionOf(&listed[i-1]).Compare(PositionOf(&listed[i])) >= 0 {
+				t.Fatalf("%s is listed after %s", listed[i].ID, listed[i-1].ID)
+			}
+			if q.Job != "" && listed[i].Job != q.Job {
+				t.Fatalf("%s is of job %s", listed[i].ID, listed[i].Job)
+			}
+		}
+		for _, id := range must {
+			if count[id] != 1 {
+				t.Fatalf("%s is listed %d times", id, count[id])
+			}
+		}
+		for id, n := range count { // what came later may be there, once
+			if n != 1 {
+				t.Fatalf("%s is listed %d times", id, n)
+			}
+		}
+	})
+}
+
+func TestEveryRunIsFound(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		h := drawHistory(t)
+		view := NewView(h, h)
+		for i := range h.runs {
+			accepted := h.at[i] != nowhere
+			run, err := view.Run(t.Context(), h.runs[i].ID)
+			switch {
+			case err == nil && run.ID != h.runs[i].ID:
+				t.Fatalf("asked for %s, got %s", h.runs[i].ID, run.ID)
+			case err != nil && (accepted || common.CodeOf(err) != common.CodeNotFound):
+				t.Fatalf("%s: %v", h.runs[i].ID, err)
+			}
+		}
+		if _, err := view.Run(t.Context(), "never"); common.CodeOf(err) != common.CodeNotFound {
+			t.Fatalf("a run that never was: %v", err)
+		}
+	})
+}
+
+// What is stored is shown as it is stored, and not as it was live a moment before.
+func TestStoredWinsOverLive(t *testing.T) {
+	run := common.Run{ID: "r", PlannedAt: time.Unix(5, 0)}
+	h := &history{runs: []common.Run{run}, at: []int{inRecord}}
+	h.between = func() { h.at[0] = inStore }
+	runs, err := NewView(h, h).Runs(t.Context(), Query{})
+	if err != nil || len(runs) != 1 || runs[0].Status != common.StatusSucceeded {
+		t.Fatalf("listed %+v, %v", runs, err)
+	}
+}
+
+func TestViewPassesErrorsOn(t *testing.T) {
+	away := errors.New("away")
+	h := &history{between: func() {}}
+	for _, view := range []*View{NewView(broken{away}, h), NewView(h, brokenStore{h, away})} {
+		if _, err := view.Runs(t.Context(), Query{}); !errors.Is(err, away) {
+			t.Errorf("list: %v", err)
+		}
+		if _, err := view.Run(t.Context(), "r"); !errors.Is(err, away) {
+			t.Errorf("run: %v", err)
+		}
+	}
+}
+
+type broken struct{ err error }
+
+func (b broken) LiveRuns(context.Context) ([]common.Run, error) { return nil, b.err }
+func (b broken) LiveRun(context.Context, string) (common.Run, bool, error) {
+	return common.Run{}, false, b.err
+}
+
+type brokenStore struct {
+	*history
+	err error
+}
+
+func (b brokenStore) Runs(context.Context, Query) ([]common.Run, error) { return nil, b.err }
+func (b brokenStore) Run(context.Context, string) (common.Run, error)   { return common.Run{}, b.err }
+
+func TestQueryMatches(t *testing.T) {
+	at := time.Date(2026, 1, 1, 0, 0, 0, 5, time.UTC)
+	run := common.Run{ID: "m", Job: "j", JobUID: "u", Group: "g", Worker: "w", Cause: common.CauseCron, Status: common.StatusLost, PlannedAt: at}
+	for _, c := range []struct {
+		q    Query
+		want bool
+	}{
+		{Query{}, true},
+		{Query{Job: "j", JobUID: "u", Group: "g", Worker: "w", Cause: common.CauseCron, Statuses: []common.Status{common.StatusKilled, common.StatusLost}}, true},
+		{Query{Job: "x"}, false},
+		{Query{JobUID: "x"}, false},
+		{Query{Group: "x"}, false},
+		{Query{Worker: "x"}, false},
+		{Query{Cause: common.CauseManual}, false},
+		{Query{Statuses: []common.Status{common.StatusKilled}}, false},
+		{Query{From: at}, true},
+		{Query{From: at.Add(1)}, false},
+		{Query{To: at}, false},
+		{Query{To: at.Add(1)}, true},
+		{Query{Before: &Position{at, "m"}}, false},
+		{Query{Before: &Position{at, "n"}}, true},
+		{Query{Before: &Position{at, "l"}}, false},
+		{Query{Before: &Position{at.Add(1), "a"}}, true},
+		{Query{Before: &Position{at.Add(-1), "z"}}, false},
+	} {
+		if got := c.q.Matches(&run); got != c.want {
+			t.Errorf("%+v: %v", c.q, got)
+		}
+	}
+}
