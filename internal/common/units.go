@@ -27,7 +27,7 @@ func (d Duration) Value() (time.Duration, error) {
 		}
 	}
 	rest, err := time.ParseDuration(text)
-	if err != nil || rest < 0 {
+	if err != nil || rest < 0 || days+rest < 0 {
 		return 0, fmt.Errorf("%.40q is not a duration", string(d))
 	}
 	return days + rest, nil
@@ -60,11 +60,11 @@ func (s Size) Value() (int64, error) {
 		if !found {
 			continue
 		}
-		n, err := strconv.ParseInt(digits, 10, 32)
-		if err != nil || n < 0 {
+		n, err := strconv.ParseUint(digits, 10, 31)
+		if err != nil {
 			break
 		}
-		return n * u.factor, nil
+		return int64(n) * u.factor, nil
 	}
 	return 0, fmt.Errorf("%.40q is not a size; write 512KiB, 16MiB or 1GiB", string(s))
 }

@@ -89,7 +89,7 @@ func (j *Job) commandFaults(c *checker) {
 		case strings.HasPrefix(k, "CARILLON_"):
 			c.add("env."+k, "env_reserved", k, "is reserved: CARILLON_ variables are set by the worker")
 		}
-		c.text("env."+k, j.Env[k])
+		c.text("env."+Excerpt(k), j.Env[k])
 	}
 }
 
