@@ -187,6 +187,9 @@ func (s *Sink) pending(ctx context.Context) (Pending, error) {
 		return Pending{}, err
 	}
 	s.metrics.QueueDepth("outbox", len(pending.Batch.Runs)+len(pending.Bad))
+	if pending.Batch.Empty() && len(pending.Bad) <= s.bad {
+		pending.More = false // to look again at once would show the same
+	}
 	if len(pending.Bad) != s.bad {
 		s.bad = len(pending.Bad)
 		for _, bad := range pending.Bad {

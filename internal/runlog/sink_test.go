@@ -37,7 +37,8 @@ type world struct {
 	away    func(nth int) error // of the store
 	cut     func(nth int) error // of the source
 	noAck   error
-	hang    bool // the store answers nothing
+	hang    bool          // the store answers nothing
+	slow    time.Duration // that a write takes
 	dropped int
 	largest int // the most output in one write
 }
@@ -85,6 +86,12 @@ func (w *world) ack(runs []common.Run) error {
 }
 
 func (w *world) Write(ctx context.Context, b Batch) error {
+	w.mu.Lock()
+	slow := w.slow
+	w.mu.Unlock()
+	if slow > 0 {
+		time.Sleep(slow)
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.writes++
@@ -499,7 +506,7 @@ func TestSinkThroughAnyWeather(t *testing.T) {
 					}
 				}
 				d.set(func() {
-					d.away, d.cut, d.unread = storm(2), storm(3), int(seed%4)
+					d.away, d.cut, d.unread, d.slow = storm(2), storm(3), int(seed%4), 100*time.Millisecond
 				})
 				runs, chunks := 0, 0
 				for range 300 {
@@ -521,7 +528,7 @@ func TestSinkThroughAnyWeather(t *testing.T) {
 						chunks++
 					}
 				}
-				d.set(func() { d.away, d.cut = nil, nil })
+				d.set(func() { d.away, d.cut, d.slow = nil, nil, 0 })
 				if err := d.end(drain); err != nil {
 					d.t.Fatal(err)
 				}
