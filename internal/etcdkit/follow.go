@@ -150,7 +150,8 @@ func (f *Follower) watch(ctx context.Context, from int64, receive func(context.C
 
 // changes folds the events of a response: the last one of each key stands.
 func changes(resp clientv3.WatchResponse) Update {
-	update := Update{Revision: resp.Header.Revision}
+	// The header may be ahead of the events while a watch catches up.
+	update := Update{Revision: resp.Events[len(resp.Events)-1].Kv.ModRevision}
 	last := make(map[string]int, len(resp.Events))
 	for i, ev := range resp.Events {
 		last[string(ev.Kv.Key)] = i

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -67,13 +68,16 @@ func (s *Store) Create(ctx context.Context, actor common.Actor, job common.Job) 
 // Put creates or replaces a job. Where nothing would change it writes nothing.
 func (s *Store) Put(ctx context.Context, actor common.Actor, job common.Job, pre common.Precondition) (common.JobState, bool, error) {
 	job, faults := s.prepare(job)
-	if len(faults) > 0 {
-		return common.JobState{}, false, common.Invalid("the job cannot be saved", faults...)
+	if slices.ContainsFunc(faults, func(f common.Fault) bool { return f.Code != schedule.CodePast }) {
+		return common.JobState{}, false, refused(faults)
 	}
 	for range tries {
 		seen, err := s.look(ctx, job.Name)
 		if err != nil {
 			return common.JobState{}, false, err
+		}
+		if len(faults) > 0 && !seen.hasTimetable(&job) {
+			return common.JobState{}, false, refused(faults)
 		}
 		if err := seen.satisfies(job.Name, pre); err != nil {
 			return common.JobState{}, false, err
@@ -90,6 +94,20 @@ func (s *Store) Put(ctx context.Context, actor common.Actor, job common.Job, pre
 		}
 	}
 	return common.JobState{}, false, busy(job.Name)
+}
+
+func refused(faults []common.Fault) error {
+	return common.Invalid("the job cannot be saved", faults...)
+}
+
+// hasTimetable tells whether the job stands with this very timetable: it may be
+// saved again also when its last fire is over.
+func (s seen) hasTimetable(job *common.Job) bool {
+	if s.job == nil {
+		return false
+	}
+	old, err := s.state()
+	return err == nil && !timetableChanged(&old.Job, job)
 }
 
 // Validate gives the job as it would be stored, and everything that is wrong with it.
@@ -307,7 +325,12 @@ func (s *Store) look(ctx context.Context, name string) (seen, error) {
 
 // state decodes what was seen.
 func (s seen) state() (common.JobState, error) {
-	return decodeJob(s.job, s.cursor)
+	state, err := decodeJob(s.job, s.cursor)
+	if err != nil {
+		return common.JobState{}, &common.Error{Code: common.CodeInternal, Message: "the job is damaged in etcd and has no plan", Err: err,
+			Hint: "delete it, and create it again"}
+	}
+	return state, nil
 }
 
 // remains is what can be told of a job that cannot be read, or has no cursor.

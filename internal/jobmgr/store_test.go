@@ -344,3 +344,25 @@ func TestTriggerLimit(t *testing.T) {
 		t.Fatalf("%d accounted for, left %v", n, s.keys(common.TriggersPrefix))
 	}
 }
+
+// A job whose last fire is over can be saved again, with other words, but not made.
+func TestPutAfterTheLastFire(t *testing.T) {
+	s := newStory(t)
+	job := minutely("once")
+	job.CronExpr = "@at 2026-03-01T13:00:00Z"
+	saved := s.put(job)
+	s.clock.forward(2 * time.Hour)
+	if again := s.put(job); again.Version != saved.Version {
+		t.Errorf("the same job again made version %d of %d", again.Version, saved.Version)
+	}
+	job.Title = "once, long ago"
+	if again := s.put(job); again.Title != job.Title {
+		t.Errorf("%+v", again)
+	}
+	for _, late := range []common.Job{{Name: "late", CronExpr: job.CronExpr, Timezone: "UTC", Command: "true"},
+		{Name: "once", CronExpr: "@at 2026-03-01T13:30:00Z", Timezone: "UTC", Command: "true"}} {
+		if _, _, err := s.store.Put(t.Context(), actor, late, any0); common.CodeOf(err) != common.CodeInvalid {
+			t.Errorf("%s at %s: %v", late.Name, late.CronExpr, err)
+		}
+	}
+}

@@ -16,6 +16,7 @@ type Master struct {
 	failures    prometheus.Counter
 	watchLag    prometheus.Gauge
 	jobs        prometheus.Gauge
+	damaged     prometheus.Gauge
 }
 
 // NewMaster declares the master's metrics.
@@ -33,6 +34,8 @@ func NewMaster(r *Registry) *Master {
 			"Time since etcd was last heard of on the master's watch.").WithLabelValues(),
 		jobs: r.gauge("master_jobs",
 			"Jobs that are defined.").WithLabelValues(),
+		damaged: r.gauge("master_damaged_jobs",
+			"Jobs that cannot be read in etcd, and so have no plan; the log names them.").WithLabelValues(),
 	}
 }
 
@@ -65,5 +68,8 @@ func (m *Master) LogStoreError() { m.failures.Inc() }
 // WatchLag says how long ago etcd was last heard of.
 func (m *Master) WatchLag(d time.Duration) { m.watchLag.Set(d.Seconds()) }
 
-// Jobs says how many jobs are defined.
-func (m *Master) Jobs(n int) { m.jobs.Set(float64(n)) }
+// Jobs says how many jobs are defined, and how many more are damaged in etcd.
+func (m *Master) Jobs(n, damaged int) {
+	m.jobs.Set(float64(n))
+	m.damaged.Set(float64(damaged))
+}

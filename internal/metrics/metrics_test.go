@@ -102,7 +102,7 @@ func useMaster(m *Master) {
 	m.ChangesDelivered(4)
 	m.LogStoreError()
 	m.WatchLag(time.Second)
-	m.Jobs(12)
+	m.Jobs(12, 1)
 }
 
 func TestMaster(t *testing.T) {
@@ -116,6 +116,7 @@ func TestMaster(t *testing.T) {
 		`carillon_master_log_store_errors_total 1`,
 		`carillon_master_watch_lag_seconds 1`,
 		`carillon_master_jobs 12`,
+		`carillon_master_damaged_jobs 1`,
 	)
 }
 

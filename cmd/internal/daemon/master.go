@@ -90,8 +90,7 @@ func (m *Master) Parts() []lifecycle.Part {
 }
 
 func (m *Master) gauges(lag time.Duration) {
-	jobs, _ := m.catalog.Len()
-	m.cfg.Metrics.Jobs(jobs)
+	m.cfg.Metrics.Jobs(m.catalog.Len())
 	m.cfg.Metrics.WatchLag(lag)
 }
 
