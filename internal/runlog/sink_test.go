@@ -2,220 +2,17 @@ package runlog
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
-	"log/slog"
+	"strings"
 	"math/rand/v2"
 	"slices"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"carillon/internal/common"
 )
-
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
-
-// world is an outbox and a log store, each of which can be away. It sees that the
-// sink keeps its promises at every write and every ack.
-type world struct {
-	t *testing.T
-
-	mu      sync.Mutex
-	outbox  []common.Run              // in order of their keys
-	unread  int                       // at the head of the outbox: entries that cannot be read
-	printed map[string][]common.Chunk // by run: what the sink took before the outcome
-	chunks  map[string]common.Chunk   // stored, by run and offset
-	runs    map[string]common.Run     // stored
-	order   []string                  // of the stored chunks
-	writes  int
-	looks   int
-	away    func(nth int) error // of the store
-	cut     func(nth int) error // of the source
-	noAck   error
-	hang    bool          // the store answers nothing
-	slow    time.Duration // that a write takes
-	dropped int
-	largest int // the most output in one write
-}
-
-func newWorld(t *testing.T) *world {
-	return &world{t: t, printed: map[string][]common.Chunk{}, chunks: map[string]common.Chunk{}, runs: map[string]common.Run{}}
-}
-
-func place(c *common.Chunk) string { return fmt.Sprintf("%s/%08d", c.Run, c.Offset) }
-
-func (w *world) Pending(_ context.Context, limit int) (Pending, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.looks++
-	if w.cut != nil {
-		if err := w.cut(w.looks); err != nil {
-			return Pending{}, err
-		}
-	}
-	var p Pending
-	for range min(limit, w.unread) {
-		p.Bad = append(p.Bad, errors.New("unreadable"))
-	}
-	p.Batch.Runs = slices.Clone(w.outbox[:min(limit-len(p.Bad), len(w.outbox))])
-	p.More = len(p.Bad) < w.unread || len(p.Batch.Runs) < len(w.outbox)
-	p.Ack = func(context.Context) error { return w.ack(p.Batch.Runs) }
-	return p, nil
-}
-
-func (w *world) ack(runs []common.Run) error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.noAck != nil {
-		return w.noAck
-	}
-	for _, run := range runs {
-		if _, stored := w.runs[run.ID]; !stored {
-			w.t.Errorf("%s is acked and not stored", run.ID)
-		}
-	}
-	w.outbox = slices.DeleteFunc(w.outbox, func(r common.Run) bool {
-		return slices.ContainsFunc(runs, func(acked common.Run) bool { return acked.ID == r.ID })
-	})
-	return nil
-}
-
-func (w *world) Write(ctx context.Context, b Batch) error {
-	w.mu.Lock()
-	slow := w.slow
-	w.mu.Unlock()
-	if slow > 0 {
-		time.Sleep(slow)
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.writes++
-	if w.hang {
-		w.mu.Unlock()
-		<-ctx.Done()
-		w.mu.Lock()
-		return ctx.Err()
-	}
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	var failed error
-	if w.away != nil {
-		failed = w.away(w.writes)
-	}
-	size := 0
-	for i, c := range b.Chunks {
-		if failed != nil && i >= len(b.Chunks)/2 {
-			return failed // a part of it is stored
-		}
-		if _, known := w.chunks[place(&c)]; !known {
-			w.chunks[place(&c)] = c
-			w.order = append(w.order, place(&c))
-		}
-		size += len(c.Data)
-	}
-	if failed != nil {
-		return failed
-	}
-	w.largest = max(w.largest, size)
-	for _, run := range b.Runs {
-		for _, c := range w.printed[run.ID] {
-			if _, stored := w.chunks[place(&c)]; !stored {
-				w.t.Errorf("the outcome of %s is stored before its output at %d", run.ID, c.Offset)
-			}
-		}
-		w.runs[run.ID] = run
-	}
-	return nil
-}
-
-func (w *world) SinkWrite(int, time.Duration, bool) {}
-func (w *world) QueueDepth(string, int)             {}
-
-func (w *world) OutputDropped(n int) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.dropped += n
-}
-
-// set changes, or looks at, the world.
-func (w *world) set(change func()) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	change()
-}
-
-// finish puts a run's outcome into the outbox.
-func (w *world) finish(id string) {
-	w.set(func() { w.outbox = append(w.outbox, common.Run{ID: id, Status: common.StatusSucceeded}) })
-}
-
-func (w *world) expect(runs, chunks, waiting int) {
-	w.t.Helper()
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if len(w.runs) != runs || len(w.chunks) != chunks || len(w.outbox) != waiting {
-		w.t.Fatalf("%d runs and %d chunks are stored, %d outcomes wait; want %d, %d, %d", len(w.runs), len(w.chunks), len(w.outbox),
-			runs, chunks, waiting)
-	}
-}
-
-// deck is a sink that runs in a bubble.
-type deck struct {
-	*world
-	sink *Sink
-	stop context.CancelFunc
-	done chan error
-	log  *bytes.Buffer // of what it logs; read when it is done
-}
-
-const drain = 10 * time.Second
-
-func bubble(t *testing.T, cfg SinkConfig, story func(d *deck)) {
-	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		d := &deck{world: w, done: make(chan error, 1), log: &bytes.Buffer{}}
-		d.sink = NewSink(cfg, w, w, slog.New(slog.NewTextHandler(d.log, nil)), w)
-		ctx, cancel := context.WithCancel(t.Context())
-		defer cancel()
-		d.stop = cancel
-		go func() { d.done <- d.sink.Run(ctx, drain) }()
-		synctest.Wait()
-		story(d)
-	})
-}
-
-// print gives the sink a chunk of a run.
-func (d *deck) print(run string, offset, size int) {
-	c := common.Chunk{Run: run, Offset: int64(offset), Stream: common.Stdout, Data: make([]byte, size)}
-	d.mu.Lock()
-	before := d.dropped
-	d.mu.Unlock()
-	d.sink.Chunk(c)
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.dropped == before {
-		d.printed[run] = append(d.printed[run], c)
-	}
-}
-
-func (d *deck) end(limit time.Duration) error {
-	d.t.Helper()
-	d.stop()
-	select {
-	case err := <-d.done:
-		return err
-	case <-time.After(limit + time.Nanosecond):
-		d.t.Fatalf("still storing %v after the stop", limit)
-		return nil
-	}
-}
 
 func TestSinkStoresAtOnceWhenTold(t *testing.T) {
 	bubble(t, SinkConfig{}, func(d *deck) {
@@ -397,6 +194,26 @@ func TestUnreadableOutcomes(t *testing.T) {
 		}
 		if told := bytes.Count(d.log.Bytes(), []byte("outcome_unreadable")); told < 35 || told > 35*4 {
 			d.t.Fatalf("told %d times of 35 entries in an hour", told)
+		}
+	})
+}
+
+// An outcome that the store can never take does not stand in the way of the others,
+// and is not gone without a word.
+func TestRefusedOutcome(t *testing.T) {
+	bubble(t, SinkConfig{}, func(d *deck) {
+		d.set(func() { d.refused = map[string]bool{"r1": true} })
+		for _, id := range []string{"r0", "r1", "r2"} {
+			d.finish(id)
+		}
+		d.sink.Outcomes()
+		synctest.Wait()
+		d.expect(2, 0, 0)
+		if err := d.end(0); err != nil {
+			d.t.Fatal(err)
+		}
+		if log := d.log.String(); strings.Count(log, "entry_refused_by_log_store") != 1 || !strings.Contains(log, "r1") {
+			d.t.Fatalf("logged: %s", log)
 		}
 	})
 }
