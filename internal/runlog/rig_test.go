@@ -37,8 +37,8 @@ type world struct {
 	cut     func(nth int) error // of the source
 	noAck   error
 	refused map[string]bool // runs that the store cannot take
-	hang    bool          // the store answers nothing
-	slow    time.Duration // that a write takes
+	hang    bool            // the store answers nothing
+	slow    time.Duration   // that a write takes
 	dropped int
 	largest int // the most output in one write
 }

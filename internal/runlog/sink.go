@@ -219,7 +219,7 @@ func (s *Sink) store(ctx context.Context, look bool) (more bool, err error) {
 		return pending.More, unread
 	}
 	began := time.Now()
-	err = s.writer.Write(ctx, batch)
+	err = s.write(ctx, batch)
 	s.metrics.SinkWrite(len(batch.Runs)+len(batch.Changes)+len(chunks), time.Since(began), err != nil)
 	if err != nil {
 		s.putBack(chunks)
@@ -232,6 +232,28 @@ func (s *Sink) store(ctx context.Context, look bool) (more bool, err error) {
 		}
 	}
 	return pending.More, unread
+}
+
+// write stores a batch. What the store refuses for what it is would be refused for
+// ever and stand in the way of all that comes after: the others of its batch are
+// stored without it, and the log keeps what it was.
+func (s *Sink) write(ctx context.Context, b Batch) error {
+	err := s.writer.Write(ctx, b)
+	if common.CodeOf(err) != common.CodeInvalid {
+		return err
+	}
+	for one := range b.each() {
+		switch err := s.writer.Write(ctx, one); {
+		case common.CodeOf(err) == common.CodeInvalid:
+			for i := range one.Chunks {
+				one.Chunks[i].Data = nil // the log is no place for output
+			}
+			s.log.Error("entry_refused_by_log_store", "error", err, "entry", one)
+		case err != nil:
+			return err
+		}
+	}
+	return nil
 }
 
 // takeChunks takes what one batch may hold, and tells whether there is more.

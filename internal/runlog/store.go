@@ -2,6 +2,7 @@ package runlog
 
 import (
 	"context"
+	"iter"
 	"slices"
 	"time"
 
@@ -18,10 +19,32 @@ type Batch struct {
 // Empty tells whether the batch holds nothing.
 func (b *Batch) Empty() bool { return len(b.Chunks)+len(b.Runs)+len(b.Changes) == 0 }
 
+// each gives the entries of a batch one by one, in the order in which they are stored.
+func (b *Batch) each() iter.Seq[Batch] {
+	return func(yield func(Batch) bool) {
+		for i := range b.Chunks {
+			if !yield(Batch{Chunks: []common.Chunk{b.Chunks[i]}}) {
+				return
+			}
+		}
+		for i := range b.Runs {
+			if !yield(Batch{Runs: []common.Run{b.Runs[i]}}) {
+				return
+			}
+		}
+		for i := range b.Changes {
+			if !yield(Batch{Changes: []common.Change{b.Changes[i]}}) {
+				return
+			}
+		}
+	}
+}
+
 // Writer stores batches. Writing is idempotent: what is stored already under the
 // same id (of a run, of a change; run, offset and stream of a chunk) stays as it is, so the first terminal status
 // of a run wins. When Write returns nil everything in the batch is durable; chunks
-// are stored before runs. An error may leave a part of the batch stored.
+// are stored before runs. An error may leave a part of the batch stored; one with
+// common.CodeInvalid says that an entry can never be stored as it is.
 type Writer interface {
 	Write(ctx context.Context, b Batch) error
 }
