@@ -77,7 +77,18 @@ func report(w io.Writer, err error) {
 			fmt.Fprintf(w, "    %s\n", f.Hint)
 		}
 	}
-	if e.Hint != "" {
-		fmt.Fprintf(w, "  hint: %s\n", e.Hint)
+	if hint := hintOf(e); hint != "" {
+		fmt.Fprintf(w, "  hint: %s\n", hint)
 	}
+}
+
+// hintOf says in cronctl's words what the server's hint says in those of HTTP.
+func hintOf(e *common.Error) string {
+	switch e.Code {
+	case common.CodeUnauthenticated:
+		return "name the token's file with --token-file or CARILLON_TOKEN_FILE; the standalone's is admin.token in its data folder"
+	case common.CodeExists:
+		return "choose another name, or replace it with --replace"
+	}
+	return e.Hint
 }

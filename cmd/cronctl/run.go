@@ -44,11 +44,11 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	root.SetIn(stdin)
 	root.SetOut(c.stdout)
 	root.SetErr(c.stderr)
-	err := root.ExecuteContext(ctx)
+	cmd, err := root.ExecuteContextC(ctx)
 	report(c.stderr, err)
 	if _, ours := errors.AsType[*common.Error](err); err != nil && !ours {
 		if _, silent := errors.AsType[exitError](err); !silent && ctx.Err() == nil {
-			fmt.Fprintln(c.stderr, "  hint: cronctl --help, or --help after a command, tells how it is used")
+			fmt.Fprintf(c.stderr, "  hint: it is used as %s; --help tells more\n", cmd.UseLine())
 		}
 	}
 	return exitCode(ctx, err)

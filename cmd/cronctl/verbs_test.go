@@ -195,8 +195,8 @@ func TestAccess(t *testing.T) {
 	s := newStage(t)
 	at := func(more ...string) []string { return append([]string{"CARILLON_SERVER=" + s.server.URL}, more...) }
 	t.Chdir(t.TempDir())
-	s.runWith(at(), "get", "jobs").want(t, exitDenied, "you are not logged in")
-	s.runWith(at("CARILLON_TOKEN=wrong"), "get", "jobs").want(t, exitDenied, "not valid")
+	s.runWith(at(), "get", "jobs").want(t, exitDenied, "you are not logged in", "--token-file")
+	s.runWith(at("CARILLON_TOKEN=wrong"), "get", "jobs").want(t, exitDenied, "not valid", "--token-file")
 	s.runWith(at("CARILLON_TOKEN=viewer-token"), "create", "job", "a", "--", "x").want(t, exitDenied, "role")
 	s.runWith([]string{"CARILLON_SERVER=http://127.0.0.1:1"}, "get", "jobs").want(t, exitAway, "does not answer", "--server")
 	s.runWith([]string{"CARILLON_SERVER=http://10.1.2.3:7070", "CARILLON_TOKEN=x"}, "get", "jobs").want(t, exitDenied, "plain HTTP", "--insecure-http")
