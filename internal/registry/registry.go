@@ -135,7 +135,7 @@ func (k *Keeper) write(ctx context.Context) error {
 	var cmp clientv3.Cmp
 	if len(resp.Kvs) == 0 {
 		cmp = etcdkit.Absent(key)
-	} else if ours(resp.Kvs[0], reg.Life.Life) {
+	} else if ours(resp.Kvs[0], reg.Life.Life) || abandoned(resp.Kvs[0]) {
 		cmp = etcdkit.Unchanged(key, resp.Kvs[0].ModRevision)
 	} else {
 		return ErrTwin
@@ -152,6 +152,10 @@ func (k *Keeper) write(ctx context.Context) error {
 	}
 	return nil
 }
+
+// abandoned tells whether no life can stand behind a key: each writes its own under
+// its lease. Something else wrote this one, and it would stay for ever.
+func abandoned(kv *mvccpb.KeyValue) bool { return kv.Lease == 0 }
 
 func ours(kv *mvccpb.KeyValue, life string) bool {
 	reg, err := common.Decode[common.Registration](kv.Value)

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"reflect"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -228,10 +229,14 @@ func TestTwin(t *testing.T) {
 	}
 }
 
-// A key that nobody can read is somebody's.
+// A key that nobody can read is somebody's while a lease keeps it.
 func TestUnreadableRegistrationIsNotOverwritten(t *testing.T) {
 	client := etcdtest.Start(t)
-	if _, err := client.Put(t.Context(), common.WorkerKey("w"), "{"); err != nil {
+	lease, err := client.Grant(t.Context(), 600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := client.Put(t.Context(), common.WorkerKey("w"), "{", clientv3.WithLease(lease.ID)); err != nil {
 		t.Fatal(err)
 	}
 	if err := newWorker(t, client, "w", "life").keeper.Register(t.Context(), 0); !errors.Is(err, registry.ErrTwin) {
@@ -240,6 +245,33 @@ func TestUnreadableRegistrationIsNotOverwritten(t *testing.T) {
 	if kv := key(t, client, "w"); string(kv.Value) != "{" {
 		t.Fatalf("it was overwritten with %s", kv.Value)
 	}
+}
+
+// What no lease keeps is no life's: it must neither end a worker nor keep it from starting.
+func TestKeyWithoutALeaseIsTakenBack(t *testing.T) {
+	client := etcdtest.Start(t)
+	plant := func(value string) {
+		t.Helper()
+		if _, err := client.Put(t.Context(), common.WorkerKey("w"), value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	plant("garbage")
+	w := newWorker(t, client, "w", "life")
+	if err := w.keeper.Register(t.Context(), 0); err != nil {
+		t.Fatalf("it does not start: %v", err)
+	}
+	ended := w.keep()
+	plant(`{"life":"another"}`)
+	eventually(t, "the registration is back", func() bool {
+		select {
+		case err := <-ended:
+			t.Fatalf("it ended with %v", err)
+		default:
+		}
+		kv := key(t, client, "w")
+		return kv.Lease == int64(w.leases.live) && strings.Contains(string(kv.Value), `"life":"life"`)
+	})
 }
 
 // Of many who start at the same time under one id, one registers.
