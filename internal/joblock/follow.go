@@ -2,7 +2,9 @@ package joblock
 
 import (
 	"context"
+	"fmt"
 
+	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"carillon/internal/common"
@@ -11,14 +13,15 @@ import (
 )
 
 // FollowTriggers tells the receiver of all triggers and of every change, until the
-// context ends. A trigger that does not decode is told to trouble and left out.
+// context ends. A trigger that does not decode, or is not where its value says, is
+// told to trouble and left out.
 func FollowTriggers(ctx context.Context, client *clientv3.Client, trouble func(error),
 	receive func(context.Context, scheduler.Triggers) error) error {
 	follower := etcdkit.Follower{Client: client, Prefix: common.TriggersPrefix, Trouble: trouble}
 	return follower.Follow(ctx, func(ctx context.Context, u etcdkit.Update) error {
 		news := scheduler.Triggers{Whole: u.Whole}
 		for _, kv := range u.Puts {
-			trigger, err := common.Decode[common.Trigger](kv.Value)
+			trigger, err := decodeAt(kv, func(t *common.Trigger) string { return common.TriggerKey(t.Job, t.ID) })
 			if err != nil {
 				trouble(err)
 				continue
@@ -46,8 +49,9 @@ func FollowKills(ctx context.Context, client *clientv3.Client, worker string, tr
 			clear(kills)
 		}
 		for _, kv := range u.Puts {
-			kill, err := common.Decode[common.Kill](kv.Value)
+			kill, err := decodeAt(kv, func(k *common.Kill) string { return common.KillKey(worker, k.Run) })
 			if err != nil {
+				delete(kills, string(kv.Key))
 				trouble(err)
 				continue
 			}
@@ -63,4 +67,17 @@ func FollowKills(ctx context.Context, client *clientv3.Client, worker string, tr
 		receive(all)
 		return nil
 	})
+}
+
+// decodeAt reads a value that says by itself under which key it belongs. One that is
+// found elsewhere was not written by us, and nothing in it can be relied on.
+func decodeAt[T any](kv *mvccpb.KeyValue, keyOf func(*T) string) (T, error) {
+	v, err := common.Decode[T](kv.Value)
+	if err != nil {
+		return v, fmt.Errorf("decode %.200q: %w", kv.Key, err)
+	}
+	if key := keyOf(&v); key != string(kv.Key) {
+		return v, fmt.Errorf("%.200q holds what belongs under %.200q", kv.Key, key)
+	}
+	return v, nil
 }

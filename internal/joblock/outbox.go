@@ -3,6 +3,7 @@ package joblock
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -15,28 +16,32 @@ import (
 // Outbox holds the outcomes that the log store does not have yet. It is a runlog.Source.
 type Outbox struct {
 	client *clientv3.Client
-	prefix string
+	worker string
 }
 
 // NewOutbox gives the outbox of a worker.
 func NewOutbox(client *clientv3.Client, worker string) *Outbox {
-	return &Outbox{client: client, prefix: common.OutboxOf(worker)}
+	return &Outbox{client: client, worker: worker}
 }
 
-// Pending reads up to limit outcomes, and gives what deletes just these once they are stored.
+// Pending reads up to limit outcomes, and gives what deletes just these once they are
+// stored. What is no outcome is told in Bad and stays: stored, it would be the run's for good.
 func (o *Outbox) Pending(ctx context.Context, limit int) (runlog.Pending, error) {
 	callCtx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
-	resp, err := o.client.Get(callCtx, o.prefix, clientv3.WithPrefix(), clientv3.WithLimit(int64(limit)))
+	resp, err := o.client.Get(callCtx, common.OutboxOf(o.worker), clientv3.WithPrefix(), clientv3.WithLimit(int64(limit)))
 	if err != nil {
 		return runlog.Pending{}, etcdkit.Wrap(fmt.Errorf("list outbox: %w", err))
 	}
 	pending := runlog.Pending{More: resp.More}
 	good := make([]*mvccpb.KeyValue, 0, len(resp.Kvs))
 	for _, kv := range resp.Kvs {
-		run, err := common.Decode[common.Run](kv.Value)
+		run, err := decodeAt(kv, func(r *common.Run) string { return common.OutboxKey(o.worker, r.ID) })
+		if err == nil && (!slices.Contains(common.Statuses[:], run.Status) || !run.Status.Terminal()) {
+			err = fmt.Errorf("%.200q holds no outcome: its status is %.40q", kv.Key, run.Status)
+		}
 		if err != nil {
-			pending.Bad = append(pending.Bad, fmt.Errorf("decode outcome %s: %w", kv.Key, err))
+			pending.Bad = append(pending.Bad, err)
 			continue
 		}
 		pending.Batch.Runs = append(pending.Batch.Runs, run)

@@ -38,9 +38,9 @@ func (r *Recoverer) OfEarlierLives(ctx context.Context, life string) (orphans []
 		locked[string(kv.Key)] = true
 	}
 	for _, kv := range resp.Responses[0].GetResponseRange().Kvs {
-		record, err := common.Decode[common.Record](kv.Value)
+		record, err := decodeAt(kv, func(r *common.Record) string { return common.RecordKey(r.Job, r.Run) })
 		if err != nil {
-			bad = append(bad, fmt.Errorf("decode record %s: %w", kv.Key, err))
+			bad = append(bad, err)
 			continue
 		}
 		if record.Owner.Worker == r.worker && record.Owner.Life != life {

@@ -3,6 +3,7 @@ package joblock_test
 import (
 	"context"
 	"log/slog"
+	"strings"
 	"testing"
 	"time"
 
@@ -155,5 +156,55 @@ func TestFollowTriggersAndKills(t *testing.T) {
 	}
 	if all := <-kills; len(all) != 1 || all[0].Run != "r1" || all[0].By != "ann" {
 		t.Fatalf("%+v", all)
+	}
+}
+
+// Values that somebody planted are told and passed over: they neither become a run's
+// outcome nor hide what stands beside them.
+func TestPlantedValuesAreNotBelieved(t *testing.T) {
+	s := newStory(t)
+	plant := func(key, value string) {
+		t.Helper()
+		if _, err := s.client.Put(t.Context(), key, value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	good := common.Run{ID: "good", Status: common.StatusFailed}
+	plant(common.OutboxKey(me, "good"), s.encode(good))
+	for id, value := range map[string]string{"null": "null", "empty": "{}", "other": s.encode(good), "going": `{"id":"going","status":"running"}`,
+		"weird": `{"id":"weird","status":"weird"}`, "broken": "{"} {
+		plant(common.OutboxKey(me, id), value)
+	}
+	pending, err := joblock.NewOutbox(s.client, me).Pending(t.Context(), 100)
+	if err != nil || len(pending.Batch.Runs) != 1 || pending.Batch.Runs[0].ID != "good" || len(pending.Bad) != 6 {
+		t.Fatalf("%v, runs %+v, bad %v", err, pending.Batch.Runs, pending.Bad)
+	}
+
+	orphan := planned("a", 1, t0, t1).Record
+	orphan.Owner.Life = "earlier"
+	plant(common.RecordKey("a", orphan.Run), s.encode(orphan))
+	plant(common.RecordKey("b", "x"), s.encode(orphan)) // resolving it would not remove it
+	orphans, bad, err := joblock.NewRecoverer(s.client, me).OfEarlierLives(t.Context(), "now")
+	if err != nil || len(orphans) != 1 || len(bad) != 1 {
+		t.Fatalf("%v, orphans %+v, bad %v", err, orphans, bad)
+	}
+
+	plant(common.TriggerKey("a", "null"), "null")
+	plant(common.TriggerKey("a", "moved"), s.encode(common.Trigger{ID: "t1", Job: "b"}))
+	plant(common.TriggerKey("a", "t1"), s.encode(common.Trigger{ID: "t1", Job: "a"}))
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	news, said := make(chan scheduler.Triggers, 1), make(chan error, 10)
+	go func() {
+		_ = joblock.FollowTriggers(ctx, s.client, func(err error) { said <- err },
+			func(_ context.Context, u scheduler.Triggers) error { news <- u; return nil })
+	}()
+	if u := <-news; len(u.Put) != 1 || u.Put[0].Job != "a" || u.Put[0].ID != "t1" {
+		t.Fatalf("triggers %+v", u.Put)
+	}
+	for range 2 {
+		if err := <-said; !strings.Contains(err.Error(), common.TriggersPrefix+"a/") {
+			t.Fatalf("it does not say which: %v", err)
+		}
 	}
 }
