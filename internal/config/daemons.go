@@ -208,8 +208,7 @@ func stateDir(env environment, folder string) string {
 // in a name becomes a dash.
 func nameFrom(host string) string {
 	name := strings.Map(func(r rune) rune {
-		switch {
-		case r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '.' || r == '-' || r == '_':
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '.' || r == '-' || r == '_' {
 			return r
 		}
 		return '-'

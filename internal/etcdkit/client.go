@@ -77,7 +77,7 @@ func Ambiguous(err error) bool {
 	case codes.Unavailable, codes.DeadlineExceeded, codes.Canceled, codes.Unknown, codes.Aborted, codes.Internal:
 		return true
 	default:
-		return errors.Is(err, rpctypes.ErrNoSpace)
+		return errors.Is(err, rpctypes.ErrNoSpace) || errors.Is(err, rpctypes.ErrTooManyRequests)
 	}
 }
 

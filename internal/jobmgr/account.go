@@ -16,12 +16,8 @@ const mostCounted = 1_000_000
 // gapOp accounts for the fires of a job after its cursor, up to now: one entry in
 // the ledger, or none where no fire is passed.
 func (s *Store) gapOp(job common.JobState, now time.Time, reason common.Reason) ([]clientv3.Op, error) {
-	timetable, err := s.cfg.Interner.OfJob(&job.Job)
-	if err != nil {
-		return nil, nil // a timetable that cannot be read had no fires
-	}
-	count, last, err := timetable.Passed(job.Cursor, now, mostCounted)
-	if err != nil || count == 0 {
+	count, last := s.passed(&job, now)
+	if count == 0 {
 		return nil, nil
 	}
 	if count == mostCounted { // the entry stands for those that were not counted as well
@@ -30,6 +26,19 @@ func (s *Store) gapOp(job common.JobState, now time.Time, reason common.Reason) 
 	run := common.Missed(&job, last, count, reason)
 	put, err := putOutcome(&run)
 	return []clientv3.Op{put}, err
+}
+
+// passed counts the fires of a job after its cursor, up to now. A timetable that
+// cannot be read, or planned, had none.
+func (s *Store) passed(job *common.JobState, now time.Time) (count int64, last time.Time) {
+	timetable, err := s.cfg.Interner.OfJob(&job.Job)
+	if err != nil {
+		return 0, time.Time{}
+	}
+	if count, last, err = timetable.Passed(job.Cursor, now, mostCounted); err != nil {
+		return 0, time.Time{}
+	}
+	return count, last
 }
 
 // putOutcome puts an outcome into the masters' outbox.

@@ -27,7 +27,7 @@ var ErrHomeInUse = errors.New("the data folder is in use by another process")
 var idPattern = regexp.MustCompile(`^[a-z2-7]{16}$`)
 
 // OpenHome locks the data folder, making it if need be, and begins a life of the
-// worker whose id is kept in it. Without a name the host's is taken.
+// worker whose id is kept in it.
 func OpenHome(dir, name string) (*Home, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make data folder: %w", err)
@@ -42,9 +42,6 @@ func OpenHome(dir, name string) (*Home, error) {
 	id, err := workerID(filepath.Join(dir, "worker.id"))
 	if err != nil {
 		return nil, errors.Join(err, lock.Close())
-	}
-	if name == "" {
-		name = hostName()
 	}
 	return &Home{Dir: dir, lock: lock, Life: common.Life{Worker: id, Name: name, Life: common.NewID(),
 		BootID: executor.BootID(), PIDNamespace: executor.PIDNamespace()}}, nil
@@ -71,19 +68,4 @@ func workerID(path string) (string, error) {
 		return "", fmt.Errorf("%s does not hold a worker's id", path)
 	}
 	return id, nil
-}
-
-var notName = regexp.MustCompile(`[^a-z0-9._-]+`)
-
-// hostName is the host's name as a worker's.
-func hostName() string {
-	host, err := os.Hostname()
-	name := strings.Trim(notName.ReplaceAllString(strings.ToLower(host), "-"), "-._")
-	for strings.Contains(name, "..") {
-		name = strings.ReplaceAll(name, "..", ".")
-	}
-	if err != nil || !common.ValidName(name) {
-		return "worker"
-	}
-	return name
 }
