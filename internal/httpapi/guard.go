@@ -92,6 +92,8 @@ func (g *guard) parameters(check *checker, u *url.URL, param func(string) string
 func (g *guard) body(check *checker, w http.ResponseWriter, r *http.Request) *Problem {
 	ctx, limit := r.Context(), g.route.maxBody
 	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
+	// A body may take as long as an answer: who sends slowly is to be told so.
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeTimeout)) // not every writer has one
 	if _, large := errors.AsType[*http.MaxBytesError](err); large {
 		problem := g.problems.refuse(ctx, common.CodeTooLarge, "the body is too large",
 			Fault{Location: "body", Code: "too_large", Message: "must be at most " + sizeText(limit)})
@@ -109,6 +111,10 @@ func (g *guard) body(check *checker, w http.ResponseWriter, r *http.Request) *Pr
 	}
 	if problem := g.mediaType(ctx, r.Header.Get("Content-Type")); problem != nil {
 		return problem
+	}
+	if coding := r.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
+		return g.problems.refuse(ctx, common.CodeUnsupportedType, "the body must not be compressed",
+			Fault{Location: "header.Content-Encoding", Code: "media_type", Message: "must be absent", Value: common.Excerpt(coding)})
 	}
 	value, fault := parseStrict(data)
 	if fault != nil {

@@ -175,6 +175,10 @@ func TestSizesAndTypes(t *testing.T) {
 		h.problem(http.StatusUnsupportedMediaType, "unsupported_media_type", "header.Content-Type",
 			as("editor", http.MethodPost, "/api/v1/jobs", aJob, "Content-Type", mediaType))
 	}
+	for _, coding := range []string{"gzip", "br", "identity, gzip"} { // even where the bytes are plain JSON
+		h.problem(http.StatusUnsupportedMediaType, "unsupported_media_type", "header.Content-Encoding",
+			as("editor", http.MethodPost, "/api/v1/jobs", aJob, "Content-Encoding", coding))
+	}
 	// A body that is not needed may be absent, but what is there must be right.
 	h.want(http.StatusAccepted, as("operator", http.MethodPost, "/api/v1/jobs/a/run", ""))
 	h.problem(http.StatusUnprocessableEntity, "invalid", "body.params", as("operator", http.MethodPost, "/api/v1/jobs/a/run", `{"params":{}}`))

@@ -132,9 +132,9 @@ func (c *checker) number(s *huma.Schema, at string, v any) {
 		c.add(at, "number", v, "must be a number")
 	case c.shape:
 	case s.Minimum != nil && f < *s.Minimum:
-		c.add(at, "range", v, "must be at least %v", *s.Minimum)
+		c.add(at, "range", v, "must be at least %.0f", *s.Minimum)
 	case s.Maximum != nil && f > *s.Maximum:
-		c.add(at, "range", v, "must be at most %v", *s.Maximum)
+		c.add(at, "range", v, "must be at most %.0f", *s.Maximum)
 	}
 }
 
