@@ -152,8 +152,10 @@ func TestRegisterRefreshList(t *testing.T) {
 	b, a := newWorker(t, client, "b", "life-b"), newWorker(t, client, "a", "life-a")
 	b.register()
 	a.register()
-	if _, err := client.Put(t.Context(), common.WorkerKey("aa"), "{"); err != nil { // is passed over
-		t.Fatal(err)
+	for id, value := range map[string]string{"aa": "{", "ab": "{}", "ac": "null", "ad": `{"worker":"a"}`} { // are passed over
+		if _, err := client.Put(t.Context(), common.WorkerKey(id), value); err != nil {
+			t.Fatal(err)
+		}
 	}
 	ids := func() (ids []string, running []int) {
 		workers, err := registry.List(t.Context(), client)
