@@ -9,6 +9,8 @@ import (
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
@@ -34,8 +36,12 @@ func Dial(cfg Config) (*clientv3.Client, error) {
 		DialKeepAliveTime:    5 * time.Second,
 		DialKeepAliveTimeout: 5 * time.Second,
 		PermitWithoutStream:  true,
-		MaxCallSendMsgSize:   4 << 20,
-		Logger:               zap.NewNop(), // our callers log what matters to them
+		// Left to itself, grpc waits up to two minutes between its tries: an etcd that is
+		// back would not be noticed, and runs would be given up for nothing.
+		DialOptions: []grpc.DialOption{grpc.WithConnectParams(grpc.ConnectParams{MinConnectTimeout: 5 * time.Second,
+			Backoff: backoff.Config{BaseDelay: 100 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: time.Second}})},
+		MaxCallSendMsgSize: 4 << 20,
+		Logger:             zap.NewNop(), // our callers log what matters to them
 	})
 }
 
