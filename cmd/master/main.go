@@ -59,7 +59,7 @@ defaults, in this order. Exit codes: 0 stopped as asked, 1 failed, 78 the settin
 afterwards tokens are made by whoever has an admin's.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			cfg, err := config.LoadMaster(cmd.Flags(), environ)
+			cfg, err := config.LoadBootstrap(cmd.Flags(), environ)
 			if err != nil {
 				return err
 			}
@@ -70,8 +70,8 @@ afterwards tokens are made by whoever has an admin's.`,
 	return daemon.Execute(cmd, args, stdout, stderr)
 }
 
-func bootstrap(ctx context.Context, cfg config.Master, stdout io.Writer) error {
-	etcd, err := daemon.DialEtcd(cfg.Etcd)
+func bootstrap(ctx context.Context, cfg config.Etcd, stdout io.Writer) error {
+	etcd, err := daemon.DialEtcd(cfg)
 	if err != nil {
 		return err
 	}

@@ -139,6 +139,15 @@ func LoadMaster(fs *pflag.FlagSet, environ []string) (Master, error) {
 	return m, s.refused(faults)
 }
 
+// LoadBootstrap reads what "carillon-master bootstrap" needs, which speaks to etcd
+// alone and listens nowhere.
+func LoadBootstrap(fs *pflag.FlagSet, environ []string) (Etcd, error) {
+	var m Master
+	s := m.settings()
+	faults := s.load(fs, environmentOf(environ))
+	return m.Etcd, s.refused(append(faults, m.Etcd.check()...))
+}
+
 // WorkerFlags declares the flags of carillon-worker.
 func WorkerFlags(fs *pflag.FlagSet) { new(Worker).settings().flags(fs) }
 

@@ -27,7 +27,9 @@ type Recovery struct {
 	Now      func() time.Time
 	Log      *slog.Logger
 
-	seen map[string]sighting // by run; owned by the caller of Pass
+	// Owned by the caller of Pass.
+	seen   map[string]sighting // by run
+	unread int                 // records that could not be read
 }
 
 // sighting is since when an orphan has been seen unchanged.
@@ -39,19 +41,27 @@ type sighting struct {
 // recoverEvery is how often orphans that must wait are looked at.
 const recoverEvery = 2 * time.Second
 
-// Run passes over the orphans until none is left.
+// unreadEvery is how often records that cannot be read are told of: their jobs are
+// blocked until somebody mends or deletes them.
+const unreadEvery = time.Minute
+
+// Run passes over the orphans until none is left, and none that cannot be read.
 func (r *Recovery) Run(ctx context.Context) error {
 	for {
 		left, err := r.Pass(ctx)
 		if err != nil && ctx.Err() == nil {
 			r.Log.Warn("recovery_failed", "error", err)
-		} else if err == nil && left == 0 {
+		} else if err == nil && left == 0 && r.unread == 0 {
 			return nil
+		}
+		pause := recoverEvery
+		if err == nil && left == 0 {
+			pause = unreadEvery
 		}
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-time.After(recoverEvery):
+		case <-time.After(pause):
 		}
 	}
 }
@@ -62,6 +72,7 @@ func (r *Recovery) Pass(ctx context.Context) (left int, err error) {
 	if err != nil {
 		return 0, err
 	}
+	r.unread = len(bad)
 	for _, err := range bad {
 		r.Log.Error("record_unreadable", "error", err)
 	}

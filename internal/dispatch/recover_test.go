@@ -22,12 +22,18 @@ type fakeOrphans struct {
 	refuse   map[string]error
 	changed  map[string]bool // resolving finds that it is not what was seen
 	resolved []string
+	unread   int // so many looks find a record that cannot be read
+	looks    int
 }
 
 func (f *fakeOrphans) OfEarlierLives(context.Context, string) ([]common.Orphan, []error, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return slices.Clone(f.left), []error{errors.New("unreadable")}, f.listErr
+	f.looks++
+	if f.looks <= f.unread {
+		return slices.Clone(f.left), []error{errors.New("unreadable")}, f.listErr
+	}
+	return slices.Clone(f.left), nil, f.listErr
 }
 
 func (f *fakeOrphans) Resolve(_ context.Context, o common.Orphan, reason common.Reason, _ time.Time) (bool, error) {
@@ -194,6 +200,21 @@ func TestRecoveryGoesOnAfterErrors(t *testing.T) {
 		cancel()
 		if err := <-ended; err != nil {
 			t.Fatal(err)
+		}
+	})
+}
+
+// A record that cannot be read blocks its job: it is told of until it is gone.
+func TestUnreadableRecordsAreToldOfAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &fakeOrphans{unread: 5}
+		r := recovery(f)
+		began := time.Now()
+		if err := r.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if f.looks != 6 || time.Since(began) != 5*unreadEvery {
+			t.Fatalf("looked %d times within %v", f.looks, time.Since(began))
 		}
 	})
 }

@@ -79,8 +79,8 @@ func observe(log *slog.Logger, p problems, next http.Handler) http.Handler {
 
 func logRequest(log *slog.Logger, r *http.Request, rec *recorder, v *visit, took time.Duration) {
 	level := slog.LevelInfo
-	if rec.status < http.StatusBadRequest && (r.Method == http.MethodGet || r.Method == http.MethodHead) {
-		level = slog.LevelDebug // pages that look again every few seconds
+	if rec.status < http.StatusBadRequest {
+		level = slog.LevelDebug // what was read nobody asks for, and what was changed stands under the changes
 	}
 	name := ""
 	if v.who != nil {

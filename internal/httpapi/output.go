@@ -141,7 +141,7 @@ func (s *runsResource) pour(ctx context.Context, p *printer, x *excerpt, chunks 
 		}
 		var err error
 		if chunks, err = s.runs.Output(ctx, x.run.ID, p.at, streamAsk); err != nil {
-			s.problems.of(ctx, err) // logs it
+			_ = s.problems.of(ctx, err) // logs it
 			panic(http.ErrAbortHandler)
 		}
 	}

@@ -133,11 +133,12 @@ func (k *Keeper) write(ctx context.Context) error {
 		return fmt.Errorf("read registration: %w", err)
 	}
 	var cmp clientv3.Cmp
-	if len(resp.Kvs) == 0 {
+	switch {
+	case len(resp.Kvs) == 0:
 		cmp = etcdkit.Absent(key)
-	} else if ours(resp.Kvs[0], reg.Life.Life) || abandoned(resp.Kvs[0]) {
+	case ours(resp.Kvs[0], reg.Life.Life) || abandoned(resp.Kvs[0]):
 		cmp = etcdkit.Unchanged(key, resp.Kvs[0].ModRevision)
-	} else {
+	default:
 		return ErrTwin
 	}
 	txn, err := k.client.Txn(ctx).If(cmp).Then(clientv3.OpPut(key, string(data), clientv3.WithLease(lease))).Commit()

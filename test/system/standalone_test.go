@@ -179,3 +179,28 @@ func TestSettingsThatCannotWork(t *testing.T) {
 		})
 	}
 }
+
+// A copy of a data folder does not start while the original lives, and harms nothing of it.
+func TestCopiedFolder(t *testing.T) {
+	dir, copied := t.TempDir(), filepath.Join(t.TempDir(), "copy")
+	p, a := standalone(t, dir)
+	gate := filepath.Join(t.TempDir(), "gate")
+	a.do(http.StatusCreated, http.MethodPost, "/api/v1/jobs", map[string]any{"name": "patient",
+		"command": "while [ ! -e " + gate + " ]; do sleep 0.05; done"}, nil)
+	a.do(http.StatusAccepted, http.MethodPost, "/api/v1/jobs/patient/run", map[string]string{}, nil)
+	eventually(t, "it runs", func() bool { return a.count("status=running", status("running")) == 1 })
+	if err := os.CopyFS(copied, os.DirFS(dir)); err != nil {
+		t.Fatal(err)
+	}
+	second := start(t, "carillon-standalone", "--data-dir", copied, "--listen", freePort(t))
+	if code := second.exit(); code != 4 || !strings.Contains(second.text(), "copy") {
+		t.Fatalf("the copy ended with %d: %s", code, second.text())
+	}
+	if err := os.WriteFile(gate, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the run of the original succeeds", func() bool { return a.count("job=patient", status("succeeded")) == 1 })
+	if code := p.end(syscall.SIGTERM); code != 0 {
+		t.Fatalf("the original stopped with %d", code)
+	}
+}

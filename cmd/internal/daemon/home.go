@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -14,11 +15,13 @@ import (
 	"carillon/internal/executor"
 )
 
-// Home is a worker's data folder, locked while this process lives.
+// Home is a worker's data folder, locked while this process lives, as is the
+// worker's id on this machine.
 type Home struct {
 	Dir  string
 	Life common.Life
 	lock *os.File
+	id   net.Listener
 }
 
 // ErrHomeInUse says that another process holds the data folder.
@@ -43,12 +46,31 @@ func OpenHome(dir, name string) (*Home, error) {
 	if err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}
-	return &Home{Dir: dir, lock: lock, Life: common.Life{Worker: id, Name: name, Life: common.NewID(),
+	alone, err := claimID(id)
+	if err != nil {
+		return nil, errors.Join(err, lock.Close())
+	}
+	return &Home{Dir: dir, lock: lock, id: alone, Life: common.Life{Worker: id, Name: name, Life: common.NewID(),
 		BootID: executor.BootID(), PIDNamespace: executor.PIDNamespace()}}, nil
 }
 
-// Close gives the folder free.
-func (h *Home) Close() error { return h.lock.Close() }
+// Close gives folder and id free.
+func (h *Home) Close() error { return errors.Join(h.id.Close(), h.lock.Close()) }
+
+// claimID keeps the worker's id for this process: a copy of a data folder has the
+// same id and another lock, and a worker that started on it would end the commands
+// of the living one as leftovers. The name of an abstract socket is taken until its
+// process has ended, however it ends; nobody is ever spoken to through it.
+func claimID(id string) (net.Listener, error) {
+	l, err := net.Listen("unix", "@carillon-worker-"+id)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return nil, fmt.Errorf("worker %s lives on this machine already, on a data folder of which this may be a copy: %w", id, ErrHomeInUse)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("keep the worker's id: %w", err)
+	}
+	return l, nil
+}
 
 // workerID reads the id, or makes it at the first start.
 func workerID(path string) (string, error) {

@@ -2,10 +2,12 @@ package daemon
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -158,12 +160,18 @@ func (w *Worker) register(ctx context.Context) error {
 		return err
 	}
 	earlier, found, err := registry.Earlier(ctx, w.cfg.Etcd, life.Worker)
-	if err == nil && found && w.recovery.Swept && earlier.BootID == life.BootID && earlier.PIDNamespace == life.PIDNamespace {
+	if err == nil && found && w.recovery.Swept && earlier.BootID == life.BootID && earlier.PIDNamespace == life.PIDNamespace && gone(earlier.PID) {
 		if err := joblock.RevokeLease(ctx, w.cfg.Etcd, earlier.Lease); err != nil {
 			w.cfg.Log.Warn("earlier_lease_not_revoked", "error", err)
 		}
 	}
 	return w.keeper.Register(ctx, patience)
+}
+
+// gone tells whether no process has an id. A process that took over the id of one
+// that ended only makes a start wait.
+func gone(pid int) bool {
+	return pid <= 0 || pid == os.Getpid() || errors.Is(syscall.Kill(pid, 0), syscall.ESRCH)
 }
 
 // recover resolves what may be resolved at once, before anything is claimed.
