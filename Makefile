@@ -57,7 +57,7 @@ bench: $(DOUBLE) ## run the benchmarks; compare two outputs with benchstat
 
 .PHONY: check
 check: ## gofmt, vet, go fix and the floor plan
-	@test -z "$$(gofmt -l cmd internal deploy test web/*.go | tee /dev/stderr)" || { echo 'run gofmt -w on these files' >&2; exit 1; }
+	@files=$$(gofmt -l cmd internal deploy test web/*.go); test -z "$$files" || { echo "$$files"; echo 'run gofmt -w on these files' >&2; exit 1; }
 	$(GO) vet ./...
 	@fixes=$$($(GO) fix -diff ./...) || true; test -z "$$fixes" || { echo "$$fixes"; echo 'run go fix ./...' >&2; exit 1; }
 	$(GO) test ./internal/archtest
