@@ -12,6 +12,7 @@ type Claim struct {
 	Record  Record    // of the run to be; Run is empty where the fires up to To are only passed over
 	Skipped Run       // the outcome where an earlier run forbids this one
 	Gap     *Run      // accounts for the fires that the cursor passes without running them
+	Patient bool      // where an earlier run forbids this one, nothing is to be written: Blocked
 
 	Trigger         *Trigger
 	TriggerRevision int64 // its CreateRevision as seen
@@ -25,8 +26,9 @@ const (
 	Failed  Verdict = iota // etcd refused the transaction: Err says why, nothing was written
 	Claimed                // the run is ours: start it
 	Skipped                // an earlier run stands: written down as skipped
+	Queued                 // an earlier run stands: the fire became a trigger that waits for its end
 	Passed                 // the cursor passed, nothing was to run
-	Blocked                // an earlier run stands: the trigger waits
+	Blocked                // an earlier run stands: the trigger, or the patient fire, waits
 	Stale                  // the plan is not what etcd has: State, or Gone, is
 )
 
@@ -35,6 +37,8 @@ type ClaimResult struct {
 	Verdict Verdict
 	Fence   int64     // Claimed: the revision of the claim, and the record's CreateRevision
 	Job     StoredJob // Claimed: the job as it was claimed
+	Created int64     // Claimed: the revision of the job's creation
+	Written []Run     // outcomes that the claim put into the worker's outbox
 	State   *JobState // Stale: the job as it is; nil where it is gone or does not decode
 	Err     error
 }
@@ -42,13 +46,24 @@ type ClaimResult struct {
 // Outcome is how one of a worker's own runs ended.
 type Outcome struct {
 	Run   Run
-	Token int64 // the record's CreateRevision: ClaimResult.Fence of the claim
+	Token int64    // the record's CreateRevision: ClaimResult.Fence of the claim
+	Next  *Trigger // what follows, as long as the job is the one that was created at Created
+	// Created is ClaimResult.Created of the claim.
+	Created int64
 }
 
 // ErrNotOurs says that a run's record was not the one that its finisher had claimed.
 var ErrNotOurs = Errorf(CodeConflict, "the run was resolved by somebody else, or before")
 
-// Orphan is an unresolved run of a worker's earlier life. Locked says that its lock still stood.
+// Looked is what a look at a fire, before it is claimed late, found out.
+type Looked struct {
+	Cursor time.Time // of the job; zero where it has none
+	Taken  bool      // the trigger is gone
+	Busy   bool      // a run of the job is not resolved
+	Err    error
+}
+
+// Orphan is a run whose worker's life is over, or seems to be. Locked says that its lock still stood.
 type Orphan struct {
 	Record      Record
 	ModRevision int64

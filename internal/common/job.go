@@ -12,13 +12,41 @@ const (
 	DefaultKillGrace = 10 * time.Second
 	DefaultLostAfter = 60 * time.Second
 	DefaultOutputMax = 16 << 20
+
+	DefaultStartDeadline = 5 * time.Minute
+	DefaultWindow        = time.Hour
+	DefaultCatchUpMax    = 10
+	DefaultBackoff       = 5 * time.Second
+	DefaultMaxBackoff    = 5 * time.Minute
+	DefaultPriority      = 5
+	DefaultSlots         = 1
+
+	// MaxAttempts bounds how often a fire is run again because its worker was lost.
+	MaxAttempts = 3
 )
 
 // Overlap says what happens to a fire while the job's earlier run still goes.
 type Overlap string
 
-// OverlapSkip writes the fire down as skipped.
-const OverlapSkip Overlap = "skip"
+// What can happen to it.
+const (
+	OverlapSkip    Overlap = "skip"    // it is written down as skipped
+	OverlapQueue   Overlap = "queue"   // it waits for the end of that run; one at most waits
+	OverlapReplace Overlap = "replace" // it waits for the end of that run, which is killed
+	OverlapAllow   Overlap = "allow"   // it runs beside it
+)
+
+// Forbids tells whether two runs of the job must not go on at a time.
+func (o Overlap) Forbids() bool { return o != OverlapAllow }
+
+// OnLost says what follows when a run was lost with its worker.
+type OnLost string
+
+// What can follow.
+const (
+	LostRerun   OnLost = "rerun"   // the next attempt
+	LostAbandon OnLost = "abandon" // nothing
+)
 
 // Job is what its author defines. Its JSON is the form of the API, of files and
 // of etcd.
@@ -43,6 +71,75 @@ type Job struct {
 	SuccessExitCodes []int             `json:"successExitCodes,omitempty"`
 	Overlap          Overlap           `json:"overlap,omitempty"`
 	Output           *OutputPolicy     `json:"output,omitempty"`
+	StartAt          *time.Time        `json:"startAt,omitempty"`
+	EndAt            *time.Time        `json:"endAt,omitempty"`
+	Jitter           Duration          `json:"jitter,omitempty"`
+	Params           map[string]Param  `json:"params,omitempty"`
+	StartDeadline    Duration          `json:"startDeadline,omitempty"`
+	CatchUp          *CatchUp          `json:"catchUp,omitempty"`
+	Retry            *Retry            `json:"retry,omitempty"`
+	OnLost           OnLost            `json:"onLost,omitempty"`
+	LostAfter        Duration          `json:"lostAfter,omitempty"`
+	Placement        *Placement        `json:"placement,omitempty"`
+	Priority         int               `json:"priority,omitempty"`
+	Slots            int               `json:"slots,omitempty"`
+	Paused           bool              `json:"paused,omitempty"`
+	PauseNote        string            `json:"pauseNote,omitempty"`
+	PauseUntil       *time.Time        `json:"pauseUntil,omitempty"`
+}
+
+// Param is a variable that a trigger may set for its run.
+type Param struct {
+	Default     string `json:"default,omitempty"`
+	Description string `json:"description,omitempty"`
+	Pattern     string `json:"pattern,omitempty"` // a regular expression that the whole value must match
+}
+
+// CatchUpPolicy says which of the fires that are past their deadline still run.
+type CatchUpPolicy string
+
+// The policies.
+const (
+	CatchUpNone   CatchUpPolicy = "none"
+	CatchUpLatest CatchUpPolicy = "latest"
+	CatchUpAll    CatchUpPolicy = "all"
+)
+
+// CatchUp is the policy, and which fires it looks at: those no older than Window,
+// and of these the Max last ones.
+type CatchUp struct {
+	Policy CatchUpPolicy `json:"policy,omitempty"`
+	Window Duration      `json:"window,omitempty"`
+	Max    int           `json:"max,omitempty"`
+}
+
+// Retry says whether a failed run is tried again: at most Max times, after a
+// pause that doubles from Backoff to MaxBackoff, for these exit codes (any, where
+// none is given), on another worker where there is one (Elsewhere).
+type Retry struct {
+	Max        int      `json:"max,omitempty"`
+	Backoff    Duration `json:"backoff,omitempty"`
+	MaxBackoff Duration `json:"maxBackoff,omitempty"`
+	ExitCodes  []int    `json:"exitCodes,omitempty"`
+	Elsewhere  *bool    `json:"elsewhere,omitempty"` // default true
+}
+
+// Strategy is how the workers that may run a job are ranked.
+type Strategy string
+
+// The strategies.
+const (
+	StrategyHash   Strategy = "hash"   // the same worker for the same job, while it lives
+	StrategyLeast  Strategy = "least"  // the one with the fewest runs
+	StrategyWeight Strategy = "weight" // like hash, each with a share according to its weight
+	StrategyAny    Strategy = "any"    // all at once: the first comes first
+)
+
+// Placement says where a job may run.
+type Placement struct {
+	Strategy Strategy `json:"strategy,omitempty"`
+	Selector string   `json:"selector,omitempty"` // of labels: zone=a,disk!=slow
+	Workers  []string `json:"workers,omitempty"`  // only these, by name or id
 }
 
 // DST says what happens to fixed-time fires on nights when the clocks change.
@@ -70,24 +167,13 @@ type StoredJob struct {
 type JobState struct {
 	StoredJob
 	Version int64
+	Created int64 // the etcd revision of its creation
 	Cursor  time.Time
 }
 
-// Policy is what a claim writes into the record, so that the owner and those who
-// survive it use the same figures whatever is saved later.
-type Policy struct {
-	Overlap   Overlap       `json:"overlap"`
-	KillGrace time.Duration `json:"killGrace"`
-	LostAfter time.Duration `json:"lostAfter"`
-}
-
-// Policy is the job's policy with the defaults filled in.
-func (j *Job) Policy() Policy {
-	p := Policy{Overlap: j.Overlap, KillGrace: j.KillGrace.Or(DefaultKillGrace), LostAfter: DefaultLostAfter}
-	if p.Overlap == "" {
-		p.Overlap = OverlapSkip
-	}
-	return p
+// PausedAt tells whether the job is paused at a time.
+func (j *Job) PausedAt(now time.Time) bool {
+	return j.Paused && (j.PauseUntil == nil || now.Before(*j.PauseUntil))
 }
 
 // Succeeded tells whether an exit code counts as success for the job.

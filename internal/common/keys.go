@@ -21,6 +21,10 @@ const (
 	WorkersPrefix  = Root + "workers/"
 	ChangesPrefix  = Root + "changes/"
 	AuthPrefix     = Root + "auth/"
+
+	WorkerSettingsPrefix = Root + "settings/workers/"
+	MastersPrefix        = Root + "masters/"
+	IdempotencyPrefix    = Root + "idempotency/"
 )
 
 // MasterOutbox is the outbox of the masters: outcomes that a save accounted for.
@@ -65,6 +69,16 @@ func KillKey(worker, run string) string { return KillsOf(worker) + run }
 
 // WorkerKey holds a worker's registration.
 func WorkerKey(worker string) string { return WorkersPrefix + worker }
+
+// WorkerSettingsKey holds what an operator says of a worker.
+func WorkerSettingsKey(worker string) string { return WorkerSettingsPrefix + worker }
+
+// MasterKey holds a master's presence.
+func MasterKey(id string) string { return MastersPrefix + id }
+
+// IdempotencyKey remembers, for a day, what a request with that key did; hash is
+// that of the key and of who used it.
+func IdempotencyKey(hash string) string { return IdempotencyPrefix + hash }
 
 // ChangeKey holds a change that the log store may not have yet.
 func ChangeKey(id string) string { return ChangesPrefix + id }

@@ -147,12 +147,12 @@ func TestMissed(t *testing.T) {
 	cursor := time.Date(2026, 3, 4, 5, 0, 0, 0, time.UTC)
 	job := &JobState{StoredJob: StoredJob{UID: "u", Job: Job{Name: "j", Group: "g"}}, Version: 9, Cursor: cursor}
 	last := cursor.Add(time.Hour)
-	one := Missed(job, last, 1, Reason{Code: "late"})
+	one := PassedOver(job, last, 1, StatusMissed, Reason{Code: "late"})
 	if one.ID != RunID(PlannedFire("u", last), 0) || one.Gap != nil || one.Status != StatusMissed || !one.Status.Terminal() || !one.PlannedAt.Equal(last) ||
 		one.Job != "j" || one.Group != "g" || one.JobVersion != 9 || one.Reason.Code != "late" || one.Attempt != 0 {
 		t.Errorf("one fire: %+v", one)
 	}
-	many := Missed(job, last, 60, Reason{Code: "late"})
+	many := PassedOver(job, last, 60, StatusMissed, Reason{Code: "late"})
 	if many.ID != GapID("u", cursor) || many.Gap == nil || *many.Gap != (Gap{From: cursor, To: last, Count: 60}) || !many.PlannedAt.Equal(last) {
 		t.Errorf("many fires: %+v", many)
 	}

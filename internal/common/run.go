@@ -23,6 +23,9 @@ const (
 	StatusMissed    Status = "missed"
 )
 
+// StatusPlanned is that of a fire of the future, in the ledger's list only.
+const StatusPlanned Status = "planned"
+
 // Statuses lists them all, in the order of a run's life.
 var Statuses = [...]Status{StatusWaiting, StatusRunning, StatusSucceeded, StatusFailed, StatusTimedOut,
 	StatusKilled, StatusLost, StatusSkipped, StatusRefused, StatusMissed}
@@ -81,6 +84,10 @@ type Run struct {
 	Note            string     `json:"note,omitempty"`
 	Gap             *Gap       `json:"gap,omitempty"`
 	Delays          *Delays    `json:"delays,omitempty"`
+	// Params are those that its trigger set.
+	Params map[string]string `json:"params,omitempty"`
+	// DueAt is when a waiting run may start, where that is later than planned.
+	DueAt *time.Time `json:"dueAt,omitempty"`
 }
 
 // Delays say where the time between plan and start went, by the worker's clocks.
@@ -115,6 +122,8 @@ type Record struct {
 	Nonce      string        `json:"nonce"`
 	Policy     Policy        `json:"policy"`
 	TTL        time.Duration `json:"ttl"`
+
+	Params map[string]string `json:"params,omitempty"`
 }
 
 // AsRun shows the record as a run in the given state.
@@ -122,7 +131,7 @@ func (r *Record) AsRun(s Status) Run {
 	claimed := r.ClaimedAt
 	return Run{ID: r.Run, Job: r.Job, JobUID: r.JobUID, JobVersion: r.JobVersion, Group: r.Group, Fire: r.Fire,
 		PlannedAt: r.PlannedAt, Cause: r.Cause, Attempt: r.Attempt, Status: s, Worker: r.Owner.Worker,
-		WorkerName: r.Owner.Name, ClaimedAt: &claimed, TriggeredBy: r.By, Note: r.Note}
+		WorkerName: r.Owner.Name, ClaimedAt: &claimed, TriggeredBy: r.By, Note: r.Note, Params: r.Params}
 }
 
 // Trigger is the value of /cron/triggers/<job>/<id>: a fire outside the plan.
@@ -138,15 +147,35 @@ type Trigger struct {
 	By        string    `json:"by,omitempty"`
 	Note      string    `json:"note,omitempty"`
 	NotBefore time.Time `json:"notBefore"`
+
+	Params map[string]string `json:"params,omitempty"`
+	Worker string            `json:"worker,omitempty"` // only there; name or id
+	Avoid  string            `json:"avoid,omitempty"`  // id of a worker that comes last
 }
+
+// QueuedTrigger is the id of the trigger that waits for the end of a run, under the
+// overlap policies queue and replace: a job has one at most.
+const QueuedTrigger = "queued"
 
 // RunID is the id of the run that the trigger asks for.
 func (t *Trigger) RunID() string { return RunID(t.Fire, t.Attempt) }
 
 // AsRun shows the trigger as a run that waits.
 func (t *Trigger) AsRun() Run {
-	return Run{ID: t.RunID(), Job: t.Job, JobUID: t.JobUID, Group: t.Group, Fire: t.Fire, PlannedAt: t.PlannedAt,
-		Cause: t.Cause, Attempt: t.Attempt, Status: StatusWaiting, TriggeredBy: t.By, Note: t.Note}
+	run := Run{ID: t.RunID(), Job: t.Job, JobUID: t.JobUID, Group: t.Group, Fire: t.Fire, PlannedAt: t.PlannedAt,
+		Cause: t.Cause, Attempt: t.Attempt, Status: StatusWaiting, TriggeredBy: t.By, Note: t.Note, Params: t.Params}
+	if t.NotBefore.After(t.PlannedAt) {
+		run.DueAt = &t.NotBefore
+	}
+	return run
+}
+
+// Next is the trigger for the attempt after a run. Its id is that of the run that
+// it asks for, so that writing it twice is writing it once.
+func (r *Record) Next(cause Cause, notBefore time.Time) Trigger {
+	id := RunID(r.Fire, r.Attempt+1)
+	return Trigger{ID: id, Job: r.Job, JobUID: r.JobUID, Group: r.Group, Fire: r.Fire, PlannedAt: r.PlannedAt, Attempt: r.Attempt + 1,
+		Cause: cause, By: r.By, Note: r.Note, NotBefore: notBefore.UTC(), Params: r.Params}
 }
 
 // Kill is the value of /cron/killer/<worker>/<run>: a wish to end a run.
@@ -177,11 +206,11 @@ func Decode[T any](data []byte) (T, error) {
 	return v, err
 }
 
-// Missed is the ledger's entry for fires that nobody took: those after the job's
-// cursor, up to and including last, which is the only one where count is one.
-func Missed(job *JobState, last time.Time, count int64, reason Reason) Run {
+// PassedOver is the ledger's entry for fires that went by without a run: those after the
+// job's cursor, up to and including last, which is the only one where count is one.
+func PassedOver(job *JobState, last time.Time, count int64, status Status, reason Reason) Run {
 	run := Run{Job: job.Name, JobUID: job.UID, JobVersion: job.Version, Group: job.Group, PlannedAt: last.UTC(), Cause: CauseCron,
-		Status: StatusMissed, Reason: &reason}
+		Status: status, Reason: &reason}
 	if count == 1 {
 		run.Fire = PlannedFire(job.UID, last)
 		run.ID = RunID(run.Fire, 0)

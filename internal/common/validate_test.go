@@ -194,10 +194,10 @@ func FuzzExcerpt(f *testing.F) {
 }
 
 func TestPolicyAndSuccess(t *testing.T) {
-	if p := (&Job{}).Policy(); p != (Policy{Overlap: OverlapSkip, KillGrace: DefaultKillGrace, LostAfter: DefaultLostAfter}) {
+	if p := (&Job{}).Terms().Policy; p != (Policy{Overlap: OverlapSkip, KillGrace: DefaultKillGrace, LostAfter: DefaultLostAfter, OnLost: LostRerun}) {
 		t.Errorf("defaults %+v", p)
 	}
-	if p := (&Job{KillGrace: "0s"}).Policy(); p.KillGrace != 0 {
+	if p := (&Job{KillGrace: "0s"}).Terms(); p.KillGrace != 0 {
 		t.Errorf("a grace of nothing becomes %v", p.KillGrace)
 	}
 	for _, c := range []struct {

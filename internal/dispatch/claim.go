@@ -25,8 +25,8 @@ func (d *Dispatcher) newClaim(f scheduler.Fire, now time.Time) (common.Claim, er
 	}
 	claim.To = decision.To
 	if decision.Passed > 0 {
-		gap := common.Missed(&common.JobState{StoredJob: common.StoredJob{Job: common.Job{Name: f.Job, Group: f.Group}, UID: f.UID},
-			Version: f.Version, Cursor: f.Cursor}, decision.LastPassed, decision.Passed,
+		gap := common.PassedOver(&common.JobState{StoredJob: common.StoredJob{Job: common.Job{Name: f.Job, Group: f.Group}, UID: f.UID},
+			Version: f.Version, Cursor: f.Cursor}, decision.LastPassed, decision.Passed, common.StatusMissed,
 			common.Reason{Code: "late", Text: "no worker took these fires within their deadline"})
 		claim.Gap = &gap
 	}

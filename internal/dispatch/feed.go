@@ -36,7 +36,7 @@ func (f *Feed) Jobs(whole bool, jobs []common.JobState, gone, bad []string) sche
 			continue
 		}
 		news.Put = append(news.Put, scheduler.Job{Name: jobs[i].Name, UID: jobs[i].UID, Group: jobs[i].Group, Version: jobs[i].Version,
-			Cursor: jobs[i].Cursor, Schedule: timetable, Policy: f.policy(jobs[i].Policy())})
+			Cursor: jobs[i].Cursor, Schedule: timetable, Policy: f.policy(jobs[i].Terms().Policy)})
 	}
 	return news
 }

@@ -69,7 +69,7 @@ func newTask(job common.Job) executor.Task {
 		Job: common.StoredJob{Job: job, UID: uid},
 		Record: common.Record{
 			Run: common.RunID(fire, 2), Fire: fire, Job: job.Name, JobUID: uid, JobVersion: 7, Attempt: 2, Cause: common.CauseRetry,
-			PlannedAt: planned, Policy: job.Policy(), TTL: 15 * time.Second,
+			PlannedAt: planned, Policy: job.Terms().Policy, TTL: 15 * time.Second,
 			Owner: common.Life{Worker: worker, Name: "one", Life: life},
 		},
 		Fence:          4711,

@@ -33,8 +33,24 @@ type Definition struct {
 	Timeout          common.Duration      `json:"timeout,omitempty" doc:"The run is stopped after this time. None where not given." example:"1h"`
 	KillGrace        common.Duration      `json:"killGrace,omitempty" doc:"Time between TERM and KILL; 10s where not given, at most 20s." example:"10s"`
 	SuccessExitCodes []int                `json:"successExitCodes,omitempty" nullable:"false" doc:"Exit codes that count as success; 0 where not given."`
-	Overlap          common.Overlap       `json:"overlap,omitempty" enum:"skip" doc:"What happens to a fire while the earlier run still goes."`
+	Overlap          common.Overlap       `json:"overlap,omitempty" enum:"skip,queue,replace,allow" doc:"What happens to a fire while the earlier run still goes: it is written down as skipped, waits (one at most), kills that run, or runs beside it; skip where not given."`
 	Output           *common.OutputPolicy `json:"output,omitempty"`
+
+	StartAt       *time.Time              `json:"startAt,omitempty" doc:"No fire before this time."`
+	EndAt         *time.Time              `json:"endAt,omitempty" doc:"No fire after this time."`
+	Jitter        common.Duration         `json:"jitter,omitempty" doc:"Each fire is due up to this much later than planned, always the same for the same fire." example:"30s"`
+	Params        map[string]common.Param `json:"params,omitempty" doc:"Variables that a trigger may set, by name."`
+	StartDeadline common.Duration         `json:"startDeadline,omitempty" doc:"Until so long after its planned time a fire is merely late; 5m where not given." example:"5m"`
+	CatchUp       *common.CatchUp         `json:"catchUp,omitempty"`
+	Retry         *common.Retry           `json:"retry,omitempty"`
+	OnLost        common.OnLost           `json:"onLost,omitempty" enum:"rerun,abandon" doc:"What follows when a run was lost with its worker: the next attempt, or nothing; rerun where not given."`
+	LostAfter     common.Duration         `json:"lostAfter,omitempty" doc:"How long a worker that cannot reach etcd lets its runs go on, and at least how long others wait before they take a run for lost; 60s where not given, 20s to 1h." example:"60s"`
+	Placement     *common.Placement       `json:"placement,omitempty"`
+	Priority      int                     `json:"priority,omitempty" minimum:"1" maximum:"9" doc:"9 first, where slots are scarce; 5 where not given."`
+	Slots         int                     `json:"slots,omitempty" minimum:"1" maximum:"1000" doc:"How many of its worker's slots a run takes; 1 where not given."`
+	Paused        bool                    `json:"paused,omitempty" doc:"Its fires are skipped; it can be run by hand."`
+	PauseNote     string                  `json:"pauseNote,omitempty" maxLength:"500" doc:"Why it is paused."`
+	PauseUntil    *time.Time              `json:"pauseUntil,omitempty" doc:"When it goes on by itself."`
 }
 
 // DST is described in place of common.DST.
@@ -48,34 +64,66 @@ type OutputPolicy struct {
 	Max common.Size `json:"max,omitempty" doc:"How much of a run's output is kept, head and tail; 16MiB where not given." example:"16MiB"`
 }
 
+// Param is described in place of common.Param.
+type Param struct {
+	Default     string `json:"default,omitempty" doc:"The value where the trigger gives none."`
+	Description string `json:"description,omitempty"`
+	Pattern     string `json:"pattern,omitempty" doc:"A regular expression (RE2) that the whole value must match." example:"[a-z0-9-]+"`
+}
+
+// CatchUp is described in place of common.CatchUp.
+type CatchUp struct {
+	Policy common.CatchUpPolicy `json:"policy,omitempty" enum:"none,latest,all" doc:"Which of the fires that are past their start deadline still run; latest where not given."`
+	Window common.Duration      `json:"window,omitempty" doc:"Only those planned no longer ago than this; 1h where not given." example:"1h"`
+	Max    int                  `json:"max,omitempty" minimum:"1" maximum:"1000" doc:"Only so many of them, the last ones; 10 where not given."`
+}
+
+// Retry is described in place of common.Retry.
+type Retry struct {
+	Max        int             `json:"max,omitempty" minimum:"0" maximum:"20" doc:"How often a failed run is tried again; 0 where not given."`
+	Backoff    common.Duration `json:"backoff,omitempty" doc:"The pause before the first retry; it doubles each time; 5s where not given." example:"5s"`
+	MaxBackoff common.Duration `json:"maxBackoff,omitempty" doc:"The longest pause; 5m where not given." example:"5m"`
+	ExitCodes  []int           `json:"exitCodes,omitempty" nullable:"false" doc:"Only these exit codes are tried again; all failures where not given."`
+	Elsewhere  *bool           `json:"elsewhere,omitempty" doc:"Prefer another worker; true where not given."`
+}
+
+// Placement is described in place of common.Placement.
+type Placement struct {
+	Strategy common.Strategy `json:"strategy,omitempty" enum:"hash,least,weight,any" doc:"How the workers that may run it are ranked; hash where not given."`
+	Selector string          `json:"selector,omitempty" maxLength:"1024" doc:"Only workers whose labels match." example:"zone=a,disk!=slow"`
+	Workers  []string        `json:"workers,omitempty" nullable:"false" maxItems:"100" doc:"Only these workers, by name or id."`
+}
+
 // Run is described in place of common.Run.
 type Run struct {
-	ID              string         `json:"id" doc:"Names the run."`
-	Job             string         `json:"job" doc:"Name of the job."`
-	JobUID          string         `json:"jobUid" doc:"Tells the job from others that had its name."`
-	JobVersion      int64          `json:"jobVersion,omitempty" doc:"The version of the job that ran."`
-	Group           string         `json:"group,omitempty"`
-	Fire            string         `json:"fire" doc:"Names the fire that the run is for; attempts share it."`
-	PlannedAt       time.Time      `json:"plannedAt"`
-	Cause           common.Cause   `json:"cause" enum:"cron,catchup,manual,retry,rerun"`
-	Attempt         int            `json:"attempt" doc:"1 is the first; 0 stands for a fire that did not run."`
-	Status          common.Status  `json:"status" enum:"waiting,running,succeeded,failed,timed_out,killed,lost,skipped,refused,missed"`
-	Reason          *common.Reason `json:"reason,omitempty"`
-	Worker          string         `json:"worker,omitempty" doc:"Id of the worker."`
-	WorkerName      string         `json:"workerName,omitempty"`
-	ClaimedAt       *time.Time     `json:"claimedAt,omitempty"`
-	StartedAt       *time.Time     `json:"startedAt,omitempty"`
-	EndedAt         *time.Time     `json:"endedAt,omitempty"`
-	ExitCode        *int           `json:"exitCode,omitempty"`
-	Signal          string         `json:"signal,omitempty" doc:"The signal that ended the command."`
-	OutputBytes     int64          `json:"outputBytes" doc:"All that the command printed, kept or not."`
-	OutputTruncated bool           `json:"outputTruncated,omitempty" doc:"The middle of the output was not kept."`
-	CPUSeconds      float64        `json:"cpuSeconds,omitempty"`
-	MaxRSSBytes     int64          `json:"maxRssBytes,omitempty"`
-	TriggeredBy     string         `json:"triggeredBy,omitempty"`
-	Note            string         `json:"note,omitempty"`
-	Gap             *common.Gap    `json:"gap,omitempty"`
-	Delays          *common.Delays `json:"delays,omitempty" doc:"Where the time between plan and start went."`
+	ID              string            `json:"id" doc:"Names the run."`
+	Job             string            `json:"job" doc:"Name of the job."`
+	JobUID          string            `json:"jobUid" doc:"Tells the job from others that had its name."`
+	JobVersion      int64             `json:"jobVersion,omitempty" doc:"The version of the job that ran."`
+	Group           string            `json:"group,omitempty"`
+	Fire            string            `json:"fire" doc:"Names the fire that the run is for; attempts share it."`
+	PlannedAt       time.Time         `json:"plannedAt"`
+	Cause           common.Cause      `json:"cause" enum:"cron,catchup,manual,retry,rerun"`
+	Attempt         int               `json:"attempt" doc:"1 is the first; 0 stands for a fire that did not run."`
+	Status          common.Status     `json:"status" enum:"waiting,running,succeeded,failed,timed_out,killed,lost,skipped,refused,missed"`
+	Reason          *common.Reason    `json:"reason,omitempty"`
+	Worker          string            `json:"worker,omitempty" doc:"Id of the worker."`
+	WorkerName      string            `json:"workerName,omitempty"`
+	ClaimedAt       *time.Time        `json:"claimedAt,omitempty"`
+	StartedAt       *time.Time        `json:"startedAt,omitempty"`
+	EndedAt         *time.Time        `json:"endedAt,omitempty"`
+	ExitCode        *int              `json:"exitCode,omitempty"`
+	Signal          string            `json:"signal,omitempty" doc:"The signal that ended the command."`
+	OutputBytes     int64             `json:"outputBytes" doc:"All that the command printed, kept or not."`
+	OutputTruncated bool              `json:"outputTruncated,omitempty" doc:"The middle of the output was not kept."`
+	CPUSeconds      float64           `json:"cpuSeconds,omitempty"`
+	MaxRSSBytes     int64             `json:"maxRssBytes,omitempty"`
+	TriggeredBy     string            `json:"triggeredBy,omitempty"`
+	Note            string            `json:"note,omitempty"`
+	Gap             *common.Gap       `json:"gap,omitempty"`
+	Delays          *common.Delays    `json:"delays,omitempty" doc:"Where the time between plan and start went."`
+	Params          map[string]string `json:"params,omitempty" doc:"Variables that its trigger set."`
+	DueAt           *time.Time        `json:"dueAt,omitempty" doc:"When a waiting run may start, where that is later than planned."`
 }
 
 // Delays is described in place of common.Delays.
@@ -105,6 +153,10 @@ func newSchemas() huma.Registry {
 	alias := func(from, to any) { r.RegisterTypeAlias(reflect.TypeOf(from), reflect.TypeOf(to)) }
 	alias(common.DST{}, DST(common.DST{}))
 	alias(common.OutputPolicy{}, OutputPolicy(common.OutputPolicy{}))
+	alias(common.Param{}, Param(common.Param{}))
+	alias(common.CatchUp{}, CatchUp(common.CatchUp{}))
+	alias(common.Retry{}, Retry(common.Retry{}))
+	alias(common.Placement{}, Placement(common.Placement{}))
 	alias(common.Run{}, Run(common.Run{}))
 	alias(common.Reason{}, Reason(common.Reason{}))
 	alias(common.Gap{}, Gap(common.Gap{}))

@@ -23,7 +23,7 @@ func (s *Store) gapOp(job common.JobState, now time.Time, reason common.Reason) 
 	if count == mostCounted { // the entry stands for those that were not counted as well
 		last, reason.Data = now, map[string]string{"count": "at_least"}
 	}
-	run := common.Missed(&job, last, count, reason)
+	run := common.PassedOver(&job, last, count, common.StatusMissed, reason)
 	put, err := putOutcome(&run)
 	return []clientv3.Op{put}, err
 }

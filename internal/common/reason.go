@@ -1,0 +1,18 @@
+package common
+
+// Codes of the reasons why a fire did not run, or waits. Texts are translated by them.
+const (
+	ReasonOverlap   = "overlap"    // the run before it had not ended
+	ReasonQueueFull = "queue_full" // another fire waited already
+	ReasonReplaced  = "replaced"   // a later fire took its place in the queue
+	ReasonLate      = "late"       // it was past its deadline, and not to be caught up
+	ReasonNoWorker  = "no_worker"  // no worker that is alive may run it
+	ReasonNoSlot    = "no_slot"    // the workers that may run it had no free slot
+	ReasonEdited    = "edited"     // the timetable was changed before it was taken
+	ReasonPaused    = "paused"     // the job is, or was, paused
+	ReasonDeleted   = "deleted"    // the job was deleted
+
+	ReasonQueued   = "queued"   // waits for the end of the run before it
+	ReasonBackoff  = "backoff"  // waits for its time to be tried again
+	ReasonStarting = "starting" // is due, and about to be taken
+)

@@ -1,0 +1,75 @@
+package common
+
+import (
+	"hash/fnv"
+	"strings"
+	"time"
+)
+
+// Policy is what a claim writes into the record, so that the owner and those who
+// survive it use the same figures whatever is saved later.
+type Policy struct {
+	Overlap   Overlap       `json:"overlap"`
+	KillGrace time.Duration `json:"killGrace"`
+	LostAfter time.Duration `json:"lostAfter"`
+	OnLost    OnLost        `json:"onLost,omitempty"`
+}
+
+// Terms are what decides when and where the fires of a job run, with the defaults
+// filled in. They are comparable, so that the jobs that have the same share them.
+type Terms struct {
+	Policy
+	StartDeadline time.Duration
+	CatchUp       CatchUpPolicy
+	Window        time.Duration
+	Max           int
+	Jitter        time.Duration
+	Paused        bool
+	PausedUntil   int64 // Unix nanoseconds; 0: until it is resumed
+	Strategy      Strategy
+	Selector      string
+	Workers       string // names or ids, separated by commas
+	Priority      int
+	Slots         int
+}
+
+// Terms are the job's.
+func (j *Job) Terms() Terms {
+	t := Terms{
+		Policy: Policy{Overlap: or(j.Overlap, OverlapSkip), KillGrace: j.KillGrace.Or(DefaultKillGrace),
+			LostAfter: j.LostAfter.Or(DefaultLostAfter), OnLost: or(j.OnLost, LostRerun)},
+		StartDeadline: j.StartDeadline.Or(DefaultStartDeadline),
+		CatchUp:       CatchUpLatest, Window: DefaultWindow, Max: DefaultCatchUpMax,
+		Jitter: j.Jitter.Or(0), Paused: j.Paused, Strategy: StrategyHash,
+		Priority: or(j.Priority, DefaultPriority), Slots: or(j.Slots, DefaultSlots),
+	}
+	if j.Paused && j.PauseUntil != nil {
+		t.PausedUntil = j.PauseUntil.UnixNano()
+	}
+	if c := j.CatchUp; c != nil {
+		t.CatchUp, t.Window, t.Max = or(c.Policy, CatchUpLatest), c.Window.Or(DefaultWindow), or(c.Max, DefaultCatchUpMax)
+	}
+	if p := j.Placement; p != nil {
+		t.Strategy, t.Selector, t.Workers = or(p.Strategy, StrategyHash), p.Selector, strings.Join(p.Workers, ",")
+	}
+	return t
+}
+
+// Delay is how much later than planned a fire is due: the jitter of the job, the
+// same for a fire whoever asks.
+func (t *Terms) Delay(uid string, at time.Time) time.Duration {
+	if t.Jitter <= 0 {
+		return 0
+	}
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(PlannedFire(uid, at))) // a hash takes everything
+	return time.Duration(h.Sum64() % uint64(t.Jitter))
+}
+
+func or[T comparable](v, otherwise T) T {
+	var none T
+	if v == none {
+		return otherwise
+	}
+	return v
+}
