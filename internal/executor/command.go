@@ -1,7 +1,6 @@
 package executor
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -19,7 +18,8 @@ type spec struct {
 	env     []string
 	dir     string
 	stdin   string
-	private bool // dir is the run's own and does not exist yet
+	own     folder // taken when the command is started, if private
+	private bool   // dir is to be the run's own
 }
 
 // resolve finds out what to start, or why this worker cannot.
@@ -30,7 +30,7 @@ func (x *Executor) resolve(t *Task) (*spec, *outcome) {
 	}
 	s := &spec{stdin: job.Stdin, dir: job.WorkDir}
 	if s.dir == "" {
-		s.dir, s.private = filepath.Join(x.workDir, t.Record.Run), true
+		s.private = true
 	} else if info, err := os.Stat(s.dir); err != nil || !info.IsDir() {
 		return nil, failed("workdir_missing", "the folder %s is not there, or is no folder", common.Excerpt(s.dir)).with("workDir", s.dir)
 	}
@@ -93,24 +93,27 @@ func executable(file string) bool {
 	return err == nil && info.Mode().IsRegular() && unix.Access(file, unix.X_OK) == nil
 }
 
-// makeWorkDir makes the private folder of a run, in place of one that an earlier
-// life may have left.
-func (x *Executor) makeWorkDir(run string) error {
-	err := x.work.Mkdir(run, 0o700)
-	if !errors.Is(err, os.ErrExist) {
-		return err
+// folderFailure says that a run could not get its private folder.
+type folderFailure struct{ error }
+
+// enter takes the private folder of a command that is about to start.
+func (x *Executor) enter(s *spec) (err error) {
+	if !s.private {
+		return nil
 	}
-	if err := x.work.RemoveAll(run); err != nil {
-		return err
+	if s.own, err = x.folders.take(); err != nil {
+		return folderFailure{err}
 	}
-	return x.work.Mkdir(run, 0o700)
+	s.dir = s.own.path
+	return nil
 }
 
-func (x *Executor) removeWorkDir(t *Task) {
-	if x.work.Remove(t.Record.Run) == nil { // half the price, and most commands leave it empty
+// leave gives the private folder back. clean says that nobody of the run was left.
+func (x *Executor) leave(t *Task, s *spec, clean bool) {
+	if !s.private {
 		return
 	}
-	if err := x.work.RemoveAll(t.Record.Run); err != nil {
+	if err := x.folders.giveBack(s.own, clean); err != nil {
 		x.cfg.Log.Warn("private folder of a run not removed", "job", t.Record.Job, "run", t.Record.Run, "err", err)
 	}
 }

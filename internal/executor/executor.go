@@ -50,8 +50,7 @@ type Executor struct {
 	cfg     Config
 	user    string
 	home    string
-	workDir string
-	work    *os.Root
+	folders *folders
 	null    *os.File      // stdin of commands that get none
 	gate    chan struct{} // one place for each start in progress
 	buffers sync.Pool     // of *[common.MaxChunk]byte
@@ -86,21 +85,17 @@ func New(cfg Config) (*Executor, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find data folder: %w", err)
 	}
-	x.workDir = filepath.Join(base, "work")
-	if err := os.MkdirAll(x.workDir, 0o700); err != nil {
-		return nil, fmt.Errorf("make folder for runs: %w", err)
-	}
-	if x.work, err = os.OpenRoot(x.workDir); err != nil {
-		return nil, fmt.Errorf("open folder for runs: %w", err)
+	if x.folders, err = openFolders(filepath.Join(base, "work")); err != nil {
+		return nil, err
 	}
 	if x.null, err = os.Open(os.DevNull); err != nil {
-		return nil, errors.Join(fmt.Errorf("open stdin of commands: %w", err), x.work.Close())
+		return nil, errors.Join(fmt.Errorf("open stdin of commands: %w", err), x.folders.close())
 	}
 	return x, nil
 }
 
 // Close gives back what New took. No run may be going on.
-func (x *Executor) Close() error { return errors.Join(x.null.Close(), x.work.Close()) }
+func (x *Executor) Close() error { return errors.Join(x.null.Close(), x.folders.close()) }
 
 // Run starts the command, waits until it and its process group are gone, and tells
 // how it ended: a terminal run built on the task's record. When ctx ends, the
@@ -111,24 +106,22 @@ func (x *Executor) Run(ctx context.Context, t Task, out Output) common.Run {
 	if bad != nil {
 		return x.outcome(&t, bad)
 	}
-	if spec.private {
-		if err := x.makeWorkDir(t.Record.Run); err != nil {
-			return x.outcome(&t, failed("workdir_failed", "no private folder could be made for the run: %v", err))
-		}
-		defer x.removeWorkDir(&t)
-	}
 	capture := newCapture(t.Record.Run, outputMax(&t.Job), out, x.cfg.Now)
-	p, err := x.start(ctx, spec, capture)
+	p, err := x.start(ctx, &t, spec, capture)
 	if err != nil {
 		if stopped := context.Cause(ctx); stopped != nil {
 			return x.outcome(&t, outcomeOfCause(stopped))
+		}
+		if f, ok := errors.AsType[folderFailure](err); ok {
+			return x.outcome(&t, failed("workdir_failed", "no private folder could be made for the run: %v", f.error))
 		}
 		return x.outcome(&t, failed("start_failed", "the command could not be started: %v", err))
 	}
 	cause := supervise(ctx, &t, p)
 	killGroup(p.pid)
 	state, err := p.proc.Wait()
-	x.settle(&t, p)
+	clean := x.settle(&t, p)
+	x.leave(&t, spec, clean)
 
 	run := x.outcome(&t, outcomeOf(&t, state, err, cause))
 	run.StartedAt = &p.startedAt

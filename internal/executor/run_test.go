@@ -142,20 +142,43 @@ func TestCommandsInheritNothingElse(t *testing.T) {
 
 func TestFolder(t *testing.T) {
 	base := t.TempDir()
-	x := newExecutor(t, func(c *executor.Config) { c.BaseDir = base })
-	task := shell(`pwd; stat -c %a .; touch x; mkdir -p a/b; ls -A`)
-	left := filepath.Join(base, "work", task.Record.Run)
-	if err := os.MkdirAll(filepath.Join(left, "of an earlier life"), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Join(base, "work", "1", "of an earlier life"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	out := record(t, task)
-	expect(t, x.Run(t.Context(), task, out), common.StatusSucceeded, "")
-	if want := left + "\n700\na\nx\n"; out.text() != want {
-		t.Errorf("got %q, want %q", out.text(), want)
+	x := newExecutor(t, func(c *executor.Config) { c.BaseDir = base })
+	inside := func(command string) string {
+		t.Helper()
+		task := shell(command)
+		task.Record.Run += "/../escape" // it names no file
+		out := record(t, task)
+		expect(t, x.Run(t.Context(), task, out), common.StatusSucceeded, "")
+		return out.text()
 	}
-	if _, err := os.Stat(left); !os.IsNotExist(err) {
-		t.Errorf("folder of the run was not removed: %v", err)
+	const look = `pwd; stat -c %a .; ls -A; `
+	first := filepath.Join(base, "work", "1")
+	for _, command := range []string{"true", "touch x; mkdir -p a/b; ls -A", "touch x; rm x", "chmod 755 .", "cd /; rmdir $OLDPWD",
+		"cd /; rmdir $OLDPWD; ln -s / $OLDPWD", "cd /; rmdir $OLDPWD; mkdir -m 700 $OLDPWD; touch $OLDPWD/x",
+		"touch " + strings.Repeat("n", 255), "true"} {
+		got := inside(look + command)
+		folder, rest, _ := strings.Cut(got, "\n")
+		if want := "700\n"; filepath.Dir(folder) != filepath.Dir(first) || !strings.HasPrefix(rest, want) || strings.Contains(command, "ls") != (rest != want) {
+			t.Errorf("before %q: got %q", command, got)
+		}
+		if left, err := os.ReadDir(folder); len(left) != 0 || err != nil && !os.IsNotExist(err) {
+			t.Errorf("after %q: left %v, %v", command, left, err)
+		}
 	}
+
+	// A folder is one run's at a time.
+	ctx, cancel := context.WithCancel(t.Context())
+	task := shell("pwd; sleep 1000")
+	out, ended := background(t, ctx, x, task)
+	out.await()
+	if other := inside("pwd"); other == out.text() {
+		t.Errorf("two runs in %q", other)
+	}
+	cancel()
+	ended()
 
 	given := t.TempDir()
 	got, given2 := run(t, newTask(common.Job{Command: "pwd; touch made", WorkDir: given}))
@@ -163,10 +186,39 @@ func TestFolder(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(given, "made")); err != nil || given2.text() != given+"\n" {
 		t.Errorf("in %q: %v", given2.text(), err)
 	}
+}
 
-	escape := shell("true")
-	escape.Record.Run = "../escape"
-	expect(t, x.Run(t.Context(), escape, record(t, escape)), common.StatusFailed, "workdir_failed")
+// A folder that something may still work in is not another run's.
+func TestFolderOfWhatWasLeftBehind(t *testing.T) {
+	x := newExecutor(t)
+	task := shell("pwd; setsid sleep 1000 &")
+	out := record(t, task)
+	expect(t, x.Run(t.Context(), task, out), common.StatusSucceeded, "")
+	if _, err := os.Stat(strings.TrimSpace(out.text())); !os.IsNotExist(err) {
+		t.Errorf("the folder is kept: %v", err)
+	}
+}
+
+func TestFoldersGoWithTheExecutor(t *testing.T) {
+	base := t.TempDir()
+	x, err := executor.New(executor.Config{BaseDir: base, Worker: worker, Life: life})
+	if err != nil {
+		t.Fatal(err)
+	}
+	task := shell("true")
+	expect(t, x.Run(t.Context(), task, record(t, task)), common.StatusSucceeded, "")
+	if err := x.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := os.ReadDir(filepath.Join(base, "work")); len(left) != 0 || err != nil {
+		t.Errorf("left %v, %v", left, err)
+	}
+
+	broken := newExecutor(t, func(c *executor.Config) { c.BaseDir = base })
+	if err := os.RemoveAll(filepath.Join(base, "work")); err != nil {
+		t.Fatal(err)
+	}
+	expect(t, broken.Run(t.Context(), task, record(t, task)), common.StatusFailed, "workdir_failed")
 }
 
 func TestRemoveWorkDirs(t *testing.T) {

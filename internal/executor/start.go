@@ -28,13 +28,21 @@ type process struct {
 
 // start forks and executes, a few at a time: more at once would only make each of
 // them slower. It fails with the context's error when that ended before the fork.
-func (x *Executor) start(ctx context.Context, s *spec, c *capture) (*process, error) {
+func (x *Executor) start(ctx context.Context, t *Task, s *spec, c *capture) (_ *process, err error) {
 	select {
 	case x.gate <- struct{}{}:
 		defer func() { <-x.gate }()
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
+	if err := x.enter(s); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			x.leave(t, s, true)
+		}
+	}()
 	stdin, err := x.stdin(s.stdin)
 	if err != nil {
 		return nil, err

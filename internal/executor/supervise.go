@@ -72,10 +72,12 @@ func killGroup(pgid int) { _ = syscall.Kill(-pgid, syscall.SIGKILL) }
 
 // settle returns when nothing of the run is left, as far as can be seen, and both
 // outputs were read. What does not go within settleWait is left to the next sweep.
-func (x *Executor) settle(t *Task, p *process) {
+// It tells whether there was nothing left in the first place.
+func (x *Executor) settle(t *Task, p *process) (clean bool) {
 	defer func() { _ = p.closeOutputs() }() // only read from
 	left := 0
-	if syscall.Kill(-p.pid, 0) == nil || !p.drained(drainWait) {
+	clean = syscall.Kill(-p.pid, 0) != nil && p.drained(drainWait)
+	if !clean {
 		left = killDescendants(t.Record.Run, p)
 	}
 	now := time.Now()
@@ -86,6 +88,7 @@ func (x *Executor) settle(t *Task, p *process) {
 	if left > 0 {
 		x.cfg.Log.Warn("processes of a run could not be killed", "job", t.Record.Job, "run", t.Record.Run, "left", left)
 	}
+	return clean
 }
 
 // killDescendants kills what is left of a run, wherever it went, and tells how many
