@@ -36,7 +36,7 @@ type Registration struct {
 type WorkerSettings struct {
 	Drain     bool              `json:"drain,omitempty"`
 	DrainNote string            `json:"drainNote,omitempty"`
-	Labels    map[string]string `json:"labels,omitempty"` // in place of its own, where not nil
+	Labels    map[string]string `json:"labels,omitzero"` // in place of its own, where not nil
 	Slots     *int              `json:"slots,omitempty"`
 	Weight    *int              `json:"weight,omitempty"` // default 1
 	UpdatedAt time.Time         `json:"updatedAt"`
@@ -47,8 +47,11 @@ type WorkerSettings struct {
 type Member struct {
 	Registration
 	Settings WorkerSettings
-	// Ahead is how far ahead of ours its clock was when its registration came in.
+	// Ahead is how far ahead of ours its clock was when its registration came in, and
+	// Heard when that was, with the monotonic clock's reading. Heard is zero, and Ahead
+	// not known, until the worker writes anew after we began to listen.
 	Ahead time.Duration
+	Heard time.Time
 }
 
 // EffectiveLabels are the worker's own labels, or those that an operator gave it.
@@ -79,6 +82,7 @@ func (m *Member) Weight() int {
 type MasterPresence struct {
 	ID      string    `json:"id"`
 	Host    string    `json:"host"`
+	BootID  string    `json:"bootId,omitempty"`
 	Version string    `json:"version"`
 	Clock   time.Time `json:"clock"`
 }
