@@ -13,9 +13,10 @@ type Claim struct {
 	Skipped Run       // the outcome where an earlier run forbids this one
 	Gap     *Run      // accounts for the fires that the cursor passes without running them
 	Patient bool      // where an earlier run forbids this one, nothing is to be written: Blocked
+	Queue   *Trigger  // under the overlap policies queue and replace: the fire as it waits
 
 	Trigger         *Trigger
-	TriggerRevision int64 // its CreateRevision as seen
+	TriggerRevision int64 // its ModRevision as seen
 }
 
 // Verdict is what became of a claim.
@@ -39,6 +40,7 @@ type ClaimResult struct {
 	Job     StoredJob // Claimed: the job as it was claimed
 	Created int64     // Claimed: the revision of the job's creation
 	Written []Run     // outcomes that the claim put into the worker's outbox
+	Unsure  bool      // an answer was lost: there may be others
 	State   *JobState // Stale: the job as it is; nil where it is gone or does not decode
 	Err     error
 }
@@ -55,6 +57,14 @@ type Outcome struct {
 // ErrNotOurs says that a run's record was not the one that its finisher had claimed.
 var ErrNotOurs = Errorf(CodeConflict, "the run was resolved by somebody else, or before")
 
+// Look asks for what a fire depends on: the cursor of its job, or its trigger where
+// Trigger is set; and, where Runs is set, whether a run of the job is unresolved.
+type Look struct {
+	Job, Trigger string
+	Revision     int64 // ModRevision of the trigger as seen
+	Runs         bool
+}
+
 // Looked is what a look at a fire, before it is claimed late, found out.
 type Looked struct {
 	Cursor time.Time // of the job; zero where it has none
@@ -63,9 +73,10 @@ type Looked struct {
 	Err    error
 }
 
-// Orphan is a run whose worker's life is over, or seems to be. Locked says that its lock still stood.
+// Orphan is an unresolved run as recovery sees it. Locked says that its lock still stood.
 type Orphan struct {
-	Record      Record
-	ModRevision int64
-	Locked      bool
+	Record         Record
+	CreateRevision int64
+	ModRevision    int64
+	Locked         bool
 }

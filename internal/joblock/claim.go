@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"go.etcd.io/etcd/api/v3/etcdserverpb"
-	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"carillon/internal/common"
@@ -27,206 +25,188 @@ func NewClaimer(client *clientv3.Client, session *Session, worker string, troubl
 	return &Claimer{client: client, session: session, outbox: worker, trouble: trouble}
 }
 
+// replaceTries bounds how often a claim that replaces a run is decided again because
+// what it is to replace has changed meanwhile.
+const replaceTries = 5
+
 // Claim commits up to MaxBatch claims of different jobs as one transaction. It
 // returns when each is settled: while etcd does not answer it tries again until
 // the context ends, and only then may a claim be undecided (Failed).
 func (c *Claimer) Claim(ctx context.Context, claims []common.Claim) []common.ClaimResult {
-	for {
-		lease, err := c.session.Lease(ctx)
-		if err != nil {
-			return failed(len(claims), err)
-		}
-		nested := make([]clientv3.Op, len(claims))
-		for i := range claims {
-			op, err := c.op(&claims[i], lease)
-			if err != nil {
-				return failed(len(claims), err)
-			}
-			nested[i] = op
-		}
-		answers := commit(ctx, c.client, c.trouble, nested)
-		if etcdkit.LeaseGone(answers[0].err) {
-			c.session.Invalidate(lease)
-			continue
-		}
-		results := make([]common.ClaimResult, len(claims))
-		for i := range claims {
-			results[i] = c.read(ctx, &claims[i], answers[i])
-		}
-		return results
+	results := make([]common.ClaimResult, len(claims))
+	open := make([]*attempt, len(claims))
+	for i := range claims {
+		open[i] = &attempt{claim: &claims[i], result: &results[i]}
 	}
-}
-
-func failed(n int, err error) []common.ClaimResult {
-	results := make([]common.ClaimResult, n)
-	for i := range results {
-		results[i].Err = err
+	for try := 0; len(open) > 0; try++ {
+		c.claim(ctx, open)
+		var again []*attempt
+		for _, a := range open {
+			if a.standing != nil && a.result.Verdict == common.Blocked && !a.claim.Patient && try < replaceTries {
+				again = append(again, a) // now with what is to be replaced
+			}
+		}
+		open = again
 	}
 	return results
 }
 
-// op is the claim's nested transaction.
-func (c *Claimer) op(claim *common.Claim, lease clientv3.LeaseID) (clientv3.Op, error) {
-	job := claim.Job
-	state := []clientv3.Op{clientv3.OpGet(common.JobKey(job)), clientv3.OpGet(common.CursorKey(job)),
-		clientv3.OpGet(common.RecordKey(job, claim.Record.Run))}
-	if claim.Trigger != nil {
-		return c.triggerOp(claim, lease, state)
-	}
-	planned := []clientv3.Cmp{etcdkit.Unchanged(common.JobKey(job), claim.Version),
-		clientv3.Compare(clientv3.Value(common.CursorKey(job)), "=", common.TimeKey(claim.From))}
-	pass := []clientv3.Op{clientv3.OpPut(common.CursorKey(job), common.TimeKey(claim.To))}
-	if claim.Gap != nil {
-		put, err := putOutcome(c.outbox, claim.Gap)
-		if err != nil {
-			return clientv3.Op{}, err
+// attempt is a claim on its way. Under the policy replace, standing is what was
+// found to stand in its way.
+type attempt struct {
+	claim    *common.Claim
+	result   *common.ClaimResult
+	standing *standing
+}
+
+func (c *Claimer) claim(ctx context.Context, open []*attempt) {
+	fail := func(err error) {
+		for _, a := range open {
+			*a.result = common.ClaimResult{Err: err}
 		}
-		pass = append(pass, put)
 	}
-	if claim.Record.Run == "" {
-		state = state[:2]
-		return clientv3.OpTxn(planned, pass, state), nil
-	}
-	run, err := startOps(claim, lease)
-	if err != nil {
-		return clientv3.Op{}, err
-	}
-	skip, err := putOutcome(c.outbox, &claim.Skipped)
-	if err != nil {
-		return clientv3.Op{}, err
-	}
-	overlap := clientv3.OpTxn([]clientv3.Cmp{etcdkit.NoneUnder(common.RecordsOf(job))}, run, []clientv3.Op{skip})
-	return clientv3.OpTxn(planned, append([]clientv3.Op{overlap}, pass...), state), nil
-}
-
-// triggerOp leaves the cursor alone. Where an earlier run stands the trigger waits.
-func (c *Claimer) triggerOp(claim *common.Claim, lease clientv3.LeaseID, state []clientv3.Op) (clientv3.Op, error) {
-	key := common.TriggerKey(claim.Job, claim.Trigger.ID)
-	seen := []clientv3.Cmp{etcdkit.Same(key, claim.TriggerRevision), etcdkit.Unchanged(common.JobKey(claim.Job), claim.Version)}
-	run, err := startOps(claim, lease)
-	if err != nil {
-		return clientv3.Op{}, err
-	}
-	run = append(run, clientv3.OpDelete(key))
-	free := clientv3.OpTxn([]clientv3.Cmp{etcdkit.NoneUnder(common.RecordsOf(claim.Job))}, run, nil)
-	return clientv3.OpTxn(seen, []clientv3.Op{free}, state), nil
-}
-
-// startOps put lock and record, and read the job under which the run goes on.
-func startOps(claim *common.Claim, lease clientv3.LeaseID) ([]clientv3.Op, error) {
-	record, err := json.Marshal(&claim.Record)
-	if err != nil {
-		return nil, fmt.Errorf("encode record of %s: %w", claim.Record.Run, err)
-	}
-	lock, err := json.Marshal(&claim.Record.Owner)
-	if err != nil {
-		return nil, fmt.Errorf("encode lock of %s: %w", claim.Record.Run, err)
-	}
-	return []clientv3.Op{
-		clientv3.OpGet(common.JobKey(claim.Job)),
-		clientv3.OpPut(common.LockKey(claim.Job, claim.Record.Run), string(lock), clientv3.WithLease(lease)),
-		clientv3.OpPut(common.RecordKey(claim.Job, claim.Record.Run), string(record)),
-	}, nil
-}
-
-func putOutcome(outbox string, run *common.Run) (clientv3.Op, error) {
-	data, err := json.Marshal(run)
-	if err != nil {
-		return clientv3.Op{}, fmt.Errorf("encode outcome of %s: %w", run.ID, err)
-	}
-	return clientv3.OpPut(common.OutboxKey(outbox, run.ID), string(data)), nil
-}
-
-// read tells what a nested answer means.
-func (c *Claimer) read(ctx context.Context, claim *common.Claim, a answer) common.ClaimResult {
-	switch {
-	case a.err != nil:
-		return common.ClaimResult{Err: a.err}
-	case !a.succeeded:
-		return c.readStale(ctx, claim, a)
-	case claim.Record.Run == "":
-		return common.ClaimResult{Verdict: common.Passed}
-	}
-	inner := a.responses[0].GetResponseTxn()
-	switch {
-	case inner.Succeeded:
-		return started(a.revision, first(inner.Responses[0]))
-	case claim.Trigger != nil:
-		return common.ClaimResult{Verdict: common.Blocked}
-	default:
-		return common.ClaimResult{Verdict: common.Skipped}
-	}
-}
-
-func started(fence int64, job *mvccpb.KeyValue) common.ClaimResult {
-	if job == nil {
-		return common.ClaimResult{Err: fmt.Errorf("a claim of revision %d has no job", fence)}
-	}
-	stored, err := common.Decode[common.StoredJob](job.Value)
-	if err != nil {
-		return common.ClaimResult{Err: fmt.Errorf("decode job %s: %w", job.Key, err)}
-	}
-	return common.ClaimResult{Verdict: common.Claimed, Fence: fence, Job: stored}
-}
-
-// readStale looks at why the compares failed. If the record there has our nonce,
-// an earlier try of this very claim went through and its answer was lost.
-func (c *Claimer) readStale(ctx context.Context, claim *common.Claim, a answer) common.ClaimResult {
-	job, cursor := first(a.responses[0]), first(a.responses[1])
-	if len(a.responses) > 2 {
-		if kv := first(a.responses[2]); kv != nil {
-			if record, err := common.Decode[common.Record](kv.Value); err == nil && record.Nonce == claim.Record.Nonce {
-				return c.startedBefore(ctx, claim, kv.CreateRevision, job)
+	for {
+		lease, err := c.session.Lease(ctx)
+		if err != nil {
+			fail(err)
+			return
+		}
+		nested := make([]nestedTxn, len(open))
+		for i, a := range open {
+			if nested[i], err = c.op(a, lease); err != nil {
+				fail(err)
+				return
 			}
 		}
+		answers := commit(ctx, c.client, c.trouble, nested)
+		if i := leaseGone(answers); i >= 0 {
+			c.session.Invalidate(lease)
+			if ctx.Err() == nil && i == 0 { // nothing of it was written
+				continue
+			}
+		}
+		for i, a := range open {
+			*a.result = c.read(ctx, a, answers[i])
+		}
+		return
 	}
-	if job == nil {
-		return common.ClaimResult{Verdict: common.Stale}
-	}
-	state, err := jobState(job, cursor)
-	if err != nil {
-		return common.ClaimResult{Verdict: common.Stale, Err: err}
-	}
-	return common.ClaimResult{Verdict: common.Stale, State: &state}
 }
 
-// startedBefore finds the definition that a claim was made with: that of then, not of now.
-func (c *Claimer) startedBefore(ctx context.Context, claim *common.Claim, fence int64, job *mvccpb.KeyValue) common.ClaimResult {
-	if job != nil && job.ModRevision == claim.Version {
-		return started(fence, job)
+// leaseGone finds the first answer that says so; -1 where none does.
+func leaseGone(answers []answer) int {
+	for i := range answers {
+		if etcdkit.LeaseGone(answers[i].err) {
+			return i
+		}
 	}
-	callCtx, cancel := context.WithTimeout(ctx, callLimit)
-	defer cancel()
-	resp, err := c.client.Get(callCtx, common.JobKey(claim.Job), clientv3.WithRev(fence))
-	if err != nil {
-		return common.ClaimResult{Err: fmt.Errorf("read job %q as of revision %d: %w", claim.Job, fence, err)}
-	}
-	if len(resp.Kvs) == 0 {
-		return started(fence, nil)
-	}
-	return started(fence, resp.Kvs[0])
+	return -1
 }
 
-func jobState(job, cursor *mvccpb.KeyValue) (common.JobState, error) {
-	stored, err := common.Decode[common.StoredJob](job.Value)
-	if err != nil {
-		return common.JobState{}, fmt.Errorf("decode job %s: %w", job.Key, err)
+// op is the claim's nested transaction.
+func (c *Claimer) op(a *attempt, lease clientv3.LeaseID) (nestedTxn, error) {
+	b := &builder{claim: a.claim, outbox: c.outbox, lease: lease}
+	claim, job := a.claim, a.claim.Job
+	state := []clientv3.Op{clientv3.OpGet(common.JobKey(job)), clientv3.OpGet(common.CursorKey(job))}
+	if claim.Record.Run != "" {
+		state = append(state, clientv3.OpGet(common.RecordKey(job, claim.Record.Run)))
 	}
-	state := common.JobState{StoredJob: stored, Version: job.ModRevision}
-	if cursor == nil {
-		return common.JobState{}, fmt.Errorf("job %s has no cursor", job.Key)
+	compares := []clientv3.Cmp{etcdkit.Unchanged(common.JobKey(job), claim.Version)}
+	if claim.Trigger != nil {
+		compares = append(compares, etcdkit.Unchanged(common.TriggerKey(job, claim.Trigger.ID), claim.TriggerRevision))
+	} else {
+		compares = append(compares, clientv3.Compare(clientv3.Value(common.CursorKey(job)), "=", common.TimeKey(claim.From)))
 	}
-	if state.Cursor, err = common.ParseTimeKey(string(cursor.Value)); err != nil {
-		return common.JobState{}, fmt.Errorf("cursor of %s: %w", job.Key, err)
-	}
-	return state, nil
+	then := b.then(a.standing)
+	return nestedTxn{clientv3.OpTxn(compares, then, state), b.size}, b.err
 }
 
-// first is the value that a get found, or nil.
-func first(op *etcdserverpb.ResponseOp) *mvccpb.KeyValue {
-	kvs := op.GetResponseRange().GetKvs()
-	if len(kvs) == 0 {
-		return nil
+// builder makes the operations of one claim, and counts what they weigh.
+type builder struct {
+	claim  *common.Claim
+	outbox string
+	lease  clientv3.LeaseID
+	size   int
+	err    error
+}
+
+// then are the operations where the plan is what etcd has. Where an earlier run
+// may forbid this one, the first of them is the transaction that finds out.
+func (b *builder) then(s *standing) []clientv3.Op {
+	claim := b.claim
+	switch overlap := claim.Record.Policy.Overlap; {
+	case claim.Record.Run == "":
+		return b.pass()
+	case claim.Trigger != nil:
+		run := append(b.start(), clientv3.OpDelete(common.TriggerKey(claim.Job, claim.Trigger.ID)))
+		return b.alone(run, nil)
+	case !overlap.Forbids():
+		return append(b.start(), b.pass()...)
+	case claim.Patient:
+		return b.alone(append(b.start(), b.pass()...), nil)
+	case overlap == common.OverlapQueue:
+		queue := clientv3.OpTxn([]clientv3.Cmp{etcdkit.Absent(b.queueKey())}, []clientv3.Op{b.queue()}, []clientv3.Op{b.outcome(&claim.Skipped)})
+		return append(b.alone(b.start(), []clientv3.Op{queue}), b.pass()...)
+	case overlap == common.OverlapReplace:
+		look := s.look(claim.Job)
+		if s == nil {
+			return b.alone(append(b.start(), b.pass()...), look)
+		}
+		return b.alone(append(b.start(), b.pass()...), []clientv3.Op{clientv3.OpTxn(s.compares(claim.Job), b.replace(s), look)})
+	default:
+		return append(b.alone(b.start(), []clientv3.Op{b.outcome(&claim.Skipped)}), b.pass()...)
 	}
-	return kvs[0]
+}
+
+// alone does run where no run of the job is unresolved, and otherwise what is in
+// otherwise. A job that allows overlap does not ask.
+func (b *builder) alone(run, otherwise []clientv3.Op) []clientv3.Op {
+	var none []clientv3.Cmp
+	if b.claim.Record.Policy.Overlap.Forbids() {
+		none = []clientv3.Cmp{etcdkit.NoneUnder(common.RecordsOf(b.claim.Job))}
+	}
+	return []clientv3.Op{clientv3.OpTxn(none, run, otherwise)}
+}
+
+// start puts lock and record, and reads the job under which the run goes on.
+func (b *builder) start() []clientv3.Op {
+	r := &b.claim.Record
+	return []clientv3.Op{
+		clientv3.OpGet(common.JobKey(b.claim.Job)),
+		clientv3.OpPut(common.LockKey(b.claim.Job, r.Run), b.encode(&r.Owner), clientv3.WithLease(b.lease)),
+		clientv3.OpPut(common.RecordKey(b.claim.Job, r.Run), b.encode(r)),
+	}
+}
+
+// pass moves the cursor and accounts for what it passes. A trigger leaves it alone.
+func (b *builder) pass() []clientv3.Op {
+	ops := []clientv3.Op{clientv3.OpPut(common.CursorKey(b.claim.Job), common.TimeKey(b.claim.To))}
+	if b.claim.Gap != nil {
+		ops = append(ops, b.outcome(b.claim.Gap))
+	}
+	return ops
+}
+
+func (b *builder) queueKey() string { return common.TriggerKey(b.claim.Job, common.QueuedTrigger) }
+
+func (b *builder) queue() clientv3.Op { return clientv3.OpPut(b.queueKey(), b.encode(b.claim.Queue)) }
+
+func (b *builder) outcome(run *common.Run) clientv3.Op {
+	return clientv3.OpPut(common.OutboxKey(b.outbox, run.ID), b.encode(run))
+}
+
+func (b *builder) encode(v any) string {
+	data, err := json.Marshal(v)
+	if err != nil && b.err == nil {
+		b.err = fmt.Errorf("encode a claim of job %q: %w", b.claim.Job, err)
+	}
+	b.size += len(data)
+	return string(data)
+}
+
+func putOutcome(outbox string, run *common.Run) (op clientv3.Op, size int, err error) {
+	data, err := json.Marshal(run)
+	if err != nil {
+		return clientv3.Op{}, 0, fmt.Errorf("encode outcome of %s: %w", run.ID, err)
+	}
+	return clientv3.OpPut(common.OutboxKey(outbox, run.ID), string(data)), len(data), nil
 }

@@ -2,6 +2,8 @@ package joblock
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
@@ -26,7 +28,7 @@ func NewFinisher(client *clientv3.Client, worker string, trouble func(error)) *F
 // be written; while etcd does not answer it tries again until the context ends.
 func (f *Finisher) Finish(ctx context.Context, outcomes []common.Outcome) []error {
 	errs := make([]error, len(outcomes))
-	nested := make([]clientv3.Op, len(outcomes))
+	nested := make([]nestedTxn, len(outcomes))
 	for i := range outcomes {
 		op, err := f.op(&outcomes[i])
 		if err != nil {
@@ -50,19 +52,36 @@ func (f *Finisher) Finish(ctx context.Context, outcomes []common.Outcome) []erro
 	return errs
 }
 
-func (f *Finisher) op(o *common.Outcome) (clientv3.Op, error) {
+func (f *Finisher) op(o *common.Outcome) (nestedTxn, error) {
 	job, run := o.Run.Job, o.Run.ID
-	put, err := putOutcome(f.worker, &o.Run)
+	put, size, err := putOutcome(f.worker, &o.Run)
 	if err != nil {
-		return clientv3.Op{}, err
+		return nestedTxn{}, err
 	}
-	return clientv3.OpTxn(
-		[]clientv3.Cmp{etcdkit.Same(common.RecordKey(job, run), o.Token)},
-		[]clientv3.Op{
-			clientv3.OpDelete(common.LockKey(job, run)),
-			clientv3.OpDelete(common.RecordKey(job, run)),
-			clientv3.OpDelete(common.KillKey(f.worker, run)),
-			put,
-		},
-		[]clientv3.Op{clientv3.OpGet(common.OutboxKey(f.worker, run), clientv3.WithKeysOnly())}), nil
+	resolve := []clientv3.Op{
+		clientv3.OpDelete(common.LockKey(job, run)),
+		clientv3.OpDelete(common.RecordKey(job, run)),
+		clientv3.OpDelete(common.KillKey(f.worker, run)),
+		put,
+	}
+	if o.Next != nil {
+		follow, more, err := followOp(o.Next, o.Created)
+		if err != nil {
+			return nestedTxn{}, err
+		}
+		resolve, size = append(resolve, follow), size+more
+	}
+	return nestedTxn{clientv3.OpTxn([]clientv3.Cmp{etcdkit.Same(common.RecordKey(job, run), o.Token)}, resolve,
+		[]clientv3.Op{clientv3.OpGet(common.OutboxKey(f.worker, run), clientv3.WithKeysOnly())}), size}, nil
+}
+
+// followOp puts the trigger for a next attempt, as long as the job is the one whose
+// creation was seen.
+func followOp(next *common.Trigger, created int64) (op clientv3.Op, size int, err error) {
+	data, err := json.Marshal(next)
+	if err != nil {
+		return clientv3.Op{}, 0, fmt.Errorf("encode trigger of %s: %w", next.RunID(), err)
+	}
+	return clientv3.OpTxn([]clientv3.Cmp{etcdkit.Same(common.JobKey(next.Job), created)},
+		[]clientv3.Op{clientv3.OpPut(common.TriggerKey(next.Job, next.ID), string(data))}, nil), len(data), nil
 }

@@ -26,7 +26,7 @@ func FollowTriggers(ctx context.Context, client *clientv3.Client, trouble func(e
 				trouble(err)
 				continue
 			}
-			news.Put = append(news.Put, scheduler.Trigger{Trigger: trigger, Revision: kv.CreateRevision})
+			news.Put = append(news.Put, scheduler.Trigger{Trigger: trigger, Revision: kv.ModRevision})
 		}
 		for _, kv := range u.Deletes {
 			job, id, err := common.SplitKey(common.TriggersPrefix, string(kv.Key))

@@ -3,7 +3,6 @@ package joblock
 import (
 	"context"
 	"fmt"
-	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
@@ -22,9 +21,9 @@ func NewRecoverer(client *clientv3.Client, worker string) *Recoverer {
 	return &Recoverer{client: client, worker: worker}
 }
 
-// OfEarlierLives lists the unresolved runs that earlier lives of the worker left
-// behind. Records that do not decode are told in bad.
-func (r *Recoverer) OfEarlierLives(ctx context.Context, life string) (orphans []common.Orphan, bad []error, err error) {
+// Unresolved lists all runs that are not resolved, and tells which of them have a
+// lock, as of one revision. Records that do not decode are told in bad.
+func (r *Recoverer) Unresolved(ctx context.Context) (runs []common.Orphan, bad []error, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*callLimit)
 	defer cancel()
 	resp, err := r.client.Txn(ctx).Then(
@@ -43,32 +42,84 @@ func (r *Recoverer) OfEarlierLives(ctx context.Context, life string) (orphans []
 			bad = append(bad, err)
 			continue
 		}
-		if record.Owner.Worker == r.worker && record.Owner.Life != life {
-			orphans = append(orphans, common.Orphan{Record: record, ModRevision: kv.ModRevision,
-				Locked: locked[common.LockKey(record.Job, record.Run)]})
-		}
+		runs = append(runs, common.Orphan{Record: record, CreateRevision: kv.CreateRevision, ModRevision: kv.ModRevision,
+			Locked: locked[common.LockKey(record.Job, record.Run)]})
 	}
-	return orphans, bad, nil
+	return runs, bad, nil
 }
 
-// Resolve writes an orphan down as lost. It tells false where the orphan has
-// changed since, has a live lock, or was resolved by somebody else.
-func (r *Recoverer) Resolve(ctx context.Context, o common.Orphan, reason common.Reason, now time.Time) (bool, error) {
-	run := o.Record.AsRun(common.StatusLost)
-	run.Reason, run.EndedAt = &reason, &now
-	put, err := putOutcome(r.worker, &run)
+// Resolve writes an orphan down as the outcome says, and has next follow it, as long as
+// the job still stands and nobody wished the run to end. It tells false where the orphan
+// has changed since, has a live lock, or was resolved by somebody else.
+func (r *Recoverer) Resolve(ctx context.Context, o common.Orphan, outcome common.Run, next *common.Trigger) (bool, error) {
+	put, _, err := putOutcome(r.worker, &outcome)
 	if err != nil {
 		return false, err
 	}
-	key := common.RecordKey(run.Job, run.ID)
+	job, run := o.Record.Job, o.Record.Run
+	record, lock, kill := common.RecordKey(job, run), common.LockKey(job, run), common.KillKey(o.Record.Owner.Worker, run)
+	cmps := []clientv3.Cmp{etcdkit.Unchanged(record, o.ModRevision), etcdkit.Absent(lock)}
+	ops := []clientv3.Op{clientv3.OpDelete(record), clientv3.OpDelete(kill), put}
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
-	resp, err := r.client.Txn(ctx).
-		If(etcdkit.Unchanged(key, o.ModRevision), etcdkit.Absent(common.LockKey(run.Job, run.ID))).
-		Then(clientv3.OpDelete(key), clientv3.OpDelete(common.KillKey(o.Record.Owner.Worker, run.ID)), put).
-		Commit()
+	if next != nil {
+		follow, created, err := r.follow(ctx, o, next)
+		if err != nil {
+			return false, fmt.Errorf("resolve %s: %w", run, err)
+		}
+		if follow {
+			op, _, err := followOp(next, created)
+			if err != nil {
+				return false, err
+			}
+			cmps, ops = append(cmps, etcdkit.Absent(kill)), append(ops, op)
+		}
+	}
+	resp, err := r.client.Txn(ctx).If(cmps...).Then(ops...).Commit()
 	if err != nil {
-		return false, fmt.Errorf("resolve %s: %w", run.ID, err)
+		return false, fmt.Errorf("resolve %s: %w", run, err)
 	}
 	return resp.Succeeded, nil
+}
+
+// follow tells whether another attempt may follow, and the revision of the job's creation.
+func (r *Recoverer) follow(ctx context.Context, o common.Orphan, next *common.Trigger) (follow bool, created int64, err error) {
+	resp, err := r.client.Txn(ctx).Then(clientv3.OpGet(common.JobKey(next.Job)),
+		clientv3.OpGet(common.KillKey(o.Record.Owner.Worker, o.Record.Run), clientv3.WithKeysOnly())).Commit()
+	if err != nil {
+		return false, 0, err
+	}
+	job, kill := first(resp.Responses[0]), first(resp.Responses[1])
+	if job == nil || kill != nil {
+		return false, 0, nil
+	}
+	stored, err := common.Decode[common.StoredJob](job.Value)
+	if err != nil || stored.UID != next.JobUID {
+		return false, 0, nil // another job has taken the name, or nobody can tell
+	}
+	return true, job.CreateRevision, nil
+}
+
+// Bequests lists the workers whose outboxes hold something.
+func (r *Recoverer) Bequests(ctx context.Context) ([]string, error) {
+	var owners []string
+	key, end := common.OutboxPrefix, clientv3.GetPrefixRangeEnd(common.OutboxPrefix)
+	for { // from owner to owner, however much each has
+		callCtx, cancel := context.WithTimeout(ctx, callLimit)
+		resp, err := r.client.Get(callCtx, key, clientv3.WithRange(end), clientv3.WithKeysOnly(), clientv3.WithLimit(1))
+		cancel()
+		if err != nil {
+			return nil, fmt.Errorf("list outboxes: %w", err)
+		}
+		if len(resp.Kvs) == 0 {
+			return owners, nil
+		}
+		owner, _, err := common.SplitKey(common.OutboxPrefix, string(resp.Kvs[0].Key))
+		if err != nil {
+			key = string(resp.Kvs[0].Key) + "\x00"
+			continue
+		}
+		owners = append(owners, owner)
+		key = clientv3.GetPrefixRangeEnd(common.OutboxOf(owner))
+	}
 }

@@ -30,7 +30,7 @@ type planned interface {
 	// item is not waiting to be handed out any more.
 	offer(p *plan) (Fire, bool)
 	// queue says that the item is due; handOut that its fire has been taken.
-	queue()
+	queue(now int64)
 	handOut()
 }
 

@@ -15,7 +15,7 @@ import (
 // crowd makes jobs that share 500 expressions, as many jobs of one crontab do.
 type crowd struct {
 	timetables []schedule.Schedule
-	policy     common.Policy
+	terms      common.Terms
 	cursor     time.Time
 }
 
@@ -44,7 +44,7 @@ func newCrowd(b *testing.B) *crowd {
 // job makes job i, with a name and a uid of its own.
 func (c *crowd) job(i int) Job {
 	return Job{Name: fmt.Sprintf("job-%07d", i), UID: fmt.Sprintf("uid%013d", i), Version: int64(i + 1), Cursor: c.cursor,
-		Schedule: c.timetables[i%len(c.timetables)], Policy: &c.policy}
+		Schedule: c.timetables[i%len(c.timetables)], Terms: &c.terms}
 }
 
 func (c *crowd) jobs(n int) []Job {

@@ -43,6 +43,7 @@ type Loop struct {
 	ended    chan Execution
 	ask      chan chan<- []Execution
 	fires    chan Fire
+	rouse    chan struct{}
 
 	// Owned by Run.
 	plan      *plan
@@ -58,7 +59,7 @@ type Loop struct {
 func New(log *slog.Logger, metrics Metrics, wall func() time.Time) *Loop {
 	l := &Loop{log: log, metrics: metrics, wall: wall,
 		jobs: make(chan Jobs), triggers: make(chan Triggers), settled: make(chan Settled), ended: make(chan Execution),
-		ask: make(chan chan<- []Execution), fires: make(chan Fire), executing: map[string]Execution{}}
+		ask: make(chan chan<- []Execution), fires: make(chan Fire), rouse: make(chan struct{}, 1), executing: map[string]Execution{}}
 	l.plan = newPlan(func(job string, err error) { log.Error("job_unplannable", "job", job, "error", err) })
 	return l
 }
@@ -79,6 +80,14 @@ func (l *Loop) Ended(ctx context.Context, run, job string) error {
 
 // Fires hands out what is due.
 func (l *Loop) Fires() <-chan Fire { return l.fires }
+
+// Rouse hands out again what was put off. It never waits.
+func (l *Loop) Rouse() {
+	select {
+	case l.rouse <- struct{}{}:
+	default: // it is about to
+	}
+}
 
 // Executing copies the executing table.
 func (l *Loop) Executing(ctx context.Context) ([]Execution, error) {
@@ -132,6 +141,8 @@ func (l *Loop) Run(ctx context.Context) error {
 			l.plan.release(e.Job)
 		case answer := <-l.ask:
 			answer <- l.table()
+		case <-l.rouse:
+			l.plan.rouseAll()
 		case fires <- fire:
 			l.queue[0].what.handOut()
 			l.shift()

@@ -361,7 +361,7 @@ func TestExecutingTable(t *testing.T) {
 
 func TestJobsThatNeverFireAreParked(t *testing.T) {
 	bubble(t, func(r *rig) {
-		manual := Job{Name: "manual", UID: "m", Version: 1, Policy: &r.policy}
+		manual := Job{Name: "manual", UID: "m", Version: 1, Terms: &r.terms}
 		r.put(manual, r.job("over", "@at 1999-01-01T00:00:00Z", r.wall()), r.job("once", "@at 2000-01-01T01:00:00Z", r.wall()))
 		f := r.within(time.Hour)
 		r.expect(f, "once", time.Date(2000, 1, 1, 1, 0, 0, 0, time.UTC))

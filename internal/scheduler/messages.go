@@ -15,13 +15,13 @@ type Job struct {
 	Version  int64
 	Cursor   time.Time
 	Schedule schedule.Schedule
-	Policy   *common.Policy // shared by the jobs that have the same
+	Terms    *common.Terms // shared by the jobs that have the same
 }
 
 // Trigger is a fire outside the plan.
 type Trigger struct {
 	common.Trigger
-	Revision int64 // CreateRevision
+	Revision int64 // ModRevision: a fire that waits may be replaced by a later one
 }
 
 // Jobs is news of jobs. With Whole set, Put is all there are.
@@ -49,7 +49,9 @@ type Fire struct {
 	Version int64
 	Cursor  time.Time // of the plan
 	At      time.Time // the planned time: the first fire after Cursor
-	Policy  *common.Policy
+	Due     time.Time // when it may start: with its jitter, after its pause
+	Since   time.Time // when it was found to be due; the same when it is handed out again
+	Terms   *common.Terms
 	// Schedule lets the receiver look beyond At, where At is long past.
 	Schedule schedule.Schedule
 	Trigger  *Trigger // nil for a fire of the plan

@@ -234,7 +234,7 @@ func TestPlanIsTheNaiveOne(t *testing.T) {
 
 		job := func(t *rapid.T, name string) Job {
 			return Job{Name: name, UID: uid.Draw(t, "uid"), Version: rapid.Int64Range(1, 4).Draw(t, "version"),
-				Cursor: when(t, "cursor"), Schedule: rapid.SampledFrom(timetables).Draw(t, "schedule")}
+				Cursor: when(t, "cursor"), Schedule: rapid.SampledFrom(timetables).Draw(t, "schedule"), Terms: terms()}
 		}
 		put := func(j Job) {
 			p.putJob(j)

@@ -22,6 +22,7 @@ type plan struct {
 	// what takes the place of a dropped job has been seen already.
 	sweep  int // so many, from the beginning, may be what a whole table lacked
 	replan int // so many are still to be planned anew
+	rouse  int // so many may have been put off, and are to be handed out again
 }
 
 // state of what is planned.
@@ -42,9 +43,10 @@ type jobEntry struct {
 	version    int64
 	cursor     int64
 	next       int64 // the first fire after cursor
+	since      int64 // when that was found to be due; 0: not yet
 	awaited    int64 // the version that etcd has, whose news it waits for; 0: none
 	schedule   schedule.Schedule
-	policy     *common.Policy
+	terms      *common.Terms
 	generation uint32
 	slot       int32 // in dense
 	state      state
@@ -54,15 +56,31 @@ func newPlan(failed func(job string, err error)) *plan {
 	return &plan{jobs: map[string]*jobEntry{}, triggers: map[TriggerKey]*triggerEntry{}, blocked: map[string][]TriggerKey{}, failed: failed}
 }
 
-func (e *jobEntry) queue()   { e.state = ready }
 func (e *jobEntry) handOut() { e.state = out }
+
+func (e *jobEntry) queue(now int64) {
+	e.state = ready
+	if e.since == 0 {
+		e.since = now
+	}
+}
+
+// dueAt is when the next fire may start. Those that a pause forbids are handed out when
+// it has ended, to be accounted for.
+func (e *jobEntry) dueAt() int64 {
+	due := e.next
+	if e.terms.Jitter > 0 {
+		due += int64(e.terms.Delay(e.uid, time.Unix(0, e.next)))
+	}
+	return max(due, e.terms.PausedUntil)
+}
 
 func (e *jobEntry) offer(*plan) (Fire, bool) {
 	if e.state != ready {
 		return Fire{}, false
 	}
 	return Fire{Job: e.name, UID: e.uid, Group: e.group, Version: e.version, Cursor: time.Unix(0, e.cursor).UTC(), At: time.Unix(0, e.next).UTC(),
-		Policy: e.policy, Schedule: e.schedule}, true
+		Due: time.Unix(0, e.dueAt()).UTC(), Since: time.Unix(0, e.since).UTC(), Terms: e.terms, Schedule: e.schedule}, true
 }
 
 // putJob takes in what is new of a job.
@@ -86,7 +104,7 @@ func (p *plan) putJob(j Job) {
 		e.state = idle // what is out belongs to the job that was deleted
 	}
 	e.name, e.uid, e.group, e.version, e.cursor = j.Name, j.UID, j.Group, j.Version, cursor
-	e.schedule, e.policy = j.Schedule, j.Policy
+	e.schedule, e.terms = j.Schedule, j.Terms
 	if j.Version >= e.awaited {
 		e.awaited = 0
 	}
@@ -100,7 +118,7 @@ func (p *plan) arrange(e *jobEntry, notBefore int64) {
 	}
 	e.state = idle
 	p.agenda.remove(&e.item)
-	if e.awaited != 0 {
+	if e.awaited != 0 || e.terms.Paused && e.terms.PausedUntil == 0 {
 		return
 	}
 	next, ok, err := e.schedule.Next(time.Unix(0, e.cursor))
@@ -110,8 +128,10 @@ func (p *plan) arrange(e *jobEntry, notBefore int64) {
 	if err != nil || !ok {
 		return // parked: it never fires, or cannot be planned
 	}
-	e.next = next.UnixNano()
-	p.agenda.set(&e.item, max(e.next, notBefore))
+	if at := next.UnixNano(); at != e.next {
+		e.next, e.since = at, 0
+	}
+	p.agenda.set(&e.item, max(e.dueAt(), notBefore))
 }
 
 // settleJob takes in what became of a fire of the plan.
@@ -162,6 +182,15 @@ func (p *plan) endWhole() { p.sweep = len(p.dense) }
 func (p *plan) planAgain() {
 	p.replan = len(p.dense)
 	for _, e := range p.triggers {
+		e.since = 0
+		p.arrangeTrigger(e, 0)
+	}
+}
+
+// rouseAll hands out again what was put off: something has changed that may let it go now.
+func (p *plan) rouseAll() {
+	p.rouse = len(p.dense)
+	for _, e := range p.triggers {
 		p.arrangeTrigger(e, 0)
 	}
 }
@@ -169,7 +198,8 @@ func (p *plan) planAgain() {
 // step does a little of the work on all jobs, and tells whether there is more.
 func (p *plan) step(n int) bool {
 	for ; n > 0; n-- {
-		p.sweep, p.replan = min(p.sweep, len(p.dense)), min(p.replan, len(p.dense))
+		n := len(p.dense)
+		p.sweep, p.replan, p.rouse = min(p.sweep, n), min(p.replan, n), min(p.rouse, n)
 		switch {
 		case p.sweep > 0:
 			p.sweep--
@@ -178,7 +208,13 @@ func (p *plan) step(n int) bool {
 			}
 		case p.replan > 0:
 			p.replan--
+			p.dense[p.replan].since = 0 // by the old clock
 			p.arrange(p.dense[p.replan], 0)
+		case p.rouse > 0:
+			p.rouse--
+			if e := p.dense[p.rouse]; e.place != 0 && e.item.due > e.dueAt() {
+				p.agenda.set(&e.item, e.dueAt())
+			}
 		default:
 			return false
 		}
@@ -193,7 +229,7 @@ func (p *plan) due(now int64) *item {
 		return nil
 	}
 	p.agenda.remove(first)
-	first.what.queue()
+	first.what.queue(now)
 	return first
 }
 

@@ -70,7 +70,7 @@ type rig struct {
 	meter  *meter
 	offset atomic.Int64 // of the wall clock, in nanoseconds
 	parse  *schedule.Interner
-	policy common.Policy
+	terms  common.Terms
 }
 
 // bubble tells a story of a running loop. In a bubble it is midnight of 2000-01-01
@@ -102,7 +102,7 @@ func (r *rig) job(name, expr string, cursor time.Time) Job {
 	if err != nil {
 		r.Fatalf("%s: %v", expr, err)
 	}
-	return Job{Name: name, UID: "uid-" + name, Version: 1, Cursor: cursor, Schedule: timetable, Policy: &r.policy}
+	return Job{Name: name, UID: "uid-" + name, Version: 1, Cursor: cursor, Schedule: timetable, Terms: &r.terms}
 }
 
 func (r *rig) put(jobs ...Job)         { r.news(Jobs{Put: jobs}) }

@@ -1,16 +1,26 @@
 package scheduler
 
-import "slices"
+import (
+	"slices"
+	"time"
+)
 
 // triggerEntry is a trigger in the plan.
 type triggerEntry struct {
 	item
 	trigger Trigger
+	since   int64 // when it was found to be due; 0: not yet
 	state   state
 }
 
-func (e *triggerEntry) queue()   { e.state = ready }
 func (e *triggerEntry) handOut() { e.state = out }
+
+func (e *triggerEntry) queue(now int64) {
+	e.state = ready
+	if e.since == 0 {
+		e.since = now
+	}
+}
 
 // offer needs the job: a claim compares its version. A trigger whose job is not
 // known yet, or is another one, stays where it is until there is news.
@@ -25,7 +35,8 @@ func (e *triggerEntry) offer(p *plan) (Fire, bool) {
 		return Fire{}, false
 	}
 	t := e.trigger
-	return Fire{Job: t.Job, UID: t.JobUID, Group: job.group, Version: job.version, At: t.PlannedAt, Policy: job.policy, Trigger: &t}, true
+	return Fire{Job: t.Job, UID: t.JobUID, Group: job.group, Version: job.version, At: t.PlannedAt, Due: t.NotBefore,
+		Since: time.Unix(0, e.since).UTC(), Terms: job.terms, Trigger: &t}, true
 }
 
 // applyTriggers takes in news of triggers. They are few, so a whole table is taken at once.
@@ -48,6 +59,9 @@ func (p *plan) applyTriggers(u Triggers) {
 			e = &triggerEntry{}
 			e.what = e
 			p.triggers[key] = e
+		}
+		if e.trigger.Revision != t.Revision {
+			e.since = 0 // another fire waits in its place
 		}
 		e.trigger = t
 		p.arrangeTrigger(e, 0)
@@ -73,7 +87,7 @@ func (p *plan) settleTrigger(s Settled) {
 		return
 	}
 	e.state = idle
-	if s.Gone {
+	if s.Gone && s.Fire.Trigger.Revision == e.trigger.Revision {
 		p.dropTrigger(key)
 		return
 	}

@@ -40,7 +40,7 @@ func TestTriggerBeforeItsJobIsKnown(t *testing.T) {
 		r.put(j)
 		f := r.now()
 		r.expectTrigger(f, "t1")
-		if f.Version != 4 || f.Group != "g" || f.Policy != &r.policy || f.Trigger.Revision != 9 {
+		if f.Version != 4 || f.Group != "g" || f.Terms != &r.terms || f.Trigger.Revision != 9 {
 			r.Fatalf("handed out %+v", f)
 		}
 		r.quiet(time.Hour)
@@ -130,7 +130,7 @@ func TestWholeTableKeepsTriggersThatItHas(t *testing.T) {
 // Nothing is kept of triggers that went elsewhere while they were blocked here.
 func TestBlockedTriggersLeaveNothingBehind(t *testing.T) {
 	p := newPlan(func(string, error) {})
-	p.putJob(Job{Name: "a", UID: "uid-a"})
+	p.putJob(Job{Name: "a", UID: "uid-a", Terms: &common.Terms{}})
 	for i := range 100 {
 		id := fmt.Sprint(i)
 		p.applyTriggers(Triggers{Put: []Trigger{{Trigger: trigger("a", id, time.Time{})}}})
