@@ -55,6 +55,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/fires": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The ledger and the planned future of all jobs, the newest first */
+        get: operations["list-fires"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/jobs": {
         parameters: {
             query?: never;
@@ -104,6 +121,74 @@ export interface paths {
         post?: never;
         /** Delete a job; its history stays */
         delete: operations["delete-job"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/jobs/{name}/fires": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The ledger and the planned future of a job, the newest first */
+        get: operations["list-job-fires"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/jobs/{name}/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Let a job not fire */
+        post: operations["pause-job"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/jobs/{name}/placement": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Who would run a job now, and why the others would not */
+        get: operations["get-placement"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/jobs/{name}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Let a paused job fire again */
+        post: operations["resume-job"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -242,6 +327,41 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
+        /** Set a worker's labels, slots and weight */
+        patch: operations["patch-worker"];
+        trace?: never;
+    };
+    "/api/v1/workers/{id}/drain": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Let a worker take no new runs */
+        post: operations["drain-worker"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workers/{id}/undrain": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Let a worker take runs again */
+        post: operations["undrain-worker"];
+        delete?: never;
+        options?: never;
+        head?: never;
         patch?: never;
         trace?: never;
     };
@@ -304,6 +424,37 @@ export interface components {
             fire: string;
             run: string;
         };
+        Candidate: {
+            /** @description It may run the job now. */
+            eligible: boolean;
+            name: string;
+            /**
+             * Format: int64
+             * @description Its place among the eligible ones; 0 runs the job, the others stand in for it.
+             */
+            rank?: number;
+            /** @description Why it may not. */
+            reason?: components["schemas"]["Reason"];
+            /** @description Id of the worker. */
+            worker: string;
+        };
+        CatchUp: {
+            /**
+             * Format: int64
+             * @description Only so many of them, the last ones; 10 where not given.
+             */
+            max?: number;
+            /**
+             * @description Which of the fires that are past their start deadline still run; latest where not given.
+             * @enum {string}
+             */
+            policy?: "none" | "latest" | "all";
+            /**
+             * @description Only those planned no longer ago than this; 1h where not given.
+             * @example 1h
+             */
+            window?: string;
+        };
         Check: {
             /** @description What is wrong, where something is. */
             message?: string;
@@ -329,6 +480,7 @@ export interface components {
         Definition: {
             /** @description A program and its arguments, run without a shell. */
             args?: string[];
+            catchUp?: components["schemas"]["CatchUp"];
             /**
              * @description Run by the shell. Either this or args is needed.
              * @example make report
@@ -341,6 +493,11 @@ export interface components {
             cronExpr?: string;
             description?: string;
             dst?: components["schemas"]["DST"];
+            /**
+             * Format: date-time
+             * @description No fire after this time.
+             */
+            endAt?: string;
             /** @description Environment variables, at most 128. */
             env?: {
                 [key: string]: string;
@@ -351,6 +508,11 @@ export interface components {
              */
             group?: string;
             /**
+             * @description Each fire is due up to this much later than planned, always the same for the same fire.
+             * @example 30s
+             */
+            jitter?: string;
+            /**
              * @description Time between TERM and KILL; 10s where not given, at most 20s.
              * @example 10s
              */
@@ -360,18 +522,63 @@ export interface components {
                 [key: string]: string;
             };
             /**
+             * @description How long a worker that cannot reach etcd lets its runs go on, and at least how long others wait before they take a run for lost; 60s where not given, 20s to 1h.
+             * @example 60s
+             */
+            lostAfter?: string;
+            /**
              * @description Names the job; without '..'.
              * @example nightly-report
              */
             name: string;
-            output?: components["schemas"]["OutputPolicy"];
             /**
-             * @description What happens to a fire while the earlier run still goes.
+             * @description What follows when a run was lost with its worker: the next attempt, or nothing; rerun where not given.
              * @enum {string}
              */
-            overlap?: "skip";
+            onLost?: "rerun" | "abandon";
+            output?: components["schemas"]["OutputPolicy"];
+            /**
+             * @description What happens to a fire while the earlier run still goes: it is written down as skipped, waits (one at most), kills that run, or runs beside it; skip where not given.
+             * @enum {string}
+             */
+            overlap?: "skip" | "queue" | "replace" | "allow";
+            /** @description Variables that a trigger may set, by name. */
+            params?: {
+                [key: string]: components["schemas"]["Param"];
+            };
+            /** @description Why it is paused. */
+            pauseNote?: string;
+            /**
+             * Format: date-time
+             * @description When it goes on by itself.
+             */
+            pauseUntil?: string;
+            /** @description Its fires are skipped, until pauseUntil where that is given; it can be run by hand. */
+            paused?: boolean;
+            placement?: components["schemas"]["Placement"];
+            /**
+             * Format: int64
+             * @description 9 first, where slots are scarce; 5 where not given.
+             */
+            priority?: number;
+            retry?: components["schemas"]["Retry"];
             /** @description Absolute path of the shell; /bin/sh where not given. */
             shell?: string;
+            /**
+             * Format: int64
+             * @description How many of its worker's slots a run takes; 1 where not given.
+             */
+            slots?: number;
+            /**
+             * Format: date-time
+             * @description No fire before this time.
+             */
+            startAt?: string;
+            /**
+             * @description Until so long after its planned time a fire is merely late; 5m where not given.
+             * @example 5m
+             */
+            startDeadline?: string;
             /** @description What the command reads on standard input. */
             stdin?: string;
             /** @description Exit codes that count as success; 0 where not given. */
@@ -431,6 +638,35 @@ export interface components {
             /** @description What was sent, cut short and escaped. */
             value?: unknown;
         };
+        Fire: {
+            /** @description Ids of its runs, the oldest first. */
+            attempts: string[];
+            /** @enum {string} */
+            cause: "cron" | "catchup" | "manual" | "retry" | "rerun";
+            /**
+             * Format: date-time
+             * @description When it may start, where that is later than planned.
+             */
+            dueAt?: string;
+            /** @description The entry stands for many fires. */
+            gap?: components["schemas"]["Gap"];
+            group?: string;
+            /** @description Names the fire; of a gap, the entry. */
+            id: string;
+            /** @description Name of the job. */
+            job: string;
+            /** @description Tells the job from others that had its name. */
+            jobUid: string;
+            /** Format: date-time */
+            plannedAt: string;
+            /** @description Why it waits, or did not run, or ended as it did. */
+            reason?: components["schemas"]["Reason"];
+            /**
+             * @description That of its last attempt; planned is in the future, waiting is due.
+             * @enum {string}
+             */
+            status: "planned" | "waiting" | "running" | "succeeded" | "failed" | "timed_out" | "killed" | "lost" | "skipped" | "refused" | "missed";
+        };
         Gap: {
             /**
              * Format: int64
@@ -451,6 +687,7 @@ export interface components {
         Job: {
             /** @description A program and its arguments, run without a shell. */
             args?: string[];
+            catchUp?: components["schemas"]["CatchUp"];
             /**
              * @description Run by the shell. Either this or args is needed.
              * @example make report
@@ -463,6 +700,11 @@ export interface components {
             cronExpr?: string;
             description?: string;
             dst?: components["schemas"]["DST"];
+            /**
+             * Format: date-time
+             * @description No fire after this time.
+             */
+            endAt?: string;
             /** @description Environment variables, at most 128. */
             env?: {
                 [key: string]: string;
@@ -473,6 +715,11 @@ export interface components {
              */
             group?: string;
             /**
+             * @description Each fire is due up to this much later than planned, always the same for the same fire.
+             * @example 30s
+             */
+            jitter?: string;
+            /**
              * @description Time between TERM and KILL; 10s where not given, at most 20s.
              * @example 10s
              */
@@ -481,20 +728,65 @@ export interface components {
             labels?: {
                 [key: string]: string;
             };
+            /**
+             * @description How long a worker that cannot reach etcd lets its runs go on, and at least how long others wait before they take a run for lost; 60s where not given, 20s to 1h.
+             * @example 60s
+             */
+            lostAfter?: string;
             meta: components["schemas"]["JobMeta"];
             /**
              * @description Names the job; without '..'.
              * @example nightly-report
              */
             name: string;
-            output?: components["schemas"]["OutputPolicy"];
             /**
-             * @description What happens to a fire while the earlier run still goes.
+             * @description What follows when a run was lost with its worker: the next attempt, or nothing; rerun where not given.
              * @enum {string}
              */
-            overlap?: "skip";
+            onLost?: "rerun" | "abandon";
+            output?: components["schemas"]["OutputPolicy"];
+            /**
+             * @description What happens to a fire while the earlier run still goes: it is written down as skipped, waits (one at most), kills that run, or runs beside it; skip where not given.
+             * @enum {string}
+             */
+            overlap?: "skip" | "queue" | "replace" | "allow";
+            /** @description Variables that a trigger may set, by name. */
+            params?: {
+                [key: string]: components["schemas"]["Param"];
+            };
+            /** @description Why it is paused. */
+            pauseNote?: string;
+            /**
+             * Format: date-time
+             * @description When it goes on by itself.
+             */
+            pauseUntil?: string;
+            /** @description Its fires are skipped, until pauseUntil where that is given; it can be run by hand. */
+            paused?: boolean;
+            placement?: components["schemas"]["Placement"];
+            /**
+             * Format: int64
+             * @description 9 first, where slots are scarce; 5 where not given.
+             */
+            priority?: number;
+            retry?: components["schemas"]["Retry"];
             /** @description Absolute path of the shell; /bin/sh where not given. */
             shell?: string;
+            /**
+             * Format: int64
+             * @description How many of its worker's slots a run takes; 1 where not given.
+             */
+            slots?: number;
+            /**
+             * Format: date-time
+             * @description No fire before this time.
+             */
+            startAt?: string;
+            /**
+             * @description Until so long after its planned time a fire is merely late; 5m where not given.
+             * @example 5m
+             */
+            startDeadline?: string;
             /** @description What the command reads on standard input. */
             stdin?: string;
             /** @description Exit codes that count as success; 0 where not given. */
@@ -522,6 +814,7 @@ export interface components {
         JobInput: {
             /** @description A program and its arguments, run without a shell. */
             args?: string[];
+            catchUp?: components["schemas"]["CatchUp"];
             /**
              * @description Run by the shell. Either this or args is needed.
              * @example make report
@@ -534,6 +827,11 @@ export interface components {
             cronExpr?: string;
             description?: string;
             dst?: components["schemas"]["DST"];
+            /**
+             * Format: date-time
+             * @description No fire after this time.
+             */
+            endAt?: string;
             /** @description Environment variables, at most 128. */
             env?: {
                 [key: string]: string;
@@ -544,6 +842,11 @@ export interface components {
              */
             group?: string;
             /**
+             * @description Each fire is due up to this much later than planned, always the same for the same fire.
+             * @example 30s
+             */
+            jitter?: string;
+            /**
              * @description Time between TERM and KILL; 10s where not given, at most 20s.
              * @example 10s
              */
@@ -552,6 +855,11 @@ export interface components {
             labels?: {
                 [key: string]: string;
             };
+            /**
+             * @description How long a worker that cannot reach etcd lets its runs go on, and at least how long others wait before they take a run for lost; 60s where not given, 20s to 1h.
+             * @example 60s
+             */
+            lostAfter?: string;
             /** @description Ignored. */
             meta?: components["schemas"]["JobMeta"];
             /**
@@ -559,14 +867,54 @@ export interface components {
              * @example nightly-report
              */
             name: string;
-            output?: components["schemas"]["OutputPolicy"];
             /**
-             * @description What happens to a fire while the earlier run still goes.
+             * @description What follows when a run was lost with its worker: the next attempt, or nothing; rerun where not given.
              * @enum {string}
              */
-            overlap?: "skip";
+            onLost?: "rerun" | "abandon";
+            output?: components["schemas"]["OutputPolicy"];
+            /**
+             * @description What happens to a fire while the earlier run still goes: it is written down as skipped, waits (one at most), kills that run, or runs beside it; skip where not given.
+             * @enum {string}
+             */
+            overlap?: "skip" | "queue" | "replace" | "allow";
+            /** @description Variables that a trigger may set, by name. */
+            params?: {
+                [key: string]: components["schemas"]["Param"];
+            };
+            /** @description Why it is paused. */
+            pauseNote?: string;
+            /**
+             * Format: date-time
+             * @description When it goes on by itself.
+             */
+            pauseUntil?: string;
+            /** @description Its fires are skipped, until pauseUntil where that is given; it can be run by hand. */
+            paused?: boolean;
+            placement?: components["schemas"]["Placement"];
+            /**
+             * Format: int64
+             * @description 9 first, where slots are scarce; 5 where not given.
+             */
+            priority?: number;
+            retry?: components["schemas"]["Retry"];
             /** @description Absolute path of the shell; /bin/sh where not given. */
             shell?: string;
+            /**
+             * Format: int64
+             * @description How many of its worker's slots a run takes; 1 where not given.
+             */
+            slots?: number;
+            /**
+             * Format: date-time
+             * @description No fire before this time.
+             */
+            startAt?: string;
+            /**
+             * @description Until so long after its planned time a fire is merely late; 5m where not given.
+             * @example 5m
+             */
+            startDeadline?: string;
             /** @description What the command reads on standard input. */
             stdin?: string;
             /** @description Exit codes that count as success; 0 where not given. */
@@ -599,6 +947,13 @@ export interface components {
              * @description When it fires next, in its zone; absent where it does not.
              */
             nextFire?: string;
+            /** @description It is paused just now. */
+            paused?: boolean;
+            /**
+             * @description done: it fires no more; manual: it has no timetable. Always answered.
+             * @enum {string}
+             */
+            state?: "active" | "paused" | "done" | "manual";
             /** @description Tells the job from others that had its name. */
             uid: string;
             /** Format: date-time */
@@ -648,6 +1003,11 @@ export interface components {
              */
             max?: string;
         };
+        PageFire: {
+            items: components["schemas"]["Fire"][];
+            /** @description Where the next page begins; absent on the last one. */
+            nextCursor?: string;
+        };
         PageJob: {
             items: components["schemas"]["Job"][];
             /** @description Where the next page begins; absent on the last one. */
@@ -662,6 +1022,39 @@ export interface components {
             items: components["schemas"]["Worker"][];
             /** @description Where the next page begins; absent on the last one. */
             nextCursor?: string;
+        };
+        Param: {
+            /** @description The value where the trigger gives none. */
+            default?: string;
+            description?: string;
+            /**
+             * @description A regular expression (RE2) that the whole value must match.
+             * @example [a-z0-9-]+
+             */
+            pattern?: string;
+        };
+        PauseRequest: {
+            /** @description Why; shown with the job. */
+            note: string;
+            /**
+             * Format: date-time
+             * @description When it goes on by itself; when it is resumed where not given.
+             */
+            until?: string;
+        };
+        Placement: {
+            /**
+             * @description Only workers whose labels match.
+             * @example zone=a,disk!=slow
+             */
+            selector?: string;
+            /**
+             * @description How the workers that may run it are ranked; hash where not given.
+             * @enum {string}
+             */
+            strategy?: "hash" | "least" | "weight" | "any";
+            /** @description Only these workers, by name or id. */
+            workers?: string[];
         };
         Preview: {
             /** @description The one text of all lines that mean the same. */
@@ -722,6 +1115,12 @@ export interface components {
             /** @description The name of the status. */
             title: string;
         };
+        Ranking: {
+            /** @description All live workers: those that may run it in rank, then the others. */
+            items: components["schemas"]["Candidate"][];
+            /** @description Why nobody may run it, where nobody may. */
+            reason?: components["schemas"]["Reason"];
+        };
         Readiness: {
             /** @description What was looked at; only for those who are logged in. */
             checks?: components["schemas"]["Check"][];
@@ -738,6 +1137,27 @@ export interface components {
             /** @description The same in English. */
             text: string;
         };
+        Retry: {
+            /**
+             * @description The pause before the first retry; it doubles each time; 5s where not given.
+             * @example 5s
+             */
+            backoff?: string;
+            /** @description Prefer another worker; true where not given. */
+            elsewhere?: boolean;
+            /** @description Only these exit codes are tried again; all failures where not given. */
+            exitCodes?: number[];
+            /**
+             * Format: int64
+             * @description How often a failed run is tried again; 0 where not given.
+             */
+            max?: number;
+            /**
+             * @description The longest pause; 5m where not given.
+             * @example 5m
+             */
+            maxBackoff?: string;
+        };
         Run: {
             /**
              * Format: int64
@@ -752,6 +1172,11 @@ export interface components {
             cpuSeconds?: number;
             /** @description Where the time between plan and start went. */
             delays?: components["schemas"]["Delays"];
+            /**
+             * Format: date-time
+             * @description When a waiting run may start, where that is later than planned.
+             */
+            dueAt?: string;
             /** Format: date-time */
             endedAt?: string;
             /** Format: int64 */
@@ -781,6 +1206,10 @@ export interface components {
             outputBytes: number;
             /** @description The middle of the output was not kept. */
             outputTruncated?: boolean;
+            /** @description Variables that its trigger set. */
+            params?: {
+                [key: string]: string;
+            };
             /** Format: date-time */
             plannedAt: string;
             reason?: components["schemas"]["Reason"];
@@ -794,6 +1223,16 @@ export interface components {
             /** @description Id of the worker. */
             worker?: string;
             workerName?: string;
+        };
+        RunRequest: {
+            /** @description Why; shown with the run. */
+            note?: string;
+            /** @description Variables of the run; only those that the job lists. */
+            params?: {
+                [key: string]: string;
+            };
+            /** @description Run it there and nowhere else: name or id of a worker. */
+            worker?: string;
         };
         Validation: {
             /** @description All that is wrong; locations are those of a body. */
@@ -812,10 +1251,11 @@ export interface components {
              * @description Its wall clock when it last wrote.
              */
             clock: string;
-            /** @description It takes no new runs and is about to stop. */
+            /** @description It takes no new runs: it is about to stop, or an operator wants it so. */
             draining?: boolean;
             host: string;
             id: string;
+            /** @description What jobs select it by. */
             labels?: {
                 [key: string]: string;
             };
@@ -824,19 +1264,72 @@ export interface components {
             pid: number;
             /**
              * Format: int64
-             * @description How many it has just now.
+             * @description How many runs it has just now.
              */
             running: number;
+            /** @description What an operator says of it, over what it says of itself. */
+            settings?: components["schemas"]["WorkerSettings"];
             /**
              * Format: int64
-             * @description How many runs it takes at a time.
+             * @description How many milliseconds its clock is ahead of the cluster's, as far as it knows.
+             */
+            skewMs: number;
+            /**
+             * Format: int64
+             * @description How much it takes at a time.
              */
             slots: number;
             /** Format: date-time */
             startedAt: string;
             /** @description Why it takes no runs, if it does not. */
             trouble?: string;
+            /**
+             * Format: int64
+             * @description How many of its slots are taken.
+             */
+            used: number;
             version: string;
+            /**
+             * Format: int64
+             * @description Its share under the strategy weight.
+             */
+            weight: number;
+        };
+        WorkerPatch: {
+            /** @description What jobs select it by, at most 32; null for its own. */
+            labels?: {
+                [key: string]: string;
+            } | null;
+            /**
+             * Format: int64
+             * @description How much it takes at a time; null for its own.
+             */
+            slots?: number | null;
+            /**
+             * Format: int64
+             * @description Its share under the strategy weight; null for 1.
+             */
+            weight?: number | null;
+        };
+        WorkerSettings: {
+            /** @description It is to take no new runs. */
+            drain?: boolean;
+            /** @description Why. */
+            drainNote?: string;
+            /** @description In place of its own. */
+            labels?: {
+                [key: string]: string;
+            };
+            /**
+             * Format: int64
+             * @description In place of its own.
+             */
+            slots?: number;
+            /** Format: date-time */
+            updatedAt?: string;
+            updatedBy?: string;
+            /** Format: int64 */
+            weight?: number;
         };
     };
     responses: never;
@@ -925,6 +1418,48 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Me"];
+                };
+            };
+            /** @description The request was refused, or failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "list-fires": {
+        parameters: {
+            query?: {
+                /** @description Only fires planned at this time or later. */
+                from?: string;
+                /** @description Only fires planned before this time; where it lies in the future, the planned fires until then are listed too. Now where not given. */
+                to?: string;
+                /** @description Only fires with one of these, separated by commas. */
+                status?: ("planned" | "waiting" | "running" | "succeeded" | "failed" | "timed_out" | "killed" | "lost" | "skipped" | "refused" | "missed")[];
+                /** @description How many to list; a page may hold less and have a next one. */
+                limit?: number;
+                /** @description nextCursor of the page before. */
+                cursor?: string;
+                /** @description Only fires of jobs of this group. */
+                group?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageFire"];
                 };
             };
             /** @description The request was refused, or failed. */
@@ -1166,7 +1701,91 @@ export interface operations {
             };
         };
     };
-    "run-job": {
+    "list-job-fires": {
+        parameters: {
+            query?: {
+                /** @description Only fires planned at this time or later. */
+                from?: string;
+                /** @description Only fires planned before this time; where it lies in the future, the planned fires until then are listed too. Now where not given. */
+                to?: string;
+                /** @description Only fires with one of these, separated by commas. */
+                status?: ("planned" | "waiting" | "running" | "succeeded" | "failed" | "timed_out" | "killed" | "lost" | "skipped" | "refused" | "missed")[];
+                /** @description How many to list; a page may hold less and have a next one. */
+                limit?: number;
+                /** @description nextCursor of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Name of the job. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageFire"];
+                };
+            };
+            /** @description The request was refused, or failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "pause-job": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Only if the job's ETag is this one. */
+                "If-Match"?: string;
+            };
+            path: {
+                /** @description Name of the job. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PauseRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    ETag?: string;
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Job"];
+                };
+            };
+            /** @description The request was refused, or failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "get-placement": {
         parameters: {
             query?: never;
             header?: never;
@@ -1176,9 +1795,81 @@ export interface operations {
             };
             cookie?: never;
         };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Ranking"];
+                };
+            };
+            /** @description The request was refused, or failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "resume-job": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Only if the job's ETag is this one. */
+                "If-Match"?: string;
+            };
+            path: {
+                /** @description Name of the job. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    ETag?: string;
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Job"];
+                };
+            };
+            /** @description The request was refused, or failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "run-job": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Asked again with the same key within a day, the job is run once and the answer is the same. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Name of the job. */
+                name: string;
+            };
+            cookie?: never;
+        };
         requestBody?: {
             content: {
-                "application/json": components["schemas"]["NoteBody"];
+                "application/json": components["schemas"]["RunRequest"];
             };
         };
         responses: {
@@ -1212,6 +1903,8 @@ export interface operations {
                 status?: ("waiting" | "running" | "succeeded" | "failed" | "timed_out" | "killed" | "lost" | "skipped" | "refused" | "missed")[];
                 /** @description Only runs of the worker with this id. */
                 worker?: string;
+                /** @description Only the attempts of this fire. */
+                fire?: string;
                 /** @description Only runs with this cause. */
                 cause?: "cron" | "catchup" | "manual" | "retry" | "rerun";
                 /** @description Only runs planned at this time or later. */
@@ -1457,6 +2150,110 @@ export interface operations {
         };
     };
     "get-worker": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the worker. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Worker"];
+                };
+            };
+            /** @description The request was refused, or failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "patch-worker": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the worker. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WorkerPatch"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Worker"];
+                };
+            };
+            /** @description The request was refused, or failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "drain-worker": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the worker. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["NoteBody"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Worker"];
+                };
+            };
+            /** @description The request was refused, or failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "undrain-worker": {
         parameters: {
             query?: never;
             header?: never;
