@@ -35,7 +35,7 @@ func List(ctx context.Context, client *clientv3.Client) ([]common.Registration, 
 	}
 	workers := make([]common.Registration, 0, len(resp.Kvs))
 	for _, kv := range resp.Kvs {
-		if reg, err := common.Decode[common.Registration](kv.Value); err == nil && common.WorkerKey(reg.Worker) == string(kv.Key) {
+		if reg, readable := registrationOf(kv); readable {
 			workers = append(workers, reg)
 		}
 	}
