@@ -47,6 +47,7 @@ func (j *Job) Faults() []Fault {
 	c.text("description", j.Description)
 	c.labels(j.Labels)
 	j.commandFaults(c)
+	j.paramFaults(c)
 	j.policyFaults(c)
 	if data, err := json.Marshal(j); err == nil && len(data) > MaxJobBytes {
 		c.add("", "too_large", nil, "is larger than 64 KiB")
@@ -90,34 +91,6 @@ func (j *Job) commandFaults(c *checker) {
 			c.add("env."+k, "env_reserved", k, "is reserved: CARILLON_ variables are set by the worker")
 		}
 		c.text("env."+Excerpt(k), j.Env[k])
-	}
-}
-
-func (j *Job) policyFaults(c *checker) {
-	c.duration("timeout", j.Timeout, time.Millisecond, MaxTimeout)
-	// A third of lostAfter, so that a worker cut off can stop its runs in time.
-	c.duration("killGrace", j.KillGrace, 0, DefaultLostAfter/3)
-	if len(j.SuccessExitCodes) > MaxExitCodes {
-		c.add("successExitCodes", "too_many", len(j.SuccessExitCodes), fmt.Sprintf("must be at most %d", MaxExitCodes))
-	}
-	for i, code := range j.SuccessExitCodes {
-		if code < 0 || code > 255 {
-			c.add(fmt.Sprintf("successExitCodes[%d]", i), "range", code, "must be from 0 to 255")
-		}
-	}
-	if j.Overlap != "" && j.Overlap != OverlapSkip {
-		c.add("overlap", "enum", string(j.Overlap), "must be skip")
-	}
-	if j.DST != nil {
-		c.enum("dst.gap", j.DST.Gap, "run", "skip")
-		c.enum("dst.overlap", j.DST.Overlap, "first", "second", "both")
-	}
-	if j.Output != nil && j.Output.Max != "" {
-		if n, err := j.Output.Max.Value(); err != nil {
-			c.add("output.max", "size", string(j.Output.Max), "is not a size; write 512KiB, 16MiB or 1GiB")
-		} else if n < 4<<10 || n > MaxOutput {
-			c.add("output.max", "range", string(j.Output.Max), "must be from 4KiB to 1GiB")
-		}
 	}
 }
 

@@ -92,7 +92,7 @@ func TestJobFaults(t *testing.T) {
 		{"killGrace too long", func(j *Job) { j.KillGrace = "21s" }, []string{"killGrace range"}},
 		{"exit codes", func(j *Job) { j.SuccessExitCodes = []int{0, -1, 256} }, []string{"successExitCodes[1] range", "successExitCodes[2] range"}},
 		{"too many exit codes", func(j *Job) { j.SuccessExitCodes = make([]int, MaxExitCodes+1) }, []string{"successExitCodes too_many"}},
-		{"overlap", func(j *Job) { j.Overlap = "queue" }, []string{"overlap enum"}},
+		{"overlap", func(j *Job) { j.Overlap = "forbid" }, []string{"overlap enum"}},
 		{"dst", func(j *Job) { j.DST = &DST{Gap: "x", Overlap: "y"} }, []string{"dst.gap enum", "dst.overlap enum"}},
 		{"output at its bound", func(j *Job) { j.Output = &OutputPolicy{Max: "1GiB"} }, nil},
 		{"output too small", func(j *Job) { j.Output = &OutputPolicy{Max: "4095B"} }, []string{"output.max range"}},
@@ -123,6 +123,7 @@ func TestJobFaults(t *testing.T) {
 // be shown; and a job without faults comes back from its JSON as it was.
 func FuzzJobFaults(f *testing.F) {
 	f.Add([]byte(`{"name":"a","command":"true","env":{"A":"b"},"labels":{"a":"b"},"output":{"max":"1MiB"},"timeout":"1d"}`))
+	f.Add([]byte(`{"name":"a","command":"true","params":{"A":{"default":"1","pattern":"[0-9]+"}},"startAt":"2026-01-01T00:00:00Z","retry":{"max":2},"catchUp":{"policy":"all"},"placement":{"workers":["w"]},"paused":true,"pauseUntil":"2026-01-01T00:00:00Z"}`))
 	f.Add([]byte(`{"name":"..","args":["",""],"env":{"A\u0000":"\u0000"},"shell":"//","dst":{"gap":"x"},"successExitCodes":[-1]}`))
 	f.Add([]byte(`{"name":"a","env":{"` + strings.Repeat(`\n`, 100) + `":"\u0000"},"labels":{"` + strings.Repeat(`\u202e`, 100) + `":"\n"}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {

@@ -1,0 +1,140 @@
+package common
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Bounds of a job's parameters.
+const (
+	MaxParams       = 32
+	MaxParamPattern = 256      // bytes of its text
+	MaxParam        = 4 << 10  // bytes of a value
+	MaxParamsGiven  = 16 << 10 // bytes of all that one trigger gives
+)
+
+// guarded are variables that decide what a shell, the loader or a common interpreter
+// runs: who may trigger a job must not come to run something else by them.
+var guarded = map[string]bool{
+	"PATH": true, "HOME": true, "USER": true, "LOGNAME": true, "SHELL": true, "TMPDIR": true,
+	"IFS": true, "ENV": true, "BASH_ENV": true, "SHELLOPTS": true, "BASHOPTS": true, "PS4": true, "PROMPT_COMMAND": true,
+	"CDPATH": true, "GLOBIGNORE": true, "ZDOTDIR": true, "FPATH": true, "_": true,
+	"GCONV_PATH": true, "GLIBC_TUNABLES": true, "HOSTALIASES": true, "LOCPATH": true, "NLSPATH": true, "RESOLV_HOST_CONF": true,
+	"TZDIR": true, "TERMINFO": true, "TERMCAP": true, "EDITOR": true, "VISUAL": true, "PAGER": true, "BROWSER": true,
+	"PYTHONPATH": true, "PYTHONHOME": true, "PYTHONSTARTUP": true, "PYTHONINSPECT": true, "PERL5LIB": true, "PERLLIB": true,
+	"PERL5OPT": true, "PERL5DB": true, "RUBYLIB": true, "RUBYOPT": true, "NODE_OPTIONS": true, "NODE_PATH": true,
+	"JAVA_TOOL_OPTIONS": true, "_JAVA_OPTIONS": true, "JDK_JAVA_OPTIONS": true, "CLASSPATH": true, "PHPRC": true, "PHP_INI_SCAN_DIR": true,
+	"LUA_INIT": true, "LUA_PATH": true, "LUA_CPATH": true, "OPENSSL_CONF": true, "OPENSSL_ENGINES": true, "OPENSSL_MODULES": true,
+	"GIT_ASKPASS": true, "GIT_EDITOR": true, "GIT_EXEC_PATH": true, "GIT_EXTERNAL_DIFF": true, "GIT_PAGER": true, "GIT_PROXY_COMMAND": true,
+	"GIT_SSH": true, "GIT_SSH_COMMAND": true, "GIT_TEMPLATE_DIR": true, "SSH_ASKPASS": true, "MAKEFLAGS": true,
+}
+
+// guardedPrefixes begin the names of others of their kind.
+var guardedPrefixes = [...]string{"CARILLON_", "LD_", "DYLD_", "BASH_FUNC_", "GIT_CONFIG", "MALLOC_"}
+
+// mayBeParam tells whether a trigger may be let set a variable.
+func mayBeParam(name string) bool {
+	return !guarded[name] && !slices.ContainsFunc(guardedPrefixes[:], func(p string) bool { return strings.HasPrefix(name, p) })
+}
+
+func (j *Job) paramFaults(c *checker) {
+	if len(j.Params) > MaxParams {
+		c.add("params", "too_many", len(j.Params), fmt.Sprintf("must be at most %d", MaxParams))
+	}
+	for _, name := range slices.Sorted(maps.Keys(j.Params)) {
+		location := "params." + Excerpt(name)
+		switch _, both := j.Env[name]; {
+		case !envPattern.MatchString(name):
+			c.add("params", "env_name", name, "names must be letters, digits and '_', and not begin with a digit")
+		case !mayBeParam(name):
+			c.add(location, "env_reserved", name, "cannot be a parameter: the variable decides what a run executes, or is set by the worker")
+		case both:
+			c.add(location, "exclusive", name, "stands in env as well: give it in one place")
+		}
+		p := j.Params[name]
+		c.line(location+".description", p.Description, MaxTitle)
+		if len(p.Pattern) > MaxParamPattern {
+			c.add(location+".pattern", "too_long", nil, fmt.Sprintf("must be at most %d bytes", MaxParamPattern))
+			continue
+		}
+		pattern, err := p.pattern()
+		if err != nil {
+			c.add(location+".pattern", "pattern", p.Pattern, "is not a regular expression (RE2)")
+			continue
+		}
+		c.param(location+".default", p.Default, pattern)
+	}
+}
+
+// ParamFaults lists what is wrong with the values that a trigger gives for parameters:
+// a run with them must not be started. Locations are params.NAME.
+func (j *Job) ParamFaults(given map[string]string) []Fault {
+	c := &checker{}
+	total := 0
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		location, value := "params."+Excerpt(name), given[name]
+		total += len(name) + len(value)
+		p, known := j.Params[name]
+		if !known || !envPattern.MatchString(name) || !mayBeParam(name) {
+			c.add(location, "unknown", name, "is not a parameter of the job")
+			continue
+		}
+		pattern, err := p.pattern()
+		if err != nil {
+			c.add(location, "pattern", nil, "cannot be judged: its pattern is not a regular expression")
+			continue
+		}
+		c.param(location, value, pattern)
+	}
+	if total > MaxParamsGiven {
+		c.add("params", "too_large", nil, fmt.Sprintf("must be at most %d KiB together", MaxParamsGiven>>10))
+	}
+	return c.faults
+}
+
+// ParamValues are the values of the job's parameters for one run: those given, and
+// the defaults of the others.
+func (j *Job) ParamValues(given map[string]string) map[string]string {
+	if len(j.Params) == 0 {
+		return nil
+	}
+	values := make(map[string]string, len(j.Params))
+	for name, p := range j.Params {
+		values[name] = p.Default
+		if value, ok := given[name]; ok {
+			values[name] = value
+		}
+	}
+	return values
+}
+
+// pattern is that of its values; none takes every text.
+func (p *Param) pattern() (*regexp.Regexp, error) {
+	if p.Pattern == "" {
+		return nil, nil
+	}
+	re, err := regexp.Compile(p.Pattern)
+	if err != nil {
+		return nil, err
+	}
+	re.Longest() // so that a match of the whole is found where there is one
+	return re, nil
+}
+
+// param checks one value.
+func (c *checker) param(location, value string, pattern *regexp.Regexp) {
+	before := len(c.faults)
+	c.text(location, value)
+	if len(value) > MaxParam {
+		c.add(location, "too_long", nil, fmt.Sprintf("must be at most %d bytes", MaxParam))
+	}
+	if len(c.faults) > before || pattern == nil {
+		return
+	}
+	if at := pattern.FindStringIndex(value); at == nil || at[0] != 0 || at[1] != len(value) {
+		c.add(location, "pattern", value, fmt.Sprintf("must match %s", Excerpt(pattern.String())))
+	}
+}

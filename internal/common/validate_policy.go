@@ -1,0 +1,152 @@
+package common
+
+import (
+	"fmt"
+	"time"
+)
+
+// Bounds of a job's policies.
+const (
+	MaxStartDeadline = 7 * 24 * time.Hour
+	MaxWindow        = 366 * 24 * time.Hour
+	MaxCatchUp       = 1000
+	MaxRetries       = 20
+	MaxPause         = 24 * time.Hour // of a retry's back-off, and of the jitter
+	MinLostAfter     = 20 * time.Second
+	MaxLostAfter     = time.Hour
+	MaxPinned        = 100
+	MaxPriority      = 9
+	MaxSlots         = 1000
+	MaxPauseNote     = 500
+)
+
+func (j *Job) policyFaults(c *checker) {
+	c.duration("timeout", j.Timeout, time.Millisecond, MaxTimeout)
+	j.lostFaults(c)
+	c.exitCodes("successExitCodes", j.SuccessExitCodes)
+	c.enum("overlap", string(j.Overlap), string(OverlapSkip), string(OverlapQueue), string(OverlapReplace), string(OverlapAllow))
+	if j.DST != nil {
+		c.enum("dst.gap", j.DST.Gap, "run", "skip")
+		c.enum("dst.overlap", j.DST.Overlap, "first", "second", "both")
+	}
+	j.outputFaults(c)
+	j.timeFaults(c)
+	if u := j.CatchUp; u != nil {
+		c.enum("catchUp.policy", string(u.Policy), string(CatchUpNone), string(CatchUpLatest), string(CatchUpAll))
+		c.duration("catchUp.window", u.Window, time.Second, MaxWindow)
+		c.number("catchUp.max", u.Max, 1, MaxCatchUp)
+	}
+	if j.Retry != nil {
+		j.Retry.faults(c)
+	}
+	if j.Placement != nil {
+		j.Placement.faults(c)
+	}
+	c.number("priority", j.Priority, 1, MaxPriority)
+	c.number("slots", j.Slots, 1, MaxSlots)
+	j.pauseFaults(c)
+}
+
+// lostFaults: a worker that is cut off must be able to stop its runs well before the
+// others take them for lost, so a run's grace is a part of that time.
+func (j *Job) lostFaults(c *checker) {
+	c.enum("onLost", string(j.OnLost), string(LostRerun), string(LostAbandon))
+	c.duration("lostAfter", j.LostAfter, MinLostAfter, MaxLostAfter)
+	c.duration("killGrace", j.KillGrace, 0, MaxLostAfter/3)
+	lostAfter, grace := j.LostAfter.Or(DefaultLostAfter), j.KillGrace.Or(DefaultKillGrace)
+	switch {
+	case grace <= lostAfter/3 || grace > MaxLostAfter/3 || lostAfter < MinLostAfter || lostAfter > MaxLostAfter: // or said already
+	case j.KillGrace != "":
+		c.add("killGrace", "range", string(j.KillGrace), fmt.Sprintf("must be at most a third of lostAfter, which is %v", lostAfter))
+	default:
+		c.add("lostAfter", "range", string(j.LostAfter), fmt.Sprintf("must be at least three times killGrace, which is %v where it is not given", grace))
+	}
+}
+
+func (j *Job) outputFaults(c *checker) {
+	if j.Output == nil || j.Output.Max == "" {
+		return
+	}
+	if n, err := j.Output.Max.Value(); err != nil {
+		c.add("output.max", "size", string(j.Output.Max), "is not a size; write 512KiB, 16MiB or 1GiB")
+	} else if n < 4<<10 || n > MaxOutput {
+		c.add("output.max", "range", string(j.Output.Max), "must be from 4KiB to 1GiB")
+	}
+}
+
+func (j *Job) timeFaults(c *checker) {
+	c.time("startAt", j.StartAt)
+	c.time("endAt", j.EndAt)
+	if j.StartAt != nil && j.EndAt != nil && !j.StartAt.Before(*j.EndAt) {
+		c.add("endAt", "range", j.EndAt.Format(time.RFC3339), "must be after startAt")
+	}
+	c.duration("jitter", j.Jitter, 0, MaxPause)
+	if j.Jitter != "" && j.CronExpr == "" {
+		c.add("jitter", "exclusive", nil, "has no meaning without cronExpr")
+	}
+	c.duration("startDeadline", j.StartDeadline, time.Second, MaxStartDeadline)
+}
+
+func (r *Retry) faults(c *checker) {
+	if r.Max < 0 || r.Max > MaxRetries {
+		c.add("retry.max", "range", r.Max, fmt.Sprintf("must be from 0 to %d", MaxRetries))
+	}
+	c.duration("retry.backoff", r.Backoff, 0, MaxPause)
+	c.duration("retry.maxBackoff", r.MaxBackoff, 0, MaxPause)
+	if least, most := r.Backoff.Or(DefaultBackoff), r.MaxBackoff.Or(DefaultMaxBackoff); most < least && least <= MaxPause {
+		c.add("retry.maxBackoff", "range", string(r.MaxBackoff), fmt.Sprintf("must be at least backoff, which is %v (where they are not given: %v and %v)",
+			least, DefaultBackoff, DefaultMaxBackoff))
+	}
+	c.exitCodes("retry.exitCodes", r.ExitCodes)
+}
+
+func (p *Placement) faults(c *checker) {
+	c.enum("placement.strategy", string(p.Strategy), string(StrategyHash), string(StrategyLeast), string(StrategyWeight), string(StrategyAny))
+	if len(p.Workers) > MaxPinned {
+		c.add("placement.workers", "too_many", len(p.Workers), fmt.Sprintf("must be at most %d", MaxPinned))
+	}
+	for i, name := range p.Workers {
+		if !ValidName(name) {
+			c.add(fmt.Sprintf("placement.workers[%d]", i), "name", name, "is neither a worker's name nor its id")
+		}
+	}
+}
+
+func (j *Job) pauseFaults(c *checker) {
+	c.line("pauseNote", j.PauseNote, MaxPauseNote)
+	c.time("pauseUntil", j.PauseUntil)
+	if j.Paused {
+		return
+	}
+	if j.PauseNote != "" {
+		c.add("pauseNote", "exclusive", nil, "has no meaning unless paused is true")
+	}
+	if j.PauseUntil != nil {
+		c.add("pauseUntil", "exclusive", nil, "has no meaning unless paused is true")
+	}
+}
+
+// time bounds a time to what a key can hold, and a timetable reach.
+func (c *checker) time(location string, t *time.Time) {
+	if t != nil && (t.UTC().Year() < 1970 || t.UTC().Year() > 2099) {
+		c.add(location, "range", t.Format(time.RFC3339), "must be from 1970 to 2099")
+	}
+}
+
+// number bounds a number whose default is written as 0.
+func (c *checker) number(location string, n, least, most int) {
+	if n != 0 && (n < least || n > most) {
+		c.add(location, "range", n, fmt.Sprintf("must be from %d to %d", least, most))
+	}
+}
+
+func (c *checker) exitCodes(location string, codes []int) {
+	if len(codes) > MaxExitCodes {
+		c.add(location, "too_many", len(codes), fmt.Sprintf("must be at most %d", MaxExitCodes))
+	}
+	for i, code := range codes {
+		if code < 0 || code > 255 {
+			c.add(fmt.Sprintf("%s[%d]", location, i), "range", code, "must be from 0 to 255")
+		}
+	}
+}
