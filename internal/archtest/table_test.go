@@ -19,6 +19,7 @@ var table = map[string]kind{
 	"internal/common/schedule": words, // the cron door
 
 	"internal/auth":         pure,
+	"internal/clockguard":   pure,
 	"internal/config":       pure,
 	"internal/crontab":      pure,
 	"internal/flow":         pure,
