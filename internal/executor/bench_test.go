@@ -1,6 +1,9 @@
 package executor_test
 
 import (
+	"errors"
+	"os"
+	"syscall"
 	"testing"
 
 	"carillon/internal/common"
@@ -16,17 +19,58 @@ func BenchmarkRunTrue(b *testing.B) {
 	}
 }
 
-func BenchmarkRunTrueParallel(b *testing.B) {
-	x := newExecutor(b)
+// BenchmarkStarts puts runs beside the bare start of the same command, several at a
+// time each. cpu-ns/op is of this process and of what it started.
+func BenchmarkStarts(b *testing.B) {
+	b.Run("bare", func(b *testing.B) {
+		null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+		if err != nil {
+			b.Fatal(err)
+		}
+		defer null.Close()
+		metered(b, func() error {
+			p, err := os.StartProcess("/bin/sh", []string{"/bin/sh", "-c", "true"}, &os.ProcAttr{Files: []*os.File{null, null, null}})
+			if err != nil {
+				return err
+			}
+			_, err = p.Wait()
+			return err
+		})
+	})
+	b.Run("run", func(b *testing.B) {
+		x := newExecutor(b)
+		metered(b, func() error {
+			if got := x.Run(b.Context(), shell("true"), discard{}); got.Status != common.StatusSucceeded {
+				return errors.New(got.Reason.Text)
+			}
+			return nil
+		})
+	})
+}
+
+func metered(b *testing.B, each func() error) {
 	b.SetParallelism(8)
 	b.ReportAllocs()
+	before := cpu(b)
 	b.RunParallel(func(pb *testing.PB) {
 		for pb.Next() {
-			if got := x.Run(b.Context(), shell("true"), discard{}); got.Status != common.StatusSucceeded {
-				b.Error(got.Reason)
+			if err := each(); err != nil {
+				b.Error(err)
 			}
 		}
 	})
+	b.ReportMetric(float64(cpu(b)-before)/float64(b.N), "cpu-ns/op")
+}
+
+func cpu(b *testing.B) (ns int64) {
+	for _, who := range []int{syscall.RUSAGE_SELF, syscall.RUSAGE_CHILDREN} {
+		var used syscall.Rusage
+		if err := syscall.Getrusage(who, &used); err != nil {
+			b.Fatal(err)
+		}
+		ns += used.Utime.Nano() + used.Stime.Nano()
+	}
+	return ns
 }
 
 func BenchmarkFlood(b *testing.B) {

@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -45,11 +46,20 @@ func (x *Executor) resolve(t *Task) (*spec, *outcome) {
 		return s, nil
 	}
 	shell := shellOf(job)
-	if !executable(shell) {
-		return nil, failed("shell_missing", "the shell %s is not there, or cannot be executed", common.Excerpt(shell)).with("shell", shell)
-	}
 	s.path, s.args = shell, []string{shell, "-c", job.Command}
 	return s, nil
+}
+
+// unstarted says why a command did not start. The shell is looked at only then,
+// since it is nearly always there.
+func unstarted(t *Task, s *spec, err error) *outcome {
+	if folder, ok := errors.AsType[folderFailure](err); ok {
+		return failed("workdir_failed", "no private folder could be made for the run: %v", folder.error)
+	}
+	if len(t.Job.Args) == 0 && !executable(s.path) {
+		return failed("shell_missing", "the shell %s is not there, or cannot be executed", common.Excerpt(s.path)).with("shell", s.path)
+	}
+	return failed("start_failed", "the command could not be started: %v", err)
 }
 
 func userRefused(wanted, own string) *outcome {

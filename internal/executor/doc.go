@@ -3,7 +3,8 @@
 // Promise: Run starts a command, hands over its output in order of offset, and
 // returns only when the command and its process group are gone; whatever happens
 // is an outcome, never an error. A command sees an environment built from
-// nothing, descriptors 0 to 2, a session of its own and no new privileges. The
+// nothing, descriptors 0 to 2, a process group of its own, no terminal, no new
+// privileges and, unless the job names another folder, an empty one of its own. The
 // umask, the missing core dumps and the closing of descriptors that this process
 // was itself started with come from [Prepare], since they belong to the process
 // as a whole.
@@ -15,12 +16,13 @@
 // command's end or its output was still held open: a thousand short runs a second
 // do not each read /proc. So a descendant that left the group, gave up all the
 // outputs and has no sibling in the group, or that wiped its environment, stays
-// unseen until [Sweep], or for good.
+// unseen until [Sweep], or for good, and the folder that it stands in may be given to
+// another run.
 //
 // Goroutines: none between runs; three for each run, ended when Run returns.
 //
-// Limits: a running command costs one thread, which waits for it, and three
-// descriptors; a silent one costs no buffer. A run that prints more than the head of
+// Limits: a running command costs three descriptors (and a thread that waits for it,
+// on a kernel before 5.4); a silent one costs no buffer. A run that prints more than the head of
 // its cap holds the tail in memory, at most 4 MiB, so that part is handed over when
 // it ends, and is lost with the worker.
 package executor

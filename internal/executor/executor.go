@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"carillon/internal/common"
@@ -51,9 +52,14 @@ type Executor struct {
 	user    string
 	home    string
 	folders *folders
-	null    *os.File      // stdin of commands that get none
-	gate    chan struct{} // one place for each start in progress
-	buffers sync.Pool     // of *[common.MaxChunk]byte
+	// terminal tells that this process has one. Commands must not have it: nothing is to
+	// wait for a password that nobody types. So each gets a session then. Else it gets a
+	// process group alone, since a session costs the kernel a scheduling group.
+	terminal bool
+	null     *os.File      // stdin of commands that get none
+	gate     chan struct{} // one place for each start in progress
+	peak     atomic.Int64  // the most memory that this process was seen to have, in KiB
+	buffers  sync.Pool     // of *[common.MaxChunk]byte
 }
 
 // New makes an Executor, and the folder "work" in the data folder.
@@ -71,11 +77,12 @@ func New(cfg Config) (*Executor, error) {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
 	x := &Executor{
-		cfg:     cfg,
-		user:    strconv.Itoa(os.Getuid()),
-		home:    "/",
-		gate:    make(chan struct{}, cfg.StartGate),
-		buffers: sync.Pool{New: func() any { return new([common.MaxChunk]byte) }},
+		cfg:      cfg,
+		user:     strconv.Itoa(os.Getuid()),
+		home:     "/",
+		gate:     make(chan struct{}, cfg.StartGate),
+		terminal: hasTerminal(),
+		buffers:  sync.Pool{New: func() any { return new([common.MaxChunk]byte) }},
 	}
 	// An account without an entry in the user database may run commands as well.
 	if u, err := user.Current(); err == nil {
@@ -112,20 +119,19 @@ func (x *Executor) Run(ctx context.Context, t Task, out Output) common.Run {
 		if stopped := context.Cause(ctx); stopped != nil {
 			return x.outcome(&t, outcomeOfCause(stopped))
 		}
-		if f, ok := errors.AsType[folderFailure](err); ok {
-			return x.outcome(&t, failed("workdir_failed", "no private folder could be made for the run: %v", f.error))
-		}
-		return x.outcome(&t, failed("start_failed", "the command could not be started: %v", err))
+		return x.outcome(&t, unstarted(&t, spec, err))
 	}
 	cause := supervise(ctx, &t, p)
 	killGroup(p.pid)
-	state, err := p.proc.Wait()
+	end, err := p.reap()
 	clean := x.settle(&t, p)
 	x.leave(&t, spec, clean)
 
-	run := x.outcome(&t, outcomeOf(&t, state, err, cause))
+	run := x.outcome(&t, outcomeOf(&t, &end, err, cause))
 	run.StartedAt = &p.startedAt
-	account(&run, state)
+	if err == nil {
+		x.account(&run, &end)
+	}
 	run.OutputBytes, run.OutputTruncated = capture.close()
 	return run
 }

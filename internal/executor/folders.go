@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"sync"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -27,10 +28,16 @@ type folders struct {
 // maxIdle is how many folders are kept between runs.
 const maxIdle = 1024
 
+// settling is longer than a kernel's clock stands still between two ticks.
+const settling = 100 * time.Millisecond
+
 type folder struct {
 	name, path string
 	inode      uint64
+	mode       uint32
 	changed    syscall.Timespec // its ctime when it was made
+	since      time.Time        // when that was
+	settled    bool             // when it was taken, the kernel's clock had moved on since then
 }
 
 func openFolders(path string) (*folders, error) {
@@ -51,6 +58,7 @@ func (f *folders) take() (folder, error) {
 		d := f.idle[last]
 		f.idle = f.idle[:last]
 		f.mu.Unlock()
+		d.settled = d.settled || time.Since(d.since) > settling
 		return d, nil
 	}
 	f.made++
@@ -72,7 +80,7 @@ func (f *folders) take() (folder, error) {
 		return folder{}, errors.Join(err, f.root.Remove(d.name))
 	}
 	stat := info.Sys().(*syscall.Stat_t)
-	d.inode, d.changed = stat.Ino, stat.Ctim
+	d.inode, d.mode, d.changed, d.since = stat.Ino, stat.Mode, stat.Ctim, time.Now()
 	return d, nil
 }
 
@@ -95,19 +103,23 @@ func (f *folders) giveBack(d folder, clean bool) error {
 }
 
 // untouched tells whether nothing was made, removed or changed in the folder or on
-// it. Its ctime, which no program can set, says so; but where the kernel counts time
-// in ticks a change within the folder's first few milliseconds does not show there.
+// it. Its ctime, which no program can set, says so; but some kernels count it in
+// ticks of a few milliseconds, so a folder that was just made is looked into as well.
 func (d *folder) untouched() bool {
+	var stat syscall.Stat_t
+	if err := syscall.Lstat(d.path, &stat); err != nil || stat.Ino != d.inode || stat.Ctim != d.changed || stat.Mode != d.mode {
+		return false
+	}
+	return d.settled || d.empty()
+}
+
+func (d *folder) empty() bool {
 	fd, err := unix.Open(d.path, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return false
 	}
 	defer func() { _ = unix.Close(fd) }() // only read from
-	var stat syscall.Stat_t
-	if err := syscall.Fstat(fd, &stat); err != nil || stat.Ino != d.inode || stat.Ctim != d.changed || stat.Mode&0o777 != 0o700 {
-		return false
-	}
-	var buf [512]byte // has room for the folder's own two entries and a third
+	var buf [512]byte                     // has room for the folder's own two entries and a third
 	n, err := unix.ReadDirent(fd, buf[:])
 	if err != nil {
 		return false

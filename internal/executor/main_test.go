@@ -33,6 +33,9 @@ func TestMain(m *testing.M) {
 		fmt.Print("alive ", left, " ", err)
 		os.Exit(0)
 	}
+	if os.Getenv(asTerminalOwner) != "" {
+		ownTerminal()
+	}
 	if err := executor.Prepare(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)

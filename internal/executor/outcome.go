@@ -3,7 +3,6 @@ package executor
 import (
 	"errors"
 	"fmt"
-	"os"
 	"strconv"
 	"syscall"
 	"time"
@@ -93,19 +92,18 @@ func outcomeOfCause(cause error) *outcome {
 
 // outcomeOf judges a command that was started; cause says why it was stopped, if
 // it was.
-func outcomeOf(t *Task, state *os.ProcessState, err, cause error) *outcome {
+func outcomeOf(t *Task, e *end, err, cause error) *outcome {
 	if cause != nil {
 		return outcomeOfCause(cause)
 	}
 	if err != nil {
 		return failed("wait_failed", "how the command ended could not be learned: %v", err)
 	}
-	status := state.Sys().(syscall.WaitStatus)
-	if status.Signaled() {
+	if status := e.status; status.Signaled() {
 		name := signalName(status.Signal())
 		return failed("signal", "ended by signal %s", name).with("signal", name)
 	}
-	code := status.ExitStatus()
+	code := e.status.ExitStatus()
 	if t.Job.Succeeded(code) {
 		return &outcome{status: common.StatusSucceeded}
 	}
@@ -130,20 +128,24 @@ func signalName(s syscall.Signal) string {
 
 // account fills in what the kernel counted for the command and the descendants
 // that it waited for.
-func account(run *common.Run, state *os.ProcessState) {
-	if state == nil {
-		return
-	}
-	if status := state.Sys().(syscall.WaitStatus); status.Signaled() {
-		run.Signal = signalName(status.Signal())
+func (x *Executor) account(run *common.Run, e *end) {
+	if e.status.Signaled() {
+		run.Signal = signalName(e.status.Signal())
 	} else {
-		run.ExitCode = new(status.ExitStatus())
+		run.ExitCode = new(e.status.ExitStatus())
 	}
-	run.CPUSeconds = (state.UserTime() + state.SystemTime()).Seconds()
+	run.CPUSeconds = time.Duration(e.used.Utime.Nano() + e.used.Stime.Nano()).Seconds()
 	// The kernel lets a process begin with the peak of the one that started it, so
 	// only a figure above our own peak is the command's.
+	if e.used.Maxrss <= x.peak.Load() {
+		return
+	}
 	var own unix.Rusage
-	if used, ok := state.SysUsage().(*syscall.Rusage); ok && unix.Getrusage(unix.RUSAGE_SELF, &own) == nil && used.Maxrss > own.Maxrss {
-		run.MaxRSSBytes = used.Maxrss << 10
+	if unix.Getrusage(unix.RUSAGE_SELF, &own) != nil {
+		return
+	}
+	x.peak.Store(own.Maxrss)
+	if e.used.Maxrss > own.Maxrss {
+		run.MaxRSSBytes = e.used.Maxrss << 10
 	}
 }

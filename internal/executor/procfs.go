@@ -64,6 +64,16 @@ func look(pid int) (e entry, alive bool) {
 	return e, true
 }
 
+// hasTerminal tells whether this process has a controlling terminal, or may have one.
+func hasTerminal() bool {
+	data, err := os.ReadFile("/proc/self/stat")
+	if err != nil {
+		return true
+	}
+	fields := strings.Fields(string(data[bytes.LastIndexByte(data, ')')+1:]))
+	return len(fields) < 5 || fields[4] != "0"
+}
+
 // env is empty where it may not be read.
 func (e entry) env() environ {
 	data, err := os.ReadFile("/proc/" + strconv.Itoa(e.pid) + "/environ")

@@ -133,9 +133,9 @@ func TestCommandsInheritNothingElse(t *testing.T) {
 	if err := executor.Prepare(); err != nil {
 		t.Fatal(err)
 	}
-	got, out := run(t, shell("ls /proc/$$/fd; umask; ulimit -c; ulimit -H -c; grep NoNewPrivs /proc/self/status; ps -o pgid=,sid=,tty= -p $$ | sed s/$$/self/g | xargs"))
+	got, out := run(t, shell("ls /proc/$$/fd; umask; ulimit -c; ulimit -H -c; grep NoNewPrivs /proc/self/status; ps -o pgid=,tty= -p $$ | sed s/$$/self/g | xargs"))
 	expect(t, got, common.StatusSucceeded, "")
-	if want := "0\n1\n2\n0027\n0\n0\nNoNewPrivs:\t1\nself self ?\n"; out.text() != want {
+	if want := "0\n1\n2\n0027\n0\n0\nNoNewPrivs:\t1\nself ?\n"; out.text() != want {
 		t.Errorf("got %q, want %q", out.text(), want)
 	}
 }

@@ -19,7 +19,7 @@ import (
 // process is a command that was started.
 type process struct {
 	pid       int
-	proc      *os.Process
+	life      *os.File // the kernel's handle of the process; nil where it gives none
 	startedAt time.Time
 	exited    chan struct{} // closed when the command has ended; it is not reaped by then, so that its id stays taken
 	read      chan struct{} // closed when both outputs were read to their end
@@ -54,42 +54,46 @@ func (x *Executor) start(ctx context.Context, t *Task, s *spec, c *capture) (_ *
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = outEnd.Close() }() // the child's copy
+	defer func() { _ = unix.Close(outEnd) }() // the child's copy
 	stderr, errEnd, err := pipe()
 	if err != nil {
 		return nil, errors.Join(err, stdout.Close())
 	}
-	defer func() { _ = errEnd.Close() }()
+	defer func() { _ = unix.Close(errEnd) }()
 
 	p := &process{exited: make(chan struct{}), read: make(chan struct{}), outputs: [2]*os.File{stdout, stderr}}
 	p.startedAt = x.cfg.Now().UTC()
-	p.proc, err = fork(ctx, s, []*os.File{stdin, outEnd, errEnd})
-	if err != nil {
+	if err := x.fork(ctx, p, s, []uintptr{stdin.Fd(), uintptr(outEnd), uintptr(errEnd)}); err != nil {
 		return nil, errors.Join(err, p.closeOutputs())
 	}
-	p.pid = p.proc.Pid
 	x.watch(p, c)
 	return p, nil
 }
 
-func fork(ctx context.Context, s *spec, files []*os.File) (*os.Process, error) {
+func (x *Executor) fork(ctx context.Context, p *process, s *spec, files []uintptr) (err error) {
 	// no_new_privs is a property of the thread that forks, and inherited.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
-		return nil, fmt.Errorf("give up new privileges: %w", err)
+		return fmt.Errorf("give up new privileges: %w", err)
 	}
 	if err := ctx.Err(); err != nil {
-		return nil, err
+		return err
 	}
-	return os.StartProcess(s.path, s.args, &os.ProcAttr{
+	handle := -1
+	p.pid, err = syscall.ForkExec(s.path, s.args, &syscall.ProcAttr{
 		Dir:   s.dir,
 		Env:   s.env,
 		Files: files,
-		// A session is a process group too, and one without a terminal: nothing waits
-		// for a password that nobody types.
-		Sys: &syscall.SysProcAttr{Setsid: true},
+		Sys:   &syscall.SysProcAttr{Setpgid: !x.terminal, Setsid: x.terminal, PidFD: &handle},
 	})
+	if err != nil {
+		return &os.PathError{Op: "execute", Path: s.path, Err: err}
+	}
+	if handle >= 0 && unix.SetNonblock(handle, true) == nil {
+		p.life = os.NewFile(uintptr(handle), "process")
+	}
+	return nil
 }
 
 // watch starts the goroutines of a run: one for each output, and one that waits for
@@ -100,12 +104,47 @@ func (x *Executor) watch(p *process, c *capture) {
 		readers.Go(func() { x.readAll(p.outputs[i], stream, c) })
 	}
 	go func() {
-		for unix.Waitid(unix.P_PID, p.pid, nil, unix.WEXITED|unix.WNOWAIT, nil) == unix.EINTR {
-		}
+		p.awaitEnd()
 		close(p.exited)
 		readers.Wait()
 		close(p.read)
 	}()
+}
+
+// awaitEnd returns when the command has ended. It does not reap it.
+func (p *process) awaitEnd() {
+	if p.life != nil {
+		if conn, err := p.life.SyscallConn(); err == nil && conn.Read(func(uintptr) bool { return p.ended(unix.WNOHANG) }) == nil {
+			return
+		}
+	}
+	p.ended(0)
+}
+
+func (p *process) ended(options int) bool {
+	var info unix.Siginfo
+	for unix.Waitid(unix.P_PID, p.pid, &info, unix.WEXITED|unix.WNOWAIT|options, nil) == unix.EINTR {
+	}
+	return info.Signo != 0
+}
+
+// end is what the kernel tells of a command that has ended.
+type end struct {
+	status syscall.WaitStatus
+	used   syscall.Rusage
+}
+
+// reap takes the end of the command, once it has ended: its id is free then.
+func (p *process) reap() (e end, err error) {
+	for {
+		if _, err = syscall.Wait4(p.pid, &e.status, 0, &e.used); !errors.Is(err, syscall.EINTR) {
+			break
+		}
+	}
+	if p.life != nil {
+		_ = p.life.Close() // only a handle
+	}
+	return e, err
 }
 
 func (p *process) closeOutputs() error {
@@ -133,13 +172,13 @@ func (x *Executor) stdin(text string) (*os.File, error) {
 }
 
 // pipe makes a pipe of which only our end, the reading one, does not block.
-func pipe() (r, w *os.File, err error) {
+func pipe() (r *os.File, w int, err error) {
 	var fds [2]int
 	if err := unix.Pipe2(fds[:], unix.O_CLOEXEC); err != nil {
-		return nil, nil, fmt.Errorf("make a pipe: %w", err)
+		return nil, -1, fmt.Errorf("make a pipe: %w", err)
 	}
 	if err := unix.SetNonblock(fds[0], true); err != nil {
-		return nil, nil, errors.Join(fmt.Errorf("make a pipe: %w", err), unix.Close(fds[0]), unix.Close(fds[1]))
+		return nil, -1, errors.Join(fmt.Errorf("make a pipe: %w", err), unix.Close(fds[0]), unix.Close(fds[1]))
 	}
-	return os.NewFile(uintptr(fds[0]), "output"), os.NewFile(uintptr(fds[1]), "output"), nil
+	return os.NewFile(uintptr(fds[0]), "output"), fds[1], nil
 }
