@@ -82,7 +82,6 @@ func (m *Member) Weight() int {
 type MasterPresence struct {
 	ID      string    `json:"id"`
 	Host    string    `json:"host"`
-	BootID  string    `json:"bootId,omitempty"`
 	Version string    `json:"version"`
 	Clock   time.Time `json:"clock"`
 }

@@ -1,0 +1,87 @@
+package registry
+
+import (
+	"fmt"
+	"time"
+
+	"carillon/internal/clockguard"
+	"carillon/internal/common"
+)
+
+const (
+	// unheardCounts is how long after a list a clock counts that was only read in it,
+	// and stale how far off it has to be for that: what a list shows of a live worker
+	// may be as old as its lease and the interval at which it writes.
+	unheardCounts = 10 * time.Second
+	stale         = 30 * time.Second
+)
+
+// Votes are the clocks of all workers and masters but self, against a wall clock.
+// They are carried on by the monotonic clock from when they were heard, so that a
+// jump of the wall clock shows at once. monotonic is time.Now().
+func (s *Snapshot) Votes(self string, wall, monotonic time.Time) []clockguard.Vote {
+	votes := make([]clockguard.Vote, 0, len(s.Members)+len(s.Masters))
+	add := func(kind, id, name string, clock, heard time.Time) {
+		if id == self || clock.IsZero() {
+			return
+		}
+		vote := clockguard.Vote{Who: kind + " " + common.Excerpt(name)}
+		if heard.IsZero() {
+			vote.Ahead, vote.Age = clock.Sub(wall), monotonic.Sub(s.Listed)
+			if vote.Age > unheardCounts || vote.Ahead.Abs() <= stale {
+				return
+			}
+		} else {
+			vote.Age = monotonic.Sub(heard)
+			vote.Ahead = clock.Add(vote.Age).Sub(wall)
+		}
+		votes = append(votes, vote)
+	}
+	for i := range s.Members {
+		m := &s.Members[i]
+		add("worker", m.Worker, m.Name, m.Clock, m.Heard)
+	}
+	for i := range s.Masters {
+		m := &s.Masters[i]
+		add("master", m.ID, m.Host, m.Clock, m.Heard)
+	}
+	return votes
+}
+
+// Guard watches one party's clock. It is safe for concurrent use.
+type Guard struct {
+	members *Members
+	self    string
+	wall    func() time.Time
+	others  func() []clockguard.Vote
+}
+
+// NewGuard makes a guard of the clock of the worker or master of this id. others
+// gives votes beside those of the members, the log store's perhaps; it may be nil.
+func NewGuard(members *Members, self string, wall func() time.Time, others func() []clockguard.Vote) *Guard {
+	return &Guard{members: members, self: self, wall: wall, others: others}
+}
+
+// Judge weighs the votes that there are now.
+func (g *Guard) Judge() clockguard.Verdict { return g.judge(g.wall()) }
+
+func (g *Guard) judge(wall time.Time) clockguard.Verdict {
+	votes := g.members.Snapshot().Votes(g.self, wall, time.Now())
+	if g.others != nil {
+		votes = append(votes, g.others()...)
+	}
+	return clockguard.Judge(votes)
+}
+
+// Now reads the wall clock for what may not be done too early: it is refused while
+// the clock is further ahead of the cluster's than the clock guard allows.
+func (g *Guard) Now() (time.Time, error) {
+	now := g.wall()
+	verdict := g.judge(now)
+	if !now.After(verdict.Limit(now)) {
+		return now, nil
+	}
+	return time.Time{}, &common.Error{Code: common.CodeUnavailable,
+		Message: fmt.Sprintf("the clock of this master is %v ahead of the cluster's", verdict.Skew.Round(time.Millisecond)),
+		Hint:    "set the clocks of masters and workers right (NTP), or ask another master"}
+}
