@@ -1,8 +1,11 @@
-// Package registry keeps the workers' registrations under their session leases.
+// Package registry knows who is alive: it keeps the registrations of workers and the
+// presence of masters under their session leases, follows them, holds their clocks
+// against each other, and stores what an operator says of a worker.
 //
 // It promises that at most one process is registered under a worker's id: the key
 // is created only where there is none, and moved to a new lease only by the life
-// that wrote it. Keeper.Run is its one goroutine, and its caller's.
+// that wrote it. The loops Keeper.Run, Presence.Run and Members.Run are their
+// callers' goroutines; Members.Run waits for the three that it starts.
 package registry
 
 import (
@@ -80,21 +83,31 @@ func Earlier(ctx context.Context, client *clientv3.Client, worker string) (reg c
 	return reg, true, nil
 }
 
+const (
+	retryFirst = 500 * time.Millisecond
+	retryMost  = 5 * time.Second
+)
+
 // Register waits until the id is free, at most patience, and registers. It tells
 // ErrTwin where somebody else keeps it.
 func (k *Keeper) Register(ctx context.Context, patience time.Duration) error {
 	deadline := time.Now().Add(patience)
+	wait := retryFirst
 	for {
 		err := k.write(ctx)
+		pause := retryFirst
 		switch {
 		case err == nil:
 			return nil
 		case errors.Is(err, ErrTwin) && time.Now().After(deadline):
 			return err
-		case !errors.Is(err, ErrTwin):
+		case errors.Is(err, ErrTwin):
+			wait = retryFirst
+		default:
 			k.log.Warn("register_failed", "error", err)
+			pause, wait = wait, min(2*wait, retryMost)
 		}
-		if !etcdkit.Sleep(ctx, 500*time.Millisecond) {
+		if !etcdkit.Sleep(ctx, pause) {
 			return context.Cause(ctx)
 		}
 	}
@@ -115,41 +128,51 @@ func (k *Keeper) Run(ctx context.Context) error {
 
 // write puts the registration under the live lease, if the key is absent or ours.
 func (k *Keeper) write(ctx context.Context) error {
-	lease, err := k.leases.Lease(ctx)
+	reg := k.state()
+	return keep(ctx, k.client, k.leases, common.WorkerKey(reg.Worker),
+		func(kv *mvccpb.KeyValue) bool { return ours(kv, reg.Life.Life) },
+		func(lease clientv3.LeaseID) any {
+			reg = k.state()
+			reg.Lease = int64(lease)
+			return reg
+		})
+}
+
+// keep puts a key under the live lease, if it is absent, ours, or nobody's. The
+// value is asked for last, so that a clock in it is fresh.
+func keep(ctx context.Context, client *clientv3.Client, leases Leases, key string, ours func(*mvccpb.KeyValue) bool, value func(clientv3.LeaseID) any) error {
+	lease, err := leases.Lease(ctx)
 	if err != nil {
-		return err
+		return fmt.Errorf("take a lease for %s: %w", key, err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
-	reg := k.state()
-	reg.Lease = int64(lease)
-	data, err := json.Marshal(reg)
+	resp, err := client.Get(ctx, key)
 	if err != nil {
-		return fmt.Errorf("encode registration: %w", err)
-	}
-	key := common.WorkerKey(reg.Worker)
-	resp, err := k.client.Get(ctx, key)
-	if err != nil {
-		return fmt.Errorf("read registration: %w", err)
+		return fmt.Errorf("read %s: %w", key, err)
 	}
 	var cmp clientv3.Cmp
 	switch {
 	case len(resp.Kvs) == 0:
 		cmp = etcdkit.Absent(key)
-	case ours(resp.Kvs[0], reg.Life.Life) || abandoned(resp.Kvs[0]):
+	case ours(resp.Kvs[0]) || abandoned(resp.Kvs[0]):
 		cmp = etcdkit.Unchanged(key, resp.Kvs[0].ModRevision)
 	default:
 		return ErrTwin
 	}
-	txn, err := k.client.Txn(ctx).If(cmp).Then(clientv3.OpPut(key, string(data), clientv3.WithLease(lease))).Commit()
+	data, err := json.Marshal(value(lease))
+	if err != nil {
+		return fmt.Errorf("encode %s: %w", key, err)
+	}
+	txn, err := client.Txn(ctx).If(cmp).Then(clientv3.OpPut(key, string(data), clientv3.WithLease(lease))).Commit()
 	switch {
 	case etcdkit.LeaseGone(err):
-		k.leases.Invalidate(lease)
-		return fmt.Errorf("write registration: %w", err)
+		leases.Invalidate(lease)
+		return fmt.Errorf("write %s: %w", key, err)
 	case err != nil:
-		return fmt.Errorf("write registration: %w", err)
+		return fmt.Errorf("write %s: %w", key, err)
 	case !txn.Succeeded:
-		return common.Errorf(common.CodeConflict, "the registration changed under our hands")
+		return common.Errorf(common.CodeConflict, "%s changed under our hands", key)
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
@@ -292,6 +293,38 @@ func TestTwinsAtTheSameTime(t *testing.T) {
 			t.Errorf("%c: %v, registered is %s", 'a'+i, err, life)
 		}
 	}
+}
+
+// failing is a session that is refused a lease, and counts how often it was asked.
+type failing struct{ asked int }
+
+func (f *failing) Lease(context.Context) (clientv3.LeaseID, error) {
+	f.asked++
+	return 0, errors.New("permission denied")
+}
+func (*failing) Invalidate(clientv3.LeaseID) {}
+
+// What will not pass soon is not tried, nor told of, many times a second.
+func TestRegisterBacksOff(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log strings.Builder
+		session := &failing{}
+		keeper := registry.NewKeeper(nil, session, slog.New(slog.NewTextHandler(&log, nil)), tick, func() common.Registration {
+			return common.Registration{Life: common.Life{Worker: "w"}}
+		})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if err := keeper.Register(ctx, time.Second); !errors.Is(err, context.DeadlineExceeded) {
+			t.Fatalf("ended with %v", err)
+		}
+		// After 0, ½, 1½, 3½, 7½, 12½ … seconds.
+		if told := strings.Count(log.String(), "register_failed"); session.asked != 15 || told != 15 {
+			t.Fatalf("asked %d times, told of it %d times in a minute", session.asked, told)
+		}
+		if !strings.Contains(log.String(), common.WorkerKey("w")) {
+			t.Fatalf("which key? %s", log.String())
+		}
+	})
 }
 
 // A restart waits for the earlier life's lease to end.

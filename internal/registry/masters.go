@@ -1,0 +1,50 @@
+package registry
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"go.etcd.io/etcd/api/v3/mvccpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"carillon/internal/common"
+	"carillon/internal/etcdkit"
+)
+
+// Presence keeps a master's clock in etcd, where it counts as a vote. The key goes
+// with the session's lease.
+type Presence struct {
+	client *clientv3.Client
+	leases Leases
+	log    *slog.Logger
+	every  time.Duration
+	state  func() common.MasterPresence
+}
+
+// NewPresence makes the presence of a master that writes what state says at every
+// interval. The id in it is made anew for each start of a master.
+func NewPresence(client *clientv3.Client, leases Leases, log *slog.Logger, every time.Duration, state func() common.MasterPresence) *Presence {
+	return &Presence{client: client, leases: leases, log: log, every: every, state: state}
+}
+
+// Run writes until the context ends.
+func (p *Presence) Run(ctx context.Context) error {
+	for {
+		if err := p.write(ctx); err != nil && ctx.Err() == nil {
+			p.log.Warn("presence_failed", "error", err)
+		}
+		if !etcdkit.Sleep(ctx, p.every) {
+			return nil
+		}
+	}
+}
+
+func (p *Presence) write(ctx context.Context) error {
+	id := p.state().ID
+	ours := func(kv *mvccpb.KeyValue) bool {
+		there, err := common.Decode[common.MasterPresence](kv.Value)
+		return err == nil && there.ID == id
+	}
+	return keep(ctx, p.client, p.leases, common.MasterKey(id), ours, func(clientv3.LeaseID) any { return p.state() })
+}
