@@ -303,7 +303,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Workers that are alive */
+        /** Workers that are alive, or have settings */
         get: operations["list-workers"];
         put?: never;
         post?: never;
@@ -1246,6 +1246,8 @@ export interface components {
             version: string;
         };
         Worker: {
+            /** @description It is not alive: only its settings are known. */
+            away?: boolean;
             /**
              * Format: date-time
              * @description Its wall clock when it last wrote.
@@ -2154,7 +2156,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of the worker. */
+                /** @description Id of the worker, or its name where no other has it. */
                 id: string;
             };
             cookie?: never;
@@ -2186,7 +2188,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of the worker. */
+                /** @description Id of the worker, or its name where no other has it. */
                 id: string;
             };
             cookie?: never;
@@ -2222,7 +2224,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of the worker. */
+                /** @description Id of the worker, or its name where no other has it. */
                 id: string;
             };
             cookie?: never;
@@ -2258,7 +2260,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of the worker. */
+                /** @description Id of the worker, or its name where no other has it. */
                 id: string;
             };
             cookie?: never;
