@@ -50,6 +50,8 @@ func useWorker(w *Worker) {
 	w.SinkWrite(5, time.Millisecond, true)
 	w.ClockJump(-time.Hour)
 	w.Session()
+	w.Clock(0, false)
+	w.Clock(-1500*time.Millisecond, true)
 	for i := range MaxJobs + 1 {
 		w.Outcome(fmt.Sprintf("job-%d", i), common.StatusSucceeded, 0)
 	}
@@ -79,6 +81,8 @@ func TestWorker(t *testing.T) {
 		`carillon_log_store_entries_total 12`,
 		`carillon_clock_jumps_total 1`,
 		`carillon_sessions_total 1`,
+		`carillon_worker_clock_skew_seconds -1.5`,
+		`carillon_cluster_clock_disagreement 1`,
 	)
 	if !strings.Contains(page, `carillon_build_info{goversion="go`) || !strings.Contains(page, `version="v1.2.3"} 1`) {
 		t.Error("no build info")

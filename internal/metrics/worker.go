@@ -33,6 +33,8 @@ type Worker struct {
 	writeTime   prometheus.Observer
 	jumps       prometheus.Counter
 	sessions    prometheus.Counter
+	skew        prometheus.Gauge
+	disagree    prometheus.Gauge
 
 	mu   sync.Mutex
 	jobs map[string]struct{} // those with a series; at most MaxJobs
@@ -78,6 +80,10 @@ func NewWorker(r *Registry, now func() time.Time) *Worker {
 			"Jumps of the wall clock after which the plan was made again.").WithLabelValues(),
 		sessions: r.counter("sessions_total",
 			"Leases that this worker was granted; more than one means that it was cut off from etcd.").WithLabelValues(),
+		skew: r.gauge("worker_clock_skew_seconds",
+			"How far this worker's clock is ahead of the cluster's; beyond 10 s it claims nothing.").WithLabelValues(),
+		disagree: r.gauge("cluster_clock_disagreement",
+			"1 while the clocks of workers and masters are so far apart that nobody can tell which is right.").WithLabelValues(),
 	}
 }
 
@@ -156,6 +162,16 @@ func (w *Worker) SinkWrite(n int, took time.Duration, failed bool) {
 
 // ClockJump counts a jump of the wall clock, forward or back.
 func (w *Worker) ClockJump(time.Duration) { w.jumps.Inc() }
+
+// Clock says how far our clock is ahead of the cluster's, and whether the clocks disagree.
+func (w *Worker) Clock(skew time.Duration, disagree bool) {
+	w.skew.Set(skew.Seconds())
+	value := 0.
+	if disagree {
+		value = 1
+	}
+	w.disagree.Set(value)
+}
 
 // Session counts a lease that was granted.
 func (w *Worker) Session() { w.sessions.Inc() }
