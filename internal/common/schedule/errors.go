@@ -48,12 +48,13 @@ const (
 	FieldZone       = "timezone"
 	FieldGap        = "dst.gap"
 	FieldOverlap    = "dst.overlap"
+	FieldEnd        = "endAt"
 )
 
 // Error says what is wrong with a Spec, where, and what to write instead.
 type Error struct {
 	Code    string // stable, for translation; one of the Code constants
-	Field   string // second … year, expression, timezone, dst.gap, dst.overlap
+	Field   string // second … year, expression, timezone, dst.gap, dst.overlap, endAt
 	Offset  int    // byte offset in Spec.Expr of the first character that is wrong
 	Message string // a sentence for the user; quotes at most 80 escaped bytes of input
 	Hint    string // what to write instead; may be empty
@@ -64,7 +65,7 @@ func (e *Error) Error() string {
 	var b strings.Builder
 	b.WriteString(e.Field)
 	switch e.Field {
-	case FieldZone, FieldGap, FieldOverlap:
+	case FieldZone, FieldGap, FieldOverlap, FieldEnd:
 	default:
 		b.WriteString(" (character ")
 		b.WriteString(strconv.Itoa(e.Offset + 1))

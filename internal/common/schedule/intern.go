@@ -14,14 +14,19 @@ import (
 type Interner struct {
 	mu          sync.Mutex
 	expressions map[string]weak.Pointer[expression] // guarded by mu
-	zones       map[string]*zone                    // guarded by mu; as many as there are zone names
+	zones       map[zoneKey]*zone                   // guarded by mu; as many as there are zone names and rules
+}
+
+type zoneKey struct {
+	name  string
+	rules Rules
 }
 
 // NewInterner makes an empty Interner.
 func NewInterner() *Interner {
 	return &Interner{
 		expressions: make(map[string]weak.Pointer[expression]),
-		zones:       make(map[string]*zone),
+		zones:       make(map[zoneKey]*zone),
 	}
 }
 
@@ -53,10 +58,30 @@ func (in *Interner) ParseNew(spec Spec, now time.Time) (Schedule, error) {
 		return Schedule{}, &Error{Code: CodeEngine, Field: FieldExpression, Message: "the line cannot be planned: " + err.Error(),
 			Hint: "write it in another way, and report the line"}
 	case !ok:
-		return Schedule{}, &Error{Code: CodePast, Field: FieldExpression,
-			Message: "the line never fires after " + now.In(s.zone.loc).Format(time.RFC3339), Hint: "check the year"}
+		return Schedule{}, s.never(now)
 	}
 	return s, nil
+}
+
+// never is the refusal of a timetable that has no fire after now.
+func (s Schedule) never(now time.Time) *Error {
+	show := func(t time.Time) string { return t.In(s.zone.loc).Format(time.RFC3339) }
+	b := s.bounds
+	if b == nil {
+		return &Error{Code: CodePast, Field: FieldExpression, Message: "the line never fires after " + show(now), Hint: "check the year"}
+	}
+	if !now.Before(b.to) {
+		return &Error{Code: CodePast, Field: FieldEnd, Message: show(b.to) + " is over: there are no fires after it",
+			Hint: "give a later end, or none"}
+	}
+	message := "the line never fires after " + show(now)
+	if b.from.After(now) {
+		message = "the line never fires from " + show(b.from) + " on"
+	}
+	if b.to.Before(latest) {
+		message += ", up to " + show(b.to)
+	}
+	return &Error{Code: CodePast, Field: FieldExpression, Message: message, Hint: "check the year, the start and the end"}
 }
 
 func (in *Interner) parse(spec Spec) (Schedule, *Error) {
@@ -64,7 +89,7 @@ func (in *Interner) parse(spec Spec) (Schedule, *Error) {
 	if err != nil {
 		return Schedule{}, err
 	}
-	z, err := in.zone(spec.Zone)
+	z, err := in.zone(zoneKey{spec.Zone, spec.Rules})
 	if err != nil {
 		return Schedule{}, err
 	}
@@ -72,27 +97,28 @@ func (in *Interner) parse(spec Spec) (Schedule, *Error) {
 	if err != nil {
 		return Schedule{}, err
 	}
-	return Schedule{expr: x, zone: z, rules: spec.Rules}, nil
+	return Schedule{expr: x, zone: z, bounds: newBounds(spec.From, spec.To)}, nil
 }
 
 // zone finds a zone, loading it at most a few times.
-func (in *Interner) zone(name string) (*zone, *Error) {
+func (in *Interner) zone(key zoneKey) (*zone, *Error) {
 	in.mu.Lock()
-	z := in.zones[name]
+	z := in.zones[key]
 	in.mu.Unlock()
 	if z != nil {
 		return z, nil
 	}
-	z, err := loadZone(name)
+	z, err := loadZone(key.name)
 	if err != nil {
 		return nil, err
 	}
+	z.rules = key.rules
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	if known := in.zones[name]; known != nil {
+	if known := in.zones[key]; known != nil {
 		return known, nil
 	}
-	in.zones[name] = z
+	in.zones[key] = z
 	return z, nil
 }
 

@@ -18,7 +18,7 @@ func TestInternerShares(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a.expr != b.expr || a.zone != b.zone || a.Zone() != "Europe/Berlin" {
+	if a.expr != b.expr || a.zone.name != b.zone.name || a.Zone() != "Europe/Berlin" {
 		t.Error("the same line is held twice")
 	}
 	if a == b {

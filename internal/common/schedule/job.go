@@ -18,6 +18,12 @@ func (in *Interner) OfJob(j *common.Job) (Schedule, error) {
 // SpecOf is the text of a job's timetable.
 func SpecOf(j *common.Job) (Spec, error) {
 	spec := Spec{Expr: j.CronExpr, Zone: j.Timezone, Name: j.Name}
+	if j.StartAt != nil {
+		spec.From = *j.StartAt
+	}
+	if j.EndAt != nil {
+		spec.To = *j.EndAt
+	}
 	if j.DST == nil {
 		return spec, nil
 	}
@@ -29,6 +35,9 @@ func SpecOf(j *common.Job) (Spec, error) {
 // Passed counts the fires after from, up to and including to, and gives the last
 // of them. It stops counting at most, for a caller that must not work for ever.
 func (s Schedule) Passed(from, to time.Time, most int64) (count int64, last time.Time, err error) {
+	if !s.IsZero() && s.expr.kind == kindEvery && most > 0 {
+		return s.passedEvery(from, to, most)
+	}
 	for at := from; count < most; count++ {
 		next, ok, err := s.Next(at)
 		if err != nil {
@@ -42,10 +51,26 @@ func (s Schedule) Passed(from, to time.Time, most int64) (count int64, last time
 	return count, last, nil
 }
 
+// passedEvery is Passed by division.
+func (s Schedule) passedEvery(from, to time.Time, most int64) (count int64, last time.Time, err error) {
+	first, ok, err := s.Next(from)
+	if s.bounds != nil && s.bounds.to.Before(to) {
+		to = s.bounds.to
+	}
+	if to.After(latest) {
+		to = latest
+	}
+	if !ok || err != nil || first.After(to) {
+		return 0, time.Time{}, err
+	}
+	count = min(int64(to.Sub(first)/s.expr.period)+1, most)
+	return count, first.Add(time.Duration(count-1) * s.expr.period), nil
+}
+
 // Upcoming is the first fire after now of a plan that has come to cursor. It is for
 // showing: a fire between the two that is still owed is not counted.
 func (s Schedule) Upcoming(cursor, now time.Time) (t time.Time, ok bool, err error) {
-	if !s.IsZero() && s.expr.kind == kindEvery && now.After(cursor) {
+	if !s.IsZero() && s.expr.kind == kindEvery && !s.bounds.anchored() && now.After(cursor) {
 		// It counts from the cursor, and stays in step with it.
 		cursor = cursor.Add(now.Sub(cursor) / s.expr.period * s.expr.period)
 		return s.Next(cursor)

@@ -63,7 +63,7 @@ func (s Schedule) Preview(from time.Time, n int) (fires []time.Time, notes []Not
 			Text: "months without this day are left out; L is the last day of every month"})
 	}
 	if len(fires) > 0 {
-		notes = append(notes, s.clockNotes(from.Unix(), fires[len(fires)-1].Unix())...)
+		notes = append(notes, s.clockNotes(s.bounds.start(from).Unix(), fires[len(fires)-1].Unix())...)
 	}
 	return fires, notes[:min(len(notes), maxNotes)]
 }
@@ -109,13 +109,13 @@ func (s Schedule) clockNote(p, w window) (Note, bool) {
 		return note(NoteRealTime, w.start, "does not exist: the clocks jump to "+resume+", and the line goes on in real time")
 	case s.expr.allHours:
 		return note(NoteRealTime, wall-w.offset, "comes twice: the line goes on in real time through both passes")
-	case gap && s.rules.Gap == GapRun && high-low <= longestGap:
+	case gap && s.zone.rules.Gap == GapRun && high-low <= longestGap:
 		return note(NoteGapRun, w.start, "does not exist: it fires at "+resume+", the first instant after the gap")
 	case gap:
 		return note(NoteGapSkip, w.start, "does not exist: it does not fire")
-	case s.rules.Overlap == OverlapSecond:
+	case s.zone.rules.Overlap == OverlapSecond:
 		return note(NoteOverlapSecond, wall-w.offset, "comes twice: it fires in the second pass")
-	case s.rules.Overlap == OverlapBoth:
+	case s.zone.rules.Overlap == OverlapBoth:
 		return note(NoteOverlapBoth, wall-w.offset, "comes twice: it fires in both passes")
 	default:
 		return note(NoteOverlapFirst, wall-p.offset, "comes twice: it fires in the first pass")

@@ -8,14 +8,18 @@ type Spec struct {
 	Zone  string // IANA name; empty and "Local" are refused
 	Rules Rules
 	Name  string // the job's name; H is a hash of it
+
+	// There are no fires before From and none after To; either may be one. The zero time
+	// is no bound. With a From, @every counts from it, and From is its first fire.
+	From, To time.Time
 }
 
 // Schedule is a job's timetable: a small value that shares what it points to. The
 // zero Schedule never fires. Safe for concurrent use.
 type Schedule struct {
-	expr  *expression
-	zone  *zone
-	rules Rules
+	expr   *expression
+	zone   *zone   // with the rules
+	bounds *bounds // nil: none
 }
 
 // IsZero says that there is no timetable: the job runs only when triggered.
@@ -40,13 +44,20 @@ func (s Schedule) Zone() string {
 }
 
 // Next is the first fire strictly after the given time, in the schedule's zone; ok
-// is false when there is none before 2100. An @every counts in real time from
-// after, which should be the last fire. An error means that the engine failed: the
+// is false when there is none before 2100. An @every without a start counts in real
+// time from after, which should be the last fire. An error means that the engine failed: the
 // job cannot be planned, others can.
 func (s Schedule) Next(after time.Time) (t time.Time, ok bool, err error) {
 	if s.IsZero() {
 		return time.Time{}, false, nil
 	}
+	if s.bounds != nil {
+		return s.within(after)
+	}
+	return s.unbounded(after)
+}
+
+func (s Schedule) unbounded(after time.Time) (t time.Time, ok bool, err error) {
 	switch s.expr.kind {
 	case kindEvery:
 		t = after.Add(s.expr.period).In(s.zone.loc)

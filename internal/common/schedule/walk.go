@@ -38,7 +38,7 @@ func (s Schedule) walk(u int64, w window) (int64, bool, error) {
 			if !excluded {
 				return wall - w.offset, true, nil
 			}
-			again = s.rules.Overlap == OverlapSecond
+			again = s.zone.rules.Overlap == OverlapSecond
 			wall, ok, err = s.expr.next(skip - 1)
 		}
 		if err != nil || w.end >= forever {
@@ -63,7 +63,7 @@ func (s Schedule) walk(u int64, w window) (int64, bool, error) {
 // madeUp says that fires which fell into the gap at the start of w are made up for
 // there.
 func (s Schedule) madeUp(w window) (bool, error) {
-	if s.expr.allHours || s.rules.Gap != GapRun {
+	if s.expr.allHours || s.zone.rules.Gap != GapRun {
 		return false, nil
 	}
 	before, found := s.zone.before(w)
@@ -78,11 +78,11 @@ func (s Schedule) madeUp(w window) (bool, error) {
 // in another window and the rules prefer that one; skip is the first local time to
 // which this no longer applies.
 func (s Schedule) excluded(wall int64, w window) (skip int64, excluded bool) {
-	if s.expr.allHours || s.rules.Overlap == OverlapBoth {
+	if s.expr.allHours || s.zone.rules.Overlap == OverlapBoth {
 		return 0, false
 	}
 	u := wall - w.offset
-	if s.rules.Overlap == OverlapSecond {
+	if s.zone.rules.Overlap == OverlapSecond {
 		for q := w; q.end <= u+reach; {
 			q, _ = s.zone.after(q)
 			if q.holds(wall) {

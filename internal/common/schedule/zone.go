@@ -8,12 +8,13 @@ import (
 	_ "time/tzdata" // so that a machine without zone data plans the same
 )
 
-// zone is a location with the window that was asked for last, which nearly always
-// is the one that is asked for next.
+// zone is a location with the rules for its nights, and the window that was asked for
+// last, which nearly always is the one that is asked for next.
 type zone struct {
-	name string
-	loc  *time.Location
-	near atomic.Pointer[window]
+	name  string
+	loc   *time.Location
+	rules Rules
+	near  atomic.Pointer[window]
 }
 
 // window is a stretch of Unix seconds [start, end) in which a zone keeps one
