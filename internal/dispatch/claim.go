@@ -7,45 +7,80 @@ import (
 	"carillon/internal/scheduler"
 )
 
-// newClaim decides what to claim for a fire.
-func (d *Dispatcher) newClaim(f scheduler.Fire, now time.Time) (common.Claim, error) {
-	claim := common.Claim{Job: f.Job, Version: f.Version, From: f.Cursor}
+// newClaim decides what to claim for a fire. It is not ok where there is nothing to do yet.
+func (d *Dispatcher) newClaim(i *item, now time.Time) (claim common.Claim, ok bool, err error) {
+	f := &i.fire
+	claim = common.Claim{Job: f.Job, Version: f.Version, From: f.Cursor}
 	record := common.Record{Job: f.Job, JobUID: f.UID, JobVersion: f.Version, Group: f.Group, ClaimedAt: now.UTC(), Owner: d.cfg.Life,
-		Nonce: common.NewID(), Policy: *f.Policy, TTL: d.cfg.TTL()}
+		Nonce: common.NewID(), Policy: f.Terms.Policy, TTL: d.cfg.TTL()}
 	if t := f.Trigger; t != nil {
 		claim.Trigger, claim.TriggerRevision = &t.Trigger, t.Revision
 		record.Run, record.Fire, record.PlannedAt, record.Attempt = t.RunID(), t.Fire, t.PlannedAt, t.Attempt
-		record.Cause, record.By, record.Note = t.Cause, t.By, t.Note
+		record.Cause, record.By, record.Note, record.Params = t.Cause, t.By, t.Note, t.Params
 		claim.Record = record
-		return claim, nil
+		return claim, true, nil
 	}
-	decision, err := scheduler.Decide(f, now)
-	if err != nil {
-		return common.Claim{}, err
+	var decision scheduler.Decision
+	if i.turn.act == expire {
+		decision, err = scheduler.Expire(*f, now, i.turn.inTime)
+	} else {
+		decision, err = scheduler.Decide(*f, now)
+	}
+	if err != nil || decision.Nothing() {
+		return common.Claim{}, false, err
 	}
 	claim.To = decision.To
 	if decision.Passed > 0 {
-		gap := common.PassedOver(&common.JobState{StoredJob: common.StoredJob{Job: common.Job{Name: f.Job, Group: f.Group}, UID: f.UID},
-			Version: f.Version, Cursor: f.Cursor}, decision.LastPassed, decision.Passed, common.StatusMissed,
-			common.Reason{Code: "late", Text: "no worker took these fires within their deadline"})
-		claim.Gap = &gap
+		claim.Gap = passedOver(i, &decision)
 	}
 	if !decision.Run {
-		return claim, nil
+		return claim, true, nil
 	}
 	record.Fire = common.PlannedFire(f.UID, decision.To)
 	record.Run, record.Attempt = common.RunID(record.Fire, 1), 1
 	record.PlannedAt, record.Cause = decision.To.UTC(), decision.Cause
 	claim.Record = record
-	claim.Skipped = skipped(&record)
-	return claim, nil
+	switch overlap := f.Terms.Overlap; {
+	case !overlap.Forbids():
+	case decision.Cause == common.CauseCatchUp && f.Terms.CatchUp == common.CatchUpAll:
+		claim.Patient = true // they run one after the other
+	case overlap == common.OverlapQueue:
+		claim.Queue = queued(&record, now)
+		claim.Skipped = skipped(&record, common.ReasonQueueFull, "another fire waited already for the end of the run before it")
+	case overlap == common.OverlapReplace:
+		claim.Queue = queued(&record, now)
+	default:
+		claim.Skipped = skipped(&record, common.ReasonOverlap, "the run before it had not ended")
+	}
+	return claim, true, nil
+}
+
+// passedOver accounts for the fires that go by.
+func passedOver(i *item, decision *scheduler.Decision) *common.Run {
+	f := &i.fire
+	status, reason := common.StatusMissed, common.Reason{Code: common.ReasonLate, Text: "no worker took it within its deadline"}
+	switch {
+	case decision.Paused:
+		status, reason = common.StatusSkipped, common.Reason{Code: common.ReasonPaused, Text: "the job was paused"}
+	case i.turn.act == expire && i.turn.inTime:
+		reason = i.turn.reason
+	}
+	state := common.JobState{StoredJob: common.StoredJob{Job: common.Job{Name: f.Job, Group: f.Group}, UID: f.UID}, Version: f.Version, Cursor: f.Cursor}
+	run := common.PassedOver(&state, decision.LastPassed, decision.Passed, status, reason)
+	return &run
 }
 
 // skipped is the outcome where an earlier run of the job stands.
-func skipped(r *common.Record) common.Run {
+func skipped(r *common.Record, code, text string) common.Run {
 	run := r.AsRun(common.StatusSkipped)
 	run.ID, run.Attempt = common.RunID(r.Fire, 0), 0
 	run.Worker, run.WorkerName, run.ClaimedAt = "", "", nil
-	run.Reason = &common.Reason{Code: "overlap", Text: "the run before it had not ended"}
+	run.Reason = &common.Reason{Code: code, Text: text}
 	return run
+}
+
+// queued is the fire as it waits for the end of the run before it.
+func queued(r *common.Record, now time.Time) *common.Trigger {
+	return &common.Trigger{ID: common.QueuedTrigger, Job: r.Job, JobUID: r.JobUID, Group: r.Group, Fire: r.Fire, PlannedAt: r.PlannedAt,
+		Attempt: r.Attempt, Cause: r.Cause, NotBefore: now.UTC()}
 }

@@ -10,20 +10,19 @@ import (
 	"carillon/internal/scheduler"
 )
 
-// retryAfter is when a fire that could not be decided is tried again.
-const retryAfter = time.Second
-
 // Config is what a Dispatcher needs.
 type Config struct {
 	Plan     Plan
 	Claimer  Claimer
 	Finisher Finisher
 	Runner   Runner
+	Cluster  Cluster
 	Causes   Causes
-	Written  func() // told when outcomes were written into the outbox
+	Written  func([]common.Run) // told the outcomes that were written into the outbox
+	Unsure   func()             // told that there may be others in it
 	Life     common.Life
 	TTL      func() time.Duration // of the session lease
-	Slots    int
+	Slots    func() int
 	MaxBatch int
 	// Drain is how long Run waits for runs after its context has ended, before it ends
 	// them; Stop how long it then waits for them to be gone and finished.
@@ -36,18 +35,21 @@ type Config struct {
 // Dispatcher conducts. Make it with New and start Run once.
 type Dispatcher struct {
 	cfg      Config
-	fires    *inbox[scheduler.Fire]
+	turns    *turns
+	looks    *inbox[item]
+	pending  *pending
 	outcomes *inbox[common.Outcome]
 	runs     *runs
 }
 
 // New makes a dispatcher.
 func New(cfg Config) *Dispatcher {
-	return &Dispatcher{cfg: cfg, fires: newInbox[scheduler.Fire](), outcomes: newInbox[common.Outcome](), runs: newRuns()}
+	return &Dispatcher{cfg: cfg, turns: newTurns(cfg.Life, cfg.Cluster), looks: newInbox[item](), pending: newPending(),
+		outcomes: newInbox[common.Outcome](), runs: newRuns()}
 }
 
-// Running is how many runs go on here.
-func (d *Dispatcher) Running() int { return d.runs.len() }
+// Running is how many runs go on here, and how many slots they take.
+func (d *Dispatcher) Running() (runs, slots int) { return d.runs.load() }
 
 // Run works until the context ends; then it claims nothing more, waits for the
 // runs, ends those that outlast the drain, and returns when all are finished.
@@ -56,14 +58,16 @@ func (d *Dispatcher) Run(ctx context.Context) error {
 	life, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	var claiming, finishing sync.WaitGroup
-	claiming.Go(func() { d.collect(ctx) })
+	claiming.Go(func() { d.collect(ctx, life) })
+	claiming.Go(func() { d.look(ctx, life) })
 	claiming.Go(func() { d.claim(ctx, life) })
 	finishing.Go(func() { d.finish(life) })
 
 	<-ctx.Done()
 	claiming.Wait()
 	if !d.runs.wait(d.cfg.Drain) {
-		d.cfg.Log.Warn("drain_deadline_reached", "running", d.runs.len())
+		running, _ := d.runs.load()
+		d.cfg.Log.Warn("drain_deadline_reached", "running", running)
 		d.runs.endAll(d.cfg.Causes.Stopping)
 	}
 	clean := d.runs.wait(d.cfg.Stop)
@@ -72,20 +76,47 @@ func (d *Dispatcher) Run(ctx context.Context) error {
 	defer last.Stop()
 	finishing.Wait()
 	if !clean {
-		d.cfg.Log.Error("runs_left_behind", "running", d.runs.len())
+		running, _ := d.runs.load()
+		d.cfg.Log.Error("runs_left_behind", "running", running)
 	}
 	return nil
 }
 
-// collect takes the fires from the loop as they come, so that it never waits.
-func (d *Dispatcher) collect(ctx context.Context) {
+// collect takes the fires from the loop as they come, so that it never waits, and
+// finds out whose turn each is.
+func (d *Dispatcher) collect(ctx, life context.Context) {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case f := <-d.cfg.Plan.Fires():
-			d.fires.put(f)
+			d.sort(life, f)
+		case <-tick.C:
+			d.giveUp()
 		}
+	}
+}
+
+// sort brings a fire to where it belongs now.
+func (d *Dispatcher) sort(life context.Context, f scheduler.Fire) {
+	now := d.cfg.Now()
+	switch turn := d.turns.of(&f, now); {
+	case turn.act == wait:
+		d.answer(life, scheduler.Settled{Fire: f, RetryAt: turn.at})
+	case turn.look:
+		d.looks.put(item{fire: f, turn: turn})
+	default:
+		d.pending.put(item{fire: f, turn: turn, asOf: now})
+	}
+}
+
+// giveUp writes down the fires that found no slot here, nor elsewhere, within their deadline.
+func (d *Dispatcher) giveUp() {
+	for _, i := range d.pending.overdue(d.cfg.Now()) {
+		i.turn = d.turns.full(&i.fire)
+		d.looks.put(i)
 	}
 }
 
@@ -99,117 +130,67 @@ func (d *Dispatcher) claim(ctx, life context.Context) {
 	defer cancel()
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(claimPatience, cancel) })()
 	for {
-		batch, ok := d.fires.take(ctx, d.cfg.MaxBatch, func(f *scheduler.Fire) string { return f.Job })
+		batch, ok := d.pending.take(ctx, d.cfg.MaxBatch, d.free)
 		if !ok || ctx.Err() != nil {
 			return // what was not claimed is for others, or for a later life
 		}
-		d.cfg.Metrics.QueueDepth("claims", d.fires.len())
+		d.cfg.Metrics.QueueDepth("claims", d.pending.len())
 		fires, claims := d.prepare(life, batch)
 		if len(claims) == 0 {
 			continue
 		}
+		d.runs.expect(claims)
 		began := time.Now()
 		results := d.cfg.Claimer.Claim(inFlight, claims)
 		d.cfg.Metrics.ClaimBatch(len(claims), time.Since(began), results[0].Err != nil)
+		var written []common.Run
+		unsure := false
 		for i := range results {
 			d.settle(life, fires[i], &claims[i], &results[i])
+			written = append(written, results[i].Written...)
+			unsure = unsure || results[i].Unsure
 		}
-		d.cfg.Written() // a skip, a gap: it is cheaper to look than to know
+		d.runs.expect(nil)
+		if len(written) > 0 {
+			d.cfg.Written(written)
+		}
+		if unsure {
+			d.cfg.Unsure()
+		}
 	}
 }
 
-// prepare makes the claims of a batch. Fires that cannot be claimed now are put off.
-func (d *Dispatcher) prepare(life context.Context, batch []scheduler.Fire) ([]scheduler.Fire, []common.Claim) {
+// free is how many slots there are for new runs.
+func (d *Dispatcher) free() int {
+	_, used := d.runs.load()
+	return d.cfg.Slots() - used
+}
+
+// prepare makes the claims of a batch. What waited for a slot for so long that others may
+// have taken it is looked at first.
+func (d *Dispatcher) prepare(life context.Context, batch []item) ([]scheduler.Fire, []common.Claim) {
 	fires := make([]scheduler.Fire, 0, len(batch))
 	claims := make([]common.Claim, 0, len(batch))
-	free := d.cfg.Slots - d.runs.len()
 	now := d.cfg.Now()
-	for _, f := range batch {
-		if free <= 0 {
-			d.putOff(life, f, now)
+	for i := range batch {
+		if now.Sub(batch[i].asOf) > fresh {
+			d.looks.put(batch[i])
 			continue
 		}
-		claim, err := d.newClaim(f, now)
+		claim, ok, err := d.newClaim(&batch[i], now)
 		if err != nil {
-			d.cfg.Log.Error("fire_undecidable", "job", f.Job, "error", err)
-			d.putOff(life, f, now)
+			d.cfg.Log.Error("fire_undecidable", "job", batch[i].fire.Job, "error", err)
+		}
+		if err != nil || !ok {
+			d.answer(life, scheduler.Settled{Fire: batch[i].fire, RetryAt: now.Add(noTurn)})
 			continue
 		}
-		if claim.Record.Run != "" {
-			free--
-		}
-		fires, claims = append(fires, f), append(claims, claim)
+		fires, claims = append(fires, batch[i].fire), append(claims, claim)
 	}
 	return fires, claims
-}
-
-func (d *Dispatcher) putOff(life context.Context, f scheduler.Fire, now time.Time) {
-	d.answer(life, scheduler.Settled{Fire: f, RetryAt: now.Add(retryAfter)})
 }
 
 // answer tells the loop. It fails only when the worker stops, and then nobody asks.
 func (d *Dispatcher) answer(life context.Context, s scheduler.Settled) {
 	_ = d.cfg.Plan.Settle(life, s)
-}
-
-// settle acts on the result of a claim.
-func (d *Dispatcher) settle(life context.Context, f scheduler.Fire, claim *common.Claim, r *common.ClaimResult) {
-	retry := d.cfg.Now().Add(retryAfter)
-	settled := scheduler.Settled{Fire: f}
-	var execute func()
-	switch r.Verdict {
-	case common.Claimed:
-		execute = d.admit(life, &settled, claim, r)
-		d.missed(claim)
-	case common.Skipped:
-		settled.Cursor = claim.To
-		d.cfg.Metrics.Outcome(f.Job, common.StatusSkipped, 0)
-		d.missed(claim)
-	case common.Passed:
-		settled.Cursor = claim.To
-		d.missed(claim)
-	case common.Blocked:
-		settled.RetryAt = retry
-	case common.Stale:
-		d.stale(&settled, r, retry)
-	case common.Failed:
-		settled.RetryAt = retry
-		d.cfg.Log.Error("claim_failed", "job", f.Job, "error", r.Err)
-	}
-	d.answer(life, settled)
-	if execute != nil { // only now: the loop hears of a run before it hears of its end
-		go execute() // d.runs waits for it
-	}
-}
-
-// missed says which fires a claim passed over.
-func (d *Dispatcher) missed(claim *common.Claim) {
-	if claim.Gap == nil {
-		return
-	}
-	count := int64(1)
-	if claim.Gap.Gap != nil {
-		count = claim.Gap.Gap.Count
-	}
-	d.cfg.Log.Warn("fires_missed", "job", claim.Job, "count", count)
-	d.cfg.Metrics.Outcome(claim.Job, common.StatusMissed, 0)
-}
-
-// stale puts what etcd has in the place of what the plan was made from.
-func (d *Dispatcher) stale(settled *scheduler.Settled, r *common.ClaimResult, retry time.Time) {
-	f := settled.Fire
-	switch {
-	case r.Err != nil: // the job does not decode: the watcher tells of it
-		d.cfg.Log.Error("job_unreadable", "job", f.Job, "error", r.Err)
-		settled.RetryAt = retry
-	case f.Trigger != nil: // it is gone, or the job is new: the watchers tell
-		settled.RetryAt = retry
-	case r.State == nil || r.State.UID != f.UID:
-		settled.Gone = true
-	default:
-		settled.Version, settled.Cursor = r.State.Version, r.State.Cursor
-		if r.State.Version == f.Version && r.State.Cursor.Equal(f.Cursor) {
-			settled.RetryAt = retry
-		}
-	}
 }

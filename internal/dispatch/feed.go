@@ -12,17 +12,17 @@ import (
 // and shares what many of them have alike. It is used by one goroutine.
 type Feed struct {
 	interner *schedule.Interner
-	policies map[common.Policy]*common.Policy
+	terms    map[common.Terms]*common.Terms
 	log      *slog.Logger
 }
 
 // NewFeed makes a feed.
 func NewFeed(interner *schedule.Interner, log *slog.Logger) *Feed {
-	return &Feed{interner: interner, policies: map[common.Policy]*common.Policy{}, log: log}
+	return &Feed{interner: interner, terms: map[common.Terms]*common.Terms{}, log: log}
 }
 
-// mostPolicies bounds what is shared: killGrace and the like could be different in every job.
-const mostPolicies = 10_000
+// mostTerms bounds what is shared: a selector and the like could be different in every job.
+const mostTerms = 10_000
 
 // Jobs makes the scheduler's news of jobs from the watcher's. A job that cannot be
 // planned is logged and its plan dropped, as is one that could not be read (bad).
@@ -36,18 +36,18 @@ func (f *Feed) Jobs(whole bool, jobs []common.JobState, gone, bad []string) sche
 			continue
 		}
 		news.Put = append(news.Put, scheduler.Job{Name: jobs[i].Name, UID: jobs[i].UID, Group: jobs[i].Group, Version: jobs[i].Version,
-			Cursor: jobs[i].Cursor, Schedule: timetable, Policy: f.policy(jobs[i].Terms().Policy)})
+			Cursor: jobs[i].Cursor, Schedule: timetable, Terms: f.share(jobs[i].Terms())})
 	}
 	return news
 }
 
-func (f *Feed) policy(p common.Policy) *common.Policy {
-	if shared, known := f.policies[p]; known {
+func (f *Feed) share(t common.Terms) *common.Terms {
+	if shared, known := f.terms[t]; known {
 		return shared
 	}
-	if len(f.policies) >= mostPolicies {
-		clear(f.policies)
+	if len(f.terms) >= mostTerms {
+		clear(f.terms)
 	}
-	f.policies[p] = &p
-	return &p
+	f.terms[t] = &t
+	return &t
 }

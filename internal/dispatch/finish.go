@@ -17,11 +17,17 @@ func (d *Dispatcher) finish(life context.Context) {
 		}
 		d.cfg.Metrics.QueueDepth("finishes", d.outcomes.len())
 		errs := d.cfg.Finisher.Finish(life, batch)
-		d.cfg.Written()
+		written := make([]common.Run, 0, len(batch))
 		for i := range batch {
+			if errs[i] == nil {
+				written = append(written, batch[i].Run)
+			}
 			d.finished(life, &batch[i], errs[i])
 		}
-		d.cfg.Metrics.Running(d.runs.len())
+		d.cfg.Written(written)
+		d.pending.poke() // there are slots
+		running, _ := d.runs.load()
+		d.cfg.Metrics.Running(running)
 	}
 }
 

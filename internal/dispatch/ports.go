@@ -18,6 +18,8 @@ type Plan interface {
 // Claimer takes fires: one batch is one transaction. No two claims of a batch are of the same job.
 type Claimer interface {
 	Claim(ctx context.Context, claims []common.Claim) []common.ClaimResult
+	// Look finds out, without a write, what has become of fires.
+	Look(ctx context.Context, looks []common.Look) []common.Looked
 }
 
 // Finisher resolves runs, likewise.
@@ -28,6 +30,17 @@ type Finisher interface {
 // Runner executes a claimed run and tells how it ended. The context's cause says why it is to end early.
 type Runner interface {
 	Run(ctx context.Context, task Task) common.Run
+}
+
+// Cluster is who is alive.
+type Cluster interface {
+	// Members are the workers, this one among them once it is registered; generation
+	// tells whether they are others than before.
+	Members() (members []common.Member, generation uint64)
+	// Latest is the last time whose fires may be claimed at now.
+	Latest(now time.Time) time.Time
+	// Trouble is why this worker must not claim, if it must not.
+	Trouble() string
 }
 
 // Task is a claimed run.

@@ -7,25 +7,31 @@ import (
 	"time"
 
 	"carillon/internal/common"
+	"carillon/internal/placement"
 )
 
-// Orphans finds and resolves what earlier lives of this worker left unresolved.
+// Orphans finds and resolves the runs that nobody will finish.
 type Orphans interface {
-	OfEarlierLives(ctx context.Context, life string) (orphans []common.Orphan, bad []error, err error)
-	Resolve(ctx context.Context, o common.Orphan, reason common.Reason, now time.Time) (bool, error)
+	Unresolved(ctx context.Context) (runs []common.Orphan, bad []error, err error)
+	Resolve(ctx context.Context, o common.Orphan, outcome common.Run, next *common.Trigger) (bool, error)
 }
 
-// Recovery resolves a worker's own orphans after a start: at once where their
-// processes are known to be gone, else when their record has stood unchanged and
-// without a lock for as long as their owner could have let them go on.
+// Recovery resolves orphans: those of this worker's earlier lives at once where
+// their processes are known to be gone, all others when their record has stood
+// unchanged and without a lock for as long as their owner could have let them go on.
 type Recovery struct {
 	Orphans  Orphans
+	Cluster  Cluster
 	Life     common.Life
 	Swept    bool   // the data folder's lock is held, and the sweep left no process of an earlier life
 	Written  func() // told when outcomes were written into the outbox
 	Resolved func(job string)
-	Now      func() time.Time
-	Log      *slog.Logger
+	// Owns tells whether a run of this life goes on; Disown writes one down that does not,
+	// though its record says so.
+	Owns   func(run string) bool
+	Disown func(o common.Orphan)
+	Now    func() time.Time
+	Log    *slog.Logger
 
 	// Owned by the caller of Pass.
 	seen   map[string]sighting // by run
@@ -38,29 +44,29 @@ type sighting struct {
 	since    time.Time // read on the monotonic clock only
 }
 
-// recoverEvery is how often orphans that must wait are looked at.
-const recoverEvery = 2 * time.Second
+const (
+	// recoverEvery is how often orphans that must wait are looked at.
+	recoverEvery = 2 * time.Second
+	// searchEvery is how often they are looked for without a reason.
+	searchEvery = time.Minute
+)
 
-// unreadEvery is how often records that cannot be read are told of: their jobs are
-// blocked until somebody mends or deletes them.
-const unreadEvery = time.Minute
-
-// Run passes over the orphans until none is left, and none that cannot be read.
-func (r *Recovery) Run(ctx context.Context) error {
+// Run looks for orphans now, each time that gone says that a worker went, and now and
+// then; and passes over those there are until none is left.
+func (r *Recovery) Run(ctx context.Context, gone <-chan struct{}) error {
 	for {
 		left, err := r.Pass(ctx)
 		if err != nil && ctx.Err() == nil {
 			r.Log.Warn("recovery_failed", "error", err)
-		} else if err == nil && left == 0 && r.unread == 0 {
-			return nil
 		}
-		pause := recoverEvery
-		if err == nil && left == 0 {
-			pause = unreadEvery
+		pause := searchEvery
+		if err != nil || left > 0 {
+			pause = recoverEvery
 		}
 		select {
 		case <-ctx.Done():
 			return nil
+		case <-gone:
 		case <-time.After(pause):
 		}
 	}
@@ -68,56 +74,98 @@ func (r *Recovery) Run(ctx context.Context) error {
 
 // Pass resolves the orphans that may be resolved now, and tells how many are left.
 func (r *Recovery) Pass(ctx context.Context) (left int, err error) {
-	orphans, bad, err := r.Orphans.OfEarlierLives(ctx, r.Life.Life)
+	runs, bad, err := r.Orphans.Unresolved(ctx)
 	if err != nil {
 		return 0, err
 	}
-	r.unread = len(bad)
-	for _, err := range bad {
+	for _, err := range bad { // their jobs are blocked until somebody mends or deletes them
 		r.Log.Error("record_unreadable", "error", err)
 	}
-	seen := make(map[string]sighting, len(orphans))
+	r.unread = len(bad)
+	members, _ := r.Cluster.Members()
+	survivors := placement.Candidates(members)
+	seen := make(map[string]sighting)
 	var failed []error
-	for _, o := range orphans {
-		sight, known := r.seen[o.Record.Run]
-		if !known || sight.revision != o.ModRevision || o.Locked {
+	for _, o := range runs {
+		record := &o.Record
+		if record.Owner.Life == r.Life.Life && r.Owns(record.Run) {
+			continue
+		}
+		earlier := record.Owner.Worker == r.Life.Worker
+		if o.Locked && !earlier {
+			continue
+		}
+		sight, known := r.seen[record.Run]
+		stray := record.Owner.Life == r.Life.Life
+		if !known || sight.revision != o.ModRevision || o.Locked && !stray {
 			sight = sighting{revision: o.ModRevision, since: time.Now()}
 		}
-		seen[o.Record.Run] = sight
-		if o.Locked || !r.gone(&o.Record) && time.Since(sight.since) < patience(&o.Record) {
+		seen[record.Run] = sight
+		if time.Since(sight.since) < r.patience(&o, survivors) || o.Locked && !stray {
 			left++
 			continue
 		}
-		resolved, err := r.Orphans.Resolve(ctx, o, r.reason(), r.Now().UTC())
+		if stray {
+			r.Log.Error("run_disowned", "run", record.Run, "job", record.Job)
+			r.Disown(o)
+			continue
+		}
+		resolved, err := r.resolve(ctx, o)
 		if err != nil { // the others need not wait for this one
 			failed = append(failed, err)
 		}
 		if err != nil || !resolved {
 			left++ // it has changed, or may have: look again
-			continue
 		}
-		r.Log.Warn("run_lost", "run", o.Record.Run, "job", o.Record.Job)
-		r.Resolved(o.Record.Job)
-		r.Written()
 	}
 	r.seen = seen
 	return left, errors.Join(failed...)
 }
 
+// resolve writes an orphan down as lost, with another attempt where the job wants one.
+func (r *Recovery) resolve(ctx context.Context, o common.Orphan) (bool, error) {
+	now := r.Now().UTC()
+	outcome := o.Record.AsRun(common.StatusLost)
+	outcome.EndedAt = &now
+	outcome.Reason = &common.Reason{Code: "worker_died", Data: map[string]string{"worker": o.Record.Owner.Name},
+		Text: "its worker ended, or was cut off, without finishing it"}
+	var next *common.Trigger
+	if o.Record.Policy.OnLost == common.LostRerun && o.Record.Attempt < common.MaxAttempts {
+		trigger := o.Record.Next(common.CauseRerun, now)
+		trigger.Avoid = o.Record.Owner.Worker
+		next = &trigger
+	}
+	resolved, err := r.Orphans.Resolve(ctx, o, outcome, next)
+	if err != nil || !resolved {
+		return resolved, err
+	}
+	r.Log.Warn("run_lost", "run", o.Record.Run, "job", o.Record.Job, "worker", o.Record.Owner.Name)
+	r.Resolved(o.Record.Job)
+	r.Written()
+	return true, nil
+}
+
+// strayPatience is how long a run of this life must have been seen that this life
+// does not run: longer than a claim can be on its way.
+const strayPatience = 3 * claimPatience
+
+// patience is how long an orphan must have been seen. Its owner, cut off, stops it within
+// lostAfter; two seconds and one percent are for clocks that go at other rates. The
+// survivors then go one after the other.
+func (r *Recovery) patience(o *common.Orphan, survivors []placement.Candidate) time.Duration {
+	switch {
+	case o.Record.Owner.Life == r.Life.Life:
+		return strayPatience
+	case r.gone(&o.Record):
+		return 0
+	}
+	order := placement.SettleRank(o.Record.Job, survivors, r.Life.Worker)
+	lostAfter := o.Record.Policy.LostAfter
+	return lostAfter + 2*time.Second + lostAfter/100 + min(mostSettle, time.Duration(order)*settleStagger)
+}
+
 // gone tells whether the orphan's processes are known to be no more.
 func (r *Recovery) gone(record *common.Record) bool {
-	return r.Swept && record.Owner.BootID != "" && record.Owner.BootID == r.Life.BootID &&
+	return r.Swept && record.Owner.Worker == r.Life.Worker && record.Owner.BootID != "" && record.Owner.BootID == r.Life.BootID &&
 		record.Owner.PIDNamespace != "" && record.Owner.PIDNamespace == r.Life.PIDNamespace
-}
-
-// patience is how long an orphan must have been seen: its owner, cut off, stops it
-// within lostAfter; two seconds and one percent are for clocks that go at other rates.
-func patience(record *common.Record) time.Duration {
-	lostAfter := record.Policy.LostAfter
-	return lostAfter + 2*time.Second + lostAfter/100
-}
-
-func (r *Recovery) reason() common.Reason {
-	return common.Reason{Code: "worker_died", Data: map[string]string{"worker": r.Life.Name},
-		Text: "its worker ended without finishing it"}
 }

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"carillon/internal/common"
-	"carillon/internal/scheduler"
 )
 
 // runs are the runs that go on here, the wishes to kill them, and what is
@@ -14,6 +13,9 @@ import (
 type runs struct {
 	mu       sync.Mutex
 	cancel   map[string]context.CancelCauseFunc
+	slots    map[string]int
+	used     int             // the sum of slots
+	claiming map[string]bool // run ids of the batch in flight
 	kills    map[string]common.Kill
 	last     map[string]common.Status // by job uid: the status of its last run here
 	owned    map[string]bool          // run ids that this life has owned, the last few thousand
@@ -29,19 +31,38 @@ const (
 func newRuns() *runs {
 	empty := make(chan struct{})
 	close(empty)
-	return &runs{cancel: map[string]context.CancelCauseFunc{}, kills: map[string]common.Kill{}, last: map[string]common.Status{},
+	return &runs{cancel: map[string]context.CancelCauseFunc{}, slots: map[string]int{}, kills: map[string]common.Kill{}, last: map[string]common.Status{},
 		owned: map[string]bool{}, empty: empty}
 }
 
-func (r *runs) len() int {
+// load is how many runs go on, and how many slots they take.
+func (r *runs) load() (runs, slots int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return len(r.cancel)
+	return len(r.cancel), r.used
+}
+
+// expect notes the runs that are being claimed, in place of those before.
+func (r *runs) expect(claims []common.Claim) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.claiming = make(map[string]bool, len(claims))
+	for i := range claims {
+		r.claiming[claims[i].Record.Run] = true
+	}
+}
+
+// owns tells whether a run goes on here, or is being claimed.
+func (r *runs) owns(run string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	_, running := r.cancel[run]
+	return running || r.claiming[run]
 }
 
 // add takes in a run, unless this life has owned it before. It gives the wish to
 // kill it that came before it, if there was one.
-func (r *runs) add(run string, cancel context.CancelCauseFunc) (kill *common.Kill, fresh bool) {
+func (r *runs) add(run string, slots int, cancel context.CancelCauseFunc) (kill *common.Kill, fresh bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.owned[run] {
@@ -56,7 +77,8 @@ func (r *runs) add(run string, cancel context.CancelCauseFunc) (kill *common.Kil
 	if len(r.cancel) == 0 {
 		r.empty = make(chan struct{})
 	}
-	r.cancel[run] = cancel
+	r.cancel[run], r.slots[run] = cancel, slots
+	r.used += slots
 	if k, wished := r.kills[run]; wished {
 		return &k, true
 	}
@@ -69,7 +91,9 @@ func (r *runs) remove(run string) {
 	if _, known := r.cancel[run]; !known {
 		return
 	}
+	r.used -= r.slots[run]
 	delete(r.cancel, run)
+	delete(r.slots, run)
 	if len(r.cancel) == 0 {
 		close(r.empty)
 	}
@@ -127,49 +151,10 @@ func (d *Dispatcher) Kills(kills []common.Kill) {
 	}
 }
 
-// admit takes in a claimed run and gives what executes it, or nil. A run id that
-// this life has owned before is not executed again, but written down as lost, since its record
-// would stand in the way of the job for as long as this life lasts.
-func (d *Dispatcher) admit(life context.Context, settled *scheduler.Settled, claim *common.Claim, r *common.ClaimResult) func() {
-	run := claim.Record.Run
-	if claim.Trigger != nil {
-		settled.Gone = true // the trigger is
-	} else {
-		settled.Cursor = claim.To
-	}
-	ctx, cancel := context.WithCancelCause(life)
-	kill, fresh := d.runs.add(run, cancel)
-	if !fresh {
-		cancel(nil)
-		d.cfg.Log.Error("run_claimed_twice", "run", run)
-		lost := claim.Record.AsRun(common.StatusLost)
-		lost.Reason = &common.Reason{Code: "claimed_twice", Text: "this worker had run it before"}
-		d.outcomes.put(common.Outcome{Run: lost, Token: r.Fence})
-		return nil
-	}
-	settled.Run = run
-	if kill != nil {
-		cancel(d.cfg.Causes.Killed(*kill))
-	}
-	d.cfg.Metrics.Running(d.runs.len())
-	task := Task{Job: r.Job, Record: claim.Record, Fence: r.Fence, Previous: d.runs.previous(claim.Record.JobUID)}
-	granted := d.cfg.Now()
-	return func() {
-		defer cancel(nil)
-		outcome := d.cfg.Runner.Run(ctx, task)
-		outcome.Delays = delays(&outcome, granted)
-		d.outcomes.put(common.Outcome{Run: outcome, Token: r.Fence})
-	}
-}
+// Owns tells whether a run goes on here, or is being claimed.
+func (d *Dispatcher) Owns(run string) bool { return d.runs.owns(run) }
 
-// delays says where the time between plan and start went; nil for what did not start.
-func delays(run *common.Run, granted time.Time) *common.Delays {
-	if run.ClaimedAt == nil || run.StartedAt == nil {
-		return nil
-	}
-	text := func(d time.Duration) common.Duration {
-		return common.Duration(max(0, d).Round(time.Microsecond).String()) // a clock may have been set back
-	}
-	return &common.Delays{Plan: text(run.ClaimedAt.Sub(run.PlannedAt)), Claim: text(granted.Sub(*run.ClaimedAt)),
-		Start: text(run.StartedAt.Sub(granted))}
+// Disown writes a run of this life down as lost which this life does not run.
+func (d *Dispatcher) Disown(o common.Orphan) {
+	d.resolve(o.Record.AsRun(common.StatusLost), o.CreateRevision, "claimed_twice", "its claim was granted when nobody waited for it any more")
 }

@@ -55,9 +55,14 @@ type Worker struct {
 	keeper     *registry.Keeper
 	sink       *runlog.Sink
 	executor   *executor.Executor
+	members    *registry.Members
+	cluster    *cluster
 	loop       *scheduler.Loop
 	dispatcher *dispatch.Dispatcher
 	recovery   *dispatch.Recovery
+	bequests   *dispatch.Bequests
+	orphaned   chan struct{} // somebody went: the recovery is to look
+	bequeathed chan struct{} // likewise
 	feed       *dispatch.Feed
 	watcher    *jobmgr.Watcher
 	started    time.Time
@@ -67,10 +72,12 @@ type Worker struct {
 
 // NewWorker puts a worker together. Nothing runs before its parts are started.
 func NewWorker(cfg WorkerConfig) *Worker {
-	w := &Worker{cfg: cfg, started: time.Now().UTC()}
+	w := &Worker{cfg: cfg, started: time.Now().UTC(), orphaned: make(chan struct{}, 1), bequeathed: make(chan struct{}, 1)}
 	life, log, client := cfg.Home.Life, cfg.Log, cfg.Etcd
 	w.session = joblock.NewSession(client, sessionTTL, log, cfg.Metrics.Session)
 	w.keeper = registry.NewKeeper(client, w.session, log, registerEvery, w.registration)
+	w.members = registry.NewMembers(client, WallClock, w.trouble("workers"))
+	w.cluster = &cluster{members: w.members, guard: registry.NewGuard(w.members, life.Worker, WallClock, nil), stopping: w.draining.Load}
 	w.sink = runlog.NewSink(runlog.SinkConfig{}, joblock.NewOutbox(client, life.Worker), cfg.Store, log, cfg.Metrics)
 	w.loop = scheduler.New(log, cfg.Metrics, WallClock)
 	w.dispatcher = dispatch.New(dispatch.Config{
@@ -78,21 +85,24 @@ func NewWorker(cfg WorkerConfig) *Worker {
 		Claimer:  joblock.NewClaimer(client, w.session, life.Worker, w.unanswered("claim")),
 		Finisher: joblock.NewFinisher(client, life.Worker, w.unanswered("finish")),
 		Runner:   runner{w},
+		Cluster:  w.cluster,
 		Causes: dispatch.Causes{Stopping: executor.ErrStopping,
 			Killed: func(k common.Kill) error { return executor.Killed{By: k.By, Note: k.Note} }},
-		Written: w.sink.Outcomes, Life: life, TTL: w.session.TTL, Slots: cfg.Slots, MaxBatch: joblock.MaxBatch,
+		Written: func([]common.Run) { w.sink.Outcomes() }, Unsure: w.sink.Outcomes, Life: life, TTL: w.session.TTL, Slots: w.slots, MaxBatch: joblock.MaxBatch,
 		Drain: cfg.Drain, Stop: stopWait, Now: WallClock, Log: log, Metrics: cfg.Metrics,
 	})
-	w.recovery = &dispatch.Recovery{Orphans: joblock.NewRecoverer(client, life.Worker), Life: life, Written: w.sink.Outcomes,
-		Resolved: func(job string) { cfg.Metrics.Outcome(job, common.StatusLost, 0) }, Now: WallClock, Log: log}
+	recoverer := joblock.NewRecoverer(client, life.Worker)
+	w.recovery = &dispatch.Recovery{Orphans: recoverer, Cluster: w.cluster, Life: life, Written: w.sink.Outcomes,
+		Resolved: func(job string) { cfg.Metrics.Outcome(job, common.StatusLost, 0) },
+		Owns:     w.dispatcher.Owns, Disown: w.dispatcher.Disown, Now: WallClock, Log: log}
+	w.bequests = &dispatch.Bequests{Owners: recoverer.Bequests, Cluster: w.cluster, Life: life, Log: log,
+		Deliver: func(ctx context.Context, worker string) (int, error) {
+			return runlog.Deliver(ctx, joblock.NewOutbox(client, worker), cfg.Store)
+		}}
 	w.feed = dispatch.NewFeed(schedule.NewInterner(), log)
 	w.watcher = jobmgr.NewWatcher(client, w.trouble("jobs"), w.fresh.mark)
 	return w
 }
-
-// WallClock reads the wall clock alone: a time that also carries the monotonic
-// clock would hide its jumps.
-func WallClock() time.Time { return time.Now().Round(0) }
 
 func (w *Worker) trouble(watch string) func(error) {
 	return func(err error) { w.cfg.Log.Warn("watch_interrupted", "watch", watch, "error", err) }
@@ -118,8 +128,11 @@ func (w *Worker) Parts() []lifecycle.Part {
 		{Name: "session", Serve: ignoreEnd(w.session.Run), Stop: w.session.Revoke},
 		{Name: "registration", Start: w.register, Serve: w.keeper.Run},
 		{Name: "sink", Serve: func(ctx context.Context) error { return w.sink.Run(ctx, sinkDrain) }, StopTimeout: sinkDrain + time.Second},
-		{Name: "recovery", Start: w.recover, Serve: untilEnd(w.recovery.Run)},
+		{Name: "members", Serve: ignoreEnd(w.members.Run)},
+		{Name: "recovery", Start: w.recover, Serve: func(ctx context.Context) error { return w.recovery.Run(ctx, w.orphaned) }},
+		{Name: "bequests", Serve: func(ctx context.Context) error { return w.bequests.Run(ctx, w.bequeathed) }},
 		{Name: "scheduler", Serve: w.loop.Run},
+		{Name: "cluster", Serve: w.followCluster},
 		{Name: "kills", Serve: ignoreEnd(w.followKills)},
 		{Name: "dispatcher", Serve: w.dispatcher.Run, StopTimeout: w.cfg.Drain + 2*stopWait},
 		{Name: "jobs", Serve: ignoreEnd(w.followJobs)},
@@ -187,12 +200,23 @@ func (w *Worker) registration() common.Registration {
 	if err != nil {
 		host = "unknown"
 	}
-	reg := common.Registration{Life: w.cfg.Home.Life, Host: host, Version: w.cfg.Version, PID: os.Getpid(), Labels: w.cfg.Labels,
-		Slots: w.cfg.Slots, Running: w.dispatcher.Running(), StartedAt: w.started, Clock: WallClock().UTC(), Draining: w.draining.Load()}
-	if reg.Running >= reg.Slots {
-		reg.Trouble = "all slots are taken"
+	running, used := w.dispatcher.Running()
+	return common.Registration{Life: w.cfg.Home.Life, Host: host, Version: w.cfg.Version, PID: os.Getpid(), Labels: w.cfg.Labels,
+		Slots: w.cfg.Slots, Running: running, Used: used, StartedAt: w.started, Clock: WallClock().UTC(), Draining: w.draining.Load(),
+		Trouble: w.cluster.Trouble(), Skew: w.cluster.clock().Skew}
+}
+
+// slots are the worker's own, or those that an operator gave it.
+func (w *Worker) slots() int {
+	if me, found := w.members.Snapshot().Member(w.cfg.Home.Life.Worker); found {
+		return me.EffectiveSlots()
 	}
-	return reg
+	return w.cfg.Slots
+}
+
+func (w *Worker) followCluster(ctx context.Context) error {
+	w.cluster.follow(ctx, w.cfg.Log, w.loop.Rouse, w.orphaned, w.bequeathed)
+	return nil
 }
 
 func (w *Worker) followJobs(ctx context.Context) error {

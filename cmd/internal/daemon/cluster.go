@@ -1,0 +1,116 @@
+package daemon
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"carillon/internal/clockguard"
+	"carillon/internal/common"
+	"carillon/internal/placement"
+	"carillon/internal/registry"
+)
+
+// cluster is who is alive, and what time it is there, as a worker sees it.
+type cluster struct {
+	members  *registry.Members
+	guard    *registry.Guard
+	stopping func() bool
+
+	mu      sync.Mutex
+	verdict clockguard.Verdict
+	judged  time.Time
+}
+
+// judgeEvery is how long a verdict on our clock is good for.
+const judgeEvery = 500 * time.Millisecond
+
+func (c *cluster) Members() ([]common.Member, uint64) {
+	s := c.members.Snapshot()
+	return s.Members, s.Generation
+}
+
+func (c *cluster) Latest(now time.Time) time.Time { return c.clock().Limit(now) }
+
+func (c *cluster) Trouble() string {
+	if c.stopping() {
+		return "it is stopping"
+	}
+	if v := c.clock(); v.Stop {
+		return v.Reason
+	}
+	return ""
+}
+
+// clock is the verdict on our clock.
+func (c *cluster) clock() clockguard.Verdict {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.judged.IsZero() || time.Since(c.judged) > judgeEvery {
+		c.verdict, c.judged = c.guard.Judge(), time.Now()
+	}
+	return c.verdict
+}
+
+// follow tells rouse when others may run what they might not before, or the other way
+// round, and gone when somebody went; it watches over the clocks.
+func (c *cluster) follow(ctx context.Context, log *slog.Logger, rouse func(), gone ...chan struct{}) {
+	watch := clockWatch{log: log}
+	look := time.NewTicker(time.Second)
+	defer look.Stop()
+	earlier, before := c.members.Snapshot(), ""
+	for {
+		changed := c.members.Changed()
+		now := c.members.Snapshot()
+		for _, who := range now.Gone(earlier) {
+			log.Warn("worker_gone", "worker", who.Worker, "name", who.Name)
+			for _, ch := range gone {
+				select {
+				case ch <- struct{}{}:
+				default: // it is about to look
+				}
+			}
+		}
+		earlier = now
+		if able := abilities(now.Members, c.Trouble()); able != before {
+			before = able
+			rouse()
+		}
+		watch.see(c.clock())
+		select {
+		case <-ctx.Done():
+			return
+		case <-changed:
+		case <-look.C:
+		}
+	}
+}
+
+// abilities is a text that changes when it changes who may run what.
+func abilities(members []common.Member, trouble string) string {
+	text := trouble
+	for _, c := range placement.Candidates(members) {
+		text += fmt.Sprintf("\n%s %v %d %d %t %s", c.ID, c.Labels, c.Slots, c.Weight, c.Draining, c.Trouble)
+	}
+	return text
+}
+
+// clockWatch says when clocks begin and cease to be of one mind.
+type clockWatch struct {
+	log  *slog.Logger
+	last clockguard.Verdict
+}
+
+func (w *clockWatch) see(v clockguard.Verdict) {
+	switch {
+	case v.Stop && !w.last.Stop:
+		w.log.Error("clock_off", "skew", v.Skew, "reason", v.Reason)
+	case v.Disagree && !w.last.Disagree:
+		w.log.Warn("clocks_disagree", "skew", v.Skew, "reason", v.Reason)
+	case (w.last.Stop || w.last.Disagree) && !v.Stop && !v.Disagree:
+		w.log.Info("clocks_agree", "skew", v.Skew)
+	}
+	w.last = v
+}

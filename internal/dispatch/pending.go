@@ -1,0 +1,142 @@
+package dispatch
+
+import (
+	"container/heap"
+	"context"
+	"sync"
+	"time"
+
+	"carillon/internal/scheduler"
+)
+
+// item is a fire whose turn it is here.
+type item struct {
+	fire scheduler.Fire
+	turn turn
+	asOf time.Time // when it was last known to be untaken
+}
+
+// slots are those that its claim takes.
+func (i *item) slots() int {
+	if i.turn.act == expire {
+		return 0
+	}
+	return max(1, i.fire.Terms.Slots)
+}
+
+// pending are the fires whose turn it is, by priority and then by time, until there
+// are slots for them.
+type pending struct {
+	mu    sync.Mutex
+	items items
+	wake  chan struct{}
+}
+
+func newPending() *pending { return &pending{wake: make(chan struct{}, 1)} }
+
+func (p *pending) put(i item) {
+	p.mu.Lock()
+	heap.Push(&p.items, i)
+	p.mu.Unlock()
+	p.poke()
+}
+
+// poke says that there may be more to take: fires, or slots.
+func (p *pending) poke() {
+	select {
+	case p.wake <- struct{}{}:
+	default: // the taker is about to look
+	}
+}
+
+func (p *pending) len() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.items)
+}
+
+// take waits for fires that the free slots allow, and takes up to most of different
+// jobs. It tells false when the context ends. What has no slot stands in the way of
+// what comes after it, lest a job that takes many waits for ever; what takes none goes first.
+func (p *pending) take(ctx context.Context, most int, free func() int) ([]item, bool) {
+	for {
+		if batch := p.fitting(most, free()); len(batch) > 0 {
+			return batch, true
+		}
+		select {
+		case <-ctx.Done():
+			return nil, false
+		case <-p.wake:
+		}
+	}
+}
+
+func (p *pending) fitting(most, free int) (batch []item) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var stay []item
+	jobs := make(map[string]bool, min(most, len(p.items)))
+	for len(p.items) > 0 && len(batch) < most && len(stay) <= most {
+		if p.items[0].slots() > free {
+			break
+		}
+		i := heap.Pop(&p.items).(item)
+		if jobs[i.fire.Job] {
+			stay = append(stay, i)
+			continue
+		}
+		jobs[i.fire.Job] = true
+		free -= i.slots()
+		batch = append(batch, i)
+	}
+	for _, i := range stay {
+		heap.Push(&p.items, i)
+	}
+	return batch
+}
+
+// overdue takes out what has waited for a slot beyond its deadline.
+func (p *pending) overdue(now time.Time) (late []item) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	kept := p.items[:0]
+	for _, i := range p.items {
+		if i.fire.Trigger == nil && i.turn.act == claim && now.After(i.fire.Deadline()) && now.Sub(i.asOf) > fresh {
+			late = append(late, i)
+		} else {
+			kept = append(kept, i)
+		}
+	}
+	clear(p.items[len(kept):])
+	if p.items = kept; len(late) > 0 {
+		heap.Init(&p.items)
+	}
+	return late
+}
+
+// items is a heap.
+type items []item
+
+func (h items) Len() int { return len(h) }
+func (h items) Less(i, j int) bool {
+	a, b := &h[i], &h[j]
+	switch x, y := a.slots() == 0, b.slots() == 0; {
+	case x != y:
+		return x
+	case a.fire.Terms.Priority != b.fire.Terms.Priority:
+		return a.fire.Terms.Priority > b.fire.Terms.Priority
+	default:
+		return a.fire.Due.Before(b.fire.Due)
+	}
+}
+func (h items) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
+func (h *items) Push(x any)   { *h = append(*h, x.(item)) }
+func (h *items) Pop() any {
+	old := *h
+	last := old[len(old)-1]
+	old[len(old)-1] = item{}
+	if *h = old[:len(old)-1]; len(*h) == 0 {
+		*h = nil // gives back the memory of a burst
+	}
+	return last
+}

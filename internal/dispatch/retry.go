@@ -1,0 +1,34 @@
+package dispatch
+
+import (
+	"slices"
+	"time"
+
+	"carillon/internal/common"
+)
+
+// retryOf is the trigger for the next attempt after a run that failed, where the job,
+// as it was when the run was claimed, wants one.
+func retryOf(job *common.StoredJob, record *common.Record, run *common.Run, worker string, now time.Time) *common.Trigger {
+	policy := job.Retry
+	if policy == nil || run.Attempt > policy.Max || run.Status != common.StatusFailed && run.Status != common.StatusTimedOut {
+		return nil
+	}
+	if len(policy.ExitCodes) > 0 && (run.ExitCode == nil || !slices.Contains(policy.ExitCodes, *run.ExitCode)) {
+		return nil
+	}
+	next := record.Next(common.CauseRetry, now.Add(backoff(policy, run.Attempt)))
+	if policy.Elsewhere == nil || *policy.Elsewhere {
+		next.Avoid = worker
+	}
+	return &next
+}
+
+// backoff is the pause after an attempt: it doubles with each.
+func backoff(policy *common.Retry, attempt int) time.Duration {
+	pause, most := policy.Backoff.Or(common.DefaultBackoff), policy.MaxBackoff.Or(common.DefaultMaxBackoff)
+	for ; attempt > 1 && pause < most; attempt-- {
+		pause *= 2
+	}
+	return min(pause, most)
+}

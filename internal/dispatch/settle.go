@@ -1,0 +1,146 @@
+package dispatch
+
+import (
+	"context"
+	"time"
+
+	"carillon/internal/common"
+	"carillon/internal/scheduler"
+)
+
+// settle acts on the result of a claim.
+func (d *Dispatcher) settle(life context.Context, f scheduler.Fire, claim *common.Claim, r *common.ClaimResult) {
+	now := d.cfg.Now()
+	retry := now.Add(retryAfter)
+	settled := scheduler.Settled{Fire: f}
+	var execute func()
+	switch r.Verdict {
+	case common.Claimed:
+		execute = d.admit(life, &settled, claim, r)
+	case common.Skipped:
+		settled.Cursor = claim.To
+		d.cfg.Metrics.Outcome(f.Job, common.StatusSkipped, 0)
+	case common.Passed, common.Queued:
+		settled.Cursor = claim.To
+	case common.Blocked:
+		settled.RetryAt = retry
+	case common.Stale:
+		d.stale(&settled, r, retry)
+	case common.Failed:
+		settled.RetryAt = retry
+		d.turns.disturb(now)
+		d.cfg.Log.Error("claim_failed", "job", f.Job, "error", r.Err)
+	}
+	if claim.Gap != nil && len(r.Written) > 0 {
+		d.passed(claim.Gap)
+	}
+	d.answer(life, settled)
+	if execute != nil { // only now: the loop hears of a run before it hears of its end
+		go execute() // d.runs waits for it
+	}
+}
+
+// passed says which fires a claim passed over.
+func (d *Dispatcher) passed(gap *common.Run) {
+	count := int64(1)
+	if gap.Gap != nil {
+		count = gap.Gap.Count
+	}
+	if gap.Status == common.StatusMissed {
+		d.cfg.Log.Warn("fires_missed", "job", gap.Job, "count", count, "reason", gap.Reason.Code)
+	}
+	d.cfg.Metrics.Outcome(gap.Job, gap.Status, 0)
+}
+
+// stale puts what etcd has in the place of what the plan was made from.
+func (d *Dispatcher) stale(settled *scheduler.Settled, r *common.ClaimResult, retry time.Time) {
+	f := settled.Fire
+	switch {
+	case r.Err != nil: // the job does not decode: the watcher tells of it
+		d.cfg.Log.Error("job_unreadable", "job", f.Job, "error", r.Err)
+		settled.RetryAt = retry.Add(noTurn)
+	case f.Trigger != nil: // it is gone, or the job is new: the watchers tell
+		settled.RetryAt = retry
+	case r.State == nil || r.State.UID != f.UID:
+		settled.Gone = true
+	default:
+		settled.Version, settled.Cursor = r.State.Version, r.State.Cursor
+		if r.State.Version == f.Version && r.State.Cursor.Equal(f.Cursor) {
+			settled.RetryAt = retry
+		}
+	}
+}
+
+// admit takes a claimed run in and gives what executes it, if it may be. A run id that
+// this life has owned before is not executed again, but written down as lost, since its record
+// would stand in the way of the job for as long as this life lasts. One whose claim was
+// answered so late that it must not start any more is written down as missed.
+func (d *Dispatcher) admit(life context.Context, settled *scheduler.Settled, claim *common.Claim, r *common.ClaimResult) func() {
+	run := claim.Record.Run
+	if claim.Trigger != nil {
+		settled.Gone = true // the trigger is
+	} else {
+		settled.Cursor = claim.To
+	}
+	record := claim.Record
+	if d.tooLate(&settled.Fire, &record) {
+		d.resolve(record.AsRun(common.StatusMissed), r.Fence, common.ReasonLate, "etcd granted it after its deadline")
+		return nil
+	}
+	ctx, cancel := context.WithCancelCause(life)
+	kill, fresh := d.runs.add(run, max(1, settled.Fire.Terms.Slots), cancel)
+	if !fresh {
+		cancel(nil)
+		d.cfg.Log.Error("run_claimed_twice", "run", run)
+		d.resolve(record.AsRun(common.StatusLost), r.Fence, "claimed_twice", "this worker had run it before")
+		return nil
+	}
+	settled.Run = run
+	if kill != nil {
+		cancel(d.cfg.Causes.Killed(*kill))
+	}
+	running, _ := d.runs.load()
+	d.cfg.Metrics.Running(running)
+	task := Task{Job: r.Job, Record: record, Fence: r.Fence, Previous: d.runs.previous(record.JobUID)}
+	granted := d.cfg.Now()
+	return func() {
+		defer cancel(nil)
+		outcome := d.cfg.Runner.Run(ctx, task)
+		outcome.Delays = delays(&outcome, granted)
+		d.outcomes.put(common.Outcome{Run: outcome, Token: r.Fence, Created: r.Created,
+			Next: retryOf(&task.Job, &record, &outcome, d.cfg.Life.Worker, d.cfg.Now())})
+	}
+}
+
+// tooLate tells whether a fire of the plan is past its deadline now that its claim is
+// granted, and is not to be caught up; one that is becomes a run that catches up.
+func (d *Dispatcher) tooLate(f *scheduler.Fire, record *common.Record) bool {
+	if f.Trigger != nil || record.Cause != common.CauseCron {
+		return false
+	}
+	now := d.cfg.Now()
+	due := record.PlannedAt.Add(f.Terms.Delay(f.UID, record.PlannedAt))
+	if now.Sub(due) <= f.Terms.StartDeadline {
+		return false
+	}
+	record.Cause = common.CauseCatchUp
+	return f.Terms.CatchUp == common.CatchUpNone || now.Sub(record.PlannedAt) > f.Terms.Window
+}
+
+// resolve writes down how a run ended that was not executed.
+func (d *Dispatcher) resolve(run common.Run, token int64, code, text string) {
+	run.Reason = &common.Reason{Code: code, Text: text}
+	d.outcomes.put(common.Outcome{Run: run, Token: token})
+}
+
+// delays says where the time between plan and start went; nil for what did not start.
+func delays(run *common.Run, granted time.Time) *common.Delays {
+	if run.ClaimedAt == nil || run.StartedAt == nil {
+		return nil
+	}
+	text := func(d time.Duration) common.Duration {
+		return common.Duration(max(0, d).Round(time.Microsecond).String()) // a clock may have been set back
+	}
+	return &common.Delays{Plan: text(run.ClaimedAt.Sub(run.PlannedAt)), Claim: text(granted.Sub(*run.ClaimedAt)),
+		Start: text(run.StartedAt.Sub(granted))}
+}

@@ -1,0 +1,172 @@
+package dispatch
+
+import (
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"carillon/internal/common"
+	"carillon/internal/placement"
+	"carillon/internal/scheduler"
+)
+
+const (
+	// stagger is how much later than the one before it in rank a worker looks whether a
+	// fire was taken.
+	stagger = 2 * time.Second
+	// settleStagger likewise, where a fire that nobody could claim is given up; all of it
+	// happens within mostSettle.
+	settleStagger = time.Second
+	mostSettle    = 4 * time.Second
+	// fresh is how long the first in rank may take a fire for untaken without a look: the
+	// second does not look earlier than stagger.
+	fresh = stagger / 2
+	// retryAfter is when a fire that could not be decided is tried again.
+	retryAfter = time.Second
+	// noTurn is when a fire that nobody here may claim is looked at again, unless the
+	// members change before.
+	noTurn = 5 * time.Second
+)
+
+// turn is what a worker does about a fire.
+type turn struct {
+	act    act
+	at     time.Time // wait: until then
+	look   bool      // claim: only after a look
+	inTime bool      // expire: the fire was seen before its deadline
+	reason common.Reason
+}
+
+type act int
+
+const (
+	wait   act = iota // it is somebody else's turn, or too early
+	claim             // claim it
+	expire            // nobody could claim it: write that down
+)
+
+// turns tells whose turn a fire is. It keeps the members as placement wants them.
+// Safe for concurrent use.
+type turns struct {
+	self    common.Life
+	cluster Cluster
+
+	mu         sync.Mutex
+	generation uint64
+	candidates []placement.Candidate
+	wishes     map[*common.Terms]placement.Wish // parsed; few, as terms are shared
+	disturbed  time.Time                        // when etcd was last found not to answer, wall clock
+}
+
+func newTurns(self common.Life, cluster Cluster) *turns {
+	return &turns{self: self, cluster: cluster, wishes: map[*common.Terms]placement.Wish{}}
+}
+
+// mostWishes bounds what is kept parsed.
+const mostWishes = 10_000
+
+// disturb notes that etcd does not answer: what was not claimed meanwhile was not for want of a worker.
+func (t *turns) disturb(now time.Time) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.disturbed = now
+}
+
+// of tells what to do about a fire now.
+func (t *turns) of(f *scheduler.Fire, now time.Time) turn {
+	if ahead := f.Due.Sub(t.cluster.Latest(now)); ahead > 0 { // our clock is, or seems to be, ahead
+		return turn{at: now.Add(min(ahead, noTurn))}
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.refresh() {
+		return turn{at: now.Add(noTurn)} // who is alive is not known yet, or it is not us
+	}
+	wish := t.wish(f)
+	rank, ok := placement.Rank(&wish, t.candidates, t.self.Worker)
+	ok = ok && t.wanted(f.Trigger)
+	base := f.Since
+	if base.Before(f.Due) {
+		base = f.Due
+	}
+	if ok {
+		at := base.Add(time.Duration(rank) * stagger)
+		if now.Before(at) {
+			return turn{at: at}
+		}
+		return turn{act: claim, look: rank > 0 || now.Sub(base) > fresh}
+	}
+	if f.Trigger != nil { // it waits for as long as it takes
+		return turn{at: now.Add(noTurn)}
+	}
+	deadline := f.Deadline()
+	inTime := t.inTime(f)
+	if base.Before(deadline) {
+		base = deadline
+	}
+	order := placement.SettleRank(f.Job, t.candidates, t.self.Worker)
+	if at := base.Add(min(mostSettle, time.Duration(order)*settleStagger)); !now.After(at) {
+		return turn{at: at.Add(1)}
+	}
+	return turn{act: expire, look: true, inTime: inTime, reason: placement.Why(&wish, t.candidates)}
+}
+
+// inTime tells whether a fire was found to be due before its deadline, and etcd answered
+// ever since: then it was for want of a worker that nobody claimed it.
+func (t *turns) inTime(f *scheduler.Fire) bool {
+	return !f.Since.After(f.Deadline()) && f.Since.After(t.disturbed)
+}
+
+// full is the turn of a fire for which there was no slot before its deadline.
+func (t *turns) full(f *scheduler.Fire) turn {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return turn{act: expire, look: true, inTime: t.inTime(f),
+		reason: common.Reason{Code: common.ReasonNoSlot, Text: "the workers that may run it had no free slot"}}
+}
+
+// refresh takes in who is alive, and tells whether we are. Our own slots are counted where
+// they are given out, and our own trouble is known here first.
+func (t *turns) refresh() (alive bool) {
+	members, generation := t.cluster.Members()
+	if generation != t.generation {
+		t.generation, t.candidates = generation, placement.Candidates(members)
+	}
+	for i := range t.candidates {
+		if c := &t.candidates[i]; c.ID == t.self.Worker {
+			c.Used, c.Trouble = 0, t.cluster.Trouble()
+			alive = true
+		}
+	}
+	return alive
+}
+
+func (t *turns) wish(f *scheduler.Fire) placement.Wish {
+	wish, known := t.wishes[f.Terms]
+	if !known {
+		if len(t.wishes) >= mostWishes {
+			clear(t.wishes)
+		}
+		wish = placement.Wish{Slots: f.Terms.Slots, Strategy: f.Terms.Strategy}
+		selector, err := placement.ParseSelector(f.Terms.Selector)
+		if err != nil { // it was checked when it was saved; what cannot be read matches nobody
+			wish.Workers = []string{""}
+		}
+		wish.Selector = selector
+		if f.Terms.Workers != "" {
+			wish.Workers = strings.Split(f.Terms.Workers, ",")
+		}
+		t.wishes[f.Terms] = wish
+	}
+	wish.Job = f.Job
+	if f.Trigger != nil {
+		wish.Avoid = f.Trigger.Avoid
+	}
+	return wish
+}
+
+// wanted tells whether a trigger that names a worker names this one.
+func (t *turns) wanted(trigger *scheduler.Trigger) bool {
+	return trigger == nil || trigger.Worker == "" || slices.Contains([]string{t.self.Worker, t.self.Name}, trigger.Worker)
+}

@@ -1,0 +1,26 @@
+package runlog
+
+import "context"
+
+// Deliver brings all that a source holds into the store, and tells how many outcomes
+// and changes it was. What cannot be read stays in the source.
+func Deliver(ctx context.Context, source Source, store Writer) (n int, err error) {
+	for {
+		pending, err := source.Pending(ctx, deliverAtOnce)
+		if err != nil || pending.Batch.Empty() {
+			return n, err
+		}
+		if err := store.Write(ctx, pending.Batch); err != nil {
+			return n, err
+		}
+		if err := pending.Ack(ctx); err != nil {
+			return n, err
+		}
+		n += len(pending.Batch.Runs) + len(pending.Batch.Changes)
+		if !pending.More {
+			return n, nil
+		}
+	}
+}
+
+const deliverAtOnce = 500
