@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
 	"sync/atomic"
 	"time"
 
@@ -19,6 +20,7 @@ import (
 	"carillon/internal/common/schedule"
 	"carillon/internal/config"
 	"carillon/internal/httpapi"
+	"carillon/internal/joblock"
 	"carillon/internal/jobmgr"
 	"carillon/internal/lifecycle"
 	"carillon/internal/metrics"
@@ -49,17 +51,28 @@ type MasterConfig struct {
 
 // Master is a master's wiring.
 type Master struct {
-	cfg     MasterConfig
-	catalog *jobmgr.Catalog
-	changes *runlog.Sink
-	server  *http.Server
-	fresh   freshness
-	address atomic.Value // net.Addr
+	cfg      MasterConfig
+	session  *joblock.Session
+	presence *registry.Presence
+	members  *registry.Members
+	catalog  *jobmgr.Catalog
+	changes  *runlog.Sink
+	server   *http.Server
+	fresh    freshness
+	address  atomic.Value // net.Addr
 }
 
 // NewMaster puts a master together. Nothing runs before its parts are started.
 func NewMaster(cfg MasterConfig) (*Master, error) {
 	m := &Master{cfg: cfg}
+	m.session = joblock.NewSession(cfg.Etcd, sessionTTL, cfg.Log, func() {})
+	presence := common.MasterPresence{ID: common.NewID(), Host: hostname(), Version: cfg.Version}
+	m.presence = registry.NewPresence(cfg.Etcd, m.session, cfg.Log, registerEvery, func() common.MasterPresence {
+		now := presence
+		now.Clock = WallClock().UTC()
+		return now
+	})
+	m.members = registry.NewMembers(cfg.Etcd, WallClock, func(err error) { cfg.Log.Warn("watch_interrupted", "watch", "members", "error", err) })
 	watcher := jobmgr.NewWatcher(cfg.Etcd, func(err error) { cfg.Log.Warn("watch_interrupted", "watch", "jobs", "error", err) }, m.fresh.mark)
 	m.catalog = jobmgr.NewCatalog(watcher)
 	m.changes = runlog.NewSink(runlog.SinkConfig{}, jobmgr.NewChanges(cfg.Etcd), cfg.Store, cfg.Log, delivery{cfg.Metrics})
@@ -82,6 +95,9 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 // Parts are the master's parts in the order of their start. The stores are the caller's.
 func (m *Master) Parts() []lifecycle.Part {
 	return []lifecycle.Part{
+		{Name: "session", Serve: ignoreEnd(m.session.Run), Stop: m.session.Revoke},
+		{Name: "presence", Serve: m.presence.Run},
+		{Name: "members", Serve: ignoreEnd(m.members.Run)},
 		{Name: "catalog", Serve: ignoreEnd(m.catalog.Run)},
 		{Name: "changes", Serve: func(ctx context.Context) error { return m.changes.Run(ctx, sinkDrain) }, StopTimeout: sinkDrain + time.Second},
 		{Name: "catalog gauges", Serve: func(ctx context.Context) error { m.fresh.report(ctx, m.gauges); return nil }},
@@ -121,6 +137,15 @@ func (m *Master) listen() (net.Listener, error) {
 		return tls.NewListener(listener, secure), nil
 	}
 	return listener, nil
+}
+
+// hostname is for people; a machine that does not know its name is unknown.
+func hostname() string {
+	name, err := os.Hostname()
+	if err != nil {
+		return "unknown"
+	}
+	return name
 }
 
 // workers lists the live workers for the API.
