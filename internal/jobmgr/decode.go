@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"time"
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
 
@@ -46,6 +47,7 @@ func (s *Store) timetableFaults(job *common.Job) (faults []common.Fault) {
 	}
 	// The line is read before the zone: a fault of the one hides that of the other.
 	if spec.Expr == "" || parse(spec.Expr) {
+		spec.From, spec.To = time.Time{}, time.Time{}
 		parse("@daily")
 	}
 	return faults
@@ -64,6 +66,8 @@ func timetableFault(job *common.Job, err error) (common.Fault, bool) {
 		fault.Location, fault.Value = "timezone", common.Excerpt(job.Timezone)
 	case schedule.FieldGap, schedule.FieldOverlap:
 		return common.Fault{}, false // common.Job.Faults lists these
+	case schedule.FieldEnd:
+		fault.Location, fault.Value = "endAt", job.EndAt
 	default:
 		fault.Message = fmt.Sprintf("%s, character %d: %s", refusal.Field, refusal.Offset+1, refusal.Message)
 	}

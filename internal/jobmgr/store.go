@@ -121,7 +121,7 @@ func (s *Store) prepare(job common.Job) (common.Job, []common.Fault) {
 	if job.Timezone == "" {
 		job.Timezone = s.cfg.Timezone
 	}
-	return job, append(job.Faults(), s.timetableFaults(&job)...)
+	return job, slices.Concat(job.Faults(), s.timetableFaults(&job), selectorFaults(&job))
 }
 
 func (s *Store) create(ctx context.Context, actor common.Actor, job common.Job) (common.JobState, bool, error) {

@@ -228,6 +228,11 @@ func TestValidateListsEveryFault(t *testing.T) {
 		{"the zone without a line", common.Job{Name: "a", Command: "true", Timezone: "Mars/Base"}, []string{"timezone"}},
 		{"line beside dst", common.Job{Name: "a", Command: "true", CronExpr: "* * 31 2 *", DST: &common.DST{Gap: "jump"}}, []string{"cronExpr", "dst.gap"}},
 		{"a line that is over", common.Job{Name: "a", Command: "true", CronExpr: "@at 2026-02-28T00:00:00Z"}, []string{"cronExpr"}},
+		{"an end that is over", common.Job{Name: "a", Command: "true", CronExpr: "@daily", EndAt: new(noon.Add(-time.Hour))}, []string{"endAt"}},
+		{"an end that is over, without a line", common.Job{Name: "a", Command: "true", EndAt: new(noon.Add(-time.Hour))}, nil},
+		{"no fire before the end", common.Job{Name: "a", Command: "true", CronExpr: "@daily", EndAt: new(noon.Add(time.Hour))}, []string{"cronExpr"}},
+		{"a selector", common.Job{Name: "a", Command: "true", Placement: &common.Placement{Selector: "zone=a,!disk"}}, nil},
+		{"no selector", common.Job{Name: "a", Command: "true", Placement: &common.Placement{Selector: "zone=a,"}}, []string{"placement.selector"}},
 	} {
 		t.Run(c.what, func(t *testing.T) {
 			job, faults, err := s.store.Validate(t.Context(), c.job)
