@@ -13,11 +13,13 @@ import (
 	"carillon/internal/runlog"
 )
 
-// Outbox holds the outcomes that the log store does not have yet. It is a runlog.Source.
+// Outbox holds the outcomes that the log store does not have yet. It is a runlog.Outbox.
 type Outbox struct {
 	client *clientv3.Client
 	worker string
 }
+
+var _ runlog.Outbox = (*Outbox)(nil)
 
 // NewOutbox gives the outbox of a worker.
 func NewOutbox(client *clientv3.Client, worker string) *Outbox {
@@ -49,4 +51,25 @@ func (o *Outbox) Pending(ctx context.Context, limit int) (runlog.Pending, error)
 	}
 	pending.Ack = func(ctx context.Context) error { return etcdkit.DeleteSeen(ctx, o.client, good) }
 	return pending, nil
+}
+
+// Ack deletes outcomes that are stored, a hundred in each transaction. An outcome is
+// written once under its id, by the transaction that resolved its run or passed its
+// fires, and never again; so a key in its first version is the one that was stored,
+// and its revision need not be known. Any other stays, and is read back.
+func (o *Outbox) Ack(ctx context.Context, ids []string) error {
+	for part := range slices.Chunk(ids, MaxBatch) {
+		ops := make([]clientv3.Op, len(part))
+		for i, id := range part {
+			key := common.OutboxKey(o.worker, id)
+			ops[i] = clientv3.OpTxn([]clientv3.Cmp{clientv3.Compare(clientv3.Version(key), "=", 1)}, []clientv3.Op{clientv3.OpDelete(key)}, nil)
+		}
+		callCtx, cancel := context.WithTimeout(ctx, callLimit)
+		_, err := o.client.Txn(callCtx).Then(ops...).Commit()
+		cancel()
+		if err != nil {
+			return etcdkit.Wrap(fmt.Errorf("delete %d stored outcomes: %w", len(part), err))
+		}
+	}
+	return nil
 }

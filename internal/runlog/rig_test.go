@@ -33,6 +33,8 @@ type world struct {
 	order   []string                  // of the stored chunks
 	writes  int
 	looks   int
+	acks    int                 // of outcomes that were handed over
+	again   int                 // outcomes written that were stored already
 	away    func(nth int) error // of the store
 	cut     func(nth int) error // of the source
 	noAck   error
@@ -66,6 +68,15 @@ func (w *world) Pending(_ context.Context, limit int) (Pending, error) {
 	p.More = len(p.Bad) < w.unread || len(p.Batch.Runs) < len(w.outbox)
 	p.Ack = func(context.Context) error { return w.ack(p.Batch.Runs) }
 	return p, nil
+}
+
+func (w *world) Ack(_ context.Context, ids []string) error {
+	w.set(func() { w.acks++ })
+	runs := make([]common.Run, len(ids))
+	for i, id := range ids {
+		runs[i].ID = id
+	}
+	return w.ack(runs)
 }
 
 func (w *world) ack(runs []common.Run) error {
@@ -134,6 +145,9 @@ func (w *world) Write(ctx context.Context, b Batch) error {
 				w.t.Errorf("the outcome of %s is stored before its output at %d", run.ID, c.Offset)
 			}
 		}
+		if _, known := w.runs[run.ID]; known {
+			w.again++
+		}
 		w.runs[run.ID] = run
 	}
 	return nil
@@ -157,8 +171,10 @@ func (w *world) set(change func()) {
 
 // finish puts a run's outcome into the outbox.
 func (w *world) finish(id string) {
-	w.set(func() { w.outbox = append(w.outbox, common.Run{ID: id, Status: common.StatusSucceeded}) })
+	w.set(func() { w.outbox = append(w.outbox, outcome(id)) })
 }
+
+func outcome(id string) common.Run { return common.Run{ID: id, Status: common.StatusSucceeded} }
 
 func (w *world) expect(runs, chunks, waiting int) {
 	w.t.Helper()
@@ -185,15 +201,21 @@ func bubble(t *testing.T, cfg SinkConfig, story func(d *deck)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
-		d := &deck{world: w, done: make(chan error, 1), log: &bytes.Buffer{}}
-		d.sink = NewSink(cfg, w, w, slog.New(slog.NewTextHandler(d.log, nil)), w)
-		ctx, cancel := context.WithCancel(t.Context())
-		defer cancel()
-		d.stop = cancel
-		go func() { d.done <- d.sink.Run(ctx, drain) }()
+		d := (&deck{world: w}).next(cfg, w)
+		defer d.stop()
 		synctest.Wait()
 		story(d)
 	})
+}
+
+// next is another life of the sink in the same world.
+func (d *deck) next(cfg SinkConfig, source Source) *deck {
+	n := &deck{world: d.world, done: make(chan error, 1), log: &bytes.Buffer{}}
+	n.sink = NewSink(cfg, source, d.world, slog.New(slog.NewTextHandler(n.log, nil)), d.world)
+	ctx, cancel := context.WithCancel(d.t.Context())
+	n.stop = cancel
+	go func() { n.done <- n.sink.Run(ctx, drain) }()
+	return n
 }
 
 // print gives the sink a chunk of a run.
@@ -208,6 +230,12 @@ func (d *deck) print(run string, offset, size int) {
 	if d.dropped == before {
 		d.printed[run] = append(d.printed[run], c)
 	}
+}
+
+// handOver puts a run's outcome into the outbox and hands it to the sink.
+func (d *deck) handOver(id string) {
+	d.finish(id)
+	d.sink.Written([]common.Run{outcome(id)})
 }
 
 func (d *deck) end(limit time.Duration) error {

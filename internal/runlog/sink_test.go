@@ -311,7 +311,7 @@ func TestSinkDrains(t *testing.T) {
 func TestSinkThroughAnyWeather(t *testing.T) {
 	for seed := range uint64(60) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			bubble(t, SinkConfig{Batch: 1 + int(seed%7)}, func(d *deck) {
+			bubble(t, SinkConfig{Batch: 1 + int(seed%7), Handed: 1 + int(seed%11)}, func(d *deck) {
 				random := rand.New(rand.NewPCG(seed, 1))
 				storm := func(part uint64) func(int) error {
 					weather := rand.New(rand.NewPCG(seed, part))
@@ -329,10 +329,16 @@ func TestSinkThroughAnyWeather(t *testing.T) {
 				for range 300 {
 					switch random.IntN(5) {
 					case 0:
-						d.finish(fmt.Sprintf("r%03d", runs))
+						id := fmt.Sprintf("r%03d", runs)
 						runs++
-						if random.IntN(2) == 0 {
+						switch random.IntN(4) {
+						case 0:
+							d.finish(id) // the sink is not told
+						case 1:
+							d.finish(id)
 							d.sink.Outcomes()
+						default:
+							d.handOver(id)
 						}
 					case 1:
 						time.Sleep(time.Duration(random.IntN(3000)) * time.Millisecond)
