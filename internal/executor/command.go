@@ -29,6 +29,9 @@ func (x *Executor) resolve(t *Task) (*spec, *outcome) {
 	if job.User != "" && job.User != x.user {
 		return nil, userRefused(job.User, x.user)
 	}
+	if faults := job.ParamFaults(t.Record.Params); len(faults) > 0 {
+		return nil, paramsRefused(faults)
+	}
 	s := &spec{stdin: job.Stdin, dir: job.WorkDir}
 	if s.dir == "" {
 		s.private = true
@@ -60,6 +63,17 @@ func unstarted(t *Task, s *spec, err error) *outcome {
 		return failed("shell_missing", "the shell %s is not there, or cannot be executed", common.Excerpt(s.path)).with("shell", s.path)
 	}
 	return failed("start_failed", "the command could not be started: %v", err)
+}
+
+// paramsRefused is the outcome of values that the job, as it is now, does not take,
+// whoever wrote them into etcd.
+func paramsRefused(faults []common.Fault) *outcome {
+	texts := make([]string, min(len(faults), 5))
+	for i := range texts {
+		texts[i] = faults[i].Location + ": " + faults[i].Message
+	}
+	o := &outcome{common.StatusRefused, &common.Reason{Code: "param", Text: strings.Join(texts, "; ")}}
+	return o.with("param", strings.TrimPrefix(faults[0].Location, "params."))
 }
 
 func userRefused(wanted, own string) *outcome {

@@ -18,7 +18,7 @@ type environment map[string]string
 
 // environment is built from nothing: what this process was started with, passwords
 // of etcd and of the log store among it, is none of a command's business. The job's
-// variables come over the usual ones; ours come over the job's.
+// variables come over the usual ones, its parameters over those, and ours over all.
 func (x *Executor) environment(t *Task) environment {
 	zone := t.Job.Timezone
 	if zone == "" {
@@ -34,6 +34,7 @@ func (x *Executor) environment(t *Task) environment {
 		"TZ":      zone,
 	}
 	maps.Copy(env, t.Job.Env)
+	maps.Copy(env, t.Job.ParamValues(t.Record.Params))
 	maps.Copy(env, environment{
 		"CARILLON_JOB":             t.Record.Job,
 		"CARILLON_PLANNED_AT":      t.Record.PlannedAt.UTC().Format(time.RFC3339Nano),

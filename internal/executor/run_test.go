@@ -100,6 +100,42 @@ func TestEnvironmentIsBuiltFromNothing(t *testing.T) {
 	}
 }
 
+func TestParams(t *testing.T) {
+	job := common.Job{Command: `printf '%s|%s|%s' "$DAY" "$MODE" "$CARILLON_JOB"`, Env: map[string]string{"MODE": "env"},
+		Params: map[string]common.Param{"DAY": {Default: "2026-01-01", Pattern: `\d{4}-\d\d-\d\d`}, "MODE": {Default: "full"}, "CARILLON_JOB": {Default: "forged"}}}
+	for name, c := range map[string]struct {
+		given   map[string]string
+		prints  string
+		refused string // the parameter
+	}{
+		"defaults":         {prints: "2026-01-01|full|backup"},
+		"given":            {given: map[string]string{"DAY": "2026-02-03", "MODE": "$(id) 'x'"}, prints: "2026-02-03|$(id) 'x'|backup"},
+		"empty":            {given: map[string]string{"MODE": ""}, prints: "2026-01-01||backup"},
+		"not as it should": {given: map[string]string{"DAY": "2026-02-03; rm", "MODE": "x"}, refused: "DAY"},
+		"not declared":     {given: map[string]string{"DAY": "2026-02-03", "EXTRA": "x"}, refused: "EXTRA"},
+		"not to be set":    {given: map[string]string{"LD_PRELOAD": "/tmp/x.so"}, refused: "LD_PRELOAD"},
+		"ours":             {given: map[string]string{"CARILLON_JOB": "forged"}, refused: "CARILLON_JOB"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			task := newTask(job)
+			task.Record.Params = c.given
+			got, out := run(t, task)
+			if c.refused == "" {
+				expect(t, got, common.StatusSucceeded, "")
+				if out.text() != c.prints {
+					t.Errorf("printed %q, want %q", out.text(), c.prints)
+				}
+				return
+			}
+			expect(t, got, common.StatusRefused, "param")
+			if got.StartedAt != nil || out.text() != "" || got.Reason.Data["param"] != c.refused || !strings.Contains(got.Reason.Text, c.refused) {
+				t.Errorf("started at %v, printed %q, reason %+v", got.StartedAt, out.text(), got.Reason)
+			}
+		})
+	}
+}
+
 func TestPathOfTheTaskFindsPrograms(t *testing.T) {
 	bin := t.TempDir()
 	if err := os.WriteFile(filepath.Join(bin, "greet"), []byte("#!/bin/sh\necho hello $1\n"), 0o755); err != nil {
