@@ -19,7 +19,9 @@ func TestClaimsGatherWhileOneIsInFlight(t *testing.T) {
 		r.claimer.hold = gate
 		r.hand(r.fire("a"))
 		r.expectBatches([]string{"a"}) // a lone one goes at once
-		r.hand(r.fire("b"), r.fire("c"), r.shot("b", "t"))
+		b, c, later := r.fire("b"), r.fire("c"), r.shot("b", "t")
+		b.Due, c.Due = b.Due.Add(-2), c.Due.Add(-1)
+		r.hand(b, c, later)
 		r.expectBatches([]string{"a"})
 		gate <- struct{}{}
 		synctest.Wait()
@@ -39,7 +41,9 @@ func TestBatchesAreBounded(t *testing.T) {
 		r.claimer.hold = gate
 		r.hand(r.fire("first"))
 		for i := range 25 {
-			r.hand(r.fire(fmt.Sprintf("j%02d", i)))
+			f := r.fire(fmt.Sprintf("j%02d", i))
+			f.Due = f.Due.Add(time.Duration(i - 25)) // what fell due first goes first
+			r.hand(f)
 		}
 		close(gate)
 		synctest.Wait()
@@ -51,39 +55,6 @@ func TestBatchesAreBounded(t *testing.T) {
 		}
 		if !slices.Equal(sizes, []int{1, 10, 10, 5}) || !slices.IsSorted(order[1:]) {
 			r.Fatalf("batches of %v: %v", sizes, order)
-		}
-	})
-}
-
-func TestSlotsFull(t *testing.T) {
-	bubble(t, func(c *Config) { c.Slots = 2 }, func(r *rig) {
-		r.long("a", "b", "c")
-		gate := make(chan struct{})
-		r.claimer.hold = gate
-		r.hand(r.fire("first"))
-		r.hand(r.fire("a"), r.fire("b"), r.fire("c"))
-		close(gate)
-		synctest.Wait()
-		// "first" may hold a slot until its finish is committed.
-		for _, s := range r.settled() {
-			if s.Fire.Job != "first" && s.Run == "" {
-				if !s.RetryAt.Equal(time.Now().Add(retryAfter)) || !s.Cursor.IsZero() || s.Gone {
-					r.Fatalf("put off as %+v", s)
-				}
-				r.hand(s.Fire)
-			}
-		}
-		if n := r.d.Running(); n != 2 {
-			r.Fatalf("%d run in 2 slots", n)
-		}
-		r.hand(r.shot("d", "t"))
-		if last := r.settled()[len(r.settled())-1]; last.Fire.Job != "d" || last.RetryAt.IsZero() || last.Gone {
-			r.Fatalf("a trigger without a slot is answered by %+v", last)
-		}
-		r.release("a")
-		r.hand(r.fire("c"))
-		if got := r.started(); !slices.Equal(got, []string{"a", "b", "c", "first"}) || r.d.Running() != 2 {
-			r.Fatalf("started %v, %d run", got, r.d.Running())
 		}
 	})
 }
@@ -123,20 +94,20 @@ func TestVerdicts(t *testing.T) {
 		{name: "stale: edited", result: common.ClaimResult{Verdict: common.Stale, State: state("uid-a", 9, before)}, want: scheduler.Settled{Version: 9, Cursor: before}},
 		{name: "stale: taken by another", result: common.ClaimResult{Verdict: common.Stale, State: state("uid-a", 3, midnight)}, want: scheduler.Settled{Version: 3, Cursor: midnight}},
 		{name: "stale: as it was", result: common.ClaimResult{Verdict: common.Stale, State: state("uid-a", 3, before)}, want: scheduler.Settled{Version: 3, Cursor: before, RetryAt: retry}},
-		{name: "stale: unreadable", result: common.ClaimResult{Verdict: common.Stale, Err: errors.New("json")}, want: scheduler.Settled{RetryAt: retry}},
+		{name: "stale: unreadable", result: common.ClaimResult{Verdict: common.Stale, Err: errors.New("json")}, want: scheduler.Settled{RetryAt: retry.Add(noTurn)}},
 		{name: "trigger stale: gone", trigger: true, result: common.ClaimResult{Verdict: common.Stale}, want: scheduler.Settled{RetryAt: retry}},
 		{name: "trigger stale: edited", trigger: true, result: common.ClaimResult{Verdict: common.Stale, State: state("uid-a", 9, before)}, want: scheduler.Settled{RetryAt: retry}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			bubble(t, nil, func(r *rig) {
-				r.claimer.answer = func(*common.Claim) common.ClaimResult { return c.result }
+				r.claimer.answer = func(claim *common.Claim) common.ClaimResult { return wrote(c.result, claim) }
 				f := r.fire("a")
 				if c.trigger {
 					f = r.shot("a", "x")
 				}
 				if c.late {
 					hourly := f.At.Add(-2 * time.Hour)
-					f.Cursor, f.At = hourly.Add(-time.Minute), hourly
+					f.Cursor, f.At, f.Due = hourly.Add(-time.Minute), hourly, hourly
 					f.Schedule = r.once(hourly)
 				}
 				r.hand(f)
@@ -169,7 +140,7 @@ func TestClaimOfThePlan(t *testing.T) {
 	bubble(t, nil, func(r *rig) {
 		f := r.fire("a")
 		f.Group = "g"
-		f.Cursor, f.At = f.At.Add(-30*time.Minute), f.At.Add(-29*time.Minute)
+		f.Cursor, f.At, f.Due = f.At.Add(-30*time.Minute), f.At.Add(-29*time.Minute), f.At.Add(-29*time.Minute)
 		r.hand(f)
 		c := r.claimer.batches[0][0]
 		now := time.Now().UTC()
@@ -177,7 +148,7 @@ func TestClaimOfThePlan(t *testing.T) {
 			r.Fatalf("claim %+v", c)
 		}
 		want := common.Record{Run: "uid-a." + common.TimeKey(now) + ".1", Fire: "uid-a." + common.TimeKey(now), Job: "a", JobUID: "uid-a", JobVersion: 3,
-			Group: "g", PlannedAt: now, ClaimedAt: now, Attempt: 1, Cause: common.CauseCron, Nonce: c.Record.Nonce, Policy: *f.Policy, TTL: 15 * time.Second,
+			Group: "g", PlannedAt: now, ClaimedAt: now, Attempt: 1, Cause: common.CauseCron, Nonce: c.Record.Nonce, Policy: f.Terms.Policy, TTL: 15 * time.Second,
 			Owner: common.Life{Worker: "w", Name: "worker", Life: "l"}}
 		if !reflect.DeepEqual(c.Record, want) || c.Record.Nonce == "" {
 			r.Fatalf("record %+v\nwant   %+v", c.Record, want)
@@ -224,8 +195,8 @@ func TestClaimedTwice(t *testing.T) {
 		if last := r.settled()[1]; last.Run != "" || !last.Cursor.Equal(f.At) {
 			r.Fatalf("answered by %+v", last)
 		}
-		if r.d.Running() != 0 {
-			r.Fatalf("%d run", r.d.Running())
+		if r.running() != 0 {
+			r.Fatalf("%d run", r.running())
 		}
 	})
 }

@@ -26,8 +26,8 @@ func TestFeed(t *testing.T) {
 	if a.Name != "a" || a.UID != "uid-a" || a.Group != "g" || a.Version != 5 || !a.Cursor.Equal(cursor) {
 		t.Fatalf("job %+v", a)
 	}
-	if a.Policy != b.Policy || a.Policy == manual.Policy || a.Policy.KillGrace != common.DefaultKillGrace || manual.Policy.KillGrace != 5*time.Second {
-		t.Fatalf("policies %+v, %+v, %+v", a.Policy, b.Policy, manual.Policy)
+	if a.Terms != b.Terms || a.Terms == manual.Terms || a.Terms.KillGrace != common.DefaultKillGrace || manual.Terms.KillGrace != 5*time.Second {
+		t.Fatalf("terms %+v, %+v, %+v", a.Terms, b.Terms, manual.Terms)
 	}
 	if a.Schedule != b.Schedule || a.Schedule.IsZero() || !manual.Schedule.IsZero() {
 		t.Fatal("equal timetables are not shared, or there is one too many")

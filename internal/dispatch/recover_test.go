@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -22,11 +23,13 @@ type fakeOrphans struct {
 	refuse   map[string]error
 	changed  map[string]bool // resolving finds that it is not what was seen
 	resolved []string
-	unread   int // so many looks find a record that cannot be read
+	outcomes []common.Run      // of resolved
+	next     []*common.Trigger // likewise
+	unread   int               // so many looks find a record that cannot be read
 	looks    int
 }
 
-func (f *fakeOrphans) OfEarlierLives(context.Context, string) ([]common.Orphan, []error, error) {
+func (f *fakeOrphans) Unresolved(context.Context) ([]common.Orphan, []error, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.looks++
@@ -36,7 +39,7 @@ func (f *fakeOrphans) OfEarlierLives(context.Context, string) ([]common.Orphan, 
 	return slices.Clone(f.left), nil, f.listErr
 }
 
-func (f *fakeOrphans) Resolve(_ context.Context, o common.Orphan, reason common.Reason, _ time.Time) (bool, error) {
+func (f *fakeOrphans) Resolve(_ context.Context, o common.Orphan, outcome common.Run, next *common.Trigger) (bool, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if err := f.refuse[o.Record.Run]; err != nil {
@@ -46,7 +49,8 @@ func (f *fakeOrphans) Resolve(_ context.Context, o common.Orphan, reason common.
 		return false, nil
 	}
 	f.left = slices.DeleteFunc(f.left, func(x common.Orphan) bool { return x.Record.Run == o.Record.Run })
-	f.resolved = append(f.resolved, o.Record.Run+" "+reason.Code)
+	f.resolved = append(f.resolved, outcome.ID+" "+outcome.Reason.Code)
+	f.outcomes, f.next = append(f.outcomes, outcome), append(f.next, next)
 	return true, nil
 }
 
@@ -77,8 +81,11 @@ func orphan(run string, change func(*common.Orphan)) common.Orphan {
 }
 
 func recovery(f *fakeOrphans) *Recovery {
-	return &Recovery{Orphans: f, Life: common.Life{Worker: "w", Life: "new", BootID: "boot", PIDNamespace: "pid"}, Swept: true,
-		Written: func() {}, Resolved: func(string) {}, Now: time.Now, Log: slog.New(slog.DiscardHandler)}
+	cluster := &fakeCluster{}
+	cluster.alive(member("w"))
+	return &Recovery{Orphans: f, Cluster: cluster, Life: common.Life{Worker: "w", Life: "new", BootID: "boot", PIDNamespace: "pid"}, Swept: true,
+		Written: func() {}, Resolved: func(string) {}, Owns: func(string) bool { return false }, Disown: func(common.Orphan) {}, Now: time.Now,
+		Log: slog.New(slog.DiscardHandler)}
 }
 
 func TestWhenAnOrphanIsResolved(t *testing.T) {
@@ -166,17 +173,31 @@ func TestOrphansThatChangeAreLeft(t *testing.T) {
 func TestLockedOrphanIsLeftThoughItsProcessesAreGone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		orphans := &fakeOrphans{left: []common.Orphan{orphan("r", func(o *common.Orphan) { o.Locked = true })}}
-		r := recovery(orphans)
-		ended := make(chan error, 1)
-		go func() { ended <- r.Run(t.Context()) }()
-		time.Sleep(time.Minute)
-		orphans.expect(t)
-		orphans.change(func() { orphans.left[0].Locked = false }) // its lease ended
-		if err := <-ended; err != nil {
-			t.Fatal(err)
-		}
-		orphans.expect(t, "r worker_died")
+		recovering(t, recovery(orphans), func(chan struct{}) {
+			time.Sleep(time.Minute)
+			orphans.expect(t)
+			orphans.change(func() { orphans.left[0].Locked = false }) // its lease ended
+			time.Sleep(recoverEvery)
+			synctest.Wait()
+			orphans.expect(t, "r worker_died")
+		})
 	})
+}
+
+// recovering tells a story while a recovery runs.
+func recovering(t *testing.T, r *Recovery, story func(gone chan struct{})) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	ended, gone := make(chan error, 1), make(chan struct{}, 1)
+	go func() { ended <- r.Run(ctx, gone) }()
+	defer func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	}()
+	synctest.Wait()
+	story(gone)
 }
 
 // One orphan that cannot be resolved does not keep the others, and is tried again.
@@ -186,35 +207,60 @@ func TestRecoveryGoesOnAfterErrors(t *testing.T) {
 		for i := range 3 {
 			orphans.left = append(orphans.left, orphan(fmt.Sprint("r", i), nil))
 		}
-		r := recovery(orphans)
-		ctx, cancel := context.WithCancel(t.Context())
-		ended := make(chan error, 1)
-		go func() { ended <- r.Run(ctx) }()
-		time.Sleep(time.Minute)
-		synctest.Wait()
-		orphans.expect(t)
-		orphans.change(func() { orphans.listErr = nil })
-		time.Sleep(recoverEvery)
-		synctest.Wait()
-		orphans.expect(t, "r0 worker_died", "r2 worker_died")
-		cancel()
-		if err := <-ended; err != nil {
-			t.Fatal(err)
-		}
+		recovering(t, recovery(orphans), func(chan struct{}) {
+			time.Sleep(time.Minute)
+			synctest.Wait()
+			orphans.expect(t)
+			orphans.change(func() { orphans.listErr = nil })
+			time.Sleep(recoverEvery)
+			synctest.Wait()
+			orphans.expect(t, "r0 worker_died", "r2 worker_died")
+			orphans.change(func() { clear(orphans.refuse) })
+			time.Sleep(recoverEvery)
+			synctest.Wait()
+			orphans.expect(t, "r0 worker_died", "r2 worker_died", "r1 worker_died")
+		})
 	})
 }
 
 // A record that cannot be read blocks its job: it is told of until it is gone.
 func TestUnreadableRecordsAreToldOfAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := &fakeOrphans{unread: 5}
-		r := recovery(f)
-		began := time.Now()
-		if err := r.Run(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		if f.looks != 6 || time.Since(began) != 5*unreadEvery {
-			t.Fatalf("looked %d times within %v", f.looks, time.Since(began))
-		}
+		var said lines
+		orphans := &fakeOrphans{unread: 5}
+		r := recovery(orphans)
+		r.Log = slog.New(slog.NewTextHandler(&said, nil))
+		recovering(t, r, func(gone chan struct{}) {
+			for want := range 5 {
+				if n := said.count("record_unreadable"); n != want+1 {
+					t.Fatalf("told %d times after %v, want %d", n, time.Duration(want)*searchEvery, want+1)
+				}
+				time.Sleep(searchEvery)
+				synctest.Wait()
+			}
+			gone <- struct{}{}
+			synctest.Wait()
+			if n := said.count("record_unreadable"); n != 5 {
+				t.Fatalf("told %d times of what is gone", n)
+			}
+		})
 	})
+}
+
+// lines is a log that can be counted.
+type lines struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *lines) count(word string) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return strings.Count(l.text.String(), word)
 }

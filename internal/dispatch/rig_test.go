@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -66,6 +67,47 @@ type fakeClaimer struct {
 	hold    chan struct{} // where set, a claim waits for it
 	answer  func(*common.Claim) common.ClaimResult
 	batches [][]common.Claim
+
+	cursors map[string]time.Time            // by job, as looks find them
+	found   func(common.Look) common.Looked // where set, what looks find
+	looks   []common.Look
+}
+
+func (c *fakeClaimer) Look(_ context.Context, looks []common.Look) []common.Looked {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.looks = append(c.looks, looks...)
+	found := make([]common.Looked, len(looks))
+	for i, l := range looks {
+		if c.found != nil {
+			found[i] = c.found(l)
+		} else if l.Trigger == "" {
+			found[i].Cursor = c.cursors[l.Job]
+		}
+	}
+	return found
+}
+
+func (c *fakeClaimer) set(change func(c *fakeClaimer)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	change(c)
+}
+
+// looked is how often it was looked at fires.
+func (c *fakeClaimer) looked() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.looks)
+}
+
+func (c *fakeClaimer) claims() (all []common.Claim) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, batch := range c.batches {
+		all = append(all, batch...)
+	}
+	return all
 }
 
 func (c *fakeClaimer) Claim(ctx context.Context, claims []common.Claim) []common.ClaimResult {
@@ -104,7 +146,21 @@ func (c *fakeClaimer) jobs() (batches [][]string) {
 }
 
 func claimed(c *common.Claim) common.ClaimResult {
-	return common.ClaimResult{Verdict: common.Claimed, Fence: 42, Job: common.StoredJob{Job: common.Job{Name: c.Job}}}
+	return wrote(common.ClaimResult{Verdict: common.Claimed, Fence: 42, Created: 7, Job: common.StoredJob{Job: common.Job{Name: c.Job}}}, c)
+}
+
+// wrote adds to a verdict what etcd writes with it.
+func wrote(r common.ClaimResult, c *common.Claim) common.ClaimResult {
+	switch r.Verdict {
+	case common.Claimed, common.Skipped, common.Queued, common.Passed:
+		if c.Gap != nil {
+			r.Written = append(r.Written, *c.Gap)
+		}
+		if r.Verdict == common.Skipped {
+			r.Written = append(r.Written, c.Skipped)
+		}
+	}
+	return r
 }
 
 // fakeFinisher takes outcomes, or refuses them while a story says so.
@@ -191,6 +247,50 @@ func (r *fakeRunner) started() []Task {
 	return slices.Clone(r.tasks)
 }
 
+// fakeCluster is who a story says is alive.
+type fakeCluster struct {
+	mu         sync.Mutex
+	members    []common.Member
+	generation uint64
+	trouble    string
+	behind     time.Duration // of the cluster's clock behind ours
+}
+
+func (c *fakeCluster) Members() ([]common.Member, uint64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.members, c.generation
+}
+
+func (c *fakeCluster) Latest(now time.Time) time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return now.Add(2*time.Second - c.behind)
+}
+
+func (c *fakeCluster) Trouble() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.trouble
+}
+
+// alive says who is.
+func (c *fakeCluster) alive(members ...common.Member) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.members = members
+	c.generation++
+}
+
+// member is a worker with slots and no more.
+func member(id string, change ...func(*common.Member)) common.Member {
+	m := common.Member{Registration: common.Registration{Life: common.Life{Worker: id, Name: "name-" + id}, Slots: 100}}
+	for _, c := range change {
+		c(&m)
+	}
+	return m
+}
+
 // fakeMetrics counts outcomes.
 type fakeMetrics struct {
 	mu       sync.Mutex
@@ -221,6 +321,10 @@ type rig struct {
 	finisher *fakeFinisher
 	runner   *fakeRunner
 	metrics  *fakeMetrics
+	cluster  *fakeCluster
+	slots    atomic.Int64
+	written  []string     // what Written was told; under plan.mu
+	unsure   atomic.Int64 // how often Unsure was called
 	stop     context.CancelFunc
 	done     chan struct{} // closed when Run has returned
 	timeline schedule.Schedule
@@ -239,13 +343,17 @@ func bubble(t *testing.T, set func(*Config), story func(r *rig)) {
 		t.Fatal(err)
 	}
 	synctest.Test(t, func(t *testing.T) {
-		r := &rig{T: t, plan: &fakePlan{fires: make(chan scheduler.Fire)}, claimer: &fakeClaimer{answer: claimed}, finisher: &fakeFinisher{},
-			runner: &fakeRunner{long: map[string]chan struct{}{}}, metrics: &fakeMetrics{outcomes: map[common.Status]int{}},
-			done: make(chan struct{}), timeline: minutely}
-		cfg := Config{Plan: r.plan, Claimer: r.claimer, Finisher: r.finisher, Runner: r.runner,
+		r := &rig{T: t, plan: &fakePlan{fires: make(chan scheduler.Fire)}, claimer: &fakeClaimer{answer: claimed, cursors: map[string]time.Time{}},
+			finisher: &fakeFinisher{}, runner: &fakeRunner{long: map[string]chan struct{}{}}, metrics: &fakeMetrics{outcomes: map[common.Status]int{}},
+			cluster: &fakeCluster{}, done: make(chan struct{}), timeline: minutely}
+		r.slots.Store(100)
+		r.cluster.alive(member("w"))
+		cfg := Config{Plan: r.plan, Claimer: r.claimer, Finisher: r.finisher, Runner: r.runner, Cluster: r.cluster,
 			Causes:  Causes{Killed: func(k common.Kill) error { return killed{k.By} }, Stopping: errStopping},
-			Written: func() {}, Life: common.Life{Worker: "w", Name: "worker", Life: "l"}, TTL: func() time.Duration { return 15 * time.Second },
-			Slots: 100, MaxBatch: 10, Drain: drain, Stop: halt, Now: func() time.Time { return time.Now().UTC().Round(0) }, Log: slog.New(slog.DiscardHandler), Metrics: r.metrics}
+			Written: r.note, Unsure: func() { r.unsure.Add(1) },
+			Life: common.Life{Worker: "w", Name: "worker", Life: "l"}, TTL: func() time.Duration { return 15 * time.Second },
+			Slots: func() int { return int(r.slots.Load()) }, MaxBatch: 10, Drain: drain, Stop: halt, Now: func() time.Time { return time.Now().UTC().Round(0) },
+			Log: slog.New(slog.DiscardHandler), Metrics: r.metrics}
 		if set != nil {
 			set(&cfg)
 		}
@@ -258,22 +366,48 @@ func bubble(t *testing.T, set func(*Config), story func(r *rig)) {
 				t.Error(err)
 			}
 		}()
+		defer func() {
+			cancel()
+			<-r.done
+		}()
 		story(r)
-		cancel()
-		<-r.done
 	})
 }
 
-// fire makes a fire of the plan that is due now.
-func (r *rig) fire(job string) scheduler.Fire {
+// note takes down the outcomes that were written.
+func (r *rig) note(runs []common.Run) {
+	r.plan.mu.Lock()
+	defer r.plan.mu.Unlock()
+	for _, run := range runs {
+		r.written = append(r.written, fmt.Sprintf("%s %s", run.Job, run.Status))
+	}
+}
+
+func (r *rig) told() []string {
+	r.plan.mu.Lock()
+	defer r.plan.mu.Unlock()
+	return slices.Clone(r.written)
+}
+
+// terms are the defaults, changed.
+func terms(change ...func(*common.Terms)) *common.Terms {
+	t := (&common.Job{}).Terms()
+	for _, c := range change {
+		c(&t)
+	}
+	return &t
+}
+
+// fire makes a fire of the plan that falls due now.
+func (r *rig) fire(job string, change ...func(*common.Terms)) scheduler.Fire {
 	now := time.Now().UTC().Truncate(time.Minute)
-	return scheduler.Fire{Job: job, UID: "uid-" + job, Version: 3, Cursor: now.Add(-time.Minute), At: now, Schedule: r.timeline,
-		Policy: &common.Policy{Overlap: common.OverlapSkip, LostAfter: time.Minute}}
+	return scheduler.Fire{Job: job, UID: "uid-" + job, Version: 3, Cursor: now.Add(-time.Minute), At: now, Due: now, Since: now,
+		Schedule: r.timeline, Terms: terms(change...)}
 }
 
 // shot makes the fire of a trigger.
-func (r *rig) shot(job, id string) scheduler.Fire {
-	f := r.fire(job)
+func (r *rig) shot(job, id string, change ...func(*common.Terms)) scheduler.Fire {
+	f := r.fire(job, change...)
 	f.Cursor = time.Time{}
 	f.Trigger = &scheduler.Trigger{Revision: 7, Trigger: common.Trigger{ID: id, Job: job, JobUID: f.UID,
 		Fire: common.TriggeredFire(f.UID, id), PlannedAt: f.At, Attempt: 1, Cause: common.CauseManual, By: "me"}}
@@ -284,6 +418,13 @@ func (r *rig) shot(job, id string) scheduler.Fire {
 func (r *rig) hand(fires ...scheduler.Fire) {
 	r.Helper()
 	for _, f := range fires {
+		if f.Trigger == nil {
+			r.claimer.set(func(c *fakeClaimer) {
+				if c.cursors[f.Job].Before(f.Cursor) {
+					c.cursors[f.Job] = f.Cursor
+				}
+			})
+		}
 		select {
 		case r.plan.fires <- f:
 		case <-time.After(time.Hour):

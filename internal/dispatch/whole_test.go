@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -26,11 +28,22 @@ type fakeEtcd struct {
 	records  map[string]common.Record // by job
 	ledger   map[string][]common.Run  // by job
 	watchers []func(scheduler.Jobs)
+	terms    *common.Terms
+}
+
+func (e *fakeEtcd) Look(_ context.Context, looks []common.Look) []common.Looked {
+	time.Sleep(time.Millisecond)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	found := make([]common.Looked, len(looks))
+	for i, l := range looks {
+		found[i].Cursor = e.jobs[l.Job].Cursor
+	}
+	return found
 }
 
 func (e *fakeEtcd) news(j *common.JobState, s schedule.Schedule) scheduler.Jobs {
-	return scheduler.Jobs{Put: []scheduler.Job{{Name: j.Name, UID: j.UID, Version: j.Version, Cursor: j.Cursor, Schedule: s,
-		Policy: &common.Policy{LostAfter: time.Minute}}}}
+	return scheduler.Jobs{Put: []scheduler.Job{{Name: j.Name, UID: j.UID, Version: j.Version, Cursor: j.Cursor, Schedule: s, Terms: e.terms}}}
 }
 
 // edit writes a job again and tells everybody, some time later.
@@ -132,7 +145,23 @@ func TestTwoWorkersAccountForEveryFire(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now().Round(0)
 		etcd := &fakeEtcd{random: rand.New(rand.NewPCG(1, 2)), jobs: map[string]*common.JobState{}, records: map[string]common.Record{},
-			ledger: map[string][]common.Run{}}
+			ledger: map[string][]common.Run{}, terms: terms()}
+		cluster := &fakeCluster{}
+		members := map[string]common.Member{}
+		rouse := map[string]func(){}
+		// alive says who is, to all who are.
+		alive := func(id string, loop *scheduler.Loop) {
+			if loop == nil {
+				delete(members, id)
+				delete(rouse, id)
+			} else {
+				members[id], rouse[id] = member(id), loop.Rouse
+			}
+			cluster.alive(slices.Collect(maps.Values(members))...)
+			for _, tell := range rouse {
+				tell()
+			}
+		}
 		var names []string
 		for i := range 20 {
 			name := fmt.Sprintf("j%02d", i)
@@ -145,7 +174,8 @@ func TestTwoWorkersAccountForEveryFire(t *testing.T) {
 		worker := func(name string) (stop func()) {
 			loop := scheduler.New(slog.New(slog.DiscardHandler), quiet{}, func() time.Time { return time.Now().Round(0) })
 			d := New(Config{Plan: loop, Claimer: etcd, Finisher: etcd, Runner: runner(takes), Causes: Causes{Stopping: errStopping},
-				Written: func() {}, Life: common.Life{Worker: name, Life: name}, TTL: func() time.Duration { return 15 * time.Second }, Slots: 15, MaxBatch: 10,
+				Cluster: cluster, Written: func([]common.Run) {}, Unsure: func() {}, Life: common.Life{Worker: name, Life: name},
+				TTL: func() time.Duration { return 15 * time.Second }, Slots: func() int { return 15 }, MaxBatch: 10,
 				Drain: drain, Stop: halt, Now: time.Now, Log: slog.New(slog.DiscardHandler), Metrics: &fakeMetrics{outcomes: map[common.Status]int{}}})
 			ctx, cancel := context.WithCancel(t.Context())
 			updates := make(chan scheduler.Jobs, 1000)
@@ -174,9 +204,11 @@ func TestTwoWorkersAccountForEveryFire(t *testing.T) {
 			})
 			dispatch, end := context.WithCancel(t.Context())
 			dispatching.Go(func() { _ = d.Run(dispatch) })
+			alive(name, loop)
 			return func() {
 				end()
 				dispatching.Wait()
+				alive(name, nil)
 				cancel()
 				looping.Wait()
 			}

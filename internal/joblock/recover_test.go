@@ -14,7 +14,24 @@ import (
 	"carillon/internal/scheduler"
 )
 
-func TestRecoverOwnOrphans(t *testing.T) {
+// unresolved lists what is, without errors.
+func (s *story) unresolved() []common.Orphan {
+	s.Helper()
+	runs, bad, err := joblock.NewRecoverer(s.client, me).Unresolved(s.Context())
+	if err != nil || len(bad) != 0 {
+		s.Fatalf("unresolved: %v, %v", err, bad)
+	}
+	return runs
+}
+
+// lost is the outcome of an orphan.
+func lost(o common.Orphan) common.Run {
+	run := o.Record.AsRun(common.StatusLost)
+	run.Reason = &common.Reason{Code: "worker_died", Text: "its worker ended"}
+	return run
+}
+
+func TestResolveOrphans(t *testing.T) {
 	s := newStory(t)
 	claim := planned("a", s.put("a", t0), t0, t1)
 	if r := s.claim(claim)[0]; r.Verdict != common.Claimed {
@@ -27,29 +44,28 @@ func TestRecoverOwnOrphans(t *testing.T) {
 		t.Fatal(err)
 	}
 	recoverer := joblock.NewRecoverer(s.client, me)
-	mine, bad, err := recoverer.OfEarlierLives(t.Context(), "life1")
-	if err != nil || len(mine) != 0 || len(bad) != 1 {
-		t.Fatalf("of this life: %v, %v, %v", mine, bad, err)
+	all, bad, err := recoverer.Unresolved(t.Context())
+	if err != nil || len(all) != 2 || len(bad) != 1 || !all[0].Locked || !all[1].Locked || all[0].Record.Run != claim.Record.Run {
+		t.Fatalf("%+v, %v, %v", all, bad, err)
 	}
-	mine, _, err = recoverer.OfEarlierLives(t.Context(), "life2")
-	if err != nil || len(mine) != 1 || !mine[0].Locked || mine[0].Record.Run != claim.Record.Run {
-		t.Fatalf("of the earlier life: %+v, %v", mine, err)
-	}
-	reason := common.Reason{Code: "worker_died", Text: "its worker ended"}
-	if done, err := recoverer.Resolve(t.Context(), mine[0], reason, t2); done || err != nil {
+	orphan := all[0]
+	if done, err := recoverer.Resolve(t.Context(), orphan, lost(orphan), nil); done || err != nil {
 		t.Fatalf("a run with a live lock was resolved: %v, %v", done, err)
 	}
 	if err := s.session.Revoke(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if done, err := recoverer.Resolve(t.Context(), mine[0], reason, t2); !done || err != nil {
+	if _, err := s.client.Put(t.Context(), common.KillKey(me, claim.Record.Run), "{}"); err != nil {
+		t.Fatal(err)
+	}
+	if done, err := recoverer.Resolve(t.Context(), orphan, lost(orphan), nil); !done || err != nil {
 		t.Fatalf("resolve: %v, %v", done, err)
 	}
-	lost := s.outbox()[claim.Record.Run]
-	if lost.Status != common.StatusLost || lost.Reason.Code != "worker_died" || len(s.keys(common.RecordsOf("a"))) != 0 {
-		t.Fatalf("outcome %+v, records %v", lost, s.keys(common.RecordsOf("a")))
+	outcome := s.outbox()[claim.Record.Run]
+	if outcome.Status != common.StatusLost || outcome.Reason.Code != "worker_died" || len(s.keys(common.RecordsOf("a"))) != 0 || len(s.keys(common.KillerPrefix)) != 0 {
+		t.Fatalf("outcome %+v, records %v, kills %v", outcome, s.keys(common.RecordsOf("a")), s.keys(common.KillerPrefix))
 	}
-	if done, err := recoverer.Resolve(t.Context(), mine[0], reason, t2); done || err != nil {
+	if done, err := recoverer.Resolve(t.Context(), orphan, lost(orphan), nil); done || err != nil {
 		t.Fatalf("resolved twice: %v, %v", done, err)
 	}
 }
@@ -184,7 +200,7 @@ func TestPlantedValuesAreNotBelieved(t *testing.T) {
 	orphan.Owner.Life = "earlier"
 	plant(common.RecordKey("a", orphan.Run), s.encode(orphan))
 	plant(common.RecordKey("b", "x"), s.encode(orphan)) // resolving it would not remove it
-	orphans, bad, err := joblock.NewRecoverer(s.client, me).OfEarlierLives(t.Context(), "now")
+	orphans, bad, err := joblock.NewRecoverer(s.client, me).Unresolved(t.Context())
 	if err != nil || len(orphans) != 1 || len(bad) != 1 {
 		t.Fatalf("%v, orphans %+v, bad %v", err, orphans, bad)
 	}
