@@ -183,6 +183,7 @@ type Kill struct {
 	Run  string    `json:"run"`
 	By   string    `json:"by"`
 	Note string    `json:"note,omitempty"`
+	Code string    `json:"code,omitempty"` // of the reason, where it is not a user's wish
 	At   time.Time `json:"at"`
 }
 

@@ -86,10 +86,7 @@ func (t *turns) of(f *scheduler.Fire, now time.Time) turn {
 	wish := t.wish(f)
 	rank, ok := placement.Rank(&wish, t.candidates, t.self.Worker)
 	ok = ok && t.wanted(f.Trigger)
-	base := f.Since
-	if base.Before(f.Due) {
-		base = f.Due
-	}
+	base := baseOf(f)
 	if ok {
 		at := base.Add(time.Duration(rank) * stagger)
 		if now.Before(at) {
@@ -110,6 +107,19 @@ func (t *turns) of(f *scheduler.Fire, now time.Time) turn {
 		return turn{at: at.Add(1)}
 	}
 	return turn{act: expire, look: true, inTime: inTime, reason: placement.Why(&wish, t.candidates)}
+}
+
+// foundLate is how late a fire must have been found to be due for the turns to count from
+// then: everybody has found it just now, as after an outage. Below it they count from
+// when it was due, lest the fires of a worker that died wait one after the other.
+const foundLate = 5 * stagger
+
+// baseOf is when it is the turn of the first in rank.
+func baseOf(f *scheduler.Fire) time.Time {
+	if f.Since.Sub(f.Due) > foundLate {
+		return f.Since
+	}
+	return f.Due
 }
 
 // inTime tells whether a fire was found to be due before its deadline, and etcd answered

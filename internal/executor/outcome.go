@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strconv"
@@ -13,7 +14,8 @@ import (
 )
 
 // Killed is the cause with which a run's context ends when somebody wished so.
-type Killed struct{ By, Note string }
+// Code says which wish it was, where it was not a user's.
+type Killed struct{ By, Note, Code string }
 
 func (k Killed) Error() string {
 	text := "killed by " + common.Excerpt(k.By)
@@ -70,7 +72,7 @@ func (o *outcome) with(key, value string) *outcome {
 func outcomeOfCause(cause error) *outcome {
 	stopped := &outcome{common.StatusKilled, &common.Reason{Code: "cancelled", Text: cause.Error()}}
 	if k, ok := errors.AsType[Killed](cause); ok {
-		stopped.reason.Code = "killed_by_user"
+		stopped.reason.Code = cmp.Or(k.Code, "killed_by_user")
 		stopped.with("by", k.By)
 		if k.Note != "" {
 			stopped.with("note", k.Note)

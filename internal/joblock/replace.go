@@ -69,7 +69,7 @@ func (b *builder) replace(s *standing) []clientv3.Op {
 	if replaced := b.replaced(s); replaced != nil {
 		ops = append(ops, b.outcome(replaced))
 	}
-	kill := common.Kill{By: "carillon", Note: "replaced by the fire of " + b.claim.To.UTC().Format(time.RFC3339), At: b.claim.Record.ClaimedAt}
+	kill := common.Kill{By: "carillon", Code: common.ReasonReplaced, Note: "replaced by the fire of " + b.claim.To.UTC().Format(time.RFC3339), At: b.claim.Record.ClaimedAt}
 	for _, r := range s.records {
 		if r.worker != "" {
 			kill.Run = r.run

@@ -87,7 +87,7 @@ func NewWorker(cfg WorkerConfig) *Worker {
 		Runner:   runner{w},
 		Cluster:  w.cluster,
 		Causes: dispatch.Causes{Stopping: executor.ErrStopping,
-			Killed: func(k common.Kill) error { return executor.Killed{By: k.By, Note: k.Note} }},
+			Killed: func(k common.Kill) error { return executor.Killed{By: k.By, Note: k.Note, Code: k.Code} }},
 		Written: func([]common.Run) { w.sink.Outcomes() }, Unsure: w.sink.Outcomes, Life: life, TTL: w.session.TTL, Slots: w.slots, MaxBatch: joblock.MaxBatch,
 		Drain: cfg.Drain, Stop: stopWait, Now: WallClock, Log: log, Metrics: cfg.Metrics,
 	})
@@ -229,8 +229,22 @@ func (w *Worker) followJobs(ctx context.Context) error {
 		for _, name := range u.Gone {
 			w.cfg.Metrics.Forget(name)
 		}
+		w.alarm(u.Jobs)
 		return w.loop.Jobs(ctx, w.feed.Jobs(u.Whole, u.Jobs, u.Gone, bad))
 	})
+}
+
+// farAhead is how far ahead of the cluster's clock a cursor may be: somebody whose clock
+// was wrong has accounted for fires that are still to come.
+const farAhead = time.Minute
+
+func (w *Worker) alarm(jobs []common.JobState) {
+	latest := w.cluster.Latest(WallClock()).Add(farAhead)
+	for i := range jobs {
+		if jobs[i].Cursor.After(latest) {
+			w.cfg.Log.Error("cursor_in_future", "job", jobs[i].Name, "cursor", jobs[i].Cursor)
+		}
+	}
 }
 
 func (w *Worker) followTriggers(ctx context.Context) error {
