@@ -55,9 +55,33 @@ bench: $(DOUBLE) ## run the benchmarks; compare two outputs with benchstat
 	$(GO) test -run '^$$' -bench . -benchmem -count 6 ./internal/...
 	$(GO) test -run '^$$' -bench . -benchtime 1x ./test/system
 
+# What the cluster bench starts: our programs (the worker listens to a variable that
+# sets its clock wrong), an etcd, the double, and two small C programs that share
+# nothing with what they measure.
+BENCHBIN := bin/bench
+ROWS     ?= all
+
+.PHONY: bench-cluster bench-cluster-quick bench-programs
+bench-cluster: bench-programs ## measure the whole as real processes, about 12 minutes; ROWS=sustained,lone for some of it
+	$(BENCHBIN)/cluster -bin $(BENCHBIN) -row '$(ROWS)'
+
+# A few seconds for each row: to try it out, not to believe it.
+bench-cluster-quick: bench-programs
+	$(BENCHBIN)/cluster -bin $(BENCHBIN) -row '$(ROWS)' -quick
+
+bench-programs: need-gcc $(DOUBLE)
+	mkdir -p $(BENCHBIN)
+	for p in master standalone; do $(BUILD) -o $(BENCHBIN)/carillon-$$p ./cmd/$$p; done
+	$(BUILD) -tags clockoffset -o $(BENCHBIN)/carillon-worker ./cmd/worker
+	$(BUILD) -o $(BENCHBIN)/etcd ./test/etcd
+	$(BUILD) -o $(BENCHBIN)/cluster ./bench/cluster
+	$$($(GO) env CC) -static -O2 -Wall -Wextra -o $(BENCHBIN)/helper bench/helper/helper.c
+	$$($(GO) env CC) -static -O2 -Wall -Wextra -pthread -o $(BENCHBIN)/bare bench/helper/bare.c
+	ln -sf ../mongodouble $(BENCHBIN)/mongodouble
+
 .PHONY: check
 check: ## gofmt, vet, go fix and the floor plan
-	@files=$$(gofmt -l cmd internal deploy test web/*.go); test -z "$$files" || { echo "$$files"; echo 'run gofmt -w on these files' >&2; exit 1; }
+	@files=$$(gofmt -l bench cmd internal deploy test web/*.go); test -z "$$files" || { echo "$$files"; echo 'run gofmt -w on these files' >&2; exit 1; }
 	$(GO) vet ./...
 	@fixes=$$($(GO) fix -diff ./...) || true; test -z "$$fixes" || { echo "$$fixes"; echo 'run go fix ./...' >&2; exit 1; }
 	$(GO) test ./internal/archtest

@@ -45,10 +45,11 @@ var table = map[string]kind{
 
 	"internal/dispatch": conductor,
 
-	"cmd/...":  wiring,
-	"deploy":   wiring,
-	"web":      wiring,
-	"test/...": wiring,
+	"bench/...": wiring,
+	"cmd/...":   wiring,
+	"deploy":    wiring,
+	"web":       wiring,
+	"test/...":  wiring,
 
 	"internal/archtest":           support,
 	"internal/etcdkit/etcdtest":   support,
@@ -58,7 +59,7 @@ var table = map[string]kind{
 
 // etcd are the packages that may speak to etcd.
 var etcd = []string{"internal/authstore", "internal/etcdkit", "internal/embedded", "internal/joblock", "internal/jobmgr",
-	"internal/leader", "internal/registry", "internal/etcdkit/etcdtest", "cmd/..."}
+	"internal/leader", "internal/registry", "internal/etcdkit/etcdtest", "bench/...", "cmd/..."}
 
 // sibling are the exceptions to "adapters never import adapters".
 var sibling = map[string][]string{
@@ -87,7 +88,7 @@ var rooms = []struct {
 	{"github.com/coreos/go-systemd", []string{"cmd/..."}},
 	{"github.com/oapi-codegen", []string{"internal/apiclient"}},
 	{"golang.org/x/crypto", []string{"internal/auth"}},
-	{"os/exec", []string{"internal/executor", "cmd/...", "test/..."}},
+	{"os/exec", []string{"internal/executor", "bench/...", "cmd/...", "test/..."}},
 	{"log", nil},            // slog is the log
 	{"unsafe", nil},         // nothing here needs it
 	{"net/http/pprof", nil}, // registers itself on the default mux

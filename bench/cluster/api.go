@@ -1,0 +1,165 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"carillon/bench/check"
+)
+
+// job is what the bench says of one.
+type job struct {
+	Name          string   `json:"name"`
+	CronExpr      string   `json:"cronExpr"`
+	Command       string   `json:"command,omitempty"`
+	Args          []string `json:"args,omitempty"`
+	StartDeadline string   `json:"startDeadline,omitempty"`
+	LostAfter     string   `json:"lostAfter,omitempty"`
+	CatchUp       *catchUp `json:"catchUp,omitempty"`
+}
+
+type catchUp struct {
+	Policy string `json:"policy"`
+}
+
+const everySecond = "* * * * * * *"
+
+// loaders is how many requests are under way at a time while jobs are loaded.
+const loaders = 8
+
+// api speaks to a master.
+type api struct {
+	base, token string
+	client      *http.Client
+}
+
+func newAPI(base string) *api {
+	return &api{base: base, client: &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: loaders}}}
+}
+
+// do makes a request that must be answered as wanted; the answer goes into out.
+func (a *api) do(ctx context.Context, want int, method, path string, body, out any) error {
+	var payload io.Reader
+	if body != nil {
+		data, err := json.Marshal(body)
+		if err != nil {
+			return err
+		}
+		payload = bytes.NewReader(data)
+	}
+	req, err := http.NewRequestWithContext(ctx, method, a.base+path, payload)
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Authorization", "Bearer "+a.token)
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	resp, err := a.client.Do(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	data, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return err
+	}
+	if resp.StatusCode != want {
+		return fmt.Errorf("%s %s: %d: %.300s", method, path, resp.StatusCode, data)
+	}
+	switch o := out.(type) {
+	case nil:
+		return nil
+	case *string:
+		*o = string(data)
+		return nil
+	}
+	return json.Unmarshal(data, out)
+}
+
+func (a *api) ready(ctx context.Context) bool {
+	return a.do(ctx, http.StatusOK, http.MethodGet, "/readyz", nil, nil) == nil
+}
+
+// load creates jobs, a few at a time, and gives up at the first that is refused.
+func (a *api) load(ctx context.Context, jobs []job) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var group sync.WaitGroup
+	next := make(chan job)
+	for range loaders {
+		group.Go(func() {
+			for j := range next {
+				if err := a.do(ctx, http.StatusCreated, http.MethodPost, "/api/v1/jobs", j, nil); err != nil {
+					cancel(err)
+				}
+			}
+		})
+	}
+	for _, j := range jobs {
+		next <- j
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	close(next)
+	group.Wait()
+	return context.Cause(ctx)
+}
+
+// entries reads the ledger of a time, page after page.
+func (a *api) entries(ctx context.Context, from, to time.Time) ([]check.Entry, error) {
+	type item struct {
+		Job, Status string
+		PlannedAt   time.Time
+		Attempt     int
+		StartedAt   time.Time
+		EndedAt     time.Time
+		Reason      struct{ Code string }
+		Gap         struct{ From, To time.Time }
+	}
+	var all []check.Entry
+	query := url.Values{"limit": {"500"}, "from": {from.UTC().Format(time.RFC3339Nano)}, "to": {to.UTC().Format(time.RFC3339Nano)}}
+	for {
+		var page struct {
+			Items      []item
+			NextCursor string
+		}
+		if err := a.do(ctx, http.StatusOK, http.MethodGet, "/api/v1/runs?"+query.Encode(), nil, &page); err != nil {
+			return nil, err
+		}
+		for _, r := range page.Items {
+			all = append(all, check.Entry{Fire: check.Fire{Job: r.Job, Planned: r.PlannedAt.UTC()}, Attempt: r.Attempt, Status: r.Status,
+				Reason: r.Reason.Code, From: r.Gap.From, To: r.Gap.To, Started: r.StartedAt, Ended: r.EndedAt})
+		}
+		if page.NextCursor == "" {
+			return all, nil
+		}
+		query.Set("cursor", page.NextCursor)
+	}
+}
+
+// metrics reads a page of metrics. A sample's name has its labels, as printed.
+func (a *api) metrics(ctx context.Context) (map[string]float64, error) {
+	var text string
+	if err := a.do(ctx, http.StatusOK, http.MethodGet, "/metrics", nil, &text); err != nil {
+		return nil, err
+	}
+	samples := map[string]float64{}
+	for line := range strings.Lines(text) {
+		name, value, found := strings.Cut(strings.TrimSpace(line), " ")
+		if v, err := strconv.ParseFloat(value, 64); found && err == nil {
+			samples[name] = v
+		}
+	}
+	return samples, nil
+}

@@ -1,0 +1,178 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"carillon/bench/check"
+)
+
+// overload offers twice what the standalone sustains, and then nothing but one job a second.
+func overload(ctx context.Context, b *bench) error {
+	rate, err := b.sustains(ctx)
+	if err != nil {
+		return err
+	}
+	s, err := b.newStandalone(ctx, filepath.Join(b.dir, "overload"))
+	if err != nil {
+		return err
+	}
+	defer s.kill()
+	if err := s.load(ctx, []job{{Name: "probe", CronExpr: everySecond, Args: b.helper(s.ledger)}}); err != nil {
+		return err
+	}
+	count, length := int(2*rate), min(b.length(30*time.Second), 30*time.Second)
+	from, line := window(time.Now().Add(loading(count)), length)
+	// What cannot be started within a second is not wanted any more: a backlog that
+	// has to be run would be work for as long as the overload was.
+	jobs, names := many("over", count, job{CronExpr: line, Command: "true", StartDeadline: "1s", CatchUp: &catchUp{Policy: "none"}})
+	if err := s.load(ctx, jobs); err != nil {
+		return err
+	}
+	if time.Now().After(from.Add(-2 * time.Second)) {
+		return fmt.Errorf("%d jobs were not loaded before their first fire", count)
+	}
+	plan := check.Plan{Jobs: names, From: from, To: from.Add(length)}
+	if err := sleepUntil(ctx, from.Add(-time.Second)); err != nil {
+		return err
+	}
+	began, seen := time.Now(), look(s.process)
+	before := s.usage().rss
+	peak, err := peakUntil(ctx, s.process, plan.To.Add(5*time.Second))
+	if err != nil {
+		return err
+	}
+	b.sheet.took("overload", seen, time.Since(began), s.process)
+	calm := plan.To.Add(15 * time.Second)
+	if err := sleepUntil(ctx, calm.Add(time.Second)); err != nil {
+		return err
+	}
+	accounts, err := settled(ctx, s.api, plan, 20*time.Second)
+	if err != nil {
+		return err
+	}
+	lines, err := check.ReadLines(s.ledger)
+	if err != nil {
+		return err
+	}
+	b.sheet.add("overload", fmt.Sprintf("%d/s for %v: memory before, at most", count, length), fmt.Sprintf("%s, %s: × %.2f", mib(before), mib(peak), float64(peak)/float64(before)),
+		"≤ × 2", reached(peak <= 2*before))
+	b.sheet.add("overload", "fires without an outcome, with two", fmt.Sprintf("%d, %d of %d (%v)", accounts.None+accounts.Open, accounts.Twice, accounts.Planned, accounts.ByStatus),
+		"0 and 0", reached(accounts.None+accounts.Open == 0 && accounts.Twice == 0))
+	normal, after := calmAfter(lines, plan.To, calm)
+	value := fmt.Sprintf("%v after it", after)
+	if !normal {
+		value = fmt.Sprintf("not within %v", calm.Sub(plan.To))
+	}
+	b.sheet.add("overload", "lateness is normal (≤ 10 ms) again", value, "≤ 5 s", reached(normal && after <= 5*time.Second))
+	return nil
+}
+
+// peakUntil looks ten times a second how much memory a process holds.
+func peakUntil(ctx context.Context, p *process, end time.Time) (peak int64, err error) {
+	for time.Now().Before(end) {
+		peak = max(peak, p.usage().rss)
+		if err := sleep(ctx, 100*time.Millisecond); err != nil {
+			return 0, err
+		}
+	}
+	return peak, nil
+}
+
+// calmAfter tells how long after a time the probe's fires began to be started
+// within ten milliseconds, all of them until the end.
+func calmAfter(lines []check.Line, since, end time.Time) (normal bool, after time.Duration) {
+	late := map[time.Time]time.Duration{}
+	for _, l := range lines {
+		late[l.Planned] = l.Start.Sub(l.Planned)
+	}
+	at := end.Truncate(time.Second)
+	for ; !at.Before(since); at = at.Add(-time.Second) {
+		if d, ran := late[at]; !ran || d > 10*time.Millisecond {
+			break
+		}
+		normal = true
+	}
+	return normal, at.Add(time.Second).Sub(since)
+}
+
+// kill ends one of three workers without warning, in the middle of a second's fires.
+func kill(ctx context.Context, b *bench) error {
+	const count, stagger = 300, 2 * time.Second
+	c, err := b.newCluster(ctx, 0, 0, 0)
+	if err != nil {
+		return err
+	}
+	defer c.kill()
+	names, err := c.offsets()
+	if err != nil {
+		return err
+	}
+	jobs, all := many("each", count, job{CronExpr: everySecond, Args: b.helper(c.ledger), LostAfter: "20s"})
+	if err := c.load(ctx, jobs); err != nil {
+		return err
+	}
+	from := time.Now().Add(4 * time.Second).Truncate(time.Second)
+	blow := from.Add(5 * time.Second)
+	plan := check.Plan{Jobs: all, From: from, To: blow.Add(b.length(20 * time.Second))}
+	if err := sleepUntil(ctx, from); err != nil {
+		return err
+	}
+	began, seen := time.Now(), look(c.processes()...)
+	victim := c.workers[1]
+	if err := sleepUntil(ctx, blow.Add(20*time.Millisecond)); err != nil {
+		return err
+	}
+	if err := victim.Process.Signal(syscall.SIGKILL); err != nil {
+		return err
+	}
+	if err := sleepUntil(ctx, plan.To.Add(stagger)); err != nil {
+		return err
+	}
+	b.sheet.took("kill", seen, time.Since(began), c.processes()...)
+	// Its runs are taken for lost when its lease (15 s) and lostAfter are over.
+	accounts, err := settled(ctx, c.api, plan, time.Until(blow.Add(60*time.Second)))
+	if err != nil {
+		return err
+	}
+	entries, err := c.entries(ctx, plan.From, plan.To)
+	if err != nil {
+		return err
+	}
+	lines, err := check.ReadLines(c.ledger)
+	if err != nil {
+		return err
+	}
+	v := plan.Compare(lines, names)
+	b.sheet.add("kill", fmt.Sprintf("%d/s, one of three workers killed: doubled", count), fmt.Sprintf("%d of %d", v.Doubled, v.Planned), "0", reached(v.Doubled == 0))
+	b.sheet.add("kill", "fires without an outcome, with two", fmt.Sprintf("%d, %d (%v)", accounts.None+accounts.Open, accounts.Twice, accounts.ByStatus), "0 and 0",
+		reached(accounts.None+accounts.Open == 0 && accounts.Twice == 0))
+	after := check.Plan{Jobs: all, From: blow.Add(time.Second), To: plan.To}.Compare(firstAttempts(lines), names)
+	b.sheet.add("kill", "lateness of the fires after it", fmt.Sprintf("p50 %s, p99 %s, max %s", ms(after.Late.P50), ms(after.Late.P99), ms(after.Late.Max)),
+		"max ≤ stagger + 1 s = 3 s", reached(after.Late.Max <= stagger+time.Second))
+	lost, others := 0, 0
+	for _, e := range entries {
+		if e.Status == "lost" {
+			lost++
+			if e.Planned.After(blow) || e.Planned.Before(blow.Add(-time.Second)) {
+				others++
+			}
+		}
+	}
+	b.sheet.add("kill", "runs lost; of these, not running when it was killed", fmt.Sprintf("%d; %d", lost, others), "0", reached(others == 0))
+	return nil
+}
+
+// firstAttempts leaves out what was run again.
+func firstAttempts(lines []check.Line) []check.Line {
+	var first []check.Line
+	for _, l := range lines {
+		if l.Attempt == 1 {
+			first = append(first, l)
+		}
+	}
+	return first
+}

@@ -1,0 +1,176 @@
+// Command cluster measures Carillon as a whole: it starts its programs as real
+// processes, loads jobs through the REST API, lets a small helper write down when it
+// was started, and judges that by a checker that knows the plan by itself (package
+// check). Beside each figure stands what the machine can do without any of it.
+//
+// It ends by itself, kills what it started by process id, and keeps everything in a
+// temporary folder. docs/benchmarks.md says what the rows mean.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"carillon/bench/check"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, os.Args[1:], os.Stdout, os.Stderr); err != nil {
+		fmt.Fprintln(os.Stderr, "cluster:", err)
+		stop()
+		os.Exit(1)
+	}
+}
+
+// row is a part of the bench that can be run alone.
+type row struct {
+	name string
+	run  func(context.Context, *bench) error
+}
+
+// rows are in the order in which they are run: the later ones use rates that the
+// first one finds.
+func rows() []row {
+	return []row{
+		{"sustained", sustained},
+		{"steady", steady},
+		{"burst", burst},
+		{"lone", lone},
+		{"raft", raft},
+		{"cycles", cycles},
+		{"idle100k", idle100k},
+		{"overload", overload},
+		{"million", million},
+		{"kill", kill},
+	}
+}
+
+// bench is one run of the program.
+type bench struct {
+	bin, dir string
+	duration time.Duration // of what a row measures; 0: each its own
+	quick    bool
+	log      io.Writer
+	started  []*process
+	sheet    sheet
+	rate     float64      // runs/s of the standalone, once it is known
+	lone     check.Spread // lateness of a lone job, likewise
+}
+
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	var names []string
+	for _, r := range rows() {
+		names = append(names, r.name)
+	}
+	flags := flag.NewFlagSet("cluster", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	bin := flags.String("bin", "bin/bench", "folder of the programs")
+	only := flags.String("row", "all", "rows to run, separated by commas: "+strings.Join(names, " "))
+	duration := flags.Duration("duration", 0, "how long a row measures (default: each as its goal says)")
+	quick := flags.Bool("quick", false, "measure for a few seconds only, to try it out")
+	keep := flags.Bool("keep", false, "keep the temporary folder, with the logs of all processes")
+	rate := flags.Float64("rate", 0, "runs/s that the standalone sustains, where the row that finds out is not run")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	absolute, err := filepath.Abs(*bin)
+	if err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "carillon-bench-")
+	if err != nil {
+		return err
+	}
+	if *keep {
+		fmt.Fprintln(stderr, "everything is kept in", dir)
+	} else {
+		defer os.RemoveAll(dir)
+	}
+	b := &bench{bin: absolute, dir: dir, duration: *duration, quick: *quick, log: stderr, rate: *rate}
+	defer b.killAll()
+	b.sheet.began(time.Now())
+	var failed []error
+	wanted := strings.Split(*only, ",")
+	for _, name := range wanted {
+		if name != "all" && !slices.Contains(names, name) {
+			return fmt.Errorf("there is no row %q: %s", name, strings.Join(names, " "))
+		}
+	}
+	for _, r := range rows() {
+		if *only != "all" && !slices.Contains(wanted, r.name) {
+			continue
+		}
+		began := time.Now()
+		b.say("%s …", r.name)
+		// Nothing waits for ever, whatever it is that hangs.
+		rowCtx, cancel := context.WithTimeout(ctx, 6*time.Minute+2*b.duration)
+		err := r.run(rowCtx, b)
+		cancel()
+		if err != nil {
+			failed = append(failed, fmt.Errorf("%s: %w", r.name, err))
+			b.sheet.add(r.name, "failed", err.Error(), "", missed)
+		}
+		b.say("%s took %v", r.name, time.Since(began).Round(time.Second))
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	b.sheet.print(stdout)
+	return errors.Join(failed...)
+}
+
+// say tells whoever waits what is going on.
+func (b *bench) say(format string, args ...any) {
+	fmt.Fprintf(b.log, time.Now().Format(time.TimeOnly)+" "+format+"\n", args...)
+}
+
+// length is how long to measure what its goal wants measured for so long.
+func (b *bench) length(goal time.Duration) time.Duration {
+	switch {
+	case b.duration > 0:
+		return b.duration
+	case b.quick:
+		return min(goal, 6*time.Second)
+	}
+	return goal
+}
+
+// sleep waits, or fails when the context ends first.
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func sleepUntil(ctx context.Context, t time.Time) error { return sleep(ctx, time.Until(t)) }
+
+// until looks every 20 ms whether something has come about.
+func until(ctx context.Context, limit time.Duration, what string, condition func() bool) error {
+	deadline := time.Now().Add(limit)
+	for !condition() {
+		if time.Now().After(deadline) {
+			return fmt.Errorf("not within %v: %s", limit, what)
+		}
+		if err := sleep(ctx, 20*time.Millisecond); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// process is a program that was started.
+type process struct {
+	*exec.Cmd
+	name  string
+	log   string // path
+	began time.Time
+	done  chan struct{} // closed when it has ended
+}
+
+// start runs a program of the bench's folder. Its own folder is made below dir.
+func (b *bench) start(dir, name, program string, env []string, args ...string) (*process, error) {
+	p := &process{Cmd: exec.Command(filepath.Join(b.bin, program), args...), name: name, log: filepath.Join(dir, name+".log"), done: make(chan struct{})}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	log, err := os.OpenFile(p.log, os.O_CREATE|os.O_APPEND|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close()
+	p.Stdout, p.Stderr = log, log
+	p.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir}, env...)
+	// A terminal's ^C is for the bench, which then ends what it started.
+	p.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	p.began = time.Now()
+	if err := p.Start(); err != nil {
+		return nil, fmt.Errorf("start %s: %w", name, err)
+	}
+	b.started = append(b.started, p)
+	go func() { defer close(p.done); _ = p.Wait() }() // how it ended is seen in its log
+	return p, nil
+}
+
+// killAll ends what a row has left behind.
+func (b *bench) killAll() {
+	for _, p := range b.started {
+		p.kill()
+	}
+}
+
+// kill ends the process at once: what it keeps is thrown away.
+func (p *process) kill() {
+	if p.alive() {
+		_ = p.Process.Kill() // it may have ended meanwhile
+		<-p.done
+	}
+}
+
+// stop lets the process end by itself, for some seconds.
+func (p *process) stop() {
+	if p.alive() {
+		_ = p.Process.Signal(syscall.SIGTERM)
+		select {
+		case <-p.done:
+		case <-time.After(20 * time.Second):
+			p.kill()
+		}
+	}
+}
+
+func (p *process) alive() bool {
+	select {
+	case <-p.done:
+		return false
+	default:
+		return true
+	}
+}
+
+// said tells whether the process has printed a text.
+func (p *process) said(text string) bool {
+	data, err := os.ReadFile(p.log)
+	return err == nil && strings.Contains(string(data), text)
+}
+
+// tail is the end of what the process has printed.
+func (p *process) tail() string {
+	data, err := os.ReadFile(p.log)
+	if err != nil {
+		return err.Error()
+	}
+	return string(data[max(0, len(data)-2000):])
+}
+
+// usage is what a process has taken of the machine.
+type usage struct {
+	cpu       time.Duration
+	rss, peak int64 // bytes
+}
+
+// usage reads /proc; of a process that has ended it is empty.
+func (p *process) usage() usage {
+	var u usage
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.Process.Pid))
+	if err != nil {
+		return u
+	}
+	_, rest, _ := strings.Cut(string(stat), ") ")
+	if fields := strings.Fields(rest); len(fields) > 12 {
+		for _, f := range fields[11:13] { // utime, stime; USER_HZ is 100 on Linux
+			ticks, _ := strconv.Atoi(f)
+			u.cpu += time.Duration(ticks) * 10 * time.Millisecond
+		}
+	}
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.Process.Pid))
+	if err != nil {
+		return u
+	}
+	for line := range strings.Lines(string(status)) {
+		name, value, _ := strings.Cut(line, ":")
+		kb, _ := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(value), " kB"), 10, 64)
+		switch name {
+		case "VmRSS":
+			u.rss = kb << 10
+		case "VmHWM":
+			u.peak = kb << 10
+		}
+	}
+	return u
+}
+
+// freeAddress is one on loopback where nobody listens just now.
+func freeAddress() (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	return l.Addr().String(), l.Close()
+}

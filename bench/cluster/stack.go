@@ -1,0 +1,241 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// startLimit is how long anything may take until it is ready.
+const startLimit = 2 * time.Minute
+
+// standalone is all of it in one process.
+type standalone struct {
+	*process
+	*api
+	dir    string
+	ledger string // file that the helper appends to
+}
+
+// newStandalone starts one on a folder, which may hold jobs already.
+func (b *bench) newStandalone(ctx context.Context, dir string) (*standalone, error) {
+	address, err := freeAddress()
+	if err != nil {
+		return nil, err
+	}
+	p, err := b.start(dir, "standalone", "carillon-standalone", nil, "--data-dir", filepath.Join(dir, "data"), "--listen", address, "--log-level", "warn")
+	if err != nil {
+		return nil, err
+	}
+	s := &standalone{process: p, api: newAPI("http://" + address), dir: dir, ledger: filepath.Join(dir, "ledger")}
+	token := filepath.Join(dir, "data", "admin.token")
+	err = until(ctx, startLimit, "the standalone is ready", func() bool { return !p.alive() || s.ready(ctx) && p.said(token) })
+	if err == nil && !p.alive() {
+		err = fmt.Errorf("the standalone ended: %s", p.tail())
+	}
+	if err == nil {
+		var text []byte
+		text, err = os.ReadFile(token)
+		s.token = strings.TrimSpace(string(text))
+	}
+	if err != nil {
+		p.kill()
+		return nil, err
+	}
+	return s, nil
+}
+
+// cluster is an etcd, a log store, a master and workers, each a process.
+type cluster struct {
+	*api
+	b                   *bench
+	dir, ledger         string
+	etcdURL, mongoURI   string
+	etcd, mongo, master *process
+	workers             []*worker
+}
+
+type worker struct {
+	*process
+	dir    string
+	offset time.Duration // of its wall clock
+}
+
+// newEtcd starts an etcd server on a folder; fsync is on unless said otherwise.
+func (b *bench) newEtcd(ctx context.Context, dir string, more ...string) (p *process, url string, err error) {
+	client, err := freeAddress()
+	if err != nil {
+		return nil, "", err
+	}
+	peer, err := freeAddress()
+	if err != nil {
+		return nil, "", err
+	}
+	url = "http://" + client
+	args := append([]string{"--data-dir", filepath.Join(dir, "etcd"), "--log-level", "error", "--quota-backend-bytes", "8589934592",
+		"--listen-client-urls", url, "--advertise-client-urls", url, "--listen-peer-urls", "http://" + peer,
+		"--initial-advertise-peer-urls", "http://" + peer, "--initial-cluster", "default=http://" + peer}, more...)
+	if p, err = b.start(dir, "etcd", "etcd", nil, args...); err != nil {
+		return nil, "", err
+	}
+	a := newAPI(url)
+	if err := until(ctx, startLimit, "etcd is healthy", func() bool {
+		return !p.alive() || a.do(ctx, http.StatusOK, http.MethodGet, "/health", nil, nil) == nil
+	}); err != nil {
+		return nil, "", err
+	}
+	if !p.alive() {
+		return nil, "", fmt.Errorf("etcd ended: %s", p.tail())
+	}
+	return p, url, nil
+}
+
+// newCluster starts one with workers whose clocks are off by the offsets.
+func (b *bench) newCluster(ctx context.Context, offsets ...time.Duration) (*cluster, error) {
+	dir, err := os.MkdirTemp(b.dir, "cluster-")
+	if err != nil {
+		return nil, err
+	}
+	c := &cluster{b: b, dir: dir, ledger: filepath.Join(dir, "ledger")}
+	if err := c.open(ctx, offsets); err != nil {
+		c.kill()
+		return nil, err
+	}
+	return c, nil
+}
+
+// open starts the processes, each when what it needs is there.
+func (c *cluster) open(ctx context.Context, offsets []time.Duration) (err error) {
+	b := c.b
+	if c.etcd, c.etcdURL, err = b.newEtcd(ctx, c.dir); err != nil {
+		return err
+	}
+	if err := c.startMongo(ctx); err != nil {
+		return err
+	}
+	address, err := freeAddress()
+	if err != nil {
+		return err
+	}
+	if c.master, err = b.start(c.dir, "master", "carillon-master", nil, c.flags("--listen", address, "--log-level", "warn")...); err != nil {
+		return err
+	}
+	c.api = newAPI("http://" + address)
+	if err := until(ctx, startLimit, "the master is ready", func() bool { return c.ready(ctx) }); err != nil {
+		return err
+	}
+	token, err := exec.CommandContext(ctx, filepath.Join(b.bin, "carillon-master"), c.flags("bootstrap")...).Output()
+	if err != nil {
+		return fmt.Errorf("make a token: %w", err)
+	}
+	c.token = strings.TrimSpace(string(token))
+	for i, offset := range offsets {
+		if err := c.startWorker(ctx, fmt.Sprintf("worker-%d", i+1), offset); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *cluster) startMongo(ctx context.Context) (err error) {
+	address, err := freeAddress()
+	if err != nil {
+		return err
+	}
+	if c.mongo, err = c.b.start(c.dir, "mongodouble", "mongodouble", nil, "--listen", address, "--dir", filepath.Join(c.dir, "mongo")); err != nil {
+		return err
+	}
+	c.mongoURI = "mongodb://" + address
+	return until(ctx, startLimit, "the log store listens", func() bool { return c.mongo.said("mongodb://") })
+}
+
+func (c *cluster) flags(more ...string) []string {
+	return append(more, "--etcd-endpoints", c.etcdURL, "--mongodb-uri", c.mongoURI)
+}
+
+// startWorker starts a worker whose wall clock is off by an offset, and waits until it is registered.
+func (c *cluster) startWorker(ctx context.Context, name string, offset time.Duration) error {
+	w := &worker{dir: filepath.Join(c.dir, name), offset: offset}
+	var err error
+	var env []string
+	if offset != 0 {
+		env = append(env, "CARILLON_CLOCK_OFFSET="+offset.String())
+	}
+	w.process, err = c.b.start(c.dir, name, "carillon-worker", env,
+		c.flags("--name", name, "--data-dir", w.dir, "--metrics-listen", "off", "--log-level", "warn")...)
+	if err != nil {
+		return err
+	}
+	c.workers = append(c.workers, w)
+	var ahead time.Duration
+	if err := until(ctx, startLimit, name+" is registered", func() bool {
+		clocks, err := c.registered(ctx)
+		clock, there := clocks[name]
+		ahead = time.Until(clock)
+		return !w.alive() || err == nil && there
+	}); err != nil {
+		return err
+	}
+	if !w.alive() {
+		return fmt.Errorf("%s ended: %s", name, w.tail())
+	}
+	// It has registered just now. A worker that is not built to listen to the variable has the right time.
+	if (ahead - offset).Abs() > 300*time.Millisecond {
+		return fmt.Errorf("the clock of %s is off by %v, and was to be by %v: was it built with -tags clockoffset?", name, ahead.Round(time.Millisecond), offset)
+	}
+	return nil
+}
+
+// registered gives the wall clocks of the live workers, by name.
+func (c *cluster) registered(ctx context.Context) (map[string]time.Time, error) {
+	var page struct {
+		Items []struct {
+			Name  string
+			Clock time.Time
+		}
+	}
+	if err := c.do(ctx, http.StatusOK, http.MethodGet, "/api/v1/workers", nil, &page); err != nil {
+		return nil, err
+	}
+	names := map[string]time.Time{}
+	for _, w := range page.Items {
+		names[w.Name] = w.Clock
+	}
+	return names, nil
+}
+
+// offsets are those of the workers' clocks, by worker id.
+func (c *cluster) offsets() (map[string]time.Duration, error) {
+	all := map[string]time.Duration{}
+	for _, w := range c.workers {
+		id, err := os.ReadFile(filepath.Join(w.dir, "worker.id"))
+		if err != nil {
+			return nil, err
+		}
+		all[strings.TrimSpace(string(id))] = w.offset
+	}
+	return all, nil
+}
+
+func (c *cluster) processes() []*process {
+	all := []*process{c.etcd, c.mongo, c.master}
+	for _, w := range c.workers {
+		all = append(all, w.process)
+	}
+	return all
+}
+
+// kill ends everything, the newest first.
+func (c *cluster) kill() {
+	all := c.processes()
+	for i := range all { // some are not there where the start failed
+		if p := all[len(all)-1-i]; p != nil {
+			p.kill()
+		}
+	}
+}

@@ -1,0 +1,232 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"carillon/bench/check"
+)
+
+// sustained offers as many fires a second as bare fork and exec could start, and
+// counts the runs that end, are finished in etcd and are kept in the log store.
+func sustained(ctx context.Context, b *bench) error {
+	shell, err := b.offered(ctx, "sustained", "sh -c true", throughShell("true"), job{Command: "true"}, 0.8)
+	if err != nil {
+		return err
+	}
+	b.rate = shell
+	_, err = b.offered(ctx, "sustained", "/bin/true, no shell", []string{"/bin/true"}, job{Args: []string{"/bin/true"}}, 0.7)
+	return err
+}
+
+func (b *bench) offered(ctx context.Context, row, what string, command []string, like job, goal float64) (float64, error) {
+	bare, each, err := b.bareRate(ctx, command)
+	if err != nil {
+		return 0, err
+	}
+	s, err := b.newStandalone(ctx, filepath.Join(b.dir, fmt.Sprintf("%s-%t", row, like.Command != "")))
+	if err != nil {
+		return 0, err
+	}
+	defer s.kill()
+	const warm = 4 * time.Second
+	length := warm + b.length(20*time.Second)
+	offered := int(bare)
+	from, line := window(time.Now().Add(loading(offered)), length)
+	like.CronExpr = line
+	jobs, _ := many("load", offered, like)
+	b.say("%s: bare %s; loading %d jobs", what, each, offered)
+	if err := s.load(ctx, jobs); err != nil {
+		return 0, err
+	}
+	if time.Now().After(from) {
+		return 0, fmt.Errorf("%d jobs were not loaded before their first fire", offered)
+	}
+	if err := sleepUntil(ctx, from.Add(warm)); err != nil {
+		return 0, err
+	}
+	before, err := s.metrics(ctx)
+	if err != nil {
+		return 0, err
+	}
+	began, seen := time.Now(), look(s.process)
+	if err := sleepUntil(ctx, from.Add(length)); err != nil {
+		return 0, err
+	}
+	after, err := s.metrics(ctx)
+	if err != nil {
+		return 0, err
+	}
+	took := time.Since(began)
+	b.sheet.took(row, seen, took, s.process)
+	perSecond := func(name string) float64 { return (after[name] - before[name]) / took.Seconds() }
+	rate := perSecond(`carillon_fires_total{status="succeeded"}`)
+	logged := perSecond("carillon_log_store_entries_total")
+	skipped := perSecond(`carillon_fires_total{status="skipped"}`)
+	b.sheet.add(row, what, fmt.Sprintf("%.0f runs/s of %.0f bare: %.0f %% (%s; %.0f entries/s logged, %.0f fires/s skipped)",
+		rate, bare, 100*rate/bare, each, logged, skipped), fmt.Sprintf("≥ %.0f %%", 100*goal), reached(rate >= goal*bare))
+	return rate, nil
+}
+
+// sustains is the rate of the standalone: measured before, told, or found out now.
+func (b *bench) sustains(ctx context.Context) (float64, error) {
+	if b.rate == 0 {
+		rate, err := b.offered(ctx, "sustained", "sh -c true", throughShell("true"), job{Command: "true"}, 0.8)
+		if err != nil {
+			return 0, err
+		}
+		b.rate = rate
+	}
+	return b.rate, nil
+}
+
+// steady loads four fifths of what the standalone sustains, and less on clusters of
+// one to three workers whose clocks are apart, and looks for fires missed or doubled.
+func steady(ctx context.Context, b *bench) error {
+	rate, err := b.sustains(ctx)
+	if err != nil {
+		return err
+	}
+	s, err := b.newStandalone(ctx, filepath.Join(b.dir, "steady"))
+	if err != nil {
+		return err
+	}
+	err = b.watched(ctx, watch{row: "steady", what: "standalone", jobs: int(0.8 * rate), length: b.length(time.Minute), api: s.api, ledger: s.ledger,
+		processes: []*process{s.process}, goal: true})
+	s.kill()
+	if err != nil {
+		return err
+	}
+	offsets := []time.Duration{500 * time.Millisecond, -500 * time.Millisecond, 0}
+	for n := 1; n <= len(offsets); n++ {
+		if err := b.steadyCluster(ctx, offsets[:n]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// doubleBears is how many fires a second the double of MongoDB can take in.
+const doubleBears = 100
+
+func (b *bench) steadyCluster(ctx context.Context, offsets []time.Duration) error {
+	c, err := b.newCluster(ctx, offsets...)
+	if err != nil {
+		return err
+	}
+	defer c.kill()
+	apart, err := c.offsets()
+	if err != nil {
+		return err
+	}
+	return b.watched(ctx, watch{row: "steady", what: fmt.Sprintf("cluster of %d, clocks apart", len(offsets)), jobs: doubleBears,
+		length: b.length(30 * time.Second), api: c.api, ledger: c.ledger, offsets: apart, processes: c.processes()})
+}
+
+// watch is a load of every-second jobs of which each fire is looked at.
+type watch struct {
+	row, what string
+	jobs      int
+	shell     bool
+	length    time.Duration
+	api       *api
+	ledger    string
+	offsets   map[string]time.Duration
+	processes []*process
+	goal      bool
+	p99       time.Duration // bare, where the goal is a ratio to it
+}
+
+// watched runs the load and adds what it saw to the sheet.
+func (b *bench) watched(ctx context.Context, w watch) error {
+	like := job{CronExpr: everySecond, Args: b.helper(w.ledger)}
+	if w.shell {
+		like.Args, like.Command = nil, throughShell(b.helper(w.ledger)...)[2]
+	}
+	jobs, names := many("each", w.jobs, like)
+	b.say("%s: loading %d jobs", w.what, w.jobs)
+	if err := w.api.load(ctx, jobs); err != nil {
+		return err
+	}
+	from := time.Now().Add(4 * time.Second).Truncate(time.Second)
+	plan := check.Plan{Jobs: names, From: from, To: from.Add(w.length)}
+	if err := sleepUntil(ctx, from); err != nil {
+		return err
+	}
+	began, seen := time.Now(), look(w.processes...)
+	b.say("%s: watching for %v", w.what, w.length)
+	if err := sleepUntil(ctx, plan.To.Add(time.Second)); err != nil {
+		return err
+	}
+	b.sheet.took(w.row, seen, time.Since(began), w.processes...)
+	accounts, err := settled(ctx, w.api, plan, 10*time.Second)
+	if err != nil {
+		return err
+	}
+	lines, err := check.ReadLines(w.ledger)
+	if err != nil {
+		return err
+	}
+	v := plan.Compare(lines, w.offsets)
+	zero, ratio := noGoal, noGoal
+	goal := ""
+	if w.goal {
+		zero, goal = reached(v.Missed == 0 && v.Doubled == 0), "0 and 0"
+	}
+	b.sheet.add(w.row, fmt.Sprintf("%s, %d/s for %v: missed, doubled", w.what, w.jobs, w.length),
+		fmt.Sprintf("%d, %d of %d (ledger: %v, %d twice, %d without; by worker %v)", v.Missed, v.Doubled, v.Planned, accounts.ByStatus, accounts.Twice,
+			accounts.None, counts(v.ByWorker)), goal, zero)
+	value, goal := fmt.Sprintf("p50 %s, p99 %s, max %s", ms(v.Late.P50), ms(v.Late.P99), ms(v.Late.Max)), ""
+	if w.p99 > 0 {
+		times := float64(v.Late.P99) / float64(w.p99)
+		value += fmt.Sprintf("; bare p99 %s: × %.2f", ms(w.p99), times)
+		if w.goal {
+			goal, ratio = "p99 ≤ × 1.25", reached(times <= 1.25)
+		}
+	}
+	b.sheet.add(w.row, w.what+": lateness", value, goal, ratio)
+	return nil
+}
+
+// counts are the shares of the workers, without their ids.
+func counts(by map[string]int) []int {
+	var all []int
+	for _, n := range by {
+		all = append(all, n)
+	}
+	return all
+}
+
+// burst has a thousand jobs due in the same second, every second.
+func burst(ctx context.Context, b *bench) error {
+	for _, shell := range []bool{false, true} {
+		dir := filepath.Join(b.dir, fmt.Sprintf("burst-%t", shell))
+		s, err := b.newStandalone(ctx, dir)
+		if err != nil {
+			return err
+		}
+		err = b.burstOn(ctx, s, shell)
+		s.kill()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *bench) burstOn(ctx context.Context, s *standalone, shell bool) error {
+	const count = 1000
+	ledger := filepath.Join(s.dir, "bare")
+	command, what, length := b.helper(ledger), "1,000 at once, no shell", b.length(time.Minute)
+	if shell {
+		command, what, length = throughShell(command...), "1,000 at once, sh -c", b.length(20*time.Second)
+	}
+	bare, err := b.bareBurst(ctx, ledger, count, command)
+	if err != nil {
+		return err
+	}
+	return b.watched(ctx, watch{row: "burst", what: what, jobs: count, shell: shell, length: length, api: s.api, ledger: s.ledger,
+		processes: []*process{s.process}, goal: true, p99: bare.P99})
+}
