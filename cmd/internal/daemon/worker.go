@@ -88,7 +88,7 @@ func NewWorker(cfg WorkerConfig) *Worker {
 		Cluster:  w.cluster,
 		Causes: dispatch.Causes{Stopping: executor.ErrStopping,
 			Killed: func(k common.Kill) error { return executor.Killed{By: k.By, Note: k.Note, Code: k.Code} }},
-		Written: func([]common.Run) { w.sink.Outcomes() }, Unsure: w.sink.Outcomes, Life: life, TTL: w.session.TTL, Slots: w.slots, MaxBatch: joblock.MaxBatch,
+		Written: w.sink.Written, Unsure: w.sink.Outcomes, Life: life, TTL: w.session.TTL, Slots: w.slots, MaxBatch: joblock.MaxBatch,
 		Drain: cfg.Drain, Stop: stopWait, Now: WallClock, Log: log, Metrics: cfg.Metrics,
 	})
 	recoverer := joblock.NewRecoverer(client, life.Worker)
