@@ -4,18 +4,22 @@ package daemon
 
 import (
 	"os"
-	"sync"
 	"time"
 )
 
 // WallClock reads a wall clock that is wrong by CARILLON_CLOCK_OFFSET. It is built
 // only into the programs with which benchmarks and tests show what wrong clocks do.
-func WallClock() time.Time { return time.Now().Round(0).Add(offset()) }
+func WallClock() time.Time { return time.Now().Round(0).Add(offset) }
 
-var offset = sync.OnceValue(func() time.Duration {
-	d, err := time.ParseDuration(os.Getenv("CARILLON_CLOCK_OFFSET"))
-	if err != nil {
+// offset is read before main looks at the environment, and taken out of it: it is
+// no setting, and settings that are not known are refused.
+var offset = takeOffset()
+
+func takeOffset() time.Duration {
+	const name = "CARILLON_CLOCK_OFFSET"
+	d, err := time.ParseDuration(os.Getenv(name))
+	if err != nil || os.Unsetenv(name) != nil {
 		return 0
 	}
 	return d
-})
+}
