@@ -60,6 +60,9 @@ func Expire(f Fire, now time.Time, inTime bool) (Decision, error) {
 		return Decision{}, nil
 	}
 	if inTime {
+		if d, err := f.paused(now); err != nil || d.Passed > 0 {
+			return d, err
+		}
 		return f.passLate(now)
 	}
 	d, err := Decide(f, now)
@@ -105,7 +108,7 @@ func (f *Fire) passLate(now time.Time) (Decision, error) {
 	return pass(count, last), nil
 }
 
-// latest runs the last fire that is due, if it is in the window.
+// latest runs the last fire that is due, if it is in the window or not late yet.
 func (f *Fire) latest(now time.Time) (Decision, error) {
 	count, last, err := f.Schedule.Passed(f.Cursor, now.Add(-f.Terms.Jitter), mostPassed)
 	if err != nil {
@@ -114,12 +117,11 @@ func (f *Fire) latest(now time.Time) (Decision, error) {
 	if count == 0 {
 		count, last = 1, f.At
 	}
-	if now.Sub(last) > f.Terms.Window {
-		return pass(count, last), nil
-	}
 	decision := run(last, common.CauseCatchUp)
 	if due := last.Add(f.Terms.Delay(f.UID, last)); now.Sub(due) <= f.Terms.StartDeadline {
 		decision.Cause = common.CauseCron
+	} else if now.Sub(last) > f.Terms.Window {
+		return pass(count, last), nil
 	}
 	if count > 1 {
 		_, before, err := f.Schedule.Passed(f.Cursor, last.Add(-1), count)
@@ -136,9 +138,16 @@ func (f *Fire) latest(now time.Time) (Decision, error) {
 
 // all runs the fires of the window one after the other, the oldest first: the last Max of them.
 func (f *Fire) all(now time.Time) (Decision, error) {
-	count, last, err := f.Schedule.Passed(f.Cursor, now.Add(-f.Terms.Window-1), mostPassed)
+	old := now.Add(-f.Terms.Window - 1)
+	if late := f.late(now); late.Before(old) { // what is not late yet runs, whatever the window
+		old = late
+	}
+	count, last, err := f.Schedule.Passed(f.Cursor, old, mostPassed)
 	if err != nil || count > 0 {
 		return pass(count, last), err
+	}
+	if now.Sub(f.At) > f.Terms.Window { // only its own jitter makes it late
+		return pass(1, f.At), nil
 	}
 	count, _, err = f.Schedule.Passed(f.Cursor, f.late(now), mostPassed)
 	if err != nil {

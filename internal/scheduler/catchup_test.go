@@ -135,6 +135,18 @@ func TestExpire(t *testing.T) {
 	}
 }
 
+// What a pause forbade is no worker's fault.
+func TestExpireOfAPause(t *testing.T) {
+	f := fireAt(t, "*/10 * * * *", noon.Add(-10*time.Minute), terms(paused(noon.Add(15*time.Minute))))
+	f.Due = noon.Add(15 * time.Minute)
+	for _, inTime := range []bool{true, false} {
+		d, err := Expire(f, noon.Add(15*time.Minute+deadline+1), inTime)
+		if err != nil || !d.Paused || d.Passed != 2 || d.Run || !d.To.Equal(noon.Add(10*time.Minute)) {
+			t.Errorf("in time %t: %+v, %v", inTime, d, err)
+		}
+	}
+}
+
 // However long the gap, and whatever the policy: every fire up to now is passed or run
 // once, in order, and those that run are those that the policy names.
 func TestDecisionsAccountForEveryFire(t *testing.T) {

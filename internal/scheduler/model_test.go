@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"carillon/internal/common"
 	"carillon/internal/common/schedule"
 )
 
@@ -81,12 +82,34 @@ type naiveJob struct {
 	awaited int64
 	retry   time.Time
 	out     bool
+	next    time.Time // as last planned
+	since   time.Time
 }
 
 type naiveTrigger struct {
 	Trigger
 	retry time.Time
 	out   bool
+	since time.Time
+}
+
+// plan tells when the next fire is due; not ok where it never is, or waits for news.
+func (j *naiveJob) plan() (due time.Time, ok bool) {
+	if j.awaited != 0 || j.Terms.Paused && j.Terms.PausedUntil == 0 {
+		return time.Time{}, false
+	}
+	next, ok, err := j.Schedule.Next(j.Cursor)
+	if !ok || err != nil {
+		return time.Time{}, false
+	}
+	if !next.Equal(j.next) {
+		j.next, j.since = next, time.Time{}
+	}
+	due = next.Add(j.Terms.Delay(j.UID, next))
+	if until := time.Unix(0, j.Terms.PausedUntil); j.Terms.Paused && until.After(due) {
+		due = until
+	}
+	return due, true
 }
 
 func (n *naive) put(j Job) {
@@ -100,14 +123,16 @@ func (n *naive) put(j Job) {
 		if old.awaited > j.Version {
 			e.awaited = old.awaited
 		}
-		if e.UID == old.UID {
-			e.out = old.out
+		if e.next = old.next; e.UID == old.UID {
+			e.out, e.since = old.out, old.since
 		}
 		if e.UID == old.UID && e.Version == old.Version && old.Cursor.After(e.Cursor) {
 			e.Cursor = old.Cursor
 		}
 	}
-	n.jobs[j.Name] = e
+	if n.jobs[j.Name] = e; !e.out {
+		e.plan()
+	}
 }
 
 func (n *naive) release(job string) {
@@ -118,14 +143,22 @@ func (n *naive) release(job string) {
 	}
 }
 
+// jump forgets what was by the old clock.
 func (n *naive) jump() {
+	n.rouse()
+	for _, j := range n.jobs {
+		j.since = time.Time{}
+	}
+	for _, tr := range n.triggers {
+		tr.since = time.Time{}
+	}
+}
+
+func (n *naive) rouse() {
 	for _, j := range n.jobs {
 		if !j.out {
 			j.retry = time.Time{}
 		}
-	}
-	for name := range n.jobs {
-		n.release(name)
 	}
 	for _, tr := range n.triggers {
 		if !tr.out {
@@ -137,20 +170,32 @@ func (n *naive) jump() {
 // due hands out all that is due, by its text.
 func (n *naive) due(now time.Time) (due []string) {
 	for _, j := range n.jobs {
-		at, ok, err := j.Schedule.Next(j.Cursor)
-		if j.out || j.awaited != 0 || j.retry.After(now) || !ok || err != nil || at.After(now) {
+		if j.out || j.retry.After(now) {
 			continue
 		}
+		at, ok := j.plan()
+		if !ok || at.After(now) {
+			continue
+		}
+		if j.since.IsZero() {
+			j.since = now
+		}
 		j.out = true
-		due = append(due, text(Fire{Job: j.Name, UID: j.UID, Version: j.Version, Cursor: j.Cursor, At: at}))
+		due = append(due, text(Fire{Job: j.Name, UID: j.UID, Version: j.Version, Cursor: j.Cursor, At: j.next, Due: at, Since: j.since}))
 	}
 	for _, tr := range n.triggers {
+		if tr.out || tr.retry.After(now) || tr.NotBefore.After(now) {
+			continue
+		}
+		if tr.since.IsZero() {
+			tr.since = now
+		}
 		j, known := n.jobs[tr.Job]
-		if tr.out || !known || j.UID != tr.JobUID || tr.retry.After(now) || tr.NotBefore.After(now) {
+		if !known || j.UID != tr.JobUID {
 			continue
 		}
 		tr.out = true
-		due = append(due, text(Fire{Job: tr.Job, UID: tr.JobUID, Version: j.Version, At: tr.PlannedAt, Trigger: &tr.Trigger}))
+		due = append(due, text(Fire{Job: tr.Job, UID: tr.JobUID, Version: j.Version, At: tr.PlannedAt, Due: tr.NotBefore, Since: tr.since, Trigger: &tr.Trigger}))
 	}
 	slices.Sort(due)
 	return due
@@ -161,7 +206,7 @@ func (n *naive) settle(s Settled) {
 		key := TriggerKey{s.Fire.Trigger.Job, s.Fire.Trigger.ID}
 		switch tr, known := n.triggers[key]; {
 		case !known || !tr.out:
-		case s.Gone:
+		case s.Gone && tr.Revision == s.Fire.Trigger.Revision:
 			delete(n.triggers, key)
 		default:
 			tr.out, tr.retry = false, s.RetryAt
@@ -183,15 +228,17 @@ func (n *naive) settle(s Settled) {
 	if s.Cursor.After(j.Cursor) {
 		j.Cursor = s.Cursor
 	}
+	j.plan()
 }
 
 func text(f Fire) string {
 	id := ""
 	if f.Trigger != nil {
-		id = " trigger " + f.Trigger.ID
+		id = fmt.Sprint(" trigger ", f.Trigger.ID, " of ", f.Trigger.Revision)
 		f.Cursor = time.Time{}
 	}
-	return fmt.Sprintf("%s/%s v%d from %d at %d%s", f.Job, f.UID, f.Version, f.Cursor.Unix(), f.At.Unix(), id)
+	return fmt.Sprintf("%s/%s v%d from %d at %d due %d since %d%s", f.Job, f.UID, f.Version, f.Cursor.Unix(), f.At.Unix(),
+		f.Due.UnixMilli(), f.Since.Unix(), id)
 }
 
 // handOut takes from the plan all that is due.
@@ -219,6 +266,8 @@ func TestPlanIsTheNaiveOne(t *testing.T) {
 	timetables = append(timetables, schedule.Schedule{})
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	names := []string{"a", "b", "c", "d", "e", "f"}
+	kinds := []*common.Terms{terms(), terms(), terms(jitter(10 * time.Second)), terms(paused(time.Time{})), terms(paused(start.Add(40 * time.Second))),
+		terms(jitter(10*time.Second), paused(start.Add(2*time.Minute)))}
 
 	rapid.Check(t, func(t *rapid.T) {
 		now := start
@@ -234,7 +283,7 @@ func TestPlanIsTheNaiveOne(t *testing.T) {
 
 		job := func(t *rapid.T, name string) Job {
 			return Job{Name: name, UID: uid.Draw(t, "uid"), Version: rapid.Int64Range(1, 4).Draw(t, "version"),
-				Cursor: when(t, "cursor"), Schedule: rapid.SampledFrom(timetables).Draw(t, "schedule"), Terms: terms()}
+				Cursor: when(t, "cursor"), Schedule: rapid.SampledFrom(timetables).Draw(t, "schedule"), Terms: rapid.SampledFrom(kinds).Draw(t, "terms")}
 		}
 		put := func(j Job) {
 			p.putJob(j)
@@ -282,14 +331,23 @@ func TestPlanIsTheNaiveOne(t *testing.T) {
 				model.jump()
 				finish(t, nil)
 			},
+			"rouse": func(t *rapid.T) {
+				p.rouseAll()
+				model.rouse()
+				finish(t, nil)
+			},
 			"trigger": func(t *rapid.T) {
-				tr := Trigger{Trigger: trigger(name.Draw(t, "name"), rapid.StringMatching("[xyz]").Draw(t, "id"), when(t, "not before"))}
+				tr := Trigger{Trigger: trigger(name.Draw(t, "name"), rapid.StringMatching("[xyz]").Draw(t, "id"), when(t, "not before")),
+					Revision: rapid.Int64Range(1, 2).Draw(t, "revision")}
 				tr.JobUID = uid.Draw(t, "uid")
 				p.applyTriggers(Triggers{Put: []Trigger{tr}})
 				key := TriggerKey{tr.Job, tr.ID}
 				entry := &naiveTrigger{Trigger: tr}
 				if old, known := model.triggers[key]; known {
 					entry.out = old.out
+					if old.Revision == tr.Revision {
+						entry.since = old.since
+					}
 				}
 				model.triggers[key] = entry
 			},

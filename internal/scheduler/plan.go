@@ -101,7 +101,7 @@ func (p *plan) putJob(j Job) {
 		cursor = max(cursor, e.cursor) // we may have moved it since this was read
 	}
 	if e.uid != j.UID {
-		e.state = idle // what is out belongs to the job that was deleted
+		e.state, e.since = idle, 0 // what is out belongs to the job that was deleted
 	}
 	e.name, e.uid, e.group, e.version, e.cursor = j.Name, j.UID, j.Group, j.Version, cursor
 	e.schedule, e.terms = j.Schedule, j.Terms
