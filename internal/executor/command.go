@@ -38,12 +38,12 @@ func (x *Executor) resolve(t *Task) (*spec, *outcome) {
 	} else if info, err := os.Stat(s.dir); err != nil || !info.IsDir() {
 		return nil, failed("workdir_missing", "the folder %s is not there, or is no folder", common.Excerpt(s.dir)).with("workDir", s.dir)
 	}
-	env := x.environment(t)
-	s.env = env.list()
+	var search string
+	s.env, search = x.environment(t)
 	if len(job.Args) > 0 {
-		path, err := lookup(job.Args[0], env["PATH"])
+		path, err := lookup(job.Args[0], search)
 		if err != nil {
-			return nil, failed("program_missing", "no program %s was found in the PATH %s", common.Excerpt(job.Args[0]), common.Excerpt(env["PATH"])).with("program", job.Args[0])
+			return nil, failed("program_missing", "no program %s was found in the PATH %s", common.Excerpt(job.Args[0]), common.Excerpt(search)).with("program", job.Args[0])
 		}
 		s.path, s.args = path, job.Args
 		return s, nil

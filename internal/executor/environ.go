@@ -1,9 +1,9 @@
 package executor
 
 import (
-	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -14,44 +14,61 @@ const (
 	envRun    = "CARILLON_RUN_ID"
 )
 
-type environment map[string]string
-
 // environment is built from nothing: what this process was started with, passwords
 // of etcd and of the log store among it, is none of a command's business. The job's
 // variables come over the usual ones, its parameters over those, and ours over all.
-func (x *Executor) environment(t *Task) environment {
+// It is sorted, and comes with the PATH that is in it.
+func (x *Executor) environment(t *Task) (env []string, path string) {
+	params := t.Job.ParamValues(t.Record.Params)
 	zone := t.Job.Timezone
 	if zone == "" {
 		zone = "UTC"
 	}
-	env := environment{
-		"PATH":    x.cfg.Path,
-		"HOME":    x.home,
-		"USER":    x.user,
-		"LOGNAME": x.user,
-		"SHELL":   shellOf(&t.Job),
-		"LANG":    "C.UTF-8",
-		"TZ":      zone,
+	usual := [...]variable{{"PATH", x.cfg.Path}, {"HOME", x.home}, {"USER", x.user}, {"LOGNAME", x.user},
+		{"SHELL", shellOf(&t.Job)}, {"LANG", "C.UTF-8"}, {"TZ", zone}}
+	ours := [...]variable{
+		{"CARILLON_JOB", t.Record.Job},
+		{"CARILLON_PLANNED_AT", t.Record.PlannedAt.UTC().Format(time.RFC3339Nano)},
+		{"CARILLON_ATTEMPT", strconv.Itoa(t.Record.Attempt)},
+		{"CARILLON_PREVIOUS_STATUS", string(t.PreviousStatus)},
+		{"CARILLON_FENCE", strconv.FormatInt(t.Fence, 10)},
+		{envRun, t.Record.Run},
+		{envWorker, x.cfg.Worker},
+		{envLife, x.cfg.Life},
 	}
-	maps.Copy(env, t.Job.Env)
-	maps.Copy(env, t.Job.ParamValues(t.Record.Params))
-	maps.Copy(env, environment{
-		"CARILLON_JOB":             t.Record.Job,
-		"CARILLON_PLANNED_AT":      t.Record.PlannedAt.UTC().Format(time.RFC3339Nano),
-		"CARILLON_ATTEMPT":         strconv.Itoa(t.Record.Attempt),
-		"CARILLON_PREVIOUS_STATUS": string(t.PreviousStatus),
-		"CARILLON_FENCE":           strconv.FormatInt(t.Fence, 10),
-		envRun:                     t.Record.Run,
-		envWorker:                  x.cfg.Worker,
-		envLife:                    x.cfg.Life,
-	})
-	return env
+	env = make([]string, 0, len(usual)+len(t.Job.Env)+len(params)+len(ours))
+	add := func(v variable) {
+		env = append(env, v.name+"="+v.value)
+		if v.name == "PATH" {
+			path = v.value
+		}
+	}
+	for _, v := range ours {
+		add(v)
+	}
+	for name, value := range params {
+		if !named(ours[:], name) {
+			add(variable{name, value})
+		}
+	}
+	for name, value := range t.Job.Env {
+		if _, over := params[name]; !over && !named(ours[:], name) {
+			add(variable{name, value})
+		}
+	}
+	for _, v := range usual {
+		_, byParam := params[v.name]
+		if _, byJob := t.Job.Env[v.name]; !byParam && !byJob {
+			add(v)
+		}
+	}
+	slices.Sort(env)
+	return env, path
 }
 
-func (e environment) list() []string {
-	list := make([]string, 0, len(e))
-	for _, name := range slices.Sorted(maps.Keys(e)) {
-		list = append(list, name+"="+e[name])
-	}
-	return list
+type variable struct{ name, value string }
+
+// named tells whether one of ours, whose names begin alike, has the name.
+func named(ours []variable, name string) bool {
+	return strings.HasPrefix(name, "CARILLON_") && slices.ContainsFunc(ours, func(v variable) bool { return v.name == name })
 }
