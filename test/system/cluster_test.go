@@ -1,6 +1,7 @@
 package system
 
 import (
+	"fmt"
 	"net/http"
 	"os"
 	"os/exec"
@@ -8,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // cluster is an etcd, a log store and what speaks to them, each a process.
@@ -74,7 +76,8 @@ func TestCluster(t *testing.T) {
 	a.token = c.bootstrap()
 	eventually(t, "the master is ready", a.ready)
 	east, west := c.worker("east"), c.worker("west")
-	a.do(http.StatusCreated, http.MethodPost, "/api/v1/jobs", map[string]any{"name": "tick", "cronExpr": "* * * * * * *", "command": "echo on $CARILLON_WORKER"}, nil)
+	a.do(http.StatusCreated, http.MethodPost, "/api/v1/jobs", map[string]any{"name": "tick", "cronExpr": "* * * * * * *", "command": "echo on $CARILLON_WORKER",
+		"placement": map[string]any{"strategy": "any"}}, nil)
 	by := func(worker string) func(run) bool {
 		return func(r run) bool { return r.WorkerName == worker && r.Status == "succeeded" }
 	}
@@ -88,7 +91,7 @@ func TestCluster(t *testing.T) {
 	eventually(t, "fires go on without east", func() bool { return a.count("job=tick", by("west")) >= soFar+3 })
 
 	gate := filepath.Join(c.dir, "gate")
-	a.do(http.StatusCreated, http.MethodPost, "/api/v1/jobs", map[string]any{"name": "long", "cronExpr": "* * * * * * *",
+	a.do(http.StatusCreated, http.MethodPost, "/api/v1/jobs", map[string]any{"name": "long", "cronExpr": "* * * * * * *", "onLost": "abandon",
 		"command": "echo begun; while [ ! -e " + gate + " ]; do sleep 0.05; done"}, nil)
 	eventually(t, "the long job runs", func() bool { return a.count("job=long", status("running")) == 1 })
 	if code := west.end(syscall.SIGKILL); code != -1 {
@@ -106,6 +109,58 @@ func TestCluster(t *testing.T) {
 	a.do(http.StatusNoContent, http.MethodDelete, "/api/v1/jobs/long", nil, nil)
 	everyFireOnce(t, a.runs("job=tick"))
 	everyFireOnce(t, a.runs("job=long"))
+}
+
+// A worker dies and does not come back: the others take its fires over, write down what
+// it ran as lost, and run it again where the job wants that.
+func TestSurvivors(t *testing.T) {
+	c := newCluster(t)
+	a := c.master()
+	a.token = c.bootstrap()
+	eventually(t, "the master is ready", a.ready)
+	c.worker("east")
+	c.worker("north")
+	west := c.worker("west")
+	for i := range 12 {
+		a.do(http.StatusCreated, http.MethodPost, "/api/v1/jobs", map[string]any{"name": fmt.Sprintf("tick-%d", i), "cronExpr": "* * * * * * *", "command": "true"}, nil)
+	}
+	takes := func(worker string) func() bool {
+		return func() bool {
+			return a.count("", func(r run) bool { return r.WorkerName == worker && r.Status == "succeeded" }) > 0
+		}
+	}
+	for _, worker := range []string{"east", "north", "west"} {
+		eventually(t, worker+" takes its share", takes(worker))
+	}
+	long := func(name, onLost string) {
+		a.do(http.StatusCreated, http.MethodPost, "/api/v1/jobs", map[string]any{"name": name, "onLost": onLost, "lostAfter": "20s", "killGrace": "1s",
+			"command": `echo attempt $CARILLON_ATTEMPT; [ "$CARILLON_ATTEMPT" -gt 1 ] || sleep 600`}, nil)
+		a.do(http.StatusAccepted, http.MethodPost, "/api/v1/jobs/"+name+"/run", map[string]any{"worker": "west"}, nil)
+		eventually(t, name+" runs on west", func() bool {
+			return a.count("job="+name, func(r run) bool { return r.Status == "running" && r.WorkerName == "west" }) == 1
+		})
+	}
+	long("again", "rerun")
+	long("once", "abandon")
+	if code := west.end(syscall.SIGKILL); code != -1 {
+		t.Fatalf("west was killed, but ended with %d", code)
+	}
+	within(t, 2*time.Minute, "what west ran is lost", func() bool {
+		return a.count("job=again", status("lost")) == 1 && a.count("job=once", status("lost")) == 1
+	})
+	eventually(t, "it is run again where the job wants it", func() bool {
+		return a.count("job=again", func(r run) bool {
+			return r.Status == "succeeded" && r.Attempt == 2 && r.Cause == "rerun" && r.WorkerName != "west"
+		}) == 1
+	})
+	if n := a.count("job=once", func(run) bool { return true }); n != 1 {
+		t.Errorf("%d runs of the job that is not to be run again", n)
+	}
+	for i := range 12 {
+		name := fmt.Sprintf("tick-%d", i)
+		a.do(http.StatusNoContent, http.MethodDelete, "/api/v1/jobs/"+name, nil, nil)
+		everyFireOnce(t, a.runs("job="+name))
+	}
 }
 
 // Daemons start while their stores are away, and go on by themselves when these are back.

@@ -133,10 +133,15 @@ func (p *process) exit() int {
 // eventually waits for a condition of the processes under test.
 func eventually(t testing.TB, what string, condition func() bool) {
 	t.Helper()
-	deadline := time.Now().Add(time.Minute)
+	within(t, time.Minute, what, condition)
+}
+
+func within(t testing.TB, limit time.Duration, what string, condition func() bool) {
+	t.Helper()
+	deadline := time.Now().Add(limit)
 	for !condition() {
 		if time.Now().After(deadline) {
-			t.Fatalf("not within a minute: %s", what)
+			t.Fatalf("not within %v: %s", limit, what)
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
