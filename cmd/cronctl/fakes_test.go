@@ -33,6 +33,10 @@ type fakes struct {
 	output  map[string]string
 	killed  []string
 	notes   []string
+	asked   []common.TriggerRequest
+	ledger  []common.Fire
+	wanted  []runlog.FireQuery
+	workers common.WorkerSettings
 	writes  int
 	onAsk   func(f *fakes, run string) // called before a run is looked at
 }
@@ -132,18 +136,18 @@ func (f *fakes) Validate(_ context.Context, job common.Job) (common.Job, []commo
 	return job, faults, nil
 }
 
-func (f *fakes) Trigger(ctx context.Context, a common.Actor, name, note string) (common.Trigger, error) {
-	j, err := f.Get(ctx, name)
+func (f *fakes) Trigger(ctx context.Context, a common.Actor, r common.TriggerRequest) (common.Trigger, error) {
+	j, err := f.Get(ctx, r.Job)
 	if err != nil {
 		return common.Trigger{}, err
 	}
 	id := common.NewID()
-	t := common.Trigger{ID: id, Job: name, JobUID: common.NewID(), PlannedAt: time.Now(), Attempt: 1, Cause: common.CauseManual, By: a.Name, Note: note}
+	t := common.Trigger{ID: id, Job: r.Job, JobUID: common.NewID(), PlannedAt: time.Now(), Attempt: 1, Cause: common.CauseManual, By: a.Name, Note: r.Note}
 	t.Fire = common.TriggeredFire(t.JobUID, id)
 	run := t.AsRun()
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.notes = append(f.notes, note)
+	f.notes, f.asked = append(f.notes, r.Note), append(f.asked, r)
 	f.runs[run.ID] = &run
 	f.output[run.ID] = j.Command
 	return t, nil
@@ -199,9 +203,63 @@ func (f *fakes) Output(_ context.Context, run string, offset int64, limit int) (
 	return []common.Chunk{{Run: run, Offset: offset, Stream: common.Stdout, Data: []byte(part[:min(len(part), limit)])}}, nil
 }
 
-func (f *fakes) Workers(context.Context) ([]common.Registration, error) {
-	return []common.Registration{{Life: common.Life{Worker: "w1", Name: "alpha"}, Host: "host-a", Version: "1.0", Slots: 8, Running: 2,
-		StartedAt: time.Now(), Clock: time.Now(), Trouble: "the disk is full"}}, nil
+func (f *fakes) Pause(ctx context.Context, _ common.Actor, name string, r common.PauseRequest, _ common.Precondition) (common.JobState, error) {
+	return f.edit(ctx, name, func(j *common.Job) { j.Paused, j.PauseNote, j.PauseUntil = true, r.Note, r.Until })
+}
+
+func (f *fakes) Resume(ctx context.Context, _ common.Actor, name string, _ common.Precondition) (common.JobState, error) {
+	return f.edit(ctx, name, func(j *common.Job) { j.Paused, j.PauseNote, j.PauseUntil = false, "", nil })
+}
+
+func (f *fakes) edit(ctx context.Context, name string, change func(*common.Job)) (common.JobState, error) {
+	state, err := f.Get(ctx, name)
+	if err != nil {
+		return state, err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	change(&state.Job)
+	f.version++
+	state.Version = f.version
+	f.jobs[name] = state
+	return state, nil
+}
+
+func (f *fakes) Fires(_ context.Context, q runlog.FireQuery) (page runlog.FirePage, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.wanted = append(f.wanted, q)
+	for i := range f.ledger {
+		if !q.Matches(&f.ledger[i]) {
+			continue
+		}
+		if len(page.Fires) == q.Limit {
+			page.Next = &runlog.FireCursor{Position: runlog.PositionOfFire(&page.Fires[q.Limit-1]), Now: q.Now}
+			break
+		}
+		page.Fires = append(page.Fires, f.ledger[i])
+	}
+	return page, nil
+}
+
+func (f *fakes) Workers(context.Context) ([]common.Member, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return []common.Member{{Registration: common.Registration{Life: common.Life{Worker: "w1", Name: "alpha"}, Host: "host-a", Version: "1.0", Slots: 8, Running: 2,
+		Labels: map[string]string{"zone": "a"}, StartedAt: time.Now(), Clock: time.Now(), Trouble: "the disk is full", Lease: 7}, Settings: f.workers},
+		{Registration: common.Registration{Life: common.Life{Worker: "w2"}}, Settings: common.WorkerSettings{Drain: true}}}, nil
+}
+
+func (f *fakes) UpdateWorker(_ context.Context, _ common.Actor, _ string, change func(*common.WorkerSettings) error) (common.WorkerSettings, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	err := change(&f.workers)
+	return f.workers, err
+}
+
+func (f *fakes) Placement(context.Context, *common.Job) ([]httpapi.Candidate, *common.Reason, error) {
+	return []httpapi.Candidate{{Worker: "w3", Name: "gamma", Eligible: true, Rank: new(0)}, {Worker: "w4", Name: "delta", Eligible: true, Rank: new(1)},
+		{Worker: "w1", Name: "alpha", Reason: &common.Reason{Code: "trouble", Text: "it takes no runs: the disk is full"}}}, nil, nil
 }
 
 // end lets a run end. The caller holds the lock.

@@ -65,7 +65,7 @@ func (c *cli) getJobs() *cobra.Command {
 func (c *cli) showJobs(v any, items []json.RawMessage) error {
 	heads := []string{"NAME", "SCHEDULE", "ZONE", "NEXT", "COMMAND"}
 	if c.format == "wide" {
-		heads = []string{"NAME", "GROUP", "SCHEDULE", "ZONE", "NEXT", "VERSION", "UPDATED", "BY", "USER", "COMMAND", "TITLE"}
+		heads = []string{"NAME", "GROUP", "STATE", "SCHEDULE", "ZONE", "NEXT", "VERSION", "UPDATED", "BY", "USER", "COMMAND", "TITLE"}
 	}
 	return show(c, v, items, heads, func(j job) []string {
 		command := j.Command
@@ -73,16 +73,24 @@ func (c *cli) showJobs(v any, items []json.RawMessage) error {
 			command = strings.Join(j.Args, " ")
 		}
 		if c.format == "wide" {
-			return []string{j.Name, or(j.Group, "-"), or(j.CronExpr, "-"), or(j.Timezone, "-"), whenSet(j.Meta.NextFire),
+			return []string{j.Name, or(j.Group, "-"), or(stateOf(&j), "-"), or(j.CronExpr, "-"), or(j.Timezone, "-"), whenSet(j.Meta.NextFire),
 				fmt.Sprint(j.Meta.Version), when(j.Meta.UpdatedAt), or(text(j.Meta.UpdatedBy), "-"), or(j.User, "-"), command, j.Title}
 		}
-		return []string{j.Name, or(j.CronExpr, "-"), or(j.Timezone, "-"), whenSet(j.Meta.NextFire), cut(command, 60)}
+		return []string{j.Name, or(j.CronExpr, "-"), or(j.Timezone, "-"), nextOf(&j), cut(command, 60)}
 	})
+}
+
+// nextOf says when a job fires next, or why it does not.
+func nextOf(j *job) string {
+	if j.Meta.NextFire == nil && j.Meta.State != nil && *j.Meta.State != apiclient.JobMetaStateManual {
+		return string(*j.Meta.State)
+	}
+	return whenSet(j.Meta.NextFire)
 }
 
 func (c *cli) getRuns() *cobra.Command {
 	var params apiclient.ListRunsParams
-	var ofJob, worker, cause string
+	var ofJob, fire, worker, cause string
 	var statuses []string
 	var limit int
 	cmd := &cobra.Command{
@@ -99,7 +107,7 @@ func (c *cli) getRuns() *cobra.Command {
 				one, err := apiclient.Decode[json.RawMessage](api.GetRun(cmd.Context(), args[0]))
 				return c.one(one, err, c.showRuns)
 			}
-			params.Job, params.Worker = set(ofJob), set(worker)
+			params.Job, params.Fire, params.Worker = set(ofJob), set(fire), set(worker)
 			params.Cause = set(apiclient.ListRunsParamsCause(cause))
 			if len(statuses) > 0 {
 				list := make([]apiclient.ListRunsParamsStatus, len(statuses))
@@ -119,6 +127,7 @@ func (c *cli) getRuns() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&ofJob, "job", "", "only runs of this job")
+	cmd.Flags().StringVar(&fire, "fire", "", "only the attempts of the fire with this id")
 	cmd.Flags().StringVar(&worker, "worker", "", "only runs of the worker with this id")
 	cmd.Flags().StringVar(&cause, "cause", "", "only runs with this cause: cron, catchup, manual, retry or rerun")
 	cmd.Flags().StringSliceVar(&statuses, "status", nil, "only runs with one of these statuses")
@@ -184,22 +193,32 @@ func (c *cli) getWorkers() *cobra.Command {
 func (c *cli) showWorkers(v any, items []json.RawMessage) error {
 	heads := []string{"NAME", "HOST", "RUNNING", "SLOTS", "SINCE", "STATE"}
 	if c.format == "wide" {
-		heads = append(heads, "ID", "VERSION", "PID", "CLOCK")
+		heads = append(heads, "USED", "WEIGHT", "LABELS", "ID", "VERSION", "PID", "CLOCK", "AHEAD")
 	}
 	return show(c, v, items, heads, func(w apiclient.Worker) []string {
-		state := "ready"
-		switch {
-		case text(w.Trouble) != "":
-			state = text(w.Trouble)
-		case w.Draining != nil && *w.Draining:
-			state = "draining"
-		}
-		cells := []string{w.Name, w.Host, fmt.Sprint(w.Running), fmt.Sprint(w.Slots), when(w.StartedAt), state}
+		cells := []string{or(w.Name, w.Id), or(w.Host, "-"), fmt.Sprint(w.Running), fmt.Sprint(w.Slots), when(w.StartedAt), workerState(&w)}
 		if c.format == "wide" {
-			cells = append(cells, w.Id, w.Version, fmt.Sprint(w.Pid), when(w.Clock))
+			cells = append(cells, fmt.Sprint(w.Used), fmt.Sprint(w.Weight), labelsOf(w.Labels), w.Id, or(w.Version, "-"), fmt.Sprint(w.Pid), when(w.Clock),
+				fmt.Sprintf("%dms", w.SkewMs))
 		}
 		return cells
 	})
+}
+
+// workerState says whether a worker takes runs.
+func workerState(w *apiclient.Worker) string {
+	switch {
+	case w.Away != nil && *w.Away:
+		return "away"
+	case text(w.Trouble) != "":
+		return text(w.Trouble)
+	case w.Draining != nil && *w.Draining:
+		if w.Settings != nil && text(w.Settings.DrainNote) != "" {
+			return "draining: " + text(w.Settings.DrainNote)
+		}
+		return "draining"
+	}
+	return "ready"
 }
 
 // one shows a single thing like a list of one.

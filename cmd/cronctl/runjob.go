@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -13,14 +14,18 @@ import (
 
 func (c *cli) runJob() *cobra.Command {
 	var wait, follow, jobsCode bool
-	var note string
+	var note, worker, key string
+	var params []string
 	cmd := &cobra.Command{
 		Use:   "run JOB",
 		Short: "Run a job now",
 		Long: `Run a job now, beside its timetable. It prints the run's id. With --wait it waits
 for the run's end and exits with 0 if it succeeded and 1 if not; with --exit-code
-it exits with the command's own code. An interrupt ends the waiting, not the run.`,
+it exits with the command's own code. An interrupt ends the waiting, not the run.
+With --param it sets variables that the job lists. A script that may be started
+twice gives --idempotency-key: the same key within a day means the same run.`,
 		Example: `  cronctl run nightly-report --follow
+  cronctl run nightly-report --param DAY=2026-12-01 --worker north
   cronctl run backup --exit-code && echo done`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -32,7 +37,15 @@ it exits with the command's own code. An interrupt ends the waiting, not the run
 				return err
 			}
 			ctx := cmd.Context()
-			raw, err := apiclient.Decode[json.RawMessage](api.RunJob(ctx, args[0], apiclient.NoteBody{Note: set(note)}))
+			request := apiclient.RunRequest{Note: set(note), Worker: set(worker)}
+			if len(params) > 0 {
+				given, err := pairs("--param", params)
+				if err != nil {
+					return err
+				}
+				request.Params = &given
+			}
+			raw, err := apiclient.Decode[json.RawMessage](api.RunJob(ctx, args[0], &apiclient.RunJobParams{IdempotencyKey: set(key)}, request))
 			if err != nil {
 				return err
 			}
@@ -67,7 +80,23 @@ it exits with the command's own code. An interrupt ends the waiting, not the run
 	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "print what it prints, and wait for its end")
 	cmd.Flags().BoolVar(&jobsCode, "exit-code", false, "wait, and exit with the command's exit code")
 	cmd.Flags().StringVar(&note, "note", "", "why; kept with the run")
+	cmd.Flags().StringArrayVar(&params, "param", nil, "set a variable that the job lists, as NAME=VALUE; may stand more than once")
+	cmd.Flags().StringVar(&worker, "worker", "", "run it there and nowhere else: name or id of a worker")
+	cmd.Flags().StringVar(&key, "idempotency-key", "", "asked again with the same key within a day, it runs once")
 	return cmd
+}
+
+// pairs reads texts of the form NAME=VALUE; the last one of a name counts.
+func pairs(flag string, texts []string) (map[string]string, error) {
+	all := map[string]string{}
+	for _, text := range texts {
+		name, value, found := strings.Cut(text, "=")
+		if !found || name == "" {
+			return nil, &common.Error{Code: common.CodeInvalid, Message: fmt.Sprintf("%s %q is not NAME=VALUE", flag, common.Excerpt(text))}
+		}
+		all[name] = value
+	}
+	return all, nil
 }
 
 // leave says how to come back to a run that goes on.

@@ -159,7 +159,7 @@ func TestNextWorkersVersion(t *testing.T) {
 	s.run("next", "@daily", "-o", "json").want(t, exitOK, `"fires": [`)
 	s.run("get", "workers").want(t, exitOK, "alpha", "host-a", "the disk is full")
 	s.run("get", "worker", "w1", "-o", "wide").want(t, exitOK, "w1")
-	s.run("get", "worker", "w2").want(t, exitNotFound)
+	s.run("get", "worker", "w9").want(t, exitNotFound)
 	s.run("version").want(t, exitOK, "cronctl  dev", "1.2.3")
 }
 

@@ -17,6 +17,27 @@ import (
 	"github.com/oapi-codegen/runtime"
 )
 
+// Defines values for CatchUpPolicy.
+const (
+	All    CatchUpPolicy = "all"
+	Latest CatchUpPolicy = "latest"
+	None   CatchUpPolicy = "none"
+)
+
+// Valid indicates whether the value is a known member of the CatchUpPolicy enum.
+func (e CatchUpPolicy) Valid() bool {
+	switch e {
+	case All:
+		return true
+	case Latest:
+		return true
+	case None:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for DSTGap.
 const (
 	DSTGapRun  DSTGap = "run"
@@ -56,15 +77,132 @@ func (e DSTOverlap) Valid() bool {
 	}
 }
 
+// Defines values for DefinitionOnLost.
+const (
+	DefinitionOnLostAbandon DefinitionOnLost = "abandon"
+	DefinitionOnLostRerun   DefinitionOnLost = "rerun"
+)
+
+// Valid indicates whether the value is a known member of the DefinitionOnLost enum.
+func (e DefinitionOnLost) Valid() bool {
+	switch e {
+	case DefinitionOnLostAbandon:
+		return true
+	case DefinitionOnLostRerun:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for DefinitionOverlap.
 const (
-	DefinitionOverlapSkip DefinitionOverlap = "skip"
+	DefinitionOverlapAllow   DefinitionOverlap = "allow"
+	DefinitionOverlapQueue   DefinitionOverlap = "queue"
+	DefinitionOverlapReplace DefinitionOverlap = "replace"
+	DefinitionOverlapSkip    DefinitionOverlap = "skip"
 )
 
 // Valid indicates whether the value is a known member of the DefinitionOverlap enum.
 func (e DefinitionOverlap) Valid() bool {
 	switch e {
+	case DefinitionOverlapAllow:
+		return true
+	case DefinitionOverlapQueue:
+		return true
+	case DefinitionOverlapReplace:
+		return true
 	case DefinitionOverlapSkip:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for FireCause.
+const (
+	FireCauseCatchup FireCause = "catchup"
+	FireCauseCron    FireCause = "cron"
+	FireCauseManual  FireCause = "manual"
+	FireCauseRerun   FireCause = "rerun"
+	FireCauseRetry   FireCause = "retry"
+)
+
+// Valid indicates whether the value is a known member of the FireCause enum.
+func (e FireCause) Valid() bool {
+	switch e {
+	case FireCauseCatchup:
+		return true
+	case FireCauseCron:
+		return true
+	case FireCauseManual:
+		return true
+	case FireCauseRerun:
+		return true
+	case FireCauseRetry:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for FireStatus.
+const (
+	FireStatusFailed    FireStatus = "failed"
+	FireStatusKilled    FireStatus = "killed"
+	FireStatusLost      FireStatus = "lost"
+	FireStatusMissed    FireStatus = "missed"
+	FireStatusPlanned   FireStatus = "planned"
+	FireStatusRefused   FireStatus = "refused"
+	FireStatusRunning   FireStatus = "running"
+	FireStatusSkipped   FireStatus = "skipped"
+	FireStatusSucceeded FireStatus = "succeeded"
+	FireStatusTimedOut  FireStatus = "timed_out"
+	FireStatusWaiting   FireStatus = "waiting"
+)
+
+// Valid indicates whether the value is a known member of the FireStatus enum.
+func (e FireStatus) Valid() bool {
+	switch e {
+	case FireStatusFailed:
+		return true
+	case FireStatusKilled:
+		return true
+	case FireStatusLost:
+		return true
+	case FireStatusMissed:
+		return true
+	case FireStatusPlanned:
+		return true
+	case FireStatusRefused:
+		return true
+	case FireStatusRunning:
+		return true
+	case FireStatusSkipped:
+		return true
+	case FireStatusSucceeded:
+		return true
+	case FireStatusTimedOut:
+		return true
+	case FireStatusWaiting:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for JobOnLost.
+const (
+	JobOnLostAbandon JobOnLost = "abandon"
+	JobOnLostRerun   JobOnLost = "rerun"
+)
+
+// Valid indicates whether the value is a known member of the JobOnLost enum.
+func (e JobOnLost) Valid() bool {
+	switch e {
+	case JobOnLostAbandon:
+		return true
+	case JobOnLostRerun:
 		return true
 	default:
 		return false
@@ -73,13 +211,40 @@ func (e DefinitionOverlap) Valid() bool {
 
 // Defines values for JobOverlap.
 const (
-	JobOverlapSkip JobOverlap = "skip"
+	JobOverlapAllow   JobOverlap = "allow"
+	JobOverlapQueue   JobOverlap = "queue"
+	JobOverlapReplace JobOverlap = "replace"
+	JobOverlapSkip    JobOverlap = "skip"
 )
 
 // Valid indicates whether the value is a known member of the JobOverlap enum.
 func (e JobOverlap) Valid() bool {
 	switch e {
+	case JobOverlapAllow:
+		return true
+	case JobOverlapQueue:
+		return true
+	case JobOverlapReplace:
+		return true
 	case JobOverlapSkip:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for JobInputOnLost.
+const (
+	JobInputOnLostAbandon JobInputOnLost = "abandon"
+	JobInputOnLostRerun   JobInputOnLost = "rerun"
+)
+
+// Valid indicates whether the value is a known member of the JobInputOnLost enum.
+func (e JobInputOnLost) Valid() bool {
+	switch e {
+	case JobInputOnLostAbandon:
+		return true
+	case JobInputOnLostRerun:
 		return true
 	default:
 		return false
@@ -88,13 +253,46 @@ func (e JobOverlap) Valid() bool {
 
 // Defines values for JobInputOverlap.
 const (
-	JobInputOverlapSkip JobInputOverlap = "skip"
+	JobInputOverlapAllow   JobInputOverlap = "allow"
+	JobInputOverlapQueue   JobInputOverlap = "queue"
+	JobInputOverlapReplace JobInputOverlap = "replace"
+	JobInputOverlapSkip    JobInputOverlap = "skip"
 )
 
 // Valid indicates whether the value is a known member of the JobInputOverlap enum.
 func (e JobInputOverlap) Valid() bool {
 	switch e {
+	case JobInputOverlapAllow:
+		return true
+	case JobInputOverlapQueue:
+		return true
+	case JobInputOverlapReplace:
+		return true
 	case JobInputOverlapSkip:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for JobMetaState.
+const (
+	JobMetaStateActive JobMetaState = "active"
+	JobMetaStateDone   JobMetaState = "done"
+	JobMetaStateManual JobMetaState = "manual"
+	JobMetaStatePaused JobMetaState = "paused"
+)
+
+// Valid indicates whether the value is a known member of the JobMetaState enum.
+func (e JobMetaState) Valid() bool {
+	switch e {
+	case JobMetaStateActive:
+		return true
+	case JobMetaStateDone:
+		return true
+	case JobMetaStateManual:
+		return true
+	case JobMetaStatePaused:
 		return true
 	default:
 		return false
@@ -134,6 +332,30 @@ func (e MeRole) Valid() bool {
 	case Operator:
 		return true
 	case Viewer:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for PlacementStrategy.
+const (
+	Any    PlacementStrategy = "any"
+	Hash   PlacementStrategy = "hash"
+	Least  PlacementStrategy = "least"
+	Weight PlacementStrategy = "weight"
+)
+
+// Valid indicates whether the value is a known member of the PlacementStrategy enum.
+func (e PlacementStrategy) Valid() bool {
+	switch e {
+	case Any:
+		return true
+	case Hash:
+		return true
+	case Least:
+		return true
+	case Weight:
 		return true
 	default:
 		return false
@@ -278,6 +500,96 @@ func (e RunStatus) Valid() bool {
 	}
 }
 
+// Defines values for ListFiresParamsStatus.
+const (
+	ListFiresParamsStatusFailed    ListFiresParamsStatus = "failed"
+	ListFiresParamsStatusKilled    ListFiresParamsStatus = "killed"
+	ListFiresParamsStatusLost      ListFiresParamsStatus = "lost"
+	ListFiresParamsStatusMissed    ListFiresParamsStatus = "missed"
+	ListFiresParamsStatusPlanned   ListFiresParamsStatus = "planned"
+	ListFiresParamsStatusRefused   ListFiresParamsStatus = "refused"
+	ListFiresParamsStatusRunning   ListFiresParamsStatus = "running"
+	ListFiresParamsStatusSkipped   ListFiresParamsStatus = "skipped"
+	ListFiresParamsStatusSucceeded ListFiresParamsStatus = "succeeded"
+	ListFiresParamsStatusTimedOut  ListFiresParamsStatus = "timed_out"
+	ListFiresParamsStatusWaiting   ListFiresParamsStatus = "waiting"
+)
+
+// Valid indicates whether the value is a known member of the ListFiresParamsStatus enum.
+func (e ListFiresParamsStatus) Valid() bool {
+	switch e {
+	case ListFiresParamsStatusFailed:
+		return true
+	case ListFiresParamsStatusKilled:
+		return true
+	case ListFiresParamsStatusLost:
+		return true
+	case ListFiresParamsStatusMissed:
+		return true
+	case ListFiresParamsStatusPlanned:
+		return true
+	case ListFiresParamsStatusRefused:
+		return true
+	case ListFiresParamsStatusRunning:
+		return true
+	case ListFiresParamsStatusSkipped:
+		return true
+	case ListFiresParamsStatusSucceeded:
+		return true
+	case ListFiresParamsStatusTimedOut:
+		return true
+	case ListFiresParamsStatusWaiting:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ListJobFiresParamsStatus.
+const (
+	ListJobFiresParamsStatusFailed    ListJobFiresParamsStatus = "failed"
+	ListJobFiresParamsStatusKilled    ListJobFiresParamsStatus = "killed"
+	ListJobFiresParamsStatusLost      ListJobFiresParamsStatus = "lost"
+	ListJobFiresParamsStatusMissed    ListJobFiresParamsStatus = "missed"
+	ListJobFiresParamsStatusPlanned   ListJobFiresParamsStatus = "planned"
+	ListJobFiresParamsStatusRefused   ListJobFiresParamsStatus = "refused"
+	ListJobFiresParamsStatusRunning   ListJobFiresParamsStatus = "running"
+	ListJobFiresParamsStatusSkipped   ListJobFiresParamsStatus = "skipped"
+	ListJobFiresParamsStatusSucceeded ListJobFiresParamsStatus = "succeeded"
+	ListJobFiresParamsStatusTimedOut  ListJobFiresParamsStatus = "timed_out"
+	ListJobFiresParamsStatusWaiting   ListJobFiresParamsStatus = "waiting"
+)
+
+// Valid indicates whether the value is a known member of the ListJobFiresParamsStatus enum.
+func (e ListJobFiresParamsStatus) Valid() bool {
+	switch e {
+	case ListJobFiresParamsStatusFailed:
+		return true
+	case ListJobFiresParamsStatusKilled:
+		return true
+	case ListJobFiresParamsStatusLost:
+		return true
+	case ListJobFiresParamsStatusMissed:
+		return true
+	case ListJobFiresParamsStatusPlanned:
+		return true
+	case ListJobFiresParamsStatusRefused:
+		return true
+	case ListJobFiresParamsStatusRunning:
+		return true
+	case ListJobFiresParamsStatusSkipped:
+		return true
+	case ListJobFiresParamsStatusSucceeded:
+		return true
+	case ListJobFiresParamsStatusTimedOut:
+		return true
+	case ListJobFiresParamsStatusWaiting:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ListRunsParamsStatus.
 const (
 	ListRunsParamsStatusFailed    ListRunsParamsStatus = "failed"
@@ -371,6 +683,37 @@ type Accepted struct {
 	Run  string `json:"run"`
 }
 
+// Candidate defines model for Candidate.
+type Candidate struct {
+	// Eligible It may run the job now.
+	Eligible bool   `json:"eligible"`
+	Name     string `json:"name"`
+
+	// Rank Its place among the eligible ones; 0 runs the job, the others stand in for it.
+	Rank   *int64  `json:"rank,omitempty"`
+	Reason *Reason `json:"reason,omitempty"`
+
+	// Worker Id of the worker.
+	Worker string `json:"worker"`
+}
+
+// CatchUp defines model for CatchUp.
+type CatchUp struct {
+	// Max Only so many of them, the last ones; 10 where not given.
+	Max *int64 `json:"max,omitempty"`
+
+	// Policy Which of the fires that are past their start deadline still run; latest where not given.
+	Policy *CatchUpPolicy `json:"policy,omitempty"`
+
+	// Window Only those planned no longer ago than this; 1h where not given.
+	//
+	// Example: 1h
+	Window *string `json:"window,omitempty"`
+}
+
+// CatchUpPolicy Which of the fires that are past their start deadline still run; latest where not given.
+type CatchUpPolicy string
+
 // Check defines model for Check.
 type Check struct {
 	// Message What is wrong, where something is.
@@ -401,7 +744,8 @@ type DSTOverlap string
 // Definition defines model for Definition.
 type Definition struct {
 	// Args A program and its arguments, run without a shell.
-	Args *[]string `json:"args,omitempty"`
+	Args    *[]string `json:"args,omitempty"`
+	CatchUp *CatchUp  `json:"catchUp,omitempty"`
 
 	// Command Run by the shell. Either this or args is needed.
 	//
@@ -415,6 +759,9 @@ type Definition struct {
 	Description *string `json:"description,omitempty"`
 	Dst         *DST    `json:"dst,omitempty"`
 
+	// EndAt No fire after this time.
+	EndAt *time.Time `json:"endAt,omitempty"`
+
 	// Env Environment variables, at most 128.
 	Env *map[string]string `json:"env,omitempty"`
 
@@ -422,6 +769,11 @@ type Definition struct {
 	//
 	// Example: reports
 	Group *string `json:"group,omitempty"`
+
+	// Jitter Each fire is due up to this much later than planned, always the same for the same fire.
+	//
+	// Example: 30s
+	Jitter *string `json:"jitter,omitempty"`
 
 	// KillGrace Time between TERM and KILL; 10s where not given, at most 20s.
 	//
@@ -431,17 +783,53 @@ type Definition struct {
 	// Labels Words to select by, at most 32.
 	Labels *map[string]string `json:"labels,omitempty"`
 
+	// LostAfter How long a worker that cannot reach etcd lets its runs go on, and at least how long others wait before they take a run for lost; 60s where not given, 20s to 1h.
+	//
+	// Example: 60s
+	LostAfter *string `json:"lostAfter,omitempty"`
+
 	// Name Names the job; without '..'.
 	//
 	// Example: nightly-report
-	Name   string        `json:"name"`
-	Output *OutputPolicy `json:"output,omitempty"`
+	Name string `json:"name"`
 
-	// Overlap What happens to a fire while the earlier run still goes.
+	// OnLost What follows when a run was lost with its worker: the next attempt, or nothing; rerun where not given.
+	OnLost *DefinitionOnLost `json:"onLost,omitempty"`
+	Output *OutputPolicy     `json:"output,omitempty"`
+
+	// Overlap What happens to a fire while the earlier run still goes: it is written down as skipped, waits (one at most), kills that run, or runs beside it; skip where not given.
 	Overlap *DefinitionOverlap `json:"overlap,omitempty"`
+
+	// Params Variables that a trigger may set, by name.
+	Params *map[string]Param `json:"params,omitempty"`
+
+	// PauseNote Why it is paused.
+	PauseNote *string `json:"pauseNote,omitempty"`
+
+	// PauseUntil When it goes on by itself.
+	PauseUntil *time.Time `json:"pauseUntil,omitempty"`
+
+	// Paused Its fires are skipped, until pauseUntil where that is given; it can be run by hand.
+	Paused    *bool      `json:"paused,omitempty"`
+	Placement *Placement `json:"placement,omitempty"`
+
+	// Priority 9 first, where slots are scarce; 5 where not given.
+	Priority *int64 `json:"priority,omitempty"`
+	Retry    *Retry `json:"retry,omitempty"`
 
 	// Shell Absolute path of the shell; /bin/sh where not given.
 	Shell *string `json:"shell,omitempty"`
+
+	// Slots How many of its worker's slots a run takes; 1 where not given.
+	Slots *int64 `json:"slots,omitempty"`
+
+	// StartAt No fire before this time.
+	StartAt *time.Time `json:"startAt,omitempty"`
+
+	// StartDeadline Until so long after its planned time a fire is merely late; 5m where not given.
+	//
+	// Example: 5m
+	StartDeadline *string `json:"startDeadline,omitempty"`
 
 	// Stdin What the command reads on standard input.
 	Stdin *string `json:"stdin,omitempty"`
@@ -471,7 +859,10 @@ type Definition struct {
 	WorkDir *string `json:"workDir,omitempty"`
 }
 
-// DefinitionOverlap What happens to a fire while the earlier run still goes.
+// DefinitionOnLost What follows when a run was lost with its worker: the next attempt, or nothing; rerun where not given.
+type DefinitionOnLost string
+
+// DefinitionOverlap What happens to a fire while the earlier run still goes: it is written down as skipped, waits (one at most), kills that run, or runs beside it; skip where not given.
 type DefinitionOverlap string
 
 // Delays defines model for Delays.
@@ -514,6 +905,38 @@ type Fault struct {
 	Value interface{} `json:"value,omitempty"`
 }
 
+// Fire defines model for Fire.
+type Fire struct {
+	// Attempts Ids of its runs, the oldest first.
+	Attempts []string  `json:"attempts"`
+	Cause    FireCause `json:"cause"`
+
+	// DueAt When it may start, where that is later than planned.
+	DueAt *time.Time `json:"dueAt,omitempty"`
+	Gap   *Gap       `json:"gap,omitempty"`
+	Group *string    `json:"group,omitempty"`
+
+	// Id Names the fire; of a gap, the entry.
+	Id string `json:"id"`
+
+	// Job Name of the job.
+	Job string `json:"job"`
+
+	// JobUid Tells the job from others that had its name.
+	JobUid    string    `json:"jobUid"`
+	PlannedAt time.Time `json:"plannedAt"`
+	Reason    *Reason   `json:"reason,omitempty"`
+
+	// Status That of its last attempt; planned is in the future, waiting is due.
+	Status FireStatus `json:"status"`
+}
+
+// FireCause defines model for Fire.Cause.
+type FireCause string
+
+// FireStatus That of its last attempt; planned is in the future, waiting is due.
+type FireStatus string
+
 // Gap defines model for Gap.
 type Gap struct {
 	// Count How many they are.
@@ -529,7 +952,8 @@ type Gap struct {
 // Job defines model for Job.
 type Job struct {
 	// Args A program and its arguments, run without a shell.
-	Args *[]string `json:"args,omitempty"`
+	Args    *[]string `json:"args,omitempty"`
+	CatchUp *CatchUp  `json:"catchUp,omitempty"`
 
 	// Command Run by the shell. Either this or args is needed.
 	//
@@ -543,6 +967,9 @@ type Job struct {
 	Description *string `json:"description,omitempty"`
 	Dst         *DST    `json:"dst,omitempty"`
 
+	// EndAt No fire after this time.
+	EndAt *time.Time `json:"endAt,omitempty"`
+
 	// Env Environment variables, at most 128.
 	Env *map[string]string `json:"env,omitempty"`
 
@@ -551,6 +978,11 @@ type Job struct {
 	// Example: reports
 	Group *string `json:"group,omitempty"`
 
+	// Jitter Each fire is due up to this much later than planned, always the same for the same fire.
+	//
+	// Example: 30s
+	Jitter *string `json:"jitter,omitempty"`
+
 	// KillGrace Time between TERM and KILL; 10s where not given, at most 20s.
 	//
 	// Example: 10s
@@ -558,19 +990,55 @@ type Job struct {
 
 	// Labels Words to select by, at most 32.
 	Labels *map[string]string `json:"labels,omitempty"`
-	Meta   JobMeta            `json:"meta"`
+
+	// LostAfter How long a worker that cannot reach etcd lets its runs go on, and at least how long others wait before they take a run for lost; 60s where not given, 20s to 1h.
+	//
+	// Example: 60s
+	LostAfter *string `json:"lostAfter,omitempty"`
+	Meta      JobMeta `json:"meta"`
 
 	// Name Names the job; without '..'.
 	//
 	// Example: nightly-report
-	Name   string        `json:"name"`
+	Name string `json:"name"`
+
+	// OnLost What follows when a run was lost with its worker: the next attempt, or nothing; rerun where not given.
+	OnLost *JobOnLost    `json:"onLost,omitempty"`
 	Output *OutputPolicy `json:"output,omitempty"`
 
-	// Overlap What happens to a fire while the earlier run still goes.
+	// Overlap What happens to a fire while the earlier run still goes: it is written down as skipped, waits (one at most), kills that run, or runs beside it; skip where not given.
 	Overlap *JobOverlap `json:"overlap,omitempty"`
+
+	// Params Variables that a trigger may set, by name.
+	Params *map[string]Param `json:"params,omitempty"`
+
+	// PauseNote Why it is paused.
+	PauseNote *string `json:"pauseNote,omitempty"`
+
+	// PauseUntil When it goes on by itself.
+	PauseUntil *time.Time `json:"pauseUntil,omitempty"`
+
+	// Paused Its fires are skipped, until pauseUntil where that is given; it can be run by hand.
+	Paused    *bool      `json:"paused,omitempty"`
+	Placement *Placement `json:"placement,omitempty"`
+
+	// Priority 9 first, where slots are scarce; 5 where not given.
+	Priority *int64 `json:"priority,omitempty"`
+	Retry    *Retry `json:"retry,omitempty"`
 
 	// Shell Absolute path of the shell; /bin/sh where not given.
 	Shell *string `json:"shell,omitempty"`
+
+	// Slots How many of its worker's slots a run takes; 1 where not given.
+	Slots *int64 `json:"slots,omitempty"`
+
+	// StartAt No fire before this time.
+	StartAt *time.Time `json:"startAt,omitempty"`
+
+	// StartDeadline Until so long after its planned time a fire is merely late; 5m where not given.
+	//
+	// Example: 5m
+	StartDeadline *string `json:"startDeadline,omitempty"`
 
 	// Stdin What the command reads on standard input.
 	Stdin *string `json:"stdin,omitempty"`
@@ -600,13 +1068,17 @@ type Job struct {
 	WorkDir *string `json:"workDir,omitempty"`
 }
 
-// JobOverlap What happens to a fire while the earlier run still goes.
+// JobOnLost What follows when a run was lost with its worker: the next attempt, or nothing; rerun where not given.
+type JobOnLost string
+
+// JobOverlap What happens to a fire while the earlier run still goes: it is written down as skipped, waits (one at most), kills that run, or runs beside it; skip where not given.
 type JobOverlap string
 
 // JobInput defines model for JobInput.
 type JobInput struct {
 	// Args A program and its arguments, run without a shell.
-	Args *[]string `json:"args,omitempty"`
+	Args    *[]string `json:"args,omitempty"`
+	CatchUp *CatchUp  `json:"catchUp,omitempty"`
 
 	// Command Run by the shell. Either this or args is needed.
 	//
@@ -620,6 +1092,9 @@ type JobInput struct {
 	Description *string `json:"description,omitempty"`
 	Dst         *DST    `json:"dst,omitempty"`
 
+	// EndAt No fire after this time.
+	EndAt *time.Time `json:"endAt,omitempty"`
+
 	// Env Environment variables, at most 128.
 	Env *map[string]string `json:"env,omitempty"`
 
@@ -628,6 +1103,11 @@ type JobInput struct {
 	// Example: reports
 	Group *string `json:"group,omitempty"`
 
+	// Jitter Each fire is due up to this much later than planned, always the same for the same fire.
+	//
+	// Example: 30s
+	Jitter *string `json:"jitter,omitempty"`
+
 	// KillGrace Time between TERM and KILL; 10s where not given, at most 20s.
 	//
 	// Example: 10s
@@ -635,19 +1115,55 @@ type JobInput struct {
 
 	// Labels Words to select by, at most 32.
 	Labels *map[string]string `json:"labels,omitempty"`
-	Meta   *JobMeta           `json:"meta,omitempty"`
+
+	// LostAfter How long a worker that cannot reach etcd lets its runs go on, and at least how long others wait before they take a run for lost; 60s where not given, 20s to 1h.
+	//
+	// Example: 60s
+	LostAfter *string  `json:"lostAfter,omitempty"`
+	Meta      *JobMeta `json:"meta,omitempty"`
 
 	// Name Names the job; without '..'.
 	//
 	// Example: nightly-report
-	Name   string        `json:"name"`
-	Output *OutputPolicy `json:"output,omitempty"`
+	Name string `json:"name"`
 
-	// Overlap What happens to a fire while the earlier run still goes.
+	// OnLost What follows when a run was lost with its worker: the next attempt, or nothing; rerun where not given.
+	OnLost *JobInputOnLost `json:"onLost,omitempty"`
+	Output *OutputPolicy   `json:"output,omitempty"`
+
+	// Overlap What happens to a fire while the earlier run still goes: it is written down as skipped, waits (one at most), kills that run, or runs beside it; skip where not given.
 	Overlap *JobInputOverlap `json:"overlap,omitempty"`
+
+	// Params Variables that a trigger may set, by name.
+	Params *map[string]Param `json:"params,omitempty"`
+
+	// PauseNote Why it is paused.
+	PauseNote *string `json:"pauseNote,omitempty"`
+
+	// PauseUntil When it goes on by itself.
+	PauseUntil *time.Time `json:"pauseUntil,omitempty"`
+
+	// Paused Its fires are skipped, until pauseUntil where that is given; it can be run by hand.
+	Paused    *bool      `json:"paused,omitempty"`
+	Placement *Placement `json:"placement,omitempty"`
+
+	// Priority 9 first, where slots are scarce; 5 where not given.
+	Priority *int64 `json:"priority,omitempty"`
+	Retry    *Retry `json:"retry,omitempty"`
 
 	// Shell Absolute path of the shell; /bin/sh where not given.
 	Shell *string `json:"shell,omitempty"`
+
+	// Slots How many of its worker's slots a run takes; 1 where not given.
+	Slots *int64 `json:"slots,omitempty"`
+
+	// StartAt No fire before this time.
+	StartAt *time.Time `json:"startAt,omitempty"`
+
+	// StartDeadline Until so long after its planned time a fire is merely late; 5m where not given.
+	//
+	// Example: 5m
+	StartDeadline *string `json:"startDeadline,omitempty"`
 
 	// Stdin What the command reads on standard input.
 	Stdin *string `json:"stdin,omitempty"`
@@ -677,7 +1193,10 @@ type JobInput struct {
 	WorkDir *string `json:"workDir,omitempty"`
 }
 
-// JobInputOverlap What happens to a fire while the earlier run still goes.
+// JobInputOnLost What follows when a run was lost with its worker: the next attempt, or nothing; rerun where not given.
+type JobInputOnLost string
+
+// JobInputOverlap What happens to a fire while the earlier run still goes: it is written down as skipped, waits (one at most), kills that run, or runs beside it; skip where not given.
 type JobInputOverlap string
 
 // JobMeta defines model for JobMeta.
@@ -687,6 +1206,12 @@ type JobMeta struct {
 	// NextFire When it fires next, in its zone; absent where it does not.
 	NextFire *time.Time `json:"nextFire,omitempty"`
 
+	// Paused It is paused just now.
+	Paused *bool `json:"paused,omitempty"`
+
+	// State done: it fires no more; manual: it has no timetable. Always answered.
+	State *JobMetaState `json:"state,omitempty"`
+
 	// Uid Tells the job from others that had its name.
 	Uid       string    `json:"uid"`
 	UpdatedAt time.Time `json:"updatedAt"`
@@ -695,6 +1220,9 @@ type JobMeta struct {
 	// Version Grows with each change; the ETag.
 	Version int64 `json:"version"`
 }
+
+// JobMetaState done: it fires no more; manual: it has no timetable. Always answered.
+type JobMetaState string
 
 // Liveness defines model for Liveness.
 type Liveness struct {
@@ -749,6 +1277,14 @@ type OutputPolicy struct {
 	Max *string `json:"max,omitempty"`
 }
 
+// PageFire defines model for PageFire.
+type PageFire struct {
+	Items []Fire `json:"items"`
+
+	// NextCursor Where the next page begins; absent on the last one.
+	NextCursor *string `json:"nextCursor,omitempty"`
+}
+
 // PageJob defines model for PageJob.
 type PageJob struct {
 	Items []Job `json:"items"`
@@ -772,6 +1308,44 @@ type PageWorker struct {
 	// NextCursor Where the next page begins; absent on the last one.
 	NextCursor *string `json:"nextCursor,omitempty"`
 }
+
+// Param defines model for Param.
+type Param struct {
+	// Default The value where the trigger gives none.
+	Default     *string `json:"default,omitempty"`
+	Description *string `json:"description,omitempty"`
+
+	// Pattern A regular expression (RE2) that the whole value must match.
+	//
+	// Example: [a-z0-9-]+
+	Pattern *string `json:"pattern,omitempty"`
+}
+
+// PauseRequest defines model for PauseRequest.
+type PauseRequest struct {
+	// Note Why; shown with the job.
+	Note string `json:"note"`
+
+	// Until When it goes on by itself; when it is resumed where not given.
+	Until *time.Time `json:"until,omitempty"`
+}
+
+// Placement defines model for Placement.
+type Placement struct {
+	// Selector Only workers whose labels match.
+	//
+	// Example: zone=a,disk!=slow
+	Selector *string `json:"selector,omitempty"`
+
+	// Strategy How the workers that may run it are ranked; hash where not given.
+	Strategy *PlacementStrategy `json:"strategy,omitempty"`
+
+	// Workers Only these workers, by name or id.
+	Workers *[]string `json:"workers,omitempty"`
+}
+
+// PlacementStrategy How the workers that may run it are ranked; hash where not given.
+type PlacementStrategy string
 
 // Preview defines model for Preview.
 type Preview struct {
@@ -841,6 +1415,13 @@ type Problem struct {
 // ProblemCode What went wrong, for programs; stable.
 type ProblemCode string
 
+// Ranking defines model for Ranking.
+type Ranking struct {
+	// Items All live workers: those that may run it in rank, then the others.
+	Items  []Candidate `json:"items"`
+	Reason *Reason     `json:"reason,omitempty"`
+}
+
 // Readiness defines model for Readiness.
 type Readiness struct {
 	// Checks What was looked at; only for those who are logged in.
@@ -863,6 +1444,28 @@ type Reason struct {
 	Text string `json:"text"`
 }
 
+// Retry defines model for Retry.
+type Retry struct {
+	// Backoff The pause before the first retry; it doubles each time; 5s where not given.
+	//
+	// Example: 5s
+	Backoff *string `json:"backoff,omitempty"`
+
+	// Elsewhere Prefer another worker; true where not given.
+	Elsewhere *bool `json:"elsewhere,omitempty"`
+
+	// ExitCodes Only these exit codes are tried again; all failures where not given.
+	ExitCodes *[]int64 `json:"exitCodes,omitempty"`
+
+	// Max How often a failed run is tried again; 0 where not given.
+	Max *int64 `json:"max,omitempty"`
+
+	// MaxBackoff The longest pause; 5m where not given.
+	//
+	// Example: 5m
+	MaxBackoff *string `json:"maxBackoff,omitempty"`
+}
+
 // Run defines model for Run.
 type Run struct {
 	// Attempt 1 is the first; 0 stands for a fire that did not run.
@@ -871,8 +1474,11 @@ type Run struct {
 	ClaimedAt  *time.Time `json:"claimedAt,omitempty"`
 	CpuSeconds *float64   `json:"cpuSeconds,omitempty"`
 	Delays     *Delays    `json:"delays,omitempty"`
-	EndedAt    *time.Time `json:"endedAt,omitempty"`
-	ExitCode   *int64     `json:"exitCode,omitempty"`
+
+	// DueAt When a waiting run may start, where that is later than planned.
+	DueAt    *time.Time `json:"dueAt,omitempty"`
+	EndedAt  *time.Time `json:"endedAt,omitempty"`
+	ExitCode *int64     `json:"exitCode,omitempty"`
 
 	// Fire Names the fire that the run is for; attempts share it.
 	Fire  string  `json:"fire"`
@@ -897,9 +1503,12 @@ type Run struct {
 	OutputBytes int64 `json:"outputBytes"`
 
 	// OutputTruncated The middle of the output was not kept.
-	OutputTruncated *bool     `json:"outputTruncated,omitempty"`
-	PlannedAt       time.Time `json:"plannedAt"`
-	Reason          *Reason   `json:"reason,omitempty"`
+	OutputTruncated *bool `json:"outputTruncated,omitempty"`
+
+	// Params Variables that its trigger set.
+	Params    *map[string]string `json:"params,omitempty"`
+	PlannedAt time.Time          `json:"plannedAt"`
+	Reason    *Reason            `json:"reason,omitempty"`
 
 	// Signal The signal that ended the command.
 	Signal      *string    `json:"signal,omitempty"`
@@ -918,6 +1527,18 @@ type RunCause string
 // RunStatus defines model for Run.Status.
 type RunStatus string
 
+// RunRequest defines model for RunRequest.
+type RunRequest struct {
+	// Note Why; shown with the run.
+	Note *string `json:"note,omitempty"`
+
+	// Params Variables of the run; only those that the job lists.
+	Params *map[string]string `json:"params,omitempty"`
+
+	// Worker Run it there and nowhere else: name or id of a worker.
+	Worker *string `json:"worker,omitempty"`
+}
+
 // Validation defines model for Validation.
 type Validation struct {
 	// Faults All that is wrong; locations are those of a body.
@@ -934,28 +1555,97 @@ type Version struct {
 
 // Worker defines model for Worker.
 type Worker struct {
+	// Away It is not alive: only its settings are known.
+	Away *bool `json:"away,omitempty"`
+
 	// Clock Its wall clock when it last wrote.
 	Clock time.Time `json:"clock"`
 
-	// Draining It takes no new runs and is about to stop.
-	Draining *bool              `json:"draining,omitempty"`
-	Host     string             `json:"host"`
-	Id       string             `json:"id"`
-	Labels   *map[string]string `json:"labels,omitempty"`
-	Name     string             `json:"name"`
-	Pid      int64              `json:"pid"`
+	// Draining It takes no new runs: it is about to stop, or an operator wants it so.
+	Draining *bool  `json:"draining,omitempty"`
+	Host     string `json:"host"`
+	Id       string `json:"id"`
 
-	// Running How many it has just now.
-	Running int64 `json:"running"`
+	// Labels What jobs select it by.
+	Labels *map[string]string `json:"labels,omitempty"`
+	Name   string             `json:"name"`
+	Pid    int64              `json:"pid"`
 
-	// Slots How many runs it takes at a time.
+	// Running How many runs it has just now.
+	Running  int64           `json:"running"`
+	Settings *WorkerSettings `json:"settings,omitempty"`
+
+	// SkewMs How many milliseconds its clock is ahead of the cluster's, as far as it knows.
+	SkewMs int64 `json:"skewMs"`
+
+	// Slots How much it takes at a time.
 	Slots     int64     `json:"slots"`
 	StartedAt time.Time `json:"startedAt"`
 
 	// Trouble Why it takes no runs, if it does not.
 	Trouble *string `json:"trouble,omitempty"`
-	Version string  `json:"version"`
+
+	// Used How many of its slots are taken.
+	Used    int64  `json:"used"`
+	Version string `json:"version"`
+
+	// Weight Its share under the strategy weight.
+	Weight int64 `json:"weight"`
 }
+
+// WorkerPatch defines model for WorkerPatch.
+type WorkerPatch struct {
+	// Labels What jobs select it by, at most 32; null for its own.
+	Labels *map[string]string `json:"labels,omitempty"`
+
+	// Slots How much it takes at a time; null for its own.
+	Slots *int64 `json:"slots,omitempty"`
+
+	// Weight Its share under the strategy weight; null for 1.
+	Weight *int64 `json:"weight,omitempty"`
+}
+
+// WorkerSettings defines model for WorkerSettings.
+type WorkerSettings struct {
+	// Drain It is to take no new runs.
+	Drain *bool `json:"drain,omitempty"`
+
+	// DrainNote Why.
+	DrainNote *string `json:"drainNote,omitempty"`
+
+	// Labels In place of its own.
+	Labels *map[string]string `json:"labels,omitempty"`
+
+	// Slots In place of its own.
+	Slots     *int64     `json:"slots,omitempty"`
+	UpdatedAt *time.Time `json:"updatedAt,omitempty"`
+	UpdatedBy *string    `json:"updatedBy,omitempty"`
+	Weight    *int64     `json:"weight,omitempty"`
+}
+
+// ListFiresParams defines parameters for ListFires.
+type ListFiresParams struct {
+	// From Only fires planned at this time or later.
+	From *time.Time `form:"from,omitempty" json:"from,omitempty"`
+
+	// To Only fires planned before this time; where it lies in the future, the planned fires until then are listed too. Now where not given.
+	To *time.Time `form:"to,omitempty" json:"to,omitempty"`
+
+	// Status Only fires with one of these, separated by commas.
+	Status *[]ListFiresParamsStatus `form:"status,omitempty" json:"status,omitempty"`
+
+	// Limit How many to list; a page may hold less and have a next one.
+	Limit *int64 `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor nextCursor of the page before.
+	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Group Only fires of jobs of this group.
+	Group *string `form:"group,omitempty" json:"group,omitempty"`
+}
+
+// ListFiresParamsStatus defines parameters for ListFires.
+type ListFiresParamsStatus string
 
 // ListJobsParams defines parameters for ListJobs.
 type ListJobsParams struct {
@@ -990,6 +1680,45 @@ type PutJobParams struct {
 	IfNoneMatch *string `json:"If-None-Match,omitempty"`
 }
 
+// ListJobFiresParams defines parameters for ListJobFires.
+type ListJobFiresParams struct {
+	// From Only fires planned at this time or later.
+	From *time.Time `form:"from,omitempty" json:"from,omitempty"`
+
+	// To Only fires planned before this time; where it lies in the future, the planned fires until then are listed too. Now where not given.
+	To *time.Time `form:"to,omitempty" json:"to,omitempty"`
+
+	// Status Only fires with one of these, separated by commas.
+	Status *[]ListJobFiresParamsStatus `form:"status,omitempty" json:"status,omitempty"`
+
+	// Limit How many to list; a page may hold less and have a next one.
+	Limit *int64 `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor nextCursor of the page before.
+	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// ListJobFiresParamsStatus defines parameters for ListJobFires.
+type ListJobFiresParamsStatus string
+
+// PauseJobParams defines parameters for PauseJob.
+type PauseJobParams struct {
+	// IfMatch Only if the job's ETag is this one.
+	IfMatch *string `json:"If-Match,omitempty"`
+}
+
+// ResumeJobParams defines parameters for ResumeJob.
+type ResumeJobParams struct {
+	// IfMatch Only if the job's ETag is this one.
+	IfMatch *string `json:"If-Match,omitempty"`
+}
+
+// RunJobParams defines parameters for RunJob.
+type RunJobParams struct {
+	// IdempotencyKey Asked again with the same key within a day, the job is run once and the answer is the same.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
+
 // ListRunsParams defines parameters for ListRuns.
 type ListRunsParams struct {
 	// Job Only runs of this job.
@@ -1000,6 +1729,9 @@ type ListRunsParams struct {
 
 	// Worker Only runs of the worker with this id.
 	Worker *string `form:"worker,omitempty" json:"worker,omitempty"`
+
+	// Fire Only the attempts of this fire.
+	Fire *string `form:"fire,omitempty" json:"fire,omitempty"`
 
 	// Cause Only runs with this cause.
 	Cause *ListRunsParamsCause `form:"cause,omitempty" json:"cause,omitempty"`
@@ -1062,14 +1794,23 @@ type ValidateJobJSONRequestBody = JobInput
 // PutJobJSONRequestBody defines body for PutJob for application/json ContentType.
 type PutJobJSONRequestBody = JobInput
 
+// PauseJobJSONRequestBody defines body for PauseJob for application/json ContentType.
+type PauseJobJSONRequestBody = PauseRequest
+
 // RunJobJSONRequestBody defines body for RunJob for application/json ContentType.
-type RunJobJSONRequestBody = NoteBody
+type RunJobJSONRequestBody = RunRequest
 
 // KillRunJSONRequestBody defines body for KillRun for application/json ContentType.
 type KillRunJSONRequestBody = NoteBody
 
 // PreviewScheduleJSONRequestBody defines body for PreviewSchedule for application/json ContentType.
 type PreviewScheduleJSONRequestBody = PreviewRequest
+
+// PatchWorkerJSONRequestBody defines body for PatchWorker for application/json ContentType.
+type PatchWorkerJSONRequestBody = WorkerPatch
+
+// DrainWorkerJSONRequestBody defines body for DrainWorker for application/json ContentType.
+type DrainWorkerJSONRequestBody = NoteBody
 
 // RequestEditorFn is the function signature for the RequestEditor callback function
 type RequestEditorFn func(ctx context.Context, req *http.Request) error
@@ -1169,6 +1910,11 @@ type ClientInterface interface {
 	// Corresponds with GET /api/v1/auth/me (the `Me` operationId).
 	Me(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ListFires The ledger and the planned future of all jobs, the newest first
+	//
+	// Corresponds with GET /api/v1/fires (the `ListFires` operationId).
+	ListFires(ctx context.Context, params *ListFiresParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListJobs Jobs, by name
 	//
 	// Corresponds with GET /api/v1/jobs (the `ListJobs` operationId).
@@ -1226,19 +1972,48 @@ type ClientInterface interface {
 	// Corresponds with PUT /api/v1/jobs/{name} (the `PutJob` operationId).
 	PutJob(ctx context.Context, name string, params *PutJobParams, body PutJobJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ListJobFires The ledger and the planned future of a job, the newest first
+	//
+	// Corresponds with GET /api/v1/jobs/{name}/fires (the `ListJobFires` operationId).
+	ListJobFires(ctx context.Context, name string, params *ListJobFiresParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PauseJobWithBody Let a job not fire
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/jobs/{name}/pause (the `PauseJob` operationId).
+	PauseJobWithBody(ctx context.Context, name string, params *PauseJobParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PauseJob Let a job not fire
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/jobs/{name}/pause (the `PauseJob` operationId).
+	PauseJob(ctx context.Context, name string, params *PauseJobParams, body PauseJobJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetPlacement Who would run a job now, and why the others would not
+	//
+	// Corresponds with GET /api/v1/jobs/{name}/placement (the `GetPlacement` operationId).
+	GetPlacement(ctx context.Context, name string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ResumeJob Let a paused job fire again
+	//
+	// Corresponds with POST /api/v1/jobs/{name}/resume (the `ResumeJob` operationId).
+	ResumeJob(ctx context.Context, name string, params *ResumeJobParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// RunJobWithBody Run a job now
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /api/v1/jobs/{name}/run (the `RunJob` operationId).
-	RunJobWithBody(ctx context.Context, name string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+	RunJobWithBody(ctx context.Context, name string, params *RunJobParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// RunJob Run a job now
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /api/v1/jobs/{name}/run (the `RunJob` operationId).
-	RunJob(ctx context.Context, name string, body RunJobJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+	RunJob(ctx context.Context, name string, params *RunJobParams, body RunJobJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListRuns Runs, the newest first
 	//
@@ -1283,7 +2058,7 @@ type ClientInterface interface {
 	// Corresponds with POST /api/v1/schedules/preview (the `PreviewSchedule` operationId).
 	PreviewSchedule(ctx context.Context, params *PreviewScheduleParams, body PreviewScheduleJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListWorkers Workers that are alive
+	// ListWorkers Workers that are alive, or have settings
 	//
 	// Corresponds with GET /api/v1/workers (the `ListWorkers` operationId).
 	ListWorkers(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -1292,6 +2067,39 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /api/v1/workers/{id} (the `GetWorker` operationId).
 	GetWorker(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PatchWorkerWithBody Set a worker's labels, slots and weight
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PATCH /api/v1/workers/{id} (the `PatchWorker` operationId).
+	PatchWorkerWithBody(ctx context.Context, id string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PatchWorker Set a worker's labels, slots and weight
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PATCH /api/v1/workers/{id} (the `PatchWorker` operationId).
+	PatchWorker(ctx context.Context, id string, body PatchWorkerJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DrainWorkerWithBody Let a worker take no new runs
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/workers/{id}/drain (the `DrainWorker` operationId).
+	DrainWorkerWithBody(ctx context.Context, id string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DrainWorker Let a worker take no new runs
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/workers/{id}/drain (the `DrainWorker` operationId).
+	DrainWorker(ctx context.Context, id string, body DrainWorkerJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// UndrainWorker Let a worker take runs again
+	//
+	// Corresponds with POST /api/v1/workers/{id}/undrain (the `UndrainWorker` operationId).
+	UndrainWorker(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// Healthz Whether the process answers
 	//
@@ -1363,6 +2171,21 @@ func (c *Client) Logout(ctx context.Context, reqEditors ...RequestEditorFn) (*ht
 // Corresponds with GET /api/v1/auth/me (the `Me` operationId).
 func (c *Client) Me(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewMeRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListFires The ledger and the planned future of all jobs, the newest first
+//
+// Corresponds with GET /api/v1/fires (the `ListFires` operationId).
+func (c *Client) ListFires(ctx context.Context, params *ListFiresParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListFiresRequest(c.Server, params)
 	if err != nil {
 		return nil, err
 	}
@@ -1520,13 +2343,92 @@ func (c *Client) PutJob(ctx context.Context, name string, params *PutJobParams, 
 	return c.Client.Do(req)
 }
 
+// ListJobFires The ledger and the planned future of a job, the newest first
+//
+// Corresponds with GET /api/v1/jobs/{name}/fires (the `ListJobFires` operationId).
+func (c *Client) ListJobFires(ctx context.Context, name string, params *ListJobFiresParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListJobFiresRequest(c.Server, name, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PauseJobWithBody Let a job not fire
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/jobs/{name}/pause (the `PauseJob` operationId).
+func (c *Client) PauseJobWithBody(ctx context.Context, name string, params *PauseJobParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPauseJobRequestWithBody(c.Server, name, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PauseJob Let a job not fire
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/jobs/{name}/pause (the `PauseJob` operationId).
+func (c *Client) PauseJob(ctx context.Context, name string, params *PauseJobParams, body PauseJobJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPauseJobRequest(c.Server, name, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetPlacement Who would run a job now, and why the others would not
+//
+// Corresponds with GET /api/v1/jobs/{name}/placement (the `GetPlacement` operationId).
+func (c *Client) GetPlacement(ctx context.Context, name string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetPlacementRequest(c.Server, name)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ResumeJob Let a paused job fire again
+//
+// Corresponds with POST /api/v1/jobs/{name}/resume (the `ResumeJob` operationId).
+func (c *Client) ResumeJob(ctx context.Context, name string, params *ResumeJobParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewResumeJobRequest(c.Server, name, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // RunJobWithBody Run a job now
 //
 // Takes any type of body and a specified content type.
 //
 // Corresponds with POST /api/v1/jobs/{name}/run (the `RunJob` operationId).
-func (c *Client) RunJobWithBody(ctx context.Context, name string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewRunJobRequestWithBody(c.Server, name, contentType, body)
+func (c *Client) RunJobWithBody(ctx context.Context, name string, params *RunJobParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRunJobRequestWithBody(c.Server, name, params, contentType, body)
 	if err != nil {
 		return nil, err
 	}
@@ -1542,8 +2444,8 @@ func (c *Client) RunJobWithBody(ctx context.Context, name string, contentType st
 // Takes a body of the `application/json` content type.
 //
 // Corresponds with POST /api/v1/jobs/{name}/run (the `RunJob` operationId).
-func (c *Client) RunJob(ctx context.Context, name string, body RunJobJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewRunJobRequest(c.Server, name, body)
+func (c *Client) RunJob(ctx context.Context, name string, params *RunJobParams, body RunJobJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRunJobRequest(c.Server, name, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -1667,7 +2569,7 @@ func (c *Client) PreviewSchedule(ctx context.Context, params *PreviewSchedulePar
 	return c.Client.Do(req)
 }
 
-// ListWorkers Workers that are alive
+// ListWorkers Workers that are alive, or have settings
 //
 // Corresponds with GET /api/v1/workers (the `ListWorkers` operationId).
 func (c *Client) ListWorkers(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -1687,6 +2589,89 @@ func (c *Client) ListWorkers(ctx context.Context, reqEditors ...RequestEditorFn)
 // Corresponds with GET /api/v1/workers/{id} (the `GetWorker` operationId).
 func (c *Client) GetWorker(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetWorkerRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PatchWorkerWithBody Set a worker's labels, slots and weight
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PATCH /api/v1/workers/{id} (the `PatchWorker` operationId).
+func (c *Client) PatchWorkerWithBody(ctx context.Context, id string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPatchWorkerRequestWithBody(c.Server, id, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PatchWorker Set a worker's labels, slots and weight
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PATCH /api/v1/workers/{id} (the `PatchWorker` operationId).
+func (c *Client) PatchWorker(ctx context.Context, id string, body PatchWorkerJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPatchWorkerRequest(c.Server, id, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DrainWorkerWithBody Let a worker take no new runs
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/workers/{id}/drain (the `DrainWorker` operationId).
+func (c *Client) DrainWorkerWithBody(ctx context.Context, id string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDrainWorkerRequestWithBody(c.Server, id, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DrainWorker Let a worker take no new runs
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/workers/{id}/drain (the `DrainWorker` operationId).
+func (c *Client) DrainWorker(ctx context.Context, id string, body DrainWorkerJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDrainWorkerRequest(c.Server, id, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// UndrainWorker Let a worker take runs again
+//
+// Corresponds with POST /api/v1/workers/{id}/undrain (the `UndrainWorker` operationId).
+func (c *Client) UndrainWorker(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUndrainWorkerRequest(c.Server, id)
 	if err != nil {
 		return nil, err
 	}
@@ -1826,6 +2811,120 @@ func NewMeRequest(server string) (*http.Request, error) {
 	queryURL, err := serverURL.Parse(operationPath)
 	if err != nil {
 		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListFiresRequest constructs an http.Request for the ListFires method
+func NewListFiresRequest(server string, params *ListFiresParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/fires")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.From != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "from", *params.From, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.To != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "to", *params.To, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Status != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "status", *params.Status, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Group != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "group", *params.Group, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
@@ -2189,19 +3288,273 @@ func NewPutJobRequestWithBody(server string, name string, params *PutJobParams, 
 	return req, nil
 }
 
-// NewRunJobRequest calls the generic RunJob builder with application/json body
-func NewRunJobRequest(server string, name string, body RunJobJSONRequestBody) (*http.Request, error) {
+// NewListJobFiresRequest constructs an http.Request for the ListJobFires method
+func NewListJobFiresRequest(server string, name string, params *ListJobFiresParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "name", name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/jobs/%s/fires", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.From != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "from", *params.From, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.To != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "to", *params.To, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Status != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "status", *params.Status, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewPauseJobRequest calls the generic PauseJob builder with application/json body
+func NewPauseJobRequest(server string, name string, params *PauseJobParams, body PauseJobJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
 	buf, err := json.Marshal(body)
 	if err != nil {
 		return nil, err
 	}
 	bodyReader = bytes.NewReader(buf)
-	return NewRunJobRequestWithBody(server, name, "application/json", bodyReader)
+	return NewPauseJobRequestWithBody(server, name, params, "application/json", bodyReader)
+}
+
+// NewPauseJobRequestWithBody constructs an http.Request for the PauseJob method, with any body, and a specified content type
+func NewPauseJobRequestWithBody(server string, name string, params *PauseJobParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "name", name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/jobs/%s/pause", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewGetPlacementRequest constructs an http.Request for the GetPlacement method
+func NewGetPlacementRequest(server string, name string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "name", name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/jobs/%s/placement", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewResumeJobRequest constructs an http.Request for the ResumeJob method
+func NewResumeJobRequest(server string, name string, params *ResumeJobParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "name", name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/jobs/%s/resume", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewRunJobRequest calls the generic RunJob builder with application/json body
+func NewRunJobRequest(server string, name string, params *RunJobParams, body RunJobJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewRunJobRequestWithBody(server, name, params, "application/json", bodyReader)
 }
 
 // NewRunJobRequestWithBody constructs an http.Request for the RunJob method, with any body, and a specified content type
-func NewRunJobRequestWithBody(server string, name string, contentType string, body io.Reader) (*http.Request, error) {
+func NewRunJobRequestWithBody(server string, name string, params *RunJobParams, contentType string, body io.Reader) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -2232,6 +3585,21 @@ func NewRunJobRequestWithBody(server string, name string, contentType string, bo
 	}
 
 	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
 
 	return req, nil
 }
@@ -2291,6 +3659,18 @@ func NewListRunsRequest(server string, params *ListRunsParams) (*http.Request, e
 		if params.Worker != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "worker", *params.Worker, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Fire != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "fire", *params.Fire, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -2683,6 +4063,134 @@ func NewGetWorkerRequest(server string, id string) (*http.Request, error) {
 	return req, nil
 }
 
+// NewPatchWorkerRequest calls the generic PatchWorker builder with application/json body
+func NewPatchWorkerRequest(server string, id string, body PatchWorkerJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewPatchWorkerRequestWithBody(server, id, "application/json", bodyReader)
+}
+
+// NewPatchWorkerRequestWithBody constructs an http.Request for the PatchWorker method, with any body, and a specified content type
+func NewPatchWorkerRequestWithBody(server string, id string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/workers/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPatch, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewDrainWorkerRequest calls the generic DrainWorker builder with application/json body
+func NewDrainWorkerRequest(server string, id string, body DrainWorkerJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewDrainWorkerRequestWithBody(server, id, "application/json", bodyReader)
+}
+
+// NewDrainWorkerRequestWithBody constructs an http.Request for the DrainWorker method, with any body, and a specified content type
+func NewDrainWorkerRequestWithBody(server string, id string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/workers/%s/drain", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewUndrainWorkerRequest constructs an http.Request for the UndrainWorker method
+func NewUndrainWorkerRequest(server string, id string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/workers/%s/undrain", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewHealthzRequest constructs an http.Request for the Healthz method
 func NewHealthzRequest(server string) (*http.Request, error) {
 	var err error
@@ -2836,6 +4344,13 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /api/v1/auth/me (the `Me` operationId).
 	MeWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*MeResponse, error)
 
+	// ListFiresWithResponse The ledger and the planned future of all jobs, the newest first
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/fires (the `ListFires` operationId).
+	ListFiresWithResponse(ctx context.Context, params *ListFiresParams, reqEditors ...RequestEditorFn) (*ListFiresResponse, error)
+
 	// ListJobsWithResponse Jobs, by name
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -2899,19 +4414,54 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with PUT /api/v1/jobs/{name} (the `PutJob` operationId).
 	PutJobWithResponse(ctx context.Context, name string, params *PutJobParams, body PutJobJSONRequestBody, reqEditors ...RequestEditorFn) (*PutJobResponse, error)
 
+	// ListJobFiresWithResponse The ledger and the planned future of a job, the newest first
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/jobs/{name}/fires (the `ListJobFires` operationId).
+	ListJobFiresWithResponse(ctx context.Context, name string, params *ListJobFiresParams, reqEditors ...RequestEditorFn) (*ListJobFiresResponse, error)
+
+	// PauseJobWithBodyWithResponse Let a job not fire
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/jobs/{name}/pause (the `PauseJob` operationId).
+	PauseJobWithBodyWithResponse(ctx context.Context, name string, params *PauseJobParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PauseJobResponse, error)
+
+	// PauseJobWithResponse Let a job not fire
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/jobs/{name}/pause (the `PauseJob` operationId).
+	PauseJobWithResponse(ctx context.Context, name string, params *PauseJobParams, body PauseJobJSONRequestBody, reqEditors ...RequestEditorFn) (*PauseJobResponse, error)
+
+	// GetPlacementWithResponse Who would run a job now, and why the others would not
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/jobs/{name}/placement (the `GetPlacement` operationId).
+	GetPlacementWithResponse(ctx context.Context, name string, reqEditors ...RequestEditorFn) (*GetPlacementResponse, error)
+
+	// ResumeJobWithResponse Let a paused job fire again
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/jobs/{name}/resume (the `ResumeJob` operationId).
+	ResumeJobWithResponse(ctx context.Context, name string, params *ResumeJobParams, reqEditors ...RequestEditorFn) (*ResumeJobResponse, error)
+
 	// RunJobWithBodyWithResponse Run a job now
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/jobs/{name}/run (the `RunJob` operationId).
-	RunJobWithBodyWithResponse(ctx context.Context, name string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RunJobResponse, error)
+	RunJobWithBodyWithResponse(ctx context.Context, name string, params *RunJobParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RunJobResponse, error)
 
 	// RunJobWithResponse Run a job now
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/jobs/{name}/run (the `RunJob` operationId).
-	RunJobWithResponse(ctx context.Context, name string, body RunJobJSONRequestBody, reqEditors ...RequestEditorFn) (*RunJobResponse, error)
+	RunJobWithResponse(ctx context.Context, name string, params *RunJobParams, body RunJobJSONRequestBody, reqEditors ...RequestEditorFn) (*RunJobResponse, error)
 
 	// ListRunsWithResponse Runs, the newest first
 	//
@@ -2962,7 +4512,7 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /api/v1/schedules/preview (the `PreviewSchedule` operationId).
 	PreviewScheduleWithResponse(ctx context.Context, params *PreviewScheduleParams, body PreviewScheduleJSONRequestBody, reqEditors ...RequestEditorFn) (*PreviewScheduleResponse, error)
 
-	// ListWorkersWithResponse Workers that are alive
+	// ListWorkersWithResponse Workers that are alive, or have settings
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -2975,6 +4525,41 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /api/v1/workers/{id} (the `GetWorker` operationId).
 	GetWorkerWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*GetWorkerResponse, error)
+
+	// PatchWorkerWithBodyWithResponse Set a worker's labels, slots and weight
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PATCH /api/v1/workers/{id} (the `PatchWorker` operationId).
+	PatchWorkerWithBodyWithResponse(ctx context.Context, id string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PatchWorkerResponse, error)
+
+	// PatchWorkerWithResponse Set a worker's labels, slots and weight
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PATCH /api/v1/workers/{id} (the `PatchWorker` operationId).
+	PatchWorkerWithResponse(ctx context.Context, id string, body PatchWorkerJSONRequestBody, reqEditors ...RequestEditorFn) (*PatchWorkerResponse, error)
+
+	// DrainWorkerWithBodyWithResponse Let a worker take no new runs
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/workers/{id}/drain (the `DrainWorker` operationId).
+	DrainWorkerWithBodyWithResponse(ctx context.Context, id string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*DrainWorkerResponse, error)
+
+	// DrainWorkerWithResponse Let a worker take no new runs
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/workers/{id}/drain (the `DrainWorker` operationId).
+	DrainWorkerWithResponse(ctx context.Context, id string, body DrainWorkerJSONRequestBody, reqEditors ...RequestEditorFn) (*DrainWorkerResponse, error)
+
+	// UndrainWorkerWithResponse Let a worker take runs again
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/workers/{id}/undrain (the `UndrainWorker` operationId).
+	UndrainWorkerWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*UndrainWorkerResponse, error)
 
 	// HealthzWithResponse Whether the process answers
 	//
@@ -3143,6 +4728,54 @@ func (r MeResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r MeResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ListFiresResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *PageFire
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListFiresResponse) GetJSON200() *PageFire {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListFiresResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListFiresResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListFiresResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListFiresResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListFiresResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -3455,6 +5088,214 @@ func (r PutJobResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r PutJobResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ListJobFiresResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *PageFire
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListJobFiresResponse) GetJSON200() *PageFire {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListJobFiresResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListJobFiresResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListJobFiresResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListJobFiresResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListJobFiresResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// PauseJobResponse200Headers the declared response headers of an HTTP 200 response for PauseJob
+type PauseJobResponse200Headers struct {
+	ETag     *string
+	Location *string
+}
+
+type PauseJobResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Job
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *PauseJobResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r PauseJobResponse) GetJSON200() *Job {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r PauseJobResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r PauseJobResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r PauseJobResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r PauseJobResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r PauseJobResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetPlacementResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Ranking
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetPlacementResponse) GetJSON200() *Ranking {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetPlacementResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetPlacementResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetPlacementResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetPlacementResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetPlacementResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ResumeJobResponse200Headers the declared response headers of an HTTP 200 response for ResumeJob
+type ResumeJobResponse200Headers struct {
+	ETag     *string
+	Location *string
+}
+
+type ResumeJobResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Job
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ResumeJobResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ResumeJobResponse) GetJSON200() *Job {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ResumeJobResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ResumeJobResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ResumeJobResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ResumeJobResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ResumeJobResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -3871,6 +5712,150 @@ func (r GetWorkerResponse) ContentType() string {
 	return ""
 }
 
+type PatchWorkerResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Worker
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r PatchWorkerResponse) GetJSON200() *Worker {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r PatchWorkerResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r PatchWorkerResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r PatchWorkerResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r PatchWorkerResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r PatchWorkerResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type DrainWorkerResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Worker
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r DrainWorkerResponse) GetJSON200() *Worker {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r DrainWorkerResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r DrainWorkerResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r DrainWorkerResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DrainWorkerResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DrainWorkerResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type UndrainWorkerResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Worker
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r UndrainWorkerResponse) GetJSON200() *Worker {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r UndrainWorkerResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r UndrainWorkerResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r UndrainWorkerResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r UndrainWorkerResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r UndrainWorkerResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type HealthzResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -4074,6 +6059,19 @@ func (c *ClientWithResponses) MeWithResponse(ctx context.Context, reqEditors ...
 	return ParseMeResponse(rsp)
 }
 
+// ListFiresWithResponse The ledger and the planned future of all jobs, the newest first
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/fires (the `ListFires` operationId).
+func (c *ClientWithResponses) ListFiresWithResponse(ctx context.Context, params *ListFiresParams, reqEditors ...RequestEditorFn) (*ListFiresResponse, error) {
+	rsp, err := c.ListFires(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListFiresResponse(rsp)
+}
+
 // ListJobsWithResponse Jobs, by name
 //
 // Returns a wrapper object for the known response body format(s).
@@ -4191,13 +6189,78 @@ func (c *ClientWithResponses) PutJobWithResponse(ctx context.Context, name strin
 	return ParsePutJobResponse(rsp)
 }
 
+// ListJobFiresWithResponse The ledger and the planned future of a job, the newest first
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/jobs/{name}/fires (the `ListJobFires` operationId).
+func (c *ClientWithResponses) ListJobFiresWithResponse(ctx context.Context, name string, params *ListJobFiresParams, reqEditors ...RequestEditorFn) (*ListJobFiresResponse, error) {
+	rsp, err := c.ListJobFires(ctx, name, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListJobFiresResponse(rsp)
+}
+
+// PauseJobWithBodyWithResponse Let a job not fire
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/jobs/{name}/pause (the `PauseJob` operationId).
+func (c *ClientWithResponses) PauseJobWithBodyWithResponse(ctx context.Context, name string, params *PauseJobParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PauseJobResponse, error) {
+	rsp, err := c.PauseJobWithBody(ctx, name, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePauseJobResponse(rsp)
+}
+
+// PauseJobWithResponse Let a job not fire
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/jobs/{name}/pause (the `PauseJob` operationId).
+func (c *ClientWithResponses) PauseJobWithResponse(ctx context.Context, name string, params *PauseJobParams, body PauseJobJSONRequestBody, reqEditors ...RequestEditorFn) (*PauseJobResponse, error) {
+	rsp, err := c.PauseJob(ctx, name, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePauseJobResponse(rsp)
+}
+
+// GetPlacementWithResponse Who would run a job now, and why the others would not
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/jobs/{name}/placement (the `GetPlacement` operationId).
+func (c *ClientWithResponses) GetPlacementWithResponse(ctx context.Context, name string, reqEditors ...RequestEditorFn) (*GetPlacementResponse, error) {
+	rsp, err := c.GetPlacement(ctx, name, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetPlacementResponse(rsp)
+}
+
+// ResumeJobWithResponse Let a paused job fire again
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/jobs/{name}/resume (the `ResumeJob` operationId).
+func (c *ClientWithResponses) ResumeJobWithResponse(ctx context.Context, name string, params *ResumeJobParams, reqEditors ...RequestEditorFn) (*ResumeJobResponse, error) {
+	rsp, err := c.ResumeJob(ctx, name, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseResumeJobResponse(rsp)
+}
+
 // RunJobWithBodyWithResponse Run a job now
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /api/v1/jobs/{name}/run (the `RunJob` operationId).
-func (c *ClientWithResponses) RunJobWithBodyWithResponse(ctx context.Context, name string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RunJobResponse, error) {
-	rsp, err := c.RunJobWithBody(ctx, name, contentType, body, reqEditors...)
+func (c *ClientWithResponses) RunJobWithBodyWithResponse(ctx context.Context, name string, params *RunJobParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RunJobResponse, error) {
+	rsp, err := c.RunJobWithBody(ctx, name, params, contentType, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
@@ -4209,8 +6272,8 @@ func (c *ClientWithResponses) RunJobWithBodyWithResponse(ctx context.Context, na
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /api/v1/jobs/{name}/run (the `RunJob` operationId).
-func (c *ClientWithResponses) RunJobWithResponse(ctx context.Context, name string, body RunJobJSONRequestBody, reqEditors ...RequestEditorFn) (*RunJobResponse, error) {
-	rsp, err := c.RunJob(ctx, name, body, reqEditors...)
+func (c *ClientWithResponses) RunJobWithResponse(ctx context.Context, name string, params *RunJobParams, body RunJobJSONRequestBody, reqEditors ...RequestEditorFn) (*RunJobResponse, error) {
+	rsp, err := c.RunJob(ctx, name, params, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
@@ -4308,7 +6371,7 @@ func (c *ClientWithResponses) PreviewScheduleWithResponse(ctx context.Context, p
 	return ParsePreviewScheduleResponse(rsp)
 }
 
-// ListWorkersWithResponse Workers that are alive
+// ListWorkersWithResponse Workers that are alive, or have settings
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -4332,6 +6395,71 @@ func (c *ClientWithResponses) GetWorkerWithResponse(ctx context.Context, id stri
 		return nil, err
 	}
 	return ParseGetWorkerResponse(rsp)
+}
+
+// PatchWorkerWithBodyWithResponse Set a worker's labels, slots and weight
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PATCH /api/v1/workers/{id} (the `PatchWorker` operationId).
+func (c *ClientWithResponses) PatchWorkerWithBodyWithResponse(ctx context.Context, id string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PatchWorkerResponse, error) {
+	rsp, err := c.PatchWorkerWithBody(ctx, id, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePatchWorkerResponse(rsp)
+}
+
+// PatchWorkerWithResponse Set a worker's labels, slots and weight
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PATCH /api/v1/workers/{id} (the `PatchWorker` operationId).
+func (c *ClientWithResponses) PatchWorkerWithResponse(ctx context.Context, id string, body PatchWorkerJSONRequestBody, reqEditors ...RequestEditorFn) (*PatchWorkerResponse, error) {
+	rsp, err := c.PatchWorker(ctx, id, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePatchWorkerResponse(rsp)
+}
+
+// DrainWorkerWithBodyWithResponse Let a worker take no new runs
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/workers/{id}/drain (the `DrainWorker` operationId).
+func (c *ClientWithResponses) DrainWorkerWithBodyWithResponse(ctx context.Context, id string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*DrainWorkerResponse, error) {
+	rsp, err := c.DrainWorkerWithBody(ctx, id, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDrainWorkerResponse(rsp)
+}
+
+// DrainWorkerWithResponse Let a worker take no new runs
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/workers/{id}/drain (the `DrainWorker` operationId).
+func (c *ClientWithResponses) DrainWorkerWithResponse(ctx context.Context, id string, body DrainWorkerJSONRequestBody, reqEditors ...RequestEditorFn) (*DrainWorkerResponse, error) {
+	rsp, err := c.DrainWorker(ctx, id, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDrainWorkerResponse(rsp)
+}
+
+// UndrainWorkerWithResponse Let a worker take runs again
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/workers/{id}/undrain (the `UndrainWorker` operationId).
+func (c *ClientWithResponses) UndrainWorkerWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*UndrainWorkerResponse, error) {
+	rsp, err := c.UndrainWorker(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseUndrainWorkerResponse(rsp)
 }
 
 // HealthzWithResponse Whether the process answers
@@ -4477,6 +6605,39 @@ func ParseMeResponse(rsp *http.Response) (*MeResponse, error) {
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest Me
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListFiresResponse parses an HTTP response from a ListFiresWithResponse call
+func ParseListFiresResponse(rsp *http.Response) (*ListFiresResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListFiresResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest PageFire
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -4735,6 +6896,178 @@ func ParsePutJobResponse(rsp *http.Response) (*PutJobResponse, error) {
 	switch {
 	case rsp.StatusCode == 200:
 		var headers PutJobResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		if values := rsp.Header.Values("Location"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Location", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Location = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListJobFiresResponse parses an HTTP response from a ListJobFiresWithResponse call
+func ParseListJobFiresResponse(rsp *http.Response) (*ListJobFiresResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListJobFiresResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest PageFire
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParsePauseJobResponse parses an HTTP response from a PauseJobWithResponse call
+func ParsePauseJobResponse(rsp *http.Response) (*PauseJobResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &PauseJobResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Job
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers PauseJobResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		if values := rsp.Header.Values("Location"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Location", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Location = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseGetPlacementResponse parses an HTTP response from a GetPlacementWithResponse call
+func ParseGetPlacementResponse(rsp *http.Response) (*GetPlacementResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetPlacementResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Ranking
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseResumeJobResponse parses an HTTP response from a ResumeJobWithResponse call
+func ParseResumeJobResponse(rsp *http.Response) (*ResumeJobResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ResumeJobResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Job
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers ResumeJobResponse200Headers
 		if values := rsp.Header.Values("ETag"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
@@ -5075,6 +7408,105 @@ func ParseGetWorkerResponse(rsp *http.Response) (*GetWorkerResponse, error) {
 	}
 
 	response := &GetWorkerResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Worker
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParsePatchWorkerResponse parses an HTTP response from a PatchWorkerWithResponse call
+func ParsePatchWorkerResponse(rsp *http.Response) (*PatchWorkerResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &PatchWorkerResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Worker
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseDrainWorkerResponse parses an HTTP response from a DrainWorkerWithResponse call
+func ParseDrainWorkerResponse(rsp *http.Response) (*DrainWorkerResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DrainWorkerResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Worker
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseUndrainWorkerResponse parses an HTTP response from a UndrainWorkerWithResponse call
+func ParseUndrainWorkerResponse(rsp *http.Response) (*UndrainWorkerResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &UndrainWorkerResponse{
 		Body:         bodyBytes,
 		HTTPResponse: rsp,
 	}

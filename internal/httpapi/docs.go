@@ -85,7 +85,7 @@ func renderDocs(doc *huma.OpenAPI) ([]byte, error) {
 	var operations []docsOperation
 	for _, path := range slices.Sorted(maps.Keys(doc.Paths)) {
 		item := doc.Paths[path]
-		for _, op := range []*huma.Operation{item.Get, item.Post, item.Put, item.Delete} {
+		for _, op := range []*huma.Operation{item.Get, item.Post, item.Put, item.Patch, item.Delete} {
 			if op != nil {
 				operations = append(operations, docsOf(op))
 			}

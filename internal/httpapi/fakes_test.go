@@ -27,7 +27,11 @@ type fakes struct {
 	runs     []common.Run
 	chunks   map[string][]common.Chunk
 	asked    []int64 // offsets that output was asked for
-	workers  []common.Registration
+	workers  []common.Member
+	ledger   []common.Fire
+	asking   []runlog.FireQuery
+	triggers []common.TriggerRequest
+	settings map[string]common.WorkerSettings
 	sessions map[string]auth.Identity
 	codes    map[string]auth.Identity
 	killed   []string
@@ -164,15 +168,41 @@ func (f *fakes) Validate(_ context.Context, job common.Job) (common.Job, []commo
 	return job, job.Faults(), nil
 }
 
-func (f *fakes) Trigger(ctx context.Context, _ common.Actor, name, note string) (common.Trigger, error) {
-	j, err := f.Get(ctx, name)
+func (f *fakes) Trigger(ctx context.Context, _ common.Actor, r common.TriggerRequest) (common.Trigger, error) {
+	j, err := f.Get(ctx, r.Job)
 	if err != nil {
 		return common.Trigger{}, err
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.notes = append(f.notes, note)
-	return common.Trigger{Job: name, Fire: common.TriggeredFire(j.UID, common.NewID()), Attempt: 1}, nil
+	f.triggers = append(f.triggers, r)
+	return common.Trigger{Job: r.Job, Fire: common.TriggeredFire(j.UID, common.NewID()), Attempt: 1}, nil
+}
+
+func (f *fakes) Pause(ctx context.Context, actor common.Actor, name string, r common.PauseRequest, pre common.Precondition) (common.JobState, error) {
+	return f.edit(ctx, actor, name, pre, func(j *common.Job) { j.Paused, j.PauseNote, j.PauseUntil = true, r.Note, r.Until })
+}
+
+func (f *fakes) Resume(ctx context.Context, actor common.Actor, name string, pre common.Precondition) (common.JobState, error) {
+	return f.edit(ctx, actor, name, pre, func(j *common.Job) { j.Paused, j.PauseNote, j.PauseUntil = false, "", nil })
+}
+
+func (f *fakes) edit(ctx context.Context, actor common.Actor, name string, pre common.Precondition, change func(*common.Job)) (common.JobState, error) {
+	old, err := f.Get(ctx, name)
+	if err != nil {
+		return common.JobState{}, err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if pre.Version != 0 && pre.Version != old.Version {
+		return common.JobState{}, common.Errorf(common.CodeStale, "somebody else has changed the job")
+	}
+	change(&old.Job)
+	f.version++
+	f.actors = append(f.actors, actor)
+	old.Version = f.version
+	f.jobs[name] = old
+	return old, nil
 }
 
 func (f *fakes) Kill(ctx context.Context, _ common.Actor, run, note string) error {
@@ -224,7 +254,65 @@ func (f *fakes) Output(_ context.Context, run string, offset int64, limit int) (
 	return chunks, nil
 }
 
-func (f *fakes) Workers(context.Context) ([]common.Registration, error) { return f.workers, nil }
+// Fires pages like the ledger, over what the test has put there.
+func (f *fakes) Fires(_ context.Context, q runlog.FireQuery) (page runlog.FirePage, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.asking = append(f.asking, q)
+	for _, fire := range f.ledger {
+		at := runlog.Position{PlannedAt: fire.PlannedAt, ID: fire.ID}
+		if q.Before != nil && q.Before.Compare(at) >= 0 || q.Job != "" && q.Job != fire.Job {
+			continue
+		}
+		if len(page.Fires) == q.Limit {
+			last := page.Fires[q.Limit-1]
+			page.Next = &runlog.FireCursor{Position: runlog.Position{PlannedAt: last.PlannedAt, ID: last.ID}, Now: q.Now, Settled: true}
+			break
+		}
+		page.Fires = append(page.Fires, fire)
+	}
+	return page, f.fail
+}
+
+func (f *fakes) Workers(context.Context) ([]common.Member, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	all := slices.Clone(f.workers)
+	for i := range all {
+		all[i].Settings = f.settings[all[i].Worker]
+	}
+	return all, nil
+}
+
+func (f *fakes) UpdateWorker(_ context.Context, actor common.Actor, id string, change func(*common.WorkerSettings) error) (common.WorkerSettings, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	set := f.settings[id]
+	if err := change(&set); err != nil {
+		return common.WorkerSettings{}, err
+	}
+	set.UpdatedBy, set.UpdatedAt = actor.Name, time.Now()
+	f.settings[id] = set
+	return set, nil
+}
+
+func (f *fakes) Placement(context.Context, *common.Job) ([]Candidate, *common.Reason, error) {
+	var all []Candidate
+	for i := range f.workers {
+		m := &f.workers[i]
+		c := Candidate{Worker: m.Worker, Name: m.Name, Eligible: !f.settings[m.Worker].Drain}
+		if c.Eligible {
+			c.Rank = new(len(all))
+		} else {
+			c.Reason = &common.Reason{Code: "draining", Text: "it is to take no new runs"}
+		}
+		all = append(all, c)
+	}
+	if len(all) == 0 {
+		return nil, &common.Reason{Code: common.ReasonNoWorker, Text: "no worker is alive"}, nil
+	}
+	return all, nil, nil
+}
 
 func (f *fakes) Ready(context.Context) []Check {
 	return []Check{{Name: "etcd", OK: !f.unready}}
@@ -232,7 +320,7 @@ func (f *fakes) Ready(context.Context) []Check {
 
 func testConfig(t *testing.T, f *fakes) Config {
 	t.Helper()
-	f.jobs, f.sessions = map[string]common.JobState{}, map[string]auth.Identity{}
+	f.jobs, f.sessions, f.settings = map[string]common.JobState{}, map[string]auth.Identity{}, map[string]common.WorkerSettings{}
 	return Config{Jobs: f, Runs: f, Workers: f, Auth: f, Health: f, Schedules: schedule.NewInterner(),
 		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "carillon_up 1\n") }),
 		Console: fstest.MapFS{"index.html": {Data: []byte("<!doctype html><title>Carillon</title>")},

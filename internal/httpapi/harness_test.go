@@ -163,7 +163,8 @@ const aJob = `{"name":"a","cronExpr":"30 2 * * *","command":"true"}`
 
 // operations lists what a path of the document has, by method.
 func operations(item *huma.PathItem) map[string]*huma.Operation {
-	all := map[string]*huma.Operation{http.MethodGet: item.Get, http.MethodPost: item.Post, http.MethodPut: item.Put, http.MethodDelete: item.Delete}
+	all := map[string]*huma.Operation{http.MethodGet: item.Get, http.MethodPost: item.Post, http.MethodPut: item.Put,
+		http.MethodPatch: item.Patch, http.MethodDelete: item.Delete}
 	maps.DeleteFunc(all, func(_ string, op *huma.Operation) bool { return op == nil })
 	return all
 }

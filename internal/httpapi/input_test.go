@@ -104,7 +104,8 @@ func TestBadBodies(t *testing.T) {
 		{`{"name":"a","command":"true","output":{"max":"1MiB","uid":0}}`, "body.output.uid", "unknown"},
 		{`{"name":"a","command":"true","dst":{"gid":0}}`, "body.dst.gid", "unknown"},
 		{`{"name":"a","command":"true","meta":{"uid":"x","version":1,"createdAt":"2026-01-01T00:00:00Z","updatedAt":"2026-01-01T00:00:00Z","gid":0}}`, "body.meta.gid", "unknown"},
-		{`{"name":"a","command":"true","retry":{"max":3}}`, "body.retry", "unknown"},
+		{`{"name":"a","command":"true","notify":{"to":["ops"]}}`, "body.notify", "unknown"},
+		{`{"name":"a","command":"true","retry":{"often":3}}`, "body.retry.often", "unknown"},
 		{`{"name":"a","command":"true","env":{"A":1}}`, "body.env.A", "type"},
 		{`{"name":"a","command":"true","env":{"A":null}}`, "body.env.A", "type"},
 		{`{"name":"a","command":"true","env":[]}`, "body.env", "type"},
@@ -115,7 +116,7 @@ func TestBadBodies(t *testing.T) {
 		{`{"name":"a","command":"true","successExitCodes":[256]}`, "body.successExitCodes[0]", "range"},
 		{`{"name":"a","command":"true","timeout":5}`, "body.timeout", "type"},
 		{`{"name":"a","command":"true","timeout":"soon"}`, "body.timeout", "duration"},
-		{`{"name":"a","command":"true","overlap":"allow"}`, "body.overlap", "enum"},
+		{`{"name":"a","command":"true","overlap":"sometimes"}`, "body.overlap", "enum"},
 		{`{"name":"a"}`, "body.command", "required"},
 		{deep, "body", "depth"},
 		{strings.Repeat("[", 100_0) + strings.Repeat("]", 100_0), "body", "depth"},
@@ -181,7 +182,7 @@ func TestSizesAndTypes(t *testing.T) {
 	}
 	// A body that is not needed may be absent, but what is there must be right.
 	h.want(http.StatusAccepted, as("operator", http.MethodPost, "/api/v1/jobs/a/run", ""))
-	h.problem(http.StatusUnprocessableEntity, "invalid", "body.params", as("operator", http.MethodPost, "/api/v1/jobs/a/run", `{"params":{}}`))
+	h.problem(http.StatusUnprocessableEntity, "invalid", "body.env", as("operator", http.MethodPost, "/api/v1/jobs/a/run", `{"env":{}}`))
 	h.problem(http.StatusUnprocessableEntity, "invalid", "body.note",
 		as("operator", http.MethodPost, "/api/v1/jobs/a/run", `{"note":"`+strings.Repeat("x", 501)+`"}`))
 	h.problem(http.StatusUnsupportedMediaType, "unsupported_media_type", "", as("operator", http.MethodPost, "/api/v1/jobs/a/run", `note=x`, "Content-Type", "text/plain"))

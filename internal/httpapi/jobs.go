@@ -4,7 +4,9 @@ import (
 	"context"
 	"net/http"
 	"regexp"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -14,8 +16,9 @@ import (
 )
 
 type jobsResource struct {
-	jobs  Jobs
-	times *timetables
+	jobs    Jobs
+	workers Workers
+	times   *timetables
 }
 
 // JobMeta is what the server adds to a job.
@@ -26,7 +29,17 @@ type JobMeta struct {
 	UpdatedAt time.Time `json:"updatedAt"`
 	UpdatedBy string    `json:"updatedBy,omitempty"`
 	NextFire  time.Time `json:"nextFire,omitzero" doc:"When it fires next, in its zone; absent where it does not."`
+	State     string    `json:"state,omitempty" enum:"active,paused,done,manual" doc:"done: it fires no more; manual: it has no timetable. Always answered."`
+	Paused    bool      `json:"paused,omitempty" doc:"It is paused just now."`
 }
+
+// The states of a job.
+const (
+	stateActive = "active"
+	statePaused = "paused"
+	stateDone   = "done"
+	stateManual = "manual"
+)
 
 // Job is a job as it is answered.
 type Job struct {
@@ -52,13 +65,25 @@ type noteBody struct {
 	Note string `json:"note,omitempty" maxLength:"500" doc:"Why; shown with the run."`
 }
 
+// RunRequest says what to run a job with.
+type RunRequest struct {
+	Params map[string]string `json:"params,omitempty" doc:"Variables of the run; only those that the job lists."`
+	Worker string            `json:"worker,omitempty" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Run it there and nowhere else: name or id of a worker."`
+	Note   string            `json:"note,omitempty" maxLength:"500" doc:"Why; shown with the run."`
+}
+
+// PauseRequest says why a job is paused, and until when.
+type PauseRequest struct {
+	Note  string     `json:"note" minLength:"1" maxLength:"500" doc:"Why; shown with the job."`
+	Until *time.Time `json:"until,omitempty" doc:"When it goes on by itself; when it is resumed where not given."`
+}
+
 // Accepted says which fire and run a trigger will become.
 type Accepted struct {
 	Fire string `json:"fire"`
 	Run  string `json:"run"`
 }
 
-// JobPath names the job; exported because huma looks into exported fields only.
 // JobPath names a job. (Exported, as huma looks into embedded types only where they are.)
 type JobPath struct {
 	Name string `path:"name" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Name of the job."`
@@ -92,7 +117,19 @@ type jobDeleteInput struct {
 
 type jobRunInput struct {
 	JobPath
-	Body *noteBody `nameHint:"NoteInput"`
+	IdempotencyKey string `header:"Idempotency-Key" maxLength:"128" doc:"Asked again with the same key within a day, the job is run once and the answer is the same."`
+	Body           *RunRequest
+}
+
+type jobPauseInput struct {
+	JobPath
+	IfMatch string `header:"If-Match" doc:"Only if the job's ETag is this one."`
+	Body    PauseRequest
+}
+
+type jobResumeInput struct {
+	JobPath
+	IfMatch string `header:"If-Match" doc:"Only if the job's ETag is this one."`
 }
 
 type jobOutput struct {
@@ -129,6 +166,9 @@ func (s *jobsResource) register(r *router) {
 	run := op("run-job", http.MethodPost, "/{name}/run", "Run a job now")
 	run.DefaultStatus = http.StatusAccepted
 	register(r, route{access: needs(auth.Operator), Operation: run}, s.run)
+	register(r, route{access: needs(auth.Operator), Operation: op("pause-job", http.MethodPost, "/{name}/pause", "Let a job not fire")}, s.pause)
+	register(r, route{access: needs(auth.Operator), Operation: op("resume-job", http.MethodPost, "/{name}/resume", "Let a paused job fire again")}, s.resume)
+	register(r, route{access: view, Operation: op("get-placement", http.MethodGet, "/{name}/placement", "Who would run a job now, and why the others would not")}, s.placement)
 }
 
 func (s *jobsResource) list(ctx context.Context, in *jobListInput) (*jobListOutput, error) {
@@ -208,11 +248,67 @@ func (s *jobsResource) validate(ctx context.Context, in *jobInput) (*validationO
 }
 
 func (s *jobsResource) run(ctx context.Context, in *jobRunInput) (*acceptedOutput, error) {
-	trigger, err := s.jobs.Trigger(ctx, actor(ctx), in.Name, in.Body.text())
+	if err := checkKey(in.IdempotencyKey); err != nil {
+		return nil, err
+	}
+	request := common.TriggerRequest{Job: in.Name, Key: in.IdempotencyKey}
+	if in.Body != nil {
+		request.Note, request.Params, request.Worker = in.Body.Note, in.Body.Params, in.Body.Worker
+	}
+	if request.Worker != "" {
+		if err := s.known(ctx, request.Worker); err != nil {
+			return nil, err
+		}
+	}
+	trigger, err := s.jobs.Trigger(ctx, actor(ctx), request)
 	if err != nil {
 		return nil, err
 	}
 	return &acceptedOutput{Location: "/api/v1/runs/" + trigger.RunID(), Body: Accepted{Fire: trigger.Fire, Run: trigger.RunID()}}, nil
+}
+
+// checkKey refuses a key that is too long, or not printable.
+func checkKey(key string) error {
+	printable := !strings.ContainsFunc(key, func(r rune) bool { return r < ' ' || r > '~' })
+	if len(key) <= maxKey && printable {
+		return nil
+	}
+	return &requestFault{Fault{Location: "header.Idempotency-Key", Code: "idempotency_key", Message: "must be at most 128 printable ASCII characters",
+		Value: common.Excerpt(key)}}
+}
+
+// maxKey is the longest Idempotency-Key.
+const maxKey = 128
+
+// known refuses a worker that is not there: a run that waits for it might wait for ever.
+func (s *jobsResource) known(ctx context.Context, worker string) error {
+	all, err := s.workers.Workers(ctx)
+	if err != nil {
+		return err
+	}
+	if slices.ContainsFunc(all, func(m common.Member) bool { return m.Lease != 0 && (m.Worker == worker || m.Name == worker) }) {
+		return nil
+	}
+	return common.Invalid("the run cannot be asked for", common.Fault{Location: "worker", Code: "unknown_worker",
+		Message: "no worker of this name or id is alive", Value: common.Excerpt(worker)})
+}
+
+func (s *jobsResource) pause(ctx context.Context, in *jobPauseInput) (*jobOutput, error) {
+	pre, err := precondition(in.IfMatch, "")
+	if err != nil {
+		return nil, err
+	}
+	state, err := s.jobs.Pause(ctx, actor(ctx), in.Name, common.PauseRequest{Note: in.Body.Note, Until: in.Body.Until}, pre)
+	return s.output(http.StatusOK, &state, err)
+}
+
+func (s *jobsResource) resume(ctx context.Context, in *jobResumeInput) (*jobOutput, error) {
+	pre, err := precondition(in.IfMatch, "")
+	if err != nil {
+		return nil, err
+	}
+	state, err := s.jobs.Resume(ctx, actor(ctx), in.Name, pre)
+	return s.output(http.StatusOK, &state, err)
 }
 
 func (b *noteBody) text() string {
@@ -234,8 +330,19 @@ func (s *jobsResource) output(status int, state *common.JobState, err error) (*j
 }
 
 func (s *jobsResource) answer(state *common.JobState) Job {
-	return Job{Definition: Definition(state.Job), Meta: JobMeta{UID: state.UID, Version: state.Version, CreatedAt: state.CreatedAt,
-		UpdatedAt: state.UpdatedAt, UpdatedBy: state.UpdatedBy, NextFire: s.times.next(state)}}
+	meta := JobMeta{UID: state.UID, Version: state.Version, CreatedAt: state.CreatedAt, UpdatedAt: state.UpdatedAt, UpdatedBy: state.UpdatedBy,
+		NextFire: s.times.next(state), Paused: state.PausedAt(s.times.now())}
+	switch {
+	case meta.Paused:
+		meta.State = statePaused
+	case state.CronExpr == "":
+		meta.State = stateManual
+	case meta.NextFire.IsZero():
+		meta.State = stateDone
+	default:
+		meta.State = stateActive
+	}
+	return Job{Definition: Definition(state.Job), Meta: meta}
 }
 
 func etag(version int64) string { return `"` + strconv.FormatInt(version, 10) + `"` }

@@ -158,8 +158,8 @@ func TestRunNow(t *testing.T) {
 	w := h.want(http.StatusAccepted, as("operator", http.MethodPost, "/api/v1/jobs/a/run", `{"note":"by hand"}`))
 	var got Accepted
 	decode(t, w, &got)
-	if got.Run != got.Fire+".1" || w.Header().Get("Location") != "/api/v1/runs/"+got.Run || len(h.notes) != 1 || h.notes[0] != "by hand" {
-		t.Errorf("%+v, notes %q, headers %v", got, h.notes, w.Header())
+	if got.Run != got.Fire+".1" || w.Header().Get("Location") != "/api/v1/runs/"+got.Run || len(h.triggers) != 1 || h.triggers[0].Note != "by hand" {
+		t.Errorf("%+v, asked %+v, headers %v", got, h.triggers, w.Header())
 	}
 	// The id that was given leads to a path that is taken.
 	h.problem(http.StatusNotFound, "not_found", "", as("viewer", http.MethodGet, w.Header().Get("Location"), ""))

@@ -69,8 +69,9 @@ func build(cfg Config) (http.Handler, *router, error) {
 		cookie = secureCookie
 	}
 	times := &timetables{interner: cfg.Schedules, zone: cfg.Timezone, now: cfg.Now}
-	(&jobsResource{jobs: cfg.Jobs, times: times}).register(r)
+	(&jobsResource{jobs: cfg.Jobs, workers: cfg.Workers, times: times}).register(r)
 	(&runsResource{runs: cfg.Runs, jobs: cfg.Jobs, problems: p}).register(r)
+	(&firesResource{runs: cfg.Runs, jobs: cfg.Jobs, now: cfg.Now}).register(r)
 	(&workersResource{workers: cfg.Workers}).register(r)
 	times.register(r)
 	(&sessionsResource{auth: cfg.Auth, problems: p, limiter: auth.NewLimiter(loginBurst, loginWindow),

@@ -19,7 +19,11 @@ type Jobs interface {
 	Delete(ctx context.Context, actor common.Actor, name string, pre common.Precondition, kill bool) error
 	// Validate gives the job as it would be stored, and all that is wrong with it.
 	Validate(ctx context.Context, job common.Job) (common.Job, []common.Fault, error)
-	Trigger(ctx context.Context, actor common.Actor, name, note string) (common.Trigger, error)
+	// Trigger asks for a run; asked again with the same key it gives the same answer.
+	Trigger(ctx context.Context, actor common.Actor, r common.TriggerRequest) (common.Trigger, error)
+	// Pause and Resume leave a job as it is that is paused so, or not paused, already.
+	Pause(ctx context.Context, actor common.Actor, name string, r common.PauseRequest, pre common.Precondition) (common.JobState, error)
+	Resume(ctx context.Context, actor common.Actor, name string, pre common.Precondition) (common.JobState, error)
 	// Kill asks for the end of a run: CodeNotFound where there is none, CodeConflict
 	// where it has ended.
 	Kill(ctx context.Context, actor common.Actor, run, note string) error
@@ -29,12 +33,29 @@ type Jobs interface {
 type Runs interface {
 	Run(ctx context.Context, id string) (common.Run, error)
 	Runs(ctx context.Context, q runlog.Query) ([]common.Run, error)
+	// Fires lists the ledger, and what is planned after q.Now.
+	Fires(ctx context.Context, q runlog.FireQuery) (runlog.FirePage, error)
 	Output(ctx context.Context, run string, offset int64, limit int) ([]common.Chunk, error)
 }
 
-// Workers lists the workers that are alive.
+// Workers are the workers.
 type Workers interface {
-	Workers(ctx context.Context) ([]common.Registration, error)
+	// Workers lists those that are alive, and those of which only settings are known: their Lease is zero.
+	Workers(ctx context.Context) ([]common.Member, error)
+	// UpdateWorker changes what is said of a worker, and gives it as it stands then.
+	UpdateWorker(ctx context.Context, actor common.Actor, id string, change func(*common.WorkerSettings) error) (common.WorkerSettings, error)
+	// Placement tells who would run a job now: the eligible ones first, in rank. Where
+	// there is none the reason says why.
+	Placement(ctx context.Context, job *common.Job) ([]Candidate, *common.Reason, error)
+}
+
+// Candidate is a worker as a job's placement sees it.
+type Candidate struct {
+	Worker   string         `json:"worker" doc:"Id of the worker."`
+	Name     string         `json:"name"`
+	Eligible bool           `json:"eligible" doc:"It may run the job now."`
+	Rank     *int           `json:"rank,omitempty" doc:"Its place among the eligible ones; 0 runs the job, the others stand in for it."`
+	Reason   *common.Reason `json:"reason,omitempty" doc:"Why it may not."`
 }
 
 // Auth knows who somebody is. A wrong credential is CodeUnauthenticated.

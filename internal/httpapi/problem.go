@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"maps"
 	"net/http"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -84,7 +85,7 @@ func statusOf(code common.Code) int {
 type problems struct{ log *slog.Logger }
 
 // of makes the problem of an error. Locations of faults that come from below are
-// those of the body's fields; what the guard found has its own.
+// those of the body's fields, but for headers; what the guard found has its own.
 func (p problems) of(ctx context.Context, err error) *Problem {
 	if done, ok := errors.AsType[*Problem](err); ok {
 		return done
@@ -118,8 +119,11 @@ type requestFault struct{ Fault }
 func (f *requestFault) Error() string { return f.Location + " " + f.Message }
 
 func inBody(location string) string {
-	if location == "" {
+	switch {
+	case location == "":
 		return "body"
+	case strings.HasPrefix(location, "header."):
+		return location
 	}
 	return "body." + location
 }

@@ -18,7 +18,6 @@ type runsResource struct {
 	problems problems
 }
 
-// RunPath names the run; exported because huma looks into exported fields only.
 // RunPath names a run.
 type RunPath struct {
 	ID string `path:"id" pattern:"^[a-z0-9]{1,32}\\.[a-z0-9]{1,40}\\.[0-9]{1,9}$" doc:"Id of the run."`
@@ -28,6 +27,7 @@ type runListInput struct {
 	Job    string          `query:"job" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Only runs of this job."`
 	Status []common.Status `query:"status" nullable:"false" doc:"Only runs with one of these, separated by commas."`
 	Worker string          `query:"worker" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Only runs of the worker with this id."`
+	Fire   string          `query:"fire" pattern:"^[a-z0-9]{1,32}\\.[a-z0-9]{1,40}(\\.0)?$" doc:"Only the attempts of this fire."`
 	Cause  string          `query:"cause" enum:"cron,catchup,manual,retry,rerun" doc:"Only runs with this cause."`
 	From   time.Time       `query:"from" doc:"Only runs planned at this time or later."`
 	To     time.Time       `query:"to" doc:"Only runs planned before this time."`
@@ -75,7 +75,7 @@ func enumerate[T ~string](r *router, path, name string, values []T) {
 }
 
 func (s *runsResource) list(ctx context.Context, in *runListInput) (*runListOutput, error) {
-	q := runlog.Query{Job: in.Job, Statuses: in.Status, Worker: in.Worker, Cause: common.Cause(in.Cause),
+	q := runlog.Query{Job: in.Job, Fire: in.Fire, Statuses: in.Status, Worker: in.Worker, Cause: common.Cause(in.Cause),
 		From: in.From, To: in.To, Limit: in.Limit + 1} // one more tells whether there is another page
 	if in.Cursor != "" {
 		before, err := readCursor[runlog.Position]("runs", in.Cursor)

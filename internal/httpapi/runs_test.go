@@ -89,7 +89,8 @@ func TestKill(t *testing.T) {
 
 func TestWorkers(t *testing.T) {
 	h := newHarness(t)
-	h.workers = []common.Registration{{Life: common.Life{Worker: "w1", Name: "one", Life: "secretlife", BootID: "b"}, Host: "h", Slots: 4, Running: 1, Lease: 7}}
+	h.workers = []common.Member{{Registration: common.Registration{Life: common.Life{Worker: "w1", Name: "one", Life: "secretlife", BootID: "b"},
+		Host: "h", Slots: 4, Running: 1, Lease: 7}}}
 	var p Page[Worker]
 	w := h.want(http.StatusOK, as("viewer", http.MethodGet, "/api/v1/workers", ""))
 	decode(t, w, &p)

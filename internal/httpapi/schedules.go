@@ -44,7 +44,14 @@ func (t *timetables) next(job *common.JobState) time.Time {
 	if err != nil {
 		return time.Time{}
 	}
-	fire, ok, err := s.Upcoming(job.Cursor, t.now())
+	from := t.now()
+	if job.PausedAt(from) {
+		if job.PauseUntil == nil {
+			return time.Time{}
+		}
+		from = *job.PauseUntil
+	}
+	fire, ok, err := s.Upcoming(job.Cursor, from)
 	if err != nil || !ok {
 		return time.Time{}
 	}

@@ -150,6 +150,9 @@ func (c *checker) text(s *huma.Schema, at, text string) {
 	if s.MaxLength != nil && utf8.RuneCountInString(text) > *s.MaxLength {
 		c.add(at, "too_long", text, "must be at most %d characters", *s.MaxLength)
 	}
+	if s.MinLength != nil && utf8.RuneCountInString(text) < *s.MinLength {
+		c.add(at, "required", text, "must not be empty")
+	}
 	if s.Format == "date-time" {
 		if _, err := time.Parse(time.RFC3339Nano, text); err != nil {
 			c.add(at, "time", text, "must be a time as RFC 3339 writes it, like 2026-12-01T09:00:00+08:00")

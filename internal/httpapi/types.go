@@ -48,7 +48,7 @@ type Definition struct {
 	Placement     *common.Placement       `json:"placement,omitempty"`
 	Priority      int                     `json:"priority,omitempty" minimum:"1" maximum:"9" doc:"9 first, where slots are scarce; 5 where not given."`
 	Slots         int                     `json:"slots,omitempty" minimum:"1" maximum:"1000" doc:"How many of its worker's slots a run takes; 1 where not given."`
-	Paused        bool                    `json:"paused,omitempty" doc:"Its fires are skipped; it can be run by hand."`
+	Paused        bool                    `json:"paused,omitempty" doc:"Its fires are skipped, until pauseUntil where that is given; it can be run by hand."`
 	PauseNote     string                  `json:"pauseNote,omitempty" maxLength:"500" doc:"Why it is paused."`
 	PauseUntil    *time.Time              `json:"pauseUntil,omitempty" doc:"When it goes on by itself."`
 }
@@ -126,6 +126,21 @@ type Run struct {
 	DueAt           *time.Time        `json:"dueAt,omitempty" doc:"When a waiting run may start, where that is later than planned."`
 }
 
+// Fire is described in place of common.Fire.
+type Fire struct {
+	ID        string         `json:"id" doc:"Names the fire; of a gap, the entry."`
+	Job       string         `json:"job" doc:"Name of the job."`
+	JobUID    string         `json:"jobUid" doc:"Tells the job from others that had its name."`
+	Group     string         `json:"group,omitempty"`
+	PlannedAt time.Time      `json:"plannedAt"`
+	DueAt     *time.Time     `json:"dueAt,omitempty" doc:"When it may start, where that is later than planned."`
+	Cause     common.Cause   `json:"cause" enum:"cron,catchup,manual,retry,rerun"`
+	Status    common.Status  `json:"status" enum:"planned,waiting,running,succeeded,failed,timed_out,killed,lost,skipped,refused,missed" doc:"That of its last attempt; planned is in the future, waiting is due."`
+	Reason    *common.Reason `json:"reason,omitempty" doc:"Why it waits, or did not run, or ended as it did."`
+	Attempts  []string       `json:"attempts" nullable:"false" doc:"Ids of its runs, the oldest first."`
+	Gap       *common.Gap    `json:"gap,omitempty" doc:"The entry stands for many fires."`
+}
+
 // Delays is described in place of common.Delays.
 type Delays struct {
 	Plan  common.Duration `json:"plan" doc:"From the planned time until a worker took the fire up." example:"1.2ms"`
@@ -158,6 +173,7 @@ func newSchemas() huma.Registry {
 	alias(common.Retry{}, Retry(common.Retry{}))
 	alias(common.Placement{}, Placement(common.Placement{}))
 	alias(common.Run{}, Run(common.Run{}))
+	alias(common.Fire{}, Fire(common.Fire{}))
 	alias(common.Reason{}, Reason(common.Reason{}))
 	alias(common.Gap{}, Gap(common.Gap{}))
 	alias(common.Delays{}, Delays(common.Delays{}))

@@ -2,7 +2,9 @@ package httpapi
 
 import (
 	"context"
+	"fmt"
 	"net/http"
+	"reflect"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -13,35 +15,73 @@ import (
 
 type workersResource struct{ workers Workers }
 
-// Worker is a worker that is alive.
+// Worker is a worker, with what an operator says of it.
 type Worker struct {
 	ID        string            `json:"id"`
 	Name      string            `json:"name"`
 	Host      string            `json:"host"`
 	Version   string            `json:"version"`
 	PID       int               `json:"pid"`
-	Labels    map[string]string `json:"labels,omitempty"`
-	Slots     int               `json:"slots" doc:"How many runs it takes at a time."`
-	Running   int               `json:"running" doc:"How many it has just now."`
+	Labels    map[string]string `json:"labels,omitempty" doc:"What jobs select it by."`
+	Slots     int               `json:"slots" doc:"How much it takes at a time."`
+	Used      int               `json:"used" doc:"How many of its slots are taken."`
+	Running   int               `json:"running" doc:"How many runs it has just now."`
+	Weight    int               `json:"weight" doc:"Its share under the strategy weight."`
 	StartedAt time.Time         `json:"startedAt"`
 	Clock     time.Time         `json:"clock" doc:"Its wall clock when it last wrote."`
-	Draining  bool              `json:"draining,omitempty" doc:"It takes no new runs and is about to stop."`
+	SkewMs    int64             `json:"skewMs" doc:"How many milliseconds its clock is ahead of the cluster's, as far as it knows."`
+	Draining  bool              `json:"draining,omitempty" doc:"It takes no new runs: it is about to stop, or an operator wants it so."`
 	Trouble   string            `json:"trouble,omitempty" doc:"Why it takes no runs, if it does not."`
+	Away      bool              `json:"away,omitempty" doc:"It is not alive: only its settings are known."`
+	Settings  *WorkerSettings   `json:"settings,omitempty" doc:"What an operator says of it, over what it says of itself."`
+}
+
+// WorkerSettings are what an operator says of a worker.
+type WorkerSettings struct {
+	Drain     bool              `json:"drain,omitempty" doc:"It is to take no new runs."`
+	DrainNote string            `json:"drainNote,omitempty" doc:"Why."`
+	Labels    map[string]string `json:"labels,omitzero" doc:"In place of its own."`
+	Slots     *int              `json:"slots,omitempty" doc:"In place of its own."`
+	Weight    *int              `json:"weight,omitempty"`
+	UpdatedAt time.Time         `json:"updatedAt,omitzero"`
+	UpdatedBy string            `json:"updatedBy,omitempty"`
+}
+
+// WorkerPatch says what to change; null goes back to what the worker says of itself.
+type WorkerPatch struct {
+	Labels Optional[map[string]string] `json:"labels,omitzero" doc:"What jobs select it by, at most 32; null for its own."`
+	Slots  Optional[int]               `json:"slots,omitzero" minimum:"0" maximum:"100000" doc:"How much it takes at a time; null for its own."`
+	Weight Optional[int]               `json:"weight,omitzero" minimum:"0" maximum:"1000" doc:"Its share under the strategy weight; null for 1."`
 }
 
 type workersOutput struct{ Body Page[Worker] }
 
-type workerInput struct {
-	ID string `path:"id" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Id of the worker."`
+// WorkerPath names a worker.
+type WorkerPath struct {
+	ID string `path:"id" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Id of the worker, or its name where no other has it."`
+}
+
+type workerDrainInput struct {
+	WorkerPath
+	Body *noteBody `nameHint:"NoteInput"`
+}
+
+type workerPatchInput struct {
+	WorkerPath
+	Body WorkerPatch
 }
 
 type workerOutput struct{ Body Worker }
 
 func (s *workersResource) register(r *router) {
-	register(r, route{access: needs(auth.Viewer), Operation: huma.Operation{OperationID: "list-workers", Method: http.MethodGet,
-		Path: "/api/v1/workers", Summary: "Workers that are alive", Tags: []string{"workers"}}}, s.list)
-	register(r, route{access: needs(auth.Viewer), Operation: huma.Operation{OperationID: "get-worker", Method: http.MethodGet,
-		Path: "/api/v1/workers/{id}", Summary: "One worker", Tags: []string{"workers"}}}, s.get)
+	op := func(id, method, path, summary string) huma.Operation {
+		return huma.Operation{OperationID: id, Method: method, Path: "/api/v1/workers" + path, Summary: summary, Tags: []string{"workers"}}
+	}
+	register(r, route{access: needs(auth.Viewer), Operation: op("list-workers", http.MethodGet, "", "Workers that are alive, or have settings")}, s.list)
+	register(r, route{access: needs(auth.Viewer), Operation: op("get-worker", http.MethodGet, "/{id}", "One worker")}, s.get)
+	register(r, route{access: needs(auth.Admin), Operation: op("patch-worker", http.MethodPatch, "/{id}", "Set a worker's labels, slots and weight")}, s.patch)
+	register(r, route{access: needs(auth.Operator), Operation: op("drain-worker", http.MethodPost, "/{id}/drain", "Let a worker take no new runs")}, s.drain)
+	register(r, route{access: needs(auth.Operator), Operation: op("undrain-worker", http.MethodPost, "/{id}/undrain", "Let a worker take runs again")}, s.undrain)
 }
 
 func (s *workersResource) list(ctx context.Context, _ *struct{}) (*workersOutput, error) {
@@ -56,20 +96,89 @@ func (s *workersResource) list(ctx context.Context, _ *struct{}) (*workersOutput
 	return &workersOutput{Body: page(items, "")}, nil
 }
 
-func (s *workersResource) get(ctx context.Context, in *workerInput) (*workerOutput, error) {
-	found, err := s.workers.Workers(ctx)
+func (s *workersResource) get(ctx context.Context, in *WorkerPath) (*workerOutput, error) {
+	m, err := s.find(ctx, in.ID)
 	if err != nil {
 		return nil, err
 	}
-	for i := range found {
-		if found[i].Worker == in.ID {
-			return &workerOutput{Body: workerOf(&found[i])}, nil
-		}
-	}
-	return nil, common.Errorf(common.CodeNotFound, "no worker %q is alive", common.Excerpt(in.ID))
+	return &workerOutput{Body: workerOf(&m)}, nil
 }
 
-func workerOf(r *common.Registration) Worker {
-	return Worker{ID: r.Worker, Name: r.Name, Host: r.Host, Version: r.Version, PID: r.PID, Labels: r.Labels, Slots: r.Slots, Running: r.Running,
-		StartedAt: r.StartedAt, Clock: r.Clock, Draining: r.Draining, Trouble: r.Trouble}
+// find finds a worker by its id, or by its name.
+func (s *workersResource) find(ctx context.Context, id string) (common.Member, error) {
+	found, err := s.workers.Workers(ctx)
+	if err != nil {
+		return common.Member{}, err
+	}
+	var named []common.Member
+	for i := range found {
+		switch id {
+		case found[i].Worker:
+			return found[i], nil
+		case found[i].Name:
+			named = append(named, found[i])
+		}
+	}
+	switch len(named) {
+	case 0:
+		return common.Member{}, common.Errorf(common.CodeNotFound, "there is no worker %q", common.Excerpt(id))
+	case 1:
+		return named[0], nil
+	}
+	return common.Member{}, &common.Error{Code: common.CodeConflict, Message: fmt.Sprintf("%d workers are named %s", len(named), common.Excerpt(id)),
+		Hint: "give the id of the one you mean"}
+}
+
+func (s *workersResource) drain(ctx context.Context, in *workerDrainInput) (*workerOutput, error) {
+	return s.change(ctx, in.ID, func(w *common.WorkerSettings) error {
+		w.Drain, w.DrainNote = true, in.Body.text()
+		return nil
+	})
+}
+
+func (s *workersResource) undrain(ctx context.Context, in *WorkerPath) (*workerOutput, error) {
+	return s.change(ctx, in.ID, func(w *common.WorkerSettings) error {
+		w.Drain, w.DrainNote = false, ""
+		return nil
+	})
+}
+
+func (s *workersResource) patch(ctx context.Context, in *workerPatchInput) (*workerOutput, error) {
+	return s.change(ctx, in.ID, func(w *common.WorkerSettings) error {
+		if in.Body.Labels.Given {
+			w.Labels = nil
+			if in.Body.Labels.Value != nil {
+				w.Labels = *in.Body.Labels.Value
+			}
+		}
+		if in.Body.Slots.Given {
+			w.Slots = in.Body.Slots.Value
+		}
+		if in.Body.Weight.Given {
+			w.Weight = in.Body.Weight.Value
+		}
+		return nil
+	})
+}
+
+// change changes what is said of a worker, and answers with the worker.
+func (s *workersResource) change(ctx context.Context, id string, change func(*common.WorkerSettings) error) (*workerOutput, error) {
+	m, err := s.find(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if m.Settings, err = s.workers.UpdateWorker(ctx, actor(ctx), m.Worker, change); err != nil {
+		return nil, err
+	}
+	return &workerOutput{Body: workerOf(&m)}, nil
+}
+
+func workerOf(m *common.Member) Worker {
+	w := Worker{ID: m.Worker, Name: m.Name, Host: m.Host, Version: m.Version, PID: m.PID, Labels: m.EffectiveLabels(), Slots: m.EffectiveSlots(),
+		Used: m.Used, Running: m.Running, Weight: m.Weight(), StartedAt: m.StartedAt, Clock: m.Clock, SkewMs: m.Skew.Milliseconds(),
+		Draining: m.Draining || m.Settings.Drain, Trouble: m.Trouble, Away: m.Lease == 0}
+	if !reflect.ValueOf(m.Settings).IsZero() {
+		w.Settings = new(WorkerSettings(m.Settings))
+	}
+	return w
 }

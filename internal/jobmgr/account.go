@@ -3,6 +3,7 @@ package jobmgr
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -13,17 +14,64 @@ import (
 // mostCounted bounds the work of counting the fires of a gap: eleven days of one a second.
 const mostCounted = 1_000_000
 
-// gapOp accounts for the fires of a job after its cursor, up to now: one entry in
+func editedReason() common.Reason {
+	return common.Reason{Code: common.ReasonEdited, Text: "the timetable was changed before these fires were taken"}
+}
+
+// pausedReason is that of the fires which a job passes over because it was paused.
+func pausedReason(job *common.Job) common.Reason {
+	r := common.Reason{Code: common.ReasonPaused, Text: "the job was paused"}
+	if job.PauseNote != "" {
+		r.Data = map[string]string{"note": job.PauseNote}
+		r.Text += ": " + job.PauseNote
+	}
+	return r
+}
+
+// passOver accounts for the fires that saving the job in place of the old one lets
+// its cursor pass, and gives the cursor as it stands then. A pause passes what came
+// up to its end when it is over; a timetable that is changed begins now. Pausing
+// itself passes nothing.
+func (s *Store) passOver(old common.JobState, job *common.Job, now time.Time) (cursor time.Time, ops []clientv3.Op, err error) {
+	edited := timetableChanged(&old.Job, job)
+	pass := func(to time.Time, status common.Status, reason common.Reason) {
+		if err != nil || !to.After(old.Cursor) {
+			return
+		}
+		var gap []clientv3.Op
+		if gap, err = s.gapOp(old, to, status, reason); err == nil {
+			ops, old.Cursor = append(ops, gap...), to
+		}
+	}
+	if old.Paused && (edited || !job.Paused) {
+		end := now
+		if old.PauseUntil != nil && old.PauseUntil.Before(now) {
+			end = *old.PauseUntil
+		}
+		pass(end, common.StatusSkipped, pausedReason(&old.Job))
+	}
+	if edited {
+		pass(now, common.StatusMissed, editedReason())
+	}
+	return old.Cursor, ops, err
+}
+
+// gapOp accounts for the fires of a job after its cursor, up to a time: one entry in
 // the ledger, or none where no fire is passed.
-func (s *Store) gapOp(job common.JobState, now time.Time, reason common.Reason) ([]clientv3.Op, error) {
-	count, last := s.passed(&job, now)
+func (s *Store) gapOp(job common.JobState, to time.Time, status common.Status, reason common.Reason) ([]clientv3.Op, error) {
+	count, last := s.passed(&job, to)
 	if count == 0 {
 		return nil, nil
 	}
 	if count == mostCounted { // the entry stands for those that were not counted as well
-		last, reason.Data = now, map[string]string{"count": "at_least"}
+		last = to
+		reason.Data = maps.Clone(reason.Data)
+		if reason.Data == nil {
+			reason.Data = map[string]string{}
+		}
+		reason.Data["count"] = "at_least"
 	}
-	run := common.PassedOver(&job, last, count, common.StatusMissed, reason)
+	run := common.PassedOver(&job, last, count, status, reason)
 	put, err := putOutcome(&run)
 	return []clientv3.Op{put}, err
 }

@@ -9,15 +9,17 @@ import (
 	"time"
 
 	"carillon/internal/common"
+	"carillon/internal/common/schedule"
 )
 
 // Catalog is a master's copy of all jobs, for lists and for finding a job by its
 // uid. It follows the watcher; Run is its one goroutine.
 type Catalog struct {
-	watcher *Watcher
+	watcher  *Watcher
+	interner *schedule.Interner
 
 	mu       sync.RWMutex
-	jobs     map[string]common.JobState
+	jobs     map[string]*entry
 	names    []string // sorted
 	byUID    map[string]string
 	bad      map[string]error
@@ -25,9 +27,17 @@ type Catalog struct {
 	reached  chan struct{} // closed when revision grows
 }
 
+// entry is a job and its timetable, which is zero where it has none, or none that
+// can be read. It does not change; its cursor is that of when the job was saved, or
+// first seen.
+type entry struct {
+	common.JobState
+	timetable schedule.Schedule
+}
+
 // NewCatalog makes an empty catalog.
-func NewCatalog(watcher *Watcher) *Catalog {
-	return &Catalog{watcher: watcher, jobs: map[string]common.JobState{}, byUID: map[string]string{},
+func NewCatalog(watcher *Watcher, interner *schedule.Interner) *Catalog {
+	return &Catalog{watcher: watcher, interner: interner, jobs: map[string]*entry{}, byUID: map[string]string{},
 		bad: map[string]error{}, reached: make(chan struct{})}
 }
 
@@ -40,6 +50,10 @@ func (c *Catalog) Run(ctx context.Context) error {
 }
 
 func (c *Catalog) apply(u JobsUpdate) {
+	entries := make([]*entry, len(u.Jobs))
+	for i := range u.Jobs {
+		entries[i] = c.entry(u.Jobs[i])
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if u.Whole {
@@ -48,8 +62,8 @@ func (c *Catalog) apply(u JobsUpdate) {
 		clear(c.bad)
 		c.names = make([]string, 0, len(u.Jobs))
 	}
-	for i := range u.Jobs {
-		c.put(u.Jobs[i], u.Whole)
+	for i := range entries {
+		c.put(entries[i], u.Whole)
 	}
 	if u.Whole {
 		slices.Sort(c.names)
@@ -66,7 +80,15 @@ func (c *Catalog) apply(u JobsUpdate) {
 	c.reached = make(chan struct{})
 }
 
-func (c *Catalog) put(job common.JobState, unsorted bool) {
+func (c *Catalog) entry(job common.JobState) *entry {
+	timetable, err := c.interner.OfJob(&job.Job)
+	if err != nil {
+		timetable = schedule.Schedule{}
+	}
+	return &entry{JobState: job, timetable: timetable}
+}
+
+func (c *Catalog) put(job *entry, unsorted bool) {
 	delete(c.bad, job.Name)
 	if old, known := c.jobs[job.Name]; known {
 		delete(c.byUID, old.UID)
@@ -153,9 +175,32 @@ func (c *Catalog) list(q common.JobQuery) (page []common.JobState, more bool) {
 		if q.Limit > 0 && len(page) == q.Limit {
 			return page, true
 		}
-		page = append(page, job)
+		page = append(page, job.JobState)
 	}
 	return page, false
+}
+
+// Job gives a job by its name.
+func (c *Catalog) Job(name string) (common.JobState, bool) {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	if found, known := c.jobs[name]; known {
+		return found.JobState, true
+	}
+	return common.JobState{}, false
+}
+
+// entries gives all jobs that have a timetable, of a group where one is given.
+func (c *Catalog) entries(group string) []*entry {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	all := make([]*entry, 0, len(c.jobs))
+	for _, job := range c.jobs {
+		if !job.timetable.IsZero() && (group == "" || group == job.Group) {
+			all = append(all, job)
+		}
+	}
+	return all
 }
 
 // List gives a page of jobs, and the name to go on after, empty at the end. What

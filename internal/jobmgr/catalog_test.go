@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"carillon/internal/common"
+	"carillon/internal/common/schedule"
 	"carillon/internal/jobmgr"
 )
 
@@ -174,7 +175,7 @@ func TestCatalogTellsOfBadJobs(t *testing.T) {
 }
 
 func BenchmarkCatalogList100k(b *testing.B) {
-	catalog := jobmgr.NewCatalog(jobmgr.NewWatcher(nil, func(error) {}, func() {}))
+	catalog := jobmgr.NewCatalog(jobmgr.NewWatcher(nil, func(error) {}, func() {}), schedule.NewInterner())
 	jobs := make([]common.JobState, 100_000)
 	for i := range jobs {
 		jobs[i] = common.JobState{StoredJob: common.StoredJob{UID: fmt.Sprint("u", i),

@@ -2,6 +2,7 @@ package jobmgr
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
@@ -37,6 +38,9 @@ func (c *Changes) Pending(ctx context.Context, limit int) (runlog.Pending, error
 	var good []*mvccpb.KeyValue
 	for _, kv := range changes.Kvs {
 		change, err := common.Decode[common.Change](kv.Value)
+		if err == nil && common.ChangeKey(change.ID) != string(kv.Key) {
+			err = errors.New("it holds another change")
+		}
 		if err != nil {
 			pending.Bad = append(pending.Bad, fmt.Errorf("decode %s: %w", kv.Key, err))
 			continue
@@ -45,6 +49,9 @@ func (c *Changes) Pending(ctx context.Context, limit int) (runlog.Pending, error
 	}
 	for _, kv := range outcomes.Kvs {
 		run, err := common.Decode[common.Run](kv.Value)
+		if err == nil && common.OutboxKey(common.MasterOutbox, run.ID) != string(kv.Key) {
+			err = errors.New("it holds another run")
+		}
 		if err != nil {
 			pending.Bad = append(pending.Bad, fmt.Errorf("decode %s: %w", kv.Key, err))
 			continue

@@ -1,6 +1,8 @@
 package jobmgr
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
@@ -29,7 +31,7 @@ func decodeJob(job, cursor *mvccpb.KeyValue) (common.JobState, error) {
 	if err != nil {
 		return common.JobState{}, fmt.Errorf("decode %s: %w", cursor.Key, err)
 	}
-	return common.JobState{StoredJob: stored, Version: job.ModRevision, Cursor: at}, nil
+	return common.JobState{StoredJob: stored, Version: job.ModRevision, Created: job.CreateRevision, Cursor: at}, nil
 }
 
 // timetableFaults lists what is wrong with a job's timetable: with the line and
@@ -76,22 +78,24 @@ func timetableFault(job *common.Job, err error) (common.Fault, bool) {
 
 // timetableChanged tells whether the plan of a job is another one than before.
 func timetableChanged(old, job *common.Job) bool {
-	return old.CronExpr != job.CronExpr || old.Timezone != job.Timezone || !reflect.DeepEqual(old.DST, job.DST)
+	return old.CronExpr != job.CronExpr || old.Timezone != job.Timezone || !reflect.DeepEqual(old.DST, job.DST) ||
+		!sameTime(old.StartAt, job.StartAt) || !sameTime(old.EndAt, job.EndAt)
 }
 
-// normal is the job without the difference between empty and absent.
-func normal(j common.Job) common.Job {
-	if len(j.Labels) == 0 {
-		j.Labels = nil
+func sameTime(a, b *time.Time) bool {
+	if a == nil || b == nil {
+		return a == b
 	}
-	if len(j.Args) == 0 {
-		j.Args = nil
+	return a.Equal(*b)
+}
+
+// same tells whether two definitions are one, but for the difference between empty
+// and absent.
+func same(a, b *common.Job) bool {
+	one, err := json.Marshal(a)
+	if err != nil {
+		return false
 	}
-	if len(j.Env) == 0 {
-		j.Env = nil
-	}
-	if len(j.SuccessExitCodes) == 0 {
-		j.SuccessExitCodes = nil
-	}
-	return j
+	other, err := json.Marshal(b)
+	return err == nil && bytes.Equal(one, other)
 }

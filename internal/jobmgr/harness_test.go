@@ -47,7 +47,7 @@ func newStory(t testing.TB) *story {
 	s := &story{TB: t, server: etcdtest.StartServer(t), clock: &clock{}}
 	s.client = s.server.Client()
 	s.clock.set(noon)
-	s.catalog = jobmgr.NewCatalog(jobmgr.NewWatcher(s.client, func(err error) { t.Log("trouble:", err) }, func() {}))
+	s.catalog = jobmgr.NewCatalog(jobmgr.NewWatcher(s.client, func(err error) { t.Log("trouble:", err) }, func() {}), schedule.NewInterner())
 	s.store = s.master(s.catalog)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
@@ -84,7 +84,7 @@ func (s *story) remove(name string) {
 
 func (s *story) trigger(name string) common.Trigger {
 	s.Helper()
-	trigger, err := s.store.Trigger(s.Context(), actor, name, "please")
+	trigger, err := s.store.Trigger(s.Context(), actor, common.TriggerRequest{Job: name, Note: "please"})
 	if err != nil {
 		s.Fatalf("trigger %s: %v", name, err)
 	}

@@ -18,6 +18,7 @@ type place struct {
 	key         string
 	modRevision int64
 	run         common.Run
+	trigger     common.Trigger // of a run that waits
 }
 
 type placeKind int
@@ -37,6 +38,7 @@ func (s *Store) LiveRuns(ctx context.Context) ([]common.Run, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.explain(places)
 	runs := make([]common.Run, len(places))
 	for i := range places {
 		runs[i] = places[i].run
@@ -73,6 +75,7 @@ func (s *Store) locate(ctx context.Context, id string) (place, bool, error) {
 	if err != nil {
 		return place{}, false, err
 	}
+	s.explain(places)
 	for _, p := range places {
 		if p.run.ID == id {
 			return p, true, nil
@@ -124,20 +127,22 @@ func (s *Store) places(ctx context.Context, ops ...clientv3.Op) ([]place, error)
 	return places, nil
 }
 
+// placeOf reads a value. One that is not its key's is not believed.
 func placeOf(kv *mvccpb.KeyValue) (place, bool) {
 	p := place{key: string(kv.Key), modRevision: kv.ModRevision}
 	switch {
 	case strings.HasPrefix(p.key, common.TriggersPrefix):
 		trigger, err := common.Decode[common.Trigger](kv.Value)
-		p.kind, p.run = inTrigger, trigger.AsRun()
-		return p, err == nil
+		p.kind, p.run, p.trigger = inTrigger, trigger.AsRun(), trigger
+		return p, err == nil && common.TriggerKey(trigger.Job, trigger.ID) == p.key
 	case strings.HasPrefix(p.key, common.RunsPrefix):
 		record, err := common.Decode[common.Record](kv.Value)
 		p.kind, p.run = inRecord, record.AsRun(common.StatusRunning)
-		return p, err == nil
+		return p, err == nil && common.RecordKey(record.Job, record.Run) == p.key
 	default:
 		run, err := common.Decode[common.Run](kv.Value)
 		p.kind, p.run = inOutbox, run
-		return p, err == nil
+		_, id, badKey := common.SplitKey(common.OutboxPrefix, p.key)
+		return p, err == nil && badKey == nil && id == run.ID
 	}
 }

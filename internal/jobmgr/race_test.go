@@ -203,7 +203,7 @@ func TestDeleteRacingWithTriggers(t *testing.T) {
 		for range 2 {
 			wg.Go(func() {
 				for range 15 {
-					trigger, err := s.store.Trigger(t.Context(), actor, name, "")
+					trigger, err := s.store.Trigger(t.Context(), actor, common.TriggerRequest{Job: name})
 					switch {
 					case err == nil:
 						mu.Lock()

@@ -4,7 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"reflect"
+	"math/rand/v2"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -21,8 +21,20 @@ const (
 	callLimit = 5 * time.Second
 	// tries is how often a change is decided again because something else moved
 	// (a claim, mostly) between its look and its transaction.
-	tries = 8
+	tries = 16
+	// maxPause bounds the pause before that.
+	maxPause = 64 * time.Millisecond
 )
+
+// again waits before a change is decided again, for a random time that grows, so that
+// those who met do not meet once more.
+func again(ctx context.Context, try int) error {
+	limit := min(time.Millisecond<<try, maxPause)
+	if !etcdkit.Sleep(ctx, rand.N(limit)) {
+		return context.Cause(ctx)
+	}
+	return nil
+}
 
 // Config is what a Store needs.
 type Config struct {
@@ -30,8 +42,13 @@ type Config struct {
 	Interner *schedule.Interner
 	Timezone string           // filled in where a job names none
 	Now      func() time.Time // wall clock
-	Catalog  *Catalog
-	Changed  func() // told after a change, which now waits to be delivered; may be nil
+	// Clock reads it for a cursor to be moved to, and refuses while it is ahead of the
+	// cluster's. May be nil, where it is the only one.
+	Clock   func() (time.Time, error)
+	Catalog *Catalog
+	Changed func() // told after a change, which now waits to be delivered; may be nil
+	// Unplaced tells why no worker may run a job just now; nil where one may. May be nil.
+	Unplaced func(*common.Job) *common.Reason
 }
 
 // Store is the masters' side of the keyspace: jobs, triggers, wishes to kill.
@@ -71,7 +88,7 @@ func (s *Store) Put(ctx context.Context, actor common.Actor, job common.Job, pre
 	if slices.ContainsFunc(faults, func(f common.Fault) bool { return f.Code != schedule.CodePast }) {
 		return common.JobState{}, false, refused(faults)
 	}
-	for range tries {
+	for try := range tries {
 		seen, err := s.look(ctx, job.Name)
 		if err != nil {
 			return common.JobState{}, false, err
@@ -87,10 +104,13 @@ func (s *Store) Put(ctx context.Context, actor common.Actor, job common.Job, pre
 		if seen.job == nil {
 			state, done, err = s.create(ctx, actor, job)
 		} else {
-			state, done, err = s.replace(ctx, actor, job, seen)
+			state, done, err = s.replace(ctx, actor, "replace", job, seen)
 		}
 		if err != nil || done {
 			return state, seen.job == nil, err
+		}
+		if err := again(ctx, try); err != nil {
+			return common.JobState{}, false, err
 		}
 	}
 	return common.JobState{}, false, busy(job.Name)
@@ -125,6 +145,9 @@ func (s *Store) prepare(job common.Job) (common.Job, []common.Fault) {
 }
 
 func (s *Store) create(ctx context.Context, actor common.Actor, job common.Job) (common.JobState, bool, error) {
+	if err := s.mayMove(); err != nil {
+		return common.JobState{}, false, err
+	}
 	now := s.cfg.Now().UTC()
 	stored := common.StoredJob{Job: job, UID: common.NewID(), CreatedAt: now, UpdatedAt: now, UpdatedBy: actor.Name}
 	ops, err := s.writeOps(actor, "create", nil, &stored)
@@ -134,108 +157,47 @@ func (s *Store) create(ctx context.Context, actor common.Actor, job common.Job) 
 	ops = append(ops, clientv3.OpPut(common.CursorKey(job.Name), common.TimeKey(now)))
 	revision, done, err := s.commit(ctx, "create", job.Name, []clientv3.Cmp{etcdkit.Absent(common.JobKey(job.Name))}, ops)
 	s.wrote(revision, done)
-	return common.JobState{StoredJob: stored, Version: revision, Cursor: now}, done, err
+	return common.JobState{StoredJob: stored, Version: revision, Created: revision, Cursor: now}, done, err
 }
 
-func (s *Store) replace(ctx context.Context, actor common.Actor, job common.Job, seen seen) (common.JobState, bool, error) {
+func (s *Store) replace(ctx context.Context, actor common.Actor, verb string, job common.Job, seen seen) (common.JobState, bool, error) {
 	old, err := seen.state()
 	if err != nil {
 		return common.JobState{}, false, err
 	}
-	if reflect.DeepEqual(normal(job), normal(old.Job)) {
+	if same(&job, &old.Job) {
 		return old, true, nil
 	}
 	now := s.cfg.Now().UTC()
 	stored := common.StoredJob{Job: job, UID: old.UID, CreatedAt: old.CreatedAt, UpdatedAt: now, UpdatedBy: actor.Name}
-	ops, err := s.writeOps(actor, "replace", &old.StoredJob, &stored)
+	ops, err := s.writeOps(actor, verb, &old.StoredJob, &stored)
 	if err != nil {
 		return common.JobState{}, false, err
 	}
-	cursor := old.Cursor
-	cmps := seen.unchanged(job.Name)
-	if timetableChanged(&old.Job, &job) && now.After(cursor) {
-		// The new timetable begins now; what the old one still owed is accounted for.
-		cursor = now
-		ops = append(ops, clientv3.OpPut(common.CursorKey(job.Name), common.TimeKey(now)))
-		gap, err := s.gapOp(old, now, common.Reason{Code: "edited", Text: "the timetable was changed before these fires were taken"})
-		if err != nil {
+	cursor, passed, err := s.passOver(old, &job, now)
+	if err != nil {
+		return common.JobState{}, false, err
+	}
+	ops = append(ops, passed...)
+	if !cursor.Equal(old.Cursor) {
+		if err := s.mayMove(); err != nil {
 			return common.JobState{}, false, err
 		}
-		ops = append(ops, gap...)
+		ops = append(ops, clientv3.OpPut(common.CursorKey(job.Name), common.TimeKey(cursor)))
 	}
-	revision, done, err := s.commit(ctx, "replace", job.Name, cmps, ops)
+	revision, done, err := s.commit(ctx, verb, job.Name, seen.unchanged(job.Name), ops)
 	s.wrote(revision, done)
-	return common.JobState{StoredJob: stored, Version: revision, Cursor: cursor}, done, err
+	return common.JobState{StoredJob: stored, Version: revision, Created: old.Created, Cursor: cursor}, done, err
 }
 
-// Delete removes a job with its cursor and its triggers, and accounts for the fires
-// that these still owed. Its running runs go on, unless kill asks for their end;
-// the ledger stays.
-func (s *Store) Delete(ctx context.Context, actor common.Actor, name string, pre common.Precondition, kill bool) error {
-	for range tries {
-		seen, err := s.look(ctx, name)
-		if err != nil {
-			return err
-		}
-		if seen.job == nil {
-			return notFound(name)
-		}
-		if err := seen.satisfies(name, pre); err != nil {
-			return err
-		}
-		cmps := append(seen.unchanged(name), seen.sameTriggers(name)...)
-		ops, err := s.deleteOps(actor, seen)
-		if err != nil {
-			return err
-		}
-		if kill {
-			running, kills, err := s.killAll(ctx, actor, name)
-			if err != nil {
-				return err
-			}
-			cmps, ops = append(cmps, running...), append(ops, kills...)
-		}
-		if revision, done, err := s.commit(ctx, "delete", name, cmps, ops); err != nil || done {
-			s.wrote(revision, done)
-			return err
-		}
+// mayMove refuses to move a cursor while our clock is ahead of the cluster's: the
+// fires in between would be taken from everybody.
+func (s *Store) mayMove() error {
+	if s.cfg.Clock == nil {
+		return nil
 	}
-	return busy(name)
-}
-
-func (s *Store) deleteOps(actor common.Actor, seen seen) ([]clientv3.Op, error) {
-	name := string(seen.job.Key[len(common.JobsPrefix):])
-	old, unreadable := seen.state()
-	if unreadable != nil {
-		// A job that cannot be read can be deleted all the same; it had no plan.
-		old = common.JobState{StoredJob: seen.remains(name)}
-	}
-	ops, err := s.writeOps(actor, "delete", &old.StoredJob, nil)
-	if err != nil {
-		return nil, err
-	}
-	ops = append(ops, clientv3.OpDelete(common.CursorKey(name)),
-		clientv3.OpDelete(common.TriggersOf(name), clientv3.WithPrefix()))
-	reason := common.Reason{Code: "deleted", Text: "the job was deleted"}
-	if unreadable == nil {
-		gap, err := s.gapOp(old, s.cfg.Now().UTC(), reason)
-		if err != nil {
-			return nil, err
-		}
-		ops = append(ops, gap...)
-	}
-	for _, kv := range seen.triggers {
-		if trigger, err := common.Decode[common.Trigger](kv.Value); err == nil {
-			run := trigger.AsRun()
-			run.Status, run.Reason = common.StatusSkipped, &reason
-			put, err := putOutcome(&run)
-			if err != nil {
-				return nil, err
-			}
-			ops = append(ops, put)
-		}
-	}
-	return ops, nil
+	_, err := s.cfg.Clock()
+	return err
 }
 
 // writeOps put or delete the job and leave the change.
@@ -302,14 +264,17 @@ func (s *Store) wrote(revision int64, done bool) {
 type seen struct {
 	job, cursor *mvccpb.KeyValue // nil where absent
 	triggers    []*mvccpb.KeyValue
+	more        []*mvccpb.KeyValue // what further operations of the look read
 	revision    int64
 }
 
-func (s *Store) look(ctx context.Context, name string) (seen, error) {
+// look reads all of a job that changes are decided on, and more where asked to.
+func (s *Store) look(ctx context.Context, name string, more ...clientv3.Op) (seen, error) {
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
-	resp, err := s.cfg.Client.Txn(ctx).Then(clientv3.OpGet(common.JobKey(name)), clientv3.OpGet(common.CursorKey(name)),
-		clientv3.OpGet(common.TriggersOf(name), clientv3.WithPrefix())).Commit()
+	ops := append([]clientv3.Op{clientv3.OpGet(common.JobKey(name)), clientv3.OpGet(common.CursorKey(name)),
+		clientv3.OpGet(common.TriggersOf(name), clientv3.WithPrefix())}, more...)
+	resp, err := s.cfg.Client.Txn(ctx).Then(ops...).Commit()
 	if err != nil {
 		return seen{}, etcdkit.Wrap(fmt.Errorf("read job %q: %w", name, err))
 	}
@@ -319,6 +284,9 @@ func (s *Store) look(ctx context.Context, name string) (seen, error) {
 	}
 	if kvs := resp.Responses[1].GetResponseRange().Kvs; len(kvs) > 0 {
 		found.cursor = kvs[0]
+	}
+	for _, r := range resp.Responses[3:] {
+		found.more = append(found.more, r.GetResponseRange().Kvs...)
 	}
 	return found, nil
 }
@@ -361,16 +329,6 @@ func (s seen) unchanged(name string) []clientv3.Cmp {
 		return append(cmps, etcdkit.Absent(common.CursorKey(name)))
 	}
 	return append(cmps, etcdkit.Unchanged(common.CursorKey(name), s.cursor.ModRevision))
-}
-
-// sameTriggers holds while the triggers are those that were seen: none came, and
-// none was claimed, whose run would be written down as skipped otherwise.
-func (s seen) sameTriggers(name string) []clientv3.Cmp {
-	cmps := []clientv3.Cmp{etcdkit.NoneNewer(common.TriggersOf(name), s.revision)}
-	for _, kv := range s.triggers {
-		cmps = append(cmps, etcdkit.Unchanged(string(kv.Key), kv.ModRevision))
-	}
-	return cmps
 }
 
 func notFound(name string) error {

@@ -146,7 +146,7 @@ func TestPreconditions(t *testing.T) {
 	wantCode(t, "delete of no job", remove("none", 0), common.CodeNotFound)
 	_, err := s.store.Get(t.Context(), "none")
 	wantCode(t, "get of no job", err, common.CodeNotFound)
-	_, err = s.store.Trigger(t.Context(), actor, "none", "")
+	_, err = s.store.Trigger(t.Context(), actor, common.TriggerRequest{Job: "none"})
 	wantCode(t, "trigger of no job", err, common.CodeNotFound)
 	if s.revision() != revision {
 		t.Fatal("a refused change wrote something")
@@ -305,7 +305,7 @@ func TestBrokenJob(t *testing.T) {
 		wantCode(t, "get "+name, err, common.CodeInternal)
 		_, _, err = s.store.Put(t.Context(), actor, minutely(name), any0)
 		wantCode(t, "put "+name, err, common.CodeInternal)
-		_, err = s.store.Trigger(t.Context(), actor, name, "")
+		_, err = s.store.Trigger(t.Context(), actor, common.TriggerRequest{Job: name})
 		wantCode(t, "trigger "+name, err, common.CodeInternal)
 		s.remove(name)
 		if left := append(s.keys(common.JobKey(name)), s.keys(common.CursorKey(name))...); len(left) != 0 {
@@ -335,7 +335,7 @@ func TestTriggerLimit(t *testing.T) {
 		}
 		seen[trigger.RunID()] = true
 	}
-	_, err := s.store.Trigger(t.Context(), actor, "a", "")
+	_, err := s.store.Trigger(t.Context(), actor, common.TriggerRequest{Job: "a"})
 	wantCode(t, "one more", err, common.CodeTooMany)
 	s.trigger("ab")
 	if n := len(s.keys(common.TriggersOf("a"))); n != jobmgr.MaxTriggers {

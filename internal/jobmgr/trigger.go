@@ -15,49 +15,82 @@ import (
 // maxTriggers bounds what one job may have waiting.
 const maxTriggers = 50
 
-// Trigger asks for a fire outside the plan.
-func (s *Store) Trigger(ctx context.Context, actor common.Actor, name, note string) (common.Trigger, error) {
-	for range tries {
-		seen, err := s.look(ctx, name)
+// Trigger asks for a fire outside the plan. Asked again with the same key it gives
+// the same answer, and asks for nothing.
+func (s *Store) Trigger(ctx context.Context, actor common.Actor, r common.TriggerRequest) (common.Trigger, error) {
+	mark, err := newTombstone(actor, &r)
+	if err != nil {
+		return common.Trigger{}, err
+	}
+	defer mark.release(ctx, s)
+	for try := range tries {
+		seen, err := s.look(ctx, r.Job, mark.ops()...)
 		if err != nil {
 			return common.Trigger{}, err
 		}
-		if seen.job == nil {
-			return common.Trigger{}, notFound(name)
+		if done, answer, err := mark.answered(seen); done || err != nil {
+			return answer, err
 		}
-		state, err := seen.state()
+		trigger, err := s.newTrigger(actor, &r, seen)
 		if err != nil {
 			return common.Trigger{}, err
 		}
-		if len(seen.triggers) >= maxTriggers {
-			return common.Trigger{}, &common.Error{Code: common.CodeTooMany, Message: fmt.Sprintf("%d runs of job %q are waiting already", len(seen.triggers), name),
-				Hint: "wait until they have run, or kill them"}
-		}
-		now, id := s.cfg.Now().UTC(), common.NewID()
-		trigger := common.Trigger{ID: id, Job: name, JobUID: state.UID, Group: state.Group, Fire: common.TriggeredFire(state.UID, id),
-			PlannedAt: now, Attempt: 1, Cause: common.CauseManual, By: actor.Name, Note: note, NotBefore: now}
 		data, err := json.Marshal(trigger)
 		if err != nil {
-			return common.Trigger{}, fmt.Errorf("encode trigger of %q: %w", name, err)
+			return common.Trigger{}, fmt.Errorf("encode trigger of %q: %w", r.Job, err)
 		}
-		change, err := s.changeOp(actor, "run", "job", name, nil, trigger)
+		change, err := s.changeOp(actor, "run", "job", r.Job, nil, trigger)
 		if err != nil {
 			return common.Trigger{}, err
 		}
-		key := common.TriggerKey(name, id)
-		_, done, err := s.commit(ctx, "trigger", name,
-			[]clientv3.Cmp{etcdkit.Same(common.JobKey(name), seen.job.CreateRevision), etcdkit.Absent(key)},
-			[]clientv3.Op{clientv3.OpPut(key, string(data)), change})
+		key := common.TriggerKey(r.Job, trigger.ID)
+		// No other trigger may have come since they were counted.
+		cmps := []clientv3.Cmp{etcdkit.Same(common.JobKey(r.Job), seen.job.CreateRevision), etcdkit.Absent(key),
+			etcdkit.NoneNewer(common.TriggersOf(r.Job), seen.revision)}
+		ops := []clientv3.Op{clientv3.OpPut(key, string(data)), change}
+		if mark != nil {
+			put, err := mark.put(ctx, s, &trigger)
+			if err != nil {
+				return common.Trigger{}, err
+			}
+			cmps, ops = append(cmps, etcdkit.Absent(mark.key)), append(ops, put)
+		}
+		_, done, err := s.commit(ctx, "trigger", r.Job, cmps, ops)
+		mark.written(done, err)
 		if err != nil || done {
 			return trigger, err
 		}
+		if err := again(ctx, try); err != nil {
+			return common.Trigger{}, err
+		}
 	}
-	return common.Trigger{}, busy(name)
+	return common.Trigger{}, busy(r.Job)
+}
+
+// newTrigger makes the trigger, of the job as it was seen.
+func (s *Store) newTrigger(actor common.Actor, r *common.TriggerRequest, seen seen) (common.Trigger, error) {
+	if seen.job == nil {
+		return common.Trigger{}, notFound(r.Job)
+	}
+	state, err := seen.state()
+	if err != nil {
+		return common.Trigger{}, err
+	}
+	if faults := state.ParamFaults(r.Params); len(faults) > 0 {
+		return common.Trigger{}, common.Invalid("the run cannot be asked for", faults...)
+	}
+	if len(seen.triggers) >= maxTriggers {
+		return common.Trigger{}, &common.Error{Code: common.CodeTooMany, Message: fmt.Sprintf("%d runs of job %q are waiting already", len(seen.triggers), r.Job),
+			Hint: "wait until they have run, or kill them"}
+	}
+	now, id := s.cfg.Now().UTC(), common.NewID()
+	return common.Trigger{ID: id, Job: r.Job, JobUID: state.UID, Group: state.Group, Fire: common.TriggeredFire(state.UID, id), PlannedAt: now,
+		Attempt: 1, Cause: common.CauseManual, By: actor.Name, Note: r.Note, NotBefore: now, Params: r.Params, Worker: r.Worker}, nil
 }
 
 // Kill asks for the end of a run, or takes a waiting one back.
 func (s *Store) Kill(ctx context.Context, actor common.Actor, id, note string) error {
-	for range tries {
+	for try := range tries {
 		where, found, err := s.locate(ctx, id)
 		if err != nil {
 			return err
@@ -79,7 +112,7 @@ func (s *Store) Kill(ctx context.Context, actor common.Actor, id, note string) e
 			cmps = []clientv3.Cmp{etcdkit.Unchanged(where.key, where.modRevision)}
 			now := s.cfg.Now().UTC()
 			run := where.run
-			run.Status, run.EndedAt = common.StatusKilled, &now
+			run.Status, run.EndedAt, run.DueAt = common.StatusKilled, &now, nil
 			run.Reason = &common.Reason{Code: "killed_before_start", Data: map[string]string{"by": actor.Name, "note": note},
 				Text: "it was taken back before it started, by " + actor.Name}
 			put, err := putOutcome(&run)
@@ -97,6 +130,9 @@ func (s *Store) Kill(ctx context.Context, actor common.Actor, id, note string) e
 		if _, done, err := s.commit(ctx, "kill a run of", where.run.Job, cmps, append(ops, change)); err != nil || done {
 			return err
 		}
+		if err := again(ctx, try); err != nil {
+			return err
+		}
 	}
 	return busy(id)
 }
@@ -107,28 +143,6 @@ func (s *Store) killOp(actor common.Actor, run common.Run, note string) (clientv
 		return clientv3.Op{}, fmt.Errorf("encode wish to kill %s: %w", run.ID, err)
 	}
 	return clientv3.OpPut(common.KillKey(run.Worker, run.ID), string(data)), nil
-}
-
-// killAll asks for the end of a job's running runs, as long as they run.
-func (s *Store) killAll(ctx context.Context, actor common.Actor, name string) (running []clientv3.Cmp, kills []clientv3.Op, err error) {
-	ctx, cancel := context.WithTimeout(ctx, callLimit)
-	defer cancel()
-	resp, err := s.cfg.Client.Get(ctx, common.RecordsOf(name), clientv3.WithPrefix())
-	if err != nil {
-		return nil, nil, etcdkit.Wrap(fmt.Errorf("list runs of %q: %w", name, err))
-	}
-	for _, kv := range resp.Kvs {
-		record, err := common.Decode[common.Record](kv.Value)
-		if err != nil {
-			continue // its worker cannot be known
-		}
-		kill, err := s.killOp(actor, record.AsRun(common.StatusRunning), "the job was deleted")
-		if err != nil {
-			return nil, nil, err
-		}
-		running, kills = append(running, etcdkit.Unchanged(string(kv.Key), kv.ModRevision)), append(kills, kill)
-	}
-	return running, kills, nil
 }
 
 // uidOf is the uid that a run id begins with.

@@ -98,19 +98,24 @@ func (w *Watcher) cursors(ctx context.Context, u *etcdkit.Update) (map[string]*m
 	}
 }
 
-// allCursors reads them page by page. They may be newer than the jobs, which does
+// allCursors reads all of them. They may be newer than the jobs, which does
 // no harm: a cursor is compared when it is used.
 func (w *Watcher) allCursors(ctx context.Context, found map[string]*mvccpb.KeyValue) error {
+	return eachCursor(ctx, w.client, func(job string, kv *mvccpb.KeyValue) { found[job] = kv })
+}
+
+// eachCursor reads all cursors page by page.
+func eachCursor(ctx context.Context, client *clientv3.Client, tell func(job string, kv *mvccpb.KeyValue)) error {
 	key, end := common.CursorPrefix, clientv3.GetPrefixRangeEnd(common.CursorPrefix)
 	for {
 		callCtx, cancel := context.WithTimeout(ctx, 2*callLimit)
-		resp, err := w.client.Get(callCtx, key, clientv3.WithRange(end), clientv3.WithLimit(5000))
+		resp, err := client.Get(callCtx, key, clientv3.WithRange(end), clientv3.WithLimit(5000))
 		cancel()
 		if err != nil {
 			return fmt.Errorf("list cursors: %w", err)
 		}
 		for _, kv := range resp.Kvs {
-			found[string(kv.Key[len(common.CursorPrefix):])] = kv
+			tell(string(kv.Key[len(common.CursorPrefix):]), kv)
 		}
 		if !resp.More || len(resp.Kvs) == 0 {
 			return nil

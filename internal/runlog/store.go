@@ -67,6 +67,7 @@ type Query struct {
 	Job      string
 	JobUID   string
 	Group    string
+	Fire     string // its attempts
 	Statuses []common.Status
 	Worker   string
 	Cause    common.Cause
@@ -103,6 +104,7 @@ func (q *Query) Matches(r *common.Run) bool {
 	return (q.Job == "" || q.Job == r.Job) &&
 		(q.JobUID == "" || q.JobUID == r.JobUID) &&
 		(q.Group == "" || q.Group == r.Group) &&
+		(q.Fire == "" || q.Fire == r.Fire) &&
 		(q.Worker == "" || q.Worker == r.Worker) &&
 		(q.Cause == "" || q.Cause == r.Cause) &&
 		(len(q.Statuses) == 0 || slices.Contains(q.Statuses, r.Status)) &&

@@ -22,11 +22,14 @@ type Live interface {
 // between the two looks is found by the second.
 type View struct {
 	live  Live
+	plan  Plan
 	store Reader
 }
 
-// NewView merges the two.
-func NewView(live Live, store Reader) *View { return &View{live: live, store: store} }
+// NewView merges them.
+func NewView(live Live, plan Plan, store Reader) *View {
+	return &View{live: live, plan: plan, store: store}
+}
 
 // Run finds a run by its id.
 func (v *View) Run(ctx context.Context, id string) (common.Run, error) {
@@ -50,12 +53,12 @@ func (v *View) Runs(ctx context.Context, q Query) ([]common.Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	return merge(live, stored, &q), nil
+	return mergeRuns(live, stored, &q), nil
 }
 
-// merge puts both together: an id that is in both is shown as stored, since what
+// mergeRuns puts both together: an id that is in both is shown as stored, since what
 // is stored is its outcome.
-func merge(live, stored []common.Run, q *Query) []common.Run {
+func mergeRuns(live, stored []common.Run, q *Query) []common.Run {
 	seen := make(map[string]bool, len(stored))
 	for i := range stored {
 		seen[stored[i].ID] = true

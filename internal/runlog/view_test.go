@@ -115,7 +115,7 @@ func drawHistory(t *rapid.T) *history {
 func TestEveryRunIsListedOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := drawHistory(t)
-		view := NewView(h, h)
+		view := NewView(h, nil, h)
 		q := Query{Limit: rapid.IntRange(1, 5).Draw(t, "limit"), Job: rapid.SampledFrom([]string{"", "a"}).Draw(t, "job")}
 		var must []string // what was accepted before the first look
 		for i := range h.runs {
@@ -165,7 +165,7 @@ func TestEveryRunIsListedOnce(t *testing.T) {
 func TestEveryRunIsFound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := drawHistory(t)
-		view := NewView(h, h)
+		view := NewView(h, nil, h)
 		for i := range h.runs {
 			accepted := h.at[i] != nowhere
 			run, err := view.Run(t.Context(), h.runs[i].ID)
@@ -187,7 +187,7 @@ func TestStoredWinsOverLive(t *testing.T) {
 	run := common.Run{ID: "r", PlannedAt: time.Unix(5, 0)}
 	h := &history{runs: []common.Run{run}, at: []int{inRecord}}
 	h.between = func() { h.at[0] = inStore }
-	runs, err := NewView(h, h).Runs(t.Context(), Query{})
+	runs, err := NewView(h, nil, h).Runs(t.Context(), Query{})
 	if err != nil || len(runs) != 1 || runs[0].Status != common.StatusSucceeded {
 		t.Fatalf("listed %+v, %v", runs, err)
 	}
@@ -196,7 +196,7 @@ func TestStoredWinsOverLive(t *testing.T) {
 func TestViewPassesErrorsOn(t *testing.T) {
 	away := errors.New("away")
 	h := &history{between: func() {}}
-	for _, view := range []*View{NewView(broken{away}, h), NewView(h, brokenStore{h, away})} {
+	for _, view := range []*View{NewView(broken{away}, nil, h), NewView(h, nil, brokenStore{h, away})} {
 		if _, err := view.Runs(t.Context(), Query{}); !errors.Is(err, away) {
 			t.Errorf("list: %v", err)
 		}

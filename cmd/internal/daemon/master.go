@@ -74,13 +74,14 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 	})
 	m.members = registry.NewMembers(cfg.Etcd, WallClock, func(err error) { cfg.Log.Warn("watch_interrupted", "watch", "members", "error", err) })
 	watcher := jobmgr.NewWatcher(cfg.Etcd, func(err error) { cfg.Log.Warn("watch_interrupted", "watch", "jobs", "error", err) }, m.fresh.mark)
-	m.catalog = jobmgr.NewCatalog(watcher)
-	m.changes = runlog.NewSink(runlog.SinkConfig{}, jobmgr.NewChanges(cfg.Etcd), cfg.Store, cfg.Log, delivery{cfg.Metrics})
 	interner := schedule.NewInterner()
+	m.catalog = jobmgr.NewCatalog(watcher, interner)
+	m.changes = runlog.NewSink(runlog.SinkConfig{}, jobmgr.NewChanges(cfg.Etcd), cfg.Store, cfg.Log, delivery{cfg.Metrics})
+	staff := workers{settings: registry.NewSettings(cfg.Etcd, WallClock, m.changes.Outcomes), members: m.members}
 	store := jobmgr.NewStore(jobmgr.Config{Client: cfg.Etcd, Interner: interner, Timezone: cfg.Timezone, Now: WallClock,
-		Catalog: m.catalog, Changed: m.changes.Outcomes})
+		Catalog: m.catalog, Changed: m.changes.Outcomes, Unplaced: staff.unplaced})
 	handler, err := httpapi.New(httpapi.Config{
-		Jobs: store, Runs: runlog.NewView(store, cfg.Store), Workers: workers{cfg.Etcd}, Auth: cfg.Auth,
+		Jobs: store, Runs: runlog.NewView(store, store, cfg.Store), Workers: staff, Auth: cfg.Auth,
 		Health: health{etcd: cfg.Etcd, store: cfg.Store, fresh: &m.fresh}, Metrics: cfg.Exposed, Schedules: interner, Console: cfg.Console,
 		Version: cfg.Version, Timezone: cfg.Timezone, Secure: cfg.HTTP.Secure(), Logger: cfg.Log, Now: WallClock,
 		Answered: cfg.Metrics.Request,
@@ -95,9 +96,9 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 // Parts are the master's parts in the order of their start. The stores are the caller's.
 func (m *Master) Parts() []lifecycle.Part {
 	return []lifecycle.Part{
-		{Name: "session", Serve: ignoreEnd(m.session.Run), Stop: m.session.Revoke},
+		{Name: "master session", Serve: ignoreEnd(m.session.Run), Stop: m.session.Revoke},
 		{Name: "presence", Serve: m.presence.Run},
-		{Name: "members", Serve: ignoreEnd(m.members.Run)},
+		{Name: "membership", Serve: ignoreEnd(m.members.Run)},
 		{Name: "catalog", Serve: ignoreEnd(m.catalog.Run)},
 		{Name: "changes", Serve: func(ctx context.Context) error { return m.changes.Run(ctx, sinkDrain) }, StopTimeout: sinkDrain + time.Second},
 		{Name: "catalog gauges", Serve: func(ctx context.Context) error { m.fresh.report(ctx, m.gauges); return nil }},
@@ -146,13 +147,6 @@ func hostname() string {
 		return "unknown"
 	}
 	return name
-}
-
-// workers lists the live workers for the API.
-type workers struct{ etcd *clientv3.Client }
-
-func (w workers) Workers(ctx context.Context) ([]common.Registration, error) {
-	return registry.List(ctx, w.etcd)
 }
 
 // delivery counts what the sink of changes does.

@@ -99,8 +99,10 @@ func anyRuns(n int) []common.Run {
 	pick := func(values ...string) string { return values[random.IntN(len(values))] }
 	runs := make([]common.Run, n)
 	for i := range runs {
+		fire := pick(fires...)
 		runs[i] = common.Run{
-			ID:        fmt.Sprintf("%s.%d", pick("u1", "u2", "u3", "U2"), i),
+			ID:        fmt.Sprintf("%s.%d", fire, i),
+			Fire:      fire,
 			Job:       pick(jobs...),
 			JobUID:    pick(uids...),
 			Group:     pick(groups...),
@@ -117,6 +119,7 @@ var (
 	jobs    = []string{"report", "backup", "report-2", "a.b"}
 	uids    = []string{"u1", "u2", "u3"}
 	groups  = []string{"", "ops", "data"}
+	fires   = []string{"u1.1", "u1.10", "u1.11", "u2.1", "u3.1", "U2.1", "u1.1a"} // some begin others
 	workers = []string{"", "w1", "w2"}
 )
 

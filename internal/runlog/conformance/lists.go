@@ -48,7 +48,7 @@ func filters(t *testing.T, s Store, size Size) {
 		}
 	}
 	for _, q := range []runlog.Query{
-		{}, {Limit: 1}, {Job: "backup"}, {JobUID: "u2"}, {Group: "ops"}, {Worker: "w1"}, {Cause: common.CauseManual},
+		{}, {Limit: 1}, {Job: "backup"}, {JobUID: "u2"}, {Group: "ops"}, {Fire: "u1.1"}, {Fire: "u1.1/"}, {Worker: "w1"}, {Cause: common.CauseManual},
 		{Statuses: outcomes()}, {Statuses: []common.Status{common.StatusFailed}},
 		{Statuses: []common.Status{common.StatusFailed, common.StatusFailed, common.StatusRunning}},
 		{Statuses: []common.Status{common.StatusRunning}}, {Statuses: []common.Status{"no such"}},
@@ -64,6 +64,7 @@ func filters(t *testing.T, s Store, size Size) {
 			Job:      maybe(t, "job", append(jobs, "none")),
 			JobUID:   maybe(t, "uid", uids),
 			Group:    maybe(t, "group", groups),
+			Fire:     maybe(t, "fire", append(fires, "u9.1")),
 			Worker:   maybe(t, "worker", workers),
 			Cause:    common.Cause(maybe(t, "cause", []string{"cron", "manual", "retry"})),
 			Statuses: rapid.SliceOfN(rapid.SampledFrom(common.Statuses[:]), 0, 4).Draw(t, "statuses"),

@@ -80,8 +80,13 @@ func Keyable(q *runlog.Query) bool {
 	if q.Before != nil {
 		before = q.Before.ID
 	}
-	return keyable(q.Job, q.JobUID, q.Group, q.Worker, string(q.Cause), before)
+	return keyable(q.Job, q.JobUID, q.Group, q.Fire, q.Worker, string(q.Cause), before)
 }
+
+// RunsOf are the bounds of the ids of a fire's runs, low inclusive and high exclusive:
+// they begin with the fire's id and a dot, after which a slash comes; that of a gap's
+// entry is the fire's own.
+func RunsOf(fire string) (low, high string) { return fire, fire + "/" }
 
 // Statuses are the distinct statuses that a query asks for and that a store can
 // hold. Narrowed tells whether the query asked for any; then none means no run.

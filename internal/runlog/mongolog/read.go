@@ -65,6 +65,10 @@ func filterRuns(q *runlog.Query) (filter bson.D, possible bool) {
 			filter = append(filter, bson.E{Key: f.field, Value: f.value})
 		}
 	}
+	if q.Fire != "" {
+		low, high := entry.RunsOf(q.Fire)
+		filter = append(filter, bson.E{Key: "_id", Value: bson.D{{Key: "$gte", Value: low}, {Key: "$lt", Value: high}}})
+	}
 	if narrowed {
 		filter = append(filter, bson.E{Key: "status", Value: bson.D{{Key: "$in", Value: statuses}}})
 	}

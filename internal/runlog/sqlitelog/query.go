@@ -46,7 +46,7 @@ func listRuns(q *runlog.Query) (text string, args []any, possible bool) {
 	switch {
 	case !narrowed:
 		scans = []condition{where}
-	case q.Job != "" || q.Worker != "":
+	case q.Job != "" || q.Worker != "" || q.Fire != "":
 		marks := strings.TrimSuffix(strings.Repeat("?, ", len(statuses)), ", ")
 		all := where.with("+status IN (" + marks + ")")
 		for _, status := range statuses {
@@ -64,6 +64,10 @@ func listRuns(q *runlog.Query) (text string, args []any, possible bool) {
 		args = append(args, scans[i].args...)
 	}
 	text = strings.Join(selects, "\nUNION ALL\n") + "\nORDER BY planned DESC, id DESC"
+	if q.Fire != "" {
+		// A fire has few runs: sorting them is less than reading all in order.
+		text = strings.TrimSuffix(text, "planned DESC, id DESC") + "+planned DESC, +id DESC"
+	}
 	if q.Limit > 0 {
 		text += "\nLIMIT ?"
 		args = append(args, q.Limit)
@@ -74,10 +78,15 @@ func listRuns(q *runlog.Query) (text string, args []any, possible bool) {
 // narrow is the condition of all filters but the statuses.
 func narrow(q *runlog.Query) condition {
 	var where condition
-	worker := "worker = ?"
+	job, worker, planned := "job = ?", "worker = ?", "planned"
+	if q.Fire != "" {
+		low, high := entry.RunsOf(q.Fire)
+		where.and("id >= ? AND id < ?", low, high)
+		job, worker, planned = "+"+job, "+"+worker, "+"+planned
+	}
 	if q.Job != "" {
-		where.and("job = ?", q.Job)
-		worker = "+" + worker
+		where.and(job, q.Job)
+		worker = "+worker = ?"
 	}
 	for _, f := range []struct{ term, value string }{
 		{worker, q.Worker}, {"job_uid = ?", q.JobUID}, {"grp = ?", q.Group}, {"cause = ?", string(q.Cause)},
@@ -87,13 +96,13 @@ func narrow(q *runlog.Query) condition {
 		}
 	}
 	if !q.From.IsZero() {
-		where.and("planned >= ?", entry.Nanos(q.From))
+		where.and(planned+" >= ?", entry.Nanos(q.From))
 	}
 	if !q.To.IsZero() {
-		where.and("planned < ?", entry.Nanos(q.To))
+		where.and(planned+" < ?", entry.Nanos(q.To))
 	}
 	if q.Before != nil {
-		where.and("(planned, id) < (?, ?)", entry.Nanos(q.Before.PlannedAt), q.Before.ID)
+		where.and("("+planned+", id) < (?, ?)", entry.Nanos(q.Before.PlannedAt), q.Before.ID)
 	}
 	return where
 }

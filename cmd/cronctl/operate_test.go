@@ -1,0 +1,141 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"carillon/internal/common"
+)
+
+func TestPauseAndResume(t *testing.T) {
+	s := newStage(t)
+	s.run("create", "job", "hello", "--cron", "* * * * *", "--", "true").want(t, exitOK)
+	s.run("pause", "hello").want(t, exitUsage, "note")
+	s.run("pause", "hello", "--note", "the database moves", "--until", "2099-01-02T03:04:05Z").want(t, exitOK, "paused hello until ")
+	if j := s.jobs["hello"]; !j.Paused || j.PauseNote != "the database moves" || !j.PauseUntil.Equal(time.Date(2099, 1, 2, 3, 4, 5, 0, time.UTC)) {
+		t.Errorf("%+v", j.Job)
+	}
+	s.run("pause", "hello", "--note", "x", "--until", "2h").want(t, exitOK, "paused hello until ")
+	if in := time.Until(*s.jobs["hello"].PauseUntil); in < time.Hour || in > 2*time.Hour {
+		t.Errorf("paused for %v", in)
+	}
+	s.run("pause", "hello", "--note", "x").want(t, exitOK, "paused hello\n")
+	s.run("get", "jobs").want(t, exitOK, "paused")
+	s.run("get", "jobs", "-o", "wide").want(t, exitOK, "STATE", "paused: x")
+	s.run("pause", "hello", "--note", "x", "--until", "soon").want(t, exitUsage, "is not a time")
+	s.run("resume", "hello").want(t, exitOK, "resumed hello, next fire ")
+	if j := s.jobs["hello"]; j.Paused || j.PauseNote != "" || j.PauseUntil != nil {
+		t.Errorf("%+v", j.Job)
+	}
+	s.run("resume", "none").want(t, exitNotFound)
+	s.run("resume", "A/B").want(t, exitUsage)
+	s.run("resume", "hello", "-o", "json").want(t, exitOK, `"state": "active"`)
+}
+
+func TestRunWithParameters(t *testing.T) {
+	s := newStage(t)
+	s.run("create", "job", "hello", "--", "true").want(t, exitOK)
+	s.run("run", "hello", "--param", "DAY=a=b", "--param", "EMPTY=", "--worker", "alpha", "--note", "please", "--idempotency-key", "k1").want(t, exitOK)
+	want := common.TriggerRequest{Job: "hello", Note: "please", Params: map[string]string{"DAY": "a=b", "EMPTY": ""}, Worker: "alpha", Key: "k1"}
+	if len(s.asked) != 1 || !maps.Equal(s.asked[0].Params, want.Params) || s.asked[0].Worker != want.Worker || s.asked[0].Note != want.Note || s.asked[0].Key != want.Key {
+		t.Errorf("asked %+v", s.asked)
+	}
+	s.run("run", "hello", "--param", "DAY").want(t, exitUsage, "NAME=VALUE")
+	s.run("run", "hello", "--worker", "nobody").want(t, exitUsage, "no worker of this name or id is alive")
+	s.run("run", "hello", "--idempotency-key", strings.Repeat("k", 129)).want(t, exitUsage, "at most 128")
+}
+
+func TestFires(t *testing.T) {
+	s := newStage(t)
+	s.run("create", "job", "hello", "--cron", "0 * * * *", "--", "true").want(t, exitOK)
+	at := time.Now().UTC().Truncate(time.Hour)
+	for i := range 100 {
+		planned := at.Add(time.Duration(90-i) * time.Hour)
+		f := common.Fire{ID: common.PlannedFire("u", planned), Job: "hello", JobUID: "u", PlannedAt: planned, Cause: common.CauseCron, Attempts: []string{}}
+		switch {
+		case planned.After(time.Now()):
+			f.Status = common.StatusPlanned
+		case i == 95:
+			f.Status, f.Reason = common.StatusMissed, &common.Reason{Code: "late", Text: "nobody came"}
+			f.Gap = &common.Gap{From: at, To: planned, Count: 7}
+		default:
+			f.Status, f.Attempts = common.StatusFailed, []string{f.ID + ".1", f.ID + ".2"}
+		}
+		s.ledger = append(s.ledger, f)
+	}
+	out := s.run("fires", "hello").want(t, exitOK, "PLANNED", "failed", "7 fires since", "nobody came").out
+	if n := strings.Count(out, "\n"); n != 11 {
+		t.Errorf("%d lines:\n%s", n, out)
+	}
+	s.run("fires", "-o", "wide", "--status", "failed,missed", "--group", "ops", "--from", "-12h", "--to", "+2d").want(t, exitOK, "LAST RUN")
+	q := s.wanted[len(s.wanted)-1]
+	if q.Job != "" || q.Group != "ops" || !slices.Equal(q.Statuses, []common.Status{"failed", "missed"}) || q.To.Sub(q.From).Round(time.Minute) != 60*time.Hour {
+		t.Errorf("asked for %+v", q)
+	}
+	// The soonest first, whatever page and order the server has.
+	raw := s.run("fires", "hello", "--next", "30", "-o", "json").want(t, exitOK).out
+	var next struct{ Items []common.Fire }
+	if err := json.Unmarshal([]byte(raw), &next); err != nil || len(next.Items) != 30 {
+		t.Fatalf("%d fires, %v", len(next.Items), err)
+	}
+	for i, f := range next.Items {
+		if want := at.Add(time.Duration(i+1) * time.Hour); !f.PlannedAt.Equal(want) {
+			t.Errorf("fire %d at %v, want %v", i, f.PlannedAt, want)
+		}
+	}
+	s.run("fires", "--next", "3").want(t, exitUsage, "needs a job")
+	s.run("fires", "none", "--next", "3").want(t, exitNotFound)
+	s.run("fires", "hello", "--status", "dead").want(t, exitUsage, "must be one of")
+	if len(s.wanted) == 0 || s.wanted[0].Limit != 50 {
+		t.Errorf("asked for %+v", s.wanted)
+	}
+	s.run("get", "runs", "--fire", "u.tabc").want(t, exitOK)
+}
+
+func TestDescribeJob(t *testing.T) {
+	s := newStage(t)
+	s.run("create", "job", "hello", "--cron", "* * * * *", "--", "true").want(t, exitOK)
+	s.run("pause", "hello", "--note", "why not").want(t, exitOK)
+	s.run("describe", "job", "hello").want(t, exitOK, "State:", "paused: why not", "Placement:  hash", "1.  gamma  runs it", "2.  delta  stands in", "-   alpha  it takes no runs: the disk is full")
+	raw := s.run("describe", "job", "hello", "-o", "json").want(t, exitOK).out
+	var d description
+	if err := json.Unmarshal([]byte(raw), &d); err != nil || !strings.Contains(string(d.Placement), `"gamma"`) || !strings.Contains(string(d.Job), `"hello"`) {
+		t.Errorf("%v: %s", err, raw)
+	}
+	s.run("describe", "job", "none").want(t, exitNotFound)
+	s.run("describe").want(t, exitUsage)
+}
+
+func TestWorkersAreSet(t *testing.T) {
+	s := newStage(t)
+	s.run("get", "workers").want(t, exitOK, "the disk is full", "w2", "away")
+	s.run("get", "workers", "-o", "wide").want(t, exitOK, "LABELS", "zone=a")
+	s.run("drain", "alpha", "--note", "a new kernel").want(t, exitOK, "alpha")
+	if !s.workers.Drain || s.workers.DrainNote != "a new kernel" {
+		t.Errorf("%+v", s.workers)
+	}
+	s.run("undrain", "w1").want(t, exitOK)
+	s.run("drain", "nobody").want(t, exitNotFound)
+	s.run("set", "worker", "alpha", "--slots", "3", "--weight", "0", "--label", "zone=b").want(t, exitOK)
+	if s.workers.Drain || *s.workers.Slots != 3 || *s.workers.Weight != 0 || fmt.Sprint(s.workers.Labels) != "map[zone:b]" {
+		t.Errorf("%+v", s.workers)
+	}
+	s.run("label", "alpha", "disk=fast", "zone-").want(t, exitOK, "alpha")
+	if fmt.Sprint(s.workers.Labels) != "map[disk:fast]" || *s.workers.Slots != 3 {
+		t.Errorf("%+v", s.workers)
+	}
+	s.run("set", "worker", "alpha", "--reset", "slots,labels").want(t, exitOK)
+	if s.workers.Slots != nil || s.workers.Labels != nil || *s.workers.Weight != 0 {
+		t.Errorf("%+v", s.workers)
+	}
+	s.run("set", "worker", "alpha").want(t, exitUsage, "say what to set")
+	s.run("set", "worker", "alpha", "--reset", "name").want(t, exitUsage)
+	s.run("set", "worker", "alpha", "--slots", "-1").want(t, exitUsage, "slots")
+	s.run("label", "alpha", "zone").want(t, exitUsage, "NAME=VALUE")
+	s.runWith([]string{"CARILLON_SERVER=" + s.server.URL, "CARILLON_TOKEN=viewer-token"}, "drain", "alpha").want(t, exitDenied)
+}

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"carillon/internal/apiclient"
+	"carillon/internal/common"
+)
+
+func (c *cli) pause() *cobra.Command {
+	var note, until string
+	cmd := &cobra.Command{
+		Use:   "pause JOB",
+		Short: "Let a job not fire",
+		Long: `Let a job not fire, until --until or until it is resumed. What would have fired
+meanwhile is written down as skipped when the pause ends. It can still be run by hand.`,
+		Example: `  cronctl pause nightly-report --note 'the database moves'
+  cronctl pause nightly-report --note 'holidays' --until 2026-12-27T00:00:00+08:00
+  cronctl pause nightly-report --note 'a deployment' --until 2h`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			request := apiclient.PauseRequest{Note: note}
+			if until != "" {
+				at, err := moment("--until", until, time.Now())
+				if err != nil {
+					return err
+				}
+				request.Until = &at
+			}
+			return c.changeJob(args[0], func(api *apiclient.API) (*http.Response, error) {
+				return api.PauseJob(cmd.Context(), args[0], nil, request)
+			}, func(j *job) string {
+				if j.PauseUntil != nil {
+					return "paused " + j.Name + " until " + when(*j.PauseUntil)
+				}
+				return "paused " + j.Name
+			})
+		},
+	}
+	cmd.Flags().StringVar(&note, "note", "", "why; shown with the job")
+	cmd.Flags().StringVar(&until, "until", "", "when it goes on by itself: a time, or how long from now, such as 2h or 3d")
+	_ = cmd.MarkFlagRequired("note") // the flag is there
+	return cmd
+}
+
+func (c *cli) resume() *cobra.Command {
+	return &cobra.Command{
+		Use:     "resume JOB",
+		Short:   "Let a paused job fire again",
+		Long:    "Let a paused job fire again, from now on. What would have fired meanwhile is written down as skipped.",
+		Example: "  cronctl resume nightly-report",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.changeJob(args[0], func(api *apiclient.API) (*http.Response, error) {
+				return api.ResumeJob(cmd.Context(), args[0], nil)
+			}, func(j *job) string { return "resumed " + j.Name + ", next fire " + nextOf(j) })
+		},
+	}
+}
+
+// changeJob asks for a change of a job and says in a line how the job stands then.
+func (c *cli) changeJob(name string, ask func(*apiclient.API) (*http.Response, error), say func(*job) string) error {
+	if err := named("job", name); err != nil {
+		return err
+	}
+	api, err := c.api()
+	if err != nil {
+		return err
+	}
+	raw, err := apiclient.Decode[json.RawMessage](ask(api))
+	if err != nil {
+		return err
+	}
+	if c.format == "json" || c.format == "yaml" {
+		return c.print(raw)
+	}
+	j, err := decode[job](raw)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(c.stdout, say(&j))
+	return nil
+}
+
+// moment reads a time: as RFC 3339 writes it, as date and time of this machine's zone,
+// or as a duration from now, back where it begins with a minus.
+func moment(flag, text string, now time.Time) (time.Time, error) {
+	if t, err := time.Parse(time.RFC3339, text); err == nil {
+		return t, nil
+	}
+	for _, layout := range []string{"2006-01-02 15:04:05", "2006-01-02T15:04:05", "2006-01-02 15:04", "2006-01-02T15:04", time.DateOnly} {
+		if t, err := time.ParseInLocation(layout, text, time.Local); err == nil {
+			return t, nil
+		}
+	}
+	size, back := text, false
+	if size != "" && (size[0] == '-' || size[0] == '+') {
+		size, back = text[1:], text[0] == '-'
+	}
+	d, err := common.Duration(size).Value()
+	if err != nil {
+		return time.Time{}, &common.Error{Code: common.CodeInvalid, Message: fmt.Sprintf("%s %q is not a time", flag, common.Excerpt(text)),
+			Hint: "write 2026-12-01T09:00:00+08:00, '2026-12-01 09:00', or how long from now: 2h, -3d"}
+	}
+	if back {
+		d = -d
+	}
+	return now.Add(d), nil
+}

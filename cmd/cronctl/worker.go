@@ -1,0 +1,175 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"carillon/internal/apiclient"
+	"carillon/internal/common"
+)
+
+func (c *cli) drain() *cobra.Command {
+	var note string
+	cmd := &cobra.Command{
+		Use:     "drain WORKER",
+		Short:   "Let a worker take no new runs",
+		Long:    "Let a worker, named by name or id, finish what it runs and take no new runs, until undrain.",
+		Example: "  cronctl drain north --note 'a new kernel'",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.changeWorker(args[0], func(api *apiclient.API) (*http.Response, error) {
+				return api.DrainWorker(cmd.Context(), args[0], apiclient.NoteBody{Note: set(note)})
+			})
+		},
+	}
+	cmd.Flags().StringVar(&note, "note", "", "why; shown with the worker")
+	return cmd
+}
+
+func (c *cli) undrain() *cobra.Command {
+	return &cobra.Command{
+		Use:     "undrain WORKER",
+		Short:   "Let a worker take runs again",
+		Example: "  cronctl undrain north",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.changeWorker(args[0], func(api *apiclient.API) (*http.Response, error) {
+				return api.UndrainWorker(cmd.Context(), args[0])
+			})
+		},
+	}
+}
+
+func (c *cli) set() *cobra.Command {
+	return group("set", "Set what a worker takes", "  cronctl set worker north --slots 4 --weight 2", c.setWorker())
+}
+
+func (c *cli) setWorker() *cobra.Command {
+	var slots, weight int
+	var labels, reset []string
+	cmd := &cobra.Command{
+		Use:   "worker WORKER",
+		Short: "Set a worker's slots, weight and labels, in place of its own",
+		Example: `  cronctl set worker north --slots 4 --weight 2
+  cronctl set worker north --label zone=a --label disk=fast
+  cronctl set worker north --reset slots,labels`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			patch := map[string]any{}
+			for _, name := range reset {
+				switch name {
+				case "slots", "weight", "labels":
+					patch[name] = nil
+				default:
+					return &common.Error{Code: common.CodeInvalid, Message: fmt.Sprintf("--reset %q is nothing that is set", common.Excerpt(name)),
+						Hint: "there are slots, weight and labels"}
+				}
+			}
+			if cmd.Flags().Changed("slots") {
+				patch["slots"] = slots
+			}
+			if cmd.Flags().Changed("weight") {
+				patch["weight"] = weight
+			}
+			if len(labels) > 0 {
+				given, err := pairs("--label", labels)
+				if err != nil {
+					return err
+				}
+				patch["labels"] = given
+			}
+			if len(patch) == 0 {
+				return &common.Error{Code: common.CodeInvalid, Message: "say what to set", Hint: "--slots, --weight, --label or --reset"}
+			}
+			return c.patchWorker(cmd.Context(), args[0], patch)
+		},
+	}
+	cmd.Flags().IntVar(&slots, "slots", 0, "how much it takes at a time")
+	cmd.Flags().IntVar(&weight, "weight", 1, "its share of the jobs that are placed by weight")
+	cmd.Flags().StringArrayVar(&labels, "label", nil, "a label, as NAME=VALUE, in place of all it has; may stand more than once")
+	cmd.Flags().StringSliceVar(&reset, "reset", nil, "go back to what it says of itself: slots, weight, labels")
+	return cmd
+}
+
+func (c *cli) label() *cobra.Command {
+	return &cobra.Command{
+		Use:   "label WORKER NAME=VALUE|NAME-...",
+		Short: "Add labels to a worker, change them, or take them away",
+		Example: `  cronctl label north zone=a disk=fast
+  cronctl label north disk-`,
+		Args: cobra.MinimumNArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := named("worker", args[0]); err != nil {
+				return err
+			}
+			api, err := c.api()
+			if err != nil {
+				return err
+			}
+			worker, err := apiclient.Decode[apiclient.Worker](api.GetWorker(cmd.Context(), args[0]))
+			if err != nil {
+				return err
+			}
+			labels := map[string]string{}
+			if worker.Labels != nil {
+				maps.Copy(labels, *worker.Labels)
+			}
+			for _, arg := range args[1:] {
+				if name, gone := strings.CutSuffix(arg, "-"); gone && !strings.Contains(arg, "=") {
+					delete(labels, name)
+					continue
+				}
+				given, err := pairs("label", []string{arg})
+				if err != nil {
+					return err
+				}
+				maps.Copy(labels, given)
+			}
+			return c.patchWorker(cmd.Context(), worker.Id, map[string]any{"labels": labels})
+		},
+	}
+}
+
+// patchWorker sends a change in which null goes back to what the worker says.
+func (c *cli) patchWorker(ctx context.Context, worker string, patch map[string]any) error {
+	data, err := json.Marshal(patch)
+	if err != nil {
+		return err
+	}
+	return c.changeWorker(worker, func(api *apiclient.API) (*http.Response, error) {
+		return api.PatchWorkerWithBody(ctx, worker, "application/json", bytes.NewReader(data))
+	})
+}
+
+// changeWorker asks for a change of a worker and shows the worker as it stands then.
+func (c *cli) changeWorker(worker string, ask func(*apiclient.API) (*http.Response, error)) error {
+	if err := named("worker", worker); err != nil {
+		return err
+	}
+	api, err := c.api()
+	if err != nil {
+		return err
+	}
+	raw, err := apiclient.Decode[json.RawMessage](ask(api))
+	return c.one(raw, err, c.showWorkers)
+}
+
+// labelsOf writes labels as selectors do.
+func labelsOf(labels *map[string]string) string {
+	if labels == nil {
+		return "-"
+	}
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(*labels)) {
+		parts = append(parts, name+"="+(*labels)[name])
+	}
+	return or(strings.Join(parts, ","), "-")
+}

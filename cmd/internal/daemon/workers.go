@@ -1,0 +1,85 @@
+package daemon
+
+import (
+	"context"
+
+	"carillon/internal/common"
+	"carillon/internal/httpapi"
+	"carillon/internal/placement"
+	"carillon/internal/registry"
+)
+
+// workers are the workers as the API sees them.
+type workers struct {
+	settings *registry.Settings
+	members  *registry.Members
+}
+
+// Workers reads them from etcd, so that who has changed one sees the change.
+func (w workers) Workers(ctx context.Context) ([]common.Member, error) {
+	return w.settings.Workers(ctx)
+}
+
+func (w workers) UpdateWorker(ctx context.Context, actor common.Actor, id string, change func(*common.WorkerSettings) error) (common.WorkerSettings, error) {
+	return w.settings.Update(ctx, actor, id, change)
+}
+
+// Placement tells who would run a job now.
+func (w workers) Placement(ctx context.Context, job *common.Job) ([]httpapi.Candidate, *common.Reason, error) {
+	all, err := w.settings.Workers(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	alive := all[:0]
+	for i := range all {
+		if all[i].Lease != 0 {
+			alive = append(alive, all[i])
+		}
+	}
+	wish, err := wishOf(job)
+	if err != nil {
+		return nil, nil, err
+	}
+	verdicts := placement.Explain(&wish, placement.Candidates(alive))
+	items := make([]httpapi.Candidate, len(verdicts))
+	for i := range verdicts {
+		v := &verdicts[i]
+		items[i] = httpapi.Candidate{Worker: v.ID, Name: v.Name, Eligible: v.Eligible, Reason: v.Reason}
+		if v.Eligible {
+			items[i].Rank = new(v.Rank)
+		}
+	}
+	if len(items) > 0 && items[0].Eligible {
+		return items, nil, nil
+	}
+	return items, new(placement.Unplaced(verdicts)), nil
+}
+
+// unplaced tells why no worker may run a job, as far as is known here; nil where one may.
+func (w workers) unplaced(job *common.Job) *common.Reason {
+	snapshot := w.members.Snapshot()
+	if snapshot == nil || snapshot.Generation == 0 {
+		return nil
+	}
+	wish, err := wishOf(job)
+	if err != nil {
+		return nil
+	}
+	reason := placement.Why(&wish, placement.Candidates(snapshot.Members))
+	if reason.Code == common.ReasonStarting {
+		return nil
+	}
+	return &reason
+}
+
+// wishOf is what a job asks of a worker.
+func wishOf(job *common.Job) (placement.Wish, error) {
+	terms := job.Terms()
+	wish := placement.Wish{Job: job.Name, Slots: terms.Slots, Strategy: terms.Strategy}
+	if job.Placement != nil {
+		wish.Workers = job.Placement.Workers
+	}
+	selector, err := placement.ParseSelector(terms.Selector)
+	wish.Selector = selector
+	return wish, err
+}

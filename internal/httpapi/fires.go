@@ -1,0 +1,108 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"carillon/internal/auth"
+	"carillon/internal/common"
+	"carillon/internal/runlog"
+)
+
+// maxAhead bounds how far the plan of all jobs is looked into, and maxAheadOfJob that of one.
+const (
+	maxAhead      = 31 * 24 * time.Hour
+	maxAheadOfJob = 10 * 366 * 24 * time.Hour
+)
+
+type firesResource struct {
+	runs Runs
+	jobs Jobs
+	now  func() time.Time
+}
+
+// FireFilter narrows a list of fires.
+type FireFilter struct {
+	From   time.Time       `query:"from" doc:"Only fires planned at this time or later."`
+	To     time.Time       `query:"to" doc:"Only fires planned before this time; where it lies in the future, the planned fires until then are listed too. Now where not given."`
+	Status []common.Status `query:"status" nullable:"false" doc:"Only fires with one of these, separated by commas."`
+	Limit  int             `query:"limit" minimum:"1" maximum:"500" default:"50" doc:"How many to list; a page may hold less and have a next one."`
+	Cursor string          `query:"cursor" maxLength:"1024" doc:"nextCursor of the page before."`
+}
+
+type fireListInput struct {
+	FireFilter
+	Group string `query:"group" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Only fires of jobs of this group."`
+}
+
+type jobFireListInput struct {
+	JobPath
+	FireFilter
+}
+
+type fireListOutput struct{ Body Page[common.Fire] }
+
+func (s *firesResource) register(r *router) {
+	op := func(id, path, summary string) huma.Operation {
+		return huma.Operation{OperationID: id, Method: http.MethodGet, Path: path, Summary: summary, Tags: []string{"fires"}}
+	}
+	statuses := append([]common.Status{common.StatusPlanned}, common.Statuses[:]...)
+	register(r, route{access: needs(auth.Viewer), Operation: op("list-fires", "/api/v1/fires",
+		"The ledger and the planned future of all jobs, the newest first")}, s.list)
+	enumerate(r, "/api/v1/fires", "status", statuses)
+	register(r, route{access: needs(auth.Viewer), Operation: op("list-job-fires", "/api/v1/jobs/{name}/fires",
+		"The ledger and the planned future of a job, the newest first")}, s.ofJob)
+	enumerate(r, "/api/v1/jobs/{name}/fires", "status", statuses)
+}
+
+func (s *firesResource) list(ctx context.Context, in *fireListInput) (*fireListOutput, error) {
+	return s.page(ctx, "fires", &in.FireFilter, runlog.FireQuery{Group: in.Group}, maxAhead)
+}
+
+func (s *firesResource) ofJob(ctx context.Context, in *jobFireListInput) (*fireListOutput, error) {
+	out, err := s.page(ctx, "fires of "+in.Name, &in.FireFilter, runlog.FireQuery{Job: in.Name}, maxAheadOfJob)
+	if err != nil || len(out.Body.Items) > 0 {
+		return out, err
+	}
+	// The ledger of a job that was deleted stays; one that never was is not found.
+	if _, err := s.jobs.Get(ctx, in.Name); common.CodeOf(err) == common.CodeNotFound && in.plain() {
+		return nil, err
+	}
+	return out, nil
+}
+
+// plain tells whether nothing narrows the list.
+func (f *FireFilter) plain() bool {
+	return f.From.IsZero() && f.To.IsZero() && len(f.Status) == 0 && f.Cursor == ""
+}
+
+func (s *firesResource) page(ctx context.Context, list string, in *FireFilter, q runlog.FireQuery, ahead time.Duration) (*fireListOutput, error) {
+	q.From, q.To, q.Statuses, q.Limit, q.Now = in.From, in.To, in.Status, in.Limit, s.now().UTC()
+	if in.Cursor != "" {
+		c, err := readCursor[runlog.FireCursor](list, in.Cursor)
+		if err != nil {
+			return nil, err
+		}
+		q.Before, q.Now, q.Settled = &c.Position, c.Now, c.Settled
+	}
+	if q.To.IsZero() {
+		q.To = q.Now.Add(1) // what is due just now belongs to it
+	}
+	if horizon := q.Now.Add(ahead); q.To.After(horizon) {
+		q.To = horizon
+	}
+	found, err := s.runs.Fires(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	next := ""
+	if found.Next != nil {
+		if next, err = writeCursor(list, *found.Next); err != nil {
+			return nil, err
+		}
+	}
+	return &fireListOutput{Body: page(found.Fires, next)}, nil
+}

@@ -1,0 +1,30 @@
+package httpapi
+
+import (
+	"context"
+
+	"carillon/internal/common"
+)
+
+// Ranking says who would run a job now.
+type Ranking struct {
+	Items  []Candidate    `json:"items" nullable:"false" doc:"All live workers: those that may run it in rank, then the others."`
+	Reason *common.Reason `json:"reason,omitempty" doc:"Why nobody may run it, where nobody may."`
+}
+
+type placementOutput struct{ Body Ranking }
+
+func (s *jobsResource) placement(ctx context.Context, in *JobPath) (*placementOutput, error) {
+	state, err := s.jobs.Get(ctx, in.Name)
+	if err != nil {
+		return nil, err
+	}
+	items, reason, err := s.workers.Placement(ctx, &state.Job)
+	if err != nil {
+		return nil, err
+	}
+	if items == nil {
+		items = []Candidate{}
+	}
+	return &placementOutput{Body: Ranking{Items: items, Reason: reason}}, nil
+}

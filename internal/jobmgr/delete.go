@@ -1,0 +1,177 @@
+package jobmgr
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"go.etcd.io/etcd/api/v3/mvccpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"carillon/internal/common"
+	"carillon/internal/etcdkit"
+)
+
+// Etcd bounds a transaction by 128 operations and as many compares.
+const (
+	// triggersPerTxn are settled at a time.
+	triggersPerTxn = 50
+	// killsPerTxn are asked for at a time.
+	killsPerTxn = 100
+)
+
+// Delete removes a job with its cursor and its triggers, and accounts for the fires
+// that these still owed. Its running runs go on, unless kill asks for their end;
+// the ledger stays.
+func (s *Store) Delete(ctx context.Context, actor common.Actor, name string, pre common.Precondition, kill bool) error {
+	for try := 0; try < tries; {
+		seen, err := s.look(ctx, name)
+		if err != nil {
+			return err
+		}
+		if seen.job == nil {
+			return notFound(name)
+		}
+		if err := seen.satisfies(name, pre); err != nil {
+			return err
+		}
+		if len(seen.triggers) > triggersPerTxn {
+			if err := s.settleTriggers(ctx, seen, name); err != nil {
+				return err
+			}
+			continue // with what is left, and not as a try: each round settles some
+		}
+		cmps := append(seen.unchanged(name), seen.sameTriggers(name)...)
+		ops, err := s.deleteOps(actor, seen)
+		if err != nil {
+			return err
+		}
+		if kill {
+			noneNewer, err := s.killAll(ctx, actor, name)
+			if err != nil {
+				return err
+			}
+			cmps = append(cmps, noneNewer)
+		}
+		if revision, done, err := s.commit(ctx, "delete", name, cmps, ops); err != nil || done {
+			s.wrote(revision, done)
+			return err
+		}
+		if err := again(ctx, try); err != nil {
+			return err
+		}
+		try++
+	}
+	return busy(name)
+}
+
+func (s *Store) deleteOps(actor common.Actor, seen seen) ([]clientv3.Op, error) {
+	name := string(seen.job.Key[len(common.JobsPrefix):])
+	old, unreadable := seen.state()
+	if unreadable != nil {
+		// A job that cannot be read can be deleted all the same; it had no plan.
+		old = common.JobState{StoredJob: seen.remains(name)}
+	}
+	ops, err := s.writeOps(actor, "delete", &old.StoredJob, nil)
+	if err != nil {
+		return nil, err
+	}
+	ops = append(ops, clientv3.OpDelete(common.CursorKey(name)),
+		clientv3.OpDelete(common.TriggersOf(name), clientv3.WithPrefix()))
+	if unreadable == nil {
+		gap, err := s.gapOp(old, s.cfg.Now().UTC(), common.StatusMissed, deletedReason())
+		if err != nil {
+			return nil, err
+		}
+		if len(gap) > 0 {
+			if err := s.mayMove(); err != nil {
+				return nil, err
+			}
+		}
+		ops = append(ops, gap...)
+	}
+	for _, kv := range seen.triggers {
+		put, err := settled(kv)
+		if err != nil {
+			return nil, err
+		}
+		ops = append(ops, put...)
+	}
+	return ops, nil
+}
+
+func deletedReason() common.Reason {
+	return common.Reason{Code: common.ReasonDeleted, Text: "the job was deleted"}
+}
+
+// settled accounts for a trigger whose job is deleted. One that cannot be read names no fire.
+func settled(kv *mvccpb.KeyValue) ([]clientv3.Op, error) {
+	trigger, err := common.Decode[common.Trigger](kv.Value)
+	if err != nil || common.TriggerKey(trigger.Job, trigger.ID) != string(kv.Key) {
+		return nil, nil
+	}
+	run := trigger.AsRun()
+	run.Status, run.Reason, run.DueAt = common.StatusSkipped, new(deletedReason()), nil
+	put, err := putOutcome(&run)
+	if err != nil {
+		return nil, err
+	}
+	return []clientv3.Op{put}, nil
+}
+
+// settleTriggers settles triggers of a job that is about to be deleted, as many as go
+// into one transaction, each unless it was claimed meanwhile.
+func (s *Store) settleTriggers(ctx context.Context, seen seen, name string) error {
+	var ops []clientv3.Op
+	for _, kv := range seen.triggers[:triggersPerTxn] {
+		put, err := settled(kv)
+		if err != nil {
+			return err
+		}
+		key := string(kv.Key)
+		ops = append(ops, clientv3.OpTxn([]clientv3.Cmp{etcdkit.Unchanged(key, kv.ModRevision)},
+			append(put, clientv3.OpDelete(key)), nil))
+	}
+	_, _, err := s.commit(ctx, "settle the triggers of", name,
+		[]clientv3.Cmp{etcdkit.Unchanged(common.JobKey(name), seen.job.ModRevision)}, ops)
+	return err
+}
+
+// killAll asks for the end of a job's running runs, each as long as it runs. The
+// compare that it gives holds while no other run has begun.
+func (s *Store) killAll(ctx context.Context, actor common.Actor, name string) (noneNewer clientv3.Cmp, err error) {
+	listCtx, cancel := context.WithTimeout(ctx, callLimit)
+	defer cancel()
+	resp, err := s.cfg.Client.Get(listCtx, common.RecordsOf(name), clientv3.WithPrefix())
+	if err != nil {
+		return clientv3.Cmp{}, etcdkit.Wrap(fmt.Errorf("list runs of %q: %w", name, err))
+	}
+	for part := range slices.Chunk(resp.Kvs, killsPerTxn) {
+		var ops []clientv3.Op
+		for _, kv := range part {
+			record, err := common.Decode[common.Record](kv.Value)
+			if err != nil || common.RecordKey(record.Job, record.Run) != string(kv.Key) {
+				continue // its worker cannot be known
+			}
+			kill, err := s.killOp(actor, record.AsRun(common.StatusRunning), "the job was deleted")
+			if err != nil {
+				return clientv3.Cmp{}, err
+			}
+			ops = append(ops, clientv3.OpTxn([]clientv3.Cmp{etcdkit.Unchanged(string(kv.Key), kv.ModRevision)}, []clientv3.Op{kill}, nil))
+		}
+		if _, _, err := s.commit(ctx, "kill the runs of", name, nil, ops); err != nil {
+			return clientv3.Cmp{}, err
+		}
+	}
+	return etcdkit.NoneNewer(common.RecordsOf(name), resp.Header.Revision), nil
+}
+
+// sameTriggers holds while the triggers are those that were seen: none came, and
+// none was claimed, whose run would be written down as skipped otherwise.
+func (s seen) sameTriggers(name string) []clientv3.Cmp {
+	cmps := []clientv3.Cmp{etcdkit.NoneNewer(common.TriggersOf(name), s.revision)}
+	for _, kv := range s.triggers {
+		cmps = append(cmps, etcdkit.Unchanged(string(kv.Key), kv.ModRevision))
+	}
+	return cmps
+}

@@ -1,0 +1,57 @@
+package jobmgr
+
+import (
+	"context"
+
+	"carillon/internal/common"
+)
+
+// Pause lets a job not fire, until a time or until it is resumed. It moves no cursor:
+// the fires that come meanwhile wait, and are passed over when the pause ends.
+func (s *Store) Pause(ctx context.Context, actor common.Actor, name string, r common.PauseRequest, pre common.Precondition) (common.JobState, error) {
+	if r.Until != nil && !r.Until.After(s.cfg.Now()) {
+		return common.JobState{}, common.Invalid("the job cannot be paused", common.Fault{Location: "until", Code: "past",
+			Message: "must be in the future", Value: common.Excerpt(r.Until.String())})
+	}
+	return s.edit(ctx, actor, "pause", name, pre, func(j *common.Job) {
+		j.Paused, j.PauseNote, j.PauseUntil = true, r.Note, r.Until
+	})
+}
+
+// Resume lets a paused job fire again, from now on; what came meanwhile is written
+// down as skipped.
+func (s *Store) Resume(ctx context.Context, actor common.Actor, name string, pre common.Precondition) (common.JobState, error) {
+	return s.edit(ctx, actor, "resume", name, pre, func(j *common.Job) {
+		j.Paused, j.PauseNote, j.PauseUntil = false, "", nil
+	})
+}
+
+// edit changes a job that stands. What it does not change it does not judge either.
+func (s *Store) edit(ctx context.Context, actor common.Actor, verb, name string, pre common.Precondition, change func(*common.Job)) (common.JobState, error) {
+	for try := range tries {
+		seen, err := s.look(ctx, name)
+		if err != nil {
+			return common.JobState{}, err
+		}
+		if seen.job == nil {
+			return common.JobState{}, notFound(name)
+		}
+		if err := seen.satisfies(name, pre); err != nil {
+			return common.JobState{}, err
+		}
+		old, err := seen.state()
+		if err != nil {
+			return common.JobState{}, err
+		}
+		job := old.Job
+		change(&job)
+		state, done, err := s.replace(ctx, actor, verb, job, seen)
+		if err != nil || done {
+			return state, err
+		}
+		if err := again(ctx, try); err != nil {
+			return common.JobState{}, err
+		}
+	}
+	return common.JobState{}, busy(name)
+}

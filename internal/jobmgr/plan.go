@@ -1,0 +1,270 @@
+package jobmgr
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"go.etcd.io/etcd/api/v3/mvccpb"
+
+	"carillon/internal/common"
+	"carillon/internal/etcdkit"
+	"carillon/internal/runlog"
+)
+
+// Bounds of what one look at the plan costs.
+const (
+	// dueOfJob fires of a job that is looked at alone are listed one by one, dueOfEach
+	// where all jobs are; more are one entry.
+	dueOfJob  = 100
+	dueOfEach = 5
+	// dueCounted fires are counted for such an entry at most, in all.
+	dueCounted = 200_000
+	// perWindow fires are looked at in one window of the future, unless it is a second long.
+	perWindow = 200_000
+)
+
+// Due gives the fires after the cursors, up to q.Now, that nobody has taken: the
+// newest that the query wants, in no order. whole is false where there may be older ones.
+func (s *Store) Due(ctx context.Context, q *runlog.FireQuery) (fires []common.Fire, whole bool, err error) {
+	found := newest{q: q}
+	look := &dueLook{now: q.Now, each: dueOfEach, budget: dueCounted}
+	jobs := map[string]*entry{}
+	if q.Job != "" {
+		job, err := s.planOf(ctx, q.Job)
+		if err != nil || job == nil {
+			return nil, true, err
+		}
+		look.each = dueOfJob
+		jobs[job.Name] = job
+		look.at(job, job.Cursor, &found)
+	} else {
+		for _, job := range s.cfg.Catalog.entries(q.Group) {
+			jobs[job.Name] = job
+		}
+		err := eachCursor(ctx, s.cfg.Client, func(name string, kv *mvccpb.KeyValue) {
+			if job := jobs[name]; job != nil {
+				if cursor, err := common.ParseTimeKey(string(kv.Value)); err == nil {
+					look.at(job, cursor, &found)
+				}
+			}
+		})
+		if err != nil {
+			return nil, false, etcdkit.Wrap(err)
+		}
+	}
+	for i := range found.fires {
+		f := &found.fires[i]
+		if f.Status == common.StatusWaiting && f.Reason == nil {
+			f.Reason = s.unplaced(&jobs[f.Job].Job)
+		}
+	}
+	return found.fires, !found.cut, nil
+}
+
+// planOf reads a job's plan; nil where it has none.
+func (s *Store) planOf(ctx context.Context, name string) (*entry, error) {
+	seen, err := s.look(ctx, name)
+	if err != nil || seen.job == nil {
+		return nil, err
+	}
+	state, err := seen.state()
+	if err != nil {
+		return nil, nil //nolint:nilerr // a job that cannot be read has no plan, and says so elsewhere
+	}
+	timetable, err := s.cfg.Interner.OfJob(&state.Job)
+	if err != nil || timetable.IsZero() {
+		return nil, nil //nolint:nilerr // likewise
+	}
+	return &entry{JobState: state, timetable: timetable}, nil
+}
+
+// dueLook finds what is due.
+type dueLook struct {
+	now    time.Time
+	each   int   // fires of a job that are listed one by one
+	budget int64 // fires that may still be counted
+}
+
+// at looks at one job. An engine that fails has no fires; the job says so elsewhere.
+func (l *dueLook) at(job *entry, cursor time.Time, found *newest) {
+	first, ok, err := job.timetable.Next(cursor)
+	if err != nil || !ok || first.After(l.now) {
+		return
+	}
+	if job.Paused {
+		end := l.now
+		if job.PauseUntil != nil && job.PauseUntil.Before(end) {
+			end = *job.PauseUntil
+		}
+		l.stretch(job, cursor, end, new(waitsPaused(&job.Job)), found)
+		cursor = later(cursor, end)
+	}
+	var fires []time.Time
+	for at := cursor; len(fires) <= l.each; {
+		next, ok, err := job.timetable.Next(at)
+		if err != nil || !ok || next.After(l.now) {
+			break
+		}
+		fires, at = append(fires, next), next
+	}
+	if len(fires) > l.each {
+		l.stretch(job, cursor, l.now, nil, found)
+		return
+	}
+	terms := job.Terms()
+	for _, at := range fires {
+		found.add(planned(job, &terms, at, l.now))
+	}
+}
+
+// waitsPaused is the reason of fires that wait for the end of a pause.
+func waitsPaused(job *common.Job) common.Reason {
+	r := common.Reason{Code: common.ReasonPaused, Data: map[string]string{}, Text: "the job is paused"}
+	if job.PauseNote != "" {
+		r.Data["note"] = job.PauseNote
+		r.Text += ": " + job.PauseNote
+	}
+	if job.PauseUntil != nil {
+		r.Data["until"] = job.PauseUntil.UTC().Format(time.RFC3339)
+	}
+	return r
+}
+
+// stretch adds one entry for the fires after a cursor, up to a time. Where they are
+// too many to be counted it stands for all of them.
+func (l *dueLook) stretch(job *entry, cursor, to time.Time, reason *common.Reason, found *newest) {
+	most := max(l.budget, 2)
+	count, last, err := job.timetable.Passed(cursor, to, most)
+	if err != nil || count == 0 {
+		return
+	}
+	l.budget -= count
+	state := job.JobState
+	state.Cursor = cursor
+	if count == most {
+		last = to
+	}
+	run := common.PassedOver(&state, last, count, common.StatusWaiting, common.Reason{})
+	f := common.Fire{ID: run.Fire, Job: job.Name, JobUID: job.UID, Group: job.Group, PlannedAt: run.PlannedAt, Cause: common.CauseCron,
+		Status: common.StatusWaiting, Reason: reason, Attempts: []string{}, Gap: run.Gap}
+	found.add(f)
+}
+
+// Planned gives the fires after q.Now, and after the cursors: the newest that the
+// query wants, in no order. It looks at one window after the other, from the end of
+// what is asked for backwards, until it has enough. Cursors may be old: a fire that
+// was taken since is found where it is now as well, under the same id.
+func (s *Store) Planned(ctx context.Context, q *runlog.FireQuery) (fires []common.Fire, whole bool, err error) {
+	var jobs []*entry
+	if q.Job != "" {
+		job, err := s.planOf(ctx, q.Job)
+		if err != nil || job == nil {
+			return nil, true, err
+		}
+		jobs = []*entry{job}
+	} else {
+		jobs = s.cfg.Catalog.entries(q.Group)
+	}
+	low, end := later(q.Now.Add(1), q.From), q.To
+	if q.Before != nil && q.Before.PlannedAt.Before(end) {
+		end = q.Before.PlannedAt.Add(1)
+	}
+	found := newest{q: q}
+	for width := time.Second; end.After(low) && len(found.fires) < found.keep(); {
+		start := later(low, end.Add(-width))
+		budget := perWindow
+		if width <= time.Second {
+			budget = len(jobs) + perWindow // a fire a second is all that a timetable can have
+		}
+		part, enough, err := window(ctx, jobs, q, start, end, budget)
+		if err != nil {
+			return nil, false, err
+		}
+		if !enough {
+			width /= 2
+			continue
+		}
+		for _, f := range part.fires {
+			found.add(f)
+		}
+		found.cut = found.cut || part.cut
+		end, width = start, width*8
+	}
+	return found.fires, !found.cut && !end.After(low), nil
+}
+
+// window gives the newest fires of a window of the future, its end exclusive. enough
+// is false where there are more than the budget allows to look at.
+func window(ctx context.Context, jobs []*entry, q *runlog.FireQuery, start, end time.Time, budget int) (found newest, enough bool, err error) {
+	found.q = q
+	for i, job := range jobs {
+		if i%1024 == 0 && ctx.Err() != nil {
+			return found, false, context.Cause(ctx)
+		}
+		from := start.Add(-1)
+		if job.Paused {
+			if job.PauseUntil == nil {
+				continue
+			}
+			from = later(from, *job.PauseUntil)
+		}
+		at, ok, failed := job.timetable.Upcoming(job.Cursor, from)
+		if failed != nil || !ok || !at.Before(end) {
+			continue
+		}
+		terms := job.Terms()
+		for failed == nil && ok && at.Before(end) {
+			if budget--; budget < 0 {
+				return found, false, nil
+			}
+			found.add(planned(job, &terms, at, q.Now))
+			at, ok, failed = job.timetable.Next(at)
+		}
+	}
+	return found, true, nil
+}
+
+// planned is a fire of the plan that nobody has taken: it waits, or its time, or that
+// which jitter adds, is still to come.
+func planned(job *entry, terms *common.Terms, at, now time.Time) common.Fire {
+	f := common.Fire{ID: common.PlannedFire(job.UID, at), Job: job.Name, JobUID: job.UID, Group: job.Group, PlannedAt: at.UTC(),
+		Cause: common.CauseCron, Status: common.StatusWaiting, Attempts: []string{}}
+	due := at
+	if delay := terms.Delay(job.UID, at); delay > 0 {
+		due = at.Add(delay)
+		f.DueAt = new(due.UTC())
+	}
+	if due.After(now) {
+		f.Status = common.StatusPlanned
+	}
+	return f
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
+// newest keeps the newest fires that a query wants.
+type newest struct {
+	q     *runlog.FireQuery
+	fires []common.Fire
+	cut   bool // there were more
+}
+
+// keep is one more than a page holds: it tells that there is another page.
+func (n *newest) keep() int { return n.q.Limit + 1 }
+
+func (n *newest) add(f common.Fire) {
+	if !n.q.Matches(&f) {
+		return
+	}
+	if n.fires = append(n.fires, f); len(n.fires) < 4*n.keep() {
+		return
+	}
+	slices.SortFunc(n.fires, runlog.CompareFires)
+	n.fires, n.cut = n.fires[:n.keep()], true
+}

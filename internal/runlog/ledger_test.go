@@ -1,0 +1,265 @@
+package runlog
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"carillon/internal/common"
+)
+
+var dawn = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// shelf is runs that live or are stored, and a plan.
+type shelf struct {
+	live, stored []common.Run
+	due, planned []common.Fire
+	looked       []string
+}
+
+func (w *shelf) LiveRuns(context.Context) ([]common.Run, error) {
+	w.looked = append(w.looked, "live")
+	return w.live, nil
+}
+func (w *shelf) LiveRun(context.Context, string) (common.Run, bool, error) {
+	return common.Run{}, false, nil
+}
+
+func (w *shelf) Due(_ context.Context, q *FireQuery) ([]common.Fire, bool, error) {
+	w.looked = append(w.looked, "due")
+	found, cut := newestOf(w.due, q)
+	return found, !cut, nil
+}
+
+func (w *shelf) Planned(_ context.Context, q *FireQuery) ([]common.Fire, bool, error) {
+	found, cut := newestOf(w.planned, q)
+	return found, !cut, nil
+}
+
+func newestOf(all []common.Fire, q *FireQuery) (found []common.Fire, cut bool) {
+	for i := range all {
+		if q.Matches(&all[i]) {
+			found = append(found, all[i])
+		}
+	}
+	slices.SortFunc(found, CompareFires)
+	if len(found) > q.Limit+1 {
+		return found[:q.Limit+1], true
+	}
+	return found, false
+}
+
+func (w *shelf) Runs(_ context.Context, q Query) (found []common.Run, err error) {
+	w.looked = append(w.looked, "stored")
+	for i := range w.stored {
+		if w.stored[i].Status.Terminal() && q.Matches(&w.stored[i]) {
+			found = append(found, w.stored[i])
+		}
+	}
+	slices.SortFunc(found, func(a, b common.Run) int { return PositionOf(&a).Compare(PositionOf(&b)) })
+	if q.Limit > 0 && len(found) > q.Limit {
+		found = found[:q.Limit]
+	}
+	return found, nil
+}
+func (w *shelf) Run(context.Context, string) (common.Run, error) { return common.Run{}, nil }
+func (w *shelf) Output(context.Context, string, int64, int) ([]common.Chunk, error) {
+	return nil, nil
+}
+func (w *shelf) Changes(context.Context, ChangeQuery) ([]common.Change, error) { return nil, nil }
+
+func attempt(fire string, at time.Time, n int, status common.Status) common.Run {
+	cause := common.CauseCron
+	if n > 1 {
+		cause = common.CauseRetry
+	}
+	return common.Run{ID: common.RunID(fire, n), Fire: fire, Job: "a", JobUID: "u", PlannedAt: at, Attempt: n, Status: status, Cause: cause}
+}
+
+func planFire(fire string, at time.Time, status common.Status) common.Fire {
+	return common.Fire{ID: fire, Job: "a", JobUID: "u", PlannedAt: at, Status: status, Cause: common.CauseCron, Attempts: []string{}}
+}
+
+// pagesOf lists all pages of a query.
+func pagesOf(t rapid.TB, w *shelf, q FireQuery) (all []common.Fire) {
+	view := NewView(w, w, w)
+	for range 10_000 {
+		page, err := view.Fires(context.Background(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(page.Fires) > q.Limit {
+			t.Fatalf("%d fires on a page of %d", len(page.Fires), q.Limit)
+		}
+		all = append(all, page.Fires...)
+		if page.Next == nil {
+			return all
+		}
+		if q.Before != nil && q.Before.Compare(page.Next.Position) >= 0 {
+			t.Fatalf("the page after %v ends at %v", *q.Before, page.Next.Position)
+		}
+		q.Before, q.Now, q.Settled = &page.Next.Position, page.Next.Now, page.Next.Settled
+	}
+	t.Fatalf("the list has no end")
+	return nil
+}
+
+func TestFires(t *testing.T) {
+	now := dawn.Add(time.Hour)
+	gap := common.Run{ID: common.GapID("u", dawn), Fire: common.GapID("u", dawn), Job: "a", JobUID: "u", PlannedAt: dawn.Add(9 * time.Minute),
+		Status: common.StatusMissed, Cause: common.CauseCron, Gap: &common.Gap{From: dawn, To: dawn.Add(9 * time.Minute), Count: 9}}
+	at := func(m int) time.Time { return dawn.Add(time.Duration(m) * time.Minute) }
+	w := &shelf{
+		stored: []common.Run{gap,
+			attempt("u.f10", at(10), 1, common.StatusFailed), attempt("u.f10", at(10), 2, common.StatusSucceeded),
+			attempt("u.f11", at(11), 1, common.StatusFailed),
+			attempt("u.f12", at(12), 1, common.StatusFailed), attempt("u.f12", at(12), 2, common.StatusFailed),
+			attempt("u.f13", at(13), 0, common.StatusSkipped),
+			attempt("u.f14", at(14), 1, common.StatusSucceeded)},
+		live: []common.Run{attempt("u.f11", at(11), 2, common.StatusWaiting), attempt("u.f12", at(12), 2, common.StatusRunning),
+			attempt("u.f15", at(15), 1, common.StatusRunning), attempt("u.f14", at(14), 1, common.StatusRunning)},
+		due:     []common.Fire{planFire("u.f15", at(15), common.StatusWaiting), planFire("u.f16", at(16), common.StatusWaiting)},
+		planned: []common.Fire{planFire("u.f70", at(70), common.StatusPlanned), planFire("u.f80", at(80), common.StatusPlanned)},
+	}
+	for name, c := range map[string]struct {
+		q    FireQuery
+		want []string // id, status and number of attempts
+	}{
+		"all of it": {FireQuery{To: at(100)}, []string{"u.f80 planned 0", "u.f70 planned 0", "u.f16 waiting 0", "u.f15 running 1", "u.f14 succeeded 1",
+			"u.f13 skipped 0", "u.f12 failed 2", "u.f11 waiting 2", "u.f10 succeeded 2", gap.ID + " missed 0"}},
+		"no future":           {FireQuery{To: now, From: at(13)}, []string{"u.f16 waiting 0", "u.f15 running 1", "u.f14 succeeded 1", "u.f13 skipped 0"}},
+		"failed in the end":   {FireQuery{To: at(100), Statuses: []common.Status{common.StatusFailed}}, []string{"u.f12 failed 2"}},
+		"waiting, also again": {FireQuery{To: at(100), Statuses: []common.Status{common.StatusWaiting}}, []string{"u.f16 waiting 0", "u.f11 waiting 2"}},
+		"planned":             {FireQuery{To: at(75), Statuses: []common.Status{common.StatusPlanned}}, []string{"u.f70 planned 0"}},
+		// What ended between the looks shows as it was: its outcome is not asked for.
+		"running":               {FireQuery{To: at(75), Statuses: []common.Status{common.StatusRunning}}, []string{"u.f15 running 1", "u.f14 running 1", "u.f12 running 2"}},
+		"of another job":        {FireQuery{To: at(100), Job: "b"}, nil},
+		"of another group":      {FireQuery{To: at(100), Group: "b"}, nil},
+		"exactly one, and gaps": {FireQuery{To: at(11), From: at(9)}, []string{"u.f10 succeeded 2", gap.ID + " missed 0"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, limit := range []int{1, 2, 50} {
+				c.q.Limit, c.q.Now = limit, now
+				var got []string
+				for _, f := range pagesOf(t, w, c.q) {
+					got = append(got, fmt.Sprintf("%s %s %d", f.ID, f.Status, len(f.Attempts)))
+					if want := f.ID == gap.ID; want != (f.Gap != nil) || f.Cause != common.CauseCron {
+						t.Errorf("%+v", f)
+					}
+				}
+				if !slices.Equal(got, c.want) {
+					t.Errorf("limit %d:\ngot  %q\nwant %q", limit, got, c.want)
+				}
+			}
+		})
+	}
+	// What moves on between the looks is found: first what is due, then what lives, then what is stored.
+	w.looked = nil
+	pagesOf(t, w, FireQuery{To: at(100), Now: now, Limit: 50})
+	if !slices.Equal(w.looked, []string{"due", "live", "stored"}) {
+		t.Errorf("looked at %q", w.looked)
+	}
+}
+
+func TestFireOf(t *testing.T) {
+	runs := []common.Run{attempt("u.f1", dawn, 2, common.StatusFailed), attempt("u.f1", dawn, 3, common.StatusWaiting)}
+	due := dawn.Add(time.Second)
+	runs[1].DueAt, runs[1].Reason = &due, &common.Reason{Code: common.ReasonBackoff}
+	want := common.Fire{ID: "u.f1", Job: "a", JobUID: "u", PlannedAt: dawn, DueAt: &due, Cause: common.CauseCron, Status: common.StatusWaiting,
+		Reason: runs[1].Reason, Attempts: []string{"u.f1.1", "u.f1.2", "u.f1.3"}}
+	if got := FireOf(runs); !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v", got)
+	}
+	if got := FireOf([]common.Run{attempt("u.tx", dawn, 2, common.StatusFailed)}); got.Cause != common.CauseManual {
+		t.Errorf("a retry of a trigger: %+v", got)
+	}
+}
+
+// Every page concatenated is the whole list, in order, and nothing stands twice,
+// whatever the limit.
+func TestPagesOfFiresAreTheList(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := &shelf{}
+		now := dawn.Add(50)
+		final := map[string]common.Fire{}
+		for i := range rapid.IntRange(0, 60).Draw(t, "fires") {
+			id := fmt.Sprintf("u%d.f%02d", i%3, i)
+			at := dawn.Add(time.Duration(rapid.IntRange(0, 20).Draw(t, "at")))
+			n := rapid.IntRange(1, 4).Draw(t, "attempts")
+			statuses := make([]common.Status, n)
+			for k := range n {
+				statuses[k] = rapid.SampledFrom([]common.Status{common.StatusFailed, common.StatusLost}).Draw(t, "status")
+			}
+			switch rapid.IntRange(0, 3).Draw(t, "place") {
+			case 0: // all stored
+				statuses[n-1] = rapid.SampledFrom([]common.Status{common.StatusFailed, common.StatusSucceeded, common.StatusKilled}).Draw(t, "last")
+				for k := range n {
+					w.stored = append(w.stored, attempt(id, at, k+1, statuses[k]))
+				}
+				final[id] = FireOf([]common.Run{attempt(id, at, n, statuses[n-1]), attempt(id, at, 1, "")})
+			case 1: // the last one lives
+				statuses[n-1] = rapid.SampledFrom([]common.Status{common.StatusWaiting, common.StatusRunning, common.StatusFailed}).Draw(t, "last")
+				for k := range n - 1 {
+					w.stored = append(w.stored, attempt(id, at, k+1, statuses[k]))
+				}
+				w.live = append(w.live, attempt(id, at, n, statuses[n-1]))
+				if rapid.Bool().Draw(t, "just taken") {
+					w.due = append(w.due, planFire(id, at, common.StatusWaiting))
+				}
+				final[id] = FireOf([]common.Run{attempt(id, at, n, statuses[n-1]), attempt(id, at, 1, "")})
+			case 2:
+				final[id] = planFire(id, at, common.StatusWaiting)
+				w.due = append(w.due, final[id])
+			case 3:
+				final[id] = planFire(id, now.Add(at.Sub(dawn)+1), common.StatusPlanned)
+				w.planned = append(w.planned, final[id])
+			}
+		}
+		q := FireQuery{Now: now, To: dawn.Add(100), Limit: rapid.IntRange(1, 12).Draw(t, "limit")}
+		if rapid.Bool().Draw(t, "narrowed") {
+			q.Statuses = rapid.SliceOfNDistinct(rapid.SampledFrom([]common.Status{common.StatusFailed, common.StatusSucceeded, common.StatusWaiting,
+				common.StatusRunning, common.StatusPlanned, common.StatusLost}), 1, 3, rapid.ID).Draw(t, "statuses")
+		}
+		if rapid.Bool().Draw(t, "bounded") {
+			q.From, q.To = dawn.Add(time.Duration(rapid.IntRange(0, 20).Draw(t, "from"))), dawn.Add(time.Duration(rapid.IntRange(0, 90).Draw(t, "to")))
+		}
+		var want []common.Fire
+		for _, f := range final {
+			if q.Matches(&f) {
+				want = append(want, f)
+			}
+		}
+		slices.SortFunc(want, CompareFires)
+		got := pagesOf(t, w, q)
+		if !slices.EqualFunc(got, want, func(a, b common.Fire) bool { return reflect.DeepEqual(a, b) }) {
+			t.Fatalf("query %+v\ngot  %+v\nwant %+v", q, got, want)
+		}
+	})
+}
+
+// Where what is looked for is rare, a page ends after so many reads, and the list goes on.
+func TestRareFiresCostLittle(t *testing.T) {
+	w := &shelf{}
+	for i := range 3000 {
+		status := common.StatusSucceeded
+		if i == 0 {
+			status = common.StatusFailed
+		}
+		fire := fmt.Sprintf("u.f%04d", i)
+		at := dawn.Add(time.Duration(i))
+		w.stored = append(w.stored, attempt(fire, at, 1, common.StatusFailed), attempt(fire, at, 2, status))
+	}
+	q := FireQuery{Now: dawn.Add(time.Hour), To: dawn.Add(time.Hour), Limit: 5, Statuses: []common.Status{common.StatusFailed}}
+	page, err := NewView(w, w, w).Fires(t.Context(), q)
+	if err != nil || page.Next == nil || len(page.Fires) != 0 {
+		t.Fatalf("%+v, %v", page, err)
+	}
+	if all := pagesOf(t, w, q); len(all) != 1 || all[0].ID != "u.f0000" || len(all[0].Attempts) != 2 {
+		t.Fatalf("found %+v", all)
+	}
+}
