@@ -13,8 +13,12 @@ import (
 // Update is news of a prefix. With Whole set, Puts is all there is at Revision,
 // and what the receiver knows beside it is gone. Otherwise Puts and Deletes are
 // the changes since the last update, one per key.
+//
+// Where the follower hands over page by page, Whole begins such a list, and More says
+// that another part of it follows; a list that breaks off is begun again.
 type Update struct {
 	Whole    bool
+	More     bool
 	Revision int64
 	Puts     []*mvccpb.KeyValue
 	Deletes  []*mvccpb.KeyValue // Key and ModRevision of the deletion
@@ -24,6 +28,8 @@ type Update struct {
 type Follower struct {
 	Client *clientv3.Client
 	Prefix string
+	// Paged hands over a list page by page, for prefixes that are too large for memory.
+	Paged bool
 	// Silence is how long a watch may say nothing before it is given up; it is asked
 	// for a sign of life three times as often. Default 30 s.
 	Silence time.Duration
@@ -45,17 +51,13 @@ const (
 func (f *Follower) Follow(ctx context.Context, receive func(context.Context, Update) error) error {
 	backoff := retryFirst
 	for {
-		update, err := f.list(ctx)
+		revision, err := f.list(ctx, receive)
 		if err == nil {
 			backoff = retryFirst
-			f.alive()
-			if err := receive(ctx, update); err != nil {
-				return err
-			}
-			err = f.watch(ctx, update.Revision+1, receive)
-			if r, ok := errors.AsType[receiverError](err); ok {
-				return r.error
-			}
+			err = f.watch(ctx, revision+1, receive)
+		}
+		if r, ok := errors.AsType[receiverError](err); ok {
+			return r.error
 		}
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -78,8 +80,8 @@ func (f *Follower) alive() {
 	}
 }
 
-// list reads the whole prefix at one revision, page by page.
-func (f *Follower) list(ctx context.Context) (Update, error) {
+// list reads the whole prefix at one revision, page by page, and hands it over.
+func (f *Follower) list(ctx context.Context, receive func(context.Context, Update) error) (revision int64, err error) {
 	update := Update{Whole: true}
 	key, end := f.Prefix, clientv3.GetPrefixRangeEnd(f.Prefix)
 	for {
@@ -91,14 +93,22 @@ func (f *Follower) list(ctx context.Context) (Update, error) {
 		resp, err := f.Client.Get(callCtx, key, opts...)
 		cancel()
 		if err != nil {
-			return Update{}, fmt.Errorf("list %s: %w", f.Prefix, err)
+			return 0, fmt.Errorf("list %s: %w", f.Prefix, err)
 		}
 		if update.Revision == 0 {
 			update.Revision = resp.Header.Revision
 		}
 		update.Puts = append(update.Puts, resp.Kvs...)
-		if !resp.More || len(resp.Kvs) == 0 {
-			return update, nil
+		update.More = resp.More && len(resp.Kvs) > 0
+		if !update.More || f.Paged {
+			f.alive()
+			if err := receive(ctx, update); err != nil {
+				return 0, receiverError{err}
+			}
+			if !update.More {
+				return update.Revision, nil
+			}
+			update = Update{Revision: update.Revision}
 		}
 		key = string(resp.Kvs[len(resp.Kvs)-1].Key) + "\x00"
 	}

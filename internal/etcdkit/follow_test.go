@@ -145,3 +145,37 @@ func TestRangeCompares(t *testing.T) {
 		t.Fatal("compares of one key are wrong")
 	}
 }
+
+// A long list is handed over in parts, none of which is larger than a page.
+func TestFollowPaged(t *testing.T) {
+	client := etcdtest.Start(t)
+	const n = 4500
+	for from := 0; from < n; from += 100 {
+		ops := make([]clientv3.Op, 0, 100)
+		for i := from; i < from+100; i++ {
+			ops = append(ops, clientv3.OpPut(fmt.Sprintf("/a/%05d", i), "x"))
+		}
+		if _, err := client.Txn(t.Context()).Then(ops...).Commit(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m, parts := &mirror{}, 0
+	f := &etcdkit.Follower{Client: client, Prefix: "/a/", Paged: true}
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	done := fmt.Errorf("done")
+	err := f.Follow(ctx, func(_ context.Context, u etcdkit.Update) error {
+		m.apply(u)
+		parts++
+		if u.Whole != (parts == 1) || len(u.Puts) > 2000 || u.More != (len(m.table) < n) {
+			t.Errorf("part %d: whole %t, more %t, %d keys", parts, u.Whole, u.More, len(u.Puts))
+		}
+		if !u.More {
+			return done
+		}
+		return nil
+	})
+	if err != done || len(m.table) != n || parts != 3 {
+		t.Fatalf("%v: %d keys in %d parts", err, len(m.table), parts)
+	}
+}

@@ -49,6 +49,7 @@ type Loop struct {
 	plan      *plan
 	backlog   Jobs                 // being taken in
 	taking    bool                 // there is a backlog
+	whole     bool                 // a whole table is being handed over, of which more may follow
 	queue     []*item              // due, in order
 	executing map[string]Execution // by run
 	lastWall  time.Time
@@ -179,6 +180,7 @@ func (l *Loop) work(now int64) (more bool) {
 func (l *Loop) begin(u Jobs) {
 	if u.Whole {
 		l.plan.beginWhole()
+		l.whole = true
 	}
 	l.backlog, l.taking = u, true
 }
@@ -202,8 +204,9 @@ func (l *Loop) take(n int) {
 	if len(l.backlog.Put) > 0 {
 		return
 	}
-	if l.backlog.Whole {
+	if l.whole && !l.backlog.More {
 		l.plan.endWhole()
+		l.whole = false
 	}
 	l.backlog, l.taking = Jobs{}, false
 }

@@ -392,3 +392,26 @@ func TestTalkToALoopThatHasEnded(t *testing.T) {
 		}
 	})
 }
+
+// A table that comes in parts drops what it lacks when its last part is there, and
+// one that breaks off drops nothing.
+func TestWholeTableInParts(t *testing.T) {
+	bubble(t, func(r *rig) {
+		start := r.wall()
+		a, b, c := r.job("a", "0 * * * * * *", start), r.job("b", "0 * * * * * *", start), r.job("c", "0 * * * * * *", start)
+		planned := func(want int) {
+			r.Helper()
+			if n := r.meter.jobs(); n != want {
+				r.Fatalf("%d jobs are planned, want %d", n, want)
+			}
+		}
+		r.whole(a, b, c)
+		planned(3)
+		r.news(Jobs{Whole: true, More: true, Put: []Job{a}})
+		planned(3)
+		r.news(Jobs{Whole: true, More: true, Put: []Job{a}}) // it broke off, and begins again
+		planned(3)
+		r.news(Jobs{Put: []Job{b}})
+		planned(2)
+	})
+}

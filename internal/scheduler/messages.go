@@ -24,9 +24,11 @@ type Trigger struct {
 	Revision int64 // ModRevision: a fire that waits may be replaced by a later one
 }
 
-// Jobs is news of jobs. With Whole set, Put is all there are.
+// Jobs is news of jobs. With Whole set, Put is all there are, or the first of them,
+// where More says that others follow.
 type Jobs struct {
 	Whole bool
+	More  bool
 	Put   []Job
 	Gone  []string
 }
