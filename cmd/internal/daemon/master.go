@@ -79,6 +79,7 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 	m.changes = runlog.NewSink(runlog.SinkConfig{}, jobmgr.NewChanges(cfg.Etcd), cfg.Store, cfg.Log, delivery{cfg.Metrics})
 	staff := workers{settings: registry.NewSettings(cfg.Etcd, WallClock, m.changes.Outcomes), members: m.members}
 	store := jobmgr.NewStore(jobmgr.Config{Client: cfg.Etcd, Interner: interner, Timezone: cfg.Timezone, Now: WallClock,
+		Clock:   registry.NewGuard(m.members, presence.ID, WallClock, nil).Now,
 		Catalog: m.catalog, Changed: m.changes.Outcomes, Unplaced: staff.unplaced})
 	handler, err := httpapi.New(httpapi.Config{
 		Jobs: store, Runs: runlog.NewView(store, store, cfg.Store), Workers: staff, Auth: cfg.Auth,
