@@ -24,7 +24,11 @@ type job struct {
 	Args          []string `json:"args,omitempty"`
 	StartDeadline string   `json:"startDeadline,omitempty"`
 	LostAfter     string   `json:"lostAfter,omitempty"`
+	KillGrace     string   `json:"killGrace,omitempty"`
 	CatchUp       *catchUp `json:"catchUp,omitempty"`
+
+	StartAt *time.Time `json:"startAt,omitempty"`
+	EndAt   *time.Time `json:"endAt,omitempty"`
 }
 
 type catchUp struct {

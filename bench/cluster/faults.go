@@ -25,17 +25,14 @@ func overload(ctx context.Context, b *bench) error {
 		return err
 	}
 	count, length := int(2*rate), min(b.length(30*time.Second), 30*time.Second)
-	from, line := window(time.Now().Add(loading(count)), length)
+	from, to := window(count, length)
 	// What cannot be started within a second is not wanted any more: a backlog that
 	// has to be run would be work for as long as the overload was.
-	jobs, names := many("over", count, job{CronExpr: line, Command: "true", StartDeadline: "1s", CatchUp: &catchUp{Policy: "none"}})
-	if err := s.load(ctx, jobs); err != nil {
+	jobs, names := many("over", count, job{Command: "true", StartDeadline: "1s", CatchUp: &catchUp{Policy: "none"}}.during(from, to))
+	if err := s.loadBefore(ctx, jobs, from.Add(-2*time.Second)); err != nil {
 		return err
 	}
-	if time.Now().After(from.Add(-2 * time.Second)) {
-		return fmt.Errorf("%d jobs were not loaded before their first fire", count)
-	}
-	plan := check.Plan{Jobs: names, From: from, To: from.Add(length)}
+	plan := check.Plan{Jobs: names, From: from, To: to}
 	if err := sleepUntil(ctx, from.Add(-time.Second)); err != nil {
 		return err
 	}
@@ -111,13 +108,14 @@ func kill(ctx context.Context, b *bench) error {
 	if err != nil {
 		return err
 	}
-	jobs, all := many("each", count, job{CronExpr: everySecond, Args: b.helper(c.ledger), LostAfter: "20s"})
-	if err := c.load(ctx, jobs); err != nil {
+	const before = 5 * time.Second
+	from, to := window(count, before+b.length(20*time.Second))
+	blow := from.Add(before)
+	jobs, all := many("each", count, job{Args: b.helper(c.ledger), LostAfter: "20s", KillGrace: "5s"}.during(from, to))
+	if err := c.loadBefore(ctx, jobs, from); err != nil {
 		return err
 	}
-	from := time.Now().Add(4 * time.Second).Truncate(time.Second)
-	blow := from.Add(5 * time.Second)
-	plan := check.Plan{Jobs: all, From: from, To: blow.Add(b.length(20 * time.Second))}
+	plan := check.Plan{Jobs: all, From: from, To: to}
 	if err := sleepUntil(ctx, from); err != nil {
 		return err
 	}
@@ -134,7 +132,10 @@ func kill(ctx context.Context, b *bench) error {
 	}
 	b.sheet.took("kill", seen, time.Since(began), c.processes()...)
 	// Its runs are taken for lost when its lease (15 s) and lostAfter are over.
-	accounts, err := settled(ctx, c.api, plan, time.Until(blow.Add(60*time.Second)))
+	if err := sleepUntil(ctx, blow.Add(42*time.Second)); err != nil {
+		return err
+	}
+	accounts, err := settled(ctx, c.api, plan, 30*time.Second)
 	if err != nil {
 		return err
 	}

@@ -55,6 +55,9 @@ func (s *sheet) add(row, what, value, goal string, v verdict) {
 // took notes what processes took since a look at them.
 func (s *sheet) took(row string, since map[*process]usage, during time.Duration, processes ...*process) {
 	for _, p := range processes {
+		if !p.alive() {
+			continue
+		}
 		u := p.usage()
 		u.cpu -= since[p].cpu
 		s.footprints = append(s.footprints, footprint{row, p.name, u, during})

@@ -34,15 +34,11 @@ func (b *bench) offered(ctx context.Context, row, what string, command []string,
 	const warm = 4 * time.Second
 	length := warm + b.length(20*time.Second)
 	offered := int(bare)
-	from, line := window(time.Now().Add(loading(offered)), length)
-	like.CronExpr = line
-	jobs, _ := many("load", offered, like)
+	from, to := window(offered, length)
+	jobs, _ := many("load", offered, like.during(from, to))
 	b.say("%s: bare %s; loading %d jobs", what, each, offered)
-	if err := s.load(ctx, jobs); err != nil {
+	if err := s.loadBefore(ctx, jobs, from); err != nil {
 		return 0, err
-	}
-	if time.Now().After(from) {
-		return 0, fmt.Errorf("%d jobs were not loaded before their first fire", offered)
 	}
 	if err := sleepUntil(ctx, from.Add(warm)); err != nil {
 		return 0, err
@@ -52,7 +48,7 @@ func (b *bench) offered(ctx context.Context, row, what string, command []string,
 		return 0, err
 	}
 	began, seen := time.Now(), look(s.process)
-	if err := sleepUntil(ctx, from.Add(length)); err != nil {
+	if err := sleepUntil(ctx, to); err != nil {
 		return 0, err
 	}
 	after, err := s.metrics(ctx)
@@ -141,17 +137,17 @@ type watch struct {
 
 // watched runs the load and adds what it saw to the sheet.
 func (b *bench) watched(ctx context.Context, w watch) error {
-	like := job{CronExpr: everySecond, Args: b.helper(w.ledger)}
+	like := job{Args: b.helper(w.ledger)}
 	if w.shell {
 		like.Args, like.Command = nil, throughShell(b.helper(w.ledger)...)[2]
 	}
-	jobs, names := many("each", w.jobs, like)
+	from, to := window(w.jobs, w.length)
+	jobs, names := many("each", w.jobs, like.during(from, to))
 	b.say("%s: loading %d jobs", w.what, w.jobs)
-	if err := w.api.load(ctx, jobs); err != nil {
+	if err := w.api.loadBefore(ctx, jobs, from); err != nil {
 		return err
 	}
-	from := time.Now().Add(4 * time.Second).Truncate(time.Second)
-	plan := check.Plan{Jobs: names, From: from, To: from.Add(w.length)}
+	plan := check.Plan{Jobs: names, From: from, To: to}
 	if err := sleepUntil(ctx, from); err != nil {
 		return err
 	}

@@ -8,20 +8,30 @@ import (
 	"carillon/bench/check"
 )
 
-// window gives the first stretch of a length, half a minute at most, that begins after
-// a time and lies within one minute, and a cron line that fires each second of it and
-// never again.
-func window(after time.Time, length time.Duration) (from time.Time, line string) {
-	from = after.UTC().Truncate(time.Second).Add(time.Second)
-	seconds := int(length / time.Second)
-	if from.Second()+seconds > 60 {
-		from = from.Truncate(time.Minute).Add(time.Minute)
-	}
-	return from, fmt.Sprintf("%d-%d %d %d %d %d * %d", from.Second(), from.Second()+seconds-1, from.Minute(), from.Hour(), from.Day(), from.Month(), from.Year())
+// window gives a stretch that begins when so many jobs can have been loaded, also on
+// a busy machine.
+func window(jobs int, length time.Duration) (from, to time.Time) {
+	from = time.Now().UTC().Add(5*time.Second + time.Duration(jobs)*3*time.Millisecond).Truncate(time.Second)
+	return from, from.Add(length)
 }
 
-// loading is how long it may take to load so many jobs on an idle machine.
-func loading(jobs int) time.Duration { return 4*time.Second + time.Duration(jobs)*3*time.Millisecond }
+// during makes a job fire each second of a stretch, and never again.
+func (j job) during(from, to time.Time) job {
+	last := to.Add(-time.Millisecond)
+	j.CronExpr, j.StartAt, j.EndAt = everySecond, &from, &last
+	return j
+}
+
+// loadBefore loads jobs that begin to fire at a time.
+func (a *api) loadBefore(ctx context.Context, jobs []job, from time.Time) error {
+	if err := a.load(ctx, jobs); err != nil {
+		return err
+	}
+	if time.Now().After(from) {
+		return fmt.Errorf("%d jobs were not loaded before their first fire", len(jobs))
+	}
+	return nil
+}
 
 // many makes jobs that differ in their names only.
 func many(prefix string, n int, like job) (jobs []job, names []string) {
@@ -45,7 +55,7 @@ func settled(ctx context.Context, a *api, plan check.Plan, patience time.Duratio
 		if v.None == 0 && v.Open == 0 || time.Now().After(deadline) {
 			return v, nil
 		}
-		if err := sleep(ctx, 500*time.Millisecond); err != nil {
+		if err := sleep(ctx, 2*time.Second); err != nil {
 			return v, err
 		}
 	}
