@@ -2,7 +2,7 @@ import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tansta
 import { client } from './client.ts';
 import { keys } from './keys.ts';
 import { answerOf, dataOf, Problem, type Fault } from './problem.ts';
-import type { Definition, Job } from './types.ts';
+import type { Definition, Job, RunRequest } from './types.ts';
 
 export const pageSize = 50;
 
@@ -75,12 +75,41 @@ export function useDeleteJob() {
   });
 }
 
-/** Asks for a run outside the plan. */
+/** Asks for a run outside the plan. The same key twice is one run: an answer that got lost may be asked for again. */
 export function useRunJob() {
   const queryClient = useQueryClient();
   return useMutation({
-    mutationFn: (name: string) => dataOf(client.POST('/api/v1/jobs/{name}/run', { params: { path: { name } }, body: {} })),
-    onSuccess: () => queryClient.invalidateQueries({ queryKey: keys.runs }),
+    mutationFn: ({ name, request, key }: { name: string; request: RunRequest; key?: string | undefined }) =>
+      dataOf(
+        client.POST('/api/v1/jobs/{name}/run', {
+          params: { path: { name }, header: { 'Idempotency-Key': key } },
+          body: request,
+        }),
+      ),
+    onSuccess: () => Promise.all([queryClient.invalidateQueries({ queryKey: keys.runs }), queryClient.invalidateQueries({ queryKey: keys.fires })]),
+  });
+}
+
+/** Lets a job not fire, or fire again. */
+export function usePauseJob() {
+  const queryClient = useQueryClient();
+  return useMutation({
+    mutationFn: ({ name, pause }: { name: string; pause: { note: string; until?: string | undefined } | undefined }) =>
+      dataOf(
+        pause
+          ? client.POST('/api/v1/jobs/{name}/pause', { params: { path: { name } }, body: pause })
+          : client.POST('/api/v1/jobs/{name}/resume', { params: { path: { name } } }),
+      ),
+    onSuccess: () => Promise.all([queryClient.invalidateQueries({ queryKey: keys.jobs }), queryClient.invalidateQueries({ queryKey: keys.fires })]),
+  });
+}
+
+/** Who would run a job now, in rank, and why the others would not. */
+export function usePlacement(name: string) {
+  return useQuery({
+    queryKey: keys.placement(name),
+    queryFn: ({ signal }) => dataOf(client.GET('/api/v1/jobs/{name}/placement', { params: { path: { name } }, signal })),
+    refetchInterval: 5000,
   });
 }
 

@@ -42,6 +42,19 @@ export function useRun(id: string) {
   });
 }
 
+/** All attempts of a fire, the first one first. */
+export function useAttempts(fire: string, live: boolean) {
+  return useQuery({
+    queryKey: keys.attempts(fire),
+    queryFn: async ({ signal }) => {
+      const { items } = await dataOf(client.GET('/api/v1/runs', { params: { query: { fire, limit: pageSize } }, signal }));
+      return items.filter((run) => run.attempt > 0).sort((a, b) => a.attempt - b.attempt);
+    },
+    // After an attempt that has ended another one may still come.
+    refetchInterval: live ? 1000 : 5000,
+  });
+}
+
 export function useKillRun() {
   const queryClient = useQueryClient();
   return useMutation({

@@ -27,6 +27,7 @@ export function Shell() {
           <nav className={classes.nav} aria-label={t('nav.main')}>
             <Link to="/jobs" className={classes.link}>{t('nav.jobs')}</Link>
             <Link to="/runs" className={classes.link}>{t('nav.runs')}</Link>
+            <Link to="/ledger" className={classes.link}>{t('nav.ledger')}</Link>
             <Link to="/workers" className={classes.link}>{t('nav.workers')}</Link>
           </nav>
           <div className={classes.tools}>

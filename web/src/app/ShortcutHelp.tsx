@@ -16,6 +16,7 @@ export function ShortcutHelp({ opened, onClose }: { opened: boolean; onClose: ()
           [t('shortcuts.search'), <Kbd>/</Kbd>],
           [t('shortcuts.jobs'), sequence('g', 'j')],
           [t('shortcuts.runs'), sequence('g', 'r')],
+          [t('shortcuts.ledger'), sequence('g', 'l')],
           [t('shortcuts.workers'), sequence('g', 'w')],
           [t('shortcuts.help'), <Kbd>?</Kbd>],
         ]}

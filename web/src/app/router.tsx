@@ -1,6 +1,7 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect, type ErrorComponentProps } from '@tanstack/react-router';
+import { fireStatuses } from '../api/fires.ts';
 import { statuses } from '../api/runs.ts';
-import type { RunStatus } from '../api/types.ts';
+import type { FireStatus, RunStatus } from '../api/types.ts';
 import { BrokenPage } from './BrokenPage.tsx';
 import { NotFoundPage } from './NotFoundPage.tsx';
 import { Shell } from './Shell.tsx';
@@ -59,13 +60,26 @@ const run = createRoute({
   component: lazyRouteComponent(() => import('../screens/run/RunPage.tsx'), 'RunPage'),
 });
 
+const ledger = createRoute({
+  getParentRoute: () => root,
+  path: '/ledger',
+  validateSearch: (search: Record<string, unknown>): { job?: string; status?: FireStatus; range?: string; from?: string; to?: string } => ({
+    job: text(search.job),
+    status: fireStatuses.find((s) => s === search.status),
+    range: text(search.range),
+    from: text(search.from),
+    to: text(search.to),
+  }),
+  component: lazyRouteComponent(() => import('../screens/ledger/LedgerPage.tsx'), 'LedgerPage'),
+});
+
 const workers = createRoute({
   getParentRoute: () => root,
   path: '/workers',
   component: lazyRouteComponent(() => import('../screens/workers/WorkersPage.tsx'), 'WorkersPage'),
 });
 
-const routeTree = root.addChildren([index, jobs, job, editJob, newJob, runs, run, workers]);
+const routeTree = root.addChildren([index, jobs, job, editJob, newJob, runs, run, ledger, workers]);
 
 export function createConsoleRouter() {
   return createRouter({

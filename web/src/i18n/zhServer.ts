@@ -1,5 +1,6 @@
 /**
- * Chinese for what the server says in English, by its codes: problems, faults of a field, and reasons of a run. English
+ * Chinese for what the server says in English, by its codes: problems, faults of a field, reasons of a fire or a run, and why
+ * a worker may not run a job. English
  * needs no such list. A code without an entry is shown in the server's own words.
  */
 export const zhServer = {
@@ -13,7 +14,7 @@ export const zhServer = {
     name: '使用 1 至 128 个字符：a–z、0–9、“.”、“_”、“-”；首尾须为字母或数字；不能包含“..”。', mismatch: '与地址中的名称不一致。', unknown: '不是已知字段。',
     path: '必须是不含“..”的绝对路径。', duration: '不是有效的时长，请写成 90s、5m、1h30m 或 2d。', size: '不是有效的大小，请写成 512KiB、16MiB 或 1GiB。',
     utf8: '不是有效的 UTF-8。', nul: '不能包含 NUL 字符。', control: '必须为单行，且不含控制字符。', exclusive: '不能与另一选项同时使用。',
-    env_name: '变量名由字母、数字和“_”组成，且不以数字开头。', env_reserved: '以 CARILLON_ 开头的变量由工作节点设置。', user: '不是有效的用户名。', label: '不是有效的标签。',
+    env_name: '变量名由字母、数字和“_”组成，且不以数字开头。', env_reserved: '此变量由工作节点设置，或决定运行什么，不能用在这里。', user: '不是有效的用户名。', label: '不是有效的标签。',
     cron_empty: '请填写 Cron 表达式。', cron_too_long: '最多 256 个字符。', cron_characters: '必须为单行，且只含可打印的 ASCII 字符。', cron_field_count: '需要 5 个、6 个或 7 个字段。',
     cron_six_fields: '六个字段有两种读法：请改写为七个字段，首位为秒，末位为年。', cron_zone_prefix: '时区请填写在“时区”字段中。', cron_alias: '不是已知的 @ 写法。',
     cron_trailing: '末尾有多余的内容。', cron_empty_item: '两个逗号之间没有内容。', cron_syntax: '含有无法识别的字符。', cron_field_range: '某个字段的值超出范围。',
@@ -21,12 +22,24 @@ export const zhServer = {
     cron_never: '此表达式永远不会触发。', cron_past: '此表达式的最后一次触发已经过去。', cron_every: '@every 需要至少 1 秒的时长，例如 @every 90s。', cron_at: '@at 需要 RFC 3339 时间，例如 @at 2030-01-01T09:00:00+08:00。',
     cron_engine: '无法计算此表达式。', zone_missing: '请填写时区。', zone_local: '“Local”因机器而异，请写成 Asia/Shanghai 这样的名称。', zone_unknown: '不是已知的时区，请写成 Asia/Shanghai 这样的名称。',
     dst_gap: '不是已知的规则。', dst_overlap: '不是已知的规则。',
+    idempotency_key: '须为最多 128 个可打印的 ASCII 字符。', idempotency_reused: '此键已用于另一个请求。', unknown_worker: '没有此名称或 ID 的存活工作节点。', past: '须为将来的时间。',
+    selector: '无法识别的选择器，请写成 zone=a,disk!=slow 的形式。', type: '类型不正确。', integer: '须为整数。', number: '须为数字。', time: '不是有效的时间，请写成 2030-01-01T09:00:00+08:00 的形式。',
+    json: '不是有效的 JSON。', duplicate: '同一名称出现了两次。', depth: '嵌套过深。', trailing: '末尾有多余的内容。', incomplete: '内容不完整。', media_type: '不接受此类内容。',
+    etag: '不是有效的版本标记。', cursor: '翻页位置无效，请从第一页重新开始。', query: '不是有效的查询。', run_id: '不是有效的运行 ID。',
   },
   reasons: {
     exit_code: '退出码 {{exitCode}}', signal: '被信号 {{signal}} 结束', timeout: '运行超过了超时时间 {{after}}', killed_by_user: '由 {{by}} 终止', killed_before_start: '开始之前被 {{by}} 取消', cancelled: '已取消',
     worker_stopping: '工作节点在命令结束前停止', worker_cut_off: '工作节点过久无法连接 etcd', worker_died: '工作节点 {{worker}} 已失联', wait_failed: '无法得知命令如何结束',
     workdir_missing: '工作目录 {{workDir}} 不存在', workdir_failed: '无法为运行创建私有目录', program_missing: '找不到程序 {{program}}', shell_missing: 'Shell {{shell}} 不存在或无法执行', start_failed: '命令无法启动',
-    user_not_allowed: '工作节点以用户 {{workerUser}} 运行，不能切换到用户 {{user}}', late: '没有工作节点在期限内领取这些触发', overlap: '上一次运行尚未结束', claimed_twice: '此工作节点已经运行过它',
-    edited: '这些触发被领取之前，计划已被修改', deleted: '任务已被删除',
+    user_not_allowed: '工作节点以用户 {{workerUser}} 运行，不能切换到用户 {{user}}', param: '任务不接受参数 {{param}} 的值', late: '没有工作节点在期限内领取', overlap: '上一次运行尚未结束', claimed_twice: '此工作节点已经运行过它',
+    queue_full: '已有另一次触发在等待', replaced: '之后的触发取代了它', no_worker: '没有工作节点可以运行它', no_slot: '可以运行它的工作节点没有空闲槽位', edited: '被领取之前，计划已被修改', paused: '任务已暂停', deleted: '任务已被删除',
+    queued: '等待上一次运行结束', backoff: '将于 {{until}} 重试', starting: '已到时间，即将被领取',
+  },
+  verdicts: {
+    not_pinned: '任务只在 {{workers}} 上运行', selector: '标签不符合 {{unmet}}', no_weight: '权重为 0', too_small: '共有 {{slots}} 个槽位，而一次运行需要 {{takes}} 个', trouble: '不领取运行：{{trouble}}',
+    draining: '正在排空：完成现有运行，不再领取', no_slot: '{{slots}} 个槽位已用 {{used}} 个，而一次运行需要 {{takes}} 个',
+  },
+  groups: {
+    alive: '存活 {{n}} 个', not_pinned: '{{n}} 个不在指定之列', selector: '{{n}} 个标签不符', no_weight: '{{n}} 个权重为 0', too_small: '{{n}} 个槽位总数不足', trouble: '{{n}} 个有故障', draining: '{{n}} 个正在排空',
   },
 } as const;

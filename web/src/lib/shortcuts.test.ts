@@ -11,6 +11,7 @@ it('knows sequences, for as long as one may wait', () => {
   const { pending } = press('g', 100, undefined);
   expect(press('j', 200, pending)).toEqual({ action: 'jobs' });
   expect(press('r', 200, pending)).toEqual({ action: 'runs' });
+  expect(press('l', 200, pending)).toEqual({ action: 'ledger' });
   expect(press('w', 200, pending)).toEqual({ action: 'workers' });
   expect(press('j', 101 + patience, pending)).toEqual({});
   expect(press('g', 200, pending)).toEqual({ pending: { at: 200 } });

@@ -1,8 +1,8 @@
 // Single keys and sequences of two. Decides only; the shell acts.
 
-export type Action = 'search' | 'help' | 'jobs' | 'runs' | 'workers';
+export type Action = 'search' | 'help' | 'jobs' | 'runs' | 'ledger' | 'workers';
 
-const targets: Record<string, Action> = { j: 'jobs', r: 'runs', w: 'workers' };
+const targets: Record<string, Action> = { j: 'jobs', r: 'runs', l: 'ledger', w: 'workers' };
 
 /** How long the second key of a sequence may take, in milliseconds. */
 export const patience = 1200;

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { formatTime, formatTimeInZone, relativeTime, wallClock, weekday } from './time.ts';
+import { formatTime, formatTimeInZone, relativeTime, rfc3339In, wallClock, weekday } from './time.ts';
 
 it('formats in a zone', () => {
   expect(formatTime('2026-03-29T01:30:05Z', 'en', 'Europe/Berlin')).toBe('Mar 29, 2026, 03:30:05');
@@ -18,6 +18,13 @@ it('reads the wall clock of the text itself', () => {
   expect(wallClock('29.3.2026')).toBeUndefined();
   expect(weekday('2026-03-29', 'en')).toBe('Sun');
   expect(weekday('2026-03-29', 'zh')).toBe('周日');
+});
+
+it('writes a time as a zone has it', () => {
+  expect(rfc3339In('2026-03-29T01:30:05Z', 'Europe/Berlin')).toBe('2026-03-29T03:30:05+02:00');
+  expect(rfc3339In('2026-03-28T18:30:00.5Z', 'Asia/Shanghai')).toBe('2026-03-29T02:30:00+08:00');
+  expect(rfc3339In('2026-03-29T00:00:00Z', 'UTC')).toBe('2026-03-29T00:00:00+00:00');
+  expect(rfc3339In('2026-03-29T00:00:00Z', 'Mars/Olympus')).toBe('2026-03-29T00:00:00Z');
 });
 
 it.each([

@@ -40,3 +40,19 @@ export function relativeTime(iso: string, now: number, language: string): string
   const [unit, size] = steps.find(([, s]) => Math.abs(seconds) >= s) ?? ['second', 1];
   return new Intl.RelativeTimeFormat(language, { numeric: 'auto' }).format(Math.trunc(seconds / size), unit);
 }
+
+/** The same time as RFC 3339 in a named zone, as the server writes a job's fires; an unknown zone leaves it as it is. */
+export function rfc3339In(iso: string, timeZone: string): string {
+  const date = new Date(iso);
+  if (Number.isNaN(date.getTime())) return iso;
+  try {
+    const parts = new Intl.DateTimeFormat('en-US', {
+      timeZone, hourCycle: 'h23', year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit', second: '2-digit', timeZoneName: 'longOffset',
+    }).formatToParts(date);
+    const part = (type: Intl.DateTimeFormatPartTypes) => parts.find((p) => p.type === type)?.value ?? '';
+    const offset = part('timeZoneName').replace('GMT', '').slice(0, 6) || '+00:00';
+    return `${part('year')}-${part('month')}-${part('day')}T${part('hour')}:${part('minute')}:${part('second')}${offset}`;
+  } catch {
+    return iso;
+  }
+}

@@ -8,14 +8,16 @@ interface Props {
   confirm: string;
   cancel?: string;
   children: ReactNode;
+  /** It can be taken back, so the button is not red. */
+  mild?: boolean;
   busy?: boolean;
   error?: Error | null;
   onConfirm: () => void;
   onCancel: () => void;
 }
 
-/** Asks once before something that cannot be taken back, and says what will happen. */
-export function ConfirmDialog({ title, confirm, cancel, children, busy = false, error, onConfirm, onCancel }: Props) {
+/** Asks once before something of consequence, and says what will happen. */
+export function ConfirmDialog({ title, confirm, cancel, children, mild = false, busy = false, error, onConfirm, onCancel }: Props) {
   const { t } = useTranslation();
   return (
     <Modal opened onClose={onCancel} title={title} closeButtonProps={{ 'aria-label': t('common.close') }}>
@@ -24,7 +26,7 @@ export function ConfirmDialog({ title, confirm, cancel, children, busy = false, 
         {error && <ProblemNotice error={error} />}
         <Group justify="flex-end">
           <Button variant="default" onClick={onCancel}>{cancel ?? t('common.cancel')}</Button>
-          <Button color="red" loading={busy} onClick={onConfirm}>{confirm}</Button>
+          <Button {...(!mild && { color: 'red' })} loading={busy} onClick={onConfirm}>{confirm}</Button>
         </Group>
       </Stack>
     </Modal>

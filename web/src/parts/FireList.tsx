@@ -12,7 +12,7 @@ function localOffset(at: Date): string {
 }
 
 /** A schedule in words and its next fires: the job's wall clock first, the viewer's where it differs. Words and notes are the server's. */
-export function FireList({ preview }: { preview: Preview }) {
+export function FireList({ preview, none }: { preview: Preview; none?: string }) {
   const { t, i18n } = useTranslation();
   return (
     <div className={classes.box}>
@@ -24,7 +24,7 @@ export function FireList({ preview }: { preview: Preview }) {
         </p>
       ))}
       {preview.fires.length === 0 ? (
-        <p className="dim">{t('editor.previewNever')}</p>
+        <p className="dim">{none ?? t('editor.previewNever')}</p>
       ) : (
         <ol className={classes.fires}>
           {preview.fires.map((fire) => {

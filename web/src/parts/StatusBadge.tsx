@@ -1,9 +1,10 @@
 import { useTranslation } from 'react-i18next';
-import type { RunStatus } from '../api/types.ts';
+import type { FireStatus } from '../api/types.ts';
 import { Icon, type IconName } from './icons.tsx';
 import classes from './StatusBadge.module.css';
 
-const looks: Record<RunStatus, { icon: IconName; tone: 'ok' | 'bad' | 'warn' | 'live' | 'idle' }> = {
+const looks: Record<FireStatus, { icon: IconName; tone: 'ok' | 'bad' | 'warn' | 'live' | 'idle' }> = {
+  planned: { icon: 'calendar', tone: 'idle' },
   waiting: { icon: 'clock', tone: 'idle' },
   running: { icon: 'play', tone: 'live' },
   succeeded: { icon: 'check', tone: 'ok' },
@@ -17,7 +18,7 @@ const looks: Record<RunStatus, { icon: IconName; tone: 'ok' | 'bad' | 'warn' | '
 };
 
 /** A status as a word, a sign and a colour, so that none of them carries it alone. */
-export function StatusBadge({ status }: { status: RunStatus }) {
+export function StatusBadge({ status }: { status: FireStatus }) {
   const { t } = useTranslation();
   const look = looks[status];
   return (

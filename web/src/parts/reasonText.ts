@@ -1,9 +1,23 @@
 import type { TFunction } from 'i18next';
-import type { Run } from '../api/types.ts';
+import type { Reason } from '../api/types.ts';
+import { formatTime } from '../lib/time.ts';
 import { serverText } from './problemText.ts';
 
-/** Why a run ended as it did, or did not happen: the server's words in English, a translation by code elsewhere. */
-export function reasonText(t: TFunction, language: string, reason: NonNullable<Run['reason']>): string {
-  if (language === 'en') return reason.text;
-  return serverText(t, `reasons.${reason.code}`, reason.data) ?? reason.text;
+const timePattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
+
+/**
+ * Why a fire or a run ended as it did, waits, or did not happen; of a worker, why it may not run a job. The server's words
+ * in English, a translation by code elsewhere; times are the viewer's.
+ */
+export function reasonText(t: TFunction, language: string, reason: Reason, of: 'reasons' | 'verdicts' = 'reasons'): string {
+  const data = reason.data ?? {};
+  const times = Object.values(data).filter((value) => timePattern.test(value));
+  const localised = Object.fromEntries(Object.entries(data).map(([key, value]) => [key, timePattern.test(value) ? formatTime(value, language) : value]));
+  const own = times.reduce((text, time) => text.replaceAll(time, formatTime(time, language)), reason.text);
+  if (language === 'en') return own;
+  const text = serverText(t, `${of}.${reason.code}`, localised);
+  if (text === undefined) return own;
+  const counted = Object.entries(localised).map(([code, n]) => (reason.code === 'no_worker' ? serverText(t, `groups.${code}`, { n }) : undefined));
+  const more = [counted.filter((part) => part !== undefined).join('，'), localised.note ?? ''].filter((part) => part !== '');
+  return [text, ...more].join('：');
 }

@@ -4,10 +4,11 @@ import type { Run } from '../api/types.ts';
 import { formatSeconds, secondsBetween } from '../lib/duration.ts';
 import { formatTime } from '../lib/time.ts';
 import { column, type Columns } from './DataTable.tsx';
+import { FireWhen } from './FireWhen.tsx';
 import { StatusBadge } from './StatusBadge.tsx';
-import { TimeText } from './TimeText.tsx';
+import { Why } from './Why.tsx';
 
-/** The columns of a list of runs; the job's own page leaves the job out. */
+/** The columns of a list of runs; the job's own page leaves the job out. On a phone the reason stands below the time. */
 export function runColumns(t: TFunction, language: string, withJob: boolean): Columns<Run> {
   return [
     column<Run>('status', t('runs.status'), (run) => (
@@ -20,14 +21,20 @@ export function runColumns(t: TFunction, language: string, withJob: boolean): Co
       : []),
     column<Run>('planned', t('runs.planned'), (run) => (
       <>
-        <TimeText at={run.plannedAt} />
-        {run.gap && <div className="small dim">{t('runs.gap', { count: run.gap.count, to: formatTime(run.gap.to, language) })}</div>}
+        <FireWhen of={run} />
+        {run.reason && <div className="small narrowOnly"><Why reason={run.reason} /></div>}
       </>
     )),
-    column<Run>('cause', t('runs.cause'), (run) => t(`cause.${run.cause}`), false),
+    column<Run>('cause', t('runs.cause'), (run) => (
+      <>
+        {t(`cause.${run.cause}`)}
+        {run.attempt > 1 && <div className="small dim">{t('run.attemptNumber', { n: run.attempt })}</div>}
+      </>
+    ), false),
     column<Run>('delay', t('runs.delay'), (run) => seconds(secondsBetween(run.plannedAt, run.startedAt)), false),
     column<Run>('duration', t('runs.duration'), (run) => seconds(secondsBetween(run.startedAt, run.endedAt)), false),
-    column<Run>('worker', t('runs.worker'), (run) => run.workerName ?? run.worker ?? '–', false),
+    column<Run>('worker', t('runs.worker'), (run) => run.workerName ?? run.worker ?? t('common.none'), false),
+    column<Run>('reason', t('run.reason'), (run) => (run.reason ? <Why reason={run.reason} /> : <span className="dim">{t('common.none')}</span>), false),
   ];
 }
 

@@ -1,33 +1,35 @@
 import { notifications } from '@mantine/notifications';
-import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useRunJob } from '../api/jobs.ts';
 import { visible } from '../lib/visible.ts';
 import { problemText } from './problemText.ts';
+import { RunDialog } from './RunDialog.tsx';
+import { sayRequested, type Runnable } from './sayRequested.tsx';
 
-/** Asks for a run of a job, and says what came of it, with the way to the run. */
+/** Asks for a run of a job: at once, or by way of a dialog where the job takes parameters or options are wanted. The dialog is to be shown by the caller. */
 export function useRunNow() {
   const { t, i18n } = useTranslation();
   const runJob = useRunJob();
+  const [asking, setAsking] = useState<{ job: Runnable; given: Record<string, string> } | undefined>();
+  const ask = (job: Runnable, given: Record<string, string> = {}) => setAsking({ job, given });
   return {
     isPending: runJob.isPending,
-    run: (name: string) =>
-      runJob.mutate(name, {
-        onSuccess: ({ run }) =>
-          notifications.show({
-            withBorder: true,
-            closeButtonProps: { 'aria-label': t('common.close') },
-            message: (
-              <>
-                {t('jobs.runRequested', { name })} {run && <Link to="/runs/$id" params={{ id: run }}>{t('jobs.openRun')}</Link>}
-              </>
-            ),
-          }),
-        onError: (error) =>
-          notifications.show({
-            withBorder: true, color: 'red', title: t('problem.title'), message: visible(problemText(t, i18n.language, error).text),
-            closeButtonProps: { 'aria-label': t('common.close') },
-          }),
-      }),
+    ask,
+    run: (job: Runnable, given?: Record<string, string>) => {
+      if (Object.keys(job.params ?? {}).length > 0) return ask(job, given);
+      runJob.mutate(
+        { name: job.name, request: {} },
+        {
+          onSuccess: ({ run }) => sayRequested(t, job.name, run),
+          onError: (error) =>
+            notifications.show({
+              withBorder: true, color: 'red', title: t('problem.title'), message: visible(problemText(t, i18n.language, error).text),
+              closeButtonProps: { 'aria-label': t('common.close') },
+            }),
+        },
+      );
+    },
+    dialog: asking && <RunDialog job={asking.job} given={asking.given} onClose={() => setAsking(undefined)} />,
   };
 }

@@ -10,8 +10,9 @@ import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
 import { say } from '../../parts/say.ts';
 import { ConflictDialog } from './ConflictDialog.tsx';
 import classes from './Editor.module.css';
-import { CommandFields, IdentityFields, LimitFields, ScheduleFields } from './fields.tsx';
-import { definitionOf, differences, emptyForm, formOf, hasRepeatedName, toDefinition, type Form } from './form.ts';
+import { CommandFields, IdentityFields, ScheduleFields } from './fields.tsx';
+import { definitionOf, differences, emptyForm, formOf, ownFaults, toDefinition, type Form } from './form.ts';
+import { LimitFields, PlacementFields, PolicyFields, RetryFields } from './policyFields.tsx';
 import { PreviewPanel } from './PreviewPanel.tsx';
 import { useFaults } from './useFaults.ts';
 
@@ -44,6 +45,7 @@ export function Editor({ opened, onReopen }: Props) {
     faults.touch(Object.keys(change) as (keyof Form)[]);
     if (save.isError) save.reset();
   };
+  const showFirst = () => requestAnimationFrame(() => formRef.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus());
   const send = (etag: string | undefined) =>
     save.mutate(
       { definition, etag },
@@ -55,14 +57,15 @@ export function Editor({ opened, onReopen }: Props) {
         },
         onError: () => {
           faults.touchAll();
-          requestAnimationFrame(() => formRef.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus());
+          showFirst();
         },
       },
     );
   const submit = (event: FormEvent) => {
     event.preventDefault();
     faults.touchAll();
-    if (!hasRepeatedName(form.env)) send(opened?.etag);
+    if (ownFaults(form).length === 0) send(opened?.etag);
+    else showFirst();
   };
   const leave = () => void navigate(opened ? { to: '/jobs/$name', params: { name: opened.job.name } } : { to: '/jobs' });
   const parts = { form, set, errorAt: faults.errorAt };
@@ -78,6 +81,9 @@ export function Editor({ opened, onReopen }: Props) {
           <div className={classes.previewBetween}><PreviewPanel form={form} /></div>
           <CommandFields {...parts} />
           <LimitFields {...parts} />
+          <PolicyFields {...parts} />
+          <RetryFields {...parts} />
+          <PlacementFields {...parts} />
         </div>
         <div className={classes.previewBeside}><PreviewPanel form={form} /></div>
       </div>

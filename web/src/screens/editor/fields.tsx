@@ -1,12 +1,15 @@
-import { ActionIcon, Autocomplete, Button, NativeSelect, SegmentedControl, Textarea, TextInput } from '@mantine/core';
+import { ActionIcon, Autocomplete, Button, SegmentedControl, Textarea, TextInput } from '@mantine/core';
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
+import { localZone } from '../../lib/localTime.ts';
 import { Icon } from '../../parts/icons.tsx';
 import { Panel } from '../../parts/Panel.tsx';
+import { Choice } from './Choice.tsx';
 import classes from './Editor.module.css';
+import { ParamFields } from './ParamFields.tsx';
 import type { EnvRow, Field, Form } from './form.ts';
 
-interface Props {
+export interface Props {
   form: Form;
   set: (change: Partial<Form>) => void;
   errorAt: (field: Field) => string | undefined;
@@ -51,20 +54,20 @@ export function ScheduleFields({ form, set, errorAt }: Props) {
           spellCheck={false} onChange={(timezone) => set({ timezone })}
         />
         <div className={classes.pair}>
-          <NativeSelect
-            label={t('editor.dstGap')} value={form.dstGap} error={errorAt('dstGap')}
-            data={[{ value: '', label: t('common.default', { value: t('editor.dst.run') }) }, { value: 'run', label: t('editor.dst.run') }, { value: 'skip', label: t('editor.dst.skip') }]}
-            onChange={(e) => set({ dstGap: e.currentTarget.value as Form['dstGap'] })}
+          <Choice
+            label={t('editor.dstGap')} value={form.dstGap} error={errorAt('dstGap')} otherwise="run"
+            options={{ run: t('editor.dst.run'), skip: t('editor.dst.skip') }} onChange={(dstGap) => set({ dstGap })}
           />
-          <NativeSelect
-            label={t('editor.dstOverlap')} value={form.dstOverlap} error={errorAt('dstOverlap')}
-            data={[
-              { value: '', label: t('common.default', { value: t('editor.dst.first') }) },
-              { value: 'first', label: t('editor.dst.first') }, { value: 'second', label: t('editor.dst.second') }, { value: 'both', label: t('editor.dst.both') },
-            ]}
-            onChange={(e) => set({ dstOverlap: e.currentTarget.value as Form['dstOverlap'] })}
+          <Choice
+            label={t('editor.dstOverlap')} value={form.dstOverlap} error={errorAt('dstOverlap')} otherwise="first"
+            options={{ first: t('editor.dst.first'), second: t('editor.dst.second'), both: t('editor.dst.both') }} onChange={(dstOverlap) => set({ dstOverlap })}
           />
         </div>
+        <div className={classes.pair}>
+          <TextInput type="datetime-local" step={1} label={t('editor.startAt')} description={t('editor.localHelp', { zone: localZone() })} value={form.startAt} error={errorAt('startAt')} onChange={(e) => set({ startAt: e.currentTarget.value })} />
+          <TextInput type="datetime-local" step={1} label={t('editor.endAt')} description={t('editor.localHelp', { zone: localZone() })} value={form.endAt} error={errorAt('endAt')} onChange={(e) => set({ endAt: e.currentTarget.value })} />
+        </div>
+        <TextInput label={t('editor.jitter')} description={t('editor.jitterHelp')} value={form.jitter} error={errorAt('jitter')} spellCheck={false} onChange={(e) => set({ jitter: e.currentTarget.value })} />
       </div>
     </Panel>
   );
@@ -97,6 +100,7 @@ export function CommandFields({ form, set, errorAt }: Props) {
           <TextInput className={classes.mono} label={t('editor.workDir')} value={form.workDir} error={errorAt('workDir')} spellCheck={false} onChange={(e) => set({ workDir: e.currentTarget.value })} />
         </div>
         <EnvFields rows={form.env} error={errorAt('env')} onChange={(env) => set({ env })} />
+        <ParamFields rows={form.params} error={errorAt('params')} onChange={(params) => set({ params })} />
         <Textarea
           className={classes.mono} label={t('editor.stdin')} description={t('editor.stdinHelp')} autosize minRows={1} maxRows={8} value={form.stdin} error={errorAt('stdin')}
           spellCheck={false} onChange={(e) => set({ stdin: e.currentTarget.value })}
@@ -130,23 +134,5 @@ function EnvFields({ rows, error, onChange }: { rows: EnvRow[]; error: string | 
       <Button size="xs" variant="default" leftSection={<Icon name="plus" size={14} />} onClick={() => onChange([...rows, { name: '', value: '' }])}>{t('editor.envAdd')}</Button>
       {error && <p className={classes.error}>{error}</p>}
     </fieldset>
-  );
-}
-
-export function LimitFields({ form, set, errorAt }: Props) {
-  const { t } = useTranslation();
-  return (
-    <Panel title={t('editor.limits')}>
-      <div className={classes.stack}>
-        <div className={classes.pair}>
-          <TextInput label={t('editor.timeout')} description={t('editor.timeoutHelp')} value={form.timeout} error={errorAt('timeout')} spellCheck={false} onChange={(e) => set({ timeout: e.currentTarget.value })} />
-          <TextInput label={t('editor.killGrace')} description={t('editor.killGraceHelp')} placeholder="10s" value={form.killGrace} error={errorAt('killGrace')} spellCheck={false} onChange={(e) => set({ killGrace: e.currentTarget.value })} />
-        </div>
-        <div className={classes.pair}>
-          <TextInput label={t('editor.outputMax')} description={t('editor.outputMaxHelp')} placeholder="16MiB" value={form.outputMax} error={errorAt('outputMax')} spellCheck={false} onChange={(e) => set({ outputMax: e.currentTarget.value })} />
-          <NativeSelect label={t('editor.overlap')} defaultValue="skip" data={[{ value: 'skip', label: t('overlap.skip') }]} />
-        </div>
-      </div>
-    </Panel>
   );
 }

@@ -19,6 +19,7 @@ function pairs(map: Record<string, string> | undefined): string {
 export function DefinitionFacts({ job }: { job: Job }) {
   const { t, i18n } = useTranslation();
   const env = pairs(job.env);
+  const params = Object.entries(job.params ?? {}).map(([name, p]) => `${name}=${p.default ?? ''}`).join('\n');
   const labels = pairs(job.labels);
   const changed = formatTime(job.meta.updatedAt, i18n.language);
   return (
@@ -35,11 +36,11 @@ export function DefinitionFacts({ job }: { job: Job }) {
         [t('job.directory'), job.workDir && <code>{visible(job.workDir)}</code>],
         [t('job.user'), job.user],
         [t('job.environment'), env && <Block label={t('job.environment')}>{env}</Block>],
+        [t('job.params'), params && <Block label={t('job.params')}>{params}</Block>],
         [t('job.stdin'), job.stdin && <Block label={t('job.stdin')}>{job.stdin}</Block>],
         [t('job.timeout'), job.timeout ?? t('job.noTimeout')],
         [t('job.killGrace'), job.killGrace ?? '10s'],
         [t('job.exitCodes'), job.successExitCodes?.join(', ')],
-        [t('job.overlap'), t(`overlap.${job.overlap ?? 'skip'}`)],
         [t('job.outputMax'), job.output?.max ?? '16MiB'],
         [t('job.group'), job.group],
         [t('job.labels'), labels && <span className="break">{visible(labels.replaceAll('\n', ', '))}</span>],

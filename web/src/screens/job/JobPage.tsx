@@ -1,27 +1,33 @@
-import { Button } from '@mantine/core';
+import { Alert, Button } from '@mantine/core';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useJob } from '../../api/jobs.ts';
 import { Problem } from '../../api/problem.ts';
 import { useRuns } from '../../api/runs.ts';
-import { usePreview } from '../../api/schedules.ts';
 import type { Job } from '../../api/types.ts';
 import { useCan } from '../../app/session.ts';
 import { DataTable } from '../../parts/DataTable.tsx';
 import { DeleteJobDialog } from '../../parts/DeleteJobDialog.tsx';
 import { EmptyPage } from '../../parts/EmptyPage.tsx';
-import { FireList } from '../../parts/FireList.tsx';
+import { Facts } from '../../parts/Facts.tsx';
 import { Icon } from '../../parts/icons.tsx';
+import { JobState } from '../../parts/JobState.tsx';
 import { PageHead } from '../../parts/PageHead.tsx';
 import { Panel } from '../../parts/Panel.tsx';
+import { PauseOrResume } from '../../parts/PauseOrResume.tsx';
 import { PlainText } from '../../parts/PlainText.tsx';
 import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
+import { RunButton } from '../../parts/RunButton.tsx';
 import { runColumns } from '../../parts/runColumns.tsx';
-import { useRunNow } from '../../parts/useRunNow.tsx';
+import { TimeText } from '../../parts/TimeText.tsx';
 import { Waiting } from '../../parts/Waiting.tsx';
 import { DefinitionFacts } from './DefinitionFacts.tsx';
+import { JobFires, NextFires } from './FiresPanels.tsx';
 import classes from './JobPage.module.css';
+import { PlacementPanel } from './PlacementPanel.tsx';
+import { policies } from './policies.ts';
+import { useUpcoming } from './useUpcoming.ts';
 
 export function JobPage() {
   const { t } = useTranslation();
@@ -40,59 +46,88 @@ export function JobPage() {
 }
 
 function JobView({ job }: { job: Job }) {
-  const { t } = useTranslation();
+  const { t, i18n } = useTranslation();
+  const upcoming = useUpcoming(job);
   return (
     <>
       <PageHead
         name={job.name}
         title={
           <>
-            {job.title ? <PlainText>{job.title}</PlainText> : job.name}
+            <span className="spaced">
+              {job.title ? <PlainText>{job.title}</PlainText> : job.name}
+              <JobState job={job} />
+            </span>
             {job.title && <span className={classes.name}>{job.name}</span>}
           </>
         }
       >
-        <Acts name={job.name} />
+        <Acts job={job} />
       </PageHead>
+      {job.meta.paused && <PausedNotice job={job} />}
+      <div className={classes.columns}>
+        <JobFires job={job} upcoming={upcoming} />
+        <div className={classes.stack}>
+          <Panel title={t('job.nextFires')}><NextFires job={job} upcoming={upcoming} /></Panel>
+          <PlacementPanel name={job.name} />
+        </div>
+      </div>
+      <JobRuns name={job.name} />
       <div className={classes.columns}>
         <Panel title={t('job.definition')}>
           <DefinitionFacts job={job} />
         </Panel>
-        <Panel title={t('job.nextFires')}>{job.cronExpr ? <NextFires job={job} /> : <p className="dim">{t('job.noSchedule')}</p>}</Panel>
+        <Panel title={t('policy.title')}>
+          <Facts entries={policies(t, i18n.language, job)} />
+        </Panel>
       </div>
-      <JobRuns name={job.name} />
     </>
   );
 }
 
-function Acts({ name }: { name: string }) {
+/** Why the job is paused, and until when. */
+function PausedNotice({ job }: { job: Job }) {
+  const { t } = useTranslation();
+  return (
+    <Alert color="yellow" variant="light" icon={<Icon name="pause" />} title={t('pause.pausedTitle')}>
+      {job.pauseNote && <div className="break"><PlainText>{job.pauseNote}</PlainText></div>}
+      <div>
+        {job.pauseUntil ? t('pause.goesOn') : t('pause.untilResumed')} {job.pauseUntil && <TimeText at={job.pauseUntil} zone={job.timezone} />}
+      </div>
+    </Alert>
+  );
+}
+
+function Acts({ job }: { job: Job }) {
   const { t } = useTranslation();
   const navigate = useNavigate();
-  const { run, isPending } = useRunNow();
   const mayRun = useCan('operator');
   const mayEdit = useCan('editor');
+  // As the job was when it was asked for: what the dialog is about does not change under it.
+  const [pausing, setPausing] = useState<Job | undefined>();
   const [deleting, setDeleting] = useState(false);
   return (
     <>
-      {mayRun && <Button leftSection={<Icon name="play" size={16} />} loading={isPending} onClick={() => run(name)}>{t('jobs.run')}</Button>}
+      {mayRun && (
+        <>
+          <RunButton job={job} />
+          <Button variant="default" leftSection={<Icon name={job.meta.paused ? 'play' : 'pause'} size={16} />} onClick={() => setPausing(job)}>
+            {job.meta.paused ? t('pause.resume') : t('pause.pause')}
+          </Button>
+        </>
+      )}
       {mayEdit && (
         <>
-          <Button variant="default" leftSection={<Icon name="pencil" size={16} />} renderRoot={(props) => <Link to="/jobs/$name/edit" params={{ name }} {...props} />}>
+          <Button variant="default" leftSection={<Icon name="pencil" size={16} />} renderRoot={(props) => <Link to="/jobs/$name/edit" params={{ name: job.name }} {...props} />}>
             {t('jobs.edit')}
           </Button>
           <Button variant="default" leftSection={<Icon name="trash" size={16} />} onClick={() => setDeleting(true)}>{t('jobs.delete')}</Button>
         </>
       )}
-      {deleting && <DeleteJobDialog name={name} onClose={() => setDeleting(false)} onDeleted={() => void navigate({ to: '/jobs' })} />}
+      {pausing && <PauseOrResume job={pausing} onClose={() => setPausing(undefined)} />}
+      {deleting && <DeleteJobDialog name={job.name} onClose={() => setDeleting(false)} onDeleted={() => void navigate({ to: '/jobs' })} />}
     </>
   );
-}
-
-function NextFires({ job }: { job: Job }) {
-  const { i18n } = useTranslation();
-  const preview = usePreview({ name: job.name, cronExpr: job.cronExpr ?? '', timezone: job.timezone, dst: job.dst, count: 10 }, i18n.language);
-  if (preview.error && !preview.data) return <ProblemNotice error={preview.error} />;
-  return preview.data ? <FireList preview={preview.data} /> : <Waiting />;
 }
 
 function JobRuns({ name }: { name: string }) {

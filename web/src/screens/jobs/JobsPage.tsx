@@ -3,10 +3,12 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useJobs } from '../../api/jobs.ts';
+import type { Job } from '../../api/types.ts';
 import { useCan } from '../../app/session.ts';
 import { DataTable } from '../../parts/DataTable.tsx';
 import { DeleteJobDialog } from '../../parts/DeleteJobDialog.tsx';
 import { Icon } from '../../parts/icons.tsx';
+import { PauseOrResume } from '../../parts/PauseOrResume.tsx';
 import { PageHead } from '../../parts/PageHead.tsx';
 import { Pager } from '../../parts/Pager.tsx';
 import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
@@ -25,9 +27,10 @@ export function JobsPage() {
   const jobs = useJobs(q, pages.cursor);
   const mayRun = useCan('operator');
   const mayEdit = useCan('editor');
-  const { run } = useRunNow();
+  const { run, ask, dialog } = useRunNow();
+  const [pausing, setPausing] = useState<Job | undefined>();
   const [deleting, setDeleting] = useState<string | undefined>();
-  const columns = useMemo(() => jobColumns(t, { mayRun, mayEdit, onRun: run, onDelete: setDeleting }), [t, mayRun, mayEdit, run]);
+  const columns = useMemo(() => jobColumns(t, { mayRun, mayEdit, onRun: run, onAsk: ask, onPause: setPausing, onDelete: setDeleting }), [t, mayRun, mayEdit, run, ask]);
   const search = (text: string) => void navigate({ to: '/jobs', search: text === '' ? {} : { q: text }, replace: true });
   const rows = jobs.data?.items;
   const empty = rows?.length === 0 && pages.page === 1;
@@ -51,6 +54,8 @@ export function JobsPage() {
           <Pager pages={pages} nextCursor={jobs.data?.nextCursor} />
         </>
       )}
+      {dialog}
+      {pausing && <PauseOrResume job={pausing} onClose={() => setPausing(undefined)} />}
       {deleting !== undefined && <DeleteJobDialog name={deleting} onClose={() => setDeleting(undefined)} />}
     </>
   );

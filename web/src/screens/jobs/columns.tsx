@@ -4,6 +4,7 @@ import type { TFunction } from 'i18next';
 import type { Job } from '../../api/types.ts';
 import { column, type Columns } from '../../parts/DataTable.tsx';
 import { Icon } from '../../parts/icons.tsx';
+import { JobState } from '../../parts/JobState.tsx';
 import { PlainText } from '../../parts/PlainText.tsx';
 import { RelativeTime } from '../../parts/TimeText.tsx';
 import classes from './columns.module.css';
@@ -11,7 +12,9 @@ import classes from './columns.module.css';
 interface Acts {
   mayRun: boolean;
   mayEdit: boolean;
-  onRun: (name: string) => void;
+  onRun: (job: Job) => void;
+  onAsk: (job: Job) => void;
+  onPause: (job: Job) => void;
   onDelete: (name: string) => void;
 }
 
@@ -28,9 +31,12 @@ export function jobColumns(t: TFunction, acts: Acts): Columns<Job> {
 function NameCell({ job }: { job: Job }) {
   return (
     <div className={classes.name}>
-      <Link to="/jobs/$name" params={{ name: job.name }}>
-        {job.title ? <PlainText>{job.title}</PlainText> : job.name}
-      </Link>
+      <span className="spaced">
+        <Link to="/jobs/$name" params={{ name: job.name }}>
+          {job.title ? <PlainText>{job.title}</PlainText> : job.name}
+        </Link>
+        <JobState job={job} />
+      </span>
       {(job.title || job.group) && (
         <span className="small dim">
           {[job.group, job.title ? job.name : ''].filter(Boolean).join(' · ')}
@@ -54,26 +60,34 @@ function ActionsCell({ t, job, acts }: { t: TFunction; job: Job; acts: Acts }) {
   if (!acts.mayRun) return null;
   return (
     <div className={classes.actions}>
-      <ActionIcon variant="subtle" size="lg" aria-label={t('jobs.runOf', { name: job.name })} title={t('jobs.run')} onClick={() => acts.onRun(job.name)}>
+      <ActionIcon variant="subtle" size="lg" aria-label={t('jobs.runOf', { name: job.name })} title={t('jobs.run')} onClick={() => acts.onRun(job)}>
         <Icon name="play" />
       </ActionIcon>
-      {acts.mayEdit && (
-        <Menu position="bottom-end">
-          <Menu.Target>
-            <ActionIcon variant="subtle" color="gray" size="lg" aria-label={t('jobs.actionsFor', { name: job.name })}>
-              <Icon name="dots" />
-            </ActionIcon>
-          </Menu.Target>
-          <Menu.Dropdown>
-            <Menu.Item renderRoot={(props) => <Link to="/jobs/$name/edit" params={{ name: job.name }} {...props} />} leftSection={<Icon name="pencil" size={16} />}>
-              {t('jobs.edit')}
-            </Menu.Item>
-            <Menu.Item color="red" leftSection={<Icon name="trash" size={16} />} onClick={() => acts.onDelete(job.name)}>
-              {t('jobs.delete')}
-            </Menu.Item>
-          </Menu.Dropdown>
-        </Menu>
-      )}
+      <Menu position="bottom-end">
+        <Menu.Target>
+          <ActionIcon variant="subtle" color="gray" size="lg" aria-label={t('jobs.actionsFor', { name: job.name })}>
+            <Icon name="dots" />
+          </ActionIcon>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Item leftSection={<Icon name="gear" size={16} />} onClick={() => acts.onAsk(job)}>
+            {t('jobs.runWith')}
+          </Menu.Item>
+          <Menu.Item leftSection={<Icon name={job.meta.paused ? 'play' : 'pause'} size={16} />} onClick={() => acts.onPause(job)}>
+            {job.meta.paused ? t('pause.resume') : t('pause.pause')}
+          </Menu.Item>
+          {acts.mayEdit && (
+            <>
+              <Menu.Item renderRoot={(props) => <Link to="/jobs/$name/edit" params={{ name: job.name }} {...props} />} leftSection={<Icon name="pencil" size={16} />}>
+                {t('jobs.edit')}
+              </Menu.Item>
+              <Menu.Item color="red" leftSection={<Icon name="trash" size={16} />} onClick={() => acts.onDelete(job.name)}>
+                {t('jobs.delete')}
+              </Menu.Item>
+            </>
+          )}
+        </Menu.Dropdown>
+      </Menu>
     </div>
   );
 }

@@ -1,7 +1,8 @@
-import { Button } from '@mantine/core';
+import { Alert, Button } from '@mantine/core';
 import { Link, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { useJob } from '../../api/jobs.ts';
 import { Problem } from '../../api/problem.ts';
 import { isTerminal, useKillRun, useRun } from '../../api/runs.ts';
 import type { Run } from '../../api/types.ts';
@@ -11,10 +12,13 @@ import { EmptyPage } from '../../parts/EmptyPage.tsx';
 import { Icon } from '../../parts/icons.tsx';
 import { PageHead } from '../../parts/PageHead.tsx';
 import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
+import { RunButton } from '../../parts/RunButton.tsx';
 import { say } from '../../parts/say.ts';
 import { StatusBadge } from '../../parts/StatusBadge.tsx';
-import { useRunNow } from '../../parts/useRunNow.tsx';
+import { TimeText } from '../../parts/TimeText.tsx';
 import { Waiting } from '../../parts/Waiting.tsx';
+import { Why } from '../../parts/Why.tsx';
+import { AttemptsPanel } from './AttemptsPanel.tsx';
 import { OutputPanel } from './OutputPanel.tsx';
 import { RunFacts } from './RunFacts.tsx';
 import classes from './RunPage.module.css';
@@ -53,20 +57,41 @@ function RunView({ run }: { run: Run }) {
       >
         <Acts run={run} />
       </PageHead>
+      {run.status === 'waiting' && <WaitingNotice run={run} />}
       <Timeline run={run} />
       <div className={classes.columns}>
         <OutputPanel run={run} />
-        <RunFacts run={run} />
+        <div className={classes.stack}>
+          <RunFacts run={run} />
+          <AttemptsPanel run={run} />
+        </div>
       </div>
     </>
   );
+}
+
+/** Why the run has not started yet, and when it may. */
+function WaitingNotice({ run }: { run: Run }) {
+  const { t } = useTranslation();
+  if (!run.reason && !run.dueAt) return null;
+  return (
+    <Alert color="yellow" variant="light" icon={<Icon name="clock" />} title={t('run.waits')}>
+      {run.reason && <div className="break"><Why reason={run.reason} /></div>}
+      {run.dueAt && <div>{t('run.dueAt')} <TimeText at={run.dueAt} /></div>}
+    </Alert>
+  );
+}
+
+/** Runs the job once more with what this run was given; nothing where the job is gone. */
+function RunAgain({ run }: { run: Run }) {
+  const job = useJob(run.job);
+  return job.data && <RunButton job={job.data.job} given={run.params} variant="default" />;
 }
 
 function Acts({ run }: { run: Run }) {
   const { t } = useTranslation();
   const mayRun = useCan('operator');
   const kill = useKillRun();
-  const again = useRunNow();
   const [asking, setAsking] = useState(false);
   if (!mayRun) return null;
   const confirm = () =>
@@ -79,7 +104,7 @@ function Acts({ run }: { run: Run }) {
   return (
     <>
       {isTerminal(run.status) ? (
-        <Button variant="default" leftSection={<Icon name="play" size={16} />} loading={again.isPending} onClick={() => again.run(run.job)}>{t('jobs.run')}</Button>
+        <RunAgain run={run} />
       ) : (
         <Button color="red" leftSection={<Icon name="stop" size={16} />} onClick={() => setAsking(true)}>{t('run.kill')}</Button>
       )}

@@ -1,0 +1,17 @@
+import { useTranslation } from 'react-i18next';
+import type { Fire, Run } from '../api/types.ts';
+import { formatTime } from '../lib/time.ts';
+import { TimeText } from './TimeText.tsx';
+
+/** When a fire, or a run for it, was planned; which fires an entry stands for, and when it may start where that is later. */
+export function FireWhen({ of }: { of: Fire | Run }) {
+  const { t, i18n } = useTranslation();
+  const open = of.status === 'planned' || of.status === 'waiting';
+  return (
+    <>
+      <TimeText at={of.plannedAt} />
+      {of.gap && <div className="small dim">{t(of.reason?.data?.count === 'at_least' ? 'runs.gapAtLeast' : 'runs.gap', { count: of.gap.count, from: formatTime(of.gap.from, i18n.language) })}</div>}
+      {open && of.dueAt && <div className="small dim">{t('runs.due', { time: formatTime(of.dueAt, i18n.language) })}</div>}
+    </>
+  );
+}

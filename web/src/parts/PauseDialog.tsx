@@ -1,0 +1,49 @@
+import { Button, Group, Modal, Stack, Textarea, TextInput } from '@mantine/core';
+import { useState, type FormEvent } from 'react';
+import { useTranslation } from 'react-i18next';
+import { usePauseJob } from '../api/jobs.ts';
+import { Problem } from '../api/problem.ts';
+import { fromLocalInput, localZone } from '../lib/localTime.ts';
+import { visible } from '../lib/visible.ts';
+import { ProblemNotice } from './ProblemNotice.tsx';
+import { faultText } from './problemText.ts';
+import { say } from './say.ts';
+
+/** Asks why, and until when, and says what a pause does. */
+export function PauseDialog({ name, onClose }: { name: string; onClose: () => void }) {
+  const { t, i18n } = useTranslation();
+  const pause = usePauseJob();
+  const [note, setNote] = useState('');
+  const [until, setUntil] = useState('');
+  const faults = pause.error instanceof Problem ? pause.error.faults : [];
+  const errorAt = (location: string) => faults.filter((f) => f.location === location).map((f) => visible(faultText(t, i18n.language, f))).join(' ') || undefined;
+  const elsewhere = faults.filter((f) => f.location !== 'note' && f.location !== 'until');
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    pause.mutate(
+      { name, pause: { note: note.trim(), until: fromLocalInput(until) } },
+      {
+        onSuccess: () => {
+          say(t, t('pause.said', { name }));
+          onClose();
+        },
+      },
+    );
+  };
+  return (
+    <Modal opened onClose={onClose} title={t('pause.title', { name })} closeButtonProps={{ 'aria-label': t('common.close') }}>
+      <form onSubmit={submit} noValidate>
+        <Stack gap="md">
+          <div>{t('pause.text')}</div>
+          <Textarea label={t('pause.note')} description={t('pause.noteHelp')} required data-autofocus autosize minRows={1} maxRows={4} maxLength={500} value={note} error={errorAt('note')} onChange={(e) => setNote(e.currentTarget.value)} />
+          <TextInput type="datetime-local" label={t('pause.until')} description={t('pause.untilHelp', { zone: localZone() })} value={until} error={errorAt('until')} onChange={(e) => setUntil(e.currentTarget.value)} />
+          {pause.error && (faults.length === 0 || elsewhere.length > 0) && <ProblemNotice error={pause.error} faults={elsewhere} />}
+          <Group justify="flex-end">
+            <Button variant="default" onClick={onClose}>{t('common.cancel')}</Button>
+            <Button type="submit" loading={pause.isPending}>{t('pause.confirm')}</Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}

@@ -1,0 +1,32 @@
+import { Button } from '@mantine/core';
+import { useTranslation } from 'react-i18next';
+import { Icon } from './icons.tsx';
+import type { Runnable } from './sayRequested.tsx';
+import { useRunNow } from './useRunNow.tsx';
+
+interface Props {
+  job: Runnable;
+  /** Parameters of an earlier run, to begin with. */
+  given?: Record<string, string> | undefined;
+  variant?: 'filled' | 'default';
+}
+
+/** Runs a job now; beside it the way to the options, where the job does not ask for parameters anyway. */
+export function RunButton({ job, given, variant = 'filled' }: Props) {
+  const { t } = useTranslation();
+  const { run, ask, isPending, dialog } = useRunNow();
+  const asks = Object.keys(job.params ?? {}).length > 0;
+  return (
+    <>
+      <Button.Group>
+        <Button variant={variant} leftSection={<Icon name="play" size={16} />} loading={isPending} onClick={() => run(job, given)}>{asks ? t('jobs.runAsking') : t('jobs.run')}</Button>
+        {!asks && (
+          <Button variant={variant} px="xs" aria-label={t('jobs.runWith')} title={t('jobs.runWith')} onClick={() => ask(job)}>
+            <Icon name="gear" size={16} />
+          </Button>
+        )}
+      </Button.Group>
+      {dialog}
+    </>
+  );
+}

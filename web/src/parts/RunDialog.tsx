@@ -1,0 +1,92 @@
+import { Button, Group, Modal, NativeSelect, Stack, Textarea, TextInput } from '@mantine/core';
+import { useRef, useState, type FormEvent } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useRunJob } from '../api/jobs.ts';
+import { Problem } from '../api/problem.ts';
+import { useWorkers } from '../api/workers.ts';
+import type { Param, Worker } from '../api/types.ts';
+import { visible } from '../lib/visible.ts';
+import { ProblemNotice } from './ProblemNotice.tsx';
+import { faultText } from './problemText.ts';
+import { newKey, requestOf, runForm } from './runRequest.ts';
+import { sayRequested, type Runnable } from './sayRequested.tsx';
+
+interface Props {
+  job: Runnable;
+  /** Parameters of an earlier run, to begin with. */
+  given: Record<string, string>;
+  onClose: () => void;
+}
+
+/** Asks what a run is to get: its parameters, the worker, a note. */
+export function RunDialog({ job, given, onClose }: Props) {
+  const { t, i18n } = useTranslation();
+  const runJob = useRunJob();
+  const workers = useWorkers();
+  const [form, setForm] = useState(() => runForm(job.params, given));
+  const sent = useRef<{ text: string; key: string } | undefined>(undefined);
+  const names = Object.keys(job.params ?? {}).sort();
+  const faults = runJob.error instanceof Problem ? runJob.error.faults : [];
+  const errorAt = (location: string) => faults.filter((f) => f.location === location).map((f) => visible(faultText(t, i18n.language, f))).join(' ') || undefined;
+  const elsewhere = faults.filter((f) => !['worker', 'note', ...names.map((name) => `params.${name}`)].includes(f.location));
+
+  const change = (part: Partial<typeof form>) => {
+    setForm({ ...form, ...part });
+    if (runJob.isError) runJob.reset();
+  };
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    const request = requestOf(form, job.params);
+    const text = JSON.stringify(request);
+    // The same request again is the same run, should its answer have been lost.
+    if (sent.current?.text !== text) sent.current = { text, key: newKey() };
+    runJob.mutate(
+      { name: job.name, request, key: sent.current.key },
+      {
+        onSuccess: ({ run }) => {
+          sayRequested(t, job.name, run);
+          onClose();
+        },
+      },
+    );
+  };
+  return (
+    <Modal opened onClose={onClose} title={t('runDialog.title', { name: job.name })} closeButtonProps={{ 'aria-label': t('common.close') }}>
+      <form onSubmit={submit} noValidate>
+        <Stack gap="md">
+          {names.map((name, i) => (
+            <TextInput
+              key={name} label={<code>{name}</code>} description={<ParamHelp param={job.params?.[name] ?? {}} />} value={form.params[name] ?? ''} error={errorAt(`params.${name}`)}
+              spellCheck={false} autoCapitalize="none" data-autofocus={i === 0 || undefined} onChange={(e) => change({ params: { ...form.params, [name]: e.currentTarget.value } })}
+            />
+          ))}
+          <NativeSelect
+            label={t('runs.worker')} description={t('runDialog.workerHelp')} value={form.worker} error={errorAt('worker')}
+            data={[{ value: '', label: t('runDialog.anyWorker') }, ...(workers.data?.items ?? []).filter((w) => !w.away).map((w) => ({ value: w.id, label: workerLabel(w, t('workers.draining')) }))]}
+            onChange={(e) => change({ worker: e.currentTarget.value })}
+          />
+          <Textarea label={t('run.note')} description={t('runDialog.noteHelp')} autosize minRows={1} maxRows={4} maxLength={500} value={form.note} error={errorAt('note')} onChange={(e) => change({ note: e.currentTarget.value })} />
+          {runJob.error && (faults.length === 0 || elsewhere.length > 0) && <ProblemNotice error={runJob.error} faults={elsewhere} />}
+          <Group justify="flex-end">
+            <Button variant="default" onClick={onClose}>{t('common.cancel')}</Button>
+            <Button type="submit" loading={runJob.isPending}>{t('jobs.run')}</Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}
+
+function workerLabel(worker: Worker, draining: string): string {
+  return visible(worker.draining ? `${worker.name} (${draining})` : worker.name);
+}
+
+function ParamHelp({ param }: { param: Param }) {
+  const { t } = useTranslation();
+  const said = [
+    param.description,
+    param.default ? t('runDialog.default', { value: param.default }) : '',
+    param.pattern ? t('runDialog.pattern', { pattern: param.pattern }) : '',
+  ].filter(Boolean);
+  return said.length === 0 ? null : <>{visible(said.join(' · '))}</>;
+}

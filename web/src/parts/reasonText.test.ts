@@ -1,0 +1,23 @@
+import { createInstance } from 'i18next';
+import { expect, it } from 'vitest';
+import { zhServer } from '../i18n/zhServer.ts';
+import { formatTime } from '../lib/time.ts';
+import { reasonText } from './reasonText.ts';
+
+const translator = createInstance({ lng: 'zh', initAsync: false, resources: { zh: { translation: {}, server: zhServer } }, interpolation: { escapeValue: false } });
+void translator.init();
+const t = translator.getFixedT('zh');
+
+it('takes the server’s words in English, with times as the viewer has them', () => {
+  const until = '2026-12-01T10:00:00Z';
+  expect(reasonText(t, 'en', { code: 'backoff', data: { until }, text: `it is tried again at ${until}` })).toBe(`it is tried again at ${formatTime(until, 'en')}`);
+  expect(reasonText(t, 'zh', { code: 'backoff', data: { until }, text: '' })).toBe(`将于 ${formatTime(until, 'zh')} 重试`);
+});
+
+it('translates by code, with what is in the data', () => {
+  expect(reasonText(t, 'zh', { code: 'paused', data: { note: 'moving house' }, text: 'the job was paused: moving house' })).toBe('任务已暂停：moving house');
+  expect(reasonText(t, 'zh', { code: 'no_worker', data: { alive: '3', selector: '2', draining: '1' }, text: '' })).toBe('没有工作节点可以运行它：存活 3 个，2 个标签不符，1 个正在排空');
+  expect(reasonText(t, 'zh', { code: 'no_slot', data: { slots: '4', used: '4', takes: '1' }, text: '' }, 'verdicts')).toBe('4 个槽位已用 4 个，而一次运行需要 1 个');
+});
+
+it('shows what it does not know as it came', () => expect(reasonText(t, 'zh', { code: 'later', text: 'something new' })).toBe('something new'));

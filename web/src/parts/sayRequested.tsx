@@ -1,0 +1,23 @@
+import { notifications } from '@mantine/notifications';
+import { Link } from '@tanstack/react-router';
+import type { TFunction } from 'i18next';
+import type { Param } from '../api/types.ts';
+
+/** What has to be known of a job to run it. */
+export interface Runnable {
+  name: string;
+  params?: Record<string, Param> | undefined;
+}
+
+/** Says that a run was requested, with the way to it. */
+export function sayRequested(t: TFunction, name: string, run: string): void {
+  notifications.show({
+    withBorder: true,
+    closeButtonProps: { 'aria-label': t('common.close') },
+    message: (
+      <>
+        {t('jobs.runRequested', { name })} {run && <Link to="/runs/$id" params={{ id: run }}>{t('jobs.openRun')}</Link>}
+      </>
+    ),
+  });
+}

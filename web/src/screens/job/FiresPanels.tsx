@@ -1,0 +1,38 @@
+import { Link } from '@tanstack/react-router';
+import { useMemo } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { Job } from '../../api/types.ts';
+import { DataTable } from '../../parts/DataTable.tsx';
+import { fireColumns } from '../../parts/fireColumns.tsx';
+import { FireList } from '../../parts/FireList.tsx';
+import { Panel } from '../../parts/Panel.tsx';
+import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
+import { Waiting } from '../../parts/Waiting.tsx';
+import type { Upcoming } from './useUpcoming.ts';
+
+const plannedShown = 3;
+
+/** The schedule in words, and its next fires. */
+export function NextFires({ job, upcoming: { preview, times, error } }: { job: Job; upcoming: Upcoming }) {
+  const { t } = useTranslation();
+  if (!job.cronExpr) return <p className="dim">{t('job.noSchedule')}</p>;
+  if (!preview.data || !times) return error ? <ProblemNotice error={error} /> : <Waiting />;
+  return <FireList preview={{ ...preview.data, fires: times }} none={t(job.meta.paused ? 'pause.noneWhile' : 'editor.previewNever')} />;
+}
+
+/** Past and planned fires on one list, the newest first. */
+export function JobFires({ job, upcoming: { past, planned } }: { job: Job; upcoming: Upcoming }) {
+  const { t, i18n } = useTranslation();
+  const columns = useMemo(() => fireColumns(t, i18n.language, false), [t, i18n.language]);
+  const taken = past.data?.items ?? [];
+  const known = new Set(taken.map((fire) => fire.id));
+  const rows = [...planned.filter((fire) => !known.has(fire.id)).slice(0, plannedShown).reverse(), ...taken];
+  return (
+    <Panel title={t('ledger.fires')} side={rows.length > 0 && <Link to="/ledger" search={{ job: job.name }}>{t('ledger.ofJob')}</Link>}>
+      {past.error && !past.data && <ProblemNotice error={past.error} />}
+      {!past.data && !past.error && <Waiting />}
+      {past.data && rows.length === 0 && <p className="dim">{t('job.noRuns')} {t('job.noRunsText')}</p>}
+      {rows.length > 0 && <DataTable caption={t('ledger.fires')} columns={columns} rows={rows} rowId={(fire) => fire.id} />}
+    </Panel>
+  );
+}

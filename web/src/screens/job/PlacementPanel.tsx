@@ -1,0 +1,65 @@
+import { useTranslation } from 'react-i18next';
+import { usePlacement } from '../../api/jobs.ts';
+import type { Candidate } from '../../api/types.ts';
+import { Panel } from '../../parts/Panel.tsx';
+import { PlainText } from '../../parts/PlainText.tsx';
+import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
+import { Waiting } from '../../parts/Waiting.tsx';
+import { Why } from '../../parts/Why.tsx';
+import classes from './PlacementPanel.module.css';
+
+// Of many workers the first ones matter; the others would only follow if all of these went.
+const shown = 12;
+
+/** Who would run the job now, in rank, and why the others would not. */
+export function PlacementPanel({ name }: { name: string }) {
+  const { t } = useTranslation();
+  const placement = usePlacement(name);
+  const items = placement.data?.items;
+  const may = items?.filter((c) => c.eligible) ?? [];
+  const others = items?.filter((c) => !c.eligible) ?? [];
+  return (
+    <Panel title={t('placement.title')}>
+      {placement.error && !items && <ProblemNotice error={placement.error} />}
+      {!items && !placement.error && <Waiting rows={2} />}
+      {items && (
+        <div className={classes.box} data-placement="">
+          {placement.data?.reason && <p className={classes.nobody}><Why reason={placement.data.reason} /></p>}
+          {items.length === 0 && !placement.data?.reason && <p className="dim">{t('placement.nobody')}</p>}
+          {may.length > 0 && (
+            <ol className={classes.list} aria-label={t('placement.may')}>
+              {may.slice(0, shown).map((c, i) => (
+                <li key={c.worker}>
+                  <span className={classes.name}>
+                    <span className={classes.rank} aria-hidden="true">{(c.rank ?? i) + 1}</span>
+                    <Name of={c} />
+                  </span>
+                  <span className="small dim">{c.rank === 0 ? t('placement.first') : t('placement.stands')}</span>
+                </li>
+              ))}
+            </ol>
+          )}
+          {may.length > shown && <p className="small dim">{t('placement.more', { count: may.length - shown })}</p>}
+          {others.length > 0 && (
+            <>
+              <h3 className={classes.subtitle}>{t('placement.others')}</h3>
+              <ul className={classes.list}>
+                {others.slice(0, shown).map((c) => (
+                  <li key={c.worker}>
+                    <Name of={c} />
+                    {c.reason && <span className="small dim"><Why reason={c.reason} of="verdicts" /></span>}
+                  </li>
+                ))}
+              </ul>
+              {others.length > shown && <p className="small dim">{t('placement.more', { count: others.length - shown })}</p>}
+            </>
+          )}
+        </div>
+      )}
+    </Panel>
+  );
+}
+
+function Name({ of }: { of: Candidate }) {
+  return <strong><PlainText>{of.name}</PlainText></strong>;
+}

@@ -1,0 +1,56 @@
+import type { TFunction } from 'i18next';
+import type { Job } from '../../api/types.ts';
+import { formatSeconds, parseDuration } from '../../lib/duration.ts';
+import { formatTime } from '../../lib/time.ts';
+import { visible } from '../../lib/visible.ts';
+
+/** What the job's policies mean, as a name and a sentence each; defaults are said as well, because they hold as well. */
+export function policies(t: TFunction, language: string, job: Job): [name: string, sentence: string][] {
+  const time = (text: string | undefined, otherwise: string) => {
+    const seconds = parseDuration(text || otherwise);
+    return seconds === undefined ? visible(text ?? '') : formatSeconds(seconds);
+  };
+  const join = (sentences: (string | undefined)[]) => sentences.filter(Boolean).join(language === 'zh' ? '' : ' ');
+  const list = (items: readonly (string | number)[]) => visible(items.join(language === 'zh' ? '、' : ', '));
+  const fires = job.cronExpr !== undefined;
+  const { catchUp, retry, placement } = job;
+  const policy = catchUp?.policy || 'latest';
+  const max = retry?.max ?? 0;
+  const at = (iso: string) => formatTime(iso, language);
+  const span =
+    job.startAt && job.endAt ? t('policy.between', { from: at(job.startAt), to: at(job.endAt) })
+    : job.startAt ? t('policy.from', { from: at(job.startAt) })
+    : job.endAt ? t('policy.until', { to: at(job.endAt) })
+    : undefined;
+  const entries: [string, string | undefined][] = [
+    [t('policy.span'), fires ? span : undefined],
+    [t('policy.jitter'), fires && job.jitter ? t('policy.jitterText', { jitter: time(job.jitter, '0') }) : undefined],
+    [t('policy.overlap'), t(`policy.overlapText.${job.overlap || 'skip'}`)],
+    [t('policy.deadline'), fires ? t('policy.deadlineText', { deadline: time(job.startDeadline, '5m') }) : undefined],
+    [
+      t('policy.catchUp'),
+      fires ? t(`policy.catchUpText.${policy}`, { window: time(catchUp?.window, '1h'), max: catchUp?.max || 10 }) : undefined,
+    ],
+    [
+      t('policy.retry'),
+      max === 0
+        ? t('policy.noRetry')
+        : join([
+            t('policy.retryText', { count: max, backoff: time(retry?.backoff, '5s'), maxBackoff: time(retry?.maxBackoff, '5m') }),
+            retry?.exitCodes && retry.exitCodes.length > 0 ? t('policy.retryCodes', { codes: list(retry.exitCodes) }) : undefined,
+            retry?.elsewhere === false ? t('policy.retryAnywhere') : t('policy.retryElsewhere'),
+          ]),
+    ],
+    [t('policy.lost'), t(`policy.lostText.${job.onLost || 'rerun'}`, { after: time(job.lostAfter, '60s') })],
+    [
+      t('policy.placement'),
+      join([
+        placement?.workers && placement.workers.length > 0 ? t('policy.pinned', { workers: list(placement.workers) }) : undefined,
+        placement?.selector ? t('policy.selector', { selector: visible(placement.selector) }) : undefined,
+        t(`policy.strategyText.${placement?.strategy || 'hash'}`),
+      ]),
+    ],
+    [t('policy.scarce'), t('policy.scarceText', { count: job.slots || 1, priority: job.priority || 5 })],
+  ];
+  return entries.filter((entry): entry is [string, string] => entry[1] !== undefined && entry[1] !== '');
+}

@@ -1,0 +1,37 @@
+import { useTranslation } from 'react-i18next';
+import { useFires } from '../../api/fires.ts';
+import { usePreview } from '../../api/schedules.ts';
+import type { Job } from '../../api/types.ts';
+import { horizon } from '../../lib/horizon.ts';
+import { rfc3339In } from '../../lib/time.ts';
+
+const ahead = 10;
+
+/** The later of two times, each of which may be missing. */
+function later(a: string | undefined, b: string | undefined): string | undefined {
+  if (a === undefined || b === undefined) return a ?? b;
+  return Date.parse(a) > Date.parse(b) ? a : b;
+}
+
+/**
+ * A job's ledger, what is planned next, and its schedule in words. The words and how far to look ahead come
+ * from the schedule; the fires themselves from the plan, which knows of pauses and of the job's first and last day.
+ */
+export function useUpcoming(job: Job) {
+  const { i18n } = useTranslation();
+  const from = later(job.startAt, job.meta.paused ? job.pauseUntil : undefined);
+  const reaches = from !== undefined && Date.parse(from) > Date.now();
+  const preview = usePreview(
+    { name: job.name, cronExpr: job.cronExpr ?? '', timezone: job.timezone, dst: job.dst, from: reaches ? from : undefined, count: ahead },
+    i18n.language,
+  );
+  const to = horizon(preview.data?.fires ?? [], ahead, Date.now());
+  const past = useFires({ job: job.name }, '', { limit: 15 });
+  const plan = useFires({ job: job.name, status: 'planned', to }, '', { limit: 100, enabled: to !== undefined });
+  // The newest come first: of a plan that is cut off the nearest fires are missing, and those of the schedule stand in.
+  const whole = plan.data && !plan.data.nextCursor ? [...plan.data.items].reverse().slice(0, ahead) : undefined;
+  const times = to === undefined ? [] : whole ? whole.map((fire) => rfc3339In(fire.plannedAt, job.timezone ?? 'UTC')) : plan.data ? preview.data?.fires : undefined;
+  return { preview, past, planned: whole ?? [], times, error: preview.error ?? plan.error };
+}
+
+export type Upcoming = ReturnType<typeof useUpcoming>;

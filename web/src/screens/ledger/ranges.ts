@@ -1,0 +1,45 @@
+import type { Stretch } from '../../api/fires.ts';
+import type { FireStatus } from '../../api/types.ts';
+
+const hour = 3_600_000;
+const day = 24 * hour;
+
+/** The stretches of time that one is offered. Those that move with the clock are in milliseconds from now. */
+export const ranges = {
+  all: {},
+  hour: { from: -hour },
+  day: { from: -day },
+  week: { from: -7 * day },
+  around: { from: -hour, to: hour },
+  nextHour: { from: 0, to: hour },
+  nextDay: { from: 0, to: day },
+  nextWeek: { from: 0, to: 7 * day },
+} as const satisfies Record<string, Stretch>;
+
+export type Range = keyof typeof ranges | 'custom';
+
+export interface LedgerSearch {
+  job?: string | undefined;
+  status?: FireStatus | undefined;
+  range?: string | undefined;
+  from?: string | undefined;
+  to?: string | undefined;
+}
+
+/** The range that an address names; who asks for what is planned, and for no range, means the next day. */
+export function rangeOf(search: LedgerSearch): Range {
+  if (search.range === 'custom' || (search.range !== undefined && Object.hasOwn(ranges, search.range))) return search.range as Range;
+  return search.status === 'planned' ? 'nextDay' : 'all';
+}
+
+export function stretchOf(search: LedgerSearch): Stretch {
+  const range = rangeOf(search);
+  return range === 'custom' ? { from: search.from, to: search.to } : ranges[range];
+}
+
+/** The address without what says nothing. */
+export function cleaned(search: LedgerSearch): LedgerSearch {
+  const custom = search.range === 'custom';
+  const kept = { ...search, from: custom ? search.from : undefined, to: custom ? search.to : undefined };
+  return Object.fromEntries(Object.entries(kept).filter(([, value]) => value !== undefined && value !== '')) as LedgerSearch;
+}

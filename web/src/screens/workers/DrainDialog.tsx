@@ -1,0 +1,42 @@
+import { Textarea } from '@mantine/core';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { Worker } from '../../api/types.ts';
+import { useChangeWorker } from '../../api/workers.ts';
+import { visible } from '../../lib/visible.ts';
+import { ConfirmDialog } from '../../parts/ConfirmDialog.tsx';
+import { say } from '../../parts/say.ts';
+
+/** Asks before a worker is drained, or takes runs again, and says what will happen. */
+export function DrainDialog({ worker, onClose }: { worker: Worker; onClose: () => void }) {
+  const { t } = useTranslation();
+  const change = useChangeWorker();
+  const [note, setNote] = useState('');
+  const name = visible(worker.name || worker.id);
+  const drained = worker.settings?.drain === true;
+  const confirm = () =>
+    change.mutate(
+      { id: worker.id, change: drained ? { act: 'undrain' } : { act: 'drain', note: note.trim() || undefined } },
+      {
+        onSuccess: () => {
+          say(t, t(drained ? 'workers.undrained' : 'workers.drained', { name }));
+          onClose();
+        },
+      },
+    );
+  return (
+    <ConfirmDialog
+      title={t(drained ? 'workers.undrainTitle' : 'workers.drainTitle', { name })} confirm={t(drained ? 'workers.undrain' : 'workers.drain')} mild
+      busy={change.isPending} error={change.error} onConfirm={confirm} onCancel={onClose}
+    >
+      {drained ? (
+        <p>{t('workers.undrainText')}</p>
+      ) : (
+        <>
+          <p>{t('workers.drainText', { count: worker.running })}</p>
+          <Textarea label={t('run.note')} description={t('workers.drainNoteHelp')} data-autofocus autosize minRows={1} maxRows={4} maxLength={500} value={note} onChange={(e) => setNote(e.currentTarget.value)} />
+        </>
+      )}
+    </ConfirmDialog>
+  );
+}

@@ -1,0 +1,116 @@
+import { ActionIcon, Menu } from '@mantine/core';
+import type { TFunction } from 'i18next';
+import type { Worker } from '../../api/types.ts';
+import { formatSeconds } from '../../lib/duration.ts';
+import { formatTime } from '../../lib/time.ts';
+import { visible } from '../../lib/visible.ts';
+import { column, type Columns } from '../../parts/DataTable.tsx';
+import { Icon } from '../../parts/icons.tsx';
+import { PlainText } from '../../parts/PlainText.tsx';
+import { RelativeTime } from '../../parts/TimeText.tsx';
+import classes from './WorkersPage.module.css';
+
+interface Acts {
+  mayDrain: boolean;
+  maySet: boolean;
+  onDrain: (worker: Worker) => void;
+  onSet: (worker: Worker) => void;
+}
+
+// Beyond this a clock deserves a look, though fires are still right.
+const skewWorthTelling = 1000;
+
+export function workerColumns(t: TFunction, language: string, acts: Acts): Columns<Worker> {
+  const none = <span className="dim">{t('common.none')}</span>;
+  return [
+    column<Worker>('name', t('workers.name'), (worker) => (
+      <>
+        <PlainText>{worker.name || worker.id}</PlainText>
+        {worker.host && worker.host !== worker.name && <div className="small dim"><PlainText>{worker.host}</PlainText></div>}
+        <div className="small narrowOnly"><Labels worker={worker} /></div>
+      </>
+    )),
+    column<Worker>('state', t('workers.state'), (worker) => <State t={t} language={language} worker={worker} />),
+    column<Worker>('load', t('workers.load'), (worker) => (worker.away ? none : <Load t={t} worker={worker} />)),
+    column<Worker>('weight', t('workers.weight'), (worker) => worker.weight, false),
+    column<Worker>('labels', t('job.labels'), (worker) => (Object.keys(worker.labels ?? {}).length > 0 ? <Labels worker={worker} /> : none), false),
+    column<Worker>('skew', t('workers.skew'), (worker) => (worker.away ? none : <Skew t={t} ms={worker.skewMs} />), false),
+    column<Worker>('version', t('workers.version'), (worker) => worker.version || none, false),
+    column<Worker>('started', t('workers.started'), (worker) => (worker.away ? none : <RelativeTime at={worker.startedAt} />), false),
+    column<Worker>('actions', t('common.actions'), (worker) => <ActionsCell t={t} worker={worker} acts={acts} />),
+  ];
+}
+
+function Labels({ worker }: { worker: Worker }) {
+  return (
+    <span className={classes.labels}>
+      {Object.entries(worker.labels ?? {}).sort().map(([name, value]) => <code key={name}>{visible(value === '' ? name : `${name}=${value}`)}</code>)}
+    </span>
+  );
+}
+
+function Load({ t, worker }: { t: TFunction; worker: Worker }) {
+  return (
+    <div className={classes.load}>
+      <meter min={0} max={Math.max(worker.slots, 1)} value={worker.used} aria-label={t('workers.loadOf', { used: worker.used, slots: worker.slots })} />
+      <span>
+        {worker.used} / {worker.slots}
+        <span className="small dim"> · {t('workers.running', { count: worker.running })}</span>
+      </span>
+    </div>
+  );
+}
+
+function Skew({ t, ms }: { t: TFunction; ms: number }) {
+  const text = ms === 0 ? '0 ms' : `${ms > 0 ? '+' : ''}${formatSeconds(ms / 1000)}`;
+  return Math.abs(ms) < skewWorthTelling ? <span className="nowrap">{text}</span> : <strong className={classes.trouble} title={t('workers.skewHelp')}>{text}</strong>;
+}
+
+/** Why a worker takes no runs, all reasons together: an operator wants it so, it is stopping, it is in trouble, it is away. */
+function State({ t, language, worker }: { t: TFunction; language: string; worker: Worker }) {
+  const { settings } = worker;
+  const set = settings?.updatedBy && t('workers.setBy', { who: visible(settings.updatedBy), when: settings.updatedAt ? formatTime(settings.updatedAt, language) : '' });
+  const ready = !worker.away && !worker.trouble && !worker.draining;
+  return (
+    <>
+      {ready && <span className={classes.ready}>{t('workers.ready')}</span>}
+      {worker.away && <strong className={classes.away} title={t('workers.awayHelp')}>{t('workers.away')}</strong>}
+      {worker.trouble && (
+        <>
+          <strong className={classes.trouble}>{t('workers.trouble')}</strong>
+          <div className="small"><PlainText>{worker.trouble}</PlainText></div>
+        </>
+      )}
+      {worker.draining && <div><strong className={classes.trouble} data-draining="">{settings?.drain ? t('workers.draining') : t('workers.stopping')}</strong></div>}
+      {settings?.drainNote && <div className="small"><PlainText>{settings.drainNote}</PlainText></div>}
+      {set && <div className="small dim">{set}</div>}
+    </>
+  );
+}
+
+function ActionsCell({ t, worker, acts }: { t: TFunction; worker: Worker; acts: Acts }) {
+  if (!acts.mayDrain) return null;
+  const name = visible(worker.name || worker.id);
+  const drained = worker.settings?.drain === true;
+  return (
+    <div className={classes.actions}>
+      <Menu position="bottom-end">
+        <Menu.Target>
+          <ActionIcon variant="subtle" color="gray" size="lg" aria-label={t('jobs.actionsFor', { name })}>
+            <Icon name="dots" />
+          </ActionIcon>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Item leftSection={<Icon name={drained ? 'play' : 'pause'} size={16} />} onClick={() => acts.onDrain(worker)}>
+            {drained ? t('workers.undrain') : t('workers.drain')}
+          </Menu.Item>
+          {acts.maySet && (
+            <Menu.Item leftSection={<Icon name="gear" size={16} />} onClick={() => acts.onSet(worker)}>
+              {t('workers.settings')}
+            </Menu.Item>
+          )}
+        </Menu.Dropdown>
+      </Menu>
+    </div>
+  );
+}
