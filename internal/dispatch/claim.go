@@ -58,7 +58,7 @@ func (d *Dispatcher) newClaim(i *item, now time.Time) (claim common.Claim, ok bo
 // passedOver accounts for the fires that go by.
 func passedOver(i *item, decision *scheduler.Decision) *common.Run {
 	f := &i.fire
-	status, reason := common.StatusMissed, common.Reason{Code: common.ReasonLate, Text: "no worker took it within its deadline"}
+	status, reason := common.StatusMissed, late
 	switch {
 	case decision.Paused:
 		status, reason = common.StatusSkipped, common.Reason{Code: common.ReasonPaused, Text: "the job was paused"}

@@ -113,11 +113,15 @@ func (d *Dispatcher) sort(life context.Context, f scheduler.Fire) {
 }
 
 // giveUp writes down the fires that found no slot here, nor elsewhere, within their deadline.
+// Those that would never find one here may be another's by now.
 func (d *Dispatcher) giveUp() {
-	for _, i := range d.pending.overdue(d.cfg.Now()) {
+	late, large := d.pending.overdue(d.cfg.Now(), d.cfg.Slots())
+	for _, i := range late {
 		i.turn = d.turns.full(&i.fire)
 		d.looks.put(i)
 	}
+	d.looks.put(large...)
+	d.pending.poke() // an operator may have given us slots
 }
 
 // claimPatience is how long a claim in flight may go on when the worker is to stop:

@@ -95,23 +95,30 @@ func (p *pending) fitting(most, free int) (batch []item) {
 	return batch
 }
 
-// overdue takes out what has waited for a slot beyond its deadline.
-func (p *pending) overdue(now time.Time) (late []item) {
+// overdue takes out what has waited for a slot beyond its deadline, and what would take
+// more slots than there are: it would stand in the way of the rest for ever. Who takes them
+// out pokes.
+func (p *pending) overdue(now time.Time, slots int) (late, large []item) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	kept := p.items[:0]
 	for _, i := range p.items {
-		if i.fire.Trigger == nil && i.turn.act == claim && now.After(i.fire.Deadline()) && now.Sub(i.asOf) > fresh {
+		switch {
+		case now.Sub(i.asOf) <= fresh:
+			kept = append(kept, i)
+		case i.fire.Trigger == nil && i.turn.act == claim && now.After(i.fire.Deadline()):
 			late = append(late, i)
-		} else {
+		case i.slots() > slots:
+			large = append(large, i)
+		default:
 			kept = append(kept, i)
 		}
 	}
 	clear(p.items[len(kept):])
-	if p.items = kept; len(late) > 0 {
+	if p.items = kept; len(late)+len(large) > 0 {
 		heap.Init(&p.items)
 	}
-	return late
+	return late, large
 }
 
 // items is a heap.

@@ -146,6 +146,9 @@ func (c *fakeClaimer) jobs() (batches [][]string) {
 }
 
 func claimed(c *common.Claim) common.ClaimResult {
+	if c.Record.Run == "" {
+		return wrote(common.ClaimResult{Verdict: common.Passed}, c)
+	}
 	return wrote(common.ClaimResult{Verdict: common.Claimed, Fence: 42, Created: 7, Job: common.StoredJob{Job: common.Job{Name: c.Job}}}, c)
 }
 

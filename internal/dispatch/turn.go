@@ -46,6 +46,9 @@ const (
 	expire            // nobody could claim it: write that down
 )
 
+// late is the reason where there is no other.
+var late = common.Reason{Code: common.ReasonLate, Text: "no worker took it within its deadline"}
+
 // turns tells whose turn a fire is. It keeps the members as placement wants them.
 // Safe for concurrent use.
 type turns struct {
@@ -88,6 +91,9 @@ func (t *turns) of(f *scheduler.Fire, now time.Time) turn {
 	ok = ok && t.wanted(f.Trigger)
 	base := baseOf(f)
 	if ok {
+		if f.Trigger != nil && f.Trigger.Worker != "" {
+			rank = 0 // it is for nobody else
+		}
 		at := base.Add(time.Duration(rank) * stagger)
 		if now.Before(at) {
 			return turn{at: at}
@@ -106,7 +112,11 @@ func (t *turns) of(f *scheduler.Fire, now time.Time) turn {
 	if at := base.Add(min(mostSettle, time.Duration(order)*settleStagger)); !now.After(at) {
 		return turn{at: at.Add(1)}
 	}
-	return turn{act: expire, look: true, inTime: inTime, reason: placement.Why(&wish, t.candidates)}
+	reason := placement.Why(&wish, t.candidates)
+	if reason.Code == common.ReasonStarting { // somebody might have taken it, and did not
+		reason = late
+	}
+	return turn{act: expire, look: true, inTime: inTime, reason: reason}
 }
 
 // foundLate is how late a fire must have been found to be due for the turns to count from

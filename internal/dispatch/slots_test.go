@@ -1,0 +1,282 @@
+package dispatch
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"carillon/internal/common"
+	"carillon/internal/scheduler"
+)
+
+func priority(p int) func(*common.Terms) { return func(t *common.Terms) { t.Priority = p } }
+func takes(slots int) func(*common.Terms) {
+	return func(t *common.Terms) { t.Slots = slots }
+}
+
+// order is in which order runs were claimed.
+func (r *rig) order() (jobs []string) {
+	for _, c := range r.claimer.claims() {
+		if c.Record.Run != "" {
+			jobs = append(jobs, c.Job)
+		}
+	}
+	return jobs
+}
+
+func (r *rig) expectOrder(want ...string) {
+	r.Helper()
+	if got := r.order(); !slices.Equal(got, want) {
+		r.Fatalf("claimed %v, want %v", got, want)
+	}
+}
+
+// What finds no slot waits here, and goes by priority and then by time when one is free.
+func TestSlotsByPriority(t *testing.T) {
+	bubble(t, nil, func(r *rig) {
+		r.slots.Store(1)
+		r.long("long", "low", "early", "late", "high", "shot")
+		r.hand(r.fire("long"))
+		early, late, shot := r.fire("early"), r.fire("late"), r.shot("shot", "t", priority(7))
+		early.Due = early.Due.Add(-time.Second)
+		r.hand(r.fire("low", priority(1)), late, early, shot, r.fire("high", priority(9)))
+		r.expectOrder("long")
+		want := []string{"long", "high", "shot", "early", "late", "low"}
+		for i, job := range want[:5] {
+			r.release(job)
+			r.expectOrder(want[:i+2]...)
+			if r.running() != 1 {
+				r.Fatalf("%d run in one slot", r.running())
+			}
+		}
+		if n := r.claimer.looked(); n != 0 {
+			r.Fatalf("%d looks at what waited for less than a second", n)
+		}
+	})
+}
+
+// A run takes as many slots as its job says; one that takes many is not passed by
+// those that take few.
+func TestSlotWeights(t *testing.T) {
+	bubble(t, nil, func(r *rig) {
+		r.slots.Store(4)
+		r.long("two", "three", "one", "four", "more")
+		load := func(runs, slots int) {
+			r.Helper()
+			if a, b := r.d.Running(); a != runs || b != slots {
+				r.Fatalf("%d runs take %d slots, want %d and %d", a, b, runs, slots)
+			}
+		}
+		fires := []scheduler.Fire{r.fire("two", takes(2)), r.fire("three", takes(3)), r.fire("one", takes(1)), r.fire("four", takes(4))}
+		for i := range fires {
+			fires[i].Due = fires[i].Due.Add(time.Duration(i - 10))
+			r.hand(fires[i])
+		}
+		load(1, 2)
+		r.release("two")
+		load(2, 4)
+		r.expectOrder("two", "three", "one")
+		r.release("three")
+		load(1, 1)
+		r.release("one")
+		load(1, 4)
+		r.slots.Store(2) // an operator takes slots away: what runs goes on
+		r.hand(r.fire("more", takes(0)))
+		load(1, 4)
+		r.release("four")
+		load(1, 1)
+	})
+}
+
+// What waited for so long that another may have taken it is looked at before it is claimed.
+func TestSlotThatComesLate(t *testing.T) {
+	for _, taken := range []bool{false, true} {
+		t.Run(fmt.Sprint("taken ", taken), func(t *testing.T) {
+			bubble(t, nil, func(r *rig) {
+				r.slots.Store(1)
+				r.long("long")
+				f := r.fire("a")
+				if taken {
+					r.claimer.found = func(common.Look) common.Looked { return common.Looked{Cursor: f.At} }
+				}
+				r.hand(r.fire("long"), f)
+				time.Sleep(fresh + time.Second)
+				r.release("long")
+				want := []string{"long", "a"}
+				if taken {
+					want = want[:1]
+				}
+				r.expectOrder(want...)
+				if s := r.settled()[1]; !s.Cursor.Equal(f.At) || (s.Run == "") != taken || r.claimer.looked() != 1 {
+					r.Fatalf("settled as %+v after %d looks", s, r.claimer.looked())
+				}
+			})
+		})
+	}
+}
+
+// What finds no slot until its deadline is missed for that reason within five seconds,
+// though no slot be free to do it with; a trigger waits for as long as it takes.
+func TestNoSlotBeforeTheDeadline(t *testing.T) {
+	bubble(t, nil, func(r *rig) {
+		r.slots.Store(1)
+		r.long("long")
+		f := r.fire("a", func(t *common.Terms) { t.StartDeadline = 30 * time.Second })
+		f.Schedule = r.once(f.At)
+		r.hand(r.fire("long"), f, r.shot("b", "t"))
+		time.Sleep(30 * time.Second)
+		synctest.Wait()
+		if n := len(r.settled()); n != 1 {
+			r.Fatalf("%d answers before the deadline", n)
+		}
+		time.Sleep(5 * time.Second)
+		synctest.Wait()
+		if n := len(r.settled()); n != 2 || !r.settled()[1].Cursor.Equal(f.At) {
+			r.Fatalf("settled: %+v", r.settled())
+		}
+		gap := r.claimer.claims()[1].Gap
+		if gap == nil || gap.Status != common.StatusMissed || gap.Reason.Code != common.ReasonNoSlot || r.metrics.count(common.StatusMissed) != 1 {
+			r.Fatalf("given up as %+v", gap)
+		}
+		time.Sleep(time.Hour)
+		r.expectOrder("long")
+		r.release("long")
+		r.expectOrder("long", "b")
+	})
+}
+
+// Another worker had a slot: nothing is missed.
+func TestNoSlotHereButElsewhere(t *testing.T) {
+	bubble(t, nil, func(r *rig) {
+		r.slots.Store(1)
+		r.long("long")
+		r.hand(r.fire("long"))
+		f := r.fire("a")
+		r.claimer.found = func(common.Look) common.Looked { return common.Looked{Cursor: f.At} }
+		r.hand(f)
+		time.Sleep(common.DefaultStartDeadline + 5*time.Second)
+		synctest.Wait()
+		if s := r.settled(); len(s) != 2 || !s[1].Cursor.Equal(f.At) || len(r.claimer.claims()) != 1 {
+			r.Fatalf("settled: %+v", s)
+		}
+	})
+}
+
+// While it waits for a slot it may become another's turn.
+func TestDrainedWhileWaitingForASlot(t *testing.T) {
+	bubble(t, nil, func(r *rig) {
+		r.slots.Store(1)
+		r.long("long")
+		r.hand(r.fire("long"), r.fire("a"))
+		time.Sleep(3 * time.Second)
+		r.cluster.alive(member("w", func(m *common.Member) { m.Settings.Drain = true }), member("other"))
+		r.release("long")
+		if s := r.settled(); len(s) != 2 || s[1].RetryAt.IsZero() || !s[1].Cursor.IsZero() || len(r.claimer.claims()) != 1 {
+			r.Fatalf("settled: %+v", s)
+		}
+	})
+}
+
+// What would take more slots than the worker has left does not stand in the way of the rest.
+func TestSlotsTakenAwayWhileWaiting(t *testing.T) {
+	bubble(t, nil, func(r *rig) {
+		r.slots.Store(4)
+		r.long("long")
+		r.hand(r.fire("long", takes(4)))
+		r.hand(r.shot("large", "t", takes(3), priority(9)), r.fire("a"))
+		time.Sleep(time.Second)
+		r.slots.Store(2)
+		r.cluster.alive(member("w", func(m *common.Member) { m.Slots = 2 }))
+		r.release("long")
+		time.Sleep(3 * time.Second)
+		synctest.Wait()
+		r.expectOrder("long", "a")
+		var large []scheduler.Settled
+		for _, s := range r.settled() {
+			if s.Fire.Job == "large" {
+				large = append(large, s)
+			}
+		}
+		if len(large) != 1 || large[0].RetryAt.IsZero() || large[0].Gone {
+			r.Fatalf("settled: %+v", large)
+		}
+	})
+}
+
+// Slots that an operator adds are used at once, though no run ends.
+func TestSlotsGivenWhileWaiting(t *testing.T) {
+	bubble(t, nil, func(r *rig) {
+		r.slots.Store(1)
+		r.long("long")
+		r.hand(r.fire("long"), r.fire("a"))
+		time.Sleep(500 * time.Millisecond)
+		r.slots.Store(2)
+		time.Sleep(time.Second)
+		synctest.Wait()
+		r.expectOrder("long", "a")
+	})
+}
+
+// What is taken fits, is of different jobs, and nothing that stays should have gone first.
+func TestPendingAgainstAList(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := newPending()
+		var list []item
+		n := 0
+		base := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+		before := func(a, b item) bool { // strictly
+			h := items{a, b}
+			return h.Less(0, 1)
+		}
+		t.Repeat(map[string]func(*rapid.T){
+			"put": func(t *rapid.T) {
+				n++
+				i := item{fire: scheduler.Fire{Job: rapid.StringMatching("[a-e]").Draw(t, "job"), Version: int64(n),
+					Due:   base.Add(time.Duration(rapid.IntRange(0, 5).Draw(t, "due")) * time.Second),
+					Terms: terms(priority(rapid.IntRange(1, 3).Draw(t, "priority")), takes(rapid.IntRange(0, 4).Draw(t, "slots")))}}
+				if i.turn.act = claim; rapid.IntRange(0, 4).Draw(t, "expires") == 0 {
+					i.turn.act = expire
+				}
+				p.put(i)
+				list = append(list, i)
+			},
+			"take": func(t *rapid.T) {
+				most, free := rapid.IntRange(1, 5).Draw(t, "most"), rapid.IntRange(-1, 8).Draw(t, "free")
+				batch := p.fitting(most, free)
+				used := 0
+				jobs := map[string]bool{}
+				for k, i := range batch {
+					if used += i.slots(); jobs[i.fire.Job] || i.slots() > 0 && used > free {
+						t.Fatalf("took %+v with %d slots free", batch, free)
+					}
+					if jobs[i.fire.Job] = true; k > 0 && before(i, batch[k-1]) {
+						t.Fatalf("took out of order: %+v", batch)
+					}
+					list = slices.DeleteFunc(list, func(x item) bool { return x.fire.Version == i.fire.Version })
+				}
+				stuck := func(i item) bool { // the first of all, and too large
+					return i.slots() > free && !slices.ContainsFunc(list, func(x item) bool { return before(x, i) })
+				}
+				if len(batch) == 0 && len(list) > 0 && !slices.ContainsFunc(list, stuck) {
+					t.Fatalf("of %+v nothing was taken with %d slots free", list, free)
+				}
+				for _, i := range list {
+					for _, taken := range batch {
+						if before(i, taken) && !jobs[i.fire.Job] {
+							t.Fatalf("%+v was taken before %+v", taken, i)
+						}
+					}
+				}
+			},
+			"": func(t *rapid.T) {
+				if p.len() != len(list) {
+					t.Fatalf("%d wait, want %d", p.len(), len(list))
+				}
+			},
+		})
+	})
+}

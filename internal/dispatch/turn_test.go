@@ -1,0 +1,496 @@
+package dispatch
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"carillon/internal/common"
+	"carillon/internal/placement"
+	"carillon/internal/scheduler"
+)
+
+// rankedJob finds a job for which this worker has a rank among the members, by the
+// strategy hash.
+func (r *rig) rankedJob(rank int) string {
+	r.Helper()
+	return r.jobWhere(func(job string, all []placement.Candidate) bool {
+		got, ok := placement.Rank(&placement.Wish{Job: job, Strategy: common.StrategyHash}, all, "w")
+		return ok && got == rank
+	})
+}
+
+// settledJob likewise, by the order in which fires that nobody claimed are given up.
+func (r *rig) settledJob(order int) string {
+	r.Helper()
+	return r.jobWhere(func(job string, all []placement.Candidate) bool { return placement.SettleRank(job, all, "w") == order })
+}
+
+func (r *rig) jobWhere(fits func(job string, all []placement.Candidate) bool) string {
+	r.Helper()
+	members, _ := r.cluster.Members()
+	all := placement.Candidates(members)
+	for i := range 10_000 {
+		if job := fmt.Sprint("job-", i); fits(job, all) {
+			return job
+		}
+	}
+	r.Fatal("no such job")
+	return ""
+}
+
+// drive hands a fire out again whenever it is put off, as the scheduler does, until
+// it is settled or put off beyond the limit, and gives the last answer.
+func (r *rig) drive(f scheduler.Fire, limit time.Duration) scheduler.Settled {
+	r.Helper()
+	for end := time.Now().Add(limit); ; {
+		n := len(r.settled())
+		r.hand(f)
+		for len(r.settled()) == n {
+			if time.Now().After(end) {
+				r.Fatalf("%s is not answered within %v", f.Job, limit)
+			}
+			time.Sleep(100 * time.Millisecond)
+			synctest.Wait()
+		}
+		s := r.settled()[n]
+		if s.RetryAt.IsZero() || s.RetryAt.After(end) {
+			return s
+		}
+		if !s.RetryAt.After(time.Now()) {
+			r.Fatalf("put off until %v, which is over", s.RetryAt)
+		}
+		time.Sleep(time.Until(s.RetryAt))
+	}
+}
+
+// others are alive beside this worker.
+func (r *rig) others(n int, change ...func(*common.Member)) {
+	members := []common.Member{member("w", change...)}
+	for i := range n {
+		members = append(members, member(fmt.Sprint("other-", i), change...))
+	}
+	r.cluster.alive(members...)
+}
+
+func TestFirstInRankClaimsWithoutALook(t *testing.T) {
+	bubble(t, nil, func(r *rig) {
+		r.others(4)
+		r.hand(r.fire(r.rankedJob(0)))
+		if n := len(r.claimer.claims()); n != 1 || r.claimer.looked() != 0 {
+			r.Fatalf("%d claims after %d looks", n, r.claimer.looked())
+		}
+	})
+}
+
+// Under the strategy any everybody is the first.
+func TestAnyWorkerClaimsAtOnce(t *testing.T) {
+	bubble(t, nil, func(r *rig) {
+		r.others(4)
+		r.hand(r.fire(r.rankedJob(3), func(t *common.Terms) { t.Strategy = common.StrategyAny }))
+		if n := len(r.claimer.claims()); n != 1 || r.claimer.looked() != 0 {
+			r.Fatalf("%d claims after %d looks", n, r.claimer.looked())
+		}
+	})
+}
+
+// The others wait for their turn, and look whether the fire was taken before they claim it.
+func TestLaterInRankLooksFirst(t *testing.T) {
+	for rank := 1; rank <= 3; rank++ {
+		for _, taken := range []bool{false, true} {
+			t.Run(fmt.Sprint(rank, " taken ", taken), func(t *testing.T) {
+				bubble(t, nil, func(r *rig) {
+					r.others(4)
+					f := r.fire(r.rankedJob(rank))
+					began := time.Now()
+					r.claimer.found = func(common.Look) common.Looked {
+						if took := time.Since(began); took != time.Duration(rank)*stagger {
+							r.Errorf("looked after %v", took)
+						}
+						if taken {
+							return common.Looked{Cursor: f.At.Add(time.Minute)} // and one more
+						}
+						return common.Looked{Cursor: f.Cursor}
+					}
+					s := r.drive(f, time.Minute)
+					want := f.At
+					if taken {
+						want = f.At.Add(time.Minute)
+					}
+					if !s.Cursor.Equal(want) || s.Gone || (s.Run == "") != taken {
+						r.Fatalf("settled as %+v", s)
+					}
+					if n := len(r.claimer.claims()); (n == 0) != taken || n > 1 || r.claimer.looked() != 1 {
+						r.Fatalf("%d claims after %d looks", n, r.claimer.looked())
+					}
+				})
+			})
+		}
+	}
+}
+
+func TestLooksThatTellNothing(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		found common.Looked
+	}{
+		{"not answered", common.Looked{Err: errors.New("away")}},
+		{"an answer that is a little old", common.Looked{Cursor: time.Date(1999, 12, 31, 23, 58, 0, 0, time.UTC)}},
+		{"no cursor", common.Looked{}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			bubble(t, nil, func(r *rig) {
+				r.others(1)
+				f := r.fire(r.rankedJob(1))
+				time.Sleep(stagger)
+				r.claimer.found = func(common.Look) common.Looked { return c.found }
+				r.hand(f)
+				s := r.settled()[0]
+				if !s.RetryAt.Equal(time.Now().Add(retryAfter)) || s.Gone || s.Run != "" || s.Cursor.After(f.Cursor) || len(r.claimer.claims()) != 0 {
+					r.Fatalf("settled as %+v", s)
+				}
+			})
+		})
+	}
+}
+
+// When the first in rank goes, the next one has its place.
+func TestTheFirstInRankGoes(t *testing.T) {
+	for _, c := range []struct {
+		after time.Duration
+		looks int
+	}{{fresh / 2, 0}, {fresh + fresh/2, 1}} {
+		bubble(t, nil, func(r *rig) {
+			r.others(1)
+			f := r.fire(r.rankedJob(1))
+			began := time.Now()
+			r.hand(f)
+			if s := r.settled()[0]; !s.RetryAt.Equal(began.Add(stagger)) || len(r.claimer.claims()) != 0 {
+				r.Fatalf("settled as %+v", s)
+			}
+			time.Sleep(c.after)
+			r.others(0)
+			r.hand(f) // the loop is roused
+			if n := len(r.claimer.claims()); n != 1 || r.claimer.looked() != c.looks {
+				r.Fatalf("%v later: %d claims after %d looks", c.after, n, r.claimer.looked())
+			}
+		})
+	}
+}
+
+// Who is alive is not known at first, and a worker whose registration went is not alive.
+func TestNobodyClaimsWhoIsNotAlive(t *testing.T) {
+	bubble(t, nil, func(r *rig) {
+		r.cluster.alive(member("other"))
+		f := r.fire("a")
+		r.hand(f)
+		if s := r.settled()[0]; !s.RetryAt.Equal(time.Now().Add(noTurn)) || len(r.claimer.claims()) != 0 {
+			r.Fatalf("settled as %+v", s)
+		}
+		r.others(0)
+		r.hand(f)
+		if len(r.claimer.claims()) != 1 {
+			r.Fatal("not claimed")
+		}
+	})
+}
+
+// A clock that is ahead of the others', or seems to be, waits for them.
+func TestClockGuardHoldsClaims(t *testing.T) {
+	bubble(t, nil, func(r *rig) {
+		r.cluster.behind = 10 * time.Second // 8 of them too many
+		for _, f := range []scheduler.Fire{r.fire("a"), r.shot("b", "t")} {
+			if f.Trigger != nil {
+				f.Due = time.Now()
+				f.Since = f.Due
+			}
+			began := time.Now()
+			s := r.drive(f, time.Minute)
+			if took := time.Since(began); took != 8*time.Second || s.Run == "" {
+				r.Fatalf("settled after %v as %+v", took, s)
+			}
+		}
+	})
+}
+
+// What nobody may claim is given up after its deadline, with the reason, by one after the other.
+func TestFiresThatNobodyMayClaimAreGivenUp(t *testing.T) {
+	pinned := func(t *common.Terms) { t.Workers = "elsewhere" }
+	for _, c := range []struct {
+		name   string
+		terms  func(*common.Terms)
+		member func(*common.Member)
+		self   string // our own trouble
+		code   string
+		why    string
+	}{
+		{name: "pinned", terms: pinned, code: common.ReasonNoWorker, why: placement.NotPinned},
+		{name: "selector", terms: func(t *common.Terms) { t.Selector = "zone=b" }, code: common.ReasonNoWorker, why: placement.NotSelected},
+		{name: "unreadable selector", terms: func(t *common.Terms) { t.Selector = "=" }, code: common.ReasonNoWorker, why: placement.NotPinned},
+		{name: "too large", terms: func(t *common.Terms) { t.Slots = 1000 }, code: common.ReasonNoWorker, why: placement.TooSmall},
+		{name: "drained", member: func(m *common.Member) { m.Settings.Drain = true }, code: common.ReasonNoWorker, why: placement.Draining},
+		{name: "stopping", member: func(m *common.Member) { m.Draining = true }, code: common.ReasonNoWorker, why: placement.Draining},
+		{name: "weight 0", terms: func(t *common.Terms) { t.Strategy = common.StrategyWeight }, member: func(m *common.Member) { m.Settings.Weight = new(int) },
+			code: common.ReasonNoWorker, why: placement.NoWeight},
+	} {
+		for order := range 2 {
+			t.Run(fmt.Sprint(c.name, " ", order), func(t *testing.T) {
+				bubble(t, nil, func(r *rig) {
+					if c.member == nil {
+						c.member = func(*common.Member) {}
+					}
+					if c.terms == nil {
+						c.terms = func(*common.Terms) {}
+					}
+					r.others(2, c.member)
+					f := r.fire(r.settledJob(order), c.terms)
+					began := time.Now()
+					s := r.drive(f, 10*time.Minute)
+					want := common.DefaultStartDeadline + time.Duration(order)*settleStagger + 1
+					if took := time.Since(began); took != want || !s.Cursor.Equal(f.At) {
+						r.Fatalf("settled after %v, want %v, as %+v", took, want, s)
+					}
+					claims := r.claimer.claims()
+					if len(claims) != 1 || claims[0].Record.Run != "" || claims[0].Gap == nil || r.claimer.looked() != 1 {
+						r.Fatalf("claims %+v after %d looks", claims, r.claimer.looked())
+					}
+					gap := claims[0].Gap
+					if gap.Status != common.StatusMissed || gap.Reason.Code != c.code || gap.Reason.Data[c.why] == "" || !gap.PlannedAt.Equal(f.At) || gap.Gap != nil {
+						r.Fatalf("given up as %+v, %+v", gap, gap.Reason)
+					}
+					if got := r.told(); len(got) != 1 || got[0] != f.Job+" missed" {
+						r.Fatalf("told of %q", got)
+					}
+				})
+			})
+		}
+	}
+}
+
+// A worker that must not claim by its own account does not, and comes after the others.
+func TestTroubledWorkerDoesNotClaim(t *testing.T) {
+	bubble(t, nil, func(r *rig) {
+		r.others(1)
+		r.cluster.trouble = "its clock is off"
+		began := time.Now()
+		s := r.drive(r.fire(r.settledJob(0)), 10*time.Minute)
+		if took := time.Since(began); took != common.DefaultStartDeadline+settleStagger+1 || s.Run != "" {
+			r.Fatalf("settled after %v as %+v", took, s)
+		}
+		r.cluster.trouble = ""
+		r.hand(r.fire(r.rankedJob(0)))
+		if claims := r.claimer.claims(); claims[len(claims)-1].Record.Run == "" {
+			r.Fatal("it does not claim again")
+		}
+	})
+}
+
+// However many there are, all have tried within five seconds of the deadline.
+func TestGivingUpDoesNotTakeLong(t *testing.T) {
+	bubble(t, nil, func(r *rig) {
+		r.others(12)
+		f := r.fire(r.settledJob(12), func(t *common.Terms) { t.Selector = "zone=b" })
+		began := time.Now()
+		r.drive(f, 10*time.Minute)
+		if took := time.Since(began); took > common.DefaultStartDeadline+5*time.Second || len(r.claimer.claims()) != 1 {
+			r.Fatalf("given up after %v", took)
+		}
+	})
+}
+
+// Somebody else had given it up, or claimed it after all.
+func TestGivenUpByOthers(t *testing.T) {
+	bubble(t, nil, func(r *rig) {
+		f := r.fire("a", func(t *common.Terms) { t.Workers = "elsewhere" })
+		r.claimer.found = func(common.Look) common.Looked { return common.Looked{Cursor: f.At} }
+		s := r.drive(f, 10*time.Minute)
+		if !s.Cursor.Equal(f.At) || len(r.claimer.claims()) != 0 {
+			r.Fatalf("settled as %+v", s)
+		}
+	})
+}
+
+// One that might have claimed it and did not is no reason to call it about to start.
+func TestGivenUpThoughSomebodyMight(t *testing.T) {
+	bubble(t, nil, func(r *rig) {
+		r.cluster.alive(member("w"), member("elsewhere"))
+		s := r.drive(r.fire("a", func(t *common.Terms) { t.Workers = "elsewhere" }), 10*time.Minute)
+		claims := r.claimer.claims()
+		if s.Cursor.IsZero() || len(claims) != 1 || claims[0].Gap == nil || claims[0].Gap.Reason.Code != common.ReasonLate {
+			r.Fatalf("settled as %+v, claims %+v", s, claims)
+		}
+	})
+}
+
+// What was not seen in time, or not while etcd answered, may have missed its deadline for
+// other reasons: it is left for who may come, as the job's catch-up policy says.
+func TestFiresFoundLateAreLeftForCatchUp(t *testing.T) {
+	elsewhere := func(t *common.Terms) { t.Workers = "elsewhere" }
+	late := common.DefaultStartDeadline + time.Second
+	for _, c := range []struct {
+		name   string
+		terms  []func(*common.Terms)
+		before func(r *rig, f *scheduler.Fire)
+		passed int64
+	}{
+		{"found late", nil, func(_ *rig, f *scheduler.Fire) { f.Since = f.Due.Add(late) }, 0},
+		{"etcd did not answer a claim", nil, func(r *rig, _ *scheduler.Fire) {
+			r.claimer.set(func(c *fakeClaimer) {
+				c.answer = func(*common.Claim) common.ClaimResult { return common.ClaimResult{Err: errors.New("away")} }
+			})
+			r.hand(r.fire("b"))
+			r.claimer.set(func(c *fakeClaimer) { c.answer, c.batches = claimed, nil })
+		}, 0},
+		{"found late, and not to be caught up", []func(*common.Terms){func(t *common.Terms) { t.CatchUp = common.CatchUpNone }},
+			func(_ *rig, f *scheduler.Fire) { f.Since = f.Due.Add(late) }, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			bubble(t, nil, func(r *rig) {
+				f := r.fire("a", append(c.terms, elsewhere)...)
+				f.Schedule = r.once(f.At)
+				time.Sleep(time.Millisecond)
+				c.before(r, &f)
+				time.Sleep(late)
+				s := r.drive(f, time.Minute)
+				claims := r.claimer.claims()
+				if (len(claims) != 0) != (c.passed != 0) || s.Run != "" {
+					r.Fatalf("settled as %+v, claims %+v", s, claims)
+				}
+				if c.passed == 0 && s.RetryAt.IsZero() {
+					r.Fatalf("settled as %+v", s)
+				}
+				if c.passed != 0 && claims[0].Gap.Reason.Code != common.ReasonLate {
+					r.Fatalf("gap %+v", claims[0].Gap.Reason)
+				}
+			})
+		})
+	}
+}
+
+func TestTriggersForAWorker(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		worker string
+		mine   bool
+	}{{"by id", "w", true}, {"by name", "worker", true}, {"another", "other-0", false}, {"any", "", true}} {
+		t.Run(c.name, func(t *testing.T) {
+			bubble(t, nil, func(r *rig) {
+				r.others(1)
+				f := r.shot(r.rankedJob(0), "t")
+				f.Trigger.Worker = c.worker
+				r.hand(f)
+				if mine := len(r.claimer.claims()) == 1; mine != c.mine {
+					r.Fatalf("claimed: %t", mine)
+				}
+				if s := r.settled()[0]; !c.mine && (!s.RetryAt.Equal(time.Now().Add(noTurn)) || s.Gone) {
+					r.Fatalf("settled as %+v", s)
+				}
+				if !c.mine { // it waits for as long as it takes
+					if s := r.drive(f, 20*time.Minute); s.Gone || len(r.claimer.claims())+r.claimer.looked() != 0 {
+						r.Fatalf("settled as %+v", s)
+					}
+				}
+			})
+		})
+	}
+}
+
+// What is for one worker alone waits for none that comes before it in rank.
+func TestTriggerForALaterWorker(t *testing.T) {
+	bubble(t, nil, func(r *rig) {
+		r.others(3)
+		f := r.shot(r.rankedJob(3), "t")
+		f.Trigger.Worker = "w"
+		began := time.Now()
+		r.drive(f, time.Minute)
+		if took := time.Since(began); took != 0 {
+			r.Fatalf("claimed after %v, though it is for nobody else", took)
+		}
+	})
+}
+
+// A worker to be avoided comes last, and does it where there is no other.
+func TestAvoid(t *testing.T) {
+	for others, want := range []time.Duration{0, stagger, 2 * stagger} {
+		bubble(t, nil, func(r *rig) {
+			r.others(others)
+			f := r.shot(r.rankedJob(0), "t")
+			f.Trigger.Avoid = "w"
+			began := time.Now()
+			s := r.drive(f, time.Minute)
+			if took := time.Since(began); took != want || s.Run == "" {
+				r.Fatalf("beside %d others: claimed after %v as %+v", others, took, s)
+			}
+		})
+	}
+}
+
+// A trigger that a run blocks is looked at until the run has gone, and not claimed again meanwhile.
+func TestBlockedTrigger(t *testing.T) {
+	bubble(t, nil, func(r *rig) {
+		busy := true
+		r.claimer.answer = func(c *common.Claim) common.ClaimResult {
+			if busy {
+				return common.ClaimResult{Verdict: common.Blocked}
+			}
+			return claimed(c)
+		}
+		r.claimer.found = func(l common.Look) common.Looked {
+			if !l.Runs || l.Trigger != "t" || l.Revision != 7 {
+				r.Errorf("looked at %+v", l)
+			}
+			return common.Looked{Busy: busy}
+		}
+		f := r.shot("a", "t")
+		time.AfterFunc(30*time.Second-time.Millisecond, func() { busy = false })
+		began := time.Now()
+		s := r.drive(f, time.Hour)
+		if took := time.Since(began).Round(time.Second); took != 30*time.Second || s.Run == "" {
+			r.Fatalf("claimed after %v as %+v", took, s)
+		}
+		if n := len(r.claimer.claims()); n > 3 || r.claimer.looked() < 20 {
+			r.Fatalf("%d claims, %d looks", n, r.claimer.looked())
+		}
+	})
+}
+
+func TestTriggerTakenByOthers(t *testing.T) {
+	bubble(t, nil, func(r *rig) {
+		r.others(1)
+		r.claimer.found = func(common.Look) common.Looked { return common.Looked{Taken: true} }
+		s := r.drive(r.shot(r.rankedJob(1), "t"), time.Minute)
+		if !s.Gone || s.Run != "" || len(r.claimer.claims()) != 0 {
+			r.Fatalf("settled as %+v", s)
+		}
+	})
+}
+
+// One that allows overlap asks for no runs.
+func TestLookAt(t *testing.T) {
+	r := &rig{T: t}
+	allow := func(t *common.Terms) { t.Overlap = common.OverlapAllow }
+	all := func(t *common.Terms) { t.CatchUp = common.CatchUpAll }
+	for _, c := range []struct {
+		name string
+		fire scheduler.Fire
+		late bool
+		runs bool
+	}{
+		{"trigger", r.shot("a", "t"), false, true},
+		{"trigger, overlap allowed", r.shot("a", "t", allow), false, false},
+		{"plan", r.fire("a"), true, false},
+		{"plan, all, in time", r.fire("a", all), false, false},
+		{"plan, all, late", r.fire("a", all), true, true},
+		{"plan, all, late, overlap allowed", r.fire("a", all, allow), true, false},
+	} {
+		now := c.fire.Due.Add(time.Second)
+		if c.late {
+			now = c.fire.Deadline().Add(time.Second)
+		}
+		if look := lookAt(&c.fire, now); look.Job != "a" || look.Runs != c.runs || (look.Trigger == "t") != (c.fire.Trigger != nil) {
+			t.Errorf("%s: %+v", c.name, look)
+		}
+	}
+}
