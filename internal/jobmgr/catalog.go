@@ -18,13 +18,23 @@ type Catalog struct {
 	watcher  *Watcher
 	interner *schedule.Interner
 
-	mu       sync.RWMutex
-	jobs     map[string]*entry
-	names    []string // sorted
-	byUID    map[string]string
-	bad      map[string]error
+	mu sync.RWMutex
+	tables
+	next     *tables // being taken in, part by part; owned by Run
 	revision int64
 	reached  chan struct{} // closed when revision grows
+}
+
+// tables are the jobs in the ways in which they are looked for.
+type tables struct {
+	jobs  map[string]*entry
+	names []string // sorted
+	byUID map[string]string
+	bad   map[string]error
+}
+
+func newTables() tables {
+	return tables{jobs: map[string]*entry{}, byUID: map[string]string{}, bad: map[string]error{}}
 }
 
 // entry is a job and its timetable, which is zero where it has none, or none that
@@ -37,8 +47,7 @@ type entry struct {
 
 // NewCatalog makes an empty catalog.
 func NewCatalog(watcher *Watcher, interner *schedule.Interner) *Catalog {
-	return &Catalog{watcher: watcher, interner: interner, jobs: map[string]*entry{}, byUID: map[string]string{},
-		bad: map[string]error{}, reached: make(chan struct{})}
+	return &Catalog{watcher: watcher, interner: interner, tables: newTables(), reached: make(chan struct{})}
 }
 
 // Run keeps the catalog up to date until the context ends.
@@ -54,30 +63,38 @@ func (c *Catalog) apply(u JobsUpdate) {
 	for i := range u.Jobs {
 		entries[i] = c.entry(u.Jobs[i])
 	}
+	if u.Whole {
+		c.next = new(newTables())
+	}
+	if c.next != nil { // until it is complete, what was known before is shown
+		c.next.apply(&u, entries)
+		if u.More {
+			return
+		}
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if u.Whole {
-		clear(c.jobs)
-		clear(c.byUID)
-		clear(c.bad)
-		c.names = make([]string, 0, len(u.Jobs))
-	}
-	for i := range entries {
-		c.put(entries[i], u.Whole)
-	}
-	if u.Whole {
-		slices.Sort(c.names)
-	}
-	for _, b := range u.Bad {
-		c.drop(b.Name)
-		c.bad[b.Name] = b.Err
-	}
-	for _, name := range u.Gone {
-		c.drop(name)
+	if c.next != nil {
+		c.tables, c.next = *c.next, nil
+	} else {
+		c.tables.apply(&u, entries)
 	}
 	c.revision = max(c.revision, u.Revision)
 	close(c.reached)
 	c.reached = make(chan struct{})
+}
+
+func (t *tables) apply(u *JobsUpdate, entries []*entry) {
+	for _, e := range entries {
+		t.put(e)
+	}
+	for _, b := range u.Bad {
+		t.drop(b.Name)
+		t.bad[b.Name] = b.Err
+	}
+	for _, name := range u.Gone {
+		t.drop(name)
+	}
 }
 
 func (c *Catalog) entry(job common.JobState) *entry {
@@ -88,29 +105,27 @@ func (c *Catalog) entry(job common.JobState) *entry {
 	return &entry{JobState: job, timetable: timetable}
 }
 
-func (c *Catalog) put(job *entry, unsorted bool) {
-	delete(c.bad, job.Name)
-	if old, known := c.jobs[job.Name]; known {
-		delete(c.byUID, old.UID)
-	} else if unsorted {
-		c.names = append(c.names, job.Name)
-	} else if i, found := slices.BinarySearch(c.names, job.Name); !found {
-		c.names = slices.Insert(c.names, i, job.Name)
+func (t *tables) put(job *entry) {
+	delete(t.bad, job.Name)
+	if old, known := t.jobs[job.Name]; known {
+		delete(t.byUID, old.UID)
+	} else if i, found := slices.BinarySearch(t.names, job.Name); !found {
+		t.names = slices.Insert(t.names, i, job.Name) // at the end, while a list comes in order
 	}
-	c.jobs[job.Name] = job
-	c.byUID[job.UID] = job.Name
+	t.jobs[job.Name] = job
+	t.byUID[job.UID] = job.Name
 }
 
-func (c *Catalog) drop(name string) {
-	delete(c.bad, name)
-	old, known := c.jobs[name]
+func (t *tables) drop(name string) {
+	delete(t.bad, name)
+	old, known := t.jobs[name]
 	if !known {
 		return
 	}
-	delete(c.jobs, name)
-	delete(c.byUID, old.UID)
-	if i, found := slices.BinarySearch(c.names, name); found {
-		c.names = slices.Delete(c.names, i, i+1)
+	delete(t.jobs, name)
+	delete(t.byUID, old.UID)
+	if i, found := slices.BinarySearch(t.names, name); found {
+		t.names = slices.Delete(t.names, i, i+1)
 	}
 }
 

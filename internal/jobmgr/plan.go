@@ -42,7 +42,7 @@ func (s *Store) Due(ctx context.Context, q *runlog.FireQuery) (fires []common.Fi
 		for _, job := range s.cfg.Catalog.entries(q.Group) {
 			jobs[job.Name] = job
 		}
-		err := eachCursor(ctx, s.cfg.Client, func(name string, kv *mvccpb.KeyValue) {
+		err := allCursors(ctx, s.cfg.Client, func(name string, kv *mvccpb.KeyValue) {
 			if job := jobs[name]; job != nil {
 				if cursor, err := common.ParseTimeKey(string(kv.Value)); err == nil {
 					look.at(job, cursor, &found)

@@ -13,9 +13,11 @@ import (
 	"carillon/internal/etcdkit"
 )
 
-// JobsUpdate is news of the jobs. With Whole set, Jobs and Bad are all there are.
+// JobsUpdate is news of the jobs. With Whole set, Jobs and Bad are all there are, or
+// the first part of them, where More says that others follow.
 type JobsUpdate struct {
 	Whole    bool
+	More     bool
 	Revision int64
 	Jobs     []common.JobState
 	Gone     []string
@@ -41,12 +43,15 @@ func NewWatcher(client *clientv3.Client, trouble func(error), alive func()) *Wat
 	return &Watcher{client: client, trouble: trouble, alive: alive}
 }
 
-// Run tells the receiver of all jobs, then of every change, and of all jobs again
-// after any gap, until the context ends.
+// Run tells the receiver of all jobs, in parts, then of every change, and of all jobs
+// again after any gap, until the context ends.
 func (w *Watcher) Run(ctx context.Context, receive func(context.Context, JobsUpdate) error) error {
-	follower := etcdkit.Follower{Client: w.client, Prefix: common.JobsPrefix, Silence: w.silence, Trouble: w.trouble, Alive: w.alive}
+	follower := etcdkit.Follower{Client: w.client, Prefix: common.JobsPrefix, Paged: true, Silence: w.silence, Trouble: w.trouble, Alive: w.alive}
+	listing := false
 	return follower.Follow(ctx, func(ctx context.Context, u etcdkit.Update) error {
-		cursors, err := w.cursors(ctx, &u)
+		page := u.Whole || listing
+		listing = page && u.More
+		cursors, err := w.cursors(ctx, &u, page && len(u.Puts) > 0)
 		if err != nil {
 			return err
 		}
@@ -55,7 +60,7 @@ func (w *Watcher) Run(ctx context.Context, receive func(context.Context, JobsUpd
 }
 
 func jobsUpdate(u etcdkit.Update, cursors map[string]*mvccpb.KeyValue) JobsUpdate {
-	out := JobsUpdate{Whole: u.Whole, Revision: u.Revision, Jobs: make([]common.JobState, 0, len(u.Puts))}
+	out := JobsUpdate{Whole: u.Whole, More: u.More, Revision: u.Revision, Jobs: make([]common.JobState, 0, len(u.Puts))}
 	for _, kv := range u.Puts {
 		state, err := decodeJob(kv, cursors[jobOf(kv)])
 		if err != nil {
@@ -75,13 +80,13 @@ const cursorsPerTxn = 50
 
 // cursors reads the cursors of the jobs that an update puts, trying until it has
 // them: an update must not be told without. It takes jobs out of the update that
-// were deleted since.
-func (w *Watcher) cursors(ctx context.Context, u *etcdkit.Update) (map[string]*mvccpb.KeyValue, error) {
+// were deleted since. A page is a part of a list, and so in the order of its keys.
+func (w *Watcher) cursors(ctx context.Context, u *etcdkit.Update, page bool) (map[string]*mvccpb.KeyValue, error) {
 	found := make(map[string]*mvccpb.KeyValue, len(u.Puts))
 	for wait := 100 * time.Millisecond; ; wait = min(2*wait, 5*time.Second) {
 		var err error
-		if u.Whole {
-			err = w.allCursors(ctx, found)
+		if page {
+			err = w.rangeOfCursors(ctx, u, found)
 		}
 		if err == nil {
 			err = w.someCursors(ctx, u, found)
@@ -98,16 +103,21 @@ func (w *Watcher) cursors(ctx context.Context, u *etcdkit.Update) (map[string]*m
 	}
 }
 
-// allCursors reads all of them. They may be newer than the jobs, which does
-// no harm: a cursor is compared when it is used.
-func (w *Watcher) allCursors(ctx context.Context, found map[string]*mvccpb.KeyValue) error {
-	return eachCursor(ctx, w.client, func(job string, kv *mvccpb.KeyValue) { found[job] = kv })
+// rangeOfCursors reads those of a page in one go. They may be newer than the jobs, which
+// does no harm: a cursor is compared when it is used.
+func (w *Watcher) rangeOfCursors(ctx context.Context, u *etcdkit.Update, found map[string]*mvccpb.KeyValue) error {
+	first, last := common.CursorKey(jobOf(u.Puts[0])), common.CursorKey(jobOf(u.Puts[len(u.Puts)-1]))
+	return eachCursor(ctx, w.client, first, last+"\x00", func(job string, kv *mvccpb.KeyValue) { found[job] = kv })
 }
 
-// eachCursor reads all cursors page by page.
-func eachCursor(ctx context.Context, client *clientv3.Client, tell func(job string, kv *mvccpb.KeyValue)) error {
-	key, end := common.CursorPrefix, clientv3.GetPrefixRangeEnd(common.CursorPrefix)
-	for {
+// allCursors reads every cursor.
+func allCursors(ctx context.Context, client *clientv3.Client, tell func(job string, kv *mvccpb.KeyValue)) error {
+	return eachCursor(ctx, client, common.CursorPrefix, clientv3.GetPrefixRangeEnd(common.CursorPrefix), tell)
+}
+
+// eachCursor reads the cursors of a range of keys, page by page.
+func eachCursor(ctx context.Context, client *clientv3.Client, key, end string, tell func(job string, kv *mvccpb.KeyValue)) error {
+	for key < end {
 		callCtx, cancel := context.WithTimeout(ctx, 2*callLimit)
 		resp, err := client.Get(callCtx, key, clientv3.WithRange(end), clientv3.WithLimit(5000))
 		cancel()
@@ -122,6 +132,7 @@ func eachCursor(ctx context.Context, client *clientv3.Client, tell func(job stri
 		}
 		key = string(resp.Kvs[len(resp.Kvs)-1].Key) + "\x00"
 	}
+	return nil
 }
 
 // someCursors reads those that are not there yet, with their jobs. A job that has

@@ -171,7 +171,7 @@ func TestWatcherPagesManyJobs(t *testing.T) {
 	r := watch(t, s.client, 0)
 	r.has(t, nil, want)
 	r.mu.Lock()
-	if r.updates != 1 || !r.last.Whole || len(r.last.Jobs) != n {
+	if r.updates != 2 || r.last.Whole || r.last.More || len(r.last.Jobs) != n-2000 {
 		t.Errorf("%d updates, the last with %d jobs", r.updates, len(r.last.Jobs))
 	}
 	r.mu.Unlock()

@@ -18,14 +18,19 @@ type cluster struct {
 	members  *registry.Members
 	guard    *registry.Guard
 	stopping func() bool
+	clocked  func(skew time.Duration, disagree bool) // hears the verdict on our clock
 
 	mu      sync.Mutex
 	verdict clockguard.Verdict
-	judged  time.Time
+	judged  time.Time // with the monotonic clock's reading
+	wall    time.Time // that it was judged by
 }
 
-// judgeEvery is how long a verdict on our clock is good for.
-const judgeEvery = 500 * time.Millisecond
+const (
+	// judgeEvery is how long a verdict on our clock is good for, unless the clock jumps.
+	judgeEvery = 500 * time.Millisecond
+	clockJump  = 100 * time.Millisecond
+)
 
 func (c *cluster) Members() ([]common.Member, uint64) {
 	s := c.members.Snapshot()
@@ -48,8 +53,9 @@ func (c *cluster) Trouble() string {
 func (c *cluster) clock() clockguard.Verdict {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.judged.IsZero() || time.Since(c.judged) > judgeEvery {
-		c.verdict, c.judged = c.guard.Judge(), time.Now()
+	wall, since := WallClock(), time.Since(c.judged)
+	if c.judged.IsZero() || since > judgeEvery || (wall.Sub(c.wall)-since).Abs() > clockJump {
+		c.verdict, c.judged, c.wall = c.guard.Judge(), time.Now(), wall
 	}
 	return c.verdict
 }
@@ -78,7 +84,9 @@ func (c *cluster) follow(ctx context.Context, log *slog.Logger, rouse func(), go
 			before = able
 			rouse()
 		}
-		watch.see(c.clock())
+		verdict := c.clock()
+		watch.see(verdict)
+		c.clocked(verdict.Skew, verdict.Disagree)
 		select {
 		case <-ctx.Done():
 			return

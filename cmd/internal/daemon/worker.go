@@ -77,7 +77,7 @@ func NewWorker(cfg WorkerConfig) *Worker {
 	w.session = joblock.NewSession(client, sessionTTL, log, cfg.Metrics.Session)
 	w.keeper = registry.NewKeeper(client, w.session, log, registerEvery, w.registration)
 	w.members = registry.NewMembers(client, WallClock, w.trouble("workers"))
-	w.cluster = &cluster{members: w.members, guard: registry.NewGuard(w.members, life.Worker, WallClock, nil), stopping: w.draining.Load}
+	w.cluster = &cluster{members: w.members, guard: registry.NewGuard(w.members, life.Worker, WallClock, nil), stopping: w.draining.Load, clocked: cfg.Metrics.Clock}
 	w.sink = runlog.NewSink(runlog.SinkConfig{}, joblock.NewOutbox(client, life.Worker), cfg.Store, log, cfg.Metrics)
 	w.loop = scheduler.New(log, cfg.Metrics, WallClock)
 	w.dispatcher = dispatch.New(dispatch.Config{
@@ -230,7 +230,9 @@ func (w *Worker) followJobs(ctx context.Context) error {
 			w.cfg.Metrics.Forget(name)
 		}
 		w.alarm(u.Jobs)
-		return w.loop.Jobs(ctx, w.feed.Jobs(u.Whole, u.Jobs, u.Gone, bad))
+		news := w.feed.Jobs(u.Whole, u.Jobs, u.Gone, bad)
+		news.More = u.More
+		return w.loop.Jobs(ctx, news)
 	})
 }
 
