@@ -8,6 +8,7 @@ import (
 
 	"carillon/internal/common"
 	"carillon/internal/runlog"
+	"carillon/internal/runlog/entry"
 )
 
 func TestNewerSchemaIsRefused(t *testing.T) {
@@ -34,7 +35,7 @@ func TestSettings(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = s.Close() }()
-	for pragma, want := range map[string]string{"journal_mode": "wal", "synchronous": "2", "auto_vacuum": "2", "user_version": "1"} {
+	for pragma, want := range map[string]string{"journal_mode": "wal", "synchronous": "2", "auto_vacuum": "2", "user_version": "2"} {
 		var got string
 		if err := s.writer.QueryRowContext(t.Context(), "PRAGMA "+pragma).Scan(&got); err != nil || got != want {
 			t.Errorf("%s is %s, %v, want %s", pragma, got, err, want)
@@ -81,6 +82,12 @@ func TestPlans(t *testing.T) {
 		}
 		check(t, s, text, args, c.index)
 	}
+	// The few runs of a fire may be sorted.
+	text, args, _ := listRuns(&runlog.Query{Fire: "u.1", Job: "j", Statuses: several, Before: before, Limit: 50})
+	if steps := plan(t, s, text, args); len(steps) == 0 || !strings.Contains(steps[0], "runs_by_id") {
+		t.Errorf("the runs of a fire are found by %v", steps)
+	}
+	check(t, s, selectRun, []any{"x", "u.x"}, "runs_by_id")
 	check(t, s, listOutput, []any{"r", 1, 2}, "chunks_missing", "sqlite_autoindex_chunks_1")
 	for _, c := range []struct {
 		q     runlog.ChangeQuery
@@ -97,12 +104,26 @@ func TestPlans(t *testing.T) {
 
 func check(t *testing.T, s *Store, text string, args []any, indexes ...string) {
 	t.Helper()
+	steps := plan(t, s, text, args)
+	for _, index := range indexes {
+		if !strings.Contains(strings.Join(steps, "\n"), index) {
+			t.Errorf("index %s is not used", index)
+		}
+	}
+	for _, step := range steps {
+		if strings.Contains(step, "TEMP B-TREE") || strings.HasPrefix(step, "SCAN") && !strings.Contains(step, "USING INDEX") {
+			t.Errorf("%s", step)
+		}
+	}
+}
+
+func plan(t *testing.T, s *Store, text string, args []any) (steps []string) {
+	t.Helper()
 	rows, err := s.reader.QueryContext(t.Context(), "EXPLAIN QUERY PLAN "+text, args...)
 	if err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}
 	defer func() { _ = rows.Close() }()
-	var steps []string
 	for rows.Next() {
 		var id, parent, unused int
 		var step string
@@ -115,15 +136,58 @@ func check(t *testing.T, s *Store, text string, args []any, indexes ...string) {
 		t.Fatal(err)
 	}
 	t.Logf("%s\n\t%s", strings.Join(strings.Fields(text), " "), strings.Join(steps, "\n\t"))
-	plan := strings.Join(steps, "\n")
-	for _, index := range indexes {
-		if !strings.Contains(plan, index) {
-			t.Errorf("index %s is not used", index)
+	return steps
+}
+
+// A file of the first schema keeps its runs, and takes none of them twice.
+func TestMigration(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "runs.db")
+	if err := restrict(path); err != nil {
+		t.Fatal(err)
+	}
+	old, err := connect(path, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := old.ExecContext(t.Context(), schema1+"PRAGMA user_version = 1;"); err != nil {
+		t.Fatal(err)
+	}
+	var runs []common.Run
+	for _, id := range []string{"u.00000000001770000000.1", "u.00000000001770000000.2", "v.00000000001770000000.1", "u.t17.1", "plain", ".x", "a.b.c.d"} {
+		run := common.Run{ID: id, Job: "j", Status: common.StatusFailed, PlannedAt: time.Unix(1770000000, 0).UTC()}
+		doc, err := entry.EncodeRun(&run)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := old.ExecContext(t.Context(), insertRun, id, entry.Nanos(run.PlannedAt), "j", "", "", "failed", "", "", doc); err != nil {
+			t.Fatal(err)
+		}
+		runs = append(runs, run)
+	}
+	if err := old.Close(); err != nil {
+		t.Fatal(err)
+	}
+
+	s, err := Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = s.Close() }()
+	for i := range runs {
+		runs[i].Status = common.StatusSucceeded
+	}
+	if err := s.Write(t.Context(), runlog.Batch{Runs: runs}); err != nil {
+		t.Fatal(err)
+	}
+	for _, run := range runs {
+		if got, err := s.Run(t.Context(), run.ID); err != nil || got.Status != common.StatusFailed {
+			t.Errorf("%s: %v, %v", run.ID, got.Status, err)
 		}
 	}
-	for _, step := range steps {
-		if strings.Contains(step, "TEMP B-TREE") || strings.HasPrefix(step, "SCAN") && !strings.Contains(step, "USING INDEX") {
-			t.Errorf("%s", step)
-		}
+	if all, err := s.Runs(t.Context(), runlog.Query{}); err != nil || len(all) != len(runs) {
+		t.Errorf("%d runs, %v", len(all), err)
+	}
+	if of, err := s.Runs(t.Context(), runlog.Query{Fire: "u.00000000001770000000"}); err != nil || len(of) != 2 {
+		t.Errorf("%d runs of a fire, %v", len(of), err)
 	}
 }

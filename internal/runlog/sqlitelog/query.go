@@ -82,6 +82,9 @@ func narrow(q *runlog.Query) condition {
 	if q.Fire != "" {
 		low, high := entry.RunsOf(q.Fire)
 		where.and("id >= ? AND id < ?", low, high)
+		if strings.Contains(q.Fire, ".") { // else its runs have nothing in common but the uid
+			where.and(tailOfID+" >= ? AND "+tailOfID+" < ?", tail(low), tail(high))
+		}
 		job, worker, planned = "+"+job, "+"+worker, "+"+planned
 	}
 	if q.Job != "" {

@@ -10,10 +10,12 @@ import (
 	"carillon/internal/runlog/entry"
 )
 
+const selectRun = "SELECT doc FROM runs WHERE " + tailOfID + " = ? AND id = ?"
+
 // Run gives the run with the id.
 func (s *Store) Run(ctx context.Context, id string) (common.Run, error) {
 	var doc string
-	err := s.reader.QueryRowContext(ctx, "SELECT doc FROM runs WHERE id = ?", id).Scan(&doc)
+	err := s.reader.QueryRowContext(ctx, selectRun, tail(id), id).Scan(&doc)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return common.Run{}, common.Errorf(common.CodeNotFound, "no run %q in the run log", common.Excerpt(id))

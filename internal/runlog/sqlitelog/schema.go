@@ -4,13 +4,14 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"strings"
 
 	"carillon/internal/common"
 )
 
 // steps are the changes of the schema, oldest first; PRAGMA user_version counts
 // those that a file has had. A step that was released is never edited.
-func steps() []string { return []string{schema1} }
+func steps() []string { return []string{schema1, schema2} }
 
 // Runs and changes are kept as whole documents, so that a field that is added
 // later needs no column unless something is to be found by it. Each index ends
@@ -55,6 +56,38 @@ CREATE TABLE changes (
 ) STRICT;
 CREATE INDEX changes_by_name ON changes (kind, name, id);
 `
+
+// The id of a run begins with its job's uid. An index of the ids themselves is thus
+// written all over with each batch, a page for each run; one that begins with what
+// comes after the uid, the planned time, is written at its end.
+const schema2 = `
+ALTER TABLE runs RENAME TO runs1;
+CREATE TABLE runs (
+	id      TEXT NOT NULL,
+	planned INTEGER NOT NULL,
+	job     TEXT NOT NULL,
+	job_uid TEXT NOT NULL,
+	grp     TEXT NOT NULL,
+	status  TEXT NOT NULL,
+	worker  TEXT NOT NULL,
+	cause   TEXT NOT NULL,
+	doc     TEXT NOT NULL
+) STRICT;
+INSERT INTO runs (id, planned, job, job_uid, grp, status, worker, cause, doc)
+	SELECT id, planned, job, job_uid, grp, status, worker, cause, doc FROM runs1 ORDER BY planned, id;
+DROP TABLE runs1;
+CREATE UNIQUE INDEX runs_by_id ON runs (` + tailOfID + `, id);
+CREATE INDEX runs_by_time   ON runs (planned, id);
+CREATE INDEX runs_by_job    ON runs (job, planned, id);
+CREATE INDEX runs_by_status ON runs (status, planned, id);
+CREATE INDEX runs_by_worker ON runs (worker, planned, id);
+`
+
+// tailOfID is what comes after the uid in a run's id, as tail gives it; all of it
+// where there is no dot.
+const tailOfID = "substr(id, instr(id, '.') + 1)"
+
+func tail(id string) string { return id[strings.IndexByte(id, '.')+1:] }
 
 // migrate brings a file to the newest schema, all steps in one transaction.
 func migrate(ctx context.Context, db *sql.DB) error {

@@ -72,9 +72,11 @@ func open(ctx context.Context, path string) (_ *Store, err error) {
 		}
 	}()
 	// auto_vacuum must come before anything is in the file; it lets pages that
-	// retention frees go back to the disk without rewriting the file.
+	// retention frees go back to the disk without rewriting the file. The cache (KiB) is to
+	// hold the pages that the indexes grow at, and those are to be copied from the WAL
+	// into the file only after many batches: each is written anew by most of them.
 	s.writer, err = connect(path, 1, "busy_timeout(10000)", "auto_vacuum(incremental)", "journal_mode(WAL)",
-		"synchronous(FULL)", "journal_size_limit(67108864)")
+		"synchronous(FULL)", "journal_size_limit(67108864)", "cache_size(-32768)", "wal_autocheckpoint(8000)")
 	if err != nil {
 		return nil, err
 	}
