@@ -20,8 +20,10 @@ const (
 	dueOfEach = 5
 	// dueCounted fires are counted for such an entry at most, in all.
 	dueCounted = 200_000
-	// perWindow fires are looked at in one window of the future, unless it is a second long.
-	perWindow = 200_000
+	// perWindow fires are looked at in one window of the future, unless it is a second
+	// long; the first one is a minute long, which is how most timetables step.
+	perWindow   = 20_000
+	firstWindow = time.Minute
 )
 
 // Due gives the fires after the cursors, up to q.Now, that nobody has taken: the
@@ -171,11 +173,11 @@ func (s *Store) Planned(ctx context.Context, q *runlog.FireQuery) (fires []commo
 		end = q.Before.PlannedAt.Add(1)
 	}
 	found := newest{q: q}
-	for width := time.Second; end.After(low) && len(found.fires) < found.keep(); {
+	for width := firstWindow; end.After(low) && len(found.fires) < found.keep(); {
 		start := later(low, end.Add(-width))
 		budget := perWindow
 		if width <= time.Second {
-			budget = len(jobs) + perWindow // a fire a second is all that a timetable can have
+			budget = 2*len(jobs) + perWindow // a fire a second is all that a timetable can have
 		}
 		part, enough, err := window(ctx, jobs, q, start, end, budget)
 		if err != nil {

@@ -44,6 +44,9 @@ func (s *story) claimNext(ctx context.Context, name string) bool {
 		s.Error(err)
 		return false
 	}
+	if stored.PausedAt(s.clock.now()) {
+		return true
+	}
 	_, err = s.client.Txn(ctx).If(
 		clientv3.Compare(clientv3.ModRevision(common.JobKey(name)), "=", job[0].ModRevision),
 		clientv3.Compare(clientv3.Value(common.CursorKey(name)), "=", string(cursor[0].Value)),

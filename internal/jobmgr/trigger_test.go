@@ -1,0 +1,296 @@
+package jobmgr_test
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"carillon/internal/common"
+	"carillon/internal/jobmgr"
+)
+
+func TestTriggerWithParameters(t *testing.T) {
+	s := newStory(t)
+	s.put(common.Job{Name: "a", Command: "true", Params: map[string]common.Param{"DAY": {Default: "today", Pattern: "[a-z]+"}}})
+	ask := func(params map[string]string) (common.Trigger, error) {
+		return s.store.Trigger(t.Context(), actor, common.TriggerRequest{Job: "a", Params: params, Worker: "north", Note: "n"})
+	}
+	trigger, err := ask(map[string]string{"DAY": "monday"})
+	if err != nil || trigger.Params["DAY"] != "monday" || trigger.Worker != "north" {
+		t.Fatalf("%+v, %v", trigger, err)
+	}
+	stored := all[common.Trigger](s, common.TriggersOf("a"))
+	if len(stored) != 1 || !maps.Equal(stored[0].Params, trigger.Params) || stored[0].Worker != "north" || stored[0].Note != "n" {
+		t.Fatalf("stored %+v", stored)
+	}
+	run, found, err := s.store.LiveRun(t.Context(), trigger.RunID())
+	if err != nil || !found || run.Params["DAY"] != "monday" {
+		t.Fatalf("%+v, %v, %v", run, found, err)
+	}
+	for _, bad := range []map[string]string{{"DAY": "MONDAY"}, {"PATH": "/tmp"}, {"OTHER": "x"}} {
+		_, err := ask(bad)
+		wantCode(t, fmt.Sprint(bad), err, common.CodeInvalid)
+	}
+	if n := len(s.keys(common.TriggersOf("a"))); n != 1 {
+		t.Fatalf("%d triggers", n)
+	}
+}
+
+// The limit holds whoever asks at the same time.
+func TestTriggerLimitUnderConcurrency(t *testing.T) {
+	s := newStory(t)
+	s.put(minutely("a"))
+	for range jobmgr.MaxTriggers - 5 {
+		s.trigger("a")
+	}
+	var wg sync.WaitGroup
+	for range 4 {
+		master := s.master(s.catalog)
+		for range 5 {
+			wg.Go(func() {
+				_, err := master.Trigger(t.Context(), actor, common.TriggerRequest{Job: "a"})
+				if code := common.CodeOf(err); err != nil && code != common.CodeTooMany && code != common.CodeConflict {
+					t.Error(err)
+				}
+			})
+		}
+	}
+	wg.Wait()
+	if n := len(s.keys(common.TriggersOf("a"))); n > jobmgr.MaxTriggers || n <= jobmgr.MaxTriggers-5 {
+		t.Fatalf("%d triggers", n)
+	}
+}
+
+func TestIdempotencyKey(t *testing.T) {
+	s := newStory(t)
+	s.put(minutely("a"))
+	s.put(minutely("b"))
+	ask := func(who common.Actor, r common.TriggerRequest) (common.Trigger, error) {
+		return s.store.Trigger(t.Context(), who, r)
+	}
+	request := common.TriggerRequest{Job: "a", Note: "n", Key: "k1"}
+	first, err := ask(actor, request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	revision := s.revision()
+	again, err := ask(actor, request)
+	if err != nil || again.RunID() != first.RunID() || s.revision() != revision {
+		t.Fatalf("%+v after %+v, %v", again, first, err)
+	}
+	for name, other := range map[string]common.TriggerRequest{
+		"another note":   {Job: "a", Note: "m", Key: "k1"},
+		"another job":    {Job: "b", Note: "n", Key: "k1"},
+		"another worker": {Job: "a", Note: "n", Worker: "w", Key: "k1"},
+	} {
+		_, err := ask(actor, other)
+		wantCode(t, name, err, common.CodeConflict)
+		if !strings.Contains(err.Error(), "Idempotency-Key") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if s.revision() != revision {
+		t.Fatal("a refused request has written")
+	}
+	for name, ask := range map[string]func() (common.Trigger, error){
+		"another key": func() (common.Trigger, error) {
+			return ask(actor, common.TriggerRequest{Job: "a", Note: "n", Key: "k2"})
+		},
+		"another actor": func() (common.Trigger, error) { return ask(common.Actor{Name: "bob"}, request) },
+		"no key":        func() (common.Trigger, error) { return ask(actor, common.TriggerRequest{Job: "a", Note: "n"}) },
+	} {
+		other, err := ask()
+		if err != nil || other.RunID() == first.RunID() {
+			t.Errorf("%s: %+v, %v", name, other, err)
+		}
+	}
+	// The key says nothing of who used it, and is forgotten in a day.
+	kvs := s.under(common.IdempotencyPrefix)
+	if len(kvs) != 3 || strings.Contains(string(kvs[0].Key), "k1") || strings.Contains(string(kvs[0].Key), actor.Name) {
+		t.Fatalf("%v", kvs)
+	}
+	for _, kv := range kvs {
+		left, err := s.client.TimeToLive(t.Context(), clientv3.LeaseID(kv.Lease))
+		if err != nil || left.GrantedTTL != int64(24*time.Hour/time.Second) {
+			t.Fatalf("%+v, %v", left, err)
+		}
+	}
+	// The answer stays when the run is over, and when the job is gone.
+	s.remove("a")
+	if again, err = ask(actor, request); err != nil || again.RunID() != first.RunID() {
+		t.Fatalf("%+v, %v", again, err)
+	}
+}
+
+func TestIdempotencyUnderConcurrency(t *testing.T) {
+	s := newStory(t)
+	s.put(minutely("a"))
+	var mu sync.Mutex
+	runs := map[string]int{}
+	var wg sync.WaitGroup
+	for range 4 {
+		master := s.master(s.catalog)
+		for range 6 {
+			wg.Go(func() {
+				trigger, err := master.Trigger(t.Context(), actor, common.TriggerRequest{Job: "a", Key: "same"})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				runs[trigger.RunID()]++
+			})
+		}
+	}
+	wg.Wait()
+	if len(runs) != 1 || len(s.keys(common.TriggersOf("a"))) != 1 || len(s.changes("a")) != 2 {
+		t.Fatalf("%v; %v", runs, s.keys(common.TriggersOf("a")))
+	}
+	// Leases that hold nothing are given back.
+	leases, err := s.client.Leases(t.Context())
+	if err != nil || len(leases.Leases) != 1 {
+		t.Fatalf("%v, %v", leases, err)
+	}
+}
+
+// More triggers and runs than go into one transaction.
+func TestDeleteOfMany(t *testing.T) {
+	s := newStory(t)
+	job := s.put(common.Job{Name: "a", Command: "true"})
+	s.put(minutely("ab"))
+	want := map[string]bool{}
+	for i := range 300 {
+		id := fmt.Sprintf("t%03d", i)
+		trigger := common.Trigger{ID: id, Job: "a", JobUID: job.UID, Fire: common.TriggeredFire(job.UID, id), PlannedAt: noon, Attempt: 1,
+			Cause: common.CauseManual, NotBefore: noon}
+		s.raw(common.TriggerKey("a", id), encode(t, trigger))
+		want[trigger.RunID()] = true
+		r := record("a", job.UID, common.RunID(common.PlannedFire(job.UID, noon.Add(time.Duration(i))), 1), "w1")
+		s.raw(common.RecordKey("a", r.Run), encode(t, r))
+	}
+	s.raw(common.TriggerKey("a", "broken"), "{")
+	s.trigger("ab")
+	err := s.store.Delete(t.Context(), actor, "a", common.Precondition{Version: job.Version + 1}, true)
+	wantCode(t, "a stale version", err, common.CodeStale)
+	if n := len(s.keys(common.TriggersOf("a"))); n != 301 {
+		t.Fatalf("%d triggers are left by a refused delete", n)
+	}
+	if err := s.store.Delete(t.Context(), actor, "a", common.Precondition{Version: job.Version}, true); err != nil {
+		t.Fatal(err)
+	}
+	if left := slices.Concat(s.keys(common.TriggersOf("a")), s.keys(common.JobKey("a")+"/"), s.keys(common.CursorKey("a")+"/")); len(left) != 0 {
+		t.Fatalf("left behind: %v", left)
+	}
+	if len(s.keys(common.TriggersOf("ab"))) != 1 {
+		t.Fatal("the trigger of another job is gone")
+	}
+	for _, run := range s.outcomes(job.UID) {
+		if !want[run.ID] || run.Status != common.StatusSkipped || run.Reason.Code != common.ReasonDeleted {
+			t.Errorf("%+v", run)
+		}
+		delete(want, run.ID)
+	}
+	if len(want) != 0 {
+		t.Errorf("%d triggers are not accounted for", len(want))
+	}
+	if n := len(s.keys(common.KillsOf("w1"))); n != 300 {
+		t.Errorf("%d wishes to kill", n)
+	}
+	if n := len(s.changes("a")); n != 2 {
+		t.Errorf("%d changes", n)
+	}
+}
+
+// A run that waits says why.
+func TestWaitingRunsSayWhy(t *testing.T) {
+	s := newStory(t)
+	nobody := &common.Reason{Code: common.ReasonNoWorker, Text: "no worker is alive"}
+	var asked []string
+	var mu sync.Mutex
+	store := jobmgr.NewStore(jobmgr.Config{Client: s.client, Timezone: "UTC", Now: s.clock.now, Catalog: s.catalog, Unplaced: func(j *common.Job) *common.Reason {
+		mu.Lock()
+		defer mu.Unlock()
+		if j.Placement != nil {
+			asked = append(asked, j.Placement.Workers...)
+		}
+		if j.Name == "unplaced" {
+			return nobody
+		}
+		return nil
+	}})
+	put := func(name string, overlap common.Overlap) common.JobState {
+		return s.put(common.Job{Name: name, Command: "true", Overlap: overlap})
+	}
+	want := map[string]string{}
+	add := func(job common.JobState, trigger common.Trigger, code string) {
+		trigger.Job, trigger.JobUID, trigger.Attempt, trigger.PlannedAt = job.Name, job.UID, 1, noon
+		trigger.Fire = common.TriggeredFire(job.UID, trigger.ID)
+		s.raw(common.TriggerKey(job.Name, trigger.ID), encode(t, trigger))
+		want[trigger.RunID()] = code
+	}
+	standing := func(job common.JobState) {
+		r := record(job.Name, job.UID, common.RunID(common.PlannedFire(job.UID, noon), 1), "w1")
+		s.raw(common.RecordKey(job.Name, r.Run), encode(t, r))
+	}
+	busy, free, beside, unplaced := put("busy", ""), put("free", ""), put("beside", common.OverlapAllow), put("unplaced", "")
+	standing(busy)
+	standing(beside)
+	add(busy, common.Trigger{ID: "x", NotBefore: noon}, common.ReasonQueued)
+	add(free, common.Trigger{ID: "x", NotBefore: noon, Worker: "north"}, common.ReasonStarting)
+	add(free, common.Trigger{ID: "y", NotBefore: noon.Add(time.Minute)}, common.ReasonBackoff)
+	add(free, common.Trigger{ID: common.QueuedTrigger, NotBefore: noon}, common.ReasonQueued)
+	add(beside, common.Trigger{ID: "x", NotBefore: noon}, common.ReasonStarting)
+	add(unplaced, common.Trigger{ID: "x", NotBefore: noon}, common.ReasonNoWorker)
+	eventually(t, "the catalog has the jobs", s.store.UpToDate)
+	runs, err := store.LiveRuns(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, run := range runs {
+		if run.Status == common.StatusRunning {
+			if run.Reason != nil {
+				t.Errorf("a run that runs: %+v", run)
+			}
+			continue
+		}
+		if run.Reason == nil || run.Reason.Code != want[run.ID] || run.Reason.Text == "" {
+			t.Errorf("%s: %+v, want %s", run.ID, run.Reason, want[run.ID])
+		}
+		if one, found, err := store.LiveRun(t.Context(), run.ID); err != nil || !found || one.Reason == nil || one.Reason.Code != want[run.ID] {
+			t.Errorf("alone: %+v, %v, %v", one.Reason, found, err)
+		}
+	}
+	if len(runs) != len(want)+2 || !slices.Contains(asked, "north") {
+		t.Errorf("%d runs; asked for %v", len(runs), asked)
+	}
+}
+
+// A value that is not its key's is not believed.
+func TestForeignValues(t *testing.T) {
+	s := newStory(t)
+	job := s.put(minutely("a"))
+	trigger := s.trigger("a")
+	r := record("a", job.UID, common.RunID(common.PlannedFire(job.UID, noon), 1), "w1")
+	run := r.AsRun(common.StatusSucceeded)
+	s.raw(common.TriggerKey("a", "other"), encode(t, trigger))
+	s.raw(common.TriggerKey("b", trigger.ID), encode(t, trigger))
+	s.raw(common.RecordKey("a", "other.1.1"), encode(t, r))
+	s.raw(common.OutboxKey("w1", "other.1.1"), encode(t, run))
+	s.raw(common.OutboxKey(common.MasterOutbox, "other.1.1"), encode(t, run))
+	s.raw(common.ChangeKey("other"), encode(t, s.changes("a")[0]))
+	live, err := s.store.LiveRuns(t.Context())
+	if err != nil || len(live) != 1 || live[0].ID != trigger.RunID() {
+		t.Fatalf("%+v, %v", live, err)
+	}
+	pending, err := jobmgr.NewChanges(s.client).Pending(t.Context(), 100)
+	if err != nil || len(pending.Bad) != 2 || len(pending.Batch.Changes) != 2 || len(pending.Batch.Runs) != 0 {
+		t.Fatalf("%+v, %v", pending, err)
+	}
+}
