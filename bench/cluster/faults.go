@@ -43,7 +43,7 @@ func overload(ctx context.Context, b *bench) error {
 		return err
 	}
 	b.sheet.took("overload", seen, time.Since(began), s.process)
-	calm := plan.To.Add(15 * time.Second)
+	calm := plan.To.Add(10 * time.Second)
 	if err := sleepUntil(ctx, calm.Add(time.Second)); err != nil {
 		return err
 	}

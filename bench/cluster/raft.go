@@ -15,7 +15,7 @@ import (
 func raft(ctx context.Context, b *bench) error {
 	for _, workers := range []int{1, 10} {
 		if err := b.raftOf(ctx, raftLoad{row: "raft", what: fmt.Sprintf("1,000 due together, workers: %d", workers), workers: workers, jobs: 1000,
-			line: "*/10 * * * * * *", step: 10 * time.Second, length: b.length(30 * time.Second), goal: 0.1}); err != nil {
+			line: "*/10 * * * * * *", step: 10 * time.Second, length: b.length(20 * time.Second), goal: 0.1}); err != nil {
 			return err
 		}
 	}

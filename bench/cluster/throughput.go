@@ -32,7 +32,7 @@ func (b *bench) offered(ctx context.Context, row, what string, command []string,
 	}
 	defer s.kill()
 	const warm = 4 * time.Second
-	length := warm + b.length(20*time.Second)
+	length := warm + b.length(15*time.Second)
 	offered := int(bare)
 	from, to := window(offered, length)
 	jobs, _ := many("load", offered, like.during(from, to))
@@ -118,7 +118,7 @@ func (b *bench) steadyCluster(ctx context.Context, offsets []time.Duration) erro
 		return err
 	}
 	return b.watched(ctx, watch{row: "steady", what: fmt.Sprintf("cluster of %d, clocks apart", len(offsets)), jobs: doubleBears,
-		length: b.length(30 * time.Second), api: c.api, ledger: c.ledger, offsets: apart, processes: c.processes()})
+		length: b.length(15 * time.Second), api: c.api, ledger: c.ledger, offsets: apart, processes: c.processes()})
 }
 
 // watch is a load of every-second jobs of which each fire is looked at.
@@ -217,7 +217,7 @@ func (b *bench) burstOn(ctx context.Context, s *standalone, shell bool) error {
 	ledger := filepath.Join(s.dir, "bare")
 	command, what, length := b.helper(ledger), "1,000 at once, no shell", b.length(time.Minute)
 	if shell {
-		command, what, length = throughShell(command...), "1,000 at once, sh -c", b.length(20*time.Second)
+		command, what, length = throughShell(command...), "1,000 at once, sh -c", b.length(10*time.Second)
 	}
 	bare, err := b.bareBurst(ctx, ledger, count, command)
 	if err != nil {

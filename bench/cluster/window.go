@@ -11,7 +11,7 @@ import (
 // window gives a stretch that begins when so many jobs can have been loaded, also on
 // a busy machine.
 func window(jobs int, length time.Duration) (from, to time.Time) {
-	from = time.Now().UTC().Add(5*time.Second + time.Duration(jobs)*3*time.Millisecond).Truncate(time.Second)
+	from = time.Now().UTC().Add(4*time.Second + time.Duration(jobs)*2*time.Millisecond).Truncate(time.Second)
 	return from, from.Add(length)
 }
 
