@@ -59,8 +59,8 @@ type SinkConfig struct {
 //
 // What was handed over and stored is not removed from the source at once: that would
 // be a transaction for each lone run. It is removed with others, when a batch of them
-// has gathered or before the source is read, and is at the end of a drain. A crash before that means that
-// it is stored again, which changes nothing.
+// has gathered, before the source is read, or at the end of a drain. After a crash
+// before that it is stored again, which changes nothing.
 //
 // Run is its one goroutine. The other methods are safe for concurrent use and never block on the store.
 type Sink struct {
