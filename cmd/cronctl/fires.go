@@ -157,7 +157,7 @@ func (c *cli) showFires(v any, items []json.RawMessage) error {
 			reason = f.Reason.Text
 		}
 		if f.Gap != nil {
-			reason = fmt.Sprintf("%d fires since %s: %s", f.Gap.Count, when(f.Gap.From), reason)
+			reason = fmt.Sprintf("%d fires after %s: %s", f.Gap.Count, when(f.Gap.From), reason)
 		}
 		if len(f.Attempts) > 0 {
 			last = f.Attempts[len(f.Attempts)-1]

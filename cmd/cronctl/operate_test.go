@@ -68,7 +68,7 @@ func TestFires(t *testing.T) {
 		}
 		s.ledger = append(s.ledger, f)
 	}
-	out := s.run("fires", "hello").want(t, exitOK, "PLANNED", "failed", "7 fires since", "nobody came").out
+	out := s.run("fires", "hello").want(t, exitOK, "PLANNED", "failed", "7 fires after", "nobody came").out
 	if n := strings.Count(out, "\n"); n != 11 {
 		t.Errorf("%d lines:\n%s", n, out)
 	}
