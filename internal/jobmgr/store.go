@@ -150,7 +150,7 @@ func (s *Store) create(ctx context.Context, actor common.Actor, job common.Job) 
 	}
 	now := s.cfg.Now().UTC()
 	stored := common.StoredJob{Job: job, UID: common.NewID(), CreatedAt: now, UpdatedAt: now, UpdatedBy: actor.Name}
-	ops, err := s.writeOps(actor, "create", nil, &stored)
+	ops, err := s.writeOps(actor, "create", nil, &stored, nil)
 	if err != nil {
 		return common.JobState{}, false, err
 	}
@@ -170,7 +170,7 @@ func (s *Store) replace(ctx context.Context, actor common.Actor, verb string, jo
 	}
 	now := s.cfg.Now().UTC()
 	stored := common.StoredJob{Job: job, UID: old.UID, CreatedAt: old.CreatedAt, UpdatedAt: now, UpdatedBy: actor.Name}
-	ops, err := s.writeOps(actor, verb, &old.StoredJob, &stored)
+	ops, err := s.writeOps(actor, verb, &old.StoredJob, &stored, seen.job.Value)
 	if err != nil {
 		return common.JobState{}, false, err
 	}
@@ -200,8 +200,8 @@ func (s *Store) mayMove() error {
 	return err
 }
 
-// writeOps put or delete the job and leave the change.
-func (s *Store) writeOps(actor common.Actor, verb string, before, after *common.StoredJob) ([]clientv3.Op, error) {
+// writeOps put or delete the job and leave the change. held is the value that is there.
+func (s *Store) writeOps(actor common.Actor, verb string, before, after *common.StoredJob, held []byte) ([]clientv3.Op, error) {
 	var name string
 	var from, to any
 	if before != nil {
@@ -218,6 +218,9 @@ func (s *Store) writeOps(actor common.Actor, verb string, before, after *common.
 		return []clientv3.Op{clientv3.OpDelete(common.JobKey(name)), change}, nil
 	}
 	data, err := json.Marshal(after)
+	if err == nil && held != nil {
+		data, err = keepUnknown(held, data)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("encode job %q: %w", name, err)
 	}
