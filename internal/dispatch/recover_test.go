@@ -184,6 +184,176 @@ func TestLockedOrphanIsLeftThoughItsProcessesAreGone(t *testing.T) {
 	})
 }
 
+// Runs of others are resolved when their owner, cut off, must have stopped them, by one
+// survivor after the other.
+func TestOrphansOfOthers(t *testing.T) {
+	others := func(o *common.Orphan) {
+		o.Record.Owner = common.Life{Worker: "dead", Name: "Dead", Life: "l", BootID: "boot", PIDNamespace: "pid"}
+	}
+	for order, want := range map[int]time.Duration{0: lostAfter + 3*time.Second, 1: lostAfter + 4*time.Second, 2: lostAfter + 5*time.Second, 7: lostAfter + 7*time.Second} {
+		t.Run(fmt.Sprint(order), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				orphans := &fakeOrphans{}
+				r := recovery(orphans)
+				cluster := r.Cluster.(*fakeCluster)
+				members := []common.Member{member("w")}
+				for i := range 8 {
+					members = append(members, member(fmt.Sprint("other-", i)))
+				}
+				cluster.alive(members...)
+				o := orphan("r", others)
+				o.Record.Job = (&rig{T: t, cluster: cluster}).settledJob(order)
+				o.Locked = true
+				orphans.left = []common.Orphan{o}
+				for range 10 { // it lives
+					if left, err := r.Pass(t.Context()); left != 0 || err != nil {
+						t.Fatalf("%d left, %v", left, err)
+					}
+					time.Sleep(lostAfter)
+				}
+				orphans.left[0].Locked = false
+				began := time.Now()
+				for {
+					left, err := r.Pass(t.Context())
+					if err != nil {
+						t.Fatal(err)
+					}
+					if left == 0 {
+						break
+					}
+					time.Sleep(time.Second)
+				}
+				if took := time.Since(began); took != want {
+					t.Fatalf("resolved after %v, want %v", took, want)
+				}
+			})
+		})
+	}
+}
+
+// The time is told by the monotonic clock: a wall clock that jumps makes nobody be taken for lost.
+func TestPatienceIsNoMatterOfTheWallClock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		orphans := &fakeOrphans{left: []common.Orphan{orphan("r", nil)}}
+		r := recovery(orphans)
+		r.Swept = false
+		r.Now = func() time.Time { return time.Now().Add(1000 * time.Hour) }
+		for range 2 {
+			if left, err := r.Pass(t.Context()); left != 1 || err != nil {
+				t.Fatalf("%d left, %v", left, err)
+			}
+			r.Now = func() time.Time { return time.Now().Add(2000 * time.Hour) }
+		}
+		if sight := r.seen["r"]; time.Since(sight.since) != 0 {
+			t.Fatalf("seen since %v", sight.since)
+		}
+	})
+}
+
+// What follows a lost run is in the record, as of its claim.
+func TestWhatFollowsALostRun(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		onLost  common.OnLost
+		attempt int
+		next    bool
+	}{
+		{"rerun", common.LostRerun, 1, true},
+		{"rerun, the second time", common.LostRerun, 2, true},
+		{"rerun, for the last time", common.LostRerun, common.MaxAttempts, false},
+		{"rerun, after retries", common.LostRerun, 9, false},
+		{"abandon", common.LostAbandon, 1, false},
+		{"a record of an older version", "", 1, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				orphans := &fakeOrphans{left: []common.Orphan{orphan("r", func(o *common.Orphan) {
+					o.Record.Policy.OnLost, o.Record.Attempt, o.Record.Fire, o.Record.JobUID = c.onLost, c.attempt, "fire", "uid"
+					o.Record.Cause, o.Record.By, o.Record.Params = common.CauseManual, "me", map[string]string{"p": "v"}
+				})}}
+				r := recovery(orphans)
+				var resolved []string
+				r.Resolved = func(job string) { resolved = append(resolved, job) }
+				if left, err := r.Pass(t.Context()); left != 0 || err != nil {
+					t.Fatalf("%d left, %v", left, err)
+				}
+				outcome, next := orphans.outcomes[0], orphans.next[0]
+				if outcome.Status != common.StatusLost || !outcome.EndedAt.Equal(time.Now()) || outcome.Worker != "w" || !slices.Equal(resolved, []string{"job-r"}) {
+					t.Fatalf("resolved %v as %+v", resolved, outcome)
+				}
+				if (next != nil) != c.next {
+					t.Fatalf("next %+v", next)
+				}
+				if next == nil {
+					return
+				}
+				if next.Attempt != c.attempt+1 || next.ID != next.RunID() || next.Fire != "fire" || next.Cause != common.CauseRerun || next.Avoid != "w" ||
+					next.By != "me" || next.Params["p"] != "v" || next.JobUID != "uid" || !next.NotBefore.Equal(time.Now()) {
+					t.Fatalf("next %+v", next)
+				}
+			})
+		})
+	}
+}
+
+// A run that carries the name of this life, and that this life does not run, is written
+// down when it must be known to be none that is just being claimed.
+func TestStraysOfThisLife(t *testing.T) {
+	for _, locked := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			mine := func(o *common.Orphan) { o.Record.Owner.Life, o.Locked = "new", locked }
+			orphans := &fakeOrphans{left: []common.Orphan{orphan("stray", mine), orphan("runs", mine)}}
+			r := recovery(orphans)
+			r.Owns = func(run string) bool { return run == "runs" }
+			var disowned []string
+			r.Disown = func(o common.Orphan) { disowned = append(disowned, o.Record.Run) }
+			began := time.Now()
+			for len(disowned) == 0 {
+				if _, err := r.Pass(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(time.Second)
+			}
+			if took := time.Since(began) - time.Second; took != strayPatience || !slices.Equal(disowned, []string{"stray"}) {
+				t.Fatalf("disowned %v after %v", disowned, took)
+			}
+			orphans.expect(t)
+		})
+	}
+}
+
+// It is looked when somebody went, and every minute without a reason.
+func TestRecoveryLooksWhenSomebodyWent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		orphans := &fakeOrphans{}
+		recovering(t, recovery(orphans), func(gone chan struct{}) {
+			expect := func(want int) {
+				t.Helper()
+				synctest.Wait()
+				orphans.mu.Lock()
+				defer orphans.mu.Unlock()
+				if orphans.looks != want {
+					t.Fatalf("%d looks, want %d", orphans.looks, want)
+				}
+			}
+			expect(1)
+			gone <- struct{}{}
+			expect(2)
+			time.Sleep(searchEvery - time.Second)
+			expect(2)
+			time.Sleep(time.Second)
+			expect(3)
+			orphans.change(func() {
+				orphans.left = []common.Orphan{orphan("r", func(o *common.Orphan) { o.Record.Owner.Worker = "dead" })}
+			})
+			gone <- struct{}{}
+			expect(4)
+			time.Sleep(10 * recoverEvery)
+			expect(14)
+		})
+	})
+}
+
 // recovering tells a story while a recovery runs.
 func recovering(t *testing.T, r *Recovery, story func(gone chan struct{})) {
 	t.Helper()

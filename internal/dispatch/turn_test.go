@@ -215,6 +215,28 @@ func TestClockGuardHoldsClaims(t *testing.T) {
 	})
 }
 
+// However far it is ahead, it asks again soon: another's clock may have been wrong.
+func TestClockGuardIsAskedAgain(t *testing.T) {
+	bubble(t, nil, func(r *rig) {
+		r.cluster.behind = 24 * time.Hour
+		r.hand(r.fire("a"))
+		if s := r.settled()[0]; !s.RetryAt.Equal(time.Now().Add(noTurn)) || len(r.claimer.claims()) != 0 {
+			r.Fatalf("settled as %+v", s)
+		}
+	})
+}
+
+// Our own slots are counted where they are given out, not by what we said of them some seconds ago.
+func TestOwnSlotsAreKnownHere(t *testing.T) {
+	bubble(t, nil, func(r *rig) {
+		r.cluster.alive(member("w", func(m *common.Member) { m.Used = m.Slots }))
+		r.hand(r.fire("a"))
+		if len(r.claimer.claims()) != 1 {
+			r.Fatal("not claimed")
+		}
+	})
+}
+
 // What nobody may claim is given up after its deadline, with the reason, by one after the other.
 func TestFiresThatNobodyMayClaimAreGivenUp(t *testing.T) {
 	pinned := func(t *common.Terms) { t.Workers = "elsewhere" }
@@ -342,6 +364,16 @@ func TestFiresFoundLateAreLeftForCatchUp(t *testing.T) {
 			})
 			r.hand(r.fire("b"))
 			r.claimer.set(func(c *fakeClaimer) { c.answer, c.batches = claimed, nil })
+		}, 0},
+		{"etcd did not answer a look", nil, func(r *rig, _ *scheduler.Fire) {
+			r.claimer.set(func(c *fakeClaimer) {
+				c.found = func(common.Look) common.Looked { return common.Looked{Err: errors.New("away")} }
+			})
+			b := r.fire("b")
+			b.Since = b.Since.Add(-time.Minute)
+			b.Due = b.Since
+			r.hand(b)
+			r.claimer.set(func(c *fakeClaimer) { c.found, c.looks = nil, nil })
 		}, 0},
 		{"found late, and not to be caught up", []func(*common.Terms){func(t *common.Terms) { t.CatchUp = common.CatchUpNone }},
 			func(_ *rig, f *scheduler.Fire) { f.Since = f.Due.Add(late) }, 1},
