@@ -1,6 +1,7 @@
 package jobmgr
 
 import (
+	"slices"
 	"time"
 
 	"carillon/internal/common"
@@ -37,9 +38,22 @@ func (s *Store) waits(t *common.Trigger, standing bool, now time.Time) *common.R
 		return starting()
 	}
 	if t.Worker != "" {
-		job.Placement = &common.Placement{Workers: []string{t.Worker}}
+		job.Placement = only(job.Placement, t.Worker)
 	}
 	return s.unplaced(&job.Job)
+}
+
+// only is where a job may run by its trigger's wish: on that worker, if the job may
+// run there at all.
+func only(p *common.Placement, worker string) *common.Placement {
+	if p == nil {
+		return &common.Placement{Workers: []string{worker}}
+	}
+	narrowed := *p
+	if len(p.Workers) == 0 || slices.Contains(p.Workers, worker) {
+		narrowed.Workers = []string{worker}
+	}
+	return &narrowed
 }
 
 // unplaced says why a fire that is due was not taken yet.

@@ -218,7 +218,7 @@ func TestWaitingRunsSayWhy(t *testing.T) {
 		mu.Lock()
 		defer mu.Unlock()
 		if j.Placement != nil {
-			asked = append(asked, j.Placement.Workers...)
+			asked = append(asked, j.Name+" "+j.Placement.Selector+" on "+strings.Join(j.Placement.Workers, "+"))
 		}
 		if j.Name == "unplaced" {
 			return nobody
@@ -248,6 +248,10 @@ func TestWaitingRunsSayWhy(t *testing.T) {
 	add(free, common.Trigger{ID: common.QueuedTrigger, NotBefore: noon}, common.ReasonQueued)
 	add(beside, common.Trigger{ID: "x", NotBefore: noon}, common.ReasonStarting)
 	add(unplaced, common.Trigger{ID: "x", NotBefore: noon}, common.ReasonNoWorker)
+	for name, placement := range map[string]common.Placement{"narrow": {Selector: "zone=a"}, "pinned": {Workers: []string{"south"}}} {
+		job := s.put(common.Job{Name: name, Command: "true", Placement: &placement})
+		add(job, common.Trigger{ID: "x", NotBefore: noon, Worker: "north"}, common.ReasonStarting)
+	}
 	eventually(t, "the catalog has the jobs", s.store.UpToDate)
 	runs, err := store.LiveRuns(t.Context())
 	if err != nil {
@@ -267,7 +271,12 @@ func TestWaitingRunsSayWhy(t *testing.T) {
 			t.Errorf("alone: %+v, %v, %v", one.Reason, found, err)
 		}
 	}
-	if len(runs) != len(want)+2 || !slices.Contains(asked, "north") {
+	for _, what := range []string{"free  on north", "narrow zone=a on north", "pinned  on south"} {
+		if !slices.Contains(asked, what) {
+			t.Errorf("nobody asked for %q", what)
+		}
+	}
+	if len(runs) != len(want)+2 {
 		t.Errorf("%d runs; asked for %v", len(runs), asked)
 	}
 }
