@@ -33,6 +33,18 @@ before(async () => {
   });
   await server.api('POST', '/jobs', { name: 'backup-with-a-rather-long-name-that-must-wrap-on-a-phone', cronExpr: '*/5 * * * *', command: 'echo done; exit 3', timezone: 'UTC' });
   for (const job of ['nightly-report', 'backup-with-a-rather-long-name-that-must-wrap-on-a-phone']) await server.api('POST', `/jobs/${job}/run`, {});
+  await server.api('POST', '/jobs', {
+    name: 'night-shift', title: '夜班', cronExpr: '*/20 * * * *', timezone: 'Asia/Shanghai', jitter: '5m', command: 'sh work "$DAY"', overlap: 'queue', startDeadline: '10m',
+    catchUp: { policy: 'all', window: '6h', max: 5 }, retry: { max: 3, backoff: '10s', exitCodes: [75] }, placement: { selector: 'zone=attic,disk!=slow' }, priority: 9, slots: 2,
+    params: { DAY: { default: 'today', description: '哪一天', pattern: '[a-z]+' } },
+  });
+  await server.api('POST', '/jobs/night-shift/pause', { note: 'the attic is being painted', until: new Date(Date.now() + 3_600_000).toISOString() });
+  const waiting = await server.api('POST', '/jobs/night-shift/run', { params: { DAY: 'monday' } });
+  await server.api('POST', '/jobs', { name: 'flaky', command: 'exit 75', retry: { max: 1, backoff: '100ms' } });
+  const flaky = await server.api('POST', '/jobs/flaky/run', {});
+  await until('both attempts have failed', async () => (await server.api('GET', `/runs?fire=${flaky.fire}&status=failed`)).items.length === 2);
+  const [worker] = (await server.api('GET', '/workers')).items;
+  await server.api('PATCH', `/workers/${worker.id}`, { labels: { zone: 'cellar', disk: 'slow', arch: 'x86-64' }, slots: 64 });
   const runs = await until('both jobs have run', async () => {
     const { items } = await server.api('GET', '/runs?status=failed&limit=10');
     return items.length >= 2 && items;
@@ -40,6 +52,8 @@ before(async () => {
   const run = runs.find((r) => r.job !== 'nightly-report');
   screens = {
     jobs: '/jobs', job: '/jobs/nightly-report', 'job-edit': '/jobs/nightly-report/edit', 'job-new': '/new/job', runs: '/runs', run: `/runs/${run.id}`,
+    'job-paused': '/jobs/night-shift', 'job-paused-edit': '/jobs/night-shift/edit', 'run-waiting': `/runs/${waiting.run}`, 'run-attempts': `/runs/${flaky.run}`,
+    ledger: '/ledger', 'ledger-around': '/ledger?range=around', 'ledger-custom': '/ledger?range=custom&job=nobody',
     workers: '/workers', nothing: '/nowhere',
   };
   browser = await launch();

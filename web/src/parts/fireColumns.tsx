@@ -18,7 +18,7 @@ export function fireColumns(t: TFunction, language: string, withJob: boolean): C
         {fire.reason && <div className="small narrowOnly"><Why reason={fire.reason} /></div>}
       </>
     )),
-    column<Fire>('cause', t('runs.cause'), (fire) => t(`cause.${fire.cause}`), false),
+    column<Fire>('cause', t('runs.cause'), (fire) => <span className="nowrap">{t(`cause.${fire.cause}`)}</span>, false),
     column<Fire>('reason', t('run.reason'), (fire) => (fire.reason ? <Why reason={fire.reason} /> : <span className="dim">{t('common.none')}</span>), false),
     column<Fire>('attempts', t('ledger.attempts'), (fire) => <Attempts t={t} language={language} fire={fire} />, false),
   ];

@@ -10,7 +10,7 @@ const t = translator.getFixedT('zh');
 
 it('takes the server’s words in English, with times as the viewer has them', () => {
   const until = '2026-12-01T10:00:00Z';
-  expect(reasonText(t, 'en', { code: 'backoff', data: { until }, text: `it is tried again at ${until}` })).toBe(`it is tried again at ${formatTime(until, 'en')}`);
+  expect(reasonText(t, 'en', { code: 'backoff', data: { until }, text: `it is tried again at ${until}` })).toBe(`It is tried again at ${formatTime(until, 'en')}`);
   expect(reasonText(t, 'zh', { code: 'backoff', data: { until }, text: '' })).toBe(`将于 ${formatTime(until, 'zh')} 重试`);
 });
 
@@ -20,4 +20,4 @@ it('translates by code, with what is in the data', () => {
   expect(reasonText(t, 'zh', { code: 'no_slot', data: { slots: '4', used: '4', takes: '1' }, text: '' }, 'verdicts')).toBe('4 个槽位已用 4 个，而一次运行需要 1 个');
 });
 
-it('shows what it does not know as it came', () => expect(reasonText(t, 'zh', { code: 'later', text: 'something new' })).toBe('something new'));
+it('shows what it does not know as it came', () => expect(reasonText(t, 'zh', { code: 'later', text: 'something new' })).toBe('Something new'));

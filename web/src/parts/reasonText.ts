@@ -13,7 +13,8 @@ export function reasonText(t: TFunction, language: string, reason: Reason, of: '
   const data = reason.data ?? {};
   const times = Object.values(data).filter((value) => timePattern.test(value));
   const localised = Object.fromEntries(Object.entries(data).map(([key, value]) => [key, timePattern.test(value) ? formatTime(value, language) : value]));
-  const own = times.reduce((text, time) => text.replaceAll(time, formatTime(time, language)), reason.text);
+  const said = times.reduce((text, time) => text.replaceAll(time, formatTime(time, language)), reason.text);
+  const own = said.charAt(0).toUpperCase() + said.slice(1);
   if (language === 'en') return own;
   const text = serverText(t, `${of}.${reason.code}`, localised);
   if (text === undefined) return own;

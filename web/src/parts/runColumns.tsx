@@ -27,8 +27,8 @@ export function runColumns(t: TFunction, language: string, withJob: boolean): Co
     )),
     column<Run>('cause', t('runs.cause'), (run) => (
       <>
-        {t(`cause.${run.cause}`)}
-        {run.attempt > 1 && <div className="small dim">{t('run.attemptNumber', { n: run.attempt })}</div>}
+        <span className="nowrap">{t(`cause.${run.cause}`)}</span>
+        {run.attempt > 1 && <div className="small dim nowrap">{t('run.attemptNumber', { n: run.attempt })}</div>}
       </>
     ), false),
     column<Run>('delay', t('runs.delay'), (run) => seconds(secondsBetween(run.plannedAt, run.startedAt)), false),

@@ -25,7 +25,7 @@ export function RunFacts({ run }: { run: Run }) {
     <Panel title={t('common.about')}>
       <Facts
         entries={[
-          [t('run.reason'), run.reason && <Why reason={run.reason} />],
+          [t('run.reason'), run.status !== 'waiting' && run.reason && <Why reason={run.reason} />],
           [t('run.exitCode'), run.exitCode !== undefined && <strong>{run.exitCode}</strong>],
           [t('run.signal'), run.signal],
           [t('run.duration'), duration !== undefined && formatSeconds(duration)],

@@ -1,0 +1,264 @@
+// What an operator does at night: pauses, runs with parameters, reads the ledger, drains a worker.
+
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { assertAccessible, launch, open, shoot } from './browser.mjs';
+import { Server, until } from './server.mjs';
+
+let server;
+let browser;
+let session;
+
+before(async () => {
+  server = await Server.create();
+  await server.start();
+  browser = await launch();
+  const { context, page } = await open(browser, server);
+  await page.goto(server.loginLink);
+  await page.getByRole('navigation').first().waitFor();
+  session = await context.storageState();
+  await context.close();
+});
+
+after(async () => {
+  await browser?.close();
+  await server?.remove();
+});
+
+async function visit(path) {
+  const tab = await open(browser, server, { storageState: session });
+  await tab.page.goto(server.url + path);
+  return tab;
+}
+
+async function leave({ context, wrongs }) {
+  await context.close();
+  assert.deepEqual(wrongs, []);
+}
+
+/** The API's answer once it is as wanted. */
+function eventually(what, path, wanted) {
+  return until(what, async () => {
+    const answer = await server.api('GET', path);
+    return wanted(answer) ? answer : undefined;
+  });
+}
+
+const ran = (job) => eventually(`${job} has run`, `/jobs/${job}/fires?status=succeeded&limit=1`, ({ items }) => items.length > 0);
+
+test('a job is paused with a note, and resumed; the ledger says what was skipped', async () => {
+  await server.api('POST', '/jobs', { name: 'ticker', title: 'Ticks', cronExpr: '* * * * * * *', timezone: 'UTC', command: 'true' });
+  await ran('ticker');
+  const tab = await visit('/jobs/ticker');
+  const { page } = tab;
+  await page.getByRole('button', { name: 'Pause', exact: true }).click();
+  const dialog = page.getByRole('dialog', { name: 'Pause ticker?' });
+  await dialog.getByText('written down as skipped').waitFor();
+  await dialog.getByRole('button', { name: 'Pause the job' }).click();
+  await dialog.getByText('Must not be empty').waitFor();
+  await dialog.getByLabel('Why').fill('moving house 搬家');
+  await assertAccessible(page, 'pause');
+  await shoot(page, 'pause');
+  await dialog.getByRole('button', { name: 'Pause the job' }).click();
+  await page.locator('h1 [data-state=paused]').waitFor();
+  await page.getByRole('alert').getByText('moving house 搬家').waitFor();
+  await page.getByText('No fire while it is paused.').waitFor();
+  await eventually('fires wait for the end of the pause', '/jobs/ticker/fires?status=waiting', ({ items }) => items[0]?.reason?.code === 'paused' && items[0]?.gap?.count > 1);
+  await page.locator('[data-status=waiting]').first().waitFor();
+  await assertAccessible(page, 'paused job');
+  await shoot(page, 'job-paused');
+
+  await page.getByRole('link', { name: 'Jobs', exact: true }).click();
+  const badge = page.locator('[data-row=ticker] [data-state=paused]');
+  assert.equal(await badge.getAttribute('title'), 'moving house 搬家');
+  await page.getByRole('button', { name: 'Actions for ticker' }).click();
+  await page.getByRole('menuitem', { name: 'Resume' }).click();
+  await page.getByRole('dialog', { name: 'Resume ticker?' }).getByRole('button', { name: 'Resume' }).click();
+  await badge.waitFor({ state: 'detached' });
+  await page.goto(`${server.url}/ledger?job=ticker&status=skipped`);
+  const row = page.getByRole('row').filter({ hasText: 'moving house 搬家' });
+  await row.locator('[data-status=skipped]').waitFor();
+  assert.match(await row.innerText(), /The job was paused: moving house 搬家/);
+  assert.match(await row.innerText(), /fires since/);
+  await shoot(page, 'ledger-skipped');
+  await leave(tab);
+});
+
+test('a job is run with a parameter, and only with one that it takes', async () => {
+  await server.api('POST', '/jobs', { name: 'greet', command: 'echo "hello $WHOM"', params: { WHOM: { default: 'world', description: 'Who is greeted', pattern: '[a-z]+' } } });
+  const tab = await visit('/jobs/greet');
+  const { page } = tab;
+  await page.getByRole('button', { name: 'Run now…' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Run greet now' });
+  const field = dialog.getByLabel('WHOM');
+  assert.equal(await field.inputValue(), 'world');
+  await dialog.getByText('Who is greeted').waitFor();
+  await field.fill('<b>');
+  await dialog.getByRole('button', { name: 'Run now' }).click();
+  await dialog.getByText('Must match [a-z]+').waitFor();
+  assert.equal(await field.getAttribute('aria-invalid'), 'true');
+  await assertAccessible(page, 'run dialog');
+  await shoot(page, 'run-dialog');
+  await field.fill('moon');
+  await dialog.getByLabel('Note').fill('full tonight');
+  await dialog.getByRole('button', { name: 'Run now' }).click();
+  await page.getByRole('link', { name: 'Open the run', exact: true }).click();
+  await page.getByRole('log').getByText('hello moon').waitFor();
+  await page.getByText('WHOM=moon').waitFor();
+  await page.getByText('full tonight').waitFor();
+  await page.getByRole('button', { name: 'Run now…' }).click();
+  assert.equal(await page.getByLabel('WHOM').inputValue(), 'moon', 'once more begins with what this run was given');
+  await shoot(page, 'run-with-params');
+  await leave(tab);
+});
+
+test('the attempts of a fire are told apart, and lead to each other', async () => {
+  await server.api('POST', '/jobs', { name: 'flaky', command: 'exit 75', retry: { max: 1, backoff: '100ms' } });
+  await server.api('POST', '/jobs/flaky/run', {});
+  await eventually('the second attempt has failed', '/runs?job=flaky&status=failed', ({ items }) => items.some((run) => run.attempt === 2));
+  const tab = await visit('/jobs/flaky');
+  const { page } = tab;
+  await page.getByText('A failed run is tried again once').waitFor();
+  await page.getByRole('link', { name: /^Attempt 1 of flaky/ }).click();
+  const attempts = page.locator('[data-attempts]');
+  await attempts.getByRole('link', { name: 'Attempt 2' }).click();
+  await attempts.getByRole('link', { name: 'Attempt 2' }).and(page.locator('[aria-current=page]')).waitFor();
+  await page.getByText('Exit code 75').first().waitFor();
+  await assertAccessible(page, 'attempts');
+  await shoot(page, 'run-attempts');
+  await leave(tab);
+});
+
+test('the ledger holds what was and what is to come, and is filtered', async () => {
+  await server.api('POST', '/jobs', { name: 'later', cronExpr: '*/10 * * * *', timezone: 'UTC', command: 'true' });
+  const tab = await visit('/runs');
+  const { page } = tab;
+  await page.getByRole('link', { name: 'Ledger' }).click();
+  await page.getByRole('heading', { name: 'Ledger', exact: true }).waitFor();
+  await page.getByRole('table').locator('[data-status=succeeded]').first().waitFor();
+  assert.equal(await page.locator('[data-status=planned]').count(), 0);
+  await assertAccessible(page, 'ledger');
+  await page.getByRole('textbox', { name: 'Job name' }).or(page.getByRole('combobox', { name: 'Job name' })).fill('later');
+  await page.getByLabel('Time', { exact: true }).selectOption({ label: 'An hour back and ahead' });
+  await page.locator('[data-status=planned]').first().waitFor();
+  await shoot(page, 'ledger-planned');
+  await page.getByLabel('Status').selectOption('missed');
+  await page.getByText('No fire matches this filter').waitFor();
+  await page.getByRole('button', { name: 'Show the whole ledger' }).click();
+  await page.getByLabel('Status').selectOption('planned');
+  await page.locator('[data-status=planned]').first().waitFor();
+  assert.equal(await page.getByLabel('Time', { exact: true }).inputValue(), 'nextDay', 'what is planned lies ahead');
+  await page.getByLabel('Status').selectOption('');
+  await page.getByLabel('Time', { exact: true }).selectOption('custom');
+  await page.getByLabel('From').fill('2020-01-01T00:00');
+  await page.getByLabel('Until', { exact: true }).fill('2020-01-02T00:00');
+  await page.getByText('No fire matches this filter').waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByRole('button', { name: 'Show the whole ledger' }).click();
+  await page.getByRole('table').locator('[data-status=skipped]').first().waitFor();
+  await page.getByLabel('Time', { exact: true }).selectOption({ label: 'Next 7 days' });
+  const farthest = await page.getByRole('table').locator('[data-status=planned]').first().waitFor().then(() => page.locator('tbody tr').first().getAttribute('data-row'));
+  await page.getByRole('button', { name: 'Next' }).click();
+  await page.getByText('Page 2').waitFor();
+  await page.locator(`[data-row="${farthest}"]`).waitFor({ state: 'detached' });
+  await leave(tab);
+});
+
+test('a worker is drained and takes runs again; the job’s page says who would run it', async () => {
+  const [worker] = (await server.api('GET', '/workers')).items;
+  await server.api('POST', '/jobs', { name: 'picky', command: 'echo here', placement: { selector: 'zone=attic' }, startDeadline: '1h' });
+  const job = await visit('/jobs/greet');
+  const placement = job.page.locator('[data-placement]');
+  await placement.getByText('runs it', { exact: true }).waitFor();
+  await placement.getByText(worker.name, { exact: true }).waitFor();
+  await shoot(job.page, 'job-placement');
+
+  const tab = await visit('/workers');
+  const { page } = tab;
+  const actions = page.getByRole('button', { name: `Actions for ${worker.name}` });
+  await actions.click();
+  await page.getByRole('menuitem', { name: 'Drain' }).click();
+  const dialog = page.getByRole('dialog', { name: `Drain ${worker.name}?` });
+  await dialog.getByText('takes no new ones').waitFor();
+  await dialog.getByLabel('Note').fill('new disks');
+  await assertAccessible(page, 'drain');
+  await shoot(page, 'worker-drain');
+  await dialog.getByRole('button', { name: 'Drain' }).click();
+  await page.locator('[data-draining]').getByText('Draining').waitFor();
+  await page.getByText('new disks').waitFor();
+  await assertAccessible(page, 'drained worker');
+  await shoot(page, 'worker-drained');
+  await placement.getByText('it is draining').waitFor();
+  await shoot(job.page, 'job-placement-nobody');
+
+  await server.api('POST', '/jobs/greet/run', {});
+  await job.page.locator('[data-status=waiting]').first().click();
+  await job.page.getByText('nobody may run it').first().waitFor();
+  await shoot(job.page, 'run-waiting');
+
+  await actions.click();
+  await page.getByRole('menuitem', { name: 'Take runs again' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Take runs again' }).click();
+  await page.getByText('Ready').waitFor();
+  await job.page.locator('h1 [data-status=succeeded]').waitFor();
+
+  await job.page.goto(`${server.url}/jobs/picky`);
+  await placement.getByText('its labels do not match').waitFor();
+  await actions.click();
+  await page.getByRole('menuitem', { name: 'Labels, slots, weight…' }).click();
+  const settings = page.getByRole('dialog', { name: `Settings of ${worker.name}` });
+  await settings.getByLabel('Slots').fill('many');
+  await settings.getByText('This must be a whole number.').waitFor();
+  await settings.getByLabel('Slots').fill('12');
+  await settings.getByLabel('The labels that it was started with').click();
+  await settings.getByRole('button', { name: 'Add a label' }).click();
+  await settings.getByLabel(/^Name of label/).last().fill('zone');
+  await settings.getByLabel(/^Value of label/).last().fill('attic');
+  await assertAccessible(page, 'worker settings');
+  await shoot(page, 'worker-settings');
+  await settings.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('zone=attic').locator('visible=true').waitFor();
+  await page.getByText('/ 12').waitFor();
+  await placement.getByText('runs it', { exact: true }).waitFor();
+  await leave(job);
+  await leave(tab);
+});
+
+test('policies are written in the editor, and read as sentences', async () => {
+  const tab = await visit('/new/job');
+  const { page } = tab;
+  await page.getByRole('textbox', { name: 'Name', exact: true }).fill('careful');
+  await page.getByLabel('Cron line').fill('0 3 * * *');
+  await page.getByRole('textbox', { name: 'Command', exact: true }).fill('true');
+  await page.getByLabel('While the last run goes on').selectOption('queue');
+  await page.getByLabel('May start late by').fill('10m');
+  await page.getByLabel('Fires that are too late').selectOption('all');
+  await page.getByLabel('And at most').fill('three');
+  await page.getByText('This must be a whole number.').waitFor();
+  await page.getByLabel('And at most').fill('3');
+  await page.getByLabel('How often a failed run is tried again').fill('2');
+  await page.getByLabel('Only for exit codes').fill('75, 111');
+  await page.getByLabel('Only workers with these labels').fill('zone in a');
+  await page.getByLabel('Priority').fill('9');
+  await page.getByRole('button', { name: 'Add a parameter' }).click();
+  await page.getByRole('group', { name: 'Parameter 1' }).getByLabel('Variable').fill('PATH');
+  await page.getByRole('button', { name: 'Create the job' }).click();
+  await page.getByText('PATH: Cannot be a parameter').waitFor();
+  await page.getByLabel('Only workers with these labels').and(page.locator('[aria-invalid=true]')).waitFor();
+  await assertAccessible(page, 'editor policies');
+  await shoot(page, 'editor-policies');
+  await page.getByLabel('Only workers with these labels').fill('zone!=cellar');
+  await page.getByRole('group', { name: 'Parameter 1' }).getByLabel('Variable').fill('DAY');
+  await page.getByRole('group', { name: 'Parameter 1' }).getByLabel('Default value').fill('today');
+  await page.getByRole('button', { name: 'Create the job' }).click();
+  await page.getByText('A failed run is tried again up to 2 times').waitFor();
+  await page.getByText('Only on workers whose labels match zone!=cellar.').waitFor();
+  await page.getByText('priority 9').waitFor();
+  const { meta: _, ...job } = await server.api('GET', '/jobs/careful');
+  assert.deepEqual(job, {
+    name: 'careful', cronExpr: '0 3 * * *', timezone: 'UTC', command: 'true', overlap: 'queue', startDeadline: '10m', catchUp: { policy: 'all', max: 3 },
+    retry: { max: 2, exitCodes: [75, 111] }, placement: { selector: 'zone!=cellar' }, priority: 9, params: { DAY: { default: 'today' } },
+  });
+  await shoot(page, 'job-policies');
+  await leave(tab);
+});
