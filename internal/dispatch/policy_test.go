@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"reflect"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -98,15 +99,17 @@ func TestCaughtUpFiresWaitForEachOther(t *testing.T) {
 		f.Schedule = r.once(f.At)
 		time.Sleep(common.DefaultStartDeadline + time.Minute)
 		f.Since = time.Now()
-		busy := true
+		var free atomic.Bool
 		r.claimer.answer = func(c *common.Claim) common.ClaimResult {
-			if busy {
+			if !free.Load() {
 				return common.ClaimResult{Verdict: common.Blocked}
 			}
 			return claimed(c)
 		}
-		r.claimer.found = func(l common.Look) common.Looked { return common.Looked{Cursor: f.Cursor, Busy: busy && l.Runs} }
-		time.AfterFunc(time.Minute-time.Millisecond, func() { busy = false })
+		r.claimer.found = func(l common.Look) common.Looked {
+			return common.Looked{Cursor: f.Cursor, Busy: !free.Load() && l.Runs}
+		}
+		time.AfterFunc(time.Minute-time.Millisecond, func() { free.Store(true) })
 		began := time.Now()
 		s := r.drive(f, time.Hour)
 		if took := time.Since(began).Round(time.Second); took != time.Minute || s.Run == "" {

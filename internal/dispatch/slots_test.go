@@ -98,15 +98,20 @@ func TestSlotThatComesLate(t *testing.T) {
 		t.Run(fmt.Sprint("taken ", taken), func(t *testing.T) {
 			bubble(t, nil, func(r *rig) {
 				r.slots.Store(1)
+				r.others(1)
+				job := r.rankedJob(0)
+				r.cluster.alive(member("w"))
 				r.long("long")
-				f := r.fire("a")
+				r.hand(r.fire("long"))
+				r.others(1)
+				f := r.fire(job)
 				if taken {
 					r.claimer.found = func(common.Look) common.Looked { return common.Looked{Cursor: f.At} }
 				}
-				r.hand(r.fire("long"), f)
+				r.hand(f)
 				time.Sleep(fresh + time.Second)
 				r.release("long")
-				want := []string{"long", "a"}
+				want := []string{"long", job}
 				if taken {
 					want = want[:1]
 				}
@@ -171,9 +176,11 @@ func TestDrainedWhileWaitingForASlot(t *testing.T) {
 	bubble(t, nil, func(r *rig) {
 		r.slots.Store(1)
 		r.long("long")
-		r.hand(r.fire("long"), r.fire("a"))
+		r.hand(r.fire("long"))
+		r.others(1)
+		r.hand(r.fire(r.rankedJob(0)))
 		time.Sleep(3 * time.Second)
-		r.cluster.alive(member("w", func(m *common.Member) { m.Settings.Drain = true }), member("other"))
+		r.cluster.alive(member("w", func(m *common.Member) { m.Settings.Drain = true }), member("other-0"))
 		r.release("long")
 		if s := r.settled(); len(s) != 2 || s[1].RetryAt.IsZero() || !s[1].Cursor.IsZero() || len(r.claimer.claims()) != 1 {
 			r.Fatalf("settled: %+v", s)

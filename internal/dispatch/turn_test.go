@@ -3,6 +3,7 @@ package dispatch
 import (
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -156,25 +157,52 @@ func TestLooksThatTellNothing(t *testing.T) {
 	}
 }
 
-// When the first in rank goes, the next one has its place.
+// When the first in rank goes, the next one has its place. One that is alone then need not look.
 func TestTheFirstInRankGoes(t *testing.T) {
 	for _, c := range []struct {
 		after time.Duration
+		left  int // others
 		looks int
-	}{{fresh / 2, 0}, {fresh + fresh/2, 1}} {
+	}{{fresh / 2, 1, 0}, {fresh + fresh/2, 1, 1}, {fresh + fresh/2, 0, 0}} {
 		bubble(t, nil, func(r *rig) {
-			r.others(1)
-			f := r.fire(r.rankedJob(1))
+			left := []common.Member{member("w"), member("other")}[:1+c.left]
+			r.cluster.alive(append(left, member("first"))...)
+			f := r.fire(r.jobWhere(func(job string, all []placement.Candidate) bool {
+				wish := placement.Wish{Job: job, Strategy: common.StrategyHash}
+				mine, _ := placement.Rank(&wish, all, "w")
+				firsts, _ := placement.Rank(&wish, all, "first")
+				return firsts == 0 && mine == 1
+			}))
 			began := time.Now()
 			r.hand(f)
 			if s := r.settled()[0]; !s.RetryAt.Equal(began.Add(stagger)) || len(r.claimer.claims()) != 0 {
 				r.Fatalf("settled as %+v", s)
 			}
 			time.Sleep(c.after)
-			r.others(0)
+			r.cluster.alive(left...)
 			r.hand(f) // the loop is roused
 			if n := len(r.claimer.claims()); n != 1 || r.claimer.looked() != c.looks {
-				r.Fatalf("%v later: %d claims after %d looks", c.after, n, r.claimer.looked())
+				r.Fatalf("%v later, with %d others: %d claims after %d looks", c.after, c.left, n, r.claimer.looked())
+			}
+		})
+	}
+}
+
+// Turns count from when a fire was due, so that the fires of a worker that died come at
+// once; those found long after count from then, since everybody has found them just now.
+func TestTurnsCountFromWhenItWasDue(t *testing.T) {
+	for late, wait := range map[time.Duration]time.Duration{0: stagger, stagger - 1: 1, stagger: 0, foundLate: 0, foundLate + 1: stagger, time.Minute: stagger} {
+		bubble(t, nil, func(r *rig) {
+			r.others(1)
+			f := r.fire(r.rankedJob(1))
+			time.Sleep(late)
+			f.Since = time.Now()
+			began := time.Now()
+			if s := r.drive(f, time.Minute); s.Run == "" {
+				r.Fatalf("settled as %+v", s)
+			}
+			if took := time.Since(began); took != wait || r.claimer.looked() != 1 {
+				r.Fatalf("found %v late: claimed after %v, want %v", late, took, wait)
 			}
 		})
 	}
@@ -369,10 +397,12 @@ func TestFiresFoundLateAreLeftForCatchUp(t *testing.T) {
 			r.claimer.set(func(c *fakeClaimer) {
 				c.found = func(common.Look) common.Looked { return common.Looked{Err: errors.New("away")} }
 			})
-			b := r.fire("b")
+			r.others(1)
+			b := r.fire(r.rankedJob(0))
 			b.Since = b.Since.Add(-time.Minute)
 			b.Due = b.Since
 			r.hand(b)
+			r.others(0)
 			r.claimer.set(func(c *fakeClaimer) { c.found, c.looks = nil, nil })
 		}, 0},
 		{"found late, and not to be caught up", []func(*common.Terms){func(t *common.Terms) { t.CatchUp = common.CatchUpNone }},
@@ -462,9 +492,9 @@ func TestAvoid(t *testing.T) {
 // A trigger that a run blocks is looked at until the run has gone, and not claimed again meanwhile.
 func TestBlockedTrigger(t *testing.T) {
 	bubble(t, nil, func(r *rig) {
-		busy := true
+		var free atomic.Bool
 		r.claimer.answer = func(c *common.Claim) common.ClaimResult {
-			if busy {
+			if !free.Load() {
 				return common.ClaimResult{Verdict: common.Blocked}
 			}
 			return claimed(c)
@@ -473,10 +503,10 @@ func TestBlockedTrigger(t *testing.T) {
 			if !l.Runs || l.Trigger != "t" || l.Revision != 7 {
 				r.Errorf("looked at %+v", l)
 			}
-			return common.Looked{Busy: busy}
+			return common.Looked{Busy: !free.Load()}
 		}
 		f := r.shot("a", "t")
-		time.AfterFunc(30*time.Second-time.Millisecond, func() { busy = false })
+		time.AfterFunc(30*time.Second-time.Millisecond, func() { free.Store(true) })
 		began := time.Now()
 		s := r.drive(f, time.Hour)
 		if took := time.Since(began).Round(time.Second); took != 30*time.Second || s.Run == "" {
