@@ -177,8 +177,15 @@ func (d *Dispatcher) prepare(life context.Context, batch []item) ([]scheduler.Fi
 	claims := make([]common.Claim, 0, len(batch))
 	now := d.cfg.Now()
 	for i := range batch {
-		if now.Sub(batch[i].asOf) > fresh {
+		if d.turns.needsLook(&batch[i], now) {
 			d.looks.put(batch[i])
+			continue
+		}
+		if now.Sub(batch[i].asOf) > fresh { // is it still our turn?
+			untaken := common.Looked{Cursor: batch[i].fire.Cursor}
+			if settled, open := d.looked(&batch[i], &untaken, now); !open {
+				d.answer(life, settled)
+			}
 			continue
 		}
 		claim, ok, err := d.newClaim(&batch[i], now)

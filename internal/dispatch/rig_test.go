@@ -350,7 +350,8 @@ func bubble(t *testing.T, set func(*Config), story func(r *rig)) {
 			finisher: &fakeFinisher{}, runner: &fakeRunner{long: map[string]chan struct{}{}}, metrics: &fakeMetrics{outcomes: map[common.Status]int{}},
 			cluster: &fakeCluster{}, done: make(chan struct{}), timeline: minutely}
 		r.slots.Store(100)
-		r.cluster.alive(member("w"))
+		// Another one, which takes nothing, so that there is somebody to look after.
+		r.cluster.alive(member("w"), member("ill", func(m *common.Member) { m.Trouble = "ill" }))
 		cfg := Config{Plan: r.plan, Claimer: r.claimer, Finisher: r.finisher, Runner: r.runner, Cluster: r.cluster,
 			Causes:  Causes{Killed: func(k common.Kill) error { return killed{k.By} }, Stopping: errStopping},
 			Written: r.note, Unsure: func() { r.unsure.Add(1) },

@@ -98,7 +98,7 @@ func (t *turns) of(f *scheduler.Fire, now time.Time) turn {
 		if now.Before(at) {
 			return turn{at: at}
 		}
-		return turn{act: claim, look: rank > 0 || now.Sub(base) > fresh}
+		return turn{act: claim, look: rank > 0 || t.stale(f, base, now)}
 	}
 	if f.Trigger != nil { // it waits for as long as it takes
 		return turn{at: now.Add(noTurn)}
@@ -117,6 +117,20 @@ func (t *turns) of(f *scheduler.Fire, now time.Time) turn {
 		reason = late
 	}
 	return turn{act: expire, look: true, inTime: inTime, reason: reason}
+}
+
+// stale tells whether what was known of a fire as of a time is no longer to be relied on.
+// A worker that is alone needs no look to learn that nobody else took a fire of the plan;
+// for a trigger, or a fire that is caught up, it also shows whether a run stands in the way.
+func (t *turns) stale(f *scheduler.Fire, asOf, now time.Time) bool {
+	return now.Sub(asOf) > fresh && (len(t.candidates) > 1 || f.Trigger != nil || f.Terms.CatchUp == common.CatchUpAll)
+}
+
+// needsLook tells the same of a fire that waited for a slot.
+func (t *turns) needsLook(i *item, now time.Time) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.stale(&i.fire, i.asOf, now)
 }
 
 // foundLate is how late a fire must have been found to be due for the turns to count from
