@@ -17,6 +17,7 @@ type Claimer struct {
 	session *Session
 	outbox  string // of this worker
 	trouble func(error)
+	jobs    definitions
 }
 
 // NewClaimer makes a claimer that locks under the session and writes to the worker's
@@ -57,6 +58,8 @@ type attempt struct {
 	claim    *common.Claim
 	result   *common.ClaimResult
 	standing *standing
+	job      definition
+	known    bool // the job's definition is, and was not asked for
 }
 
 func (c *Claimer) claim(ctx context.Context, open []*attempt) {
@@ -104,7 +107,8 @@ func leaseGone(answers []answer) int {
 
 // op is the claim's nested transaction.
 func (c *Claimer) op(a *attempt, lease clientv3.LeaseID) (nestedTxn, error) {
-	b := &builder{claim: a.claim, outbox: c.outbox, lease: lease}
+	a.job, a.known = c.jobs.get(a.claim)
+	b := &builder{claim: a.claim, outbox: c.outbox, lease: lease, known: a.known}
 	claim, job := a.claim, a.claim.Job
 	state := []clientv3.Op{clientv3.OpGet(common.JobKey(job)), clientv3.OpGet(common.CursorKey(job))}
 	if claim.Record.Run != "" {
@@ -125,6 +129,7 @@ type builder struct {
 	claim  *common.Claim
 	outbox string
 	lease  clientv3.LeaseID
+	known  bool
 	size   int
 	err    error
 }
@@ -167,14 +172,16 @@ func (b *builder) alone(run, otherwise []clientv3.Op) []clientv3.Op {
 	return []clientv3.Op{clientv3.OpTxn(none, run, otherwise)}
 }
 
-// start puts lock and record, and reads the job under which the run goes on.
+// start puts lock and record, and reads the job under which the run goes on, unless it is known.
 func (b *builder) start() []clientv3.Op {
 	r := &b.claim.Record
-	return []clientv3.Op{
-		clientv3.OpGet(common.JobKey(b.claim.Job)),
-		clientv3.OpPut(common.LockKey(b.claim.Job, r.Run), b.encode(&r.Owner), clientv3.WithLease(b.lease)),
-		clientv3.OpPut(common.RecordKey(b.claim.Job, r.Run), b.encode(r)),
+	ops := make([]clientv3.Op, 0, 5)
+	if !b.known {
+		ops = append(ops, clientv3.OpGet(common.JobKey(b.claim.Job)))
 	}
+	return append(ops,
+		clientv3.OpPut(common.LockKey(b.claim.Job, r.Run), b.encode(&r.Owner), clientv3.WithLease(b.lease)),
+		clientv3.OpPut(common.RecordKey(b.claim.Job, r.Run), b.encode(r)))
 }
 
 // pass moves the cursor and accounts for what it passes. A trigger leaves it alone.

@@ -22,11 +22,11 @@ func (c *Claimer) read(ctx context.Context, a *attempt, answer answer) common.Cl
 	case claim.Record.Run == "":
 		return common.ClaimResult{Verdict: common.Passed, Written: written(claim.Gap)}
 	case claim.Trigger == nil && !claim.Record.Policy.Overlap.Forbids():
-		return started(claim, answer.revision, first(answer.responses[0]))
+		return c.started(a, answer.revision, answer.responses)
 	}
 	alone := answer.responses[0].GetResponseTxn()
 	if alone.Succeeded {
-		return started(claim, answer.revision, first(alone.Responses[0]))
+		return c.started(a, answer.revision, alone.Responses)
 	}
 	if claim.Trigger != nil || claim.Patient {
 		return common.ClaimResult{Verdict: common.Blocked}
@@ -67,7 +67,16 @@ func written(runs ...*common.Run) (list []common.Run) {
 	return list
 }
 
-func started(claim *common.Claim, fence int64, job *mvccpb.KeyValue) common.ClaimResult {
+// started gives a claim that was granted the definition of its job: the one that is
+// known, or the one that was read along with it.
+func (c *Claimer) started(a *attempt, fence int64, responses []*etcdserverpb.ResponseOp) common.ClaimResult {
+	if !a.known {
+		return c.startedWith(a.claim, fence, first(responses[0]))
+	}
+	return common.ClaimResult{Verdict: common.Claimed, Fence: fence, Job: a.job.stored, Created: a.job.created, Written: written(a.claim.Gap)}
+}
+
+func (c *Claimer) startedWith(claim *common.Claim, fence int64, job *mvccpb.KeyValue) common.ClaimResult {
 	if job == nil {
 		return common.ClaimResult{Err: fmt.Errorf("a claim of revision %d has no job", fence), Unsure: true}
 	}
@@ -75,6 +84,7 @@ func started(claim *common.Claim, fence int64, job *mvccpb.KeyValue) common.Clai
 	if err != nil {
 		return common.ClaimResult{Err: fmt.Errorf("decode job %s: %w", job.Key, err), Unsure: true}
 	}
+	c.jobs.put(claim.Job, definition{version: job.ModRevision, created: job.CreateRevision, stored: stored})
 	return common.ClaimResult{Verdict: common.Claimed, Fence: fence, Job: stored, Created: job.CreateRevision, Written: written(claim.Gap)}
 }
 
@@ -116,7 +126,7 @@ func (c *Claimer) startedBefore(ctx context.Context, claim *common.Claim, fence 
 			job = resp.Kvs[0]
 		}
 	}
-	return started(claim, fence, job)
+	return c.startedWith(claim, fence, job)
 }
 
 func jobState(job, cursor *mvccpb.KeyValue) (common.JobState, error) {

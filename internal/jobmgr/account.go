@@ -28,6 +28,9 @@ func pausedReason(job *common.Job) common.Reason {
 	return r
 }
 
+// lastPaused is the last instant of a pause: at its end the job fires again.
+func lastPaused(until time.Time) time.Time { return until.Add(-1) }
+
 // passOver accounts for the fires that saving the job in place of the old one lets
 // its cursor pass, and gives the cursor as it stands then. A pause passes what came
 // up to its end when it is over; a timetable that is changed begins now. Pausing
@@ -45,8 +48,8 @@ func (s *Store) passOver(old common.JobState, job *common.Job, now time.Time) (c
 	}
 	if old.Paused && (edited || !job.Paused) {
 		end := now
-		if old.PauseUntil != nil && old.PauseUntil.Before(now) {
-			end = *old.PauseUntil
+		if old.PauseUntil != nil && old.PauseUntil.Before(now) { // as a worker would have done
+			_, end = s.passed(&old, lastPaused(*old.PauseUntil))
 		}
 		pass(end, common.StatusSkipped, pausedReason(&old.Job))
 	}

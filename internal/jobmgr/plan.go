@@ -97,7 +97,7 @@ func (l *dueLook) at(job *entry, cursor time.Time, found *newest) {
 	if job.Paused {
 		end := l.now
 		if job.PauseUntil != nil && job.PauseUntil.Before(end) {
-			end = *job.PauseUntil
+			end = lastPaused(*job.PauseUntil)
 		}
 		l.stretch(job, cursor, end, new(waitsPaused(&job.Job)), found)
 		cursor = later(cursor, end)
@@ -209,7 +209,7 @@ func window(ctx context.Context, jobs []*entry, q *runlog.FireQuery, start, end 
 			if job.PauseUntil == nil {
 				continue
 			}
-			from = later(from, *job.PauseUntil)
+			from = later(from, lastPaused(*job.PauseUntil))
 		}
 		at, ok, failed := job.timetable.Upcoming(job.Cursor, from)
 		if failed != nil || !ok || !at.Before(end) {

@@ -68,14 +68,14 @@ func TestDue(t *testing.T) {
 	}{
 		"all": {runlog.FireQuery{}, []string{"many 12:03:30 waiting starting 210 since 12:00:00", "paused 12:03:00 waiting paused 3 since 12:00:00",
 			"over 12:03:00 waiting starting", "jitter 12:03:00 planned", "few 12:03:00 waiting starting",
-			"over 12:02:00 waiting paused 2 since 12:00:00", "nobody 12:02:00 waiting no_worker", "few 12:02:00 waiting starting", "one 12:01:00 waiting paused"}},
+			"over 12:02:00 waiting starting", "over 12:01:00 waiting paused", "nobody 12:02:00 waiting no_worker", "few 12:02:00 waiting starting", "one 12:01:00 waiting paused"}},
 		"of a group":        {runlog.FireQuery{Group: "ops"}, []string{"nobody 12:02:00 waiting no_worker"}},
 		"of a job":          {runlog.FireQuery{Job: "few"}, []string{"few 12:03:00 waiting starting", "few 12:02:00 waiting starting"}},
 		"of one that waits": {runlog.FireQuery{Job: "paused"}, []string{"paused 12:03:00 waiting paused 3 since 12:00:00"}},
 		"of a broken job":   {runlog.FireQuery{Job: "broken"}, nil},
 		"of no job":         {runlog.FireQuery{Job: "never"}, nil},
 		"of no plan":        {runlog.FireQuery{Job: "manual"}, nil},
-		"in a minute":       {runlog.FireQuery{From: noon.Add(time.Minute), To: noon.Add(2 * time.Minute)}, []string{"one 12:01:00 waiting paused"}},
+		"in a minute":       {runlog.FireQuery{From: noon.Add(time.Minute), To: noon.Add(2 * time.Minute)}, []string{"one 12:01:00 waiting paused", "over 12:01:00 waiting paused"}},
 		"of a status":       {runlog.FireQuery{Statuses: []common.Status{common.StatusPlanned}}, []string{"jitter 12:03:00 planned"}},
 	} {
 		t.Run(name, func(t *testing.T) {
