@@ -2,6 +2,7 @@ package registry
 
 import (
 	"fmt"
+	"sync"
 	"time"
 
 	"carillon/internal/clockguard"
@@ -14,6 +15,9 @@ const (
 	// may be as old as its lease and the interval at which it writes.
 	unheardCounts = 10 * time.Second
 	stale         = 30 * time.Second
+	// inTouch is how recently our own news must have come back to us for the others' to be
+	// known to come as well: we write every few seconds.
+	inTouch = 15 * time.Second
 )
 
 // Votes are the clocks of all workers and masters but self, against a wall clock.
@@ -54,6 +58,9 @@ type Guard struct {
 	self    string
 	wall    func() time.Time
 	others  func() []clockguard.Vote
+
+	mu     sync.Mutex
+	memory clockguard.Memory // guarded by mu
 }
 
 // NewGuard makes a guard of the clock of the worker or master of this id. others
@@ -66,11 +73,28 @@ func NewGuard(members *Members, self string, wall func() time.Time, others func(
 func (g *Guard) Judge() clockguard.Verdict { return g.judge(g.wall()) }
 
 func (g *Guard) judge(wall time.Time) clockguard.Verdict {
-	votes := g.members.Snapshot().Votes(g.self, wall, time.Now())
+	snapshot, now := g.members.Snapshot(), time.Now()
+	votes := snapshot.Votes(g.self, wall, now)
 	if g.others != nil {
 		votes = append(votes, g.others()...)
 	}
-	return clockguard.Judge(votes)
+	heard := snapshot.heard(g.self)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.memory.Judge(votes, wall, now, !heard.IsZero() && now.Sub(heard) < inTouch)
+}
+
+// heard is when news of a worker or master came in last.
+func (s *Snapshot) heard(id string) time.Time {
+	if m, found := s.Member(id); found {
+		return m.Heard
+	}
+	for i := range s.Masters {
+		if s.Masters[i].ID == id {
+			return s.Masters[i].Heard
+		}
+	}
+	return time.Time{}
 }
 
 // Now reads the wall clock for what may not be done too early: it is refused while

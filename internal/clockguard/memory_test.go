@@ -1,0 +1,60 @@
+package clockguard_test
+
+import (
+	"testing"
+	"time"
+
+	"carillon/internal/clockguard"
+)
+
+// A clock that is a day ahead is not taken for the cluster's when nobody is heard, until
+// it is known that there is nobody.
+func TestMemory(t *testing.T) {
+	const day = 24 * time.Hour
+	for _, others := range []int{1, 2, 4} {
+		var memory clockguard.Memory
+		mono := noon
+		judge := func(heard bool, inTouch bool, after time.Duration) clockguard.Verdict {
+			mono = mono.Add(after)
+			var votes []clockguard.Vote
+			for range others {
+				if heard {
+					votes = append(votes, clockguard.Vote{Who: "x", Ahead: -day})
+				}
+			}
+			return memory.Judge(votes, mono.Add(day), mono, inTouch)
+		}
+		wrong := func(what string, v clockguard.Verdict) {
+			t.Helper()
+			if v.Skew != day || v.Stop != (others > 1) {
+				t.Errorf("%d others, %s: %+v", others, what, v)
+			}
+		}
+		if v := judge(false, true, 0); v.Skew != 0 || v.Stop {
+			t.Errorf("before anybody was heard: %+v", v)
+		}
+		wrong("heard", judge(true, true, time.Second))
+		wrong("cut off", judge(false, false, time.Hour))
+		wrong("back, and nobody heard yet", judge(false, true, time.Second))
+		wrong("cut off again", judge(false, false, clockguard.MaxAge))
+		wrong("back again", judge(false, true, time.Second))
+		wrong("and waiting", judge(false, true, clockguard.MaxAge))
+		if v := judge(false, true, time.Second); v.Skew != 0 || v.Stop {
+			t.Errorf("alone for certain: %+v", v)
+		}
+		wrong("the others are back", judge(true, true, time.Second))
+	}
+}
+
+// Who sets its clock right while it is cut off is told so.
+func TestMemoryGoesOnWithTime(t *testing.T) {
+	var memory clockguard.Memory
+	votes := []clockguard.Vote{{Who: "x", Ahead: -time.Hour}, {Who: "y", Ahead: -time.Hour}}
+	if v := memory.Judge(votes, noon.Add(time.Hour), noon, true); !v.Stop {
+		t.Fatalf("%+v", v)
+	}
+	later := noon.Add(10 * time.Minute)
+	if v := memory.Judge(nil, later, later, false); v.Stop || v.Skew != 0 {
+		t.Fatalf("set right: %+v", v)
+	}
+}
