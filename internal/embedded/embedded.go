@@ -72,8 +72,9 @@ func config(dir, sockets string) *embed.Config {
 	cfg.AutoCompactionMode = embed.CompactorModePeriodic
 	// Each run leaves eight revisions behind, in the memory and in the quota, until its
 	// keys are compacted: ten minutes of them would be more than the quota at a few
-	// thousand runs a second. Nobody in this process is ever a minute behind.
-	cfg.AutoCompactionRetention = "1m"
+	// thousand runs a second, and claims walk over the keys of runs that are long gone.
+	// Nobody in this process is ever half a minute behind.
+	cfg.AutoCompactionRetention = "30s"
 	cfg.QuotaBackendBytes = quota
 	cfg.ZapLoggerBuilder = embed.NewZapLoggerBuilder(zap.NewNop())
 	return cfg

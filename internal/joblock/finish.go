@@ -1,10 +1,12 @@
 package joblock
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 
+	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"carillon/internal/common"
@@ -43,13 +45,22 @@ func (f *Finisher) Finish(ctx context.Context, outcomes []common.Outcome) []erro
 		switch {
 		case a.err != nil:
 			errs[i] = a.err
-		case !a.succeeded && len(a.responses[0].GetResponseRange().GetKvs()) == 0:
-			// Nothing of ours stands: this is the answer to a try whose first answer was
-			// lost and whose outcome was delivered since, or somebody else resolved the run.
+		case !a.succeeded && !f.wrote(&outcomes[i], first(a.responses[0])):
 			errs[i] = common.ErrNotOurs
 		}
 	}
 	return errs
+}
+
+// wrote tells whether what the outbox holds of a run is this outcome, put by a try whose
+// answer was lost. Otherwise it was delivered since, or somebody else resolved the run,
+// another life of this very worker perhaps.
+func (f *Finisher) wrote(o *common.Outcome, kv *mvccpb.KeyValue) bool {
+	if kv == nil {
+		return false
+	}
+	data, err := json.Marshal(&o.Run)
+	return err == nil && bytes.Equal(data, kv.Value)
 }
 
 func (f *Finisher) op(o *common.Outcome) (nestedTxn, error) {
@@ -72,7 +83,7 @@ func (f *Finisher) op(o *common.Outcome) (nestedTxn, error) {
 		resolve, size = append(resolve, follow), size+more
 	}
 	return nestedTxn{clientv3.OpTxn([]clientv3.Cmp{etcdkit.Same(common.RecordKey(job, run), o.Token)}, resolve,
-		[]clientv3.Op{clientv3.OpGet(common.OutboxKey(f.worker, run), clientv3.WithKeysOnly())}), size}, nil
+		[]clientv3.Op{clientv3.OpGet(common.OutboxKey(f.worker, run))}), size}, nil
 }
 
 // followOp puts the trigger for a next attempt, as long as the job is the one whose
