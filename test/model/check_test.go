@@ -1,0 +1,372 @@
+package model
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// The checker reads etcd's history, the diary and the ledger, as bytes and times. It
+// has its own words for the little that it needs of them.
+
+type rawJob struct {
+	UID      string `json:"uid"`
+	CronExpr string `json:"cronExpr"`
+}
+
+type rawRun struct {
+	ID     string    `json:"id"`
+	UID    string    `json:"jobUid"`
+	Fire   string    `json:"fire"`
+	Status string    `json:"status"`
+	Try    int       `json:"attempt"`
+	At     time.Time `json:"plannedAt"`
+	Gap    *struct {
+		From, To time.Time
+		Count    int64
+	} `json:"gap"`
+	Reason *struct {
+		Code string `json:"code"`
+	} `json:"reason"`
+}
+
+func (r rawRun) text() string {
+	code := ""
+	if r.Reason != nil {
+		code = ": " + r.Reason.Code
+	}
+	return fmt.Sprintf("%s is %s%s", r.ID, r.Status, code)
+}
+
+type rawTrigger struct {
+	Fire    string `json:"fire"`
+	Attempt int    `json:"attempt"`
+}
+
+// epoch is a time in which a job had one timetable, counted from one cursor.
+type epoch struct {
+	plan     plan
+	from, to time.Time
+}
+
+// story is what became of a job from its creation to its end.
+type story struct {
+	job, uid string
+	epochs   []epoch
+	lives    bool
+	cursor   time.Time
+}
+
+// checker gathers what is broken.
+type checker struct {
+	world  *world
+	broken []string
+	// by uid
+	stories map[string]*story
+	records map[string]int    // by run: how often its record was made
+	wanted  map[string]string // run or fire that must end somehow, and why
+	ledger  map[string]rawRun // the first outcome of each id
+}
+
+func (c *checker) breaks(promise, format string, args ...any) {
+	c.broken = append(c.broken, promise+": "+fmt.Sprintf(format, args...))
+}
+
+// check tells which promises were broken. until is when every fire should be accounted
+// for of the jobs that live.
+func check(w *world, until time.Time) []string {
+	c := &checker{world: w, stories: map[string]*story{}, records: map[string]int{}, wanted: map[string]string{}, ledger: map[string]rawRun{}}
+	c.readHistory()
+	c.readLedger()
+	c.outcomes()
+	c.fires(until)
+	c.claims()
+	c.executions()
+	c.broken = append(c.broken, w.trouble...)
+	return c.broken
+}
+
+func decode[T any](text string) T {
+	var v T
+	if err := json.Unmarshal([]byte(text), &v); err != nil {
+		panic(fmt.Sprintf("%v in %s", err, text))
+	}
+	return v
+}
+
+func timeOf(digits string) time.Time {
+	ns, err := strconv.ParseInt(digits, 10, 64)
+	if err != nil {
+		panic(err)
+	}
+	return time.Unix(0, ns).UTC()
+}
+
+// revision is all that one transaction changed.
+type revision struct {
+	at   time.Time
+	keys []event
+}
+
+func (r *revision) under(prefix string) (found []event) {
+	for _, e := range r.keys {
+		if strings.HasPrefix(e.key, prefix) {
+			found = append(found, e)
+		}
+	}
+	return found
+}
+
+func (c *checker) readHistory() {
+	cursors, current := map[string]time.Time{}, map[string]*story{}
+	history := c.world.history
+	for len(history) > 0 {
+		n := 1
+		for n < len(history) && history[n].rev == history[0].rev {
+			n++
+		}
+		r := revision{history[0].at, history[:n]}
+		history = history[n:]
+		moved := map[string]bool{}
+		before := map[string]time.Time{}
+		for _, e := range r.under("/cron/cursor/") {
+			job := e.key[len("/cron/cursor/"):]
+			before[job] = cursors[job]
+			if e.created == 0 {
+				continue
+			}
+			at := timeOf(e.value)
+			if s := current[job]; s != nil && s.lives && at.Before(cursors[job]) {
+				c.breaks("G1", "the cursor of %s went back from %s to %s", job, clock(cursors[job]), clock(at))
+			}
+			if ahead := at.Sub(e.at); ahead > mostAhead {
+				c.breaks("G1", "the cursor of %s is %v in the future", job, ahead)
+			}
+			cursors[job], moved[job] = at, true
+		}
+		for _, e := range r.under("/cron/jobs/") {
+			c.readJob(&r, e, current, cursors, moved)
+		}
+		for _, e := range r.under("/cron/runs/") {
+			if e.created == e.rev {
+				run := e.key[strings.LastIndex(e.key, "/")+1:]
+				c.records[run]++
+				c.wanted[run] = "it was claimed"
+			}
+		}
+		for _, e := range r.under("/cron/triggers/") {
+			if e.created != 0 {
+				t := decode[rawTrigger](e.value)
+				c.wanted[fmt.Sprintf("%s.%d", t.Fire, t.Attempt)] = "a trigger asked for it"
+			}
+		}
+		for _, e := range r.under("/cron/outbox/") {
+			if e.created != 0 {
+				c.wanted[e.key[strings.LastIndex(e.key, "/")+1:]] = "it was in an outbox"
+			}
+		}
+	}
+	for job, s := range current {
+		if s.lives {
+			s.cursor = cursors[job]
+			s.epochs[len(s.epochs)-1].to = cursors[job]
+		}
+	}
+}
+
+// readJob takes in that a job was made, saved or deleted.
+func (c *checker) readJob(r *revision, e event, current map[string]*story, cursors map[string]time.Time, moved map[string]bool) {
+	name := e.key[len("/cron/jobs/"):]
+	if e.created == 0 {
+		s := current[name]
+		s.lives = false
+		last := &s.epochs[len(s.epochs)-1]
+		last.to = cursors[name]
+		for _, change := range r.under("/cron/changes/") {
+			at := decode[struct{ At time.Time }](change.value).At
+			if at.After(last.to) {
+				last.to = at
+			}
+		}
+		return
+	}
+	job := decode[rawJob](e.value)
+	p := planOf(job.CronExpr)
+	if e.created == e.rev {
+		s := &story{job: name, uid: job.UID, lives: true, epochs: []epoch{{plan: p, from: cursors[name]}}}
+		current[name], c.stories[job.UID] = s, s
+		return
+	}
+	s := current[name]
+	last := &s.epochs[len(s.epochs)-1]
+	if p == last.plan && !moved[name] {
+		return
+	}
+	last.to = cursors[name]
+	s.epochs = append(s.epochs, epoch{plan: p, from: cursors[name]})
+}
+
+// readLedger wants what was delivered again to be the same.
+func (c *checker) readLedger() {
+	for id, delivered := range c.world.ledger {
+		for i := range delivered {
+			data, err := json.Marshal(delivered[i])
+			if err != nil {
+				panic(err)
+			}
+			run := decode[rawRun](string(data))
+			first, known := c.ledger[id]
+			if !known {
+				c.ledger[id] = run
+			} else if first.text() != run.text() {
+				c.breaks("G1", "two outcomes: %s, and then %s", first.text(), run.text())
+			}
+		}
+	}
+}
+
+// outcomes wants everything that was begun to have ended, and what was finished to be told.
+func (c *checker) outcomes() {
+	for run, why := range c.wanted {
+		if _, ended := c.ledger[run]; ended {
+			continue
+		}
+		if _, replaced := c.ledger[fireOf(run)+".0"]; replaced && why == "a trigger asked for it" {
+			continue
+		}
+		promise := "G1"
+		if why == "it was in an outbox" {
+			promise = "G5"
+		}
+		c.breaks(promise, "%s has no outcome: %s", run, why)
+	}
+	for run, status := range c.world.finished {
+		if told := c.ledger[run]; told.Status != string(status) {
+			c.breaks("G5", "%s was finished as %s, and the ledger has %q", run, status, told.Status)
+		}
+	}
+}
+
+func fireOf(run string) string { return run[:strings.LastIndex(run, ".")] }
+
+// fires wants each fire to have one entry, and each entry of the plan to have its fire.
+func (c *checker) fires(until time.Time) {
+	entries := map[string]map[time.Time][]string{} // by uid and planned time: what accounts for it
+	add := func(uid string, at time.Time, what string) {
+		if entries[uid] == nil {
+			entries[uid] = map[time.Time][]string{}
+		}
+		if !slices.Contains(entries[uid][at], what) {
+			entries[uid][at] = append(entries[uid][at], what)
+		}
+	}
+	for _, run := range c.ledger {
+		s := c.stories[run.UID]
+		if s == nil {
+			c.breaks("G1", "%s belongs to no job", run.text())
+			continue
+		}
+		fire := strings.TrimPrefix(run.Fire, run.UID+".")
+		switch {
+		case run.Gap != nil:
+			covered := s.between(run.Gap.From, run.Gap.To)
+			if int64(len(covered)) != run.Gap.Count {
+				c.breaks("G1", "%s counts %d fires from %s to %s, and there were %d", run.text(), run.Gap.Count, clock(run.Gap.From), clock(run.Gap.To), len(covered))
+			}
+			for _, at := range covered {
+				add(run.UID, at, "the gap "+run.text())
+			}
+		case fire[0] == 't':
+			// Of no plan: that it has an outcome is wanted elsewhere.
+		case run.Try == 0:
+			add(run.UID, timeOf(fire), run.text())
+		default:
+			add(run.UID, timeOf(fire), "runs")
+		}
+	}
+	for uid, s := range c.stories {
+		for _, at := range s.between(time.Time{}, farAway) {
+			switch told := entries[uid][at]; len(told) {
+			case 0:
+				c.breaks("G1", "the fire of %s (%s) at %s has no entry", s.job, uid, clock(at))
+			case 1:
+			default:
+				sort.Strings(told)
+				c.breaks("G1", "the fire of %s (%s) at %s has %d entries: %s", s.job, uid, clock(at), len(told), strings.Join(told, "; "))
+			}
+			delete(entries[uid], at)
+		}
+		for at, told := range entries[uid] {
+			c.breaks("G1", "%s (%s) has no fire at %s, but: %s", s.job, uid, clock(at), strings.Join(told, "; "))
+		}
+		if last := s.epochs[len(s.epochs)-1]; s.lives && !last.plan.next(s.cursor).After(until) {
+			c.breaks("G1", "the fires of %s (%s) after %s are not accounted for", s.job, uid, clock(s.cursor))
+		}
+	}
+}
+
+var farAway = time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// between are the fires after from, up to and including to.
+func (s *story) between(from, to time.Time) (fires []time.Time) {
+	for _, e := range s.epochs {
+		for at := e.plan.next(e.from); !at.After(e.to); at = e.plan.next(at) {
+			if at.After(from) && !at.After(to) {
+				fires = append(fires, at)
+			}
+		}
+	}
+	return fires
+}
+
+// claims wants each attempt to be claimed, and started, once.
+func (c *checker) claims() {
+	for run, n := range c.records {
+		if n > 1 {
+			c.breaks("G2", "%s was claimed %d times", run, n)
+		}
+	}
+	began := map[string]int{}
+	for _, x := range c.world.diary {
+		began[x.run]++
+		if c.records[x.run] == 0 {
+			c.breaks("G2", "%s ran without a claim", x.run)
+		}
+		if s := c.ledger[x.run].Status; s == "skipped" || s == "missed" || s == "refused" {
+			c.breaks("G1", "%s ran, and the ledger says %s", x.run, c.ledger[x.run].text())
+		}
+	}
+	for run, n := range began {
+		if n > 1 {
+			c.breaks("G2", "%s was started %d times", run, n)
+		}
+	}
+}
+
+// executions wants no two of a job at a time, where the later one was claimed under a
+// policy that forbids it.
+func (c *checker) executions() {
+	byJob := map[string][]*execution{}
+	for _, x := range c.world.diary {
+		byJob[x.job] = append(byJob[x.job], x)
+	}
+	for job, all := range byJob {
+		for i, later := range all {
+			if !later.forbids {
+				continue
+			}
+			for _, earlier := range all[:i] {
+				if earlier.ended.After(later.began) {
+					c.breaks("G3", "%s: %s began on %s at %s, while %s ran on %s until %s", job, later.run, later.life, clock(later.began),
+						earlier.run, earlier.life, clock(earlier.ended))
+				}
+			}
+		}
+	}
+}
+
+func clock(t time.Time) string { return t.UTC().Format("15:04:05.000") }

@@ -1,0 +1,388 @@
+package model
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"carillon/internal/clockguard"
+	"carillon/internal/common"
+	"carillon/internal/common/schedule"
+	"carillon/internal/dispatch"
+	"carillon/internal/joblock"
+	"carillon/internal/jobmgr"
+	"carillon/internal/registry"
+	"carillon/internal/runlog"
+	"carillon/internal/scheduler"
+)
+
+const (
+	ttl           = joblock.DefaultTTL
+	registerEvery = 10 * time.Second
+)
+
+// life is one start of a worker: the product's parts, put together as its daemon does,
+// with commands that only take time.
+type life struct {
+	world      *world
+	id         common.Life
+	skew       time.Duration
+	link       *link
+	session    *joblock.Session
+	members    *registry.Members
+	guard      *registry.Guard
+	loop       *scheduler.Loop
+	dispatcher *dispatch.Dispatcher
+	finisher   *joblock.Finisher
+	recovery   *dispatch.Recovery
+	outbox     *joblock.Outbox
+	wake       chan struct{} // there is something in the outbox
+
+	cancel context.CancelFunc
+	parts  sync.WaitGroup
+	dead   chan struct{} // closed when its processes are killed
+	once   sync.Once
+
+	mu       sync.Mutex
+	random   *rand.Rand
+	triggers map[scheduler.TriggerKey]scheduler.Trigger // as its watch tells, for a mutation
+	verdict  clockguard.Verdict
+	judged   time.Time
+}
+
+// born makes a life and starts it.
+func (w *world) born(ctx context.Context, id common.Life, skew time.Duration, swept bool) *life {
+	l := &life{world: w, id: id, skew: skew, link: newLink(w, id.Worker+"/"+id.Life), wake: make(chan struct{}, 1), dead: make(chan struct{}),
+		random: w.randomOf("life " + id.Life), triggers: map[scheduler.TriggerKey]scheduler.Trigger{}}
+	base := ctx
+	ctx, l.cancel = context.WithCancel(ctx)
+	client, quiet := l.link.client(base), func(error) {}
+	l.session = joblock.NewSession(client, ttl, w.log, func() {})
+	l.members = registry.NewMembers(client, l.wall, quiet)
+	l.guard = registry.NewGuard(l.members, id.Worker, l.wall, nil)
+	l.loop = scheduler.New(w.log, deaf{}, l.wall)
+	l.finisher = joblock.NewFinisher(client, id.Worker, quiet)
+	l.outbox = joblock.NewOutbox(client, id.Worker)
+	l.dispatcher = dispatch.New(dispatch.Config{
+		Plan: l.loop, Claimer: claimer{joblock.NewClaimer(client, l.session, id.Worker, quiet), l}, Finisher: finisher{l.finisher, l}, Runner: l, Cluster: l,
+		Causes:  dispatch.Causes{Stopping: errStopping, Killed: func(common.Kill) error { return errKilled }},
+		Written: l.written, Unsure: l.rouse, Life: id, TTL: l.session.TTL, Slots: func() int { return 20 }, MaxBatch: joblock.MaxBatch,
+		Drain: 10 * time.Second, Stop: 20 * time.Second, Now: l.wall, Log: w.log, Metrics: deaf{},
+	})
+	recoverer := joblock.NewRecoverer(client, id.Worker)
+	l.recovery = &dispatch.Recovery{Orphans: orphans{recoverer, w}, Cluster: l, Life: id, Swept: swept, Written: l.rouse, Resolved: func(string) {},
+		Owns: l.dispatcher.Owns, Disown: l.dispatcher.Disown, Now: l.wall, Log: w.log}
+	w.mutation.atBirth(l)
+	l.parts.Go(func() { l.live(base, ctx, client, recoverer) })
+	return l
+}
+
+// live starts the parts. What the dispatcher needs lives on base, until it has ended.
+func (l *life) live(base, ctx context.Context, client *clientv3.Client, recoverer *joblock.Recoverer) {
+	quiet, log := func(error) {}, l.world.log
+	keeper := registry.NewKeeper(client, l.session, log, registerEvery, l.registration)
+	orphaned, bequeathed := make(chan struct{}, 1), make(chan struct{}, 1)
+	bequests := &dispatch.Bequests{Owners: recoverer.Bequests, Cluster: l, Life: l.id, Log: log,
+		Deliver: func(ctx context.Context, worker string) (int, error) {
+			return l.deliver(ctx, joblock.NewOutbox(client, worker))
+		}}
+	feed := dispatch.NewFeed(schedule.NewInterner(), log)
+	base, cancel := context.WithCancel(base)
+	l.parts.Go(func() { _ = l.session.Run(base) })
+	if err := keeper.Register(ctx, ttl+5*time.Second); err != nil {
+		l.kill()
+		cancel()
+		return
+	}
+	if _, err := l.recovery.Pass(ctx); err != nil {
+		log.Warn("recovery_failed", "error", err)
+	}
+	for _, part := range []func(){
+		func() {
+			if errors.Is(keeper.Run(ctx), registry.ErrTwin) {
+				l.kill() // as a worker does that finds another one in its place
+			}
+		},
+		func() { _ = l.members.Run(base) },
+		func() { _ = l.recovery.Run(ctx, orphaned) },
+		func() { _ = bequests.Run(ctx, bequeathed) },
+		func() { _ = l.loop.Run(base) },
+		func() { l.follow(ctx, orphaned, bequeathed) },
+		func() { _ = joblock.FollowKills(ctx, client, l.id.Worker, quiet, l.dispatcher.Kills) },
+		func() { _ = l.dispatcher.Run(ctx); cancel() },
+		func() {
+			_ = jobmgr.NewWatcher(client, quiet, func() {}).Run(ctx, func(ctx context.Context, u jobmgr.JobsUpdate) error {
+				for _, b := range u.Bad {
+					l.world.complain("worker %s cannot read job %s: %v", l.id.Worker, b.Name, b.Err)
+				}
+				return l.loop.Jobs(ctx, feed.Jobs(u.Whole, u.Jobs, u.Gone, nil))
+			})
+		},
+		func() { _ = joblock.FollowTriggers(ctx, client, quiet, l.takeTriggers) },
+		func() { l.deliverAll(ctx) },
+	} {
+		l.parts.Go(part)
+	}
+}
+
+func (l *life) takeTriggers(ctx context.Context, u scheduler.Triggers) error {
+	l.mu.Lock()
+	if u.Whole {
+		clear(l.triggers)
+	}
+	for _, t := range u.Put {
+		l.triggers[scheduler.TriggerKey{Job: t.Job, ID: t.ID}] = t
+	}
+	for _, k := range u.Gone {
+		delete(l.triggers, k)
+	}
+	l.mu.Unlock()
+	return l.loop.Triggers(ctx, u)
+}
+
+// kill ends the life, with all its processes, at once. What is under way gets there.
+func (l *life) kill() {
+	l.once.Do(func() {
+		l.link.die()
+		close(l.dead)
+		l.cancel()
+	})
+}
+
+// stop ends it as an operator does.
+func (l *life) stop(ctx context.Context) {
+	l.cancel()
+	l.parts.Wait()
+	_ = l.session.Revoke(ctx) // fails where its lease is gone
+}
+
+func (l *life) wall() time.Time { return time.Now().Add(l.skew).Round(0) }
+
+func (l *life) draw(least, most time.Duration) time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return least + time.Duration(l.random.Int64N(int64(most-least)))
+}
+
+func (l *life) chance(p float64) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.random.Float64() < p
+}
+
+func (l *life) registration() common.Registration {
+	running, used := l.dispatcher.Running()
+	return common.Registration{Life: l.id, Slots: 20, Running: running, Used: used, Clock: l.wall().UTC(), Trouble: l.Trouble()}
+}
+
+// Members is dispatch.Cluster's.
+func (l *life) Members() ([]common.Member, uint64) {
+	s := l.members.Snapshot()
+	return s.Members, s.Generation
+}
+
+// Latest is dispatch.Cluster's.
+func (l *life) Latest(now time.Time) time.Time { return l.clock().Limit(now) }
+
+// Trouble is dispatch.Cluster's.
+func (l *life) Trouble() string {
+	if v := l.clock(); v.Stop {
+		return v.Reason
+	}
+	return ""
+}
+
+func (l *life) clock() clockguard.Verdict {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.judged.IsZero() || time.Since(l.judged) > 500*time.Millisecond {
+		l.verdict, l.judged = l.guard.Judge(), time.Now()
+	}
+	return l.verdict
+}
+
+// follow tells who went, and lets the plan go on when others may run what they might not.
+func (l *life) follow(ctx context.Context, gone ...chan struct{}) {
+	earlier, trouble := l.members.Snapshot(), ""
+	for {
+		changed := l.members.Changed()
+		now := l.members.Snapshot()
+		left := now.Gone(earlier)
+		for range left {
+			for _, ch := range gone {
+				select {
+				case ch <- struct{}{}:
+				default: // it is about to look
+				}
+			}
+		}
+		if t := l.Trouble(); len(left) > 0 || len(now.Members) != len(earlier.Members) || t != trouble {
+			trouble = t
+			l.loop.Rouse()
+		}
+		earlier = now
+		select {
+		case <-ctx.Done():
+			return
+		case <-changed:
+		case <-time.After(time.Second):
+		}
+	}
+}
+
+var errKilled, errStopping = errors.New("killed by a user"), errors.New("stopping")
+
+// Run is dispatch.Runner's: the command takes its time, ends when it is told to, and is
+// ended by the fence.
+func (l *life) Run(ctx context.Context, task dispatch.Task) common.Run {
+	r := &task.Record
+	failed := func(s common.Status, code string) common.Run {
+		run, now := r.AsRun(s), l.wall()
+		run.EndedAt, run.Reason = &now, &common.Reason{Code: code}
+		return run
+	}
+	lease := l.world.leaseOf(r.Job, r.Run)
+	if !time.Now().Before(l.fence(r, lease)) {
+		return failed(common.StatusKilled, "fenced")
+	}
+	x := l.world.begin(execution{worker: l.id.Worker, life: l.id.Life, job: r.Job, uid: r.JobUID, run: r.Run, fire: r.Fire, attempt: r.Attempt,
+		forbids: r.Policy.Overlap.Forbids()})
+	defer l.world.end(x)
+	began := l.wall()
+	over := time.After(l.length())
+	ended := ctx.Done()
+	status := common.StatusSucceeded
+	if l.chance(0.2) {
+		status = common.StatusFailed
+	}
+	for {
+		select {
+		case <-l.dead:
+			return failed(common.StatusKilled, "dead")
+		case <-ended:
+			ended, status, over = nil, common.StatusKilled, time.After(l.draw(0, r.Policy.KillGrace+1))
+		case <-over:
+			run, now := r.AsRun(status), l.wall()
+			run.StartedAt, run.EndedAt = &began, &now
+			if status == common.StatusFailed {
+				run.ExitCode = new(1)
+			}
+			return run
+		case <-time.After(time.Until(l.fence(r, lease))):
+			if !time.Now().Before(l.fence(r, lease)) {
+				return failed(common.StatusKilled, "fenced")
+			}
+		}
+	}
+}
+
+// length is how long a command takes.
+func (l *life) length() time.Duration {
+	if l.world.isCalm() {
+		return l.draw(10*time.Millisecond, time.Second)
+	}
+	if l.chance(0.25) {
+		return l.draw(5*time.Second, 90*time.Second)
+	}
+	return l.draw(10*time.Millisecond, 5*time.Second)
+}
+
+// fence is when a run must be over: its clock goes half a percent too slowly.
+func (l *life) fence(r *common.Record, lease clientv3.LeaseID) time.Time {
+	sent, gone := l.link.proof(lease)
+	after := r.Policy.LostAfter - time.Second
+	if gone {
+		after = r.Policy.LostAfter - r.TTL
+	}
+	return l.world.mutation.fence(sent.Add(after + after/200))
+}
+
+// written hears of outcomes that stand in the outbox; some of them are stored as they are.
+func (l *life) written(runs []common.Run) {
+	if l.world.isCalm() || !l.chance(0.3) || len(runs) == 0 {
+		l.rouse()
+		return
+	}
+	l.world.store(runs)
+	ids := make([]string, len(runs))
+	for i := range runs {
+		ids[i] = runs[i].ID
+	}
+	l.parts.Go(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		defer cancel()
+		if l.outbox.Ack(ctx, ids) != nil {
+			l.rouse()
+		}
+	})
+}
+
+func (l *life) rouse() {
+	select {
+	case l.wake <- struct{}{}:
+	default:
+	}
+}
+
+// deliverAll brings the outbox to the log store, now and then.
+func (l *life) deliverAll(ctx context.Context) {
+	for {
+		if _, err := l.deliver(ctx, l.outbox); err != nil {
+			l.rouse()
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(l.draw(500*time.Millisecond, 4*time.Second)):
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-l.wake:
+		case <-time.After(30 * time.Second):
+		}
+	}
+}
+
+func (l *life) deliver(ctx context.Context, outbox runlog.Source) (int, error) {
+	pending, err := outbox.Pending(ctx, 100)
+	if err != nil {
+		return 0, err
+	}
+	for _, err := range pending.Bad {
+		l.world.complain("in an outbox: %v", err)
+	}
+	l.world.store(pending.Batch.Runs)
+	return len(pending.Batch.Runs), pending.Ack(ctx)
+}
+
+// finisher notes what was finished.
+type finisher struct {
+	*joblock.Finisher
+	life *life
+}
+
+// Finish is dispatch.Finisher's.
+func (f finisher) Finish(ctx context.Context, outcomes []common.Outcome) []error {
+	errs := f.Finisher.Finish(ctx, outcomes)
+	for i, err := range errs {
+		if err == nil {
+			f.life.world.finish(outcomes[i].Run.ID, outcomes[i].Run.Status)
+		}
+	}
+	return errs
+}
+
+// deaf is told what nobody wants to know.
+type deaf struct{}
+
+func (deaf) Planned(int)                                  {}
+func (deaf) QueueDepth(string, int)                       {}
+func (deaf) ClockJump(time.Duration)                      {}
+func (deaf) Outcome(string, common.Status, time.Duration) {}
+func (deaf) ClaimBatch(int, time.Duration, bool)          {}
+func (deaf) Running(int)                                  {}

@@ -1,0 +1,320 @@
+package model
+
+import (
+	"context"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"time"
+
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"carillon/internal/joblock"
+)
+
+var errLost = status.Error(codes.Unavailable, "the link lost it")
+
+// weather is how bad a link is: chances of one request.
+type weather struct {
+	lostRequest, lostAnswer, late, slow float64
+}
+
+// link is one process's way to etcd.
+type link struct {
+	pb.KVClient // what is not used is nil
+	world       *world
+	name        string
+	rewrite     func(*pb.TxnRequest)                  // a mutation's; may be nil
+	reread      func(*pb.TxnRequest, *pb.TxnResponse) // likewise
+	lateAnswer  func(*pb.TxnRequest, *pb.TxnResponse) // hears of an answer that nobody waits for any more; may be nil
+	mu          sync.Mutex
+	random      *rand.Rand
+	cutUntil    time.Time                      // nothing gets through
+	deafUntil   time.Time                      // requests do, answers do not
+	stallUntil  time.Time                      // of watches
+	dead        bool                           // nothing new is sent, ever
+	progress    chan struct{}                  // closed, and made anew, when progress is asked for
+	sent        map[clientv3.LeaseID]time.Time // when the last keep-alive that was answered was sent
+	gone        map[clientv3.LeaseID]bool      // a keep-alive was answered with not-found
+}
+
+func newLink(w *world, name string) *link {
+	return &link{world: w, name: name, random: w.randomOf("link " + name), progress: make(chan struct{}),
+		sent: map[clientv3.LeaseID]time.Time{}, gone: map[clientv3.LeaseID]bool{}}
+}
+
+// client is a client of etcd whose calls go over the link.
+func (l *link) client(ctx context.Context) *clientv3.Client {
+	c := clientv3.NewCtxClient(ctx, clientv3.WithZapLogger(zap.NewNop()))
+	c.KV = clientv3.NewKVFromKVClient(l, c)
+	c.Lease = &leases{link: l}
+	c.Watcher = &watcher{link: l}
+	return c
+}
+
+// fate is what becomes of one request.
+type fate struct {
+	there, back time.Duration
+	request     bool          // it gets there
+	answer      bool          // its answer comes back
+	giveUp      time.Duration // when the client gives up; 0: it does not
+}
+
+func (l *link) fate() fate {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	f := fate{request: true, answer: true, there: l.between(50*time.Microsecond, 5*time.Millisecond), back: l.between(50*time.Microsecond, 5*time.Millisecond)}
+	w, now := l.world.weather(), time.Now()
+	switch {
+	case l.dead || now.Before(l.cutUntil):
+		f.request, f.giveUp = false, l.between(time.Millisecond, 4*time.Second)
+		return f
+	case now.Before(l.deafUntil):
+		f.answer, f.giveUp = false, l.between(10*time.Millisecond, 4*time.Second)
+		return f
+	}
+	switch p := l.random.Float64(); {
+	case p < w.lostRequest:
+		f.request, f.giveUp = false, l.between(time.Millisecond, 2*time.Second)
+	case p < w.lostRequest+w.lostAnswer:
+		f.answer, f.giveUp = false, l.between(10*time.Millisecond, 2*time.Second)
+	case p < w.lostRequest+w.lostAnswer+w.late:
+		f.answer, f.there, f.giveUp = false, l.between(100*time.Millisecond, 20*time.Second), l.between(time.Millisecond, 300*time.Millisecond)
+	case p < w.lostRequest+w.lostAnswer+w.late+w.slow:
+		f.there, f.back = l.between(0, 3*time.Second), l.between(0, time.Second)
+	}
+	return f
+}
+
+// between draws a time; the caller holds mu.
+func (l *link) between(least, most time.Duration) time.Duration {
+	return least + time.Duration(l.random.Int64N(int64(most-least)))
+}
+
+// call brings a request to etcd, or does not. late hears of an answer that came
+// when the client had given up.
+func call[T any](ctx context.Context, l *link, do func() (T, error), late func(T)) (T, error) {
+	var none T
+	type answer struct {
+		v   T
+		err error
+	}
+	f := l.fate()
+	answers := make(chan answer, 1)
+	if f.request {
+		go func() {
+			time.Sleep(f.there)
+			var a answer
+			a.v, a.err = do()
+			time.Sleep(f.back)
+			if f.answer {
+				answers <- a
+			} else if a.err == nil && late != nil {
+				time.Sleep(5 * time.Second)
+				late(a.v)
+			}
+		}()
+	}
+	var giveUp <-chan time.Time
+	if f.giveUp > 0 {
+		giveUp = time.After(f.giveUp)
+	}
+	select {
+	case a := <-answers:
+		return a.v, a.err
+	case <-giveUp:
+		return none, errLost
+	case <-ctx.Done():
+		return none, ctx.Err()
+	}
+}
+
+// Range is pb.KVClient's.
+func (l *link) Range(ctx context.Context, r *pb.RangeRequest, _ ...grpc.CallOption) (*pb.RangeResponse, error) {
+	return call(ctx, l, func() (resp *pb.RangeResponse, err error) {
+		l.world.atEtcd(l.name, func(s *server) { resp, err = s.kv.Range(context.Background(), r) })
+		return resp, err
+	}, nil)
+}
+
+// Txn is pb.KVClient's.
+func (l *link) Txn(ctx context.Context, r *pb.TxnRequest, _ ...grpc.CallOption) (*pb.TxnResponse, error) {
+	if l.rewrite != nil {
+		l.rewrite(r)
+	}
+	var late func(*pb.TxnResponse)
+	if l.lateAnswer != nil {
+		late = func(resp *pb.TxnResponse) { l.lateAnswer(r, resp) }
+	}
+	resp, err := call(ctx, l, func() (resp *pb.TxnResponse, err error) {
+		l.world.atEtcd(l.name, func(s *server) { resp, err = s.kv.Txn(context.Background(), r) })
+		return resp, err
+	}, late)
+	if err == nil && l.reread != nil {
+		l.reread(r, resp)
+	}
+	return resp, err
+}
+
+// cut lets nothing through for a time; deaf lets no answer back; stall holds watches up.
+func (l *link) cut(d time.Duration)   { l.mu.Lock(); l.cutUntil = time.Now().Add(d); l.mu.Unlock() }
+func (l *link) deaf(d time.Duration)  { l.mu.Lock(); l.deafUntil = time.Now().Add(d); l.mu.Unlock() }
+func (l *link) stall(d time.Duration) { l.mu.Lock(); l.stallUntil = time.Now().Add(d); l.mu.Unlock() }
+
+func (l *link) heal() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.cutUntil, l.deafUntil, l.stallUntil = time.Time{}, time.Time{}, time.Time{}
+}
+
+func (l *link) die() { l.mu.Lock(); l.dead = true; l.mu.Unlock() }
+
+// proof is the boot-clock time at which the last keep-alive of a lease was sent that was
+// answered, and whether one was answered with not-found.
+func (l *link) proof(id clientv3.LeaseID) (sent time.Time, gone bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.sent[id], l.gone[id]
+}
+
+// leases are those of the world.
+type leases struct {
+	clientv3.Lease
+	link *link
+}
+
+// Grant is clientv3.Lease's.
+func (s *leases) Grant(ctx context.Context, _ int64) (*clientv3.LeaseGrantResponse, error) {
+	sent := time.Now()
+	id, err := call(ctx, s.link, func() (clientv3.LeaseID, error) { return s.link.world.grant(), nil }, nil)
+	if err != nil {
+		return nil, err
+	}
+	s.link.mu.Lock()
+	s.link.sent[id] = sent
+	s.link.mu.Unlock()
+	return &clientv3.LeaseGrantResponse{ID: id, TTL: int64(joblock.DefaultTTL / time.Second)}, nil
+}
+
+// KeepAliveOnce is clientv3.Lease's.
+func (s *leases) KeepAliveOnce(ctx context.Context, id clientv3.LeaseID) (*clientv3.LeaseKeepAliveResponse, error) {
+	sent := time.Now()
+	_, err := call(ctx, s.link, func() (struct{}, error) { return struct{}{}, s.link.world.keepAlive(id) }, nil)
+	s.link.mu.Lock()
+	defer s.link.mu.Unlock()
+	switch {
+	case err == errLeaseGone:
+		s.link.gone[id] = true
+		return nil, err
+	case err != nil:
+		return nil, err
+	}
+	s.link.sent[id] = sent
+	return &clientv3.LeaseKeepAliveResponse{ID: id, TTL: int64(joblock.DefaultTTL / time.Second)}, nil
+}
+
+// Revoke is clientv3.Lease's.
+func (s *leases) Revoke(ctx context.Context, id clientv3.LeaseID) (*clientv3.LeaseRevokeResponse, error) {
+	_, err := call(ctx, s.link, func() (struct{}, error) { s.link.world.expire(id); return struct{}{}, nil }, nil)
+	return &clientv3.LeaseRevokeResponse{}, err
+}
+
+// watcher tells what happened, after a while.
+type watcher struct{ link *link }
+
+// Close is clientv3.Watcher's.
+func (w *watcher) Close() error { return nil }
+
+// RequestProgress is clientv3.Watcher's.
+func (w *watcher) RequestProgress(context.Context) error {
+	w.link.mu.Lock()
+	defer w.link.mu.Unlock()
+	close(w.link.progress)
+	w.link.progress = make(chan struct{})
+	return nil
+}
+
+// Watch is clientv3.Watcher's.
+func (w *watcher) Watch(ctx context.Context, key string, opts ...clientv3.OpOption) clientv3.WatchChan {
+	op := clientv3.OpGet(key, opts...)
+	in := func(k string) bool { return k >= key && (k < string(op.RangeBytes())) }
+	ch := make(chan clientv3.WatchResponse)
+	go func() {
+		defer close(ch)
+		from := op.Rev()
+		for {
+			w.link.mu.Lock()
+			progress := w.link.progress
+			w.link.mu.Unlock()
+			events, changed := w.link.world.since(from)
+			resp := clientv3.WatchResponse{Header: &pb.ResponseHeader{Revision: from - 1}}
+			for i := range events {
+				from = events[i].rev + 1
+				resp.Header.Revision = events[i].rev
+				if in(events[i].key) {
+					resp.Events = append(resp.Events, (*clientv3.Event)(events[i].raw))
+				}
+			}
+			if len(resp.Events) == 0 {
+				select {
+				case <-ctx.Done():
+					return
+				case <-changed:
+					continue
+				case <-progress:
+				}
+			}
+			if !w.link.arrive(ctx) {
+				return
+			}
+			select {
+			case ch <- resp:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return ch
+}
+
+// arrive waits until the watch's news gets through.
+func (l *link) arrive(ctx context.Context) bool {
+	l.mu.Lock()
+	wait := l.between(100*time.Microsecond, 20*time.Millisecond)
+	l.mu.Unlock()
+	for {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-time.After(wait):
+		}
+		l.mu.Lock()
+		until := l.stallUntil
+		for _, t := range []time.Time{l.cutUntil, l.deafUntil} {
+			if t.After(until) {
+				until = t
+			}
+		}
+		dead := l.dead
+		l.mu.Unlock()
+		if wait = time.Until(until); wait <= 0 && !dead {
+			return true
+		}
+		wait = max(wait, time.Second)
+	}
+}
+
+// forbids tells whether a text begins with one of the prefixes.
+func under(key []byte, prefixes ...string) bool {
+	for _, p := range prefixes {
+		if strings.HasPrefix(string(key), p) {
+			return true
+		}
+	}
+	return false
+}

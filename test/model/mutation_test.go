@@ -1,0 +1,281 @@
+package model
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+
+	"carillon/internal/common"
+	"carillon/internal/dispatch"
+	"carillon/internal/joblock"
+)
+
+// mutation names a rule of the protocol that is left out.
+type mutation string
+
+const (
+	nothing       mutation = ""
+	outOfOrder    mutation = "fires are claimed out of order"
+	noGap         mutation = "a claim does not account for the fires that it passes"
+	noCursor      mutation = "a claim does not compare the cursor"
+	noVersion     mutation = "a claim does not compare the job's version"
+	noRecords     mutation = "a claim does not look for records"
+	noNonce       mutation = "a claim whose answer was lost is given up"
+	ownedTwice    mutation = "a life starts a run that it has owned before"
+	termsOfNow    mutation = "survivors use the job's terms of now"
+	tooEarly      mutation = "survivors do not wait for lostAfter"
+	sweepsForAll  mutation = "a life resolves orphans whose processes it cannot see"
+	noFence       mutation = "a worker that is cut off lets its runs go on"
+	blindFinish   mutation = "a finish does not compare the record"
+	blindSave     mutation = "a save does not compare the cursor"
+	forgetfulSave mutation = "a save does not account for the fires that it passes"
+	twoPerJob     mutation = "a batch holds two claims of one job"
+)
+
+var mutations = []mutation{outOfOrder, noGap, noCursor, noVersion, noRecords, noNonce, ownedTwice, termsOfNow, tooEarly, sweepsForAll, noFence,
+	blindFinish, blindSave, forgetfulSave, twoPerJob}
+
+// atBirth makes a worker's life break the rule.
+func (m mutation) atBirth(l *life) {
+	claim := func(change func(*pb.TxnRequest)) {
+		l.link.rewrite = func(r *pb.TxnRequest) {
+			eachNested(r, func(n *pb.TxnRequest) {
+				if !finishes(n) {
+					change(n)
+				}
+			})
+		}
+	}
+	switch m {
+	case noCursor:
+		claim(func(n *pb.TxnRequest) { dropCompares(n, common.CursorPrefix) })
+	case noVersion:
+		claim(func(n *pb.TxnRequest) { dropCompares(n, common.JobsPrefix) })
+	case noRecords:
+		claim(func(n *pb.TxnRequest) {
+			for _, op := range n.Success {
+				if inner := op.GetRequestTxn(); inner != nil {
+					dropCompares(inner, common.RunsPrefix)
+				}
+			}
+		})
+	case blindFinish:
+		l.link.rewrite = func(r *pb.TxnRequest) {
+			eachNested(r, func(n *pb.TxnRequest) {
+				if finishes(n) {
+					dropCompares(n, common.RunsPrefix)
+				}
+			})
+		}
+	case noNonce:
+		l.link.reread = func(_ *pb.TxnRequest, resp *pb.TxnResponse) {
+			for _, op := range resp.Responses {
+				if n := op.GetResponseTxn(); n != nil && !n.Succeeded && len(n.Responses) > 2 {
+					if got := n.Responses[2].GetResponseRange(); got != nil {
+						got.Kvs = nil
+					}
+				}
+			}
+		}
+		l.recovery.Owns = func(string) bool { return true }
+	case ownedTwice:
+		l.link.lateAnswer = l.startAgain
+	case sweepsForAll:
+		l.recovery.Swept = true
+	}
+}
+
+// atSave makes a master break the rule.
+func (m mutation) atSave(l *link) {
+	switch m {
+	case blindSave:
+		l.rewrite = func(r *pb.TxnRequest) { dropCompares(r, common.CursorPrefix) }
+	case forgetfulSave:
+		l.rewrite = func(r *pb.TxnRequest) {
+			if slices.ContainsFunc(r.Success, func(op *pb.RequestOp) bool { return under(op.GetRequestPut().GetKey(), common.JobsPrefix) }) {
+				r.Success = slices.DeleteFunc(r.Success, func(op *pb.RequestOp) bool { return under(op.GetRequestPut().GetKey(), common.OutboxPrefix) })
+			}
+		}
+	}
+}
+
+func (m mutation) fence(at time.Time) time.Time {
+	if m == noFence {
+		return at.Add(time.Hour)
+	}
+	return at
+}
+
+// eachNested visits the transactions of a batch.
+func eachNested(r *pb.TxnRequest, visit func(*pb.TxnRequest)) {
+	if len(r.Compare) > 0 {
+		return
+	}
+	for _, op := range r.Success {
+		if n := op.GetRequestTxn(); n != nil {
+			visit(n)
+		}
+	}
+}
+
+// finishes tells whether a nested transaction is that of a finish.
+func finishes(n *pb.TxnRequest) bool {
+	return len(n.Compare) > 0 && under(n.Compare[0].Key, common.RunsPrefix)
+}
+
+func dropCompares(n *pb.TxnRequest, prefix string) {
+	n.Compare = slices.DeleteFunc(n.Compare, func(c *pb.Compare) bool { return under(c.Key, prefix) })
+}
+
+// startAgain starts the runs of a claim whose answer came after the claim was settled.
+func (l *life) startAgain(r *pb.TxnRequest, resp *pb.TxnResponse) {
+	for i, op := range resp.Responses {
+		if i >= len(r.Success) || !op.GetResponseTxn().GetSucceeded() {
+			continue
+		}
+		for _, record := range records(r.Success[i].GetRequestTxn()) {
+			if l.world.leaseOf(record.Job, record.Run) != 0 {
+				l.parts.Go(func() { l.Run(context.Background(), dispatch.Task{Record: record}) })
+			}
+		}
+	}
+}
+
+// records are those that a claim's transaction puts where it goes well.
+func records(n *pb.TxnRequest) (found []common.Record) {
+	for _, op := range n.GetSuccess() {
+		if put := op.GetRequestPut(); under(put.GetKey(), common.RunsPrefix) {
+			record, err := common.Decode[common.Record](put.Value)
+			if err != nil {
+				panic(err)
+			}
+			found = append(found, record)
+		}
+		found = append(found, records(op.GetRequestTxn())...)
+	}
+	return found
+}
+
+// claimer passes claims on, but for those of a mutation.
+type claimer struct {
+	*joblock.Claimer
+	life *life
+}
+
+// Claim is dispatch.Claimer's.
+func (c claimer) Claim(ctx context.Context, claims []common.Claim) []common.ClaimResult {
+	switch c.life.world.mutation {
+	case noGap:
+		for i := range claims {
+			claims[i].Gap = nil
+		}
+	case outOfOrder:
+		for i := range claims {
+			c.skipOne(&claims[i])
+		}
+	case twoPerJob:
+		return c.withTriggers(ctx, claims)
+	}
+	return c.Claimer.Claim(ctx, claims)
+}
+
+// skipOne claims the fire after the one that is due, as if that one were due already.
+func (c claimer) skipOne(claim *common.Claim) {
+	job := c.life.world.jobNow(claim.Job)
+	if job == nil || claim.Trigger != nil || claim.Record.Run == "" || !c.life.chance(0.3) {
+		return
+	}
+	claim.To = claim.To.Add(planOf(job.CronExpr).period)
+	r := &claim.Record
+	r.PlannedAt, r.Fire = claim.To, common.PlannedFire(r.JobUID, claim.To)
+	r.Run = common.RunID(r.Fire, 1)
+	claim.Skipped.ID, claim.Skipped.Fire, claim.Skipped.PlannedAt = common.RunID(r.Fire, 0), r.Fire, claim.To
+	if claim.Queue != nil {
+		claim.Queue.Fire, claim.Queue.PlannedAt = r.Fire, claim.To
+	}
+}
+
+// withTriggers claims the triggers of the jobs in the batch as well, in the same transaction.
+func (c claimer) withTriggers(ctx context.Context, claims []common.Claim) []common.ClaimResult {
+	all := slices.Clone(claims)
+	now := c.life.wall()
+	c.life.mu.Lock()
+	for key, t := range c.life.triggers {
+		i := slices.IndexFunc(claims, func(cl common.Claim) bool { return cl.Job == key.Job && cl.Trigger == nil && cl.Record.Run != "" })
+		if i < 0 || t.NotBefore.After(now) || key.ID == common.QueuedTrigger {
+			continue
+		}
+		also := claims[i]
+		also.Trigger, also.TriggerRevision, also.Gap, also.Queue, also.Patient = &t.Trigger, t.Revision, nil, nil, false
+		also.Record.Nonce, also.Record.Run, also.Record.Fire, also.Record.Attempt = common.NewID(), t.RunID(), t.Fire, t.Attempt
+		also.Record.PlannedAt, also.Record.Cause = t.PlannedAt, t.Cause
+		all = append(all, also)
+	}
+	c.life.mu.Unlock()
+	results := c.Claimer.Claim(ctx, all)
+	for i := len(claims); i < len(all); i++ {
+		if results[i].Verdict == common.Claimed {
+			c.life.parts.Go(func() {
+				run := c.life.Run(ctx, dispatch.Task{Record: all[i].Record})
+				_ = c.life.finisher.Finish(context.WithoutCancel(ctx), []common.Outcome{{Run: run, Token: results[i].Fence}})
+				c.life.rouse()
+			})
+		}
+	}
+	return results[:len(claims)]
+}
+
+// orphans are as recovery sees them, but for those of a mutation.
+type orphans struct {
+	*joblock.Recoverer
+	world *world
+}
+
+// Unresolved is dispatch.Orphans'.
+func (o orphans) Unresolved(ctx context.Context) ([]common.Orphan, []error, error) {
+	runs, bad, err := o.Recoverer.Unresolved(ctx)
+	for i := range runs {
+		policy := &runs[i].Record.Policy
+		switch o.world.mutation {
+		case tooEarly:
+			policy.LostAfter = 0
+		case termsOfNow:
+			if job := o.world.jobNow(runs[i].Record.Job); job != nil {
+				policy.LostAfter = job.LostAfter.Or(common.DefaultLostAfter)
+			}
+		}
+	}
+	return runs, bad, err
+}
+
+// plan is a timetable as the checker understands it.
+type plan struct {
+	period time.Duration
+	every  bool // counted from the cursor; otherwise multiples of the period
+}
+
+// planOf reads the two kinds of lines that there are in the model.
+func planOf(line string) plan {
+	if text, ok := strings.CutPrefix(line, "@every "); ok {
+		d, err := time.ParseDuration(text)
+		if err != nil {
+			panic(err)
+		}
+		return plan{period: d, every: true}
+	}
+	if line != "* * * * *" {
+		panic("the model has no line " + line)
+	}
+	return plan{period: time.Minute}
+}
+
+// next is the first fire after a time.
+func (p plan) next(after time.Time) time.Time {
+	if p.every {
+		return after.Add(p.period)
+	}
+	return time.Unix(0, (after.UnixNano()/int64(p.period)+1)*int64(p.period)).UTC()
+}

@@ -1,0 +1,325 @@
+package model
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+
+	"carillon/internal/common"
+	"carillon/internal/common/schedule"
+	"carillon/internal/joblock"
+	"carillon/internal/jobmgr"
+)
+
+const (
+	chaos = 4 * time.Minute // of disturbances
+	rest  = 4 * time.Minute // after them, in which everything is to come to an end
+	slack = 45 * time.Second
+	// mostAhead is how far ahead of the true time a cursor may be: the clocks of the
+	// honest ones go up to five seconds ahead, a claim two more.
+	mostAhead = 8 * time.Second
+	workers   = 4
+)
+
+// box is a machine with a worker's data folder. Its mutex guards what stands on it.
+type box struct {
+	id   string
+	skew time.Duration
+	mu   sync.Mutex
+	now  *life
+	boot int
+	born int
+}
+
+// master is a store behind a link of its own.
+type master struct {
+	link    *link
+	store   *jobmgr.Store
+	changes *jobmgr.Changes
+}
+
+// script is the play of one seed.
+type script struct {
+	world   *world
+	random  *rand.Rand
+	boxes   []*box
+	masters []*master
+	jobs    []string
+	actors  sync.WaitGroup
+	lives   []*life // guarded by mu
+	mu      sync.Mutex
+}
+
+var nobody = common.Actor{Name: "model"}
+
+// play lets a cluster live through its disturbances, and come to rest.
+func play(ctx context.Context, w *world) (until time.Time) {
+	s := &script{world: w, random: w.randomOf("script"), jobs: []string{"a", "b", "c", "d", "e", "f"}}
+	for i := range 2 {
+		s.masters = append(s.masters, s.newMaster(ctx, fmt.Sprintf("master%d", i), s.between(-2*time.Second, 2*time.Second)))
+	}
+	for i := range workers {
+		s.boxes = append(s.boxes, &box{id: fmt.Sprintf("worker%d", i), skew: s.between(-5*time.Second, 5*time.Second)})
+	}
+	if w.seed%4 == 0 { // one clock is a day ahead
+		s.boxes[s.random.IntN(workers)].skew = 24 * time.Hour
+	}
+	for _, job := range s.jobs {
+		def := s.define(job)
+		s.act(func() {
+			s.try(func(m *master) error { _, _, err := m.store.Put(ctx, nobody, def, common.Precondition{}); return err })
+		})
+	}
+	for _, b := range s.boxes {
+		after := s.between(0, 3*time.Second)
+		s.act(func() { time.Sleep(after); s.start(ctx, b, true) })
+	}
+	s.actors.Wait()
+	for began := time.Now(); time.Since(began) < chaos; {
+		time.Sleep(s.between(100*time.Millisecond, 6*time.Second))
+		s.disturb(ctx)
+	}
+	s.actors.Wait()
+	s.settle(ctx)
+	time.Sleep(rest)
+	until = time.Now().Add(-slack)
+	s.everyJob(func(m *master, job string) error { // what is on its way is to arrive
+		_, err := m.store.Pause(ctx, nobody, job, common.PauseRequest{}, common.Precondition{})
+		return err
+	})
+	time.Sleep(slack)
+	for _, b := range s.boxes {
+		s.actors.Go(func() { b.now.stop(ctx) })
+	}
+	s.actors.Wait()
+	s.collect(ctx)
+	return until
+}
+
+func (s *script) newMaster(ctx context.Context, name string, skew time.Duration) *master {
+	m := &master{link: newLink(s.world, name)}
+	client, interner := m.link.client(ctx), schedule.NewInterner()
+	m.store = jobmgr.NewStore(jobmgr.Config{Client: client, Interner: interner, Timezone: "UTC",
+		Now:     func() time.Time { return time.Now().Add(skew).Round(0) },
+		Catalog: jobmgr.NewCatalog(jobmgr.NewWatcher(client, func(error) {}, func() {}), interner)})
+	m.changes = jobmgr.NewChanges(client)
+	s.world.mutation.atSave(m.link)
+	return m
+}
+
+// act does something beside the script.
+func (s *script) act(f func()) { s.actors.Go(f) }
+
+// between and the others that draw are the script's goroutine's alone.
+func (s *script) between(least, most time.Duration) time.Duration {
+	return least + time.Duration(s.random.Int64N(int64(most-least)))
+}
+
+func pick[T any](s *script, from ...T) T { return from[s.random.IntN(len(from))] }
+
+// define makes a job.
+func (s *script) define(name string) common.Job {
+	j := common.Job{Name: name, Timezone: "UTC", Command: "true", KillGrace: "1s",
+		CronExpr:      pick(s, "@every 7s", "@every 11s", "@every 13s", "@every 29s", "@every 41s", "* * * * *"),
+		Overlap:       pick(s, common.OverlapSkip, common.OverlapSkip, common.OverlapQueue, common.OverlapReplace, common.OverlapAllow),
+		OnLost:        pick(s, common.LostRerun, common.LostRerun, common.LostAbandon),
+		LostAfter:     pick[common.Duration](s, "20s", "30s", "60s"),
+		StartDeadline: pick[common.Duration](s, "3s", "10s", "30s"),
+		Jitter:        pick[common.Duration](s, "", "", "4s"),
+		CatchUp: &common.CatchUp{Policy: pick(s, common.CatchUpNone, common.CatchUpLatest, common.CatchUpAll),
+			Window: pick[common.Duration](s, "20s", "2m"), Max: pick(s, 1, 3)},
+		Placement: &common.Placement{Strategy: pick(s, common.StrategyHash, common.StrategyLeast, common.StrategyAny)},
+	}
+	if s.random.IntN(2) == 0 {
+		j.Retry = &common.Retry{Max: pick(s, 1, 2), Backoff: "2s", MaxBackoff: "10s"}
+	}
+	return j
+}
+
+// disturb does one thing that a cluster has to bear.
+func (s *script) disturb(ctx context.Context) {
+	b, m, job := s.boxes[s.random.IntN(workers)], s.masters[s.random.IntN(2)], s.jobs[s.random.IntN(len(s.jobs))]
+	d := s.between(time.Second, 30*time.Second)
+	if s.random.IntN(3) == 0 {
+		d = s.between(30*time.Second, 100*time.Second)
+	}
+	switch s.random.IntN(18) {
+	case 0, 1:
+		b.with(func(l *life) { l.link.cut(d) })
+	case 2:
+		b.with(func(l *life) { l.link.deaf(d) })
+	case 3:
+		b.with(func(l *life) { l.link.stall(d) })
+	case 4:
+		power := s.random.IntN(2) == 0
+		s.act(func() { s.crash(ctx, b, min(d, 40*time.Second), power) })
+	case 5:
+		s.act(func() { s.move(ctx, b) })
+	case 6, 7, 8:
+		def := s.define(job)
+		s.act(func() { _, _, _ = m.store.Put(ctx, nobody, def, common.Precondition{}) })
+	case 9: // two saves race
+		for _, m := range s.masters {
+			def := s.define(job)
+			s.act(func() { _, _, _ = m.store.Put(ctx, nobody, def, common.Precondition{}) })
+		}
+	case 10:
+		var until *time.Time
+		if s.random.IntN(2) == 0 {
+			until = new(time.Now().Add(s.between(3*time.Second, 60*time.Second)))
+		}
+		s.act(func() {
+			_, _ = m.store.Pause(ctx, nobody, job, common.PauseRequest{Until: until}, common.Precondition{})
+		})
+	case 11, 12:
+		s.act(func() { _, _ = m.store.Resume(ctx, nobody, job, common.Precondition{}) })
+	case 13: // deleted, and made again under its name
+		kill, after, def := s.random.IntN(2) == 0, s.between(0, 10*time.Second), s.define(job)
+		s.act(func() {
+			_ = m.store.Delete(ctx, nobody, job, common.Precondition{}, kill)
+			time.Sleep(after)
+			_, _ = m.store.Create(ctx, nobody, def)
+		})
+	case 14, 15, 16:
+		n := 1 + s.random.IntN(3)
+		s.act(func() {
+			for range n {
+				_, _ = m.store.Trigger(ctx, nobody, common.TriggerRequest{Job: job})
+			}
+		})
+	default:
+		run := s.anyRun()
+		s.act(func() { _ = m.store.Kill(ctx, nobody, run, "") })
+	}
+}
+
+// anyRun is one that is being executed.
+func (s *script) anyRun() string {
+	s.world.mu.Lock()
+	defer s.world.mu.Unlock()
+	for _, x := range slices.Backward(s.world.diary) {
+		if x.ended.IsZero() {
+			return x.run
+		}
+	}
+	return "none"
+}
+
+func (b *box) with(f func(*life)) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.now != nil {
+		f(b.now)
+	}
+}
+
+// start begins the next life on a box. swept says that nothing of an earlier one goes on
+// there, as far as the new one can see.
+func (s *script) start(ctx context.Context, b *box, swept bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.born++
+	life := common.Life{Worker: b.id, Name: b.id, Life: fmt.Sprintf("%s-%d", b.id, b.born), BootID: fmt.Sprintf("%s-boot-%d", b.id, b.boot), PIDNamespace: "1"}
+	b.now = s.world.born(ctx, life, b.skew, swept)
+	s.mu.Lock()
+	s.lives = append(s.lives, b.now)
+	s.mu.Unlock()
+}
+
+// crash ends a worker with all its processes, and starts it again.
+func (s *script) crash(ctx context.Context, b *box, after time.Duration, power bool) {
+	b.with(func(l *life) {
+		l.kill()
+		if power {
+			b.boot++
+		}
+	})
+	time.Sleep(after)
+	s.start(ctx, b, true)
+}
+
+// move starts the worker's next life on another machine, while the one before it goes on,
+// cut off, until it has stopped all its runs.
+func (s *script) move(ctx context.Context, b *box) {
+	var before *life
+	b.with(func(l *life) {
+		before = l
+		l.link.cut(time.Hour)
+		if s.world.mutation != sweepsForAll {
+			b.boot++
+		}
+	})
+	time.Sleep(ttl + 2*time.Second)
+	s.start(ctx, b, false)
+	time.Sleep(70 * time.Second)
+	before.kill()
+}
+
+// try repeats what a master is to do until it is done.
+func (s *script) try(do func(*master) error) {
+	for i := 0; ; i++ {
+		err := do(s.masters[i%2])
+		if code := common.CodeOf(err); err == nil || code == common.CodeNotFound || code == common.CodeExists {
+			return
+		}
+		time.Sleep(200 * time.Millisecond)
+	}
+}
+
+func (s *script) everyJob(do func(m *master, job string) error) {
+	for _, job := range s.jobs {
+		s.try(func(m *master) error { return do(m, job) })
+	}
+}
+
+// settle ends the disturbances: everybody lives, hears and is heard, and no job is paused.
+func (s *script) settle(ctx context.Context) {
+	s.world.beCalm()
+	for _, b := range s.boxes {
+		b.with(func(l *life) { l.link.heal() })
+		select {
+		case <-b.now.dead:
+			s.start(ctx, b, true)
+		default:
+		}
+	}
+	s.everyJob(func(m *master, job string) error {
+		_, err := m.store.Resume(ctx, nobody, job, common.Precondition{})
+		return err
+	})
+}
+
+// collect waits for what is left of all lives and delivers what is still in outboxes.
+func (s *script) collect(ctx context.Context) {
+	for _, l := range s.lives {
+		l.kill()
+		l.parts.Wait()
+	}
+	client := newLink(s.world, "collector").client(ctx)
+	for _, owner := range append([]string{common.MasterOutbox}, s.ids()...) {
+		for {
+			pending, err := joblock.NewOutbox(client, owner).Pending(ctx, 1000)
+			if err != nil {
+				s.world.complain("collect: %v", err)
+				return
+			}
+			s.world.store(pending.Batch.Runs)
+			if len(pending.Batch.Runs) == 0 {
+				break
+			}
+			if err := pending.Ack(ctx); err != nil {
+				s.world.complain("collect: %v", err)
+			}
+		}
+	}
+}
+
+func (s *script) ids() (ids []string) {
+	for _, b := range s.boxes {
+		ids = append(ids, b.id)
+	}
+	return ids
+}

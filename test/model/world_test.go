@@ -1,0 +1,260 @@
+package model
+
+import (
+	"context"
+	"fmt"
+	"hash/fnv"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	"go.etcd.io/etcd/api/v3/mvccpb"
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"carillon/internal/common"
+	"carillon/internal/joblock"
+)
+
+// event is a change that etcd made.
+type event struct {
+	rev     int64
+	at      time.Time // true time
+	key     string
+	value   string
+	created int64 // CreateRevision; 0: it was deleted
+	lease   int64
+	by      string // the link over which it came, or "lease"
+	raw     *mvccpb.Event
+}
+
+// execution is a line of the diary: processes that ran.
+type execution struct {
+	worker, life, job, uid, run, fire string
+	attempt                           int
+	forbids                           bool // the overlap policy as of the claim
+	began, ended                      time.Time
+}
+
+// world is a cluster for the time of one seed.
+type world struct {
+	seed     uint64
+	server   *server
+	mutation mutation
+	log      *slog.Logger
+
+	etcd sync.Mutex // held while etcd is called, and until the history has it
+
+	mu       sync.Mutex
+	history  []event
+	changed  chan struct{}
+	leases   map[clientv3.LeaseID]*time.Timer
+	granted  int64
+	calls    int
+	random   *rand.Rand // of the leases
+	calm     bool
+	diary    []*execution
+	ledger   map[string][]common.Run // by id, what was delivered, in order
+	finished map[string]common.Status
+	trouble  []string // what should not be, beside the promises
+}
+
+func newWorld(s *server, seed uint64, m mutation) *world {
+	w := &world{seed: seed, server: s, mutation: m, log: slog.New(slog.DiscardHandler), changed: make(chan struct{}),
+		leases: map[clientv3.LeaseID]*time.Timer{}, ledger: map[string][]common.Run{}, finished: map[string]common.Status{}}
+	if os.Getenv("MODEL_LOG") != "" {
+		w.log = slog.New(slog.NewTextHandler(os.Stderr, nil))
+	}
+	w.random = w.randomOf("leases")
+	return w
+}
+
+// inBubble runs something in virtual time.
+func inBubble(t *testing.T, f func(*testing.T)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		f(t)
+		time.Sleep(time.Minute) // until the last request has got lost
+	})
+}
+
+// randomOf gives a source of its own to each part, so that one does not disturb the others.
+func (w *world) randomOf(part string) *rand.Rand {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(part))
+	return rand.New(rand.NewPCG(w.seed, h.Sum64()))
+}
+
+func (w *world) weather() weather {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.calm {
+		return weather{}
+	}
+	return weather{lostRequest: 0.04, lostAnswer: 0.05, late: 0.03, slow: 0.05}
+}
+
+func (w *world) isCalm() bool { w.mu.Lock(); defer w.mu.Unlock(); return w.calm }
+
+// atEtcd does something at etcd, and writes down what that changed.
+func (w *world) atEtcd(by string, do func(*server)) {
+	w.etcd.Lock()
+	defer w.etcd.Unlock()
+	changes := w.server.do(func() { do(w.server) })
+	w.calls++
+	if len(changes) == 0 {
+		return
+	}
+	now := time.Now()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, c := range changes {
+		e := event{rev: c.Kv.ModRevision, at: now, key: string(c.Kv.Key), by: by, raw: c}
+		if c.Type != mvccpb.Event_DELETE {
+			e.value, e.created, e.lease = string(c.Kv.Value), c.Kv.CreateRevision, c.Kv.Lease
+		}
+		w.history = append(w.history, e)
+	}
+	close(w.changed)
+	w.changed = make(chan struct{})
+}
+
+// since gives the history from a revision on, and what is closed when there is more.
+func (w *world) since(rev int64) ([]event, <-chan struct{}) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	at := len(w.history)
+	for at > 0 && w.history[at-1].rev >= rev {
+		at--
+	}
+	return w.history[at:len(w.history):len(w.history)], w.changed
+}
+
+var errLeaseGone = rpctypes.ErrLeaseNotFound
+
+// grant makes a lease that ends when nothing is heard of it for its TTL. The real one
+// lasts for as long as this says.
+func (w *world) grant() clientv3.LeaseID {
+	w.mu.Lock()
+	w.granted++
+	id := clientv3.LeaseID(int64(w.seed)<<20 + w.granted)
+	w.leases[id] = time.AfterFunc(w.life(), func() { w.expire(id) })
+	w.mu.Unlock()
+	w.atEtcd("lease", func(s *server) {
+		if _, err := s.etcd.Server.LeaseGrant(context.Background(), &pb.LeaseGrantRequest{ID: int64(id), TTL: 3600}); err != nil {
+			panic(err)
+		}
+	})
+	return id
+}
+
+// life is the TTL, and what etcd takes to notice; the caller holds mu.
+func (w *world) life() time.Duration {
+	return joblock.DefaultTTL + time.Duration(w.random.Int64N(int64(time.Second)))
+}
+
+func (w *world) keepAlive(id clientv3.LeaseID) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	timer, lives := w.leases[id]
+	if !lives || !timer.Stop() {
+		return errLeaseGone
+	}
+	timer.Reset(w.life())
+	return nil
+}
+
+func (w *world) expire(id clientv3.LeaseID) {
+	w.mu.Lock()
+	timer, lives := w.leases[id]
+	if lives {
+		timer.Stop()
+		delete(w.leases, id)
+	}
+	w.mu.Unlock()
+	if !lives {
+		return
+	}
+	w.atEtcd("lease", func(s *server) {
+		if _, err := s.etcd.Server.LeaseRevoke(context.Background(), &pb.LeaseRevokeRequest{ID: int64(id)}); err != nil {
+			panic(err)
+		}
+	})
+}
+
+// leaseOf is the lease that carries a run's lock, or did.
+func (w *world) leaseOf(job, run string) clientv3.LeaseID {
+	key := common.LockKey(job, run)
+	events, _ := w.since(0)
+	for i := len(events) - 1; i >= 0; i-- {
+		if events[i].key == key && events[i].created != 0 {
+			return clientv3.LeaseID(events[i].lease)
+		}
+	}
+	return 0
+}
+
+// jobNow is a job as etcd has it; nil where there is none.
+func (w *world) jobNow(name string) *common.StoredJob {
+	key := common.JobKey(name)
+	events, _ := w.since(0)
+	for i := len(events) - 1; i >= 0; i-- {
+		if events[i].key == key {
+			if events[i].created == 0 {
+				return nil
+			}
+			job, err := common.Decode[common.StoredJob]([]byte(events[i].value))
+			if err != nil {
+				panic(err)
+			}
+			return &job
+		}
+	}
+	return nil
+}
+
+// begin and end write the diary.
+func (w *world) begin(x execution) *execution {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	x.began = time.Now()
+	w.diary = append(w.diary, &x)
+	return &x
+}
+
+func (w *world) end(x *execution) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if x.ended.IsZero() {
+		x.ended = time.Now()
+	}
+}
+
+// store is the log store: it takes everything, and remembers how often.
+func (w *world) store(runs []common.Run) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for i := range runs {
+		w.ledger[runs[i].ID] = append(w.ledger[runs[i].ID], runs[i])
+	}
+}
+
+// finish notes a run whose finish was answered.
+func (w *world) finish(run string, s common.Status) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.finished[run] = s
+}
+
+func (w *world) complain(format string, args ...any) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.trouble = append(w.trouble, fmt.Sprintf(format, args...))
+}
+
+func (w *world) beCalm() { w.mu.Lock(); w.calm = true; w.mu.Unlock() }
