@@ -57,7 +57,9 @@ func (b *Bequests) pass(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		b.Log.Warn("bequest_delivered", "worker", owner, "outcomes", n)
+		if n > 0 { // what cannot be read stays
+			b.Log.Warn("bequest_delivered", "worker", owner, "outcomes", n)
+		}
 	}
 	return nil
 }

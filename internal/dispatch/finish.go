@@ -24,7 +24,9 @@ func (d *Dispatcher) finish(life context.Context) {
 			}
 			d.finished(life, &batch[i], errs[i])
 		}
-		d.cfg.Written(written)
+		if len(written) > 0 {
+			d.cfg.Written(written)
+		}
 		d.pending.poke() // there are slots
 		running, _ := d.runs.load()
 		d.cfg.Metrics.Running(running)

@@ -188,6 +188,26 @@ func TestDrainedWhileWaitingForASlot(t *testing.T) {
 	})
 }
 
+// One that is alone asks nobody else, and heeds what it must not do all the same.
+func TestDrainedWhileAloneAndWaitingForASlot(t *testing.T) {
+	for _, trouble := range []string{"", "its clock is off"} {
+		bubble(t, nil, func(r *rig) {
+			r.cluster.alive(member("w"))
+			r.slots.Store(1)
+			r.long("long")
+			r.hand(r.fire("long"), r.fire("a"))
+			time.Sleep(3 * time.Second)
+			if r.cluster.trouble = trouble; trouble == "" {
+				r.cluster.alive(member("w", func(m *common.Member) { m.Settings.Drain = true }))
+			}
+			r.release("long")
+			if s := r.settled(); len(s) != 2 || s[1].RetryAt.IsZero() || !s[1].Cursor.IsZero() || len(r.claimer.claims()) != 1 || r.claimer.looked() != 0 {
+				r.Fatalf("settled: %+v", s)
+			}
+		})
+	}
+}
+
 // What would take more slots than the worker has left does not stand in the way of the rest.
 func TestSlotsTakenAwayWhileWaiting(t *testing.T) {
 	bubble(t, nil, func(r *rig) {

@@ -26,9 +26,14 @@ type story struct {
 
 const me = "worker1"
 
-func newStory(t *testing.T) *story {
-	server := etcdtest.StartServer(t)
+func newStory(t *testing.T) *story { return storyOn(t, etcdtest.StartServer(t)) }
+
+// storyOn empties a keyspace that a story before has used.
+func storyOn(t *testing.T, server *etcdtest.Server) *story {
 	s := &story{T: t, server: server, client: server.Client()}
+	if _, err := s.client.Delete(t.Context(), "\x00", clientv3.WithFromKey()); err != nil {
+		t.Fatal(err)
+	}
 	s.session = s.newSession()
 	s.claimer = joblock.NewClaimer(s.client, s.session, me, quiet)
 	s.finish = joblock.NewFinisher(s.client, me, quiet)

@@ -29,11 +29,13 @@ type Session struct {
 	lease   clientv3.LeaseID // 0: none just now
 	granted time.Duration
 	changed chan struct{} // closed when lease changes
+
+	lost chan struct{} // wakes Run when somebody finds the lease to be gone
 }
 
 // NewSession makes a session that holds no lease yet; Run takes it.
 func NewSession(client *clientv3.Client, ttl time.Duration, log *slog.Logger, taken func()) *Session {
-	return &Session{client: client, ttl: ttl, log: log, taken: taken, granted: ttl, changed: make(chan struct{})}
+	return &Session{client: client, ttl: ttl, log: log, taken: taken, granted: ttl, changed: make(chan struct{}), lost: make(chan struct{}, 1)}
 }
 
 // Run takes a lease and keeps it alive, one keep-alive at a time, so that an
@@ -77,7 +79,16 @@ func (s *Session) grant(ctx context.Context) (clientv3.LeaseID, error) {
 // keep sends keep-alives until the lease is gone (nil) or the context ends.
 func (s *Session) keep(ctx context.Context, id clientv3.LeaseID) error {
 	wait := s.ttl / 3
-	for etcdkit.Sleep(ctx, wait) {
+	for {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-s.lost:
+		case <-time.After(wait):
+		}
+		if s.current() != id { // a transaction found out first
+			return nil
+		}
 		callCtx, cancel := context.WithTimeout(ctx, s.ttl/3)
 		_, err := s.client.KeepAliveOnce(callCtx, id)
 		cancel()
@@ -90,11 +101,7 @@ func (s *Session) keep(ctx context.Context, id clientv3.LeaseID) error {
 			wait = s.ttl / 15 // the call itself took its time; try again soon
 			s.log.Warn("session_keepalive_failed", "error", err)
 		}
-		if s.current() != id { // a transaction found out first
-			return nil
-		}
 	}
-	return context.Cause(ctx)
 }
 
 func (s *Session) set(id clientv3.LeaseID) {
@@ -137,11 +144,24 @@ func (s *Session) TTL() time.Duration {
 
 // Invalidate says that a lease was found to be gone, so that a new one is taken.
 func (s *Session) Invalidate(id clientv3.LeaseID) {
+	if !s.drop(id) {
+		return
+	}
+	select {
+	case s.lost <- struct{}{}:
+	default: // it is about to look
+	}
+}
+
+// drop forgets a lease, if it is the one.
+func (s *Session) drop(id clientv3.LeaseID) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.lease == id {
-		s.lease = 0
+	if s.lease != id {
+		return false
 	}
+	s.lease = 0
+	return true
 }
 
 // Revoke ends the lease, and with it the registration and all locks. It is for
@@ -154,7 +174,7 @@ func (s *Session) Revoke(ctx context.Context) error {
 	if err := RevokeLease(ctx, s.client, int64(id)); err != nil {
 		return err
 	}
-	s.Invalidate(id)
+	s.drop(id) // Run, which is about to end, takes no other
 	return nil
 }
 
