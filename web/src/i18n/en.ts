@@ -137,10 +137,10 @@ export const en = {
     lostAfter: 'Lost after', lostAfterHelp: 'So long without a word from the worker.',
     retryMax: 'How often a failed run is tried again', retryMaxHelp: 'From 0 to 20.', retryBackoff: 'First pause', retryBackoffHelp: 'It doubles each time.',
     retryMaxBackoff: 'Longest pause', retryMaxBackoffHelp: 'Where doubling ends.', retryExitCodes: 'Only for exit codes', retryExitCodesHelp: 'For example 75, 111. Empty: all failures.',
-    retryElsewhere: 'Where', retryElsewhereHelp: 'The worker of the next attempt.', retryElsewheres: { yes: 'On another worker, where there is one', no: 'On whichever comes first' },
+    retryElsewhere: 'Where', retryElsewhereHelp: 'The worker of the next attempt.', retryElsewheres: { yes: 'On another worker, if any', no: 'On whichever comes first' },
     strategy: 'How a worker is chosen', strategies: { hash: 'Always the same, while it lives', least: 'The one with the fewest runs', weight: 'Always the same, shared by weight', any: 'Whoever is quickest' },
-    selector: 'Only workers with these labels', selectorHelp: 'zone=a, disk!=slow, tier in (a,b), or a name alone. Empty: any.', workers: 'Only these workers', workersHelp: 'Names or ids, separated by commas. Empty: any.',
-    known: 'There are: {{items}}.', priority: 'Priority', priorityHelp: 'From 1 to 9; 9 comes first where slots are scarce.', slots: 'Slots per run', slotsHelp: 'How much of its worker a run takes.',
+    selector: 'Only workers with these labels', selectorHelp: 'By value, or just by name. Empty: any.', workers: 'Only these workers', workersHelp: 'Names or ids, with commas. Empty: any.',
+    knownLabels: 'Labels that there are: {{items}}.', knownWorkers: 'Workers that there are: {{items}}.', priority: 'Priority', priorityHelp: 'From 1 to 9; 9 comes first where slots are scarce.', slots: 'Slots per run', slotsHelp: 'How much of its worker a run takes.',
     outputMax: 'Output kept per run', outputMaxHelp: 'For example 512KiB, 16MiB. Beyond it, head and tail are kept.',
     save: 'Save', create: 'Create the job', saved: 'The job {{name}} was saved.', created: 'The job {{name}} was created.',
     preview: 'Next fires', previewEmpty: 'Write a cron line, and its next fires appear here.', previewNever: 'No fire is planned.', previewBad: 'The cron line cannot be read yet.',
@@ -155,7 +155,7 @@ export const en = {
   runs: {
     title: 'Runs', table: 'Runs', run: 'Run', job: 'Job', status: 'Status', planned: 'Planned', duration: 'Duration', delay: 'Start delay', worker: 'Worker', cause: 'Cause',
     filterStatus: 'Status', anyStatus: 'Any status', search: 'Job name', emptyTitle: 'No runs yet', emptyText: 'A run appears here as soon as a schedule fires or somebody runs a job by hand.',
-    nothingFound: 'No run matches this filter', clearFilter: 'Show all runs', goToJobs: 'Go to jobs', open: 'Open the run of {{job}}, planned {{time}}', gapFact: 'Fires', gap_one: 'one fire since {{from}}', gap_other: '{{count}} fires since {{from}}', gapAtLeast_one: 'at least one fire since {{from}}', gapAtLeast_other: 'at least {{count}} fires since {{from}}', due: 'due {{time}}',
+    nothingFound: 'No run matches this filter', clearFilter: 'Show all runs', goToJobs: 'Go to jobs', open: 'Open the run of {{job}}, planned {{time}}', gapFact: 'Fires', gap_one: 'one fire since {{from}}', gap_other: '{{count}} fires since {{from}}', gapAtLeast_one: 'at least one fire since {{from}}', gapAtLeast_other: 'at least {{count}} fires since {{from}}', due: 'due {{delay}} later',
   },
   run: {
     title: 'Run of', planned: 'Planned', claimed: 'Claimed', started: 'Started', ended: 'Ended', notYet: 'not yet', never: 'did not happen', exitCode: 'Exit code', signal: 'Signal', reason: 'Reason',

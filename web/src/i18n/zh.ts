@@ -138,10 +138,10 @@ export const zh: Resource = {
     lostAfter: '视为丢失', lostAfterHelp: '工作节点失联达到的时长。',
     retryMax: '失败后重试的次数', retryMaxHelp: '0 到 20。', retryBackoff: '首次间隔', retryBackoffHelp: '之后每次加倍。',
     retryMaxBackoff: '最长间隔', retryMaxBackoffHelp: '加倍到此为止。', retryExitCodes: '仅限这些退出码', retryExitCodesHelp: '例如 75, 111。留空则所有失败均重试。',
-    retryElsewhere: '在何处', retryElsewhereHelp: '下一次尝试所在的工作节点。', retryElsewheres: { yes: '如有其他工作节点，则在其上', no: '排在首位的工作节点' },
+    retryElsewhere: '在何处', retryElsewhereHelp: '下一次尝试所在的工作节点。', retryElsewheres: { yes: '其他工作节点（如有）', no: '排在首位的工作节点' },
     strategy: '如何选择工作节点', strategies: { hash: '只要存活，始终同一个', least: '运行数最少的', weight: '始终同一个，按权重分担', any: '最快领取的' },
-    selector: '仅限带有这些标签的工作节点', selectorHelp: 'zone=a、disk!=slow、tier in (a,b)，或仅写名称。留空则不限。', workers: '仅限这些工作节点', workersHelp: '名称或 ID，以逗号分隔。留空则不限。',
-    known: '现有：{{items}}。', priority: '优先级', priorityHelp: '1 到 9，槽位紧张时 9 最优先。', slots: '每次运行的槽位', slotsHelp: '一次运行占用工作节点的多少。',
+    selector: '仅限带有这些标签的工作节点', selectorHelp: '按值，或仅按名称。留空则不限。', workers: '仅限这些工作节点', workersHelp: '名称或 ID，以逗号分隔。留空则不限。',
+    knownLabels: '现有标签：{{items}}。', knownWorkers: '现有工作节点：{{items}}。', priority: '优先级', priorityHelp: '1 到 9，槽位紧张时 9 最优先。', slots: '每次运行的槽位', slotsHelp: '一次运行占用工作节点的多少。',
     outputMax: '每次运行保留的输出', outputMaxHelp: '例如 512KiB、16MiB。超出时保留开头和结尾。',
     save: '保存', create: '创建任务', saved: '任务 {{name}} 已保存。', created: '任务 {{name}} 已创建。',
     preview: '后续触发', previewEmpty: '填写 Cron 表达式后，这里会显示后续触发时间。', previewNever: '没有计划中的触发。', previewBad: 'Cron 表达式尚无法识别。',
@@ -156,7 +156,7 @@ export const zh: Resource = {
   runs: {
     title: '运行', table: '运行列表', run: '运行', job: '任务', status: '状态', planned: '计划时间', duration: '耗时', delay: '启动延迟', worker: '工作节点', cause: '起因',
     filterStatus: '状态', anyStatus: '全部状态', search: '任务名称', emptyTitle: '还没有运行', emptyText: '计划触发或有人手动运行任务后，运行会显示在这里。',
-    nothingFound: '没有符合筛选条件的运行', clearFilter: '显示全部运行', goToJobs: '转到任务', open: '查看 {{job}} 的运行，计划时间 {{time}}', gapFact: '触发', gap_one: '1 次触发，自 {{from}} 起', gap_other: '{{count}} 次触发，自 {{from}} 起', gapAtLeast_one: '至少 1 次触发，自 {{from}} 起', gapAtLeast_other: '至少 {{count}} 次触发，自 {{from}} 起', due: '应于 {{time}}',
+    nothingFound: '没有符合筛选条件的运行', clearFilter: '显示全部运行', goToJobs: '转到任务', open: '查看 {{job}} 的运行，计划时间 {{time}}', gapFact: '触发', gap_one: '1 次触发，自 {{from}} 起', gap_other: '{{count}} 次触发，自 {{from}} 起', gapAtLeast_one: '至少 1 次触发，自 {{from}} 起', gapAtLeast_other: '至少 {{count}} 次触发，自 {{from}} 起', due: '推迟 {{delay}}',
   },
   run: {
     title: '运行：', planned: '计划', claimed: '领取', started: '开始', ended: '结束', notYet: '尚未', never: '未发生', exitCode: '退出码', signal: '信号', reason: '原因',

@@ -1,5 +1,6 @@
 import { useTranslation } from 'react-i18next';
 import type { Fire, Run } from '../api/types.ts';
+import { formatSeconds, secondsBetween } from '../lib/duration.ts';
 import { formatTime } from '../lib/time.ts';
 import { TimeText } from './TimeText.tsx';
 
@@ -7,11 +8,12 @@ import { TimeText } from './TimeText.tsx';
 export function FireWhen({ of }: { of: Fire | Run }) {
   const { t, i18n } = useTranslation();
   const open = of.status === 'planned' || of.status === 'waiting';
+  const later = secondsBetween(of.plannedAt, of.dueAt);
   return (
     <>
       <TimeText at={of.plannedAt} />
       {of.gap && <div className="small dim">{t(of.reason?.data?.count === 'at_least' ? 'runs.gapAtLeast' : 'runs.gap', { count: of.gap.count, from: formatTime(of.gap.from, i18n.language) })}</div>}
-      {open && of.dueAt && <div className="small dim">{t('runs.due', { time: formatTime(of.dueAt, i18n.language) })}</div>}
+      {open && later !== undefined && later > 0 && <div className="small dim" title={formatTime(of.dueAt ?? '', i18n.language)}>{t('runs.due', { delay: formatSeconds(later) })}</div>}
     </>
   );
 }

@@ -18,6 +18,10 @@ export function PauseDialog({ name, onClose }: { name: string; onClose: () => vo
   const faults = pause.error instanceof Problem ? pause.error.faults : [];
   const errorAt = (location: string) => faults.filter((f) => f.location === location).map((f) => visible(faultText(t, i18n.language, f))).join(' ') || undefined;
   const elsewhere = faults.filter((f) => f.location !== 'note' && f.location !== 'until');
+  const change = (set: () => void) => {
+    set();
+    if (pause.isError) pause.reset();
+  };
   const submit = (event: FormEvent) => {
     event.preventDefault();
     pause.mutate(
@@ -35,8 +39,8 @@ export function PauseDialog({ name, onClose }: { name: string; onClose: () => vo
       <form onSubmit={submit} noValidate>
         <Stack gap="md">
           <div>{t('pause.text')}</div>
-          <Textarea label={t('pause.note')} description={t('pause.noteHelp')} required data-autofocus autosize minRows={1} maxRows={4} maxLength={500} value={note} error={errorAt('note')} onChange={(e) => setNote(e.currentTarget.value)} />
-          <TextInput type="datetime-local" label={t('pause.until')} description={t('pause.untilHelp', { zone: localZone() })} value={until} error={errorAt('until')} onChange={(e) => setUntil(e.currentTarget.value)} />
+          <Textarea label={t('pause.note')} description={t('pause.noteHelp')} required data-autofocus autosize minRows={1} maxRows={4} maxLength={500} value={note} error={errorAt('note')} onChange={(e) => change(() => setNote(e.currentTarget.value))} />
+          <TextInput type="datetime-local" label={t('pause.until')} description={t('pause.untilHelp', { zone: localZone() })} value={until} error={errorAt('until')} onChange={(e) => change(() => setUntil(e.currentTarget.value))} />
           {pause.error && (faults.length === 0 || elsewhere.length > 0) && <ProblemNotice error={pause.error} faults={elsewhere} />}
           <Group justify="flex-end">
             <Button variant="default" onClick={onClose}>{t('common.cancel')}</Button>

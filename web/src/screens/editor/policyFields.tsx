@@ -98,7 +98,7 @@ export function PlacementFields(parts: Props) {
   const workers = useWorkers();
   const known = (workers.data?.items ?? []).filter((worker) => !worker.away).slice(0, 8);
   const labels = [...new Set(known.flatMap((worker) => Object.entries(worker.labels ?? {}).map(([name, value]) => `${name}=${value}`)))].slice(0, 8);
-  const help = (text: string, items: string[]) => (items.length === 0 ? text : `${text} ${t('editor.known', { items: visible(items.join(', ')) })}`);
+  const names = known.map((worker) => worker.name);
   return (
     <Panel title={t('policy.placement')}>
       <div className={classes.stack}>
@@ -107,9 +107,14 @@ export function PlacementFields(parts: Props) {
           options={{ hash: t('editor.strategies.hash'), least: t('editor.strategies.least'), weight: t('editor.strategies.weight'), any: t('editor.strategies.any') }}
         />
         <div className={`${classes.pair} ${classes.mono}`}>
-          <Short parts={parts} field="selector" label={t('editor.selector')} help={help(t('editor.selectorHelp'), labels)} hint="zone=a,disk!=slow" />
-          <Short parts={parts} field="workers" label={t('editor.workers')} help={help(t('editor.workersHelp'), known.map((worker) => worker.name))} />
+          <Short parts={parts} field="selector" label={t('editor.selector')} help={t('editor.selectorHelp')} hint="zone=a,disk!=slow" />
+          <Short parts={parts} field="workers" label={t('editor.workers')} help={t('editor.workersHelp')} />
         </div>
+        {names.length > 0 && (
+          <p className={classes.help}>
+            {t('editor.knownWorkers', { items: visible(names.join(', ')) })} {labels.length > 0 && t('editor.knownLabels', { items: visible(labels.join(', ')) })}
+          </p>
+        )}
         <div className={classes.pair}>
           <Short parts={parts} field="priority" label={t('editor.priority')} help={t('editor.priorityHelp')} hint="5" numeric />
           <Short parts={parts} field="slots" label={t('editor.slots')} help={t('editor.slotsHelp')} hint="1" numeric />

@@ -42,7 +42,8 @@ export function JobPage() {
   }
   if (job.error && !job.data) return <ProblemNotice error={job.error} onRetry={() => void job.refetch()} />;
   if (!job.data) return <Waiting rows={8} />;
-  return <JobView job={job.data.job} />;
+  // Another job is another page: nothing of the one before is shown in its place.
+  return <JobView key={job.data.job.meta.uid} job={job.data.job} />;
 }
 
 function JobView({ job }: { job: Job }) {
@@ -135,12 +136,13 @@ function JobRuns({ name }: { name: string }) {
   const runs = useRuns({ job: name }, '', { limit: 20 });
   const columns = useMemo(() => runColumns(t, i18n.language, false), [t, i18n.language]);
   const rows = runs.data?.items;
+  // That nothing has run yet is said where its fires are.
+  if (rows?.length === 0) return null;
   return (
-    <Panel title={t('job.runs')} side={rows && rows.length > 0 && <Link to="/runs" search={{ job: name }}>{t('job.allRuns')}</Link>}>
+    <Panel title={t('job.runs')} side={rows && <Link to="/runs" search={{ job: name }}>{t('job.allRuns')}</Link>}>
       {runs.error && !rows && <ProblemNotice error={runs.error} />}
       {!rows && !runs.error && <Waiting />}
-      {rows?.length === 0 && <p className="dim">{t('job.noRuns')} {t('job.noRunsText')}</p>}
-      {rows && rows.length > 0 && <DataTable caption={t('job.runs')} columns={columns} rows={rows} rowId={(run) => run.id} />}
+      {rows && <DataTable caption={t('job.runs')} columns={columns} rows={rows} rowId={(run) => run.id} />}
     </Panel>
   );
 }

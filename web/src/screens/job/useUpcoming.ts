@@ -31,7 +31,7 @@ export function useUpcoming(job: Job) {
   // The newest come first: of a plan that is cut off the nearest fires are missing, and those of the schedule stand in.
   const whole = plan.data && !plan.data.nextCursor ? [...plan.data.items].reverse().slice(0, ahead) : undefined;
   const times = to === undefined ? [] : whole ? whole.map((fire) => rfc3339In(fire.plannedAt, job.timezone ?? 'UTC')) : plan.data ? preview.data?.fires : undefined;
-  return { preview, past, planned: whole ?? [], times, error: preview.error ?? plan.error };
+  return { preview, past, planned: to === undefined ? [] : (whole ?? []), times, error: preview.error ?? plan.error };
 }
 
 export type Upcoming = ReturnType<typeof useUpcoming>;
