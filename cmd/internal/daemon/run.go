@@ -66,7 +66,7 @@ func (f failure) Unwrap() error        { return f.error }
 func Serve(ctx context.Context, log *slog.Logger, parts ...lifecycle.Part) error {
 	stop, hurry, release := lifecycle.Signals(ctx, syscall.SIGTERM, syscall.SIGINT)
 	defer release()
-	return Failed(lifecycle.New(log, parts...).Run(stop, hurry))
+	return Failed(lifecycle.New(log, append([]lifecycle.Part{tuneGC()}, parts...)...).Run(stop, hurry))
 }
 
 // Notify tells systemd, where it asks to be told, that all is ready, that the
