@@ -5,10 +5,14 @@ import "context"
 // Deliver brings all that a source holds into the store, and tells how many outcomes
 // and changes it was. What cannot be read stays in the source.
 func Deliver(ctx context.Context, source Source, store Writer) (n int, err error) {
-	for {
-		pending, err := source.Pending(ctx, deliverAtOnce)
-		if err != nil || pending.Batch.Empty() {
+	for bad := 0; ; {
+		pending, err := source.Pending(ctx, deliverAtOnce+bad)
+		if err != nil || pending.Batch.Empty() && (!pending.More || len(pending.Bad) == bad) {
 			return n, err
+		}
+		bad = len(pending.Bad)
+		if pending.Batch.Empty() {
+			continue // what can be read comes after a page that cannot
 		}
 		if err := store.Write(ctx, pending.Batch); err != nil {
 			return n, err
