@@ -22,9 +22,9 @@ func (d *Dispatcher) newClaim(i *item, now time.Time) (claim common.Claim, ok bo
 	}
 	var decision scheduler.Decision
 	if i.turn.act == expire {
-		decision, err = scheduler.Expire(*f, now, i.turn.inTime)
+		decision, err = scheduler.Expire(*f, agreed(d.cfg.Cluster, now), i.turn.inTime)
 	} else {
-		decision, err = scheduler.Decide(*f, now)
+		decision, err = scheduler.Decide(*f, agreed(d.cfg.Cluster, now))
 	}
 	if err != nil || decision.Nothing() {
 		return common.Claim{}, false, err
@@ -45,10 +45,10 @@ func (d *Dispatcher) newClaim(i *item, now time.Time) (claim common.Claim, ok bo
 	case decision.Cause == common.CauseCatchUp && f.Terms.CatchUp == common.CatchUpAll:
 		claim.Patient = true // they run one after the other
 	case overlap == common.OverlapQueue:
-		claim.Queue = queued(&record, now)
+		claim.Queue = queued(&record, agreed(d.cfg.Cluster, now))
 		claim.Skipped = skipped(&record, common.ReasonQueueFull, "another fire waited already for the end of the run before it")
 	case overlap == common.OverlapReplace:
-		claim.Queue = queued(&record, now)
+		claim.Queue = queued(&record, agreed(d.cfg.Cluster, now))
 	default:
 		claim.Skipped = skipped(&record, common.ReasonOverlap, "the run before it had not ended")
 	}

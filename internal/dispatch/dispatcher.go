@@ -115,7 +115,7 @@ func (d *Dispatcher) sort(life context.Context, f scheduler.Fire) {
 // giveUp writes down the fires that found no slot here, nor elsewhere, within their deadline.
 // Those that would never find one here may be another's by now.
 func (d *Dispatcher) giveUp() {
-	late, large := d.pending.overdue(d.cfg.Now(), d.cfg.Slots())
+	late, large := d.pending.overdue(agreed(d.cfg.Cluster, d.cfg.Now()), d.cfg.Slots())
 	for _, i := range late {
 		i.turn = d.turns.full(&i.fire)
 		d.looks.put(i)

@@ -131,7 +131,7 @@ func (r *Recovery) resolve(ctx context.Context, o common.Orphan) (bool, error) {
 		Text: "its worker ended, or was cut off, without finishing it"}
 	var next *common.Trigger
 	if o.Record.Policy.OnLost == common.LostRerun && o.Record.Attempt < common.MaxAttempts {
-		trigger := o.Record.Next(common.CauseRerun, now)
+		trigger := o.Record.Next(common.CauseRerun, agreed(r.Cluster, now))
 		trigger.Avoid = o.Record.Owner.Worker
 		next = &trigger
 	}

@@ -108,7 +108,7 @@ func (d *Dispatcher) admit(life context.Context, settled *scheduler.Settled, cla
 		outcome := d.cfg.Runner.Run(ctx, task)
 		outcome.Delays = delays(&outcome, granted)
 		d.outcomes.put(common.Outcome{Run: outcome, Token: r.Fence, Created: r.Created,
-			Next: retryOf(&task.Job, &record, &outcome, d.cfg.Life.Worker, d.cfg.Now())})
+			Next: retryOf(&task.Job, &record, &outcome, d.cfg.Life.Worker, agreed(d.cfg.Cluster, d.cfg.Now()))})
 	}
 }
 
@@ -118,7 +118,7 @@ func (d *Dispatcher) tooLate(f *scheduler.Fire, record *common.Record) bool {
 	if f.Trigger != nil || record.Cause != common.CauseCron {
 		return false
 	}
-	now := d.cfg.Now()
+	now := agreed(d.cfg.Cluster, d.cfg.Now())
 	due := record.PlannedAt.Add(f.Terms.Delay(f.UID, record.PlannedAt))
 	if now.Sub(due) <= f.Terms.StartDeadline {
 		return false

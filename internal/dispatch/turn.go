@@ -109,14 +109,23 @@ func (t *turns) of(f *scheduler.Fire, now time.Time) turn {
 		base = deadline
 	}
 	order := placement.SettleRank(f.Job, t.candidates, t.self.Worker)
-	if at := base.Add(min(mostSettle, time.Duration(order)*settleStagger)); !now.After(at) {
-		return turn{at: at.Add(1)}
+	if left := base.Add(min(mostSettle, time.Duration(order)*settleStagger)).Sub(agreed(t.cluster, now)); left >= 0 {
+		return turn{at: now.Add(min(left, noTurn) + 1)}
 	}
 	reason := placement.Why(&wish, t.candidates)
 	if reason.Code == common.ReasonStarting { // somebody might have taken it, and did not
 		reason = late
 	}
 	return turn{act: expire, look: true, inTime: inTime, reason: reason}
+}
+
+// agreed is what time it is as far as fires may be decided about: our clock, unless it is
+// ahead of the cluster's by more than a claim may be.
+func agreed(c Cluster, now time.Time) time.Time {
+	if latest := c.Latest(now); latest.Before(now) {
+		return latest
+	}
+	return now
 }
 
 // stale tells whether what was known of a fire as of a time is no longer to be relied on.

@@ -24,10 +24,12 @@ type cluster struct {
 	verdict clockguard.Verdict
 	judged  time.Time // with the monotonic clock's reading
 	wall    time.Time // that it was judged by
+	of      uint64    // the generation of the members that it was judged by
 }
 
 const (
-	// judgeEvery is how long a verdict on our clock is good for, unless the clock jumps.
+	// judgeEvery is how long a verdict on our clock is good for, unless the clock jumps or
+	// there is news of the members.
 	judgeEvery = 500 * time.Millisecond
 	clockJump  = 100 * time.Millisecond
 )
@@ -53,9 +55,9 @@ func (c *cluster) Trouble() string {
 func (c *cluster) clock() clockguard.Verdict {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	wall, since := WallClock(), time.Since(c.judged)
-	if c.judged.IsZero() || since > judgeEvery || (wall.Sub(c.wall)-since).Abs() > clockJump {
-		c.verdict, c.judged, c.wall = c.guard.Judge(), time.Now(), wall
+	wall, since, generation := WallClock(), time.Since(c.judged), c.members.Snapshot().Generation
+	if c.judged.IsZero() || generation != c.of || since > judgeEvery || (wall.Sub(c.wall)-since).Abs() > clockJump {
+		c.verdict, c.judged, c.wall, c.of = c.guard.Judge(), time.Now(), wall, generation
 	}
 	return c.verdict
 }
