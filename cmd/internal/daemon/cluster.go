@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync"
 	"time"
 
@@ -100,11 +101,12 @@ func (c *cluster) follow(ctx context.Context, log *slog.Logger, rouse func(), go
 
 // abilities is a text that changes when it changes who may run what.
 func abilities(members []common.Member, trouble string) string {
-	text := trouble
+	var text strings.Builder
+	text.WriteString(trouble)
 	for _, c := range placement.Candidates(members) {
-		text += fmt.Sprintf("\n%s %v %d %d %t %s", c.ID, c.Labels, c.Slots, c.Weight, c.Draining, c.Trouble)
+		fmt.Fprintf(&text, "\n%s %v %d %d %t %s", c.ID, c.Labels, c.Slots, c.Weight, c.Draining, c.Trouble)
 	}
-	return text
+	return text.String()
 }
 
 // clockWatch says when clocks begin and cease to be of one mind.
