@@ -79,6 +79,10 @@ bench-programs: need-gcc $(DOUBLE)
 	$$($(GO) env CC) -static -O2 -Wall -Wextra -pthread -o $(BENCHBIN)/bare bench/helper/bare.c
 	ln -sf ../mongodouble $(BENCHBIN)/mongodouble
 
+.PHONY: model
+model: ## try the protocol on simulated workers, many seeds: make model SEEDS=1000
+	$(GO) test -count 1 -timeout 30m ./test/model -run TestModel -v -seeds $(or $(SEEDS),250) | grep -E 'model:|^(ok|FAIL|---)|    --- FAIL|: G[0-9]:' ; exit $${PIPESTATUS[0]}
+
 .PHONY: check
 check: ## gofmt, vet, go fix and the floor plan
 	@files=$$(gofmt -l bench cmd internal deploy test web/*.go); test -z "$$files" || { echo "$$files"; echo 'run gofmt -w on these files' >&2; exit 1; }

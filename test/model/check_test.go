@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -65,8 +66,10 @@ type story struct {
 type checker struct {
 	world  *world
 	broken []string
+	ahead  bool // some cursor was, which is said once
 	// by uid
 	stories map[string]*story
+	claimed map[string]int64  // by run: the revision of its (last) claim
 	records map[string]int    // by run: how often its record was made
 	wanted  map[string]string // run or fire that must end somehow, and why
 	ledger  map[string]rawRun // the first outcome of each id
@@ -79,7 +82,7 @@ func (c *checker) breaks(promise, format string, args ...any) {
 // check tells which promises were broken. until is when every fire should be accounted
 // for of the jobs that live.
 func check(w *world, until time.Time) []string {
-	c := &checker{world: w, stories: map[string]*story{}, records: map[string]int{}, wanted: map[string]string{}, ledger: map[string]rawRun{}}
+	c := &checker{world: w, stories: map[string]*story{}, records: map[string]int{}, claimed: map[string]int64{}, wanted: map[string]string{}, ledger: map[string]rawRun{}}
 	c.readHistory()
 	c.readLedger()
 	c.outcomes()
@@ -143,8 +146,9 @@ func (c *checker) readHistory() {
 			if s := current[job]; s != nil && s.lives && at.Before(cursors[job]) {
 				c.breaks("G1", "the cursor of %s went back from %s to %s", job, clock(cursors[job]), clock(at))
 			}
-			if ahead := at.Sub(e.at); ahead > mostAhead {
-				c.breaks("G1", "the cursor of %s is %v in the future", job, ahead)
+			if ahead := at.Sub(e.at); ahead > mostAhead && !c.ahead {
+				c.ahead = true
+				c.breaks("G1", "the cursor of %s is moved %v into the future by %s at %s", job, ahead, e.by, clock(e.at))
 			}
 			cursors[job], moved[job] = at, true
 		}
@@ -155,6 +159,7 @@ func (c *checker) readHistory() {
 			if e.created == e.rev {
 				run := e.key[strings.LastIndex(e.key, "/")+1:]
 				c.records[run]++
+				c.claimed[run] = e.rev
 				c.wanted[run] = "it was claimed"
 			}
 		}
@@ -347,22 +352,23 @@ func (c *checker) claims() {
 	}
 }
 
-// executions wants no two of a job at a time, where the later one was claimed under a
-// policy that forbids it.
+// executions wants no two of a job at a time, where the one that was claimed later was so
+// under a policy that forbids it.
 func (c *checker) executions() {
 	byJob := map[string][]*execution{}
 	for _, x := range c.world.diary {
 		byJob[x.job] = append(byJob[x.job], x)
 	}
 	for job, all := range byJob {
+		slices.SortStableFunc(all, func(a, b *execution) int { return cmp.Compare(c.claimed[a.run], c.claimed[b.run]) })
 		for i, later := range all {
 			if !later.forbids {
 				continue
 			}
 			for _, earlier := range all[:i] {
-				if earlier.ended.After(later.began) {
-					c.breaks("G3", "%s: %s began on %s at %s, while %s ran on %s until %s", job, later.run, later.life, clock(later.began),
-						earlier.run, earlier.life, clock(earlier.ended))
+				if earlier.ended.After(later.began) && later.ended.After(earlier.began) {
+					c.breaks("G3", "%s: %s ran on %s from %s to %s, and %s on %s from %s to %s", job, earlier.run, earlier.life, clock(earlier.began),
+						clock(earlier.ended), later.run, later.life, clock(later.began), clock(later.ended))
 				}
 			}
 		}

@@ -20,10 +20,7 @@ import (
 	"carillon/internal/scheduler"
 )
 
-const (
-	ttl           = joblock.DefaultTTL
-	registerEvery = 10 * time.Second
-)
+const ttl = joblock.DefaultTTL
 
 // life is one start of a worker: the product's parts, put together as its daemon does,
 // with commands that only take time.
@@ -52,6 +49,7 @@ type life struct {
 	triggers map[scheduler.TriggerKey]scheduler.Trigger // as its watch tells, for a mutation
 	verdict  clockguard.Verdict
 	judged   time.Time
+	judgedOf uint64 // the generation of the members
 }
 
 // born makes a life and starts it.
@@ -84,7 +82,7 @@ func (w *world) born(ctx context.Context, id common.Life, skew time.Duration, sw
 // live starts the parts. What the dispatcher needs lives on base, until it has ended.
 func (l *life) live(base, ctx context.Context, client *clientv3.Client, recoverer *joblock.Recoverer) {
 	quiet, log := func(error) {}, l.world.log
-	keeper := registry.NewKeeper(client, l.session, log, registerEvery, l.registration)
+	keeper := registry.NewKeeper(client, l.session, log, l.world.registerEvery(), l.registration)
 	orphaned, bequeathed := make(chan struct{}, 1), make(chan struct{}, 1)
 	bequests := &dispatch.Bequests{Owners: recoverer.Bequests, Cluster: l, Life: l.id, Log: log,
 		Deliver: func(ctx context.Context, worker string) (int, error) {
@@ -199,8 +197,8 @@ func (l *life) Trouble() string {
 func (l *life) clock() clockguard.Verdict {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.judged.IsZero() || time.Since(l.judged) > 500*time.Millisecond {
-		l.verdict, l.judged = l.guard.Judge(), time.Now()
+	if _, now := l.Members(); l.judged.IsZero() || now != l.judgedOf || time.Since(l.judged) > 500*time.Millisecond {
+		l.verdict, l.judged, l.judgedOf = l.guard.Judge(), time.Now(), now
 	}
 	return l.verdict
 }
@@ -285,7 +283,7 @@ func (l *life) length() time.Duration {
 	if l.world.isCalm() {
 		return l.draw(10*time.Millisecond, time.Second)
 	}
-	if l.chance(0.25) {
+	if l.chance(l.world.mutation.longRuns()) {
 		return l.draw(5*time.Second, 90*time.Second)
 	}
 	return l.draw(10*time.Millisecond, 5*time.Second)

@@ -5,23 +5,29 @@ import (
 	"fmt"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 )
 
 var (
-	seeds    = flag.Int("seeds", 12, "how many seeds to try")
+	seeds    = flag.Int("seeds", 8, "how many seeds to try")
 	from     = flag.Uint64("from", 1, "the first seed")
 	patience = flag.Int("patience", 60, "in how many seeds a rule that is left out must have broken a promise")
-	count    = flag.Bool("count", false, "try all of these seeds for each rule, and count")
+	all      = flag.Bool("all", false, "try all of these seeds for each rule, and count")
 )
 
+// tally counts what was tried.
+type tally struct{ runs, changes atomic.Int64 }
+
 // trial plays one seed and tells what it broke.
-func trial(t *testing.T, s *server, seed uint64, m mutation) []string {
+func (tally *tally) trial(t *testing.T, s *server, seed uint64, m mutation) []string {
 	t.Helper()
 	var until time.Time
 	w := newWorld(s, seed, m)
 	inBubble(t, func(t *testing.T) { until = play(t.Context(), w) })
+	tally.runs.Add(int64(len(w.diary)))
+	tally.changes.Add(int64(len(w.history)))
 	broken := check(w, until)
 	if len(broken) > 0 && m == nothing {
 		t.Log(w.trace(broken[0]))
@@ -31,6 +37,7 @@ func trial(t *testing.T, s *server, seed uint64, m mutation) []string {
 
 func TestModel(t *testing.T) {
 	servers := newPool(t, runtime.GOMAXPROCS(0))
+	var tally tally
 	began := time.Now()
 	t.Run("seeds", func(t *testing.T) {
 		for i := range *seeds {
@@ -38,19 +45,20 @@ func TestModel(t *testing.T) {
 			t.Run(fmt.Sprintf("seed-%d", seed), func(t *testing.T) {
 				t.Parallel()
 				servers.use(t, func(s *server) {
-					for _, broken := range trial(t, s, seed, nothing) {
+					for _, broken := range tally.trial(t, s, seed, nothing) {
 						t.Error(broken)
 					}
 				})
 			})
 		}
 	})
-	t.Logf("%d seeds in %v", *seeds, time.Since(began).Round(time.Millisecond))
+	t.Logf("model: %d seeds in %v, %d runs, %d changes of etcd", *seeds, time.Since(began).Round(time.Millisecond), tally.runs.Load(), tally.changes.Load())
 }
 
 // TestRulesMatter leaves out one rule at a time: some promise is broken in one of the seeds.
 func TestRulesMatter(t *testing.T) {
 	servers := newPool(t, runtime.GOMAXPROCS(0))
+	var tally tally
 	for _, m := range mutations {
 		t.Run(strings.ReplaceAll(string(m), " ", "-"), func(t *testing.T) {
 			t.Parallel()
@@ -58,23 +66,23 @@ func TestRulesMatter(t *testing.T) {
 			for i := range *patience {
 				seed := *from + uint64(i)
 				if seed%4 == 0 {
-					continue // a clock that is a day ahead is a disturbance of its own
+					continue // a clock that is a day ahead does not need a rule to be left out
 				}
 				servers.use(t, func(s *server) {
-					if broken := trial(t, s, seed, m); len(broken) > 0 {
+					if broken := tally.trial(t, s, seed, m); len(broken) > 0 {
 						if broke++; first == "" {
 							first = fmt.Sprintf("seed %d: %s", seed, broken[0])
 						}
 					}
 				})
-				if broke > 0 && !*count {
+				if broke > 0 && !*all {
 					break
 				}
 			}
 			if broke == 0 {
 				t.Errorf("no promise was broken in %d seeds", *patience)
 			}
-			t.Logf("broken in %d; %s", broke, first)
+			t.Logf("model: %s: broken in %d; %s", m, broke, first)
 		})
 	}
 }

@@ -38,30 +38,65 @@ const (
 var mutations = []mutation{outOfOrder, noGap, noCursor, noVersion, noRecords, noNonce, ownedTwice, termsOfNow, tooEarly, sweepsForAll, noFence,
 	blindFinish, blindSave, forgetfulSave, twoPerJob}
 
-// atBirth makes a worker's life break the rule.
-func (m mutation) atBirth(l *life) {
-	claim := func(change func(*pb.TxnRequest)) {
-		l.link.rewrite = func(r *pb.TxnRequest) {
-			eachNested(r, func(n *pb.TxnRequest) {
-				if !finishes(n) {
-					change(n)
-				}
-			})
-		}
+// often are the disturbances in which the rule matters: there are to be more of them, so
+// that few seeds are enough.
+func (m mutation) often() []int {
+	switch m {
+	case termsOfNow:
+		return []int{aCut, aSave}
+	case tooEarly, noFence, blindFinish:
+		return []int{aCut}
+	case sweepsForAll:
+		return []int{aMove}
+	case blindSave, forgetfulSave, noVersion:
+		return []int{aSave}
+	case twoPerJob:
+		return []int{aTrigger}
 	}
+	return nil
+}
+
+// longRuns is the share of runs that take long.
+func (m mutation) longRuns() float64 {
+	switch m {
+	case termsOfNow, tooEarly, sweepsForAll, noFence:
+		return 0.6
+	}
+	return 0.25
+}
+
+// ofClaims changes the transactions of claims; nil where it does not.
+func (m mutation) ofClaims() func(*pb.TxnRequest) {
+	var change func(*pb.TxnRequest)
 	switch m {
 	case noCursor:
-		claim(func(n *pb.TxnRequest) { dropCompares(n, common.CursorPrefix) })
+		change = func(n *pb.TxnRequest) { dropCompares(n, common.CursorPrefix) }
 	case noVersion:
-		claim(func(n *pb.TxnRequest) { dropCompares(n, common.JobsPrefix) })
+		change = func(n *pb.TxnRequest) { dropCompares(n, common.JobsPrefix) }
 	case noRecords:
-		claim(func(n *pb.TxnRequest) {
+		change = func(n *pb.TxnRequest) {
 			for _, op := range n.Success {
 				if inner := op.GetRequestTxn(); inner != nil {
 					dropCompares(inner, common.RunsPrefix)
 				}
 			}
+		}
+	default:
+		return nil
+	}
+	return func(r *pb.TxnRequest) {
+		eachNested(r, func(n *pb.TxnRequest) {
+			if !finishes(n) {
+				change(n)
+			}
 		})
+	}
+}
+
+// atBirth makes a worker's life break the rule.
+func (m mutation) atBirth(l *life) {
+	l.link.rewrite = m.ofClaims()
+	switch m {
 	case blindFinish:
 		l.link.rewrite = func(r *pb.TxnRequest) {
 			eachNested(r, func(n *pb.TxnRequest) {

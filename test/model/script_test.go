@@ -12,11 +12,12 @@ import (
 	"carillon/internal/common/schedule"
 	"carillon/internal/joblock"
 	"carillon/internal/jobmgr"
+	"carillon/internal/registry"
 )
 
 const (
 	chaos = 4 * time.Minute // of disturbances
-	rest  = 4 * time.Minute // after them, in which everything is to come to an end
+	rest  = 3 * time.Minute // after them, in which everything is to come to an end
 	slack = 45 * time.Second
 	// mostAhead is how far ahead of the true time a cursor may be: the clocks of the
 	// honest ones go up to five seconds ahead, a claim two more.
@@ -32,40 +33,58 @@ type box struct {
 	now  *life
 	boot int
 	born int
+	busy bool // being crashed or moved: one life at a time is on a machine
 }
 
 // master is a store behind a link of its own.
 type master struct {
-	link    *link
-	store   *jobmgr.Store
-	changes *jobmgr.Changes
+	link  *link
+	store *jobmgr.Store
 }
 
 // script is the play of one seed.
 type script struct {
-	world   *world
-	random  *rand.Rand
-	boxes   []*box
-	masters []*master
-	jobs    []string
-	actors  sync.WaitGroup
-	lives   []*life // guarded by mu
-	mu      sync.Mutex
+	world      *world
+	random     *rand.Rand
+	boxes      []*box
+	masters    []*master
+	jobs       []string
+	actors     sync.WaitGroup
+	background sync.WaitGroup // what the masters do all the time
+	lives      []*life        // guarded by mu
+	mu         sync.Mutex
 }
 
 var nobody = common.Actor{Name: "model"}
 
 // play lets a cluster live through its disturbances, and come to rest.
 func play(ctx context.Context, w *world) (until time.Time) {
-	s := &script{world: w, random: w.randomOf("script"), jobs: []string{"a", "b", "c", "d", "e", "f"}}
+	random := w.randomOf("clocks")
+	skews := make([]time.Duration, workers)
+	for i := range skews {
+		skews[i] = time.Duration(random.Int64N(int64(10*time.Second))) - 5*time.Second
+	}
+	if w.oneIsAhead() {
+		skews[random.IntN(workers)] = 24 * time.Hour
+	}
+	return run(ctx, w, []string{"a", "b", "c", "d", "e", "f"}, skews, func(ctx context.Context, s *script) {
+		for began := time.Now(); time.Since(began) < chaos; {
+			time.Sleep(s.between(100*time.Millisecond, 6*time.Second))
+			s.disturb(ctx)
+		}
+	})
+}
+
+// run sets a cluster up, has part done with it, and brings it to rest. It tells until
+// when every fire of the jobs that live is to be accounted for.
+func run(ctx context.Context, w *world, jobs []string, skews []time.Duration, part func(context.Context, *script)) (until time.Time) {
+	ctx, cancel := context.WithCancel(ctx)
+	s := &script{world: w, random: w.randomOf("script"), jobs: jobs}
 	for i := range 2 {
 		s.masters = append(s.masters, s.newMaster(ctx, fmt.Sprintf("master%d", i), s.between(-2*time.Second, 2*time.Second)))
 	}
-	for i := range workers {
-		s.boxes = append(s.boxes, &box{id: fmt.Sprintf("worker%d", i), skew: s.between(-5*time.Second, 5*time.Second)})
-	}
-	if w.seed%4 == 0 { // one clock is a day ahead
-		s.boxes[s.random.IntN(workers)].skew = 24 * time.Hour
+	for i, skew := range skews {
+		s.boxes = append(s.boxes, &box{id: fmt.Sprintf("worker%d", i), skew: skew})
 	}
 	for _, job := range s.jobs {
 		def := s.define(job)
@@ -73,15 +92,13 @@ func play(ctx context.Context, w *world) (until time.Time) {
 			s.try(func(m *master) error { _, _, err := m.store.Put(ctx, nobody, def, common.Precondition{}); return err })
 		})
 	}
+	time.Sleep(10 * time.Second) // the masters' clocks are there to be heard
 	for _, b := range s.boxes {
 		after := s.between(0, 3*time.Second)
 		s.act(func() { time.Sleep(after); s.start(ctx, b, true) })
 	}
 	s.actors.Wait()
-	for began := time.Now(); time.Since(began) < chaos; {
-		time.Sleep(s.between(100*time.Millisecond, 6*time.Second))
-		s.disturb(ctx)
-	}
+	part(ctx, s)
 	s.actors.Wait()
 	s.settle(ctx)
 	time.Sleep(rest)
@@ -96,6 +113,8 @@ func play(ctx context.Context, w *world) (until time.Time) {
 	}
 	s.actors.Wait()
 	s.collect(ctx)
+	cancel()
+	s.background.Wait()
 	return until
 }
 
@@ -105,7 +124,12 @@ func (s *script) newMaster(ctx context.Context, name string, skew time.Duration)
 	m.store = jobmgr.NewStore(jobmgr.Config{Client: client, Interner: interner, Timezone: "UTC",
 		Now:     func() time.Time { return time.Now().Add(skew).Round(0) },
 		Catalog: jobmgr.NewCatalog(jobmgr.NewWatcher(client, func(error) {}, func() {}), interner)})
-	m.changes = jobmgr.NewChanges(client)
+	session := joblock.NewSession(client, ttl, s.world.log, func() {})
+	presence := registry.NewPresence(client, session, s.world.log, s.world.registerEvery(), func() common.MasterPresence {
+		return common.MasterPresence{ID: name, Host: name, Clock: time.Now().Add(skew).UTC()}
+	})
+	s.background.Go(func() { _ = session.Run(ctx) })
+	s.background.Go(func() { _ = presence.Run(ctx) })
 	s.world.mutation.atSave(m.link)
 	return m
 }
@@ -133,11 +157,22 @@ func (s *script) define(name string) common.Job {
 			Window: pick[common.Duration](s, "20s", "2m"), Max: pick(s, 1, 3)},
 		Placement: &common.Placement{Strategy: pick(s, common.StrategyHash, common.StrategyLeast, common.StrategyAny)},
 	}
+	if s.world.mutation == termsOfNow {
+		j.OnLost, j.LostAfter = common.LostRerun, pick[common.Duration](s, "20s", "60s")
+	}
 	if s.random.IntN(2) == 0 {
 		j.Retry = &common.Retry{Max: pick(s, 1, 2), Backoff: "2s", MaxBackoff: "10s"}
 	}
 	return j
 }
+
+// Disturbances that a mutation may want more often.
+const (
+	aCut     = 1
+	aMove    = 5
+	aSave    = 8
+	aTrigger = 16
+)
 
 // disturb does one thing that a cluster has to bear.
 func (s *script) disturb(ctx context.Context) {
@@ -146,8 +181,12 @@ func (s *script) disturb(ctx context.Context) {
 	if s.random.IntN(3) == 0 {
 		d = s.between(30*time.Second, 100*time.Second)
 	}
-	switch s.random.IntN(18) {
-	case 0, 1:
+	what := s.random.IntN(18)
+	if often := s.world.mutation.often(); len(often) > 0 && s.random.IntN(2) == 0 {
+		what = pick(s, often...)
+	}
+	switch what {
+	case 0, aCut:
 		b.with(func(l *life) { l.link.cut(d) })
 	case 2:
 		b.with(func(l *life) { l.link.deaf(d) })
@@ -155,10 +194,10 @@ func (s *script) disturb(ctx context.Context) {
 		b.with(func(l *life) { l.link.stall(d) })
 	case 4:
 		power := s.random.IntN(2) == 0
-		s.act(func() { s.crash(ctx, b, min(d, 40*time.Second), power) })
-	case 5:
-		s.act(func() { s.move(ctx, b) })
-	case 6, 7, 8:
+		s.act(func() { b.alone(func() { s.crash(ctx, b, min(d, 40*time.Second), power) }) })
+	case aMove:
+		s.act(func() { b.alone(func() { s.move(ctx, b) }) })
+	case 6, 7, aSave:
 		def := s.define(job)
 		s.act(func() { _, _, _ = m.store.Put(ctx, nobody, def, common.Precondition{}) })
 	case 9: // two saves race
@@ -183,7 +222,7 @@ func (s *script) disturb(ctx context.Context) {
 			time.Sleep(after)
 			_, _ = m.store.Create(ctx, nobody, def)
 		})
-	case 14, 15, 16:
+	case 14, 15, aTrigger:
 		n := 1 + s.random.IntN(3)
 		s.act(func() {
 			for range n {
@@ -214,6 +253,21 @@ func (b *box) with(f func(*life)) {
 	if b.now != nil {
 		f(b.now)
 	}
+}
+
+// alone does something to a box, unless something is being done to it.
+func (b *box) alone(do func()) {
+	b.mu.Lock()
+	busy := b.busy
+	b.busy = true
+	b.mu.Unlock()
+	if busy {
+		return
+	}
+	do()
+	b.mu.Lock()
+	b.busy = false
+	b.mu.Unlock()
 }
 
 // start begins the next life on a box. swept says that nothing of an earlier one goes on
