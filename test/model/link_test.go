@@ -309,7 +309,7 @@ func (l *link) arrive(ctx context.Context) bool {
 	}
 }
 
-// forbids tells whether a text begins with one of the prefixes.
+// under tells whether a key begins with one of the prefixes.
 func under(key []byte, prefixes ...string) bool {
 	for _, p := range prefixes {
 		if strings.HasPrefix(string(key), p) {

@@ -255,7 +255,9 @@ func (c claimer) withTriggers(ctx context.Context, claims []common.Claim) []comm
 		if results[i].Verdict == common.Claimed {
 			c.life.parts.Go(func() {
 				run := c.life.Run(ctx, dispatch.Task{Record: all[i].Record})
-				_ = c.life.finisher.Finish(context.WithoutCancel(ctx), []common.Outcome{{Run: run, Token: results[i].Fence}})
+				ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
+				defer cancel()
+				_ = c.life.finisher.Finish(ctx, []common.Outcome{{Run: run, Token: results[i].Fence}})
 				c.life.rouse()
 			})
 		}
