@@ -40,12 +40,13 @@ type Dispatcher struct {
 	pending  *pending
 	outcomes *inbox[common.Outcome]
 	runs     *runs
+	ending   *ending
 }
 
 // New makes a dispatcher.
 func New(cfg Config) *Dispatcher {
 	return &Dispatcher{cfg: cfg, turns: newTurns(cfg.Life, cfg.Cluster), looks: newInbox[item](), pending: newPending(),
-		outcomes: newInbox[common.Outcome](), runs: newRuns()}
+		outcomes: newInbox[common.Outcome](), runs: newRuns(), ending: newEnding()}
 }
 
 // Running is how many runs go on here, and how many slots they take.
@@ -177,6 +178,9 @@ func (d *Dispatcher) prepare(life context.Context, batch []item) ([]scheduler.Fi
 	claims := make([]common.Claim, 0, len(batch))
 	now := d.cfg.Now()
 	for i := range batch {
+		if d.ending.hold(batch[i]) {
+			continue
+		}
 		if d.turns.needsLook(&batch[i], now) {
 			d.looks.put(batch[i])
 			continue

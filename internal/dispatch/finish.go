@@ -8,9 +8,17 @@ import (
 	"carillon/internal/common"
 )
 
+// Where more than crowd runs go on, an outcome waits so long for others to share its
+// transaction; alone it goes at once.
+const (
+	crowd     = 16
+	gatherFor = 20 * time.Millisecond
+)
+
 // finish commits outcomes as they gather, until the inbox is closed.
 func (d *Dispatcher) finish(life context.Context) {
 	for {
+		d.outcomes.gather(life, d.cfg.MaxBatch, gatherFor, d.crowded)
 		batch, ok := d.outcomes.take(life, d.cfg.MaxBatch, func(o *common.Outcome) string { return o.Run.Job })
 		if !ok {
 			return
@@ -31,6 +39,11 @@ func (d *Dispatcher) finish(life context.Context) {
 		running, _ := d.runs.load()
 		d.cfg.Metrics.Running(running)
 	}
+}
+
+func (d *Dispatcher) crowded() bool {
+	running, _ := d.runs.load()
+	return running > crowd
 }
 
 // finished forgets a run whose outcome is committed. One that was refused is tried
@@ -54,5 +67,6 @@ func (d *Dispatcher) finished(life context.Context, outcome *common.Outcome, err
 	d.cfg.Metrics.Outcome(run.Job, run.Status, delay)
 	d.runs.remember(run.JobUID, run.Status)
 	d.runs.remove(run.ID)
+	d.pending.put(d.ending.end(run.Job)...)
 	_ = d.cfg.Plan.Ended(life, run.ID, run.Job) // fails only when the worker is gone
 }

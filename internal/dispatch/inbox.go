@@ -3,6 +3,7 @@ package dispatch
 import (
 	"context"
 	"sync"
+	"time"
 )
 
 // inbox gathers what waits for the next batch. Putting never blocks; the owner
@@ -57,6 +58,35 @@ func (b *inbox[T]) take(ctx context.Context, most int, key func(*T) string) ([]T
 		select {
 		case <-ctx.Done():
 			return nil, false
+		case <-b.wake:
+		}
+	}
+}
+
+// gather waits for an item and then, where more are to be expected, until there are most
+// of them, or for a time.
+func (b *inbox[T]) gather(ctx context.Context, most int, limit time.Duration, expected func() bool) {
+	var over <-chan time.Time
+	for {
+		b.mu.Lock()
+		n, closed := len(b.items), b.closed
+		b.mu.Unlock()
+		if n >= most || closed {
+			return
+		}
+		if n > 0 && over == nil {
+			if !expected() {
+				return
+			}
+			timer := time.NewTimer(limit)
+			defer timer.Stop()
+			over = timer.C
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-over:
+			return
 		case <-b.wake:
 		}
 	}

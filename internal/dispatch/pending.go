@@ -34,9 +34,11 @@ type pending struct {
 
 func newPending() *pending { return &pending{wake: make(chan struct{}, 1)} }
 
-func (p *pending) put(i item) {
+func (p *pending) put(items ...item) {
 	p.mu.Lock()
-	heap.Push(&p.items, i)
+	for _, i := range items {
+		heap.Push(&p.items, i)
+	}
 	p.mu.Unlock()
 	p.poke()
 }

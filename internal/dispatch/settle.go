@@ -106,6 +106,7 @@ func (d *Dispatcher) admit(life context.Context, settled *scheduler.Settled, cla
 	return func() {
 		defer cancel(nil)
 		outcome := d.cfg.Runner.Run(ctx, task)
+		d.ending.begin(outcome.Job)
 		outcome.Delays = delays(&outcome, granted)
 		d.outcomes.put(common.Outcome{Run: outcome, Token: r.Fence, Created: r.Created,
 			Next: retryOf(&task.Job, &record, &outcome, d.cfg.Life.Worker, agreed(d.cfg.Cluster, d.cfg.Now()))})
@@ -130,6 +131,7 @@ func (d *Dispatcher) tooLate(f *scheduler.Fire, record *common.Record) bool {
 // resolve writes down how a run ended that was not executed.
 func (d *Dispatcher) resolve(run common.Run, token int64, code, text string) {
 	run.Reason = &common.Reason{Code: code, Text: text}
+	d.ending.begin(run.Job)
 	d.outcomes.put(common.Outcome{Run: run, Token: token})
 }
 

@@ -1,0 +1,80 @@
+package dispatch
+
+import (
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"carillon/internal/common"
+)
+
+// The next fire of a job whose command has ended is claimed when its outcome is
+// committed, and not skipped for a transaction that is on its way.
+func TestFireWaitsForAnOutcomeOnItsWay(t *testing.T) {
+	for _, allow := range []bool{false, true} {
+		bubble(t, nil, func(r *rig) {
+			overlap := func(t *common.Terms) {
+				if allow {
+					t.Overlap = common.OverlapAllow
+				}
+			}
+			hold := make(chan struct{})
+			r.finisher.mu.Lock()
+			r.finisher.hold = hold
+			r.finisher.mu.Unlock()
+			r.hand(r.fire("a", overlap))
+			second := r.fire("a", overlap)
+			second.At = second.At.Add(time.Second)
+			second.Due, second.Cursor = second.At, second.At.Add(-time.Second)
+			time.Sleep(time.Second)
+			r.hand(second)
+			want := 1
+			if allow {
+				want = 2
+			}
+			if n := len(r.claimer.claims()); n != want {
+				r.Fatalf("allow %t: %d claims while the outcome is on its way", allow, n)
+			}
+			close(hold)
+			synctest.Wait()
+			if n := len(r.claimer.claims()); n != 2 {
+				r.Fatalf("%d claims after it", n)
+			}
+		})
+	}
+}
+
+// Among many runs outcomes are gathered; a lone one goes at once.
+func TestOutcomesAreGathered(t *testing.T) {
+	bubble(t, func(c *Config) { c.MaxBatch = 100 }, func(r *rig) {
+		const n = 60
+		var names []string
+		for i := range n {
+			names = append(names, fmt.Sprint("job-", i))
+		}
+		r.long(names...)
+		for _, name := range names {
+			r.hand(r.fire(name))
+		}
+		for _, name := range names[:30] {
+			r.release(name)
+			time.Sleep(time.Millisecond)
+		}
+		time.Sleep(gatherFor)
+		synctest.Wait()
+		if tries, all := r.finisher.tries(), len(r.finisher.all()); all != 30 || tries > 3 {
+			r.Fatalf("%d outcomes in %d transactions", all, tries)
+		}
+		for _, name := range names[30:] {
+			r.release(name)
+		}
+		time.Sleep(2 * gatherFor)
+		synctest.Wait()
+		before := r.finisher.tries()
+		r.hand(r.fire("lone"))
+		if r.finisher.tries() != before+1 {
+			r.Fatal("a lone outcome waits")
+		}
+	})
+}
