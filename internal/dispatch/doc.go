@@ -11,5 +11,6 @@
 //
 // Dispatcher.Run starts one goroutine that collects fires, one that looks, one that claims,
 // one that finishes, and one for each run; it waits for all of them. Queues: fires
-// and outcomes that wait are bounded by the number of jobs and of slots.
+// and outcomes that wait are bounded by the number of jobs and of slots. A fire whose
+// job's run has ended here, with its outcome still on its way to etcd, waits for that.
 package dispatch

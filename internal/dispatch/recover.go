@@ -34,8 +34,7 @@ type Recovery struct {
 	Log    *slog.Logger
 
 	// Owned by the caller of Pass.
-	seen   map[string]sighting // by run
-	unread int                 // records that could not be read
+	seen map[string]sighting // by run
 }
 
 // sighting is since when an orphan has been seen unchanged.
@@ -81,7 +80,6 @@ func (r *Recovery) Pass(ctx context.Context) (left int, err error) {
 	for _, err := range bad { // their jobs are blocked until somebody mends or deletes them
 		r.Log.Error("record_unreadable", "error", err)
 	}
-	r.unread = len(bad)
 	members, _ := r.Cluster.Members()
 	survivors := placement.Candidates(members)
 	seen := make(map[string]sighting)

@@ -7,5 +7,6 @@
 // guessed. A run costs two nested transactions, shared with the others of its batch.
 //
 // Session.Run is the only goroutine, and it is its caller's. Claimer, Finisher
-// and Recoverer are safe for concurrent use and hold no state between calls.
+// and Recoverer are safe for concurrent use. What the Claimer keeps between calls are the
+// definitions of at most 10,000 jobs, each good for its version only.
 package joblock
