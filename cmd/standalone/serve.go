@@ -44,7 +44,7 @@ func serve(ctx context.Context, cfg config.Standalone, stdout, stderr io.Writer)
 	worker := daemon.NewWorker(daemon.WorkerConfig{Home: home, Etcd: client, Store: store, Labels: cfg.Labels, Slots: cfg.Slots, Drain: cfg.DrainTimeout,
 		Version: version, Log: log, Metrics: metrics.NewWorker(registry, daemon.WallClock)})
 	auth := authstore.New(client, daemon.WallClock)
-	master, err := daemon.NewMaster(daemon.MasterConfig{HTTP: cfg.HTTP, Etcd: client, Store: store, Auth: auth,
+	master, err := daemon.NewMaster(daemon.MasterConfig{ID: home.Life.Worker, HTTP: cfg.HTTP, Etcd: client, Store: store, Auth: auth,
 		Timezone: cfg.Timezone, Console: web.Dist(), Version: version, Log: log, Metrics: metrics.NewMaster(registry), Exposed: registry.Handler()})
 	if err != nil {
 		return daemon.Failed(err)

@@ -11,10 +11,10 @@ import (
 
 const (
 	// unheardCounts is how long after a list a clock counts that was only read in it,
-	// and stale how far off it has to be for that: what a list shows of a live worker
-	// may be as old as its lease and the interval at which it writes.
+	// and stale how far off it has to be for that: what a list shows may be as old as a lease
+	// lives without its owner, which each restart of etcd makes longer.
 	unheardCounts = 10 * time.Second
-	stale         = 30 * time.Second
+	stale         = 5 * time.Minute
 	// inTouch is how recently our own news must have come back to us for the others' to be
 	// known to come as well: we write every few seconds.
 	inTouch = 15 * time.Second

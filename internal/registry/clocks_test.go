@@ -25,8 +25,8 @@ func TestVotes(t *testing.T) {
 			member("ahead", noon.Add(time.Second), began.Add(3*time.Second)),
 			member("behind", noon.Add(-time.Second), began),
 			member("clockless", time.Time{}, began),
-			member("listed", noon.Add(-30*time.Second), time.Time{}),
-			member("listed-far", noon.Add(-31*time.Second), time.Time{}),
+			member("listed", noon.Add(-5*time.Minute), time.Time{}),
+			member("listed-far", noon.Add(-5*time.Minute-time.Second), time.Time{}),
 		},
 		Masters: []registry.Master{
 			{MasterPresence: common.MasterPresence{ID: "m", Host: "box\n", Clock: noon.Add(time.Hour)}, Heard: began},
@@ -46,7 +46,7 @@ func TestVotes(t *testing.T) {
 		want            string
 	}{
 		{"five seconds later", noon.Add(5 * time.Second), began.Add(5 * time.Second),
-			`worker name-ahead -2s 2s, worker name-behind -1s 5s, worker name-listed -35s 5s, worker name-listed-far -36s 5s, master box\n 1h0m0s 5s, master nox 59m55s 5s`},
+			`worker name-ahead -2s 2s, worker name-behind -1s 5s, worker name-listed -5m5s 5s, worker name-listed-far -5m6s 5s, master box\n 1h0m0s 5s, master nox 59m55s 5s`},
 		{"listed long ago", noon.Add(11 * time.Second), began.Add(11 * time.Second),
 			`worker name-ahead -2s 8s, worker name-behind -1s 11s, master box\n 1h0m0s 11s`},
 		{"our clock has jumped", noon.Add(time.Hour + 11*time.Second), began.Add(11 * time.Second),

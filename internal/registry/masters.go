@@ -23,7 +23,7 @@ type Presence struct {
 }
 
 // NewPresence makes the presence of a master that writes what state says at every
-// interval. The id in it is made anew for each start of a master.
+// interval. What is there under the id in it is taken over.
 func NewPresence(client *clientv3.Client, leases Leases, log *slog.Logger, every time.Duration, state func() common.MasterPresence) *Presence {
 	return &Presence{client: client, leases: leases, log: log, every: every, state: state}
 }

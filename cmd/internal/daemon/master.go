@@ -37,6 +37,9 @@ type LogStore interface {
 
 // MasterConfig is what a master is made of.
 type MasterConfig struct {
+	// ID is made anew for each start, or is that of the worker in the same process: both have
+	// one clock, and what an earlier life left behind under it is no vote.
+	ID       string
 	HTTP     config.HTTP
 	Etcd     *clientv3.Client
 	Store    LogStore
@@ -66,7 +69,7 @@ type Master struct {
 func NewMaster(cfg MasterConfig) (*Master, error) {
 	m := &Master{cfg: cfg}
 	m.session = joblock.NewSession(cfg.Etcd, sessionTTL, cfg.Log, func() {})
-	presence := common.MasterPresence{ID: common.NewID(), Host: hostname(), Version: cfg.Version}
+	presence := common.MasterPresence{ID: cfg.ID, Host: hostname(), Version: cfg.Version}
 	m.presence = registry.NewPresence(cfg.Etcd, m.session, cfg.Log, registerEvery, func() common.MasterPresence {
 		now := presence
 		now.Clock = WallClock().UTC()
