@@ -80,6 +80,7 @@ func (e DSTOverlap) Valid() bool {
 // Defines values for DefinitionOnLost.
 const (
 	DefinitionOnLostAbandon DefinitionOnLost = "abandon"
+	DefinitionOnLostDetach  DefinitionOnLost = "detach"
 	DefinitionOnLostRerun   DefinitionOnLost = "rerun"
 )
 
@@ -87,6 +88,8 @@ const (
 func (e DefinitionOnLost) Valid() bool {
 	switch e {
 	case DefinitionOnLostAbandon:
+		return true
+	case DefinitionOnLostDetach:
 		return true
 	case DefinitionOnLostRerun:
 		return true
@@ -194,6 +197,7 @@ func (e FireStatus) Valid() bool {
 // Defines values for JobOnLost.
 const (
 	JobOnLostAbandon JobOnLost = "abandon"
+	JobOnLostDetach  JobOnLost = "detach"
 	JobOnLostRerun   JobOnLost = "rerun"
 )
 
@@ -201,6 +205,8 @@ const (
 func (e JobOnLost) Valid() bool {
 	switch e {
 	case JobOnLostAbandon:
+		return true
+	case JobOnLostDetach:
 		return true
 	case JobOnLostRerun:
 		return true
@@ -236,6 +242,7 @@ func (e JobOverlap) Valid() bool {
 // Defines values for JobInputOnLost.
 const (
 	JobInputOnLostAbandon JobInputOnLost = "abandon"
+	JobInputOnLostDetach  JobInputOnLost = "detach"
 	JobInputOnLostRerun   JobInputOnLost = "rerun"
 )
 
@@ -243,6 +250,8 @@ const (
 func (e JobInputOnLost) Valid() bool {
 	switch e {
 	case JobInputOnLostAbandon:
+		return true
+	case JobInputOnLostDetach:
 		return true
 	case JobInputOnLostRerun:
 		return true
@@ -293,6 +302,39 @@ func (e JobMetaState) Valid() bool {
 	case JobMetaStateManual:
 		return true
 	case JobMetaStatePaused:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for LateEndStatus.
+const (
+	LateEndStatusFailed    LateEndStatus = "failed"
+	LateEndStatusKilled    LateEndStatus = "killed"
+	LateEndStatusLost      LateEndStatus = "lost"
+	LateEndStatusMissed    LateEndStatus = "missed"
+	LateEndStatusRefused   LateEndStatus = "refused"
+	LateEndStatusSucceeded LateEndStatus = "succeeded"
+	LateEndStatusTimedOut  LateEndStatus = "timed_out"
+)
+
+// Valid indicates whether the value is a known member of the LateEndStatus enum.
+func (e LateEndStatus) Valid() bool {
+	switch e {
+	case LateEndStatusFailed:
+		return true
+	case LateEndStatusKilled:
+		return true
+	case LateEndStatusLost:
+		return true
+	case LateEndStatusMissed:
+		return true
+	case LateEndStatusRefused:
+		return true
+	case LateEndStatusSucceeded:
+		return true
+	case LateEndStatusTimedOut:
 		return true
 	default:
 		return false
@@ -793,7 +835,7 @@ type Definition struct {
 	// Example: nightly-report
 	Name string `json:"name"`
 
-	// OnLost What follows when a run was lost with its worker: the next attempt, or nothing; rerun where not given.
+	// OnLost What follows when a run was lost with its worker: the next attempt, or nothing; detach is like abandon, and a worker that is cut off lets the run go on; rerun where not given.
 	OnLost *DefinitionOnLost `json:"onLost,omitempty"`
 	Output *OutputPolicy     `json:"output,omitempty"`
 
@@ -859,7 +901,7 @@ type Definition struct {
 	WorkDir *string `json:"workDir,omitempty"`
 }
 
-// DefinitionOnLost What follows when a run was lost with its worker: the next attempt, or nothing; rerun where not given.
+// DefinitionOnLost What follows when a run was lost with its worker: the next attempt, or nothing; detach is like abandon, and a worker that is cut off lets the run go on; rerun where not given.
 type DefinitionOnLost string
 
 // DefinitionOverlap What happens to a fire while the earlier run still goes: it is written down as skipped, waits (one at most), kills that run, or runs beside it; skip where not given.
@@ -1002,7 +1044,7 @@ type Job struct {
 	// Example: nightly-report
 	Name string `json:"name"`
 
-	// OnLost What follows when a run was lost with its worker: the next attempt, or nothing; rerun where not given.
+	// OnLost What follows when a run was lost with its worker: the next attempt, or nothing; detach is like abandon, and a worker that is cut off lets the run go on; rerun where not given.
 	OnLost *JobOnLost    `json:"onLost,omitempty"`
 	Output *OutputPolicy `json:"output,omitempty"`
 
@@ -1068,7 +1110,7 @@ type Job struct {
 	WorkDir *string `json:"workDir,omitempty"`
 }
 
-// JobOnLost What follows when a run was lost with its worker: the next attempt, or nothing; rerun where not given.
+// JobOnLost What follows when a run was lost with its worker: the next attempt, or nothing; detach is like abandon, and a worker that is cut off lets the run go on; rerun where not given.
 type JobOnLost string
 
 // JobOverlap What happens to a fire while the earlier run still goes: it is written down as skipped, waits (one at most), kills that run, or runs beside it; skip where not given.
@@ -1127,7 +1169,7 @@ type JobInput struct {
 	// Example: nightly-report
 	Name string `json:"name"`
 
-	// OnLost What follows when a run was lost with its worker: the next attempt, or nothing; rerun where not given.
+	// OnLost What follows when a run was lost with its worker: the next attempt, or nothing; detach is like abandon, and a worker that is cut off lets the run go on; rerun where not given.
 	OnLost *JobInputOnLost `json:"onLost,omitempty"`
 	Output *OutputPolicy   `json:"output,omitempty"`
 
@@ -1193,7 +1235,7 @@ type JobInput struct {
 	WorkDir *string `json:"workDir,omitempty"`
 }
 
-// JobInputOnLost What follows when a run was lost with its worker: the next attempt, or nothing; rerun where not given.
+// JobInputOnLost What follows when a run was lost with its worker: the next attempt, or nothing; detach is like abandon, and a worker that is cut off lets the run go on; rerun where not given.
 type JobInputOnLost string
 
 // JobInputOverlap What happens to a fire while the earlier run still goes: it is written down as skipped, waits (one at most), kills that run, or runs beside it; skip where not given.
@@ -1223,6 +1265,27 @@ type JobMeta struct {
 
 // JobMetaState done: it fires no more; manual: it has no timetable. Always answered.
 type JobMetaState string
+
+// LateEnd defines model for LateEnd.
+type LateEnd struct {
+	EndedAt     *time.Time `json:"endedAt,omitempty"`
+	ExitCode    *int64     `json:"exitCode,omitempty"`
+	Job         string     `json:"job"`
+	OutputBytes int64      `json:"outputBytes"`
+	Run         string     `json:"run"`
+	Signal      *string    `json:"signal,omitempty"`
+	StartedAt   *time.Time `json:"startedAt,omitempty"`
+
+	// Status As its worker saw it.
+	Status LateEndStatus `json:"status"`
+
+	// Worker Id of the worker.
+	Worker     string  `json:"worker"`
+	WorkerName *string `json:"workerName,omitempty"`
+}
+
+// LateEndStatus As its worker saw it.
+type LateEndStatus string
 
 // Liveness defines model for Liveness.
 type Liveness struct {
@@ -1495,9 +1558,10 @@ type Run struct {
 	JobUid string `json:"jobUid"`
 
 	// JobVersion The version of the job that ran.
-	JobVersion  *int64  `json:"jobVersion,omitempty"`
-	MaxRssBytes *int64  `json:"maxRssBytes,omitempty"`
-	Note        *string `json:"note,omitempty"`
+	JobVersion  *int64   `json:"jobVersion,omitempty"`
+	MaxRssBytes *int64   `json:"maxRssBytes,omitempty"`
+	Note        *string  `json:"note,omitempty"`
+	Orphaned    *LateEnd `json:"orphaned,omitempty"`
 
 	// OutputBytes All that the command printed, kept or not.
 	OutputBytes int64 `json:"outputBytes"`

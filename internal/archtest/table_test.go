@@ -19,6 +19,7 @@ var table = map[string]kind{
 	"internal/common/schedule": words, // the cron door
 
 	"internal/auth":         pure,
+	"internal/bootclock":    words,
 	"internal/clockguard":   pure,
 	"internal/config":       pure,
 	"internal/crontab":      pure,
@@ -34,6 +35,7 @@ var table = map[string]kind{
 	"internal/embedded":         adapter,
 	"internal/etcdkit":          adapter,
 	"internal/executor":         adapter,
+	"internal/guardian":         adapter,
 	"internal/httpapi":          adapter,
 	"internal/joblock":          adapter,
 	"internal/jobmgr":           adapter,
@@ -41,6 +43,7 @@ var table = map[string]kind{
 	"internal/metrics":          adapter,
 	"internal/registry":         adapter,
 	"internal/runlog/mongolog":  adapter,
+	"internal/runlog/spool":     adapter,
 	"internal/runlog/sqlitelog": adapter,
 
 	"internal/dispatch": conductor,

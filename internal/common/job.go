@@ -46,6 +46,9 @@ type OnLost string
 const (
 	LostRerun   OnLost = "rerun"   // the next attempt
 	LostAbandon OnLost = "abandon" // nothing
+	// LostDetach is like abandon, and a worker that is cut off lets the run go on: two
+	// runs of the job may go on at a time then, whatever its overlap policy.
+	LostDetach OnLost = "detach"
 )
 
 // Job is what its author defines. Its JSON is the form of the API, of files and
@@ -160,6 +163,9 @@ type StoredJob struct {
 	CreatedAt time.Time `json:"createdAt"`
 	UpdatedAt time.Time `json:"updatedAt"`
 	UpdatedBy string    `json:"updatedBy,omitempty"`
+	// Needs are the features without which a worker would run the job otherwise than it
+	// says: one that does not have them all does not run it.
+	Needs []string `json:"needs,omitempty"`
 }
 
 // JobState is a stored job as it was read: with its version (the etcd revision

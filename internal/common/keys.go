@@ -55,6 +55,14 @@ func OutboxOf(worker string) string { return OutboxPrefix + worker + "/" }
 // OutboxKey holds an outcome that the log store may not have yet.
 func OutboxKey(worker, id string) string { return OutboxOf(worker) + id }
 
+// LateKey holds the note of a run that ended after it was resolved by somebody else.
+func LateKey(worker, run string) string { return OutboxKey(worker, run+lateSuffix) }
+
+// IsLateKey tells whether a key of an outbox holds such a note.
+func IsLateKey(key string) bool { return strings.HasSuffix(key, lateSuffix) }
+
+const lateSuffix = ".late"
+
 // TriggersOf is the prefix of a job's triggers.
 func TriggersOf(job string) string { return TriggersPrefix + job + "/" }
 

@@ -86,6 +86,8 @@ type Run struct {
 	Delays          *Delays    `json:"delays,omitempty"`
 	// Params are those that its trigger set.
 	Params map[string]string `json:"params,omitempty"`
+	// Orphaned is how the run ended on its worker after it had been written down as lost.
+	Orphaned *LateEnd `json:"orphaned,omitempty"`
 	// DueAt is when a waiting run may start, where that is later than planned.
 	DueAt *time.Time `json:"dueAt,omitempty"`
 }

@@ -50,7 +50,7 @@ func (j *Job) policyFaults(c *checker) {
 // lostFaults: a worker that is cut off must be able to stop its runs well before the
 // others take them for lost, so a run's grace is a part of that time.
 func (j *Job) lostFaults(c *checker) {
-	c.enum("onLost", string(j.OnLost), string(LostRerun), string(LostAbandon))
+	c.enum("onLost", string(j.OnLost), string(LostRerun), string(LostAbandon), string(LostDetach))
 	c.duration("lostAfter", j.LostAfter, MinLostAfter, MaxLostAfter)
 	c.duration("killGrace", j.KillGrace, 0, MaxLostAfter/3)
 	lostAfter, grace := j.LostAfter.Or(DefaultLostAfter), j.KillGrace.Or(DefaultKillGrace)

@@ -27,6 +27,9 @@ type Registration struct {
 	Draining  bool              `json:"draining,omitempty"`
 	Trouble   string            `json:"trouble,omitempty"` // why it does not claim, if it does not
 	Lease     int64             `json:"lease"`
+	// Features are those that a job's definition may need; see StoredJob.Needs.
+	Features   []string    `json:"features,omitempty"`
+	Conditions []Condition `json:"conditions,omitempty"` // what is not as it should be there
 	// Skew is how far ahead of the cluster's clock this worker's is, as far as it knows.
 	Skew time.Duration `json:"skew,omitempty"`
 }

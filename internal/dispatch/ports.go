@@ -48,7 +48,9 @@ type Task struct {
 	Job      common.StoredJob
 	Record   common.Record
 	Fence    int64
-	Previous common.Status // of the job's run before, as far as this life knows
+	Previous common.Status   // of the job's run before, as far as this life knows
+	MayStart func() error    // asked once more just before the command is started
+	KillNow  <-chan struct{} // closed when nothing of the run may live any longer, whatever grace it has
 }
 
 // Metrics hears what the dispatcher does.

@@ -37,6 +37,10 @@ type Task struct {
 	Record         common.Record
 	Fence          int64         // etcd revision of the claim: grows from run to run of a job
 	PreviousStatus common.Status // of the job's run before this one; empty if there was none
+	// MayStart, if set, is asked just before the fork; its error is why the command must not start.
+	MayStart func() error
+	// KillNow is closed when nothing of the run may live any longer: whatever grace it has ends.
+	KillNow <-chan struct{}
 }
 
 // Output takes what a command prints. Chunk is called in order of offset, by one

@@ -43,7 +43,7 @@ type Definition struct {
 	StartDeadline common.Duration         `json:"startDeadline,omitempty" doc:"Until so long after its planned time a fire is merely late; 5m where not given." example:"5m"`
 	CatchUp       *common.CatchUp         `json:"catchUp,omitempty"`
 	Retry         *common.Retry           `json:"retry,omitempty"`
-	OnLost        common.OnLost           `json:"onLost,omitempty" enum:"rerun,abandon" doc:"What follows when a run was lost with its worker: the next attempt, or nothing; rerun where not given."`
+	OnLost        common.OnLost           `json:"onLost,omitempty" enum:"rerun,abandon,detach" doc:"What follows when a run was lost with its worker: the next attempt, or nothing; detach is like abandon, and a worker that is cut off lets the run go on; rerun where not given."`
 	LostAfter     common.Duration         `json:"lostAfter,omitempty" doc:"How long a worker that cannot reach etcd lets its runs go on, and at least how long others wait before they take a run for lost; 60s where not given, 20s to 1h." example:"60s"`
 	Placement     *common.Placement       `json:"placement,omitempty"`
 	Priority      int                     `json:"priority,omitempty" minimum:"1" maximum:"9" doc:"9 first, where slots are scarce; 5 where not given."`
@@ -123,7 +123,22 @@ type Run struct {
 	Gap             *common.Gap       `json:"gap,omitempty"`
 	Delays          *common.Delays    `json:"delays,omitempty" doc:"Where the time between plan and start went."`
 	Params          map[string]string `json:"params,omitempty" doc:"Variables that its trigger set."`
+	Orphaned        *common.LateEnd   `json:"orphaned,omitempty" doc:"How the run ended on its worker after it had been written down as lost."`
 	DueAt           *time.Time        `json:"dueAt,omitempty" doc:"When a waiting run may start, where that is later than planned."`
+}
+
+// LateEnd is described in place of common.LateEnd.
+type LateEnd struct {
+	Run         string        `json:"run"`
+	Job         string        `json:"job"`
+	Status      common.Status `json:"status" enum:"succeeded,failed,timed_out,killed,lost,refused,missed" doc:"As its worker saw it."`
+	Worker      string        `json:"worker" doc:"Id of the worker."`
+	WorkerName  string        `json:"workerName,omitempty"`
+	ExitCode    *int          `json:"exitCode,omitempty"`
+	Signal      string        `json:"signal,omitempty"`
+	StartedAt   *time.Time    `json:"startedAt,omitempty"`
+	EndedAt     *time.Time    `json:"endedAt,omitempty"`
+	OutputBytes int64         `json:"outputBytes"`
 }
 
 // Fire is described in place of common.Fire.
@@ -173,6 +188,7 @@ func newSchemas() huma.Registry {
 	alias(common.Retry{}, Retry(common.Retry{}))
 	alias(common.Placement{}, Placement(common.Placement{}))
 	alias(common.Run{}, Run(common.Run{}))
+	alias(common.LateEnd{}, LateEnd(common.LateEnd{}))
 	alias(common.Fire{}, Fire(common.Fire{}))
 	alias(common.Reason{}, Reason(common.Reason{}))
 	alias(common.Gap{}, Gap(common.Gap{}))

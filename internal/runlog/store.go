@@ -14,10 +14,11 @@ type Batch struct {
 	Chunks  []common.Chunk
 	Runs    []common.Run
 	Changes []common.Change
+	Late    []common.LateEnd
 }
 
 // Empty tells whether the batch holds nothing.
-func (b *Batch) Empty() bool { return len(b.Chunks)+len(b.Runs)+len(b.Changes) == 0 }
+func (b *Batch) Empty() bool { return len(b.Chunks)+len(b.Runs)+len(b.Changes)+len(b.Late) == 0 }
 
 // each gives the entries of a batch one by one, in the order in which they are stored.
 func (b *Batch) each() iter.Seq[Batch] {

@@ -532,10 +532,10 @@ export interface components {
              */
             name: string;
             /**
-             * @description What follows when a run was lost with its worker: the next attempt, or nothing; rerun where not given.
+             * @description What follows when a run was lost with its worker: the next attempt, or nothing; detach is like abandon, and a worker that is cut off lets the run go on; rerun where not given.
              * @enum {string}
              */
-            onLost?: "rerun" | "abandon";
+            onLost?: "rerun" | "abandon" | "detach";
             output?: components["schemas"]["OutputPolicy"];
             /**
              * @description What happens to a fire while the earlier run still goes: it is written down as skipped, waits (one at most), kills that run, or runs beside it; skip where not given.
@@ -740,10 +740,10 @@ export interface components {
              */
             name: string;
             /**
-             * @description What follows when a run was lost with its worker: the next attempt, or nothing; rerun where not given.
+             * @description What follows when a run was lost with its worker: the next attempt, or nothing; detach is like abandon, and a worker that is cut off lets the run go on; rerun where not given.
              * @enum {string}
              */
-            onLost?: "rerun" | "abandon";
+            onLost?: "rerun" | "abandon" | "detach";
             output?: components["schemas"]["OutputPolicy"];
             /**
              * @description What happens to a fire while the earlier run still goes: it is written down as skipped, waits (one at most), kills that run, or runs beside it; skip where not given.
@@ -868,10 +868,10 @@ export interface components {
              */
             name: string;
             /**
-             * @description What follows when a run was lost with its worker: the next attempt, or nothing; rerun where not given.
+             * @description What follows when a run was lost with its worker: the next attempt, or nothing; detach is like abandon, and a worker that is cut off lets the run go on; rerun where not given.
              * @enum {string}
              */
-            onLost?: "rerun" | "abandon";
+            onLost?: "rerun" | "abandon" | "detach";
             output?: components["schemas"]["OutputPolicy"];
             /**
              * @description What happens to a fire while the earlier run still goes: it is written down as skipped, waits (one at most), kills that run, or runs beside it; skip where not given.
@@ -964,6 +964,27 @@ export interface components {
              * @description Grows with each change; the ETag.
              */
             version: number;
+        };
+        LateEnd: {
+            /** Format: date-time */
+            endedAt?: string;
+            /** Format: int64 */
+            exitCode?: number;
+            job: string;
+            /** Format: int64 */
+            outputBytes: number;
+            run: string;
+            signal?: string;
+            /** Format: date-time */
+            startedAt?: string;
+            /**
+             * @description As its worker saw it.
+             * @enum {string}
+             */
+            status: "succeeded" | "failed" | "timed_out" | "killed" | "lost" | "refused" | "missed";
+            /** @description Id of the worker. */
+            worker: string;
+            workerName?: string;
         };
         Liveness: {
             /** @enum {string} */
@@ -1199,6 +1220,8 @@ export interface components {
             /** Format: int64 */
             maxRssBytes?: number;
             note?: string;
+            /** @description How the run ended on its worker after it had been written down as lost. */
+            orphaned?: components["schemas"]["LateEnd"];
             /**
              * Format: int64
              * @description All that the command printed, kept or not.

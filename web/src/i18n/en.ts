@@ -98,6 +98,7 @@ export const en = {
     lost: 'A lost worker',
     lostText: {
       rerun: 'When its worker is not heard of for {{after}}, a run is taken for lost and run again elsewhere.', abandon: 'When its worker is not heard of for {{after}}, a run is taken for lost and not run again.',
+      detach: 'When its worker is not heard of for {{after}}, a run is taken for lost, but its command goes on: two runs of the job may go on at a time.',
     },
     placement: 'Placement', pinned: 'Only on {{workers}}.', selector: 'Only on workers whose labels match {{selector}}.',
     strategyText: {
@@ -133,7 +134,7 @@ export const en = {
     startDeadline: 'May start late by', startDeadlineHelp: 'A fire that nobody could start by then is too late.',
     catchUp: 'Fires that are too late', catchUpHelp: 'After an outage, for example.', catchUps: { none: 'Are missed', latest: 'The last one still runs', all: 'All of them still run' },
     catchUpWindow: 'But none older than', catchUpWindowHelp: 'Counted from the planned time.', catchUpMax: 'And at most', catchUpMaxHelp: 'So many of them, the last ones.',
-    onLost: 'When a run was lost with its worker', onLostHelp: 'Its end is not known.', onLosts: { rerun: 'Run it again', abandon: 'Leave it at that' },
+    onLost: 'When a run was lost with its worker', onLostHelp: 'Its end is not known.', onLosts: { rerun: 'Run it again', abandon: 'Leave it at that', detach: 'Let its command go on' },
     lostAfter: 'Lost after', lostAfterHelp: 'So long without a word from the worker.',
     retryMax: 'How often a failed run is tried again', retryMaxHelp: 'From 0 to 20.', retryBackoff: 'First pause', retryBackoffHelp: 'It doubles each time.',
     retryMaxBackoff: 'Longest pause', retryMaxBackoffHelp: 'Where doubling ends.', retryExitCodes: 'Only for exit codes', retryExitCodesHelp: 'For example 75, 111. Empty: all failures.',

@@ -99,6 +99,7 @@ export const zh: Resource = {
     lost: '节点失联',
     lostText: {
       rerun: '工作节点失联达 {{after}} 后，其运行视为丢失，并在别处重跑。', abandon: '工作节点失联达 {{after}} 后，其运行视为丢失，不再重跑。',
+      detach: '工作节点失联达 {{after}} 后，其运行视为丢失，但命令会继续执行：同一任务可能同时有两个运行。',
     },
     placement: '放置', pinned: '仅限 {{workers}}。', selector: '仅限标签匹配 {{selector}} 的工作节点。',
     strategyText: {
@@ -134,7 +135,7 @@ export const zh: Resource = {
     startDeadline: '最多可迟到', startDeadlineHelp: '到时仍无法开始的触发即为超过期限。',
     catchUp: '超过期限的触发', catchUpHelp: '例如停机之后。', catchUps: { none: '记为已错过', latest: '最后一次仍会运行', all: '全部仍会运行' },
     catchUpWindow: '但不早于', catchUpWindowHelp: '自计划时间算起。', catchUpMax: '且最多', catchUpMaxHelp: '只运行最后这么多次。',
-    onLost: '运行随工作节点丢失时', onLostHelp: '其结果无从得知。', onLosts: { rerun: '重新运行', abandon: '不再处理' },
+    onLost: '运行随工作节点丢失时', onLostHelp: '其结果无从得知。', onLosts: { rerun: '重新运行', abandon: '不再处理', detach: '不再处理，且命令继续执行' },
     lostAfter: '视为丢失', lostAfterHelp: '工作节点失联达到的时长。',
     retryMax: '失败后重试的次数', retryMaxHelp: '0 到 20。', retryBackoff: '首次间隔', retryBackoffHelp: '之后每次加倍。',
     retryMaxBackoff: '最长间隔', retryMaxBackoffHelp: '加倍到此为止。', retryExitCodes: '仅限这些退出码', retryExitCodesHelp: '例如 75, 111。留空则所有失败均重试。',

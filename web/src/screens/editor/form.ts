@@ -44,7 +44,7 @@ export interface Form {
   catchUpPolicy: '' | 'none' | 'latest' | 'all';
   catchUpWindow: string;
   catchUpMax: string;
-  onLost: '' | 'rerun' | 'abandon';
+  onLost: '' | 'rerun' | 'abandon' | 'detach';
   lostAfter: string;
   strategy: '' | 'hash' | 'least' | 'weight' | 'any';
   selector: string;

@@ -55,7 +55,7 @@ export function PolicyFields(parts: Props) {
         <div className={classes.pair}>
           <Choice
             label={t('editor.onLost')} description={t('editor.onLostHelp')} value={form.onLost} error={errorAt('onLost')} otherwise="rerun" onChange={(onLost) => set({ onLost })}
-            options={{ rerun: t('editor.onLosts.rerun'), abandon: t('editor.onLosts.abandon') }}
+            options={{ rerun: t('editor.onLosts.rerun'), abandon: t('editor.onLosts.abandon'), detach: t('editor.onLosts.detach') }}
           />
           <Short parts={parts} field="lostAfter" label={t('editor.lostAfter')} help={t('editor.lostAfterHelp')} hint="60s" />
         </div>

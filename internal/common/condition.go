@@ -1,0 +1,34 @@
+package common
+
+import "time"
+
+// Condition is something that is not as it should be: a degraded mode, as a worker
+// or a master tells it to whoever looks. It is there for as long as it lasts.
+type Condition struct {
+	Code string    `json:"code"`
+	Who  string    `json:"who,omitempty"` // the name of the worker or master that tells; filled in by who collects
+	Text string    `json:"text"`
+	Data Words     `json:"data,omitempty"` // for translated texts
+	From time.Time `json:"since"`
+	// StopsClaims says that this worker claims nothing for as long as it lasts.
+	StopsClaims bool `json:"stopsClaims,omitempty"`
+}
+
+// Words are what a translated text is filled with.
+type Words = map[string]string
+
+// Codes of conditions.
+const (
+	ConditionEtcdAway      = "etcd_away"      // etcd does not answer
+	ConditionEtcdFull      = "etcd_full"      // etcd takes no more data (alarm NOSPACE)
+	ConditionLogStoreAway  = "log_store_away" // the log store does not answer, or refuses
+	ConditionOutboxFull    = "outbox_full"    // too many outcomes wait in etcd for the log store
+	ConditionSpoolFull     = "spool_full"     // output waits on the worker's disk, and the oldest is being dropped
+	ConditionDiskFull      = "disk_full"      // the worker's disk takes no more
+	ConditionClockOff      = "clock_off"      // the clock is not the cluster's
+	ConditionWorkerLost    = "worker_lost"    // a worker went without saying so, with runs that are not resolved
+	ConditionNoWorkers     = "no_workers"     // nobody is there to run anything
+	ConditionWatchStale    = "watch_stale"    // nothing was heard of the jobs for too long
+	ConditionUnreadable    = "unreadable"     // something in etcd does not decode
+	ConditionMissesFeature = "misses_feature" // a job needs what a worker of this version cannot do
+)
