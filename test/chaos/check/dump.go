@@ -1,0 +1,79 @@
+package check
+
+import "time"
+
+// Run is an item of GET /api/v1/runs.
+type Run struct {
+	ID              string     `json:"id"`
+	Job             string     `json:"job"`
+	JobUID          string     `json:"jobUid"`
+	Fire            string     `json:"fire"`
+	PlannedAt       time.Time  `json:"plannedAt"`
+	Cause           string     `json:"cause"`
+	Attempt         int        `json:"attempt"`
+	Status          string     `json:"status"`
+	Reason          *Reason    `json:"reason"`
+	Worker          string     `json:"worker"`
+	WorkerName      string     `json:"workerName"`
+	ClaimedAt       *time.Time `json:"claimedAt"`
+	StartedAt       *time.Time `json:"startedAt"`
+	EndedAt         *time.Time `json:"endedAt"`
+	ExitCode        *int       `json:"exitCode"`
+	Signal          string     `json:"signal"`
+	OutputBytes     int64      `json:"outputBytes"`
+	OutputTruncated bool       `json:"outputTruncated"`
+	Gap             *Gap       `json:"gap"`
+	Orphaned        *LateEnd   `json:"orphaned"`
+	Delays          *Delays    `json:"delays"`
+}
+
+// Fire is an item of GET /api/v1/fires.
+type Fire struct {
+	ID        string    `json:"id"`
+	Job       string    `json:"job"`
+	JobUID    string    `json:"jobUid"`
+	PlannedAt time.Time `json:"plannedAt"`
+	Cause     string    `json:"cause"`
+	Status    string    `json:"status"`
+	Reason    *Reason   `json:"reason"`
+	Attempts  []string  `json:"attempts"`
+	Gap       *Gap      `json:"gap"`
+}
+
+// Reason is why.
+type Reason struct {
+	Code string `json:"code"`
+	Text string `json:"text"`
+}
+
+// Gap stands for the fires after From, up to and including To.
+type Gap struct {
+	From  time.Time `json:"from"`
+	To    time.Time `json:"to"`
+	Count int64     `json:"count"`
+}
+
+// LateEnd is what a worker told of a run after it had been written down as lost.
+type LateEnd struct {
+	Status   string `json:"status"`
+	ExitCode *int   `json:"exitCode"`
+	Signal   string `json:"signal"`
+}
+
+// Delays say where the time between plan and start went, as durations.
+type Delays struct {
+	Plan  string `json:"plan"`
+	Claim string `json:"claim"`
+	Start string `json:"start"`
+}
+
+func open(status string) bool {
+	return status == "waiting" || status == "running" || status == "planned"
+}
+
+func code(r *Reason) string {
+	if r == nil {
+		return ""
+	}
+	return r.Code
+}

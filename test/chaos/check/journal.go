@@ -1,0 +1,57 @@
+package check
+
+import "time"
+
+// Boot is a time of the boot clock (CLOCK_BOOTTIME) in nanoseconds.
+type Boot int64
+
+// Sub is the time between two.
+func (b Boot) Sub(a Boot) time.Duration { return time.Duration(b - a) }
+
+// Add is the time so much later.
+func (b Boot) Add(d time.Duration) Boot { return b + Boot(d) }
+
+// Kind of an event of the journal.
+type Kind string
+
+// What the checker knows of. Anything else is a note that it leaves alone.
+const (
+	WorkerKilled  Kind = "worker_killed"  // SIGKILL to the worker, its guardian or both: at
+	WorkerStarted Kind = "worker_started" // a new life was started: at
+	WorkerEnded   Kind = "worker_ended"   // it was asked to end: from, until it had ended
+	WorkerStopped Kind = "worker_stopped" // SIGSTOP to the worker, its guardian or both: from, until SIGCONT or its end
+	WorkerCut     Kind = "worker_cut"     // it could not reach etcd: from, until
+	EtcdAway      Kind = "etcd_away"      // nobody could: from, until it answered again
+	StoreAway     Kind = "store_away"     // the log store took nothing, or hardly anything: from, until
+	OutputLimited Kind = "output_limited" // spool or disk were too small: parts of the output of runs of this worker may be missing
+	RunKilled     Kind = "run_killed"     // somebody asked to kill a run: from, until it was answered
+	CommandKilled Kind = "command_killed" // the command itself got SIGKILL: at
+	Seen          Kind = "seen"           // the process Pid of Run was looked for, and was alive: at
+	Gone          Kind = "gone"           // likewise, and was not: at
+	Triggered     Kind = "triggered"      // a fire was asked for by hand, and accepted: at, Fire
+)
+
+// Event is something that the harness did or saw. It is written down before it is
+// done (At) and after (Until); a thing of an instant may leave Until out.
+type Event struct {
+	Kind   Kind   `json:"kind"`
+	At     Boot   `json:"at"`
+	Until  Boot   `json:"until,omitempty"`
+	Worker string `json:"worker,omitempty"` // id; where it is empty the event is everybody's
+	Run    string `json:"run,omitempty"`
+	Fire   string `json:"fire,omitempty"`
+	Pid    int    `json:"pid,omitempty"`
+	Text   string `json:"text,omitempty"`
+}
+
+// end is when the event was over, as far as is known.
+func (e *Event) end() Boot { return max(e.At, e.Until) }
+
+// trouble tells whether the event may cost a run its worker.
+func (e *Event) trouble() bool {
+	switch e.Kind {
+	case WorkerKilled, WorkerEnded, WorkerStopped, WorkerCut, EtcdAway:
+		return true
+	}
+	return false
+}
