@@ -27,7 +27,8 @@ func NewFinisher(client *clientv3.Client, worker string, trouble func(error)) *F
 
 // Finish commits up to MaxBatch outcomes of different jobs. It is called when the
 // run's processes are gone. For each it tells nil, common.ErrNotOurs, or why it could not
-// be written; while etcd does not answer it tries again until the context ends.
+// be written; while etcd does not answer it tries again until the context ends. Of a run
+// that was not ours any more a note is left of how it ended.
 func (f *Finisher) Finish(ctx context.Context, outcomes []common.Outcome) []error {
 	errs := make([]error, len(outcomes))
 	nested := make([]nestedTxn, len(outcomes))
@@ -41,14 +42,17 @@ func (f *Finisher) Finish(ctx context.Context, outcomes []common.Outcome) []erro
 		}
 		nested[i] = op
 	}
+	var late []common.LateEnd
 	for i, a := range commit(ctx, f.client, f.trouble, nested) {
 		switch {
 		case a.err != nil:
 			errs[i] = a.err
 		case !a.succeeded && !f.wrote(&outcomes[i], first(a.responses[0])):
 			errs[i] = common.ErrNotOurs
+			late = append(late, outcomes[i].Run.Late())
 		}
 	}
+	f.note(ctx, late)
 	return errs
 }
 

@@ -38,6 +38,15 @@ func (o *Outbox) Pending(ctx context.Context, limit int) (runlog.Pending, error)
 	pending := runlog.Pending{More: resp.More}
 	good := make([]*mvccpb.KeyValue, 0, len(resp.Kvs))
 	for _, kv := range resp.Kvs {
+		if common.IsLateKey(string(kv.Key)) {
+			late, err := decodeAt(kv, func(l *common.LateEnd) string { return common.LateKey(o.worker, l.Run) })
+			if err != nil {
+				pending.Bad = append(pending.Bad, err)
+				continue
+			}
+			pending.Batch.Late, good = append(pending.Batch.Late, late), append(good, kv)
+			continue
+		}
 		run, err := decodeAt(kv, func(r *common.Run) string { return common.OutboxKey(o.worker, r.ID) })
 		if err == nil && (!slices.Contains(common.Statuses[:], run.Status) || !run.Status.Terminal()) {
 			err = fmt.Errorf("%.200q holds no outcome: its status is %.40q", kv.Key, run.Status)

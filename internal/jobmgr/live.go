@@ -3,6 +3,7 @@ package jobmgr
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
@@ -97,6 +98,40 @@ func (s *Store) locate(ctx context.Context, id string) (place, bool, error) {
 		return place{}, false, err
 	}
 	return places[0], true, nil
+}
+
+// LateEnds gives the notes of late ends that wait in the outboxes. What does not decode
+// is passed over.
+func (s *Store) LateEnds(ctx context.Context) ([]common.LateEnd, error) {
+	ctx, cancel := context.WithTimeout(ctx, callLimit)
+	defer cancel()
+	keys, err := s.cfg.Client.Get(ctx, common.OutboxPrefix, clientv3.WithPrefix(), clientv3.WithKeysOnly())
+	if err != nil {
+		return nil, etcdkit.Wrap(fmt.Errorf("look for late ends: %w", err))
+	}
+	var gets []clientv3.Op
+	for _, kv := range keys.Kvs {
+		if common.IsLateKey(string(kv.Key)) {
+			gets = append(gets, clientv3.OpGet(string(kv.Key)))
+		}
+	}
+	var found []common.LateEnd
+	for part := range slices.Chunk(gets, 2*cursorsPerTxn) {
+		resp, err := s.cfg.Client.Txn(ctx).Then(part...).Commit()
+		if err != nil {
+			return nil, etcdkit.Wrap(fmt.Errorf("read late ends: %w", err))
+		}
+		for _, r := range resp.Responses {
+			for _, kv := range r.GetResponseRange().Kvs {
+				late, err := common.Decode[common.LateEnd](kv.Value)
+				worker, _, badKey := common.SplitKey(common.OutboxPrefix, string(kv.Key))
+				if err == nil && badKey == nil && common.LateKey(worker, late.Run) == string(kv.Key) {
+					found = append(found, late)
+				}
+			}
+		}
+	}
+	return found, nil
 }
 
 func outboxKeyOf(keys []*mvccpb.KeyValue, id string) string {

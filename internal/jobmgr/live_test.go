@@ -82,6 +82,29 @@ func TestLiveRunAtEachStage(t *testing.T) {
 	}
 }
 
+// The note of a late end is no outcome of its run, and is read by itself.
+func TestLateEndIsNoOutcome(t *testing.T) {
+	s := newStory(t)
+	job := s.put(minutely("a"))
+	r := record("a", job.UID, common.RunID(common.PlannedFire(job.UID, noon), 1), "w1")
+	lost, ended := r.AsRun(common.StatusLost), r.AsRun(common.StatusSucceeded)
+	lost.Worker = "w1"
+	s.raw(common.OutboxKey("w2", r.Run), encode(t, lost))
+	s.raw(common.LateKey("w1", r.Run), encode(t, ended.Late()))
+	s.raw(common.LateKey("w1", "other"), encode(t, ended.Late()))
+	s.raw(common.LateKey("w1", "bad"), "{")
+	s.wantLive(r.Run, common.StatusLost, "w1")
+	late, err := s.store.LateEnds(t.Context())
+	if err != nil || len(late) != 1 || late[0].Run != r.Run || late[0].Status != common.StatusSucceeded || late[0].WorkerName != "box-w1" {
+		t.Fatalf("%v, %+v", err, late)
+	}
+	// A master takes what is not its own for neither.
+	s.erase(common.OutboxKey("w2", r.Run))
+	if run, found, err := s.store.LiveRun(t.Context(), r.Run); err != nil || found {
+		t.Fatalf("%v, %+v", err, run)
+	}
+}
+
 // The run of a job that is gone is found without its name, also where another job
 // has that name now.
 func TestLiveRunOfDeletedJob(t *testing.T) {

@@ -2,8 +2,8 @@ package runlog
 
 import "context"
 
-// Deliver brings all that a source holds into the store, and tells how many outcomes
-// and changes it was. What cannot be read stays in the source.
+// Deliver brings all that a source holds into the store, and tells how many outcomes,
+// late ends and changes it was. What cannot be read stays in the source.
 func Deliver(ctx context.Context, source Source, store Writer) (n int, err error) {
 	for bad := 0; ; {
 		pending, err := source.Pending(ctx, deliverAtOnce+bad)
@@ -20,7 +20,7 @@ func Deliver(ctx context.Context, source Source, store Writer) (n int, err error
 		if err := pending.Ack(ctx); err != nil {
 			return n, err
 		}
-		n += len(pending.Batch.Runs) + len(pending.Batch.Changes)
+		n += len(pending.Batch.Runs) + len(pending.Batch.Changes) + len(pending.Batch.Late)
 		if !pending.More {
 			return n, nil
 		}

@@ -20,15 +20,21 @@ type shelf struct {
 	live, stored []common.Run
 	due, planned []common.Fire
 	looked       []string
+	late         []common.LateEnd
 }
 
 func (w *shelf) LiveRuns(context.Context) ([]common.Run, error) {
 	w.looked = append(w.looked, "live")
 	return w.live, nil
 }
-func (w *shelf) LiveRun(context.Context, string) (common.Run, bool, error) {
-	return common.Run{}, false, nil
+func (w *shelf) LiveRun(_ context.Context, id string) (common.Run, bool, error) {
+	i := slices.IndexFunc(w.live, func(r common.Run) bool { return r.ID == id })
+	if i < 0 {
+		return common.Run{}, false, nil
+	}
+	return w.live[i], true, nil
 }
+func (w *shelf) LateEnds(context.Context) ([]common.LateEnd, error) { return w.late, nil }
 
 func (w *shelf) Due(_ context.Context, q *FireQuery) ([]common.Fire, bool, error) {
 	w.looked = append(w.looked, "due")
@@ -67,7 +73,14 @@ func (w *shelf) Runs(_ context.Context, q Query) (found []common.Run, err error)
 	}
 	return found, nil
 }
-func (w *shelf) Run(context.Context, string) (common.Run, error) { return common.Run{}, nil }
+func (w *shelf) Run(_ context.Context, id string) (common.Run, error) {
+	for i := range w.stored {
+		if w.stored[i].ID == id {
+			return w.stored[i], nil
+		}
+	}
+	return common.Run{}, common.Errorf(common.CodeNotFound, "no run %s", id)
+}
 func (w *shelf) Output(context.Context, string, int64, int) ([]common.Chunk, error) {
 	return nil, nil
 }

@@ -9,7 +9,8 @@ import (
 	"carillon/internal/common"
 )
 
-// Batch is what is written together: output, outcomes and changes.
+// Batch is what is written together: output, outcomes, changes, and how runs ended that
+// had been resolved by somebody else before.
 type Batch struct {
 	Chunks  []common.Chunk
 	Runs    []common.Run
@@ -38,12 +39,17 @@ func (b *Batch) each() iter.Seq[Batch] {
 				return
 			}
 		}
+		for i := range b.Late {
+			if !yield(Batch{Late: []common.LateEnd{b.Late[i]}}) {
+				return
+			}
+		}
 	}
 }
 
 // Writer stores batches. Writing is idempotent: what is stored already under the
-// same id (of a run, of a change; run, offset and stream of a chunk) stays as it is, so the first terminal status
-// of a run wins. When Write returns nil everything in the batch is durable; chunks
+// same id (of a run, of a change, of the run of a late end; run, offset and stream of a chunk) stays as it is, so the
+// first terminal status of a run wins. When Write returns nil everything in the batch is durable; chunks
 // are stored before runs. An error may leave a part of the batch stored; one with
 // common.CodeInvalid says that an entry can never be stored as it is.
 type Writer interface {
@@ -51,7 +57,8 @@ type Writer interface {
 }
 
 // Reader answers from the store. A run that is not there is an error with
-// common.CodeNotFound; a store that is away is common.CodeUnavailable.
+// common.CodeNotFound; a store that is away is common.CodeUnavailable. A run that is lost
+// has its late end with it, where there is one; no other has.
 type Reader interface {
 	Run(ctx context.Context, id string) (common.Run, error)
 	// Runs lists the newest first: by PlannedAt, then by id, both descending.

@@ -14,6 +14,8 @@ type Live interface {
 	LiveRuns(ctx context.Context) ([]common.Run, error)
 	// LiveRun finds one of them.
 	LiveRun(ctx context.Context, id string) (run common.Run, found bool, err error)
+	// LateEnds gives the late ends in the outboxes.
+	LateEnds(ctx context.Context) ([]common.LateEnd, error)
 }
 
 // View is the history as users see it: what is live and what is stored, merged, so
@@ -37,10 +39,35 @@ func (v *View) Run(ctx context.Context, id string) (common.Run, error) {
 	if err != nil {
 		return common.Run{}, err
 	}
-	if found {
-		return live, nil
+	if !found {
+		if live, err = v.store.Run(ctx, id); err != nil {
+			return common.Run{}, err
+		}
 	}
-	return v.store.Run(ctx, id)
+	runs := []common.Run{live}
+	err = v.orphans(ctx, runs)
+	return runs[0], err
+}
+
+// orphans puts the late ends that the store does not have yet beside the runs that were
+// lost. One that is on its way between the two looks is seen by the next who asks.
+func (v *View) orphans(ctx context.Context, runs []common.Run) error {
+	mayHave := func(r common.Run) bool { return r.Status == common.StatusLost && r.Orphaned == nil }
+	if !slices.ContainsFunc(runs, mayHave) {
+		return nil
+	}
+	late, err := v.live.LateEnds(ctx)
+	if err != nil {
+		return err
+	}
+	for i := range late {
+		for j := range runs {
+			if runs[j].ID == late[i].Run && mayHave(runs[j]) {
+				runs[j].Orphaned = &late[i]
+			}
+		}
+	}
+	return nil
 }
 
 // Runs lists the newest first.
@@ -53,7 +80,8 @@ func (v *View) Runs(ctx context.Context, q Query) ([]common.Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	return mergeRuns(live, stored, &q), nil
+	runs := mergeRuns(live, stored, &q)
+	return runs, v.orphans(ctx, runs)
 }
 
 // mergeRuns puts both together: an id that is in both is shown as stored, since what

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"testing"
 	"time"
@@ -30,6 +31,7 @@ type history struct {
 	runs    []common.Run // newest first
 	at      []int        // the place of each
 	between func()       // the two looks of a view
+	late    []common.LateEnd
 }
 
 // as shows a run as its place does.
@@ -85,6 +87,8 @@ func (h *history) Run(_ context.Context, id string) (common.Run, error) {
 	}
 	return common.Run{}, common.Errorf(common.CodeNotFound, "no run %s", id)
 }
+
+func (h *history) LateEnds(context.Context) ([]common.LateEnd, error) { return h.late, nil }
 
 func (h *history) Output(context.Context, string, int64, int) ([]common.Chunk, error) {
 	return nil, nil
@@ -212,6 +216,7 @@ func (b broken) LiveRuns(context.Context) ([]common.Run, error) { return nil, b.
 func (b broken) LiveRun(context.Context, string) (common.Run, bool, error) {
 	return common.Run{}, false, b.err
 }
+func (b broken) LateEnds(context.Context) ([]common.LateEnd, error) { return nil, b.err }
 
 type brokenStore struct {
 	*history
@@ -220,6 +225,32 @@ type brokenStore struct {
 
 func (b brokenStore) Runs(context.Context, Query) ([]common.Run, error) { return nil, b.err }
 func (b brokenStore) Run(context.Context, string) (common.Run, error)   { return common.Run{}, b.err }
+
+// A late end that the store does not have yet is shown, and only beside a run that was lost.
+func TestLateEndOnItsWay(t *testing.T) {
+	lost, ended := common.Run{ID: "u.1.1", Status: common.StatusLost}, common.Run{ID: "u.2.1", Status: common.StatusSucceeded}
+	stored := common.Run{ID: "u.3.1", Status: common.StatusLost, Orphaned: &common.LateEnd{Run: "u.3.1", Status: common.StatusKilled}}
+	late := func(r common.Run) common.LateEnd { return common.LateEnd{Run: r.ID, Status: common.StatusFailed} }
+	for name, view := range map[string]*View{
+		"live":   NewView(&shelf{live: []common.Run{lost, ended, stored}, late: []common.LateEnd{late(lost), late(ended), late(stored)}}, nil, &shelf{}),
+		"stored": NewView(&shelf{late: []common.LateEnd{late(ended), late(stored), late(lost)}}, nil, &shelf{stored: []common.Run{lost, ended, stored}}),
+	} {
+		runs, err := view.Runs(t.Context(), Query{})
+		if err != nil || len(runs) != 3 {
+			t.Fatalf("%s: %v, %+v", name, err, runs)
+		}
+		for _, r := range runs {
+			one, err := view.Run(t.Context(), r.ID)
+			if err != nil || !reflect.DeepEqual(one, r) {
+				t.Errorf("%s: %v, one is %+v, listed is %+v", name, err, one, r)
+			}
+			switch want := map[string]common.Status{lost.ID: common.StatusFailed, stored.ID: common.StatusKilled}[r.ID]; {
+			case want == "" && r.Orphaned != nil, want != "" && (r.Orphaned == nil || r.Orphaned.Status != want):
+				t.Errorf("%s: run %s has the late end %+v", name, r.ID, r.Orphaned)
+			}
+		}
+	}
+}
 
 func TestQueryMatches(t *testing.T) {
 	at := time.Date(2026, 1, 1, 0, 0, 0, 5, time.UTC)

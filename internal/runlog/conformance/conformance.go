@@ -42,6 +42,7 @@ func Run(t *testing.T, open func(t *testing.T) Store, size Size) {
 		{"what is written comes back", roundTrip},
 		{"writing again changes nothing", idempotent},
 		{"the first outcome stays", firstOutcome},
+		{"a late end stands beside lost only", lateEnds},
 		{"what cannot be kept is refused as a whole", refusals},
 		{"many write at once", concurrentWriters},
 		{"filters", filters},

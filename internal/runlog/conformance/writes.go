@@ -123,7 +123,8 @@ func firstOutcome(t *testing.T, s Store, _ Size) {
 
 func refusals(t *testing.T, s Store, _ Size) {
 	good := runlog.Batch{Chunks: []common.Chunk{{Run: "good", Data: []byte("x"), Stream: common.Stdout}},
-		Runs: []common.Run{ended("good", base)}, Changes: []common.Change{{ID: "good", At: base}}}
+		Runs: []common.Run{ended("good", base)}, Changes: []common.Change{{ID: "good", At: base}},
+		Late: []common.LateEnd{{Run: "good", Status: common.StatusFailed}}}
 	run := func(change func(*common.Run)) runlog.Batch {
 		r := ended("bad", base)
 		change(&r)
@@ -144,9 +145,12 @@ func refusals(t *testing.T, s Store, _ Size) {
 		"a chunk that has and lacks":  chunk(common.Chunk{Run: "bad", Data: []byte("x"), Missing: 1}),
 		"a change without an id":      {Changes: []common.Change{{At: base}}},
 		"a change with bytes as name": {Changes: []common.Change{{ID: "bad", Name: "\xff"}}},
+		"a late end without a run":    {Late: []common.LateEnd{{Status: common.StatusFailed}}},
+		"a late end that runs":        {Late: []common.LateEnd{{Run: "bad", Status: common.StatusRunning}}},
+		"a late end of bytes":         {Late: []common.LateEnd{{Run: "\xff", Status: common.StatusFailed}}},
 	} {
 		both := runlog.Batch{Chunks: append(bad.Chunks, good.Chunks...), Runs: append(bad.Runs, good.Runs...),
-			Changes: append(bad.Changes, good.Changes...)}
+			Changes: append(bad.Changes, good.Changes...), Late: append(bad.Late, good.Late...)}
 		wantCode(t, name, s.Write(t.Context(), both), common.CodeInvalid)
 	}
 	empty(t, s, Full)

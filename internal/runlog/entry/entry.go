@@ -56,6 +56,16 @@ func Check(b *runlog.Batch) error {
 			return refuse("change %.80q with a field that is not text", c.ID)
 		}
 	}
+	for i := range b.Late {
+		switch l := &b.Late[i]; {
+		case l.Run == "":
+			return refuse("a late end without a run")
+		case !keyable(l.Run):
+			return refuse("a late end with a run's id that is not text")
+		case !l.Status.Terminal():
+			return refuse("a late end of run %.80q, which has not ended", l.Run)
+		}
+	}
 	return nil
 }
 
@@ -137,6 +147,47 @@ func DecodeRun(doc string) (common.Run, error) {
 	}
 	return r, nil
 }
+
+// EncodeLate writes a late end as the document that is stored.
+func EncodeLate(l *common.LateEnd) (string, error) {
+	doc, err := json.Marshal(l)
+	if err != nil {
+		return "", refuse("the late end of run %.80q: %v", l.Run, err)
+	}
+	return string(doc), nil
+}
+
+// Orphans puts the late ends that a store has beside those of the runs that may have
+// one. find gives the documents that belong to so many ids at most, in any order.
+func Orphans(runs []common.Run, find func(ids []string) ([]string, error)) error {
+	var ids []string
+	at := map[string]int{}
+	for i := range runs {
+		runs[i].Orphaned = nil
+		if runs[i].Status == common.StatusLost {
+			ids, at[runs[i].ID] = append(ids, runs[i].ID), i
+		}
+	}
+	for part := range slices.Chunk(ids, orphansAtOnce) {
+		docs, err := find(part)
+		if err != nil {
+			return err
+		}
+		for _, doc := range docs {
+			late, err := common.Decode[common.LateEnd]([]byte(doc))
+			if err != nil {
+				return fmt.Errorf("decode a stored late end: %w", err)
+			}
+			if i, asked := at[late.Run]; asked {
+				runs[i].Orphaned = &late
+			}
+		}
+	}
+	return nil
+}
+
+// orphansAtOnce is how many late ends are asked for in one statement.
+const orphansAtOnce = 500
 
 // EncodeChange writes a change as a document without its two sides, which a store
 // keeps beside it byte for byte: JSON inside JSON would come back reformatted.

@@ -55,6 +55,7 @@ type Store struct {
 	runs    *mongo.Collection
 	chunks  *mongo.Collection
 	changes *mongo.Collection
+	late    *mongo.Collection
 	schema  schema
 	secrets *strings.Replacer // takes the password out of error texts
 }
@@ -87,6 +88,7 @@ func Open(_ context.Context, cfg Config) (*Store, error) {
 		runs:    db.Collection("runs"),
 		chunks:  db.Collection("chunks"),
 		changes: db.Collection("changes"),
+		late:    db.Collection("late"),
 		schema:  schema{db: db, turn: make(chan struct{}, 1)},
 		secrets: secretsOf(cfg.URI),
 	}, nil

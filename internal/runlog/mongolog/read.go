@@ -30,7 +30,26 @@ func (s *Store) Run(ctx context.Context, id string) (common.Run, error) {
 	case err != nil:
 		return common.Run{}, s.failed(ctx, "read a run", err)
 	}
-	return entry.DecodeRun(doc.Doc)
+	run, err := entry.DecodeRun(doc.Doc)
+	if err != nil {
+		return common.Run{}, err
+	}
+	runs := []common.Run{run}
+	if err := s.orphans(ctx, runs); err != nil {
+		return common.Run{}, s.failed(ctx, "read the late end of a run", err)
+	}
+	return runs[0], nil
+}
+
+// orphans puts the late ends beside the runs that were lost.
+func (s *Store) orphans(ctx context.Context, runs []common.Run) error {
+	return entry.Orphans(runs, func(ids []string) ([]string, error) {
+		docs, err := find[lateDoc](ctx, s.late, bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}}, options.Find())
+		if err != nil {
+			return nil, err
+		}
+		return convert(docs, func(d lateDoc) (string, error) { return d.Doc, nil })
+	})
 }
 
 // Runs lists runs, the newest first.
@@ -49,7 +68,14 @@ func (s *Store) Runs(ctx context.Context, q runlog.Query) ([]common.Run, error) 
 	if err != nil {
 		return nil, s.failed(ctx, "list runs", err)
 	}
-	return convert(docs, func(d runDoc) (common.Run, error) { return entry.DecodeRun(d.Doc) })
+	runs, err := convert(docs, func(d runDoc) (common.Run, error) { return entry.DecodeRun(d.Doc) })
+	if err != nil {
+		return nil, err
+	}
+	if err := s.orphans(ctx, runs); err != nil {
+		return nil, s.failed(ctx, "list runs", err)
+	}
+	return runs, nil
 }
 
 // filterRuns is the filter of a query; possible is false when no run can match.

@@ -48,6 +48,13 @@ type changeDoc struct {
 	After  []byte `bson:"after"`
 }
 
+// lateDoc is a late end; its id is the run's. The collection needs no step of the
+// schema, so that an older version goes on beside it.
+type lateDoc struct {
+	ID  string `bson:"_id"`
+	Doc string `bson:"doc"`
+}
+
 // The ids of a run's chunks are the run's, one of these marks, place and stream,
 // so that they sort by place. Chunks that stand for missing bytes have a mark of
 // their own: they may be of any length, so those that reach over an offset can
@@ -69,14 +76,14 @@ func chunkPlace(run, mark string, offset int64) string {
 	return fmt.Sprintf("%s%s%020d", run, mark, offset)
 }
 
-// Write stores chunks, then runs, then changes. What is stored already stays as
+// Write stores chunks, then runs, then changes and late ends. What is stored already stays as
 // it is. A batch that cannot be kept is common.CodeInvalid, and nothing of it is
 // stored; another error may leave a part of it stored.
 func (s *Store) Write(ctx context.Context, b runlog.Batch) error {
 	if b.Empty() {
 		return nil
 	}
-	chunks, runs, changes, err := documents(&b)
+	docs, err := documents(&b)
 	if err != nil {
 		return err
 	}
@@ -86,7 +93,7 @@ func (s *Store) Write(ctx context.Context, b runlog.Batch) error {
 	for _, part := range []struct {
 		into *mongo.Collection
 		docs []any
-	}{{s.chunks, chunks}, {s.runs, runs}, {s.changes, changes}} {
+	}{{s.chunks, docs.chunks}, {s.runs, docs.runs}, {s.changes, docs.changes}, {s.late, docs.late}} {
 		if err := insert(ctx, part.into, part.docs); err != nil {
 			return s.failed(ctx, "write to the run log", err)
 		}
@@ -94,33 +101,43 @@ func (s *Store) Write(ctx context.Context, b runlog.Batch) error {
 	return nil
 }
 
-func documents(b *runlog.Batch) (chunks, runs, changes []any, err error) {
+// documentsOf are the documents of a batch.
+type documentsOf struct{ chunks, runs, changes, late []any }
+
+func documents(b *runlog.Batch) (docs documentsOf, err error) {
 	if err := entry.Check(b); err != nil {
-		return nil, nil, nil, err
+		return docs, err
 	}
 	for i := range b.Chunks {
 		c := &b.Chunks[i]
-		chunks = append(chunks, chunkDoc{ID: chunkID(c), Run: c.Run, Offset: c.Offset, Stream: string(c.Stream),
+		docs.chunks = append(docs.chunks, chunkDoc{ID: chunkID(c), Run: c.Run, Offset: c.Offset, Stream: string(c.Stream),
 			Ends: c.End(), At: entry.Nanos(c.At), Missing: c.Missing, Data: c.Data})
 	}
 	for i := range b.Runs {
 		r := &b.Runs[i]
 		doc, err := entry.EncodeRun(r)
 		if err != nil {
-			return nil, nil, nil, err
+			return docs, err
 		}
-		runs = append(runs, runDoc{ID: r.ID, Planned: entry.Nanos(r.PlannedAt), Job: r.Job, JobUID: r.JobUID,
+		docs.runs = append(docs.runs, runDoc{ID: r.ID, Planned: entry.Nanos(r.PlannedAt), Job: r.Job, JobUID: r.JobUID,
 			Group: r.Group, Status: string(r.Status), Worker: r.Worker, Cause: string(r.Cause), Doc: doc})
 	}
 	for i := range b.Changes {
 		c := &b.Changes[i]
 		doc, err := entry.EncodeChange(c)
 		if err != nil {
-			return nil, nil, nil, err
+			return docs, err
 		}
-		changes = append(changes, changeDoc{ID: c.ID, Kind: c.Kind, Name: c.Name, Doc: doc, Before: c.Before, After: c.After})
+		docs.changes = append(docs.changes, changeDoc{ID: c.ID, Kind: c.Kind, Name: c.Name, Doc: doc, Before: c.Before, After: c.After})
 	}
-	return chunks, runs, changes, nil
+	for i := range b.Late {
+		doc, err := entry.EncodeLate(&b.Late[i])
+		if err != nil {
+			return docs, err
+		}
+		docs.late = append(docs.late, lateDoc{ID: b.Late[i].Run, Doc: doc})
+	}
+	return docs, nil
 }
 
 // insert stores what is not there yet. Unordered, so that what is there already

@@ -35,7 +35,7 @@ func TestSettings(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = s.Close() }()
-	for pragma, want := range map[string]string{"journal_mode": "wal", "synchronous": "2", "auto_vacuum": "2", "user_version": "2"} {
+	for pragma, want := range map[string]string{"journal_mode": "wal", "synchronous": "2", "auto_vacuum": "2", "user_version": "3"} {
 		var got string
 		if err := s.writer.QueryRowContext(t.Context(), "PRAGMA "+pragma).Scan(&got); err != nil || got != want {
 			t.Errorf("%s is %s, %v, want %s", pragma, got, err, want)
@@ -88,6 +88,7 @@ func TestPlans(t *testing.T) {
 		t.Errorf("the runs of a fire are found by %v", steps)
 	}
 	check(t, s, selectRun, []any{"x", "u.x"}, "runs_by_id")
+	check(t, s, selectLate+marks(3), []any{"a", "b", "c"}, "sqlite_autoindex_late_1")
 	check(t, s, listOutput, []any{"r", 1, 2}, "chunks_missing", "sqlite_autoindex_chunks_1")
 	for _, c := range []struct {
 		q     runlog.ChangeQuery

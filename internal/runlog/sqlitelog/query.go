@@ -47,8 +47,7 @@ func listRuns(q *runlog.Query) (text string, args []any, possible bool) {
 	case !narrowed:
 		scans = []condition{where}
 	case q.Job != "" || q.Worker != "" || q.Fire != "":
-		marks := strings.TrimSuffix(strings.Repeat("?, ", len(statuses)), ", ")
-		all := where.with("+status IN (" + marks + ")")
+		all := where.with("+status IN " + marks(len(statuses)))
 		for _, status := range statuses {
 			all.args = append(all.args, string(status))
 		}
@@ -74,6 +73,9 @@ func listRuns(q *runlog.Query) (text string, args []any, possible bool) {
 	}
 	return text, args, true
 }
+
+// marks is a list of so many parameters.
+func marks(n int) string { return "(" + strings.TrimSuffix(strings.Repeat("?, ", n), ", ") + ")" }
 
 // narrow is the condition of all filters but the statuses.
 func narrow(q *runlog.Query) condition {

@@ -22,7 +22,30 @@ func (s *Store) Run(ctx context.Context, id string) (common.Run, error) {
 	case err != nil:
 		return common.Run{}, s.failed(ctx, "read a run", err)
 	}
-	return entry.DecodeRun(doc)
+	run, err := entry.DecodeRun(doc)
+	if err != nil {
+		return common.Run{}, err
+	}
+	runs := []common.Run{run}
+	if err := s.orphans(ctx, runs); err != nil {
+		return common.Run{}, s.failed(ctx, "read the late end of a run", err)
+	}
+	return runs[0], nil
+}
+
+const selectLate = "SELECT doc FROM late WHERE run IN "
+
+// orphans puts the late ends beside the runs that were lost.
+func (s *Store) orphans(ctx context.Context, runs []common.Run) error {
+	return entry.Orphans(runs, func(ids []string) ([]string, error) {
+		args := make([]any, len(ids))
+		for i, id := range ids {
+			args[i] = id
+		}
+		return collect(ctx, s.reader, selectLate+marks(len(ids)), args, func(rows *sql.Rows) (doc string, err error) {
+			return doc, rows.Scan(&doc)
+		})
+	})
 }
 
 // Runs lists runs, the newest first.
@@ -39,6 +62,9 @@ func (s *Store) Runs(ctx context.Context, q runlog.Query) ([]common.Run, error) 
 		}
 		return entry.DecodeRun(doc)
 	})
+	if err == nil {
+		err = s.orphans(ctx, runs)
+	}
 	if err != nil {
 		return nil, s.failed(ctx, "list runs", err)
 	}

@@ -11,7 +11,7 @@ import (
 
 // steps are the changes of the schema, oldest first; PRAGMA user_version counts
 // those that a file has had. A step that was released is never edited.
-func steps() []string { return []string{schema1, schema2} }
+func steps() []string { return []string{schema1, schema2, schema3} }
 
 // Runs and changes are kept as whole documents, so that a field that is added
 // later needs no column unless something is to be found by it. Each index ends
@@ -81,6 +81,14 @@ CREATE INDEX runs_by_time   ON runs (planned, id);
 CREATE INDEX runs_by_job    ON runs (job, planned, id);
 CREATE INDEX runs_by_status ON runs (status, planned, id);
 CREATE INDEX runs_by_worker ON runs (worker, planned, id);
+`
+
+// There are few late ends: one for a run that was lost, and came to an end all the same.
+const schema3 = `
+CREATE TABLE late (
+	run TEXT NOT NULL PRIMARY KEY,
+	doc TEXT NOT NULL -- the late end as JSON
+) STRICT;
 `
 
 // tailOfID is what comes after the uid in a run's id, as tail gives it; all of it

@@ -14,6 +14,7 @@ ON CONFLICT DO NOTHING`
 ON CONFLICT DO NOTHING`
 	insertChange = `INSERT INTO changes (id, kind, name, doc, before, after) VALUES (?, ?, ?, ?, ?, ?)
 ON CONFLICT DO NOTHING`
+	insertLate = `INSERT INTO late (run, doc) VALUES (?, ?) ON CONFLICT DO NOTHING`
 )
 
 // Write stores the batch in one transaction. What is stored already stays as it
@@ -69,6 +70,16 @@ func (s *Store) write(ctx context.Context, b *runlog.Batch) error {
 			return err
 		}
 		if _, err := change.ExecContext(ctx, c.ID, c.Kind, c.Name, doc, side(c.Before), side(c.After)); err != nil {
+			return err
+		}
+	}
+	for i := range b.Late {
+		l := &b.Late[i]
+		doc, err := entry.EncodeLate(l)
+		if err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, insertLate, l.Run, doc); err != nil {
 			return err
 		}
 	}

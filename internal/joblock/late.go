@@ -1,0 +1,37 @@
+package joblock
+
+import (
+	"context"
+	"encoding/json"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"carillon/internal/common"
+	"carillon/internal/etcdkit"
+)
+
+// note leaves what a worker saw of runs that others had resolved: a record that was not
+// the claimed one never is again, so it need not be compared once more. A finish that is
+// repeated after a lost answer leaves one as well, which does no harm: it is shown only
+// beside the outcome lost. A run that its own worker took for lost has nothing to add.
+func (f *Finisher) note(ctx context.Context, late []common.LateEnd) {
+	var nested []nestedTxn
+	for i := range late {
+		if late[i].Status == common.StatusLost {
+			continue
+		}
+		data, err := json.Marshal(&late[i])
+		if err != nil {
+			f.trouble(err)
+			continue
+		}
+		key := common.LateKey(f.worker, late[i].Run)
+		nested = append(nested, nestedTxn{clientv3.OpTxn([]clientv3.Cmp{etcdkit.Absent(key)},
+			[]clientv3.Op{clientv3.OpPut(key, string(data))}, nil), len(data)})
+	}
+	for _, a := range commit(ctx, f.client, f.trouble, nested) {
+		if a.err != nil {
+			f.trouble(a.err)
+		}
+	}
+}
