@@ -82,7 +82,13 @@ func (p *process) text() string {
 
 func start(t testing.TB, name string, args ...string) *process {
 	t.Helper()
-	p := &process{Cmd: exec.Command(filepath.Join(bin, name), args...), t: t, name: name, done: make(chan struct{})}
+	return launch(t, name, filepath.Join(bin, name), args...)
+}
+
+// launch starts any program, under a name for messages.
+func launch(t testing.TB, name, path string, args ...string) *process {
+	t.Helper()
+	p := &process{Cmd: exec.Command(path, args...), t: t, name: name, done: make(chan struct{})}
 	p.Stdout, p.Stderr = p, p
 	p.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir()}
 	if err := p.Start(); err != nil {

@@ -61,15 +61,72 @@ func (h *Home) Close() error { return errors.Join(h.id.Close(), h.lock.Close()) 
 // same id and another lock, and a worker that started on it would end the commands
 // of the living one as leftovers. The name of an abstract socket is taken until its
 // process has ended, however it ends; nobody is ever spoken to through it.
+//
+// The kernel keeps such names apart by network namespace, and processes by another,
+// so the socket is looked for wherever a process lives that can be seen from here:
+// what cannot be seen cannot be taken for a leftover either. Two that start at the
+// same moment may both give up.
 func claimID(id string) (net.Listener, error) {
-	l, err := net.Listen("unix", "@carillon-worker-"+id)
+	name := "@carillon-worker-" + id
+	l, err := net.Listen("unix", name)
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return nil, fmt.Errorf("worker %s lives on this machine already, on a data folder of which this may be a copy: %w", id, ErrHomeInUse)
+		return nil, twin(id, "on this machine")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("keep the worker's id: %w", err)
 	}
+	elsewhere, err := takenElsewhere(name)
+	switch {
+	case err != nil:
+		return nil, errors.Join(fmt.Errorf("look for another life of this worker: %w", err), l.Close())
+	case elsewhere:
+		return nil, errors.Join(twin(id, "on this machine, in another network namespace,"), l.Close())
+	}
 	return l, nil
+}
+
+func twin(id, where string) error {
+	return fmt.Errorf("worker %s lives %s already, on a data folder of which this may be a copy: %w", id, where, ErrHomeInUse)
+}
+
+// takenElsewhere tells whether a process in another network namespace holds the name
+// of an abstract socket. The list of sockets, unix(7), is readable by all, and it is
+// the same file for all processes of a namespace.
+func takenElsewhere(name string) (bool, error) {
+	lists, err := filepath.Glob("/proc/[0-9]*/net/unix")
+	if err != nil {
+		return false, err
+	}
+	own, err := inode("/proc/self/net/unix")
+	if err != nil {
+		return false, err
+	}
+	looked := map[uint64]bool{own: true}
+	for _, list := range lists {
+		namespace, err := inode(list)
+		if err != nil || looked[namespace] {
+			continue // it has ended, or we know
+		}
+		data, err := os.ReadFile(list)
+		if err != nil {
+			continue // likewise; another process may show the same list
+		}
+		looked[namespace] = true
+		for line := range strings.Lines(string(data)) {
+			if fields := strings.Fields(line); len(fields) > 0 && fields[len(fields)-1] == name {
+				return true, nil
+			}
+		}
+	}
+	return false, nil
+}
+
+func inode(path string) (uint64, error) {
+	var stat syscall.Stat_t
+	if err := syscall.Stat(path, &stat); err != nil {
+		return 0, &fs.PathError{Op: "stat", Path: path, Err: err}
+	}
+	return stat.Ino, nil
 }
 
 // workerID reads the id, or makes it at the first start.
