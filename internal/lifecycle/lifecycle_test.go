@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -215,12 +216,9 @@ func TestTheLoopOutlivesStop(t *testing.T) {
 func TestSignals(t *testing.T) {
 	stop, hurry, release := Signals(t.Context(), syscall.SIGUSR1)
 	defer release()
-	kill := func() {
-		if err := syscall.Kill(syscall.Getpid(), syscall.SIGUSR1); err != nil {
-			t.Fatal(err)
-		}
+	if err := syscall.Kill(syscall.Getpid(), syscall.SIGUSR1); err != nil {
+		t.Fatal(err)
 	}
-	kill()
 	<-stop.Done()
 	if got := context.Cause(stop).Error(); !strings.Contains(got, "user defined signal 1") {
 		t.Errorf("cause %q", got)
@@ -228,9 +226,29 @@ func TestSignals(t *testing.T) {
 	if hurry.Err() != nil {
 		t.Error("the first signal began the second stage")
 	}
-	kill()
-	<-hurry.Done()
-	if !errors.Is(context.Cause(hurry), ErrHurry) {
-		t.Errorf("cause %v", context.Cause(hurry))
-	}
+}
+
+// Signals within a second of the first are the same wish; a later one hurries.
+func TestSecondSignal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		caught := make(chan os.Signal)
+		stop, hurry, end := stages(t.Context(), caught)
+		defer end()
+		caught <- syscall.SIGTERM
+		<-stop.Done()
+		for range 2 {
+			time.Sleep(499 * time.Millisecond)
+			caught <- syscall.SIGINT
+			synctest.Wait()
+		}
+		if hurry.Err() != nil {
+			t.Error("the echo of the first signal began the second stage")
+		}
+		time.Sleep(2 * time.Millisecond)
+		caught <- syscall.SIGTERM
+		<-hurry.Done()
+		if !errors.Is(context.Cause(hurry), ErrHurry) {
+			t.Errorf("cause %v", context.Cause(hurry))
+		}
+	})
 }

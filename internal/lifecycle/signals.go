@@ -6,28 +6,44 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"time"
 )
 
 // ErrHurry is the cause of the second stage.
 var ErrHurry = errors.New("a second signal asked to hurry")
 
+// sameWish is how long after the first signal another one says the same: who signals all
+// processes of a name reaches a worker twice, once through its guardian.
+const sameWish = time.Second
+
 // Signals gives the two contexts of a daemon: stop ends at the first of the
-// signals (its cause names it) or with parent, hurry at the second. release gives
-// the signals back to the system and waits for the goroutine behind them.
+// signals (its cause names it) or with parent, hurry at the next one that comes a
+// second or more after that. release gives the signals back to the system and waits
+// for the goroutine behind them.
 func Signals(parent context.Context, signals ...os.Signal) (stop, hurry context.Context, release func()) {
-	stop, cancelStop := context.WithCancelCause(parent)
-	hurry, cancelHurry := context.WithCancelCause(context.WithoutCancel(parent))
 	caught := make(chan os.Signal, 2)
 	signal.Notify(caught, signals...)
+	stop, hurry, end := stages(parent, caught)
+	return stop, hurry, func() {
+		signal.Stop(caught)
+		end()
+	}
+}
+
+func stages(parent context.Context, caught <-chan os.Signal) (stop, hurry context.Context, end func()) {
+	stop, cancelStop := context.WithCancelCause(parent)
+	hurry, cancelHurry := context.WithCancelCause(context.WithoutCancel(parent))
 	quit, done := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(done)
-		for count := 0; ; count++ {
+		var first time.Time
+		for {
 			select {
 			case s := <-caught:
-				if count == 0 {
+				if first.IsZero() {
+					first = time.Now()
 					cancelStop(fmt.Errorf("signal: %v", s))
-				} else {
+				} else if time.Since(first) >= sameWish {
 					cancelHurry(ErrHurry)
 				}
 			case <-quit:
@@ -36,7 +52,6 @@ func Signals(parent context.Context, signals ...os.Signal) (stop, hurry context.
 		}
 	}()
 	return stop, hurry, func() {
-		signal.Stop(caught)
 		close(quit)
 		<-done
 		cancelStop(nil)
