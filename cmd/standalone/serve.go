@@ -8,6 +8,7 @@ import (
 
 	"carillon/cmd/internal/daemon"
 	"carillon/internal/authstore"
+	"carillon/internal/bootclock"
 	"carillon/internal/config"
 	"carillon/internal/embedded"
 	"carillon/internal/executor"
@@ -42,6 +43,8 @@ func serve(ctx context.Context, cfg config.Standalone, stdout, stderr io.Writer)
 
 	client, registry := etcd.Client(), metrics.NewRegistry(version)
 	worker := daemon.NewWorker(daemon.WorkerConfig{Home: home, Etcd: client, Store: store, Labels: cfg.Labels, Slots: cfg.Slots, Drain: cfg.DrainTimeout,
+		// A laptop's sleep is nobody's loss: nobody else could have run anything meanwhile.
+		Boot:    bootclock.Awake,
 		Version: version, Log: log, Metrics: metrics.NewWorker(registry, daemon.WallClock)})
 	auth := authstore.New(client, daemon.WallClock)
 	master, err := daemon.NewMaster(daemon.MasterConfig{ID: home.Life.Worker, HTTP: cfg.HTTP, Etcd: client, Store: store, Auth: auth,

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"carillon/cmd/internal/daemon"
+	"carillon/internal/bootclock"
 	"carillon/internal/config"
 	"carillon/internal/executor"
 	"carillon/internal/lifecycle"
@@ -78,7 +79,7 @@ func serve(ctx context.Context, cfg config.Worker, stderr io.Writer) error {
 	defer store.Close()
 	registry := metrics.NewRegistry(version)
 	worker := daemon.NewWorker(daemon.WorkerConfig{Home: home, Etcd: etcd, Store: store, Labels: cfg.Labels, Slots: cfg.Slots, Drain: cfg.DrainTimeout,
-		Version: version, Log: log, Metrics: metrics.NewWorker(registry, daemon.WallClock)})
+		Version: version, Log: log, Boot: bootclock.Now, Metrics: metrics.NewWorker(registry, daemon.WallClock)})
 	log.Info("worker_starting", "worker", home.Life.Worker, "name", home.Life.Name, "version", version)
 	var parts []lifecycle.Part
 	if cfg.MetricsListen != "" {

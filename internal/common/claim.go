@@ -39,10 +39,24 @@ type ClaimResult struct {
 	Fence   int64     // Claimed: the revision of the claim, and the record's CreateRevision
 	Job     StoredJob // Claimed: the job as it was claimed
 	Created int64     // Claimed: the revision of the job's creation
+	Proof   Proof     // Claimed: of the lease that the lock was put under
 	Written []Run     // outcomes that the claim put into the worker's outbox
 	Unsure  bool      // an answer was lost: there may be others
 	State   *JobState // Stale: the job as it is; nil where it is gone or does not decode
 	Err     error
+}
+
+// Proof says that a lease was alive: etcd answered something about it that was sent at
+// Sent of the worker's boot clock. It was alive then, or later.
+type Proof struct {
+	Lease int64
+	Sent  time.Duration
+}
+
+// Retake asks for a run of this life again, whose lock went with an earlier lease.
+type Retake struct {
+	Record Record
+	Token  int64 // the record's CreateRevision
 }
 
 // Outcome is how one of a worker's own runs ended.

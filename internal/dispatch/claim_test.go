@@ -82,8 +82,8 @@ func TestVerdicts(t *testing.T) {
 		want    scheduler.Settled
 		counted common.Status
 	}{
-		{name: "claimed", result: common.ClaimResult{Verdict: common.Claimed}, want: scheduler.Settled{Cursor: midnight, Run: run}, counted: common.StatusSucceeded},
-		{name: "trigger claimed", trigger: true, result: common.ClaimResult{Verdict: common.Claimed}, want: scheduler.Settled{Gone: true, Run: "uid-a.tx.1"}, counted: common.StatusSucceeded},
+		{name: "claimed", result: common.ClaimResult{Verdict: common.Claimed, Proof: common.Proof{Sent: forEver}}, want: scheduler.Settled{Cursor: midnight, Run: run}, counted: common.StatusSucceeded},
+		{name: "trigger claimed", trigger: true, result: common.ClaimResult{Verdict: common.Claimed, Proof: common.Proof{Sent: forEver}}, want: scheduler.Settled{Gone: true, Run: "uid-a.tx.1"}, counted: common.StatusSucceeded},
 		{name: "skipped", result: common.ClaimResult{Verdict: common.Skipped}, want: scheduler.Settled{Cursor: midnight}, counted: common.StatusSkipped},
 		{name: "passed", late: true, result: common.ClaimResult{Verdict: common.Passed}, want: scheduler.Settled{Cursor: midnight.Add(-2 * time.Hour)}, counted: common.StatusMissed},
 		{name: "blocked", trigger: true, result: common.ClaimResult{Verdict: common.Blocked}, want: scheduler.Settled{RetryAt: retry}},

@@ -17,6 +17,8 @@ type Config struct {
 	Finisher Finisher
 	Runner   Runner
 	Cluster  Cluster
+	Session  Session
+	Locks    Locks
 	Causes   Causes
 	Written  func([]common.Run) // told the outcomes that were written into the outbox
 	Unsure   func()             // told that there may be others in it
@@ -28,8 +30,12 @@ type Config struct {
 	// them; Stop how long it then waits for them to be gone and finished.
 	Drain, Stop time.Duration
 	Now         func() time.Time
-	Log         *slog.Logger
-	Metrics     Metrics
+	Boot        func() time.Duration // the boot clock
+	// Beat is told several times a second that this worker is alive, and by when, on the boot
+	// clock, its runs must be dead if it is not any more; zero where none must.
+	Beat    func(killBy time.Duration)
+	Log     *slog.Logger
+	Metrics Metrics
 }
 
 // Dispatcher conducts. Make it with New and start Run once.
@@ -58,7 +64,11 @@ func (d *Dispatcher) Run(ctx context.Context) error {
 	// The runs and their finishes outlive the context by the drain and the stop.
 	life, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
-	var claiming, finishing sync.WaitGroup
+	var claiming, finishing, keeping sync.WaitGroup
+	kept, release := context.WithCancel(life)
+	defer release()
+	keeping.Go(func() { d.keepFence(kept) })
+	keeping.Go(func() { d.keepLocks(kept) })
 	claiming.Go(func() { d.collect(ctx, life) })
 	claiming.Go(func() { d.look(ctx, life) })
 	claiming.Go(func() { d.claim(ctx, life) })
@@ -71,11 +81,17 @@ func (d *Dispatcher) Run(ctx context.Context) error {
 		d.cfg.Log.Warn("drain_deadline_reached", "running", running)
 		d.runs.endAll(d.cfg.Causes.Stopping)
 	}
-	clean := d.runs.wait(d.cfg.Stop)
+	clean := d.runs.wait(d.cfg.Stop * 3 / 4)
+	if !clean { // a grace may be longer than a stop may take
+		d.runs.killAll()
+		clean = d.runs.wait(d.cfg.Stop / 4)
+	}
 	d.outcomes.close()
 	last := time.AfterFunc(d.cfg.Stop, cancel) // etcd may be away for longer than we may wait
 	defer last.Stop()
 	finishing.Wait()
+	release()
+	keeping.Wait()
 	if !clean {
 		running, _ := d.runs.load()
 		d.cfg.Log.Error("runs_left_behind", "running", running)

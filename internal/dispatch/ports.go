@@ -61,8 +61,22 @@ type Metrics interface {
 	QueueDepth(queue string, n int)
 }
 
+// Session says since when this worker's lease is known to live.
+type Session interface {
+	Proof() common.Proof
+}
+
+// Locks are the locks of this worker's runs.
+type Locks interface {
+	// Retake puts locks under the lease again. It tells common.ErrNotOurs for a run that others have resolved.
+	Retake(ctx context.Context, lease int64, runs []common.Retake) []error
+	// Held lists the keys that hang on the lease.
+	Held(ctx context.Context, lease int64) (map[string]bool, error)
+}
+
 // Causes make the errors with which runs are ended early.
 type Causes struct {
 	Killed   func(common.Kill) error
 	Stopping error
+	CutOff   error
 }

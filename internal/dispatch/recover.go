@@ -35,6 +35,8 @@ type Recovery struct {
 
 	// Owned by the caller of Pass.
 	seen map[string]sighting // by run
+	next time.Duration       // until the first of the orphans that were left may be resolved
+	bad  map[string]bool     // what did not decode
 }
 
 // sighting is since when an orphan has been seen unchanged.
@@ -44,7 +46,7 @@ type sighting struct {
 }
 
 const (
-	// recoverEvery is how often orphans that must wait are looked at.
+	// recoverEvery is how often orphans that must wait are looked at, at least.
 	recoverEvery = 2 * time.Second
 	// searchEvery is how often they are looked for without a reason.
 	searchEvery = time.Minute
@@ -60,7 +62,7 @@ func (r *Recovery) Run(ctx context.Context, gone <-chan struct{}) error {
 		}
 		pause := searchEvery
 		if err != nil || left > 0 {
-			pause = recoverEvery
+			pause = min(recoverEvery, max(r.next, fenceEvery))
 		}
 		select {
 		case <-ctx.Done():
@@ -77,12 +79,11 @@ func (r *Recovery) Pass(ctx context.Context) (left int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	for _, err := range bad { // their jobs are blocked until somebody mends or deletes them
-		r.Log.Error("record_unreadable", "error", err)
-	}
+	r.complain(bad)
 	members, _ := r.Cluster.Members()
 	survivors := placement.Candidates(members)
 	seen := make(map[string]sighting)
+	r.next = recoverEvery
 	var failed []error
 	for _, o := range runs {
 		record := &o.Record
@@ -99,7 +100,10 @@ func (r *Recovery) Pass(ctx context.Context) (left int, err error) {
 			sight = sighting{revision: o.ModRevision, since: time.Now()}
 		}
 		seen[record.Run] = sight
-		if time.Since(sight.since) < r.patience(&o, survivors) || o.Locked && !stray {
+		if rest := r.patience(&o, survivors) - time.Since(sight.since); rest > 0 || o.Locked && !stray {
+			if rest > 0 {
+				r.next = min(r.next, rest)
+			}
 			left++
 			continue
 		}
@@ -120,6 +124,19 @@ func (r *Recovery) Pass(ctx context.Context) (left int, err error) {
 	return left, errors.Join(failed...)
 }
 
+// complain tells of records that do not decode, once: their jobs are blocked until somebody
+// mends or deletes them.
+func (r *Recovery) complain(bad []error) {
+	known := make(map[string]bool, len(bad))
+	for _, err := range bad {
+		known[err.Error()] = true
+		if !r.bad[err.Error()] {
+			r.Log.Error("record_unreadable", "error", err)
+		}
+	}
+	r.bad = known
+}
+
 // resolve writes an orphan down as lost, with another attempt where the job wants one.
 func (r *Recovery) resolve(ctx context.Context, o common.Orphan) (bool, error) {
 	now := r.Now().UTC()
@@ -127,13 +144,7 @@ func (r *Recovery) resolve(ctx context.Context, o common.Orphan) (bool, error) {
 	outcome.EndedAt = &now
 	outcome.Reason = &common.Reason{Code: "worker_died", Data: map[string]string{"worker": o.Record.Owner.Name},
 		Text: "its worker ended, or was cut off, without finishing it"}
-	var next *common.Trigger
-	if o.Record.Policy.OnLost == common.LostRerun && o.Record.Attempt < common.MaxAttempts {
-		trigger := o.Record.Next(common.CauseRerun, agreed(r.Cluster, now))
-		trigger.Avoid = o.Record.Owner.Worker
-		next = &trigger
-	}
-	resolved, err := r.Orphans.Resolve(ctx, o, outcome, next)
+	resolved, err := r.Orphans.Resolve(ctx, o, outcome, rerunOf(&o.Record, agreed(r.Cluster, now)))
 	if err != nil || !resolved {
 		return resolved, err
 	}

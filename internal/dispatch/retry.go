@@ -24,6 +24,17 @@ func retryOf(job *common.StoredJob, record *common.Record, run *common.Run, work
 	return &next
 }
 
+// rerunOf is the trigger for the next attempt after a run that was lost, where its record
+// wants one.
+func rerunOf(record *common.Record, now time.Time) *common.Trigger {
+	if record.Policy.OnLost != common.LostRerun || record.Attempt >= common.MaxAttempts {
+		return nil
+	}
+	next := record.Next(common.CauseRerun, now)
+	next.Avoid = record.Owner.Worker
+	return &next
+}
+
 // backoff is the pause after an attempt: it doubles with each.
 func backoff(policy *common.Retry, attempt int) time.Duration {
 	pause, most := policy.Backoff.Or(common.DefaultBackoff), policy.MaxBackoff.Or(common.DefaultMaxBackoff)

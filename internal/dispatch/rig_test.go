@@ -21,7 +21,93 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-var errStopping = errors.New("stopping")
+var errStopping, errCutOff = errors.New("stopping"), errors.New("cut off")
+
+// fakeSession is a lease that lives for ever, unless a story says otherwise.
+type fakeSession struct {
+	mu     sync.Mutex
+	proof  *common.Proof
+	killBy time.Duration // of the last beat
+	beats  int
+}
+
+const forEver = 1 << 60
+
+func (s *fakeSession) Proof() common.Proof {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.proof == nil {
+		return common.Proof{Sent: forEver}
+	}
+	return *s.proof
+}
+
+func (s *fakeSession) set(proof common.Proof) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.proof = &proof
+}
+
+func (s *fakeSession) beat(killBy time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.killBy = killBy
+	s.beats++
+}
+
+func (s *fakeSession) lastBeat() time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.killBy
+}
+
+// fakeLocks answers as a story says.
+type fakeLocks struct {
+	mu      sync.Mutex
+	answer  error
+	retaken []string        // lease and job
+	held    map[string]bool // nil: it cannot be asked
+	asked   int
+}
+
+func (l *fakeLocks) Retake(_ context.Context, lease int64, runs []common.Retake) []error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	errs := make([]error, len(runs))
+	for i := range runs {
+		errs[i] = l.answer
+		l.retaken = append(l.retaken, fmt.Sprintf("%d %s %d", lease, runs[i].Record.Job, runs[i].Token))
+	}
+	return errs
+}
+
+func (l *fakeLocks) Held(context.Context, int64) (map[string]bool, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.asked++
+	if l.held == nil {
+		return nil, errors.New("no answer")
+	}
+	return l.held, nil
+}
+
+func (l *fakeLocks) set(change func(l *fakeLocks)) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	change(l)
+}
+
+func (l *fakeLocks) taken() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.retaken)
+}
+
+// sinceStart is a boot clock that begins an hour before now.
+func sinceStart() func() time.Duration {
+	start := time.Now().Add(-time.Hour)
+	return func() time.Duration { return time.Since(start) }
+}
 
 type killed struct{ by string }
 
@@ -149,7 +235,7 @@ func claimed(c *common.Claim) common.ClaimResult {
 	if c.Record.Run == "" {
 		return wrote(common.ClaimResult{Verdict: common.Passed}, c)
 	}
-	return wrote(common.ClaimResult{Verdict: common.Claimed, Fence: 42, Created: 7, Job: common.StoredJob{Job: common.Job{Name: c.Job}}}, c)
+	return wrote(common.ClaimResult{Verdict: common.Claimed, Fence: 42, Created: 7, Proof: common.Proof{Sent: forEver}, Job: common.StoredJob{Job: common.Job{Name: c.Job}}}, c)
 }
 
 // wrote adds to a verdict what etcd writes with it.
@@ -220,7 +306,7 @@ type fakeRunner struct {
 	mu    sync.Mutex
 	tasks []Task
 	long  map[string]chan struct{}
-	deaf  bool // to its context
+	deaf  bool // to its context: it ends only when it is released, or killed
 }
 
 func (r *fakeRunner) Run(ctx context.Context, t Task) common.Run {
@@ -231,13 +317,20 @@ func (r *fakeRunner) Run(ctx context.Context, t Task) common.Run {
 		ctx = context.WithoutCancel(ctx)
 	}
 	r.mu.Unlock()
+	run := t.Record.AsRun(common.StatusSucceeded)
+	if err := t.MayStart(); err != nil {
+		run.Status, run.Note = common.StatusKilled, "not started: "+err.Error()
+		return run
+	}
 	if long != nil {
 		select {
 		case <-long:
 		case <-ctx.Done():
+		case <-t.KillNow:
+			run.Status, run.Note = common.StatusKilled, "no grace"
+			return run
 		}
 	}
-	run := t.Record.AsRun(common.StatusSucceeded)
 	if cause := context.Cause(ctx); cause != nil {
 		run.Status, run.Note = common.StatusKilled, cause.Error()
 	}
@@ -325,6 +418,9 @@ type rig struct {
 	runner   *fakeRunner
 	metrics  *fakeMetrics
 	cluster  *fakeCluster
+	session  *fakeSession
+	locks    *fakeLocks
+	boot     func() time.Duration
 	slots    atomic.Int64
 	written  []string     // what Written was told; under plan.mu
 	unsure   atomic.Int64 // how often Unsure was called
@@ -348,12 +444,13 @@ func bubble(t *testing.T, set func(*Config), story func(r *rig)) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &rig{T: t, plan: &fakePlan{fires: make(chan scheduler.Fire)}, claimer: &fakeClaimer{answer: claimed, cursors: map[string]time.Time{}},
 			finisher: &fakeFinisher{}, runner: &fakeRunner{long: map[string]chan struct{}{}}, metrics: &fakeMetrics{outcomes: map[common.Status]int{}},
-			cluster: &fakeCluster{}, done: make(chan struct{}), timeline: minutely}
+			cluster: &fakeCluster{}, session: &fakeSession{}, locks: &fakeLocks{}, boot: sinceStart(), done: make(chan struct{}), timeline: minutely}
 		r.slots.Store(100)
 		// Another one, which takes nothing, so that there is somebody to look after.
 		r.cluster.alive(member("w"), member("ill", func(m *common.Member) { m.Trouble = "ill" }))
 		cfg := Config{Plan: r.plan, Claimer: r.claimer, Finisher: r.finisher, Runner: r.runner, Cluster: r.cluster,
-			Causes:  Causes{Killed: func(k common.Kill) error { return killed{k.By} }, Stopping: errStopping},
+			Causes:  Causes{Killed: func(k common.Kill) error { return killed{k.By} }, Stopping: errStopping, CutOff: errCutOff},
+			Session: r.session, Locks: r.locks, Boot: r.boot, Beat: r.session.beat,
 			Written: r.note, Unsure: func() { r.unsure.Add(1) },
 			Life: common.Life{Worker: "w", Name: "worker", Life: "l"}, TTL: func() time.Duration { return 15 * time.Second },
 			Slots: func() int { return int(r.slots.Load()) }, MaxBatch: 10, Drain: drain, Stop: halt, Now: func() time.Time { return time.Now().UTC().Round(0) },

@@ -12,15 +12,38 @@ import (
 // remembered of those that ended.
 type runs struct {
 	mu       sync.Mutex
-	cancel   map[string]context.CancelCauseFunc
-	slots    map[string]int
-	used     int             // the sum of slots
+	held     map[string]*held
+	used     int             // the slots that they take
 	claiming map[string]bool // run ids of the batch in flight
 	kills    map[string]common.Kill
 	last     map[string]common.Status // by job uid: the status of its last run here
 	owned    map[string]bool          // run ids that this life has owned, the last few thousand
 	ownedAge []string                 // of owned, oldest first
 	empty    chan struct{}            // closed while there is none
+}
+
+// held is a run that goes on here. Its fields are guarded by runs.mu.
+type held struct {
+	record common.Record
+	token  int64 // the record's CreateRevision
+	slots  int
+	cancel context.CancelCauseFunc
+	kill   chan struct{} // closed when nothing of the run may live any longer
+	dying  bool          // it is closed
+
+	proof    common.Proof  // of the lease that the lock was put under
+	put      time.Duration // since when, on the boot clock, it is there
+	present  time.Duration // when it was last known to be there
+	ended    bool          // its command has ended: what is left is its outcome
+	resolved bool          // others have resolved it
+}
+
+// die has everything of the run killed.
+func (h *held) die() {
+	if !h.dying {
+		h.dying = true
+		close(h.kill)
+	}
 }
 
 const (
@@ -31,7 +54,7 @@ const (
 func newRuns() *runs {
 	empty := make(chan struct{})
 	close(empty)
-	return &runs{cancel: map[string]context.CancelCauseFunc{}, slots: map[string]int{}, kills: map[string]common.Kill{}, last: map[string]common.Status{},
+	return &runs{held: map[string]*held{}, kills: map[string]common.Kill{}, last: map[string]common.Status{},
 		owned: map[string]bool{}, empty: empty}
 }
 
@@ -39,7 +62,7 @@ func newRuns() *runs {
 func (r *runs) load() (runs, slots int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return len(r.cancel), r.used
+	return len(r.held), r.used
 }
 
 // expect notes the runs that are being claimed, in place of those before.
@@ -56,15 +79,16 @@ func (r *runs) expect(claims []common.Claim) {
 func (r *runs) owns(run string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	_, running := r.cancel[run]
+	_, running := r.held[run]
 	return running || r.claiming[run]
 }
 
 // add takes in a run, unless this life has owned it before. It gives the wish to
 // kill it that came before it, if there was one.
-func (r *runs) add(run string, slots int, cancel context.CancelCauseFunc) (kill *common.Kill, fresh bool) {
+func (r *runs) add(h *held) (kill *common.Kill, fresh bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	run := h.record.Run
 	if r.owned[run] {
 		return nil, false
 	}
@@ -74,11 +98,11 @@ func (r *runs) add(run string, slots int, cancel context.CancelCauseFunc) (kill 
 		delete(r.owned, r.ownedAge[0])
 		r.ownedAge = r.ownedAge[1:]
 	}
-	if len(r.cancel) == 0 {
+	if len(r.held) == 0 {
 		r.empty = make(chan struct{})
 	}
-	r.cancel[run], r.slots[run] = cancel, slots
-	r.used += slots
+	r.held[run] = h
+	r.used += h.slots
 	if k, wished := r.kills[run]; wished {
 		return &k, true
 	}
@@ -88,13 +112,13 @@ func (r *runs) add(run string, slots int, cancel context.CancelCauseFunc) (kill 
 func (r *runs) remove(run string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if _, known := r.cancel[run]; !known {
+	h, known := r.held[run]
+	if !known {
 		return
 	}
-	r.used -= r.slots[run]
-	delete(r.cancel, run)
-	delete(r.slots, run)
-	if len(r.cancel) == 0 {
+	r.used -= h.slots
+	delete(r.held, run)
+	if len(r.held) == 0 {
 		close(r.empty)
 	}
 }
@@ -133,8 +157,26 @@ func (r *runs) wait(limit time.Duration) bool {
 func (r *runs) endAll(cause error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, cancel := range r.cancel {
-		cancel(cause)
+	for _, h := range r.held {
+		h.cancel(cause)
+	}
+}
+
+// killAll leaves nothing of any run alive, whatever grace it has.
+func (r *runs) killAll() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, h := range r.held {
+		h.die()
+	}
+}
+
+// end notes that the command of a run has ended.
+func (r *runs) end(run string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if h, known := r.held[run]; known {
+		h.ended = true
 	}
 }
 
@@ -145,8 +187,8 @@ func (d *Dispatcher) Kills(kills []common.Kill) {
 	clear(d.runs.kills)
 	for _, k := range kills {
 		d.runs.kills[k.Run] = k
-		if cancel, running := d.runs.cancel[k.Run]; running {
-			cancel(d.cfg.Causes.Killed(k))
+		if h, running := d.runs.held[k.Run]; running {
+			h.cancel(d.cfg.Causes.Killed(k))
 		}
 	}
 }

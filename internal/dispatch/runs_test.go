@@ -176,8 +176,7 @@ func TestStop(t *testing.T) {
 			r.runner.deaf = true
 			r.hand(r.fire("a"))
 			r.stop()
-			time.AfterFunc(drain+halt+time.Second, func() { r.release("a") })
-		}, drain + halt, nil},
+		}, drain + halt*3/4, []string{"a killed 42 no grace"}},
 		{"a kill during the drain", func(r *rig) {
 			r.hand(r.fire("a"))
 			r.stop()

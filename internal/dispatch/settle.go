@@ -2,6 +2,7 @@ package dispatch
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"carillon/internal/common"
@@ -88,7 +89,9 @@ func (d *Dispatcher) admit(life context.Context, settled *scheduler.Settled, cla
 		return nil
 	}
 	ctx, cancel := context.WithCancelCause(life)
-	kill, fresh := d.runs.add(run, max(1, settled.Fire.Terms.Slots), cancel)
+	held := &held{record: record, token: r.Fence, slots: max(1, settled.Fire.Terms.Slots), cancel: cancel, kill: make(chan struct{}),
+		proof: r.Proof, put: d.cfg.Boot(), present: r.Proof.Sent}
+	kill, fresh := d.runs.add(held)
 	if !fresh {
 		cancel(nil)
 		d.cfg.Log.Error("run_claimed_twice", "run", run)
@@ -101,16 +104,33 @@ func (d *Dispatcher) admit(life context.Context, settled *scheduler.Settled, cla
 	}
 	running, _ := d.runs.load()
 	d.cfg.Metrics.Running(running)
-	task := Task{Job: r.Job, Record: record, Fence: r.Fence, Previous: d.runs.previous(record.JobUID)}
+	task := Task{Job: r.Job, Record: record, Fence: r.Fence, Previous: d.runs.previous(record.JobUID), KillNow: held.kill,
+		MayStart: func() error {
+			if !d.runs.mayStart(run, d.cfg.Boot()) {
+				return d.cfg.Causes.CutOff
+			}
+			return nil
+		}}
 	granted := d.cfg.Now()
 	return func() {
 		defer cancel(nil)
 		outcome := d.cfg.Runner.Run(ctx, task)
+		d.runs.end(run)
 		d.ending.begin(outcome.Job)
 		outcome.Delays = delays(&outcome, granted)
-		d.outcomes.put(common.Outcome{Run: outcome, Token: r.Fence, Created: r.Created,
-			Next: retryOf(&task.Job, &record, &outcome, d.cfg.Life.Worker, agreed(d.cfg.Cluster, d.cfg.Now()))})
+		d.outcomes.put(common.Outcome{Run: outcome, Token: r.Fence, Created: r.Created, Next: d.next(ctx, &task, &outcome)})
 	}
+}
+
+// next is what follows a run that has ended. One that was ended because its worker was cut
+// off is lost, as it would be if its worker had died.
+func (d *Dispatcher) next(ctx context.Context, task *Task, outcome *common.Run) *common.Trigger {
+	now := agreed(d.cfg.Cluster, d.cfg.Now())
+	if outcome.Status == common.StatusKilled && (ctx.Err() == nil || errors.Is(context.Cause(ctx), d.cfg.Causes.CutOff)) {
+		outcome.Status = common.StatusLost
+		return rerunOf(&task.Record, now)
+	}
+	return retryOf(&task.Job, &task.Record, outcome, d.cfg.Life.Worker, now)
 }
 
 // tooLate tells whether a fire of the plan is past its deadline now that its claim is

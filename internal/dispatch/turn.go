@@ -103,6 +103,9 @@ func (t *turns) of(f *scheduler.Fire, now time.Time) turn {
 	if f.Trigger != nil { // it waits for as long as it takes
 		return turn{at: now.Add(noTurn)}
 	}
+	if t.leaves(&wish) {
+		return turn{at: now.Add(noTurn)}
+	}
 	deadline := f.Deadline()
 	inTime := t.inTime(f)
 	if base.Before(deadline) {
@@ -117,6 +120,21 @@ func (t *turns) of(f *scheduler.Fire, now time.Time) turn {
 		reason = late
 	}
 	return turn{act: expire, look: true, inTime: inTime, reason: reason}
+}
+
+// leaves tells whether we cannot do what a job needs, and somebody else who is alive can:
+// what a newer version means is for it to decide.
+func (t *turns) leaves(w *placement.Wish) bool {
+	other := false
+	for i := range t.candidates {
+		if c := &t.candidates[i]; w.Understood(c) {
+			if c.ID == t.self.Worker {
+				return false
+			}
+			other = true
+		}
+	}
+	return other
 }
 
 // agreed is what time it is as far as fires may be decided about: our clock, unless it is
@@ -199,6 +217,9 @@ func (t *turns) wish(f *scheduler.Fire) placement.Wish {
 		wish.Selector = selector
 		if f.Terms.Workers != "" {
 			wish.Workers = strings.Split(f.Terms.Workers, ",")
+		}
+		if f.Terms.Needs != "" {
+			wish.Needs = strings.Split(f.Terms.Needs, ",")
 		}
 		t.wishes[f.Terms] = wish
 	}

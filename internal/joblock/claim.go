@@ -59,7 +59,8 @@ type attempt struct {
 	result   *common.ClaimResult
 	standing *standing
 	job      definition
-	known    bool // the job's definition is, and was not asked for
+	known    bool         // the job's definition is, and was not asked for
+	proof    common.Proof // of the first lease that was tried: an unanswered try may have gone through under it
 }
 
 func (c *Claimer) claim(ctx context.Context, open []*attempt) {
@@ -69,13 +70,17 @@ func (c *Claimer) claim(ctx context.Context, open []*attempt) {
 		}
 	}
 	for {
-		lease, err := c.session.Lease(ctx)
+		proof, err := c.session.await(ctx)
 		if err != nil {
 			fail(err)
 			return
 		}
+		lease := clientv3.LeaseID(proof.Lease)
 		nested := make([]nestedTxn, len(open))
 		for i, a := range open {
+			if a.proof.Lease == 0 {
+				a.proof = proof
+			}
 			if nested[i], err = c.op(a, lease); err != nil {
 				fail(err)
 				return
@@ -90,6 +95,7 @@ func (c *Claimer) claim(ctx context.Context, open []*attempt) {
 		}
 		for i, a := range open {
 			*a.result = c.read(ctx, a, answers[i])
+			a.result.Proof = a.proof
 		}
 		return
 	}

@@ -9,6 +9,7 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"carillon/internal/bootclock"
 	"carillon/internal/common"
 	"carillon/internal/etcdkit/etcdtest"
 	"carillon/internal/joblock"
@@ -42,7 +43,7 @@ func storyOn(t *testing.T, server *etcdtest.Server) *story {
 
 // newSession runs a session until the test ends.
 func (s *story) newSession() *joblock.Session {
-	session := joblock.NewSession(s.client, 15*time.Second, slog.New(slog.DiscardHandler), func() {})
+	session := joblock.NewSession(s.client, 15*time.Second, bootclock.Now, slog.New(slog.DiscardHandler), func() {})
 	ctx, cancel := context.WithCancel(s.Context())
 	done := make(chan struct{})
 	go func() { defer close(done); _ = session.Run(ctx) }()

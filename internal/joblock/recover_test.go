@@ -9,6 +9,7 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"carillon/internal/bootclock"
 	"carillon/internal/common"
 	"carillon/internal/joblock"
 	"carillon/internal/scheduler"
@@ -74,7 +75,7 @@ func TestResolveOrphans(t *testing.T) {
 func TestSessionTakesANewLease(t *testing.T) {
 	s := newStory(t)
 	grants := make(chan struct{}, 10)
-	session := joblock.NewSession(s.client, time.Second, slog.New(slog.DiscardHandler), func() { grants <- struct{}{} })
+	session := joblock.NewSession(s.client, time.Second, bootclock.Now, slog.New(slog.DiscardHandler), func() { grants <- struct{}{} })
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- session.Run(ctx) }()

@@ -9,6 +9,7 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"carillon/internal/common"
 	"carillon/internal/etcdkit"
 )
 
@@ -22,11 +23,15 @@ const callLimit = 5 * time.Second
 type Session struct {
 	client *clientv3.Client
 	ttl    time.Duration
+	boot   func() time.Duration // the boot clock
 	log    *slog.Logger
 	taken  func() // counts leases taken
 
 	mu      sync.Mutex
 	lease   clientv3.LeaseID // 0: none just now
+	sent    time.Duration    // when, on the boot clock, what was last answered of the lease was sent
+	answers time.Duration    // likewise, of any lease
+	silent  time.Time        // since when etcd has not answered; zero while it does
 	granted time.Duration
 	changed chan struct{} // closed when lease changes
 
@@ -34,8 +39,8 @@ type Session struct {
 }
 
 // NewSession makes a session that holds no lease yet; Run takes it.
-func NewSession(client *clientv3.Client, ttl time.Duration, log *slog.Logger, taken func()) *Session {
-	return &Session{client: client, ttl: ttl, log: log, taken: taken, granted: ttl, changed: make(chan struct{}), lost: make(chan struct{}, 1)}
+func NewSession(client *clientv3.Client, ttl time.Duration, boot func() time.Duration, log *slog.Logger, taken func()) *Session {
+	return &Session{client: client, ttl: ttl, boot: boot, log: log, taken: taken, granted: ttl, answers: boot(), changed: make(chan struct{}), lost: make(chan struct{}, 1)}
 }
 
 // Run takes a lease and keeps it alive, one keep-alive at a time, so that an
@@ -43,11 +48,11 @@ func NewSession(client *clientv3.Client, ttl time.Duration, log *slog.Logger, ta
 // stays, for Revoke.
 func (s *Session) Run(ctx context.Context) error {
 	for {
-		id, err := s.grant(ctx)
+		id, sent, err := s.grant(ctx)
 		if err != nil {
 			return err
 		}
-		s.set(id)
+		s.set(id, sent)
 		s.taken()
 		if err := s.keep(ctx, id); err != nil {
 			return err
@@ -58,19 +63,21 @@ func (s *Session) Run(ctx context.Context) error {
 }
 
 // grant asks for a lease until it has one.
-func (s *Session) grant(ctx context.Context) (clientv3.LeaseID, error) {
+func (s *Session) grant(ctx context.Context) (id clientv3.LeaseID, sent time.Duration, err error) {
 	for wait := 100 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
 		callCtx, cancel := context.WithTimeout(ctx, callLimit)
+		sent := s.boot()
 		resp, err := s.client.Grant(callCtx, int64(s.ttl/time.Second))
 		cancel()
 		if err == nil {
 			s.mu.Lock()
 			s.granted = time.Duration(resp.TTL) * time.Second
 			s.mu.Unlock()
-			return resp.ID, nil
+			return resp.ID, sent, nil
 		}
+		s.unanswered()
 		if !etcdkit.Sleep(ctx, wait) {
-			return 0, context.Cause(ctx)
+			return 0, 0, context.Cause(ctx)
 		}
 		s.log.Warn("session_grant_failed", "error", err)
 	}
@@ -90,26 +97,46 @@ func (s *Session) keep(ctx context.Context, id clientv3.LeaseID) error {
 			return nil
 		}
 		callCtx, cancel := context.WithTimeout(ctx, s.ttl/3)
+		sent := s.boot()
 		_, err := s.client.KeepAliveOnce(callCtx, id)
 		cancel()
 		switch {
 		case err == nil:
+			s.answered(id, sent)
 			wait = s.ttl / 3
 		case etcdkit.LeaseGone(err):
 			return nil
 		default:
+			s.unanswered()
 			wait = s.ttl / 15 // the call itself took its time; try again soon
 			s.log.Warn("session_keepalive_failed", "error", err)
 		}
 	}
 }
 
-func (s *Session) set(id clientv3.LeaseID) {
+func (s *Session) set(id clientv3.LeaseID, sent time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.lease = id
+	s.lease, s.sent, s.answers, s.silent = id, sent, sent, time.Time{}
 	close(s.changed)
 	s.changed = make(chan struct{})
+}
+
+// answered notes that etcd has answered what was sent then.
+func (s *Session) answered(id clientv3.LeaseID, sent time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.lease == id {
+		s.sent, s.answers, s.silent = sent, sent, time.Time{}
+	}
+}
+
+func (s *Session) unanswered() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.silent.IsZero() {
+		s.silent = time.Now()
+	}
 }
 
 func (s *Session) current() clientv3.LeaseID {
@@ -120,19 +147,43 @@ func (s *Session) current() clientv3.LeaseID {
 
 // Lease gives the live lease, waiting for one if need be.
 func (s *Session) Lease(ctx context.Context) (clientv3.LeaseID, error) {
+	proof, err := s.await(ctx)
+	return clientv3.LeaseID(proof.Lease), err
+}
+
+// Proof tells which lease there is (0: none just now), and since when it is known to live.
+func (s *Session) Proof() common.Proof {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return common.Proof{Lease: int64(s.lease), Sent: s.sent}
+}
+
+// await is Proof, waiting for a lease if need be.
+func (s *Session) await(ctx context.Context) (common.Proof, error) {
 	for {
 		s.mu.Lock()
-		id, changed := s.lease, s.changed
+		proof, changed := common.Proof{Lease: int64(s.lease), Sent: s.sent}, s.changed
 		s.mu.Unlock()
-		if id != 0 {
-			return id, nil
+		if proof.Lease != 0 {
+			return proof, nil
 		}
 		select {
 		case <-ctx.Done():
-			return 0, context.Cause(ctx)
+			return common.Proof{}, context.Cause(ctx)
 		case <-changed:
 		}
 	}
+}
+
+// Conditions tells that etcd does not answer, when that has lasted for most of a lease's life.
+func (s *Session) Conditions() []common.Condition {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.silent.IsZero() || s.boot()-s.answers < s.ttl*2/3 {
+		return nil
+	}
+	return []common.Condition{{Code: common.ConditionEtcdAway, From: s.silent,
+		Text: "etcd does not answer: nothing new starts, and what runs goes on until the lostAfter of its job"}}
 }
 
 // TTL is the life that etcd granted to a lease.

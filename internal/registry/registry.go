@@ -58,11 +58,20 @@ type Keeper struct {
 	log    *slog.Logger
 	every  time.Duration
 	state  func() common.Registration // as of now; Lease is filled in
+	wake   chan struct{}
 }
 
 // NewKeeper makes a keeper that writes what state says, at most every interval.
 func NewKeeper(client *clientv3.Client, leases Leases, log *slog.Logger, every time.Duration, state func() common.Registration) *Keeper {
-	return &Keeper{client: client, leases: leases, log: log, every: every, state: state}
+	return &Keeper{client: client, leases: leases, log: log, every: every, state: state, wake: make(chan struct{}, 1)}
+}
+
+// Refresh has the registration rewritten now: something that others go by has changed.
+func (k *Keeper) Refresh() {
+	select {
+	case k.wake <- struct{}{}:
+	default: // it is about to be
+	}
 }
 
 // Earlier reads what is registered under an id just now.
@@ -116,14 +125,21 @@ func (k *Keeper) Register(ctx context.Context, patience time.Duration) error {
 // Run rewrites the registration until the context ends. It returns ErrTwin when
 // somebody else holds the key.
 func (k *Keeper) Run(ctx context.Context) error {
-	for etcdkit.Sleep(ctx, k.every) {
+	tick := time.NewTicker(k.every)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-k.wake:
+		case <-tick.C:
+		}
 		if err := k.write(ctx); errors.Is(err, ErrTwin) {
 			return err
 		} else if err != nil && ctx.Err() == nil {
 			k.log.Warn("register_failed", "error", err)
 		}
 	}
-	return nil
 }
 
 // write puts the registration under the live lease, if the key is absent or ours.

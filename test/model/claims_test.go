@@ -129,7 +129,7 @@ func claimAll(ctx context.Context, w *world) (history []porcupine.Operation) {
 		link := newLink(w, fmt.Sprintf("worker%d", i))
 		link.rewrite = w.mutation.ofClaims()
 		client := link.client(ctx)
-		session := joblock.NewSession(client, ttl, w.log, func() {})
+		session := joblock.NewSession(client, ttl, sinceNow(), w.log, func() {})
 		go func() { _ = session.Run(ctx); sessions <- struct{}{} }()
 		claimer := joblock.NewClaimer(client, session, link.name, func(error) {})
 		skew := time.Duration(w.randomOf(link.name).Int64N(int64(10*time.Second))) - 5*time.Second

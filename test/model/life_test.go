@@ -59,7 +59,7 @@ func (w *world) born(ctx context.Context, id common.Life, skew time.Duration, sw
 	base := ctx
 	ctx, l.cancel = context.WithCancel(ctx)
 	client, quiet := l.link.client(base), func(error) {}
-	l.session = joblock.NewSession(client, ttl, w.log, func() {})
+	l.session = joblock.NewSession(client, ttl, l.boot, w.log, func() {})
 	l.members = registry.NewMembers(client, l.wall, quiet)
 	l.guard = registry.NewGuard(l.members, id.Worker, l.wall, nil)
 	l.loop = scheduler.New(w.log, deaf{}, l.wall)
@@ -67,7 +67,8 @@ func (w *world) born(ctx context.Context, id common.Life, skew time.Duration, sw
 	l.outbox = joblock.NewOutbox(client, id.Worker)
 	l.dispatcher = dispatch.New(dispatch.Config{
 		Plan: l.loop, Claimer: claimer{joblock.NewClaimer(client, l.session, id.Worker, quiet), l}, Finisher: finisher{l.finisher, l}, Runner: l, Cluster: l,
-		Causes:  dispatch.Causes{Stopping: errStopping, Killed: func(common.Kill) error { return errKilled }},
+		Session: l.session, Locks: joblock.NewRetaker(client, l.session, quiet), Boot: l.boot, Beat: func(time.Duration) {},
+		Causes:  dispatch.Causes{Stopping: errStopping, CutOff: errCutOff, Killed: func(common.Kill) error { return errKilled }},
 		Written: l.written, Unsure: l.rouse, Life: id, TTL: l.session.TTL, Slots: func() int { return 20 }, MaxBatch: joblock.MaxBatch,
 		Drain: 10 * time.Second, Stop: 20 * time.Second, Now: l.wall, Log: w.log, Metrics: deaf{},
 	})
@@ -158,6 +159,15 @@ func (l *life) stop(ctx context.Context) {
 	_ = l.session.Revoke(ctx) // fails where its lease is gone
 }
 
+// boot is the machine's boot clock.
+func (l *life) boot() time.Duration { return time.Since(l.world.start) }
+
+// sinceNow is a boot clock of somebody who runs nothing.
+func sinceNow() func() time.Duration {
+	start := time.Now()
+	return func() time.Duration { return time.Since(start) }
+}
+
 func (l *life) wall() time.Time { return time.Now().Add(l.skew).Round(0) }
 
 func (l *life) draw(least, most time.Duration) time.Duration {
@@ -232,7 +242,7 @@ func (l *life) follow(ctx context.Context, gone ...chan struct{}) {
 	}
 }
 
-var errKilled, errStopping = errors.New("killed by a user"), errors.New("stopping")
+var errKilled, errStopping, errCutOff = errors.New("killed by a user"), errors.New("stopping"), errors.New("cut off")
 
 // Run is dispatch.Runner's: the command takes its time, ends when it is told to, and is
 // ended by the fence.

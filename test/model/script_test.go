@@ -124,7 +124,7 @@ func (s *script) newMaster(ctx context.Context, name string, skew time.Duration)
 	m.store = jobmgr.NewStore(jobmgr.Config{Client: client, Interner: interner, Timezone: "UTC",
 		Now:     func() time.Time { return time.Now().Add(skew).Round(0) },
 		Catalog: jobmgr.NewCatalog(jobmgr.NewWatcher(client, func(error) {}, func() {}), interner)})
-	session := joblock.NewSession(client, ttl, s.world.log, func() {})
+	session := joblock.NewSession(client, ttl, sinceNow(), s.world.log, func() {})
 	presence := registry.NewPresence(client, session, s.world.log, s.world.registerEvery(), func() common.MasterPresence {
 		return common.MasterPresence{ID: name, Host: name, Clock: time.Now().Add(skew).UTC()}
 	})

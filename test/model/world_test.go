@@ -44,6 +44,7 @@ type execution struct {
 // world is a cluster for the time of one seed.
 type world struct {
 	seed     uint64
+	start    time.Time
 	server   *server
 	mutation mutation
 	log      *slog.Logger
@@ -65,7 +66,7 @@ type world struct {
 }
 
 func newWorld(s *server, seed uint64, m mutation) *world {
-	w := &world{seed: seed, server: s, mutation: m, log: slog.New(slog.DiscardHandler), changed: make(chan struct{}),
+	w := &world{seed: seed, start: time.Now(), server: s, mutation: m, log: slog.New(slog.DiscardHandler), changed: make(chan struct{}),
 		leases: map[clientv3.LeaseID]*time.Timer{}, ledger: map[string][]common.Run{}, finished: map[string]common.Status{}}
 	if os.Getenv("MODEL_LOG") != "" {
 		w.log = slog.New(slog.NewTextHandler(os.Stderr, nil))

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/net/netutil"
 
 	"carillon/internal/authstore"
+	"carillon/internal/bootclock"
 	"carillon/internal/common"
 	"carillon/internal/common/schedule"
 	"carillon/internal/config"
@@ -68,7 +69,7 @@ type Master struct {
 // NewMaster puts a master together. Nothing runs before its parts are started.
 func NewMaster(cfg MasterConfig) (*Master, error) {
 	m := &Master{cfg: cfg}
-	m.session = joblock.NewSession(cfg.Etcd, sessionTTL, cfg.Log, func() {})
+	m.session = joblock.NewSession(cfg.Etcd, sessionTTL, bootclock.Now, cfg.Log, func() {})
 	presence := common.MasterPresence{ID: cfg.ID, Host: hostname(), Version: cfg.Version}
 	m.presence = registry.NewPresence(cfg.Etcd, m.session, cfg.Log, registerEvery, func() common.MasterPresence {
 		now := presence

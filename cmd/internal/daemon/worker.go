@@ -46,6 +46,8 @@ type WorkerConfig struct {
 	Version string
 	Log     *slog.Logger
 	Metrics *metrics.Worker
+	// Boot is the clock by which runs are ended when etcd is away for too long.
+	Boot func() time.Duration
 }
 
 // Worker is a worker's wiring.
@@ -74,11 +76,13 @@ type Worker struct {
 func NewWorker(cfg WorkerConfig) *Worker {
 	w := &Worker{cfg: cfg, started: time.Now().UTC(), orphaned: make(chan struct{}, 1), bequeathed: make(chan struct{}, 1)}
 	life, log, client := cfg.Home.Life, cfg.Log, cfg.Etcd
-	w.session = joblock.NewSession(client, sessionTTL, log, cfg.Metrics.Session)
+	w.session = joblock.NewSession(client, sessionTTL, cfg.Boot, log, cfg.Metrics.Session)
 	w.keeper = registry.NewKeeper(client, w.session, log, registerEvery, w.registration)
 	w.members = registry.NewMembers(client, WallClock, w.trouble("workers"))
 	w.cluster = &cluster{members: w.members, guard: registry.NewGuard(w.members, life.Worker, WallClock, nil), stopping: w.draining.Load, clocked: cfg.Metrics.Clock}
 	w.sink = runlog.NewSink(runlog.SinkConfig{}, joblock.NewOutbox(client, life.Worker), cfg.Store, log, cfg.Metrics)
+	w.conditions = newConditions(life.Name, log, cfg.Metrics.Condition, conditionsOf(w.session), conditionsOf(w.sink), conditionsOf(w.cluster), conditionsOf(&w.fresh))
+	w.cluster.conditions = w.conditions
 	w.loop = scheduler.New(log, cfg.Metrics, WallClock)
 	w.dispatcher = dispatch.New(dispatch.Config{
 		Plan:     w.loop,
@@ -116,7 +120,8 @@ func (w *Worker) unanswered(what string) func(error) {
 type runner struct{ w *Worker }
 
 func (r runner) Run(ctx context.Context, t dispatch.Task) common.Run {
-	return r.w.executor.Run(ctx, executor.Task{Job: t.Job, Record: t.Record, Fence: t.Fence, PreviousStatus: t.Previous}, r.w.sink)
+	return r.w.executor.Run(ctx, executor.Task{Job: t.Job, Record: t.Record, Fence: t.Fence, PreviousStatus: t.Previous,
+		MayStart: t.MayStart, KillNow: t.KillNow}, r.w.sink)
 }
 
 // Parts are the worker's parts in the order of their start. The data folder and
@@ -126,6 +131,7 @@ func (w *Worker) Parts() []lifecycle.Part {
 		{Name: "leftovers", Start: w.sweep},
 		{Name: "executor", Start: w.openExecutor, Stop: func(context.Context) error { return w.executor.Close() }},
 		{Name: "session", Serve: ignoreEnd(w.session.Run), Stop: w.session.Revoke},
+		{Name: "conditions", Serve: w.conditions.watch},
 		{Name: "registration", Start: w.register, Serve: w.keeper.Run},
 		{Name: "sink", Serve: func(ctx context.Context) error { return w.sink.Run(ctx, sinkDrain) }, StopTimeout: sinkDrain + time.Second},
 		{Name: "members", Serve: ignoreEnd(w.members.Run)},
@@ -138,7 +144,7 @@ func (w *Worker) Parts() []lifecycle.Part {
 		{Name: "jobs", Serve: ignoreEnd(w.followJobs)},
 		{Name: "triggers", Serve: ignoreEnd(w.followTriggers)},
 		{Name: "gauges", Serve: func(ctx context.Context) error { w.fresh.report(ctx, w.cfg.Metrics.WatchLag); return nil }},
-		{Name: "drain", Stop: func(context.Context) error { w.draining.Store(true); return nil }},
+		{Name: "drain", Stop: func(context.Context) error { w.draining.Store(true); w.keeper.Refresh(); return nil }},
 	}
 }
 

@@ -1,0 +1,267 @@
+package dispatch
+
+import (
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"carillon/internal/common"
+)
+
+func TestFenceTimes(t *testing.T) {
+	const alive = 100 * time.Second
+	for _, c := range []struct {
+		lostAfter, grace, ttl time.Duration
+		term, kill            time.Duration // after alive
+	}{
+		{lostAfter: 60 * time.Second, grace: 10 * time.Second, ttl: 15 * time.Second, term: 54 * time.Second, kill: 59 * time.Second},
+		{lostAfter: 60 * time.Second, grace: 2 * time.Second, ttl: 15 * time.Second, term: 57 * time.Second, kill: 59 * time.Second},
+		{lostAfter: 20 * time.Second, grace: 6 * time.Second, ttl: 15 * time.Second, term: 16500 * time.Millisecond, kill: 19 * time.Second},
+		{lostAfter: 60 * time.Second, ttl: 15 * time.Second, term: 59 * time.Second, kill: 59 * time.Second},
+		{lostAfter: 20 * time.Second, grace: 6 * time.Second, ttl: 60 * time.Second, term: 19 * time.Second, kill: 19 * time.Second},
+	} {
+		term, kill := fenceTimes(&common.Record{TTL: c.ttl, Policy: common.Policy{LostAfter: c.lostAfter, KillGrace: c.grace}}, alive)
+		if term != alive+c.term || kill != alive+c.kill {
+			t.Errorf("%+v: term %v kill %v", c, term-alive, kill-alive)
+		}
+	}
+}
+
+// underLease has claims put their locks under a lease that is alive now.
+func (r *rig) underLease(lease int64) {
+	proof := common.Proof{Lease: lease, Sent: r.boot()}
+	r.session.set(proof)
+	r.claimer.set(func(c *fakeClaimer) {
+		c.answer = func(claim *common.Claim) common.ClaimResult {
+			result := claimed(claim)
+			result.Proof = proof
+			return result
+		}
+	})
+}
+
+// outcome is how the last run was finished.
+func (r *rig) outcome() common.Outcome {
+	r.Helper()
+	r.finisher.mu.Lock()
+	defer r.finisher.mu.Unlock()
+	if len(r.finisher.batches) == 0 {
+		r.Fatal("nothing was finished")
+	}
+	last := r.finisher.batches[len(r.finisher.batches)-1]
+	return last[len(last)-1]
+}
+
+// A worker that hears nothing of its lease ends its runs, before anybody may run them
+// again, and has them run again itself.
+func TestCutOffEndsRuns(t *testing.T) {
+	bubble(t, nil, func(r *rig) {
+		r.underLease(1)
+		r.long("a")
+		r.hand(r.fire("a"))
+		alive := r.session.Proof().Sent
+		time.Sleep(alive + 53*time.Second - r.boot())
+		synctest.Wait()
+		if r.running() != 1 {
+			r.Fatal("ended too early")
+		}
+		if by := r.session.lastBeat(); by != alive+59*time.Second+beatSlack {
+			r.Fatalf("the guardian is to kill after %v", by-alive)
+		}
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		r.expectOutcomes("a lost 42 cut off")
+		if next := r.outcome().Next; next == nil || next.Cause != common.CauseRerun || next.Attempt != 2 || next.Avoid != "w" {
+			r.Fatalf("what follows is %+v", next)
+		}
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if by := r.session.lastBeat(); by != 0 {
+			r.Fatalf("nothing runs, and the guardian is to kill at %v", by)
+		}
+	})
+}
+
+// What does not end when it is told to is killed in time, also when it is in the grace
+// of another end.
+func TestCutOffKills(t *testing.T) {
+	bubble(t, nil, func(r *rig) {
+		r.underLease(1)
+		r.runner.deaf = true
+		r.long("a")
+		r.hand(r.fire("a", func(t *common.Terms) { t.KillGrace = 20 * time.Second }))
+		alive := r.session.Proof().Sent
+		time.Sleep(alive + 50*time.Second - r.boot())
+		r.d.Kills([]common.Kill{{Run: r.runner.started()[0].Record.Run, By: "ann"}})
+		time.Sleep(alive + 58500*time.Millisecond - r.boot())
+		synctest.Wait()
+		if r.running() != 1 {
+			r.Fatal("ended too early")
+		}
+		time.Sleep(time.Second)
+		synctest.Wait()
+		r.expectOutcomes("a killed 42 no grace") // as the user wished
+	})
+}
+
+// News of the lease keep a run alive.
+func TestKeepAliveMovesTheFence(t *testing.T) {
+	bubble(t, nil, func(r *rig) {
+		r.underLease(1)
+		r.long("a")
+		r.hand(r.fire("a"))
+		for range 20 {
+			time.Sleep(10 * time.Second)
+			r.session.set(common.Proof{Lease: 1, Sent: r.boot()})
+		}
+		synctest.Wait()
+		if r.running() != 1 {
+			r.Fatal("ended though its lease lives")
+		}
+		r.release("a")
+		r.expectOutcomes("a succeeded 42 ")
+		if len(r.locks.taken()) != 0 {
+			r.Fatalf("taken back: %v", r.locks.taken())
+		}
+	})
+}
+
+// After its lease was lost a worker takes its runs back under the next, one of each job in
+// a batch, and only then that lease counts for them.
+func TestTakeBack(t *testing.T) {
+	bubble(t, nil, func(r *rig) {
+		r.underLease(1)
+		r.long("a", "b")
+		r.locks.answer = errStopping
+		r.hand(r.fire("a"), r.fire("b"))
+		alive := r.session.Proof().Sent
+		time.Sleep(30 * time.Second)
+		r.session.set(common.Proof{Lease: 2, Sent: r.boot()})
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if by := r.session.lastBeat(); by != alive+59*time.Second+beatSlack {
+			r.Fatalf("a lease that the locks do not hang on moved the fence to %v", by-alive)
+		}
+		r.locks.set(func(l *fakeLocks) { l.answer, l.retaken = nil, nil })
+		time.Sleep(time.Second)
+		synctest.Wait()
+		taken := r.locks.taken()
+		slices.Sort(taken)
+		if !slices.Equal(taken, []string{"2 a 42", "2 b 42"}) {
+			r.Fatalf("taken back: %v", taken)
+		}
+		time.Sleep(alive + 70*time.Second - r.boot()) // past the first fence
+		synctest.Wait()
+		if r.running() != 2 {
+			r.Fatal("ended though they were taken back")
+		}
+	})
+}
+
+// One batch takes back at most one run of a job.
+func TestTakeBackOneOfEachJob(t *testing.T) {
+	r := newRuns()
+	for _, id := range []string{"1", "2", "3"} {
+		r.add(&held{record: common.Record{Run: id, Job: "a"}, kill: make(chan struct{})})
+	}
+	r.add(&held{record: common.Record{Run: "4", Job: "b"}, kill: make(chan struct{})})
+	for want, n := 2, 0; want > 0; want-- {
+		again := r.strays(9, 100)
+		if n = len(again); n > 2 || n == 2 && again[0].Record.Job == again[1].Record.Job {
+			t.Fatalf("batch %+v", again)
+		}
+		for _, a := range again {
+			r.retaken(a.Record.Run, common.Proof{Lease: 9}, 0)
+		}
+	}
+	if left := r.strays(9, 100); len(left) != 1 {
+		t.Fatalf("left %+v", left)
+	}
+}
+
+// A run that others have resolved is ended at once; one that may go on regardless goes on,
+// and is not asked for again.
+func TestTakenAway(t *testing.T) {
+	bubble(t, nil, func(r *rig) {
+		r.underLease(1)
+		r.long("a", "d")
+		r.hand(r.fire("a"), r.fire("d", func(t *common.Terms) { t.OnLost = common.LostDetach }))
+		r.locks.set(func(l *fakeLocks) { l.answer = common.ErrNotOurs })
+		r.session.set(common.Proof{Lease: 2, Sent: r.boot()})
+		time.Sleep(3 * time.Second)
+		synctest.Wait()
+		r.expectOutcomes("a lost 42 cut off")
+		taken := r.locks.taken()
+		slices.Sort(taken)
+		if !slices.Equal(taken, []string{"2 a 42", "2 d 42"}) {
+			r.Fatalf("asked for %v", taken)
+		}
+		if r.running() != 1 {
+			r.Fatal("the run that may go on did not")
+		}
+	})
+}
+
+func TestDetachOutlivesTheFence(t *testing.T) {
+	bubble(t, nil, func(r *rig) {
+		r.underLease(1)
+		r.long("d")
+		r.hand(r.fire("d", func(t *common.Terms) { t.OnLost = common.LostDetach }))
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		if r.running() != 1 || r.session.lastBeat() != 0 {
+			r.Fatalf("running %d, to be killed by %v", r.running(), r.session.lastBeat())
+		}
+		r.release("d")
+		r.expectOutcomes("d succeeded 42 ")
+	})
+}
+
+// A claim that was answered so late that the fence is near does not start.
+func TestLateClaimDoesNotStart(t *testing.T) {
+	bubble(t, nil, func(r *rig) {
+		r.underLease(1)
+		r.claimer.hold = make(chan struct{})
+		r.hand(r.fire("a"))
+		time.Sleep(55 * time.Second)
+		close(r.claimer.hold)
+		synctest.Wait()
+		r.expectOutcomes("a lost 42 not started: cut off")
+	})
+}
+
+// A lock that somebody removed is put back; until then the run has its fence where the lock
+// was last seen.
+func TestVanishedLock(t *testing.T) {
+	bubble(t, nil, func(r *rig) {
+		r.underLease(1)
+		r.long("a")
+		r.hand(r.fire("a"))
+		lock := common.LockKey("a", r.runner.started()[0].Record.Run)
+		r.locks.set(func(l *fakeLocks) { l.held = map[string]bool{lock: true} })
+		for range 60 {
+			time.Sleep(time.Second)
+			r.session.set(common.Proof{Lease: 1, Sent: r.boot()})
+		}
+		if len(r.locks.taken()) != 0 {
+			r.Fatal("put back though it is there")
+		}
+		last := r.boot()
+		r.locks.set(func(l *fakeLocks) { l.held, l.answer = map[string]bool{}, errStopping })
+		for range 7 {
+			time.Sleep(time.Second)
+			r.session.set(common.Proof{Lease: 1, Sent: r.boot()})
+		}
+		synctest.Wait()
+		if by := r.session.lastBeat() - beatSlack - 59*time.Second; by > last {
+			r.Fatalf("the fence counts from %v after the lock was last seen", by-last)
+		}
+		r.locks.set(func(l *fakeLocks) { l.answer = nil })
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if by := r.session.lastBeat() - beatSlack - 59*time.Second; by <= last {
+			r.Fatal("it was put back, and the fence has not moved")
+		}
+	})
+}
