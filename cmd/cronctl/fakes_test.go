@@ -38,6 +38,7 @@ type fakes struct {
 	wanted  []runlog.FireQuery
 	workers common.WorkerSettings
 	writes  int
+	lasting []common.Condition         // what is not as it should be
 	onAsk   func(f *fakes, run string) // called before a run is looked at
 }
 
@@ -58,6 +59,19 @@ func (f *fakes) Login(context.Context, auth.Login) (auth.Session, error) {
 func (f *fakes) Logout(context.Context, common.Actor, string) error { return nil }
 
 func (f *fakes) Ready(context.Context) []httpapi.Check { return nil }
+
+func (f *fakes) Conditions() []common.Condition { return f.lasting }
+
+func (f *fakes) Overview(context.Context) (httpapi.Overview, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	o := httpapi.Overview{Running: new(int64(2)), Waiting: new(int64(1)), Jobs: httpapi.JobCounts{Total: len(f.jobs)},
+		Workers: httpapi.WorkerCounts{Alive: 1, Slots: 8, Used: 2, Troubled: 1}, LogStore: httpapi.StoreOK, Degraded: f.lasting}
+	if len(f.lasting) > 0 {
+		o.Running, o.Waiting, o.LogStore = nil, nil, httpapi.StoreAway
+	}
+	return o, nil
+}
 
 func (f *fakes) List(_ context.Context, q common.JobQuery) ([]common.JobState, string, error) {
 	f.mu.Lock()
@@ -179,7 +193,7 @@ func (f *fakes) Run(_ context.Context, id string) (common.Run, error) {
 	return *run, nil
 }
 
-func (f *fakes) Runs(_ context.Context, q runlog.Query) ([]common.Run, error) {
+func (f *fakes) Runs(_ context.Context, q runlog.Query) (runlog.RunPage, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	var found []common.Run
@@ -189,7 +203,7 @@ func (f *fakes) Runs(_ context.Context, q runlog.Query) ([]common.Run, error) {
 		}
 	}
 	slices.SortFunc(found, func(a, b common.Run) int { return b.PlannedAt.Compare(a.PlannedAt) })
-	return found[:min(len(found), q.Limit)], nil
+	return runlog.RunPage{Runs: found[:min(len(found), q.Limit)], Partial: len(f.lasting) > 0}, nil
 }
 
 func (f *fakes) Output(_ context.Context, run string, offset int64, limit int) ([]common.Chunk, error) {
@@ -246,7 +260,8 @@ func (f *fakes) Workers(context.Context) ([]common.Member, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return []common.Member{{Registration: common.Registration{Life: common.Life{Worker: "w1", Name: "alpha"}, Host: "host-a", Version: "1.0", Slots: 8, Running: 2,
-		Labels: map[string]string{"zone": "a"}, StartedAt: time.Now(), Clock: time.Now(), Trouble: "the disk is full", Lease: 7}, Settings: f.workers},
+		Labels: map[string]string{"zone": "a"}, StartedAt: time.Now(), Clock: time.Now(), Trouble: "the disk is full",
+		Conditions: []common.Condition{{Code: common.ConditionDiskFull, Text: "the disk is full", StopsClaims: true}, {Code: common.ConditionLogStoreAway}}, Lease: 7}, Settings: f.workers},
 		{Registration: common.Registration{Life: common.Life{Worker: "w2"}}, Settings: common.WorkerSettings{Drain: true}}}, nil
 }
 
@@ -281,7 +296,7 @@ type stage struct {
 func newStage(t *testing.T) *stage {
 	t.Helper()
 	f := &fakes{jobs: map[string]common.JobState{}, runs: map[string]*common.Run{}, output: map[string]string{}}
-	handler, err := httpapi.New(httpapi.Config{Jobs: f, Runs: f, Workers: f, Auth: f, Health: f, Metrics: http.NotFoundHandler(),
+	handler, err := httpapi.New(httpapi.Config{Jobs: f, Runs: f, Workers: f, Auth: f, Health: f, Stats: f, Metrics: http.NotFoundHandler(),
 		Schedules: schedule.NewInterner(), Version: "1.2.3", Timezone: "UTC", Logger: slog.New(slog.DiscardHandler), Now: time.Now})
 	if err != nil {
 		t.Fatal(err)

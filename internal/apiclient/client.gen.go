@@ -380,6 +380,24 @@ func (e MeRole) Valid() bool {
 	}
 }
 
+// Defines values for OverviewLogStore.
+const (
+	OverviewLogStoreAway OverviewLogStore = "away"
+	OverviewLogStoreOk   OverviewLogStore = "ok"
+)
+
+// Valid indicates whether the value is a known member of the OverviewLogStore enum.
+func (e OverviewLogStore) Valid() bool {
+	switch e {
+	case OverviewLogStoreAway:
+		return true
+	case OverviewLogStoreOk:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for PlacementStrategy.
 const (
 	Any    PlacementStrategy = "any"
@@ -457,6 +475,7 @@ func (e ProblemCode) Valid() bool {
 
 // Defines values for ReadinessStatus.
 const (
+	ReadinessStatusDegraded    ReadinessStatus = "degraded"
 	ReadinessStatusOk          ReadinessStatus = "ok"
 	ReadinessStatusUnavailable ReadinessStatus = "unavailable"
 )
@@ -464,6 +483,8 @@ const (
 // Valid indicates whether the value is a known member of the ReadinessStatus enum.
 func (e ReadinessStatus) Valid() bool {
 	switch e {
+	case ReadinessStatusDegraded:
+		return true
 	case ReadinessStatusOk:
 		return true
 	case ReadinessStatusUnavailable:
@@ -765,7 +786,33 @@ type Check struct {
 	//
 	// Example: etcd
 	Name string `json:"name"`
-	Ok   bool   `json:"ok"`
+
+	// Needed Without it the process cannot do its work.
+	Needed bool `json:"needed"`
+	Ok     bool `json:"ok"`
+}
+
+// Condition defines model for Condition.
+type Condition struct {
+	// Code What it is, for programs and for translation.
+	//
+	// Example: log_store_away
+	Code string `json:"code"`
+
+	// Data What the translation needs.
+	Data *map[string]string `json:"data,omitempty"`
+
+	// Since When it began.
+	Since time.Time `json:"since"`
+
+	// StopsClaims The worker takes no new runs for as long as it lasts.
+	StopsClaims *bool `json:"stopsClaims,omitempty"`
+
+	// Text The same in English.
+	Text string `json:"text"`
+
+	// Who The worker or master that tells of it, by its name.
+	Who *string `json:"who,omitempty"`
 }
 
 // DST defines model for DST.
@@ -991,6 +1038,28 @@ type Gap struct {
 	To time.Time `json:"to"`
 }
 
+// HistoryPageFire defines model for HistoryPageFire.
+type HistoryPageFire struct {
+	Items []Fire `json:"items"`
+
+	// NextCursor Where the next page begins; absent on the last one.
+	NextCursor *string `json:"nextCursor,omitempty"`
+
+	// Partial The log store is away: only what waits, runs, or has just ended is listed.
+	Partial *bool `json:"partial,omitempty"`
+}
+
+// HistoryPageRun defines model for HistoryPageRun.
+type HistoryPageRun struct {
+	Items []Run `json:"items"`
+
+	// NextCursor Where the next page begins; absent on the last one.
+	NextCursor *string `json:"nextCursor,omitempty"`
+
+	// Partial The log store is away: only what waits, runs, or has just ended is listed.
+	Partial *bool `json:"partial,omitempty"`
+}
+
 // Job defines model for Job.
 type Job struct {
 	// Args A program and its arguments, run without a shell.
@@ -1115,6 +1184,15 @@ type JobOnLost string
 
 // JobOverlap What happens to a fire while the earlier run still goes: it is written down as skipped, waits (one at most), kills that run, or runs beside it; skip where not given.
 type JobOverlap string
+
+// JobCounts defines model for JobCounts.
+type JobCounts struct {
+	Paused int64 `json:"paused"`
+	Total  int64 `json:"total"`
+
+	// Unreadable Definitions in etcd that cannot be read, and have no plan.
+	Unreadable int64 `json:"unreadable"`
+}
 
 // JobInput defines model for JobInput.
 type JobInput struct {
@@ -1340,25 +1418,29 @@ type OutputPolicy struct {
 	Max *string `json:"max,omitempty"`
 }
 
-// PageFire defines model for PageFire.
-type PageFire struct {
-	Items []Fire `json:"items"`
+// Overview defines model for Overview.
+type Overview struct {
+	// Degraded What is not as it should be, with this master, the cluster, or a worker. Empty when all is well.
+	Degraded []Condition `json:"degraded"`
+	Jobs     JobCounts   `json:"jobs"`
 
-	// NextCursor Where the next page begins; absent on the last one.
-	NextCursor *string `json:"nextCursor,omitempty"`
+	// LogStore Away: lists show only what waits, runs, or has just ended; nothing is lost.
+	LogStore OverviewLogStore `json:"logStore"`
+
+	// Running Runs that are not resolved; absent while etcd does not answer.
+	Running *int64 `json:"running,omitempty"`
+
+	// Waiting Runs that were asked for, or are to be tried again, and wait; likewise.
+	Waiting *int64       `json:"waiting,omitempty"`
+	Workers WorkerCounts `json:"workers"`
 }
+
+// OverviewLogStore Away: lists show only what waits, runs, or has just ended; nothing is lost.
+type OverviewLogStore string
 
 // PageJob defines model for PageJob.
 type PageJob struct {
 	Items []Job `json:"items"`
-
-	// NextCursor Where the next page begins; absent on the last one.
-	NextCursor *string `json:"nextCursor,omitempty"`
-}
-
-// PageRun defines model for PageRun.
-type PageRun struct {
-	Items []Run `json:"items"`
 
 	// NextCursor Where the next page begins; absent on the last one.
 	NextCursor *string `json:"nextCursor,omitempty"`
@@ -1488,11 +1570,16 @@ type Ranking struct {
 // Readiness defines model for Readiness.
 type Readiness struct {
 	// Checks What was looked at; only for those who are logged in.
-	Checks *[]Check        `json:"checks,omitempty"`
+	Checks *[]Check `json:"checks,omitempty"`
+
+	// Conditions What is not as it should be; likewise.
+	Conditions *[]Condition `json:"conditions,omitempty"`
+
+	// Status Degraded: it does its work, and something is not as it should be.
 	Status ReadinessStatus `json:"status"`
 }
 
-// ReadinessStatus defines model for Readiness.Status.
+// ReadinessStatus Degraded: it does its work, and something is not as it should be.
 type ReadinessStatus string
 
 // Reason defines model for Reason.
@@ -1625,6 +1712,9 @@ type Worker struct {
 	// Clock Its wall clock when it last wrote.
 	Clock time.Time `json:"clock"`
 
+	// Conditions What is not as it should be there.
+	Conditions *[]Condition `json:"conditions,omitempty"`
+
 	// Draining It takes no new runs: it is about to stop, or an operator wants it so.
 	Draining *bool  `json:"draining,omitempty"`
 	Host     string `json:"host"`
@@ -1655,6 +1745,23 @@ type Worker struct {
 
 	// Weight Its share under the strategy weight.
 	Weight int64 `json:"weight"`
+}
+
+// WorkerCounts defines model for WorkerCounts.
+type WorkerCounts struct {
+	Alive int64 `json:"alive"`
+
+	// Draining They take no new runs: they are about to stop, or an operator wants it so.
+	Draining int64 `json:"draining"`
+
+	// Slots Of all that are alive.
+	Slots int64 `json:"slots"`
+
+	// Troubled They take no new runs because something is not as it should be there.
+	Troubled int64 `json:"troubled"`
+
+	// Used How many of the slots are taken.
+	Used int64 `json:"used"`
 }
 
 // WorkerPatch defines model for WorkerPatch.
@@ -2121,6 +2228,11 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /api/v1/schedules/preview (the `PreviewSchedule` operationId).
 	PreviewSchedule(ctx context.Context, params *PreviewScheduleParams, body PreviewScheduleJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetOverview The cluster in a few numbers, and what is not as it should be
+	//
+	// Corresponds with GET /api/v1/stats/overview (the `GetOverview` operationId).
+	GetOverview(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListWorkers Workers that are alive, or have settings
 	//
@@ -2623,6 +2735,21 @@ func (c *Client) PreviewScheduleWithBody(ctx context.Context, params *PreviewSch
 // Corresponds with POST /api/v1/schedules/preview (the `PreviewSchedule` operationId).
 func (c *Client) PreviewSchedule(ctx context.Context, params *PreviewScheduleParams, body PreviewScheduleJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewPreviewScheduleRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetOverview The cluster in a few numbers, and what is not as it should be
+//
+// Corresponds with GET /api/v1/stats/overview (the `GetOverview` operationId).
+func (c *Client) GetOverview(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetOverviewRequest(c.Server)
 	if err != nil {
 		return nil, err
 	}
@@ -4066,6 +4193,33 @@ func NewPreviewScheduleRequestWithBody(server string, params *PreviewSchedulePar
 	return req, nil
 }
 
+// NewGetOverviewRequest constructs an http.Request for the GetOverview method
+func NewGetOverviewRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/stats/overview")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewListWorkersRequest constructs an http.Request for the ListWorkers method
 func NewListWorkersRequest(server string) (*http.Request, error) {
 	var err error
@@ -4576,6 +4730,13 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /api/v1/schedules/preview (the `PreviewSchedule` operationId).
 	PreviewScheduleWithResponse(ctx context.Context, params *PreviewScheduleParams, body PreviewScheduleJSONRequestBody, reqEditors ...RequestEditorFn) (*PreviewScheduleResponse, error)
 
+	// GetOverviewWithResponse The cluster in a few numbers, and what is not as it should be
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/stats/overview (the `GetOverview` operationId).
+	GetOverviewWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetOverviewResponse, error)
+
 	// ListWorkersWithResponse Workers that are alive, or have settings
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -4802,13 +4963,13 @@ type ListFiresResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
-	JSON200 *PageFire
+	JSON200 *HistoryPageFire
 	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
 	ApplicationproblemJSONDefault *Problem
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
-func (r ListFiresResponse) GetJSON200() *PageFire {
+func (r ListFiresResponse) GetJSON200() *HistoryPageFire {
 	return r.JSON200
 }
 
@@ -5162,13 +5323,13 @@ type ListJobFiresResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
-	JSON200 *PageFire
+	JSON200 *HistoryPageFire
 	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
 	ApplicationproblemJSONDefault *Problem
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
-func (r ListJobFiresResponse) GetJSON200() *PageFire {
+func (r ListJobFiresResponse) GetJSON200() *HistoryPageFire {
 	return r.JSON200
 }
 
@@ -5425,13 +5586,13 @@ type ListRunsResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
-	JSON200 *PageRun
+	JSON200 *HistoryPageRun
 	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
 	ApplicationproblemJSONDefault *Problem
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
-func (r ListRunsResponse) GetJSON200() *PageRun {
+func (r ListRunsResponse) GetJSON200() *HistoryPageRun {
 	return r.JSON200
 }
 
@@ -5674,6 +5835,54 @@ func (r PreviewScheduleResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r PreviewScheduleResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetOverviewResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Overview
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetOverviewResponse) GetJSON200() *Overview {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetOverviewResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetOverviewResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetOverviewResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetOverviewResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetOverviewResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -6435,6 +6644,19 @@ func (c *ClientWithResponses) PreviewScheduleWithResponse(ctx context.Context, p
 	return ParsePreviewScheduleResponse(rsp)
 }
 
+// GetOverviewWithResponse The cluster in a few numbers, and what is not as it should be
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/stats/overview (the `GetOverview` operationId).
+func (c *ClientWithResponses) GetOverviewWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetOverviewResponse, error) {
+	rsp, err := c.GetOverview(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetOverviewResponse(rsp)
+}
+
 // ListWorkersWithResponse Workers that are alive, or have settings
 //
 // Returns a wrapper object for the known response body format(s).
@@ -6701,7 +6923,7 @@ func ParseListFiresResponse(rsp *http.Response) (*ListFiresResponse, error) {
 
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
-		var dest PageFire
+		var dest HistoryPageFire
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -6995,7 +7217,7 @@ func ParseListJobFiresResponse(rsp *http.Response) (*ListJobFiresResponse, error
 
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
-		var dest PageFire
+		var dest HistoryPageFire
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -7213,7 +7435,7 @@ func ParseListRunsResponse(rsp *http.Response) (*ListRunsResponse, error) {
 
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
-		var dest PageRun
+		var dest HistoryPageRun
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -7425,6 +7647,39 @@ func ParsePreviewScheduleResponse(rsp *http.Response) (*PreviewScheduleResponse,
 			headers.Vary = &value
 		}
 		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseGetOverviewResponse parses an HTTP response from a GetOverviewWithResponse call
+func ParseGetOverviewResponse(rsp *http.Response) (*GetOverviewResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetOverviewResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Overview
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
 	}
 
 	return response, nil

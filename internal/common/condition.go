@@ -32,3 +32,9 @@ const (
 	ConditionUnreadable    = "unreadable"     // something in etcd does not decode
 	ConditionMissesFeature = "misses_feature" // a job needs what a worker of this version cannot do
 )
+
+// ConditionCodes lists them all.
+func ConditionCodes() []string {
+	return []string{ConditionEtcdAway, ConditionEtcdFull, ConditionLogStoreAway, ConditionOutboxFull, ConditionSpoolFull, ConditionDiskFull,
+		ConditionClockOff, ConditionWorkerLost, ConditionNoWorkers, ConditionWatchStale, ConditionUnreadable, ConditionMissesFeature}
+}

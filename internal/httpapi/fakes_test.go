@@ -38,7 +38,9 @@ type fakes struct {
 	notes    []string
 	actors   []common.Actor
 	fail     error // what every job call fails with
-	unready  bool
+	unready  bool  // etcd is away
+	storeOff bool  // the log store is away
+	lasting  []common.Condition
 	panics   bool
 }
 
@@ -230,15 +232,16 @@ func (f *fakes) Run(_ context.Context, id string) (common.Run, error) {
 	return common.Run{}, common.Errorf(common.CodeNotFound, "there is no run %q", id)
 }
 
-func (f *fakes) Runs(_ context.Context, q runlog.Query) (runs []common.Run, err error) {
+func (f *fakes) Runs(_ context.Context, q runlog.Query) (page runlog.RunPage, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	page.Partial = f.storeOff
 	for _, r := range f.runs {
-		if q.Matches(&r) && len(runs) < q.Limit {
-			runs = append(runs, r)
+		if q.Matches(&r) && len(page.Runs) < q.Limit {
+			page.Runs = append(page.Runs, r)
 		}
 	}
-	return runs, nil
+	return page, nil
 }
 
 func (f *fakes) Output(_ context.Context, run string, offset int64, limit int) (chunks []common.Chunk, err error) {
@@ -259,6 +262,7 @@ func (f *fakes) Fires(_ context.Context, q runlog.FireQuery) (page runlog.FirePa
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.asking = append(f.asking, q)
+	page.Partial = f.storeOff
 	for _, fire := range f.ledger {
 		at := runlog.Position{PlannedAt: fire.PlannedAt, ID: fire.ID}
 		if q.Before != nil && q.Before.Compare(at) >= 0 || q.Job != "" && q.Job != fire.Job {
@@ -315,13 +319,26 @@ func (f *fakes) Placement(context.Context, *common.Job) ([]Candidate, *common.Re
 }
 
 func (f *fakes) Ready(context.Context) []Check {
-	return []Check{{Name: "etcd", OK: !f.unready}}
+	return []Check{{Name: "etcd", OK: !f.unready, Needed: true}, {Name: "log_store", OK: !f.storeOff}}
+}
+
+func (f *fakes) Conditions() []common.Condition { return f.lasting }
+
+func (f *fakes) Overview(context.Context) (Overview, error) {
+	o := Overview{Jobs: JobCounts{Total: len(f.jobs)}, LogStore: StoreOK, Degraded: f.lasting}
+	if !f.unready {
+		o.Running, o.Waiting = new(int64(3)), new(int64(0))
+	}
+	if f.storeOff {
+		o.LogStore = StoreAway
+	}
+	return o, nil
 }
 
 func testConfig(t *testing.T, f *fakes) Config {
 	t.Helper()
 	f.jobs, f.sessions, f.settings = map[string]common.JobState{}, map[string]auth.Identity{}, map[string]common.WorkerSettings{}
-	return Config{Jobs: f, Runs: f, Workers: f, Auth: f, Health: f, Schedules: schedule.NewInterner(),
+	return Config{Jobs: f, Runs: f, Workers: f, Auth: f, Health: f, Stats: f, Schedules: schedule.NewInterner(),
 		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "carillon_up 1\n") }),
 		Console: fstest.MapFS{"index.html": {Data: []byte("<!doctype html><title>Carillon</title>")},
 			"assets/index.js": {Data: []byte("console.log(1)")}},

@@ -43,7 +43,7 @@ type jobFireListInput struct {
 	FireFilter
 }
 
-type fireListOutput struct{ Body Page[common.Fire] }
+type fireListOutput struct{ Body HistoryPage[common.Fire] }
 
 func (s *firesResource) register(r *router) {
 	op := func(id, path, summary string) huma.Operation {
@@ -64,7 +64,7 @@ func (s *firesResource) list(ctx context.Context, in *fireListInput) (*fireListO
 
 func (s *firesResource) ofJob(ctx context.Context, in *jobFireListInput) (*fireListOutput, error) {
 	out, err := s.page(ctx, "fires of "+in.Name, &in.FireFilter, runlog.FireQuery{Job: in.Name}, maxAheadOfJob)
-	if err != nil || len(out.Body.Items) > 0 {
+	if err != nil || len(out.Body.Items) > 0 || out.Body.Partial {
 		return out, err
 	}
 	// The ledger of a job that was deleted stays; one that never was is not found.
@@ -104,5 +104,5 @@ func (s *firesResource) page(ctx context.Context, list string, in *FireFilter, q
 			return nil, err
 		}
 	}
-	return &fireListOutput{Body: page(found.Fires, next)}, nil
+	return &fireListOutput{Body: historyPage(found.Fires, next, found.Partial)}, nil
 }

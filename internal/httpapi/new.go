@@ -20,6 +20,7 @@ type Config struct {
 	Workers   Workers
 	Auth      Auth
 	Health    Health
+	Stats     Stats
 	Metrics   http.Handler
 	Schedules *schedule.Interner
 	Console   fs.FS  // the console's files; nil for none
@@ -74,6 +75,7 @@ func build(cfg Config) (http.Handler, *router, error) {
 	(&firesResource{runs: cfg.Runs, jobs: cfg.Jobs, now: cfg.Now}).register(r)
 	(&workersResource{workers: cfg.Workers}).register(r)
 	times.register(r)
+	(&statsResource{stats: cfg.Stats}).register(r)
 	(&sessionsResource{auth: cfg.Auth, problems: p, limiter: auth.NewLimiter(loginBurst, loginWindow),
 		cookie: cookie, secure: cfg.Secure, now: cfg.Now}).register(r)
 	(&systemResource{health: cfg.Health, version: cfg.Version}).register(r)

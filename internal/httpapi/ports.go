@@ -32,7 +32,7 @@ type Jobs interface {
 // Runs is the history of runs, those that wait or run included.
 type Runs interface {
 	Run(ctx context.Context, id string) (common.Run, error)
-	Runs(ctx context.Context, q runlog.Query) ([]common.Run, error)
+	Runs(ctx context.Context, q runlog.Query) (runlog.RunPage, error)
 	// Fires lists the ledger, and what is planned after q.Now.
 	Fires(ctx context.Context, q runlog.FireQuery) (runlog.FirePage, error)
 	Output(ctx context.Context, run string, offset int64, limit int) ([]common.Chunk, error)
@@ -65,14 +65,23 @@ type Auth interface {
 	Logout(ctx context.Context, actor common.Actor, session string) error
 }
 
-// Health tells whether this process can do its work just now.
+// Health tells whether this process can do its work just now. It waits for nothing.
 type Health interface {
 	Ready(ctx context.Context) []Check
+	// Conditions are what is not as it should be, here and with the workers.
+	Conditions() []common.Condition
 }
 
-// Check is one thing that readiness depends on.
+// Stats counts.
+type Stats interface {
+	// Overview leaves out what it cannot know just now.
+	Overview(ctx context.Context) (Overview, error)
+}
+
+// Check is one thing that was looked at.
 type Check struct {
 	Name    string `json:"name" doc:"What was looked at." example:"etcd"`
 	OK      bool   `json:"ok"`
+	Needed  bool   `json:"needed" doc:"Without it the process cannot do its work."`
 	Message string `json:"message,omitempty" doc:"What is wrong, where something is."`
 }

@@ -35,7 +35,7 @@ type runListInput struct {
 	Cursor string          `query:"cursor" maxLength:"1024" doc:"nextCursor of the page before."`
 }
 
-type runListOutput struct{ Body Page[common.Run] }
+type runListOutput struct{ Body HistoryPage[common.Run] }
 
 type runOutput struct{ Body common.Run }
 
@@ -84,18 +84,18 @@ func (s *runsResource) list(ctx context.Context, in *runListInput) (*runListOutp
 		}
 		q.Before = &before
 	}
-	runs, err := s.runs.Runs(ctx, q)
+	found, err := s.runs.Runs(ctx, q)
 	if err != nil {
 		return nil, err
 	}
-	next := ""
+	runs, next := found.Runs, ""
 	if len(runs) > in.Limit {
 		runs = runs[:in.Limit]
 		if next, err = writeCursor("runs", runlog.PositionOf(&runs[len(runs)-1])); err != nil {
 			return nil, err
 		}
 	}
-	return &runListOutput{Body: page(runs, next)}, nil
+	return &runListOutput{Body: historyPage(runs, next, found.Partial)}, nil
 }
 
 func (s *runsResource) get(ctx context.Context, in *RunPath) (*runOutput, error) {

@@ -8,6 +8,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"carillon/internal/auth"
+	"carillon/internal/common"
 )
 
 type systemResource struct {
@@ -22,8 +23,35 @@ type Liveness struct {
 
 // Readiness says whether the process can do its work.
 type Readiness struct {
-	Status string  `json:"status" enum:"ok,unavailable"`
-	Checks []Check `json:"checks,omitempty" nullable:"false" doc:"What was looked at; only for those who are logged in."`
+	Status     string             `json:"status" enum:"ok,degraded,unavailable" doc:"Degraded: it does its work, and something is not as it should be."`
+	Checks     []Check            `json:"checks,omitempty" nullable:"false" doc:"What was looked at; only for those who are logged in."`
+	Conditions []common.Condition `json:"conditions,omitempty" nullable:"false" doc:"What is not as it should be; likewise."`
+}
+
+// ReadinessOf says what checks and conditions come to.
+func ReadinessOf(checks []Check, conditions []common.Condition) Readiness {
+	r := Readiness{Status: "ok", Checks: checks, Conditions: conditions}
+	if len(conditions) > 0 {
+		r.Status = "degraded"
+	}
+	for _, c := range checks {
+		switch {
+		case !c.OK && c.Needed:
+			r.Status = "unavailable"
+			return r
+		case !c.OK:
+			r.Status = "degraded"
+		}
+	}
+	return r
+}
+
+// HTTPStatus is that of the answer.
+func (r Readiness) HTTPStatus() int {
+	if r.Status == "unavailable" {
+		return http.StatusServiceUnavailable
+	}
+	return http.StatusOK
 }
 
 // Version says what is running.
@@ -59,15 +87,9 @@ func (s *systemResource) register(r *router) {
 }
 
 func (s *systemResource) ready(ctx context.Context, _ *struct{}) (*readinessOutput, error) {
-	checks := s.health.Ready(ctx)
-	out := &readinessOutput{Status: http.StatusOK, Body: Readiness{Status: "ok"}}
-	for _, c := range checks {
-		if !c.OK {
-			out.Status, out.Body.Status = http.StatusServiceUnavailable, "unavailable"
-		}
+	ready := ReadinessOf(s.health.Ready(ctx), s.health.Conditions())
+	if _, known := identity(ctx); !known {
+		ready.Checks, ready.Conditions = nil, nil
 	}
-	if _, known := identity(ctx); known {
-		out.Body.Checks = checks
-	}
-	return out, nil
+	return &readinessOutput{Status: ready.HTTPStatus(), Body: ready}, nil
 }

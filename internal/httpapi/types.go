@@ -177,6 +177,16 @@ type Gap struct {
 	Count int64     `json:"count" doc:"How many they are."`
 }
 
+// Condition is described in place of common.Condition.
+type Condition struct {
+	Code        string            `json:"code" doc:"What it is, for programs and for translation." example:"log_store_away"`
+	Who         string            `json:"who,omitempty" doc:"The worker or master that tells of it, by its name."`
+	Text        string            `json:"text" doc:"The same in English."`
+	Data        map[string]string `json:"data,omitempty" doc:"What the translation needs."`
+	From        time.Time         `json:"since" doc:"When it began."`
+	StopsClaims bool              `json:"stopsClaims,omitempty" doc:"The worker takes no new runs for as long as it lasts."`
+}
+
 // newSchemas makes the registry in which the types above stand for those of common.
 func newSchemas() huma.Registry {
 	r := huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)
@@ -191,6 +201,7 @@ func newSchemas() huma.Registry {
 	alias(common.LateEnd{}, LateEnd(common.LateEnd{}))
 	alias(common.Fire{}, Fire(common.Fire{}))
 	alias(common.Reason{}, Reason(common.Reason{}))
+	alias(common.Condition{}, Condition(common.Condition{}))
 	alias(common.Gap{}, Gap(common.Gap{}))
 	alias(common.Delays{}, Delays(common.Delays{}))
 	alias(common.Fault{}, Fault(common.Fault{}))
@@ -213,4 +224,16 @@ func page[T any](items []T, next string) Page[T] {
 		items = []T{}
 	}
 	return Page[T]{Items: items, NextCursor: next}
+}
+
+// HistoryPage is a page of what was, and is.
+type HistoryPage[T any] struct {
+	Items      []T    `json:"items" nullable:"false"`
+	NextCursor string `json:"nextCursor,omitempty" doc:"Where the next page begins; absent on the last one."`
+	Partial    bool   `json:"partial,omitempty" doc:"The log store is away: only what waits, runs, or has just ended is listed."`
+}
+
+func historyPage[T any](items []T, next string, partial bool) HistoryPage[T] {
+	p := page(items, next)
+	return HistoryPage[T]{Items: p.Items, NextCursor: p.NextCursor, Partial: partial}
 }

@@ -17,23 +17,24 @@ type workersResource struct{ workers Workers }
 
 // Worker is a worker, with what an operator says of it.
 type Worker struct {
-	ID        string            `json:"id"`
-	Name      string            `json:"name"`
-	Host      string            `json:"host"`
-	Version   string            `json:"version"`
-	PID       int               `json:"pid"`
-	Labels    map[string]string `json:"labels,omitempty" doc:"What jobs select it by."`
-	Slots     int               `json:"slots" doc:"How much it takes at a time."`
-	Used      int               `json:"used" doc:"How many of its slots are taken."`
-	Running   int               `json:"running" doc:"How many runs it has just now."`
-	Weight    int               `json:"weight" doc:"Its share under the strategy weight."`
-	StartedAt time.Time         `json:"startedAt"`
-	Clock     time.Time         `json:"clock" doc:"Its wall clock when it last wrote."`
-	SkewMs    int64             `json:"skewMs" doc:"How many milliseconds its clock is ahead of the cluster's, as far as it knows."`
-	Draining  bool              `json:"draining,omitempty" doc:"It takes no new runs: it is about to stop, or an operator wants it so."`
-	Trouble   string            `json:"trouble,omitempty" doc:"Why it takes no runs, if it does not."`
-	Away      bool              `json:"away,omitempty" doc:"It is not alive: only its settings are known."`
-	Settings  *WorkerSettings   `json:"settings,omitempty" doc:"What an operator says of it, over what it says of itself."`
+	ID         string             `json:"id"`
+	Name       string             `json:"name"`
+	Host       string             `json:"host"`
+	Version    string             `json:"version"`
+	PID        int                `json:"pid"`
+	Labels     map[string]string  `json:"labels,omitempty" doc:"What jobs select it by."`
+	Slots      int                `json:"slots" doc:"How much it takes at a time."`
+	Used       int                `json:"used" doc:"How many of its slots are taken."`
+	Running    int                `json:"running" doc:"How many runs it has just now."`
+	Weight     int                `json:"weight" doc:"Its share under the strategy weight."`
+	StartedAt  time.Time          `json:"startedAt"`
+	Clock      time.Time          `json:"clock" doc:"Its wall clock when it last wrote."`
+	SkewMs     int64              `json:"skewMs" doc:"How many milliseconds its clock is ahead of the cluster's, as far as it knows."`
+	Draining   bool               `json:"draining,omitempty" doc:"It takes no new runs: it is about to stop, or an operator wants it so."`
+	Trouble    string             `json:"trouble,omitempty" doc:"Why it takes no runs, if it does not."`
+	Conditions []common.Condition `json:"conditions,omitempty" nullable:"false" doc:"What is not as it should be there."`
+	Away       bool               `json:"away,omitempty" doc:"It is not alive: only its settings are known."`
+	Settings   *WorkerSettings    `json:"settings,omitempty" doc:"What an operator says of it, over what it says of itself."`
 }
 
 // WorkerSettings are what an operator says of a worker.
@@ -176,7 +177,7 @@ func (s *workersResource) change(ctx context.Context, id string, change func(*co
 func workerOf(m *common.Member) Worker {
 	w := Worker{ID: m.Worker, Name: m.Name, Host: m.Host, Version: m.Version, PID: m.PID, Labels: m.EffectiveLabels(), Slots: m.EffectiveSlots(),
 		Used: m.Used, Running: m.Running, Weight: m.Weight(), StartedAt: m.StartedAt, Clock: m.Clock, SkewMs: m.Skew.Milliseconds(),
-		Draining: m.Draining || m.Settings.Drain, Trouble: m.Trouble, Away: m.Lease == 0}
+		Draining: m.Draining || m.Settings.Drain, Trouble: m.Trouble, Conditions: m.Conditions, Away: m.Lease == 0}
 	if !reflect.ValueOf(m.Settings).IsZero() {
 		w.Settings = new(WorkerSettings(m.Settings))
 	}

@@ -144,6 +144,18 @@ func (c *Catalog) Len() (jobs, bad int) {
 	return len(c.jobs), len(c.bad)
 }
 
+// Paused is the number of jobs that are paused at a time.
+func (c *Catalog) Paused(now time.Time) (n int) {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	for _, job := range c.jobs {
+		if job.PausedAt(now) {
+			n++
+		}
+	}
+	return n
+}
+
 // Bad tells which jobs cannot be read, and why.
 func (c *Catalog) Bad() map[string]error {
 	c.mu.RLock()

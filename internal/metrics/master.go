@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"carillon/internal/common"
 )
 
 // Master counts what a master does.
@@ -17,11 +19,12 @@ type Master struct {
 	watchLag    prometheus.Gauge
 	jobs        prometheus.Gauge
 	damaged     prometheus.Gauge
+	conditions  *prometheus.GaugeVec
 }
 
 // NewMaster declares the master's metrics.
 func NewMaster(r *Registry) *Master {
-	return &Master{
+	m := &Master{
 		requests: r.counter("http_requests_total",
 			"Requests answered, by route (never by path).", "method", "route", "status"),
 		requestTime: r.histogram("http_request_seconds",
@@ -36,8 +39,17 @@ func NewMaster(r *Registry) *Master {
 			"Jobs that are defined.").WithLabelValues(),
 		damaged: r.gauge("master_damaged_jobs",
 			"Jobs that cannot be read in etcd, and so have no plan; the log names them.").WithLabelValues(),
+		conditions: r.gauge("master_condition",
+			"1 while something is not as it should be as this master sees it, by what it is; docs/deploy.md says what each means. Workers tell their own.", "code"),
 	}
+	for _, code := range common.ConditionCodes() {
+		m.Condition(code, false)
+	}
+	return m
 }
+
+// Condition says whether something is not as it should be.
+func (m *Master) Condition(code string, lasts bool) { set(m.conditions, code, lasts) }
 
 // Request counts an answered request. route is the pattern of the route, such as
 // /api/v1/jobs/{name}; one that matched no route has none.

@@ -64,6 +64,15 @@ func (r *Registry) histogram(name, help string, buckets []float64, labels ...str
 	return h
 }
 
+// set makes a gauge 1 or 0.
+func set(gauges *prometheus.GaugeVec, label string, on bool) {
+	value := 0.
+	if on {
+		value = 1
+	}
+	gauges.WithLabelValues(label).Set(value)
+}
+
 // result is the label value for how something went.
 func result(failed bool) string {
 	if failed {

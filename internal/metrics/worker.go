@@ -35,6 +35,7 @@ type Worker struct {
 	sessions    prometheus.Counter
 	skew        prometheus.Gauge
 	disagree    prometheus.Gauge
+	conditions  *prometheus.GaugeVec
 
 	mu   sync.Mutex
 	jobs map[string]struct{} // those with a series; at most MaxJobs
@@ -42,7 +43,7 @@ type Worker struct {
 
 // NewWorker declares the worker's metrics; now is the wall clock.
 func NewWorker(r *Registry, now func() time.Time) *Worker {
-	return &Worker{
+	w := &Worker{
 		now:  now,
 		jobs: map[string]struct{}{},
 		fires: r.counter("fires_total",
@@ -84,7 +85,13 @@ func NewWorker(r *Registry, now func() time.Time) *Worker {
 			"How far this worker's clock is ahead of the cluster's; beyond 10 s it claims nothing.").WithLabelValues(),
 		disagree: r.gauge("cluster_clock_disagreement",
 			"1 while the clocks of workers and masters are so far apart that nobody can tell which is right.").WithLabelValues(),
+		conditions: r.gauge("condition",
+			"1 while something is not as it should be with this worker, by what it is; docs/deploy.md says what each means.", "code"),
 	}
+	for _, code := range common.ConditionCodes() {
+		w.Condition(code, false)
+	}
+	return w
 }
 
 // fast are buckets for what answers in milliseconds when all is well.
@@ -172,6 +179,9 @@ func (w *Worker) Clock(skew time.Duration, disagree bool) {
 	}
 	w.disagree.Set(value)
 }
+
+// Condition says whether something is not as it should be.
+func (w *Worker) Condition(code string, lasts bool) { set(w.conditions, code, lasts) }
 
 // Session counts a lease that was granted.
 func (w *Worker) Session() { w.sessions.Inc() }

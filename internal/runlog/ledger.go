@@ -45,8 +45,9 @@ type FireCursor struct {
 // FirePage is a page of the ledger, and where it goes on; nil at the end. A page may
 // hold less than was asked for, and more may follow, where what fits is rare.
 type FirePage struct {
-	Fires []common.Fire
-	Next  *FireCursor
+	Fires   []common.Fire
+	Next    *FireCursor
+	Partial bool // the store is away: there is only what is live, due and planned
 }
 
 // PositionOfFire is the place of a fire in the ledger. Its order is that of its runs:
@@ -82,7 +83,7 @@ const (
 
 // Fires lists the ledger and the plan, the newest first. It looks at what is due
 // first, then at what is live, then at what is stored: a fire moves this way only, so
-// none is missed, and by its id it is listed once.
+// none is missed, and by its id it is listed once. While the store is away it lists the others.
 func (v *View) Fires(ctx context.Context, q FireQuery) (FirePage, error) {
 	due, dueWhole, err := v.due(ctx, &q)
 	if err != nil {
@@ -100,18 +101,21 @@ func (v *View) Fires(ctx context.Context, q FireQuery) (FirePage, error) {
 		}
 	}
 	m := newMerge(&q, live)
-	for !m.complete() {
+	partial := false
+	for !partial && !m.complete() {
 		if m.reads++; m.reads > maxReads {
 			break
 		}
 		rows, err := v.store.Runs(ctx, m.next())
-		if err != nil {
+		if partial = isAway(ctx, err); err != nil && !partial {
 			return FirePage{}, err
 		}
 		for _, fire := range m.take(rows) {
 			// A status narrows the rows: whether another attempt followed is not among them.
 			if len(q.Statuses) > 0 && followed(fire.Status) {
-				if fire, err = v.last(ctx, fire, m.live[fire.ID]); err != nil {
+				if fire, err = v.last(ctx, fire, m.live[fire.ID]); isAway(ctx, err) {
+					partial = true
+				} else if err != nil {
 					return FirePage{}, err
 				}
 			}
@@ -121,7 +125,11 @@ func (v *View) Fires(ctx context.Context, q FireQuery) (FirePage, error) {
 	m.rest(m.lives(), true)
 	m.rest(due, dueWhole)
 	m.rest(planned, plannedWhole)
+	if partial {
+		m.ended = true // no further read brings more
+	}
 	page := m.page()
+	page.Partial = partial
 	if page.Next != nil {
 		page.Next.Now = q.Now
 		page.Next.Settled = q.Settled || dueWhole && !slices.ContainsFunc(due, func(f common.Fire) bool {

@@ -70,18 +70,31 @@ func (v *View) orphans(ctx context.Context, runs []common.Run) error {
 	return nil
 }
 
-// Runs lists the newest first.
-func (v *View) Runs(ctx context.Context, q Query) ([]common.Run, error) {
+// RunPage is a page of runs.
+type RunPage struct {
+	Runs    []common.Run
+	Partial bool // the store is away: there is only what is live
+}
+
+// Runs lists the newest first. While the store is away it lists what is live.
+func (v *View) Runs(ctx context.Context, q Query) (RunPage, error) {
 	live, err := v.live.LiveRuns(ctx)
 	if err != nil {
-		return nil, err
+		return RunPage{}, err
 	}
 	stored, err := v.store.Runs(ctx, q)
-	if err != nil {
-		return nil, err
+	partial := isAway(ctx, err)
+	if err != nil && !partial {
+		return RunPage{}, err
 	}
-	runs := mergeRuns(live, stored, &q)
-	return runs, v.orphans(ctx, runs)
+	page := RunPage{Runs: mergeRuns(live, stored, &q), Partial: partial}
+	return page, v.orphans(ctx, page.Runs)
+}
+
+// isAway tells whether an error is that the store does not answer, rather than that the
+// caller does not wait for it any more.
+func isAway(ctx context.Context, err error) bool {
+	return common.CodeOf(err) == common.CodeUnavailable && ctx.Err() == nil
 }
 
 // mergeRuns puts both together: an id that is in both is shown as stored, since what

@@ -130,10 +130,11 @@ func TestEveryRunIsListedOnce(t *testing.T) {
 		var listed []common.Run
 		for {
 			h.between()
-			page, err := view.Runs(t.Context(), q)
-			if err != nil {
-				t.Fatal(err)
+			found, err := view.Runs(t.Context(), q)
+			if err != nil || found.Partial {
+				t.Fatalf("partial %v, %v", found.Partial, err)
 			}
+			page := found.Runs
 			if len(page) > q.Limit {
 				t.Fatalf("%d runs on a page of %d", len(page), q.Limit)
 			}
@@ -191,9 +192,9 @@ func TestStoredWinsOverLive(t *testing.T) {
 	run := common.Run{ID: "r", PlannedAt: time.Unix(5, 0)}
 	h := &history{runs: []common.Run{run}, at: []int{inRecord}}
 	h.between = func() { h.at[0] = inStore }
-	runs, err := NewView(h, nil, h).Runs(t.Context(), Query{})
-	if err != nil || len(runs) != 1 || runs[0].Status != common.StatusSucceeded {
-		t.Fatalf("listed %+v, %v", runs, err)
+	page, err := NewView(h, nil, h).Runs(t.Context(), Query{})
+	if err != nil || len(page.Runs) != 1 || page.Runs[0].Status != common.StatusSucceeded {
+		t.Fatalf("listed %+v, %v", page, err)
 	}
 }
 
@@ -226,6 +227,36 @@ type brokenStore struct {
 func (b brokenStore) Runs(context.Context, Query) ([]common.Run, error) { return nil, b.err }
 func (b brokenStore) Run(context.Context, string) (common.Run, error)   { return common.Run{}, b.err }
 
+// While the store is away, what is live is listed, and the page says that it is not all.
+func TestListsWhileTheStoreIsAway(t *testing.T) {
+	away := common.Errorf(common.CodeUnavailable, "the store does not answer")
+	now := dawn.Add(time.Hour)
+	running, ended := attempt("u.1", dawn.Add(time.Minute), 1, common.StatusRunning), attempt("u.2", dawn.Add(2*time.Minute), 1, common.StatusFailed)
+	w := &shelf{live: []common.Run{running, ended}, due: []common.Fire{planFire("u.3", dawn.Add(3*time.Minute), common.StatusWaiting)},
+		planned: []common.Fire{planFire("u.4", now.Add(time.Minute), common.StatusPlanned)}}
+	view := NewView(w, w, brokenStore{&history{between: func() {}}, away})
+	page, err := view.Runs(t.Context(), Query{Limit: 10})
+	if err != nil || !page.Partial || len(page.Runs) != 2 || page.Runs[0].ID != ended.ID || page.Runs[1].ID != running.ID {
+		t.Errorf("runs: %+v, %v", page, err)
+	}
+	// The ledger pages as ever: what is known is listed once, to its end.
+	q := FireQuery{Now: now, To: now.Add(time.Hour), Limit: 3}
+	fires, err := view.Fires(t.Context(), q)
+	if err != nil || !fires.Partial || len(fires.Fires) != 3 || fires.Fires[0].ID != "u.4" || fires.Fires[2].ID != "u.2" || fires.Next == nil {
+		t.Fatalf("fires: %+v, %v", fires, err)
+	}
+	q.Before, q.Settled = &fires.Next.Position, fires.Next.Settled
+	if fires, err = view.Fires(t.Context(), q); err != nil || !fires.Partial || len(fires.Fires) != 1 || fires.Fires[0].ID != "u.1" || fires.Next != nil {
+		t.Errorf("the rest: %+v, %v", fires, err)
+	}
+	// A caller who has gone is not told half of it.
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := view.Runs(gone, Query{}); !errors.Is(err, away) {
+		t.Errorf("after its end: %v", err)
+	}
+}
+
 // A late end that the store does not have yet is shown, and only beside a run that was lost.
 func TestLateEndOnItsWay(t *testing.T) {
 	lost, ended := common.Run{ID: "u.1.1", Status: common.StatusLost}, common.Run{ID: "u.2.1", Status: common.StatusSucceeded}
@@ -235,11 +266,11 @@ func TestLateEndOnItsWay(t *testing.T) {
 		"live":   NewView(&shelf{live: []common.Run{lost, ended, stored}, late: []common.LateEnd{late(lost), late(ended), late(stored)}}, nil, &shelf{}),
 		"stored": NewView(&shelf{late: []common.LateEnd{late(ended), late(stored), late(lost)}}, nil, &shelf{stored: []common.Run{lost, ended, stored}}),
 	} {
-		runs, err := view.Runs(t.Context(), Query{})
-		if err != nil || len(runs) != 3 {
-			t.Fatalf("%s: %v, %+v", name, err, runs)
+		page, err := view.Runs(t.Context(), Query{})
+		if err != nil || len(page.Runs) != 3 {
+			t.Fatalf("%s: %v, %+v", name, err, page)
 		}
-		for _, r := range runs {
+		for _, r := range page.Runs {
 			one, err := view.Run(t.Context(), r.ID)
 			if err != nil || !reflect.DeepEqual(one, r) {
 				t.Errorf("%s: %v, one is %+v, listed is %+v", name, err, one, r)

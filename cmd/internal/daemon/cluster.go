@@ -16,10 +16,11 @@ import (
 
 // cluster is who is alive, and what time it is there, as a worker sees it.
 type cluster struct {
-	members  *registry.Members
-	guard    *registry.Guard
-	stopping func() bool
-	clocked  func(skew time.Duration, disagree bool) // hears the verdict on our clock
+	members    *registry.Members
+	guard      *registry.Guard
+	conditions *conditions // of this worker
+	stopping   func() bool
+	clocked    func(skew time.Duration, disagree bool) // hears the verdict on our clock
 
 	mu      sync.Mutex
 	verdict clockguard.Verdict
@@ -46,10 +47,7 @@ func (c *cluster) Trouble() string {
 	if c.stopping() {
 		return "it is stopping"
 	}
-	if v := c.clock(); v.Stop {
-		return v.Reason
-	}
-	return ""
+	return c.conditions.trouble()
 }
 
 // clock is the verdict on our clock.
@@ -66,7 +64,6 @@ func (c *cluster) clock() clockguard.Verdict {
 // follow tells rouse when others may run what they might not before, or the other way
 // round, and gone when somebody went; it watches over the clocks.
 func (c *cluster) follow(ctx context.Context, log *slog.Logger, rouse func(), gone ...chan struct{}) {
-	watch := clockWatch{log: log}
 	look := time.NewTicker(time.Second)
 	defer look.Stop()
 	earlier, before := c.members.Snapshot(), ""
@@ -88,7 +85,6 @@ func (c *cluster) follow(ctx context.Context, log *slog.Logger, rouse func(), go
 			rouse()
 		}
 		verdict := c.clock()
-		watch.see(verdict)
 		c.clocked(verdict.Skew, verdict.Disagree)
 		select {
 		case <-ctx.Done():
@@ -104,25 +100,16 @@ func abilities(members []common.Member, trouble string) string {
 	var text strings.Builder
 	text.WriteString(trouble)
 	for _, c := range placement.Candidates(members) {
-		fmt.Fprintf(&text, "\n%s %v %d %d %t %s", c.ID, c.Labels, c.Slots, c.Weight, c.Draining, c.Trouble)
+		fmt.Fprintf(&text, "\n%s %v %d %d %t %s %v", c.ID, c.Labels, c.Slots, c.Weight, c.Draining, c.Trouble, c.Features)
 	}
 	return text.String()
 }
 
-// clockWatch says when clocks begin and cease to be of one mind.
-type clockWatch struct {
-	log  *slog.Logger
-	last clockguard.Verdict
-}
-
-func (w *clockWatch) see(v clockguard.Verdict) {
-	switch {
-	case v.Stop && !w.last.Stop:
-		w.log.Error("clock_off", "skew", v.Skew, "reason", v.Reason)
-	case v.Disagree && !w.last.Disagree:
-		w.log.Warn("clocks_disagree", "skew", v.Skew, "reason", v.Reason)
-	case (w.last.Stop || w.last.Disagree) && !v.Stop && !v.Disagree:
-		w.log.Info("clocks_agree", "skew", v.Skew)
+// clockConditions tells what a verdict means.
+func clockConditions(v clockguard.Verdict) []common.Condition {
+	if !v.Stop && !v.Disagree {
+		return nil
 	}
-	w.last = v
+	return []common.Condition{{Code: common.ConditionClockOff, Text: v.Reason, StopsClaims: v.Stop,
+		Data: common.Words{"skew": v.Skew.Round(time.Millisecond).String()}}}
 }

@@ -3,14 +3,13 @@ package daemon
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
 	"os"
 	"strings"
 	"time"
-
-	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"carillon/internal/common"
 	"carillon/internal/httpapi"
@@ -22,51 +21,54 @@ type Pinger interface {
 	Ping(ctx context.Context) error
 }
 
-// health looks at what a daemon depends on.
-type health struct {
-	etcd  *clientv3.Client
-	store Pinger
-	fresh *freshness
+// checkOf is what was looked at, and how it was found.
+func checkOf(name string, needed bool, err error) httpapi.Check {
+	c := httpapi.Check{Name: name, OK: err == nil, Needed: needed}
+	if err != nil {
+		c.Message = common.Excerpt(err.Error())
+	}
+	return c
 }
 
-// Ready looks at each thing for at most two seconds.
-func (h health) Ready(ctx context.Context) []httpapi.Check {
-	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
-	defer cancel()
-	check := func(name string, err error) httpapi.Check {
-		c := httpapi.Check{Name: name, OK: err == nil}
-		if err != nil {
-			c.Message = common.Excerpt(err.Error())
+// fault is what is wrong with a watch.
+func (f *freshness) fault() error {
+	switch lag := f.lag(); {
+	case f.at.Load() == 0:
+		return errors.New("the jobs were not read yet")
+	case lag > stale:
+		return fmt.Errorf("nothing was heard for %v", lag.Round(time.Second))
+	}
+	return nil
+}
+
+// ready tells whether the worker can do its work: it claims, and knows of the jobs. What
+// else is not as it should be keeps it from nothing.
+func (w *Worker) ready() httpapi.Readiness {
+	var trouble error
+	if t := w.cluster.Trouble(); t != "" {
+		trouble = errors.New(t)
+	}
+	lasting := w.conditions.now()
+	var away error
+	for _, c := range lasting {
+		if c.Code == common.ConditionEtcdAway {
+			away = errors.New(c.Text)
 		}
-		return c
 	}
-	_, err := h.etcd.Get(ctx, common.JobsPrefix, clientv3.WithPrefix(), clientv3.WithCountOnly())
-	checks := []httpapi.Check{check("etcd", err), check("log_store", h.store.Ping(ctx))}
-	if lag := h.fresh.lag(); lag > stale {
-		err = fmt.Errorf("nothing was heard for %v", lag.Round(time.Second))
-	} else {
-		err = nil
-	}
-	return append(checks, check("watch", err))
+	return httpapi.ReadinessOf([]httpapi.Check{checkOf("etcd", true, away), checkOf("claims", true, trouble), checkOf("watch", true, w.fresh.fault())}, lasting)
 }
 
 // LocalServer serves a worker's /metrics, /healthz and /readyz on loopback or a
 // unix socket. Nothing there changes anything.
-func (w *Worker) LocalServer(address string, store Pinger, metrics http.Handler) lifecycle.Part {
-	h := health{etcd: w.cfg.Etcd, store: store, fresh: &w.fresh}
+func (w *Worker) LocalServer(address string, _ Pinger, metrics http.Handler) lifecycle.Part {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", metrics)
 	mux.HandleFunc("GET /healthz", func(rw http.ResponseWriter, _ *http.Request) { fmt.Fprintln(rw, "ok") })
-	mux.HandleFunc("GET /readyz", func(rw http.ResponseWriter, r *http.Request) {
-		checks := h.Ready(r.Context())
+	mux.HandleFunc("GET /readyz", func(rw http.ResponseWriter, _ *http.Request) {
+		ready := w.ready()
 		rw.Header().Set("Content-Type", "application/json")
-		for _, c := range checks {
-			if !c.OK {
-				rw.WriteHeader(http.StatusServiceUnavailable)
-				break
-			}
-		}
-		_ = json.NewEncoder(rw).Encode(map[string]any{"checks": checks}) // the client may have gone
+		rw.WriteHeader(ready.HTTPStatus())
+		_ = json.NewEncoder(rw).Encode(ready) // the client may have gone
 	})
 	return serverPart("local", func() (net.Listener, error) { return listenLocal(address) }, httpapi.Server(mux))
 }

@@ -61,6 +61,7 @@ type Master struct {
 	members  *registry.Members
 	catalog  *jobmgr.Catalog
 	changes  *runlog.Sink
+	state    state
 	server   *http.Server
 	fresh    freshness
 	address  atomic.Value // net.Addr
@@ -81,13 +82,17 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 	interner := schedule.NewInterner()
 	m.catalog = jobmgr.NewCatalog(watcher, interner)
 	m.changes = runlog.NewSink(runlog.SinkConfig{}, jobmgr.NewChanges(cfg.Etcd), cfg.Store, cfg.Log, delivery{cfg.Metrics})
+	guard := registry.NewGuard(m.members, presence.ID, WallClock, nil)
+	look := &lookout{etcd: cfg.Etcd, store: cfg.Store, fresh: &m.fresh, catalog: m.catalog, members: m.members, guard: guard}
+	m.state = state{lookout: look, etcd: cfg.Etcd, catalog: m.catalog, members: m.members,
+		own: newConditions(presence.Host, cfg.Log, cfg.Metrics.Condition, look.Conditions)}
 	staff := workers{settings: registry.NewSettings(cfg.Etcd, WallClock, m.changes.Outcomes), members: m.members}
 	store := jobmgr.NewStore(jobmgr.Config{Client: cfg.Etcd, Interner: interner, Timezone: cfg.Timezone, Now: WallClock,
-		Clock:   registry.NewGuard(m.members, presence.ID, WallClock, nil).Now,
+		Clock:   guard.Now,
 		Catalog: m.catalog, Changed: m.changes.Outcomes, Unplaced: staff.unplaced})
 	handler, err := httpapi.New(httpapi.Config{
-		Jobs: store, Runs: runlog.NewView(store, store, cfg.Store), Workers: staff, Auth: cfg.Auth,
-		Health: health{etcd: cfg.Etcd, store: cfg.Store, fresh: &m.fresh}, Metrics: cfg.Exposed, Schedules: interner, Console: cfg.Console,
+		Jobs: store, Runs: runlog.NewView(store, store, present{cfg.Store, look.StoreAway}), Workers: staff, Auth: cfg.Auth,
+		Health: m.state, Stats: m.state, Metrics: cfg.Exposed, Schedules: interner, Console: cfg.Console,
 		Version: cfg.Version, Timezone: cfg.Timezone, Secure: cfg.HTTP.Secure(), Logger: cfg.Log, Now: WallClock,
 		Answered: cfg.Metrics.Request,
 	})
@@ -107,6 +112,8 @@ func (m *Master) Parts() []lifecycle.Part {
 		{Name: "catalog", Serve: ignoreEnd(m.catalog.Run)},
 		{Name: "changes", Serve: func(ctx context.Context) error { return m.changes.Run(ctx, sinkDrain) }, StopTimeout: sinkDrain + time.Second},
 		{Name: "catalog gauges", Serve: func(ctx context.Context) error { m.fresh.report(ctx, m.gauges); return nil }},
+		{Name: "lookout", Serve: m.state.Run},
+		{Name: "conditions", Serve: m.state.own.watch},
 		serverPart("api", m.listen, m.server),
 	}
 }

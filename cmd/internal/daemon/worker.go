@@ -59,6 +59,7 @@ type Worker struct {
 	executor   *executor.Executor
 	members    *registry.Members
 	cluster    *cluster
+	conditions *conditions
 	loop       *scheduler.Loop
 	dispatcher *dispatch.Dispatcher
 	recovery   *dispatch.Recovery
@@ -209,7 +210,7 @@ func (w *Worker) registration() common.Registration {
 	running, used := w.dispatcher.Running()
 	return common.Registration{Life: w.cfg.Home.Life, Host: host, Version: w.cfg.Version, PID: os.Getpid(), Labels: w.cfg.Labels,
 		Slots: w.cfg.Slots, Running: running, Used: used, StartedAt: w.started, Clock: WallClock().UTC(), Draining: w.draining.Load(),
-		Trouble: w.cluster.Trouble(), Skew: w.cluster.clock().Skew}
+		Trouble: w.cluster.Trouble(), Conditions: w.conditions.now(), Skew: w.cluster.clock().Skew}
 }
 
 // slots are the worker's own, or those that an operator gave it.

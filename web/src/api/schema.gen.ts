@@ -296,6 +296,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/stats/overview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The cluster in a few numbers, and what is not as it should be */
+        get: operations["get-overview"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/workers": {
         parameters: {
             query?: never;
@@ -463,7 +480,31 @@ export interface components {
              * @example etcd
              */
             name: string;
+            /** @description Without it the process cannot do its work. */
+            needed: boolean;
             ok: boolean;
+        };
+        Condition: {
+            /**
+             * @description What it is, for programs and for translation.
+             * @example log_store_away
+             */
+            code: string;
+            /** @description What the translation needs. */
+            data?: {
+                [key: string]: string;
+            };
+            /**
+             * Format: date-time
+             * @description When it began.
+             */
+            since: string;
+            /** @description The worker takes no new runs for as long as it lasts. */
+            stopsClaims?: boolean;
+            /** @description The same in English. */
+            text: string;
+            /** @description The worker or master that tells of it, by its name. */
+            who?: string;
         };
         DST: {
             /**
@@ -684,6 +725,20 @@ export interface components {
              */
             to: string;
         };
+        HistoryPageFire: {
+            items: components["schemas"]["Fire"][];
+            /** @description Where the next page begins; absent on the last one. */
+            nextCursor?: string;
+            /** @description The log store is away: only what waits, runs, or has just ended is listed. */
+            partial?: boolean;
+        };
+        HistoryPageRun: {
+            items: components["schemas"]["Run"][];
+            /** @description Where the next page begins; absent on the last one. */
+            nextCursor?: string;
+            /** @description The log store is away: only what waits, runs, or has just ended is listed. */
+            partial?: boolean;
+        };
         Job: {
             /** @description A program and its arguments, run without a shell. */
             args?: string[];
@@ -810,6 +865,17 @@ export interface components {
             user?: string;
             /** @description Absolute path of the folder to run in. */
             workDir?: string;
+        };
+        JobCounts: {
+            /** Format: int64 */
+            paused: number;
+            /** Format: int64 */
+            total: number;
+            /**
+             * Format: int64
+             * @description Definitions in etcd that cannot be read, and have no plan.
+             */
+            unreadable: number;
         };
         JobInput: {
             /** @description A program and its arguments, run without a shell. */
@@ -1024,18 +1090,29 @@ export interface components {
              */
             max?: string;
         };
-        PageFire: {
-            items: components["schemas"]["Fire"][];
-            /** @description Where the next page begins; absent on the last one. */
-            nextCursor?: string;
+        Overview: {
+            /** @description What is not as it should be, with this master, the cluster, or a worker. Empty when all is well. */
+            degraded: components["schemas"]["Condition"][];
+            jobs: components["schemas"]["JobCounts"];
+            /**
+             * @description Away: lists show only what waits, runs, or has just ended; nothing is lost.
+             * @enum {string}
+             */
+            logStore: "ok" | "away";
+            /**
+             * Format: int64
+             * @description Runs that are not resolved; absent while etcd does not answer.
+             */
+            running?: number;
+            /**
+             * Format: int64
+             * @description Runs that were asked for, or are to be tried again, and wait; likewise.
+             */
+            waiting?: number;
+            workers: components["schemas"]["WorkerCounts"];
         };
         PageJob: {
             items: components["schemas"]["Job"][];
-            /** @description Where the next page begins; absent on the last one. */
-            nextCursor?: string;
-        };
-        PageRun: {
-            items: components["schemas"]["Run"][];
             /** @description Where the next page begins; absent on the last one. */
             nextCursor?: string;
         };
@@ -1145,8 +1222,13 @@ export interface components {
         Readiness: {
             /** @description What was looked at; only for those who are logged in. */
             checks?: components["schemas"]["Check"][];
-            /** @enum {string} */
-            status: "ok" | "unavailable";
+            /** @description What is not as it should be; likewise. */
+            conditions?: components["schemas"]["Condition"][];
+            /**
+             * @description Degraded: it does its work, and something is not as it should be.
+             * @enum {string}
+             */
+            status: "ok" | "degraded" | "unavailable";
         };
         Reason: {
             /** @description What it is, for programs and for translation. */
@@ -1276,6 +1358,8 @@ export interface components {
              * @description Its wall clock when it last wrote.
              */
             clock: string;
+            /** @description What is not as it should be there. */
+            conditions?: components["schemas"]["Condition"][];
             /** @description It takes no new runs: it is about to stop, or an operator wants it so. */
             draining?: boolean;
             host: string;
@@ -1319,6 +1403,30 @@ export interface components {
              * @description Its share under the strategy weight.
              */
             weight: number;
+        };
+        WorkerCounts: {
+            /** Format: int64 */
+            alive: number;
+            /**
+             * Format: int64
+             * @description They take no new runs: they are about to stop, or an operator wants it so.
+             */
+            draining: number;
+            /**
+             * Format: int64
+             * @description Of all that are alive.
+             */
+            slots: number;
+            /**
+             * Format: int64
+             * @description They take no new runs because something is not as it should be there.
+             */
+            troubled: number;
+            /**
+             * Format: int64
+             * @description How many of the slots are taken.
+             */
+            used: number;
         };
         WorkerPatch: {
             /** @description What jobs select it by, at most 32; null for its own. */
@@ -1484,7 +1592,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["PageFire"];
+                    "application/json": components["schemas"]["HistoryPageFire"];
                 };
             };
             /** @description The request was refused, or failed. */
@@ -1755,7 +1863,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["PageFire"];
+                    "application/json": components["schemas"]["HistoryPageFire"];
                 };
             };
             /** @description The request was refused, or failed. */
@@ -1953,7 +2061,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["PageRun"];
+                    "application/json": components["schemas"]["HistoryPageRun"];
                 };
             };
             /** @description The request was refused, or failed. */
@@ -2132,6 +2240,35 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Preview"];
+                };
+            };
+            /** @description The request was refused, or failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "get-overview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Overview"];
                 };
             };
             /** @description The request was refused, or failed. */

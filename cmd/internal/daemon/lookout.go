@@ -1,0 +1,231 @@
+package daemon
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"carillon/internal/common"
+	"carillon/internal/httpapi"
+	"carillon/internal/jobmgr"
+	"carillon/internal/registry"
+)
+
+const (
+	lookEvery = 3 * time.Second
+	lookLimit = 2 * time.Second
+	// recordsEvery is how often the records are looked through where nobody went.
+	recordsEvery = time.Minute
+	// nobodyFor is how long no worker may be alive before that is said: one that starts
+	// beside the master takes a moment.
+	nobodyFor = 10 * time.Second
+)
+
+// lookout looks every few seconds at what a master depends on, and at who is missing, so
+// that nobody who asks waits for what is away.
+type lookout struct {
+	etcd    *clientv3.Client
+	store   Pinger
+	fresh   *freshness
+	catalog *jobmgr.Catalog
+	members *registry.Members
+	guard   *registry.Guard
+
+	mu   sync.Mutex
+	seen sight // guarded by mu
+
+	// owned by Run
+	earlier *registry.Snapshot
+	looked  time.Time         // when the records were looked through
+	missing map[string]orphan // by life: owners of records who were not alive at the look before
+}
+
+// sight is what a look has shown.
+type sight struct {
+	at         time.Time // zero before the first look
+	etcd       error
+	store      error
+	full       bool
+	nobody     time.Time // since when no worker is alive, as far as known here
+	lost       []orphan
+	unreadable []string // keys of records
+}
+
+// orphan is a life that is gone, and how many records name it as the owner.
+type orphan struct {
+	common.Life
+	runs int
+}
+
+// Run looks until the context ends.
+func (l *lookout) Run(ctx context.Context) error {
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	for {
+		l.look(ctx)
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+	}
+}
+
+func (l *lookout) look(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, lookLimit)
+	defer cancel()
+	s := sight{nobody: l.sight().nobody}
+	var asked sync.WaitGroup
+	asked.Go(func() { s.store = l.store.Ping(ctx) })
+	asked.Go(func() {
+		if _, s.etcd = l.etcd.Get(ctx, common.JobsPrefix, clientv3.WithKeysOnly()); s.etcd == nil {
+			s.full = outOfSpace(ctx, l.etcd)
+		}
+	})
+	asked.Wait()
+	now := l.members.Snapshot()
+	switch alive := len(now.Members) > 0; {
+	case alive || now.Generation == 0:
+		s.nobody = time.Time{}
+	case s.nobody.IsZero():
+		s.nobody = WallClock()
+	}
+	before := l.sight()
+	s.lost, s.unreadable = before.lost, before.unreadable
+	wanted := l.earlier == nil || len(now.Gone(l.earlier)) > 0 || len(l.missing) > 0 || time.Since(l.looked) > recordsEvery
+	if wanted && s.etcd == nil && now.Generation > 0 {
+		if owners, unreadable, err := owners(ctx, l.etcd); err == nil {
+			s.lost, s.unreadable = l.absent(owners), unreadable
+			l.earlier, l.looked = now, time.Now()
+		}
+	}
+	s.at = time.Now()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.seen = s
+}
+
+// absent gives the owners who are not alive, and were not at the look before: one that
+// has just come may be known here a moment later.
+func (l *lookout) absent(owners map[string]orphan) (lost []orphan) {
+	snapshot := l.members.Snapshot()
+	missing := map[string]orphan{}
+	for life, o := range owners {
+		if m, alive := snapshot.Member(o.Worker); alive && m.Life.Life == life {
+			continue
+		}
+		missing[life] = o
+		if _, was := l.missing[life]; was {
+			lost = append(lost, o)
+		}
+	}
+	l.missing = missing
+	slices.SortFunc(lost, func(a, b orphan) int { return cmp.Compare(a.Worker+a.Life.Life, b.Worker+b.Life.Life) })
+	return lost
+}
+
+// pageOfRecords is how many records are read at a time.
+const pageOfRecords = 1000
+
+// owners reads the records: whose they are, and which cannot be read.
+func owners(ctx context.Context, client *clientv3.Client) (found map[string]orphan, unreadable []string, err error) {
+	found = map[string]orphan{}
+	from, end := common.RunsPrefix, clientv3.GetPrefixRangeEnd(common.RunsPrefix)
+	for {
+		resp, err := client.Get(ctx, from, clientv3.WithRange(end), clientv3.WithLimit(pageOfRecords), clientv3.WithSerializable())
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, kv := range resp.Kvs {
+			record, err := common.Decode[common.Record](kv.Value)
+			if err != nil || common.RecordKey(record.Job, record.Run) != string(kv.Key) {
+				unreadable = append(unreadable, string(kv.Key))
+				continue
+			}
+			o := found[record.Owner.Life]
+			found[record.Owner.Life] = orphan{Life: record.Owner, runs: o.runs + 1}
+		}
+		if !resp.More {
+			return found, unreadable, nil
+		}
+		from = string(resp.Kvs[len(resp.Kvs)-1].Key) + "\x00"
+	}
+}
+
+// outOfSpace tells whether etcd has raised its alarm NOSPACE: it takes no writes then.
+func outOfSpace(ctx context.Context, client *clientv3.Client) bool {
+	endpoints := client.Endpoints()
+	if len(endpoints) == 0 {
+		endpoints = []string{""} // in this process
+	}
+	for _, endpoint := range endpoints {
+		if status, err := client.Status(ctx, endpoint); err == nil {
+			return slices.ContainsFunc(status.Errors, func(e string) bool { return strings.Contains(e, "NOSPACE") })
+		}
+	}
+	return false
+}
+
+func (l *lookout) sight() sight {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.seen
+}
+
+// StoreAway tells whether the log store did not answer just now.
+func (l *lookout) StoreAway() bool { return l.sight().store != nil }
+
+// Ready tells what serving depends on. Without the log store edits, pauses and what runs
+// are still served.
+func (l *lookout) Ready(context.Context) []httpapi.Check {
+	s := l.sight()
+	if s.at.IsZero() {
+		return []httpapi.Check{{Name: "etcd", Needed: true, Message: "nobody has looked yet"}}
+	}
+	return []httpapi.Check{checkOf("etcd", true, s.etcd), checkOf("watch", true, l.fresh.fault()), checkOf("log_store", false, s.store)}
+}
+
+// Conditions are those that a master sees by itself.
+func (l *lookout) Conditions() []common.Condition {
+	s := l.sight()
+	if s.at.IsZero() {
+		return nil
+	}
+	var all []common.Condition
+	add := func(code, text string, data common.Words) {
+		all = append(all, common.Condition{Code: code, Text: text, Data: data})
+	}
+	if s.etcd != nil {
+		add(common.ConditionEtcdAway, "etcd does not answer", nil)
+	} else {
+		all = append(all, l.fresh.Conditions()...)
+	}
+	if s.full {
+		add(common.ConditionEtcdFull, "etcd is full: it takes no writes until there is room, and its alarm NOSPACE is taken back", nil)
+	}
+	if s.store != nil {
+		add(common.ConditionLogStoreAway, "the log store does not answer", nil)
+	}
+	all = append(all, clockConditions(l.guard.Judge())...)
+	if !s.nobody.IsZero() && WallClock().Sub(s.nobody) >= nobodyFor {
+		all = append(all, common.Condition{Code: common.ConditionNoWorkers, Text: "no worker is alive: nothing runs", From: s.nobody.UTC()})
+	}
+	for _, o := range s.lost {
+		add(common.ConditionWorkerLost, fmt.Sprintf("worker %s is gone, and %d of its runs are not resolved yet", cmp.Or(o.Name, o.Worker), o.runs),
+			common.Words{"worker": cmp.Or(o.Name, o.Worker), "runs": strconv.Itoa(o.runs)})
+	}
+	bad := slices.Concat(slices.Sorted(maps.Keys(l.catalog.Bad())), s.unreadable)
+	if len(bad) > 0 {
+		add(common.ConditionUnreadable, fmt.Sprintf("%d entries in etcd cannot be read, %s first", len(bad), common.Excerpt(bad[0])),
+			common.Words{"count": strconv.Itoa(len(bad)), "first": common.Excerpt(bad[0])})
+	}
+	return all
+}

@@ -1,0 +1,118 @@
+package daemon
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"carillon/internal/common"
+	"carillon/internal/httpapi"
+	"carillon/internal/jobmgr"
+	"carillon/internal/registry"
+	"carillon/internal/runlog"
+)
+
+// state is how the cluster is, as a master sees it. What is away takes nothing but itself
+// out of it.
+type state struct {
+	*lookout
+	own     *conditions // of this master
+	etcd    *clientv3.Client
+	catalog *jobmgr.Catalog
+	members *registry.Members
+}
+
+// Conditions are those that this master sees, and those that the workers tell of themselves.
+func (s state) Conditions() []common.Condition {
+	all := s.own.now()
+	members := s.members.Snapshot().Members
+	for i := range members {
+		for _, c := range members[i].Conditions {
+			c.Who = cmp.Or(members[i].Name, members[i].Worker)
+			same := func(o common.Condition) bool {
+				return o.Code == c.Code && o.Who == c.Who && o.Data["worker"] == c.Data["worker"]
+			}
+			if !slices.ContainsFunc(all, same) { // a worker and a master in one process see the same
+				all = append(all, c)
+			}
+		}
+	}
+	return all
+}
+
+// Overview is the cluster in a few numbers.
+func (s state) Overview(ctx context.Context) (httpapi.Overview, error) {
+	o := httpapi.Overview{LogStore: httpapi.StoreOK, Degraded: s.Conditions()}
+	if s.StoreAway() {
+		o.LogStore = httpapi.StoreAway
+	}
+	o.Jobs.Total, o.Jobs.Unreadable = s.catalog.Len()
+	o.Jobs.Paused = s.catalog.Paused(WallClock())
+	members := s.members.Snapshot().Members
+	for i := range members {
+		m := &members[i]
+		o.Workers.Alive++
+		o.Workers.Slots += m.EffectiveSlots()
+		o.Workers.Used += m.Used
+		switch {
+		case m.Draining || m.Settings.Drain:
+			o.Workers.Draining++
+		case m.Trouble != "":
+			o.Workers.Troubled++
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, lookLimit)
+	defer cancel()
+	count := func(prefix string) clientv3.Op {
+		return clientv3.OpGet(prefix, clientv3.WithPrefix(), clientv3.WithCountOnly())
+	}
+	resp, err := s.etcd.Txn(ctx).Then(count(common.RunsPrefix), count(common.TriggersPrefix)).Commit()
+	if err == nil {
+		o.Running = new(resp.Responses[0].GetResponseRange().Count)
+		o.Waiting = new(resp.Responses[1].GetResponseRange().Count)
+	}
+	return o, nil
+}
+
+// present is the log store for who would rather hear at once that it is away than wait.
+type present struct {
+	runlog.Reader
+	away func() bool
+}
+
+func (p present) gone() error {
+	if !p.away() {
+		return nil
+	}
+	return &common.Error{Code: common.CodeUnavailable, Message: "the log store does not answer", Hint: "it is tried again every few seconds"}
+}
+
+func (p present) Run(ctx context.Context, id string) (common.Run, error) {
+	if err := p.gone(); err != nil {
+		return common.Run{}, err
+	}
+	return p.Reader.Run(ctx, id)
+}
+
+func (p present) Runs(ctx context.Context, q runlog.Query) ([]common.Run, error) {
+	if err := p.gone(); err != nil {
+		return nil, err
+	}
+	return p.Reader.Runs(ctx, q)
+}
+
+func (p present) Output(ctx context.Context, run string, offset int64, limit int) ([]common.Chunk, error) {
+	if err := p.gone(); err != nil {
+		return nil, err
+	}
+	return p.Reader.Output(ctx, run, offset, limit)
+}
+
+func (p present) Changes(ctx context.Context, q runlog.ChangeQuery) ([]common.Change, error) {
+	if err := p.gone(); err != nil {
+		return nil, err
+	}
+	return p.Reader.Changes(ctx, q)
+}

@@ -1,0 +1,89 @@
+package httpapi
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"carillon/internal/common"
+)
+
+var midnight = time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
+
+func TestOverview(t *testing.T) {
+	h := newHarness(t)
+	var o struct {
+		Running  *int64
+		LogStore string
+		Degraded []map[string]any
+	}
+	read := func() string {
+		w := h.want(http.StatusOK, as("viewer", http.MethodGet, "/api/v1/stats/overview", ""))
+		o.Running, o.Degraded = nil, nil
+		decode(t, w, &o)
+		return w.Body.String()
+	}
+	if body := read(); o.Running == nil || *o.Running != 3 || o.LogStore != "ok" || o.Degraded == nil || len(o.Degraded) != 0 {
+		t.Errorf("all is well: %s", body)
+	}
+	h.unready, h.storeOff = true, true
+	h.lasting = []common.Condition{{Code: common.ConditionLogStoreAway, Who: "north", Text: "it does not answer", From: midnight, Data: common.Words{"a": "b"}}}
+	if body := read(); o.Running != nil || o.LogStore != "away" || len(o.Degraded) != 1 || o.Degraded[0]["code"] != "log_store_away" ||
+		o.Degraded[0]["since"] != "2026-11-01T00:00:00Z" || o.Degraded[0]["who"] != "north" {
+		t.Errorf("stores away: %s", body)
+	}
+}
+
+// What the master cannot do without takes it out of service; the log store does not.
+func TestReadiness(t *testing.T) {
+	for _, c := range []struct {
+		name            string
+		unready, off    bool
+		lasting         []common.Condition
+		status          int
+		word            string
+		checks, degrade bool // shown to those who are logged in
+	}{
+		{name: "well", status: http.StatusOK, word: "ok", checks: true},
+		{name: "store away", off: true, status: http.StatusOK, word: "degraded", checks: true},
+		{name: "a worker in trouble", lasting: []common.Condition{{Code: common.ConditionDiskFull, Text: "full", From: midnight}}, status: http.StatusOK, word: "degraded", checks: true, degrade: true},
+		{name: "etcd away", unready: true, off: true, status: http.StatusServiceUnavailable, word: "unavailable", checks: true},
+	} {
+		h := newHarness(t)
+		h.unready, h.storeOff, h.lasting = c.unready, c.off, c.lasting
+		if w := h.want(c.status, as("", http.MethodGet, "/readyz", "")); w.Body.String() != `{"status":"`+c.word+`"}`+"\n" {
+			t.Errorf("%s: a stranger is told %s", c.name, w.Body)
+		}
+		body := h.want(c.status, as("viewer", http.MethodGet, "/readyz", "")).Body.String()
+		if strings.Contains(body, `"checks"`) != c.checks || strings.Contains(body, "disk_full") != c.degrade {
+			t.Errorf("%s: %s", c.name, body)
+		}
+	}
+}
+
+func TestPartialLists(t *testing.T) {
+	h := newHarness(t)
+	h.runs = []common.Run{{ID: "u.f.1", Fire: "u.f", Job: "a", JobUID: "u", Attempt: 1, PlannedAt: midnight, Cause: common.CauseCron, Status: common.StatusRunning}}
+	for _, off := range []bool{false, true} {
+		h.storeOff = off
+		for _, path := range []string{"/api/v1/runs", "/api/v1/fires", "/api/v1/jobs/gone/fires?limit=5"} {
+			if strings.Contains(path, "gone") && !off {
+				continue // without history nobody can tell that the job never was
+			}
+			if body := h.want(http.StatusOK, as("viewer", http.MethodGet, path, "")).Body.String(); strings.Contains(body, `"partial":true`) != off {
+				t.Errorf("%s, store away %v: %s", path, off, body)
+			}
+		}
+	}
+}
+
+func TestWorkerConditions(t *testing.T) {
+	h := newHarness(t)
+	h.workers = []common.Member{{Registration: common.Registration{Life: common.Life{Worker: "w1", Name: "north"}, Lease: 1, Trouble: "the disk is full",
+		Conditions: []common.Condition{{Code: common.ConditionDiskFull, Text: "the disk is full", From: midnight, StopsClaims: true}}}}}
+	body := h.want(http.StatusOK, as("viewer", http.MethodGet, "/api/v1/workers/north", "")).Body.String()
+	if !strings.Contains(body, `"conditions":[{"code":"disk_full","text":"the disk is full","since":"2026-11-01T00:00:00Z","stopsClaims":true}]`) {
+		t.Error(body)
+	}
+}
