@@ -12,6 +12,7 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"carillon/internal/bootclock"
 	"carillon/internal/common"
 	"carillon/internal/joblock"
 )
@@ -90,7 +91,7 @@ type runner struct {
 func newRunners(ctx context.Context, client *clientv3.Client, n int) (runners []*runner, end func(), err error) {
 	life := common.Life{Worker: common.NewID(), Name: "bench", Life: common.NewID()}
 	ignore := func(error) {}
-	session := joblock.NewSession(client, joblock.DefaultTTL, slog.New(slog.DiscardHandler), func() {})
+	session := joblock.NewSession(client, joblock.DefaultTTL, bootclock.Now, slog.New(slog.DiscardHandler), func() {})
 	sessionCtx, cancel := context.WithCancel(ctx)
 	var group sync.WaitGroup
 	group.Go(func() { _ = session.Run(sessionCtx) }) // it ends with its context only

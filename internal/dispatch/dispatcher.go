@@ -47,19 +47,25 @@ type Dispatcher struct {
 	outcomes *inbox[common.Outcome]
 	runs     *runs
 	ending   *ending
+	hurry    chan struct{} // closed when a drain is to wait no longer
+	hurried  sync.Once
 }
 
 // New makes a dispatcher.
 func New(cfg Config) *Dispatcher {
 	return &Dispatcher{cfg: cfg, turns: newTurns(cfg.Life, cfg.Cluster), looks: newInbox[item](), pending: newPending(),
-		outcomes: newInbox[common.Outcome](), runs: newRuns(), ending: newEnding()}
+		outcomes: newInbox[common.Outcome](), runs: newRuns(), ending: newEnding(), hurry: make(chan struct{})}
 }
+
+// Hurry has a drain end now the runs that it waits for.
+func (d *Dispatcher) Hurry() { d.hurried.Do(func() { close(d.hurry) }) }
 
 // Running is how many runs go on here, and how many slots they take.
 func (d *Dispatcher) Running() (runs, slots int) { return d.runs.load() }
 
 // Run works until the context ends; then it claims nothing more, waits for the
-// runs, ends those that outlast the drain, and returns when all are finished.
+// runs, ends those that outlast the drain, or the patience of who asks to hurry, and returns
+// when all are finished.
 func (d *Dispatcher) Run(ctx context.Context) error {
 	// The runs and their finishes outlive the context by the drain and the stop.
 	life, cancel := context.WithCancel(context.WithoutCancel(ctx))
@@ -76,15 +82,15 @@ func (d *Dispatcher) Run(ctx context.Context) error {
 
 	<-ctx.Done()
 	claiming.Wait()
-	if !d.runs.wait(d.cfg.Drain) {
+	if !d.runs.wait(d.cfg.Drain, d.hurry) {
 		running, _ := d.runs.load()
 		d.cfg.Log.Warn("drain_deadline_reached", "running", running)
 		d.runs.endAll(d.cfg.Causes.Stopping)
 	}
-	clean := d.runs.wait(d.cfg.Stop * 3 / 4)
+	clean := d.runs.wait(d.cfg.Stop*3/4, nil)
 	if !clean { // a grace may be longer than a stop may take
 		d.runs.killAll()
-		clean = d.runs.wait(d.cfg.Stop / 4)
+		clean = d.runs.wait(d.cfg.Stop/4, nil)
 	}
 	d.outcomes.close()
 	last := time.AfterFunc(d.cfg.Stop, cancel) // etcd may be away for longer than we may wait

@@ -35,6 +35,9 @@ func (f *Feed) Jobs(whole bool, jobs []common.JobState, gone, bad []string) sche
 			news.Gone = append(news.Gone, jobs[i].Name)
 			continue
 		}
+		if lacking := common.Lacking(jobs[i].MustHave(), common.Features[:]); len(lacking) > 0 {
+			f.log.Warn("job_of_newer_version", "job", jobs[i].Name, "needs", lacking) // placement leaves it to others
+		}
 		news.Put = append(news.Put, scheduler.Job{Name: jobs[i].Name, UID: jobs[i].UID, Group: jobs[i].Group, Version: jobs[i].Version,
 			Cursor: jobs[i].Cursor, Schedule: timetable, Terms: f.share(jobs[i].Terms())})
 	}

@@ -33,3 +33,29 @@ func TestFeed(t *testing.T) {
 		t.Fatal("equal timetables are not shared, or there is one too many")
 	}
 }
+
+// A value that is not known here does not fall back to the default: the job needs what
+// nobody has, and the others are planned all the same.
+func TestFeedOfNewerValues(t *testing.T) {
+	feed := NewFeed(schedule.NewInterner(), slog.New(slog.DiscardHandler))
+	state := func(name string, change func(*common.StoredJob)) common.JobState {
+		s := common.StoredJob{UID: "uid-" + name, Job: common.Job{Name: name, CronExpr: "* * * * *", Timezone: "UTC"}}
+		change(&s)
+		return common.JobState{Version: 5, StoredJob: s}
+	}
+	news := feed.Jobs(true, []common.JobState{
+		state("plain", func(*common.StoredJob) {}),
+		state("overlap", func(s *common.StoredJob) { s.Overlap = "merge" }),
+		state("noted", func(s *common.StoredJob) { s.Overlap, s.Needs = "merge", []string{"merge"} }),
+		state("detach", func(s *common.StoredJob) { s.OnLost = common.LostDetach }),
+		state("dst", func(s *common.StoredJob) { s.DST = &common.DST{Gap: "both"} }), // it has no timetable that could be planned
+		state("last", func(*common.StoredJob) {}),
+	}, nil, nil)
+	var got []string
+	for _, j := range news.Put {
+		got = append(got, j.Name+" "+j.Terms.Needs)
+	}
+	if !slices.Equal(got, []string{"plain ", "overlap overlap=merge", "noted merge", "detach detach", "last "}) || !slices.Equal(news.Gone, []string{"dst"}) {
+		t.Fatalf("put %q, gone %q", got, news.Gone)
+	}
+}

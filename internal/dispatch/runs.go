@@ -139,8 +139,8 @@ func (r *runs) previous(uid string) common.Status {
 	return r.last[uid]
 }
 
-// wait tells whether all runs ended within a time.
-func (r *runs) wait(limit time.Duration) bool {
+// wait tells whether all runs ended within a time, and before somebody hurries.
+func (r *runs) wait(limit time.Duration, hurry <-chan struct{}) bool {
 	r.mu.Lock()
 	empty := r.empty
 	r.mu.Unlock()
@@ -150,8 +150,9 @@ func (r *runs) wait(limit time.Duration) bool {
 	case <-empty:
 		return true
 	case <-timer.C:
-		return false
+	case <-hurry:
 	}
+	return false
 }
 
 func (r *runs) endAll(cause error) {

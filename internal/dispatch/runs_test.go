@@ -172,6 +172,12 @@ func TestStop(t *testing.T) {
 			r.hand(r.fire("a"))
 			r.stop()
 		}, drain, []string{"a killed 42 stopping"}},
+		{"somebody hurries", func(r *rig) {
+			r.hand(r.fire("a"))
+			r.stop()
+			time.AfterFunc(7*time.Second, r.d.Hurry)
+			time.AfterFunc(8*time.Second, r.d.Hurry)
+		}, 7 * time.Second, []string{"a killed 42 stopping"}},
 		{"the run does not heed its end", func(r *rig) {
 			r.runner.deaf = true
 			r.hand(r.fire("a"))

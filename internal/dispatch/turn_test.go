@@ -282,6 +282,8 @@ func TestFiresThatNobodyMayClaimAreGivenUp(t *testing.T) {
 		{name: "too large", terms: func(t *common.Terms) { t.Slots = 1000 }, code: common.ReasonNoWorker, why: placement.TooSmall},
 		{name: "drained", member: func(m *common.Member) { m.Settings.Drain = true }, code: common.ReasonNoWorker, why: placement.Draining},
 		{name: "stopping", member: func(m *common.Member) { m.Draining = true }, code: common.ReasonNoWorker, why: placement.Draining},
+		{name: "needs a feature", terms: func(t *common.Terms) { t.Needs = "detach,teleport" }, member: func(m *common.Member) { m.Features = []string{"detach"} },
+			code: common.ReasonNoWorker, why: placement.NeedsFeature},
 		{name: "weight 0", terms: func(t *common.Terms) { t.Strategy = common.StrategyWeight }, member: func(m *common.Member) { m.Settings.Weight = new(int) },
 			code: common.ReasonNoWorker, why: placement.NoWeight},
 	} {
@@ -317,6 +319,38 @@ func TestFiresThatNobodyMayClaimAreGivenUp(t *testing.T) {
 			})
 		}
 	}
+}
+
+// What a job needs decides who claims it. One that cannot do it leaves its fires to who
+// can, for as long as that one is alive, however late they are.
+func TestNewerDefinitions(t *testing.T) {
+	needs := func(t *common.Terms) { t.Needs = "detach,teleport" }
+	newer := func(m *common.Member) { m.Features = []string{"teleport", "detach"} }
+	bubble(t, nil, func(r *rig) {
+		r.cluster.alive(member("w"), member("newer", newer), member("other"))
+		f := r.fire(r.settledJob(0), needs)
+		if s := r.drive(f, 4*time.Second); s.RetryAt.IsZero() || len(r.claimer.claims()) != 0 {
+			r.Fatalf("an older worker: %+v, claims %+v", s, r.claimer.claims())
+		}
+		time.Sleep(2 * common.DefaultStartDeadline)
+		r.hand(f)
+		if n := len(r.claimer.claims()); n != 0 {
+			r.Fatalf("%d claims by an older worker, of a fire that a newer one has left", n)
+		}
+		r.cluster.alive(member("w"), member("other"))
+		if s := r.drive(f, time.Minute); s.RetryAt.IsZero() && r.claimer.claims()[0].Gap.Reason.Data[placement.NeedsFeature] != "2" {
+			r.Fatalf("with nobody who can: %+v, claims %+v", s, r.claimer.claims())
+		}
+	})
+	bubble(t, nil, func(r *rig) {
+		r.cluster.alive(member("w", newer), member("older-1"), member("older-2"))
+		for _, rank := range []int{0, 1, 2} { // it is the first among those who can, whatever its rank else
+			r.hand(r.fire(r.rankedJob(rank), needs))
+			if claims := r.claimer.claims(); len(claims) != rank+1 || claims[rank].Record.Run == "" {
+				r.Fatalf("claims %+v", claims)
+			}
+		}
+	})
 }
 
 // A worker that must not claim by its own account does not, and comes after the others.

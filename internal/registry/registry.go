@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
@@ -58,21 +59,16 @@ type Keeper struct {
 	log    *slog.Logger
 	every  time.Duration
 	state  func() common.Registration // as of now; Lease is filled in
-	wake   chan struct{}
+	mu     sync.Mutex                 // held while it is written
 }
 
 // NewKeeper makes a keeper that writes what state says, at most every interval.
 func NewKeeper(client *clientv3.Client, leases Leases, log *slog.Logger, every time.Duration, state func() common.Registration) *Keeper {
-	return &Keeper{client: client, leases: leases, log: log, every: every, state: state, wake: make(chan struct{}, 1)}
+	return &Keeper{client: client, leases: leases, log: log, every: every, state: state}
 }
 
-// Refresh has the registration rewritten now: something that others go by has changed.
-func (k *Keeper) Refresh() {
-	select {
-	case k.wake <- struct{}{}:
-	default: // it is about to be
-	}
-}
+// Refresh rewrites the registration now: something that others go by has changed.
+func (k *Keeper) Refresh(ctx context.Context) error { return k.write(ctx) }
 
 // Earlier reads what is registered under an id just now.
 func Earlier(ctx context.Context, client *clientv3.Client, worker string) (reg common.Registration, found bool, err error) {
@@ -125,25 +121,20 @@ func (k *Keeper) Register(ctx context.Context, patience time.Duration) error {
 // Run rewrites the registration until the context ends. It returns ErrTwin when
 // somebody else holds the key.
 func (k *Keeper) Run(ctx context.Context) error {
-	tick := time.NewTicker(k.every)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-k.wake:
-		case <-tick.C:
-		}
+	for etcdkit.Sleep(ctx, k.every) {
 		if err := k.write(ctx); errors.Is(err, ErrTwin) {
 			return err
 		} else if err != nil && ctx.Err() == nil {
 			k.log.Warn("register_failed", "error", err)
 		}
 	}
+	return nil
 }
 
 // write puts the registration under the live lease, if the key is absent or ours.
 func (k *Keeper) write(ctx context.Context) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
 	reg := k.state()
 	return keep(ctx, k.client, k.leases, common.WorkerKey(reg.Worker),
 		func(kv *mvccpb.KeyValue) bool { return ours(kv, reg.Life.Life) },

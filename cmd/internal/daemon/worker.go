@@ -91,10 +91,12 @@ func NewWorker(cfg WorkerConfig) *Worker {
 		Finisher: joblock.NewFinisher(client, life.Worker, w.unanswered("finish")),
 		Runner:   runner{w},
 		Cluster:  w.cluster,
-		Causes: dispatch.Causes{Stopping: executor.ErrStopping,
+		Session:  w.session,
+		Locks:    joblock.NewRetaker(client, w.session, w.unanswered("retake")),
+		Causes: dispatch.Causes{Stopping: executor.ErrStopping, CutOff: executor.ErrCutOff,
 			Killed: func(k common.Kill) error { return executor.Killed{By: k.By, Note: k.Note, Code: k.Code} }},
 		Written: w.sink.Written, Unsure: w.sink.Outcomes, Life: life, TTL: w.session.TTL, Slots: w.slots, MaxBatch: joblock.MaxBatch,
-		Drain: cfg.Drain, Stop: stopWait, Now: WallClock, Log: log, Metrics: cfg.Metrics,
+		Drain: cfg.Drain, Stop: stopWait, Now: WallClock, Boot: cfg.Boot, Beat: func(time.Duration) {}, Log: log, Metrics: cfg.Metrics,
 	})
 	recoverer := joblock.NewRecoverer(client, life.Worker)
 	w.recovery = &dispatch.Recovery{Orphans: recoverer, Cluster: w.cluster, Life: life, Written: w.sink.Outcomes,
@@ -141,12 +143,27 @@ func (w *Worker) Parts() []lifecycle.Part {
 		{Name: "scheduler", Serve: w.loop.Run},
 		{Name: "cluster", Serve: w.followCluster},
 		{Name: "kills", Serve: ignoreEnd(w.followKills)},
-		{Name: "dispatcher", Serve: w.dispatcher.Run, StopTimeout: w.cfg.Drain + 2*stopWait},
+		{Name: "dispatcher", Serve: w.dispatcher.Run, StopTimeout: w.cfg.Drain + 2*stopWait, Stop: func(ctx context.Context) error {
+			context.AfterFunc(ctx, w.dispatcher.Hurry)
+			return nil
+		}},
 		{Name: "jobs", Serve: ignoreEnd(w.followJobs)},
 		{Name: "triggers", Serve: ignoreEnd(w.followTriggers)},
 		{Name: "gauges", Serve: func(ctx context.Context) error { w.fresh.report(ctx, w.cfg.Metrics.WatchLag); return nil }},
-		{Name: "drain", Stop: func(context.Context) error { w.draining.Store(true); w.keeper.Refresh(); return nil }},
+		{Name: "drain", Stop: w.drain, StopTimeout: 2 * time.Second},
 	}
+}
+
+// drain says that this worker takes nothing more. The others need not hear of it: they
+// would notice by what it does not claim.
+func (w *Worker) drain(ctx context.Context) error {
+	w.draining.Store(true)
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	if err := w.keeper.Refresh(ctx); err != nil {
+		w.cfg.Log.Warn("drain_not_announced", "error", err)
+	}
+	return nil
 }
 
 // sweep ends what an earlier life of this worker left running.
@@ -210,7 +227,7 @@ func (w *Worker) registration() common.Registration {
 	running, used := w.dispatcher.Running()
 	return common.Registration{Life: w.cfg.Home.Life, Host: host, Version: w.cfg.Version, PID: os.Getpid(), Labels: w.cfg.Labels,
 		Slots: w.cfg.Slots, Running: running, Used: used, StartedAt: w.started, Clock: WallClock().UTC(), Draining: w.draining.Load(),
-		Trouble: w.cluster.Trouble(), Conditions: w.conditions.now(), Skew: w.cluster.clock().Skew}
+		Features: common.Features[:], Trouble: w.cluster.Trouble(), Conditions: w.conditions.now(), Skew: w.cluster.clock().Skew}
 }
 
 // slots are the worker's own, or those that an operator gave it.
