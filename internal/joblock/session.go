@@ -83,7 +83,8 @@ func (s *Session) grant(ctx context.Context) (id clientv3.LeaseID, sent time.Dur
 	}
 }
 
-// keep sends keep-alives until the lease is gone (nil) or the context ends.
+// keep sends keep-alives until the lease is gone (nil) or the context ends. One that is not answered
+// leaves time for two more: they may reach another member of etcd.
 func (s *Session) keep(ctx context.Context, id clientv3.LeaseID) error {
 	wait := s.ttl / 3
 	for {
@@ -96,7 +97,7 @@ func (s *Session) keep(ctx context.Context, id clientv3.LeaseID) error {
 		if s.current() != id { // a transaction found out first
 			return nil
 		}
-		callCtx, cancel := context.WithTimeout(ctx, s.ttl/3)
+		callCtx, cancel := context.WithTimeout(ctx, s.ttl/5)
 		sent := s.boot()
 		_, err := s.client.KeepAliveOnce(callCtx, id)
 		cancel()
@@ -108,7 +109,7 @@ func (s *Session) keep(ctx context.Context, id clientv3.LeaseID) error {
 			return nil
 		default:
 			s.unanswered()
-			wait = s.ttl / 15 // the call itself took its time; try again soon
+			wait = s.ttl / 30 // the call itself took its time; try again soon
 			s.log.Warn("session_keepalive_failed", "error", err)
 		}
 	}
