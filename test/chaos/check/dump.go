@@ -24,7 +24,6 @@ type Run struct {
 	OutputTruncated bool       `json:"outputTruncated"`
 	Gap             *Gap       `json:"gap"`
 	Orphaned        *LateEnd   `json:"orphaned"`
-	Delays          *Delays    `json:"delays"`
 }
 
 // Fire is an item of GET /api/v1/fires.
@@ -58,13 +57,6 @@ type LateEnd struct {
 	Status   string `json:"status"`
 	ExitCode *int   `json:"exitCode"`
 	Signal   string `json:"signal"`
-}
-
-// Delays say where the time between plan and start went, as durations.
-type Delays struct {
-	Plan  string `json:"plan"`
-	Claim string `json:"claim"`
-	Start string `json:"start"`
 }
 
 func open(status string) bool {

@@ -75,14 +75,15 @@ type Report struct {
 	Planned    int            `json:"planned"`  // fires that had to be
 	Starts     int            `json:"starts"`   // commands
 	Lost       int            `json:"lost"`     // runs
+	Orphaned   int            `json:"orphaned"` // of these, seen to end by their worker
 	ByStatus   map[string]int `json:"byStatus"` // fires, by their last attempt; those of a gap each
 
-	Reruns   Spread `json:"reruns"`   // from the death of a worker until the next attempt of what it ran began, where it stayed away
-	Returns  Spread `json:"returns"`  // from the start of a worker until the next attempt of what its earlier life ran began
-	LateRuns int    `json:"lateRuns"` // of both, later than the rules allow: figures, since slots may have been taken
-	Lateness Spread `json:"lateness"` // from planned until started, first attempts that did not wait for another run
-	LostText Spread `json:"lostText"` // of runs that lost output: how long before the death the first missing line had been printed, at least
-	Unproven int    `json:"unproven"` // starts before the end of the one before was seen; not violations
+	Reruns   Spread   `json:"reruns"`   // from the death of a worker until the next attempt of what it ran began, where it stayed away
+	Returns  Spread   `json:"returns"`  // from the start of a worker until the next attempt of what its earlier life ran began
+	Lateness Spread   `json:"lateness"` // from planned until started, first attempts that did not wait for another run
+	Outlived Spread   `json:"outlived"` // how long commands were seen alive after their worker was killed
+	LostText Spread   `json:"lostText"` // of runs that lost output: how long before the death the first missing line had been printed, at least
+	Late     []string `json:"late"`     // which of Reruns and Returns took longer than the rules allow
 }
 
 // Count is how often a rule was broken.

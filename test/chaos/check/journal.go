@@ -1,9 +1,23 @@
 package check
 
-import "time"
+import (
+	"fmt"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
 
 // Boot is a time of the boot clock (CLOCK_BOOTTIME) in nanoseconds.
 type Boot int64
+
+// Now is the time of the boot clock.
+func Now() Boot {
+	var ts unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_BOOTTIME, &ts); err != nil {
+		panic(fmt.Sprintf("check: there is no boot clock: %v", err)) // Linux has had one since 2.6.39
+	}
+	return Boot(ts.Nano())
+}
 
 // Sub is the time between two.
 func (b Boot) Sub(a Boot) time.Duration { return time.Duration(b - a) }
@@ -22,12 +36,10 @@ const (
 	WorkerStopped Kind = "worker_stopped" // SIGSTOP to the worker, its guardian or both: from, until SIGCONT or its end
 	WorkerCut     Kind = "worker_cut"     // it could not reach etcd: from, until
 	EtcdAway      Kind = "etcd_away"      // nobody could: from, until it answered again
-	StoreAway     Kind = "store_away"     // the log store took nothing, or hardly anything: from, until
 	OutputLimited Kind = "output_limited" // spool or disk were too small: parts of the output of runs of this worker may be missing
 	RunKilled     Kind = "run_killed"     // somebody asked to kill a run: from, until it was answered
 	CommandKilled Kind = "command_killed" // the command itself got SIGKILL: at
-	Seen          Kind = "seen"           // the process Pid of Run was looked for, and was alive: at
-	Gone          Kind = "gone"           // likewise, and was not: at
+	Seen          Kind = "seen"           // a process of Run was looked at, and was alive: at
 	Triggered     Kind = "triggered"      // a fire was asked for by hand, and accepted: at, Fire
 )
 
@@ -39,19 +51,7 @@ type Event struct {
 	Until  Boot   `json:"until,omitempty"`
 	Worker string `json:"worker,omitempty"` // id; where it is empty the event is everybody's
 	Run    string `json:"run,omitempty"`
+	Job    string `json:"job,omitempty"` // name: of RunKilled, all of its runs
 	Fire   string `json:"fire,omitempty"`
-	Pid    int    `json:"pid,omitempty"`
 	Text   string `json:"text,omitempty"`
-}
-
-// end is when the event was over, as far as is known.
-func (e *Event) end() Boot { return max(e.At, e.Until) }
-
-// trouble tells whether the event may cost a run its worker.
-func (e *Event) trouble() bool {
-	switch e.Kind {
-	case WorkerKilled, WorkerEnded, WorkerStopped, WorkerCut, EtcdAway:
-		return true
-	}
-	return false
 }

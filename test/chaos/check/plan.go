@@ -29,6 +29,8 @@ type Job struct {
 	Silent    bool          `json:"silent,omitempty"`  // its command writes no ledger
 	AnyText   bool          `json:"anyText,omitempty"` // its output is not made of numbered lines
 	MayMiss   bool          `json:"mayMiss,omitempty"` // more is printed than is kept: parts of the output may be missing
+	Timeout   bool          `json:"timeout,omitempty"` // it has one
+	Deleted   bool          `json:"deleted,omitempty"` // by the script: what was to follow a run may not
 
 	Spells []Spell `json:"spells"`
 }

@@ -1,0 +1,143 @@
+package check
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// defaults fills in what was not said.
+func (r Rules) defaults() Rules {
+	fill := func(d *time.Duration, usual time.Duration) {
+		if *d == 0 {
+			*d = usual
+		}
+	}
+	fill(&r.TTL, 15*time.Second)
+	fill(&r.Survive, time.Second)
+	fill(&r.Flush, time.Second)
+	fill(&r.Precision, 500*time.Millisecond)
+	fill(&r.Finish, 3*time.Second)
+	fill(&r.Rerun, 5*time.Second)
+	fill(&r.Return, 5*time.Second)
+	return r
+}
+
+// judge works on one history.
+type judge struct {
+	*History
+	Rules
+	jobs     map[string]*Job // by uid
+	names    map[string]bool
+	runs     map[string]*Run
+	commands map[string]*command // by run
+	order    []*command          // as they started
+	troubles []trouble
+	report   Report
+
+	reruns, returns, lateness, outlived, lostText []time.Duration
+}
+
+// command is what is known of the process of a run.
+type command struct {
+	Line          // its first start
+	last     Boot // when it, or a child that it left, was seen alive last
+	end      *Line
+	printed  []Line // out, term and end, as they came
+	starts   int
+	metOther bool
+}
+
+// Check judges a history.
+func Check(h History) Report {
+	j := &judge{History: &h, Rules: h.Rules.defaults(), jobs: map[string]*Job{}, names: map[string]bool{}, runs: map[string]*Run{},
+		commands: map[string]*command{}}
+	j.report.ByStatus = map[string]int{}
+	for i := range h.Jobs {
+		j.jobs[h.Jobs[i].UID] = &h.Jobs[i]
+		j.names[h.Jobs[i].Name] = true
+	}
+	j.readCommands()
+	j.troubles = troublesOf(h.Journal, j.TTL)
+	j.starts()
+	j.survivors()
+	fires := j.accounts()
+	j.follow(fires)
+	j.outcomes()
+	j.outputs()
+	j.measure(fires)
+	r := &j.report
+	r.Starts = len(j.order)
+	r.Reruns, r.Returns, r.Lateness = spread(j.reruns), spread(j.returns), spread(j.lateness)
+	r.Outlived, r.LostText = spread(j.outlived), spread(j.lostText)
+	slices.SortStableFunc(r.Violations, func(a, b Violation) int {
+		return cmp.Or(cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Job, b.Job), cmp.Compare(a.What, b.What))
+	})
+	return *r
+}
+
+func (j *judge) broken(rule Rule, job, what, format string, args ...any) {
+	j.report.Violations = append(j.report.Violations, Violation{rule, job, what, fmt.Sprintf(format, args...)})
+}
+
+// readCommands gathers what each command wrote.
+func (j *judge) readCommands() {
+	lines := slices.Clone(j.Lines)
+	slices.SortStableFunc(lines, func(a, b Line) int { return cmp.Compare(a.At, b.At) })
+	for i := range lines {
+		l := &lines[i]
+		c := j.commands[l.Run]
+		if c == nil {
+			c = &command{Line: *l}
+			j.commands[l.Run] = c
+			j.order = append(j.order, c)
+		}
+		c.last = max(c.last, l.At)
+		switch l.What {
+		case Start:
+			c.starts++
+		case Met:
+			c.metOther = true
+		case Out, Term:
+			c.printed = append(c.printed, *l)
+		case End:
+			c.end = l
+			c.printed = append(c.printed, Line{At: l.At, A: l.B, B: l.C})
+		}
+	}
+	for i := range j.Journal {
+		e := &j.Journal[i]
+		if c := j.commands[e.Run]; c != nil && e.Kind == Seen {
+			c.last = max(c.last, e.At)
+		}
+	}
+}
+
+// splitRun takes a run's id apart: its job's uid, its fire and its attempt.
+func splitRun(id string) (uid, fire string, attempt int) {
+	dot := strings.LastIndexByte(id, '.')
+	if dot < 0 {
+		return "", "", 0
+	}
+	attempt, _ = strconv.Atoi(id[dot+1:])
+	uid, _, _ = strings.Cut(id, ".")
+	return uid, id[:dot], attempt
+}
+
+func (j *judge) jobOf(run string) *Job {
+	uid, _, _ := splitRun(run)
+	return j.jobs[uid]
+}
+
+// spread sorts its argument.
+func spread(all []time.Duration) Spread {
+	if len(all) == 0 {
+		return Spread{}
+	}
+	slices.Sort(all)
+	rank := func(percent int) time.Duration { return all[min(len(all)-1, len(all)*percent/100)] }
+	return Spread{N: len(all), P50: rank(50), P99: rank(99), Max: all[len(all)-1]}
+}

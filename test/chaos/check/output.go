@@ -1,0 +1,150 @@
+package check
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// text is what was read of a run's output.
+type text struct {
+	lines   int64 // numbered ones, from the first without a hole
+	missing int   // marks that say that something is missing
+	torn    bool  // it ends within a line
+}
+
+// outputs reads all output, and holds it against what was printed.
+func (j *judge) outputs() {
+	if j.Output == nil {
+		return
+	}
+	for _, c := range j.order {
+		job, r := j.jobOf(c.Run), j.runs[c.Run]
+		if job == nil || r == nil || job.AnyText || open(r.Status) {
+			continue
+		}
+		got, err := j.read(c.Run)
+		if err != nil {
+			j.broken(Output, c.Job, c.Run, "%v", err)
+			continue
+		}
+		loose := job.MayMiss || r.OutputTruncated || j.limited(c)
+		if loose {
+			continue
+		}
+		if got.missing > 0 {
+			j.broken(Output, c.Job, c.Run, "%d parts of it are missing", got.missing)
+			continue
+		}
+		j.complete(job, r, c, got)
+	}
+}
+
+// complete judges whether enough of a command's output is there. What was printed in
+// the last second before its worker's death may be missing.
+func (j *judge) complete(job *Job, r *Run, c *command, got text) {
+	death := j.death(job, c)
+	var need, all int64
+	var firstLost *Line
+	for i := range c.printed {
+		p := &c.printed[i]
+		if all = max(all, p.A); death == nil || p.At <= death.from.Add(-j.Flush-j.Precision) {
+			need = max(need, p.A)
+		}
+		if p.A > got.lines && firstLost == nil {
+			firstLost = p
+		}
+	}
+	switch {
+	case got.lines < need:
+		j.broken(Output, c.Job, c.Run, "%d lines, and %d had been printed in time (%d in all; %s)", got.lines, need, all, r.Status)
+	case c.end != nil && got.lines > all:
+		j.broken(Output, c.Job, c.Run, "%d lines, and %d had been printed", got.lines, all)
+	case got.torn && death == nil && c.end != nil:
+		j.broken(Output, c.Job, c.Run, "ends within a line")
+	}
+	if death != nil && firstLost != nil && death.from > firstLost.At {
+		j.lostText = append(j.lostText, death.from.Sub(firstLost.At))
+	}
+}
+
+// death is when the worker of a command could write nothing more of it: it was killed
+// or stopped before it can have handed over all.
+func (j *judge) death(job *Job, c *command) *trouble {
+	for i := range j.troubles {
+		t := &j.troubles[i]
+		if t.on(c.Worker) && t.to >= c.At && t.from <= c.last.Add(j.Finish) &&
+			(t.kind == WorkerKilled || t.kind == WorkerStopped && t.to.Sub(t.from) >= j.stands(job)) {
+			return t
+		}
+	}
+	return nil
+}
+
+// read verifies a run's output line by line.
+func (j *judge) read(run string) (text, error) {
+	body, err := j.Output(run)
+	if err != nil {
+		return text{}, err
+	}
+	got, err := verify(body, run)
+	return got, errors.Join(err, body.Close())
+}
+
+// mark begins the line that stands where output is missing.
+var mark = []byte("[carillon: ")
+
+func verify(body io.Reader, run string) (text, error) {
+	var got text
+	in := bufio.NewReaderSize(body, 64<<10)
+	for {
+		line, err := in.ReadBytes('\n')
+		if errors.Is(err, io.EOF) {
+			got.torn = len(line) > 0
+			return got, nil
+		}
+		if err != nil {
+			return got, err
+		}
+		if bytes.HasPrefix(line, mark) {
+			got.missing++
+			continue
+		}
+		if got.missing > 0 { // what comes after a hole may begin anywhere
+			continue
+		}
+		n, err := numbered(strings.TrimSuffix(string(line), "\n"), run)
+		if err != nil {
+			return got, fmt.Errorf("line %d, %.200q: %w", got.lines, line, err)
+		}
+		if n != got.lines {
+			return got, fmt.Errorf("line %d has number %d", got.lines, n)
+		}
+		got.lines++
+	}
+}
+
+// numbered reads a line as commands print it.
+func numbered(line, run string) (int64, error) {
+	i := strings.LastIndexByte(line, ' ') + 1
+	if sum, err := strconv.ParseUint(line[i:], 16, 32); err != nil || uint32(sum) != crc32.ChecksumIEEE([]byte(line[:i])) {
+		return 0, errors.New("its checksum is not right")
+	}
+	f := strings.Fields(line)
+	if len(f) < 4 || f[2] != run {
+		return 0, errors.New("it is not this run's")
+	}
+	return strconv.ParseInt(f[0], 10, 64)
+}
+
+func number(n *int) string {
+	if n == nil {
+		return "nothing"
+	}
+	return strconv.Itoa(*n)
+}
