@@ -20,6 +20,7 @@ var table = map[string]kind{
 
 	"internal/auth":         pure,
 	"internal/bootclock":    words,
+	"internal/proctree":     words,
 	"internal/clockguard":   pure,
 	"internal/config":       pure,
 	"internal/crontab":      pure,
@@ -62,7 +63,7 @@ var table = map[string]kind{
 
 // etcd are the packages that may speak to etcd.
 var etcd = []string{"internal/authstore", "internal/etcdkit", "internal/embedded", "internal/joblock", "internal/jobmgr",
-	"internal/leader", "internal/registry", "internal/etcdkit/etcdtest", "bench/...", "cmd/..."}
+	"internal/leader", "internal/registry", "internal/etcdkit/etcdtest", "bench/...", "cmd/...", "test/chaos"}
 
 // sibling are the exceptions to "adapters never import adapters".
 var sibling = map[string][]string{

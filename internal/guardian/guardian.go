@@ -1,0 +1,210 @@
+package guardian
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"strconv"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"carillon/internal/bootclock"
+	"carillon/internal/proctree"
+)
+
+// variable tells a worker which descriptor is the line to its guardian.
+const variable = "CARILLON_GUARDIAN"
+
+const (
+	exitFailed = 1
+	// killWait is how long the guardian tries to kill what does not go.
+	killWait = 10 * time.Second
+	// logWait is how long it waits for its last words to be taken.
+	logWait = time.Second
+)
+
+// Main makes this process the guardian of a copy of itself, or, in that copy, calls
+// run. It gives the exit code of the whole: the worker's, or 128 and the number of the
+// signal that ended it. It is the first thing that a program does.
+func Main(run func(*Child) int) int {
+	if c := adopted(); c != nil {
+		takeName()
+		go c.outlive()
+		return run(c)
+	}
+	g, err := start()
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "%s: start the worker: %v\n", os.Args[0], err)
+		return exitFailed
+	}
+	return g.guard()
+}
+
+// guard is the state of a guardian.
+type guard struct {
+	worker   int
+	signals  chan os.Signal // to pass on
+	ended    chan os.Signal // a child did, at least one
+	messages chan any
+	vigil    vigil
+	manager  *manager
+	status   syscall.WaitStatus // of the worker, once it is over
+	over     bool
+}
+
+// start executes this program again, as the worker.
+func start() (*guard, error) {
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		return nil, fmt.Errorf("become a subreaper: %w", err)
+	}
+	g := &guard{signals: make(chan os.Signal, 16), ended: make(chan os.Signal, 1), messages: make(chan any), manager: findManager()}
+	signal.Notify(g.ended, syscall.SIGCHLD)
+	signal.Notify(g.signals, syscall.SIGTERM, syscall.SIGINT, syscall.SIGUSR1, syscall.SIGUSR2)
+	for _, s := range []os.Signal{syscall.SIGHUP, syscall.SIGQUIT} {
+		if !signal.Ignored(s) { // nohup(1)
+			signal.Notify(g.signals, s)
+		}
+	}
+	ends, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, fmt.Errorf("make a line to it: %w", err)
+	}
+	defer func() { _ = unix.Close(ends[1]) }() // the worker's copy
+	env := append(withoutVariables(os.Environ()), variable+"="+strconv.Itoa(line))
+	// The program itself may have been replaced on disk meanwhile; this is the one that runs.
+	g.worker, err = syscall.ForkExec("/proc/self/exe", os.Args, &syscall.ProcAttr{
+		Env: env, Files: []uintptr{0, 1, 2, line: uintptr(ends[1])}, Sys: &syscall.SysProcAttr{Setpgid: true}})
+	if err != nil {
+		return nil, err
+	}
+	if err := unix.SetNonblock(ends[0], true); err != nil {
+		return nil, err
+	}
+	go listen(os.NewFile(uintptr(ends[0]), "worker"), g.messages)
+	return g, nil
+}
+
+// line is the descriptor at which the worker finds its end.
+const line = 3
+
+// listen passes on what the worker says, until it has ended.
+func listen(from *os.File, to chan<- any) {
+	buf := make([]byte, maxMessage)
+	for {
+		n, err := from.Read(buf)
+		if err != nil {
+			return
+		}
+		to <- decode(buf[:n])
+	}
+}
+
+// guard watches over the worker until it has ended, and gives its exit code.
+func (g *guard) guard() int {
+	timer := time.NewTimer(tick)
+	for {
+		select {
+		case s := <-g.signals:
+			_ = syscall.Kill(g.worker, s.(syscall.Signal)) // not reaped yet, so that its id is its own
+		case <-g.ended:
+		case m := <-g.messages:
+			g.hear(m)
+		case <-timer.C:
+		}
+		if g.reap(); g.over {
+			return g.end("")
+		}
+		now := bootclock.Now()
+		if g.vigil.look(now) {
+			_ = syscall.Kill(g.worker, syscall.SIGKILL)
+			return g.end("worker_silent")
+		}
+		if g.vigil.alive(now) {
+			g.manager.alive(now)
+		}
+		timer.Reset(g.vigil.next(now))
+	}
+}
+
+func (g *guard) hear(message any) {
+	switch m := message.(type) {
+	case beat:
+		g.vigil.beat(bootclock.Now(), m.killBy)
+	case note:
+		g.vigil.ending = g.vigil.ending || m == "STOPPING=1"
+		g.manager.tell(string(m))
+	}
+}
+
+// reap takes the ends of all children that have ended, and tells whether there are none left.
+func (g *guard) reap() (none bool) {
+	for {
+		var status syscall.WaitStatus
+		pid, err := syscall.Wait4(-1, &status, syscall.WNOHANG, nil)
+		switch {
+		case errors.Is(err, syscall.EINTR):
+		case err != nil || pid == 0:
+			return errors.Is(err, syscall.ECHILD)
+		case pid == g.worker:
+			g.status, g.over = status, true
+		}
+	}
+}
+
+// end kills all that is left, says what there is to say, and gives the exit code.
+func (g *guard) end(why string) int {
+	begin := bootclock.Now()
+	killed, left := make(map[int]bool), 0
+	for pause := time.Millisecond; ; pause = min(2*pause, tick) {
+		left = 0
+		for _, p := range proctree.Below(os.Getpid()) {
+			if p.Dead {
+				continue
+			}
+			left++
+			if p.Kill() == nil && p.PID != g.worker {
+				killed[p.PID] = true
+			}
+		}
+		if g.reap() {
+			left = 0
+			break
+		}
+		if bootclock.Now()-begin > killWait {
+			break
+		}
+		time.Sleep(pause)
+	}
+	code := g.status.ExitStatus()
+	switch {
+	case !g.over, why != "" && code == 0: // it could not be killed, or had just ended by itself
+		code = exitFailed
+	case g.status.Signaled():
+		code = 128 + int(g.status.Signal())
+		why = cmp.Or(why, "worker_died")
+	case len(killed) > 0:
+		why = cmp.Or(why, "leftovers_killed")
+	}
+	if why != "" {
+		say(why, "exit_code", code, "killed", len(killed), "left", left, "took", bootclock.Now()-begin)
+	}
+	return code
+}
+
+// say writes to where the worker wrote, unless nobody takes it.
+func say(event string, attrs ...any) {
+	said := make(chan struct{})
+	go func() {
+		defer close(said)
+		slog.New(slog.NewTextHandler(os.Stderr, nil)).Error(event, attrs...)
+	}()
+	select {
+	case <-said:
+	case <-time.After(logWait):
+	}
+}

@@ -1,0 +1,212 @@
+package guardian
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+func TestExitCodes(t *testing.T) {
+	for _, code := range []int{0, 1, 4, 78} {
+		p := startProgram(t, fmt.Sprintf("exit %d", code))
+		_ = p.cmd.Wait()
+		if got := p.cmd.ProcessState.ExitCode(); got != code || p.stderr.Len() > 0 {
+			t.Errorf("code %d, want %d: %s", got, code, p.stderr.String())
+		}
+	}
+}
+
+// Whatever ends the worker takes all that stems from it along.
+func TestWorkerDies(t *testing.T) {
+	for _, c := range []struct {
+		signal syscall.Signal
+		code   int
+	}{{syscall.SIGKILL, 137}, {syscall.SIGTERM, 7}, {syscall.SIGSEGV, 2}} {
+		p := startFamily(t, 0)
+		begin := time.Now()
+		send(t, p.worker, c.signal)
+		if code := p.allGone(begin); code != c.code {
+			t.Errorf("%v: code %d, want %d", c.signal, code, c.code)
+		}
+	}
+}
+
+func TestGuardianDies(t *testing.T) {
+	p := startFamily(t, 0)
+	begin := time.Now()
+	send(t, p.guardian(), syscall.SIGKILL)
+	p.allGone(begin)
+}
+
+func TestSignalsArePassedOn(t *testing.T) {
+	p := startFamily(t, 0)
+	for _, s := range []syscall.Signal{syscall.SIGHUP, syscall.SIGUSR1, syscall.SIGINT} {
+		send(t, p.guardian(), s)
+		if line := p.line(); line != "caught "+s.String() {
+			t.Errorf("%v: %q", s, line)
+		}
+	}
+	p.hears("still there")
+	begin := time.Now()
+	send(t, p.guardian(), syscall.SIGTERM)
+	if code := p.allGone(begin); code != 7 {
+		t.Errorf("code %d", code)
+	}
+}
+
+// A worker that stands still for longer than it said is ended, with all that stems from it.
+func TestStoppedWorker(t *testing.T) {
+	const lead = 1500 * time.Millisecond
+	p := startFamily(t, lead)
+	send(t, p.worker, syscall.SIGSTOP)
+	time.Sleep(lead / 3)
+	send(t, p.worker, syscall.SIGCONT)
+	p.hears("a short stop is none")
+
+	begin := time.Now()
+	send(t, p.worker, syscall.SIGSTOP)
+	if code := p.allGone(begin); code != 137 || !strings.Contains(p.stderr.String(), "worker_silent") {
+		t.Errorf("code %d: %s", code, p.stderr.String())
+	}
+	if took := time.Since(begin); took < lead-100*time.Millisecond {
+		t.Errorf("it had %v and was ended after %v", lead, took)
+	}
+}
+
+// A worker without a deadline may stand still.
+func TestStoppedWorkerWithoutRuns(t *testing.T) {
+	p := startFamily(t, 0)
+	send(t, p.worker, syscall.SIGSTOP)
+	time.Sleep(time.Second)
+	send(t, p.worker, syscall.SIGCONT)
+	p.hears("nothing happened")
+}
+
+func TestStoppedGuardian(t *testing.T) {
+	const lead = 700 * time.Millisecond
+	p := startFamily(t, lead)
+	send(t, p.guardian(), syscall.SIGSTOP)
+	time.Sleep(3 * time.Second)
+	send(t, p.guardian(), syscall.SIGCONT)
+	time.Sleep(2 * patience)
+	p.hears("nothing happened")
+
+	// With the worker standing still as well, the guardian notices when it goes on.
+	send(t, p.guardian(), syscall.SIGSTOP)
+	send(t, p.worker, syscall.SIGSTOP)
+	time.Sleep(3 * time.Second)
+	begin := time.Now()
+	send(t, p.guardian(), syscall.SIGCONT)
+	if code := p.allGone(begin); code != 137 {
+		t.Errorf("code %d", code)
+	}
+}
+
+// A ^C reaches the guardian alone, and the worker through it.
+func TestTerminal(t *testing.T) {
+	ours, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		t.Skipf("no terminals here: %v", err)
+	}
+	defer ours.Close()
+	if err := unix.IoctlSetPointerInt(int(ours.Fd()), unix.TIOCSPTLCK, 0); err != nil {
+		t.Fatal(err)
+	}
+	number, err := unix.IoctlGetInt(int(ours.Fd()), unix.TIOCGPTN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	theirs, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer theirs.Close()
+	p := startProgram(t, "wait", func(cmd *exec.Cmd) {
+		cmd.Stdin = theirs
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	})
+	p.awaitWorker()
+	if _, err := ours.Write([]byte{3}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"caught interrupt", "caught terminated"} {
+		if line := p.line(); line != want {
+			t.Errorf("got %q, want %q", line, want)
+		}
+		send(t, p.guardian(), syscall.SIGTERM)
+	}
+	if code := p.allGone(time.Now()); code != 7 {
+		t.Errorf("code %d", code)
+	}
+}
+
+// What the service manager and the guardian say to each other is none of the worker's business.
+func TestEnvironment(t *testing.T) {
+	for _, forged := range []string{"", variable + "=1", variable + "=99", variable + "=x"} {
+		p := startProgram(t, "env", func(cmd *exec.Cmd) {
+			cmd.Env = append(cmd.Env, "NOTIFY_SOCKET=/nowhere", "WATCHDOG_USEC=1000000", "WATCHDOG_PID=1", "CARILLON_SLOTS=3", forged)
+		})
+		var seen []string
+		for line := range p.lines {
+			seen = append(seen, line)
+		}
+		for _, line := range seen {
+			name, _, _ := strings.Cut(line, "=")
+			if slices.Contains(variables, name) || name == variable {
+				t.Errorf("with %q: the worker sees %s", forged, line)
+			}
+		}
+		if !slices.Contains(seen, "CARILLON_SLOTS=3") {
+			t.Errorf("with %q: the worker sees %v", forged, seen)
+		}
+	}
+}
+
+func TestServiceManager(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "notify")
+	socket, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: path, Net: "unixgram"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer socket.Close()
+	if err := socket.SetReadDeadline(time.Now().Add(patienceOfTests)); err != nil {
+		t.Fatal(err)
+	}
+	p := startProgram(t, "notify", func(cmd *exec.Cmd) {
+		cmd.Env = append(cmd.Env, "NOTIFY_SOCKET="+path, "WATCHDOG_USEC=600000")
+	})
+	p.awaitWorker()
+	said := map[string]int{}
+	for buf := make([]byte, 100); said["READY=1"] < 1 || said["WATCHDOG=1"] < 3; {
+		n, err := socket.Read(buf)
+		if err != nil {
+			t.Fatal(err, said)
+		}
+		said[string(buf[:n])]++
+	}
+	if len(said) != 2 {
+		t.Errorf("it said %v", said)
+	}
+}
+
+func TestWithoutGuardian(t *testing.T) {
+	var c *Child
+	c.Beat(time.Hour)
+	if err := c.Notify("READY=1"); err != nil {
+		t.Error(err)
+	}
+	select {
+	case <-c.Gone():
+		t.Error("it is gone")
+	default:
+	}
+}

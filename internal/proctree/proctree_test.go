@@ -1,0 +1,128 @@
+package proctree
+
+import (
+	"bufio"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"syscall"
+	"testing"
+)
+
+// family starts a shell with a child and a grandchild of its own session.
+func family(t *testing.T) (*exec.Cmd, []int) {
+	t.Helper()
+	cmd := exec.Command("/bin/sh", "-c", `mkfifo f; sleep 300 & echo $!; setsid sh -c 'echo $$; sleep 300 & echo $!; echo >f; wait' & read x <f; echo ready; wait`)
+	cmd.Dir, cmd.SysProcAttr = t.TempDir(), &syscall.SysProcAttr{Setpgid: true}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		for _, p := range Below(cmd.Process.Pid) {
+			_ = p.Kill()
+		}
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait() // it was killed
+	})
+	var pids []int
+	for lines := bufio.NewScanner(out); lines.Scan() && lines.Text() != "ready"; {
+		pid, err := strconv.Atoi(lines.Text())
+		if err != nil {
+			t.Fatal(err)
+		}
+		pids = append(pids, pid)
+	}
+	return cmd, pids
+}
+
+func ids(list []Process) (pids []int) {
+	for _, p := range list {
+		pids = append(pids, p.PID)
+	}
+	slices.Sort(pids)
+	return pids
+}
+
+func TestBelow(t *testing.T) {
+	cmd, want := family(t)
+	slices.Sort(want)
+	below := Below(cmd.Process.Pid)
+	if got := ids(below); !slices.Equal(got, want) || len(want) != 3 {
+		t.Errorf("below: %v, want %v", got, want)
+	}
+	for i, p := range below {
+		if p.Parent != cmd.Process.Pid && !slices.ContainsFunc(below[:i], func(q Process) bool { return q.PID == p.Parent }) {
+			t.Errorf("%d comes before its parent %d", p.PID, p.Parent)
+		}
+	}
+	if mine := Below(os.Getpid()); !slices.Contains(ids(mine), want[0]) {
+		t.Errorf("below this process: %v", ids(mine))
+	}
+	// A kernel that does not list children tells the same in another way.
+	children := scanned()
+	for _, p := range append(below, Process{PID: cmd.Process.Pid}) {
+		a, b := listed(p.PID), children(p.PID)
+		slices.Sort(a)
+		slices.Sort(b)
+		if !slices.Equal(a, b) {
+			t.Errorf("children of %d: %v listed, %v scanned", p.PID, a, b)
+		}
+	}
+}
+
+func TestKill(t *testing.T) {
+	cmd, _ := family(t)
+	other, found := Look(cmd.Process.Pid)
+	if !found || other.Group != cmd.Process.Pid || other.Parent != os.Getpid() {
+		t.Fatalf("%+v", other)
+	}
+	other.Start++ // one that had this id before
+	if err := other.Kill(); err != nil {
+		t.Error(err)
+	}
+	for _, p := range Below(cmd.Process.Pid) {
+		if err := p.Kill(); err != nil {
+			t.Error(err)
+		}
+	}
+	// The shell waits for its children, and ends by itself after them.
+	if err := cmd.Wait(); cmd.ProcessState.ExitCode() < 0 {
+		t.Errorf("the shell was hit: %v", err)
+	}
+	if err := other.Kill(); err != nil {
+		t.Error(err)
+	}
+	if p, found := Look(cmd.Process.Pid); found {
+		t.Errorf("still there: %+v", p)
+	}
+}
+
+func TestLookSeesThroughNames(t *testing.T) {
+	name := t.TempDir() + "/a) Z 1 (b"
+	data, err := os.ReadFile("/bin/sleep")
+	if err == nil {
+		err = os.WriteFile(name, data, 0o755)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(name, "300")
+	if err := cmd.Start(); err != nil {
+		t.Skip(err) // a folder for temporary files from which nothing may be executed
+	}
+	if p, found := Look(cmd.Process.Pid); !found || p.Parent != os.Getpid() || p.Dead {
+		t.Errorf("%+v", p)
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if got := Parse([]byte("12 345 \n")); !slices.Equal(got, []int{12, 345}) {
+		t.Errorf("%v", got)
+	}
+	_ = cmd.Wait() // it was killed
+}
