@@ -79,6 +79,20 @@ bench-programs: need-gcc $(DOUBLE)
 	$$($(GO) env CC) -static -O2 -Wall -Wextra -pthread -o $(BENCHBIN)/bare bench/helper/bare.c
 	ln -sf ../mongodouble $(BENCHBIN)/mongodouble
 
+# What the chaos harness breaks: our programs (the worker listens to a variable that
+# sets its clock wrong), etcd, the double, and the command of its jobs.
+CHAOSBIN := bin/chaos
+
+.PHONY: chaos-programs
+chaos-programs: need-gcc $(DOUBLE)
+	mkdir -p $(CHAOSBIN)
+	$(BUILD) -o $(CHAOSBIN)/carillon-master ./cmd/master
+	$(BUILD) -tags clockoffset -o $(CHAOSBIN)/carillon-worker ./cmd/worker
+	$(BUILD) -o $(CHAOSBIN)/etcd ./test/etcd
+	$(BUILD) -o $(CHAOSBIN)/chaos ./test/chaos
+	$$($(GO) env CC) -static -O2 -Wall -Wextra -o $(CHAOSBIN)/ledger test/chaos/ledger/ledger.c
+	ln -sf ../mongodouble $(CHAOSBIN)/mongodouble
+
 .PHONY: model
 model: ## try the protocol on simulated workers, many seeds: make model SEEDS=1000
 	$(GO) test -count 1 -timeout 30m ./test/model -run TestModel -v -seeds $(or $(SEEDS),250) | grep -E 'model:|^(ok|FAIL|---)|    --- FAIL|: G[0-9]:' ; exit $${PIPESTATUS[0]}

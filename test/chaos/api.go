@@ -1,0 +1,153 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"time"
+
+	"carillon/test/chaos/check"
+)
+
+// api speaks to the masters: to the first that answers.
+type api struct {
+	bases  []string
+	token  string
+	client *http.Client
+}
+
+func newAPI(bases ...string) *api {
+	return &api{bases: bases, client: &http.Client{Timeout: 20 * time.Second}}
+}
+
+// ask makes one request of one master; what is answered with success goes into out.
+func (a *api) ask(ctx context.Context, base, method, path string, body, out any) (status int, err error) {
+	var payload io.Reader
+	if body != nil {
+		data, err := json.Marshal(body)
+		if err != nil {
+			return 0, err
+		}
+		payload = bytes.NewReader(data)
+	}
+	req, err := http.NewRequestWithContext(ctx, method, base+path, payload)
+	if err != nil {
+		return 0, err
+	}
+	req.Header.Set("Authorization", "Bearer "+a.token)
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	resp, err := a.client.Do(req)
+	if err != nil {
+		return 0, err
+	}
+	defer resp.Body.Close()
+	data, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return 0, err
+	}
+	if resp.StatusCode >= 300 {
+		return resp.StatusCode, fmt.Errorf("%s %s: %d: %.300s", method, path, resp.StatusCode, data)
+	}
+	if out != nil {
+		return resp.StatusCode, json.Unmarshal(data, out)
+	}
+	return resp.StatusCode, nil
+}
+
+// do asks the masters one after the other, until one can tell. What is not safe to
+// say twice is said to the next one only where the first was not reached.
+func (a *api) do(ctx context.Context, method, path string, body, out any) error {
+	var all []error
+	for _, base := range a.bases {
+		status, err := a.ask(ctx, base, method, path, body, out)
+		if err == nil {
+			return nil
+		}
+		all = append(all, err)
+		if status != 0 && status < 500 || status >= 500 && method != http.MethodGet {
+			break
+		}
+	}
+	return errors.Join(all...)
+}
+
+func (a *api) get(ctx context.Context, path string, out any) error {
+	return a.do(ctx, http.MethodGet, path, nil, out)
+}
+
+// liveWorkers names them.
+func (a *api) liveWorkers(ctx context.Context) ([]string, error) {
+	var page struct {
+		Items []struct{ Name, State string }
+	}
+	if err := a.get(ctx, "/api/v1/workers", &page); err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, w := range page.Items {
+		names = append(names, w.Name)
+	}
+	return names, nil
+}
+
+// pages reads a list to its end.
+func pages[T any](ctx context.Context, a *api, path string, query url.Values) ([]T, error) {
+	query.Set("limit", "500")
+	query.Del("cursor")
+	var all []T
+	for {
+		var page struct {
+			Items      []T
+			NextCursor string
+		}
+		if err := a.get(ctx, path+"?"+query.Encode(), &page); err != nil {
+			return nil, err
+		}
+		all = append(all, page.Items...)
+		if page.NextCursor == "" {
+			return all, nil
+		}
+		query.Set("cursor", page.NextCursor)
+	}
+}
+
+func window(from, to time.Time) url.Values {
+	return url.Values{"from": {from.UTC().Format(time.RFC3339Nano)}, "to": {to.UTC().Format(time.RFC3339Nano)}}
+}
+
+func (a *api) runs(ctx context.Context, from, to time.Time) ([]check.Run, error) {
+	return pages[check.Run](ctx, a, "/api/v1/runs", window(from, to))
+}
+
+func (a *api) fires(ctx context.Context, from, to time.Time) ([]check.Fire, error) {
+	return pages[check.Fire](ctx, a, "/api/v1/fires", window(from, to))
+}
+
+// output gives all that was kept of what a run printed.
+func (a *api) output(ctx context.Context, run string) (io.ReadCloser, error) {
+	var all []error
+	for _, base := range a.bases {
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, base+"/api/v1/runs/"+url.PathEscape(run)+"/output?download=true", nil)
+		if err != nil {
+			return nil, err
+		}
+		req.Header.Set("Authorization", "Bearer "+a.token)
+		resp, err := a.client.Do(req)
+		if err == nil && resp.StatusCode < 300 {
+			return resp.Body, nil
+		}
+		if err == nil {
+			err = fmt.Errorf("output of %s: %d", run, resp.StatusCode)
+			_ = resp.Body.Close()
+		}
+		all = append(all, err)
+	}
+	return nil, errors.Join(all...)
+}

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"carillon/test/chaos/check"
+)
+
+// fault is something that breaks, or that somebody does at a bad time.
+type fault struct {
+	name  string
+	about string
+	// does it, lasts it out, and undoes it. It returns early, with an error, only
+	// where it could not be made.
+	run   func(context.Context, *strike) error
+	takes time.Duration // until run returns, at most: it gets no longer
+	needs []resource    // what no other fault may touch meanwhile
+	alone bool          // is not mixed with others: it takes too long, or everything
+
+	jobs      setLike                 // of the set that runs meanwhile
+	unharmed  bool                    // no running command may die of it
+	permitted []check.Rule            // what nobody can promise under it; docs/reliability.md says so
+	contained bool                    // can be made only with namespaces of our own
+	extra     func(*strike) []planned // jobs of its own, made before it begins
+}
+
+// resource is a part of the stack that faults break.
+type resource string
+
+const (
+	aWorker  resource = "worker" // whichever the strike has drawn
+	theEtcd  resource = "etcd"
+	theStore resource = "store"
+	theHeads resource = "masters"
+)
+
+// strike is one fault in one trial.
+type strike struct {
+	*trial
+	w     *worker // that it is about, where it is about one
+	rng   *rand.Rand
+	fault fault
+	at    time.Duration // after the trial's beginning
+}
+
+// faults are all that can be made.
+func faults() []fault {
+	return slices.Concat(killFaults(), stopFaults(), cutFaults(), etcdFaults(), clockFaults(), masterFaults(), jobFaults())
+}
+
+// named finds one.
+func named(name string) (fault, error) {
+	var names []string
+	for _, f := range faults() {
+		if f.name == name {
+			return f, nil
+		}
+		names = append(names, f.name)
+	}
+	return fault{}, fmt.Errorf("there is no fault %q; there are %s", name, strings.Join(names, " "))
+}
+
+// say tells whoever watches.
+func (s *strike) say(format string, args ...any) {
+	what := s.fault.name
+	if s.w != nil {
+		what += " " + s.w.name
+	}
+	s.trial.say("%s: "+format, append([]any{what}, args...)...)
+}
+
+// hold lasts a fault out.
+func (s *strike) hold(ctx context.Context, d time.Duration) error { return sleep(ctx, d) }
+
+// etcdBack waits until etcd takes writes again.
+func (s *strike) etcdBack(ctx context.Context) error {
+	return s.wait(ctx, time.Minute, "etcd takes writes again", func() bool { return s.etcdAnswers(ctx) })
+}

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// entry is a line of the commands' ledger, as it comes.
+type entry struct {
+	what, job, run, worker string
+	pid                    int
+}
+
+// follow calls for each line that is appended to the ledger from now on, within less
+// than a millisecond, until it is told to stop.
+func follow(ctx context.Context, path string, each func(entry) (stop bool)) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if _, err := f.Seek(0, io.SeekEnd); err != nil {
+		return err
+	}
+	var rest string
+	buffer := make([]byte, 64<<10)
+	for {
+		n, err := f.Read(buffer)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return err
+		}
+		rest += string(buffer[:n])
+		for {
+			line, after, whole := strings.Cut(rest, "\n")
+			if !whole {
+				break
+			}
+			rest = after
+			if e, ok := readEntry(line); ok && each(e) {
+				return nil
+			}
+		}
+		if n == 0 {
+			if err := sleep(ctx, 500*time.Microsecond); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+func readEntry(line string) (entry, bool) {
+	f := strings.Fields(line)
+	if len(f) < 10 {
+		return entry{}, false
+	}
+	pid, err := strconv.Atoi(f[2])
+	return entry{what: f[0], pid: pid, job: f[3], run: f[4], worker: f[8]}, err == nil
+}

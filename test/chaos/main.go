@@ -1,0 +1,182 @@
+// Command chaos breaks things around Carillon's real processes and looks whether its
+// promises hold: three etcd servers, a log store, two masters and three workers, each
+// worker in a network of its own where that is permitted. The jobs' command writes a
+// ledger that shares nothing with what is tested, and a checker that knows the plan
+// (package check) judges.
+//
+// Everything that it draws by lot follows from a seed, which it prints with the
+// command that repeats a trial; the operating system's own timing does not. It ends
+// by itself, also on ^C, and ends with it whatever it started.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// options are what the program was told.
+type options struct {
+	bin, dir, fault, results string
+	all, quick, list, keep   bool
+	plain                    bool
+	mixes, jobs              int
+	seed                     uint64
+	soak                     time.Duration
+	table                    string
+}
+
+func parse(args []string, stderr io.Writer) (o options, err error) {
+	flags := flag.NewFlagSet("chaos", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	flags.StringVar(&o.bin, "bin", "", "folder of the programs (default: make chaos-programs builds them into bin/chaos)")
+	flags.StringVar(&o.dir, "dir", "", "folder for what is kept of failed trials (default: a temporary one)")
+	flags.StringVar(&o.fault, "fault", "", "make this fault, alone")
+	flags.BoolVar(&o.all, "all", false, "make each fault once, alone")
+	flags.BoolVar(&o.quick, "quick", false, "make a choice of faults within two minutes")
+	flags.IntVar(&o.mixes, "mixes", 0, "make so many mixes of faults, of 90 seconds each")
+	flags.DurationVar(&o.soak, "soak", 0, "make faults at random for so long, with many long jobs")
+	flags.Uint64Var(&o.seed, "seed", 0, "what everything that is drawn by lot follows from (default: the time)")
+	flags.IntVar(&o.jobs, "jobs", 0, "number of jobs (default 24; 200 for -soak)")
+	flags.StringVar(&o.results, "results", "", "write the results to this file too, as JSON")
+	flags.StringVar(&o.table, "table", "", "print the results of this file as a table in Markdown, and make nothing")
+	flags.BoolVar(&o.list, "list", false, "list the faults")
+	flags.BoolVar(&o.keep, "keep", false, "keep the logs of all trials, not only of failed ones")
+	flags.BoolVar(&o.plain, "plain", false, "make no namespaces, as where they are not permitted: workers behind proxies only")
+	if err := flags.Parse(args); err != nil {
+		return o, err
+	}
+	if flags.NArg() > 0 {
+		return o, fmt.Errorf("%q is too much", flags.Args())
+	}
+	if o.seed == 0 {
+		o.seed = uint64(time.Now().Unix())
+	}
+	return o, nil
+}
+
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	o, err := parse(args, stderr)
+	if errors.Is(err, flag.ErrHelp) {
+		return 0
+	}
+	if err == nil {
+		switch {
+		case o.list:
+			for _, f := range faults() {
+				fmt.Fprintf(stdout, "%-26s %s\n", f.name, f.about)
+			}
+			return 0
+		case o.table != "":
+			err = printTable(stdout, o.table)
+		case o.fault == "" && !o.all && !o.quick && o.mixes == 0 && o.soak == 0:
+			err = errors.New("what is to be done? -fault NAME, -all, -mixes N, -soak D, -quick or -list")
+		default:
+			return start(ctx, o, args, stdout, stderr)
+		}
+	}
+	if err != nil {
+		fmt.Fprintln(stderr, "chaos:", err)
+		return 2
+	}
+	return 0
+}
+
+// start builds the programs, goes into namespaces, and makes the trials there.
+func start(ctx context.Context, o options, args []string, stdout, stderr io.Writer) int {
+	if !inside() {
+		if o.bin == "" {
+			build := exec.CommandContext(ctx, "make", "-s", "chaos-programs")
+			build.Stdout, build.Stderr = stderr, stderr
+			if err := build.Run(); err != nil {
+				fmt.Fprintln(stderr, "chaos: build the programs:", err)
+				return 2
+			}
+			o.bin = "bin/chaos"
+			args = append(args, "-bin", o.bin)
+		}
+		args = append(args, "-seed", fmt.Sprint(o.seed))
+		if !o.plain {
+			if code, done := contained(ctx, args); done {
+				return code
+			}
+			fmt.Fprintln(stderr, "chaos: namespaces are not permitted here: all live in one network, and links are cut in proxies")
+		}
+	} else if err := settle(); err != nil {
+		fmt.Fprintln(stderr, "chaos:", err)
+		return notContained
+	}
+	l, err := newLab(o, stdout, stderr)
+	if err != nil {
+		fmt.Fprintln(stderr, "chaos:", err)
+		return 2
+	}
+	defer l.close()
+	if err := l.run(ctx, o); err != nil {
+		fmt.Fprintln(stderr, "chaos:", err)
+		return 1
+	}
+	return 0
+}
+
+// lab makes trials.
+type lab struct {
+	host     *host
+	dir      string
+	keep     bool
+	own      bool // the folder was made here
+	out, log io.Writer
+	rows     []row
+}
+
+func newLab(o options, stdout, stderr io.Writer) (*lab, error) {
+	bin, err := filepath.Abs(o.bin)
+	if err != nil {
+		return nil, err
+	}
+	h, err := newHost(bin)
+	if err != nil {
+		return nil, err
+	}
+	l := &lab{host: h, dir: o.dir, keep: o.keep, out: stdout, log: stderr}
+	if l.dir == "" {
+		l.own = true
+		l.dir, err = os.MkdirTemp("", "carillon-chaos-")
+	} else {
+		err = os.MkdirAll(l.dir, 0o700)
+	}
+	return l, err
+}
+
+// close removes the folder where nothing is kept in it.
+func (l *lab) close() {
+	l.host.killAll()
+	for _, r := range l.rows {
+		if r.Kept != "" {
+			return
+		}
+	}
+	if l.own {
+		_ = os.RemoveAll(l.dir)
+	}
+}
+
+// say tells whoever waits what is going on.
+func (l *lab) say(format string, args ...any) {
+	fmt.Fprintf(l.log, time.Now().Format("15:04:05.000")+" "+format+"\n", args...)
+}

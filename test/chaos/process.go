@@ -1,0 +1,300 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// host starts processes, and ends them all. What its processes leave behind becomes
+// its own child, so that nothing of it outlives the host.
+type host struct {
+	bin string
+
+	mu  sync.Mutex
+	own map[int]*process // owned under mu: started and not waited for yet
+}
+
+// newHost makes this process the parent of whatever is orphaned below it.
+func newHost(bin string) (*host, error) {
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		return nil, fmt.Errorf("become a subreaper: %w", err)
+	}
+	return &host{bin: bin, own: map[int]*process{}}, nil
+}
+
+// process is a program that was started.
+type process struct {
+	*exec.Cmd
+	name  string
+	exe   string
+	log   string // path
+	began time.Time
+	done  chan struct{} // closed when it has ended
+}
+
+// command says how to start a program of ours.
+type command struct {
+	name, program, log string
+	at                 *place
+	env, args          []string
+}
+
+func (h *host) start(c command) (*process, error) {
+	p := &process{Cmd: exec.Command(filepath.Join(h.bin, c.program), c.args...), name: c.name, log: c.log, began: time.Now(), done: make(chan struct{})}
+	log, err := os.OpenFile(c.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close()
+	fmt.Fprintf(log, "--- %s starts at %s\n", c.name, p.began.Format(time.RFC3339Nano))
+	p.exe = p.Path
+	p.Stdout, p.Stderr = log, log
+	p.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + filepath.Dir(c.log)}, c.env...)
+	p.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if err := c.at.within(p.Start); err != nil {
+		return nil, fmt.Errorf("start %s: %w", c.name, err)
+	}
+	h.own[p.pid()] = p
+	go func() {
+		_ = p.Wait() // how it ended is kept in its state
+		h.mu.Lock()
+		delete(h.own, p.pid())
+		h.mu.Unlock()
+		close(p.done)
+	}()
+	return p, nil
+}
+
+// reap waits for orphans that have ended, until the context does.
+func (h *host) reap(ctx context.Context) {
+	for sleep(ctx, 100*time.Millisecond) == nil {
+		h.orphans(func(pid int) { _, _ = syscall.Wait4(pid, nil, syscall.WNOHANG, nil) })
+	}
+}
+
+// orphans calls for each child that was not started here.
+func (h *host) orphans(visit func(pid int)) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, pid := range children(os.Getpid()) {
+		// A program that is just being run by os/exec is waited for by it.
+		if h.own[pid] == nil && !slices.Contains([]string{"ip", "tc"}, nameOf(pid)) {
+			visit(pid)
+		}
+	}
+}
+
+// killAll ends all that was started, and what that left behind.
+func (h *host) killAll() {
+	for range 100 {
+		var left []*process
+		h.mu.Lock()
+		for _, p := range h.own {
+			left = append(left, p)
+		}
+		h.mu.Unlock()
+		for _, p := range left {
+			p.signal(syscall.SIGKILL)
+			<-p.done
+		}
+		orphans := 0
+		h.orphans(func(pid int) {
+			orphans++
+			for _, d := range append(descendants(pid), pid) {
+				_ = syscall.Kill(d, syscall.SIGKILL)
+			}
+			_, _ = syscall.Wait4(pid, nil, 0, nil)
+		})
+		if len(left) == 0 && orphans == 0 {
+			return
+		}
+	}
+}
+
+func (p *process) pid() int { return p.Process.Pid }
+
+// signal is sent unless the process has been waited for.
+func (p *process) signal(s syscall.Signal) { _ = p.Process.Signal(s) }
+
+func (p *process) alive() bool {
+	select {
+	case <-p.done:
+		return false
+	default:
+		return true
+	}
+}
+
+// proper is the process that does the work: a worker's main process is a guardian
+// that runs the same program once more.
+func (p *process) proper() int {
+	for _, child := range children(p.pid()) {
+		if exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", child)); err == nil && exe == p.exe {
+			return child
+		}
+	}
+	return p.pid()
+}
+
+// said tells whether the process has printed a text.
+func (p *process) said(text string) bool {
+	data, err := os.ReadFile(p.log)
+	return err == nil && strings.Contains(string(data), text)
+}
+
+// tail is the end of what the process has printed.
+func (p *process) tail() string {
+	data, err := os.ReadFile(p.log)
+	if err != nil {
+		return err.Error()
+	}
+	return string(data[max(0, len(data)-1000):])
+}
+
+// children are the processes whose parent a process is.
+func children(pid int) []int {
+	lists, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
+	if err != nil {
+		return nil
+	}
+	var all []int
+	for _, list := range lists {
+		data, err := os.ReadFile(list)
+		if err != nil {
+			continue // the thread has ended
+		}
+		for _, field := range strings.Fields(string(data)) {
+			if child, err := strconv.Atoi(field); err == nil {
+				all = append(all, child)
+			}
+		}
+	}
+	return all
+}
+
+// descendants are the children, their children, and so on.
+func descendants(pid int) []int {
+	var all []int
+	for _, child := range children(pid) {
+		all = append(append(all, child), descendants(child)...)
+	}
+	return all
+}
+
+// nameOf is the short name of a process.
+func nameOf(pid int) string {
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(data))
+}
+
+// runs tells whether a process is there and not a zombie.
+func runs(pid int) bool {
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return false
+	}
+	_, rest, found := strings.Cut(string(data), ") ")
+	return found && !strings.HasPrefix(rest, "Z") && !strings.HasPrefix(rest, "X")
+}
+
+// startedAt tells processes apart that have had the same id, one after the other.
+func startedAt(pid int) string {
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return ""
+	}
+	_, rest, _ := strings.Cut(string(data), ") ")
+	if fields := strings.Fields(rest); len(fields) > 19 {
+		return fields[19]
+	}
+	return ""
+}
+
+// unit is a process that is started again when it ends, as systemd does.
+type unit struct {
+	name   string
+	launch func() (*process, error)
+
+	mu      sync.Mutex
+	current *process      // owned under mu, as is all below
+	wanted  bool          // is to be there
+	pause   time.Duration // before it is started again
+	starts  int
+	changed chan struct{} // closed when wanted or pause change
+}
+
+func newUnit(name string, launch func() (*process, error)) *unit {
+	return &unit{name: name, launch: launch, wanted: true, pause: time.Second, changed: make(chan struct{})}
+}
+
+// keep starts the process, and starts it again, until the context ends. What it
+// started then is not ended by it.
+func (u *unit) keep(ctx context.Context) error {
+	for {
+		u.mu.Lock()
+		wanted, p, changed := u.wanted, u.current, u.changed
+		if wanted && (p == nil || !p.alive()) {
+			next, err := u.launch()
+			if err != nil {
+				u.mu.Unlock()
+				return err
+			}
+			u.current, p = next, next
+			u.starts++
+		}
+		u.mu.Unlock()
+		var done <-chan struct{}
+		if p != nil && p.alive() {
+			done = p.done
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-changed:
+			continue
+		case <-done:
+		}
+		u.mu.Lock()
+		pause := u.pause
+		u.mu.Unlock()
+		if sleep(ctx, pause) != nil {
+			return nil
+		}
+	}
+}
+
+// want says whether the process is to be there, and after how long it comes back.
+func (u *unit) want(wanted bool, pause time.Duration) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.wanted, u.pause = wanted, pause
+	close(u.changed)
+	u.changed = make(chan struct{})
+}
+
+func (u *unit) process() *process {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.current
+}
+
+func (u *unit) alive() bool {
+	p := u.process()
+	return p != nil && p.alive()
+}

@@ -1,0 +1,148 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"carillon/test/chaos/check"
+)
+
+// columns are the heads of the table, and what stands below them.
+var columns = []struct {
+	head string
+	of   func(*row) string
+}{
+	{"fault", func(r *row) string { return r.Name }},
+	{"took", func(r *row) string { return r.Took.String() }},
+	{"fires", func(r *row) string { return fmt.Sprint(r.Planned) }},
+	{"commands", func(r *row) string { return fmt.Sprint(r.Starts) }},
+	{"lost runs", func(r *row) string { return fmt.Sprint(r.Lost) }},
+	{"doubled", func(r *row) string { return fmt.Sprint(r.Count(check.Doubled) + r.Count(check.Twice)) }},
+	{"overlapping", func(r *row) string { return fmt.Sprint(r.Count(check.Overlaps)) }},
+	{"silent", func(r *row) string { return fmt.Sprint(r.Count(check.Silent) + r.Count(check.Open)) }},
+	{"outcomes lost", func(r *row) string { return fmt.Sprint(r.Count(check.Outcome)) }},
+	{"output lost", func(r *row) string { return fmt.Sprint(r.Count(check.Output)) }},
+	{"other", func(r *row) string { return fmt.Sprint(r.other()) }},
+	{"commands gone", func(r *row) string { return brief(r.Deaths) }},
+	{"run again (away)", func(r *row) string { return spread(r.Reruns) }},
+	{"run again (back)", func(r *row) string { return spread(r.Returns) }},
+	{"at rest", func(r *row) string { return brief(r.Rest) }},
+	{"verdict", func(r *row) string { return r.verdict() }},
+}
+
+// other are the violations that have no column.
+func (r *row) other() int {
+	shown := 0
+	for _, rule := range []check.Rule{check.Doubled, check.Twice, check.Overlaps, check.Silent, check.Open, check.Outcome, check.Output} {
+		shown += r.Count(rule)
+	}
+	return len(r.Violations) - shown
+}
+
+func (r *row) verdict() string {
+	switch {
+	case len(r.NotMade) > 0:
+		return "not made"
+	case r.bad():
+		return "FAILED"
+	case r.Permitted > 0:
+		return fmt.Sprintf("held; %d not promised", r.Permitted)
+	}
+	return "held"
+}
+
+func brief(d time.Duration) string {
+	if d == 0 {
+		return "–"
+	}
+	if d < time.Second {
+		return d.Round(time.Millisecond).String()
+	}
+	return d.Round(100 * time.Millisecond).String()
+}
+
+func spread(s check.Spread) string {
+	if s.N == 0 {
+		return "–"
+	}
+	return "≤ " + brief(s.Max)
+}
+
+// print shows a result as it comes.
+func (l *lab) print(r row) {
+	var cells []string
+	for _, c := range columns {
+		cells = append(cells, c.head+" "+c.of(&r))
+	}
+	fmt.Fprintln(l.out, strings.Join(cells, " · "))
+	for _, text := range append(append([]string{}, r.Errors...), r.NotMade...) {
+		fmt.Fprintln(l.out, "  !", text)
+	}
+	if r.Unsettled != "" {
+		fmt.Fprintln(l.out, "  ! not settled:", r.Unsettled)
+	}
+	for i, v := range r.Violations {
+		if i == 20 {
+			fmt.Fprintf(l.out, "  ! and %d more\n", len(r.Violations)-i)
+			break
+		}
+		fmt.Fprintf(l.out, "  ! %s: %s %s: %s\n", v.Rule, v.Job, v.What, v.Detail)
+	}
+	if r.Kept != "" {
+		fmt.Fprintln(l.out, "  logs, ledger and history:", r.Kept)
+	}
+	fmt.Fprintln(l.out, "  again:", r.Again)
+}
+
+// sum writes the results down, and says whether all is well.
+func (l *lab) sum(o options) error {
+	if o.results != "" {
+		data, err := json.MarshalIndent(l.rows, "", "  ")
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(o.results, data, 0o600); err != nil {
+			return err
+		}
+	}
+	var bad []string
+	for _, r := range l.rows {
+		if r.bad() {
+			bad = append(bad, r.Name)
+		}
+	}
+	if len(bad) > 0 {
+		return fmt.Errorf("%d of %d trials failed: %s", len(bad), len(l.rows), strings.Join(bad, ", "))
+	}
+	fmt.Fprintf(l.out, "%d of %d trials held.\n", len(l.rows), len(l.rows))
+	return nil
+}
+
+// printTable prints results as Markdown.
+func printTable(out io.Writer, path string) error {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	var rows []row
+	if err := json.Unmarshal(data, &rows); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	var heads, rules []string
+	for _, c := range columns {
+		heads, rules = append(heads, c.head), append(rules, "---")
+	}
+	fmt.Fprintf(out, "| %s |\n| %s |\n", strings.Join(heads, " | "), strings.Join(rules, " | "))
+	for i := range rows {
+		var cells []string
+		for _, c := range columns {
+			cells = append(cells, c.of(&rows[i]))
+		}
+		fmt.Fprintf(out, "| %s |\n", strings.Join(cells, " | "))
+	}
+	return nil
+}

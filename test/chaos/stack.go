@@ -1,0 +1,358 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
+
+	"carillon/test/chaos/check"
+)
+
+// startLimit is how long anything may take until it is ready.
+const startLimit = time.Minute
+
+// stack is a cluster of real processes: three etcd servers, a log store, two masters
+// and three workers, each worker in a network of its own where that is permitted.
+type stack struct {
+	*api
+	*journal
+	h      *host
+	net    *network
+	dir    string
+	ledger string // file that the commands append to
+	cancel context.CancelFunc
+	tasks  sync.WaitGroup
+	failed chan error // of a process that could not be started again
+
+	etcds, masters []*unit
+	mongo          *unit
+	workers        []*worker
+
+	etcdURLs    []string
+	masterEtcd  proxies // of both masters
+	masterMongo proxies
+	client      *clientv3.Client // past all proxies
+}
+
+// worker is one of the three.
+type worker struct {
+	*unit
+	dir, id     string
+	place       *place
+	etcd, mongo proxies
+
+	clock time.Duration // how far its wall clock is off; owned under unit.mu
+}
+
+// newStack starts all of it, and waits until everybody is there.
+func newStack(ctx context.Context, h *host, dir string) (*stack, error) {
+	// The stack outlives the faults, and the interrupt that ends them.
+	own, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	s := &stack{h: h, dir: dir, ledger: filepath.Join(dir, "ledger"), journal: &journal{}, cancel: cancel, failed: make(chan error, 1)}
+	if err := s.open(ctx, own); err != nil {
+		s.close()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *stack) open(ctx, own context.Context) (err error) {
+	if s.net, err = newNetwork(); err != nil {
+		return err
+	}
+	s.tasks.Go(func() { s.h.reap(own) })
+	if err := s.startEtcd(ctx, own); err != nil {
+		return err
+	}
+	if err := s.startMongo(own); err != nil {
+		return err
+	}
+	if err := s.startMasters(ctx, own); err != nil {
+		return err
+	}
+	for i := range 3 {
+		if err := s.startWorker(own, i); err != nil {
+			return err
+		}
+	}
+	if err := s.wait(ctx, startLimit, "all workers are registered", func() bool { return s.registered(ctx) }); err != nil {
+		return err
+	}
+	for _, w := range s.workers {
+		id, err := os.ReadFile(filepath.Join(w.dir, "worker.id"))
+		if err != nil {
+			return err
+		}
+		w.id = strings.TrimSpace(string(id))
+	}
+	return nil
+}
+
+// wait is until, but for a process that cannot be started.
+func (s *stack) wait(ctx context.Context, limit time.Duration, what string, condition func() bool) error {
+	var failed error
+	err := until(ctx, limit, what, func() bool {
+		select {
+		case failed = <-s.failed:
+			return true
+		default:
+			return condition()
+		}
+	})
+	return errors.Join(err, failed)
+}
+
+// keep has a unit started, and started again.
+func (s *stack) keep(ctx context.Context, u *unit) *unit {
+	s.tasks.Go(func() {
+		if err := u.keep(ctx); err != nil {
+			select {
+			case s.failed <- err:
+			default: // one is enough
+			}
+		}
+	})
+	return u
+}
+
+func (s *stack) logOf(name string) string { return filepath.Join(s.dir, name+".log") }
+
+func (s *stack) startEtcd(ctx, own context.Context) error {
+	var names, peers []string
+	for i := range 3 {
+		client, err := freeAddress()
+		if err != nil {
+			return err
+		}
+		peer, err := freeAddress()
+		if err != nil {
+			return err
+		}
+		names, peers = append(names, fmt.Sprintf("etcd-%d=http://%s", i+1, peer)), append(peers, "http://"+peer)
+		s.etcdURLs = append(s.etcdURLs, "http://"+client)
+	}
+	for i, url := range s.etcdURLs {
+		name := fmt.Sprintf("etcd-%d", i+1)
+		s.etcds = append(s.etcds, s.keep(own, newUnit(name, func() (*process, error) {
+			// What a killed process has written is kept by the kernel: no fsync is needed here.
+			return s.h.start(command{name: name, program: "etcd", log: s.logOf(name), args: []string{"--name", name, "--data-dir", filepath.Join(s.dir, name),
+				"--unsafe-no-fsync", "--log-level", "warn", "--heartbeat-interval", "100", "--election-timeout", "1000",
+				"--listen-client-urls", url, "--advertise-client-urls", url, "--listen-peer-urls", peers[i], "--initial-advertise-peer-urls", peers[i],
+				"--initial-cluster", strings.Join(names, ","), "--initial-cluster-token", "chaos"}})
+		})))
+	}
+	var err error
+	if s.client, err = clientv3.New(clientv3.Config{Endpoints: s.etcdURLs, DialTimeout: 5 * time.Second, Logger: zap.NewNop(),
+		DialKeepAliveTime: 2 * time.Second, DialKeepAliveTimeout: 2 * time.Second}); err != nil {
+		return err
+	}
+	return s.wait(ctx, startLimit, "etcd answers", func() bool { return s.etcdAnswers(ctx) })
+}
+
+// etcdAnswers tells whether the cluster takes writes.
+func (s *stack) etcdAnswers(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	_, err := s.client.Put(ctx, "/chaos/probe", "")
+	return err == nil
+}
+
+func (s *stack) startMongo(own context.Context) error {
+	address, err := freeAddress()
+	if err != nil {
+		return err
+	}
+	s.mongo = s.keep(own, newUnit("mongodouble", func() (*process, error) {
+		return s.h.start(command{name: "mongodouble", program: "mongodouble", log: s.logOf("mongodouble"), args: []string{"--listen", address, "--dir", filepath.Join(s.dir, "mongo")}})
+	}))
+	s.masterMongo, err = s.newProxies(own, "127.0.0.1", []string{address})
+	if err != nil {
+		return err
+	}
+	return s.wait(own, startLimit, "the log store listens", func() bool { p := s.mongo.process(); return p != nil && p.said("mongodb://") })
+}
+
+func (s *stack) newProxies(ctx context.Context, at string, upstreams []string) (proxies, error) {
+	var all proxies
+	for _, u := range upstreams {
+		p, err := newProxy(ctx, at, strings.TrimPrefix(u, "http://"))
+		if err != nil {
+			return all, err
+		}
+		all = append(all, p)
+	}
+	return all, nil
+}
+
+// servers are the flags that say where etcd and the log store are.
+func servers(etcd, mongo proxies) []string {
+	var urls []string
+	for _, p := range etcd {
+		urls = append(urls, "http://"+p.address())
+	}
+	return []string{"--etcd-endpoints", strings.Join(urls, ","), "--mongodb-uri", "mongodb://" + mongo[0].address()}
+}
+
+func (s *stack) startMasters(ctx, own context.Context) (err error) {
+	if s.masterEtcd, err = s.newProxies(own, "127.0.0.1", s.etcdURLs); err != nil {
+		return err
+	}
+	flags := servers(s.masterEtcd, s.masterMongo)
+	var bases []string
+	for i := range 2 {
+		address, err := freeAddress()
+		if err != nil {
+			return err
+		}
+		bases = append(bases, "http://"+address)
+		name := fmt.Sprintf("master-%d", i+1)
+		s.masters = append(s.masters, s.keep(own, newUnit(name, func() (*process, error) {
+			return s.h.start(command{name: name, program: "carillon-master", log: s.logOf(name), args: append([]string{"--listen", address, "--log-level", "info"}, flags...)})
+		})))
+	}
+	s.api = newAPI(bases...)
+	if err := s.wait(ctx, startLimit, "the masters are ready", func() bool { return s.ready(ctx, 0) && s.ready(ctx, 1) }); err != nil {
+		return err
+	}
+	p, err := s.h.start(command{name: "bootstrap", program: "carillon-master", log: s.logOf("bootstrap"), args: append([]string{"bootstrap"}, flags...)})
+	if err != nil {
+		return err
+	}
+	<-p.done
+	text, err := os.ReadFile(p.log)
+	if err != nil || !p.ProcessState.Success() {
+		return fmt.Errorf("make a token: %w: %s", err, text)
+	}
+	for line := range strings.Lines(string(text)) {
+		if !strings.HasPrefix(line, "---") {
+			s.token = strings.TrimSpace(line)
+			break
+		}
+	}
+	return nil
+}
+
+func (s *stack) startWorker(own context.Context, i int) (err error) {
+	name := fmt.Sprintf("worker-%d", i+1)
+	w := &worker{dir: filepath.Join(s.dir, name)}
+	if w.place, err = s.net.newPlace(); err != nil {
+		return err
+	}
+	s.workers = append(s.workers, w)
+	if w.etcd, err = s.newProxies(own, s.net.address(), s.etcdURLs); err != nil {
+		return err
+	}
+	if w.mongo, err = s.newProxies(own, s.net.address(), []string{s.masterMongo[0].upstream}); err != nil {
+		return err
+	}
+	args := append([]string{"--name", name, "--data-dir", w.dir, "--metrics-listen", "unix:" + filepath.Join(s.dir, name+".sock"), "--log-level", "info"}, servers(w.etcd, w.mongo)...)
+	w.unit = newUnit(name, func() (*process, error) {
+		var env []string
+		if w.clock != 0 {
+			env = append(env, "CARILLON_CLOCK_OFFSET="+w.clock.String())
+		}
+		if w.id != "" {
+			s.add(check.Event{Kind: check.WorkerStarted, Worker: w.id})
+		}
+		return s.h.start(command{name: name, program: "carillon-worker", log: s.logOf(name), at: w.place, env: env, args: args})
+	})
+	s.keep(own, w.unit)
+	return nil
+}
+
+// setClock sets the wall clock that the worker's next life has.
+func (w *worker) setClock(offset time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.clock = offset
+}
+
+// registered tells whether all workers say that they live.
+func (s *stack) registered(ctx context.Context) bool {
+	names, err := s.liveWorkers(ctx)
+	if err != nil {
+		return false
+	}
+	for _, w := range s.workers {
+		if !slices.Contains(names, w.name) || !w.alive() {
+			return false
+		}
+	}
+	return true
+}
+
+// count is how many keys are below a prefix.
+func (s *stack) count(ctx context.Context, prefix string) (int64, error) {
+	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
+	defer cancel()
+	resp, err := s.client.Get(ctx, prefix, clientv3.WithPrefix(), clientv3.WithCountOnly())
+	if err != nil {
+		return 0, err
+	}
+	return resp.Count, nil
+}
+
+// unsettled tells what has not come to rest: keys, by prefix, that have to go.
+func (s *stack) unsettled(ctx context.Context) (map[string]int64, error) {
+	left := map[string]int64{}
+	for _, prefix := range []string{"/cron/runs/", "/cron/lock/", "/cron/outbox/", "/cron/triggers/", "/cron/killer/"} {
+		n, err := s.count(ctx, prefix)
+		if err != nil {
+			return nil, err
+		}
+		if n > 0 {
+			left[prefix] = n
+		}
+	}
+	return left, nil
+}
+
+func (s *stack) units() []*unit {
+	all := slices.Concat(s.etcds, s.masters)
+	if s.mongo != nil {
+		all = append(all, s.mongo)
+	}
+	for _, w := range s.workers {
+		if w.unit != nil {
+			all = append(all, w.unit)
+		}
+	}
+	return all
+}
+
+// close ends everything.
+func (s *stack) close() {
+	s.cancel()
+	s.tasks.Wait()
+	s.h.killAll()
+	all := slices.Concat(s.masterEtcd, s.masterMongo)
+	for _, w := range s.workers {
+		all = slices.Concat(all, w.etcd, w.mongo)
+	}
+	all.wait()
+	if s.client != nil {
+		_ = s.client.Close()
+	}
+	for _, w := range s.workers {
+		_ = w.place.remove() // goes with us in any case
+	}
+	if s.net != nil {
+		_ = s.net.remove()
+	}
+}
+
+// ready asks one of the masters.
+func (s *stack) ready(ctx context.Context, master int) bool {
+	status, err := s.ask(ctx, s.bases[master], http.MethodGet, "/readyz", nil, nil)
+	return err == nil && status == http.StatusOK
+}

@@ -1,0 +1,267 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"carillon/test/chaos/check"
+)
+
+// trial is one stack, one set of jobs, and what is done to them meanwhile.
+type trial struct {
+	*stack
+	name  string
+	seed  uint64
+	say   func(format string, args ...any)
+	count int // of jobs
+	like  setLike
+
+	from, until time.Time // of the jobs' fires
+
+	mu       sync.Mutex
+	planned  []check.Job   // owned under mu, as is all below
+	deaths   time.Duration // the longest that commands stayed after a kill
+	unbroken []string      // strikes that could not be made
+}
+
+// row is what a trial came to.
+type row struct {
+	Name      string        `json:"name"`
+	Faults    []string      `json:"faults"`
+	Seed      uint64        `json:"seed"`
+	Again     string        `json:"again"` // the command that repeats it
+	At        time.Time     `json:"at"`
+	Took      time.Duration `json:"took"`
+	Contained bool          `json:"contained"` // each worker in a network of its own
+	Deaths    time.Duration `json:"deaths"`    // the longest that commands stayed after SIGKILL to their worker
+	Rest      time.Duration `json:"rest"`      // from the end of the faults and the fires until all was settled
+	Unsettled string        `json:"unsettled,omitempty"`
+	NotMade   []string      `json:"notMade,omitempty"`
+	Errors    []string      `json:"errors,omitempty"`
+	Permitted int           `json:"permitted"` // violations that nobody can promise not to happen
+	Kept      string        `json:"kept,omitempty"`
+
+	check.Report
+}
+
+// bad tells whether a promise was broken, or the trial could not be made.
+func (r *row) bad() bool {
+	return len(r.Violations) > 0 || len(r.Errors) > 0 || r.Unsettled != "" || len(r.NotMade) > 0
+}
+
+// warm is how long all is well before the first fault, calm how long fires go on after the last.
+const (
+	warm = 6 * time.Second
+	calm = 8 * time.Second
+	// rest is how long it may take until nothing is left to be settled: the lease, what
+	// the jobs say about being lost, and what is run again then.
+	rest = 2 * time.Minute
+)
+
+// scheduled is a fault of a script.
+type scheduled struct {
+	fault
+	at     time.Duration // after warm
+	worker int
+	seed   uint64
+}
+
+// try makes a trial of a script.
+func (l *lab) try(ctx context.Context, name string, seed uint64, jobs int, script []scheduled) row {
+	r := row{Name: name, Seed: seed, At: time.Now().UTC().Truncate(time.Second), Contained: inside()}
+	dir, err := os.MkdirTemp(l.dir, "trial-")
+	if err != nil {
+		r.Errors = []string{err.Error()}
+		return r
+	}
+	for _, s := range script {
+		r.Faults = append(r.Faults, s.name)
+	}
+	if err := l.trial(ctx, dir, jobs, script, &r); err != nil {
+		r.Errors = append(r.Errors, err.Error())
+	}
+	r.Took = time.Since(r.At).Round(time.Second)
+	if r.bad() || l.keep {
+		r.Kept = dir
+	} else if err := os.RemoveAll(dir); err != nil {
+		l.say("%v", err)
+	}
+	return r
+}
+
+func (l *lab) trial(ctx context.Context, dir string, jobs int, script []scheduled, r *row) error {
+	var length time.Duration
+	for _, s := range script {
+		length = max(length, s.at+s.takes)
+	}
+	// Nothing waits for ever, whatever it is that hangs.
+	ctx, cancel := context.WithTimeout(ctx, 2*startLimit+warm+length+calm+2*rest)
+	defer cancel()
+	if err := os.MkdirAll(filepath.Join(dir, "locks"), 0o700); err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(dir, "ledger"), nil, 0o600); err != nil {
+		return err
+	}
+	s, err := newStack(ctx, l.host, dir)
+	if err != nil {
+		return fmt.Errorf("start the stack: %w", err)
+	}
+	defer s.close()
+	l.say("%s: all processes are up after %v", r.Name, time.Since(r.At).Round(100*time.Millisecond))
+	t := &trial{stack: s, name: r.Name, seed: r.Seed, say: l.say}
+	t.from = time.Now().Add(2 * time.Second).Truncate(time.Second)
+	t.until = t.from.Add(warm + length + calm).Truncate(time.Second)
+	like := likeShort
+	for _, s := range script {
+		like = max(like, s.jobs)
+	}
+	set := jobSet(r.Seed, jobs, like, filepath.Join(l.host.bin, "ledger"), dir, t.from, t.until)
+	if err := t.create(ctx, set); err != nil {
+		return err
+	}
+	if err := t.play(ctx, script); err != nil {
+		return err
+	}
+	if err := sleepUntil(ctx, t.until.Add(time.Second)); err != nil {
+		return err
+	}
+	quiet := time.Now()
+	r.Unsettled = t.settle(ctx)
+	r.Rest = time.Since(quiet).Round(100 * time.Millisecond)
+	r.NotMade, r.Deaths = t.unbroken, t.deaths.Round(time.Millisecond)
+	return t.judge(ctx, script, r)
+}
+
+// create makes jobs, and plans them.
+func (t *trial) create(ctx context.Context, set []planned) error {
+	for i := range set {
+		var made struct{ Meta struct{ UID string } }
+		if err := t.do(ctx, http.MethodPost, "/api/v1/jobs", set[i].Body, &made); err != nil {
+			return err
+		}
+		set[i].Job.UID = made.Meta.UID
+		t.plan(set[i].Job)
+	}
+	return nil
+}
+
+func (t *trial) plan(j check.Job) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.planned = append(t.planned, j)
+}
+
+// gone notes how long commands stayed after their worker was killed.
+func (t *trial) gone(_ whom, after time.Duration) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.deaths = max(t.deaths, after)
+}
+
+// play makes the faults of a script, each at its time.
+func (t *trial) play(ctx context.Context, script []scheduled) error {
+	var group sync.WaitGroup
+	defer group.Wait()
+	begin := t.from.Add(warm)
+	for _, s := range script {
+		if err := sleepUntil(ctx, begin.Add(s.at)); err != nil {
+			return err
+		}
+		hit := &strike{trial: t, rng: rand.New(rand.NewPCG(s.seed, 2)), fault: s.fault, at: s.at}
+		if slices.Contains(s.needs, aWorker) {
+			hit.w = t.workers[s.worker%len(t.workers)]
+		}
+		group.Go(func() {
+			hit.say("%s", s.about)
+			err := s.run(ctx, hit)
+			if err == nil {
+				hit.say("over")
+				return
+			}
+			hit.say("not made: %v", err)
+			t.mu.Lock()
+			t.unbroken = append(t.unbroken, fmt.Sprintf("%s: %v", s.name, err))
+			t.mu.Unlock()
+		})
+	}
+	return nil
+}
+
+// settle waits until everybody is back and nothing is left to be done; otherwise it
+// says what is.
+func (t *trial) settle(ctx context.Context) (left string) {
+	err := t.wait(ctx, rest, "all has come to rest", func() bool {
+		keys, err := t.unsettled(ctx)
+		switch {
+		case err != nil:
+			left = err.Error()
+		case len(keys) > 0:
+			left = fmt.Sprint(keys)
+		case !t.registered(ctx):
+			left = "not all workers are there"
+		default:
+			left = ""
+		}
+		return left == "" || sleep(ctx, 200*time.Millisecond) != nil
+	})
+	if err != nil && left == "" {
+		return err.Error()
+	}
+	return left
+}
+
+// judge holds what happened against what was to happen.
+func (t *trial) judge(ctx context.Context, script []scheduled, r *row) error {
+	h := check.History{Jobs: t.planned, Until: t.until, Journal: t.all()}
+	if err := t.collect(ctx, &h); err != nil {
+		return err
+	}
+	if data, err := json.Marshal(h); err != nil {
+		return err
+	} else if err := os.WriteFile(filepath.Join(t.dir, "history.json"), data, 0o600); err != nil {
+		return err
+	}
+	h.Output = func(run string) (io.ReadCloser, error) { return t.output(ctx, run) }
+	r.Report = check.Check(h)
+	var permitted []check.Rule
+	for _, s := range script {
+		permitted = append(permitted, s.permitted...)
+		if s.unharmed && r.Lost > 0 {
+			r.Errors = append(r.Errors, fmt.Sprintf("%s: %d runs were lost, and none may be", s.name, r.Lost))
+		}
+	}
+	before := len(r.Violations)
+	r.Violations = slices.DeleteFunc(r.Violations, func(v check.Violation) bool { return slices.Contains(permitted, v.Rule) })
+	r.Permitted = before - len(r.Violations)
+	data, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(t.dir, "report.json"), data, 0o600)
+}
+
+func (t *trial) collect(ctx context.Context, h *check.History) (err error) {
+	from, to := t.from.Add(-time.Minute), t.until.Add(time.Minute)
+	if h.Lines, err = check.ReadLedger(t.ledger); err != nil {
+		return err
+	}
+	var late error
+	if h.Runs, late = t.runs(ctx, from, to); late != nil {
+		return fmt.Errorf("list runs: %w", late)
+	}
+	if h.Fires, late = t.fires(ctx, from, to); late != nil {
+		return fmt.Errorf("list fires: %w", late)
+	}
+	return errors.Join(err, late)
+}

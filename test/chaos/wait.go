@@ -1,0 +1,45 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"time"
+)
+
+// sleep waits, or fails when the context ends first.
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func sleepUntil(ctx context.Context, t time.Time) error { return sleep(ctx, time.Until(t)) }
+
+// until looks every 20 ms whether something has come about.
+func until(ctx context.Context, limit time.Duration, what string, condition func() bool) error {
+	deadline := time.Now().Add(limit)
+	for !condition() {
+		if time.Now().After(deadline) {
+			return fmt.Errorf("not within %v: %s", limit, what)
+		}
+		if err := sleep(ctx, 20*time.Millisecond); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// freeAddress is one on loopback where nobody listens just now.
+func freeAddress() (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	return l.Addr().String(), l.Close()
+}
