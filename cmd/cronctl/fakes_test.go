@@ -272,7 +272,7 @@ func (f *fakes) UpdateWorker(_ context.Context, _ common.Actor, _ string, change
 	return f.workers, err
 }
 
-func (f *fakes) Placement(context.Context, *common.Job) ([]httpapi.Candidate, *common.Reason, error) {
+func (f *fakes) Placement(context.Context, *common.StoredJob) ([]httpapi.Candidate, *common.Reason, error) {
 	return []httpapi.Candidate{{Worker: "w3", Name: "gamma", Eligible: true, Rank: new(0)}, {Worker: "w4", Name: "delta", Eligible: true, Rank: new(1)},
 		{Worker: "w1", Name: "alpha", Reason: &common.Reason{Code: "trouble", Text: "it takes no runs: the disk is full"}}}, nil, nil
 }

@@ -12,6 +12,8 @@ const (
 	ReasonPaused    = "paused"     // the job is, or was, paused
 	ReasonDeleted   = "deleted"    // the job was deleted
 
+	ReasonNeedsFeature = "needs_feature" // the job needs what a worker of this version cannot do
+
 	ReasonQueued   = "queued"   // waits for the end of the run before it
 	ReasonBackoff  = "backoff"  // waits for its time to be tried again
 	ReasonStarting = "starting" // is due, and about to be taken

@@ -29,6 +29,7 @@ type Terms struct {
 	Strategy      Strategy
 	Selector      string
 	Workers       string // names or ids, separated by commas
+	Needs         string // features that a worker must have, likewise; see StoredJob.MustHave
 	Priority      int
 	Slots         int
 }

@@ -24,15 +24,10 @@ func (j *Job) policyFaults(c *checker) {
 	c.duration("timeout", j.Timeout, time.Millisecond, MaxTimeout)
 	j.lostFaults(c)
 	c.exitCodes("successExitCodes", j.SuccessExitCodes)
-	c.enum("overlap", string(j.Overlap), string(OverlapSkip), string(OverlapQueue), string(OverlapReplace), string(OverlapAllow))
-	if j.DST != nil {
-		c.enum("dst.gap", j.DST.Gap, "run", "skip")
-		c.enum("dst.overlap", j.DST.Overlap, "first", "second", "both")
-	}
+	j.enums(c.enum)
 	j.outputFaults(c)
 	j.timeFaults(c)
 	if u := j.CatchUp; u != nil {
-		c.enum("catchUp.policy", string(u.Policy), string(CatchUpNone), string(CatchUpLatest), string(CatchUpAll))
 		c.duration("catchUp.window", u.Window, time.Second, MaxWindow)
 		c.number("catchUp.max", u.Max, 1, MaxCatchUp)
 	}
@@ -50,7 +45,6 @@ func (j *Job) policyFaults(c *checker) {
 // lostFaults: a worker that is cut off must be able to stop its runs well before the
 // others take them for lost, so a run's grace is a part of that time.
 func (j *Job) lostFaults(c *checker) {
-	c.enum("onLost", string(j.OnLost), string(LostRerun), string(LostAbandon), string(LostDetach))
 	c.duration("lostAfter", j.LostAfter, MinLostAfter, MaxLostAfter)
 	c.duration("killGrace", j.KillGrace, 0, MaxLostAfter/3)
 	lostAfter, grace := j.LostAfter.Or(DefaultLostAfter), j.KillGrace.Or(DefaultKillGrace)
@@ -101,7 +95,6 @@ func (r *Retry) faults(c *checker) {
 }
 
 func (p *Placement) faults(c *checker) {
-	c.enum("placement.strategy", string(p.Strategy), string(StrategyHash), string(StrategyLeast), string(StrategyWeight), string(StrategyAny))
 	if len(p.Workers) > MaxPinned {
 		c.add("placement.workers", "too_many", len(p.Workers), fmt.Sprintf("must be at most %d", MaxPinned))
 	}

@@ -26,6 +26,9 @@ type spec struct {
 // resolve finds out what to start, or why this worker cannot.
 func (x *Executor) resolve(t *Task) (*spec, *outcome) {
 	job := &t.Job
+	if lacking := common.Lacking(job.MustHave(), common.Features[:]); len(lacking) > 0 {
+		return nil, featureRefused(lacking)
+	}
 	if job.User != "" && job.User != x.user {
 		return nil, userRefused(job.User, x.user)
 	}
@@ -74,6 +77,17 @@ func paramsRefused(faults []common.Fault) *outcome {
 	}
 	o := &outcome{common.StatusRefused, &common.Reason{Code: "param", Text: strings.Join(texts, "; ")}}
 	return o.with("param", strings.TrimPrefix(faults[0].Location, "params."))
+}
+
+// featureRefused is the outcome of a definition that this worker would run otherwise than
+// it says: a newer version wrote it.
+func featureRefused(lacking []string) *outcome {
+	needs := strings.Join(lacking, ", ")
+	o := &outcome{common.StatusRefused, &common.Reason{
+		Code: common.ReasonNeedsFeature,
+		Text: fmt.Sprintf("the job needs %q, which this version of the worker cannot do", needs),
+	}}
+	return o.with("needs", needs)
 }
 
 func userRefused(wanted, own string) *outcome {

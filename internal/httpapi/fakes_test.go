@@ -300,7 +300,7 @@ func (f *fakes) UpdateWorker(_ context.Context, actor common.Actor, id string, c
 	return set, nil
 }
 
-func (f *fakes) Placement(context.Context, *common.Job) ([]Candidate, *common.Reason, error) {
+func (f *fakes) Placement(context.Context, *common.StoredJob) ([]Candidate, *common.Reason, error) {
 	var all []Candidate
 	for i := range f.workers {
 		m := &f.workers[i]

@@ -19,7 +19,7 @@ func (s *jobsResource) placement(ctx context.Context, in *JobPath) (*placementOu
 	if err != nil {
 		return nil, err
 	}
-	items, reason, err := s.workers.Placement(ctx, &state.Job)
+	items, reason, err := s.workers.Placement(ctx, &state.StoredJob)
 	if err != nil {
 		return nil, err
 	}

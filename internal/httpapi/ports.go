@@ -46,7 +46,7 @@ type Workers interface {
 	UpdateWorker(ctx context.Context, actor common.Actor, id string, change func(*common.WorkerSettings) error) (common.WorkerSettings, error)
 	// Placement tells who would run a job now: the eligible ones first, in rank. Where
 	// there is none the reason says why.
-	Placement(ctx context.Context, job *common.Job) ([]Candidate, *common.Reason, error)
+	Placement(ctx context.Context, job *common.StoredJob) ([]Candidate, *common.Reason, error)
 }
 
 // Candidate is a worker as a job's placement sees it.

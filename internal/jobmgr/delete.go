@@ -72,7 +72,7 @@ func (s *Store) deleteOps(actor common.Actor, seen seen) ([]clientv3.Op, error) 
 		// A job that cannot be read can be deleted all the same; it had no plan.
 		old = common.JobState{StoredJob: seen.remains(name)}
 	}
-	ops, err := s.writeOps(actor, "delete", &old.StoredJob, nil, nil)
+	ops, err := s.writeOps(actor, "delete", &old.StoredJob, nil, seen.job.Value)
 	if err != nil {
 		return nil, err
 	}

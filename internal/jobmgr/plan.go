@@ -58,7 +58,7 @@ func (s *Store) Due(ctx context.Context, q *runlog.FireQuery) (fires []common.Fi
 	for i := range found.fires {
 		f := &found.fires[i]
 		if f.Status == common.StatusWaiting && f.Reason == nil {
-			f.Reason = s.unplaced(&jobs[f.Job].Job)
+			f.Reason = s.unplaced(&jobs[f.Job].StoredJob)
 		}
 	}
 	return found.fires, !found.cut, nil

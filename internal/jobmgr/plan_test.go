@@ -34,7 +34,7 @@ func summary(fires []common.Fire) []string {
 func TestDue(t *testing.T) {
 	s := newStory(t)
 	store := jobmgr.NewStore(jobmgr.Config{Client: s.client, Interner: schedule.NewInterner(), Timezone: "UTC", Now: s.clock.now, Catalog: s.catalog,
-		Unplaced: func(j *common.Job) *common.Reason {
+		Unplaced: func(j *common.StoredJob) *common.Reason {
 			if j.Name == "nobody" {
 				return &common.Reason{Code: common.ReasonNoWorker, Text: "no worker is alive"}
 			}

@@ -40,7 +40,7 @@ func (s *Store) waits(t *common.Trigger, standing bool, now time.Time) *common.R
 	if t.Worker != "" {
 		job.Placement = only(job.Placement, t.Worker)
 	}
-	return s.unplaced(&job.Job)
+	return s.unplaced(&job.StoredJob)
 }
 
 // only is where a job may run by its trigger's wish: on that worker, if the job may
@@ -57,7 +57,7 @@ func only(p *common.Placement, worker string) *common.Placement {
 }
 
 // unplaced says why a fire that is due was not taken yet.
-func (s *Store) unplaced(job *common.Job) *common.Reason {
+func (s *Store) unplaced(job *common.StoredJob) *common.Reason {
 	if s.cfg.Unplaced != nil {
 		if reason := s.cfg.Unplaced(job); reason != nil {
 			return reason

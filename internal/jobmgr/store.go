@@ -48,7 +48,7 @@ type Config struct {
 	Catalog *Catalog
 	Changed func() // told after a change, which now waits to be delivered; may be nil
 	// Unplaced tells why no worker may run a job just now; nil where one may. May be nil.
-	Unplaced func(*common.Job) *common.Reason
+	Unplaced func(*common.StoredJob) *common.Reason
 }
 
 // Store is the masters' side of the keyspace: jobs, triggers, wishes to kill.
@@ -150,6 +150,7 @@ func (s *Store) create(ctx context.Context, actor common.Actor, job common.Job) 
 	}
 	now := s.cfg.Now().UTC()
 	stored := common.StoredJob{Job: job, UID: common.NewID(), CreatedAt: now, UpdatedAt: now, UpdatedBy: actor.Name}
+	stored.NoteNeeds(nil)
 	ops, err := s.writeOps(actor, "create", nil, &stored, nil)
 	if err != nil {
 		return common.JobState{}, false, err
@@ -170,6 +171,7 @@ func (s *Store) replace(ctx context.Context, actor common.Actor, verb string, jo
 	}
 	now := s.cfg.Now().UTC()
 	stored := common.StoredJob{Job: job, UID: old.UID, CreatedAt: old.CreatedAt, UpdatedAt: now, UpdatedBy: actor.Name}
+	stored.NoteNeeds(old.Needs)
 	ops, err := s.writeOps(actor, verb, &old.StoredJob, &stored, seen.job.Value)
 	if err != nil {
 		return common.JobState{}, false, err
@@ -200,15 +202,24 @@ func (s *Store) mayMove() error {
 	return err
 }
 
-// writeOps put or delete the job and leave the change. held is the value that is there.
+// writeOps put or delete the job and leave the change, both with what a newer version
+// wrote. held is the value that is there.
 func (s *Store) writeOps(actor common.Actor, verb string, before, after *common.StoredJob, held []byte) ([]clientv3.Op, error) {
 	var name string
 	var from, to any
 	if before != nil {
 		name, from = before.Name, before
+		if json.Valid(held) {
+			from = json.RawMessage(held)
+		}
 	}
+	var data []byte
 	if after != nil {
-		name, to = after.Name, after
+		var err error
+		if data, err = common.EncodeOver(held, after); err != nil {
+			return nil, fmt.Errorf("encode job %q: %w", after.Name, err)
+		}
+		name, to = after.Name, json.RawMessage(data)
 	}
 	change, err := s.changeOp(actor, verb, "job", name, from, to)
 	if err != nil {
@@ -216,13 +227,6 @@ func (s *Store) writeOps(actor common.Actor, verb string, before, after *common.
 	}
 	if after == nil {
 		return []clientv3.Op{clientv3.OpDelete(common.JobKey(name)), change}, nil
-	}
-	data, err := json.Marshal(after)
-	if err == nil && held != nil {
-		data, err = keepUnknown(held, data)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("encode job %q: %w", name, err)
 	}
 	return []clientv3.Op{clientv3.OpPut(common.JobKey(name), string(data)), change}, nil
 }

@@ -214,7 +214,7 @@ func TestWaitingRunsSayWhy(t *testing.T) {
 	nobody := &common.Reason{Code: common.ReasonNoWorker, Text: "no worker is alive"}
 	var asked []string
 	var mu sync.Mutex
-	store := jobmgr.NewStore(jobmgr.Config{Client: s.client, Timezone: "UTC", Now: s.clock.now, Catalog: s.catalog, Unplaced: func(j *common.Job) *common.Reason {
+	store := jobmgr.NewStore(jobmgr.Config{Client: s.client, Timezone: "UTC", Now: s.clock.now, Catalog: s.catalog, Unplaced: func(j *common.StoredJob) *common.Reason {
 		mu.Lock()
 		defer mu.Unlock()
 		if j.Placement != nil {

@@ -2,48 +2,131 @@ package jobmgr_test
 
 import (
 	"encoding/json"
+	"slices"
+	"strings"
 	"testing"
 
 	"carillon/internal/common"
 )
 
+// newer is a job as a newer version would write it, beside what it is here.
+func (s *story) newer(job common.Job, write func(value map[string]any)) {
+	s.Helper()
+	s.put(job)
+	value := s.value(job.Name)
+	write(value)
+	s.raw(common.JobKey(job.Name), encode(s, value))
+}
+
+// value reads what etcd holds of a job.
+func (s *story) value(name string) map[string]any {
+	s.Helper()
+	var value map[string]any
+	if err := json.Unmarshal(s.under(common.JobKey(name))[0].Value, &value); err != nil {
+		s.Fatal(err)
+	}
+	return value
+}
+
 // An older master that saves what a newer one wrote takes nothing of it away.
 func TestUnknownFieldsAreKept(t *testing.T) {
 	s := newStory(t)
-	s.put(minutely("a"))
-	var value map[string]any
-	if err := json.Unmarshal(s.under(common.JobKey("a"))[0].Value, &value); err != nil {
-		t.Fatal(err)
-	}
-	value["notify"] = map[string]any{"to": []any{"ops <a&b>"}}
-	value["\"odd\""] = 1.0
-	s.raw(common.JobKey("a"), encode(t, value))
-
+	job := minutely("a")
+	job.Retry, job.CatchUp = &common.Retry{Max: 1}, &common.CatchUp{}
+	job.Params = map[string]common.Param{"DAY": {Default: "x"}}
+	notify := map[string]any{"to": []any{"ops <a&b>"}}
+	s.newer(job, func(value map[string]any) {
+		value["notify"], value["\"odd\""] = notify, 1.0
+		value["retry"].(map[string]any)["jitter"] = "5s"
+		value["catchUp"].(map[string]any)["burst"] = 3.0
+		value["params"].(map[string]any)["DAY"].(map[string]any)["secret"] = true
+	})
+	// What the audit says of a change it says whole.
 	check := func(what string) {
 		t.Helper()
-		var got map[string]any
-		if err := json.Unmarshal(s.under(common.JobKey("a"))[0].Value, &got); err != nil {
-			t.Fatal(err)
-		}
-		if encode(t, got["notify"]) != encode(t, value["notify"]) || got["\"odd\""] != 1.0 {
+		got := s.value("a")
+		if encode(t, got["notify"]) != encode(t, notify) || got["\"odd\""] != 1.0 || got["retry"].(map[string]any)["jitter"] != "5s" ||
+			got["catchUp"].(map[string]any)["burst"] != 3.0 || got["params"].(map[string]any)["DAY"].(map[string]any)["secret"] != true {
 			t.Errorf("%s: %v", what, got)
+		}
+		changes := slices.DeleteFunc(s.changes("a"), func(c common.Change) bool { return c.Verb == "run" })
+		last := changes[len(changes)-1]
+		if string(last.After) != string(s.under(common.JobKey("a"))[0].Value) || !strings.Contains(string(last.Before), `"burst":3`) {
+			t.Errorf("%s: the change is from %s to %s", what, last.Before, last.After)
 		}
 	}
 	if _, err := s.store.Pause(t.Context(), actor, "a", common.PauseRequest{Note: "x"}, any0); err != nil {
 		t.Fatal(err)
 	}
 	check("paused")
-	edited := minutely("a")
+	if _, err := s.store.Resume(t.Context(), actor, "a", any0); err != nil {
+		t.Fatal(err)
+	}
+	check("resumed")
+	s.trigger("a")
+	check("triggered")
+	edited := job
 	edited.Command = "false"
 	s.put(edited)
 	check("saved")
 	if job, err := s.store.Get(t.Context(), "a"); err != nil || job.Paused || job.Command != "false" {
 		t.Fatalf("%+v, %v", job, err)
 	}
+	// What its author takes away goes with all of it, and does not come back.
+	edited.Retry = nil
+	s.put(edited)
+	edited.Retry = &common.Retry{Max: 2}
+	s.put(edited)
+	if got := s.value("a"); encode(t, got["retry"]) != `{"max":2}` || got["catchUp"] == nil || got["notify"] == nil {
+		t.Errorf("without the retry: %v", got)
+	}
 	s.remove("a")
+	if changes := s.changes("a"); !strings.Contains(string(changes[len(changes)-1].Before), `"burst":3`) {
+		t.Errorf("deleted: %s", changes[len(changes)-1].Before)
+	}
 	s.put(minutely("a"))
 	var again map[string]any
 	if err := json.Unmarshal(s.under(common.JobKey("a"))[0].Value, &again); err != nil || again["notify"] != nil {
 		t.Errorf("a new job has fields of the old one: %v, %v", again, err)
 	}
+}
+
+// The master notes what a job needs of its workers, and drops what it no longer needs;
+// what it does not know itself it leaves to a newer one.
+func TestNeedsAreNoted(t *testing.T) {
+	s := newStory(t)
+	needs := func(want ...string) {
+		t.Helper()
+		state, err := s.store.Get(t.Context(), "a")
+		if err != nil || !slices.Equal(state.Needs, want) {
+			t.Fatalf("%v, needs %v, want %v", err, state.Needs, want)
+		}
+	}
+	job := minutely("a")
+	s.put(job)
+	needs()
+	job.OnLost = common.LostDetach
+	s.put(job)
+	needs("detach")
+	job.OnLost = common.LostRerun
+	s.put(job)
+	needs()
+
+	value := s.value("a")
+	value["overlap"], value["needs"] = "merge", []string{"merge"}
+	s.raw(common.JobKey("a"), encode(t, value))
+	if _, err := s.store.Pause(t.Context(), actor, "a", common.PauseRequest{}, any0); err != nil {
+		t.Fatal(err)
+	}
+	needs("merge")
+	if got := s.value("a"); got["overlap"] != "merge" {
+		t.Fatalf("a pause changed it: %v", got)
+	}
+	bad := job
+	bad.Overlap = "merge"
+	_, _, err := s.store.Put(t.Context(), actor, bad, any0)
+	wantCode(t, "a value that is not known", err, common.CodeInvalid)
+	job.OnLost = common.LostDetach
+	s.put(job)
+	needs("detach", "merge")
 }

@@ -17,6 +17,7 @@ type Candidate struct {
 	Weight   int               // its share under the strategy weight; 0: none
 	Draining bool
 	Trouble  string // why it does not claim, if it does not
+	Features []string
 }
 
 // Wish is what a fire asks of a worker.
@@ -26,6 +27,7 @@ type Wish struct {
 	Strategy common.Strategy
 	Selector *Selector // nil: any labels
 	Workers  []string  // only these, by name or id; none: all
+	Needs    []string  // features that a worker must have
 	Avoid    string    // id of a worker that comes last, if it is eligible
 }
 
@@ -36,7 +38,8 @@ func Candidates(members []common.Member) []Candidate {
 	for i := range members {
 		m := &members[i]
 		all[i] = Candidate{ID: m.Worker, Name: m.Name, Labels: m.EffectiveLabels(), Slots: m.EffectiveSlots(), Used: m.Used,
-			Running: m.Running, Weight: m.Weight(), Draining: m.Draining || m.Settings.Drain, Trouble: m.Trouble}
+			Running: m.Running, Weight: m.Weight(), Draining: m.Draining || m.Settings.Drain, Trouble: m.Trouble,
+			Features: m.Features}
 	}
 	slices.SortFunc(all, func(a, b Candidate) int { return cmp.Compare(a.ID, b.ID) })
 	return all
@@ -44,6 +47,16 @@ func Candidates(members []common.Member) []Candidate {
 
 // slots are those that a run takes.
 func (w *Wish) slots() int { return max(w.Slots, 1) }
+
+// Understood tells whether a worker can do what the job needs, whatever else is asked of it.
+func (w *Wish) Understood(c *Candidate) bool {
+	for _, need := range w.Needs {
+		if !slices.Contains(c.Features, need) {
+			return false
+		}
+	}
+	return true
+}
 
 // refusal is the code of the reason why a candidate may not run it; none where it may.
 // What lasts comes before what passes, so that no_slot says: nothing else is wrong.
@@ -57,6 +70,8 @@ func (w *Wish) refusal(c *Candidate) string {
 		return NoWeight
 	case c.Slots < w.slots():
 		return TooSmall
+	case !w.Understood(c):
+		return NeedsFeature
 	case c.Trouble != "":
 		return Trouble
 	case c.Draining:

@@ -18,6 +18,8 @@ const (
 	Trouble     = "trouble"    // it says that it does not claim
 	Draining    = "draining"   // it finishes what it has
 	NoSlot      = common.ReasonNoSlot
+
+	NeedsFeature = common.ReasonNeedsFeature // it is of a version that cannot do what the job needs
 )
 
 // Verdict is what placement says of one worker.
@@ -93,6 +95,7 @@ var groups = [...]struct{ code, one, many string }{
 	{NotSelected, "does not match its selector", "do not match its selector"},
 	{NoWeight, "has weight 0", "have weight 0"},
 	{TooSmall, "has fewer slots than it takes", "have fewer slots than it takes"},
+	{NeedsFeature, "cannot do what it needs", "cannot do what it needs"},
 	{Trouble, "is in trouble", "are in trouble"},
 	{Draining, "is draining", "are draining"},
 }
@@ -117,6 +120,9 @@ func (w *Wish) reason(code string, c *Candidate) *common.Reason {
 	case TooSmall:
 		r.Data = map[string]string{"slots": strconv.Itoa(c.Slots), "takes": strconv.Itoa(w.slots())}
 		r.Text = fmt.Sprintf("it has %s, and a run takes %d", plural(c.Slots, "slot", "slots"), w.slots())
+	case NeedsFeature:
+		lacking := strings.Join(common.Lacking(w.Needs, c.Features), ", ")
+		r.Data, r.Text = map[string]string{"needs": lacking}, fmt.Sprintf("it cannot do %q, which the job needs: a newer version may", lacking)
 	case Trouble:
 		r.Data, r.Text = map[string]string{"trouble": c.Trouble}, "it takes no runs: "+c.Trouble
 	case Draining:

@@ -43,6 +43,8 @@ func TestFilter(t *testing.T) {
 		"just large enough":       {wish: placement.Wish{Slots: 4}},
 		"too small":               {wish: placement.Wish{Slots: 5}, code: placement.TooSmall, data: map[string]string{"slots": "4", "takes": "5"}, text: "it has 4 slots, and a run takes 5"},
 		"no slots at all":         {with: func(c *placement.Candidate) { c.Slots = 0 }, code: placement.TooSmall, data: map[string]string{"slots": "0", "takes": "1"}, text: "it has 0 slots, and a run takes 1"},
+		"can do what it needs":    {wish: placement.Wish{Needs: []string{"b", "a"}}, with: func(c *placement.Candidate) { c.Features = []string{"a", "b", "c"} }},
+		"of an older version":     {wish: placement.Wish{Needs: []string{"a", "b", "c"}}, with: func(c *placement.Candidate) { c.Features, c.Draining = []string{"b"}, true }, code: placement.NeedsFeature, data: map[string]string{"needs": "a, c"}, text: `it cannot do "a, c", which the job needs: a newer version may`},
 		"in trouble":              {with: func(c *placement.Candidate) { c.Trouble = "its clock is off" }, code: placement.Trouble, data: map[string]string{"trouble": "its clock is off"}, text: "it takes no runs: its clock is off"},
 		"draining":                {with: func(c *placement.Candidate) { c.Draining = true }, code: placement.Draining, text: "it is draining: it finishes its runs and takes no more"},
 		"its last slots":          {wish: placement.Wish{Slots: 2}, with: func(c *placement.Candidate) { c.Used = 2 }},

@@ -139,10 +139,14 @@ func settingsOps(now time.Time, actor common.Actor, id string, kv *mvccpb.KeyVal
 	}
 	key := common.WorkerSettingsKey(id)
 	write := clientv3.OpDelete(key)
-	if reflect.ValueOf(said).IsZero() {
+	var held []byte
+	if kv != nil {
+		held = kv.Value
+	}
+	if reflect.ValueOf(said).IsZero() && !common.HoldsUnknown[common.WorkerSettings](held) {
 		*after = said
 	} else {
-		data, err := json.Marshal(after)
+		data, err := common.EncodeOver(held, after)
 		if err != nil {
 			return nil, fmt.Errorf("encode settings of worker %s: %w", id, err)
 		}

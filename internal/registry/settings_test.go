@@ -144,6 +144,31 @@ func TestUpdateSettingsOfWhom(t *testing.T) {
 	}
 }
 
+// An older master that says something of a worker takes nothing away that a newer one said.
+func TestUnknownSettingsAreKept(t *testing.T) {
+	s := newSettings(t)
+	key := common.WorkerSettingsKey("w")
+	if _, err := s.client.Put(t.Context(), key, `{"drain":true,"zone":{"rack":[1]},"updatedAt":"2026-03-01T12:00:00Z"}`); err != nil {
+		t.Fatal(err)
+	}
+	held := func() string {
+		t.Helper()
+		resp, err := s.client.Get(t.Context(), key)
+		if err != nil || len(resp.Kvs) != 1 {
+			t.Fatal(err, resp)
+		}
+		return string(resp.Kvs[0].Value)
+	}
+	s.update("w", func(w *common.WorkerSettings) { w.DrainNote = "soon" })
+	if got := held(); !strings.Contains(got, `"zone":{"rack":[1]}`) || !strings.Contains(got, `"drainNote":"soon"`) {
+		t.Errorf("drained with a note: %s", got)
+	}
+	s.update("w", func(w *common.WorkerSettings) { w.Drain, w.DrainNote = false, "" })
+	if got := held(); !strings.Contains(got, `"zone":{"rack":[1]}`) || strings.Contains(got, "drain") {
+		t.Errorf("with nothing else to say: %s", got)
+	}
+}
+
 func TestSettingsFaults(t *testing.T) {
 	s := newSettings(t)
 	put(t, s.client, common.WorkerKey("w"), registration("w", "1", noon))

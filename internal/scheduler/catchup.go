@@ -47,9 +47,10 @@ func Decide(f Fire, now time.Time) (Decision, error) {
 		return f.passLate(now)
 	case common.CatchUpAll:
 		return f.all(now)
-	default:
+	case common.CatchUpLatest:
 		return f.latest(now)
 	}
+	return Decision{}, nil // a policy of a newer version is left for a worker that knows it
 }
 
 // Expire gives up the fires that are past their deadline, where nobody was there to

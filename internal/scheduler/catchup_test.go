@@ -85,6 +85,8 @@ func TestDecide(t *testing.T) {
 			terms: []func(*common.Terms){all}, want: Decision{Passed: 2}, to: 10 * time.Minute, passed: 10 * time.Minute},
 		{name: "all: not more than max", expr: "*/10 * * * *", cursor: 10 * time.Minute, now: 39 * time.Minute,
 			terms: []func(*common.Terms){all, func(t *common.Terms) { t.Max = 2 }}, want: Decision{Passed: 2}, to: 10 * time.Minute, passed: 10 * time.Minute},
+		{name: "a policy of a newer version, in time", expr: "0 * * * *", cursor: time.Hour, terms: []func(*common.Terms){policy("newer")},
+			want: Decision{Run: true, Cause: common.CauseCron}},
 		{name: "a pause that has ended", expr: "*/10 * * * *", cursor: 10 * time.Minute, now: 39 * time.Minute,
 			terms: []func(*common.Terms){func(t *common.Terms) { t.Paused, t.PausedUntil = true, noon.Add(30*time.Minute).UnixNano() }},
 			want:  Decision{Passed: 3, Paused: true}, to: 20 * time.Minute, passed: 20 * time.Minute},
@@ -132,6 +134,21 @@ func TestExpire(t *testing.T) {
 		if d.Run || d.Passed != c.want || d.Nothing() != (c.want == 0) {
 			t.Errorf("%s: %+v, want %d passed", c.name, d, c.want)
 		}
+	}
+}
+
+// What a policy means that is not known here is not decided here.
+func TestPolicyOfANewerVersion(t *testing.T) {
+	f := fireAt(t, "*/10 * * * *", noon.Add(-10*time.Minute), terms(policy("newer")))
+	now := noon.Add(2 * time.Hour)
+	if d, err := Decide(f, now); err != nil || !d.Nothing() {
+		t.Errorf("decided %+v, %v", d, err)
+	}
+	if d, err := Expire(f, now, false); err != nil || !d.Nothing() {
+		t.Errorf("given up, found late: %+v, %v", d, err)
+	}
+	if d, err := Expire(f, now, true); err != nil || d.Passed != 12 { // nobody was there to do it
+		t.Errorf("given up, seen in time: %+v, %v", d, err)
 	}
 }
 

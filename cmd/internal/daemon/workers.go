@@ -25,7 +25,7 @@ func (w workers) UpdateWorker(ctx context.Context, actor common.Actor, id string
 }
 
 // Placement tells who would run a job now.
-func (w workers) Placement(ctx context.Context, job *common.Job) ([]httpapi.Candidate, *common.Reason, error) {
+func (w workers) Placement(ctx context.Context, job *common.StoredJob) ([]httpapi.Candidate, *common.Reason, error) {
 	all, err := w.settings.Workers(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -56,7 +56,7 @@ func (w workers) Placement(ctx context.Context, job *common.Job) ([]httpapi.Cand
 }
 
 // unplaced tells why no worker may run a job, as far as is known here; nil where one may.
-func (w workers) unplaced(job *common.Job) *common.Reason {
+func (w workers) unplaced(job *common.StoredJob) *common.Reason {
 	snapshot := w.members.Snapshot()
 	if snapshot == nil || snapshot.Generation == 0 {
 		return nil
@@ -73,9 +73,9 @@ func (w workers) unplaced(job *common.Job) *common.Reason {
 }
 
 // wishOf is what a job asks of a worker.
-func wishOf(job *common.Job) (placement.Wish, error) {
+func wishOf(job *common.StoredJob) (placement.Wish, error) {
 	terms := job.Terms()
-	wish := placement.Wish{Job: job.Name, Slots: terms.Slots, Strategy: terms.Strategy}
+	wish := placement.Wish{Job: job.Name, Slots: terms.Slots, Strategy: terms.Strategy, Needs: job.MustHave()}
 	if job.Placement != nil {
 		wish.Workers = job.Placement.Workers
 	}

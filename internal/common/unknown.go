@@ -1,0 +1,122 @@
+package common
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// EncodeOver encodes a value that is to stand in place of what an etcd key holds. What
+// that has beside the fields which are known here, a newer version wrote: it is kept, also
+// in the objects within it, as long as those stay. A list is the author's as a whole. Where
+// nothing is held, or nothing that can be read, it only encodes.
+func EncodeOver[T any](held []byte, v *T) ([]byte, error) {
+	data, err := json.Marshal(v)
+	if err != nil || !json.Valid(held) {
+		return data, err
+	}
+	return over(held, data, reflect.TypeFor[T]())
+}
+
+// HoldsUnknown tells whether what a key holds has fields that the type does not know.
+func HoldsUnknown[T any](held []byte) bool {
+	if !json.Valid(held) || !isObject(held) {
+		return false
+	}
+	members, err := membersOf(held)
+	return err == nil && slices.ContainsFunc(members, func(m member) bool { return typeOf(reflect.TypeFor[T](), m.name) == nil })
+}
+
+// over lays under a new value what the held one has that its type does not know.
+func over(held, data json.RawMessage, t reflect.Type) (json.RawMessage, error) {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if !isObject(held) || !isObject(data) || t.Kind() != reflect.Struct && t.Kind() != reflect.Map {
+		return data, nil
+	}
+	before, err := membersOf(held)
+	if err != nil {
+		return nil, err
+	}
+	after, err := membersOf(data)
+	if err != nil {
+		return nil, err
+	}
+	for i := range after {
+		m := &after[i]
+		of := typeOf(t, m.name)
+		old := slices.IndexFunc(before, func(b member) bool { return b.name == m.name })
+		if of == nil || old < 0 {
+			continue
+		}
+		if m.value, err = over(before[old].value, m.value, of); err != nil {
+			return nil, err
+		}
+	}
+	for _, m := range before {
+		if typeOf(t, m.name) == nil {
+			after = append(after, m)
+		}
+	}
+	return encodeMembers(after)
+}
+
+// member is a member of a JSON object, in its place.
+type member struct {
+	name  string
+	value json.RawMessage
+}
+
+func membersOf(object json.RawMessage) (all []member, err error) {
+	in := json.NewDecoder(bytes.NewReader(object))
+	if _, err := in.Token(); err != nil {
+		return nil, fmt.Errorf("decode what is held: %w", err)
+	}
+	for in.More() {
+		name, err := in.Token()
+		if err != nil {
+			return nil, fmt.Errorf("decode what is held: %w", err)
+		}
+		m := member{name: fmt.Sprint(name)} // it is a string
+		if err := in.Decode(&m.value); err != nil {
+			return nil, fmt.Errorf("decode what is held: %w", err)
+		}
+		all = append(all, m)
+	}
+	return all, nil
+}
+
+func encodeMembers(all []member) (json.RawMessage, error) {
+	out := []byte{'{'}
+	for i, m := range all {
+		name, err := json.Marshal(m.name)
+		if err != nil {
+			return nil, err
+		}
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(append(append(out, name...), ':'), m.value...)
+	}
+	return append(out, '}'), nil
+}
+
+// typeOf is the type of a member of an object, nil where that knows no such member. Names
+// are compared as they are read: without regard to case.
+func typeOf(t reflect.Type, name string) reflect.Type {
+	if t.Kind() == reflect.Map {
+		return t.Elem()
+	}
+	for _, f := range reflect.VisibleFields(t) {
+		if own, _, _ := strings.Cut(f.Tag.Get("json"), ","); own != "" && strings.EqualFold(own, name) {
+			return f.Type
+		}
+	}
+	return nil
+}
+
+func isObject(data json.RawMessage) bool { return bytes.HasPrefix(bytes.TrimSpace(data), []byte("{")) }
