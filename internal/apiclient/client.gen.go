@@ -38,6 +38,54 @@ func (e CatchUpPolicy) Valid() bool {
 	}
 }
 
+// Defines values for ConditionCode.
+const (
+	ClockOff      ConditionCode = "clock_off"
+	DiskFull      ConditionCode = "disk_full"
+	EtcdAway      ConditionCode = "etcd_away"
+	EtcdFull      ConditionCode = "etcd_full"
+	LogStoreAway  ConditionCode = "log_store_away"
+	MissesFeature ConditionCode = "misses_feature"
+	NoWorkers     ConditionCode = "no_workers"
+	OutboxFull    ConditionCode = "outbox_full"
+	SpoolFull     ConditionCode = "spool_full"
+	Unreadable    ConditionCode = "unreadable"
+	WatchStale    ConditionCode = "watch_stale"
+	WorkerLost    ConditionCode = "worker_lost"
+)
+
+// Valid indicates whether the value is a known member of the ConditionCode enum.
+func (e ConditionCode) Valid() bool {
+	switch e {
+	case ClockOff:
+		return true
+	case DiskFull:
+		return true
+	case EtcdAway:
+		return true
+	case EtcdFull:
+		return true
+	case LogStoreAway:
+		return true
+	case MissesFeature:
+		return true
+	case NoWorkers:
+		return true
+	case OutboxFull:
+		return true
+	case SpoolFull:
+		return true
+	case Unreadable:
+		return true
+	case WatchStale:
+		return true
+	case WorkerLost:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for DSTGap.
 const (
 	DSTGapRun  DSTGap = "run"
@@ -795,9 +843,7 @@ type Check struct {
 // Condition defines model for Condition.
 type Condition struct {
 	// Code What it is, for programs and for translation.
-	//
-	// Example: log_store_away
-	Code string `json:"code"`
+	Code ConditionCode `json:"code"`
 
 	// Data What the translation needs.
 	Data *map[string]string `json:"data,omitempty"`
@@ -814,6 +860,9 @@ type Condition struct {
 	// Who The worker or master that tells of it, by its name.
 	Who *string `json:"who,omitempty"`
 }
+
+// ConditionCode What it is, for programs and for translation.
+type ConditionCode string
 
 // DST defines model for DST.
 type DST struct {
@@ -864,7 +913,7 @@ type Definition struct {
 	// Example: 30s
 	Jitter *string `json:"jitter,omitempty"`
 
-	// KillGrace Time between TERM and KILL; 10s where not given, at most 20s.
+	// KillGrace Time between TERM and KILL; 10s where not given, at most a third of lostAfter.
 	//
 	// Example: 10s
 	KillGrace *string `json:"killGrace,omitempty"`
@@ -1094,7 +1143,7 @@ type Job struct {
 	// Example: 30s
 	Jitter *string `json:"jitter,omitempty"`
 
-	// KillGrace Time between TERM and KILL; 10s where not given, at most 20s.
+	// KillGrace Time between TERM and KILL; 10s where not given, at most a third of lostAfter.
 	//
 	// Example: 10s
 	KillGrace *string `json:"killGrace,omitempty"`
@@ -1228,7 +1277,7 @@ type JobInput struct {
 	// Example: 30s
 	Jitter *string `json:"jitter,omitempty"`
 
-	// KillGrace Time between TERM and KILL; 10s where not given, at most 20s.
+	// KillGrace Time between TERM and KILL; 10s where not given, at most a third of lostAfter.
 	//
 	// Example: 10s
 	KillGrace *string `json:"killGrace,omitempty"`

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -75,6 +76,18 @@ func TestPartialLists(t *testing.T) {
 				t.Errorf("%s, store away %v: %s", path, off, body)
 			}
 		}
+	}
+}
+
+// The document lists all codes: the console has words for each.
+func TestDocumentListsTheConditions(t *testing.T) {
+	h := newHarness(t)
+	var listed []string
+	for _, code := range h.router.api.OpenAPI().Components.Schemas.Map()["Condition"].Properties["code"].Enum {
+		listed = append(listed, code.(string))
+	}
+	if !slices.Equal(listed, common.ConditionCodes()) {
+		t.Errorf("listed %q, there are %q", listed, common.ConditionCodes())
 	}
 }
 

@@ -31,7 +31,7 @@ type Definition struct {
 	WorkDir          string               `json:"workDir,omitempty" doc:"Absolute path of the folder to run in."`
 	User             string               `json:"user,omitempty" doc:"The user to run as: a wish, which the worker may refuse."`
 	Timeout          common.Duration      `json:"timeout,omitempty" doc:"The run is stopped after this time. None where not given." example:"1h"`
-	KillGrace        common.Duration      `json:"killGrace,omitempty" doc:"Time between TERM and KILL; 10s where not given, at most 20s." example:"10s"`
+	KillGrace        common.Duration      `json:"killGrace,omitempty" doc:"Time between TERM and KILL; 10s where not given, at most a third of lostAfter." example:"10s"`
 	SuccessExitCodes []int                `json:"successExitCodes,omitempty" nullable:"false" doc:"Exit codes that count as success; 0 where not given."`
 	Overlap          common.Overlap       `json:"overlap,omitempty" enum:"skip,queue,replace,allow" doc:"What happens to a fire while the earlier run still goes: it is written down as skipped, waits (one at most), kills that run, or runs beside it; skip where not given."`
 	Output           *common.OutputPolicy `json:"output,omitempty"`
@@ -179,7 +179,7 @@ type Gap struct {
 
 // Condition is described in place of common.Condition.
 type Condition struct {
-	Code        string            `json:"code" doc:"What it is, for programs and for translation." example:"log_store_away"`
+	Code        string            `json:"code" doc:"What it is, for programs and for translation." enum:"etcd_away,etcd_full,log_store_away,outbox_full,spool_full,disk_full,clock_off,worker_lost,no_workers,watch_stale,unreadable,misses_feature"`
 	Who         string            `json:"who,omitempty" doc:"The worker or master that tells of it, by its name."`
 	Text        string            `json:"text" doc:"The same in English."`
 	Data        map[string]string `json:"data,omitempty" doc:"What the translation needs."`

@@ -13,6 +13,7 @@ export const keys = {
   fires: ['fires'] as const,
   fireList: (filter: object, cursor: string) => ['fires', 'list', filter, cursor] as const,
   workers: ['workers'] as const,
+  overview: ['overview'] as const,
   validation: (definition: object) => ['validation', definition] as const,
   preview: (request: object, language: string) => ['preview', request, language] as const,
 };

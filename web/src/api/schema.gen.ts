@@ -487,9 +487,9 @@ export interface components {
         Condition: {
             /**
              * @description What it is, for programs and for translation.
-             * @example log_store_away
+             * @enum {string}
              */
-            code: string;
+            code: "etcd_away" | "etcd_full" | "log_store_away" | "outbox_full" | "spool_full" | "disk_full" | "clock_off" | "worker_lost" | "no_workers" | "watch_stale" | "unreadable" | "misses_feature";
             /** @description What the translation needs. */
             data?: {
                 [key: string]: string;
@@ -554,7 +554,7 @@ export interface components {
              */
             jitter?: string;
             /**
-             * @description Time between TERM and KILL; 10s where not given, at most 20s.
+             * @description Time between TERM and KILL; 10s where not given, at most a third of lostAfter.
              * @example 10s
              */
             killGrace?: string;
@@ -775,7 +775,7 @@ export interface components {
              */
             jitter?: string;
             /**
-             * @description Time between TERM and KILL; 10s where not given, at most 20s.
+             * @description Time between TERM and KILL; 10s where not given, at most a third of lostAfter.
              * @example 10s
              */
             killGrace?: string;
@@ -913,7 +913,7 @@ export interface components {
              */
             jitter?: string;
             /**
-             * @description Time between TERM and KILL; 10s where not given, at most 20s.
+             * @description Time between TERM and KILL; 10s where not given, at most a third of lostAfter.
              * @example 10s
              */
             killGrace?: string;

@@ -14,6 +14,7 @@ export type Preview = Schemas['Preview'];
 export type ScheduleNote = Schemas['Note'];
 export type Fire = Schemas['Fire'];
 export type FireStatus = Fire['status'];
+export type Condition = Schemas['Condition'];
 export type Reason = Schemas['Reason'];
 export type Param = Schemas['Param'];
 export type RunRequest = Schemas['RunRequest'];

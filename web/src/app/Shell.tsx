@@ -4,13 +4,14 @@ import { Link, Outlet } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Icon } from '../parts/icons.tsx';
+import { DegradedBanner } from './DegradedBanner.tsx';
 import { OfflineBanner } from './OfflineBanner.tsx';
 import { AccountMenu, LanguageMenu, ThemeMenu } from './menus.tsx';
 import classes from './Shell.module.css';
 import { ShortcutHelp } from './ShortcutHelp.tsx';
 import { useShortcuts } from './useShortcuts.ts';
 
-/** What is around every page: the way to the others, settings, the banner, the keyboard. */
+/** What is around every page: the way to the others, settings, the banners, the keyboard. */
 export function Shell() {
   const { t } = useTranslation();
   const [help, setHelp] = useState(false);
@@ -41,6 +42,7 @@ export function Shell() {
         </div>
       </header>
       <OfflineBanner />
+      <DegradedBanner />
       <main id="content" className={classes.content} tabIndex={-1}>
         <Outlet />
       </main>

@@ -1,3 +1,5 @@
+import type { Condition } from '../api/types.ts';
+
 /** Every text of the console. zh.ts has the same keys and placeholders; a test compares them. */
 export const en = {
   nav: { jobs: 'Jobs', runs: 'Runs', ledger: 'Ledger', workers: 'Workers', main: 'Main', skip: 'Skip to the content', home: 'Carillon, all jobs' },
@@ -22,6 +24,25 @@ export const en = {
     outOfDate: 'A newer console is on the server. Reload the page to use it.',
 
   },
+  degraded: {
+    since: 'Since', seenBy: 'Seen by {{who}}', more_one: 'and one more', more_other: 'and {{count}} more', noClaims: 'Takes no new runs',
+    partial: 'The log store does not answer. Listed is only what waits, runs, or has just ended; the rest is shown when it is back.',
+    unavailable: 'The cluster does not answer.',
+  },
+  conditions: {
+    etcd_away: { title: 'etcd does not answer.', text: 'Nothing new starts, and nothing can be changed. What runs goes on for as long as its job allows (lostAfter). Fires that pass are accounted for when etcd is back.' },
+    etcd_full: { title: 'etcd is full.', text: 'It takes no writes: no run starts and no change is saved. Make room, defragment it, and take back its alarm.' },
+    log_store_away: { title: 'The log store does not answer.', text: 'Jobs run on. Outcomes and output wait, and are stored when it is back; until then their history is not shown.' },
+    outbox_full: { title: 'Too many outcomes wait for the log store.', text: 'Workers take no new runs until it has taken them.' },
+    spool_full: { title: 'A worker has no more room for output that waits for the log store.', text: 'The oldest output is dropped; where some is missing, it says so.' },
+    disk_full: { title: 'A worker’s disk is full.', text: 'It takes no new runs; those that it has go on.' },
+    clock_off: { title: 'A clock is not the cluster’s.', text: 'Set it right (NTP). A worker whose clock is far off takes no runs.' },
+    worker_lost: { title: 'Worker {{worker}} is gone.', text: 'Runs that it had: {{runs}}. The others run them again, or write them down as lost, as their jobs say.' },
+    no_workers: { title: 'No worker is alive.', text: 'Nothing runs until one is there.' },
+    watch_stale: { title: 'Nothing was heard of the jobs for a while.', text: 'What was changed meanwhile may not be known yet.' },
+    unreadable: { title: 'Entries in etcd cannot be read: {{count}}.', text: 'The first one is {{first}}. They are left alone; the log names them.' },
+    misses_feature: { title: 'A worker is too old for some jobs.', text: 'It leaves them to newer ones.' },
+  } satisfies Record<Condition['code'], { title: string; text: string }>,
   login: {
     title: 'Sign in to Carillon', token: 'Access token', tokenPlaceholder: 'car_…', submit: 'Sign in', exchanging: 'Signing in with the link…',
     expired: 'Your session has ended. Sign in to go on where you were.',

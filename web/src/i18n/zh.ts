@@ -23,6 +23,25 @@ export const zh: Resource = {
     outOfDate: '服务器上有更新的控制台，请重新加载页面。',
 
   },
+  degraded: {
+    since: '开始于', seenBy: '发现者：{{who}}', more_one: '以及另外 1 个', more_other: '以及另外 {{count}} 个', noClaims: '不领取新的运行',
+    partial: '日志存储没有响应。此处仅列出等待中、运行中或刚刚结束的内容，其余内容在其恢复后显示。',
+    unavailable: '集群没有响应。',
+  },
+  conditions: {
+    etcd_away: { title: 'etcd 没有响应。', text: '不会启动新的运行，也无法修改任何内容。现有运行会在其任务允许的时间（lostAfter）内继续。期间错过的触发将在 etcd 恢复后处理并入账。' },
+    etcd_full: { title: 'etcd 已满。', text: '它不接受写入：不会启动运行，也无法保存修改。请腾出空间、整理碎片并解除其告警。' },
+    log_store_away: { title: '日志存储没有响应。', text: '任务照常运行。结果和输出会等待，在其恢复后写入；在此之前不显示历史。' },
+    outbox_full: { title: '等待写入日志存储的结果过多。', text: '在其被接收之前，工作节点不领取新的运行。' },
+    spool_full: { title: '某工作节点已没有空间存放等待日志存储的输出。', text: '最早的输出正被丢弃；缺失之处会有标注。' },
+    disk_full: { title: '某工作节点的磁盘已满。', text: '它不领取新的运行，现有运行继续。' },
+    clock_off: { title: '有时钟与集群不一致。', text: '请校准时钟（NTP）。时钟偏差过大的工作节点不领取运行。' },
+    worker_lost: { title: '工作节点 {{worker}} 已失联。', text: '它持有的运行：{{runs}} 个。其他工作节点会按任务的设置重新运行，或记为已丢失。' },
+    no_workers: { title: '没有存活的工作节点。', text: '在有工作节点之前，什么都不会运行。' },
+    watch_stale: { title: '已有一段时间没有收到任务的消息。', text: '期间的修改可能尚未得知。' },
+    unreadable: { title: 'etcd 中有 {{count}} 项内容无法读取。', text: '第一项是 {{first}}。它们保持原样，日志中列有名称。' },
+    misses_feature: { title: '某工作节点版本过旧，不支持部分任务。', text: '这些任务由较新的工作节点运行。' },
+  },
   login: {
     title: '登录 Carillon', token: '访问令牌', tokenPlaceholder: 'car_…', submit: '登录', exchanging: '正在通过链接登录…',
     expired: '会话已结束，请重新登录，继续刚才的操作。',

@@ -5,6 +5,7 @@ import type { Job } from '../../api/types.ts';
 import { DataTable } from '../../parts/DataTable.tsx';
 import { fireColumns } from '../../parts/fireColumns.tsx';
 import { FireList } from '../../parts/FireList.tsx';
+import { PartialNotice } from '../../parts/PartialNotice.tsx';
 import { Panel } from '../../parts/Panel.tsx';
 import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
 import { Waiting } from '../../parts/Waiting.tsx';
@@ -31,7 +32,8 @@ export function JobFires({ job, upcoming: { past, planned } }: { job: Job; upcom
     <Panel title={t('ledger.fires')} side={rows.length > 0 && <Link to="/ledger" search={{ job: job.name }}>{t('ledger.ofJob')}</Link>}>
       {past.error && !past.data && <ProblemNotice error={past.error} />}
       {!past.data && !past.error && <Waiting />}
-      {past.data && rows.length === 0 && <p className="dim">{t('job.noRuns')} {t('job.noRunsText')}</p>}
+      {past.data?.partial && <PartialNotice />}
+      {past.data && !past.data.partial && rows.length === 0 && <p className="dim">{t('job.noRuns')} {t('job.noRunsText')}</p>}
       {rows.length > 0 && <DataTable caption={t('ledger.fires')} columns={columns} rows={rows} rowId={(fire) => fire.id} />}
     </Panel>
   );

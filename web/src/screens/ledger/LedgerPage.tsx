@@ -11,6 +11,7 @@ import { DataTable } from '../../parts/DataTable.tsx';
 import { EmptyPage } from '../../parts/EmptyPage.tsx';
 import { fireColumns } from '../../parts/fireColumns.tsx';
 import { PageHead } from '../../parts/PageHead.tsx';
+import { PartialNotice } from '../../parts/PartialNotice.tsx';
 import { Pager } from '../../parts/Pager.tsx';
 import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
 import { SearchField } from '../../parts/SearchField.tsx';
@@ -36,6 +37,7 @@ export function LedgerPage() {
   const rows = named && !unknownJob ? fires.data?.items : [];
   const filtered = Object.keys(cleaned(search)).length > 0;
   const empty = rows?.length === 0 && pages.page === 1 && !fires.data?.nextCursor;
+  const partial = named && !unknownJob && fires.data?.partial === true;
   const choose = (next: Range) => show({ ...search, range: next !== 'all' || search.status === 'planned' ? next : undefined });
 
   return (
@@ -62,7 +64,8 @@ export function LedgerPage() {
       <p className={classes.about}>{t('ledger.about')}</p>
       {fires.error && !rows && <ProblemNotice error={fires.error} onRetry={() => void fires.refetch()} />}
       {!rows && !fires.error && <Waiting rows={8} />}
-      {empty &&
+      {partial && <PartialNotice />}
+      {empty && !partial &&
         (filtered ? (
           <EmptyPage icon="search" title={t('ledger.nothingFound')}>
             <Button variant="default" onClick={() => show({})}>{t('ledger.clearFilter')}</Button>

@@ -9,6 +9,7 @@ import { isName } from '../../lib/names.ts';
 import { DataTable } from '../../parts/DataTable.tsx';
 import { EmptyPage } from '../../parts/EmptyPage.tsx';
 import { PageHead } from '../../parts/PageHead.tsx';
+import { PartialNotice } from '../../parts/PartialNotice.tsx';
 import { Pager } from '../../parts/Pager.tsx';
 import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
 import { runColumns } from '../../parts/runColumns.tsx';
@@ -30,6 +31,7 @@ export function RunsPage() {
     void navigate({ to: '/runs', search: { ...(next.job && { job: next.job }), ...(next.status && { status: next.status }) }, replace: true });
   const rows = named ? runs.data?.items : [];
   const filtered = filter.job !== undefined || filter.status !== undefined;
+  const partial = named && runs.data?.partial === true;
   const empty = rows?.length === 0 && pages.page === 1;
 
   return (
@@ -44,7 +46,8 @@ export function RunsPage() {
       </PageHead>
       {runs.error && !rows && <ProblemNotice error={runs.error} onRetry={() => void runs.refetch()} />}
       {!rows && !runs.error && <Waiting rows={8} />}
-      {empty &&
+      {partial && <PartialNotice />}
+      {empty && !partial &&
         (filtered ? (
           <EmptyPage icon="search" title={t('runs.nothingFound')}>
             <Button variant="default" onClick={() => show({})}>{t('runs.clearFilter')}</Button>

@@ -1,13 +1,14 @@
 import { ActionIcon, Menu } from '@mantine/core';
 import type { TFunction } from 'i18next';
-import type { Worker } from '../../api/types.ts';
+import type { Condition, Worker } from '../../api/types.ts';
 import { formatSeconds } from '../../lib/duration.ts';
 import { formatTime } from '../../lib/time.ts';
 import { visible } from '../../lib/visible.ts';
+import { conditionWords } from '../../parts/conditions.ts';
 import { column, type Columns } from '../../parts/DataTable.tsx';
 import { Icon } from '../../parts/icons.tsx';
 import { PlainText } from '../../parts/PlainText.tsx';
-import { RelativeTime } from '../../parts/TimeText.tsx';
+import { RelativeTime, TimeText } from '../../parts/TimeText.tsx';
 import classes from './WorkersPage.module.css';
 
 interface Acts {
@@ -68,8 +69,9 @@ function Skew({ t, ms }: { t: TFunction; ms: number }) {
 
 /** Why a worker takes no runs, all reasons together: an operator wants it so, it is stopping, it is in trouble, it is away. */
 function State({ t, language, worker }: { t: TFunction; language: string; worker: Worker }) {
-  const { settings } = worker;
+  const { settings, conditions = [] } = worker;
   const set = settings?.updatedBy && t('workers.setBy', { who: visible(settings.updatedBy), when: settings.updatedAt ? formatTime(settings.updatedAt, language) : '' });
+  // It may be ready all the same: most of what can be wrong keeps it from nothing.
   const ready = !worker.away && !worker.trouble && !worker.draining;
   return (
     <>
@@ -77,14 +79,24 @@ function State({ t, language, worker }: { t: TFunction; language: string; worker
       {worker.away && <strong className={classes.away} title={t('workers.awayHelp')}>{t('workers.away')}</strong>}
       {worker.trouble && (
         <>
-          <strong className={classes.trouble}>{t('workers.trouble')}</strong>
-          <div className="small"><PlainText>{worker.trouble}</PlainText></div>
+          <strong className={classes.trouble} data-trouble="">{t('workers.trouble')}</strong>
+          {!conditions.some((c) => c.stopsClaims) && <div className="small"><PlainText>{worker.trouble}</PlainText></div>}
         </>
       )}
+      {conditions.map((condition) => <ConditionLine key={condition.code} t={t} condition={condition} />)}
       {worker.draining && <div><strong className={classes.trouble} data-draining="">{settings?.drain ? t('workers.draining') : t('workers.stopping')}</strong></div>}
       {settings?.drainNote && <div className="small"><PlainText>{settings.drainNote}</PlainText></div>}
       {set && <div className="small dim">{set}</div>}
     </>
+  );
+}
+
+function ConditionLine({ t, condition }: { t: TFunction; condition: Condition }) {
+  const { title, text } = conditionWords(t, condition);
+  return (
+    <div className="small" data-condition={condition.code} title={text}>
+      <span className={classes.condition}>{title}</span> <span className="dim">{t('degraded.since')} <TimeText at={condition.since} /></span>
+    </div>
   );
 }
 

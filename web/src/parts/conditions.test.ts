@@ -1,0 +1,48 @@
+import { createInstance } from 'i18next';
+import { expect, it } from 'vitest';
+import type { Condition } from '../api/types.ts';
+import { en } from '../i18n/en.ts';
+import { zh } from '../i18n/zh.ts';
+import { conditionWords, modesOf, namesOf } from './conditions.ts';
+
+const translator = createInstance({ lng: 'zh', initAsync: false, resources: { en: { translation: en }, zh: { translation: zh } }, interpolation: { escapeValue: false } });
+void translator.init();
+const t = translator.getFixedT('zh');
+const english = translator.getFixedT('en');
+
+function told(code: Condition['code'], who: string, minute: number, more: Partial<Condition> = {}): Condition {
+  return { code, who, text: `the text of ${code}`, since: new Date(Date.UTC(2026, 10, 1, 3, minute)).toISOString(), ...more };
+}
+
+it('puts together what several tell of the same thing', () => {
+  const modes = modesOf([told('log_store_away', 'north', 5), told('log_store_away', 'east', 3), told('log_store_away', 'north', 4)]);
+  expect(modes).toHaveLength(1);
+  expect(modes[0]).toMatchObject({ who: ['east', 'north'], since: '2026-11-01T03:03:00.000Z', grave: false });
+});
+
+it('shows the gravest first, then the oldest', () => {
+  const modes = modesOf([told('clock_off', 'a', 1), told('log_store_away', 'm', 0), told('no_workers', 'm', 9), told('disk_full', 'b', 8, { stopsClaims: true })]);
+  expect(modes.map((mode) => [mode.id, mode.grave])).toEqual([['disk_full', true], ['no_workers', true], ['log_store_away', false], ['clock_off', false]]);
+});
+
+it('tells two lost workers apart, and not who noticed', () => {
+  const modes = modesOf([told('worker_lost', 'm1', 1, { data: { worker: 'b', runs: '2' } }), told('worker_lost', 'm1', 0, { data: { worker: 'a', runs: '1' } })]);
+  expect(modes.map((mode) => mode.id)).toEqual(['worker_lost a', 'worker_lost b']);
+  expect(modes[0]?.who).toEqual([]);
+});
+
+it('words what it knows by code, with what is in the data', () => {
+  expect(conditionWords(t, told('worker_lost', 'm', 0, { data: { worker: 'a', runs: '2' } })).title).toBe('工作节点 a 已失联。');
+  expect(conditionWords(english, told('worker_lost', 'm', 0, { data: { worker: 'a', runs: '2' } })).text).toContain('Runs that it had: 2.');
+  expect(conditionWords(english, told('unreadable', 'm', 0, { data: { count: '3', first: 'x\u202ey' } }))).toEqual({
+    title: 'Entries in etcd cannot be read: 3.', text: expect.not.stringContaining('\u202e') as string,
+  });
+});
+
+it('shows what it does not know as it came', () => expect(conditionWords(t, told('later' as 'etcd_full', 'm', 0))).toEqual({ title: 'The text of later', text: '' }));
+
+it('keeps lists of names short', () => {
+  const names = ['a', 'b', 'c', 'd', 'e', 'f'];
+  expect(namesOf(english, names.slice(0, 5))).toBe('a, b, c, d, e');
+  expect(namesOf(english, names)).toBe('a, b, c, d and 2 more');
+});

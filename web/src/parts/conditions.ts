@@ -1,0 +1,52 @@
+import type { TFunction } from 'i18next';
+import type { Condition } from '../api/types.ts';
+import { visible } from '../lib/visible.ts';
+
+/** A degraded mode: what several parties tell of the same thing, together. */
+export interface Mode {
+  id: string;
+  condition: Condition;
+  /** When the first of them noticed it. */
+  since: string;
+  /** Who tells of it, where it is theirs and not the whole cluster's. */
+  who: string[];
+  /** Nothing, or nothing more, runs because of it. */
+  grave: boolean;
+}
+
+// These are the same for everybody: who tells of them does not matter.
+const ofTheCluster = new Set<string>(['etcd_full', 'worker_lost', 'no_workers', 'unreadable']);
+const graveCodes = new Set<string>(['etcd_away', 'etcd_full', 'no_workers']);
+
+/** Puts conditions together by what they are; the gravest first, then the oldest. */
+export function modesOf(conditions: readonly Condition[]): Mode[] {
+  const modes = new Map<string, Mode>();
+  for (const condition of conditions) {
+    const id = condition.code === 'worker_lost' ? `${condition.code} ${condition.data?.worker ?? ''}` : condition.code;
+    const mode = modes.get(id) ?? { id, condition, since: condition.since, who: [], grave: graveCodes.has(condition.code) };
+    if (Date.parse(condition.since) < Date.parse(mode.since)) mode.since = condition.since;
+    if (condition.who && !ofTheCluster.has(condition.code) && !mode.who.includes(condition.who)) mode.who.push(condition.who);
+    mode.grave ||= condition.stopsClaims === true;
+    modes.set(id, mode);
+  }
+  for (const mode of modes.values()) mode.who.sort();
+  return [...modes.values()].sort((a, b) => Number(b.grave) - Number(a.grave) || Date.parse(a.since) - Date.parse(b.since) || a.id.localeCompare(b.id));
+}
+
+/** What a condition is, and what follows from it; one that the console does not know is shown in the server's words. */
+export function conditionWords(t: TFunction, { code, data, text }: Condition): { title: string; text: string } {
+  // Keys are made from the server's codes, which are not known when this is compiled.
+  const say = (part: string) => (t as (key: string, options: object) => string)(`conditions.${code}.${part}`, { ...data, defaultValue: '' });
+  const title = say('title');
+  if (title === '') return { title: visible(text.charAt(0).toUpperCase() + text.slice(1)), text: '' };
+  return { title: visible(title), text: visible(say('text')) };
+}
+
+const namesShown = 4;
+
+/** A list of names that stays short. */
+export function namesOf(t: TFunction, names: readonly string[]): string {
+  const left = names.length - namesShown;
+  const shown = names.slice(0, left === 1 ? names.length : namesShown).map(visible).join(', ');
+  return left > 1 ? `${shown} ${t('degraded.more', { count: left })}` : shown;
+}
