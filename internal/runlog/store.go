@@ -19,7 +19,9 @@ type Batch struct {
 }
 
 // Empty tells whether the batch holds nothing.
-func (b *Batch) Empty() bool { return len(b.Chunks)+len(b.Runs)+len(b.Changes)+len(b.Late) == 0 }
+func (b *Batch) Empty() bool { return b.len() == 0 }
+
+func (b *Batch) len() int { return len(b.Chunks) + len(b.Runs) + len(b.Changes) + len(b.Late) }
 
 // each gives the entries of a batch one by one, in the order in which they are stored.
 func (b *Batch) each() iter.Seq[Batch] {

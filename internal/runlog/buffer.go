@@ -1,0 +1,175 @@
+package runlog
+
+import (
+	"sync"
+	"time"
+
+	"carillon/internal/common"
+)
+
+// buffer holds output that is neither stored nor on the disk: what the store is being
+// sent just now, and what came after that. Over its bound the newest is dropped, and a
+// chunk says how much of which run, before anything later of that run.
+type buffer struct {
+	limit int // bytes of memory
+
+	mu       sync.Mutex
+	chunks   []common.Chunk
+	since    time.Time      // when the first of the chunks came
+	flight   []common.Chunk // older than the chunks: what the store is being sent
+	sent     time.Time      // when the first of those came
+	bytes    int            // that all of them take
+	lost     map[string]common.Chunk
+	spooling bool // output goes to the disk first, and from there to the store
+}
+
+// cost is the memory that a chunk takes: without its frame a buffer full of
+// single lines would be many times as large as it may be.
+func cost(c *common.Chunk) int {
+	const frame = 160
+	return frame + len(c.Data)
+}
+
+// add takes a chunk. It tells how much is there, and how much of the chunk is dropped.
+func (b *buffer) add(c common.Chunk) (bytes, dropped int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	gap, lossy := b.lost[c.Run]
+	need := cost(&c)
+	if lossy {
+		need += cost(&gap)
+	}
+	if b.bytes+need > b.limit {
+		if !lossy {
+			gap = common.Chunk{Run: c.Run, Offset: c.Offset, At: c.At}
+		}
+		gap.Missing = c.End() - gap.Offset
+		b.lost[c.Run] = gap
+		return b.bytes, len(c.Data)
+	}
+	if lossy {
+		delete(b.lost, c.Run)
+		b.push(gap)
+	}
+	b.push(c)
+	return b.bytes, 0
+}
+
+func (b *buffer) push(c common.Chunk) {
+	if len(b.chunks) == 0 {
+		b.since = time.Now()
+	}
+	b.chunks = append(b.chunks, c)
+	b.bytes += cost(&c)
+}
+
+// confess makes chunks of what was dropped.
+func (b *buffer) confess() {
+	for run, gap := range b.lost {
+		b.push(gap)
+		delete(b.lost, run)
+	}
+}
+
+// take takes output for the store, about limit bytes; rest tells that there is more. While output goes
+// through the spool there is none to be had here.
+func (b *buffer) take(limit int) (chunks []common.Chunk, rest, spooling bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.spooling {
+		return nil, false, true
+	}
+	size, n := 0, 0
+	for n < len(b.chunks) && size < limit {
+		size += len(b.chunks[n].Data)
+		n++
+	}
+	if n == len(b.chunks) && len(b.lost) > 0 {
+		b.confess()
+		n = len(b.chunks)
+	}
+	b.flight, b.chunks, b.sent = b.chunks[:n:n], b.chunks[n:], b.since
+	return b.flight, len(b.chunks) > 0, false
+}
+
+// stored forgets what was sent to the store.
+func (b *buffer) stored() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.free(b.flight)
+	b.flight = nil
+	if len(b.chunks) == 0 {
+		b.chunks = nil // what they were cut from is free
+	}
+}
+
+// failed puts back what the store did not take.
+func (b *buffer) failed() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.back(b.flight, b.sent)
+	b.flight = nil
+}
+
+func (b *buffer) back(chunks []common.Chunk, since time.Time) {
+	if len(chunks) > 0 {
+		b.chunks, b.since = append(chunks, b.chunks...), since
+	}
+}
+
+func (b *buffer) free(chunks []common.Chunk) {
+	for i := range chunks {
+		b.bytes -= cost(&chunks[i])
+	}
+}
+
+// spill is what goes to the disk together: what the store is being sent, then the rest.
+type spill struct {
+	chunks []common.Chunk
+	flight int // how many of them the store is being sent
+	since  time.Time
+}
+
+// spill takes all there is for the spool; what is in flight stays there as well. From now
+// on output goes through the spool. The store's answer must wait until spilled is called.
+func (b *buffer) spill() spill {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.confess()
+	n := len(b.flight)
+	all := spill{chunks: append(b.flight[:n:n], b.chunks...), flight: n, since: b.since}
+	b.chunks = nil
+	b.spooling = b.spooling || len(all.chunks) > 0
+	return all
+}
+
+// spilled says how many of the chunks are on the disk. empty tells that nothing at all
+// is there, so that the store can be served from here again.
+func (b *buffer) spilled(s spill, n int, empty bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.flight = b.flight[min(n, s.flight):]
+	b.free(s.chunks[:n])
+	b.back(s.chunks[max(n, s.flight):], s.since)
+	b.spooling = !empty
+}
+
+// live ends the spooling.
+func (b *buffer) live() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.spooling = false
+}
+
+// age is how long the oldest output has been in memory only.
+func (b *buffer) age() (age time.Duration, bytes int, spooling bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch {
+	case len(b.flight) > 0:
+		age = time.Since(b.sent)
+	case len(b.chunks) > 0:
+		age = time.Since(b.since)
+	}
+	return age, b.bytes, b.spooling
+}

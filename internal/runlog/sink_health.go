@@ -1,0 +1,100 @@
+package runlog
+
+import (
+	"fmt"
+	"strconv"
+	"sync"
+	"time"
+
+	"carillon/internal/common"
+)
+
+// hiccup is how long the store may fail before anybody is told.
+const hiccup = 5 * time.Second
+
+// health is how the log store and the disk are.
+type health struct {
+	mu      sync.Mutex
+	failing time.Time // since when no write succeeded; zero while they do
+	writing time.Time // when the write that is under way began
+	outbox  bool      // more waits in the source than may
+	told    int64     // what the spool had dropped when it last had room
+}
+
+func (h *health) began(at time.Time) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.writing = at
+}
+
+func (h *health) ended(began time.Time, err error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.writing = time.Time{}
+	switch {
+	case err == nil:
+		h.failing = time.Time{}
+	case h.failing.IsZero():
+		h.failing = began
+	}
+}
+
+func (h *health) storeFails() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return !h.failing.IsZero()
+}
+
+// away is since when the store takes nothing, if that is so for some time.
+func (h *health) away() (since time.Time, away bool) {
+	since = h.failing
+	if since.IsZero() {
+		since = h.writing
+	}
+	return since, !since.IsZero() && time.Since(since) >= hiccup
+}
+
+// Conditions tells what is not as it should be with the log store, the outbox and the
+// spool. What has a bound ends only when there is clearly less again. It never waits
+// for the disk or the store.
+func (s *Sink) Conditions() (list []common.Condition) {
+	s.mu.Lock()
+	waiting := s.waiting
+	s.mu.Unlock()
+	var spool SpoolState
+	if s.cfg.Spool != nil {
+		spool = s.cfg.Spool.State()
+	}
+	h := &s.health
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	data := common.Words{"output": strconv.FormatInt(spool.Waiting, 10), "outcomes": strconv.Itoa(waiting.entries)}
+	if since, away := h.away(); away {
+		list = append(list, common.Condition{Code: common.ConditionLogStoreAway, From: since.UTC(), Data: data,
+			Text: fmt.Sprintf("the log store takes nothing: %d outcomes wait in etcd, and %s of output on this worker's disk", waiting.entries, mebibytes(spool.Waiting))})
+	}
+	share := s.cfg.OutboxBytes / int64(max(s.cfg.Workers(), 1))
+	if h.outbox = over(h.outbox, waiting.bytes, share); h.outbox {
+		list = append(list, common.Condition{Code: common.ConditionOutboxFull, StopsClaims: true, Data: data,
+			Text: fmt.Sprintf("%d outcomes, about %s, wait in etcd for the log store, where this worker may have %s", waiting.entries, mebibytes(waiting.bytes), mebibytes(share))})
+	}
+	if s.cfg.Spool == nil {
+		return list
+	}
+	if !over(spool.Dropped > h.told, spool.Bytes, spool.Max) {
+		h.told = spool.Dropped
+	} else {
+		list = append(list, common.Condition{Code: common.ConditionSpoolFull, Data: common.Words{"dropped": strconv.FormatInt(spool.Dropped-h.told, 10), "max": strconv.FormatInt(spool.Max, 10)},
+			Text: fmt.Sprintf("the spool is full: the oldest output on this worker's disk is being dropped, %s so far", mebibytes(spool.Dropped-h.told))})
+	}
+	if spool.Refused != nil {
+		list = append(list, common.Condition{Code: common.ConditionDiskFull, StopsClaims: true, Data: common.Words{"error": spool.Refused.Error()},
+			Text: "this worker's disk takes no more output: " + spool.Refused.Error()})
+	}
+	return list
+}
+
+// over tells whether n is over a bound, or was and is not under four fifths of it again.
+func over(was bool, n, bound int64) bool { return n > bound || was && n*5 > bound*4 }
+
+func mebibytes(n int64) string { return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20)) }

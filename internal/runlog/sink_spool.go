@@ -1,0 +1,126 @@
+package runlog
+
+import (
+	"context"
+	"time"
+)
+
+// keep sees that output reaches the disk in time, whatever the store and the source do.
+// While all is well there is nothing for it to do.
+func (s *Sink) keep(ctx context.Context) {
+	tick := time.NewTicker(s.cfg.FlushEvery / 4)
+	defer tick.Stop()
+	checked := time.Now()
+	s.cfg.Spool.Check()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		case <-s.spill:
+		}
+		if time.Since(checked) >= 2*time.Second {
+			checked = time.Now()
+			s.cfg.Spool.Check()
+		}
+		if s.due() {
+			_ = s.toDisk() // that it fails is logged, and tried again
+		}
+	}
+}
+
+// due tells whether output has been in memory alone for as long as it may be.
+func (s *Sink) due() bool {
+	age, bytes, spooling := s.output.age()
+	if spooling {
+		return age >= s.cfg.FlushEvery*3/4 || age > 0 && bytes >= s.cfg.FlushBytes
+	}
+	return age >= s.cfg.FlushEvery+s.cfg.Patience
+}
+
+// toDisk brings all output that is in memory to the disk.
+func (s *Sink) toDisk() error {
+	s.spilling.Lock()
+	defer s.spilling.Unlock()
+	return s.spillLocked()
+}
+
+func (s *Sink) spillLocked() error {
+	all := s.output.spill()
+	if len(all.chunks) == 0 {
+		return nil
+	}
+	n, err := s.cfg.Spool.Append(all.chunks, all.flight)
+	state := s.cfg.Spool.State()
+	s.output.spilled(all, n, state.Waiting == 0)
+	if state.Dropped > s.dropped {
+		s.metrics.OutputDropped(int(state.Dropped - s.dropped))
+		s.dropped = state.Dropped
+	}
+	s.metrics.QueueDepth("spool_bytes", int(state.Waiting))
+	if err != nil && !s.refused {
+		s.log.Warn("output_not_spooled", "error", err)
+	}
+	s.refused = err != nil
+	return err
+}
+
+// replayed is how far a replay came.
+type replayed struct {
+	withheld bool // the outcomes are not stored: output that came before them is neither
+	more     bool // there is more in the spool
+}
+
+// replay stores what the spool holds, and outcomes behind the output that came before
+// them. With so much in the spool that they would wait for long, they go first.
+func (s *Sink) replay(ctx context.Context, outcomes Batch, moreOutcomes bool) (replayed, error) {
+	full := s.toDisk()
+	state := s.cfg.Spool.State()
+	overtake := state.Waiting > s.cfg.Overtake
+	withhold := full != nil && !overtake && !outcomes.Empty()
+	if overtake && !outcomes.Empty() {
+		if err := s.write(ctx, outcomes); err != nil {
+			return replayed{}, err
+		}
+		if outcomes = (Batch{}); moreOutcomes {
+			return replayed{more: true}, nil
+		}
+	}
+	for {
+		chunks, upTo, err := s.cfg.Spool.Next(s.cfg.BatchBytes >> s.shrink)
+		if err != nil {
+			return replayed{}, err
+		}
+		last := len(chunks) == 0 || upTo >= state.End
+		batch := Batch{Chunks: chunks}
+		if last && !withhold {
+			batch.Runs, batch.Changes, batch.Late = outcomes.Runs, outcomes.Changes, outcomes.Late
+		}
+		if !batch.Empty() {
+			if err := s.write(ctx, batch); err != nil {
+				return replayed{}, err
+			}
+		}
+		if len(chunks) > 0 {
+			if err := s.cfg.Spool.Ack(upTo); err != nil {
+				return replayed{}, err
+			}
+		}
+		if last || overtake {
+			return replayed{withheld: withhold, more: !s.live()}, nil
+		}
+	}
+}
+
+// live ends the spooling once all of the spool is stored. It tells whether it has ended.
+func (s *Sink) live() bool {
+	s.spilling.Lock()
+	defer s.spilling.Unlock()
+	waiting := s.cfg.Spool.State().Waiting
+	s.metrics.QueueDepth("spool_bytes", int(waiting))
+	if waiting > 0 {
+		return false
+	}
+	s.output.live()
+	return true
+}

@@ -1,0 +1,174 @@
+package spool
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"syscall"
+
+	"carillon/internal/common"
+)
+
+// pieceBytes is about how much is written at once.
+const pieceBytes = 1 << 20
+
+// Append puts chunks behind all others; the first few of them the caller has sent to the
+// log store already. It tells how many are on the disk for good: all, unless there is an
+// error, which wraps syscall.ENOSPC where the disk is too full.
+func (s *Spool) Append(chunks []common.Chunk, sent int) (n int, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n, err = s.append(chunks, sent)
+	if err != nil {
+		err = fmt.Errorf("spool output: %w", err)
+	}
+	s.refused = err
+	s.tell()
+	return n, err
+}
+
+func (s *Spool) append(chunks []common.Chunk, sent int) (durable int, err error) {
+	var buf []byte
+	for done := 0; done < len(chunks); {
+		buf = buf[:0]
+		taken := done
+		for taken < len(chunks) && len(buf) < int(min(pieceBytes, s.cfg.Segment)) && (taken != sent || taken == done) {
+			buf = appendFrame(buf, &chunks[taken])
+			taken++
+		}
+		if s.active != nil && s.size() > header && s.size()+int64(len(buf)) > s.cfg.Segment {
+			if err := s.sync(); err != nil {
+				return durable, err
+			}
+			durable = done
+			if err := s.closeActive(); err != nil {
+				return durable, err
+			}
+		}
+		if err := s.write(buf); err != nil {
+			if s.active != nil && s.sync() == nil {
+				durable = done
+			}
+			return durable, err
+		}
+		if done = taken; done <= sent {
+			s.marks.sent = s.end()
+		}
+	}
+	if err := s.sync(); err != nil {
+		return durable, err
+	}
+	if sent > 0 {
+		if err := s.writeMarks(); err != nil {
+			s.cfg.Log.Warn("spool_marks_not_written", "error", err)
+		}
+	}
+	return len(chunks), nil
+}
+
+// size is that of the newest file.
+func (s *Spool) size() int64 { return s.segments[len(s.segments)-1].size }
+
+// sync brings to the disk what was written. What may not be there is taken off again.
+func (s *Spool) sync() error {
+	if s.active == nil || s.size() == s.synced {
+		return nil
+	}
+	err := s.active.Sync()
+	if err == nil && s.synced == 0 {
+		err = s.syncFolder()
+	}
+	if err != nil {
+		last := s.segments[len(s.segments)-1]
+		if last.size = s.synced; last.size == 0 {
+			s.segments = s.segments[:len(s.segments)-1]
+			return errors.Join(err, s.closeActive(), remove(s.root, last.name()))
+		}
+		return errors.Join(err, s.active.Truncate(s.synced), s.closeActive())
+	}
+	s.synced = s.size()
+	return nil
+}
+
+func (s *Spool) syncFolder() error {
+	dir, err := s.root.Open(".")
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
+}
+
+// write puts whole frames behind the newest file, or into a new one.
+func (s *Spool) write(frames []byte) error {
+	need := header + int64(len(frames))
+	if err := s.makeRoom(need); err != nil {
+		return err
+	}
+	if err := s.checkFree(need); err != nil {
+		return err
+	}
+	if s.active == nil {
+		one := &segment{first: s.next, last: s.next, size: 0}
+		f, err := s.root.OpenFile(one.name(), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+		if err != nil {
+			return err
+		}
+		s.next++
+		s.segments, s.active, s.synced = append(s.segments, one), f, 0
+		frames = append([]byte(magic), frames...)
+	}
+	last := s.segments[len(s.segments)-1]
+	if _, err := s.active.WriteAt(frames, last.size); err != nil {
+		if last.size == 0 {
+			s.segments = s.segments[:len(s.segments)-1]
+			return errors.Join(err, s.closeActive(), remove(s.root, last.name()))
+		}
+		if cut := s.active.Truncate(last.size); cut != nil {
+			return errors.Join(err, cut, s.closeActive())
+		}
+		return err
+	}
+	last.size += int64(len(frames))
+	return nil
+}
+
+// What is left free of the disk: a hundredth, but from 64 MiB to 1 GiB, and of a small
+// disk no more than a quarter.
+const (
+	freeLeast = 64 << 20
+	freeMost  = 1 << 30
+)
+
+func floorOf(total uint64) uint64 { return min(max(total/100, freeLeast), freeMost, total/4) }
+
+// checkFree tells whether the disk has room for n bytes more. A disk that cannot be asked has.
+func (s *Spool) checkFree(n int64) error {
+	free, total, err := s.cfg.Free()
+	if err != nil || free >= floorOf(total)+uint64(n) {
+		return nil
+	}
+	return fmt.Errorf("%d MiB are free, of which %d MiB are to stay so: %w", free>>20, floorOf(total)>>20, syscall.ENOSPC)
+}
+
+// Check looks whether the disk has room again, or none any more.
+func (s *Spool) Check() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	defer s.tell()
+	room := int64(pieceBytes)
+	if s.refused != nil {
+		room += 16 << 20 // so that it does not come and go
+		if s.refused = s.writeMarks(); s.refused != nil {
+			return // a disk that takes nothing, however empty
+		}
+	}
+	s.refused = s.checkFree(room)
+}
+
+func (s *Spool) statfs() (free, total uint64, err error) {
+	var stat syscall.Statfs_t
+	if err := syscall.Fstatfs(int(s.lock.Fd()), &stat); err != nil {
+		return 0, 0, err
+	}
+	return stat.Bavail * uint64(stat.Bsize), stat.Blocks * uint64(stat.Bsize), nil
+}

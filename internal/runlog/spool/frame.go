@@ -1,0 +1,125 @@
+package spool
+
+import (
+	"encoding/binary"
+	"errors"
+	"hash/crc32"
+	"io"
+	"time"
+
+	"carillon/internal/common"
+)
+
+// A file is the magic, then frames: length and CRC-32C of the body, each four bytes
+// little-endian, then the body: a chunk.
+const (
+	magic     = "CRLSPL1\n"
+	header    = int64(len(magic))
+	frameHead = 8
+	maxFrame  = 16 << 20 // a longer one is not ours
+)
+
+var errCorrupt = errors.New("it does not read")
+
+func checksum(body []byte) uint32 { return crc32.Checksum(body, crc32.MakeTable(crc32.Castagnoli)) }
+
+// appendFrame writes a chunk behind buf.
+func appendFrame(buf []byte, c *common.Chunk) []byte {
+	at := len(buf)
+	buf = append(buf, make([]byte, frameHead)...)
+	buf = binary.AppendUvarint(buf, uint64(len(c.Run)))
+	buf = append(buf, c.Run...)
+	buf = binary.AppendUvarint(buf, uint64(c.Offset))
+	buf = binary.AppendUvarint(buf, uint64(len(c.Stream)))
+	buf = append(buf, c.Stream...)
+	var nanos int64 // 0 stands for no time
+	if !c.At.IsZero() {
+		nanos = c.At.UnixNano()
+	}
+	buf = binary.AppendVarint(buf, nanos)
+	buf = binary.AppendUvarint(buf, uint64(c.Missing))
+	buf = append(buf, c.Data...)
+	body := buf[at+frameHead:]
+	binary.LittleEndian.PutUint32(buf[at:], uint32(len(body)))
+	binary.LittleEndian.PutUint32(buf[at+4:], checksum(body))
+	return buf
+}
+
+// readFrame reads a frame, and tells its size. One that is cut short, or is not what was written, is errCorrupt.
+func readFrame(from io.Reader) (c common.Chunk, size int64, err error) {
+	var head [frameHead]byte
+	if err := fill(from, head[:]); err != nil {
+		return c, 0, err
+	}
+	length := binary.LittleEndian.Uint32(head[:])
+	if length == 0 || length > maxFrame {
+		return c, 0, errCorrupt
+	}
+	body := make([]byte, length)
+	if err := fill(from, body); err != nil {
+		return c, 0, err
+	}
+	if checksum(body) != binary.LittleEndian.Uint32(head[4:]) {
+		return c, 0, errCorrupt
+	}
+	r := reader{rest: body}
+	c.Run = string(r.bytes())
+	c.Offset = int64(r.number())
+	c.Stream = common.Stream(r.bytes())
+	if nanos := r.signed(); nanos != 0 {
+		c.At = time.Unix(0, nanos).UTC()
+	}
+	c.Missing = int64(r.number())
+	if r.bad || c.Offset < 0 || c.Missing < 0 {
+		return common.Chunk{}, 0, errCorrupt
+	}
+	if len(r.rest) > 0 {
+		c.Data = r.rest
+	}
+	return c, frameHead + int64(length), nil
+}
+
+func fill(from io.Reader, buf []byte) error {
+	_, err := io.ReadFull(from, buf)
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return errCorrupt
+	}
+	return err
+}
+
+// reader takes fields off a body.
+type reader struct {
+	rest []byte
+	bad  bool
+}
+
+func (r *reader) number() uint64 {
+	v, n := binary.Uvarint(r.rest)
+	return v * r.skip(n)
+}
+
+func (r *reader) signed() int64 {
+	v, n := binary.Varint(r.rest)
+	return v * int64(r.skip(n))
+}
+
+// skip passes a field of n bytes; it is 0 where there was none.
+func (r *reader) skip(n int) uint64 {
+	if n <= 0 {
+		r.bad, r.rest = true, nil
+		return 0
+	}
+	r.rest = r.rest[n:]
+	return 1
+}
+
+func (r *reader) bytes() []byte {
+	n := r.number()
+	if n > uint64(len(r.rest)) {
+		r.bad, r.rest = true, nil
+		return nil
+	}
+	field := r.rest[:n]
+	r.rest = r.rest[n:]
+	return field
+}

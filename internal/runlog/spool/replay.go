@@ -1,0 +1,99 @@
+package spool
+
+import (
+	"fmt"
+
+	"carillon/internal/common"
+)
+
+// Next gives the oldest output that is not acknowledged: as many chunks as hold limit
+// bytes, but at least one if there is any, and the place behind them. It notes that the
+// log store may have them from now on.
+func (s *Spool) Next(limit int) (chunks []common.Chunk, upTo uint64, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	at, taken := s.marks.acked, 0
+	for _, one := range s.segments {
+		from := int64(0)
+		if at.segment() == one.last {
+			from = at.offset()
+		}
+		if from >= one.size && one.size > 0 {
+			continue
+		}
+		err := s.each(one, from, func(c common.Chunk, until int64) bool {
+			chunks = append(chunks, c)
+			from, taken = until, taken+len(c.Data)+frameHead
+			return taken < limit
+		})
+		if err != nil {
+			return nil, 0, fmt.Errorf("read spooled output: %w", err)
+		}
+		if at = place(one.last, from); taken >= limit {
+			break
+		}
+	}
+	if len(chunks) == 0 {
+		return nil, uint64(at), s.ack(at) // there may be files of which nothing reads
+	}
+	if at > s.marks.sent {
+		s.marks.sent = at
+		if err := s.writeMarks(); err != nil {
+			s.cfg.Log.Warn("spool_marks_not_written", "error", err)
+		}
+	}
+	return chunks, uint64(at), nil
+}
+
+// Ack says that the log store has everything before a place that Next gave.
+func (s *Spool) Ack(upTo uint64) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.ack(Place(upTo))
+}
+
+func (s *Spool) ack(upTo Place) error {
+	s.marks.acked = max(s.marks.acked, upTo)
+	s.marks.sent = max(s.marks.sent, upTo)
+	err := s.forgetAcked()
+	s.tell()
+	if err != nil {
+		return fmt.Errorf("remove what was replayed: %w", err)
+	}
+	return nil
+}
+
+// forgetAcked removes the files of which everything is acknowledged. One that did not
+// read to its end is kept aside.
+func (s *Spool) forgetAcked() error {
+	for len(s.segments) > 0 {
+		one := s.segments[0]
+		if s.marks.acked < one.end() {
+			return nil
+		}
+		if len(s.segments) == 1 {
+			if err := s.closeActive(); err != nil {
+				return err
+			}
+		}
+		if one.corrupt {
+			if err := s.setAside(one); err != nil {
+				return err
+			}
+		} else if err := remove(s.root, one.name()); err != nil {
+			return err
+		}
+		s.segments = s.segments[1:]
+	}
+	return nil
+}
+
+// each hands over the chunks of a file, and says once that not all of it reads.
+func (s *Spool) each(one *segment, from int64, want func(c common.Chunk, until int64) bool) error {
+	known, whole := one.corrupt, one.size
+	err := one.each(s.root, from, want)
+	if one.corrupt && !known {
+		s.cfg.Log.Error("spool_file_corrupt", "file", one.name(), "size", whole, "read", one.size)
+	}
+	return err
+}

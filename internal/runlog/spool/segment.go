@@ -1,0 +1,144 @@
+package spool
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+
+	"carillon/internal/common"
+)
+
+// segment is one file of the queue. It stands for the numbers from first to last:
+// one, or several whose output went and left word of it.
+type segment struct {
+	first, last uint64
+	size        int64 // that can be read; more may be on its way to the disk
+	dense       bool  // nothing is to be gained by dropping output from it
+	gaps        bool  // it holds nothing but chunks that say what is missing
+	corrupt     bool  // what lies behind size does not read
+}
+
+const (
+	suffix = ".out"
+	aside  = ".bad"
+	draft  = "draft" // of a file that is to replace others
+)
+
+func (s *segment) name() string { return fmt.Sprintf("%010d-%010d%s", s.first, s.last, suffix) }
+
+// begin and end are the places of its first byte and behind its last.
+func (s *segment) begin() Place { return place(s.last, 0) }
+func (s *segment) end() Place   { return place(s.last, s.size) }
+
+// Place is a place in the queue; a larger one comes later.
+type Place uint64
+
+func place(segment uint64, offset int64) Place { return Place(segment<<32 | uint64(offset)) }
+
+func (p Place) segment() uint64 { return uint64(p) >> 32 }
+func (p Place) offset() int64   { return int64(p & (1<<32 - 1)) }
+
+func parseName(name string) (s segment, ok bool) {
+	if !strings.HasSuffix(name, suffix) {
+		return s, false
+	}
+	if _, err := fmt.Sscanf(name, "%010d-%010d"+suffix, &s.first, &s.last); err != nil {
+		return s, false
+	}
+	return s, s.name() == name && 0 < s.first && s.first <= s.last && s.last < 1<<31
+}
+
+// list finds the segments in a folder, in order. A file that stands for several numbers
+// replaces those that stand for some of them: a crash may have left both.
+func list(root *os.Root) (segments []*segment, err error) {
+	dir, err := root.Open(".")
+	if err != nil {
+		return nil, err
+	}
+	entries, err := dir.ReadDir(-1)
+	if err = errors.Join(err, dir.Close()); err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		if s, ok := parseName(e.Name()); ok && e.Type().IsRegular() {
+			info, err := e.Info()
+			if err != nil {
+				return nil, err
+			}
+			s.size = info.Size()
+			segments = append(segments, &s)
+		}
+	}
+	slices.SortFunc(segments, func(a, b *segment) int {
+		if a.last != b.last {
+			return int(a.last) - int(b.last)
+		}
+		return int(b.first) - int(a.first) // the one that stands for more comes last
+	})
+	kept := segments[:0]
+	for _, s := range segments {
+		for len(kept) > 0 && kept[len(kept)-1].last >= s.first {
+			if err := remove(root, kept[len(kept)-1].name()); err != nil {
+				return nil, err
+			}
+			kept = kept[:len(kept)-1]
+		}
+		kept = append(kept, s)
+	}
+	return kept, nil
+}
+
+func remove(root *os.Root, name string) error {
+	if err := root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// each hands over the chunks of a segment from an offset on, with the places behind them, until there
+// are no more or none is wanted. What does not read ends the segment.
+func (s *segment) each(root *os.Root, from int64, want func(c common.Chunk, until int64) bool) error {
+	f, err := root.Open(s.name())
+	if err != nil {
+		return err
+	}
+	err = s.scan(f, from, want)
+	if errors.Is(err, errCorrupt) {
+		s.corrupt, err = true, nil
+	}
+	return errors.Join(err, f.Close())
+}
+
+func (s *segment) scan(f *os.File, from int64, want func(c common.Chunk, until int64) bool) error {
+	if from < header {
+		start := make([]byte, header)
+		if _, err := f.ReadAt(start, 0); err != nil && !errors.Is(err, io.EOF) {
+			return err
+		}
+		if string(start) != magic {
+			s.size = 0
+			return errCorrupt
+		}
+		from = header
+	}
+	r := bufio.NewReaderSize(io.NewSectionReader(f, from, s.size-from), 64<<10)
+	for from < s.size {
+		c, n, err := readFrame(r)
+		if err != nil {
+			if errors.Is(err, errCorrupt) {
+				s.size = from
+			}
+			return err
+		}
+		from += n
+		if !want(c, from) {
+			break
+		}
+	}
+	return nil
+}
