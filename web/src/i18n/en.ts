@@ -187,7 +187,8 @@ export const en = {
     noOutputStream: 'Nothing was printed here.', notStarted: 'Output appears here once the command has started.', didNotRun: 'This fire did not run, so there is no output.', live: 'Live', truncated: 'Only the head and the tail were kept: the output was larger than the job allows.',
     bytes: 'Printed: {{size}}', lines: 'Lines: {{count}}', log: 'Output of the run', kill: 'Kill', killTitle: 'Kill this run?',
     killText: 'The command and everything it started are asked to end, and killed after the grace time. The run is written down as killed, by you.', killConfirm: 'Kill the run', killSent: 'The worker was asked to kill the run.',
-    notFound: 'There is no such run, or it is no longer kept.', allRuns: 'All runs', timeline: 'Course', delayOf: '+{{delay}}',
+    notFound: 'There is no such run, or it is no longer kept.', allRuns: 'All runs', timeline: 'Course', lateTitle: 'It ended after all',
+    lateText: 'The run had been written down as lost. Later {{worker}} told how it ended there: {{status}}. That is no outcome: what followed had been decided by then, and a next attempt may have run as well.', delayOf: '+{{delay}}',
   },
   workers: {
     title: 'Workers', table: 'Workers', name: 'Worker', version: 'Version', load: 'Slots used', started: 'Started', state: 'State', ready: 'Ready', draining: 'Draining',

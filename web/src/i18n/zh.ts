@@ -186,7 +186,8 @@ export const zh: Resource = {
     noOutputStream: '此处没有输出。', notStarted: '命令开始后，输出会显示在这里。', didNotRun: '本次触发没有运行，因此没有输出。', live: '实时', truncated: '输出超过任务允许的大小，仅保留了开头和结尾。',
     bytes: '已输出：{{size}}', lines: '行数：{{count}}', log: '运行的输出', kill: '终止', killTitle: '终止此运行？',
     killText: '将请求命令及其启动的所有进程结束，宽限时间过后强制终止。此运行会记为由您终止。', killConfirm: '终止运行', killSent: '已通知工作节点终止此运行。',
-    notFound: '没有此运行，或其记录已不再保留。', allRuns: '全部运行', timeline: '过程', delayOf: '+{{delay}}',
+    notFound: '没有此运行，或其记录已不再保留。', allRuns: '全部运行', lateTitle: '它后来还是结束了', lateText: '该运行已被记为丢失。之后 {{worker}} 报告了它在那里的结局：{{status}}。这不算结果：后续处理当时已经决定，下一次尝试可能也已运行。',
+    timeline: '过程', delayOf: '+{{delay}}',
   },
   workers: {
     title: '工作节点', table: '工作节点列表', name: '工作节点', version: '版本', load: '已用槽位', started: '启动时间', state: '状态', ready: '就绪', draining: '排空中',

@@ -33,13 +33,13 @@ export const zhServer = {
     workdir_missing: '工作目录 {{workDir}} 不存在', workdir_failed: '无法为运行创建私有目录', program_missing: '找不到程序 {{program}}', shell_missing: 'Shell {{shell}} 不存在或无法执行', start_failed: '命令无法启动',
     user_not_allowed: '工作节点以用户 {{workerUser}} 运行，不能切换到用户 {{user}}', param: '任务不接受参数 {{param}} 的值', late: '没有工作节点在期限内领取', overlap: '上一次运行尚未结束', claimed_twice: '此工作节点已经运行过它',
     queue_full: '已有另一次触发在等待', replaced: '之后的触发取代了它', no_worker: '没有工作节点可以运行它', no_slot: '可以运行它的工作节点没有空闲槽位', edited: '被领取之前，计划已被修改', paused: '任务已暂停', deleted: '任务已被删除',
-    queued: '等待上一次运行结束', backoff: '将于 {{until}} 重试', starting: '已到时间，即将被领取',
+    queued: '等待上一次运行结束', backoff: '将于 {{until}} 重试', starting: '已到时间，即将被领取', needs_feature: '任务需要 {{needs}}，此版本的工作节点不支持',
   },
   verdicts: {
     not_pinned: '任务只在 {{workers}} 上运行', selector: '标签不符合 {{unmet}}', no_weight: '权重为 0', too_small: '共有 {{slots}} 个槽位，而一次运行需要 {{takes}} 个', trouble: '不领取运行：{{trouble}}',
-    draining: '正在排空：完成现有运行，不再领取', no_slot: '{{slots}} 个槽位已用 {{used}} 个，而一次运行需要 {{takes}} 个',
+    draining: '正在排空：完成现有运行，不再领取', no_slot: '{{slots}} 个槽位已用 {{used}} 个，而一次运行需要 {{takes}} 个', needs_feature: '版本较旧，不支持任务所需的 {{needs}}',
   },
   groups: {
-    alive: '存活 {{n}} 个', not_pinned: '{{n}} 个不在指定之列', selector: '{{n}} 个标签不符', no_weight: '{{n}} 个权重为 0', too_small: '{{n}} 个槽位总数不足', trouble: '{{n}} 个有故障', draining: '{{n}} 个正在排空',
+    alive: '存活 {{n}} 个', not_pinned: '{{n}} 个不在指定之列', selector: '{{n}} 个标签不符', no_weight: '{{n}} 个权重为 0', too_small: '{{n}} 个槽位总数不足', needs_feature: '{{n}} 个版本不支持其所需功能', trouble: '{{n}} 个有故障', draining: '{{n}} 个正在排空',
   },
 } as const;

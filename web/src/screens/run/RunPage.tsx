@@ -7,8 +7,10 @@ import { Problem } from '../../api/problem.ts';
 import { isTerminal, useKillRun, useRun } from '../../api/runs.ts';
 import type { Run } from '../../api/types.ts';
 import { useCan } from '../../app/session.ts';
+import { visible } from '../../lib/visible.ts';
 import { ConfirmDialog } from '../../parts/ConfirmDialog.tsx';
 import { EmptyPage } from '../../parts/EmptyPage.tsx';
+import { Facts } from '../../parts/Facts.tsx';
 import { Icon } from '../../parts/icons.tsx';
 import { PageHead } from '../../parts/PageHead.tsx';
 import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
@@ -58,6 +60,7 @@ function RunView({ run }: { run: Run }) {
         <Acts run={run} />
       </PageHead>
       {run.status === 'waiting' && <WaitingNotice run={run} />}
+      {run.orphaned && <LateEndNotice late={run.orphaned} />}
       <Timeline run={run} />
       <div className={classes.columns}>
         <OutputPanel run={run} />
@@ -78,6 +81,23 @@ function WaitingNotice({ run }: { run: Run }) {
     <Alert color="yellow" variant="light" icon={<Icon name="clock" />} title={t('run.waits')}>
       {run.reason && <div className="break"><Why reason={run.reason} /></div>}
       {run.dueAt && <div>{t('run.dueAt')} <TimeText at={run.dueAt} /></div>}
+    </Alert>
+  );
+}
+
+/** How a run that was written down as lost ended on its worker all the same. */
+function LateEndNotice({ late }: { late: NonNullable<Run['orphaned']> }) {
+  const { t } = useTranslation();
+  return (
+    <Alert color="orange" variant="light" icon={<Icon name="warn" />} title={t('run.lateTitle')} data-late="">
+      <div className="break">{t('run.lateText', { worker: visible(late.workerName ?? late.worker), status: t(`status.${late.status}`) })}</div>
+      <Facts
+        entries={[
+          [t('run.ended'), late.endedAt && <TimeText at={late.endedAt} />],
+          [t('run.exitCode'), late.exitCode !== undefined && String(late.exitCode)],
+          [t('run.signal'), late.signal],
+        ]}
+      />
     </Alert>
   );
 }
