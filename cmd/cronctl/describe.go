@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -12,7 +13,8 @@ import (
 )
 
 func (c *cli) describe() *cobra.Command {
-	return group("describe", "Show a job with who would run it", "  cronctl describe job nightly-report", c.describeJob())
+	return group("describe", "Show a job with who would run it, or a run with how it went", "  cronctl describe job nightly-report\n  cronctl describe run ID",
+		c.describeJob(), c.describeRun())
 }
 
 // description is a job, and who would run it now.
@@ -154,4 +156,91 @@ func by(name string) string {
 		return ""
 	}
 	return " by " + name
+}
+
+func (c *cli) describeRun() *cobra.Command {
+	return &cobra.Command{
+		Use:     "run ID",
+		Aliases: []string{"runs"},
+		Short:   "Show a run: when it was planned, started and ended, where, and how",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			api, err := c.api()
+			if err != nil {
+				return err
+			}
+			raw, err := apiclient.Decode[json.RawMessage](api.GetRun(cmd.Context(), args[0]))
+			if err != nil {
+				return err
+			}
+			if c.format == "json" || c.format == "yaml" {
+				return c.print(raw)
+			}
+			r, err := decode[common.Run](raw)
+			if err != nil {
+				return err
+			}
+			return c.showRun(&r)
+		},
+	}
+}
+
+func (c *cli) showRun(r *common.Run) error {
+	var facts table
+	fact := func(name, value string) {
+		if value != "" {
+			facts.row(name+":", value)
+		}
+	}
+	at := func(name string, t *time.Time) {
+		if t != nil {
+			fact(name, when(*t))
+		}
+	}
+	fact("Run", r.ID)
+	fact("Job", r.Job)
+	fact("Status", string(r.Status))
+	if r.Reason != nil {
+		fact("Reason", r.Reason.Text)
+	}
+	if r.Orphaned != nil {
+		fact("Orphaned", lateEnd(r.Orphaned))
+	}
+	fact("Cause", string(r.Cause)+by(text(&r.TriggeredBy)))
+	if r.Attempt > 0 {
+		fact("Attempt", fmt.Sprint(r.Attempt))
+	}
+	fact("Note", r.Note)
+	fact("Worker", or(r.WorkerName, r.Worker))
+	fact("Planned", when(r.PlannedAt))
+	at("Due", r.DueAt)
+	at("Claimed", r.ClaimedAt)
+	at("Started", r.StartedAt)
+	at("Ended", r.EndedAt)
+	if r.StartedAt != nil && r.EndedAt != nil {
+		fact("Took", took(r.StartedAt, r.EndedAt))
+	}
+	if exit := exitOf(r); exit != "-" {
+		fact("Exit", exit)
+	}
+	if r.Status.Terminal() && r.Attempt > 0 {
+		printed := fmt.Sprintf("%d bytes", r.OutputBytes)
+		if r.OutputTruncated {
+			printed += ", of which the middle was not kept"
+		}
+		fact("Printed", printed)
+	}
+	return facts.print(c.stdout)
+}
+
+// lateEnd says how a run ended on its worker after it had been written down as lost.
+func lateEnd(l *common.LateEnd) string {
+	text := fmt.Sprintf("ended %s on %s", l.Status, or(l.WorkerName, l.Worker))
+	if l.EndedAt != nil {
+		text += " at " + when(*l.EndedAt)
+	}
+	if exit := exitOf(&common.Run{Signal: l.Signal, ExitCode: l.ExitCode}); exit != "-" {
+		text += " (" + exit + ")"
+	}
+	return text + ", after it had been written down as lost"
 }

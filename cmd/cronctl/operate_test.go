@@ -111,9 +111,35 @@ func TestDescribeJob(t *testing.T) {
 	s.run("describe").want(t, exitUsage)
 }
 
+func TestDescribeRun(t *testing.T) {
+	s := newStage(t)
+	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.Local)
+	ended := at.Add(time.Hour)
+	lost := common.Run{ID: "u.1.1", Job: "hello", JobUID: "u", Fire: "u.1", PlannedAt: at, Cause: common.CauseManual, Attempt: 1, Status: common.StatusLost,
+		TriggeredBy: "ann", WorkerName: "alpha", StartedAt: &at, EndedAt: new(at.Add(90 * time.Second)), OutputBytes: 12, OutputTruncated: true,
+		Reason: &common.Reason{Code: "worker_died", Text: "its worker ended\nsoon"}}
+	late := lost
+	late.ID, late.Orphaned = "u.2.1", &common.LateEnd{Run: "u.2.1", Status: common.StatusFailed, Worker: "w", WorkerName: "alpha", ExitCode: new(3), EndedAt: &ended}
+	waiting := common.Run{ID: "u.3.1", Job: "hello", PlannedAt: at, Cause: common.CauseRetry, Attempt: 2, Status: common.StatusWaiting, DueAt: &ended}
+	s.runs = map[string]*common.Run{lost.ID: &lost, late.ID: &late, waiting.ID: &waiting}
+
+	got := s.run("describe", "run", lost.ID).want(t, exitOK, "Status:   lost", "Reason:   its worker ended soon", "Cause:    manual by ann", "Worker:   alpha",
+		"Took:     1m30s", "Printed:  12 bytes, of which the middle was not kept").out
+	if strings.Contains(got, "Orphaned") || strings.Contains(got, "Note") {
+		t.Errorf("shown of a run that just was lost:\n%s", got)
+	}
+	s.run("describe", "run", late.ID).want(t, exitOK, "Status:    lost", "Orphaned:  ended failed on alpha at 2026-03-01 13:00:00 (3), after it had been written down as lost")
+	if got := s.run("describe", "run", waiting.ID).want(t, exitOK, "Due:      2026-03-01 13:00:00").out; strings.Contains(got, "Printed") || strings.Contains(got, "Took") {
+		t.Errorf("shown of a run that waits:\n%s", got)
+	}
+	s.run("describe", "run", late.ID, "-o", "json").want(t, exitOK, `"orphaned": {`)
+	s.run("describe", "run", "u.9.1").want(t, exitNotFound)
+	s.run("describe", "run").want(t, exitUsage)
+}
+
 func TestWorkersAreSet(t *testing.T) {
 	s := newStage(t)
-	s.run("get", "workers").want(t, exitOK, "the disk is full", "w2", "away")
+	s.run("get", "workers").want(t, exitOK, "the disk is full", "w2", "away", "CONDITIONS", "disk_full!,log_store_away")
 	s.run("get", "workers", "-o", "wide").want(t, exitOK, "LABELS", "zone=a")
 	s.run("drain", "alpha", "--note", "a new kernel").want(t, exitOK, "alpha")
 	if !s.workers.Drain || s.workers.DrainNote != "a new kernel" {
@@ -138,4 +164,20 @@ func TestWorkersAreSet(t *testing.T) {
 	s.run("set", "worker", "alpha", "--slots", "-1").want(t, exitUsage, "slots")
 	s.run("label", "alpha", "zone").want(t, exitUsage, "NAME=VALUE")
 	s.runWith([]string{"CARILLON_SERVER=" + s.server.URL, "CARILLON_TOKEN=viewer-token"}, "drain", "alpha").want(t, exitDenied)
+}
+
+func TestStatus(t *testing.T) {
+	s := newStage(t)
+	s.run("status").want(t, exitOK, "State:      all is well", "Running:    2", "Jobs:       0\n", "Workers:    1 alive, 1 in trouble, 2 of 8 slots used", "Log store:  ok")
+	if out := s.run("get", "runs").want(t, exitOK).err; out != "" {
+		t.Errorf("a whole list comes with %q", out)
+	}
+	s.lasting = []common.Condition{{Code: common.ConditionLogStoreAway, Who: "north", Text: "the log store does not answer", From: time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)}}
+	s.run("status").want(t, exitOK, "State:      degraded", "Running:    not known", "Log store:  away", "CONDITION", "log_store_away  north", "the log store does not answer")
+	var o map[string]any
+	if err := json.Unmarshal([]byte(s.run("status", "-o", "json").want(t, exitOK).out), &o); err != nil || len(o["degraded"].([]any)) != 1 || o["logStore"] != "away" {
+		t.Errorf("%v: %v", err, o)
+	}
+	s.run("get", "runs").want(t, exitOK, "only what waits, runs or has just ended is listed")
+	s.run("get", "runs", "-o", "json").want(t, exitOK, `"partial": true`)
 }
