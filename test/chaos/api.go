@@ -26,7 +26,8 @@ func newAPI(bases ...string) *api {
 }
 
 // ask makes one request of one master; what is answered with success goes into out.
-func (a *api) ask(ctx context.Context, base, method, path string, body, out any) (status int, err error) {
+// Headers are names, each followed by its value.
+func (a *api) ask(ctx context.Context, base, method, path string, body, out any, headers ...string) (status int, err error) {
 	var payload io.Reader
 	if body != nil {
 		data, err := json.Marshal(body)
@@ -42,6 +43,9 @@ func (a *api) ask(ctx context.Context, base, method, path string, body, out any)
 	req.Header.Set("Authorization", "Bearer "+a.token)
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
+	}
+	for i := 0; i+1 < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
 	}
 	resp, err := a.client.Do(req)
 	if err != nil {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -22,11 +23,9 @@ type fault struct {
 	needs []resource    // what no other fault may touch meanwhile
 	alone bool          // is not mixed with others: it takes too long, or everything
 
-	jobs      setLike                 // of the set that runs meanwhile
-	unharmed  bool                    // no running command may die of it
-	permitted []check.Rule            // what nobody can promise under it; docs/reliability.md says so
-	contained bool                    // can be made only with namespaces of our own
-	extra     func(*strike) []planned // jobs of its own, made before it begins
+	jobs      setLike      // of the set that runs meanwhile
+	unharmed  bool         // no running command may die of it
+	permitted []check.Rule // what nobody can promise under it; docs/reliability.md says so
 }
 
 // resource is a part of the stack that faults break.
@@ -74,8 +73,8 @@ func (s *strike) say(format string, args ...any) {
 	s.trial.say("%s: "+format, append([]any{what}, args...)...)
 }
 
-// hold lasts a fault out.
-func (s *strike) hold(ctx context.Context, d time.Duration) error { return sleep(ctx, d) }
+// errPromise says that a fault was made, and a promise broken by it.
+var errPromise = errors.New("a promise is broken")
 
 // etcdBack waits until etcd takes writes again.
 func (s *strike) etcdBack(ctx context.Context) error {

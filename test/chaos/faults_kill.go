@@ -192,7 +192,7 @@ func killForGood(ctx context.Context, s *strike) error {
 	if err := s.kill(ctx, theBoth); err != nil {
 		return err
 	}
-	return s.hold(ctx, time.Minute)
+	return sleep(ctx, time.Minute)
 }
 
 // stopFaults freeze what they hit.
@@ -238,5 +238,5 @@ func (s *strike) freeze(ctx context.Context, who whom, length time.Duration, com
 			}
 		}
 	}()
-	return s.hold(ctx, length)
+	return sleep(ctx, length)
 }

@@ -119,6 +119,7 @@ const (
 	blackhole            // nothing arrives anywhere
 	deaf                 // what is sent arrives, nothing comes back
 	mute                 // nothing that is sent arrives, all comes in
+	halfOpen             // the other end has gone, and did not say so
 )
 
 // sever cuts the link of a place; the function that it gives mends it.

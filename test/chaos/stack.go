@@ -18,6 +18,9 @@ import (
 	"carillon/test/chaos/check"
 )
 
+// workers is how many there are.
+const workers = 3
+
 // startLimit is how long anything may take until it is ready.
 const startLimit = time.Minute
 
@@ -80,7 +83,7 @@ func (s *stack) open(ctx, own context.Context) (err error) {
 	if err := s.startMasters(ctx, own); err != nil {
 		return err
 	}
-	for i := range 3 {
+	for i := range workers {
 		if err := s.startWorker(own, i); err != nil {
 			return err
 		}

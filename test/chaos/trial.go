@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"os"
@@ -31,7 +32,8 @@ type trial struct {
 	mu       sync.Mutex
 	planned  []check.Job   // owned under mu, as is all below
 	deaths   time.Duration // the longest that commands stayed after a kill
-	unbroken []string      // strikes that could not be made
+	notMade  []string      // faults that could not be made
+	promises []string      // what faults themselves saw broken
 }
 
 // row is what a trial came to.
@@ -139,7 +141,7 @@ func (l *lab) trial(ctx context.Context, dir string, jobs int, script []schedule
 	quiet := time.Now()
 	r.Unsettled = t.settle(ctx)
 	r.Rest = time.Since(quiet).Round(100 * time.Millisecond)
-	r.NotMade, r.Deaths = t.unbroken, t.deaths.Round(time.Millisecond)
+	r.NotMade, r.Errors, r.Deaths = t.notMade, append(r.Errors, t.promises...), t.deaths.Round(time.Millisecond)
 	return t.judge(ctx, script, r)
 }
 
@@ -189,10 +191,14 @@ func (t *trial) play(ctx context.Context, script []scheduled) error {
 				hit.say("over")
 				return
 			}
-			hit.say("not made: %v", err)
+			hit.say("%v", err)
 			t.mu.Lock()
-			t.unbroken = append(t.unbroken, fmt.Sprintf("%s: %v", s.name, err))
-			t.mu.Unlock()
+			defer t.mu.Unlock()
+			if errors.Is(err, errPromise) {
+				t.promises = append(t.promises, fmt.Sprintf("%s: %v", s.name, err))
+			} else {
+				t.notMade = append(t.notMade, fmt.Sprintf("%s: %v", s.name, err))
+			}
 		})
 	}
 	return nil
@@ -232,7 +238,13 @@ func (t *trial) judge(ctx context.Context, script []scheduled, r *row) error {
 	} else if err := os.WriteFile(filepath.Join(t.dir, "history.json"), data, 0o600); err != nil {
 		return err
 	}
-	h.Output = func(run string) (io.ReadCloser, error) { return t.output(ctx, run) }
+	read := t.sample(&h)
+	h.Output = func(run string) (io.ReadCloser, error) {
+		if !read[run] {
+			return nil, nil
+		}
+		return t.output(ctx, run)
+	}
 	r.Report = check.Check(h)
 	var permitted []check.Rule
 	for _, s := range script {
@@ -249,6 +261,38 @@ func (t *trial) judge(ctx context.Context, script []scheduled, r *row) error {
 		return err
 	}
 	return os.WriteFile(filepath.Join(t.dir, "report.json"), data, 0o600)
+}
+
+// outputs is how many runs have their output read: the double takes a third of a second
+// for each.
+const outputs = 100
+
+// sample chooses runs whose output is read: first those that a fault may have met.
+func (t *trial) sample(h *check.History) map[string]bool {
+	first, rest := map[string]bool{}, map[string]bool{}
+	for i := range h.Lines {
+		line := &h.Lines[i]
+		met := slices.ContainsFunc(h.Journal, func(e check.Event) bool {
+			return (e.Worker == "" || e.Worker == line.Worker) && line.At.Add(3*time.Second) > e.At && line.At < max(e.At, e.Until).Add(2*time.Second)
+		})
+		if met {
+			first[line.Run] = true
+		} else {
+			rest[line.Run] = true
+		}
+	}
+	chosen := map[string]bool{}
+	rng := rand.New(rand.NewPCG(t.seed, 4))
+	for _, from := range []map[string]bool{first, rest} {
+		all := slices.Sorted(maps.Keys(from))
+		rng.Shuffle(len(all), func(a, b int) { all[a], all[b] = all[b], all[a] })
+		for _, run := range all {
+			if len(chosen) < outputs {
+				chosen[run] = true
+			}
+		}
+	}
+	return chosen
 }
 
 func (t *trial) collect(ctx context.Context, h *check.History) (err error) {

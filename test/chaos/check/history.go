@@ -15,7 +15,7 @@ type History struct {
 	Fires   []Fire    `json:"fires"` // planned ones of the future may be among them
 
 	// Output gives all that the API has of a run's output. It is asked for runs that
-	// began; nil leaves output alone.
+	// began; nil leaves output alone, as does a nil reader that of one run.
 	Output func(run string) (io.ReadCloser, error) `json:"-"`
 
 	Rules Rules `json:"rules"`

@@ -28,9 +28,12 @@ func (j *judge) outputs() {
 		if job == nil || r == nil || job.AnyText || open(r.Status) {
 			continue
 		}
-		got, err := j.read(c.Run)
+		got, there, err := j.read(c.Run)
 		if err != nil {
 			j.broken(Output, c.Job, c.Run, "%v", err)
+			continue
+		}
+		if !there {
 			continue
 		}
 		loose := job.MayMiss || r.OutputTruncated || j.limited(c)
@@ -87,13 +90,13 @@ func (j *judge) death(job *Job, c *command) *trouble {
 }
 
 // read verifies a run's output line by line.
-func (j *judge) read(run string) (text, error) {
+func (j *judge) read(run string) (got text, there bool, err error) {
 	body, err := j.Output(run)
-	if err != nil {
-		return text{}, err
+	if err != nil || body == nil {
+		return text{}, false, err
 	}
-	got, err := verify(body, run)
-	return got, errors.Join(err, body.Close())
+	got, err = verify(body, run)
+	return got, true, errors.Join(err, body.Close())
 }
 
 // mark begins the line that stands where output is missing.
