@@ -2,6 +2,7 @@ package spool
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -153,7 +154,10 @@ func (s *Spool) setAside(one *segment) error {
 		}
 		names = names[1:]
 	}
-	return s.root.Rename(one.name(), one.name()+aside)
+	if err := s.root.Rename(one.name(), one.name()+aside); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
 }
 
 // gaps gathers what is lost of each run, as few chunks as may be.

@@ -1,7 +1,10 @@
 package spool
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
+	"syscall"
 
 	"carillon/internal/common"
 )
@@ -90,8 +93,14 @@ func (s *Spool) forgetAcked() error {
 
 // each hands over the chunks of a file, and says once that not all of it reads.
 func (s *Spool) each(one *segment, from int64, want func(c common.Chunk, until int64) bool) error {
-	known, whole := one.corrupt, one.size
-	err := one.each(s.root, from, want)
+	known, whole, read := one.corrupt, one.size, from
+	err := one.each(s.root, from, func(c common.Chunk, until int64) bool {
+		read = until
+		return want(c, until)
+	})
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.EIO) { // somebody else's doing, or the disk's
+		one.size, one.corrupt, err = read, true, nil
+	}
 	if one.corrupt && !known {
 		s.cfg.Log.Error("spool_file_corrupt", "file", one.name(), "size", whole, "read", one.size)
 	}

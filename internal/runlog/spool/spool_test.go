@@ -1,0 +1,435 @@
+package spool
+
+import (
+	"bytes"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"carillon/internal/common"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// some are a few chunks of two runs, of every kind.
+func some() []common.Chunk {
+	return []common.Chunk{
+		output("a", 0, 10), output("b", 0, 1), output("a", 10, common.MaxChunk),
+		{Run: "a", Offset: 10 + common.MaxChunk, At: base, Missing: 5_000_000_000},
+		{Run: "b", Offset: 1, Data: []byte{0}}, // without stream and time
+	}
+}
+
+func TestInOrder(t *testing.T) {
+	for _, limit := range []int{1, 100, 1 << 20} {
+		s := start(t, config(t.TempDir(), 1<<30, 0))
+		want := some()
+		appendAll(t, s, want[:2]...)
+		appendAll(t, s, want[2:]...)
+		same(t, drain(t, s, limit), want)
+		appendAll(t, s, want...)
+		same(t, drain(t, s, limit), want)
+		if left := outFiles(t, s.cfg.Dir, "*"+suffix); len(left) > 0 {
+			t.Fatalf("%v are left", left)
+		}
+	}
+}
+
+func TestManyFiles(t *testing.T) {
+	dir := t.TempDir()
+	s := start(t, config(dir, 1<<20, 4096))
+	var want []common.Chunk
+	for i := range 100 {
+		want = append(want, output("a", int64(i)*1000, 1000))
+	}
+	appendAll(t, s, want[:30]...)
+	appendAll(t, s, want[30:]...)
+	if n := len(outFiles(t, dir, "*"+suffix)); n < 25 {
+		t.Fatalf("all is in %d files", n)
+	}
+	chunks, upTo, err := s.Next(50_000)
+	if err != nil || len(chunks) < 45 || len(chunks) > 50 {
+		t.Fatalf("%d chunks, %v", len(chunks), err)
+	}
+	if err := s.Ack(upTo); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(outFiles(t, dir, "*"+suffix)); n > 15 {
+		t.Fatalf("%d files are left when half is acknowledged", n)
+	}
+	same(t, append(chunks, drain(t, s, 9000)...), want)
+}
+
+// What is not acknowledged comes again, in the same life and in the next one.
+func TestLives(t *testing.T) {
+	dir, want := t.TempDir(), some()
+	s := start(t, config(dir, 1<<30, 0))
+	appendAll(t, s, want...)
+	for range 2 {
+		chunks, _, err := s.Next(1 << 20)
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, chunks, want)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = start(t, config(dir, 1<<30, 0))
+	appendAll(t, s, output("c", 0, 5))
+	chunks, upTo, err := s.Next(10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Ack(upTo); err != nil {
+		t.Fatal(err)
+	}
+	same(t, append(chunks, drain(t, s, 1<<20)...), append(want, output("c", 0, 5)))
+}
+
+func TestOneAtATime(t *testing.T) {
+	dir := t.TempDir()
+	s := start(t, config(dir, 1<<30, 0))
+	if _, err := Open(config(dir, 1<<30, 0)); !errors.Is(err, ErrInUse) {
+		t.Fatalf("opened twice: %v", err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	start(t, config(dir, 1<<30, 0))
+}
+
+func TestFolderElsewhere(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Symlink(t.TempDir(), filepath.Join(dir, "spool")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(config(dir, 1<<30, 0)); err == nil {
+		t.Fatal("follows a link out of the data folder")
+	}
+}
+
+// Wherever a crash cuts the newest file, what is whole before that comes out.
+func TestTornTail(t *testing.T) {
+	dir := t.TempDir()
+	s := start(t, config(dir, 1<<30, 0))
+	want := []common.Chunk{output("a", 0, 10), output("a", 10, 20), output("a", 30, 30)}
+	var ends []int64
+	for _, c := range want {
+		appendAll(t, s, c)
+		ends = append(ends, s.State().Bytes)
+	}
+	file := outFiles(t, dir, "*"+suffix)[0]
+	whole, err := os.ReadFile(file)
+	if err != nil || int64(len(whole)) != ends[2] {
+		t.Fatalf("%d bytes, %v", len(whole), err)
+	}
+	for _, garbage := range []bool{false, true} {
+		for cut := range len(whole) + 1 {
+			at := t.TempDir()
+			if err := os.Mkdir(filepath.Join(at, "spool"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			torn := bytes.Clone(whole[:cut])
+			if garbage {
+				torn = append(torn, make([]byte, len(whole)-cut)...) // the file grew, its content did not come
+			}
+			if err := os.WriteFile(filepath.Join(at, "spool", filepath.Base(file)), torn, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			s := start(t, config(at, 1<<30, 0))
+			appendAll(t, s, output("b", 0, 1))
+			n := 0
+			for n < len(ends) && ends[n] <= int64(cut) {
+				n++
+			}
+			got := drain(t, s, 1<<20)
+			if len(got) != n+1 {
+				t.Fatalf("cut at %d: %d chunks, not %d\n%s", cut, len(got), n+1, text(got))
+			}
+			same(t, got[:n], want[:n])
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// A file that does not read is set aside; what is before and behind its bad place comes.
+func TestCorruptFile(t *testing.T) {
+	dir := t.TempDir()
+	cfg := config(dir, 1<<20, 2048)
+	log := &bytes.Buffer{}
+	cfg.Log = slog.New(slog.NewTextHandler(log, nil))
+	s := start(t, cfg)
+	var want []common.Chunk
+	for i := range 40 {
+		want = append(want, output("a", int64(i)*500, 500))
+	}
+	const per = 4 // chunks in a file
+	for part := range slices.Chunk(want, per) {
+		appendAll(t, s, part...)
+	}
+	files := outFiles(t, dir, "*"+suffix)
+	change(t, files[1], func(data []byte) []byte { data[len(data)/2] ^= 1; return data }) // in its second
+	change(t, files[3], func(data []byte) []byte { copy(data, "SOMEBODY"); return data }) // not ours
+	change(t, files[4], func(data []byte) []byte { return data[:len(data)-1] })           // cut
+	if err := os.Remove(files[5]); err != nil {
+		t.Fatal(err)
+	}
+	var left []common.Chunk
+	for i, c := range want {
+		switch file := i / per; {
+		case file == 1 && i%per >= 1, file == 3, file == 4 && i%per == 3, file == 5:
+		default:
+			left = append(left, c)
+		}
+	}
+	same(t, drain(t, s, 700), left)
+	if bad := outFiles(t, dir, "*"+aside); len(bad) != 3 {
+		t.Fatalf("set aside: %v", bad)
+	}
+	if n := strings.Count(log.String(), "spool_file_corrupt"); n != 4 {
+		t.Fatalf("told %d times: %s", n, log)
+	}
+	appendAll(t, s, want[0])
+	same(t, drain(t, s, 700), want[:1])
+}
+
+func TestFilesAsideAreFew(t *testing.T) {
+	dir := t.TempDir()
+	s := start(t, config(dir, 1<<20, 512))
+	for i := range 40 {
+		appendAll(t, s, output("a", int64(i)*300, 300))
+	}
+	for _, file := range outFiles(t, dir, "*"+suffix) {
+		change(t, file, func(data []byte) []byte { data[0]++; return data })
+	}
+	if got := drain(t, s, 1000); len(got) != 0 {
+		t.Fatalf("%d chunks out of bad files", len(got))
+	}
+	if bad := outFiles(t, dir, "*"+aside); len(bad) != 4 {
+		t.Fatalf("%d files are set aside", len(bad))
+	}
+}
+
+// Over the bound the oldest goes, and one chunk for each run says how much.
+func TestOldestGoesFirst(t *testing.T) {
+	dir := t.TempDir()
+	s := start(t, config(dir, 64<<10, 4096))
+	const n, size = 500, 1000
+	for i := range n {
+		appendAll(t, s, output("a", int64(i)*size, size), output("b", int64(i)*10, 10))
+		if state := s.State(); state.Bytes > 64<<10 {
+			t.Fatalf("%d bytes are taken", state.Bytes)
+		}
+	}
+	dropped := s.State().Dropped
+	if files := outFiles(t, dir, "*"+suffix); len(files) > 24 {
+		t.Fatalf("%d files", len(files))
+	}
+	if err := s.Close(); err != nil { // what is gone is known in the next life as well
+		t.Fatal(err)
+	}
+	got := drain(t, start(t, config(dir, 64<<10, 4096)), 10_000)
+	places, missing, gaps := map[string]int64{}, int64(0), 0
+	for _, c := range got {
+		if c.Offset != places[c.Run] {
+			t.Fatalf("%s goes on at %d after %d", c.Run, c.Offset, places[c.Run])
+		}
+		places[c.Run] = c.End()
+		if missing += c.Missing; c.Missing > 0 {
+			gaps++
+		}
+	}
+	if places["a"] != n*size || places["b"] != n*10 || missing != dropped || gaps > 8 {
+		t.Fatalf("the runs end at %v; %d bytes are missing in %d pieces, %d were dropped", places, missing, gaps, dropped)
+	}
+	if missing < n*size-(64<<10) || missing > n*size-(40<<10) {
+		t.Fatalf("%d bytes of %d are missing", missing, n*(size+10))
+	}
+}
+
+// What the log store may have is not called missing: it is kept until it is acknowledged.
+func TestWhatWasSentIsKept(t *testing.T) {
+	for _, how := range []string{"by the spool", "before it was spooled", "in an earlier life"} {
+		t.Run(how, func(t *testing.T) {
+			dir := t.TempDir()
+			s := start(t, config(dir, 64<<10, 4096))
+			first := []common.Chunk{output("a", 0, 1000), output("a", 1000, 1000), output("a", 2000, 1000)}
+			sent, err := 0, error(nil)
+			if how == "before it was spooled" {
+				sent = 2
+			}
+			if _, err = s.Append(first, sent); err != nil {
+				t.Fatal(err)
+			}
+			if how != "before it was spooled" {
+				if chunks, _, err := s.Next(1500); err != nil || len(chunks) != 2 {
+					t.Fatal(len(chunks), err)
+				}
+			}
+			if how == "in an earlier life" {
+				if err := s.Close(); err != nil {
+					t.Fatal(err)
+				}
+				s = start(t, config(dir, 64<<10, 4096))
+			}
+			for i := range 100 {
+				appendAll(t, s, output("a", 3000+int64(i)*1000, 1000))
+			}
+			got := drain(t, s, 10_000)
+			same(t, got[:2], first[:2])
+			if gap := got[2]; gap.Offset != 2000 || gap.Missing < 1000 {
+				t.Fatalf("after what was sent comes\n%s", text(got[2:]))
+			}
+		})
+	}
+}
+
+// Word of what is gone is bounded as well.
+func TestEvenWordOfItGoes(t *testing.T) {
+	s := start(t, config(t.TempDir(), 16<<10, 2048))
+	for i := range 2000 {
+		appendAll(t, s, output("run-of-its-own-"+string(rune('a'+i%26))+strings.Repeat("x", i%50), int64(i)*100, 10))
+	}
+	if state := s.State(); state.Bytes > 16<<10 {
+		t.Fatalf("%d bytes are taken", state.Bytes)
+	}
+	if got := drain(t, s, 1000); len(got) == 0 {
+		t.Fatal("nothing is left")
+	}
+}
+
+// A crash between the steps of dropping leaves each byte said once.
+func TestCrashWhileDropping(t *testing.T) {
+	dir := t.TempDir()
+	s := start(t, config(dir, 1<<20, 1024))
+	for i := range 6 {
+		appendAll(t, s, output("a", int64(i)*900, 900))
+	}
+	files := outFiles(t, dir, "*"+suffix)
+	copies := map[string][]byte{}
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		copies[file] = data
+	}
+	for i := range 3 {
+		if err := s.condense(min(i, 1)); err != nil {
+			t.Fatal(err)
+		}
+		for i, one := range s.segments {
+			one.dense = i == 0
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for file, data := range copies { // as if none had been removed
+		if err := os.WriteFile(file, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, "spool", draft), []byte("half"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	at := int64(0)
+	for _, c := range drain(t, start(t, config(dir, 1<<20, 1024)), 1000) {
+		if c.Offset != at {
+			t.Fatalf("%d follows %d", c.Offset, at)
+		}
+		at = c.End()
+	}
+	if at != 5400 {
+		t.Fatalf("the run ends at %d", at)
+	}
+	if left := outFiles(t, dir, draft); len(left) > 0 {
+		t.Fatal("the draft is left")
+	}
+}
+
+// A disk is not filled: a part of it stays free.
+func TestPartOfTheDiskStaysFree(t *testing.T) {
+	for _, disk := range []struct{ total, floor uint64 }{
+		{40 << 20, 10 << 20}, {1 << 30, 64 << 20}, {20 << 30, 20 << 30 / 100}, {1 << 40, 1 << 30}} {
+		cfg := config(t.TempDir(), 1<<30, 0)
+		free := disk.floor + 1<<20
+		cfg.Free = func() (uint64, uint64, error) { return free, disk.total, nil }
+		s := start(t, cfg)
+		appendAll(t, s, output("a", 0, 1000))
+		free = disk.floor + 500
+		if n, err := s.Append([]common.Chunk{output("a", 1000, 1000)}, 0); !errors.Is(err, syscall.ENOSPC) || n != 0 {
+			t.Fatalf("%d taken, %v", n, err)
+		}
+		if s.State().Refused == nil {
+			t.Fatal("does not say that it takes nothing")
+		}
+		free = disk.floor + 2<<20
+		s.Check()
+		if s.State().Refused == nil {
+			t.Fatal("a little more room counts")
+		}
+		free = disk.floor + 20<<20
+		s.Check()
+		if err := s.State().Refused; err != nil {
+			t.Fatal(err)
+		}
+		free = disk.floor - 1
+		s.Check()
+		if s.State().Refused == nil {
+			t.Fatal("does not say that it would take nothing")
+		}
+		same(t, drain(t, s, 10_000), []common.Chunk{output("a", 0, 1000)})
+	}
+}
+
+// A disk that is really full: what does not fit leaves no trace, and what was there comes out.
+func TestFullDisk(t *testing.T) {
+	dir := t.TempDir()
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=4m"); err != nil {
+		t.Skipf("a small disk cannot be mounted here: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(dir, 0); err != nil {
+			t.Error(err)
+		}
+	})
+	cfg := config(dir, 1<<30, 1<<20)
+	s, err := Open(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	var want []common.Chunk
+	for full := false; !full; {
+		batch := make([]common.Chunk, 7)
+		for i := range batch {
+			batch[i] = output("a", int64(len(want)+i)*common.MaxChunk, common.MaxChunk)
+		}
+		n, err := s.Append(batch, 0)
+		want = append(want, batch[:n]...)
+		if full = err != nil; full && !errors.Is(err, syscall.ENOSPC) {
+			t.Fatal(err)
+		}
+	}
+	if len(want) < 40 {
+		t.Fatalf("%d chunks fit into 4 MiB", len(want))
+	}
+	same(t, drain(t, s, 1<<20), want)
+	appendAll(t, s, want[0])
+	same(t, drain(t, s, 1<<20), want[:1])
+}
