@@ -62,6 +62,10 @@ func TestEveryKindOfRunIsDocumented(t *testing.T) {
 		r.ClaimedAt, r.StartedAt, r.EndedAt, r.ExitCode, r.Signal = &at, &at, &at, new(3), "KILL"
 		r.OutputTruncated, r.CPUSeconds, r.MaxRSSBytes, r.TriggeredBy, r.Note = true, 0.5, 1<<20, "ann", "why"
 		r.Gap = &common.Gap{From: at, To: at, Count: 3}
+		if status == common.StatusLost {
+			r.Orphaned = new(r.Late())
+			r.Orphaned.Status = common.StatusTimedOut
+		}
 		h.runs = append(h.runs, r)
 		h.want(http.StatusOK, as("viewer", http.MethodGet, "/api/v1/runs/"+r.ID, ""))
 	}
