@@ -76,6 +76,7 @@ type Report struct {
 	Starts     int            `json:"starts"`   // commands
 	Lost       int            `json:"lost"`     // runs
 	Orphaned   int            `json:"orphaned"` // of these, seen to end by their worker
+	Read       int            `json:"read"`     // runs whose output was looked at
 	ByStatus   map[string]int `json:"byStatus"` // fires, by their last attempt; those of a gap each
 
 	Reruns   Spread   `json:"reruns"`   // from the death of a worker until the next attempt of what it ran began, where it stayed away

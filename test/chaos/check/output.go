@@ -36,6 +36,7 @@ func (j *judge) outputs() {
 		if !there {
 			continue
 		}
+		j.report.Read++
 		loose := job.MayMiss || r.OutputTruncated || j.limited(c)
 		if loose {
 			continue
@@ -89,10 +90,19 @@ func (j *judge) death(job *Job, c *command) *trouble {
 	return nil
 }
 
+// read verifies a run's output line by line.
+func (j *judge) read(run string) (got text, there bool, err error) {
+	body, err := j.Output(run)
+	if err != nil || body == nil {
+		return text{}, false, err
+	}
+	got, err = verify(body, run)
+	return got, true, errors.Join(err, body.Close())
+}
+
 // mark begins the line that stands where output is missing.
 var mark = []byte("[carillon: ")
 
-// verify reads a run's output line by line.
 func verify(body io.Reader, run string) (text, error) {
 	var got text
 	in := bufio.NewReaderSize(body, 64<<10)
