@@ -26,6 +26,8 @@ type fault struct {
 	jobs      setLike      // of the set that runs meanwhile
 	unharmed  bool         // no running command may die of it
 	permitted []check.Rule // what nobody can promise under it; docs/reliability.md says so
+	env       []string     // of the workers
+	disk      int64        // bytes of each worker's disk; 0: that of the machine
 }
 
 // resource is a part of the stack that faults break.
@@ -49,7 +51,7 @@ type strike struct {
 
 // faults are all that can be made.
 func faults() []fault {
-	return slices.Concat(killFaults(), stopFaults(), cutFaults(), etcdFaults(), clockFaults(), masterFaults(), jobFaults())
+	return slices.Concat(killFaults(), stopFaults(), cutFaults(), etcdFaults(), clockFaults(), masterFaults(), jobFaults(), storeFaults(), diskFaults(), commandFaults())
 }
 
 // named finds one.

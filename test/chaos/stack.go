@@ -32,7 +32,8 @@ type stack struct {
 	h      *host
 	net    *network
 	dir    string
-	ledger string // file that the commands append to
+	env    []string // of the workers
+	ledger string   // file that the commands append to
 	cancel context.CancelFunc
 	tasks  sync.WaitGroup
 	failed chan error // of a process that could not be started again
@@ -58,10 +59,10 @@ type worker struct {
 }
 
 // newStack starts all of it, and waits until everybody is there.
-func newStack(ctx context.Context, h *host, dir string) (*stack, error) {
+func newStack(ctx context.Context, h *host, dir string, env []string) (*stack, error) {
 	// The stack outlives the faults, and the interrupt that ends them.
 	own, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	s := &stack{h: h, dir: dir, ledger: filepath.Join(dir, "ledger"), journal: &journal{}, cancel: cancel, failed: make(chan error, 1)}
+	s := &stack{h: h, dir: dir, env: env, ledger: filepath.Join(dir, "ledger"), journal: &journal{}, cancel: cancel, failed: make(chan error, 1)}
 	if err := s.open(ctx, own); err != nil {
 		s.close()
 		return nil, err
@@ -260,7 +261,7 @@ func (s *stack) startWorker(own context.Context, i int) (err error) {
 	}
 	args := append([]string{"--name", name, "--data-dir", w.dir, "--metrics-listen", "unix:" + filepath.Join(s.dir, name+".sock"), "--log-level", "info"}, servers(w.etcd, w.mongo)...)
 	w.unit = newUnit(name, func() (*process, error) {
-		var env []string
+		env := slices.Clone(s.env)
 		if w.clock != 0 {
 			env = append(env, "CARILLON_CLOCK_OFFSET="+w.clock.String())
 		}

@@ -48,10 +48,14 @@ type row struct {
 	Deaths    time.Duration `json:"deaths"`    // the longest that commands stayed after SIGKILL to their worker
 	Rest      time.Duration `json:"rest"`      // from the end of the faults and the fires until all was settled
 	Unsettled string        `json:"unsettled,omitempty"`
-	NotMade   []string      `json:"notMade,omitempty"`
-	Errors    []string      `json:"errors,omitempty"`
-	Permitted int           `json:"permitted"` // violations that nobody can promise not to happen
-	Kept      string        `json:"kept,omitempty"`
+
+	Before    map[string]vitals `json:"before"` // by worker, at rest
+	After     map[string]vitals `json:"after"`
+	Apart     string            `json:"apart,omitempty"` // what did not return to what it was
+	NotMade   []string          `json:"notMade,omitempty"`
+	Errors    []string          `json:"errors,omitempty"`
+	Permitted int               `json:"permitted"` // violations that nobody can promise not to happen
+	Kept      string            `json:"kept,omitempty"`
 
 	check.Report
 }
@@ -115,7 +119,12 @@ func (l *lab) trial(ctx context.Context, dir string, jobs int, script []schedule
 	if err := os.WriteFile(filepath.Join(dir, "ledger"), nil, 0o600); err != nil {
 		return err
 	}
-	s, err := newStack(ctx, l.host, dir)
+	env, clear, err := furnish(dir, script)
+	defer func() { _ = clear() }() // what is left of it ends with our namespace
+	if err != nil {
+		return err
+	}
+	s, err := newStack(ctx, l.host, dir, env)
 	if err != nil {
 		return fmt.Errorf("start the stack: %w", err)
 	}
@@ -132,6 +141,10 @@ func (l *lab) trial(ctx context.Context, dir string, jobs int, script []schedule
 	if err := t.create(ctx, set); err != nil {
 		return err
 	}
+	before, err := t.allVitals(ctx)
+	if err != nil {
+		return err
+	}
 	if err := t.play(ctx, script); err != nil {
 		return err
 	}
@@ -141,6 +154,10 @@ func (l *lab) trial(ctx context.Context, dir string, jobs int, script []schedule
 	quiet := time.Now()
 	r.Unsettled = t.settle(ctx)
 	r.Rest = time.Since(quiet).Round(100 * time.Millisecond)
+	r.Before = before
+	if r.After, r.Apart = t.converged(ctx, before); r.Apart != "" {
+		t.promises = append(t.promises, r.Apart)
+	}
 	r.NotMade, r.Errors, r.Deaths = t.notMade, append(r.Errors, t.promises...), t.deaths.Round(time.Millisecond)
 	return t.judge(ctx, script, r)
 }
