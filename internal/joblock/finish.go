@@ -80,7 +80,11 @@ func (f *Finisher) op(o *common.Outcome) (nestedTxn, error) {
 		put,
 	}
 	if o.Next != nil {
-		follow, more, err := followOp(o.Next, o.Created)
+		var unless []clientv3.Cmp
+		if o.Next.Cause == common.CauseRerun { // somebody may have wished the run to end while we could not hear it
+			unless = append(unless, etcdkit.Absent(common.KillKey(f.worker, run)))
+		}
+		follow, more, err := followOp(o.Next, o.Created, unless...)
 		if err != nil {
 			return nestedTxn{}, err
 		}
@@ -91,12 +95,13 @@ func (f *Finisher) op(o *common.Outcome) (nestedTxn, error) {
 }
 
 // followOp puts the trigger for a next attempt, as long as the job is the one whose
-// creation was seen.
-func followOp(next *common.Trigger, created int64) (op clientv3.Op, size int, err error) {
+// creation was seen, and under further conditions. They are looked at before anything of the
+// whole transaction is written.
+func followOp(next *common.Trigger, created int64, unless ...clientv3.Cmp) (op clientv3.Op, size int, err error) {
 	data, err := json.Marshal(next)
 	if err != nil {
 		return clientv3.Op{}, 0, fmt.Errorf("encode trigger of %s: %w", next.RunID(), err)
 	}
-	return clientv3.OpTxn([]clientv3.Cmp{etcdkit.Same(common.JobKey(next.Job), created)},
+	return clientv3.OpTxn(append(unless, etcdkit.Same(common.JobKey(next.Job), created)),
 		[]clientv3.Op{clientv3.OpPut(common.TriggerKey(next.Job, next.ID), string(data))}, nil), len(data), nil
 }

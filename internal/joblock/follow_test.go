@@ -28,22 +28,27 @@ func (s *story) remove(name string) {
 // What follows a run is put for the job that the run was of, edited or not, and for no other.
 func TestNextAttemptNeedsTheJob(t *testing.T) {
 	server := etcdtest.StartServer(t)
+	wish := func(s *story, run string) { s.txn(clientv3.OpPut(common.KillKey(me, run), "{}")) }
 	for _, c := range []struct {
 		name   string
-		happen func(s *story)
+		cause  common.Cause
+		happen func(s *story, run string)
 		next   bool
 	}{
-		{"it stands", func(*story) {}, true},
-		{"it was edited", func(s *story) { s.put("a", t1) }, true},
-		{"it was deleted", func(s *story) { s.remove("a") }, false},
-		{"another has its name", func(s *story) { s.remove("a"); s.put("a", t1) }, false},
+		{"it stands", common.CauseRetry, func(*story, string) {}, true},
+		{"it was edited", common.CauseRetry, func(s *story, _ string) { s.put("a", t1) }, true},
+		{"it was deleted", common.CauseRetry, func(s *story, _ string) { s.remove("a") }, false},
+		{"another has its name", common.CauseRetry, func(s *story, _ string) { s.remove("a"); s.put("a", t1) }, false},
+		{"it failed before somebody's wish to end it was heard", common.CauseRetry, wish, true},
+		{"it was lost", common.CauseRerun, func(*story, string) {}, true},
+		{"it was lost before somebody's wish to end it was heard", common.CauseRerun, wish, false},
 	} {
 		t.Run("finish/"+c.name, func(t *testing.T) {
 			s := storyOn(t, server)
 			claim := planned("a", s.put("a", t0), t0, t1)
 			r := s.verdict(common.Claimed, claim)
-			c.happen(s)
-			next := claim.Record.Next(common.CauseRetry, t2)
+			c.happen(s, claim.Record.Run)
+			next := claim.Record.Next(c.cause, t2)
 			outcome := common.Outcome{Run: claim.Record.AsRun(common.StatusFailed), Token: r.Fence, Created: r.Created, Next: &next}
 			if err := s.finish.Finish(t.Context(), []common.Outcome{outcome})[0]; err != nil {
 				t.Fatal(err)
@@ -52,7 +57,7 @@ func TestNextAttemptNeedsTheJob(t *testing.T) {
 			if triggers := s.keys(common.TriggersPrefix); (len(triggers) == 1) != c.next {
 				t.Fatalf("triggers %v", triggers)
 			}
-			if left := append(s.keys(common.RunsPrefix), s.keys(common.LockPrefix)...); len(left) != 0 {
+			if left := slices.Concat(s.keys(common.RunsPrefix), s.keys(common.LockPrefix), s.keys(common.KillerPrefix)); len(left) != 0 {
 				t.Fatalf("left %v", left)
 			}
 		})
