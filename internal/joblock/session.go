@@ -217,13 +217,14 @@ func (s *Session) drop(id clientv3.LeaseID) bool {
 }
 
 // Revoke ends the lease, and with it the registration and all locks. It is for
-// after the last run has finished.
+// after the last run has finished. It takes its few seconds also where the stop is in
+// a hurry: the others would wait longer for the lease to end by itself.
 func (s *Session) Revoke(ctx context.Context) error {
 	id := s.current()
 	if id == 0 {
 		return nil
 	}
-	if err := RevokeLease(ctx, s.client, int64(id)); err != nil {
+	if err := RevokeLease(context.WithoutCancel(ctx), s.client, int64(id)); err != nil {
 		return err
 	}
 	s.drop(id) // Run, which is about to end, takes no other
