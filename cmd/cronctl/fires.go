@@ -60,6 +60,9 @@ what is planned until then. --next lists what is planned alone, the soonest firs
 			if err != nil {
 				return err
 			}
+			if f.next == 0 { // what is planned is known without the log store
+				c.partial(all)
+			}
 			return c.showFires(all, all.Items)
 		},
 	}

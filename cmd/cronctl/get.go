@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -123,6 +124,7 @@ func (c *cli) getRuns() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			c.partial(all)
 			return c.showRuns(all, all.Items)
 		},
 	}
@@ -192,11 +194,21 @@ func (c *cli) getWorkers() *cobra.Command {
 
 func (c *cli) showWorkers(v any, items []json.RawMessage) error {
 	heads := []string{"NAME", "HOST", "RUNNING", "SLOTS", "SINCE", "STATE"}
+	troubled := slices.ContainsFunc(items, func(item json.RawMessage) bool {
+		w, err := decode[apiclient.Worker](item)
+		return err == nil && conditionsOf(&w) != ""
+	})
+	if troubled {
+		heads = append(heads, "CONDITIONS")
+	}
 	if c.format == "wide" {
 		heads = append(heads, "USED", "WEIGHT", "LABELS", "ID", "VERSION", "PID", "CLOCK", "AHEAD")
 	}
 	return show(c, v, items, heads, func(w apiclient.Worker) []string {
 		cells := []string{or(w.Name, w.Id), or(w.Host, "-"), fmt.Sprint(w.Running), fmt.Sprint(w.Slots), when(w.StartedAt), workerState(&w)}
+		if troubled {
+			cells = append(cells, or(conditionsOf(&w), "-"))
+		}
 		if c.format == "wide" {
 			cells = append(cells, fmt.Sprint(w.Used), fmt.Sprint(w.Weight), labelsOf(w.Labels), w.Id, or(w.Version, "-"), fmt.Sprint(w.Pid), when(w.Clock),
 				fmt.Sprintf("%dms", w.SkewMs))

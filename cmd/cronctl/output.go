@@ -21,6 +21,7 @@ const biggestPage = 500
 type list struct {
 	Items      []json.RawMessage `json:"items"`
 	NextCursor string            `json:"nextCursor,omitempty"`
+	Partial    bool              `json:"partial,omitempty"` // the log store is away
 }
 
 // pages fetches up to limit items; 0 means all.
@@ -37,6 +38,7 @@ func pages(limit int, fetch func(cursor *string, size *int64) (*http.Response, e
 			return list{}, err
 		}
 		all.Items = append(all.Items, page.Items...)
+		all.Partial = all.Partial || page.Partial
 		if page.NextCursor == "" || limit > 0 && len(all.Items) >= limit {
 			return all, nil
 		}

@@ -31,10 +31,11 @@ type tables struct {
 	names []string // sorted
 	byUID map[string]string
 	bad   map[string]error
+	needs map[string]int // features, and how many jobs need each
 }
 
 func newTables() tables {
-	return tables{jobs: map[string]*entry{}, byUID: map[string]string{}, bad: map[string]error{}}
+	return tables{jobs: map[string]*entry{}, byUID: map[string]string{}, bad: map[string]error{}, needs: map[string]int{}}
 }
 
 // entry is a job and its timetable, which is zero where it has none, or none that
@@ -109,11 +110,22 @@ func (t *tables) put(job *entry) {
 	delete(t.bad, job.Name)
 	if old, known := t.jobs[job.Name]; known {
 		delete(t.byUID, old.UID)
+		t.need(old, -1)
 	} else if i, found := slices.BinarySearch(t.names, job.Name); !found {
 		t.names = slices.Insert(t.names, i, job.Name) // at the end, while a list comes in order
 	}
 	t.jobs[job.Name] = job
 	t.byUID[job.UID] = job.Name
+	t.need(job, 1)
+}
+
+// need counts what a job needs of a worker.
+func (t *tables) need(job *entry, by int) {
+	for _, need := range job.MustHave() {
+		if t.needs[need] += by; t.needs[need] == 0 {
+			delete(t.needs, need)
+		}
+	}
 }
 
 func (t *tables) drop(name string) {
@@ -124,6 +136,7 @@ func (t *tables) drop(name string) {
 	}
 	delete(t.jobs, name)
 	delete(t.byUID, old.UID)
+	t.need(old, -1)
 	if i, found := slices.BinarySearch(t.names, name); found {
 		t.names = slices.Delete(t.names, i, i+1)
 	}
@@ -154,6 +167,13 @@ func (c *Catalog) Paused(now time.Time) (n int) {
 		}
 	}
 	return n
+}
+
+// Needs are the features that any job needs, sorted.
+func (c *Catalog) Needs() []string {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return slices.Sorted(maps.Keys(c.needs))
 }
 
 // Bad tells which jobs cannot be read, and why.

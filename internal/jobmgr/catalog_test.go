@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"carillon/internal/common"
 	"carillon/internal/common/schedule"
@@ -29,6 +30,33 @@ func (s *story) pages(q common.JobQuery) (names []string, sizes []int) {
 		}
 		q.After = next
 	}
+}
+
+// What a master says of all jobs follows each of them.
+func TestCatalogCounts(t *testing.T) {
+	s := newStory(t)
+	wants := func(what string, paused int, needs ...string) {
+		t.Helper()
+		eventually(t, what, func() bool { return s.catalog.Paused(s.clock.now()) == paused && slices.Equal(s.catalog.Needs(), needs) })
+	}
+	detach := common.Job{Name: "a", Command: "true", OnLost: common.LostDetach}
+	s.put(detach)
+	s.put(common.Job{Name: "b", Command: "true"})
+	wants("one job needs something", 0, common.FeatureDetach)
+	detach.Name = "c"
+	s.put(detach)
+	s.put(common.Job{Name: "a", Command: "true"})
+	wants("the other one needs it as well", 0, common.FeatureDetach)
+	s.remove("c")
+	wants("nobody needs it any more", 0)
+	for name, until := range map[string]*time.Time{"a": nil, "b": new(s.clock.now().Add(time.Hour))} {
+		if _, err := s.store.Pause(t.Context(), actor, name, common.PauseRequest{Note: "why not", Until: until}, any0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	wants("both are paused", 2)
+	s.clock.forward(time.Hour)
+	wants("one pause has ended by itself", 1)
 }
 
 func TestListOrderPagesAndFilters(t *testing.T) {

@@ -160,6 +160,23 @@ func owners(ctx context.Context, client *clientv3.Client) (found map[string]orph
 	}
 }
 
+// tooOld tells which workers leave jobs to others because they do not know what these need.
+func (l *lookout) tooOld() (all []common.Condition) {
+	needs := l.catalog.Needs()
+	if len(needs) == 0 {
+		return nil
+	}
+	members := l.members.Snapshot().Members
+	for i := range members {
+		if lacking := common.Lacking(needs, members[i].Features); len(lacking) > 0 {
+			name, what := cmp.Or(members[i].Name, members[i].Worker), common.Excerpt(strings.Join(lacking, ", "))
+			all = append(all, common.Condition{Code: common.ConditionMissesFeature, Data: common.Words{"worker": name, "version": members[i].Version, "needs": what},
+				Text: fmt.Sprintf("worker %s (%s) cannot do what some jobs need: %s", name, members[i].Version, what)})
+		}
+	}
+	return all
+}
+
 // outOfSpace tells whether etcd has raised its alarm NOSPACE: it takes no writes then.
 func outOfSpace(ctx context.Context, client *clientv3.Client) bool {
 	endpoints := client.Endpoints()
@@ -222,6 +239,7 @@ func (l *lookout) Conditions() []common.Condition {
 		add(common.ConditionWorkerLost, fmt.Sprintf("worker %s is gone, and %d of its runs are not resolved yet", cmp.Or(o.Name, o.Worker), o.runs),
 			common.Words{"worker": cmp.Or(o.Name, o.Worker), "runs": strconv.Itoa(o.runs)})
 	}
+	all = append(all, l.tooOld()...)
 	bad := slices.Concat(slices.Sorted(maps.Keys(l.catalog.Bad())), s.unreadable)
 	if len(bad) > 0 {
 		add(common.ConditionUnreadable, fmt.Sprintf("%d entries in etcd cannot be read, %s first", len(bad), common.Excerpt(bad[0])),

@@ -41,7 +41,7 @@ export const en = {
     no_workers: { title: 'No worker is alive.', text: 'Nothing runs until one is there.' },
     watch_stale: { title: 'Nothing was heard of the jobs for a while.', text: 'What was changed meanwhile may not be known yet.' },
     unreadable: { title: 'Entries in etcd cannot be read: {{count}}.', text: 'The first one is {{first}}. They are left alone; the log names them.' },
-    misses_feature: { title: 'A worker is too old for some jobs.', text: 'It leaves them to newer ones.' },
+    misses_feature: { title: 'Worker {{worker}} ({{version}}) is too old for some jobs.', text: 'It leaves them to newer ones. They need: {{needs}}.' },
   } satisfies Record<Condition['code'], { title: string; text: string }>,
   login: {
     title: 'Sign in to Carillon', token: 'Access token', tokenPlaceholder: 'car_…', submit: 'Sign in', exchanging: 'Signing in with the link…',

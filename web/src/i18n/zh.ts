@@ -40,7 +40,7 @@ export const zh: Resource = {
     no_workers: { title: '没有存活的工作节点。', text: '在有工作节点之前，什么都不会运行。' },
     watch_stale: { title: '已有一段时间没有收到任务的消息。', text: '期间的修改可能尚未得知。' },
     unreadable: { title: 'etcd 中有 {{count}} 项内容无法读取。', text: '第一项是 {{first}}。它们保持原样，日志中列有名称。' },
-    misses_feature: { title: '某工作节点版本过旧，不支持部分任务。', text: '这些任务由较新的工作节点运行。' },
+    misses_feature: { title: '工作节点 {{worker}}（{{version}}）版本过旧，不支持部分任务。', text: '这些任务由较新的工作节点运行。它们需要：{{needs}}。' },
   },
   login: {
     title: '登录 Carillon', token: '访问令牌', tokenPlaceholder: 'car_…', submit: '登录', exchanging: '正在通过链接登录…',

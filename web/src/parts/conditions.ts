@@ -15,14 +15,16 @@ export interface Mode {
 }
 
 // These are the same for everybody: who tells of them does not matter.
-const ofTheCluster = new Set<string>(['etcd_full', 'worker_lost', 'no_workers', 'unreadable']);
+const ofTheCluster = new Set<string>(['etcd_full', 'worker_lost', 'no_workers', 'unreadable', 'misses_feature']);
+// These are about one worker each, who is in the data.
+const aboutOne = new Set<string>(['worker_lost', 'misses_feature']);
 const graveCodes = new Set<string>(['etcd_away', 'etcd_full', 'no_workers']);
 
 /** Puts conditions together by what they are; the gravest first, then the oldest. */
 export function modesOf(conditions: readonly Condition[]): Mode[] {
   const modes = new Map<string, Mode>();
   for (const condition of conditions) {
-    const id = condition.code === 'worker_lost' ? `${condition.code} ${condition.data?.worker ?? ''}` : condition.code;
+    const id = aboutOne.has(condition.code) ? `${condition.code} ${condition.data?.worker ?? ''}` : condition.code;
     const mode = modes.get(id) ?? { id, condition, since: condition.since, who: [], grave: graveCodes.has(condition.code) };
     if (Date.parse(condition.since) < Date.parse(mode.since)) mode.since = condition.since;
     if (condition.who && !ofTheCluster.has(condition.code) && !mode.who.includes(condition.who)) mode.who.push(condition.who);

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"carillon/internal/apiclient"
+)
+
+func (c *cli) status() *cobra.Command {
+	return &cobra.Command{
+		Use:   "status",
+		Short: "Tell how the cluster is: what runs and waits, and what is not as it should be",
+		Long: `status shows the cluster in a few numbers, and below them each degraded mode with
+who tells of it and since when. Its exit code is 0 also then: it tells, it does not judge.`,
+		Example: `  cronctl status
+  cronctl status -o json | jq '.degraded[].code'`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			api, err := c.api()
+			if err != nil {
+				return err
+			}
+			raw, err := apiclient.Decode[json.RawMessage](api.GetOverview(cmd.Context()))
+			if err != nil {
+				return err
+			}
+			if c.format == "json" || c.format == "yaml" {
+				return c.print(raw)
+			}
+			return c.showStatus(raw)
+		},
+	}
+}
+
+func (c *cli) showStatus(raw json.RawMessage) error {
+	o, err := decode[apiclient.Overview](raw)
+	if err != nil {
+		return err
+	}
+	var facts table
+	count := func(n *int64) string {
+		if n == nil {
+			return "not known: etcd does not answer"
+		}
+		return fmt.Sprint(*n)
+	}
+	state := "all is well"
+	if len(o.Degraded) > 0 {
+		state = "degraded"
+	}
+	facts.row("State:", state)
+	facts.row("Running:", count(o.Running))
+	facts.row("Waiting:", count(o.Waiting))
+	facts.row("Jobs:", fmt.Sprint(o.Jobs.Total)+besides(o.Jobs.Paused, "paused")+besides(o.Jobs.Unreadable, "more that cannot be read"))
+	facts.row("Workers:", fmt.Sprintf("%d alive%s%s, %d of %d slots used", o.Workers.Alive, besides(o.Workers.Draining, "draining"),
+		besides(o.Workers.Troubled, "in trouble"), o.Workers.Used, o.Workers.Slots))
+	facts.row("Log store:", string(o.LogStore))
+	if err := facts.print(c.stdout); err != nil || len(o.Degraded) == 0 {
+		return err
+	}
+	fmt.Fprintln(c.stdout)
+	var modes table
+	modes.row("CONDITION", "WHO", "SINCE", "TEXT")
+	for _, d := range o.Degraded {
+		modes.row(string(d.Code), or(text(d.Who), "-"), when(d.Since), d.Text)
+	}
+	return modes.print(c.stdout)
+}
+
+// besides adds a count, where there is anything to count.
+func besides(n int64, what string) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", %d %s", n, what)
+}
+
+// conditionsOf lists what is not as it should be with a worker; what keeps it from taking runs is marked.
+func conditionsOf(w *apiclient.Worker) string {
+	if w.Conditions == nil {
+		return ""
+	}
+	var codes []string
+	for _, d := range *w.Conditions {
+		code := string(d.Code)
+		if d.StopsClaims != nil && *d.StopsClaims {
+			code += "!"
+		}
+		codes = append(codes, code)
+	}
+	return strings.Join(codes, ",")
+}
+
+// partial says of a list that its history is not at hand.
+func (c *cli) partial(all list) {
+	if all.Partial {
+		fmt.Fprintln(c.stderr, "note: the log store is away: only what waits, runs or has just ended is listed")
+	}
+}

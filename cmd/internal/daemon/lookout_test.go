@@ -1,0 +1,266 @@
+package daemon
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"carillon/internal/common"
+	"carillon/internal/common/schedule"
+	"carillon/internal/etcdkit/etcdtest"
+	"carillon/internal/httpapi"
+	"carillon/internal/jobmgr"
+	"carillon/internal/registry"
+	"carillon/internal/runlog"
+)
+
+// rig is a master's lookout over a real etcd; its looks are the test's.
+type rig struct {
+	*testing.T
+	server *etcdtest.Server
+	etcd   *clientv3.Client
+	store  atomic.Pointer[error] // what a ping tells
+	fresh  freshness
+	state  state
+}
+
+func (r *rig) Ping(context.Context) error { return *r.store.Load() }
+
+func newRig(t *testing.T) *rig {
+	t.Helper()
+	r := &rig{T: t, server: etcdtest.StartServer(t)}
+	r.etcd = r.server.Client()
+	r.away(nil)
+	members := registry.NewMembers(r.etcd, WallClock, nil)
+	catalog := jobmgr.NewCatalog(jobmgr.NewWatcher(r.etcd, func(error) {}, r.fresh.mark), schedule.NewInterner())
+	look := &lookout{etcd: r.etcd, store: r, fresh: &r.fresh, catalog: catalog, members: members, guard: registry.NewGuard(members, "m", WallClock, nil)}
+	r.state = state{lookout: look, etcd: r.etcd, catalog: catalog, members: members,
+		own: newConditions("master-host", slog.New(slog.DiscardHandler), func(string, bool) {}, look.Conditions)}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{}, 2)
+	go func() { _ = members.Run(ctx); ended <- struct{}{} }()
+	go func() { _ = catalog.Run(ctx); ended <- struct{}{} }()
+	t.Cleanup(func() { cancel(); <-ended; <-ended })
+	<-members.Ready()
+	return r
+}
+
+func (r *rig) away(err error) { r.store.Store(&err) }
+
+func (r *rig) put(key string, value any) {
+	r.Helper()
+	data, err := json.Marshal(value)
+	if err == nil {
+		_, err = r.etcd.Put(r.Context(), key, string(data))
+	}
+	if err != nil {
+		r.Fatal(err)
+	}
+}
+
+func (r *rig) erase(key string) {
+	r.Helper()
+	if _, err := r.etcd.Delete(r.Context(), key); err != nil {
+		r.Fatal(err)
+	}
+}
+
+// alive waits until so many workers are known to live.
+func (r *rig) alive(n int) {
+	r.Helper()
+	for {
+		changed := r.state.members.Changed()
+		if len(r.state.members.Snapshot().Members) == n {
+			return
+		}
+		select {
+		case <-changed:
+		case <-time.After(time.Minute):
+			r.Fatalf("not %d workers within a minute", n)
+		}
+	}
+}
+
+// codes looks, and lists what was found.
+func (r *rig) codes() (codes []string) {
+	r.Helper()
+	r.state.look(r.Context())
+	for _, c := range r.state.Conditions() {
+		codes = append(codes, c.Code)
+	}
+	return codes
+}
+
+func (r *rig) want(when string, codes ...string) {
+	r.Helper()
+	if got := r.codes(); !slices.Equal(got, codes) {
+		r.Errorf("%s: %q, want %q", when, got, codes)
+	}
+}
+
+func registered(life string) common.Registration {
+	return common.Registration{Life: common.Life{Worker: "w1", Name: "north", Life: life}, Slots: 4, Used: 3, Running: 2, Clock: WallClock(), Lease: 1}
+}
+
+func TestLogStoreAway(t *testing.T) {
+	r := newRig(t)
+	r.put(common.WorkerKey("w1"), registered("l1"))
+	r.alive(1)
+	if ready := httpapi.ReadinessOf(r.state.Ready(t.Context()), nil); ready.Status != "unavailable" {
+		t.Errorf("ready before anybody looked: %+v", ready)
+	}
+	r.fresh.mark()
+	r.want("all is well")
+	o, err := r.state.Overview(t.Context())
+	if err != nil || o.LogStore != httpapi.StoreOK || o.Workers != (httpapi.WorkerCounts{Alive: 1, Slots: 4, Used: 3}) || o.Running == nil || *o.Running != 0 {
+		t.Errorf("overview %+v, %v", o, err)
+	}
+	reader := present{Reader: nil, away: r.state.StoreAway}
+
+	r.away(errors.New("nobody listens"))
+	r.want("the log store is away", common.ConditionLogStoreAway)
+	ready := httpapi.ReadinessOf(r.state.Ready(t.Context()), r.state.Conditions())
+	if ready.Status != "degraded" || ready.Conditions[0].Who != "master-host" {
+		t.Errorf("a master without its log store is %+v", ready)
+	}
+	if o, err = r.state.Overview(t.Context()); err != nil || o.LogStore != httpapi.StoreAway || o.Running == nil {
+		t.Errorf("overview %+v, %v", o, err)
+	}
+	// Nobody waits for it in vain.
+	if _, err := reader.Runs(t.Context(), runlog.Query{}); common.CodeOf(err) != common.CodeUnavailable {
+		t.Errorf("a read of it: %v", err)
+	}
+	since := r.state.Conditions()[0].From
+	r.want("it is away still", common.ConditionLogStoreAway)
+	if again := r.state.Conditions()[0].From; !again.Equal(since) || since.IsZero() {
+		t.Errorf("away since %v, then since %v", since, again)
+	}
+	r.away(nil)
+	r.want("it is back")
+}
+
+func TestWorkersConditionsAreShown(t *testing.T) {
+	r := newRig(t)
+	r.fresh.mark()
+	reg := registered("l1")
+	reg.Trouble = "the disk is full"
+	reg.Conditions = []common.Condition{{Code: common.ConditionDiskFull, Who: "somebody else", Text: "the disk is full", StopsClaims: true, From: WallClock()}}
+	r.put(common.WorkerKey("w1"), reg)
+	r.alive(1)
+	r.want("a worker tells of itself", common.ConditionDiskFull)
+	o, err := r.state.Overview(t.Context())
+	if err != nil || o.Workers.Troubled != 1 || len(o.Degraded) != 1 || o.Degraded[0].Who != "north" {
+		t.Errorf("overview %+v, %v", o, err)
+	}
+}
+
+// A worker that goes with runs that nobody has resolved is missed; one that leaves nothing is not.
+func TestWorkerLost(t *testing.T) {
+	r := newRig(t)
+	r.fresh.mark()
+	for _, w := range []string{"w1", "w2"} {
+		reg := registered("l-" + w)
+		reg.Worker, reg.Name = w, "name-"+w
+		r.put(common.WorkerKey(w), reg)
+	}
+	r.alive(2)
+	record := common.Record{Run: "u.f.1", Fire: "u.f", Job: "a", JobUID: "u", Owner: common.Life{Worker: "w2", Name: "name-w2", Life: "l-w2"}}
+	r.put(common.RecordKey("a", record.Run), record)
+	r.want("both live")
+	r.erase(common.WorkerKey("w2"))
+	r.alive(1)
+	r.codes() // at the first look it may just not be known yet
+	r.want("one is gone, and its run stands", common.ConditionWorkerLost)
+	if c := r.state.Conditions()[0]; c.Data["worker"] != "name-w2" || c.Data["runs"] != "1" {
+		t.Errorf("it is said as %+v", c)
+	}
+	r.erase(common.RecordKey("a", record.Run))
+	r.want("its run is resolved")
+	// Nobody is left.
+	r.erase(common.WorkerKey("w1"))
+	r.alive(0)
+	r.want("the last one has gone a moment ago")
+	r.state.mu.Lock()
+	r.state.seen.nobody = WallClock().Add(-nobodyFor)
+	r.state.mu.Unlock()
+	r.want("nobody came", common.ConditionNoWorkers)
+	r.put(common.WorkerKey("w1"), registered("l3"))
+	r.alive(1)
+	r.want("somebody came")
+}
+
+// In a rolling upgrade old workers leave alone what they do not know.
+func TestWorkerTooOld(t *testing.T) {
+	r := newRig(t)
+	r.fresh.mark()
+	for _, w := range []string{"old", "new"} {
+		reg := registered("l-" + w)
+		reg.Worker, reg.Name, reg.Version = w, "name-"+w, "v-"+w
+		if w == "new" {
+			reg.Features = []string{common.FeatureDetach}
+		}
+		r.put(common.WorkerKey(w), reg)
+	}
+	r.alive(2)
+	r.want("no job needs anything")
+	job := common.StoredJob{Job: common.Job{Name: "a", Command: "true", OnLost: common.LostDetach}, UID: "u"}
+	if _, err := r.etcd.Put(t.Context(), common.CursorKey("a"), common.TimeKey(WallClock())); err != nil {
+		t.Fatal(err)
+	}
+	r.put(common.JobKey("a"), job)
+	for begun := time.Now(); len(r.state.catalog.Needs()) == 0; time.Sleep(time.Millisecond) {
+		if time.Since(begun) > time.Minute {
+			t.Fatal("the catalog did not hear of the job within a minute")
+		}
+	}
+	r.want("a job does", common.ConditionMissesFeature)
+	if c := r.state.Conditions()[0]; c.Data["worker"] != "name-old" || c.Data["needs"] != common.FeatureDetach {
+		t.Errorf("it is said as %+v", c)
+	}
+}
+
+func TestUnreadableEntries(t *testing.T) {
+	r := newRig(t)
+	r.fresh.mark()
+	r.put(common.WorkerKey("w1"), registered("l1"))
+	r.alive(1)
+	r.put(common.RecordKey("a", "x.1"), "no record")
+	r.want("a record", common.ConditionUnreadable)
+	if c := r.state.Conditions()[0]; c.Data["count"] != "1" || c.Data["first"] != common.RecordKey("a", "x.1") {
+		t.Errorf("it is said as %+v", c)
+	}
+}
+
+func TestEtcdFullAndAway(t *testing.T) {
+	r := newRig(t)
+	r.fresh.mark()
+	r.put(common.WorkerKey("w1"), registered("l1"))
+	r.alive(1)
+	r.want("all is well")
+	alarm := func(action pb.AlarmRequest_AlarmAction) {
+		t.Helper()
+		if _, err := pb.NewMaintenanceClient(r.etcd.ActiveConnection()).Alarm(t.Context(), &pb.AlarmRequest{Action: action, Alarm: pb.AlarmType_NOSPACE}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	alarm(pb.AlarmRequest_ACTIVATE)
+	r.want("etcd takes no writes", common.ConditionEtcdFull)
+	alarm(pb.AlarmRequest_DEACTIVATE)
+	r.want("etcd has room again")
+	_ = r.etcd.Close() // nobody is reached any more
+	r.want("etcd is away", common.ConditionEtcdAway)
+	if ready := httpapi.ReadinessOf(r.state.Ready(t.Context()), r.state.Conditions()); ready.Status != "unavailable" {
+		t.Errorf("a master without etcd is %+v", ready)
+	}
+	if o, err := r.state.Overview(t.Context()); err != nil || o.Running != nil || len(o.Degraded) != 1 {
+		t.Errorf("overview %+v, %v", o, err)
+	}
+}
