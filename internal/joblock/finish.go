@@ -80,11 +80,8 @@ func (f *Finisher) op(o *common.Outcome) (nestedTxn, error) {
 		put,
 	}
 	if o.Next != nil {
-		var unless []clientv3.Cmp
-		if o.Next.Cause == common.CauseRerun { // somebody may have wished the run to end while we could not hear it
-			unless = append(unless, etcdkit.Absent(common.KillKey(f.worker, run)))
-		}
-		follow, more, err := followOp(o.Next, o.Created, unless...)
+		// Somebody may have wished the run to end whom we did not hear: what is killed is not run again.
+		follow, more, err := followOp(o.Next, o.Created, etcdkit.Absent(common.KillKey(f.worker, run)))
 		if err != nil {
 			return nestedTxn{}, err
 		}

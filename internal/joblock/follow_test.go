@@ -39,7 +39,7 @@ func TestNextAttemptNeedsTheJob(t *testing.T) {
 		{"it was edited", common.CauseRetry, func(s *story, _ string) { s.put("a", t1) }, true},
 		{"it was deleted", common.CauseRetry, func(s *story, _ string) { s.remove("a") }, false},
 		{"another has its name", common.CauseRetry, func(s *story, _ string) { s.remove("a"); s.put("a", t1) }, false},
-		{"it failed before somebody's wish to end it was heard", common.CauseRetry, wish, true},
+		{"it failed before somebody's wish to end it was heard", common.CauseRetry, wish, false},
 		{"it was lost", common.CauseRerun, func(*story, string) {}, true},
 		{"it was lost before somebody's wish to end it was heard", common.CauseRerun, wish, false},
 	} {
