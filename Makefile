@@ -82,8 +82,23 @@ bench-programs: need-gcc $(DOUBLE)
 # What the chaos harness breaks: our programs (the worker listens to a variable that
 # sets its clock wrong), etcd, the double, and the command of its jobs.
 CHAOSBIN := bin/chaos
+SEED     ?= 1
+RESULTS  ?= $(CHAOSBIN)/results.json
 
-.PHONY: chaos-programs
+.PHONY: chaos chaos-quick soak chaos-table chaos-programs
+chaos: chaos-programs ## break everything: each fault once alone, then 20 mixes; about two hours
+	$(CHAOSBIN)/chaos -bin $(CHAOSBIN) -all -mixes 20 -seed $(SEED) -results $(RESULTS)
+
+chaos-quick: chaos-programs ## break some things, within two minutes
+	$(CHAOSBIN)/chaos -bin $(CHAOSBIN) -quick -seed $(SEED)
+
+soak: chaos-programs ## break things at random for half an hour, under 200 jobs; draws the seed by the clock
+	$(CHAOSBIN)/chaos -bin $(CHAOSBIN) -soak 30m $(if $(filter-out file,$(origin SEED)),-seed $(SEED)) -results $(RESULTS)
+
+# The table of docs/reliability.md, of what has been run last.
+chaos-table:
+	@$(CHAOSBIN)/chaos -table $(RESULTS)
+
 chaos-programs: need-gcc $(DOUBLE)
 	mkdir -p $(CHAOSBIN)
 	$(BUILD) -o $(CHAOSBIN)/carillon-master ./cmd/master

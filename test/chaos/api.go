@@ -86,19 +86,22 @@ func (a *api) get(ctx context.Context, path string, out any) error {
 	return a.do(ctx, http.MethodGet, path, nil, out)
 }
 
-// liveWorkers names them.
-func (a *api) liveWorkers(ctx context.Context) ([]string, error) {
+// liveWorkers gives the wall clocks that they have registered, by name.
+func (a *api) liveWorkers(ctx context.Context) (map[string]time.Time, error) {
 	var page struct {
-		Items []struct{ Name, State string }
+		Items []struct {
+			Name  string
+			Clock time.Time
+		}
 	}
 	if err := a.get(ctx, "/api/v1/workers", &page); err != nil {
 		return nil, err
 	}
-	var names []string
+	clocks := map[string]time.Time{}
 	for _, w := range page.Items {
-		names = append(names, w.Name)
+		clocks[w.Name] = w.Clock
 	}
-	return names, nil
+	return clocks, nil
 }
 
 // pages reads a list to its end.

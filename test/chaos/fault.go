@@ -19,7 +19,7 @@ type fault struct {
 	// does it, lasts it out, and undoes it. It returns early, with an error, only
 	// where it could not be made.
 	run   func(context.Context, *strike) error
-	takes time.Duration // until run returns, at most: it gets no longer
+	takes time.Duration // until run returns, as a rule: fires go on for so long
 	needs []resource    // what no other fault may touch meanwhile
 	alone bool          // is not mixed with others: it takes too long, or everything
 

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"slices"
 	"syscall"
 	"time"
 
@@ -44,10 +43,18 @@ func (s *strike) reborn(ctx context.Context, clock time.Duration) error {
 		return err
 	}
 	end()
-	return s.wait(ctx, back, s.w.name+" is registered again", func() bool {
-		names, err := s.liveWorkers(ctx)
-		return err == nil && slices.Contains(names, s.w.name) && s.w.process() != p || sleep(ctx, 100*time.Millisecond) != nil
+	var ahead time.Duration
+	err := s.wait(ctx, back, s.w.name+" is registered again", func() bool {
+		clocks, err := s.liveWorkers(ctx)
+		at, there := clocks[s.w.name]
+		ahead = time.Until(at)
+		return err == nil && there && s.w.process() != p || sleep(ctx, 100*time.Millisecond) != nil
 	})
+	// It wrote down its clock up to some seconds ago.
+	if err == nil && (ahead-clock > time.Second || ahead-clock < -8*time.Second) {
+		return fmt.Errorf("its clock is off by %v, and was to be by %v: was it built with -tags clockoffset?", ahead, clock)
+	}
+	return err
 }
 
 func masterFaults() []fault {

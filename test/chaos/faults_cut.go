@@ -16,8 +16,10 @@ import (
 const (
 	shortCut = 8 * time.Second
 	longCut  = 45 * time.Second
-	// back is how long a worker may take until it reaches etcd again.
-	back = 30 * time.Second
+	// back is how long a worker may take until it reaches etcd again, and soon how
+	// long it usually does.
+	back = 40 * time.Second
+	soon = 10 * time.Second
 )
 
 func cutFaults() []fault {
@@ -41,17 +43,17 @@ func cutFaults() []fault {
 			if length == shortCut {
 				name += "-short"
 			}
-			all = append(all, fault{name: name, about: fmt.Sprintf("the worker is cut off for %v: %s", length, c.about), takes: length + back,
+			all = append(all, fault{name: name, about: fmt.Sprintf("the worker is cut off for %v: %s", length, c.about), takes: length + soon,
 				alone: length == longCut, needs: []resource{aWorker}, unharmed: length == shortCut,
 				run: func(ctx context.Context, s *strike) error { return s.cutOff(ctx, c.how, length) }})
 		}
 	}
 	return append(all,
-		fault{name: "cut-etcd", about: "etcd alone refuses the worker for 45s; the log store does not", takes: longCut + back, alone: true, needs: []resource{aWorker},
+		fault{name: "cut-etcd", about: "etcd alone refuses the worker for 45s; the log store does not", takes: longCut + soon, alone: true, needs: []resource{aWorker},
 			run: func(ctx context.Context, s *strike) error {
 				return s.behind(ctx, manner{refuse: true}, longCut)
 			}},
-		fault{name: "cut-etcd-silent", about: "etcd alone takes the worker's connections for 45s, and answers nothing", takes: longCut + back, alone: true, needs: []resource{aWorker},
+		fault{name: "cut-etcd-silent", about: "etcd alone takes the worker's connections for 45s, and answers nothing", takes: longCut + soon, alone: true, needs: []resource{aWorker},
 			run: func(ctx context.Context, s *strike) error {
 				return s.behind(ctx, manner{down: true}, longCut)
 			}},
@@ -63,7 +65,7 @@ func cutFaults() []fault {
 			}},
 		fault{name: "answers-dropped", about: "each second, when claims are under way, etcd's answers to the worker are thrown away for some milliseconds and its connections cut", takes: 22 * time.Second,
 			needs: []resource{aWorker}, run: dropAnswers},
-		fault{name: "compacted", about: "etcd's history is compacted while the worker's watches are cut for 8s", takes: shortCut + back, needs: []resource{aWorker}, unharmed: true, run: compact})
+		fault{name: "compacted", about: "etcd's history is compacted while the worker's watches are cut for 8s", takes: shortCut + soon, needs: []resource{aWorker}, unharmed: true, run: compact})
 }
 
 // behind has the worker's proxies to etcd behave badly.

@@ -53,7 +53,7 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 	flags.DurationVar(&o.soak, "soak", 0, "make faults at random for so long, with many long jobs")
 	flags.Uint64Var(&o.seed, "seed", 0, "what everything that is drawn by lot follows from (default: the time)")
 	flags.IntVar(&o.jobs, "jobs", 0, "number of jobs (default 24; 200 for -soak)")
-	flags.StringVar(&o.results, "results", "", "write the results to this file too, as JSON")
+	flags.StringVar(&o.results, "results", "", "write the results to this file too, as JSON, beside those of other trials that it holds")
 	flags.StringVar(&o.table, "table", "", "print the results of this file as a table in Markdown, and make nothing")
 	flags.BoolVar(&o.list, "list", false, "list the faults")
 	flags.BoolVar(&o.keep, "keep", false, "keep the logs of all trials, not only of failed ones")
@@ -138,6 +138,7 @@ func start(ctx context.Context, o options, args []string, stdout, stderr io.Writ
 type lab struct {
 	host     *host
 	dir      string
+	results  string
 	keep     bool
 	own      bool // the folder was made here
 	out, log io.Writer
@@ -153,7 +154,7 @@ func newLab(o options, stdout, stderr io.Writer) (*lab, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &lab{host: h, dir: o.dir, keep: o.keep, out: stdout, log: stderr}
+	l := &lab{host: h, dir: o.dir, keep: o.keep, results: o.results, out: stdout, log: stderr}
 	if l.dir == "" {
 		l.own = true
 		l.dir, err = os.MkdirTemp("", "carillon-chaos-")

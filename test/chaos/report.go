@@ -2,9 +2,12 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,6 +20,7 @@ var columns = []struct {
 	of   func(*row) string
 }{
 	{"fault", func(r *row) string { return r.Name }},
+	{"seed", func(r *row) string { return fmt.Sprint(r.Seed) }},
 	{"took", func(r *row) string { return r.Took.String() }},
 	{"fires", func(r *row) string { return fmt.Sprint(r.Planned) }},
 	{"commands", func(r *row) string { return fmt.Sprint(r.Starts) }},
@@ -98,17 +102,43 @@ func (l *lab) print(r row) {
 	fmt.Fprintln(l.out, "  again:", r.Again)
 }
 
-// sum writes the results down, and says whether all is well.
-func (l *lab) sum(o options) error {
-	if o.results != "" {
-		data, err := json.MarshalIndent(l.rows, "", "  ")
-		if err != nil {
-			return err
-		}
-		if err := os.WriteFile(o.results, data, 0o600); err != nil {
-			return err
+// save writes the results down, beside those of earlier trials of other names.
+func (l *lab) save(path string) error {
+	if path == "" {
+		return nil
+	}
+	all, err := readRows(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for _, r := range l.rows {
+		at := slices.IndexFunc(all, func(old row) bool { return old.Name == r.Name })
+		if at < 0 {
+			all = append(all, r)
+		} else {
+			all[at] = r
 		}
 	}
+	data, err := json.MarshalIndent(all, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, data, 0o600)
+}
+
+func readRows(path string) (rows []row, err error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(data, &rows); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return rows, nil
+}
+
+// sum says whether all is well.
+func (l *lab) sum() error {
 	var bad []string
 	for _, r := range l.rows {
 		if r.bad() {
@@ -124,13 +154,9 @@ func (l *lab) sum(o options) error {
 
 // printTable prints results as Markdown.
 func printTable(out io.Writer, path string) error {
-	data, err := os.ReadFile(path)
+	rows, err := readRows(path)
 	if err != nil {
 		return err
-	}
-	var rows []row
-	if err := json.Unmarshal(data, &rows); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
 	}
 	var heads, rules []string
 	for _, c := range columns {

@@ -46,7 +46,7 @@ func (l *lab) run(ctx context.Context, o options) error {
 	if o.soak > 0 {
 		l.make(ctx, fmt.Sprintf("soak of %v", o.soak), o.seed, cmp.Or(o.jobs, manyJobs), mix(o.seed, o.soak, faults()), fmt.Sprintf("-soak %v -seed %d", o.soak, o.seed))
 	}
-	return errors.Join(context.Cause(ctx), l.sum(o))
+	return errors.Join(context.Cause(ctx), l.sum())
 }
 
 // make makes one trial, unless all has come to its end.
@@ -66,6 +66,9 @@ func (l *lab) make(ctx context.Context, name string, seed uint64, jobs int, scri
 	r.Again = again
 	l.rows = append(l.rows, r)
 	l.print(r)
+	if err := l.save(l.results); err != nil {
+		l.say("%v", err)
+	}
 }
 
 // alone makes a trial of one fault; the worker is drawn by lot.

@@ -283,12 +283,12 @@ func (w *worker) setClock(offset time.Duration) {
 
 // registered tells whether all workers say that they live.
 func (s *stack) registered(ctx context.Context) bool {
-	names, err := s.liveWorkers(ctx)
+	clocks, err := s.liveWorkers(ctx)
 	if err != nil {
 		return false
 	}
 	for _, w := range s.workers {
-		if !slices.Contains(names, w.name) || !w.alive() {
+		if clocks[w.name].IsZero() || !w.alive() {
 			return false
 		}
 	}

@@ -282,7 +282,7 @@ func (t *trial) judge(ctx context.Context, script []scheduled, r *row) error {
 
 // outputs is how many runs have their output read: the double takes a third of a second
 // for each.
-const outputs = 100
+const outputs = 60
 
 // sample chooses runs whose output is read: first those that a fault may have met.
 func (t *trial) sample(h *check.History) map[string]bool {
