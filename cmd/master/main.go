@@ -104,5 +104,5 @@ func serve(ctx context.Context, cfg config.Master, stderr io.Writer) error {
 		return daemon.Failed(err)
 	}
 	log.Info("master_starting", "listen", cfg.HTTP.Listen, "version", version)
-	return daemon.Serve(ctx, log, append(master.Parts(), daemon.Notify(log))...)
+	return daemon.Serve(ctx, log, append(master.Parts(), daemon.Notify(log, nil))...)
 }

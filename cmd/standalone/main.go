@@ -11,16 +11,19 @@ import (
 
 	"carillon/cmd/internal/daemon"
 	"carillon/internal/config"
+	"carillon/internal/guardian"
 )
 
 // version is set by the linker.
 var version = "dev"
 
 func main() {
-	os.Exit(run(context.Background(), os.Args[1:], os.Environ(), os.Stdout, os.Stderr))
+	os.Exit(guardian.Main(func(child *guardian.Child) int {
+		return run(context.Background(), child, os.Args[1:], os.Environ(), os.Stdout, os.Stderr)
+	}))
 }
 
-func run(ctx context.Context, args, environ []string, stdout, stderr io.Writer) int {
+func run(ctx context.Context, child *guardian.Child, args, environ []string, stdout, stderr io.Writer) int {
 	cmd := &cobra.Command{
 		Use:   "carillon-standalone",
 		Short: "Run a whole Carillon in one process",
@@ -44,7 +47,7 @@ process uses the data folder, 78 the settings cannot work.`,
 			if err != nil {
 				return err
 			}
-			return serve(cmd.Context(), cfg, stdout, stderr)
+			return serve(cmd.Context(), child, cfg, stdout, stderr)
 		},
 	}
 	config.StandaloneFlags(cmd.Flags())

@@ -12,15 +12,17 @@ import (
 	"carillon/internal/config"
 	"carillon/internal/embedded"
 	"carillon/internal/executor"
+	"carillon/internal/guardian"
 	"carillon/internal/lifecycle"
 	"carillon/internal/metrics"
+	"carillon/internal/runlog/spool"
 	"carillon/internal/runlog/sqlitelog"
 	"carillon/web"
 )
 
 // serve opens the data folder and runs everything in it. The stores open before
 // all parts and close after them.
-func serve(ctx context.Context, cfg config.Standalone, stdout, stderr io.Writer) error {
+func serve(ctx context.Context, child *guardian.Child, cfg config.Standalone, stdout, stderr io.Writer) error {
 	if err := executor.Prepare(); err != nil {
 		return daemon.Failed(err)
 	}
@@ -30,6 +32,11 @@ func serve(ctx context.Context, cfg config.Standalone, stdout, stderr io.Writer)
 		return daemon.Failed(err)
 	}
 	defer home.Close()
+	output, err := spool.Open(spool.Config{Dir: cfg.DataDir, Max: cfg.SpoolMax, Log: log})
+	if err != nil {
+		return daemon.Failed(err)
+	}
+	defer output.Close()
 	etcd, err := embedded.Start(ctx, filepath.Join(cfg.DataDir, "etcd"))
 	if err != nil {
 		return daemon.Failed(err)
@@ -42,10 +49,10 @@ func serve(ctx context.Context, cfg config.Standalone, stdout, stderr io.Writer)
 	defer store.Close()
 
 	client, registry := etcd.Client(), metrics.NewRegistry(version)
-	worker := daemon.NewWorker(daemon.WorkerConfig{Home: home, Etcd: client, Store: store, Labels: cfg.Labels, Slots: cfg.Slots, Drain: cfg.DrainTimeout,
+	worker := daemon.NewWorker(daemon.WorkerConfig{Home: home, Etcd: client, Store: store, Spool: output, Labels: cfg.Labels, Slots: cfg.Slots, Drain: cfg.DrainTimeout,
 		// A laptop's sleep is nobody's loss: nobody else could have run anything meanwhile.
 		Boot:    bootclock.Awake,
-		Version: version, Log: log, Metrics: metrics.NewWorker(registry, daemon.WallClock)})
+		Version: version, Log: log, Metrics: metrics.NewWorker(registry, daemon.WallClock), Guardian: child})
 	auth := authstore.New(client, daemon.WallClock)
 	master, err := daemon.NewMaster(daemon.MasterConfig{ID: home.Life.Worker, HTTP: cfg.HTTP, Etcd: client, Store: store, Auth: auth,
 		Timezone: cfg.Timezone, Console: web.Dist(), Version: version, Log: log, Metrics: metrics.NewMaster(registry), Exposed: registry.Handler()})
@@ -63,6 +70,6 @@ func serve(ctx context.Context, cfg config.Standalone, stdout, stderr io.Writer)
 			}
 		}},
 		lifecycle.Part{Name: "welcome", Start: func(ctx context.Context) error { return welcome(ctx, cfg, auth, master.Address(), stdout) }},
-		daemon.Notify(log))
+		daemon.Notify(log, child))
 	return daemon.Serve(ctx, log, parts...)
 }

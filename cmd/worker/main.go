@@ -13,19 +13,23 @@ import (
 	"carillon/internal/bootclock"
 	"carillon/internal/config"
 	"carillon/internal/executor"
+	"carillon/internal/guardian"
 	"carillon/internal/lifecycle"
 	"carillon/internal/metrics"
 	"carillon/internal/runlog/mongolog"
+	"carillon/internal/runlog/spool"
 )
 
 // version is set by the linker.
 var version = "dev"
 
 func main() {
-	os.Exit(run(context.Background(), os.Args[1:], os.Environ(), os.Stdout, os.Stderr))
+	os.Exit(guardian.Main(func(child *guardian.Child) int {
+		return run(context.Background(), child, os.Args[1:], os.Environ(), os.Stdout, os.Stderr)
+	}))
 }
 
-func run(ctx context.Context, args, environ []string, stdout, stderr io.Writer) int {
+func run(ctx context.Context, child *guardian.Child, args, environ []string, stdout, stderr io.Writer) int {
 	cmd := &cobra.Command{
 		Use:   "carillon-worker",
 		Short: "Run the commands of Carillon's jobs",
@@ -49,7 +53,7 @@ process uses the data folder or is registered under its id, 78 the settings cann
 			if err != nil {
 				return err
 			}
-			return serve(cmd.Context(), cfg, stderr)
+			return serve(cmd.Context(), child, cfg, stderr)
 		},
 	}
 	config.WorkerFlags(cmd.Flags())
@@ -57,7 +61,7 @@ process uses the data folder or is registered under its id, 78 the settings cann
 	return daemon.Execute(cmd, args, stdout, stderr)
 }
 
-func serve(ctx context.Context, cfg config.Worker, stderr io.Writer) error {
+func serve(ctx context.Context, child *guardian.Child, cfg config.Worker, stderr io.Writer) error {
 	if err := executor.Prepare(); err != nil {
 		return daemon.Failed(err)
 	}
@@ -67,6 +71,11 @@ func serve(ctx context.Context, cfg config.Worker, stderr io.Writer) error {
 		return daemon.Failed(err)
 	}
 	defer home.Close()
+	output, err := spool.Open(spool.Config{Dir: cfg.DataDir, Max: cfg.SpoolMax, Log: log})
+	if err != nil {
+		return daemon.Failed(err)
+	}
+	defer output.Close()
 	etcd, err := daemon.DialEtcd(cfg.Etcd)
 	if err != nil {
 		return err
@@ -78,12 +87,12 @@ func serve(ctx context.Context, cfg config.Worker, stderr io.Writer) error {
 	}
 	defer store.Close()
 	registry := metrics.NewRegistry(version)
-	worker := daemon.NewWorker(daemon.WorkerConfig{Home: home, Etcd: etcd, Store: store, Labels: cfg.Labels, Slots: cfg.Slots, Drain: cfg.DrainTimeout,
-		Version: version, Log: log, Boot: bootclock.Now, Metrics: metrics.NewWorker(registry, daemon.WallClock)})
+	worker := daemon.NewWorker(daemon.WorkerConfig{Home: home, Etcd: etcd, Store: store, Spool: output, Labels: cfg.Labels, Slots: cfg.Slots, Drain: cfg.DrainTimeout,
+		Version: version, Log: log, Boot: bootclock.Now, Metrics: metrics.NewWorker(registry, daemon.WallClock), Guardian: child})
 	log.Info("worker_starting", "worker", home.Life.Worker, "name", home.Life.Name, "version", version)
 	var parts []lifecycle.Part
 	if cfg.MetricsListen != "" {
 		parts = append(parts, worker.LocalServer(cfg.MetricsListen, store, registry.Handler()))
 	}
-	return daemon.Serve(ctx, log, append(append(parts, worker.Parts()...), daemon.Notify(log))...)
+	return daemon.Serve(ctx, log, append(append(parts, worker.Parts()...), daemon.Notify(log, child))...)
 }

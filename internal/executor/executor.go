@@ -12,9 +12,11 @@ import (
 	"strconv"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"carillon/internal/common"
+	"carillon/internal/proctree"
 )
 
 // DefaultPath is where commands look for programs.
@@ -22,13 +24,17 @@ const DefaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bi
 
 // Config is what an Executor needs.
 type Config struct {
-	BaseDir   string           // the worker's data folder; private folders of runs are made under it, in "work"
-	Worker    string           // the worker's id; with Life it marks each command, so that Sweep finds leftovers
-	Life      string           // this start of the worker
-	Path      string           // PATH of commands; default DefaultPath
-	StartGate int              // how many commands are being started at a time; default two per core
-	Now       func() time.Time // wall clock; default time.Now
-	Log       *slog.Logger     // default: nowhere
+	BaseDir   string // the worker's data folder; private folders of runs are made under it, in "work"
+	Worker    string // the worker's id; with Life it marks each command, so that Sweep finds leftovers
+	Life      string // this start of the worker
+	Path      string // PATH of commands; default DefaultPath
+	StartGate int    // how many commands are being started at a time; default two per core
+	// Adopt makes this process the parent of whatever outlives the process that started it, so that
+	// it goes with its run, whatever it did to hide. No process of this program may be started
+	// but by this Executor then.
+	Adopt bool
+	Now   func() time.Time // wall clock; default time.Now
+	Log   *slog.Logger     // default: nowhere
 }
 
 // Task is a run to execute: the job under which it was claimed and its record.
@@ -64,6 +70,14 @@ type Executor struct {
 	gate     chan struct{} // one place for each start in progress
 	peak     atomic.Int64  // the most memory that this process was seen to have, in KiB
 	buffers  sync.Pool     // of *[common.MaxChunk]byte
+
+	kin     *kin
+	forks   chan *forkOrder
+	forking sync.RWMutex  // held for reading while a command is started
+	killed  chan struct{} // closed when no command may live any more
+	kill    sync.Once     // closes it
+	quit    chan struct{} // closed to end the goroutines of the executor itself
+	own     sync.WaitGroup
 }
 
 // New makes an Executor, and the folder "work" in the data folder.
@@ -87,6 +101,9 @@ func New(cfg Config) (*Executor, error) {
 		gate:     make(chan struct{}, cfg.StartGate),
 		terminal: hasTerminal(),
 		buffers:  sync.Pool{New: func() any { return new([common.MaxChunk]byte) }},
+		forks:    make(chan *forkOrder),
+		killed:   make(chan struct{}),
+		quit:     make(chan struct{}),
 	}
 	// An account without an entry in the user database may run commands as well.
 	if u, err := user.Current(); err == nil {
@@ -102,16 +119,50 @@ func New(cfg Config) (*Executor, error) {
 	if x.null, err = os.Open(os.DevNull); err != nil {
 		return nil, errors.Join(fmt.Errorf("open stdin of commands: %w", err), x.folders.close())
 	}
+	if cfg.Adopt {
+		if x.kin, err = adopt(cfg.Worker, cfg.Life); err != nil {
+			cfg.Log.Info("processes_not_adopted", "error", err) // those that hide well are left to a guardian
+		} else {
+			x.own.Go(func() { x.kin.reapUntil(x.quit) })
+		}
+	}
+	for range cfg.StartGate {
+		x.own.Go(x.forker)
+	}
 	return x, nil
 }
 
 // Close gives back what New took. No run may be going on.
-func (x *Executor) Close() error { return errors.Join(x.null.Close(), x.folders.close()) }
+func (x *Executor) Close() error {
+	close(x.quit)
+	x.own.Wait()
+	return errors.Join(x.kin.close(), x.null.Close(), x.folders.close())
+}
+
+// KillAll kills all that stems from this process, at once and for good: no command is
+// started any more. Runs that it ends say that the worker was stopped. It returns when
+// nothing is left, or after five seconds.
+func (x *Executor) KillAll() {
+	x.kill.Do(func() { close(x.killed) })
+	x.forking.Lock() // until what is being started can be seen
+	x.forking.Unlock()
+	over := time.Now().Add(settleWait)
+	for quiet := 0; quiet < 2 && time.Now().Before(over); quiet++ {
+		for _, p := range proctree.Below(os.Getpid()) {
+			if !p.Dead {
+				_ = p.Kill()
+				quiet = -1
+			}
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
 
 // Run starts the command, waits until it and its process group are gone, and tells
 // how it ended: a terminal run built on the task's record. When ctx ends, the
 // command is stopped, and the cause of ctx decides what the outcome says: [Killed],
-// [ErrStopping], [ErrCutOff]; any other cause is quoted.
+// [ErrStopping], [ErrCutOff]; any other cause is quoted. When the task's KillNow is closed, all
+// of the run is killed at once; without another cause by then, it is [ErrCutOff].
 func (x *Executor) Run(ctx context.Context, t Task, out Output) common.Run {
 	spec, bad := x.resolve(&t)
 	if bad != nil {
@@ -120,14 +171,20 @@ func (x *Executor) Run(ctx context.Context, t Task, out Output) common.Run {
 	capture := newCapture(t.Record.Run, outputMax(&t.Job), out, x.cfg.Now)
 	p, err := x.start(ctx, &t, spec, capture)
 	if err != nil {
+		if refused, ok := errors.AsType[notAllowed](err); ok {
+			return x.outcome(&t, outcomeOfCause(refused.cause))
+		}
 		if stopped := context.Cause(ctx); stopped != nil {
 			return x.outcome(&t, outcomeOfCause(stopped))
 		}
 		return x.outcome(&t, unstarted(&t, spec, err))
 	}
-	cause := supervise(ctx, &t, p)
+	cause := x.supervise(ctx, &t, p)
 	killGroup(p.pid)
 	end, err := p.reap()
+	if cause == nil && end.status.Signaled() && end.status.Signal() == syscall.SIGKILL && closed(x.killed) {
+		cause = ErrStopping // it was killed with all the others
+	}
 	clean := x.settle(&t, p)
 	x.leave(&t, spec, clean)
 

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"runtime"
+	"strconv"
 	"sync"
 	"syscall"
 	"time"
@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"carillon/internal/common"
+	"carillon/internal/proctree"
 )
 
 // process is a command that was started.
@@ -24,7 +25,19 @@ type process struct {
 	exited    chan struct{} // closed when the command has ended; it is not reaped by then, so that its id stays taken
 	read      chan struct{} // closed when both outputs were read to their end
 	outputs   [2]*os.File   // our ends of the pipes
+
+	// What tells that another process stems from it.
+	run    string
+	began  uint64    // no later than its start, in ticks of the boot clock
+	folder string    // its private one, or empty
+	pipes  [2]string // its outputs, as /proc names them
+	noted  map[int]proctree.Process
 }
+
+// notAllowed says that a command must not be started any more.
+type notAllowed struct{ cause error }
+
+func (n notAllowed) Error() string { return n.cause.Error() }
 
 // start forks and executes, a few at a time: more at once would only make each of
 // them slower. It fails with the context's error when that ended before the fork.
@@ -34,6 +47,8 @@ func (x *Executor) start(ctx context.Context, t *Task, s *spec, c *capture) (_ *
 		defer func() { <-x.gate }()
 	case <-ctx.Done():
 		return nil, ctx.Err()
+	case <-t.KillNow:
+		return nil, notAllowed{causeOfKill(ctx)}
 	}
 	if err := x.enter(s); err != nil {
 		return nil, err
@@ -61,39 +76,18 @@ func (x *Executor) start(ctx context.Context, t *Task, s *spec, c *capture) (_ *
 	}
 	defer func() { _ = unix.Close(errEnd) }()
 
-	p := &process{exited: make(chan struct{}), read: make(chan struct{}), outputs: [2]*os.File{stdout, stderr}}
+	p := &process{exited: make(chan struct{}), read: make(chan struct{}), outputs: [2]*os.File{stdout, stderr},
+		run: t.Record.Run, folder: s.own.path, pipes: [2]string{nameOf(outEnd), nameOf(errEnd)}}
 	p.startedAt = x.cfg.Now().UTC()
-	if err := x.fork(ctx, p, s, []uintptr{stdin.Fd(), uintptr(outEnd), uintptr(errEnd)}); err != nil {
+	x.kin.enter(p)
+	order := &forkOrder{ctx: ctx, task: t, process: p, spec: s, files: []uintptr{stdin.Fd(), uintptr(outEnd), uintptr(errEnd)}, done: make(chan error)}
+	x.forks <- order
+	if err := <-order.done; err != nil {
+		x.kin.leave(p)
 		return nil, errors.Join(err, p.closeOutputs())
 	}
 	x.watch(p, c)
 	return p, nil
-}
-
-func (x *Executor) fork(ctx context.Context, p *process, s *spec, files []uintptr) (err error) {
-	// no_new_privs is a property of the thread that forks, and inherited.
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
-		return fmt.Errorf("give up new privileges: %w", err)
-	}
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	handle := -1
-	p.pid, err = syscall.ForkExec(s.path, s.args, &syscall.ProcAttr{
-		Dir:   s.dir,
-		Env:   s.env,
-		Files: files,
-		Sys:   &syscall.SysProcAttr{Setpgid: !x.terminal, Setsid: x.terminal, PidFD: &handle},
-	})
-	if err != nil {
-		return &os.PathError{Op: "execute", Path: s.path, Err: err}
-	}
-	if handle >= 0 && unix.SetNonblock(handle, true) == nil {
-		p.life = os.NewFile(uintptr(handle), "process")
-	}
-	return nil
 }
 
 // watch starts the goroutines of a run: one for each output, and one that waits for
@@ -181,4 +175,13 @@ func pipe() (r *os.File, w int, err error) {
 		return nil, -1, errors.Join(fmt.Errorf("make a pipe: %w", err), unix.Close(fds[0]), unix.Close(fds[1]))
 	}
 	return os.NewFile(uintptr(fds[0]), "output"), fds[1], nil
+}
+
+// nameOf is what /proc calls an open pipe.
+func nameOf(fd int) string {
+	var stat unix.Stat_t
+	if unix.Fstat(fd, &stat) != nil {
+		return "" // it matches nothing
+	}
+	return "pipe:[" + strconv.FormatUint(stat.Ino, 10) + "]"
 }

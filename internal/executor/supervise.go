@@ -4,6 +4,8 @@ import (
 	"context"
 	"syscall"
 	"time"
+
+	"carillon/internal/proctree"
 )
 
 // How long Run waits for what the command left behind.
@@ -16,7 +18,7 @@ const (
 
 // supervise returns when the command has ended, with the cause if it was stopped.
 // The command is not reaped then, so that the id of its group is still its own.
-func supervise(ctx context.Context, t *Task, p *process) (cause error) {
+func (x *Executor) supervise(ctx context.Context, t *Task, p *process) (cause error) {
 	if timeout := t.Job.Timeout.Or(0); timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, timeout, timedOut{timeout})
@@ -26,41 +28,66 @@ func supervise(ctx context.Context, t *Task, p *process) (cause error) {
 	case <-p.exited:
 		return nil
 	case <-ctx.Done():
+	case <-t.KillNow:
+	case <-x.killed:
 	}
-	select {
-	case <-p.exited: // both at once: it ended by itself
+	if closed(p.exited) { // both at once: it ended by itself
 		return nil
-	default:
 	}
-	cause = context.Cause(ctx)
-	stop(p, graceOf(&t.Record, cause))
+	switch {
+	case closed(x.killed):
+		cause = ErrStopping
+	case ctx.Err() != nil:
+		cause = context.Cause(ctx)
+	default:
+		cause = causeOfKill(ctx)
+	}
+	x.stop(t, p, graceOf(&t.Record, cause))
 	return cause
 }
 
-// stop ends the group, with a grace if there is one. The grace is the whole group's:
-// a shell often dies of the TERM at once, while what it runs is still tidying up.
-func stop(p *process, grace time.Duration) {
-	if grace > 0 {
+// causeOfKill is why a run is killed without a grace.
+func causeOfKill(ctx context.Context) error {
+	if cause := context.Cause(ctx); cause != nil {
+		return cause
+	}
+	return ErrCutOff
+}
+
+// stop ends what stems from the command: the group with a grace, if there is one. The
+// grace is the whole group's: a shell often dies of the TERM at once, while what it
+// runs is still tidying up. What has left the group gets no TERM.
+func (x *Executor) stop(t *Task, p *process, grace time.Duration) {
+	if grace > 0 && !closed(t.KillNow) && !closed(x.killed) {
+		x.kin.note(p) // before their parents die
 		_ = syscall.Kill(-p.pid, syscall.SIGTERM)
 		_ = syscall.Kill(-p.pid, syscall.SIGCONT) // the stopped hear no TERM
 		over := time.NewTimer(grace)
 		defer over.Stop()
 		select {
 		case <-p.exited:
-			awaitGroup(p.pid, over.C)
+			x.awaitGroup(t, p.pid, over.C)
 		case <-over.C:
+		case <-t.KillNow:
+		case <-x.killed:
 		}
 	}
+	x.kin.note(p)
 	killGroup(p.pid)
+	x.kin.killNoted(p)
 	<-p.exited
 }
 
 // awaitGroup returns when nobody in the group lives, or when the time is over.
-func awaitGroup(pgid int, over <-chan time.Time) {
-	for poll := shortPoll; len(find(func(e entry) bool { return e.pgrp == pgid })) > 0; poll = min(2*poll, longPoll) {
+func (x *Executor) awaitGroup(t *Task, pgid int, over <-chan time.Time) {
+	for poll := shortPoll; len(find(func(p proctree.Process) bool { return p.Group == pgid })) > 0; poll = min(2*poll, longPoll) {
 		select {
 		case <-time.After(poll):
 		case <-over:
+			return
+		case <-t.KillNow:
+			return
+		case <-x.killed:
 			return
 		}
 	}
@@ -76,9 +103,13 @@ func killGroup(pgid int) { _ = syscall.Kill(-pgid, syscall.SIGKILL) }
 func (x *Executor) settle(t *Task, p *process) (clean bool) {
 	defer func() { _ = p.closeOutputs() }() // only read from
 	left := 0
-	clean = syscall.Kill(-p.pid, 0) != nil && p.drained(drainWait)
-	if !clean {
-		left = killDescendants(t.Record.Run, p)
+	if x.kin != nil {
+		clean, left = x.kin.end(p)
+	} else {
+		clean = syscall.Kill(-p.pid, 0) != nil
+	}
+	if x.kin == nil && !clean || !p.drained(drainWait) {
+		clean, left = false, max(left, killDescendants(t.Record.Run, p))
 	}
 	now := time.Now()
 	for _, f := range p.outputs {
@@ -95,12 +126,14 @@ func (x *Executor) settle(t *Task, p *process) (clean bool) {
 // could not be killed in time.
 func killDescendants(run string, p *process) (left int) {
 	over := time.Now().Add(settleWait)
-	ofRun := func(e entry) bool { return e.env().get(envRun) == run }
+	ofRun := func(q proctree.Process) bool { return environOf(q.PID).get(envRun) == run }
 	for poll := shortPoll; ; poll = min(2*poll, longPoll) {
 		// Members of the group were killed already, but may take a moment to go.
-		alive := find(func(e entry) bool { return e.pgrp == p.pid || ofRun(e) })
-		for _, e := range alive {
-			e.kill(ofRun)
+		alive := find(func(q proctree.Process) bool { return q.Group == p.pid || ofRun(q) })
+		for _, q := range alive {
+			if ofRun(q) {
+				_ = q.Kill()
+			}
 		}
 		if len(alive) == 0 && p.drained(0) || time.Now().After(over) {
 			return len(alive)

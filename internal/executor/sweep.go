@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"carillon/internal/proctree"
 )
 
 // sweepWait is how long Sweep tries.
@@ -22,11 +24,11 @@ func Sweep(ctx context.Context, worker, life string) (killed, left int, err erro
 	ctx, cancel := context.WithTimeout(ctx, sweepWait)
 	defer cancel()
 	spared := ancestors()
-	old := func(e entry) bool {
-		if spared[e.pid] {
+	old := func(p proctree.Process) bool {
+		if spared[p.PID] {
 			return false
 		}
-		env := e.env()
+		env := environOf(p.PID)
 		return worker != "" && env.get(envWorker) == worker && env.get(envLife) != life
 	}
 	seen := make(map[int]bool)
@@ -51,26 +53,26 @@ func Sweep(ctx context.Context, worker, life string) (killed, left int, err erro
 
 // killAll kills processes and the groups that they lead or whose leader is gone:
 // a group that somebody else leads is not theirs.
-func killAll(found []entry, old func(entry) bool) map[int]bool {
+func killAll(found []proctree.Process, old func(proctree.Process) bool) map[int]bool {
 	killed := make(map[int]bool)
 	groups := make(map[int]bool)
-	for _, e := range found {
-		if e.pgrp <= 1 || e.pgrp == syscall.Getpgrp() {
+	for _, p := range found {
+		if p.Group <= 1 || p.Group == syscall.Getpgrp() {
 			continue
 		}
-		if leader, alive := look(e.pgrp); !alive || old(leader) {
-			groups[e.pgrp] = true
+		if leader, seen := proctree.Look(p.Group); !seen || leader.Dead || old(leader) {
+			groups[p.Group] = true
 		}
 	}
-	for _, e := range find(func(e entry) bool { return groups[e.pgrp] }) {
-		killed[e.pid] = true
+	for _, p := range find(func(p proctree.Process) bool { return groups[p.Group] }) {
+		killed[p.PID] = true
 	}
 	for pgrp := range groups {
 		killGroup(pgrp)
 	}
-	for _, e := range found {
-		if e.kill(old) {
-			killed[e.pid] = true
+	for _, p := range found {
+		if p.Kill() == nil {
+			killed[p.PID] = true
 		}
 	}
 	return killed
@@ -81,11 +83,11 @@ func ancestors() map[int]bool {
 	line := make(map[int]bool)
 	for pid := os.Getpid(); pid > 0 && !line[pid]; {
 		line[pid] = true
-		e, alive := look(pid)
-		if !alive {
+		p, seen := proctree.Look(pid)
+		if !seen {
 			break
 		}
-		pid = e.ppid
+		pid = p.Parent
 	}
 	return line
 }

@@ -15,6 +15,7 @@ import (
 
 	"carillon/internal/config"
 	"carillon/internal/etcdkit"
+	"carillon/internal/guardian"
 	"carillon/internal/lifecycle"
 	"carillon/internal/registry"
 )
@@ -70,10 +71,15 @@ func Serve(ctx context.Context, log *slog.Logger, parts ...lifecycle.Part) error
 }
 
 // Notify tells systemd, where it asks to be told, that all is ready, that the
-// daemon stops, and between the two that it is alive. It is the last part.
-func Notify(log *slog.Logger) lifecycle.Part {
+// daemon stops, and between the two that it is alive. Where there is a guardian, systemd
+// speaks with that one alone, and hears from it who is alive. It is the last part.
+func Notify(log *slog.Logger, child *guardian.Child) lifecycle.Part {
 	tell := func(state string) {
-		if _, err := sd.SdNotify(false, state); err != nil {
+		_, err := sd.SdNotify(false, state)
+		if child != nil {
+			err = child.Notify(state)
+		}
+		if err != nil {
 			log.Warn("systemd_not_notified", "error", err)
 		}
 	}

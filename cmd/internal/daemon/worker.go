@@ -16,6 +16,7 @@ import (
 	"carillon/internal/common/schedule"
 	"carillon/internal/dispatch"
 	"carillon/internal/executor"
+	"carillon/internal/guardian"
 	"carillon/internal/joblock"
 	"carillon/internal/jobmgr"
 	"carillon/internal/lifecycle"
@@ -40,6 +41,7 @@ type WorkerConfig struct {
 	Home    *Home
 	Etcd    *clientv3.Client
 	Store   runlog.Writer
+	Spool   runlog.Spool
 	Labels  map[string]string
 	Slots   int
 	Drain   time.Duration
@@ -48,6 +50,8 @@ type WorkerConfig struct {
 	Metrics *metrics.Worker
 	// Boot is the clock by which runs are ended when etcd is away for too long.
 	Boot func() time.Duration
+	// Guardian is the process that watches over this one; nil: none does.
+	Guardian *guardian.Child
 }
 
 // Worker is a worker's wiring.
@@ -81,7 +85,7 @@ func NewWorker(cfg WorkerConfig) *Worker {
 	w.keeper = registry.NewKeeper(client, w.session, log, registerEvery, w.registration)
 	w.members = registry.NewMembers(client, WallClock, w.trouble("workers"))
 	w.cluster = &cluster{members: w.members, guard: registry.NewGuard(w.members, life.Worker, WallClock, nil), stopping: w.draining.Load, clocked: cfg.Metrics.Clock}
-	w.sink = runlog.NewSink(runlog.SinkConfig{}, joblock.NewOutbox(client, life.Worker), cfg.Store, log, cfg.Metrics)
+	w.sink = runlog.NewSink(runlog.SinkConfig{Spool: cfg.Spool, Workers: w.alive}, joblock.NewOutbox(client, life.Worker), cfg.Store, log, cfg.Metrics)
 	w.conditions = newConditions(life.Name, log, cfg.Metrics.Condition, conditionsOf(w.session), conditionsOf(w.sink), conditionsOf(w.cluster), conditionsOf(&w.fresh))
 	w.cluster.conditions = w.conditions
 	w.loop = scheduler.New(log, cfg.Metrics, WallClock)
@@ -133,6 +137,7 @@ func (w *Worker) Parts() []lifecycle.Part {
 	return []lifecycle.Part{
 		{Name: "leftovers", Start: w.sweep},
 		{Name: "executor", Start: w.openExecutor, Stop: func(context.Context) error { return w.executor.Close() }},
+		{Name: "guardian", Serve: w.followGuardian},
 		{Name: "session", Serve: ignoreEnd(w.session.Run), Stop: w.session.Revoke},
 		{Name: "conditions", Serve: w.conditions.watch},
 		{Name: "registration", Start: w.register, Serve: w.keeper.Run},
@@ -185,7 +190,7 @@ func (w *Worker) sweep(ctx context.Context) error {
 
 func (w *Worker) openExecutor(context.Context) (err error) {
 	life := w.cfg.Home.Life
-	w.executor, err = executor.New(executor.Config{BaseDir: w.cfg.Home.Dir, Worker: life.Worker, Life: life.Life, Log: w.cfg.Log})
+	w.executor, err = executor.New(executor.Config{BaseDir: w.cfg.Home.Dir, Worker: life.Worker, Life: life.Life, Adopt: true, Log: w.cfg.Log})
 	return err
 }
 
@@ -237,6 +242,9 @@ func (w *Worker) slots() int {
 	}
 	return w.cfg.Slots
 }
+
+// alive is how many workers share what etcd holds for the log store.
+func (w *Worker) alive() int { return len(w.members.Snapshot().Members) }
 
 func (w *Worker) followCluster(ctx context.Context) error {
 	w.cluster.follow(ctx, w.cfg.Log, w.loop.Rouse, w.orphaned, w.bequeathed)

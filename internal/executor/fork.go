@@ -1,0 +1,104 @@
+package executor
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"runtime"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// forkOrder asks a forker to start a command.
+type forkOrder struct {
+	ctx     context.Context
+	task    *Task
+	process *process
+	spec    *spec
+	files   []uintptr
+	done    chan error
+}
+
+// forker starts commands, on a thread that does nothing else for as long as the executor lives:
+// no_new_privs is a property of the thread that forks, the kernel ends commands with
+// the thread that started them, and the first thread's children are the adopted ones.
+func (x *Executor) forker() {
+	runtime.LockOSThread() // for good: the thread ends with the goroutine
+	if unix.Gettid() == os.Getpid() {
+		// While this goroutine keeps the first thread, another one has to take another.
+		next := make(chan struct{})
+		go func() {
+			defer close(next)
+			x.forker()
+		}()
+		<-next
+		runtime.UnlockOSThread()
+		return
+	}
+	err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+	for {
+		select {
+		case o := <-x.forks:
+			if err != nil {
+				o.done <- fmt.Errorf("give up new privileges: %w", err)
+				continue
+			}
+			o.done <- x.fork(o)
+		case <-x.quit:
+			return
+		}
+	}
+}
+
+func (x *Executor) fork(o *forkOrder) error {
+	x.forking.RLock()
+	defer x.forking.RUnlock()
+	if err := x.mayStart(o); err != nil {
+		return err
+	}
+	p, s, handle := o.process, o.spec, -1
+	pid, err := syscall.ForkExec(s.path, s.args, &syscall.ProcAttr{
+		Dir:   s.dir,
+		Env:   s.env,
+		Files: o.files,
+		Sys:   &syscall.SysProcAttr{Setpgid: !x.terminal, Setsid: x.terminal, Pdeathsig: syscall.SIGKILL, PidFD: &handle},
+	})
+	if err != nil {
+		return &os.PathError{Op: "execute", Path: s.path, Err: err}
+	}
+	x.kin.name(p, pid)
+	if handle >= 0 && unix.SetNonblock(handle, true) == nil {
+		p.life = os.NewFile(uintptr(handle), "process")
+	}
+	return nil
+}
+
+// mayStart asks all who may forbid it.
+func (x *Executor) mayStart(o *forkOrder) error {
+	if err := o.ctx.Err(); err != nil {
+		return err
+	}
+	if closed(x.killed) {
+		return notAllowed{ErrStopping}
+	}
+	if closed(o.task.KillNow) {
+		return notAllowed{causeOfKill(o.ctx)}
+	}
+	if o.task.MayStart != nil {
+		if err := o.task.MayStart(); err != nil {
+			return notAllowed{err}
+		}
+	}
+	return nil
+}
+
+// closed tells whether a channel that nobody sends on is closed.
+func closed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
