@@ -43,17 +43,21 @@ func cutFaults() []fault {
 			if length == shortCut {
 				name += "-short"
 			}
-			all = append(all, fault{name: name, about: fmt.Sprintf("the worker is cut off for %v: %s", length, c.about), takes: length + soon,
+			like := likeShort
+			if length == longCut {
+				like = likeLong
+			}
+			all = append(all, fault{name: name, jobs: like, about: fmt.Sprintf("the worker is cut off for %v: %s", length, c.about), takes: length + soon,
 				alone: length == longCut, needs: []resource{aWorker}, unharmed: length == shortCut,
 				run: func(ctx context.Context, s *strike) error { return s.cutOff(ctx, c.how, length) }})
 		}
 	}
 	return append(all,
-		fault{name: "cut-etcd", about: "etcd alone refuses the worker for 45s; the log store does not", takes: longCut + soon, alone: true, needs: []resource{aWorker},
+		fault{name: "cut-etcd", about: "etcd alone refuses the worker for 45s; the log store does not", takes: longCut + soon, alone: true, needs: []resource{aWorker}, jobs: likeLong,
 			run: func(ctx context.Context, s *strike) error {
 				return s.behind(ctx, manner{refuse: true}, longCut)
 			}},
-		fault{name: "cut-etcd-silent", about: "etcd alone takes the worker's connections for 45s, and answers nothing", takes: longCut + soon, alone: true, needs: []resource{aWorker},
+		fault{name: "cut-etcd-silent", about: "etcd alone takes the worker's connections for 45s, and answers nothing", takes: longCut + soon, alone: true, needs: []resource{aWorker}, jobs: likeLong,
 			run: func(ctx context.Context, s *strike) error {
 				return s.behind(ctx, manner{down: true}, longCut)
 			}},

@@ -20,9 +20,9 @@ func etcdFaults() []fault {
 	return []fault{
 		restart("etcd-restart-5s", "all of etcd is stopped, for 5s", 5*time.Second, syscall.SIGTERM, likeShort),
 		restart("etcd-restart-40s", "all of etcd is killed, for 40s, under jobs that allow for it", 40*time.Second, syscall.SIGKILL, likePatient),
-		restart("etcd-killed-40s", "all of etcd is killed, for 40s, which is longer than jobs allow for", 40*time.Second, syscall.SIGKILL, likeShort).harmful(),
+		restart("etcd-killed-40s", "all of etcd is killed, for 40s, which is longer than jobs allow for", 40*time.Second, syscall.SIGKILL, likeLong).harmful(),
 		{name: "etcd-leader", about: "etcd's leader is killed, and is back after 8s", takes: 25 * time.Second, needs: []resource{theEtcd}, unharmed: true, run: killLeader},
-		{name: "etcd-quorum", about: "two of three etcd servers are away for 2m", takes: 2*time.Minute + 30*time.Second, alone: true, needs: []resource{theEtcd},
+		{name: "etcd-quorum", jobs: likeLong, about: "two of three etcd servers are away for 2m", takes: 2*time.Minute + 30*time.Second, alone: true, needs: []resource{theEtcd},
 			run: func(ctx context.Context, s *strike) error {
 				return s.etcdDown(ctx, s.etcds[:2], 2*time.Minute, syscall.SIGKILL)
 			}},

@@ -21,6 +21,7 @@ type setLike int
 
 const (
 	likeShort   setLike = iota // taken for lost after 20 s
+	likeLong                   // likewise, and some of them run for longer than that
 	likePatient                // after 60 s
 	likeSoak                   // that fire each 1 to 60 s and run for up to a minute
 )
@@ -32,8 +33,12 @@ func jobSet(seed uint64, n int, like setLike, helper, dir string, from, until ti
 	rng := rand.New(rand.NewPCG(seed, 1))
 	var all []planned
 	for i := range n {
-		d := draft{rng: rng, name: fmt.Sprintf("job-%03d", i), from: from, until: until, lostAfter: 20 * time.Second, most: 7, longest: 8 * time.Second}
+		d := draft{rng: rng, name: fmt.Sprintf("job-%03d", i), from: from, until: until, lostAfter: 20 * time.Second, most: 7, shortest: 100 * time.Millisecond, longest: 8 * time.Second}
 		switch like {
+		case likeLong:
+			if i%3 == 0 {
+				d.shortest, d.longest = 30*time.Second, 45*time.Second
+			}
 		case likePatient:
 			d.lostAfter = time.Minute
 		case likeSoak:
@@ -51,7 +56,8 @@ type draft struct {
 	from, until time.Time
 	lostAfter   time.Duration
 	most        int // seconds from one fire to the next
-	longest     time.Duration
+
+	shortest, longest time.Duration // of what is drawn; a run takes half of it at least
 }
 
 func (d *draft) job(i int, helper, dir string) planned {
@@ -62,8 +68,7 @@ func (d *draft) job(i int, helper, dir string) planned {
 	line, spell := d.timetable()
 	j.Spells = []check.Spell{spell}
 	// Lengths are drawn evenly over their magnitudes: many are short, a few are long.
-	least := 100 * time.Millisecond
-	length := time.Duration(float64(least) * math.Exp(d.rng.Float64()*math.Log(float64(d.longest)/float64(least))))
+	length := time.Duration(float64(d.shortest) * math.Exp(d.rng.Float64()*math.Log(float64(d.longest)/float64(d.shortest))))
 	args := []string{helper, "-file", filepath.Join(dir, "ledger"), "-ms", ms(length / 2), ms(length)}
 	if j.Exclusive() {
 		args = append(args, "-locks", filepath.Join(dir, "locks"))

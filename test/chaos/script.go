@@ -146,6 +146,7 @@ func quick(seed uint64) ([]scheduled, error) {
 		if err != nil {
 			return nil, err
 		}
+		f.jobs = likeShort // long ones take long to come to rest
 		script = append(script, scheduled{fault: f, at: step.at, worker: (first + step.worker) % workers, seed: rng.Uint64()})
 	}
 	return script, nil
