@@ -43,7 +43,7 @@ func TestDefaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !common.ValidName(w.Name) || w.DataDir != "/home/ann/.local/state/carillon-worker" || w.Slots != 1000 ||
-		w.MetricsListen != "127.0.0.1:7071" || w.DrainTimeout != time.Minute {
+		w.MetricsListen != "127.0.0.1:7071" || w.DrainTimeout != time.Minute || w.SpoolMax != 1<<30 {
 		t.Errorf("worker: %+v", w)
 	}
 	d, err := LoadStandalone(parse(t, StandaloneFlags), []string{"HOME=/home/ann", "XDG_STATE_HOME=/state"})
@@ -121,7 +121,7 @@ func TestGoodFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if w.Name != "bell-1" || w.Labels["rack"] != "12" || w.Slots != 50 || w.DrainTimeout != 90*time.Second || w.MetricsListen != "" {
+	if w.Name != "bell-1" || w.Labels["rack"] != "12" || w.Slots != 50 || w.DrainTimeout != 90*time.Second || w.SpoolMax != 512<<20 || w.MetricsListen != "" {
 		t.Errorf("worker: %+v", w)
 	}
 	if _, err := LoadStandalone(parse(t, StandaloneFlags, "--config", "testdata/good/standalone.yaml"), nil); err != nil {
@@ -154,6 +154,7 @@ func TestBadFiles(t *testing.T) {
 			`worker.yaml:4: unknown key "drain_timeout"; did you mean drainTimeout?`,
 			`worker.yaml:5: metricsListen 0.0.0.0:7071 is reachable from other machines`,
 			`worker.yaml:6: dataDir must be a plain value`,
+			`worker.yaml:7: spoolMax must be a size from 16MiB to 1TiB, such as 512MiB`,
 		}},
 		{"twice.yaml", WorkerFlags, worker, []string{`twice.yaml:2: `, "slots"}},
 		{"indent.yaml", WorkerFlags, worker, []string{`indent.yaml:`}},
@@ -318,5 +319,20 @@ func write(t *testing.T, path, text string) {
 	t.Helper()
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
+	}
+}
+
+func TestSizes(t *testing.T) {
+	for text, want := range map[string]int64{"16MiB": 16 << 20, "1024MiB": 1 << 30, "3GiB": 3 << 30, "1TiB": 1 << 40, "20000KiB": 20000 << 10,
+		"": 0, "16": 0, "MiB": 0, "-16MiB": 0, "+": 0, "1GB": 0, "16 MiB": 0, "1.5GiB": 0, "15MiB": 0, "2TiB": 0, "99999999999TiB": 0, "16MiBMiB": 0} {
+		var got int64
+		if err := sizeValue(&got, 16<<20, 1<<40)(text); (err == nil) != (want > 0) || got != want {
+			t.Errorf("%q is %d, %v", text, got, err)
+		}
+	}
+	for n, want := range map[int64]string{16 << 20: "16MiB", 1 << 30: "1GiB", 1 << 40: "1TiB", 1536 << 20: "1536MiB", 4096 << 40: "4096TiB"} {
+		if got := sizeText(n); got != want {
+			t.Errorf("%d is %s", n, got)
+		}
 	}
 }

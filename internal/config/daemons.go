@@ -28,6 +28,7 @@ type Worker struct {
 	Labels        map[string]string
 	Slots         int
 	DrainTimeout  time.Duration
+	SpoolMax      int64  // bytes of output on the disk while the log store is away
 	MetricsListen string // host:port on loopback, unix:/path, or "" for none
 	Etcd          Etcd
 	MongoDB       MongoDB
@@ -42,6 +43,7 @@ type Standalone struct {
 	Labels       map[string]string
 	Slots        int
 	DrainTimeout time.Duration
+	SpoolMax     int64
 	Timezone     string
 	Log          Log
 }
@@ -62,7 +64,7 @@ func (m *Master) settings() *settings {
 
 func (w *Worker) settings() *settings {
 	s := &settings{program: "carillon-worker"}
-	declareWorker(s, "carillon-worker", &w.Name, &w.DataDir, &w.Labels, &w.Slots, &w.DrainTimeout)
+	declareWorker(s, "carillon-worker", &w.Name, &w.DataDir, &w.Labels, &w.Slots, &w.DrainTimeout, &w.SpoolMax)
 	s.add("metricsListen", "address", "127.0.0.1:7071", "address of /metrics and /readyz: loopback, unix:/path, or off", localAddress(&w.MetricsListen))
 	w.Etcd.declare(s)
 	w.MongoDB.declare(s)
@@ -73,7 +75,7 @@ func (w *Worker) settings() *settings {
 func (d *Standalone) settings() *settings {
 	s := &settings{program: "carillon-standalone"}
 	d.HTTP.declare(s)
-	declareWorker(s, "carillon", &d.Name, &d.DataDir, &d.Labels, &d.Slots, &d.DrainTimeout)
+	declareWorker(s, "carillon", &d.Name, &d.DataDir, &d.Labels, &d.Slots, &d.DrainTimeout, &d.SpoolMax)
 	declareZone(s, &d.Timezone)
 	d.Log.declare(s)
 	return s
@@ -83,13 +85,14 @@ func declareZone(s *settings, to *string) {
 	s.text(to, "timezone", "zone", "UTC", "time zone of jobs that name none, filled in when they are saved", zone)
 }
 
-func declareWorker(s *settings, folder string, name, dataDir *string, labels *map[string]string, slots *int, drain *time.Duration) {
+func declareWorker(s *settings, folder string, name, dataDir *string, labels *map[string]string, slots *int, drain *time.Duration, spool *int64) {
 	s.text(name, "name", "name", "", "name that people see and pin jobs to (default: this machine's host name)", workerName)
 	s.text(dataDir, "dataDir", "folder", "", "folder for what must survive a restart (default: $STATE_DIRECTORY, else $XDG_STATE_HOME/"+folder+
 		", else ~/.local/state/"+folder+")")
 	s.add("labels", "labels", "", "labels by which jobs choose workers, such as zone=a,disk=ssd", labelsValue(labels))
 	s.number(slots, "slots", 1000, 1, 100_000, "runs at a time")
 	s.duration(drain, "drainTimeout", DefaultDrainTimeout, 0, 24*time.Hour, "how long a stop waits for runs before it ends them")
+	s.size(spool, "spoolMax", 1<<30, 16<<20, 1<<40, "most that output takes of the disk while the log store is away; the oldest goes first")
 }
 
 func workerName(text string) error {

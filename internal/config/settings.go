@@ -87,6 +87,10 @@ func (s *settings) duration(to *time.Duration, key string, def, least, most time
 	s.add(key, "duration", short(def), help, durationValue(to, least, most))
 }
 
+func (s *settings) size(to *int64, key string, def, least, most int64, help string) {
+	s.add(key, "size", sizeText(def), help, sizeValue(to, least, most))
+}
+
 // short writes 1m0s as 1m.
 func short(d time.Duration) string {
 	text := d.String()

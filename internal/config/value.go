@@ -70,6 +70,30 @@ func durationValue(to *time.Duration, least, most time.Duration) func(string) er
 	}
 }
 
+// sizeValue reads bytes with a unit, such as 512MiB.
+func sizeValue(to *int64, least, most int64) func(string) error {
+	return func(s string) error {
+		digits := strings.TrimRight(s, "KMGTiB")
+		n, err := strconv.ParseInt(digits, 10, 64)
+		unit, known := map[string]int64{"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}[s[len(digits):]]
+		if err != nil || !known || n < 0 || n > most/unit || n*unit < least {
+			return fmt.Errorf("must be a size from %s to %s, such as 512MiB", sizeText(least), sizeText(most))
+		}
+		*to = n * unit
+		return nil
+	}
+}
+
+// sizeText writes a size with the largest unit in which it is whole.
+func sizeText(n int64) string {
+	units := []string{"KiB", "MiB", "GiB", "TiB"}
+	i := 0
+	for n >>= 10; n%1024 == 0 && i < len(units)-1; n >>= 10 {
+		i++
+	}
+	return fmt.Sprintf("%d%s", n, units[i])
+}
+
 // listValue reads items between commas, each through one.
 func listValue[T any](to *[]T, one func(string) (T, error)) func(string) error {
 	return func(s string) error {

@@ -14,9 +14,11 @@ import (
 )
 
 // Outbox holds the outcomes that the log store does not have yet. It is a runlog.Outbox.
+// Pending and what acknowledges its parts are for one goroutine.
 type Outbox struct {
 	client *clientv3.Client
 	worker string
+	from   string // the next read begins here; "" is the start
 }
 
 var _ runlog.Outbox = (*Outbox)(nil)
@@ -28,16 +30,23 @@ func NewOutbox(client *clientv3.Client, worker string) *Outbox {
 
 // Pending reads up to limit outcomes, and gives what deletes just these once they are
 // stored. What is no outcome is told in Bad and stays: stored, it would be the run's for good.
+//
+// In a long row each part begins behind the one before, where all of that was removed: etcd
+// walks over what was deleted until it is compacted, and would do so for each part. After
+// the last part the row is read from its start, for what came in between.
 func (o *Outbox) Pending(ctx context.Context, limit int) (runlog.Pending, error) {
-	callCtx, cancel := context.WithTimeout(ctx, callLimit)
-	defer cancel()
-	resp, err := o.client.Get(callCtx, common.OutboxOf(o.worker), clientv3.WithPrefix(), clientv3.WithLimit(int64(limit)))
+	resp, err := o.read(ctx, limit)
+	if err == nil && len(resp.Kvs) == 0 && o.from != "" {
+		o.from = ""
+		resp, err = o.read(ctx, limit)
+	}
 	if err != nil {
 		return runlog.Pending{}, etcdkit.Wrap(fmt.Errorf("list outbox: %w", err))
 	}
-	pending := runlog.Pending{More: resp.More}
+	pending := runlog.Pending{More: resp.More || o.from != "", Waiting: int(resp.Count)}
 	good := make([]*mvccpb.KeyValue, 0, len(resp.Kvs))
 	for _, kv := range resp.Kvs {
+		pending.Bytes += len(kv.Key) + len(kv.Value)
 		if common.IsLateKey(string(kv.Key)) {
 			late, err := decodeAt(kv, func(l *common.LateEnd) string { return common.LateKey(o.worker, l.Run) })
 			if err != nil {
@@ -58,8 +67,26 @@ func (o *Outbox) Pending(ctx context.Context, limit int) (runlog.Pending, error)
 		pending.Batch.Runs = append(pending.Batch.Runs, run)
 		good = append(good, kv)
 	}
-	pending.Ack = func(ctx context.Context) error { return etcdkit.DeleteSeen(ctx, o.client, good) }
+	if !resp.More {
+		o.from = ""
+	}
+	pending.Ack = func(ctx context.Context) error {
+		if err := etcdkit.DeleteSeen(ctx, o.client, good); err != nil {
+			return err
+		}
+		if resp.More && len(good) == len(resp.Kvs) {
+			o.from = string(good[len(good)-1].Key) + "\x00"
+		}
+		return nil
+	}
 	return pending, nil
+}
+
+func (o *Outbox) read(ctx context.Context, limit int) (*clientv3.GetResponse, error) {
+	callCtx, cancel := context.WithTimeout(ctx, callLimit)
+	defer cancel()
+	all := common.OutboxOf(o.worker)
+	return o.client.Get(callCtx, max(o.from, all), clientv3.WithRange(clientv3.GetPrefixRangeEnd(all)), clientv3.WithLimit(int64(limit)))
 }
 
 // Ack deletes outcomes that are stored, a hundred in each transaction. An outcome is

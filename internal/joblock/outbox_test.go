@@ -12,6 +12,69 @@ import (
 	"carillon/internal/joblock"
 )
 
+// A long row comes in parts, each of which begins where the one before ended; what was
+// written meanwhile before that place comes as well, and what cannot be read stays.
+func TestLongOutbox(t *testing.T) {
+	for _, bad := range []bool{false, true} {
+		t.Run(fmt.Sprint("bad ", bad), func(t *testing.T) {
+			client := etcdtest.StartServer(t).Client()
+			put := func(id, value string) {
+				t.Helper()
+				if _, err := client.Put(t.Context(), common.OutboxKey("w", id), value); err != nil {
+					t.Fatal(err)
+				}
+			}
+			outcome := func(id string) {
+				t.Helper()
+				data, err := json.Marshal(common.Run{ID: id, Status: common.StatusSucceeded})
+				if err != nil {
+					t.Fatal(err)
+				}
+				put(id, string(data))
+			}
+			const n, part = 250, 40
+			for i := range n {
+				outcome(fmt.Sprintf("run%03d", i))
+			}
+			if bad {
+				put("run100x", "{")
+			}
+			outbox, seen, skip := joblock.NewOutbox(client, "w"), map[string]int{}, 0
+			for reads := 1; ; reads++ {
+				pending, err := outbox.Pending(t.Context(), part+skip)
+				if err != nil || reads > 20 {
+					t.Fatal(reads, err)
+				}
+				if left := n + 1 - len(seen); pending.Waiting > left+1 || pending.Batch.Runs != nil && pending.Bytes < 20*len(pending.Batch.Runs) {
+					t.Fatalf("says that %d wait, where %d are left; %d bytes", pending.Waiting, left, pending.Bytes)
+				}
+				skip = len(pending.Bad)
+				for _, run := range pending.Batch.Runs {
+					seen[run.ID]++
+				}
+				if err := pending.Ack(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				if reads == 3 {
+					outcome("run000x") // before the place where the next part begins
+				}
+				if !pending.More {
+					break
+				}
+			}
+			left, err := client.Get(t.Context(), common.OutboxPrefix, clientv3.WithPrefix(), clientv3.WithCountOnly())
+			if err != nil || len(seen) != n+1 || left.Count != int64(skip) || (skip == 1) != bad {
+				t.Fatalf("%d came, %d are left, %d of them bad, %v", len(seen), left.Count, skip, err)
+			}
+			for id, times := range seen {
+				if times != 1 {
+					t.Errorf("%s came %d times", id, times)
+				}
+			}
+		})
+	}
+}
+
 // What was handed over is acked by its id: it alone goes, in one revision for each
 // hundred, and what is no longer as it was first written stays.
 func TestAckById(t *testing.T) {

@@ -43,6 +43,25 @@ func (r rawRun) text() string {
 	return fmt.Sprintf("%s is %s%s", r.ID, r.Status, code)
 }
 
+type rawRecord struct {
+	Run, Job, Fire string
+	UID            string `json:"jobUid"`
+	Attempt        int
+	Owner          struct{ Worker, Life string }
+	Policy         struct{ OnLost string }
+}
+
+// removal is how a record went.
+type removal struct {
+	record  rawRecord
+	at      time.Time
+	by      string
+	outcome *rawRun // written by the same transaction
+	doomed  bool    // somebody had wished the run to end
+	jobIs   bool    // the job stood, the one that was claimed
+	next    bool    // a trigger for the next attempt came with it
+}
+
 type rawTrigger struct {
 	Fire    string `json:"fire"`
 	Attempt int    `json:"attempt"`
@@ -73,6 +92,8 @@ type checker struct {
 	records map[string]int    // by run: how often its record was made
 	wanted  map[string]string // run or fire that must end somehow, and why
 	ledger  map[string]rawRun // the first outcome of each id
+	removed map[string]removal
+	retaken map[string]int // by run: how often it was taken back
 }
 
 func (c *checker) breaks(promise, format string, args ...any) {
@@ -82,13 +103,17 @@ func (c *checker) breaks(promise, format string, args ...any) {
 // check tells which promises were broken. until is when every fire should be accounted
 // for of the jobs that live.
 func check(w *world, until time.Time) []string {
-	c := &checker{world: w, stories: map[string]*story{}, records: map[string]int{}, claimed: map[string]int64{}, wanted: map[string]string{}, ledger: map[string]rawRun{}}
+	c := &checker{world: w, stories: map[string]*story{}, records: map[string]int{}, claimed: map[string]int64{}, wanted: map[string]string{}, ledger: map[string]rawRun{},
+		removed: map[string]removal{}, retaken: map[string]int{}}
 	c.readHistory()
 	c.readLedger()
 	c.outcomes()
 	c.fires(until)
 	c.claims()
 	c.executions()
+	c.lost()
+	c.attempts()
+	c.count()
 	c.broken = append(c.broken, w.trouble...)
 	return c.broken
 }
@@ -126,6 +151,7 @@ func (r *revision) under(prefix string) (found []event) {
 
 func (c *checker) readHistory() {
 	cursors, current := map[string]time.Time{}, map[string]*story{}
+	records, doomed := map[string]rawRecord{}, map[string]bool{}
 	history := c.world.history
 	for len(history) > 0 {
 		n := 1
@@ -156,12 +182,24 @@ func (c *checker) readHistory() {
 			c.readJob(&r, e, current, cursors, moved)
 		}
 		for _, e := range r.under("/cron/runs/") {
-			if e.created == e.rev {
-				run := e.key[strings.LastIndex(e.key, "/")+1:]
+			run := e.key[strings.LastIndex(e.key, "/")+1:]
+			switch e.created {
+			case 0:
+				c.readRemoval(&r, e, records[run], current[records[run].Job], doomed)
+			case e.rev:
+				records[run] = decode[rawRecord](e.value)
 				c.records[run]++
 				c.claimed[run] = e.rev
 				c.wanted[run] = "it was claimed"
+			default:
+				if owner := records[run].Owner; e.by != owner.Worker+"/"+owner.Life {
+					c.breaks("G2", "%s of %s was taken by %s", run, owner.Life, e.by)
+				}
+				c.retaken[run]++
 			}
+		}
+		for _, e := range r.under("/cron/killer/") {
+			doomed[e.key] = e.created != 0
 		}
 		for _, e := range r.under("/cron/triggers/") {
 			if e.created != 0 {
@@ -170,7 +208,7 @@ func (c *checker) readHistory() {
 			}
 		}
 		for _, e := range r.under("/cron/outbox/") {
-			if e.created != 0 {
+			if e.created != 0 && !strings.HasSuffix(e.key, ".late") {
 				c.wanted[e.key[strings.LastIndex(e.key, "/")+1:]] = "it was in an outbox"
 			}
 		}
@@ -213,6 +251,25 @@ func (c *checker) readJob(r *revision, e event, current map[string]*story, curso
 	}
 	last.to = cursors[name]
 	s.epochs = append(s.epochs, epoch{plan: p, from: cursors[name]})
+}
+
+// readRemoval takes in that a record went.
+func (c *checker) readRemoval(r *revision, e event, record rawRecord, job *story, doomed map[string]bool) {
+	gone := removal{record: record, at: e.at, by: e.by, doomed: doomed["/cron/killer/"+record.Owner.Worker+"/"+record.Run],
+		jobIs: job != nil && job.lives && job.uid == record.UID}
+	for _, put := range r.under("/cron/outbox/") {
+		if put.created != 0 && strings.HasSuffix(put.key, "/"+record.Run) {
+			run := decode[rawRun](put.value)
+			gone.outcome = &run
+		}
+	}
+	next := fmt.Sprintf("%s.%d", record.Fire, record.Attempt+1)
+	for _, put := range r.under("/cron/triggers/") {
+		gone.next = gone.next || put.created != 0 && strings.HasSuffix(put.key, "/"+next)
+	}
+	if _, before := c.removed[record.Run]; !before {
+		c.removed[record.Run] = gone
+	}
 }
 
 // readLedger wants what was delivered again to be the same.
@@ -352,6 +409,74 @@ func (c *checker) claims() {
 	}
 }
 
+// lost wants the outcome of a run to be that which its record went with, whoever wrote it:
+// what its owner finished is not lost, however often it was cut off before. And it wants
+// another attempt of a run that was lost, where its record said so and nobody wished it to end.
+func (c *checker) lost() {
+	for run, gone := range c.removed {
+		switch {
+		case gone.outcome == nil:
+			c.breaks("G1", "the record of %s went at %s by %s, and no outcome came with that", run, clock(gone.at), gone.by)
+			continue
+		case c.ledger[run].text() != gone.outcome.text():
+			c.breaks("G1", "two outcomes: %s by %s at %s, and %s in the ledger", gone.outcome.text(), gone.by, clock(gone.at), c.ledger[run].text())
+		}
+		if gone.outcome.Status != "lost" || gone.outcome.Reason.Code == "claimed_twice" {
+			continue
+		}
+		again := gone.record.Policy.OnLost == "rerun" && gone.record.Attempt < 3 && gone.jobIs && !gone.doomed
+		if gone.next != again {
+			c.breaks("G4", "%s of %s by %s at %s: another attempt is %t, and came with it %t", gone.outcome.text(), gone.record.Job, gone.by, clock(gone.at), again, gone.next)
+		}
+	}
+}
+
+// leftAlone tells whether an execution goes on though others resolved it: its job wants that.
+func (c *checker) leftAlone(x *execution) bool { return x.detaches && c.ledger[x.run].Status == "lost" }
+
+// attempts wants those of one fire to come one after the other, whatever the overlap policy.
+func (c *checker) attempts() {
+	byFire := map[string][]*execution{}
+	for _, x := range c.world.diary {
+		for _, other := range byFire[x.fire] {
+			if other.ended.After(x.began) && x.ended.After(other.began) && !c.leftAlone(other) && !c.leftAlone(x) {
+				c.breaks("G3", "two attempts of a fire: %s ran on %s from %s to %s, and %s on %s from %s to %s", other.run, other.life, clock(other.began),
+					clock(other.ended), x.run, x.life, clock(x.began), clock(x.ended))
+			}
+		}
+		byFire[x.fire] = append(byFire[x.fire], x)
+	}
+}
+
+// count counts what a cluster went through.
+func (c *checker) count() {
+	n := c.world.counts
+	for _, times := range c.retaken {
+		n["taken back"] += times
+	}
+	for run, gone := range c.removed {
+		if gone.outcome == nil {
+			continue
+		}
+		if gone.outcome.Status == "lost" {
+			n["lost"]++
+		} else if c.retaken[run] > 0 {
+			n["taken back and finished"]++
+		}
+		if gone.next && gone.outcome.Status == "lost" {
+			n["reruns"]++
+		}
+	}
+	for _, x := range c.world.diary {
+		if x.cutOff {
+			n["cut off"]++
+		}
+		if gone := c.removed[x.run]; c.leftAlone(x) && gone.at.Before(x.ended) {
+			n["detached"]++
+		}
+	}
+}
+
 // executions wants no two of a job at a time, where the one that was claimed later was so
 // under a policy that forbids it.
 func (c *checker) executions() {
@@ -366,7 +491,7 @@ func (c *checker) executions() {
 				continue
 			}
 			for _, earlier := range all[:i] {
-				if earlier.ended.After(later.began) && later.ended.After(earlier.began) {
+				if earlier.ended.After(later.began) && later.ended.After(earlier.began) && !c.leftAlone(earlier) {
 					c.breaks("G3", "%s: %s ran on %s from %s to %s, and %s on %s from %s to %s", job, earlier.run, earlier.life, clock(earlier.began),
 						clock(earlier.ended), later.run, later.life, clock(later.began), clock(later.ended))
 				}

@@ -27,7 +27,8 @@ const ttl = joblock.DefaultTTL
 type life struct {
 	world      *world
 	id         common.Life
-	skew       time.Duration
+	skew       time.Duration // of the wall clock
+	rate       float64       // by how much the boot clock goes too fast
 	link       *link
 	session    *joblock.Session
 	members    *registry.Members
@@ -49,12 +50,14 @@ type life struct {
 	triggers map[scheduler.TriggerKey]scheduler.Trigger // as its watch tells, for a mutation
 	verdict  clockguard.Verdict
 	judged   time.Time
-	judgedOf uint64 // the generation of the members
+	judgedOf uint64        // the generation of the members
+	killBy   time.Duration // as the guardian was last told; 0: no run needs that
+	thawed   chan struct{} // while it is frozen; closed when it goes on
 }
 
 // born makes a life and starts it.
-func (w *world) born(ctx context.Context, id common.Life, skew time.Duration, swept bool) *life {
-	l := &life{world: w, id: id, skew: skew, link: newLink(w, id.Worker+"/"+id.Life), wake: make(chan struct{}, 1), dead: make(chan struct{}),
+func (w *world) born(ctx context.Context, id common.Life, skew time.Duration, rate float64, swept bool) *life {
+	l := &life{world: w, id: id, skew: skew, rate: rate, link: newLink(w, id.Worker+"/"+id.Life), wake: make(chan struct{}, 1), dead: make(chan struct{}),
 		random: w.randomOf("life " + id.Life), triggers: map[scheduler.TriggerKey]scheduler.Trigger{}}
 	base := ctx
 	ctx, l.cancel = context.WithCancel(ctx)
@@ -67,13 +70,13 @@ func (w *world) born(ctx context.Context, id common.Life, skew time.Duration, sw
 	l.outbox = joblock.NewOutbox(client, id.Worker)
 	l.dispatcher = dispatch.New(dispatch.Config{
 		Plan: l.loop, Claimer: claimer{joblock.NewClaimer(client, l.session, id.Worker, quiet), l}, Finisher: finisher{l.finisher, l}, Runner: l, Cluster: l,
-		Session: l.session, Locks: joblock.NewRetaker(client, l.session, quiet), Boot: l.boot, Beat: func(time.Duration) {},
+		Session: &session{Session: l.session, life: l}, Locks: locks{joblock.NewRetaker(client, l.session, quiet), l}, Boot: l.boot, Beat: l.beat,
 		Causes:  dispatch.Causes{Stopping: errStopping, CutOff: errCutOff, Killed: func(common.Kill) error { return errKilled }},
 		Written: l.written, Unsure: l.rouse, Life: id, TTL: l.session.TTL, Slots: func() int { return 20 }, MaxBatch: joblock.MaxBatch,
 		Drain: 10 * time.Second, Stop: 20 * time.Second, Now: l.wall, Log: w.log, Metrics: deaf{},
 	})
 	recoverer := joblock.NewRecoverer(client, id.Worker)
-	l.recovery = &dispatch.Recovery{Orphans: orphans{recoverer, w}, Cluster: l, Life: id, Swept: swept, Written: l.rouse, Resolved: func(string) {},
+	l.recovery = &dispatch.Recovery{Orphans: orphans{recoverer, l}, Cluster: l, Life: id, Swept: swept, Written: l.rouse, Resolved: func(string) {},
 		Owns: l.dispatcher.Owns, Disown: l.dispatcher.Disown, Now: l.wall, Log: w.log}
 	w.mutation.atBirth(l)
 	l.parts.Go(func() { l.live(base, ctx, client, recoverer) })
@@ -159,8 +162,14 @@ func (l *life) stop(ctx context.Context) {
 	_ = l.session.Revoke(ctx) // fails where its lease is gone
 }
 
-// boot is the machine's boot clock.
-func (l *life) boot() time.Duration { return time.Since(l.world.start) }
+// boot is the machine's boot clock, and trueTime when it shows a time.
+func (l *life) boot() time.Duration {
+	return time.Duration(float64(time.Since(l.world.start)) * (1 + l.rate))
+}
+
+func (l *life) trueTime(boot time.Duration) time.Time {
+	return l.world.start.Add(time.Duration(float64(boot) / (1 + l.rate)))
+}
 
 // sinceNow is a boot clock of somebody who runs nothing.
 func sinceNow() func() time.Duration {
@@ -184,7 +193,7 @@ func (l *life) chance(p float64) bool {
 
 func (l *life) registration() common.Registration {
 	running, used := l.dispatcher.Running()
-	return common.Registration{Life: l.id, Slots: 20, Running: running, Used: used, Clock: l.wall().UTC(), Trouble: l.Trouble()}
+	return common.Registration{Life: l.id, Slots: 20, Running: running, Used: used, Clock: l.wall().UTC(), Trouble: l.Trouble(), Features: common.Features[:]}
 }
 
 // Members is dispatch.Cluster's.
@@ -240,73 +249,6 @@ func (l *life) follow(ctx context.Context, gone ...chan struct{}) {
 		case <-time.After(time.Second):
 		}
 	}
-}
-
-var errKilled, errStopping, errCutOff = errors.New("killed by a user"), errors.New("stopping"), errors.New("cut off")
-
-// Run is dispatch.Runner's: the command takes its time, ends when it is told to, and is
-// ended by the fence.
-func (l *life) Run(ctx context.Context, task dispatch.Task) common.Run {
-	r := &task.Record
-	failed := func(s common.Status, code string) common.Run {
-		run, now := r.AsRun(s), l.wall()
-		run.EndedAt, run.Reason = &now, &common.Reason{Code: code}
-		return run
-	}
-	lease := l.world.leaseOf(r.Job, r.Run)
-	if !time.Now().Before(l.fence(r, lease)) {
-		return failed(common.StatusKilled, "fenced")
-	}
-	x := l.world.begin(execution{worker: l.id.Worker, life: l.id.Life, job: r.Job, uid: r.JobUID, run: r.Run, fire: r.Fire, attempt: r.Attempt,
-		forbids: r.Policy.Overlap.Forbids()})
-	defer l.world.end(x)
-	began := l.wall()
-	over := time.After(l.length())
-	ended := ctx.Done()
-	status := common.StatusSucceeded
-	if l.chance(0.2) {
-		status = common.StatusFailed
-	}
-	for {
-		select {
-		case <-l.dead:
-			return failed(common.StatusKilled, "dead")
-		case <-ended:
-			ended, status, over = nil, common.StatusKilled, time.After(l.draw(0, r.Policy.KillGrace+1))
-		case <-over:
-			run, now := r.AsRun(status), l.wall()
-			run.StartedAt, run.EndedAt = &began, &now
-			if status == common.StatusFailed {
-				run.ExitCode = new(1)
-			}
-			return run
-		case <-time.After(time.Until(l.fence(r, lease))):
-			if !time.Now().Before(l.fence(r, lease)) {
-				return failed(common.StatusKilled, "fenced")
-			}
-		}
-	}
-}
-
-// length is how long a command takes.
-func (l *life) length() time.Duration {
-	if l.world.isCalm() {
-		return l.draw(10*time.Millisecond, time.Second)
-	}
-	if l.chance(l.world.mutation.longRuns()) {
-		return l.draw(5*time.Second, 90*time.Second)
-	}
-	return l.draw(10*time.Millisecond, 5*time.Second)
-}
-
-// fence is when a run must be over: its clock goes half a percent too slowly.
-func (l *life) fence(r *common.Record, lease clientv3.LeaseID) time.Time {
-	sent, gone := l.link.proof(lease)
-	after := r.Policy.LostAfter - time.Second
-	if gone {
-		after = r.Policy.LostAfter - r.TTL
-	}
-	return l.world.mutation.fence(sent.Add(after + after/200))
 }
 
 // written hears of outcomes that stand in the outbox; some of them are stored as they are.

@@ -3,6 +3,7 @@ package model
 import (
 	"context"
 	"math/rand/v2"
+	"path"
 	"strings"
 	"sync"
 	"time"
@@ -34,18 +35,19 @@ type link struct {
 	lateAnswer  func(*pb.TxnRequest, *pb.TxnResponse) // hears of an answer that nobody waits for any more; may be nil
 	mu          sync.Mutex
 	random      *rand.Rand
-	cutUntil    time.Time                      // nothing gets through
-	deafUntil   time.Time                      // requests do, answers do not
-	stallUntil  time.Time                      // of watches
-	dead        bool                           // nothing new is sent, ever
-	progress    chan struct{}                  // closed, and made anew, when progress is asked for
-	sent        map[clientv3.LeaseID]time.Time // when the last keep-alive that was answered was sent
-	gone        map[clientv3.LeaseID]bool      // a keep-alive was answered with not-found
+	cutUntil    time.Time     // nothing gets through
+	deafUntil   time.Time     // requests do, answers do not
+	stallUntil  time.Time     // of watches
+	dead        bool          // nothing new is sent, ever
+	frozen      bool          // nor now
+	progress    chan struct{} // closed, and made anew, when progress is asked for
+	// Called once, when the next keep-alive or grant has its effect; it says how much
+	// longer the answer takes. May be nil.
+	onAlive, onGrant func(clientv3.LeaseID) time.Duration
 }
 
 func newLink(w *world, name string) *link {
-	return &link{world: w, name: name, random: w.randomOf("link " + name), progress: make(chan struct{}),
-		sent: map[clientv3.LeaseID]time.Time{}, gone: map[clientv3.LeaseID]bool{}}
+	return &link{world: w, name: name, random: w.randomOf("link " + name), progress: make(chan struct{})}
 }
 
 // client is a client of etcd whose calls go over the link.
@@ -71,7 +73,7 @@ func (l *link) fate() fate {
 	f := fate{request: true, answer: true, there: l.between(50*time.Microsecond, 5*time.Millisecond), back: l.between(50*time.Microsecond, 5*time.Millisecond)}
 	w, now := l.world.weather(), time.Now()
 	switch {
-	case l.dead || now.Before(l.cutUntil):
+	case l.dead || l.frozen || now.Before(l.cutUntil):
 		f.request, f.giveUp = false, l.between(time.Millisecond, 4*time.Second)
 		return f
 	case now.Before(l.deafUntil):
@@ -162,9 +164,16 @@ func (l *link) Txn(ctx context.Context, r *pb.TxnRequest, _ ...grpc.CallOption) 
 }
 
 // cut lets nothing through for a time; deaf lets no answer back; stall holds watches up.
-func (l *link) cut(d time.Duration)   { l.mu.Lock(); l.cutUntil = time.Now().Add(d); l.mu.Unlock() }
-func (l *link) deaf(d time.Duration)  { l.mu.Lock(); l.deafUntil = time.Now().Add(d); l.mu.Unlock() }
-func (l *link) stall(d time.Duration) { l.mu.Lock(); l.stallUntil = time.Now().Add(d); l.mu.Unlock() }
+func (l *link) cut(d time.Duration)   { l.until(&l.cutUntil, d, "is cut off") }
+func (l *link) deaf(d time.Duration)  { l.until(&l.deafUntil, d, "hears nothing") }
+func (l *link) stall(d time.Duration) { l.until(&l.stallUntil, d, "has its watches held up") }
+
+func (l *link) until(end *time.Time, d time.Duration, what string) {
+	l.mu.Lock()
+	*end = time.Now().Add(d)
+	l.mu.Unlock()
+	l.world.remark(path.Base(l.name), "%s for %v", what, d)
+}
 
 func (l *link) heal() {
 	l.mu.Lock()
@@ -174,12 +183,38 @@ func (l *link) heal() {
 
 func (l *link) die() { l.mu.Lock(); l.dead = true; l.mu.Unlock() }
 
-// proof is the boot-clock time at which the last keep-alive of a lease was sent that was
-// answered, and whether one was answered with not-found.
-func (l *link) proof(id clientv3.LeaseID) (sent time.Time, gone bool) {
+func (l *link) freeze(on bool) { l.mu.Lock(); l.frozen = on; l.mu.Unlock() }
+
+// sever waits for the next keep-alive, or grant, to have its effect. At that moment it takes the
+// lease away, if asked to, and lets nothing more through for a time but the answer,
+// which is late.
+func (l *link) sever(grant, revoke bool, d, late time.Duration) {
+	hook := func(id clientv3.LeaseID) time.Duration {
+		l.cut(d)
+		if revoke {
+			l.world.expire(id)
+		}
+		return late
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.sent[id], l.gone[id]
+	if grant {
+		l.onGrant = hook
+	} else {
+		l.onAlive = hook
+	}
+}
+
+// hooked does what was to be done at this moment, and tells how late the answer is.
+func (l *link) hooked(hook *func(clientv3.LeaseID) time.Duration, id clientv3.LeaseID) time.Duration {
+	l.mu.Lock()
+	do := *hook
+	*hook = nil
+	l.mu.Unlock()
+	if do == nil {
+		return 0
+	}
+	return do(id)
 }
 
 // leases are those of the world.
@@ -188,34 +223,63 @@ type leases struct {
 	link *link
 }
 
+// aliveAt is what etcd says of a lease, and how late the answer is.
+type aliveAt struct {
+	id   clientv3.LeaseID
+	late time.Duration
+}
+
+// await waits for an answer that is late.
+func (a aliveAt) await(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(a.late):
+		return nil
+	}
+}
+
 // Grant is clientv3.Lease's.
 func (s *leases) Grant(ctx context.Context, _ int64) (*clientv3.LeaseGrantResponse, error) {
-	sent := time.Now()
-	id, err := call(ctx, s.link, func() (clientv3.LeaseID, error) { return s.link.world.grant(), nil }, nil)
+	a, err := call(ctx, s.link, func() (aliveAt, error) {
+		id := s.link.world.grant()
+		return aliveAt{id, s.link.hooked(&s.link.onGrant, id)}, nil
+	}, nil)
+	if err == nil {
+		err = a.await(ctx)
+	}
 	if err != nil {
 		return nil, err
 	}
-	s.link.mu.Lock()
-	s.link.sent[id] = sent
-	s.link.mu.Unlock()
-	return &clientv3.LeaseGrantResponse{ID: id, TTL: int64(joblock.DefaultTTL / time.Second)}, nil
+	return &clientv3.LeaseGrantResponse{ID: a.id, TTL: int64(joblock.DefaultTTL / time.Second)}, nil
 }
 
 // KeepAliveOnce is clientv3.Lease's.
 func (s *leases) KeepAliveOnce(ctx context.Context, id clientv3.LeaseID) (*clientv3.LeaseKeepAliveResponse, error) {
-	sent := time.Now()
-	_, err := call(ctx, s.link, func() (struct{}, error) { return struct{}{}, s.link.world.keepAlive(id) }, nil)
-	s.link.mu.Lock()
-	defer s.link.mu.Unlock()
-	switch {
-	case err == errLeaseGone:
-		s.link.gone[id] = true
-		return nil, err
-	case err != nil:
+	a, err := call(ctx, s.link, func() (aliveAt, error) {
+		if err := s.link.world.keepAlive(id); err != nil {
+			return aliveAt{}, err
+		}
+		return aliveAt{id, s.link.hooked(&s.link.onAlive, id)}, nil
+	}, nil)
+	if err == nil {
+		err = a.await(ctx)
+	}
+	if err != nil {
 		return nil, err
 	}
-	s.link.sent[id] = sent
 	return &clientv3.LeaseKeepAliveResponse{ID: id, TTL: int64(joblock.DefaultTTL / time.Second)}, nil
+}
+
+// TimeToLive is clientv3.Lease's: the keys of a lease.
+func (s *leases) TimeToLive(ctx context.Context, id clientv3.LeaseID, _ ...clientv3.LeaseOption) (*clientv3.LeaseTimeToLiveResponse, error) {
+	return call(ctx, s.link, func() (*clientv3.LeaseTimeToLiveResponse, error) {
+		keys, lives := s.link.world.keysOf(s.link.name, id)
+		if !lives {
+			return &clientv3.LeaseTimeToLiveResponse{ID: id, TTL: -1}, nil
+		}
+		return &clientv3.LeaseTimeToLiveResponse{ID: id, TTL: int64(joblock.DefaultTTL / time.Second), Keys: keys}, nil
+	}, nil)
 }
 
 // Revoke is clientv3.Lease's.
@@ -300,7 +364,7 @@ func (l *link) arrive(ctx context.Context) bool {
 				until = t
 			}
 		}
-		dead := l.dead
+		dead := l.dead || l.frozen
 		l.mu.Unlock()
 		if wait = time.Until(until); wait <= 0 && !dead {
 			return true

@@ -3,8 +3,11 @@ package model
 import (
 	"flag"
 	"fmt"
+	"maps"
 	"runtime"
+	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -17,8 +20,20 @@ var (
 	all      = flag.Bool("all", false, "try all of these seeds for each rule, and count")
 )
 
-// tally counts what was tried.
-type tally struct{ runs, changes atomic.Int64 }
+// tally counts what was tried, and what happened.
+type tally struct {
+	runs, changes atomic.Int64
+	mu            sync.Mutex
+	counts        map[string]int
+}
+
+func (tally *tally) text() string {
+	var text []string
+	for _, what := range slices.Sorted(maps.Keys(tally.counts)) {
+		text = append(text, fmt.Sprintf("%d %s", tally.counts[what], what))
+	}
+	return strings.Join(text, ", ")
+}
 
 // trial plays one seed and tells what it broke.
 func (tally *tally) trial(t *testing.T, s *server, seed uint64, m mutation) []string {
@@ -29,6 +44,11 @@ func (tally *tally) trial(t *testing.T, s *server, seed uint64, m mutation) []st
 	tally.runs.Add(int64(len(w.diary)))
 	tally.changes.Add(int64(len(w.history)))
 	broken := check(w, until)
+	tally.mu.Lock()
+	for what, n := range w.counts {
+		tally.counts[what] += n
+	}
+	tally.mu.Unlock()
 	if len(broken) > 0 && m == nothing {
 		t.Log(w.trace(broken[0]))
 	}
@@ -37,7 +57,7 @@ func (tally *tally) trial(t *testing.T, s *server, seed uint64, m mutation) []st
 
 func TestModel(t *testing.T) {
 	servers := newPool(t, runtime.GOMAXPROCS(0))
-	var tally tally
+	tally := tally{counts: map[string]int{}}
 	began := time.Now()
 	t.Run("seeds", func(t *testing.T) {
 		for i := range *seeds {
@@ -53,12 +73,13 @@ func TestModel(t *testing.T) {
 		}
 	})
 	t.Logf("model: %d seeds in %v, %d runs, %d changes of etcd", *seeds, time.Since(began).Round(time.Millisecond), tally.runs.Load(), tally.changes.Load())
+	t.Logf("model: %s", tally.text())
 }
 
 // TestRulesMatter leaves out one rule at a time: some promise is broken in one of the seeds.
 func TestRulesMatter(t *testing.T) {
 	servers := newPool(t, runtime.GOMAXPROCS(0))
-	var tally tally
+	tally := tally{counts: map[string]int{}}
 	for _, m := range mutations {
 		t.Run(strings.ReplaceAll(string(m), " ", "-"), func(t *testing.T) {
 			t.Parallel()

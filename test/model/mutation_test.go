@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
@@ -33,10 +34,16 @@ const (
 	blindSave     mutation = "a save does not compare the cursor"
 	forgetfulSave mutation = "a save does not account for the fires that it passes"
 	twoPerJob     mutation = "a batch holds two claims of one job"
+	fromAnswer    mutation = "the fence counts from the answer of a keep-alive"
+	trustsLease   mutation = "the fence counts from a new lease before the runs are taken back"
+	blindRetake   mutation = "a run is taken back whoever has its record"
+	quietRetake   mutation = "taking a run back leaves its record as it was"
+	noMargin      mutation = "survivors wait for no more than lostAfter"
+	leftGone      mutation = "a lock that vanished is not put back"
 )
 
 var mutations = []mutation{outOfOrder, noGap, noCursor, noVersion, noRecords, noNonce, ownedTwice, termsOfNow, tooEarly, sweepsForAll, noFence,
-	blindFinish, blindSave, forgetfulSave, twoPerJob}
+	blindFinish, blindSave, forgetfulSave, twoPerJob, fromAnswer, trustsLease, blindRetake, quietRetake, noMargin, leftGone}
 
 // often are the disturbances in which the rule matters: there are to be more of them, so
 // that few seeds are enough.
@@ -52,17 +59,42 @@ func (m mutation) often() []int {
 		return []int{aSave}
 	case twoPerJob:
 		return []int{aTrigger}
+	case fromAnswer, noMargin:
+		return []int{aSever}
+	case trustsLease:
+		return []int{aFlap}
+	case blindRetake:
+		return []int{aCut, aFlap}
+	case quietRetake:
+		return []int{aBlink}
+	case leftGone:
+		return []int{aTheft}
 	}
 	return nil
 }
 
-// longRuns is the share of runs that take long.
-func (m mutation) longRuns() float64 {
+// longRuns is the share of runs that take long, and the longest that they take.
+func (m mutation) longRuns() (share float64, longest time.Duration) {
 	switch m {
-	case termsOfNow, tooEarly, sweepsForAll, noFence:
-		return 0.6
+	case termsOfNow, tooEarly, sweepsForAll, noFence, fromAnswer, trustsLease, quietRetake, leftGone:
+		return 0.6, 90 * time.Second
+	case noMargin:
+		return 0.8, 3 * time.Minute
 	}
-	return 0.25
+	return 0.25, 90 * time.Second
+}
+
+// lostAfter are those of the jobs.
+func (m mutation) lostAfter() []common.Duration {
+	switch m {
+	case termsOfNow:
+		return []common.Duration{"20s", "60s"}
+	case fromAnswer, quietRetake:
+		return []common.Duration{"20s"}
+	case noMargin:
+		return []common.Duration{"2m"}
+	}
+	return []common.Duration{"20s", "30s", "60s", "2m"}
 }
 
 // ofClaims changes the transactions of claims; nil where it does not.
@@ -86,7 +118,7 @@ func (m mutation) ofClaims() func(*pb.TxnRequest) {
 	}
 	return func(r *pb.TxnRequest) {
 		eachNested(r, func(n *pb.TxnRequest) {
-			if !finishes(n) {
+			if !finishes(n) && !retakes(n) {
 				change(n)
 			}
 		})
@@ -105,6 +137,10 @@ func (m mutation) atBirth(l *life) {
 				}
 			})
 		}
+	case blindRetake:
+		l.link.rewrite = ofRetakes(func(n *pb.TxnRequest) { n.Compare = nil })
+	case quietRetake:
+		l.link.rewrite = ofRetakes(func(n *pb.TxnRequest) { dropPuts(n, common.RunsPrefix) })
 	case noNonce:
 		l.link.reread = func(_ *pb.TxnRequest, resp *pb.TxnResponse) {
 			for _, op := range resp.Responses {
@@ -131,17 +167,10 @@ func (m mutation) atSave(l *link) {
 	case forgetfulSave:
 		l.rewrite = func(r *pb.TxnRequest) {
 			if slices.ContainsFunc(r.Success, func(op *pb.RequestOp) bool { return under(op.GetRequestPut().GetKey(), common.JobsPrefix) }) {
-				r.Success = slices.DeleteFunc(r.Success, func(op *pb.RequestOp) bool { return under(op.GetRequestPut().GetKey(), common.OutboxPrefix) })
+				dropPuts(r, common.OutboxPrefix)
 			}
 		}
 	}
-}
-
-func (m mutation) fence(at time.Time) time.Time {
-	if m == noFence {
-		return at.Add(time.Hour)
-	}
-	return at
 }
 
 // eachNested visits the transactions of a batch.
@@ -158,21 +187,41 @@ func eachNested(r *pb.TxnRequest, visit func(*pb.TxnRequest)) {
 
 // finishes tells whether a nested transaction is that of a finish.
 func finishes(n *pb.TxnRequest) bool {
-	return len(n.Compare) > 0 && under(n.Compare[0].Key, common.RunsPrefix)
+	return len(n.Compare) > 0 && under(n.Compare[0].Key, common.RunsPrefix) && !retakes(n)
+}
+
+// retakes tells whether it takes a run back: it puts a lock, and moves no cursor.
+func retakes(n *pb.TxnRequest) bool {
+	return len(n.Success) > 0 && under(n.Success[0].GetRequestPut().GetKey(), common.LockPrefix)
+}
+
+// ofRetakes changes the transactions that take runs back.
+func ofRetakes(change func(*pb.TxnRequest)) func(*pb.TxnRequest) {
+	return func(r *pb.TxnRequest) {
+		eachNested(r, func(n *pb.TxnRequest) {
+			if retakes(n) {
+				change(n)
+			}
+		})
+	}
 }
 
 func dropCompares(n *pb.TxnRequest, prefix string) {
 	n.Compare = slices.DeleteFunc(n.Compare, func(c *pb.Compare) bool { return under(c.Key, prefix) })
 }
 
+func dropPuts(n *pb.TxnRequest, prefix string) {
+	n.Success = slices.DeleteFunc(n.Success, func(op *pb.RequestOp) bool { return under(op.GetRequestPut().GetKey(), prefix) })
+}
+
 // startAgain starts the runs of a claim whose answer came after the claim was settled.
 func (l *life) startAgain(r *pb.TxnRequest, resp *pb.TxnResponse) {
 	for i, op := range resp.Responses {
-		if i >= len(r.Success) || !op.GetResponseTxn().GetSucceeded() {
+		if i >= len(r.Success) || !op.GetResponseTxn().GetSucceeded() || retakes(r.Success[i].GetRequestTxn()) {
 			continue
 		}
 		for _, record := range records(r.Success[i].GetRequestTxn()) {
-			if l.world.leaseOf(record.Job, record.Run) != 0 {
+			if l.world.wasLocked(record.Job, record.Run) {
 				l.parts.Go(func() { l.Run(context.Background(), dispatch.Task{Record: record}) })
 			}
 		}
@@ -265,27 +314,93 @@ func (c claimer) withTriggers(ctx context.Context, claims []common.Claim) []comm
 	return results[:len(claims)]
 }
 
-// orphans are as recovery sees them, but for those of a mutation.
+// orphans are as recovery sees them, by a clock of its own, but for those of a mutation.
 type orphans struct {
 	*joblock.Recoverer
-	world *world
+	life *life
 }
 
 // Unresolved is dispatch.Orphans'.
 func (o orphans) Unresolved(ctx context.Context) ([]common.Orphan, []error, error) {
 	runs, bad, err := o.Recoverer.Unresolved(ctx)
 	for i := range runs {
-		policy := &runs[i].Record.Policy
-		switch o.world.mutation {
+		record := &runs[i].Record
+		after := record.Policy.LostAfter
+		switch m := o.life.world.mutation; m {
 		case tooEarly:
-			policy.LostAfter = 0
+			after = 0
+		case noMargin:
+			after = (after - margin) * 100 / 101
 		case termsOfNow:
-			if job := o.world.jobNow(runs[i].Record.Job); job != nil {
-				policy.LostAfter = job.LostAfter.Or(common.DefaultLostAfter)
+			if job := o.life.world.jobNow(record.Job); job != nil {
+				after = job.LostAfter.Or(common.DefaultLostAfter)
 			}
 		}
+		// The recovery waits on the one clock that there is in a bubble: with a clock that goes
+		// faster it would wait for less, the margin and the stagger included.
+		if rate := o.life.rate; rate > 0 && after > 0 {
+			after = time.Duration((float64(after) - rate*float64(margin+mostStagger)) / (1 + rate))
+		}
+		record.Policy.LostAfter = after
 	}
 	return runs, bad, err
+}
+
+// What recovery adds to lostAfter, beside one percent.
+const (
+	margin      = 2 * time.Second
+	mostStagger = 4 * time.Second
+)
+
+// session is as the dispatcher sees it, but for that of a mutation.
+type session struct {
+	*joblock.Session
+	life *life
+
+	mu   sync.Mutex
+	last common.Proof // as it was told
+	came time.Duration
+}
+
+// Proof is dispatch.Session's.
+func (s *session) Proof() common.Proof {
+	proof := s.Session.Proof()
+	if s.life.world.mutation != fromAnswer {
+		return proof
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if proof != s.last {
+		s.last, s.came = proof, s.life.boot()
+	}
+	proof.Sent = s.came
+	return proof
+}
+
+// locks are as the dispatcher sees them, but for those of a mutation.
+type locks struct {
+	*joblock.Retaker
+	life *life
+}
+
+// Retake is dispatch.Locks'.
+func (k locks) Retake(ctx context.Context, lease int64, runs []common.Retake) []error {
+	if k.life.world.mutation != trustsLease {
+		return k.Retaker.Retake(ctx, lease, runs)
+	}
+	k.life.parts.Go(func() { k.Retaker.Retake(ctx, lease, runs) })
+	return make([]error, len(runs))
+}
+
+// Held is dispatch.Locks'.
+func (k locks) Held(ctx context.Context, lease int64) (map[string]bool, error) {
+	held, err := k.Retaker.Held(ctx, lease)
+	if k.life.world.mutation == leftGone && err == nil {
+		for _, run := range k.life.world.going(k.life.id.Life) {
+			held[common.LockKey(run.job, run.run)] = true
+		}
+	}
+	return held, err
 }
 
 // plan is a timetable as the checker understands it.

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	clientv3 "go.etcd.io/etcd/client/v3"
+
 	"carillon/internal/common"
 	"carillon/internal/common/schedule"
 	"carillon/internal/joblock"
@@ -17,7 +19,7 @@ import (
 
 const (
 	chaos = 4 * time.Minute // of disturbances
-	rest  = 3 * time.Minute // after them, in which everything is to come to an end
+	rest  = 4 * time.Minute // after them, in which everything is to come to an end
 	slack = 45 * time.Second
 	// mostAhead is how far ahead of the true time a cursor may be: the clocks of the
 	// honest ones go up to five seconds ahead, a claim two more.
@@ -28,7 +30,8 @@ const (
 // box is a machine with a worker's data folder. Its mutex guards what stands on it.
 type box struct {
 	id   string
-	skew time.Duration
+	skew time.Duration // of its wall clock
+	rate float64       // by how much its boot clock goes too fast
 	mu   sync.Mutex
 	now  *life
 	boot int
@@ -84,7 +87,7 @@ func run(ctx context.Context, w *world, jobs []string, skews []time.Duration, pa
 		s.masters = append(s.masters, s.newMaster(ctx, fmt.Sprintf("master%d", i), s.between(-2*time.Second, 2*time.Second)))
 	}
 	for i, skew := range skews {
-		s.boxes = append(s.boxes, &box{id: fmt.Sprintf("worker%d", i), skew: skew})
+		s.boxes = append(s.boxes, &box{id: fmt.Sprintf("worker%d", i), skew: skew, rate: s.rate()})
 	}
 	for _, job := range s.jobs {
 		def := s.define(job)
@@ -142,23 +145,35 @@ func (s *script) between(least, most time.Duration) time.Duration {
 	return least + time.Duration(s.random.Int64N(int64(most-least)))
 }
 
+// mostOff is by how much of the time a boot clock may be wrong; two of them differ by one percent.
+const mostOff = 0.005
+
+// rate is that of a boot clock: often the worst that it may be.
+func (s *script) rate() float64 {
+	if s.random.IntN(3) == 0 {
+		return mostOff * (2*s.random.Float64() - 1)
+	}
+	return pick(s, -mostOff, mostOff)
+}
+
 func pick[T any](s *script, from ...T) T { return from[s.random.IntN(len(from))] }
 
 // define makes a job.
 func (s *script) define(name string) common.Job {
-	j := common.Job{Name: name, Timezone: "UTC", Command: "true", KillGrace: "1s",
+	j := common.Job{Name: name, Timezone: "UTC", Command: "true",
 		CronExpr:      pick(s, "@every 7s", "@every 11s", "@every 13s", "@every 29s", "@every 41s", "* * * * *"),
 		Overlap:       pick(s, common.OverlapSkip, common.OverlapSkip, common.OverlapQueue, common.OverlapReplace, common.OverlapAllow),
-		OnLost:        pick(s, common.LostRerun, common.LostRerun, common.LostAbandon),
-		LostAfter:     pick[common.Duration](s, "20s", "30s", "60s"),
+		OnLost:        pick(s, common.LostRerun, common.LostRerun, common.LostAbandon, common.LostDetach),
+		LostAfter:     pick(s, s.world.mutation.lostAfter()...),
 		StartDeadline: pick[common.Duration](s, "3s", "10s", "30s"),
 		Jitter:        pick[common.Duration](s, "", "", "4s"),
 		CatchUp: &common.CatchUp{Policy: pick(s, common.CatchUpNone, common.CatchUpLatest, common.CatchUpAll),
 			Window: pick[common.Duration](s, "20s", "2m"), Max: pick(s, 1, 3)},
 		Placement: &common.Placement{Strategy: pick(s, common.StrategyHash, common.StrategyLeast, common.StrategyAny)},
 	}
+	j.KillGrace = pick(s, "0s", "1s", common.Duration((j.LostAfter.Or(0) / 3).String()))
 	if s.world.mutation == termsOfNow {
-		j.OnLost, j.LostAfter = common.LostRerun, pick[common.Duration](s, "20s", "60s")
+		j.OnLost = common.LostRerun
 	}
 	if s.random.IntN(2) == 0 {
 		j.Retry = &common.Retry{Max: pick(s, 1, 2), Backoff: "2s", MaxBackoff: "10s"}
@@ -172,16 +187,22 @@ const (
 	aMove    = 5
 	aSave    = 8
 	aTrigger = 16
+	aTheft   = 19
+	aSever   = 20
+	aFlap    = 21
+	aBlink   = 22
+	kinds    = 26
 )
 
 // disturb does one thing that a cluster has to bear.
 func (s *script) disturb(ctx context.Context) {
-	b, m, job := s.boxes[s.random.IntN(workers)], s.masters[s.random.IntN(2)], s.jobs[s.random.IntN(len(s.jobs))]
+	i := s.random.IntN(workers)
+	b, m, job := s.boxes[i], s.masters[s.random.IntN(2)], s.jobs[s.random.IntN(len(s.jobs))]
 	d := s.between(time.Second, 30*time.Second)
 	if s.random.IntN(3) == 0 {
 		d = s.between(30*time.Second, 100*time.Second)
 	}
-	what := s.random.IntN(18)
+	what := s.random.IntN(kinds)
 	if often := s.world.mutation.often(); len(often) > 0 && s.random.IntN(2) == 0 {
 		what = pick(s, often...)
 	}
@@ -229,18 +250,57 @@ func (s *script) disturb(ctx context.Context) {
 				_, _ = m.store.Trigger(ctx, nobody, common.TriggerRequest{Job: job})
 			}
 		})
-	default:
-		run := s.anyRun()
+	case 17:
+		run := s.anyRun("")
 		s.act(func() { _ = m.store.Kill(ctx, nobody, run, "") })
+	case 18: // somebody revokes the lease
+		b.with(func(l *life) { s.world.expire(clientv3.LeaseID(l.session.Proof().Lease)) })
+	case aTheft: // somebody deletes a lock
+		if locks := s.world.locks(); len(locks) > 0 {
+			s.world.remove(pick(s, locks...))
+		}
+	case aSever: // the worst moment for a lease to go: when it was just found to live, or rather
+		late := pick(s, 0, 0, s.between(0, 5*time.Second))
+		long := s.between(40*time.Second, 140*time.Second)
+		b.with(func(l *life) { l.link.sever(false, true, long, late) })
+	case aFlap: // cut off, back for as long as a lease takes, cut off again
+		first, then := s.between(ttl, 40*time.Second), s.between(20*time.Second, 100*time.Second)
+		b.with(func(l *life) { l.link.cut(first); l.link.sever(true, false, then, 0) })
+	case aBlink:
+		s.blink(b, s.boxes[(i+1+s.random.IntN(workers-1))%workers])
+	case 23:
+		s.act(func() { b.alone(func() { s.freeze(ctx, b, d) }) })
+	case 24: // a wish to kill that the worker does not hear
+		b.with(func(l *life) {
+			run := s.anyRun(l.id.Life)
+			l.link.cut(s.between(10*time.Second, 60*time.Second))
+			s.act(func() { _ = m.store.Kill(ctx, nobody, run, "") })
+		})
+	default: // back when the others are about to resolve its runs
+		lostAfter := pick(s, s.world.mutation.lostAfter()...).Or(0)
+		b.with(func(l *life) { l.link.cut(ttl + lostAfter + s.between(-4*time.Second, 10*time.Second)) })
 	}
 }
 
-// anyRun is one that is being executed.
-func (s *script) anyRun() string {
+// blink has a worker's lease go twice, and another one see only that: not that the runs
+// were taken back between the two.
+func (s *script) blink(b, other *box) {
+	seen, blind := s.between(time.Second, 4*time.Second), s.between(20*time.Second, 40*time.Second)
+	b.with(func(l *life) { s.world.expire(clientv3.LeaseID(l.session.Proof().Lease)) })
+	s.act(func() {
+		time.Sleep(seen)
+		other.with(func(l *life) { l.link.cut(blind) })
+		time.Sleep(blind - 5*time.Second)
+		b.with(func(l *life) { l.link.sever(false, true, blind, 0) })
+	})
+}
+
+// anyRun is one that is being executed: the last that began, in a life if one is named.
+func (s *script) anyRun(life string) string {
 	s.world.mu.Lock()
 	defer s.world.mu.Unlock()
 	for _, x := range slices.Backward(s.world.diary) {
-		if x.ended.IsZero() {
+		if x.ended.IsZero() && (life == "" || x.life == life) {
 			return x.run
 		}
 	}
@@ -277,7 +337,7 @@ func (s *script) start(ctx context.Context, b *box, swept bool) {
 	defer b.mu.Unlock()
 	b.born++
 	life := common.Life{Worker: b.id, Name: b.id, Life: fmt.Sprintf("%s-%d", b.id, b.born), BootID: fmt.Sprintf("%s-boot-%d", b.id, b.boot), PIDNamespace: "1"}
-	b.now = s.world.born(ctx, life, b.skew, swept)
+	b.now = s.world.born(ctx, life, b.skew, b.rate, swept)
 	s.mu.Lock()
 	s.lives = append(s.lives, b.now)
 	s.mu.Unlock()
@@ -293,6 +353,22 @@ func (s *script) crash(ctx context.Context, b *box, after time.Duration, power b
 	})
 	time.Sleep(after)
 	s.start(ctx, b, true)
+}
+
+// freeze stops a worker for a time. If its guardian ends it meanwhile, it is started again.
+func (s *script) freeze(ctx context.Context, b *box, d time.Duration) {
+	var l *life
+	b.with(func(now *life) { l = now })
+	if l == nil {
+		return
+	}
+	l.freeze(d)
+	select {
+	case <-l.dead:
+		time.Sleep(time.Second)
+		s.start(ctx, b, true)
+	default:
+	}
 }
 
 // move starts the worker's next life on another machine, while the one before it goes on,
@@ -361,7 +437,7 @@ func (s *script) collect(ctx context.Context) {
 				return
 			}
 			s.world.store(pending.Batch.Runs)
-			if len(pending.Batch.Runs) == 0 {
+			if len(pending.Batch.Runs)+len(pending.Batch.Late) == 0 {
 				break
 			}
 			if err := pending.Ack(ctx); err != nil {

@@ -28,6 +28,11 @@ func (w *world) trace(broken string) string {
 			}
 		}
 	}
+	for _, r := range w.remarks {
+		if strings.Contains(broken, r.life) {
+			lines = append(lines, fmt.Sprintf("%s %s %s", clock(r.at), r.life, r.what))
+		}
+	}
 	slices.SortStableFunc(lines, func(a, b string) int { return strings.Compare(a[:12], b[:12]) })
 	return strings.Join(lines, "\n")
 }

@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"hash/fnv"
 	"log/slog"
+	"maps"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -37,7 +39,8 @@ type event struct {
 type execution struct {
 	worker, life, job, uid, run, fire string
 	attempt                           int
-	forbids                           bool // the overlap policy as of the claim
+	forbids, detaches                 bool // the policies as of the claim
+	cutOff                            bool // it was ended, or not begun, because its worker was cut off
 	began, ended                      time.Time
 }
 
@@ -63,11 +66,19 @@ type world struct {
 	ledger   map[string][]common.Run // by id, what was delivered, in order
 	finished map[string]common.Status
 	trouble  []string // what should not be, beside the promises
+	counts   map[string]int
+	remarks  []remark
+}
+
+// remark is what befell a life, for the trace.
+type remark struct {
+	at         time.Time
+	life, what string
 }
 
 func newWorld(s *server, seed uint64, m mutation) *world {
 	w := &world{seed: seed, start: time.Now(), server: s, mutation: m, log: slog.New(slog.DiscardHandler), changed: make(chan struct{}),
-		leases: map[clientv3.LeaseID]*time.Timer{}, ledger: map[string][]common.Run{}, finished: map[string]common.Status{}}
+		leases: map[clientv3.LeaseID]*time.Timer{}, ledger: map[string][]common.Run{}, finished: map[string]common.Status{}, counts: map[string]int{}}
 	if os.Getenv("MODEL_LOG") != "" {
 		w.log = slog.New(slog.NewTextHandler(os.Stderr, nil))
 	}
@@ -200,16 +211,50 @@ func (w *world) expire(id clientv3.LeaseID) {
 	})
 }
 
-// leaseOf is the lease that carries a run's lock, or did.
-func (w *world) leaseOf(job, run string) clientv3.LeaseID {
+// keysOf lists what hangs on a lease, and tells whether it lives.
+func (w *world) keysOf(by string, id clientv3.LeaseID) (keys [][]byte, lives bool) {
+	w.mu.Lock()
+	_, lives = w.leases[id]
+	w.mu.Unlock()
+	if !lives {
+		return nil, false
+	}
+	w.atEtcd(by, func(s *server) {
+		resp, err := s.etcd.Server.LeaseTimeToLive(context.Background(), &pb.LeaseTimeToLiveRequest{ID: int64(id), Keys: true})
+		if lives = err == nil; lives {
+			keys = resp.Keys
+		}
+	})
+	return keys, lives
+}
+
+// wasLocked tells whether a run has ever had a lock.
+func (w *world) wasLocked(job, run string) bool {
 	key := common.LockKey(job, run)
 	events, _ := w.since(0)
-	for i := len(events) - 1; i >= 0; i-- {
-		if events[i].key == key && events[i].created != 0 {
-			return clientv3.LeaseID(events[i].lease)
+	return slices.ContainsFunc(events, func(e event) bool { return e.key == key && e.created != 0 })
+}
+
+// locks are the keys of those that there are.
+func (w *world) locks() []string {
+	there := map[string]bool{}
+	events, _ := w.since(0)
+	for _, e := range events {
+		if under([]byte(e.key), common.LockPrefix) {
+			there[e.key] = e.created != 0
 		}
 	}
-	return 0
+	maps.DeleteFunc(there, func(_ string, held bool) bool { return !held })
+	return slices.Sorted(maps.Keys(there))
+}
+
+// remove deletes a key by hand.
+func (w *world) remove(key string) {
+	w.atEtcd("somebody", func(s *server) {
+		if _, err := s.kv.DeleteRange(context.Background(), &pb.DeleteRangeRequest{Key: []byte(key)}); err != nil {
+			panic(err)
+		}
+	})
 }
 
 // jobNow is a job as etcd has it; nil where there is none.
@@ -229,6 +274,18 @@ func (w *world) jobNow(name string) *common.StoredJob {
 		}
 	}
 	return nil
+}
+
+// going are the executions of a life that go on.
+func (w *world) going(life string) (found []execution) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, x := range w.diary {
+		if x.life == life && x.ended.IsZero() {
+			found = append(found, *x)
+		}
+	}
+	return found
 }
 
 // begin and end write the diary.
@@ -263,6 +320,19 @@ func (w *world) finish(run string, s common.Status) {
 	defer w.mu.Unlock()
 	w.finished[run] = s
 }
+
+// count says what happened in this world.
+func (w *world) count(what string) { w.mu.Lock(); w.counts[what]++; w.mu.Unlock() }
+
+// remark says what befell a life.
+func (w *world) remark(life, format string, args ...any) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.remarks = append(w.remarks, remark{time.Now(), life, fmt.Sprintf(format, args...)})
+}
+
+// cutOff notes that an execution ends because its worker is cut off.
+func (w *world) cutOff(x *execution) { w.mu.Lock(); x.cutOff = true; w.mu.Unlock() }
 
 func (w *world) complain(format string, args ...any) {
 	w.mu.Lock()

@@ -246,6 +246,9 @@ func (w *Worker) slots() int {
 // alive is how many workers share what etcd holds for the log store.
 func (w *Worker) alive() int { return len(w.members.Snapshot().Members) }
 
+// alive is how many workers share what etcd holds for the log store.
+func (w *Worker) alive() int { return len(w.members.Snapshot().Members) }
+
 func (w *Worker) followCluster(ctx context.Context) error {
 	w.cluster.follow(ctx, w.cfg.Log, w.loop.Rouse, w.orphaned, w.bequeathed)
 	return nil

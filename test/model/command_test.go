@@ -1,0 +1,190 @@
+package model
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"carillon/internal/common"
+	"carillon/internal/dispatch"
+)
+
+var errKilled, errStopping, errCutOff = errors.New("killed by a user"), errors.New("stopping"), errors.New("cut off")
+
+// mostSlow is how long it may take until something is dead that was killed.
+const mostSlow = 300 * time.Millisecond
+
+// Run is dispatch.Runner's: the command takes its time, and ends when it is told to, or not
+// before it is killed. A worker that is frozen tells it nothing.
+func (l *life) Run(ctx context.Context, task dispatch.Task) common.Run {
+	r := &task.Record
+	x := execution{worker: l.id.Worker, life: l.id.Life, job: r.Job, uid: r.JobUID, run: r.Run, fire: r.Fire, attempt: r.Attempt,
+		forbids: r.Policy.Overlap.Forbids(), detaches: r.Policy.OnLost == common.LostDetach}
+	outcome := func(s common.Status, code string) common.Run {
+		run, now := r.AsRun(s), l.wall()
+		run.EndedAt, run.Reason = &now, &common.Reason{Code: code}
+		return run
+	}
+	fenced := l.world.mutation != noFence
+	if !l.awake() {
+		return outcome(common.StatusKilled, "dead")
+	}
+	if task.MayStart != nil && task.MayStart() != nil && fenced {
+		l.world.count("not begun")
+		return outcome(common.StatusKilled, "cut_off")
+	}
+	if ctx.Err() != nil {
+		return outcome(common.StatusKilled, "told")
+	}
+	c := l.begin(x, r)
+	defer l.world.end(c.x)
+	return outcome(c.run(ctx, task.KillNow, fenced))
+}
+
+// command is one that is executed.
+type command struct {
+	life     *life
+	x        *execution
+	record   *common.Record
+	over     <-chan time.Time // when it ends
+	fails    bool
+	stubborn bool // it does not end when it is told to
+}
+
+func (l *life) begin(x execution, r *common.Record) *command {
+	return &command{life: l, x: l.world.begin(x), record: r, over: time.After(l.length()), fails: l.chance(0.2), stubborn: l.chance(0.3)}
+}
+
+// run tells how it ended, and why.
+func (c *command) run(ctx context.Context, killNow <-chan struct{}, fenced bool) (common.Status, string) {
+	l, told, status, code := c.life, false, common.StatusSucceeded, ""
+	if c.fails {
+		status = common.StatusFailed
+	}
+	for {
+		end, kill := ctx.Done(), killNow
+		thawed := l.frozen()
+		if thawed != nil || told {
+			end = nil
+		}
+		if thawed != nil || !fenced {
+			kill = nil
+		}
+		select {
+		case <-l.dead:
+			return common.StatusKilled, "dead"
+		case <-thawed:
+		case <-c.over:
+			l.world.end(c.x)
+			if !l.awake() {
+				return common.StatusKilled, "dead"
+			}
+			return status, code
+		case <-end:
+			cutOff := errors.Is(context.Cause(ctx), errCutOff)
+			if l.frozen() != nil {
+				continue // it is only told when its worker goes on
+			}
+			if told = true; cutOff && !fenced {
+				continue
+			}
+			status, code = common.StatusKilled, "told"
+			grace := c.record.Policy.KillGrace
+			if cutOff {
+				code, grace = "cut_off", min(grace, 5*time.Second, (c.record.Policy.LostAfter-c.record.TTL)/2)
+				l.world.cutOff(c.x)
+			}
+			c.over = c.ends(grace)
+		case <-kill:
+			if l.frozen() == nil {
+				if errors.Is(context.Cause(ctx), errCutOff) {
+					l.world.cutOff(c.x)
+				}
+				killNow, told, status, code = nil, true, common.StatusKilled, "killed"
+				c.over = time.After(l.draw(0, mostSlow))
+			}
+		}
+	}
+}
+
+// ends is when it is over after it was told to end.
+func (c *command) ends(grace time.Duration) <-chan time.Time {
+	if c.stubborn {
+		return time.After(grace + c.life.draw(0, mostSlow))
+	}
+	return time.After(c.life.draw(0, grace+1))
+}
+
+// length is how long a command takes.
+func (l *life) length() time.Duration {
+	if l.world.isCalm() {
+		return l.draw(10*time.Millisecond, time.Second)
+	}
+	if share, longest := l.world.mutation.longRuns(); l.chance(share) {
+		return l.draw(5*time.Second, longest)
+	}
+	return l.draw(10*time.Millisecond, 5*time.Second)
+}
+
+// beat is what the guardian hears.
+func (l *life) beat(killBy time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.thawed == nil {
+		l.killBy = killBy
+	}
+}
+
+// frozen is nil while the worker is not, and closed when it goes on.
+func (l *life) frozen() <-chan struct{} {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.thawed
+}
+
+// awake waits while the worker is frozen, and tells whether it lives.
+func (l *life) awake() bool {
+	select {
+	case <-l.dead:
+		return false
+	default:
+	}
+	thawed := l.frozen()
+	if thawed == nil {
+		return true
+	}
+	select {
+	case <-l.dead:
+		return false
+	case <-thawed:
+		return true
+	}
+}
+
+// freeze stops the worker itself for a time, and its commands go on. The guardian ends it
+// all when it hears nothing until the time that it was told.
+func (l *life) freeze(d time.Duration) {
+	l.mu.Lock()
+	thawed, killBy := make(chan struct{}), l.killBy
+	l.thawed = thawed
+	l.mu.Unlock()
+	l.link.freeze(true)
+	l.world.count("frozen")
+	l.world.remark(l.id.Life, "is frozen for %v, and its guardian has heard of %v", d, killBy)
+	var guardian <-chan time.Time
+	if killBy > 0 {
+		guardian = time.After(time.Until(l.trueTime(killBy)) + l.draw(0, mostSlow))
+	}
+	select {
+	case <-l.dead:
+	case <-guardian:
+		l.world.count("killed by its guardian")
+		l.kill()
+	case <-time.After(d):
+	}
+	l.link.freeze(false)
+	l.mu.Lock()
+	l.thawed = nil
+	l.mu.Unlock()
+	close(thawed)
+}
