@@ -151,7 +151,9 @@ func editRunning(ctx context.Context, s *strike) error {
 	if err != nil {
 		return err
 	}
+	defer o.done()
 	path := "/api/v1/jobs/" + o.job.Name
+	note := map[string]any{"note": "chaos"}
 	post := func(what string, body any) func() error {
 		return func() error { return s.do(ctx, http.MethodPost, path+what, body, nil) }
 	}
@@ -171,8 +173,8 @@ func editRunning(ctx context.Context, s *strike) error {
 			return o.make(ctx, every)
 		}
 	}
-	for i, step := range []func() error{post("/pause", map[string]any{"note": "chaos"}), post("/resume", map[string]any{}), again(""), again(""),
-		post("/pause", map[string]any{}), again("?kill=true"), again(""), post("/pause", map[string]any{}), post("/resume", map[string]any{})} {
+	for i, step := range []func() error{post("/pause", note), post("/resume", map[string]any{}), again(""), again(""),
+		post("/pause", note), again("?kill=true"), again(""), post("/pause", note), post("/resume", map[string]any{})} {
 		if err := sleep(ctx, time.Duration(1500+s.rng.IntN(2500))*time.Millisecond); err != nil {
 			return err
 		}
@@ -180,12 +182,11 @@ func editRunning(ctx context.Context, s *strike) error {
 			return fmt.Errorf("step %d: %w", i, err)
 		}
 	}
-	o.done()
 	return nil
 }
 
-// killEnded asks for the end of runs whose command writes that it ends just now, and
-// of such that have ended long ago.
+// killEnded asks for the end of runs just before, when, and just after they end by
+// themselves, and of such that have ended long ago.
 func killEnded(ctx context.Context, s *strike) error {
 	ctx, cancel := context.WithTimeout(ctx, s.fault.takes-2*time.Second)
 	defer cancel()
@@ -195,9 +196,13 @@ func killEnded(ctx context.Context, s *strike) error {
 	}
 	answers := map[int]int{}
 	var ended []string
-	for range 10 {
+	for range 12 {
 		var last entry
-		if err := follow(ctx, s.ledger, func(e entry) bool { last = e; return e.what == "end" }); err != nil {
+		if err := follow(ctx, s.ledger, func(e entry) bool { last = e; return e.what == "start" && e.length < 2*time.Second }); err != nil {
+			return err
+		}
+		end := last.at.Add(last.length + time.Duration(s.rng.Int64N(int64(20*time.Millisecond))) - 12*time.Millisecond)
+		if err := sleep(ctx, end.Sub(check.Now())); err != nil {
 			return err
 		}
 		status, err := kill(last.run)
@@ -206,9 +211,6 @@ func killEnded(ctx context.Context, s *strike) error {
 		}
 		answers[status]++
 		ended = append(ended, last.run)
-		if err := sleep(ctx, 300*time.Millisecond); err != nil {
-			return err
-		}
 	}
 	s.say("kills at the end of runs were answered %v", answers)
 	if err := sleep(ctx, 3*time.Second); err != nil {

@@ -8,12 +8,16 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"carillon/test/chaos/check"
 )
 
 // entry is a line of the commands' ledger, as it comes.
 type entry struct {
 	what, job, run, worker string
 	pid                    int
+	at                     check.Boot
+	length                 time.Duration // that it is to run for, where it starts
 }
 
 // follow calls for each line that is appended to the ledger from now on, within less
@@ -55,9 +59,12 @@ func follow(ctx context.Context, path string, each func(entry) (stop bool)) erro
 
 func readEntry(line string) (entry, bool) {
 	f := strings.Fields(line)
-	if len(f) < 10 {
+	if len(f) != 13 {
 		return entry{}, false
 	}
-	pid, err := strconv.Atoi(f[2])
-	return entry{what: f[0], pid: pid, job: f[3], run: f[4], worker: f[8]}, err == nil
+	at, err := strconv.ParseInt(f[1], 10, 64)
+	pid, err2 := strconv.Atoi(f[2])
+	length, err3 := strconv.ParseInt(f[10], 10, 64)
+	return entry{what: f[0], at: check.Boot(at), pid: pid, job: f[3], run: f[4], worker: f[8], length: time.Duration(length) * time.Millisecond},
+		errors.Join(err, err2, err3) == nil
 }

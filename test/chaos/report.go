@@ -148,7 +148,9 @@ func (l *lab) sum() error {
 	if len(bad) > 0 {
 		return fmt.Errorf("%d of %d trials failed: %s", len(bad), len(l.rows), strings.Join(bad, ", "))
 	}
-	fmt.Fprintf(l.out, "%d of %d trials held.\n", len(l.rows), len(l.rows))
+	if len(l.rows) > 0 {
+		fmt.Fprintf(l.out, "%d of %d trials held.\n", len(l.rows), len(l.rows))
+	}
 	return nil
 }
 

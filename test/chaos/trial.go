@@ -175,9 +175,14 @@ func (t *trial) create(ctx context.Context, set []planned) error {
 	return nil
 }
 
+// plan hands a job to the checker, or what has become of it.
 func (t *trial) plan(j check.Job) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if at := slices.IndexFunc(t.planned, func(old check.Job) bool { return old.UID == j.UID }); at >= 0 {
+		t.planned[at] = j
+		return
+	}
 	t.planned = append(t.planned, j)
 }
 
