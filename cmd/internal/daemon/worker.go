@@ -100,7 +100,7 @@ func NewWorker(cfg WorkerConfig) *Worker {
 		Causes: dispatch.Causes{Stopping: executor.ErrStopping, CutOff: executor.ErrCutOff,
 			Killed: func(k common.Kill) error { return executor.Killed{By: k.By, Note: k.Note, Code: k.Code} }},
 		Written: w.sink.Written, Unsure: w.sink.Outcomes, Life: life, TTL: w.session.TTL, Slots: w.slots, MaxBatch: joblock.MaxBatch,
-		Drain: cfg.Drain, Stop: stopWait, Now: WallClock, Boot: cfg.Boot, Beat: func(time.Duration) {}, Log: log, Metrics: cfg.Metrics,
+		Drain: cfg.Drain, Stop: stopWait, Now: WallClock, Boot: cfg.Boot, Beat: w.beat, Log: log, Metrics: cfg.Metrics,
 	})
 	recoverer := joblock.NewRecoverer(client, life.Worker)
 	w.recovery = &dispatch.Recovery{Orphans: recoverer, Cluster: w.cluster, Life: life, Written: w.sink.Outcomes,
@@ -242,9 +242,6 @@ func (w *Worker) slots() int {
 	}
 	return w.cfg.Slots
 }
-
-// alive is how many workers share what etcd holds for the log store.
-func (w *Worker) alive() int { return len(w.members.Snapshot().Members) }
 
 // alive is how many workers share what etcd holds for the log store.
 func (w *Worker) alive() int { return len(w.members.Snapshot().Members) }
