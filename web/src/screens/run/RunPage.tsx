@@ -89,7 +89,7 @@ function WaitingNotice({ run }: { run: Run }) {
 function LateEndNotice({ late }: { late: NonNullable<Run['orphaned']> }) {
   const { t } = useTranslation();
   return (
-    <Alert color="orange" variant="light" icon={<Icon name="warn" />} title={t('run.lateTitle')} data-late="">
+    <Alert color="yellow" variant="light" icon={<Icon name="warn" />} title={t('run.lateTitle')} data-late="">
       <div className="break">{t('run.lateText', { worker: visible(late.workerName ?? late.worker), status: t(`status.${late.status}`) })}</div>
       <Facts
         entries={[
