@@ -52,7 +52,21 @@ type command struct {
 }
 
 func (l *life) begin(x execution, r *common.Record) *command {
+	l.mu.Lock()
+	if l.starts != nil {
+		close(l.starts)
+		l.starts = nil
+	}
+	l.mu.Unlock()
 	return &command{life: l, x: l.world.begin(x), record: r, over: time.After(l.length()), fails: l.chance(0.2), stubborn: l.chance(0.3)}
+}
+
+// nextBegin is closed when the next command is started.
+func (l *life) nextBegin() <-chan struct{} {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.starts = make(chan struct{})
+	return l.starts
 }
 
 // run tells how it ended, and why.

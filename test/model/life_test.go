@@ -53,6 +53,7 @@ type life struct {
 	judgedOf uint64        // the generation of the members
 	killBy   time.Duration // as the guardian was last told; 0: no run needs that
 	thawed   chan struct{} // while it is frozen; closed when it goes on
+	starts   chan struct{} // closed when the next command is started; may be nil
 }
 
 // born makes a life and starts it.

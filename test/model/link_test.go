@@ -20,6 +20,9 @@ import (
 
 var errLost = status.Error(codes.Unavailable, "the link lost it")
 
+// mostLate is how long a request may be on its way.
+const mostLate = 20 * time.Second
+
 // weather is how bad a link is: chances of one request.
 type weather struct {
 	lostRequest, lostAnswer, late, slow float64
@@ -86,7 +89,7 @@ func (l *link) fate() fate {
 	case p < w.lostRequest+w.lostAnswer:
 		f.answer, f.giveUp = false, l.between(10*time.Millisecond, 2*time.Second)
 	case p < w.lostRequest+w.lostAnswer+w.late:
-		f.answer, f.there, f.giveUp = false, l.between(100*time.Millisecond, 20*time.Second), l.between(time.Millisecond, 300*time.Millisecond)
+		f.answer, f.there, f.giveUp = false, l.between(100*time.Millisecond, mostLate), l.between(time.Millisecond, 300*time.Millisecond)
 	case p < w.lostRequest+w.lostAnswer+w.late+w.slow:
 		f.there, f.back = l.between(0, 3*time.Second), l.between(0, time.Second)
 	}

@@ -18,8 +18,8 @@ import (
 )
 
 const (
-	chaos = 4 * time.Minute // of disturbances
-	rest  = 4 * time.Minute // after them, in which everything is to come to an end
+	chaos = 4 * time.Minute   // of disturbances
+	rest  = 220 * time.Second // after them, in which everything is to come to an end
 	slack = 45 * time.Second
 	// mostAhead is how far ahead of the true time a cursor may be: the clocks of the
 	// honest ones go up to five seconds ahead, a claim two more.
@@ -82,6 +82,7 @@ func play(ctx context.Context, w *world) (until time.Time) {
 // when every fire of the jobs that live is to be accounted for.
 func run(ctx context.Context, w *world, jobs []string, skews []time.Duration, part func(context.Context, *script)) (until time.Time) {
 	ctx, cancel := context.WithCancel(ctx)
+	w.start = time.Now().Add(-time.Hour)
 	s := &script{world: w, random: w.randomOf("script"), jobs: jobs}
 	for i := range 2 {
 		s.masters = append(s.masters, s.newMaster(ctx, fmt.Sprintf("master%d", i), s.between(-2*time.Second, 2*time.Second)))
@@ -269,7 +270,11 @@ func (s *script) disturb(ctx context.Context) {
 	case aBlink:
 		s.blink(b, s.boxes[(i+1+s.random.IntN(workers-1))%workers])
 	case 23:
-		s.act(func() { b.alone(func() { s.freeze(ctx, b, d) }) })
+		atStart := s.random.IntN(2) == 0
+		if atStart {
+			d = s.between(40*time.Second, 100*time.Second)
+		}
+		s.act(func() { b.alone(func() { s.freeze(ctx, b, d, atStart) }) })
 	case 24: // a wish to kill that the worker does not hear
 		b.with(func(l *life) {
 			run := s.anyRun(l.id.Life)
@@ -355,12 +360,20 @@ func (s *script) crash(ctx context.Context, b *box, after time.Duration, power b
 	s.start(ctx, b, true)
 }
 
-// freeze stops a worker for a time. If its guardian ends it meanwhile, it is started again.
-func (s *script) freeze(ctx context.Context, b *box, d time.Duration) {
+// freeze stops a worker for a time, when it has just started a command if asked to. If
+// its guardian ends it meanwhile, it is started again.
+func (s *script) freeze(ctx context.Context, b *box, d time.Duration, atStart bool) {
 	var l *life
 	b.with(func(now *life) { l = now })
 	if l == nil {
 		return
+	}
+	if atStart {
+		select {
+		case <-l.dead:
+		case <-l.nextBegin():
+		case <-time.After(10 * time.Second):
+		}
 	}
 	l.freeze(d)
 	select {
@@ -416,6 +429,7 @@ func (s *script) settle(ctx context.Context) {
 		default:
 		}
 	}
+	time.Sleep(mostLate) // somebody may have paused a job, and not have heard that it was done
 	s.everyJob(func(m *master, job string) error {
 		_, err := m.store.Resume(ctx, nobody, job, common.Precondition{})
 		return err

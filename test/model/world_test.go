@@ -47,7 +47,7 @@ type execution struct {
 // world is a cluster for the time of one seed.
 type world struct {
 	seed     uint64
-	start    time.Time
+	start    time.Time // when the machines were switched on
 	server   *server
 	mutation mutation
 	log      *slog.Logger
@@ -77,7 +77,7 @@ type remark struct {
 }
 
 func newWorld(s *server, seed uint64, m mutation) *world {
-	w := &world{seed: seed, start: time.Now(), server: s, mutation: m, log: slog.New(slog.DiscardHandler), changed: make(chan struct{}),
+	w := &world{seed: seed, server: s, mutation: m, log: slog.New(slog.DiscardHandler), changed: make(chan struct{}),
 		leases: map[clientv3.LeaseID]*time.Timer{}, ledger: map[string][]common.Run{}, finished: map[string]common.Status{}, counts: map[string]int{}}
 	if os.Getenv("MODEL_LOG") != "" {
 		w.log = slog.New(slog.NewTextHandler(os.Stderr, nil))
