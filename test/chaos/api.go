@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strconv"
 	"time"
 
 	"carillon/test/chaos/check"
@@ -57,7 +58,7 @@ func (a *api) ask(ctx context.Context, base, method, path string, body, out any,
 		return 0, err
 	}
 	if resp.StatusCode >= 300 {
-		return resp.StatusCode, fmt.Errorf("%s %s: %d: %.300s", method, path, resp.StatusCode, data)
+		return resp.StatusCode, fmt.Errorf("%s %s: %d: %.300s", method, path, resp.StatusCode, bytes.TrimSpace(data))
 	}
 	if out != nil {
 		return resp.StatusCode, json.Unmarshal(data, out)
@@ -137,24 +138,45 @@ func (a *api) fires(ctx context.Context, from, to time.Time) ([]check.Fire, erro
 	return pages[check.Fire](ctx, a, "/api/v1/fires", window(from, to))
 }
 
-// output gives all that was kept of what a run printed.
+// output gives all that was kept of what a run printed. It is asked for in pieces: a
+// store that has no index looks through everything for each question.
 func (a *api) output(ctx context.Context, run string) (io.ReadCloser, error) {
+	var text bytes.Buffer
+	for offset := int64(0); ; {
+		header, err := a.piece(ctx, run, offset, &text)
+		if err != nil {
+			return nil, err
+		}
+		next, err := strconv.ParseInt(header.Get("Carillon-Next-Offset"), 10, 64)
+		if err != nil || next <= offset || header.Get("Carillon-Output-Complete") == "true" {
+			return io.NopCloser(&text), err
+		}
+		offset = next
+	}
+}
+
+const mostPiece = 1 << 20
+
+func (a *api) piece(ctx context.Context, run string, offset int64, to *bytes.Buffer) (http.Header, error) {
+	path := fmt.Sprintf("/api/v1/runs/%s/output?limit=%d&offset=%d", url.PathEscape(run), mostPiece, offset)
 	var all []error
 	for _, base := range a.bases {
-		req, err := http.NewRequestWithContext(ctx, http.MethodGet, base+"/api/v1/runs/"+url.PathEscape(run)+"/output?download=true", nil)
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, base+path, nil)
 		if err != nil {
 			return nil, err
 		}
 		req.Header.Set("Authorization", "Bearer "+a.token)
 		resp, err := a.client.Do(req)
-		if err == nil && resp.StatusCode < 300 {
-			return resp.Body, nil
+		if err != nil {
+			all = append(all, err)
+			continue
 		}
-		if err == nil {
-			err = fmt.Errorf("output of %s: %d", run, resp.StatusCode)
-			_ = resp.Body.Close()
+		if resp.StatusCode != http.StatusOK {
+			all = append(all, fmt.Errorf("output of %s: %d", run, resp.StatusCode), resp.Body.Close())
+			continue
 		}
-		all = append(all, err)
+		_, err = to.ReadFrom(resp.Body)
+		return resp.Header, errors.Join(err, resp.Body.Close())
 	}
 	return nil, errors.Join(all...)
 }

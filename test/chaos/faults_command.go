@@ -47,6 +47,9 @@ func misbehave(ctx context.Context, s *strike) error {
 		if c.timeout != "" {
 			o.body["timeout"] = c.timeout
 		}
+		if c.anyText { // a store without indexes looks through all of it whenever it is asked
+			o.body["output"] = map[string]any{"max": "64KiB"}
+		}
 		if c.stdin != "" {
 			o.body["stdin"] = c.stdin
 		}

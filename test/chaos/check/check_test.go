@@ -174,6 +174,10 @@ func TestClean(t *testing.T) {
 			w.end(30, 33, 1, 3)
 			w.told(30, 1, "failed", "cron", 3)
 		},
+		"its child is ended soon after it": func(w *world) {
+			w.ran(30)
+			w.line(Alive, 35, 30, 1, 0, 0, 0)
+		},
 		"tried again": func(w *world) {
 			w.job.RetryMax = 1
 			w.begin(30, 30, 33, 1)
@@ -426,6 +430,10 @@ func TestViolations(t *testing.T) {
 			w.worker = "w1"
 			w.line(Alive, 34.2, 30, 1, 0, 0, 0)
 			w.worker = "w2"
+		}},
+		"its child outlives it": {Survivor, func(w *world) {
+			w.ran(30)
+			w.line(Alive, 37, 30, 1, 0, 0, 0)
 		}},
 		"one begins after its worker was killed": {Survivor, func(w *world) {
 			killed(w)

@@ -26,6 +26,7 @@ type History struct {
 type Rules struct {
 	TTL       time.Duration `json:"ttl"`       // of a worker's lease; 15 s
 	Survive   time.Duration `json:"survive"`   // how long a command may outlive its worker; 1 s
+	Linger    time.Duration `json:"linger"`    // how long what a command left behind may outlive it; 3 s
 	Flush     time.Duration `json:"flush"`     // how much output may be lost with a worker; 1 s
 	Precision time.Duration `json:"precision"` // of what commands and harness write down, on a busy machine; 500 ms
 	Finish    time.Duration `json:"finish"`    // from a command's end until its outcome is committed, where all is well; 3 s

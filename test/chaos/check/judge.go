@@ -18,6 +18,7 @@ func (r Rules) defaults() Rules {
 	}
 	fill(&r.TTL, 15*time.Second)
 	fill(&r.Survive, time.Second)
+	fill(&r.Linger, 3*time.Second)
 	fill(&r.Flush, time.Second)
 	fill(&r.Precision, 500*time.Millisecond)
 	fill(&r.Finish, 3*time.Second)
@@ -64,6 +65,7 @@ func Check(h History) Report {
 	j.troubles = troublesOf(h.Journal, j.TTL)
 	j.starts()
 	j.survivors()
+	j.lingering()
 	fires := j.accounts()
 	j.follow(fires)
 	j.outcomes()

@@ -1,6 +1,9 @@
 package check
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // starts judges the commands among themselves: nothing here rests on what the API says.
 func (j *judge) starts() {
@@ -80,6 +83,19 @@ func (j *judge) survivors() {
 			if after > j.Survive {
 				j.broken(Survivor, c.Job, c.Run, "was alive %v after its worker had been killed", after)
 			}
+		}
+	}
+}
+
+// lingering looks for children that were left alone when their run had ended.
+func (j *judge) lingering() {
+	for _, c := range j.order {
+		job := j.jobOf(c.Run)
+		if job == nil || c.end == nil || c.last.Sub(c.end.At) <= j.Linger {
+			continue
+		}
+		if !slices.ContainsFunc(j.troubles, func(t trouble) bool { return t.on(c.Worker) && t.from <= c.last && t.to >= c.end.At }) {
+			j.broken(Survivor, c.Job, c.Run, "had children %v after its command had ended", c.last.Sub(c.end.At))
 		}
 	}
 }
