@@ -32,12 +32,12 @@ func clockFaults() []fault {
 
 // reborn asks the worker to end, and waits for its next life, which has another clock.
 func (s *strike) reborn(ctx context.Context, clock time.Duration) error {
+	s.w.setClock(clock)
 	p := s.w.process()
 	if p == nil || !p.alive() {
 		return fmt.Errorf("%s is not there to be restarted", s.w.name)
 	}
 	end := s.begin(check.Event{Kind: check.WorkerEnded, Worker: s.w.id})
-	s.w.setClock(clock)
 	p.signal(syscall.SIGTERM)
 	if err := s.wait(ctx, time.Minute, s.w.name+" has ended", func() bool { return !p.alive() }); err != nil {
 		return err

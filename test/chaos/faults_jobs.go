@@ -217,7 +217,7 @@ func killEnded(ctx context.Context, s *strike) error {
 		return err
 	}
 	for _, run := range ended[:3] {
-		if status, err := kill(run); status != http.StatusConflict {
+		if status, err := kill(run); status != http.StatusConflict && status != http.StatusNotFound {
 			return fmt.Errorf("%w: the kill of a run that has ended was answered %d: %w", errPromise, status, err)
 		}
 	}

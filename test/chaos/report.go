@@ -49,7 +49,7 @@ func (r *row) other() int {
 
 func (r *row) verdict() string {
 	switch {
-	case len(r.NotMade) > 0:
+	case r.idle():
 		return "not made"
 	case r.bad():
 		return "FAILED"

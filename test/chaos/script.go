@@ -44,7 +44,7 @@ func (l *lab) run(ctx context.Context, o options) error {
 		l.make(ctx, fmt.Sprintf("mix %d", seed), seed, jobs, mix(seed, mixLength, mixable()), fmt.Sprintf("-mixes 1 -seed %d", seed))
 	}
 	if o.soak > 0 {
-		l.make(ctx, fmt.Sprintf("soak of %v", o.soak), o.seed, cmp.Or(o.jobs, manyJobs), mix(o.seed, o.soak, faults()), fmt.Sprintf("-soak %v -seed %d", o.soak, o.seed))
+		l.make(ctx, fmt.Sprintf("soak of %v", o.soak), o.seed, cmp.Or(o.jobs, manyJobs), mix(o.seed, o.soak, promised()), fmt.Sprintf("-soak %v -seed %d", o.soak, o.seed))
 	}
 	return errors.Join(context.Cause(ctx), l.sum())
 }
@@ -80,6 +80,11 @@ func (l *lab) alone(ctx context.Context, f fault, seed uint64, jobs int) {
 // mixable are the faults that go together with others in a short time.
 func mixable() []fault {
 	return slices.DeleteFunc(faults(), func(f fault) bool { return f.alone })
+}
+
+// promised are the faults under which all promises are to be kept.
+func promised() []fault {
+	return slices.DeleteFunc(faults(), func(f fault) bool { return len(f.permitted) > 0 })
 }
 
 // mix draws a script by lot: at most two faults at a time, which do not touch the
