@@ -180,7 +180,7 @@ export const en = {
     nothingFound: 'No run matches this filter', clearFilter: 'Show all runs', goToJobs: 'Go to jobs', open: 'Open the run of {{job}}, planned {{time}}', gapFact: 'Fires', gap_one: 'one fire since {{from}}', gap_other: '{{count}} fires since {{from}}', gapAtLeast_one: 'at least one fire since {{from}}', gapAtLeast_other: 'at least {{count}} fires since {{from}}', due: 'due {{delay}} later',
   },
   run: {
-    title: 'Run of', planned: 'Planned', claimed: 'Claimed', started: 'Started', ended: 'Ended', notYet: 'not yet', never: 'did not happen', exitCode: 'Exit code', signal: 'Signal', reason: 'Reason',
+    title: 'Run of', planned: 'Planned', claimed: 'Claimed', started: 'Started', ended: 'Ended', notYet: 'not yet', never: 'did not happen', unknown: 'not known', exitCode: 'Exit code', signal: 'Signal', reason: 'Reason',
     worker: 'Worker', attempt: 'Attempt', attempts: 'Attempts', attemptNumber: 'Attempt {{n}}', params: 'Parameters', waits: 'This run has not started yet', dueAt: 'It may start at',
     where: 'Before it started', whereText: '{{plan}} until a worker took it up, {{claim}} until it was granted, {{start}} until the command was started', cause: 'Cause', cpu: 'CPU time', memory: 'Peak memory', triggeredBy: 'Triggered by', note: 'Note', duration: 'Duration', id: 'Run id', version: 'Job version',
     output: 'Output', all: 'All', stdout: 'stdout', stderr: 'stderr', stream: 'Which output', follow: 'Follow', wrap: 'Wrap lines', download: 'Download', noOutput: 'The command printed nothing.',
@@ -188,7 +188,7 @@ export const en = {
     bytes: 'Printed: {{size}}', lines: 'Lines: {{count}}', log: 'Output of the run', kill: 'Kill', killTitle: 'Kill this run?',
     killText: 'The command and everything it started are asked to end, and killed after the grace time. The run is written down as killed, by you.', killConfirm: 'Kill the run', killSent: 'The worker was asked to kill the run.',
     notFound: 'There is no such run, or it is no longer kept.', allRuns: 'All runs', timeline: 'Course', lateTitle: 'It ended after all',
-    lateText: 'The run had been written down as lost. Later {{worker}} told how it ended there: {{status}}. That is no outcome: what followed had been decided by then, and a next attempt may have run as well.', delayOf: '+{{delay}}',
+    lateText: 'The run had been written down as lost. Later the worker {{worker}} told how it ended there: {{status}}. That is no outcome: what followed had been decided by then, and a next attempt may have run as well.', delayOf: '+{{delay}}',
   },
   workers: {
     title: 'Workers', table: 'Workers', name: 'Worker', version: 'Version', load: 'Slots used', started: 'Started', state: 'State', ready: 'Ready', draining: 'Draining',

@@ -11,11 +11,12 @@ export function Timeline({ run }: { run: Run }) {
   const steps = [
     { name: t('run.planned'), at: run.plannedAt },
     { name: t('run.claimed'), at: run.claimedAt },
-    { name: t('run.started'), at: run.startedAt },
+    { name: t('run.started'), at: run.startedAt ?? run.orphaned?.startedAt },
     { name: t('run.ended'), at: run.endedAt },
   ];
   // Of a run that goes on only the claim is known for certain; its start is written down with its end.
   const missing = (name: string) => {
+    if (run.status === 'lost') return t('run.unknown');
     if (isTerminal(run.status)) return t('run.never');
     return run.status === 'running' && name === t('run.started') ? t('common.none') : t('run.notYet');
   };
