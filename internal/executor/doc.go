@@ -1,7 +1,7 @@
 // Package executor runs commands as real processes (Linux only).
 //
 // Promise: Run starts a command, hands over its output in order of offset, and
-// returns only when the command and its process group are gone; whatever happens
+// returns only when the command and all that is known to stem from it are gone; whatever happens
 // is an outcome, never an error. A command sees an environment built from
 // nothing, descriptors 0 to 2, a process group of its own, no terminal, no new
 // privileges and, unless the job names another folder, an empty one of its own. The
@@ -10,16 +10,23 @@
 // as a whole.
 //
 // Stopping: TERM to the group, the grace, KILL to the group. What still lives in
-// the group when the command has ended by itself is killed at once. Descendants
-// that left the group are found by CARILLON_RUN_ID in their environment and killed
-// too, but /proc is read for them only when the group still had members after the
-// command's end or its output was still held open: a thousand short runs a second
-// do not each read /proc. So a descendant that left the group, gave up all the
-// outputs and has no sibling in the group, or that wiped its environment, stays
-// unseen until [Sweep], or for good, and the folder that it stands in may be given to
-// another run.
+// the group when the command has ended by itself is killed at once.
 //
-// Goroutines: none between runs; three for each run, ended when Run returns.
+// With [Config.Adopt], so is all else that stems from the command: what outlives the process that
+// started it becomes a child of this one, and is told by its group, its session, its environment, the
+// run's folder and output, or by having been seen below the command when that was
+// stopped. One that gave all that up goes with the last of the runs that were going on when
+// it was started. Without Adopt, descendants that left the group are found by CARILLON_RUN_ID in
+// their environment and killed too, but /proc is read for them only when the group
+// still had members after the command's end or its output was still held open; one that hid
+// better stays unseen until [Sweep], or for good.
+//
+// A command gets SIGKILL from the kernel when this process ends. What it started does
+// not: that is what a guardian is for.
+//
+// Goroutines: one for each start that may go on at a time, on a thread of its own, and
+// one that reaps what was adopted, all ended by Close; three for each run, ended when
+// Run returns.
 //
 // Limits: a running command costs three descriptors (and a thread that waits for it,
 // on a kernel before 5.4); a silent one costs no buffer. A run that prints more than the head of

@@ -36,6 +36,9 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asTerminalOwner) != "" {
 		ownTerminal()
 	}
+	if os.Getenv(asWorker) != "" {
+		workForEver()
+	}
 	if err := executor.Prepare(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)

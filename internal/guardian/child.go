@@ -2,6 +2,7 @@ package guardian
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -87,7 +88,8 @@ func (c *Child) Notify(state string) error {
 	if c == nil {
 		return nil
 	}
-	if err := c.send(note(state).encode()); err != nil {
+	if err := c.send(note(state).encode()); err != nil && !errors.Is(err, syscall.EPIPE) { // it is gone: nobody is to be told
+
 		return fmt.Errorf("tell the guardian: %w", err)
 	}
 	return nil
@@ -96,7 +98,7 @@ func (c *Child) Notify(state string) error {
 func (c *Child) send(message []byte) error {
 	for {
 		err := unix.Send(c.fd, message, unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL)
-		if err != syscall.EINTR {
+		if !errors.Is(err, syscall.EINTR) {
 			return err
 		}
 	}

@@ -1,0 +1,301 @@
+package executor_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"carillon/internal/common"
+	"carillon/internal/executor"
+)
+
+// None of the tests of adopting may run beside others: this process has children of its
+// own in some.
+
+func newAdopter(t testing.TB) *executor.Executor {
+	return newExecutor(t, func(c *executor.Config) { c.Adopt = true })
+}
+
+// hidden is a process that gave up all that tells whose it is. It prints its id first.
+const hidden = `env -i setsid sh -c 'cd /; echo $$; exec sleep 300 >/dev/null 2>&1'`
+
+func TestNothingOutlivesItsRun(t *testing.T) {
+	for name, command := range map[string]string{
+		"in the background":   `sleep 300 & echo $!`,
+		"deaf":                `sh -c 'trap "" TERM HUP INT; echo $$; while :; do sleep 1; done' & sleep 0.1`,
+		"in another session":  `setsid sh -c 'echo $$; exec sleep 300 >/dev/null 2>&1' & sleep 0.1`,
+		"forked twice":        `sh -c 'setsid sh -c "echo \$\$; exec sleep 300 >/dev/null 2>&1" & sleep 0.1'`,
+		"without environment": hidden + ` & sleep 0.1`,
+		"holding the pipe":    `env -i setsid sh -c 'cd /; echo $$; exec sleep 300' & sleep 0.1`,
+		"stopped":             `sh -c 'echo $$; kill -STOP $$' & sleep 0.1`,
+		"a whole tree":        `env -i setsid sh -c 'cd /; echo $$; setsid sh -c "echo \$\$; sleep 300 >/dev/null 2>&1 & echo \$!; wait" & wait' & sleep 0.2`,
+		"after a killed one":  hidden + ` & sleep 0.1; kill -KILL $$`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			x := newAdopter(t)
+			task := shell(command)
+			out, wait := background(t, t.Context(), x, task)
+			wait()
+			list := pids(t, out.text())
+			if len(list) == 0 {
+				t.Error("printed nothing")
+			}
+			wantGone(t, list)
+		})
+	}
+}
+
+// Who cannot be told apart goes with the last run that it may stem from.
+func TestStrangersGoWithTheLast(t *testing.T) {
+	x := newAdopter(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	first, endFirst := background(t, ctx, x, shell("echo ready; exec sleep 300"))
+	first.await()
+	got := func(command string) []int {
+		task := shell(command)
+		out := record(t, task)
+		expect(t, x.Run(t.Context(), task, out), common.StatusSucceeded, "")
+		return pids(t, out.text())
+	}
+	doubtful := got(hidden + ` & sleep 0.1`)
+	if !alive(doubtful[0]) {
+		t.Error("it could have been the other run's")
+	}
+	cancel()
+	endFirst()
+	wantGone(t, doubtful)
+
+	// The other run was started later: it cannot be its.
+	release := filepath.Join(t.TempDir(), "release")
+	task := shell(hidden + ` & while ! [ -e ` + release + ` ]; do sleep 0.01; done`)
+	out, end := background(t, t.Context(), x, task)
+	out.await()
+	time.Sleep(20 * time.Millisecond) // two ticks of the clock by which the kernel tells ages
+	ctx, cancel = context.WithCancel(t.Context())
+	later, endLater := background(t, ctx, x, shell("echo ready; exec sleep 300"))
+	later.await()
+	if err := os.WriteFile(release, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	expect(t, end(), common.StatusSucceeded, "")
+	wantGone(t, pids(t, out.text()))
+	cancel()
+	expect(t, endLater(), common.StatusKilled, "cancelled")
+}
+
+// What stems from a command is known when the command is stopped, also once its parents
+// are gone.
+func TestStoppingKnowsTheTree(t *testing.T) {
+	x := newAdopter(t)
+	other, cancelOther := context.WithCancel(t.Context())
+	first, endFirst := background(t, other, x, shell("echo ready; exec sleep 300"))
+	first.await()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	task := newTask(common.Job{Command: `sh -c "` + strings.ReplaceAll(hidden, "$", `\$`) + ` & wait" & wait`, KillGrace: "10s"})
+	out, wait := background(t, ctx, x, task)
+	out.await()
+	cancel(executor.Killed{By: "ada"})
+	expect(t, wait(), common.StatusKilled, "killed_by_user")
+	wantGone(t, pids(t, out.text()))
+	cancelOther()
+	expect(t, endFirst(), common.StatusKilled, "cancelled")
+}
+
+// What was adopted and ends by itself does not stay as a zombie while its run goes on,
+// and no status that a run waits for is taken.
+func TestReaping(t *testing.T) {
+	x := newAdopter(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	out, end := background(t, ctx, x, shell(`for i in 1 2 3 4 5; do sh -c 'sleep 0.05 & echo $!'; done; exec sleep 300 >/dev/null`))
+	waitFor(t, func() bool { return strings.Count(out.text(), "\n") == 5 })
+	for _, pid := range pids(t, out.text()) {
+		waitFor(t, func() bool { return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) })
+	}
+	var runs sync.WaitGroup
+	for i := range 8 {
+		runs.Go(func() {
+			for j := range 10 {
+				code := (i*10 + j) % 100
+				task := shell(`sh -c 'sleep 0.01 &'; setsid sleep 300 >/dev/null 2>&1 & exit ` + strconv.Itoa(code))
+				if got := x.Run(t.Context(), task, discard{}); got.ExitCode == nil || *got.ExitCode != code {
+					t.Errorf("want code %d: %+v", code, got.Reason)
+				}
+			}
+		})
+	}
+	runs.Wait()
+	cancel()
+	expect(t, end(), common.StatusKilled, "cancelled")
+}
+
+func TestKillAll(t *testing.T) {
+	x := newAdopter(t)
+	var list []int
+	var ends []func() common.Run
+	for range 3 {
+		out, end := background(t, t.Context(), x, newTask(common.Job{Command: hidden + ` & trap '' TERM; setsid sleep 300 & sleep 0.1; echo $!; sleep 300`, KillGrace: "20s"}))
+		waitFor(t, func() bool { return strings.Count(out.text(), "\n") == 2 })
+		list, ends = append(list, pids(t, out.text())...), append(ends, end)
+	}
+	begin := time.Now()
+	x.KillAll()
+	t.Logf("%d processes gone after %v", len(list)+3, time.Since(begin))
+	wantGone(t, list)
+	for _, end := range ends {
+		expect(t, end(), common.StatusKilled, "worker_stopping")
+	}
+	task := shell("true")
+	got := x.Run(t.Context(), task, record(t, task))
+	expect(t, got, common.StatusKilled, "worker_stopping")
+	if got.StartedAt != nil {
+		t.Errorf("started at %v", got.StartedAt)
+	}
+}
+
+func TestMayStart(t *testing.T) {
+	made := filepath.Join(t.TempDir(), "made")
+	task := shell("touch " + made)
+	asked := 0
+	task.MayStart = func() error { asked++; return executor.ErrCutOff }
+	got, _ := run(t, task)
+	expect(t, got, common.StatusKilled, "worker_cut_off")
+	if _, err := os.Stat(made); asked != 1 || got.StartedAt != nil || !os.IsNotExist(err) {
+		t.Errorf("asked %d times, started at %v: %v", asked, got.StartedAt, err)
+	}
+	task.MayStart = func() error { asked++; return nil }
+	got, _ = run(t, task)
+	expect(t, got, common.StatusSucceeded, "")
+}
+
+func TestKillNow(t *testing.T) {
+	now := make(chan struct{})
+	close(now)
+	task := shell("true")
+	task.KillNow = now
+	got, _ := run(t, task)
+	expect(t, got, common.StatusKilled, "worker_cut_off")
+	if got.StartedAt != nil {
+		t.Errorf("started at %v", got.StartedAt)
+	}
+
+	const deaf = `trap 'echo heard' TERM; setsid sleep 300 & echo $$ $!; while :; do sleep 0.01; done`
+	for name, c := range map[string]struct {
+		stopped error
+		reason  string
+	}{
+		"out of the blue":     {nil, "worker_cut_off"},
+		"in the middle of it": {executor.Killed{By: "ada"}, "killed_by_user"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			x := newAdopter(t)
+			ctx, cancel := context.WithCancelCause(t.Context())
+			defer cancel(nil)
+			now := make(chan struct{})
+			task := newTask(common.Job{Command: deaf, KillGrace: "10h"})
+			task.KillNow = now
+			out, wait := background(t, ctx, x, task)
+			out.await()
+			if c.stopped != nil {
+				cancel(c.stopped)
+				waitFor(t, func() bool { return strings.Contains(out.text(), "heard") })
+			}
+			close(now)
+			got := wait()
+			expect(t, got, common.StatusKilled, c.reason)
+			if c.stopped == nil && (got.Signal != "SIGKILL" || strings.Contains(out.text(), "heard")) {
+				t.Errorf("ended by %q, printed %q", got.Signal, out.text())
+			}
+			line, _, _ := strings.Cut(out.text(), "\n")
+			wantGone(t, pids(t, line))
+		})
+	}
+}
+
+// The kernel ends a command with its worker, even where nobody else does; but not with
+// some thread of the worker.
+func TestCommandsEndWithTheWorker(t *testing.T) {
+	x := newExecutor(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	out, end := background(t, ctx, x, shell("echo $$; exec sleep 300"))
+	out.await()
+	var threads sync.WaitGroup
+	for range 200 {
+		threads.Go(runtime.LockOSThread) // the thread ends with the goroutine
+	}
+	threads.Wait()
+	task := shell("true")
+	expect(t, x.Run(t.Context(), task, record(t, task)), common.StatusSucceeded, "")
+	if list := pids(t, out.text()); !alive(list[0]) {
+		t.Error("it ended with a thread")
+	}
+	cancel()
+	expect(t, end(), common.StatusKilled, "cancelled")
+
+	worker := exec.Command(os.Args[0])
+	worker.Env = append(os.Environ(), asWorker+"="+t.TempDir())
+	stdout, err := worker.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := worker.Start(); err != nil {
+		t.Fatal(err)
+	}
+	buf := make([]byte, 100)
+	n, err := stdout.Read(buf)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := pids(t, string(buf[:n]))
+	if err := worker.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = worker.Wait() // it was killed
+	waitFor(t, func() bool { return !alive(list[0]) })
+}
+
+// asWorker makes the test binary a program that runs a command for a long time.
+const asWorker = "EXECUTOR_TEST_WORKER"
+
+func workForEver() {
+	x, err := executor.New(executor.Config{BaseDir: os.Getenv(asWorker)})
+	if err != nil {
+		os.Exit(1)
+	}
+	x.Run(context.Background(), shell("trap '' TERM; echo $$; exec sleep 300"), printer{})
+	os.Exit(0)
+}
+
+// However much a command prints, and whatever, the worker's memory stays as it is.
+func TestFloods(t *testing.T) {
+	x := newExecutor(t)
+	const size = 200 << 20
+	for name, command := range map[string]string{
+		"lines":         `yes`,
+		"one line":      `tr '\0' x </dev/zero`,
+		"nothing":       `cat /dev/zero`,
+		"no characters": `tr '\0' '\377' </dev/zero`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			got := x.Run(t.Context(), shell(command+" 2>/dev/null | head -c "+strconv.Itoa(size)), discard{})
+			runtime.ReadMemStats(&after)
+			expect(t, got, common.StatusSucceeded, "")
+			if got.OutputBytes != size || !got.OutputTruncated {
+				t.Errorf("%d bytes, truncated %v", got.OutputBytes, got.OutputTruncated)
+			}
+			if grown := int64(after.Sys) - int64(before.Sys); grown > 50<<20 {
+				t.Errorf("memory grew by %d bytes", grown)
+			}
+		})
+	}
+}
