@@ -24,25 +24,31 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 type world struct {
 	t *testing.T
 
-	mu      sync.Mutex
-	outbox  []common.Run              // in order of their keys
-	unread  int                       // at the head of the outbox: entries that cannot be read
-	printed map[string][]common.Chunk // by run: what the sink took before the outcome
-	chunks  map[string]common.Chunk   // stored, by run and offset
-	runs    map[string]common.Run     // stored
-	order   []string                  // of the stored chunks
-	writes  int
-	looks   int
-	acks    int                 // of outcomes that were handed over
-	again   int                 // outcomes written that were stored already
-	away    func(nth int) error // of the store
-	cut     func(nth int) error // of the source
-	noAck   error
-	refused map[string]bool // runs that the store cannot take
-	hang    bool            // the store answers nothing
-	slow    time.Duration   // that a write takes
-	dropped int
-	largest int // the most output in one write
+	mu         sync.Mutex
+	outbox     []common.Run              // in order of their keys
+	unread     int                       // at the head of the outbox: entries that cannot be read
+	printed    map[string][]common.Chunk // by run: what the sink took before the outcome
+	chunks     map[string]common.Chunk   // stored, by run and offset
+	runs       map[string]common.Run     // stored
+	order      []string                  // of the stored chunks
+	writes     int
+	looks      int
+	acks       int                 // of outcomes that were handed over
+	again      int                 // outcomes written that were stored already
+	away       func(nth int) error // of the store
+	cut        func(nth int) error // of the source
+	noAck      error
+	refused    map[string]bool // runs that the store cannot take
+	hang       bool            // the store answers nothing
+	slow       time.Duration   // that a write takes
+	perMiB     time.Duration   // that a write takes beyond that, for each MiB of output
+	stall      time.Duration   // that the source takes to answer
+	entry      int             // bytes of an outcome in the source
+	early      bool            // outcomes may be stored before their output
+	late       []common.LateEnd
+	lateStored []common.LateEnd
+	dropped    int
+	largest    int // the most output in one write
 }
 
 func newWorld(t *testing.T) *world {
@@ -52,6 +58,10 @@ func newWorld(t *testing.T) *world {
 func place(c *common.Chunk) string { return fmt.Sprintf("%s/%08d", c.Run, c.Offset) }
 
 func (w *world) Pending(_ context.Context, limit int) (Pending, error) {
+	w.mu.Lock()
+	stall := w.stall
+	w.mu.Unlock()
+	time.Sleep(stall)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.looks++
@@ -66,7 +76,12 @@ func (w *world) Pending(_ context.Context, limit int) (Pending, error) {
 	}
 	p.Batch.Runs = slices.Clone(w.outbox[:min(limit-len(p.Bad), len(w.outbox))])
 	p.More = len(p.Bad) < w.unread || len(p.Batch.Runs) < len(w.outbox)
-	p.Ack = func(context.Context) error { return w.ack(p.Batch.Runs) }
+	p.Batch.Late = slices.Clone(w.late)
+	p.Bytes, p.Waiting = w.entry*len(p.Batch.Runs), len(p.Bad)+len(w.outbox)+len(w.late)
+	p.Ack = func(context.Context) error {
+		w.set(func() { w.late = w.late[len(p.Batch.Late):] })
+		return w.ack(p.Batch.Runs)
+	}
 	return p, nil
 }
 
@@ -99,9 +114,12 @@ func (w *world) ack(runs []common.Run) error {
 func (w *world) Write(ctx context.Context, b Batch) error {
 	w.mu.Lock()
 	slow := w.slow
+	for _, c := range b.Chunks {
+		slow += w.perMiB * time.Duration(len(c.Data)) >> 20
+	}
 	w.mu.Unlock()
-	if slow > 0 {
-		time.Sleep(slow)
+	if slow > 0 && !wait(ctx, slow) {
+		return ctx.Err()
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -141,7 +159,7 @@ func (w *world) Write(ctx context.Context, b Batch) error {
 	w.largest = max(w.largest, size)
 	for _, run := range b.Runs {
 		for _, c := range w.printed[run.ID] {
-			if _, stored := w.chunks[place(&c)]; !stored {
+			if _, stored := w.chunks[place(&c)]; !stored && !w.early {
 				w.t.Errorf("the outcome of %s is stored before its output at %d", run.ID, c.Offset)
 			}
 		}
@@ -150,6 +168,7 @@ func (w *world) Write(ctx context.Context, b Batch) error {
 		}
 		w.runs[run.ID] = run
 	}
+	w.lateStored = append(w.lateStored, b.Late...)
 	return nil
 }
 
@@ -209,9 +228,11 @@ func bubble(t *testing.T, cfg SinkConfig, story func(d *deck)) {
 }
 
 // next is another life of the sink in the same world.
-func (d *deck) next(cfg SinkConfig, source Source) *deck {
+func (d *deck) next(cfg SinkConfig, source Source) *deck { return d.nextWith(cfg, source, d.world) }
+
+func (d *deck) nextWith(cfg SinkConfig, source Source, writer Writer) *deck {
 	n := &deck{world: d.world, done: make(chan error, 1), log: &bytes.Buffer{}}
-	n.sink = NewSink(cfg, source, d.world, slog.New(slog.NewTextHandler(n.log, nil)), d.world)
+	n.sink = NewSink(cfg, source, writer, slog.New(slog.NewTextHandler(n.log, nil)), d.world)
 	ctx, cancel := context.WithCancel(d.t.Context())
 	n.stop = cancel
 	go func() { n.done <- n.sink.Run(ctx, drain) }()

@@ -1,0 +1,631 @@
+package runlog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"carillon/internal/common"
+)
+
+// drawer is a spool that outlives the sinks that use it.
+type drawer struct {
+	mu      sync.Mutex
+	chunks  []common.Chunk
+	acked   int
+	full    error
+	waiting int64
+	state   atomic.Pointer[SpoolState]
+	appends int
+}
+
+func newDrawer() *drawer {
+	s := &drawer{}
+	s.tell()
+	return s
+}
+
+func (s *drawer) tell() {
+	s.waiting = 0
+	for _, c := range s.chunks[s.acked:] {
+		s.waiting += int64(len(c.Data)) + 20
+	}
+	s.state.Store(&SpoolState{Waiting: s.waiting, Bytes: s.waiting, Max: 1 << 40, End: uint64(len(s.chunks)), Refused: s.full})
+}
+
+func (s *drawer) Append(chunks []common.Chunk, sent int) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	defer s.tell()
+	if s.full != nil {
+		return 0, s.full
+	}
+	s.appends++
+	s.chunks = append(s.chunks, chunks...)
+	return len(chunks), nil
+}
+
+func (s *drawer) Next(limit int) (chunks []common.Chunk, upTo uint64, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n, size := s.acked, 0
+	for n < len(s.chunks) && size < limit {
+		size += len(s.chunks[n].Data)
+		n++
+	}
+	return slices.Clone(s.chunks[s.acked:n]), uint64(n), nil
+}
+
+func (s *drawer) Ack(upTo uint64) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.acked = max(s.acked, int(upTo))
+	s.tell()
+	return nil
+}
+
+func (s *drawer) Check()            {}
+func (s *drawer) State() SpoolState { return *s.state.Load() }
+
+func (s *drawer) fill(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.full = err
+	s.tell()
+}
+
+// holds tells whether a chunk was spooled.
+func (s *drawer) holds(c *common.Chunk) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.ContainsFunc(s.chunks, func(one common.Chunk) bool { return one.Run == c.Run && one.Offset == c.Offset })
+}
+
+// mortal is what a sink has of the world until its process is killed: from then on
+// nothing it does counts.
+type mortal struct {
+	*world
+	spool *drawer
+	dead  atomic.Bool
+}
+
+var errKilled = errors.New("killed")
+
+func (m *mortal) Write(ctx context.Context, b Batch) error {
+	if m.dead.Load() {
+		return errKilled
+	}
+	return m.world.Write(ctx, b)
+}
+
+func (m *mortal) Pending(ctx context.Context, limit int) (Pending, error) {
+	if m.dead.Load() {
+		return Pending{}, errKilled
+	}
+	p, err := m.world.Pending(ctx, limit)
+	if ack := p.Ack; ack != nil {
+		p.Ack = func(ctx context.Context) error {
+			if m.dead.Load() {
+				return errKilled
+			}
+			return ack(ctx)
+		}
+	}
+	return p, err
+}
+
+func (m *mortal) Ack(ctx context.Context, ids []string) error {
+	if m.dead.Load() {
+		return errKilled
+	}
+	return m.world.Ack(ctx, ids)
+}
+
+// mortalSpool is the spool as a process sees it that may be killed.
+type mortalSpool struct {
+	*drawer
+	dead *atomic.Bool
+}
+
+func (m mortalSpool) Append(chunks []common.Chunk, sent int) (int, error) {
+	if m.dead.Load() {
+		return 0, errKilled
+	}
+	return m.drawer.Append(chunks, sent)
+}
+
+func (m mortalSpool) Ack(upTo uint64) error {
+	if m.dead.Load() {
+		return errKilled
+	}
+	return m.drawer.Ack(upTo)
+}
+
+// live begins a life that can be killed.
+func (d *deck) live(cfg SinkConfig, spool *drawer) (next *deck, kill func()) {
+	m := &mortal{world: d.world, spool: spool}
+	cfg.Spool = mortalSpool{spool, &m.dead}
+	next = d.nextWith(cfg, m, m)
+	return next, func() {
+		m.dead.Store(true)
+		next.stop()
+		<-next.done
+	}
+}
+
+func spooling(t *testing.T, cfg SinkConfig, story func(d *deck, s *drawer)) {
+	t.Helper()
+	spool := newDrawer()
+	cfg.Spool = spool
+	bubble(t, cfg, func(d *deck) { story(d, spool) })
+}
+
+// inMemory is how much output would die with the process, and for how long it would have.
+func (d *deck) inMemory() (bytes int, age time.Duration) {
+	age, bytes, _ = d.sink.output.age()
+	return bytes, age
+}
+
+// While all is well nothing goes to the disk.
+func TestNoSpoolingWhileAllIsWell(t *testing.T) {
+	spooling(t, SinkConfig{}, func(d *deck, s *drawer) {
+		for i := range 100 {
+			d.print("a", i*10, 10)
+			time.Sleep(100 * time.Millisecond)
+		}
+		d.handOver("a")
+		time.Sleep(time.Second)
+		d.expect(1, 100, 1)
+		if s.appends > 0 {
+			d.t.Fatalf("%d times to the disk", s.appends)
+		}
+		_ = d.end(0)
+	})
+}
+
+// Whatever keeps the sink, output is on the disk soon after it was printed; all is stored in order when the trouble ends.
+func TestOutputReachesTheDisk(t *testing.T) {
+	for name, trouble := range map[string]func(w *world){
+		"the store is away":    func(w *world) { w.away = func(int) error { return errors.New("away") } },
+		"the store hangs":      func(w *world) { w.hang = true },
+		"the store is slow":    func(w *world) { w.slow = 4 * time.Second },
+		"etcd does not answer": func(w *world) { w.stall = 5 * time.Second; w.cut = func(int) error { return errors.New("no leader") } },
+	} {
+		t.Run(name, func(t *testing.T) {
+			spooling(t, SinkConfig{}, func(d *deck, s *drawer) {
+				d.print("a", 0, 100)
+				time.Sleep(2 * time.Second)
+				d.set(func() { trouble(d.world) })
+				d.finish("x")
+				d.sink.Outcomes() // so that it is kept at once
+				const n = 1000
+				for i := range n {
+					d.print("a", 100+i*1000, 1000)
+					time.Sleep(20 * time.Millisecond)
+					if bytes, age := d.inMemory(); age > 1750*time.Millisecond || bytes > 128<<10 {
+						d.t.Fatalf("%d bytes are in memory alone, for %v", bytes, age)
+					}
+				}
+				d.finish("a")
+				d.sink.Outcomes()
+				time.Sleep(3 * time.Second)
+				if bytes, _ := d.inMemory(); bytes > 0 {
+					d.t.Fatalf("%d bytes are in memory alone", bytes)
+				}
+				d.set(func() { d.away, d.cut, d.hang, d.slow, d.stall = nil, nil, false, 0, 0 })
+				time.Sleep(20 * time.Second)
+				synctest.Wait()
+				d.expect(2, n+1, 0)
+				d.set(func() {
+					if !slices.IsSorted(d.order) || d.dropped > 0 {
+						d.t.Fatalf("%d bytes are dropped; output is stored as %v", d.dropped, d.order)
+					}
+				})
+				if s.State().Waiting > 0 {
+					d.t.Fatal("something is left on the disk")
+				}
+				before := s.appends
+				d.print("b", 0, 10)
+				time.Sleep(2 * time.Second)
+				d.expect(2, n+2, 0)
+				if s.appends != before {
+					d.t.Fatal("output still goes to the disk")
+				}
+				_ = d.end(0)
+			})
+		})
+	}
+}
+
+// A store that is slow for good gets all, by way of the disk, and outcomes with it.
+func TestStoreSlowForGood(t *testing.T) {
+	spooling(t, SinkConfig{}, func(d *deck, s *drawer) {
+		d.set(func() { d.slow = 900 * time.Millisecond })
+		for i := range 100 {
+			run := fmt.Sprintf("r%03d", i)
+			d.print(run, 0, 1000)
+			d.handOver(run)
+			time.Sleep(200 * time.Millisecond)
+		}
+		time.Sleep(5 * time.Second)
+		d.set(func() {
+			if len(d.runs) != 100 || len(d.chunks) != 100 {
+				d.t.Fatalf("%d outcomes, %d chunks", len(d.runs), len(d.chunks))
+			}
+		})
+		_ = d.end(drain)
+	})
+}
+
+// A store that takes a little within its time, and never much, gets on all the same.
+func TestWhatIsWrittenAtOnceShrinks(t *testing.T) {
+	spooling(t, SinkConfig{}, func(d *deck, s *drawer) {
+		d.set(func() { d.perMiB = 8 * time.Second })
+		const n = 30
+		for i := range n {
+			d.print("a", i<<18, 1<<18)
+		}
+		d.finish("a")
+		d.sink.Outcomes()
+		time.Sleep(5 * time.Minute)
+		synctest.Wait()
+		d.expect(1, n, 0)
+		_ = d.end(0)
+	})
+}
+
+// The disk takes nothing: what fits into memory is kept, and what is dropped is said.
+func TestDiskFull(t *testing.T) {
+	spooling(t, SinkConfig{BufferBytes: 1 << 20}, func(d *deck, s *drawer) {
+		d.set(func() { d.away = func(int) error { return errors.New("away") } })
+		d.print("a", 0, 1000)
+		time.Sleep(3 * time.Second)
+		s.fill(errors.New("no space"))
+		at := 1000
+		for range 100 {
+			d.sink.Chunk(common.Chunk{Run: "a", Offset: int64(at), Stream: common.Stdout, Data: make([]byte, 50_000)})
+			at += 50_000
+			time.Sleep(100 * time.Millisecond)
+			if bytes, _ := d.inMemory(); bytes > 1<<20 {
+				d.t.Fatalf("%d bytes are in memory", bytes)
+			}
+		}
+		if codes := codes(d.sink); codes != "log_store_away disk_full!" {
+			d.t.Fatalf("conditions: %s", codes)
+		}
+		d.finish("a")
+		d.sink.Outcomes()
+		d.set(func() { d.away = nil })
+		time.Sleep(10 * time.Second)
+		synctest.Wait()
+		d.set(func() {
+			end, missing := int64(0), int64(0)
+			for _, place := range slices.Sorted(maps.Keys(d.chunks)) {
+				c := d.chunks[place]
+				if c.Offset != end {
+					d.t.Fatalf("%s follows %d", place, end)
+				}
+				end, missing = c.End(), missing+c.Missing
+			}
+			if end != int64(at) || missing != int64(d.dropped) || missing < 3<<20 || len(d.runs) != 1 {
+				d.t.Fatalf("the output ends at %d of %d, %d bytes are missing, %d dropped", end, at, missing, d.dropped)
+			}
+		})
+		s.fill(nil)
+		if codes := codes(d.sink); codes != "" {
+			d.t.Fatalf("conditions: %s", codes)
+		}
+		_ = d.end(0)
+	})
+}
+
+// With little in the spool an outcome comes after its output, with much before it.
+func TestOutcomesOvertakeALongSpool(t *testing.T) {
+	for _, long := range []bool{false, true} {
+		t.Run(fmt.Sprint("long ", long), func(t *testing.T) {
+			spooling(t, SinkConfig{Overtake: 1 << 20, BatchBytes: 64 << 10}, func(d *deck, s *drawer) {
+				d.set(func() { d.away, d.early = func(int) error { return errors.New("away") }, long })
+				n := 10
+				if long {
+					n = 100
+				}
+				for i := range n {
+					d.print(fmt.Sprintf("r%03d", i), 0, common.MaxChunk)
+					d.handOver(fmt.Sprintf("r%03d", i))
+				}
+				time.Sleep(20 * time.Second)
+				d.set(func() { d.away, d.perMiB = nil, 16*time.Second }) // a second for each chunk
+				for range 8 {
+					time.Sleep(time.Second)
+					d.set(func() {
+						if !long && len(d.runs) > len(d.chunks) {
+							d.t.Fatalf("%d outcomes and the output of %d", len(d.runs), len(d.chunks))
+						}
+					})
+				}
+				d.set(func() {
+					if long && (len(d.runs) != n || len(d.chunks) > 20) {
+						d.t.Fatalf("%d outcomes, %d chunks", len(d.runs), len(d.chunks))
+					}
+				})
+				time.Sleep(5 * time.Minute)
+				synctest.Wait()
+				d.expect(n, n, 0)
+				_ = d.end(0)
+			})
+		})
+	}
+}
+
+// A day without the store leaves many outcomes; they all come, in large parts.
+func TestManyOutcomesWait(t *testing.T) {
+	spooling(t, SinkConfig{}, func(d *deck, s *drawer) {
+		d.set(func() { d.away = func(int) error { return errors.New("away") } })
+		const n = 20_000
+		for i := range n {
+			d.handOver(fmt.Sprintf("r%05d", i))
+		}
+		time.Sleep(time.Minute)
+		var writes int
+		d.set(func() { d.away, d.slow, writes = nil, 10*time.Millisecond, d.writes })
+		time.Sleep(8 * time.Second)
+		synctest.Wait()
+		d.expect(n, 0, 0)
+		d.set(func() {
+			if d.writes-writes > n/1000 || d.again > 0 {
+				d.t.Fatalf("%d writes, %d outcomes written twice", d.writes-writes, d.again)
+			}
+		})
+		_ = d.end(0)
+	})
+}
+
+// Late ends go the way of outcomes, also through a replay and beside an entry that is refused.
+func TestLateEnds(t *testing.T) {
+	spooling(t, SinkConfig{}, func(d *deck, s *drawer) {
+		d.set(func() { d.late = []common.LateEnd{{Run: "a"}}; d.refused = map[string]bool{"bad": true} })
+		d.finish("bad")
+		d.sink.Outcomes()
+		synctest.Wait()
+		d.set(func() { d.away = func(int) error { return errors.New("away") } })
+		d.print("b", 0, 10)
+		time.Sleep(3 * time.Second)
+		d.set(func() { d.late = append(d.late, common.LateEnd{Run: "b"}) })
+		time.Sleep(10 * time.Second)
+		d.set(func() { d.away = nil })
+		time.Sleep(10 * time.Second)
+		d.set(func() {
+			if len(d.lateStored) != 2 || len(d.late) != 0 {
+				d.t.Fatalf("stored: %v, waiting: %v", d.lateStored, d.late)
+			}
+		})
+		_ = d.end(0)
+	})
+}
+
+// What a stop could not store is on the disk, for the next life.
+func TestStopWhileTheStoreIsAway(t *testing.T) {
+	for _, hang := range []bool{false, true} {
+		spooling(t, SinkConfig{}, func(d *deck, s *drawer) {
+			d.set(func() { d.away, d.hang = func(int) error { return errors.New("away") }, hang })
+			d.print("a", 0, 10)
+			d.finish("a")
+			if err := d.end(drain); err == nil {
+				d.t.Fatal("says that all is stored")
+			}
+			d.set(func() { d.away, d.hang = nil, false })
+			next := d.next(SinkConfig{Spool: s}, d.world)
+			synctest.Wait()
+			next.expect(1, 1, 0)
+			_ = next.end(0)
+		})
+	}
+}
+
+// Killed at any moment, in any weather: what was printed a moment before is in the store
+// or on the disk, and the lives that follow store all of it, in order, once.
+func TestKilledInAnyWeather(t *testing.T) {
+	for seed := range uint64(40) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			bubble(t, SinkConfig{}, func(d *deck) {
+				_ = d.end(0)
+				random := rand.New(rand.NewPCG(seed, 7))
+				spool, runs, lost := newDrawer(), 0, 0
+				var at map[string]int
+				for range 6 {
+					life, kill := d.live(SinkConfig{Batch: 1 + int(seed%50)}, spool)
+					at = map[string]int{}
+					for range 60 {
+						switch random.IntN(8) {
+						case 0:
+							trouble := random.IntN(4)
+							d.set(func() {
+								d.away, d.cut, d.hang, d.slow = nil, nil, false, 0
+								switch trouble {
+								case 0:
+									d.away = func(int) error { return errors.New("away") }
+								case 1:
+									d.hang = true
+								case 2:
+									d.slow = 3 * time.Second
+								}
+							})
+						case 1:
+							if id := fmt.Sprintf("r%03d", runs); at[id] > 0 {
+								life.handOver(id)
+								runs++
+							}
+						case 2, 3:
+							time.Sleep(time.Duration(random.IntN(3000)) * time.Millisecond)
+						default:
+							id := fmt.Sprintf("r%03d", runs)
+							life.print(id, at[id], 1+random.IntN(1000))
+							at[id] += 1000
+						}
+					}
+					if random.IntN(2) == 0 {
+						time.Sleep(1750 * time.Millisecond)
+						d.set(func() {
+							for _, chunks := range d.printed {
+								for _, c := range chunks {
+									if _, stored := d.chunks[place(&c)]; !stored && !spool.holds(&c) {
+										d.t.Fatalf("%s is neither stored nor on the disk", place(&c))
+									}
+								}
+							}
+						})
+					}
+					kill()
+					d.set(func() { // what the kill took along
+						for run, chunks := range d.printed {
+							kept := slices.DeleteFunc(chunks, func(c common.Chunk) bool {
+								_, stored := d.chunks[place(&c)]
+								return !stored && !spool.holds(&c)
+							})
+							lost += len(chunks) - len(kept)
+							d.printed[run] = kept
+						}
+					})
+					if id := fmt.Sprintf("r%03d", runs); at[id] > 0 { // somebody else resolves the run
+						d.finish(id)
+						runs++
+					}
+				}
+				d.set(func() { d.away, d.cut, d.hang, d.slow = nil, nil, false, 0 })
+				last, _ := d.live(SinkConfig{}, spool)
+				time.Sleep(30 * time.Second)
+				if err := last.end(drain); err != nil {
+					d.t.Fatal(err)
+				}
+				chunks := 0
+				for _, printed := range d.printed {
+					chunks += len(printed)
+				}
+				d.expect(runs, chunks, 0)
+				if spool.State().Waiting > 0 {
+					d.t.Fatal("something is left on the disk")
+				}
+			})
+		})
+	}
+}
+
+// codes are the conditions of a sink; those that stop claims have a mark.
+func codes(s *Sink) string {
+	var list []string
+	for _, c := range s.Conditions() {
+		code := c.Code
+		if c.StopsClaims {
+			code += "!"
+		}
+		list = append(list, code)
+	}
+	return strings.Join(list, " ")
+}
+
+func TestStoreAwayIsTold(t *testing.T) {
+	for name, trouble := range map[string]func(w *world){
+		"away":    func(w *world) { w.away = func(int) error { return errors.New("away") } },
+		"hanging": func(w *world) { w.hang = true },
+	} {
+		t.Run(name, func(t *testing.T) {
+			spooling(t, SinkConfig{}, func(d *deck, s *drawer) {
+				expect := func(want string) {
+					d.t.Helper()
+					if got := codes(d.sink); got != want {
+						d.t.Fatalf("conditions: %q, not %q", got, want)
+					}
+				}
+				expect("")
+				d.set(func() { d.away = func(nth int) error { return errors.New("once") } })
+				d.handOver("a")
+				time.Sleep(time.Second)
+				d.set(func() { d.away = nil })
+				expect("")
+				time.Sleep(10 * time.Second)
+				expect("")
+				d.set(func() { trouble(d.world) })
+				began := time.Now()
+				d.handOver("b")
+				d.print("c", 0, 3<<20)
+				time.Sleep(4900 * time.Millisecond)
+				expect("")
+				for range 60 { // it does not come and go
+					time.Sleep(900 * time.Millisecond)
+					expect("log_store_away")
+				}
+				c := d.sink.Conditions()[0]
+				if from := c.From.Sub(began); from < 0 || from > 500*time.Millisecond || c.Data["outcomes"] != "1" || c.Data["output"] != fmt.Sprint(3<<20+20) {
+					d.t.Fatalf("it began after %v: %+v", from, c)
+				}
+				if !strings.Contains(c.Text, "1 outcomes") || !strings.Contains(c.Text, "3.0 MiB") {
+					d.t.Fatal(c.Text)
+				}
+				d.set(func() { d.away, d.hang = nil, false })
+				time.Sleep(16 * time.Second)
+				expect("")
+				_ = d.end(0)
+			})
+		})
+	}
+}
+
+// A worker's share of what etcd holds is the smaller the more workers there are. Over it
+// the worker claims nothing until there is clearly less.
+func TestShareOfTheOutbox(t *testing.T) {
+	workers := 4
+	spooling(t, SinkConfig{OutboxBytes: 4 << 20, Workers: func() int { return workers }}, func(d *deck, s *drawer) {
+		d.set(func() { d.away, d.entry = func(int) error { return errors.New("away") }, 1000 })
+		for i := range 900 {
+			d.handOver(fmt.Sprintf("r%04d", i))
+		}
+		time.Sleep(10 * time.Second)
+		if got := codes(d.sink); got != "log_store_away" {
+			d.t.Fatalf("conditions: %s", got)
+		}
+		for i := range 400 { // counted without being read: not even a second passes
+			d.handOver(fmt.Sprintf("s%04d", i))
+		}
+		if got := codes(d.sink); got != "log_store_away outbox_full!" {
+			d.t.Fatalf("conditions: %s", got)
+		}
+		workers = 2
+		if got := codes(d.sink); got != "log_store_away" {
+			d.t.Fatalf("conditions with fewer workers: %s", got)
+		}
+		workers = 4
+		if got := codes(d.sink); got != "log_store_away outbox_full!" {
+			d.t.Fatalf("conditions with more workers: %s", got)
+		}
+		d.set(func() { // somebody else delivers some
+			d.outbox = d.outbox[400:]
+		})
+		time.Sleep(10 * time.Second)
+		if got := codes(d.sink); got != "log_store_away outbox_full!" { // 900 kB are under the share, and near it
+			d.t.Fatalf("conditions with less: %s", got)
+		}
+		d.set(func() { d.outbox = d.outbox[200:] })
+		time.Sleep(10 * time.Second)
+		if got := codes(d.sink); got != "log_store_away" {
+			d.t.Fatalf("conditions with much less: %s", got)
+		}
+		d.set(func() { d.away = nil })
+		time.Sleep(10 * time.Second)
+		if got := codes(d.sink); got != "" {
+			d.t.Fatalf("conditions in the end: %s", got)
+		}
+		_ = d.end(0)
+		if left := d.sink.waiting; left.entries != 0 || left.bytes != 0 {
+			d.t.Fatalf("%+v wait, by the tally", left)
+		}
+	})
+}
