@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -75,7 +76,7 @@ const (
 	calm = 8 * time.Second
 	// rest is how long it may take until nothing is left to be settled: the lease, what
 	// the jobs say about being lost, and what is run again then.
-	rest = 2 * time.Minute
+	rest = 3 * time.Minute
 )
 
 // scheduled is a fault of a script.
@@ -278,8 +279,8 @@ func (t *trial) judge(ctx context.Context, script []scheduled, r *row) error {
 		permitted = append(permitted, s.permitted...)
 		harmless = harmless && s.unharmed
 	}
-	if harmless && r.Lost > 0 {
-		r.Errors = append(r.Errors, fmt.Sprintf("%d runs were lost, and none may be", r.Lost))
+	if died := lostAlive(&h); harmless && len(died) > 0 {
+		r.Errors = append(r.Errors, fmt.Sprintf("%d commands died, and none may: %s", len(died), strings.Join(died, " ")))
 	}
 	before := len(r.Violations)
 	r.Violations = slices.DeleteFunc(r.Violations, func(v check.Violation) bool { return slices.Contains(permitted, v.Rule) })
@@ -289,6 +290,22 @@ func (t *trial) judge(ctx context.Context, script []scheduled, r *row) error {
 		return err
 	}
 	return os.WriteFile(filepath.Join(t.dir, "report.json"), data, 0o600)
+}
+
+// lostAlive are the runs that were lost while their command ran.
+func lostAlive(h *check.History) (died []string) {
+	began := map[string]bool{}
+	for i := range h.Lines {
+		if h.Lines[i].What == check.Start {
+			began[h.Lines[i].Run] = true
+		}
+	}
+	for i := range h.Runs {
+		if r := &h.Runs[i]; r.Status == "lost" && began[r.ID] {
+			died = append(died, r.ID)
+		}
+	}
+	return died
 }
 
 // outputs is how many runs have their output read: the double takes a third of a second
