@@ -23,11 +23,12 @@ type fault struct {
 	needs []resource    // what no other fault may touch meanwhile
 	alone bool          // is not mixed with others: it takes too long, or everything
 
-	jobs      setLike      // of the set that runs meanwhile
-	unharmed  bool         // no running command may die of it
-	permitted []check.Rule // what nobody can promise under it; docs/reliability.md says so
-	env       []string     // of the workers
-	disk      int64        // bytes of each worker's disk; 0: that of the machine
+	jobs      setLike       // of the set that runs meanwhile
+	unharmed  bool          // no running command may die of it
+	permitted []check.Rule  // what nobody can promise under it; docs/reliability.md says so
+	rest      time.Duration // how long it may take until all is settled, beyond the usual
+	env       []string      // of the workers
+	disk      int64         // bytes of each worker's disk; 0: that of the machine
 }
 
 // resource is a part of the stack that faults break.
@@ -51,7 +52,7 @@ type strike struct {
 
 // faults are all that can be made.
 func faults() []fault {
-	return slices.Concat(killFaults(), stopFaults(), cutFaults(), etcdFaults(), clockFaults(), masterFaults(), jobFaults(), storeFaults(), diskFaults(), commandFaults())
+	return slices.Concat(killFaults(), stopFaults(), cutFaults(), etcdFaults(), clockFaults(), masterFaults(), jobFaults(), storeFaults(), diskFaults(), commandFaults(), loadFaults())
 }
 
 // named finds one.

@@ -57,7 +57,13 @@ func (o *ownJob) make(ctx context.Context, every int) error {
 	return nil
 }
 
-func line(every int) string { return fmt.Sprintf("*/%d * * * * * *", every) }
+// line fires each so many seconds of a minute, or never.
+func line(every int) string {
+	if every == 0 {
+		return ""
+	}
+	return fmt.Sprintf("*/%d * * * * * *", every)
+}
 
 // spell begins with a request.
 func (o *ownJob) spell(every int, before, after time.Time) check.Spell {

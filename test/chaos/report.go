@@ -83,6 +83,9 @@ func (l *lab) print(r row) {
 		cells = append(cells, c.head+" "+c.of(&r))
 	}
 	fmt.Fprintln(l.out, strings.Join(cells, " · "))
+	for _, text := range r.Figures {
+		fmt.Fprintln(l.out, "  =", text)
+	}
 	for _, text := range append(append([]string{}, r.Errors...), r.NotMade...) {
 		fmt.Fprintln(l.out, "  !", text)
 	}

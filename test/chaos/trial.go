@@ -22,11 +22,9 @@ import (
 // trial is one stack, one set of jobs, and what is done to them meanwhile.
 type trial struct {
 	*stack
-	name  string
-	seed  uint64
-	say   func(format string, args ...any)
-	count int // of jobs
-	like  setLike
+	name string
+	seed uint64
+	say  func(format string, args ...any)
 
 	from, until time.Time // of the jobs' fires
 
@@ -35,6 +33,7 @@ type trial struct {
 	deaths   time.Duration // the longest that commands stayed after a kill
 	notMade  []string      // faults that could not be made
 	promises []string      // what faults themselves saw broken
+	figures  []string      // what they measured
 }
 
 // row is what a trial came to.
@@ -55,7 +54,8 @@ type row struct {
 	Apart     string            `json:"apart,omitempty"` // what did not return to what it was
 	NotMade   []string          `json:"notMade,omitempty"`
 	Errors    []string          `json:"errors,omitempty"`
-	Permitted int               `json:"permitted"` // violations that nobody can promise not to happen
+	Figures   []string          `json:"figures,omitempty"` // what was measured
+	Permitted int               `json:"permitted"`         // violations that nobody can promise not to happen
 	Kept      string            `json:"kept,omitempty"`
 
 	check.Report
@@ -116,7 +116,11 @@ func (l *lab) trial(ctx context.Context, dir string, jobs int, script []schedule
 		length = max(length, s.at+s.takes)
 	}
 	// Nothing waits for ever, whatever it is that hangs.
-	ctx, cancel := context.WithTimeout(ctx, 2*startLimit+warm+length+calm+2*rest+length/2)
+	settling := rest
+	for _, s := range script {
+		settling = max(settling, rest+s.rest)
+	}
+	ctx, cancel := context.WithTimeout(ctx, 2*startLimit+warm+length+calm+2*settling+length/2)
 	defer cancel()
 	if err := os.MkdirAll(filepath.Join(dir, "locks"), 0o700); err != nil {
 		return err
@@ -157,12 +161,13 @@ func (l *lab) trial(ctx context.Context, dir string, jobs int, script []schedule
 		return err
 	}
 	quiet := time.Now()
-	r.Unsettled = t.settle(ctx)
+	r.Unsettled = t.settle(ctx, settling)
 	r.Rest = time.Since(quiet).Round(100 * time.Millisecond)
 	r.Before = before
 	if r.After, r.Apart = t.converged(ctx, before); r.Apart != "" {
 		t.promises = append(t.promises, r.Apart)
 	}
+	r.Figures = t.figures
 	r.NotMade, r.Errors, r.Deaths = t.notMade, append(r.Errors, t.promises...), t.deaths.Round(time.Millisecond)
 	return t.judge(ctx, script, r)
 }
@@ -175,6 +180,9 @@ func (t *trial) create(ctx context.Context, set []planned) error {
 			return err
 		}
 		set[i].Job.UID = made.Meta.UID
+		if sure, s := time.Now().Add(slack), &set[i].Job.Spells[0]; sure.After(s.From) {
+			s.FromLate = sure
+		}
 		t.plan(set[i].Job)
 	}
 	return nil
@@ -189,6 +197,13 @@ func (t *trial) plan(j check.Job) {
 		return
 	}
 	t.planned = append(t.planned, j)
+}
+
+// figure takes down something that was measured.
+func (t *trial) figure(format string, args ...any) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.figures = append(t.figures, fmt.Sprintf(format, args...))
 }
 
 // gone notes how long commands stayed after their worker was killed.
@@ -233,8 +248,8 @@ func (t *trial) play(ctx context.Context, script []scheduled) error {
 
 // settle waits until everybody is back and nothing is left to be done; otherwise it
 // says what is.
-func (t *trial) settle(ctx context.Context) (left string) {
-	err := t.wait(ctx, rest, "all has come to rest", func() bool {
+func (t *trial) settle(ctx context.Context, limit time.Duration) (left string) {
+	err := t.wait(ctx, limit, "all has come to rest", func() bool {
 		keys, err := t.unsettled(ctx)
 		switch {
 		case err != nil:

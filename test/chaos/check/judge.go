@@ -73,8 +73,8 @@ func Check(h History) Report {
 	j.measure(fires)
 	r := &j.report
 	r.Starts = len(j.order)
-	r.Reruns, r.Returns, r.Lateness = spread(j.reruns), spread(j.returns), spread(j.lateness)
-	r.Outlived, r.LostText = spread(j.outlived), spread(j.lostText)
+	r.Reruns, r.Returns, r.Lateness = SpreadOf(j.reruns), SpreadOf(j.returns), SpreadOf(j.lateness)
+	r.Outlived, r.LostText = SpreadOf(j.outlived), SpreadOf(j.lostText)
 	slices.SortStableFunc(r.Violations, func(a, b Violation) int {
 		return cmp.Or(cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Job, b.Job), cmp.Compare(a.What, b.What))
 	})
@@ -134,8 +134,8 @@ func (j *judge) jobOf(run string) *Job {
 	return j.jobs[uid]
 }
 
-// spread sorts its argument.
-func spread(all []time.Duration) Spread {
+// SpreadOf sorts its argument.
+func SpreadOf(all []time.Duration) Spread {
 	if len(all) == 0 {
 		return Spread{}
 	}
