@@ -10,7 +10,7 @@ import (
 )
 
 func BenchmarkRunTrue(b *testing.B) {
-	x := newExecutor(b)
+	x := newAdopter(b)
 	b.ReportAllocs()
 	for b.Loop() {
 		if got := x.Run(b.Context(), shell("true"), discard{}); got.Status != common.StatusSucceeded {
@@ -38,7 +38,7 @@ func BenchmarkStarts(b *testing.B) {
 		})
 	})
 	b.Run("run", func(b *testing.B) {
-		x := newExecutor(b)
+		x := newAdopter(b)
 		metered(b, func() error {
 			if got := x.Run(b.Context(), shell("true"), discard{}); got.Status != common.StatusSucceeded {
 				return errors.New(got.Reason.Text)
@@ -74,7 +74,7 @@ func cpu(b *testing.B) (ns int64) {
 }
 
 func BenchmarkFlood(b *testing.B) {
-	x := newExecutor(b)
+	x := newAdopter(b)
 	const size = 100_000_000
 	b.SetBytes(size)
 	for b.Loop() {

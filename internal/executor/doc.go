@@ -21,6 +21,9 @@
 // still had members after the command's end or its output was still held open; one that hid
 // better stays unseen until [Sweep], or for good.
 //
+// Where this process has a cgroup (v2) of its own, each run gets one below it, from which nothing
+// can hide; that is found out when the executor is made.
+//
 // A command gets SIGKILL from the kernel when this process ends. What it started does
 // not: that is what a guardian is for.
 //

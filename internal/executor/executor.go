@@ -72,6 +72,7 @@ type Executor struct {
 	buffers  sync.Pool     // of *[common.MaxChunk]byte
 
 	kin     *kin
+	cgroups *cgroups
 	forks   chan *forkOrder
 	forking sync.RWMutex  // held for reading while a command is started
 	killed  chan struct{} // closed when no command may live any more
@@ -124,6 +125,9 @@ func New(cfg Config) (*Executor, error) {
 			cfg.Log.Info("processes_not_adopted", "error", err) // those that hide well are left to a guardian
 		} else {
 			x.own.Go(func() { x.kin.reapUntil(x.quit) })
+		}
+		if x.cgroups, err = findCgroups(cfg.Log); err != nil {
+			cfg.Log.Info("cgroups_unused", "error", err) // the sweep of the tree does without
 		}
 	}
 	for range cfg.StartGate {
@@ -181,12 +185,16 @@ func (x *Executor) Run(ctx context.Context, t Task, out Output) common.Run {
 	}
 	cause := x.supervise(ctx, &t, p)
 	killGroup(p.pid)
+	lived := p.leaf.kill()
 	end, err := p.reap()
 	if cause == nil && end.status.Signaled() && end.status.Signal() == syscall.SIGKILL && closed(x.killed) {
 		cause = ErrStopping // it was killed with all the others
 	}
 	clean := x.settle(&t, p)
-	x.leave(&t, spec, clean)
+	if !p.leaf.remove() {
+		x.cfg.Log.Warn("cgroup of a run not removed", "job", t.Record.Job, "run", t.Record.Run)
+	}
+	x.leave(&t, spec, clean && !lived)
 
 	run := x.outcome(&t, outcomeOf(&t, &end, err, cause))
 	run.StartedAt = &p.startedAt

@@ -58,15 +58,29 @@ func (x *Executor) fork(o *forkOrder) error {
 		return err
 	}
 	p, s, handle := o.process, o.spec, -1
-	pid, err := syscall.ForkExec(s.path, s.args, &syscall.ProcAttr{
+	attr := &syscall.ProcAttr{
 		Dir:   s.dir,
 		Env:   s.env,
 		Files: o.files,
 		Sys:   &syscall.SysProcAttr{Setpgid: !x.terminal, Setsid: x.terminal, Pdeathsig: syscall.SIGKILL, PidFD: &handle},
-	})
+	}
+	if p.leaf = x.cgroups.leaf(); p.leaf != nil {
+		attr.Sys.UseCgroupFD, attr.Sys.CgroupFD = true, int(p.leaf.dir.Fd())
+	}
+	pid, err := syscall.ForkExec(s.path, s.args, attr)
+	if err != nil && p.leaf != nil {
+		// Maybe it is the group's fault: a sandbox may forbid clone3(2).
+		p.leaf.remove()
+		p.leaf, attr.Sys.UseCgroupFD = nil, false
+		first := err
+		if pid, err = syscall.ForkExec(s.path, s.args, attr); err == nil {
+			x.cgroups.turnOff(first)
+		}
+	}
 	if err != nil {
 		return &os.PathError{Op: "execute", Path: s.path, Err: err}
 	}
+	p.leaf.close()
 	x.kin.name(p, pid)
 	if handle >= 0 && unix.SetNonblock(handle, true) == nil {
 		p.life = os.NewFile(uintptr(handle), "process")

@@ -299,3 +299,8 @@ func TestFloods(t *testing.T) {
 		})
 	}
 }
+
+// first is an Output that tells of the first chunk.
+type first chan bool
+
+func (f first) Chunk(common.Chunk) { close(f) }

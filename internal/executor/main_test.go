@@ -39,6 +39,9 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asWorker) != "" {
 		workForEver()
 	}
+	if os.Getenv(asMember) != "" {
+		workInGroup()
+	}
 	if err := executor.Prepare(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)

@@ -26,6 +26,8 @@ type process struct {
 	read      chan struct{} // closed when both outputs were read to their end
 	outputs   [2]*os.File   // our ends of the pipes
 
+	leaf *leaf // its cgroup, if it has one
+
 	// What tells that another process stems from it.
 	run    string
 	began  uint64    // no later than its start, in ticks of the boot clock

@@ -74,6 +74,7 @@ func (x *Executor) stop(t *Task, p *process, grace time.Duration) {
 	}
 	x.kin.note(p)
 	killGroup(p.pid)
+	p.leaf.kill()
 	x.kin.killNoted(p)
 	<-p.exited
 }

@@ -1,0 +1,96 @@
+package executor_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"carillon/internal/executor"
+)
+
+// asMember makes the test binary a worker in the cgroup that it names.
+const asMember = "EXECUTOR_TEST_CGROUP"
+
+// workInGroup prints what runs did, while another one goes on, and what is left of their groups.
+func workInGroup() {
+	group := os.Getenv(asMember)
+	dir, err := os.MkdirTemp("", "")
+	if err != nil {
+		panic(err)
+	}
+	x, err := executor.New(executor.Config{BaseDir: dir, Worker: worker, Life: life, Adopt: true})
+	if err != nil {
+		panic(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	other, ended := make(chan bool), make(chan bool)
+	go func() {
+		x.Run(ctx, shell("echo; exec sleep 300"), first(other))
+		close(ended)
+	}()
+	<-other
+	got := x.Run(ctx, shell("sed -n s/^0:://p /proc/self/cgroup; "+hidden+" & sleep 0.1"), printer{})
+	fmt.Println(got.Status)
+	missing := shell("true")
+	missing.Job.Shell = "/no/such/shell"
+	got = x.Run(ctx, missing, printer{})
+	fmt.Println(got.Reason.Code)
+	got = x.Run(ctx, shell("sed -n s/^0:://p /proc/self/cgroup"), printer{})
+	cancel()
+	<-ended
+	left, _ := filepath.Glob(filepath.Join(group, "run-*"))
+	fmt.Println("left", len(left))
+	if err := x.Close(); err != nil {
+		panic(err)
+	}
+	os.Exit(0)
+}
+
+// A run has a cgroup of its own where that can be had, and nothing leaves it.
+func TestCgroupOfARun(t *testing.T) {
+	var group string
+	for _, root := range []string{"/sys/fs/cgroup", "/sys/fs/cgroup/unified"} {
+		if _, err := os.Stat(filepath.Join(root, "cgroup.procs")); err == nil {
+			group = filepath.Join(root, "carillon-test-"+strconv.Itoa(os.Getpid()))
+		}
+	}
+	if err := os.Mkdir(group, 0o755); err != nil {
+		t.Skipf("no cgroup v2 may be made here: %v", err)
+	}
+	defer func() {
+		if err := os.Remove(group); err != nil {
+			t.Error(err)
+		}
+	}()
+	dir, err := os.Open(group)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dir.Close()
+	if _, err := os.Stat(filepath.Join(group, "cgroup.kill")); err != nil {
+		t.Skip("a kernel before 5.14")
+	}
+	member := exec.Command(os.Args[0])
+	member.Env = append(os.Environ(), asMember+"="+group)
+	member.Stderr = os.Stderr
+	member.SysProcAttr = &syscall.SysProcAttr{UseCgroupFD: true, CgroupFD: int(dir.Fd())}
+	out, err := member.Output()
+	if err != nil {
+		t.Fatalf("%v, printed %q", err, out)
+	}
+	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+	if len(lines) != 6 {
+		t.Fatalf("printed %q", out)
+	}
+	wantGone(t, pids(t, lines[1]))
+	name := "/" + filepath.Base(group) + "/run-"
+	if !strings.HasSuffix(lines[0], name+"3") || lines[2] != "succeeded" || lines[3] != "shell_missing" || !strings.HasSuffix(lines[4], name+"5") || lines[5] != "left 0" {
+		t.Errorf("printed %q", lines)
+	}
+}
