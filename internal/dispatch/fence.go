@@ -37,11 +37,12 @@ func (h *held) fenced() bool { return h.record.Policy.OnLost != common.LostDetac
 // ours tells whether a run is to be kept from others.
 func (h *held) ours() bool { return !h.ended && !h.resolved }
 
-// fence ends the runs whose time is over at now, and gives the time by which the next, or one that
-// should be dead by now, must be; zero where there is none. cut makes the reason.
-func (r *runs) fence(now time.Duration, proof common.Proof, cutOff error) (killBy time.Duration) {
+// fence ends the runs whose time is over at now, and tells beat the time by which the next, or one that
+// should be dead by now, must be; zero where there is none.
+func (r *runs) fence(now time.Duration, proof common.Proof, cutOff error, beat func(time.Duration)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.killBy = 0
 	for _, h := range r.held {
 		if h.proof.Lease == proof.Lease && proof.Sent > h.proof.Sent {
 			h.proof.Sent = proof.Sent
@@ -57,23 +58,37 @@ func (r *runs) fence(now time.Duration, proof common.Proof, cutOff error) (killB
 			h.die()
 			kill = now + lastMoment
 		}
-		if killBy == 0 || kill < killBy {
-			killBy = kill
-		}
+		r.dieBy(kill + beatSlack)
 	}
-	return killBy
+	beat(r.killBy)
 }
 
-// mayStart tells whether a run is still far enough from its fence to begin.
-func (r *runs) mayStart(run string, now time.Duration) bool {
+// dieBy notes a time by which a run must be dead, and tells whether it is the first.
+func (r *runs) dieBy(at time.Duration) bool {
+	if r.killBy != 0 && r.killBy <= at {
+		return false
+	}
+	r.killBy = at
+	return true
+}
+
+// mayStart tells whether a run is still far enough from its fence to begin. The guardian hears
+// of it first: a worker that is frozen right after the start beats no more.
+func (r *runs) mayStart(run string, now time.Duration, beat func(time.Duration)) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	h, known := r.held[run]
 	if !known {
 		return false
 	}
-	term, _ := fenceTimes(&h.record, h.proof.Sent)
-	return now < term || !h.fenced()
+	if !h.fenced() {
+		return true
+	}
+	term, kill := fenceTimes(&h.record, h.proof.Sent)
+	if r.dieBy(kill + beatSlack) {
+		beat(r.killBy)
+	}
+	return now < term
 }
 
 // strays gives runs of different jobs, at most n, whose locks are not under the lease.
@@ -144,11 +159,7 @@ func (d *Dispatcher) keepFence(ctx context.Context) {
 	defer tick.Stop()
 	for {
 		proof := d.cfg.Session.Proof()
-		killBy := d.runs.fence(d.cfg.Boot(), proof, d.cfg.Causes.CutOff)
-		if killBy > 0 {
-			killBy += beatSlack
-		}
-		d.cfg.Beat(killBy)
+		d.runs.fence(d.cfg.Boot(), proof, d.cfg.Causes.CutOff, d.cfg.Beat)
 		select {
 		case <-ctx.Done():
 			d.cfg.Beat(0)

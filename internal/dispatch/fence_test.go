@@ -83,6 +83,27 @@ func TestCutOffEndsRuns(t *testing.T) {
 	})
 }
 
+// The guardian knows by when a run must be dead before its command is started, not only
+// with the next beat.
+func TestGuardianKnowsBeforeTheStart(t *testing.T) {
+	bubble(t, nil, func(r *rig) {
+		r.underLease(1)
+		alive := r.session.Proof().Sent
+		var told time.Duration
+		r.runner.starting = func() { told = r.session.lastBeat() }
+		r.long("a", "b")
+		time.Sleep(fenceEvery / 2)
+		r.hand(r.fire("a"))
+		if told != alive+59*time.Second+beatSlack {
+			r.Fatalf("told %v", told-alive)
+		}
+		r.hand(r.fire("b", func(t *common.Terms) { t.LostAfter = 20 * time.Second }))
+		if told != alive+19*time.Second+beatSlack {
+			r.Fatalf("told %v when another must be dead sooner", told-alive)
+		}
+	})
+}
+
 // What does not end when it is told to is killed in time, also when it is in the grace
 // of another end.
 func TestCutOffKills(t *testing.T) {

@@ -307,6 +307,8 @@ type fakeRunner struct {
 	tasks []Task
 	long  map[string]chan struct{}
 	deaf  bool // to its context: it ends only when it is released, or killed
+
+	starting func() // where set, it is called when a command begins
 }
 
 func (r *fakeRunner) Run(ctx context.Context, t Task) common.Run {
@@ -321,6 +323,9 @@ func (r *fakeRunner) Run(ctx context.Context, t Task) common.Run {
 	if err := t.MayStart(); err != nil {
 		run.Status, run.Note = common.StatusKilled, "not started: "+err.Error()
 		return run
+	}
+	if r.starting != nil {
+		r.starting()
 	}
 	if long != nil {
 		select {

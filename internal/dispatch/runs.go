@@ -14,6 +14,7 @@ type runs struct {
 	mu       sync.Mutex
 	held     map[string]*held
 	used     int             // the slots that they take
+	killBy   time.Duration   // what the guardian was told last
 	claiming map[string]bool // run ids of the batch in flight
 	kills    map[string]common.Kill
 	last     map[string]common.Status // by job uid: the status of its last run here

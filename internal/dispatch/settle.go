@@ -106,7 +106,7 @@ func (d *Dispatcher) admit(life context.Context, settled *scheduler.Settled, cla
 	d.cfg.Metrics.Running(running)
 	task := Task{Job: r.Job, Record: record, Fence: r.Fence, Previous: d.runs.previous(record.JobUID), KillNow: held.kill,
 		MayStart: func() error {
-			if !d.runs.mayStart(run, d.cfg.Boot()) {
+			if !d.runs.mayStart(run, d.cfg.Boot(), d.cfg.Beat) {
 				return d.cfg.Causes.CutOff
 			}
 			return nil
