@@ -1,0 +1,211 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"carillon/internal/proctree"
+)
+
+// asStandalone makes the test binary the program itself.
+const asStandalone = "STANDALONE_TEST"
+
+// patience is how long a test waits for what must happen; it is no measure.
+const patience = time.Minute
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asStandalone) != "" {
+		main()
+	}
+	os.Exit(m.Run())
+}
+
+// family is a command with six descendants, some of which hide. They print their ids.
+const family = `
+sleep 600 >/dev/null 2>&1 & echo $!
+setsid sh -c 'echo $$; exec sleep 600 >/dev/null 2>&1' &
+sh -c 'setsid sh -c "echo \$\$; exec sleep 600 >/dev/null 2>&1" & exit' &
+env -i setsid sh -c 'cd /; echo $$; exec sleep 600 >/dev/null 2>&1' &
+sh -c 'echo $$; exec sleep 600' &
+sh -c 'trap "" TERM HUP INT; echo $$; while :; do sleep 1; done' &
+wait`
+
+// house is a standalone with a job that runs the family.
+type house struct {
+	t                *testing.T
+	guardian, worker int
+	six              []int
+	stderr           bytes.Buffer
+	cmd              *exec.Cmd
+}
+
+func startHouse(t *testing.T) *house {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := l.Addr().String()
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	h := &house{t: t, cmd: exec.Command(os.Args[0], "--data-dir", dir, "--listen", address, "--drain-timeout", "1s")}
+	h.cmd.Env = append(os.Environ(), asStandalone+"=1")
+	h.cmd.Stderr = &h.stderr
+	welcome := filepath.Join(dir, "welcome")
+	stdout, err := os.Create(welcome)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stdout.Close()
+	h.cmd.Stdout = stdout
+	if err := h.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	h.guardian = h.cmd.Process.Pid
+	t.Cleanup(func() {
+		for _, pid := range append(h.six, h.worker) {
+			if pid > 0 && !gone(pid) {
+				_ = syscall.Kill(pid, syscall.SIGKILL)
+			}
+		}
+		_ = h.cmd.Process.Kill()
+		_ = h.cmd.Wait()
+	})
+	h.await("it is ready", func() bool {
+		resp, err := http.Get("http://" + address + "/readyz")
+		if err != nil {
+			return false
+		}
+		_ = resp.Body.Close()
+		said, _ := os.ReadFile(welcome)
+		return resp.StatusCode == http.StatusOK && strings.Contains(string(said), "admin.token")
+	})
+	token, err := os.ReadFile(filepath.Join(dir, "admin.token"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	post := func(path string, body any) {
+		t.Helper()
+		data, err := json.Marshal(body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+address+path, bytes.NewReader(data))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Authorization", "Bearer "+strings.TrimSpace(string(token)))
+		req.Header.Set("Content-Type", "application/json")
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		if resp.StatusCode >= 300 {
+			t.Fatalf("%s answers %s", path, resp.Status)
+		}
+	}
+	out := filepath.Join(dir, "pids")
+	post("/api/v1/jobs", map[string]any{"name": "family", "cronExpr": "0 0 1 1 *", "command": "exec >" + out + family, "killGrace": "1s"})
+	post("/api/v1/jobs/family/run", map[string]any{})
+	h.await("the family is there", func() bool {
+		text, _ := os.ReadFile(out)
+		h.six = nil
+		for field := range strings.FieldsSeq(string(text)) {
+			if pid, err := strconv.Atoi(field); err == nil {
+				h.six = append(h.six, pid)
+			}
+		}
+		return len(h.six) == 6
+	})
+	for _, p := range proctree.Below(h.guardian) {
+		if p.Parent == h.guardian {
+			h.worker = p.PID
+		}
+	}
+	if h.worker == 0 || gone(h.six[3]) {
+		t.Fatal("the worker is no child of the guardian")
+	}
+	return h
+}
+
+func (h *house) await(what string, done func() bool) {
+	h.t.Helper()
+	for deadline := time.Now().Add(patience); !done(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			h.t.Fatalf("it does not happen that %s\n%s", what, h.stderr.String())
+		}
+	}
+}
+
+func (h *house) signal(pid int, s syscall.Signal) {
+	h.t.Helper()
+	if err := syscall.Kill(pid, s); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+func gone(pid int) bool {
+	p, found := proctree.Look(pid)
+	return !found || p.Dead
+}
+
+// However a standalone ends, its commands end with it, and all that they started.
+func TestNothingOutlivesTheWorker(t *testing.T) {
+	for name, c := range map[string]struct {
+		end  func(h *house)
+		code int
+	}{
+		"the worker is killed":   {func(h *house) { h.signal(h.worker, syscall.SIGKILL) }, 128 + 9},
+		"the guardian is killed": {func(h *house) { h.signal(h.guardian, syscall.SIGKILL) }, -1},
+		"it is told to stop":     {func(h *house) { h.signal(h.guardian, syscall.SIGTERM) }, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := startHouse(t)
+			begin := time.Now()
+			c.end(h)
+			for _, pid := range h.six {
+				h.await(fmt.Sprintf("%d ends", pid), func() bool { return gone(pid) })
+			}
+			commands := time.Since(begin)
+			h.await("the worker ends", func() bool { return gone(h.worker) })
+			worker := time.Since(begin)
+			_ = h.cmd.Wait()
+			t.Logf("six descendants gone after %v, the worker after %v", commands, worker)
+			if code := h.cmd.ProcessState.ExitCode(); code != c.code {
+				t.Errorf("code %d, want %d\n%s", code, c.code, h.stderr.String())
+			}
+		})
+	}
+}
+
+func TestWhatIsPrintedComesThrough(t *testing.T) {
+	for _, c := range []struct {
+		args, says string
+		code       int
+	}{
+		{"--version", "carillon-standalone version", 0},
+		{"--help", "--drain-timeout", 0},
+		{"--no-such-flag", "no-such-flag", 78},
+	} {
+		cmd := exec.Command(os.Args[0], c.args)
+		cmd.Env = append(os.Environ(), asStandalone+"=1")
+		out, _ := cmd.CombinedOutput()
+		if code := cmd.ProcessState.ExitCode(); code != c.code || !strings.Contains(string(out), c.says) {
+			t.Errorf("%s: code %d, want %d, and %q in\n%s", c.args, code, c.code, c.says, out)
+		}
+	}
+}
