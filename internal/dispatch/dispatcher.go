@@ -84,7 +84,7 @@ func (d *Dispatcher) Run(ctx context.Context) error {
 	claiming.Wait()
 	if !d.runs.wait(d.cfg.Drain, d.hurry) {
 		running, _ := d.runs.load()
-		d.cfg.Log.Warn("drain_deadline_reached", "running", running)
+		d.cfg.Log.Warn("drain_ends_runs", "running", running)
 		d.runs.endAll(d.cfg.Causes.Stopping)
 	}
 	clean := d.runs.wait(d.cfg.Stop*3/4, nil)
@@ -135,12 +135,17 @@ func (d *Dispatcher) sort(life context.Context, f scheduler.Fire) {
 	}
 }
 
-// giveUp writes down the fires that found no slot here, nor elsewhere, within their deadline.
+// giveUp writes down the fires that waited here, and were taken nowhere else, beyond their deadline.
 // Those that would never find one here may be another's by now.
 func (d *Dispatcher) giveUp() {
 	late, large := d.pending.overdue(agreed(d.cfg.Cluster, d.cfg.Now()), d.cfg.Slots())
+	free := d.free()
 	for _, i := range late {
-		i.turn = d.turns.full(&i.fire)
+		reason := noSlot
+		if i.slots() <= free {
+			reason = unanswered
+		}
+		i.turn = d.turns.overdue(&i.fire, reason)
 		d.looks.put(i)
 	}
 	d.looks.put(large...)

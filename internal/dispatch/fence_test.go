@@ -286,3 +286,41 @@ func TestVanishedLock(t *testing.T) {
 		}
 	})
 }
+
+// A claim that etcd was slow to take, while it kept the lease alive, starts.
+func TestSlowClaimUnderALivingLease(t *testing.T) {
+	bubble(t, nil, func(r *rig) {
+		r.underLease(1)
+		r.claimer.hold = make(chan struct{})
+		r.hand(r.fire("a"))
+		for range 12 {
+			time.Sleep(5 * time.Second)
+			r.session.set(common.Proof{Lease: 1, Sent: r.boot()})
+		}
+		close(r.claimer.hold)
+		synctest.Wait()
+		r.expectOutcomes("a succeeded 42 ")
+	})
+}
+
+// A fire that waited for the claims before it, and not for a slot, says so.
+func TestOverdueWithoutWantOfSlots(t *testing.T) {
+	bubble(t, nil, func(r *rig) {
+		r.claimer.hold = make(chan struct{})
+		r.hand(r.fire("a"))
+		r.hand(r.fire("b"))
+		time.Sleep(6 * time.Minute)
+		close(r.claimer.hold)
+		time.Sleep(10 * time.Second)
+		synctest.Wait()
+		for _, c := range r.claimer.claims() {
+			if c.Gap != nil && c.Job == "b" {
+				if c.Gap.Reason.Code != common.ReasonLate {
+					r.Fatalf("reason %+v", c.Gap.Reason)
+				}
+				return
+			}
+		}
+		r.Fatalf("b was not passed over: %+v", r.claimer.jobs())
+	})
+}

@@ -179,13 +179,18 @@ func (t *turns) inTime(f *scheduler.Fire) bool {
 	return !f.Since.After(f.Deadline()) && f.Since.After(t.disturbed)
 }
 
-// full is the turn of a fire for which there was no slot before its deadline.
-func (t *turns) full(f *scheduler.Fire) turn {
+// overdue is the turn of a fire that waited here beyond its deadline.
+func (t *turns) overdue(f *scheduler.Fire, reason common.Reason) turn {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return turn{act: expire, look: true, inTime: t.inTime(f),
-		reason: common.Reason{Code: common.ReasonNoSlot, Text: "the workers that may run it had no free slot"}}
+	return turn{act: expire, look: true, inTime: t.inTime(f), reason: reason}
 }
+
+// Why a fire waited here for too long: for a slot, or for the claims before it.
+var (
+	noSlot     = common.Reason{Code: common.ReasonNoSlot, Text: "the workers that may run it had no free slot"}
+	unanswered = common.Reason{Code: common.ReasonLate, Text: "etcd took no claims before its deadline"}
+)
 
 // refresh takes in who is alive, and tells whether we are. Our own slots are counted where
 // they are given out, and our own trouble is known here first.

@@ -71,7 +71,11 @@ func (c *cluster) follow(ctx context.Context, log *slog.Logger, rouse func(), go
 		changed := c.members.Changed()
 		now := c.members.Snapshot()
 		for _, who := range now.Gone(earlier) {
-			log.Warn("worker_gone", "worker", who.Worker, "name", who.Name)
+			if who.Draining {
+				log.Info("worker_left", "worker", who.Worker, "name", who.Name)
+			} else {
+				log.Warn("worker_gone", "worker", who.Worker, "name", who.Name)
+			}
 			for _, ch := range gone {
 				select {
 				case ch <- struct{}{}:
