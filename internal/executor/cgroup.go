@@ -173,12 +173,13 @@ func (l *leaf) remove() bool {
 		return true
 	}
 	l.close()
-	over := time.Now().Add(settleWait)
+	over := time.After(settleWait)
 	for pause := time.Millisecond; l.populated(); pause = min(2*pause, longPoll) {
-		if time.Now().After(over) {
+		select {
+		case <-time.After(pause):
+		case <-over:
 			return false
 		}
-		time.Sleep(pause)
 	}
 	return os.Remove(l.path) == nil
 }

@@ -150,15 +150,19 @@ func (x *Executor) KillAll() {
 	x.kill.Do(func() { close(x.killed) })
 	x.forking.Lock() // until what is being started can be seen
 	x.forking.Unlock()
-	over := time.Now().Add(settleWait)
-	for quiet := 0; quiet < 2 && time.Now().Before(over); quiet++ {
+	over := time.After(settleWait)
+	for quiet := 0; quiet < 2; quiet++ { // one that was on its way to us is seen at the second look
 		for _, p := range proctree.Below(os.Getpid()) {
 			if !p.Dead {
 				_ = p.Kill()
 				quiet = -1
 			}
 		}
-		time.Sleep(time.Millisecond)
+		select {
+		case <-time.After(time.Millisecond):
+		case <-over:
+			return
+		}
 	}
 }
 

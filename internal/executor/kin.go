@@ -116,12 +116,16 @@ func (k *kin) end(p *process) (clean bool, left int) {
 	if left = k.pass(p); left == 0 {
 		return true, 0
 	}
-	over := time.Now().Add(settleWait)
-	for pause := time.Millisecond; left > 0 && time.Now().Before(over); pause = min(2*pause, longPoll) {
-		time.Sleep(pause)
-		left = k.pass(p)
+	over := time.After(settleWait)
+	for pause := time.Millisecond; left > 0; pause = min(2*pause, longPoll) {
+		select {
+		case <-time.After(pause):
+			left = k.pass(p)
+		case <-over:
+			return false, left
+		}
 	}
-	return false, left
+	return false, 0
 }
 
 // pass reaps the adopted that have ended, and kills those of a run and those that are no living run's

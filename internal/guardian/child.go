@@ -52,11 +52,21 @@ func (c *Child) listen() {
 	close(c.gone)
 }
 
-// outlive ends a process that is still there a while after its guardian.
-func (c *Child) outlive() {
-	<-c.gone
-	time.Sleep(lastWords)
-	os.Exit(1)
+// work gives the exit code of run, or of one that takes too long to end after its guardian.
+func (c *Child) work(run func(*Child) int) int {
+	done := make(chan int, 1)
+	go func() { done <- run(c) }()
+	select {
+	case code := <-done:
+		return code
+	case <-c.gone:
+	}
+	select {
+	case code := <-done:
+		return code
+	case <-time.After(lastWords):
+		return exitFailed
+	}
 }
 
 // takeName gives this process the guardian's name, in place of that of /proc/self/exe.

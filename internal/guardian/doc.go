@@ -16,7 +16,7 @@
 // to say, and says that all is alive as long as the worker is heard.
 //
 // Goroutines: in the guardian one that listens; in the worker one that waits for the
-// guardian's end.
+// guardian's end, and one that runs the worker.
 //
 // Limits: when both are killed at once, what they started lives on until a start of the
 // same worker sweeps it, except for commands that the kernel ends with their parent. A

@@ -34,8 +34,7 @@ const (
 func Main(run func(*Child) int) int {
 	if c := adopted(); c != nil {
 		takeName()
-		go c.outlive()
-		return run(c)
+		return c.work(run)
 	}
 	g, err := start()
 	if err != nil {
@@ -178,7 +177,10 @@ func (g *guard) end(why string) int {
 		if bootclock.Now()-begin > killWait {
 			break
 		}
-		time.Sleep(pause)
+		select {
+		case <-g.ended:
+		case <-time.After(pause):
+		}
 	}
 	code := g.status.ExitStatus()
 	switch {

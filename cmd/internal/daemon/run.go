@@ -75,9 +75,11 @@ func Serve(ctx context.Context, log *slog.Logger, parts ...lifecycle.Part) error
 // speaks with that one alone, and hears from it who is alive. It is the last part.
 func Notify(log *slog.Logger, child *guardian.Child) lifecycle.Part {
 	tell := func(state string) {
-		_, err := sd.SdNotify(false, state)
+		var err error
 		if child != nil {
 			err = child.Notify(state)
+		} else {
+			_, err = sd.SdNotify(false, state)
 		}
 		if err != nil {
 			log.Warn("systemd_not_notified", "error", err)
