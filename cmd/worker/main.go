@@ -92,7 +92,7 @@ func serve(ctx context.Context, child *guardian.Child, cfg config.Worker, stderr
 	log.Info("worker_starting", "worker", home.Life.Worker, "name", home.Life.Name, "version", version)
 	var parts []lifecycle.Part
 	if cfg.MetricsListen != "" {
-		parts = append(parts, worker.LocalServer(cfg.MetricsListen, store, registry.Handler()))
+		parts = append(parts, worker.LocalServer(cfg.MetricsListen, registry.Handler()))
 	}
 	return daemon.Serve(ctx, log, append(append(parts, worker.Parts()...), daemon.Notify(log, child))...)
 }

@@ -12,9 +12,6 @@ import (
 	"carillon/internal/common"
 )
 
-// reporter is a part that tells what is not as it should be with it.
-type reporter interface{ Conditions() []common.Condition }
-
 // conditions gathers what is not as it should be from those who know. It says once in
 // the log when a condition begins and when it ends, and knows since when each lasts.
 // It is safe for concurrent use.
@@ -130,11 +127,3 @@ func (f *freshness) Conditions() []common.Condition {
 
 // Conditions tells that our clock is not the cluster's, or that nobody can tell whether it is.
 func (c *cluster) Conditions() []common.Condition { return clockConditions(c.clock()) }
-
-// conditionsOf is what a part tells, if it tells anything.
-func conditionsOf(part any) func() []common.Condition {
-	if r, tells := part.(reporter); tells {
-		return r.Conditions
-	}
-	return func() []common.Condition { return nil }
-}

@@ -60,7 +60,7 @@ func (w *Worker) ready() httpapi.Readiness {
 
 // LocalServer serves a worker's /metrics, /healthz and /readyz on loopback or a
 // unix socket. Nothing there changes anything.
-func (w *Worker) LocalServer(address string, _ Pinger, metrics http.Handler) lifecycle.Part {
+func (w *Worker) LocalServer(address string, metrics http.Handler) lifecycle.Part {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", metrics)
 	mux.HandleFunc("GET /healthz", func(rw http.ResponseWriter, _ *http.Request) { fmt.Fprintln(rw, "ok") })

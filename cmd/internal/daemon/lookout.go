@@ -236,7 +236,7 @@ func (l *lookout) Conditions() []common.Condition {
 		all = append(all, common.Condition{Code: common.ConditionNoWorkers, Text: "no worker is alive: nothing runs", From: s.nobody.UTC()})
 	}
 	for _, o := range s.lost {
-		add(common.ConditionWorkerLost, fmt.Sprintf("worker %s is gone, and %d of its runs are not resolved yet", cmp.Or(o.Name, o.Worker), o.runs),
+		add(common.ConditionWorkerLost, fmt.Sprintf("worker %s is gone; runs of it that are not resolved yet: %d", cmp.Or(o.Name, o.Worker), o.runs),
 			common.Words{"worker": cmp.Or(o.Name, o.Worker), "runs": strconv.Itoa(o.runs)})
 	}
 	all = append(all, l.tooOld()...)

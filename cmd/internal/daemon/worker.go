@@ -86,7 +86,7 @@ func NewWorker(cfg WorkerConfig) *Worker {
 	w.members = registry.NewMembers(client, WallClock, w.trouble("workers"))
 	w.cluster = &cluster{members: w.members, guard: registry.NewGuard(w.members, life.Worker, WallClock, nil), stopping: w.draining.Load, clocked: cfg.Metrics.Clock}
 	w.sink = runlog.NewSink(runlog.SinkConfig{Spool: cfg.Spool, Workers: w.alive}, joblock.NewOutbox(client, life.Worker), cfg.Store, log, cfg.Metrics)
-	w.conditions = newConditions(life.Name, log, cfg.Metrics.Condition, conditionsOf(w.session), conditionsOf(w.sink), conditionsOf(w.cluster), conditionsOf(&w.fresh))
+	w.conditions = newConditions(life.Name, log, cfg.Metrics.Condition, w.session.Conditions, w.sink.Conditions, w.cluster.Conditions, w.fresh.Conditions)
 	w.cluster.conditions = w.conditions
 	w.loop = scheduler.New(log, cfg.Metrics, WallClock)
 	w.dispatcher = dispatch.New(dispatch.Config{

@@ -17,7 +17,7 @@ export function DegradedBanner() {
   // Without an answer nothing is known of the cluster, and the other banner says so.
   return (
     <div role="status" aria-live="polite">
-      {!away && unavailable && <Line grave title={t('degraded.unavailable')} text="" />}
+      {!away && unavailable && <Line grave title={t('degraded.unavailable')} text={t('degraded.unavailableText')} />}
       {!away && !unavailable && modes.length > 0 && (
         <ul className={classes.modes}>
           {modes.map((mode) => (

@@ -25,9 +25,9 @@ export const en = {
 
   },
   degraded: {
-    since: 'Since', seenBy: 'Seen by {{who}}', more_one: 'and one more', more_other: 'and {{count}} more', noClaims: 'Takes no new runs',
-    partial: 'The log store does not answer. Listed is only what waits, runs, or has just ended; the rest is shown when it is back.',
-    unavailable: 'The cluster does not answer.',
+    since: 'Since', seenBy: 'Seen by {{who}}', more_one: 'and one more', more_other: 'and {{count}} more',
+    partial: 'The history is not at hand just now: listed is only what waits, runs, or has just ended.',
+    unavailable: 'The cluster does not answer.', unavailableText: 'What you see may be out of date, and nothing can be changed. This page tries again by itself.',
   },
   conditions: {
     etcd_away: { title: 'etcd does not answer.', text: 'Nothing new starts, and nothing can be changed. What runs goes on for as long as its job allows (lostAfter). Fires that pass are accounted for when etcd is back.' },

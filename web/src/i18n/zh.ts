@@ -24,9 +24,9 @@ export const zh: Resource = {
 
   },
   degraded: {
-    since: '开始于', seenBy: '发现者：{{who}}', more_one: '以及另外 1 个', more_other: '以及另外 {{count}} 个', noClaims: '不领取新的运行',
-    partial: '日志存储没有响应。此处仅列出等待中、运行中或刚刚结束的内容，其余内容在其恢复后显示。',
-    unavailable: '集群没有响应。',
+    since: '开始于', seenBy: '发现者：{{who}}', more_one: '以及另外 1 个', more_other: '以及另外 {{count}} 个',
+    partial: '目前无法查看历史：此处仅列出等待中、运行中或刚刚结束的内容。',
+    unavailable: '集群没有响应。', unavailableText: '您看到的内容可能已过时，也无法进行修改。本页面会自动重试。',
   },
   conditions: {
     etcd_away: { title: 'etcd 没有响应。', text: '不会启动新的运行，也无法修改任何内容。现有运行会在其任务允许的时间（lostAfter）内继续。期间错过的触发将在 etcd 恢复后处理并入账。' },
