@@ -103,9 +103,14 @@ func TestStoppingKnowsTheTree(t *testing.T) {
 	task := newTask(common.Job{Command: `sh -c "` + strings.ReplaceAll(hidden, "$", `\$`) + ` & wait" & wait`, KillGrace: "10s"})
 	out, wait := background(t, ctx, x, task)
 	out.await()
+	list := pids(t, out.text())
+	waitFor(t, func() bool { // it has given up the output as well
+		file, err := os.Readlink("/proc/" + strconv.Itoa(list[0]) + "/fd/1")
+		return err == nil && file == os.DevNull
+	})
 	cancel(executor.Killed{By: "ada"})
 	expect(t, wait(), common.StatusKilled, "killed_by_user")
-	wantGone(t, pids(t, out.text()))
+	wantGone(t, list)
 	cancelOther()
 	expect(t, endFirst(), common.StatusKilled, "cancelled")
 }
