@@ -86,7 +86,7 @@ SEED     ?= 1
 RESULTS  ?= $(CHAOSBIN)/results.json
 
 .PHONY: chaos chaos-quick soak chaos-table chaos-programs
-chaos: chaos-programs ## break everything: each fault once alone, then 20 mixes; about two hours
+chaos: chaos-programs ## break everything: each fault once alone, then 20 mixes; about three hours
 	$(CHAOSBIN)/chaos -bin $(CHAOSBIN) -all -mixes 20 -seed $(SEED) -results $(RESULTS)
 
 chaos-quick: chaos-programs ## break some things, within two minutes

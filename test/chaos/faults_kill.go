@@ -55,9 +55,9 @@ func killFaults() []fault {
 	var all []fault
 	for _, who := range []whom{theWorker, theGuardian, theBoth} {
 		for _, m := range moments() {
-			f := fault{name: fmt.Sprintf("kill-%s-%s", who, m.name), jobs: likeLong, about: fmt.Sprintf("SIGKILL to %s, %s", who, m.about), takes: 25 * time.Second, needs: []resource{aWorker}}
+			f := fault{name: fmt.Sprintf("kill-%s-%s", who, m.name), about: fmt.Sprintf("SIGKILL to %s, %s", who, m.about), takes: 25 * time.Second, needs: []resource{aWorker}}
 			if m.name == "in-command" {
-				f.name = fmt.Sprintf("kill-%s", who)
+				f.name, f.jobs = fmt.Sprintf("kill-%s", who), likeLong
 			}
 			f.run = func(ctx context.Context, s *strike) error {
 				ctx, cancel := context.WithTimeout(ctx, 20*time.Second)

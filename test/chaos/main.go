@@ -39,6 +39,20 @@ type options struct {
 	seed                     uint64
 	soak                     time.Duration
 	table                    string
+	share                    share
+}
+
+// share says which trials are to be made here, where several programs share them.
+type share struct{ mine, of int }
+
+func (s *share) String() string { return fmt.Sprintf("%d/%d", s.mine, s.of) }
+
+// Set reads "1/2", the first of two.
+func (s *share) Set(text string) error {
+	if n, err := fmt.Sscanf(text, "%d/%d", &s.mine, &s.of); err != nil || n != 2 || s.mine < 1 || s.mine > s.of {
+		return errors.New("must be like 1/2")
+	}
+	return nil
 }
 
 func parse(args []string, stderr io.Writer) (o options, err error) {
@@ -55,6 +69,8 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 	flags.IntVar(&o.jobs, "jobs", 0, "number of jobs (default 24; 200 for -soak)")
 	flags.StringVar(&o.results, "results", "", "write the results to this file too, as JSON, beside those of other trials that it holds")
 	flags.StringVar(&o.table, "table", "", "print the results of this file as a table in Markdown, and make nothing")
+	o.share = share{1, 1}
+	flags.Var(&o.share, "share", "make only every n-th of the trials, from this one on: 1/2 and 2/2 together make all")
 	flags.BoolVar(&o.list, "list", false, "list the faults")
 	flags.BoolVar(&o.keep, "keep", false, "keep the logs of all trials, not only of failed ones")
 	flags.BoolVar(&o.plain, "plain", false, "make no namespaces, as where they are not permitted: workers behind proxies only")
@@ -139,6 +155,8 @@ type lab struct {
 	host     *host
 	dir      string
 	results  string
+	share    share
+	turn     int // trials that were come by
 	keep     bool
 	own      bool // the folder was made here
 	out, log io.Writer
@@ -154,7 +172,7 @@ func newLab(o options, stdout, stderr io.Writer) (*lab, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &lab{host: h, dir: o.dir, keep: o.keep, results: o.results, out: stdout, log: stderr}
+	l := &lab{host: h, dir: o.dir, keep: o.keep, results: o.results, share: o.share, out: stdout, log: stderr}
 	if l.dir == "" {
 		l.own = true
 		l.dir, err = os.MkdirTemp("", "carillon-chaos-")

@@ -2,13 +2,12 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"carillon/test/chaos/check"
@@ -105,37 +104,44 @@ func (l *lab) print(r row) {
 	fmt.Fprintln(l.out, "  again:", r.Again)
 }
 
-// save writes the results down, beside those of earlier trials of other names.
-func (l *lab) save(path string) error {
-	if path == "" {
-		return nil
-	}
-	all, err := readRows(path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+// save writes a result down, in the place of an earlier one of its name, or after the
+// others. Several programs may do so at a time.
+func save(path string, r row) error {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
 		return err
 	}
-	for _, r := range l.rows {
-		at := slices.IndexFunc(all, func(old row) bool { return old.Name == r.Name })
-		if at < 0 {
-			all = append(all, r)
-		} else {
-			all[at] = r
-		}
+	defer f.Close()
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != nil {
+		return err
+	}
+	all, err := readRows(f)
+	if err != nil {
+		return err
+	}
+	if at := slices.IndexFunc(all, func(old row) bool { return old.Name == r.Name }); at >= 0 {
+		all[at] = r
+	} else {
+		all = append(all, r)
 	}
 	data, err := json.MarshalIndent(all, "", "  ")
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(path, data, 0o600)
+	if err := f.Truncate(0); err != nil {
+		return err
+	}
+	_, err = f.WriteAt(data, 0)
+	return err
 }
 
-func readRows(path string) (rows []row, err error) {
-	data, err := os.ReadFile(path)
-	if err != nil {
+func readRows(f *os.File) (rows []row, err error) {
+	data, err := io.ReadAll(f)
+	if err != nil || len(data) == 0 {
 		return nil, err
 	}
 	if err := json.Unmarshal(data, &rows); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, fmt.Errorf("%s: %w", f.Name(), err)
 	}
 	return rows, nil
 }
@@ -159,7 +165,12 @@ func (l *lab) sum() error {
 
 // printTable prints results as Markdown.
 func printTable(out io.Writer, path string) error {
-	rows, err := readRows(path)
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	rows, err := readRows(f)
 	if err != nil {
 		return err
 	}

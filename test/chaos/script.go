@@ -49,9 +49,10 @@ func (l *lab) run(ctx context.Context, o options) error {
 	return errors.Join(context.Cause(ctx), l.sum())
 }
 
-// make makes one trial, unless all has come to its end.
+// make makes one trial, unless it is another program's, or all has come to its end.
 func (l *lab) make(ctx context.Context, name string, seed uint64, jobs int, script []scheduled, again string) {
-	if ctx.Err() != nil {
+	l.turn++
+	if ctx.Err() != nil || l.turn%l.share.of != l.share.mine%l.share.of {
 		return
 	}
 	again = "go run ./test/chaos " + again
@@ -66,8 +67,11 @@ func (l *lab) make(ctx context.Context, name string, seed uint64, jobs int, scri
 	r.Again = again
 	l.rows = append(l.rows, r)
 	l.print(r)
-	if err := l.save(l.results); err != nil {
-		l.say("%v", err)
+	if l.results == "" {
+		return
+	}
+	if err := save(l.results, r); err != nil {
+		l.say("write the results down: %v", err)
 	}
 }
 
@@ -82,9 +86,10 @@ func mixable() []fault {
 	return slices.DeleteFunc(faults(), func(f fault) bool { return f.alone })
 }
 
-// promised are the faults under which all promises are to be kept.
+// promised are the faults under which all promises are to be kept, and for which the
+// stack is as usual.
 func promised() []fault {
-	return slices.DeleteFunc(faults(), func(f fault) bool { return len(f.permitted) > 0 })
+	return slices.DeleteFunc(faults(), func(f fault) bool { return len(f.permitted) > 0 || len(f.env) > 0 || f.disk > 0 })
 }
 
 // mix draws a script by lot: at most two faults at a time, which do not touch the
