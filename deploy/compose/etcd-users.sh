@@ -29,8 +29,9 @@ role carillon-worker
 for p in jobs workers settings/workers masters; do prefix carillon-worker read "/cron/$p/"; done
 for p in cursor lock runs outbox triggers killer; do prefix carillon-worker readwrite "/cron/$p/"; done
 for name in "$@"; do
+	id=$(cat "$KEYS/$name.id")
 	role "carillon-$name"
-	quiet etcdctl role grant-permission "carillon-$name" readwrite "/cron/workers/$(cat "$KEYS/$name.id")"
+	quiet etcdctl role grant-permission "carillon-$name" readwrite "/cron/workers/$id"
 	user "carillon-$name"
 	quiet etcdctl user grant-role "carillon-$name" carillon-worker
 	quiet etcdctl user grant-role "carillon-$name" "carillon-$name"

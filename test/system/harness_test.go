@@ -2,6 +2,7 @@ package system
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -88,9 +89,15 @@ func start(t testing.TB, name string, args ...string) *process {
 // launch starts any program, under a name for messages.
 func launch(t testing.TB, name, path string, args ...string) *process {
 	t.Helper()
+	return launchWith(t, nil, name, path, args...)
+}
+
+// launchWith adds to the environment, which is nearly empty.
+func launchWith(t testing.TB, environ []string, name, path string, args ...string) *process {
+	t.Helper()
 	p := &process{Cmd: exec.Command(path, args...), t: t, name: name, done: make(chan struct{})}
 	p.Stdout, p.Stderr = p, p
-	p.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir()}
+	p.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir()}, environ...)
 	if err := p.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -169,6 +176,8 @@ type api struct {
 	t     testing.TB
 	base  string
 	token string
+	// client is the default one, unless the server is known by a certificate of its own.
+	client *http.Client
 }
 
 type run struct {
@@ -199,7 +208,7 @@ func (a *api) try(method, path string, body, out any) (int, error) {
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
-	resp, err := http.DefaultClient.Do(req)
+	resp, err := cmp.Or(a.client, http.DefaultClient).Do(req)
 	if err != nil {
 		return 0, err
 	}
