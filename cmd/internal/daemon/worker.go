@@ -21,6 +21,7 @@ import (
 	"carillon/internal/jobmgr"
 	"carillon/internal/lifecycle"
 	"carillon/internal/metrics"
+	"carillon/internal/proctree"
 	"carillon/internal/registry"
 	"carillon/internal/runlog"
 	"carillon/internal/scheduler"
@@ -210,10 +211,14 @@ func (w *Worker) register(ctx context.Context) error {
 	return w.keeper.Register(ctx, patience)
 }
 
-// gone tells whether no process has an id. A process that took over the id of one
-// that ended only makes a start wait.
+// gone tells whether no process has an id, or one that has ended and that nobody reaps. A
+// process that took over the id of one that ended only makes a start wait.
 func gone(pid int) bool {
-	return pid <= 0 || pid == os.Getpid() || errors.Is(syscall.Kill(pid, 0), syscall.ESRCH)
+	if pid <= 0 || pid == os.Getpid() || errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
+		return true
+	}
+	p, found := proctree.Look(pid)
+	return found && p.Dead
 }
 
 // recover resolves what may be resolved at once, before anything is claimed.
