@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
-	"syscall"
 	"time"
 
 	"carillon/bench/check"
@@ -124,9 +123,7 @@ func kill(ctx context.Context, b *bench) error {
 	if err := sleepUntil(ctx, blow.Add(20*time.Millisecond)); err != nil {
 		return err
 	}
-	if err := victim.Process.Signal(syscall.SIGKILL); err != nil {
-		return err
-	}
+	victim.kill()
 	if err := sleepUntil(ctx, plan.To.Add(stagger)); err != nil {
 		return err
 	}

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"carillon/internal/proctree"
 )
 
 // process is a program that was started.
@@ -52,10 +54,17 @@ func (b *bench) killAll() {
 	}
 }
 
-// kill ends the process at once: what it keeps is thrown away.
+// kill ends the process at once: what it keeps is thrown away. If it is a guardian, its
+// worker goes at the same time, as when a machine ends.
 func (p *process) kill() {
 	if p.alive() {
+		below := proctree.Below(p.Process.Pid)
 		_ = p.Process.Kill() // it may have ended meanwhile
+		for _, w := range below {
+			if w.Parent == p.Process.Pid {
+				_ = w.Kill()
+			}
+		}
 		<-p.done
 	}
 }
@@ -102,10 +111,22 @@ type usage struct {
 	rss, peak int64 // bytes
 }
 
-// usage reads /proc; of a process that has ended it is empty.
+// usage is that of a process and, if it is a guardian, of the worker that it guards.
 func (p *process) usage() usage {
+	u := usageOf(p.Process.Pid)
+	for _, below := range proctree.Below(p.Process.Pid) {
+		if below.Parent == p.Process.Pid {
+			worker := usageOf(below.PID)
+			u.cpu, u.rss, u.peak = u.cpu+worker.cpu, u.rss+worker.rss, u.peak+worker.peak
+		}
+	}
+	return u
+}
+
+// usageOf reads /proc; of a process that has ended it is empty.
+func usageOf(pid int) usage {
 	var u usage
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.Process.Pid))
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		return u
 	}
@@ -116,7 +137,7 @@ func (p *process) usage() usage {
 			u.cpu += time.Duration(ticks) * 10 * time.Millisecond
 		}
 	}
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.Process.Pid))
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
 		return u
 	}

@@ -16,6 +16,7 @@ import (
 	"go.uber.org/zap"
 
 	"carillon/internal/common"
+	"carillon/internal/proctree"
 )
 
 // BenchmarkIdleWorker100k starts a worker on 100,000 jobs of which none is due, and
@@ -37,14 +38,15 @@ func BenchmarkIdleWorker100k(b *testing.B) {
 		return metric(b, resp, "carillon_planned_jobs") == jobs
 	})
 	planned := time.Since(began)
+	worker := proctree.Below(w.Process.Pid)[0].PID // the other one is its guardian
 	for b.Loop() {
 		const window = 20 * time.Second
-		before := cpu(b, w.Process.Pid)
+		before := cpu(b, worker)
 		time.Sleep(window) // what is measured is a stretch of time
-		b.ReportMetric(100*float64(cpu(b, w.Process.Pid)-before)/float64(window), "cpu-%")
+		b.ReportMetric(100*float64(cpu(b, worker)-before)/float64(window), "cpu-%")
 	}
 	b.ReportMetric(planned.Seconds(), "s-to-plan")
-	b.ReportMetric(float64(resident(b, w.Process.Pid))/jobs, "B/job")
+	b.ReportMetric(float64(resident(b, worker))/jobs, "B/job")
 	if code := w.end(syscall.SIGTERM); code != 0 {
 		b.Fatalf("the worker stopped with %d", code)
 	}
