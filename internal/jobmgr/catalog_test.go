@@ -37,7 +37,9 @@ func TestCatalogCounts(t *testing.T) {
 	s := newStory(t)
 	wants := func(what string, paused int, needs ...string) {
 		t.Helper()
-		eventually(t, what, func() bool { return s.catalog.Paused(s.clock.now()) == paused && slices.Equal(s.catalog.Needs(), needs) })
+		eventually(t, what, func() bool {
+			return s.catalog.Paused(s.clock.now()) == paused && slices.Equal(s.catalog.Needs(), needs)
+		})
 	}
 	detach := common.Job{Name: "a", Command: "true", OnLost: common.LostDetach}
 	s.put(detach)
