@@ -39,6 +39,7 @@ const (
 	theEtcd  resource = "etcd"
 	theStore resource = "store"
 	theHeads resource = "masters"
+	theHands resource = "commands"
 )
 
 // strike is one fault in one trial.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 	"time"
 
@@ -10,7 +11,7 @@ import (
 
 func commandFaults() []fault {
 	return []fault{{name: "commands", about: "commands ignore TERM, leave children behind, hold their outputs open, print floods, one long line, NULs and what is not UTF-8, and read what nobody writes",
-		takes: 45 * time.Second, unharmed: true, run: misbehave}}
+		takes: 40 * time.Second, unharmed: true, needs: []resource{theHands}, run: misbehave}}
 }
 
 // misbehaving is a job whose command gets some arguments more. It prints what is not
@@ -42,7 +43,7 @@ func misbehave(ctx context.Context, s *strike) error {
 		{name: "flood", every: 10, args: []string{"-ms", "100", "100", "-flood", "50000000"}, anyText: true},
 		{name: "one-line", every: 10, args: []string{"-ms", "100", "100", "-line", "50000000"}, anyText: true},
 	} {
-		o := s.misbehaving("bad-"+c.name, c.args)
+		o := s.misbehaving(fmt.Sprintf("bad-%s-%d", c.name, s.rng.Uint32()), c.args)
 		o.job.AnyText, o.job.Timeout = c.anyText, c.timeout != ""
 		if c.timeout != "" {
 			o.body["timeout"] = c.timeout
@@ -58,5 +59,5 @@ func misbehave(ctx context.Context, s *strike) error {
 		}
 		o.done()
 	}
-	return sleep(ctx, s.fault.takes-5*time.Second)
+	return sleep(ctx, 30*time.Second)
 }

@@ -11,7 +11,7 @@ import (
 // outcome, and no output: what it cannot take waits elsewhere.
 func storeFaults() []fault {
 	store := func(name, about string, length time.Duration, alone bool, run func(context.Context, *strike) error) fault {
-		return fault{name: "store-" + name, about: "the log store " + about, takes: length + 15*time.Second, alone: alone, unharmed: true,
+		return fault{name: "store-" + name, about: "the log store " + about, takes: length + 3*time.Second, alone: alone, unharmed: true,
 			needs: []resource{theStore}, run: run}
 	}
 	through := func(m manner, length time.Duration) func(context.Context, *strike) error {
