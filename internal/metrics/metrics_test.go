@@ -164,3 +164,15 @@ func TestManyGoroutines(t *testing.T) {
 	group.Wait()
 	expect(t, scrape(r), `carillon_fires_total{status="succeeded"} 1600`)
 }
+
+// What is not as it should be can be asked for before it ever was so.
+func TestConditionGauges(t *testing.T) {
+	r := NewRegistry("")
+	w, m := NewWorker(r, clock), NewMaster(r)
+	expect(t, scrape(r), `carillon_condition{code="disk_full"} 0`, `carillon_master_condition{code="no_workers"} 0`)
+	w.Condition(common.ConditionDiskFull, true)
+	m.Condition(common.ConditionNoWorkers, true)
+	expect(t, scrape(r), `carillon_condition{code="disk_full"} 1`, `carillon_condition{code="no_workers"} 0`, `carillon_master_condition{code="no_workers"} 1`)
+	w.Condition(common.ConditionDiskFull, false)
+	expect(t, scrape(r), `carillon_condition{code="disk_full"} 0`)
+}

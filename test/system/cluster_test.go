@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -191,11 +192,37 @@ func TestStoresAway(t *testing.T) {
 		status, err := a.try(http.MethodGet, "/api/v1/runs/"+accepted.Run, nil, &r)
 		return err == nil && status == http.StatusOK && r.Status == "succeeded"
 	})
+	// It is said that the log store is away, wherever one may look; the master goes on.
+	var overview struct {
+		LogStore string
+		Degraded []struct{ Code, Who string }
+	}
+	var listed struct {
+		Items   []run
+		Partial bool
+	}
+	eventually(t, "the master and the worker say that the log store is away", func() bool {
+		status, err := a.try(http.MethodGet, "/api/v1/stats/overview", nil, &overview)
+		says := func(who string) bool {
+			return slices.ContainsFunc(overview.Degraded, func(c struct{ Code, Who string }) bool {
+				return c.Code == "log_store_away" && (c.Who == "east") == (who == "east")
+			})
+		}
+		return err == nil && status == http.StatusOK && overview.LogStore == "away" && says("east") && says("the master")
+	})
+	a.do(http.StatusOK, http.MethodGet, "/api/v1/runs?job=hello", nil, &listed)
+	if !listed.Partial || len(listed.Items) != 1 || !a.ready() || !strings.Contains(worker.text(), "condition_began") {
+		t.Errorf("while the log store is away: listed %+v, ready %v\n%s", listed, a.ready(), worker.text())
+	}
 	c.startMongo()
 	eventually(t, "outcome and output are in the log store", func() bool {
 		var text string
 		code, err := a.try(http.MethodGet, "/api/v1/runs/"+accepted.Run+"/output", nil, &text)
 		return err == nil && code == http.StatusOK && text == "hello\n" && a.count("job=hello", status("succeeded")) == 1
+	})
+	eventually(t, "all is well again", func() bool {
+		status, err := a.try(http.MethodGet, "/api/v1/stats/overview", nil, &overview)
+		return err == nil && status == http.StatusOK && overview.LogStore == "ok" && len(overview.Degraded) == 0
 	})
 	if code := worker.end(syscall.SIGTERM); code != 0 {
 		t.Fatalf("the worker stopped with %d", code)
