@@ -200,12 +200,14 @@ func TestMovedFolder(t *testing.T) {
 		t.Fatalf("the life was %+v, and is %+v", life, now)
 	}
 
+	client := c.keys()
 	becomes := func(what string) {
 		t.Helper()
-		old := registered(t, c.keys())["east"].Life
+		old := life
 		eventually(t, what, func() bool {
-			reg, found := registered(t, c.keys())["east"]
-			return found && reg.Worker == old.Worker && reg.Life.Life != old.Life
+			reg, found := registered(t, client)["east"]
+			life = reg.Life
+			return found && life.Worker == old.Worker && life.Life != old.Life
 		})
 	}
 	gone := func() {
