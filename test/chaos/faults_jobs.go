@@ -4,14 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"path/filepath"
 	"strconv"
 	"sync"
 	"time"
-
-	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"carillon/test/chaos/check"
 )
@@ -96,9 +95,7 @@ func saveRace(ctx context.Context, s *strike) (err error) {
 		before := time.Now()
 		for i, base := range s.bases[:2] {
 			body := map[string]any{}
-			for k, v := range o.body {
-				body[k] = v
-			}
+			maps.Copy(body, o.body)
 			body["cronExpr"], body["description"] = line(every[i]), fmt.Sprintf("round %d of master %d", round, i+1)
 			group.Go(func() {
 				status[i], _ = s.ask(ctx, base, http.MethodPut, "/api/v1/jobs/"+o.job.Name, body, nil, "If-Match", fmt.Sprintf(`"%d"`, now.Meta.Version))
@@ -227,14 +224,5 @@ func killEnded(ctx context.Context, s *strike) error {
 			return fmt.Errorf("%w: the kill of a run that has ended was answered %d: %w", errPromise, status, err)
 		}
 	}
-	// A wish that came too late for its run, as a master that looked a moment ago writes it.
-	for _, w := range s.workers {
-		if _, err := s.client.Put(ctx, "/cron/killer/"+w.id+"/"+ended[0], `{"by":"chaos"}`); err != nil {
-			return err
-		}
-	}
-	return s.wait(ctx, back, "wishes to kill what has ended are taken away", func() bool {
-		resp, err := s.client.Get(ctx, "/cron/killer/", clientv3.WithPrefix(), clientv3.WithCountOnly())
-		return err == nil && resp.Count == 0 || sleep(ctx, 100*time.Millisecond) != nil
-	})
+	return nil
 }

@@ -113,6 +113,9 @@ func (s *stack) wait(ctx context.Context, limit time.Duration, what string, cond
 			return condition()
 		}
 	})
+	if err == nil && failed == nil { // a condition that waits may have ended with the context
+		err = context.Cause(ctx)
+	}
 	return errors.Join(err, failed)
 }
 
