@@ -120,7 +120,7 @@ func (l *lab) trial(ctx context.Context, dir string, jobs int, script []schedule
 	for _, s := range script {
 		settling = max(settling, rest+s.rest)
 	}
-	ctx, cancel := context.WithTimeout(ctx, 2*startLimit+warm+length+calm+2*settling+length/2)
+	ctx, cancel := context.WithTimeout(ctx, 2*startLimit+warm+length+calm+2*settling+converging+length/2)
 	defer cancel()
 	if err := os.MkdirAll(filepath.Join(dir, "locks"), 0o700); err != nil {
 		return err
@@ -139,7 +139,7 @@ func (l *lab) trial(ctx context.Context, dir string, jobs int, script []schedule
 	}
 	defer s.close()
 	l.say("%s: all processes are up after %v", r.Name, time.Since(r.At).Round(100*time.Millisecond))
-	t := &trial{stack: s, name: r.Name, seed: r.Seed, say: l.say}
+	t := &trial{stack: s, name: r.Name, seed: r.Seed, say: l.say, outputs: l.outputs}
 	t.from = time.Now().Add(2 * time.Second).Truncate(time.Second)
 	t.until = t.from.Add(warm + length + calm).Truncate(time.Second)
 	like := likeShort
@@ -323,9 +323,11 @@ func lostAlive(h *check.History) (died []string) {
 	return died
 }
 
-// outputs is how many runs have their output read: the double takes a third of a second
-// for each.
-const outputs = 60
+// How many runs have their output read: the double takes a third of a second for each.
+const (
+	manyOutputs = 60
+	fewOutputs  = 15
+)
 
 // sample chooses runs whose output is read: first those that a fault may have met.
 func (t *trial) sample(h *check.History) map[string]bool {
@@ -347,7 +349,7 @@ func (t *trial) sample(h *check.History) map[string]bool {
 		all := slices.Sorted(maps.Keys(from))
 		rng.Shuffle(len(all), func(a, b int) { all[a], all[b] = all[b], all[a] })
 		for _, run := range all {
-			if len(chosen) < outputs {
+			if len(chosen) < t.outputs {
 				chosen[run] = true
 			}
 		}

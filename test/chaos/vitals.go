@@ -27,8 +27,9 @@ const (
 	moreGoroutines = 40
 	moreFiles      = 30
 	moreMemory     = 64 << 20
-	// converging is how long it may take until it is so.
-	converging = 30 * time.Second
+	// converging is how long it may take until it is so: an idle Go program collects its
+	// garbage every two minutes, and gives back then what it does not need.
+	converging = 3 * time.Minute
 )
 
 // metrics reads the page of a worker. A sample's name has its labels, as printed.
@@ -99,7 +100,7 @@ func (s *stack) converged(ctx context.Context, before map[string]vitals) (after 
 		} else {
 			apart = differences(before, after, jobs)
 		}
-		return apart == "" || sleep(ctx, 500*time.Millisecond) != nil
+		return apart == "" || sleep(ctx, time.Second) != nil
 	})
 	if err != nil && apart == "" {
 		apart = err.Error()
