@@ -48,7 +48,6 @@ type strike struct {
 	w     *worker // that it is about, where it is about one
 	rng   *rand.Rand
 	fault fault
-	at    time.Duration // after the trial's beginning
 }
 
 // faults are all that can be made.

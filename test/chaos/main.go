@@ -157,6 +157,8 @@ type lab struct {
 	results  string
 	share    share
 	turn     int // trials that were come by
+	outputs  int // runs of each trial whose output is read
+	plain    bool
 	keep     bool
 	own      bool // the folder was made here
 	out, log io.Writer
@@ -172,7 +174,10 @@ func newLab(o options, stdout, stderr io.Writer) (*lab, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &lab{host: h, dir: o.dir, keep: o.keep, results: o.results, share: o.share, out: stdout, log: stderr}
+	l := &lab{host: h, dir: o.dir, keep: o.keep, plain: o.plain, results: o.results, share: o.share, outputs: manyOutputs, out: stdout, log: stderr}
+	if o.quick {
+		l.outputs = fewOutputs
+	}
 	if l.dir == "" {
 		l.own = true
 		l.dir, err = os.MkdirTemp("", "carillon-chaos-")

@@ -59,6 +59,9 @@ func (l *lab) make(ctx context.Context, name string, seed uint64, jobs int, scri
 	if jobs != fewJobs && jobs != manyJobs {
 		again += fmt.Sprintf(" -jobs %d", jobs)
 	}
+	if l.plain {
+		again += " -plain"
+	}
 	l.say("%s: %s", name, again)
 	r := l.try(ctx, name, seed, jobs, script)
 	if ctx.Err() != nil { // what was interrupted says nothing

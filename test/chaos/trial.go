@@ -26,6 +26,7 @@ type trial struct {
 	seed uint64
 	say  func(format string, args ...any)
 
+	outputs     int       // runs whose output is read
 	from, until time.Time // of the jobs' fires
 
 	mu       sync.Mutex
@@ -222,7 +223,7 @@ func (t *trial) play(ctx context.Context, script []scheduled) error {
 		if err := sleepUntil(ctx, begin.Add(s.at)); err != nil {
 			return err
 		}
-		hit := &strike{trial: t, rng: rand.New(rand.NewPCG(s.seed, 2)), fault: s.fault, at: s.at}
+		hit := &strike{trial: t, rng: rand.New(rand.NewPCG(s.seed, 2)), fault: s.fault}
 		if slices.Contains(s.needs, aWorker) {
 			hit.w = t.workers[s.worker%len(t.workers)]
 		}
