@@ -67,6 +67,8 @@ func TestDrainAcksAll(t *testing.T) {
 		for i := range 10 {
 			d.handOver(fmt.Sprintf("r%d", i))
 		}
+		time.Sleep(time.Second) // it gathers
+		time.Sleep(time.Second) // they may be stored in two parts
 		synctest.Wait()
 		d.expect(10, 0, 10)
 		d.handOver("last")
@@ -106,6 +108,7 @@ func TestLookFindsWhatWasNotHandedOver(t *testing.T) {
 		for i := range 9 {
 			d.handOver(fmt.Sprintf("a%d", i))
 		}
+		time.Sleep(time.Second) // it gathers
 		synctest.Wait()
 		d.expect(9, 0, 9)
 		for i := range 15 {

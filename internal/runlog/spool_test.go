@@ -182,8 +182,10 @@ func TestNoSpoolingWhileAllIsWell(t *testing.T) {
 			d.print("a", i*10, 10)
 			time.Sleep(100 * time.Millisecond)
 		}
+		time.Sleep(50 * time.Millisecond) // the source was looked at just now
 		d.handOver("a")
 		time.Sleep(time.Second)
+		synctest.Wait()
 		d.expect(1, 100, 1)
 		if s.appends > 0 {
 			d.t.Fatalf("%d times to the disk", s.appends)
@@ -236,6 +238,7 @@ func TestOutputReachesTheDisk(t *testing.T) {
 				before := s.appends
 				d.print("b", 0, 10)
 				time.Sleep(2 * time.Second)
+				synctest.Wait()
 				d.expect(2, n+2, 0)
 				if s.appends != before {
 					d.t.Fatal("output still goes to the disk")
@@ -244,6 +247,21 @@ func TestOutputReachesTheDisk(t *testing.T) {
 			})
 		})
 	}
+}
+
+// What the store did not take is on the disk at once.
+func TestFailedWriteGoesToTheDisk(t *testing.T) {
+	spooling(t, SinkConfig{}, func(d *deck, s *drawer) {
+		d.set(func() { d.away = func(int) error { return errors.New("away") } })
+		d.print("a", 0, common.MaxChunk)
+		synctest.Wait()
+		if bytes, _ := d.inMemory(); bytes > 0 || s.State().Waiting == 0 {
+			d.t.Fatalf("%d bytes are in memory alone", bytes)
+		}
+		d.set(func() { d.away = nil })
+		_ = d.end(0)
+		d.expect(0, 1, 0)
+	})
 }
 
 // A store that is slow for good gets all, by way of the disk, and outcomes with it.
