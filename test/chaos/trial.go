@@ -147,6 +147,9 @@ func (l *lab) trial(ctx context.Context, dir string, jobs int, script []schedule
 	for _, s := range script {
 		like = max(like, s.jobs)
 	}
+	if jobs >= manyJobs {
+		like = likeSoak
+	}
 	set := jobSet(r.Seed, jobs, like, filepath.Join(l.host.bin, "ledger"), dir, t.from, t.until)
 	if err := t.create(ctx, set); err != nil {
 		return err
