@@ -56,7 +56,8 @@ type draft struct {
 	name        string
 	from, until time.Time
 	lostAfter   time.Duration
-	most        int // seconds from one fire to the next
+	most        int  // seconds from one fire to the next
+	quiet       bool // prints nothing
 
 	shortest, longest time.Duration // of what is drawn; a run takes half of it at least
 }
