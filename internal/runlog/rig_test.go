@@ -100,14 +100,14 @@ func (w *world) ack(runs []common.Run) error {
 	if w.noAck != nil {
 		return w.noAck
 	}
+	acked := map[string]bool{}
 	for _, run := range runs {
+		acked[run.ID] = true
 		if _, stored := w.runs[run.ID]; !stored && !w.refused[run.ID] {
 			w.t.Errorf("%s is acked and not stored", run.ID)
 		}
 	}
-	w.outbox = slices.DeleteFunc(w.outbox, func(r common.Run) bool {
-		return slices.ContainsFunc(runs, func(acked common.Run) bool { return acked.ID == r.ID })
-	})
+	w.outbox = slices.DeleteFunc(w.outbox, func(r common.Run) bool { return acked[r.ID] })
 	return nil
 }
 
