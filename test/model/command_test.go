@@ -131,11 +131,14 @@ func (c *command) ends(grace time.Duration) <-chan time.Time {
 
 // length is how long a command takes.
 func (l *life) length() time.Duration {
+	if length := l.world.lasting(); length > 0 {
+		return length
+	}
 	if l.world.isCalm() {
 		return l.draw(10*time.Millisecond, time.Second)
 	}
-	if share, longest := l.world.mutation.longRuns(); l.chance(share) {
-		return l.draw(5*time.Second, longest)
+	if l.chance(l.world.mutation.longRuns()) {
+		return l.draw(5*time.Second, 90*time.Second)
 	}
 	return l.draw(10*time.Millisecond, 5*time.Second)
 }

@@ -186,6 +186,13 @@ func (l *link) heal() {
 
 func (l *link) die() { l.mu.Lock(); l.dead = true; l.mu.Unlock() }
 
+// works tells whether something gets through.
+func (l *link) works() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return !l.dead && !l.frozen && time.Now().After(l.cutUntil)
+}
+
 func (l *link) freeze(on bool) { l.mu.Lock(); l.frozen = on; l.mu.Unlock() }
 
 // sever waits for the next keep-alive, or grant, to have its effect. At that moment it takes the

@@ -90,9 +90,10 @@ func TestRulesMatter(t *testing.T) {
 					continue // a clock that is a day ahead does not need a rule to be left out
 				}
 				servers.use(t, func(s *server) {
-					if broken := tally.trial(t, s, seed, m); len(broken) > 0 {
+					broken := tally.trial(t, s, seed, m)
+					if i := slices.IndexFunc(broken, func(b string) bool { return strings.HasPrefix(b, m.breaks()) }); i >= 0 {
 						if broke++; first == "" {
-							first = fmt.Sprintf("seed %d: %s", seed, broken[0])
+							first = fmt.Sprintf("seed %d: %s", seed, broken[i])
 						}
 					}
 				})

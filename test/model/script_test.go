@@ -88,7 +88,7 @@ func run(ctx context.Context, w *world, jobs []string, skews []time.Duration, pa
 		s.masters = append(s.masters, s.newMaster(ctx, fmt.Sprintf("master%d", i), s.between(-2*time.Second, 2*time.Second)))
 	}
 	for i, skew := range skews {
-		s.boxes = append(s.boxes, &box{id: fmt.Sprintf("worker%d", i), skew: skew, rate: s.rate()})
+		s.boxes = append(s.boxes, &box{id: fmt.Sprintf("worker%d", i), skew: skew, rate: s.rate(i)})
 	}
 	for _, job := range s.jobs {
 		def := s.define(job)
@@ -146,11 +146,20 @@ func (s *script) between(least, most time.Duration) time.Duration {
 	return least + time.Duration(s.random.Int64N(int64(most-least)))
 }
 
+// mostAwaited is how long the answer to a keep-alive is waited for.
+const mostAwaited = ttl / 5
+
 // mostOff is by how much of the time a boot clock may be wrong; two of them differ by one percent.
 const mostOff = 0.005
 
-// rate is that of a boot clock: often the worst that it may be.
-func (s *script) rate() float64 {
+// rate is that of a boot clock: often the worst that it may be, and always where a moment is
+// played: the first worker's goes too slowly, those of the others too fast.
+func (s *script) rate(box int) float64 {
+	if s.world.lostAfter != "" && box > 0 {
+		return mostOff
+	} else if s.world.lostAfter != "" {
+		return -mostOff
+	}
 	if s.random.IntN(3) == 0 {
 		return mostOff * (2*s.random.Float64() - 1)
 	}
@@ -173,8 +182,14 @@ func (s *script) define(name string) common.Job {
 		Placement: &common.Placement{Strategy: pick(s, common.StrategyHash, common.StrategyLeast, common.StrategyAny)},
 	}
 	j.KillGrace = pick(s, "0s", "1s", common.Duration((j.LostAfter.Or(0) / 3).String()))
-	if s.world.mutation == termsOfNow {
+	switch s.world.mutation {
+	case termsOfNow:
 		j.OnLost = common.LostRerun
+	case blindRetake:
+		j.OnLost = common.LostDetach
+	}
+	if s.world.lostAfter != "" {
+		j.CronExpr, j.Overlap, j.OnLost, j.LostAfter, j.KillGrace = "@every 13s", common.OverlapSkip, common.LostRerun, s.world.lostAfter, "0s"
 	}
 	if s.random.IntN(2) == 0 {
 		j.Retry = &common.Retry{Max: pick(s, 1, 2), Backoff: "2s", MaxBackoff: "10s"}
@@ -189,9 +204,7 @@ const (
 	aSave    = 8
 	aTrigger = 16
 	aTheft   = 19
-	aSever   = 20
 	aFlap    = 21
-	aBlink   = 22
 	kinds    = 26
 )
 
@@ -260,14 +273,18 @@ func (s *script) disturb(ctx context.Context) {
 		if locks := s.world.locks(); len(locks) > 0 {
 			s.world.remove(pick(s, locks...))
 		}
-	case aSever: // the worst moment for a lease to go: when it was just found to live, or rather
-		late := pick(s, 0, 0, s.between(0, 5*time.Second))
-		long := s.between(40*time.Second, 140*time.Second)
+	case 20: // the worst moment for a lease to go: when it was just found to live, or rather
+		late, long := pick(s, 0, 0, s.between(0, mostAwaited)), s.between(40*time.Second, 140*time.Second)
 		b.with(func(l *life) { l.link.sever(false, true, long, late) })
 	case aFlap: // cut off, back for as long as a lease takes, cut off again
 		first, then := s.between(ttl, 40*time.Second), s.between(20*time.Second, 100*time.Second)
-		b.with(func(l *life) { l.link.cut(first); l.link.sever(true, false, then, 0) })
-	case aBlink:
+		b.with(func(l *life) {
+			if l.link.works() {
+				l.link.cut(first)
+				l.link.sever(true, false, then, 0)
+			}
+		})
+	case 22:
 		s.blink(b, s.boxes[(i+1+s.random.IntN(workers-1))%workers])
 	case 23:
 		atStart := s.random.IntN(2) == 0

@@ -133,3 +133,31 @@ func TestFutureDatedClockConsumesNothing(t *testing.T) {
 		t.Errorf("the others ran only %d", honest)
 	}
 }
+
+// A worker that is stopped when it has just started a command is ended by its guardian, and the
+// command with it, before anybody runs the job again.
+func TestFrozenAtTheStartOfACommand(t *testing.T) {
+	w := cluster(t, 4, level, func(ctx context.Context, s *script) {
+		s.world.last(50 * time.Second)
+		job := common.Job{Name: "a", Timezone: "UTC", Command: "true", CronExpr: "@every 10s", LostAfter: "20s", KillGrace: "0s"}
+		if _, _, err := s.masters[0].store.Put(ctx, nobody, job, common.Precondition{}); err != nil {
+			t.Error(err)
+		}
+		for _, b := range s.boxes {
+			s.act(func() {
+				var starts <-chan struct{}
+				b.with(func(l *life) { starts = l.nextBegin() })
+				select {
+				case <-starts:
+					s.freeze(ctx, b, 2*time.Minute, false)
+				case <-time.After(3 * time.Minute):
+				}
+			})
+		}
+		s.actors.Wait()
+		s.world.last(0)
+	})
+	if w.counts["killed by its guardian"] == 0 || w.counts["reruns"] == 0 {
+		t.Errorf("there were %v", w.counts)
+	}
+}

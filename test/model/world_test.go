@@ -50,7 +50,9 @@ type world struct {
 	start    time.Time // when the machines were switched on
 	server   *server
 	mutation mutation
-	log      *slog.Logger
+	// Of all jobs, where a moment is played.
+	lostAfter common.Duration
+	log       *slog.Logger
 
 	etcd sync.Mutex // held while etcd is called, and until the history has it
 
@@ -62,6 +64,7 @@ type world struct {
 	calls    int
 	random   *rand.Rand // of the leases
 	calm     bool
+	length   time.Duration // of all commands that start; 0: as chance has it
 	diary    []*execution
 	ledger   map[string][]common.Run // by id, what was delivered, in order
 	finished map[string]common.Status
@@ -320,6 +323,11 @@ func (w *world) finish(run string, s common.Status) {
 	defer w.mu.Unlock()
 	w.finished[run] = s
 }
+
+// last has all commands that start take so long.
+func (w *world) last(length time.Duration) { w.mu.Lock(); w.length = length; w.mu.Unlock() }
+
+func (w *world) lasting() time.Duration { w.mu.Lock(); defer w.mu.Unlock(); return w.length }
 
 // count says what happened in this world.
 func (w *world) count(what string) { w.mu.Lock(); w.counts[what]++; w.mu.Unlock() }
