@@ -44,7 +44,11 @@ func (l *lab) run(ctx context.Context, o options) error {
 		l.make(ctx, fmt.Sprintf("mix %d", seed), seed, jobs, mix(seed, mixLength, mixable()), fmt.Sprintf("-mixes 1 -seed %d", seed))
 	}
 	if o.soak > 0 {
-		l.make(ctx, fmt.Sprintf("soak of %v", o.soak), o.seed, cmp.Or(o.jobs, manyJobs), mix(o.seed, o.soak, promised()), fmt.Sprintf("-soak %v -seed %d", o.soak, o.seed))
+		script := mix(o.seed, o.soak, promised())
+		for i := range script { // runs of a minute, tried again, take long to come to rest
+			script[i].jobs, script[i].rest = likeSoak, max(script[i].rest, rest)
+		}
+		l.make(ctx, fmt.Sprintf("soak of %v", o.soak), o.seed, cmp.Or(o.jobs, manyJobs), script, fmt.Sprintf("-soak %v -seed %d", o.soak, o.seed))
 	}
 	return errors.Join(context.Cause(ctx), l.sum())
 }
