@@ -121,7 +121,7 @@ func (l *lab) trial(ctx context.Context, dir string, jobs int, script []schedule
 	for _, s := range script {
 		settling = max(settling, rest+s.rest)
 	}
-	ctx, cancel := context.WithTimeout(ctx, 2*startLimit+warm+length+calm+2*settling+converging+length/2)
+	ctx, cancel := context.WithTimeout(ctx, 2*startLimit+warm+length+calm+2*settling+converging+2*reading)
 	defer cancel()
 	if err := os.MkdirAll(filepath.Join(dir, "locks"), 0o700); err != nil {
 		return err
@@ -284,9 +284,9 @@ func (t *trial) judge(ctx context.Context, script []scheduled, r *row) error {
 	} else if err := os.WriteFile(filepath.Join(t.dir, "history.json"), data, 0o600); err != nil {
 		return err
 	}
-	read := t.sample(&h)
+	read, enough := t.sample(&h), time.Now().Add(reading)
 	h.Output = func(run string) (io.ReadCloser, error) {
-		if !read[run] {
+		if !read[run] || time.Now().After(enough) {
 			return nil, nil
 		}
 		return t.output(ctx, run)
@@ -331,6 +331,8 @@ func lostAlive(h *check.History) (died []string) {
 const (
 	manyOutputs = 60
 	fewOutputs  = 15
+	// reading is after how long no more is read: beside floods each takes much longer.
+	reading = 5 * time.Minute
 )
 
 // sample chooses runs whose output is read: first those that a fault may have met.
