@@ -29,7 +29,7 @@ func (l *life) Run(ctx context.Context, task dispatch.Task) common.Run {
 	if !l.awake() {
 		return outcome(common.StatusKilled, "dead")
 	}
-	if task.MayStart != nil && task.MayStart() != nil && fenced {
+	if !l.mayStart(&task) && fenced {
 		l.world.count("not begun")
 		return outcome(common.StatusKilled, "cut_off")
 	}
@@ -39,6 +39,20 @@ func (l *life) Run(ctx context.Context, task dispatch.Task) common.Run {
 	c := l.begin(x, r)
 	defer l.world.end(c.x)
 	return outcome(c.run(ctx, task.KillNow, fenced))
+}
+
+// mayStart asks the dispatcher, which tells the guardian.
+func (l *life) mayStart(task *dispatch.Task) bool {
+	if task.MayStart == nil {
+		return true
+	}
+	if l.world.mutation == lateBeat {
+		l.mu.Lock()
+		before := l.killBy
+		l.mu.Unlock()
+		defer l.beat(before)
+	}
+	return task.MayStart() == nil
 }
 
 // command is one that is executed.

@@ -40,9 +40,10 @@ const (
 	quietRetake   mutation = "taking a run back leaves its record as it was"
 	noMargin      mutation = "survivors wait for no more than lostAfter"
 	leftGone      mutation = "a lock that vanished is not put back"
+	lateBeat      mutation = "the guardian hears of a run when it goes on already"
 )
 
-// mutations are tried by chance; moments_test.go has those for which that would take long.
+// mutations are tried by chance; the moments and the stories have those for which that would take long.
 var mutations = []mutation{outOfOrder, noGap, noCursor, noVersion, noRecords, noNonce, ownedTwice, termsOfNow, tooEarly, sweepsForAll, noFence,
 	blindFinish, blindSave, forgetfulSave, twoPerJob, blindRetake, leftGone}
 

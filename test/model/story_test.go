@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -38,19 +40,26 @@ func fireOfPlan(job string, version int64, from, to time.Time, owner common.Life
 // cluster plays a part with a cluster of its own, and checks the promises after it.
 func cluster(t *testing.T, seed uint64, skews []time.Duration, part func(context.Context, *script)) *world {
 	t.Helper()
+	w, broken := without(t, nothing, seed, skews, part)
+	for _, b := range broken {
+		t.Error(b)
+		t.Log(w.trace(b))
+	}
+	return w
+}
+
+// without leaves a rule out, and gives what was broken.
+func without(t *testing.T, m mutation, seed uint64, skews []time.Duration, part func(context.Context, *script)) (*world, []string) {
+	t.Helper()
 	s := startServer(t)
 	s.wipe(t)
-	w := newWorld(s, seed, nothing)
+	w := newWorld(s, seed, m)
 	w.beCalm()
 	var until time.Time
 	inBubble(t, func(t *testing.T) {
 		until = run(t.Context(), w, []string{"a"}, skews, part)
 	})
-	for _, broken := range check(w, until) {
-		t.Error(broken)
-		t.Log(w.trace(broken))
-	}
-	return w
+	return w, check(w, until)
 }
 
 var level = []time.Duration{0, 0, 0}
@@ -135,9 +144,9 @@ func TestFutureDatedClockConsumesNothing(t *testing.T) {
 }
 
 // A worker that is stopped when it has just started a command is ended by its guardian, and the
-// command with it, before anybody runs the job again.
+// command with it, before anybody runs the job again: the guardian has heard of the run before.
 func TestFrozenAtTheStartOfACommand(t *testing.T) {
-	w := cluster(t, 4, level, func(ctx context.Context, s *script) {
+	part := func(ctx context.Context, s *script) {
 		s.world.last(50 * time.Second)
 		job := common.Job{Name: "a", Timezone: "UTC", Command: "true", CronExpr: "@every 10s", LostAfter: "20s", KillGrace: "0s"}
 		if _, _, err := s.masters[0].store.Put(ctx, nobody, job, common.Precondition{}); err != nil {
@@ -156,8 +165,13 @@ func TestFrozenAtTheStartOfACommand(t *testing.T) {
 		}
 		s.actors.Wait()
 		s.world.last(0)
-	})
+	}
+	w := cluster(t, 4, level, part)
 	if w.counts["killed by its guardian"] == 0 || w.counts["reruns"] == 0 {
 		t.Errorf("there were %v", w.counts)
+	}
+	_, broken := without(t, lateBeat, 4, level, part)
+	if !slices.ContainsFunc(broken, func(b string) bool { return strings.HasPrefix(b, "G3") }) {
+		t.Errorf("where the guardian hears of a run when it goes on already, only this was broken: %v", broken)
 	}
 }
