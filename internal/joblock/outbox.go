@@ -18,8 +18,24 @@ import (
 type Outbox struct {
 	client *clientv3.Client
 	worker string
-	from   string // the next read begins here; "" is the start
+	row    row
 }
+
+// row is how far a long row of outcomes was read. Each part begins behind the one before,
+// where all of that was removed, and several are read at once: etcd walks over what was
+// deleted until it is compacted, and over all that is behind a part to count it. After the last part the row is
+// read from its start, for what came in between.
+type row struct {
+	from   string             // the next read begins here; "" is the start
+	ahead  []*mvccpb.KeyValue // what was read and is not removed
+	out    int                // how much of that is out, as the last part
+	left   int                // how much waits from there on
+	behind bool               // there is more behind what was read
+	before bool               // there may be more before it
+}
+
+// readAhead is how many parts of a long row are read at once.
+const readAhead = 5
 
 var _ runlog.Outbox = (*Outbox)(nil)
 
@@ -30,22 +46,67 @@ func NewOutbox(client *clientv3.Client, worker string) *Outbox {
 
 // Pending reads up to limit outcomes, and gives what deletes just these once they are
 // stored. What is no outcome is told in Bad and stays: stored, it would be the run's for good.
-//
-// In a long row each part begins behind the one before, where all of that was removed: etcd
-// walks over what was deleted until it is compacted, and would do so for each part. After
-// the last part the row is read from its start, for what came in between.
 func (o *Outbox) Pending(ctx context.Context, limit int) (runlog.Pending, error) {
-	resp, err := o.read(ctx, limit)
-	if err == nil && len(resp.Kvs) == 0 && o.from != "" {
-		o.from = ""
-		resp, err = o.read(ctx, limit)
+	r := &o.row
+	if r.out > 0 || len(r.ahead) == 0 {
+		if err := o.read(ctx, limit); err != nil {
+			return runlog.Pending{}, etcdkit.Wrap(fmt.Errorf("list outbox: %w", err))
+		}
 	}
-	if err != nil {
-		return runlog.Pending{}, etcdkit.Wrap(fmt.Errorf("list outbox: %w", err))
+	r.out = min(limit, len(r.ahead))
+	part := r.ahead[:r.out]
+	pending, good := o.decode(part)
+	pending.More, pending.Waiting = r.out < len(r.ahead) || r.behind || r.before, r.left
+	if r.out == len(r.ahead) && !r.behind {
+		r.from = "" // whatever becomes of this part
 	}
-	pending := runlog.Pending{More: resp.More || o.from != "", Waiting: int(resp.Count)}
-	good := make([]*mvccpb.KeyValue, 0, len(resp.Kvs))
-	for _, kv := range resp.Kvs {
+	pending.Ack = func(ctx context.Context) error {
+		if err := etcdkit.DeleteSeen(ctx, o.client, good); err != nil {
+			return err
+		}
+		r.removed(part, len(good) == len(part))
+		return nil
+	}
+	return pending, nil
+}
+
+// removed passes a part that was removed, all of it or not.
+func (r *row) removed(part []*mvccpb.KeyValue, whole bool) {
+	if !whole {
+		r.ahead, r.out = nil, 0
+		return
+	}
+	r.ahead, r.left, r.out = r.ahead[r.out:], r.left-r.out, 0
+	if len(r.ahead) > 0 || r.behind {
+		r.from = string(part[len(part)-1].Key) + "\x00"
+	}
+}
+
+// read reads on where the parts before were removed, or from the start.
+func (o *Outbox) read(ctx context.Context, limit int) error {
+	r, all := &o.row, common.OutboxOf(o.worker)
+	for {
+		if r.before = r.from != ""; r.before {
+			limit *= readAhead
+		}
+		callCtx, cancel := context.WithTimeout(ctx, callLimit)
+		resp, err := o.client.Get(callCtx, max(r.from, all), clientv3.WithRange(clientv3.GetPrefixRangeEnd(all)), clientv3.WithLimit(int64(limit)))
+		cancel()
+		if err != nil {
+			return err
+		}
+		r.ahead, r.out, r.left, r.behind = resp.Kvs, 0, int(resp.Count), resp.More
+		if len(r.ahead) > 0 || !r.before {
+			return nil
+		}
+		r.from = ""
+	}
+}
+
+// decode tells outcomes, late ends and what is neither apart; good are those that read.
+func (o *Outbox) decode(part []*mvccpb.KeyValue) (pending runlog.Pending, good []*mvccpb.KeyValue) {
+	good = make([]*mvccpb.KeyValue, 0, len(part))
+	for _, kv := range part {
 		pending.Bytes += len(kv.Key) + len(kv.Value)
 		if common.IsLateKey(string(kv.Key)) {
 			late, err := decodeAt(kv, func(l *common.LateEnd) string { return common.LateKey(o.worker, l.Run) })
@@ -67,26 +128,7 @@ func (o *Outbox) Pending(ctx context.Context, limit int) (runlog.Pending, error)
 		pending.Batch.Runs = append(pending.Batch.Runs, run)
 		good = append(good, kv)
 	}
-	if !resp.More {
-		o.from = ""
-	}
-	pending.Ack = func(ctx context.Context) error {
-		if err := etcdkit.DeleteSeen(ctx, o.client, good); err != nil {
-			return err
-		}
-		if resp.More && len(good) == len(resp.Kvs) {
-			o.from = string(good[len(good)-1].Key) + "\x00"
-		}
-		return nil
-	}
-	return pending, nil
-}
-
-func (o *Outbox) read(ctx context.Context, limit int) (*clientv3.GetResponse, error) {
-	callCtx, cancel := context.WithTimeout(ctx, callLimit)
-	defer cancel()
-	all := common.OutboxOf(o.worker)
-	return o.client.Get(callCtx, max(o.from, all), clientv3.WithRange(clientv3.GetPrefixRangeEnd(all)), clientv3.WithLimit(int64(limit)))
+	return pending, good
 }
 
 // Ack deletes outcomes that are stored, a hundred in each transaction. An outcome is

@@ -71,6 +71,13 @@ func TestLongOutbox(t *testing.T) {
 					t.Errorf("%s came %d times", id, times)
 				}
 			}
+			outcome("run000y") // and later still
+			if pending, err := outbox.Pending(t.Context(), part+skip); err != nil || len(pending.Batch.Runs) != 1 || pending.Waiting != 1+skip {
+				t.Fatalf("%+v, %v", pending, err)
+			}
+			if pending, err := outbox.Pending(t.Context(), part+skip); err != nil || len(pending.Batch.Runs) != 1 {
+				t.Fatalf("what was not acknowledged does not come again: %+v, %v", pending, err)
+			}
 		})
 	}
 }
