@@ -114,6 +114,9 @@ func (s *Sink) write(ctx context.Context, b Batch) error {
 	if ctx.Err() == nil {
 		s.health.ended(began, err)
 	}
+	if err != nil {
+		s.more = false // a try needs no more than a batch
+	}
 	s.metrics.SinkWrite(b.len(), time.Since(began), err != nil)
 	return err
 }
