@@ -39,7 +39,7 @@ type ClaimResult struct {
 	Fence   int64     // Claimed: the revision of the claim, and the record's CreateRevision
 	Job     StoredJob // Claimed: the job as it was claimed
 	Created int64     // Claimed: the revision of the job's creation
-	Proof   Proof     // Claimed: of the lease that the lock was put under
+	Proof   Proof     // Claimed: of the lease that the lock was put under, or of one before it
 	Written []Run     // outcomes that the claim put into the worker's outbox
 	Unsure  bool      // an answer was lost: there may be others
 	State   *JobState // Stale: the job as it is; nil where it is gone or does not decode

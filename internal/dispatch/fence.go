@@ -19,7 +19,7 @@ const (
 	// beatSlack is how long after the last moment the guardian acts, if this worker did not.
 	beatSlack = 2 * fenceEvery
 	// heldEvery is how often it is looked whether the locks still hang on the lease.
-	heldEvery = 5 * time.Second
+	heldEvery = 2 * time.Second
 )
 
 // fenceTimes are the times of the boot clock by which a run must have been told to end, and
@@ -44,10 +44,10 @@ func (r *runs) fence(now time.Duration, proof common.Proof, cutOff error, beat f
 	defer r.mu.Unlock()
 	r.killBy = 0
 	for _, h := range r.held {
-		if h.proof.Lease == proof.Lease && proof.Sent > h.proof.Sent {
+		if proof.Lease != 0 && h.proof.Lease == proof.Lease && proof.Sent > h.proof.Sent {
 			h.proof.Sent = proof.Sent
 		}
-		if !h.fenced() || !h.ours() {
+		if !h.fenced() || h.ended {
 			continue
 		}
 		term, kill := fenceTimes(&h.record, h.proof.Sent)
@@ -56,6 +56,8 @@ func (r *runs) fence(now time.Duration, proof common.Proof, cutOff error, beat f
 		}
 		if now >= kill {
 			h.die()
+		}
+		if h.dying {
 			kill = now + lastMoment
 		}
 		r.dieBy(kill + beatSlack)
@@ -227,7 +229,10 @@ func (d *Dispatcher) lookAfterLocks(ctx context.Context, lease int64) {
 	asked := d.cfg.Boot()
 	locks, err := d.cfg.Locks.Held(ctx, lease)
 	if err != nil {
-		return // it was no answer: the session says so
+		if ctx.Err() == nil && common.CodeOf(err) != common.CodeUnavailable { // that the session tells of
+			d.cfg.Log.Warn("locks_not_seen", "error", err)
+		}
+		return
 	}
 	for _, run := range d.runs.seen(locks, lease, asked) {
 		d.cfg.Log.Error("lock_vanished", "run", run)

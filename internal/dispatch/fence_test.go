@@ -278,6 +278,13 @@ func TestVanishedLock(t *testing.T) {
 		if by := r.session.lastBeat() - beatSlack - 59*time.Second; by > last {
 			r.Fatalf("the fence counts from %v after the lock was last seen", by-last)
 		}
+		r.session.set(common.Proof{Sent: r.boot()}) // the lease is gone as well
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if by := r.session.lastBeat() - beatSlack - 59*time.Second; by > last {
+			r.Fatalf("without a lease the fence moved on to %v after the lock was last seen", by-last)
+		}
+		r.session.set(common.Proof{Lease: 2, Sent: r.boot()})
 		r.locks.set(func(l *fakeLocks) { l.answer = nil })
 		time.Sleep(time.Second)
 		synctest.Wait()
@@ -322,5 +329,30 @@ func TestOverdueWithoutWantOfSlots(t *testing.T) {
 			}
 		}
 		r.Fatalf("b was not passed over: %+v", r.claimer.jobs())
+	})
+}
+
+// A run that an etcd restored from a backup has claimed again, while it still goes on here, is
+// ended; what was claimed is not written down over it, and not forgotten as long as it lives.
+func TestClaimedAgainWhileItRuns(t *testing.T) {
+	bubble(t, nil, func(r *rig) {
+		r.underLease(1)
+		r.runner.deaf = true
+		r.long("a")
+		fire := r.fire("a")
+		r.hand(fire)
+		r.claimer.set(func(c *fakeClaimer) {
+			answer := c.answer
+			c.answer = func(claim *common.Claim) common.ClaimResult {
+				result := answer(claim)
+				result.Fence = 77
+				return result
+			}
+		})
+		r.hand(fire)
+		r.expectOutcomes("a lost 42 no grace")
+		if r.running() != 0 {
+			r.Fatal("it still goes on")
+		}
 	})
 }

@@ -66,7 +66,7 @@ func (d *Dispatcher) finished(life context.Context, outcome *common.Outcome, err
 	}
 	d.cfg.Metrics.Outcome(run.Job, run.Status, delay)
 	d.runs.remember(run.JobUID, run.Status)
-	d.runs.remove(run.ID)
+	d.runs.remove(run.ID, outcome.Token)
 	d.pending.put(d.ending.end(run.Job)...)
 	_ = d.cfg.Plan.Ended(life, run.ID, run.Job) // fails only when the worker is gone
 }

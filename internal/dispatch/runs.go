@@ -110,11 +110,12 @@ func (r *runs) add(h *held) (kill *common.Kill, fresh bool) {
 	return nil, true
 }
 
-func (r *runs) remove(run string) {
+// remove forgets a run, where it is the one of the claim with that token.
+func (r *runs) remove(run string, token int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	h, known := r.held[run]
-	if !known {
+	if !known || h.token != token {
 		return
 	}
 	r.used -= h.slots

@@ -74,7 +74,8 @@ func (d *Dispatcher) stale(settled *scheduler.Settled, r *common.ClaimResult, re
 
 // admit takes a claimed run in and gives what executes it, if it may be. A run id that
 // this life has owned before is not executed again, but written down as lost, since its record
-// would stand in the way of the job for as long as this life lasts. One whose claim was
+// would stand in the way of the job for as long as this life lasts; if it still runs here, since an etcd that was
+// restored from a backup has forgotten its record, it is ended first. One whose claim was
 // answered so late that it must not start any more is written down as missed.
 func (d *Dispatcher) admit(life context.Context, settled *scheduler.Settled, claim *common.Claim, r *common.ClaimResult) func() {
 	run := claim.Record.Run
@@ -98,6 +99,9 @@ func (d *Dispatcher) admit(life context.Context, settled *scheduler.Settled, cla
 	if !fresh {
 		cancel(nil)
 		d.cfg.Log.Error("run_claimed_twice", "run", run)
+		if d.runs.takenAway(run, d.cfg.Causes.CutOff) {
+			return nil // once it has ended, the record is one of this life that it does not run: recovery resolves it
+		}
 		d.resolve(record.AsRun(common.StatusLost), r.Fence, "claimed_twice", "this worker had run it before")
 		return nil
 	}

@@ -13,17 +13,16 @@ import (
 
 // Claimer takes fires.
 type Claimer struct {
-	client  *clientv3.Client
+	txns
 	session *Session
 	outbox  string // of this worker
-	trouble func(error)
 	jobs    definitions
 }
 
 // NewClaimer makes a claimer that locks under the session and writes to the worker's
 // outbox. trouble hears of every try that etcd did not answer.
 func NewClaimer(client *clientv3.Client, session *Session, worker string, trouble func(error)) *Claimer {
-	return &Claimer{client: client, session: session, outbox: worker, trouble: trouble}
+	return &Claimer{txns: txns{client, trouble, session.boot}, session: session, outbox: worker}
 }
 
 // replaceTries bounds how often a claim that replaces a run is decided again because
@@ -60,7 +59,7 @@ type attempt struct {
 	standing *standing
 	job      definition
 	known    bool         // the job's definition is, and was not asked for
-	proof    common.Proof // of the first lease that was tried: an unanswered try may have gone through under it
+	proof    common.Proof // of the first lease that was tried: a try that was not answered may have gone through under it
 }
 
 func (c *Claimer) claim(ctx context.Context, open []*attempt) {
@@ -86,7 +85,7 @@ func (c *Claimer) claim(ctx context.Context, open []*attempt) {
 				return
 			}
 		}
-		answers := commit(ctx, c.client, c.trouble, nested)
+		answers := c.commit(ctx, nested)
 		if i := leaseGone(answers); i >= 0 {
 			c.session.Invalidate(lease)
 			if ctx.Err() == nil && i == 0 { // nothing of it was written
@@ -95,7 +94,9 @@ func (c *Claimer) claim(ctx context.Context, open []*attempt) {
 		}
 		for i, a := range open {
 			*a.result = c.read(ctx, a, answers[i])
-			a.result.Proof = a.proof
+			if a.result.Proof = a.proof; answers[i].succeeded { // the lease was alive when etcd took this very try
+				a.result.Proof = common.Proof{Lease: proof.Lease, Sent: max(proof.Sent, answers[i].sent)}
+			}
 		}
 		return
 	}

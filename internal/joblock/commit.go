@@ -20,6 +20,16 @@ const (
 	maxBytes = 512 << 10
 )
 
+// txns commit transactions.
+type txns struct {
+	client  *clientv3.Client
+	trouble func(error)          // hears of every try that was not answered
+	clock   func() time.Duration // that says when a try was sent
+}
+
+// noClock is for those who do not want to know when a try was sent.
+func noClock() time.Duration { return 0 }
+
 // nestedTxn is one of the transactions of a batch, and the weight of its values.
 type nestedTxn struct {
 	op   clientv3.Op
@@ -31,6 +41,7 @@ type nestedTxn struct {
 type answer struct {
 	succeeded bool
 	lost      bool
+	sent      time.Duration // when, on the given clock, the try that was answered was sent
 	responses []*etcdserverpb.ResponseOp
 	revision  int64
 	err       error
@@ -41,8 +52,7 @@ type answer struct {
 // bear: their own writes make their compares fail. A batch that etcd refuses for good
 // is split, so that one bad member does not take the others with it. No two of
 // the nested may touch the same job: etcd evaluates all compares before the first write.
-// trouble hears of every try that was not answered.
-func commit(ctx context.Context, client *clientv3.Client, trouble func(error), nested []nestedTxn) []answer {
+func (t txns) commit(ctx context.Context, nested []nestedTxn) []answer {
 	answers := make([]answer, 0, len(nested))
 	for len(nested) > 0 {
 		n, size := 1, nested[0].size
@@ -50,21 +60,21 @@ func commit(ctx context.Context, client *clientv3.Client, trouble func(error), n
 			size += nested[n].size
 			n++
 		}
-		answers = append(answers, commitBatch(ctx, client, trouble, nested[:n])...)
+		answers = append(answers, t.commitBatch(ctx, nested[:n])...)
 		nested = nested[n:]
 	}
 	return answers
 }
 
-func commitBatch(ctx context.Context, client *clientv3.Client, trouble func(error), nested []nestedTxn) []answer {
+func (t txns) commitBatch(ctx context.Context, nested []nestedTxn) []answer {
 	ops := make([]clientv3.Op, len(nested))
 	for i := range nested {
 		ops[i] = nested[i].op
 	}
-	resp, lost, err := commitOnce(ctx, client, trouble, ops)
+	resp, sent, lost, err := t.commitOnce(ctx, ops)
 	if err != nil && len(nested) > 1 && ctx.Err() == nil && !etcdkit.LeaseGone(err) {
 		half := len(nested) / 2
-		return append(commitBatch(ctx, client, trouble, nested[:half]), commitBatch(ctx, client, trouble, nested[half:])...)
+		return append(t.commitBatch(ctx, nested[:half]), t.commitBatch(ctx, nested[half:])...)
 	}
 	answers := make([]answer, len(nested))
 	for i := range answers {
@@ -73,26 +83,27 @@ func commitBatch(ctx context.Context, client *clientv3.Client, trouble func(erro
 			continue
 		}
 		inner := resp.Responses[i].GetResponseTxn()
-		answers[i] = answer{succeeded: inner.Succeeded, lost: lost, responses: inner.Responses, revision: resp.Header.Revision}
+		answers[i] = answer{succeeded: inner.Succeeded, lost: lost, sent: sent, responses: inner.Responses, revision: resp.Header.Revision}
 	}
 	return answers
 }
 
-func commitOnce(ctx context.Context, client *clientv3.Client, trouble func(error), nested []clientv3.Op) (resp *clientv3.TxnResponse, lost bool, err error) {
+func (t txns) commitOnce(ctx context.Context, nested []clientv3.Op) (resp *clientv3.TxnResponse, sent time.Duration, lost bool, err error) {
 	for wait := 50 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
 		callCtx, cancel := context.WithTimeout(ctx, callLimit)
-		resp, err := client.Txn(callCtx).Then(nested...).Commit()
+		sent := t.clock()
+		resp, err := t.client.Txn(callCtx).Then(nested...).Commit()
 		cancel()
 		switch {
 		case err == nil:
-			return resp, lost, nil
+			return resp, sent, lost, nil
 		case !etcdkit.Ambiguous(err):
-			return nil, lost, fmt.Errorf("commit a batch of %d: %w", len(nested), err)
+			return nil, 0, lost, fmt.Errorf("commit a batch of %d: %w", len(nested), err)
 		}
 		lost = true
-		trouble(err)
+		t.trouble(err)
 		if !etcdkit.Sleep(ctx, wait) {
-			return nil, lost, fmt.Errorf("commit a batch of %d: %w (last answer: %w)", len(nested), context.Cause(ctx), err)
+			return nil, 0, lost, fmt.Errorf("commit a batch of %d: %w (last answer: %w)", len(nested), context.Cause(ctx), err)
 		}
 	}
 }

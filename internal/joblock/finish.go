@@ -15,14 +15,13 @@ import (
 
 // Finisher resolves the worker's own runs.
 type Finisher struct {
-	client  *clientv3.Client
-	worker  string
-	trouble func(error)
+	txns
+	worker string
 }
 
 // NewFinisher makes a finisher for a worker. trouble hears of every try that etcd did not answer.
 func NewFinisher(client *clientv3.Client, worker string, trouble func(error)) *Finisher {
-	return &Finisher{client: client, worker: worker, trouble: trouble}
+	return &Finisher{txns: txns{client, trouble, noClock}, worker: worker}
 }
 
 // Finish commits up to MaxBatch outcomes of different jobs. It is called when the
@@ -43,7 +42,7 @@ func (f *Finisher) Finish(ctx context.Context, outcomes []common.Outcome) []erro
 		nested[i] = op
 	}
 	var late []common.LateEnd
-	for i, a := range commit(ctx, f.client, f.trouble, nested) {
+	for i, a := range f.commit(ctx, nested) {
 		switch {
 		case a.err != nil:
 			errs[i] = a.err

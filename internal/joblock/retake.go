@@ -13,14 +13,13 @@ import (
 
 // Retaker takes a worker's own runs back after its lease was lost, or a lock of it.
 type Retaker struct {
-	client  *clientv3.Client
+	txns
 	session *Session
-	trouble func(error)
 }
 
 // NewRetaker makes a retaker that locks under the session. trouble hears of every try that etcd did not answer.
 func NewRetaker(client *clientv3.Client, session *Session, trouble func(error)) *Retaker {
-	return &Retaker{client: client, session: session, trouble: trouble}
+	return &Retaker{txns: txns{client, trouble, noClock}, session: session}
 }
 
 // Retake puts the locks of up to MaxBatch runs of different jobs under a lease, and their records
@@ -54,7 +53,7 @@ func (r *Retaker) Retake(ctx context.Context, lease int64, runs []common.Retake)
 	}
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
-	answers := commit(ctx, r.client, r.trouble, nested)
+	answers := r.commit(ctx, nested)
 	if leaseGone(answers) >= 0 {
 		r.session.Invalidate(clientv3.LeaseID(lease))
 	}

@@ -135,3 +135,18 @@ func TestSilentEtcdIsTold(t *testing.T) {
 		t.Fatalf("condition %+v", c)
 	}
 }
+
+// A claim that was granted under a new lease says so: the time of the one before it would end
+// the run before it began.
+func TestClaimUnderTheNextLease(t *testing.T) {
+	s := newStory(t)
+	before := s.session.Proof()
+	if err := joblock.RevokeLease(t.Context(), s.client, before.Lease); err != nil {
+		t.Fatal(err)
+	}
+	asked := bootclock.Now()
+	result := s.claim(planned("a", s.put("a", t0), t0, t1))[0]
+	if result.Verdict != common.Claimed || result.Proof.Lease == before.Lease || result.Proof.Lease == 0 || result.Proof.Sent < asked {
+		t.Fatalf("%+v, asked at %v, the lease before was %+v", result, asked, before)
+	}
+}

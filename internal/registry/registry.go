@@ -14,7 +14,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"sync"
 	"time"
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
@@ -59,12 +58,12 @@ type Keeper struct {
 	log    *slog.Logger
 	every  time.Duration
 	state  func() common.Registration // as of now; Lease is filled in
-	mu     sync.Mutex                 // held while it is written
+	one    chan struct{}              // holds a place while it is written
 }
 
 // NewKeeper makes a keeper that writes what state says, at most every interval.
 func NewKeeper(client *clientv3.Client, leases Leases, log *slog.Logger, every time.Duration, state func() common.Registration) *Keeper {
-	return &Keeper{client: client, leases: leases, log: log, every: every, state: state}
+	return &Keeper{client: client, leases: leases, log: log, every: every, state: state, one: make(chan struct{}, 1)}
 }
 
 // Refresh rewrites the registration now: something that others go by has changed.
@@ -133,8 +132,12 @@ func (k *Keeper) Run(ctx context.Context) error {
 
 // write puts the registration under the live lease, if the key is absent or ours.
 func (k *Keeper) write(ctx context.Context) error {
-	k.mu.Lock()
-	defer k.mu.Unlock()
+	select {
+	case k.one <- struct{}{}:
+		defer func() { <-k.one }()
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 	reg := k.state()
 	return keep(ctx, k.client, k.leases, common.WorkerKey(reg.Worker),
 		func(kv *mvccpb.KeyValue) bool { return ours(kv, reg.Life.Life) },

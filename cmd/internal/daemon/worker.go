@@ -35,6 +35,8 @@ const (
 	// stopWait is how long a command that was told to stop may take, and its finish.
 	stopWait  = 30 * time.Second
 	sinkDrain = 10 * time.Second
+	// claimsWait is how long claims that are on their way when a stop begins are waited for.
+	claimsWait = 15 * time.Second
 )
 
 // WorkerConfig is what a worker is made of.
@@ -149,7 +151,7 @@ func (w *Worker) Parts() []lifecycle.Part {
 		{Name: "scheduler", Serve: w.loop.Run},
 		{Name: "cluster", Serve: w.followCluster},
 		{Name: "kills", Serve: ignoreEnd(w.followKills)},
-		{Name: "dispatcher", Serve: w.dispatcher.Run, StopTimeout: w.cfg.Drain + 2*stopWait, Stop: func(ctx context.Context) error {
+		{Name: "dispatcher", Serve: w.dispatcher.Run, StopTimeout: w.cfg.Drain + 2*stopWait + claimsWait, Stop: func(ctx context.Context) error {
 			context.AfterFunc(ctx, w.dispatcher.Hurry)
 			return nil
 		}},
