@@ -49,6 +49,7 @@ type world struct {
 	lateStored []common.LateEnd
 	dropped    int
 	largest    int // the most output in one write
+	tooMuch    int // writes that did not come to their end in time
 }
 
 func newWorld(t *testing.T) *world {
@@ -119,6 +120,7 @@ func (w *world) Write(ctx context.Context, b Batch) error {
 	}
 	w.mu.Unlock()
 	if slow > 0 && !wait(ctx, slow) {
+		w.set(func() { w.tooMuch++ })
 		return ctx.Err()
 	}
 	w.mu.Lock()

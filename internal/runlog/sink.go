@@ -132,6 +132,7 @@ type Sink struct {
 	bad    int      // what the source holds that cannot be read, and stays there; owned by Run
 	more   bool     // the source held more than was read; owned by Run
 	shrink int      // how often what is written at once was halved; owned by Run
+	smooth int      // writes that succeeded since that last changed; owned by Run
 	stored []string // ids of outcomes that were handed over, are stored and not yet removed; owned by Run
 }
 

@@ -136,6 +136,10 @@ func (s *Sink) writeEach(ctx context.Context, b Batch) error {
 	return nil
 }
 
+// smoothEnough is how many writes in a row succeed before more is tried at once: a store
+// whose limit lies between two sizes would otherwise be asked for too much every other time.
+const smoothEnough = 8
+
 // writeWithin gives the store a bounded time. What is too much for that is halved the
 // next time, so that a slow store gets on as well.
 func (s *Sink) writeWithin(ctx context.Context, b Batch) error {
@@ -143,10 +147,12 @@ func (s *Sink) writeWithin(ctx context.Context, b Batch) error {
 	defer cancel()
 	err := s.writer.Write(limited, b)
 	switch {
-	case err == nil:
-		s.shrink = max(s.shrink-1, 0)
-	case limited.Err() != nil && ctx.Err() == nil:
-		s.shrink = min(s.shrink+1, 6)
+	case limited.Err() != nil && ctx.Err() == nil && err != nil:
+		s.shrink, s.smooth = min(s.shrink+1, 6), 0
+	case err == nil && s.shrink > 0:
+		if s.smooth++; s.smooth >= smoothEnough {
+			s.shrink, s.smooth = s.shrink-1, 0
+		}
 	}
 	return err
 }

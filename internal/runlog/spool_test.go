@@ -301,6 +301,28 @@ func TestWhatIsWrittenAtOnceShrinks(t *testing.T) {
 	})
 }
 
+// A store that takes one size within its time, and not twice that, is not asked for too much again and again.
+func TestLimitBetweenTwoSizes(t *testing.T) {
+	spooling(t, SinkConfig{}, func(d *deck, s *drawer) {
+		d.set(func() { d.away = func(int) error { return errors.New("away") } })
+		const n = 512 // of 64 KiB: 32 MiB
+		for i := range n {
+			d.print("a", i<<16, 1<<16)
+			time.Sleep(20 * time.Millisecond)
+		}
+		d.set(func() { d.away, d.perMiB = nil, 4*time.Second }) // 2 MiB in time, 4 MiB not
+		time.Sleep(5 * time.Minute)
+		synctest.Wait()
+		d.expect(0, n, 0)
+		d.set(func() {
+			if d.tooMuch == 0 || d.tooMuch > 4 {
+				d.t.Fatalf("%d writes were too much", d.tooMuch)
+			}
+		})
+		_ = d.end(0)
+	})
+}
+
 // The disk takes nothing: what fits into memory is kept, and what is dropped is said.
 func TestDiskFull(t *testing.T) {
 	spooling(t, SinkConfig{BufferBytes: 1 << 20}, func(d *deck, s *drawer) {
