@@ -14,7 +14,7 @@ import (
 )
 
 var (
-	seeds    = flag.Int("seeds", 5, "how many seeds to try")
+	seeds    = flag.Int("seeds", 4, "how many seeds to try")
 	from     = flag.Uint64("from", 1, "the first seed")
 	patience = flag.Int("patience", 60, "in how many seeds a rule that is left out must have broken a promise")
 	all      = flag.Bool("all", false, "try all of these seeds for each rule, and count")

@@ -14,7 +14,7 @@ import (
 )
 
 // moment is one for which a rule was made, and which chance rarely brings about. The
-// first worker has runs when it comes.
+// first worker has all runs when it comes.
 type moment struct {
 	rule      mutation // which is broken without it
 	lostAfter common.Duration
@@ -56,13 +56,11 @@ func TestWorstMoments(t *testing.T) {
 	for _, m := range moments {
 		t.Run(strings.ReplaceAll(string(m.rule), " ", "-"), func(t *testing.T) {
 			t.Parallel()
-			for seed := range uint64(2) {
-				servers.use(t, func(s *server) {
-					for _, broken := range m.play(t, s, seed+1, nothing) {
-						t.Error(broken)
-					}
-				})
-			}
+			servers.use(t, func(s *server) {
+				for _, broken := range m.play(t, s, 1, nothing) {
+					t.Error(broken)
+				}
+			})
 			for seed := range uint64(tries) {
 				var broken []string
 				servers.use(t, func(s *server) { broken = m.play(t, s, seed+1, m.rule) })
@@ -80,7 +78,7 @@ func (m *moment) play(t *testing.T, s *server, seed uint64, left mutation) []str
 	w := newWorld(s, seed, left)
 	w.beCalm()
 	w.lostAfter, w.length = m.lostAfter, 3*time.Minute
-	jobs := make([]string, 12)
+	jobs := make([]string, 8)
 	for i := range jobs {
 		jobs[i] = fmt.Sprintf("job%02d", i)
 	}

@@ -92,7 +92,7 @@ func (m mutation) lostAfter() []common.Duration {
 	switch m {
 	case termsOfNow:
 		return []common.Duration{"20s", "60s"}
-	case blindRetake:
+	case noFence, blindRetake, leftGone:
 		return []common.Duration{"20s"}
 	}
 	return []common.Duration{"20s", "30s", "60s", "2m"}

@@ -97,8 +97,11 @@ func run(ctx context.Context, w *world, jobs []string, skews []time.Duration, pa
 		})
 	}
 	time.Sleep(10 * time.Second) // the masters' clocks are there to be heard
-	for _, b := range s.boxes {
+	for i, b := range s.boxes {
 		after := s.between(0, 3*time.Second)
+		if w.lostAfter != "" && i > 0 {
+			after += 20 * time.Second // the first one has all the jobs
+		}
 		s.act(func() { time.Sleep(after); s.start(ctx, b, true) })
 	}
 	s.actors.Wait()
