@@ -8,8 +8,8 @@ import (
 	"carillon/internal/common"
 )
 
-// store writes one batch, or what the spool holds. The output is taken after the outcomes were read, and with
-// those that were handed over, so that a run's output is stored no later than its
+// store writes one batch, or what the spool holds. The output is taken after the outcomes were read, and after
+// it was settled which of those that were handed over go along, so that a run's output is stored no later than its
 // outcome. Both are stored also while the source cannot be read.
 func (s *Sink) store(ctx context.Context, look bool) (wrote, more bool, err error) {
 	var pending Pending
@@ -17,6 +17,7 @@ func (s *Sink) store(ctx context.Context, look bool) (wrote, more bool, err erro
 	if look {
 		pending, unread = s.pending(ctx)
 	}
+	handing := s.handing()
 	chunks, rest, spooling := s.output.take(s.cfg.BatchBytes >> s.shrink)
 	select {
 	case <-s.full: // that is being seen to
@@ -28,7 +29,7 @@ func (s *Sink) store(ctx context.Context, look bool) (wrote, more bool, err erro
 		}
 		return true, true, unread
 	}
-	handed := s.takeHanded(pending.Batch.Runs)
+	handed := s.takeHanded(handing, pending.Batch.Runs)
 	batch := pending.Batch
 	batch.Chunks = chunks
 	batch.Runs = append(batch.Runs, handed...)
@@ -62,11 +63,17 @@ func (s *Sink) store(ctx context.Context, look bool) (wrote, more bool, err erro
 	return true, pending.More, unread
 }
 
-// takeHanded takes what was handed over, without the outcomes that were also read from the source.
-func (s *Sink) takeHanded(read []common.Run) []common.Run {
+// handing is how many of the outcomes that were handed over are to be stored next.
+func (s *Sink) handing() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	n := min(len(s.handed), s.page())
+	return min(len(s.handed), s.page())
+}
+
+// takeHanded takes the first n that were handed over, without the outcomes that were also read from the source.
+func (s *Sink) takeHanded(n int, read []common.Run) []common.Run {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	handed := s.handed[:n:n]
 	s.handed = s.handed[n:]
 	if len(s.handed) > 0 {
