@@ -30,6 +30,9 @@ func cost(c *common.Chunk) int {
 	return frame + len(c.Data)
 }
 
+// mostChunks is how many go to the store at once, however small they are.
+const mostChunks = 5000
+
 // add takes a chunk. It tells how much is there, and how much of the chunk is dropped.
 func (b *buffer) add(c common.Chunk) (bytes, dropped int) {
 	b.mu.Lock()
@@ -80,8 +83,8 @@ func (b *buffer) take(limit int) (chunks []common.Chunk, rest, spooling bool) {
 		return nil, false, true
 	}
 	size, n := 0, 0
-	for n < len(b.chunks) && size < limit {
-		size += len(b.chunks[n].Data)
+	for n < len(b.chunks) && size < limit && n < mostChunks {
+		size += cost(&b.chunks[n])
 		n++
 	}
 	if n == len(b.chunks) && len(b.lost) > 0 {

@@ -49,6 +49,7 @@ type world struct {
 	lateStored []common.LateEnd
 	dropped    int
 	largest    int // the most output in one write
+	most       int // and the most chunks
 	tooMuch    int // writes that did not come to their end in time
 }
 
@@ -158,7 +159,7 @@ func (w *world) Write(ctx context.Context, b Batch) error {
 	if failed != nil {
 		return failed
 	}
-	w.largest = max(w.largest, size)
+	w.largest, w.most = max(w.largest, size), max(w.most, len(b.Chunks))
 	for _, run := range b.Runs {
 		for _, c := range w.printed[run.ID] {
 			if _, stored := w.chunks[place(&c)]; !stored && !w.early {

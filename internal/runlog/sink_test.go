@@ -158,6 +158,26 @@ func TestSmallChunksAreBoundedAsWell(t *testing.T) {
 	})
 }
 
+// However small the chunks are, a write has a bounded number of them.
+func TestSmallChunksAreStoredInParts(t *testing.T) {
+	bubble(t, SinkConfig{}, func(d *deck) {
+		const n = 20_000
+		d.set(func() { d.slow = 100 * time.Millisecond })
+		for i := range n {
+			d.sink.Chunk(common.Chunk{Run: "a", Offset: int64(i), Data: []byte("x")})
+		}
+		time.Sleep(10 * time.Second)
+		synctest.Wait()
+		d.expect(0, n, 0)
+		d.set(func() {
+			if d.most > 5000 {
+				d.t.Fatalf("%d chunks in a write", d.most)
+			}
+		})
+		_ = d.end(0)
+	})
+}
+
 func TestOutputIsStoredWhileTheSourceIsAway(t *testing.T) {
 	bubble(t, SinkConfig{}, func(d *deck) {
 		d.set(func() { d.cut = func(int) error { return errors.New("no leader") } })

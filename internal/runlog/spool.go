@@ -7,7 +7,7 @@ type Spool interface {
 	// Append puts chunks behind all others; the first few of them were sent to the store
 	// already. It tells how many are there for good, all unless there is an error.
 	Append(chunks []common.Chunk, sent int) (int, error)
-	// Next gives the oldest, as many as hold limit bytes, and the place behind them;
+	// Next gives the oldest, as many as take limit bytes, and the place behind them;
 	// none when there are no more.
 	Next(limit int) (chunks []common.Chunk, upTo uint64, err error)
 	// Ack says that everything before a place is stored.

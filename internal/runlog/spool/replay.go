@@ -9,7 +9,13 @@ import (
 	"carillon/internal/common"
 )
 
-// Next gives the oldest output that is not acknowledged: as many chunks as hold limit
+// A chunk takes more than its text, here and on its way: in batches of single lines that is most of it.
+const (
+	chunkFrame = 256
+	mostChunks = 5000 // in a batch
+)
+
+// Next gives the oldest output that is not acknowledged: as many chunks as take limit
 // bytes, but at least one if there is any, and the place behind them. It notes that the
 // log store may have them from now on.
 func (s *Spool) Next(limit int) (chunks []common.Chunk, upTo uint64, err error) {
@@ -26,13 +32,13 @@ func (s *Spool) Next(limit int) (chunks []common.Chunk, upTo uint64, err error) 
 		}
 		err := s.each(one, from, func(c common.Chunk, until int64) bool {
 			chunks = append(chunks, c)
-			from, taken = until, taken+len(c.Data)+frameHead
-			return taken < limit
+			from, taken = until, taken+len(c.Data)+chunkFrame
+			return taken < limit && len(chunks) < mostChunks
 		})
 		if err != nil {
 			return nil, 0, fmt.Errorf("read spooled output: %w", err)
 		}
-		if at = place(one.last, from); taken >= limit {
+		if at = place(one.last, from); taken >= limit || len(chunks) >= mostChunks {
 			break
 		}
 	}
