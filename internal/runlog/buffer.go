@@ -15,12 +15,13 @@ type buffer struct {
 
 	mu       sync.Mutex
 	chunks   []common.Chunk
-	since    time.Time      // when the first of the chunks came
-	flight   []common.Chunk // older than the chunks: what the store is being sent
-	sent     time.Time      // when the first of those came
-	bytes    int            // that all of them take
-	lost     map[string]common.Chunk
-	spooling bool // output goes to the disk first, and from there to the store
+	tried    int                     // how many of them, the first ones, the store was sent before
+	since    time.Time               // when the first of the chunks came
+	flight   []common.Chunk          // older than the chunks: what the store is being sent
+	sent     time.Time               // when the first of those came
+	bytes    int                     // that all of them take
+	lost     map[string]common.Chunk // what was dropped, by run, and is not among the chunks yet
+	spooling bool                    // output goes to the disk first, and from there to the store
 }
 
 // cost is the memory that a chunk takes: without its frame a buffer full of
@@ -66,12 +67,31 @@ func (b *buffer) push(c common.Chunk) {
 	b.bytes += cost(&c)
 }
 
-// confess makes chunks of what was dropped.
-func (b *buffer) confess() {
+// confess makes chunks of what was dropped, as far as there is room. It tells whether it made any.
+func (b *buffer) confess() (some bool) {
 	for run, gap := range b.lost {
-		b.push(gap)
+		if !b.extend(&gap) {
+			if b.bytes > 0 && b.bytes+cost(&gap) > b.limit {
+				continue
+			}
+			b.push(gap)
+		}
 		delete(b.lost, run)
+		some = true
 	}
+	return some
+}
+
+// extend joins what was dropped with what was dropped of the same run just before, unless the
+// store may know that: it keeps what it was told first.
+func (b *buffer) extend(gap *common.Chunk) bool {
+	for i := len(b.chunks) - 1; i >= b.tried && b.chunks[i].Data == nil; i-- {
+		if before := &b.chunks[i]; before.Run == gap.Run && before.End() == gap.Offset {
+			before.Missing += gap.Missing
+			return true
+		}
+	}
+	return false
 }
 
 // take takes output for the store, about limit bytes; rest tells that there is more. While output goes
@@ -92,7 +112,8 @@ func (b *buffer) take(limit int) (chunks []common.Chunk, rest, spooling bool) {
 		n = len(b.chunks)
 	}
 	b.flight, b.chunks, b.sent = b.chunks[:n:n], b.chunks[n:], b.since
-	return b.flight, len(b.chunks) > 0, false
+	b.tried = max(b.tried-n, 0)
+	return b.flight, len(b.chunks) > 0 || len(b.lost) > 0, false
 }
 
 // stored forgets what was sent to the store.
@@ -110,13 +131,14 @@ func (b *buffer) stored() {
 func (b *buffer) failed() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.back(b.flight, b.sent)
+	b.back(b.flight, b.sent, len(b.flight))
 	b.flight = nil
 }
 
-func (b *buffer) back(chunks []common.Chunk, since time.Time) {
+// back puts chunks before all others. The first few of them the store was sent.
+func (b *buffer) back(chunks []common.Chunk, since time.Time, tried int) {
 	if len(chunks) > 0 {
-		b.chunks, b.since = append(chunks, b.chunks...), since
+		b.chunks, b.since, b.tried = append(chunks, b.chunks...), since, b.tried+tried
 	}
 }
 
@@ -130,6 +152,7 @@ func (b *buffer) free(chunks []common.Chunk) {
 type spill struct {
 	chunks []common.Chunk
 	flight int // how many of them the store is being sent
+	sent   int // and how many it was sent at any time, those among them
 	since  time.Time
 }
 
@@ -140,21 +163,24 @@ func (b *buffer) spill() spill {
 	defer b.mu.Unlock()
 	b.confess()
 	n := len(b.flight)
-	all := spill{chunks: append(b.flight[:n:n], b.chunks...), flight: n, since: b.since}
-	b.chunks = nil
+	all := spill{chunks: append(b.flight[:n:n], b.chunks...), flight: n, sent: n + b.tried, since: b.since}
+	b.chunks, b.tried = nil, 0
 	b.spooling = b.spooling || len(all.chunks) > 0
 	return all
 }
 
 // spilled says how many of the chunks are on the disk. empty tells that nothing at all
-// is there, so that the store can be served from here again.
-func (b *buffer) spilled(s spill, n int, empty bool) {
+// is there, so that the store can be served from here again. What was dropped meanwhile
+// is said now that there is room; more tells that this is to go to the disk as well.
+func (b *buffer) spilled(s spill, n int, empty bool) (more bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.flight = b.flight[min(n, s.flight):]
 	b.free(s.chunks[:n])
-	b.back(s.chunks[max(n, s.flight):], s.since)
+	kept := max(n, s.flight)
+	b.back(s.chunks[kept:], s.since, max(s.sent-kept, 0))
 	b.spooling = !empty
+	return b.confess()
 }
 
 // live ends the spooling.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"carillon/internal/common"
@@ -125,9 +126,9 @@ type Sink struct {
 	outcomes bool         // the source was said to have something
 	waiting  tally        // what the source holds
 
-	spilling sync.Mutex // held while output goes to the disk, and while what was in flight is settled
-	dropped  int64      // by the spool, as far as the metrics know; guarded by spilling
-	refused  bool       // the spool did not take the last; guarded by spilling
+	spilling sync.Mutex  // held while output goes to the disk, and while what was in flight is settled
+	dropped  int64       // by the spool, as far as the metrics know; guarded by spilling
+	refused  atomic.Bool // the spool did not take the last
 
 	bad    int      // what the source holds that cannot be read, and stays there; owned by Run
 	more   bool     // the source held more than was read; owned by Run

@@ -18,6 +18,9 @@ func (s *Sink) keep(ctx context.Context) {
 			return
 		case <-tick.C:
 		case <-s.spill:
+			if s.refused.Load() {
+				continue // each chunk would be a try
+			}
 		}
 		if time.Since(checked) >= 2*time.Second {
 			checked = time.Now()
@@ -46,23 +49,30 @@ func (s *Sink) toDisk() error {
 }
 
 func (s *Sink) spillLocked() error {
+	more, err := s.spillOnce()
+	if more && err == nil { // what there was no room to say before
+		_, err = s.spillOnce()
+	}
+	return err
+}
+
+func (s *Sink) spillOnce() (more bool, err error) {
 	all := s.output.spill()
 	if len(all.chunks) == 0 {
-		return nil
+		return false, nil
 	}
-	n, err := s.cfg.Spool.Append(all.chunks, all.flight)
+	n, err := s.cfg.Spool.Append(all.chunks, all.sent)
 	state := s.cfg.Spool.State()
-	s.output.spilled(all, n, state.Waiting == 0)
+	more = s.output.spilled(all, n, state.Waiting == 0)
 	if state.Dropped > s.dropped {
 		s.metrics.OutputDropped(int(state.Dropped - s.dropped))
 		s.dropped = state.Dropped
 	}
 	s.metrics.QueueDepth("spool_bytes", int(state.Waiting))
-	if err != nil && !s.refused {
+	if was := s.refused.Swap(err != nil); err != nil && !was {
 		s.log.Warn("output_not_spooled", "error", err)
 	}
-	s.refused = err != nil
-	return err
+	return more, err
 }
 
 // replayed is how far a replay came.

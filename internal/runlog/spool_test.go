@@ -26,6 +26,7 @@ type drawer struct {
 	waiting int64
 	state   atomic.Pointer[SpoolState]
 	appends int
+	asked   int // the times it was to take something
 }
 
 func newDrawer() *drawer {
@@ -46,6 +47,7 @@ func (s *drawer) Append(chunks []common.Chunk, sent int) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	defer s.tell()
+	s.asked++
 	if s.full != nil {
 		return 0, s.full
 	}
@@ -366,6 +368,77 @@ func TestDiskFull(t *testing.T) {
 		}
 		_ = d.end(0)
 	})
+}
+
+// Neither the disk nor the store takes anything, and there is much to say about that: memory
+// stays bounded, the disk is asked now and then, and in the end each byte is stored or said to be missing.
+func TestMuchIsDropped(t *testing.T) {
+	for name, healed := range map[string]func(w *world, s *drawer){
+		"the store comes back": func(w *world, _ *drawer) { w.set(func() { w.away = nil }) },
+		"the disk comes back, then the store": func(w *world, s *drawer) {
+			s.fill(nil)
+			time.Sleep(10 * time.Second)
+			w.set(func() { w.away = nil })
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			const limit = 64 << 10
+			spooling(t, SinkConfig{BufferBytes: limit}, func(d *deck, s *drawer) {
+				d.set(func() { d.away = func(int) error { return errors.New("away") } })
+				s.fill(errors.New("no space"))
+				const n, size, every = 100_000, 20, 100
+				for i := range n {
+					run := fmt.Sprintf("r%d", i%3)
+					d.sink.Chunk(common.Chunk{Run: run, Offset: int64(i/3) * size, Stream: common.Stdout, Data: make([]byte, size)})
+					if i%every == every-1 {
+						time.Sleep(time.Duration(i%7) * 10 * time.Millisecond)
+						synctest.Wait()
+						if bytes, _ := d.inMemory(); bytes > limit {
+							d.t.Fatalf("%d bytes are in memory", bytes)
+						}
+					}
+				}
+				d.set(func() {
+					if d.dropped < n*size/2 {
+						d.t.Fatalf("only %d bytes are dropped", d.dropped)
+					}
+				})
+				if took := 30 * time.Second; s.asked > 6*int(took/time.Second) {
+					d.t.Fatalf("the disk was asked %d times", s.asked)
+				}
+				for run := range 3 {
+					d.handOver(fmt.Sprintf("r%d", run))
+				}
+				healed(d.world, s)
+				time.Sleep(20 * time.Second)
+				synctest.Wait()
+				d.set(func() {
+					missing := int64(0)
+					for run := range int64(3) {
+						end := int64(0)
+						prefix := fmt.Sprintf("r%d/", run)
+						for _, place := range slices.Sorted(maps.Keys(d.chunks)) {
+							if !strings.HasPrefix(place, prefix) {
+								continue
+							}
+							c := d.chunks[place]
+							if c.Offset != end {
+								d.t.Fatalf("%s follows %d", place, end)
+							}
+							end, missing = c.End(), missing+c.Missing
+						}
+						if want := (n - run + 2) / 3 * size; end != want {
+							d.t.Fatalf("the output of %s ends at %d of %d", prefix, end, want)
+						}
+					}
+					if missing != int64(d.dropped) || len(d.runs) != 3 {
+						d.t.Fatalf("%d bytes are missing, %d dropped, %d outcomes", missing, d.dropped, len(d.runs))
+					}
+				})
+				_ = d.end(0)
+			})
+		})
+	}
 }
 
 // With little in the spool an outcome comes after its output, with much before it.
