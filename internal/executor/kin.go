@@ -1,11 +1,15 @@
 package executor
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"maps"
+	"math"
 	"os"
+	"path/filepath"
+	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -19,6 +23,9 @@ import (
 // reapEvery is how often what ended between the ends of runs is reaped.
 const reapEvery = time.Second
 
+// sureAfter is how long after the first look the last one is made at what nobody is known for.
+const sureAfter = time.Second
+
 // clockTick is the unit in which /proc tells when a process was started.
 const clockTick = 10 * time.Millisecond
 
@@ -31,8 +38,37 @@ type kin struct {
 	worker, life string
 	list         int // descriptor of the first thread's list of children
 
-	mu   sync.Mutex
-	live map[*process]bool // of which something may stem; guarded by mu, with their noted
+	// Runs are looked up by what tells that a process is theirs, from their start until
+	// nothing of them is left. All of it is guarded by mu, which nobody holds for long.
+	mu      sync.Mutex
+	live    map[*process]bool
+	byRun   map[string]*process
+	byPID   map[int]*process    // of the command: the id of its group and session as well
+	byPlace map[string]*process // its private folder and its outputs, as /proc names them
+	noted   map[int]note
+
+	passing sync.Mutex       // held for a pass, before mu
+	known   map[int]*verdict // about the adopted, whose ids stay theirs until a pass reaps them; guarded by passing
+	passes  uint64           // guarded by passing
+	text    []byte           // the list as it was read last; guarded by passing
+}
+
+// note is a process that was seen to stem from a run.
+type note struct {
+	proctree.Process
+	of *process
+}
+
+// verdict tells whose an adopted process is. One that was once seen to be a run's stays
+// that run's; about one that nobody is known for, it is made more than once, since who is
+// about to execute a program shows nothing for a moment.
+type verdict struct {
+	proctree.Process
+	of     *process
+	lost   bool // it is that of a run of this life which is over
+	first  time.Time
+	sure   bool
+	passed uint64 // when it was last listed
 }
 
 // adopt makes this process a subreaper.
@@ -44,7 +80,9 @@ func adopt(worker, life string) (*kin, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list adopted processes: %w", err)
 	}
-	return &kin{worker: worker, life: life, list: list, live: make(map[*process]bool)}, nil
+	return &kin{worker: worker, life: life, list: list,
+		live: make(map[*process]bool), byRun: make(map[string]*process), byPID: make(map[int]*process),
+		byPlace: make(map[string]*process), noted: make(map[int]note), known: make(map[int]*verdict)}, nil
 }
 
 func (k *kin) close() error {
@@ -63,15 +101,29 @@ func (k *kin) enter(p *process) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.live[p] = true
+	k.byRun[p.run] = p
+	for _, place := range p.places() {
+		k.byPlace[place] = p
+	}
 }
 
 // name is told what the run's command is called.
 func (k *kin) name(p *process, pid int) {
-	if k != nil {
-		k.mu.Lock()
-		defer k.mu.Unlock()
+	if k == nil {
+		p.pid = pid
+		return
 	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
 	p.pid = pid
+	k.byPID[pid] = p
+}
+
+// endCommand is told that the command was reaped: its id is only that of a group now.
+func (k *kin) endCommand(p *process) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	p.ending = true
 }
 
 // leave is told that nothing stems from a run any more.
@@ -82,18 +134,53 @@ func (k *kin) leave(p *process) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	delete(k.live, p)
+	forget(k.byRun, p.run, p)
+	forget(k.byPID, p.pid, p)
+	for _, place := range p.places() {
+		forget(k.byPlace, place, p)
+	}
+	for pid := range p.noted {
+		if k.noted[pid].of == p {
+			delete(k.noted, pid)
+		}
+	}
+}
+
+// forget spares who has the name by now.
+func forget[K comparable](runs map[K]*process, name K, p *process) {
+	if runs[name] == p {
+		delete(runs, name)
+	}
+}
+
+// places are names in /proc that only what stems from the run has to do with.
+func (p *process) places() (list []string) {
+	for _, place := range [...]string{p.folder, p.pipes[0], p.pipes[1]} {
+		if place != "" {
+			list = append(list, place)
+		}
+	}
+	return list
 }
 
 // note remembers what stems from a command that lives, so that it is still known for
 // the run's when the command does not.
 func (k *kin) note(p *process) {
-	if k == nil {
-		return
+	if k != nil {
+		k.noteAll(p, proctree.Below(p.pid))
 	}
-	below := proctree.Below(p.pid)
+}
+
+func (k *kin) noteAll(p *process, list []proctree.Process) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	p.note(below)
+	if p.noted == nil {
+		p.noted = make(map[int]proctree.Process)
+	}
+	for _, q := range list {
+		p.noted[q.PID] = q
+		k.noted[q.PID] = note{q, p}
+	}
 }
 
 // killNoted kills what was noted.
@@ -102,8 +189,9 @@ func (k *kin) killNoted(p *process) {
 		return
 	}
 	k.mu.Lock()
-	defer k.mu.Unlock()
-	for _, q := range p.noted {
+	list := slices.Collect(maps.Values(p.noted))
+	k.mu.Unlock()
+	for _, q := range list {
 		_ = q.Kill()
 	}
 }
@@ -112,156 +200,219 @@ func (k *kin) killNoted(p *process) {
 // It tells whether there was nothing in the first place, and how many could not be
 // killed in time.
 func (k *kin) end(p *process) (clean bool, left int) {
-	k.leave(p)
-	if left = k.pass(p); left == 0 {
+	k.endCommand(p)
+	defer k.leave(p)
+	left, reaped := k.pass(p)
+	if left == 0 && reaped == 0 {
 		return true, 0
 	}
-	over := time.After(settleWait)
-	for pause := time.Millisecond; left > 0; pause = min(2*pause, longPoll) {
+	clean = left == 0
+	over := time.NewTimer(settleWait)
+	defer over.Stop()
+	for pause := time.Millisecond; left > 0 || reaped > 0; {
+		wait := time.Duration(0) // what was reaped may have left something behind after the list was read
+		if left > 0 {
+			wait, pause = pause, min(2*pause, longPoll)
+		}
 		select {
-		case <-time.After(pause):
-			left = k.pass(p)
-		case <-over:
+		case <-over.C:
 			return false, left
+		case <-time.After(wait):
+			left, reaped = k.pass(p)
+			clean = clean && left == 0
 		}
 	}
-	return false, 0
+	return clean, 0
 }
 
 // pass reaps the adopted that have ended, and kills those of a run and those that are no living run's
-// with all that stems from them. It tells how many lived. p may be nil.
-func (k *kin) pass(p *process) (lived int) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	for _, a := range k.adopted() {
-		if !k.goesWith(p, a) {
+// with all that stems from them. It tells how many lived that are the run's, or may be, and how many were
+// reaped. p may be nil.
+func (k *kin) pass(p *process) (lived, reaped int) {
+	k.passing.Lock()
+	defer k.passing.Unlock()
+	k.passes++
+	listed := k.adopted()
+	if len(listed) == 0 { // the usual case
+		clear(k.known)
+		return 0, 0
+	}
+	oldest := sync.OnceValue(k.oldest) // found out after the list was read: who is in it was started by then
+	for _, pid := range listed {
+		if k.isCommand(pid) {
 			continue
 		}
-		below := append(proctree.Below(a.PID), a)
+		v := k.judge(pid)
+		if v == nil {
+			reaped++
+			continue
+		}
+		goes, mine := k.goesWith(p, v, oldest)
+		if !goes {
+			continue
+		}
+		below := append(proctree.Below(pid), v.Process)
 		if p != nil {
-			p.note(below) // they are adopted when a is gone
+			k.noteAll(p, below) // they are adopted when this one is gone
 		}
 		for _, q := range below {
 			if !q.Dead {
-				lived++
 				_ = q.Kill()
+				if mine {
+					lived++
+				}
 			}
 		}
 	}
-	return lived
+	if len(k.known) > len(listed) {
+		maps.DeleteFunc(k.known, func(_ int, v *verdict) bool { return v.passed != k.passes })
+	}
+	return lived, reaped
 }
 
-// adopted lists the adopted that live, and reaps the others. It is called under mu.
-func (k *kin) adopted() (list []proctree.Process) {
-	var buf [4096]byte
+// adopted lists all that were adopted. The kernel gives a page at a time. Nobody leaves the
+// list but by a pass, so that none is missed between two pages.
+func (k *kin) adopted() []int {
+	k.text = k.text[:0]
 	for {
-		n, err := unix.Pread(k.list, buf[:], 0)
-		if err == nil && n == 0 {
-			return nil // the usual case
+		k.text = slices.Grow(k.text, 4096)
+		n, err := unix.Pread(k.list, k.text[len(k.text):cap(k.text)], int64(len(k.text)))
+		switch {
+		case errors.Is(err, unix.EINTR):
+		case err != nil || n == 0:
+			return proctree.Parse(k.text)
+		default:
+			k.text = k.text[:len(k.text)+n]
 		}
-		if errors.Is(err, unix.EINTR) {
-			continue
-		}
-		if err != nil {
-			return nil
-		}
-		text := string(buf[:n])
-		if n == len(buf) {
-			text = text[:strings.LastIndexByte(text, ' ')+1] // the rest comes when these are gone
-		}
-		for _, pid := range proctree.Parse([]byte(text)) {
-			q, found := proctree.Look(pid)
-			switch {
-			case !found || k.isCommand(pid):
-			case q.Dead:
-				_, _ = syscall.Wait4(pid, nil, syscall.WNOHANG, nil)
-			default:
-				list = append(list, q)
-			}
-		}
-		return list
 	}
 }
 
 // isCommand spares a command whose thread ended, and which was moved to the first one.
 func (k *kin) isCommand(pid int) bool {
-	for p := range k.live {
-		if p.pid == pid {
-			return true
-		}
-	}
-	return false
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	p := k.byPID[pid]
+	return p != nil && !p.ending
 }
 
-// goesWith tells whether what was adopted ends with a run: it is the run's, or it can
-// be no living run's. One that gave up all that would tell whose it is may be that of
-// any run that was going on when it was started.
-func (k *kin) goesWith(p *process, a proctree.Process) bool {
-	s := signsOf(a)
-	if p != nil && k.is(p, s) {
-		return true
+// judge reaps an adopted process that has ended, and then gives nil. About one that lives it tells
+// whose it is. Its signs are read when it is new.
+func (k *kin) judge(pid int) *verdict {
+	if ended(pid) {
+		delete(k.known, pid)
+		return nil
 	}
-	doubtful := false
-	for other := range k.live {
-		if other == p {
+	v := k.known[pid]
+	if v == nil {
+		q, found := proctree.Look(pid)
+		if !found {
+			return nil
+		}
+		q.Dead = false // its first thread may have ended, while others go on
+		v = &verdict{Process: q, first: time.Now()}
+		k.known[pid] = v
+	}
+	v.passed = k.passes
+	if v.of != nil || v.sure {
+		return v
+	}
+	v.sure = time.Since(v.first) >= sureAfter
+	v.of, v.lost = k.whose(v.Process)
+	if v.of == nil && ended(pid) { // while it was looked at: its signs were gone
+		delete(k.known, pid)
+		return nil
+	}
+	return v
+}
+
+// ended reaps a process if it has ended.
+func ended(pid int) bool {
+	got, err := syscall.Wait4(pid, nil, syscall.WNOHANG, nil)
+	return got == pid || errors.Is(err, syscall.ECHILD)
+}
+
+// goesWith tells whether what was adopted ends with a run, and whether it may be the run's: it is
+// the run's, or it can be no living run's. One that gave up all that would tell whose it is may
+// be that of any run that was going on when it was started.
+func (k *kin) goesWith(p *process, v *verdict, oldest func() uint64) (goes, mine bool) {
+	switch {
+	case v.of != nil && v.of == p:
+		return true, true
+	case v.of != nil:
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		return !k.live[v.of], false
+	case v.lost:
+		return true, false
+	default:
+		return v.Start < oldest(), p != nil && v.Start >= p.began
+	}
+}
+
+// oldest is when the oldest of the runs whose commands live began.
+func (k *kin) oldest() (began uint64) {
+	began = math.MaxUint64
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for p := range k.live {
+		if !p.ending {
+			began = min(began, p.began)
+		}
+	}
+	return began
+}
+
+// whose tells whose a process is: by having been seen below the command, by its group, its session, its
+// environment, the run's private folder, or the run's output. The signs that cost the most
+// to read come last.
+func (k *kin) whose(a proctree.Process) (of *process, lost bool) {
+	if of = k.lookUp(func() *process {
+		if seen, found := k.noted[a.PID]; found && seen.Start == a.Start {
+			return seen.of
+		}
+		return cmp.Or(k.byPID[a.Group], k.byPID[a.Session])
+	}); of != nil {
+		return of, false
+	}
+	env := environOf(a.PID)
+	run := env.get(envRun)
+	if run != "" && env.get(envWorker) == k.worker && env.get(envLife) == k.life {
+		of = k.lookUp(func() *process { return k.byRun[run] })
+		return of, of == nil
+	}
+	proc := "/proc/" + strconv.Itoa(a.PID)
+	if folder, err := os.Readlink(proc + "/cwd"); err == nil {
+		if of = k.lookUp(func() *process { return k.inside(folder) }); of != nil {
+			return of, false
+		}
+	}
+	entries, _ := os.ReadDir(proc + "/fd")
+	for _, e := range entries {
+		file, err := os.Readlink(proc + "/fd/" + e.Name())
+		if err != nil {
 			continue
 		}
-		if k.is(other, s) {
-			return false
-		}
-		doubtful = doubtful || a.Start >= other.began
-	}
-	return !doubtful || k.ours(s)
-}
-
-// signs are what tells whose a process is.
-type signs struct {
-	proctree.Process
-	env    environ
-	folder string
-	files  map[string]bool
-}
-
-func signsOf(a proctree.Process) *signs {
-	s := &signs{Process: a, env: environOf(a.PID), files: make(map[string]bool)}
-	of := "/proc/" + strconv.Itoa(a.PID)
-	s.folder, _ = os.Readlink(of + "/cwd")
-	entries, _ := os.ReadDir(of + "/fd")
-	for _, e := range entries {
-		if file, err := os.Readlink(of + "/fd/" + e.Name()); err == nil {
-			s.files[file] = true
+		if of = k.lookUp(func() *process { return k.byPlace[file] }); of != nil {
+			return of, false
 		}
 	}
-	return s
+	return nil, false
 }
 
-// ours tells whether the process was started by a command of this life.
-func (k *kin) ours(s *signs) bool {
-	return s.env.get(envRun) != "" && s.env.get(envWorker) == k.worker && s.env.get(envLife) == k.life
+func (k *kin) lookUp(of func() *process) *process {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return of()
 }
 
-// is tells whether the process is known for the run's: by its group, its session, its
-// environment, the run's private folder, or the run's output.
-func (k *kin) is(p *process, s *signs) bool {
-	if noted, found := p.noted[s.PID]; found && noted.Start == s.Start {
-		return true
+// inside gives the run in whose private folder a folder is. It is called under mu.
+func (k *kin) inside(folder string) *process {
+	for ; len(folder) > 1; folder = filepath.Dir(folder) {
+		if p := k.byPlace[folder]; p != nil {
+			return p
+		}
 	}
-	if s.Group == p.pid || s.Session == p.pid || k.ours(s) && s.env.get(envRun) == p.run {
-		return true
-	}
-	if p.folder != "" && (s.folder == p.folder || strings.HasPrefix(s.folder, p.folder+"/")) {
-		return true
-	}
-	return s.files[p.pipes[0]] || s.files[p.pipes[1]]
-}
-
-func (p *process) note(list []proctree.Process) {
-	if p.noted == nil {
-		p.noted = make(map[int]proctree.Process)
-	}
-	for _, q := range list {
-		p.noted[q.PID] = q
-	}
+	return nil
 }
 
 // reapUntil reaps, and kills what no living run can be the source of, until quit is closed.

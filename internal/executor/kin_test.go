@@ -16,6 +16,7 @@ import (
 
 	"carillon/internal/common"
 	"carillon/internal/executor"
+	"carillon/internal/proctree"
 )
 
 // None of the tests of adopting may run beside others: this process has children of its
@@ -27,6 +28,15 @@ func newAdopter(t testing.TB) *executor.Executor {
 
 // hidden is a process that gave up all that tells whose it is. It prints its id first.
 const hidden = `env -i setsid sh -c 'cd /; echo $$; exec sleep 300 >/dev/null 2>&1'`
+
+// waitHidden waits until such a process has given up the output as well.
+func waitHidden(t testing.TB, pid int) {
+	t.Helper()
+	waitFor(t, func() bool {
+		file, err := os.Readlink("/proc/" + strconv.Itoa(pid) + "/fd/1")
+		return err == nil && file == os.DevNull
+	})
+}
 
 func TestNothingOutlivesItsRun(t *testing.T) {
 	for name, command := range map[string]string{
@@ -60,13 +70,21 @@ func TestStrangersGoWithTheLast(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	first, endFirst := background(t, ctx, x, shell("echo ready; exec sleep 300"))
 	first.await()
-	got := func(command string) []int {
-		task := shell(command)
-		out := record(t, task)
-		expect(t, x.Run(t.Context(), task, out), common.StatusSucceeded, "")
-		return pids(t, out.text())
+	// hide runs a command that ends once it has left a hidden process behind.
+	hide := func(meanwhile func()) []int {
+		release := filepath.Join(t.TempDir(), "release")
+		out, end := background(t, t.Context(), x, shell(hidden+` & while ! [ -e `+release+` ]; do sleep 0.01; done`))
+		out.await()
+		list := pids(t, out.text())
+		waitHidden(t, list[0])
+		meanwhile()
+		if err := os.WriteFile(release, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		expect(t, end(), common.StatusSucceeded, "")
+		return list
 	}
-	doubtful := got(hidden + ` & sleep 0.1`)
+	doubtful := hide(func() {})
 	if !alive(doubtful[0]) {
 		t.Error("it could have been the other run's")
 	}
@@ -75,19 +93,14 @@ func TestStrangersGoWithTheLast(t *testing.T) {
 	wantGone(t, doubtful)
 
 	// The other run was started later: it cannot be its.
-	release := filepath.Join(t.TempDir(), "release")
-	task := shell(hidden + ` & while ! [ -e ` + release + ` ]; do sleep 0.01; done`)
-	out, end := background(t, t.Context(), x, task)
-	out.await()
-	time.Sleep(20 * time.Millisecond) // two ticks of the clock by which the kernel tells ages
-	ctx, cancel = context.WithCancel(t.Context())
-	later, endLater := background(t, ctx, x, shell("echo ready; exec sleep 300"))
-	later.await()
-	if err := os.WriteFile(release, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	expect(t, end(), common.StatusSucceeded, "")
-	wantGone(t, pids(t, out.text()))
+	var endLater func() common.Run
+	wantGone(t, hide(func() {
+		time.Sleep(20 * time.Millisecond) // two ticks of the clock by which the kernel tells ages
+		ctx, cancel = context.WithCancel(t.Context())
+		var later *recorder
+		later, endLater = background(t, ctx, x, shell("echo ready; exec sleep 300"))
+		later.await()
+	}))
 	cancel()
 	expect(t, endLater(), common.StatusKilled, "cancelled")
 }
@@ -104,15 +117,53 @@ func TestStoppingKnowsTheTree(t *testing.T) {
 	out, wait := background(t, ctx, x, task)
 	out.await()
 	list := pids(t, out.text())
-	waitFor(t, func() bool { // it has given up the output as well
-		file, err := os.Readlink("/proc/" + strconv.Itoa(list[0]) + "/fd/1")
-		return err == nil && file == os.DevNull
-	})
+	waitHidden(t, list[0])
 	cancel(executor.Killed{By: "ada"})
 	expect(t, wait(), common.StatusKilled, "killed_by_user")
 	wantGone(t, list)
 	cancelOther()
 	expect(t, endFirst(), common.StatusKilled, "cancelled")
+}
+
+// Who was once seen to be a run's goes with that run, whatever it gives up later.
+func TestHidingLateIsNoUse(t *testing.T) {
+	x := newAdopter(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	first, endFirst := background(t, ctx, x, shell("echo ready; exec sleep 300"))
+	first.await()
+	dir := t.TempDir()
+	write := func(name, text string) {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("hider", `echo $$; while ! [ -e hide ]; do sleep 0.01; done; exec env -i setsid sh -c 'cd /; exec sleep 300 >/dev/null 2>&1'`)
+	task := newTask(common.Job{Command: `sh -c 'sh ./hider &'; while ! [ -e end ]; do sleep 0.01; done`, WorkDir: dir})
+	out, end := background(t, t.Context(), x, task)
+	out.await()
+	list := pids(t, out.text())
+	waitFor(t, func() bool { p, _ := proctree.Look(list[0]); return p.Parent == os.Getpid() })
+	expect(t, x.Run(t.Context(), shell("true"), discard{}), common.StatusSucceeded, "") // its end looks at all that was adopted
+	write("hide", "")
+	waitHidden(t, list[0])
+	write("end", "")
+	expect(t, end(), common.StatusSucceeded, "")
+	wantGone(t, list)
+	cancel()
+	expect(t, endFirst(), common.StatusKilled, "cancelled")
+}
+
+// The kernel lists children a page at a time.
+func TestNothingHidesBehindTheDead(t *testing.T) {
+	x := newAdopter(t)
+	task := shell(`for i in $(seq 1500); do : & done; setsid sh -c 'echo $$; exec sleep 300 >/dev/null 2>&1' & exec sleep 0.5`)
+	out, wait := background(t, t.Context(), x, task)
+	expect(t, wait(), common.StatusSucceeded, "")
+	list := pids(t, out.text())
+	if len(list) != 1 {
+		t.Errorf("printed %q", out.text())
+	}
+	wantGone(t, list)
 }
 
 // What was adopted and ends by itself does not stay as a zombie while its run goes on,

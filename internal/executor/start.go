@@ -34,6 +34,7 @@ type process struct {
 	folder string    // its private one, or empty
 	pipes  [2]string // its outputs, as /proc names them
 	noted  map[int]proctree.Process
+	ending bool // the command was reaped
 }
 
 // notAllowed says that a command must not be started any more.
