@@ -148,18 +148,26 @@ func (x *Executor) Close() error {
 // nothing is left, or after five seconds.
 func (x *Executor) KillAll() {
 	x.kill.Do(func() { close(x.killed) })
-	x.forking.Lock() // until what is being started can be seen
-	x.forking.Unlock()
+	started := make(chan struct{}) // closed when what was being started can be seen
+	go func() {
+		x.forking.Lock() // one that executes a file of a dead mount holds it until it is killed, or longer
+		x.forking.Unlock()
+		close(started)
+	}()
 	over := time.After(settleWait)
-	for quiet := 0; quiet < 2; quiet++ { // one that was on its way to us is seen at the second look
+	for quiet, pause := 0, time.Millisecond; quiet < 2; quiet++ { // one that was on its way to us is seen at the second look
+		if !closed(started) {
+			quiet = -1
+		}
 		for _, p := range proctree.Below(os.Getpid()) {
 			if !p.Dead {
 				_ = p.Kill()
-				quiet = -1
+				quiet, pause = -1, time.Millisecond
 			}
 		}
 		select {
-		case <-time.After(time.Millisecond):
+		case <-time.After(pause):
+			pause = min(2*pause, shortPoll)
 		case <-over:
 			return
 		}

@@ -167,3 +167,28 @@ func TestStrangerHoldingThePipe(t *testing.T) {
 		})
 	}
 }
+
+// One that cannot be started for now saves none of the others.
+func TestKillAllWhileOneStarts(t *testing.T) {
+	x := newAdopter(t)
+	out, end := background(t, t.Context(), x, shell("echo $$; exec sleep 300"))
+	out.await()
+	list := pids(t, out.text())
+	starting, stuck := make(chan struct{}), make(chan struct{})
+	task := shell("true")
+	task.MayStart = func() error { close(starting); <-stuck; return executor.ErrCutOff }
+	_, endStuck := background(t, t.Context(), x, task)
+	<-starting
+	done := make(chan struct{})
+	go func() { defer close(done); x.KillAll() }()
+	select {
+	case <-done: // after its five seconds
+	case <-time.After(patience):
+		t.Error("it waits for who starts")
+	}
+	expect(t, end(), common.StatusKilled, "worker_stopping")
+	wantGone(t, list)
+	close(stuck)
+	<-done
+	expect(t, endStuck(), common.StatusKilled, "worker_cut_off")
+}
