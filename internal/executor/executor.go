@@ -72,6 +72,7 @@ type Executor struct {
 	buffers  sync.Pool     // of *[common.MaxChunk]byte
 
 	kin     *kin
+	groups  groups
 	cgroups *cgroups
 	forks   chan *forkOrder
 	forking sync.RWMutex  // held for reading while a command is started

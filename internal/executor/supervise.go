@@ -81,9 +81,19 @@ func (x *Executor) stop(t *Task, p *process, grace time.Duration) {
 
 // awaitGroup returns when nobody in the group lives, or when the time is over.
 func (x *Executor) awaitGroup(t *Task, pgid int, over <-chan time.Time) {
-	for poll := shortPoll; len(find(func(p proctree.Process) bool { return p.Group == pgid })) > 0; poll = min(2*poll, longPoll) {
+	poll, next := shortPoll, time.After(0)
+	var l *look
+	var ended <-chan struct{} // of the look that goes on
+	for {
 		select {
-		case <-time.After(poll):
+		case <-next:
+			l = x.groups.ask(pgid, &x.own)
+			ended = l.ended
+		case <-ended:
+			if !l.ids[pgid] {
+				return
+			}
+			ended, next, poll = nil, time.After(poll), min(2*poll, longPoll)
 		case <-over:
 			return
 		case <-t.KillNow:

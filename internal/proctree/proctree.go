@@ -47,6 +47,21 @@ func Look(pid int) (p Process, found bool) {
 
 // All lists every process that can be seen.
 func All() ([]Process, error) {
+	pids, err := visible()
+	if err != nil {
+		return nil, err
+	}
+	var all []Process
+	for _, pid := range pids {
+		if p, found := Look(pid); found {
+			all = append(all, p)
+		}
+	}
+	return all, nil
+}
+
+// visible lists the ids of all processes.
+func visible() (pids []int, err error) {
 	dir, err := os.Open("/proc")
 	if err != nil {
 		return nil, err
@@ -55,17 +70,32 @@ func All() ([]Process, error) {
 	if err = errors.Join(err, dir.Close()); err != nil {
 		return nil, err
 	}
-	var all []Process
 	for _, name := range names {
-		pid, err := strconv.Atoi(name)
-		if err != nil {
-			continue
-		}
-		if p, found := Look(pid); found {
-			all = append(all, p)
+		if pid, err := strconv.Atoi(name); err == nil {
+			pids = append(pids, pid)
 		}
 	}
-	return all, nil
+	return pids, nil
+}
+
+// Living tells which of some process groups have a member that lives. It asks for the group
+// of every process, which costs much less than to Look at it.
+func Living(groups map[int]bool) (living map[int]bool, err error) {
+	pids, err := visible()
+	if err != nil {
+		return nil, err
+	}
+	living = make(map[int]bool)
+	for _, pid := range pids {
+		group, err := unix.Getpgid(pid)
+		if err != nil || !groups[group] || living[group] {
+			continue
+		}
+		if p, found := Look(pid); found && !p.Dead && p.Group == group {
+			living[group] = true
+		}
+	}
+	return living, nil
 }
 
 // Below lists what stems from a process, parents before their children.

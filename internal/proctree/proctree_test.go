@@ -102,6 +102,43 @@ func TestKill(t *testing.T) {
 	}
 }
 
+func TestLiving(t *testing.T) {
+	cmd, pids := family(t)
+	own := cmd.Process.Pid
+	var other int // the group of those in a session of their own
+	for _, pid := range pids {
+		if p, _ := Look(pid); p.Group != own {
+			other = p.Group
+		}
+	}
+	asked := map[int]bool{own: true, other: true, 1 << 30: true}
+	if got, err := Living(asked); err != nil || len(got) != 2 || !got[own] || !got[other] {
+		t.Errorf("%v, %v", got, err)
+	}
+	// Without its members a group's leader, who is dead and still there, is no life.
+	for _, p := range append(Below(own), Process{PID: own}) {
+		if p, found := Look(p.PID); found && p.Group == own {
+			if err := p.Kill(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	for got := asked; got[own]; {
+		var err error
+		if got, err = Living(asked); err != nil || !got[other] {
+			t.Fatalf("%v, %v", got, err)
+		}
+	}
+	if p, found := Look(own); !found || !p.Dead {
+		t.Errorf("%+v", p)
+	}
+	for _, pid := range pids { // without their parent nobody finds them later
+		if p, found := Look(pid); found && p.Group == other && p.Kill() != nil {
+			t.Errorf("%+v", p)
+		}
+	}
+}
+
 func TestLookSeesThroughNames(t *testing.T) {
 	name := t.TempDir() + "/a) Z 1 (b"
 	data, err := os.ReadFile("/bin/sleep")

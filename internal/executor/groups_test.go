@@ -1,0 +1,46 @@
+package executor
+
+import (
+	"os/exec"
+	"sync"
+	"syscall"
+	"testing"
+)
+
+func TestGroupsAreToldToAll(t *testing.T) {
+	cmd := exec.Command("sleep", "300")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	pid := cmd.Process.Pid
+	var g groups
+	var owner sync.WaitGroup
+	lives := func(id int) bool {
+		l := g.ask(id, &owner)
+		<-l.ended
+		return l.ids[id]
+	}
+	var askers sync.WaitGroup
+	for range 50 {
+		askers.Go(func() {
+			if !lives(pid) || lives(1<<30) {
+				t.Error("a living group is said to be gone, or the other way round")
+			}
+		})
+	}
+	askers.Wait()
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	for lives(pid) { // its zombie is still there
+	}
+	_ = cmd.Wait() // it was killed
+	owner.Wait()
+
+	// Who asks while a look goes on waits for the next one, together with the others.
+	g.looking = true
+	if first, second := g.ask(pid, &owner), g.ask(pid+1, &owner); first != second || len(first.ids) != 2 {
+		t.Errorf("%+v, %+v", first, second)
+	}
+}
