@@ -37,6 +37,9 @@ func (h *held) fenced() bool { return h.record.Policy.OnLost != common.LostDetac
 // ours tells whether a run is to be kept from others.
 func (h *held) ours() bool { return !h.ended && !h.resolved }
 
+// alive is when the run's lock was known to stand last: the lease lived, and the lock hung on it.
+func (h *held) alive() time.Duration { return min(h.proof.Sent, h.present) }
+
 // fence ends the runs whose time is over at now, and tells beat the time by which the next, or one that
 // should be dead by now, must be; zero where there is none.
 func (r *runs) fence(now time.Duration, proof common.Proof, cutOff error, beat func(time.Duration)) {
@@ -50,7 +53,7 @@ func (r *runs) fence(now time.Duration, proof common.Proof, cutOff error, beat f
 		if !h.fenced() || h.ended {
 			continue
 		}
-		term, kill := fenceTimes(&h.record, h.proof.Sent)
+		term, kill := fenceTimes(&h.record, h.alive())
 		if now >= term {
 			h.cancel(cutOff)
 		}
@@ -86,7 +89,7 @@ func (r *runs) mayStart(run string, now time.Duration, beat func(time.Duration))
 	if !h.fenced() {
 		return true
 	}
-	term, kill := fenceTimes(&h.record, h.proof.Sent)
+	term, kill := fenceTimes(&h.record, h.alive())
 	if r.dieBy(kill + beatSlack) {
 		beat(r.killBy)
 	}
@@ -137,18 +140,18 @@ func (r *runs) takenAway(run string, cause error) bool {
 }
 
 // seen compares the locks of the runs with those that the lease had when it was asked, at
-// asked of the boot clock. It gives the runs whose lock has vanished: from then on nothing
-// more recent is known of them than when their locks were last seen.
-func (r *runs) seen(locks map[string]bool, lease int64, asked time.Duration) (vanished []string) {
+// asked of the boot clock; where nobody may ask, all are taken for present. It gives the
+// runs whose lock has vanished.
+func (r *runs) seen(locks map[string]bool, unknown bool, lease int64, asked time.Duration) (vanished []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for run, h := range r.held {
 		switch {
 		case h.proof.Lease != lease || h.put >= asked || !h.ours():
-		case locks[common.LockKey(h.record.Job, run)]:
+		case unknown || locks[common.LockKey(h.record.Job, run)]:
 			h.present = asked
 		default:
-			h.proof = common.Proof{Sent: min(h.proof.Sent, h.present)}
+			h.proof = common.Proof{Sent: h.alive()}
 			vanished = append(vanished, run)
 		}
 	}
@@ -228,13 +231,13 @@ func (d *Dispatcher) lookAfterLocks(ctx context.Context, lease int64) {
 	}
 	asked := d.cfg.Boot()
 	locks, err := d.cfg.Locks.Held(ctx, lease)
-	if err != nil {
-		if ctx.Err() == nil && common.CodeOf(err) != common.CodeUnavailable { // that the session tells of
-			d.cfg.Log.Warn("locks_not_seen", "error", err)
-		}
-		return
+	if ctx.Err() != nil || common.CodeOf(err) == common.CodeUnavailable {
+		return // what is known of the locks gets older: they may be gone
 	}
-	for _, run := range d.runs.seen(locks, lease, asked) {
+	if err != nil { // etcd answers, and does not let us see them
+		d.cfg.Log.Warn("locks_not_seen", "error", err)
+	}
+	for _, run := range d.runs.seen(locks, err != nil, lease, asked) {
 		d.cfg.Log.Error("lock_vanished", "run", run)
 	}
 }

@@ -294,20 +294,33 @@ func TestVanishedLock(t *testing.T) {
 	})
 }
 
-// A claim that etcd was slow to take, while it kept the lease alive, starts.
-func TestSlowClaimUnderALivingLease(t *testing.T) {
-	bubble(t, nil, func(r *rig) {
-		r.underLease(1)
-		r.claimer.hold = make(chan struct{})
-		r.hand(r.fire("a"))
-		for range 12 {
-			time.Sleep(5 * time.Second)
-			r.session.set(common.Proof{Lease: 1, Sent: r.boot()})
-		}
-		close(r.claimer.hold)
-		synctest.Wait()
-		r.expectOutcomes("a succeeded 42 ")
-	})
+// A lock of which nobody knows whether it still stands, since etcd does not answer that
+// question, may be gone.
+func TestLocksThatCannotBeSeen(t *testing.T) {
+	for name, c := range map[string]struct {
+		err     error
+		running int
+	}{
+		"no answer":   {common.Errorf(common.CodeUnavailable, "etcd does not answer"), 0},
+		"not allowed": {common.Errorf(common.CodeForbidden, "no"), 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, nil, func(r *rig) {
+				r.underLease(1)
+				r.locks.unseen = c.err
+				r.long("a")
+				r.hand(r.fire("a"))
+				for range 70 {
+					time.Sleep(time.Second)
+					r.session.set(common.Proof{Lease: 1, Sent: r.boot()})
+				}
+				synctest.Wait()
+				if r.running() != c.running {
+					r.Fatalf("%d runs go on", r.running())
+				}
+			})
+		})
+	}
 }
 
 // A fire that waited for the claims before it, and not for a slot, says so.

@@ -66,7 +66,9 @@ type fakeLocks struct {
 	mu      sync.Mutex
 	answer  error
 	retaken []string        // lease and job
-	held    map[string]bool // nil: it cannot be asked
+	held    map[string]bool // nil: all
+	unseen  error           // why it cannot be asked
+	all     func() map[string]bool
 	asked   int
 }
 
@@ -85,8 +87,11 @@ func (l *fakeLocks) Held(context.Context, int64) (map[string]bool, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.asked++
+	if l.unseen != nil {
+		return nil, l.unseen
+	}
 	if l.held == nil {
-		return nil, errors.New("no answer")
+		return l.all(), nil
 	}
 	return l.held, nil
 }
@@ -450,6 +455,13 @@ func bubble(t *testing.T, set func(*Config), story func(r *rig)) {
 		r := &rig{T: t, plan: &fakePlan{fires: make(chan scheduler.Fire)}, claimer: &fakeClaimer{answer: claimed, cursors: map[string]time.Time{}},
 			finisher: &fakeFinisher{}, runner: &fakeRunner{long: map[string]chan struct{}{}}, metrics: &fakeMetrics{outcomes: map[common.Status]int{}},
 			cluster: &fakeCluster{}, session: &fakeSession{}, locks: &fakeLocks{}, boot: sinceStart(), done: make(chan struct{}), timeline: minutely}
+		r.locks.all = func() map[string]bool {
+			all := map[string]bool{}
+			for _, task := range r.runner.started() {
+				all[common.LockKey(task.Record.Job, task.Record.Run)] = true
+			}
+			return all
+		}
 		r.slots.Store(100)
 		// Another one, which takes nothing, so that there is somebody to look after.
 		r.cluster.alive(member("w"), member("ill", func(m *common.Member) { m.Trouble = "ill" }))

@@ -92,9 +92,6 @@ func (d *Dispatcher) admit(life context.Context, settled *scheduler.Settled, cla
 	ctx, cancel := context.WithCancelCause(life)
 	held := &held{record: record, token: r.Fence, slots: max(1, settled.Fire.Terms.Slots), cancel: cancel, kill: make(chan struct{}),
 		proof: r.Proof, put: d.cfg.Boot(), present: r.Proof.Sent}
-	if now := d.cfg.Session.Proof(); now.Lease == r.Proof.Lease { // it was kept alive while the claim was on its way
-		held.proof.Sent = max(held.proof.Sent, now.Sent)
-	}
 	kill, fresh := d.runs.add(held)
 	if !fresh {
 		cancel(nil)

@@ -173,7 +173,7 @@ func TestTwoWorkersAccountForEveryFire(t *testing.T) {
 		// worker starts a worker and gives what stops it.
 		worker := func(name string) (stop func()) {
 			loop := scheduler.New(slog.New(slog.DiscardHandler), quiet{}, func() time.Time { return time.Now().Round(0) })
-			d := New(Config{Plan: loop, Claimer: etcd, Finisher: etcd, Runner: runner(takes), Causes: Causes{Stopping: errStopping}, Session: &fakeSession{}, Locks: &fakeLocks{}, Boot: sinceStart(), Beat: func(time.Duration) {},
+			d := New(Config{Plan: loop, Claimer: etcd, Finisher: etcd, Runner: runner(takes), Causes: Causes{Stopping: errStopping}, Session: &fakeSession{}, Locks: &fakeLocks{all: func() map[string]bool { return nil }}, Boot: sinceStart(), Beat: func(time.Duration) {},
 				Cluster: cluster, Written: func([]common.Run) {}, Unsure: func() {}, Life: common.Life{Worker: name, Life: name},
 				TTL: func() time.Duration { return 15 * time.Second }, Slots: func() int { return 15 }, MaxBatch: 10,
 				Drain: drain, Stop: halt, Now: time.Now, Log: slog.New(slog.DiscardHandler), Metrics: &fakeMetrics{outcomes: map[common.Status]int{}}})
