@@ -17,20 +17,21 @@ const maxTail = 1 << 20
 // capture turns what a command prints into chunks: the head as it comes, the tail
 // at the end, and between them one chunk that says how much is missing.
 type capture struct {
-	run  string
-	out  Output
-	now  func() time.Time
-	head int64 // how much goes out as it comes
-	keep int64 // how much of the end is kept after that
+	run   string
+	out   Output
+	now   func() time.Time
+	tails *budget // of all runs
+	head  int64   // how much goes out as it comes
+	keep  int64   // how much of the end is kept after that, at most
 
 	mu    sync.Mutex
 	total int64 // guarded by mu
 	tail  *ring // guarded by mu; nil until the head is full
 }
 
-func newCapture(run string, limit int64, out Output, now func() time.Time) *capture {
+func newCapture(run string, limit int64, out Output, tails *budget, now func() time.Time) *capture {
 	keep := min(limit/2, maxTail)
-	return &capture{run: run, out: out, now: now, head: limit - keep, keep: keep}
+	return &capture{run: run, out: out, now: now, tails: tails, head: limit - keep, keep: keep}
 }
 
 // write takes what was read; p is the caller's again afterwards. Offsets are given
@@ -48,7 +49,7 @@ func (c *capture) write(stream common.Stream, p []byte) {
 		return
 	}
 	if c.tail == nil {
-		c.tail = newRing(int(c.keep))
+		c.tail = newRing(int(c.keep), firstTail, c.tails)
 	}
 	c.tail.add(stream, at, p)
 	c.total += int64(len(p))
@@ -61,6 +62,7 @@ func (c *capture) close() (total int64, truncated bool) {
 	if c.tail == nil {
 		return c.total, false
 	}
+	defer c.tail.close()
 	offset := c.total - int64(c.tail.size)
 	if offset > c.head {
 		c.out.Chunk(common.Chunk{Run: c.run, Offset: c.head, At: c.now().UTC(), Missing: offset - c.head})

@@ -33,6 +33,8 @@
 //
 // Limits: a running command costs three descriptors (and a thread that waits for it,
 // on a kernel before 5.4); a silent one costs no buffer. A run that prints more than the head of
-// its cap holds the tail in memory, at most 4 MiB, so that part is handed over when
-// it ends, and is lost with the worker.
+// its cap holds the tail in memory, with what tells who wrote it when: 128 KiB for each such run, and
+// more, up to 2 MiB for a tail of 1 MiB, as long as all of them together take no more than 32 MiB
+// above that. Beyond, tails are shorter. That part is handed over when
+// the run ends, and is lost with the worker.
 package executor

@@ -70,6 +70,7 @@ type Executor struct {
 	gate     chan struct{} // one place for each start in progress
 	peak     atomic.Int64  // the most memory that this process was seen to have, in KiB
 	buffers  sync.Pool     // of *[common.MaxChunk]byte
+	tails    *budget       // for the ends of outputs over their cap
 
 	kin     *kin
 	groups  groups
@@ -103,6 +104,7 @@ func New(cfg Config) (*Executor, error) {
 		gate:     make(chan struct{}, cfg.StartGate),
 		terminal: hasTerminal(),
 		buffers:  sync.Pool{New: func() any { return new([common.MaxChunk]byte) }},
+		tails:    newBudget(tailBudget),
 		forks:    make(chan *forkOrder),
 		killed:   make(chan struct{}),
 		quit:     make(chan struct{}),
@@ -185,7 +187,7 @@ func (x *Executor) Run(ctx context.Context, t Task, out Output) common.Run {
 	if bad != nil {
 		return x.outcome(&t, bad)
 	}
-	capture := newCapture(t.Record.Run, outputMax(&t.Job), out, x.cfg.Now)
+	capture := newCapture(t.Record.Run, outputMax(&t.Job), out, x.tails, x.cfg.Now)
 	p, err := x.start(ctx, &t, spec, capture)
 	if err != nil {
 		if refused, ok := errors.AsType[notAllowed](err); ok {

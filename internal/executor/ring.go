@@ -2,17 +2,51 @@ package executor
 
 import (
 	"iter"
+	"sync/atomic"
 	"time"
 
 	"carillon/internal/common"
 )
 
-// maxPieces bounds what the ring remembers about who wrote which bytes; two outputs
-// that take turns with less than 16 bytes each keep less than the whole tail.
-const maxPieces = 64 << 10
+const (
+	// firstTail is what each ring gets without asking.
+	firstTail = 64 << 10
+	// tailBudget is shared by the rings of all runs, for what they hold above firstTail.
+	tailBudget = 32 << 20
+	// bytesPerPiece bounds what a ring remembers about who wrote which bytes, to as much
+	// again; two outputs that take turns with less than that each keep less than the whole tail.
+	bytesPerPiece = 16
+	fewPieces     = 64
+)
+
+// budget is what may still be taken, in bytes. A nil budget has no end.
+type budget struct{ left atomic.Int64 }
+
+func newBudget(n int64) *budget {
+	b := new(budget)
+	b.left.Store(n)
+	return b
+}
+
+func (b *budget) take(n int) bool {
+	if b == nil {
+		return true
+	}
+	if b.left.Add(-int64(n)) < 0 {
+		b.left.Add(int64(n))
+		return false
+	}
+	return true
+}
+
+func (b *budget) giveBack(n int) {
+	if b != nil {
+		b.left.Add(int64(n))
+	}
+}
 
 // piece is a stretch of bytes of one output, read at about one time. It is kept
-// small, since there may be as many as maxPieces.
+// small, since there may be many.
 type piece struct {
 	at     int64 // Unix nanoseconds
 	n      int32
@@ -28,35 +62,72 @@ func (p piece) stream() common.Stream {
 
 func (p piece) time() time.Time { return time.Unix(0, p.at).UTC() }
 
-// ring keeps the last bytes written to it.
+// ring keeps the last bytes written to it. It grows up to its capacity, as it fills and as far as the
+// budget goes.
 type ring struct {
-	buf    []byte
-	start  int // of the oldest byte
-	size   int
-	pieces []piece // oldest first; their n add up to size
+	capacity int
+	budget   *budget
+	taken    int // from the budget
+	buf      []byte
+	start    int // of the oldest byte
+	size     int
+	pieces   []piece // oldest first; their n add up to size
 }
 
-func newRing(capacity int) *ring { return &ring{buf: make([]byte, capacity)} }
+func newRing(capacity, first int, b *budget) *ring {
+	return &ring{capacity: capacity, budget: b, buf: make([]byte, min(first, capacity))}
+}
 
 func (r *ring) add(stream common.Stream, at time.Time, p []byte) {
-	p = p[max(0, len(p)-len(r.buf)):]
+	p = p[max(0, len(p)-r.capacity):]
 	if len(p) == 0 {
 		return
 	}
+	next := piece{at: at.UnixNano(), stderr: stream == common.Stderr}
+	r.grow(r.size + len(p))
+	p = p[max(0, len(p)-len(r.buf)):]
+	next.n = int32(len(p))
 	r.drop(r.size + len(p) - len(r.buf))
 	end := (r.start + r.size) % len(r.buf)
 	n := copy(r.buf[end:], p)
 	copy(r.buf, p[n:])
 	r.size += len(p)
-	next := piece{at: at.UnixNano(), n: int32(len(p)), stderr: stream == common.Stderr}
 	if last := len(r.pieces) - 1; last >= 0 && r.pieces[last].joins(next) {
 		r.pieces[last].n += next.n
 		return
 	}
+	if len(r.pieces) >= r.maxPieces() {
+		r.grow(len(r.buf) + 1)
+	}
 	r.pieces = append(r.pieces, next)
-	if len(r.pieces) > maxPieces {
+	if len(r.pieces) > r.maxPieces() {
 		r.drop(int(r.pieces[0].n))
 	}
+}
+
+func (r *ring) maxPieces() int { return max(fewPieces, len(r.buf)/bytesPerPiece) }
+
+// grow makes room for that many bytes, if it may.
+func (r *ring) grow(need int) {
+	to := len(r.buf)
+	for to < min(need, r.capacity) {
+		to = min(2*to, r.capacity)
+	}
+	more := 2 * (to - len(r.buf)) // its pieces may take as much again
+	if more == 0 || !r.budget.take(more) {
+		return
+	}
+	r.taken += more
+	buf := make([]byte, to)
+	n := copy(buf[:r.size], r.buf[r.start:])
+	copy(buf[n:r.size], r.buf)
+	r.buf, r.start = buf, 0
+}
+
+// close gives back what was taken. Nothing is added any more.
+func (r *ring) close() {
+	r.budget.giveBack(r.taken)
+	r.taken = 0
 }
 
 // joins tells whether the next piece may be counted to this one: they look the same

@@ -14,7 +14,7 @@ func TestRingKeepsTheEnd(t *testing.T) {
 	for seed := range uint64(50) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		capacity := 1 + rng.IntN(300)
-		r := newRing(capacity)
+		r := newRing(capacity, 1+rng.IntN(capacity), nil)
 		at := time.Unix(0, 0)
 		var all []byte
 		var by []common.Stream
@@ -52,24 +52,96 @@ func TestRingKeepsTheEnd(t *testing.T) {
 }
 
 func TestRingBoundsItsPieces(t *testing.T) {
-	r := newRing(maxTail)
-	at := time.Unix(0, 0)
-	for i := range maxPieces + 1000 {
-		r.add([]common.Stream{common.Stdout, common.Stderr}[i%2], at, []byte{byte(i), byte(i >> 8)})
-	}
-	if len(r.pieces) != maxPieces || r.size != 2*maxPieces {
-		t.Fatalf("%d pieces of %d bytes", len(r.pieces), r.size)
-	}
-	for _, data := range r.all() {
-		if want := []byte{1000 & 0xff, 1000 >> 8}; !bytes.Equal(data, want) {
-			t.Fatalf("oldest is %v, want %v", data, want)
-		}
-		break
+	for name, c := range map[string]struct {
+		budget *budget
+		pieces int
+	}{
+		"all of it":    {nil, maxTail / bytesPerPiece},
+		"nothing left": {newBudget(0), firstTail / bytesPerPiece},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRing(maxTail, firstTail, c.budget)
+			at := time.Unix(0, 0)
+			for i := range c.pieces + 1000 {
+				r.add([]common.Stream{common.Stdout, common.Stderr}[i%2], at, []byte{byte(i), byte(i >> 8)})
+			}
+			if len(r.pieces) != c.pieces || r.size != 2*c.pieces {
+				t.Fatalf("%d pieces of %d bytes", len(r.pieces), r.size)
+			}
+			for _, data := range r.all() {
+				if want := []byte{1000 & 0xff, 1000 >> 8}; !bytes.Equal(data, want) {
+					t.Fatalf("oldest is %v, want %v", data, want)
+				}
+				break
+			}
+		})
 	}
 }
 
+func TestRingsShareABudget(t *testing.T) {
+	const all = 5 << 20 // two full tails, and a half
+	b := newBudget(all)
+	var rings []*ring
+	for range 10 {
+		r := newRing(maxTail, firstTail, b)
+		r.add(common.Stdout, time.Unix(0, 0), []byte("a few"))
+		rings = append(rings, r)
+	}
+	if left := b.left.Load(); left != all {
+		t.Errorf("%d bytes left, before any of them is full", left)
+	}
+	held := 0
+	for _, r := range rings {
+		for range 40 {
+			r.add(common.Stdout, time.Unix(0, 0), make([]byte, common.MaxChunk))
+		}
+		if r.size != len(r.buf) || r.size < firstTail {
+			t.Errorf("%d bytes in %d", r.size, len(r.buf))
+		}
+		held += 2 * (len(r.buf) - firstTail)
+	}
+	if first, last := rings[0].size, rings[9].size; first != maxTail || last != firstTail {
+		t.Errorf("the first holds %d bytes, the last %d", first, last)
+	}
+	if left := b.left.Load(); left < 0 || int(left) != all-held {
+		t.Errorf("%d bytes left, %d held", left, held)
+	}
+	for _, r := range rings {
+		r.close()
+	}
+	if left := b.left.Load(); left != all {
+		t.Errorf("%d bytes left in the end", left)
+	}
+}
+
+// A run of an executor without a budget left keeps less, and counts the rest as missing.
+func TestShortTail(t *testing.T) {
+	var got []common.Chunk
+	c := newCapture("r", 16<<20, chunks(func(k common.Chunk) { got = append(got, k) }), newBudget(0), time.Now)
+	const total = 18 << 20
+	for range total / common.MaxChunk {
+		c.write(common.Stdout, make([]byte, common.MaxChunk))
+	}
+	bytes, truncated := c.close()
+	next := int64(0)
+	var missing int64
+	for _, k := range got {
+		if k.Offset != next {
+			t.Fatalf("a chunk at %d, want %d", k.Offset, next)
+		}
+		next, missing = k.End(), missing+k.Missing
+	}
+	if bytes != total || next != total || !truncated || missing != total-15<<20-firstTail {
+		t.Errorf("%d bytes, up to %d, truncated %v, %d missing", bytes, next, truncated, missing)
+	}
+}
+
+type chunks func(common.Chunk)
+
+func (c chunks) Chunk(k common.Chunk) { c(k) }
+
 func TestRingSplitsPiecesByTimeAndSize(t *testing.T) {
-	r := newRing(maxTail)
+	r := newRing(maxTail, firstTail, nil)
 	at := time.Unix(0, 0)
 	for _, p := range []struct {
 		after time.Duration
