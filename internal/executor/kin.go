@@ -153,15 +153,8 @@ func forget[K comparable](runs map[K]*process, name K, p *process) {
 	}
 }
 
-// places are names in /proc that only what stems from the run has to do with.
-func (p *process) places() (list []string) {
-	for _, place := range [...]string{p.folder, p.pipes[0], p.pipes[1]} {
-		if place != "" {
-			list = append(list, place)
-		}
-	}
-	return list
-}
+// places are names in /proc that only what stems from the run has to do with; some may be empty.
+func (p *process) places() [3]string { return [...]string{p.folder, p.pipes[0], p.pipes[1]} }
 
 // note remembers what stems from a command that lives, so that it is still known for
 // the run's when the command does not.
