@@ -394,8 +394,12 @@ func (k locks) Retake(ctx context.Context, lease int64, runs []common.Retake) []
 	return make([]error, len(runs))
 }
 
-// Held is dispatch.Locks'.
+// Held is dispatch.Locks'. What a mutation makes of the lease shows only where the locks
+// themselves may not be looked at: else these bound it as well.
 func (k locks) Held(ctx context.Context, lease int64) (map[string]bool, error) {
+	if m := k.life.world.mutation; m == fromAnswer || m == trustsLease {
+		return nil, common.Errorf(common.CodeForbidden, "the locks may not be looked at")
+	}
 	held, err := k.Retaker.Held(ctx, lease)
 	if k.life.world.mutation == leftGone && err == nil {
 		for _, run := range k.life.world.going(k.life.id.Life) {
