@@ -21,6 +21,9 @@ type buffer struct {
 	sent     time.Time               // when the first of those came
 	bytes    int                     // that all of them take
 	lost     map[string]common.Chunk // what was dropped, by run, and is not among the chunks yet
+	room     chan struct{}           // closed when there is room again; nil while nobody waits for that
+	patient  bool                    // somebody makes room
+	stuck    bool                    // nobody did in time: it is not waited for until there is room
 	spooling bool                    // output goes to the disk first, and from there to the store
 }
 
@@ -145,6 +148,47 @@ func (b *buffer) back(chunks []common.Chunk, since time.Time, tried int) {
 func (b *buffer) free(chunks []common.Chunk) {
 	for i := range chunks {
 		b.bytes -= cost(&chunks[i])
+	}
+	if b.bytes <= b.limit/2 {
+		b.stuck = false
+		b.admit()
+	}
+}
+
+// crowded is nil, or what is closed when it is worth waiting no longer for room.
+func (b *buffer) crowded() <-chan struct{} {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.patient || b.stuck || b.bytes <= b.limit/2 {
+		return nil
+	}
+	if b.room == nil {
+		b.room = make(chan struct{})
+	}
+	return b.room
+}
+
+// wait says whether it is worth waiting for room at all.
+func (b *buffer) wait(patient bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.patient = patient; !patient {
+		b.admit()
+	}
+}
+
+// giveUp lets nobody wait until there is room again.
+func (b *buffer) giveUp() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.stuck = b.bytes > b.limit/2
+	b.admit()
+}
+
+func (b *buffer) admit() {
+	if b.room != nil {
+		close(b.room)
+		b.room = nil
 	}
 }
 

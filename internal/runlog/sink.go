@@ -107,7 +107,7 @@ func set[T comparable](v *T, def T) {
 //
 // Run is one goroutine, and with a spool a second one, which sees that output reaches the disk while
 // the first one waits for an answer. The other methods are safe for concurrent use and
-// never block on the store or the disk.
+// never block on the store; but Chunk waits for the disk, a second at most, where output comes too fast.
 type Sink struct {
 	cfg     SinkConfig
 	source  Source
@@ -148,7 +148,8 @@ func NewSink(cfg SinkConfig, source Source, writer Writer, log *slog.Logger, met
 	return s
 }
 
-// Chunk takes a piece of output. The sink keeps its data.
+// Chunk takes a piece of output. The sink keeps its data. Where output comes faster than the
+// disk takes it, Chunk waits a little, so that the command does; not while the disk refuses it.
 func (s *Sink) Chunk(c common.Chunk) {
 	bytes, dropped := s.output.add(c)
 	if dropped > 0 {
@@ -157,6 +158,25 @@ func (s *Sink) Chunk(c common.Chunk) {
 	if bytes >= s.cfg.FlushBytes {
 		poke(s.full)
 		poke(s.spill)
+	}
+	if bytes > s.cfg.BufferBytes/2 && s.cfg.Spool != nil && !s.refused.Load() {
+		s.awaitRoom()
+	}
+}
+
+// awaitRoom waits until the buffer is half empty, a second at most. After a second in vain nobody
+// waits until it was: a disk that hangs must not hold up the commands for longer.
+func (s *Sink) awaitRoom() {
+	room := s.output.crowded()
+	if room == nil {
+		return
+	}
+	patience := time.NewTimer(time.Second)
+	defer patience.Stop()
+	select {
+	case <-room:
+	case <-patience.C:
+		s.output.giveUp()
 	}
 }
 
@@ -205,6 +225,7 @@ func (s *Sink) Run(ctx context.Context, drain time.Duration) error {
 	keeping, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var keeper sync.WaitGroup
 	keeper.Go(func() { s.keep(keeping) })
+	s.output.wait(true)
 	err := s.deliver(ctx, drain)
 	stop()
 	keeper.Wait()
@@ -276,6 +297,7 @@ func (s *Sink) gather(ctx context.Context) (full bool) {
 
 // drain stores all there is before a stop.
 func (s *Sink) drain(ctx context.Context, limit time.Duration) error {
+	s.output.wait(false)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
 	defer cancel()
 	for {

@@ -32,13 +32,14 @@ func (s *Sink) keep(ctx context.Context) {
 	}
 }
 
-// due tells whether output has been in memory alone for as long as it may be.
+// due tells whether output has been in memory alone for as long as it may be, or there is
+// so much of it that the store does not keep up.
 func (s *Sink) due() bool {
 	age, bytes, spooling := s.output.age()
 	if spooling {
 		return age >= s.cfg.FlushEvery*3/4 || age > 0 && bytes >= s.cfg.FlushBytes
 	}
-	return age >= s.cfg.FlushEvery+s.cfg.Patience
+	return age >= s.cfg.FlushEvery+s.cfg.Patience || age > 0 && bytes >= s.cfg.BufferBytes/4
 }
 
 // toDisk brings all output that is in memory to the disk.
@@ -69,6 +70,9 @@ func (s *Sink) spillOnce() (more bool, err error) {
 		s.dropped = state.Dropped
 	}
 	s.metrics.QueueDepth("spool_bytes", int(state.Waiting))
+	if err != nil {
+		s.output.giveUp()
+	}
 	if was := s.refused.Swap(err != nil); err != nil && !was {
 		s.log.Warn("output_not_spooled", "error", err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 	"math/rand/v2"
 	"slices"
@@ -367,6 +368,55 @@ func TestDiskFull(t *testing.T) {
 			d.t.Fatalf("conditions: %s", codes)
 		}
 		_ = d.end(0)
+	})
+}
+
+// Runs that print as fast as they can while a write is in flight: the disk takes all of it.
+func TestPrintedAtOnce(t *testing.T) {
+	spooling(t, SinkConfig{}, func(d *deck, s *drawer) {
+		d.set(func() { d.slow = 400 * time.Millisecond })
+		const runs, n = 3, 240 // 15 MiB each
+		d.print("first", 0, common.MaxChunk)
+		var printing sync.WaitGroup
+		for run := range runs {
+			printing.Go(func() {
+				for i := range n {
+					d.sink.Chunk(common.Chunk{Run: fmt.Sprintf("r%d", run), Offset: int64(i) << 16, Stream: common.Stdout, Data: make([]byte, 1<<16)})
+				}
+			})
+		}
+		printing.Wait()
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		d.set(func() {
+			if d.dropped > 0 {
+				d.t.Errorf("%d bytes are dropped", d.dropped)
+			}
+		})
+		d.expect(0, runs*n+1, 0)
+		_ = d.end(0)
+	})
+}
+
+// A disk that hangs holds up a command for a moment, once.
+func TestDiskHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		sink := NewSink(SinkConfig{BufferBytes: 1 << 20, Spool: newDrawer()}, w, w, slog.New(slog.DiscardHandler), w)
+		sink.output.wait(true) // and nobody takes anything out of it
+		began := time.Now()
+		for i := range 100 {
+			sink.Chunk(common.Chunk{Run: "a", Offset: int64(i) << 16, Stream: common.Stdout, Data: make([]byte, 1<<16)})
+		}
+		if took := time.Since(began); took != time.Second {
+			t.Fatalf("printing took %v", took)
+		}
+		_ = sink.toDisk()
+		began = time.Now()
+		sink.Chunk(common.Chunk{Run: "b", Data: make([]byte, 1<<16)})
+		if time.Since(began) > 0 {
+			t.Fatal("it waits though there is room")
+		}
 	})
 }
 
