@@ -93,7 +93,7 @@ func (s *Spool) mergeable(at int, keep int64) *segment {
 		return nil
 	}
 	before := s.segments[at-1]
-	if !before.gaps || before.corrupt || before.size > s.cfg.Segment/2 || s.marks.sent > before.begin() {
+	if !before.gaps || before.corrupt || before.hurt || before.size > s.cfg.Segment/2 || s.marks.sent > before.begin() {
 		return nil
 	}
 	return before

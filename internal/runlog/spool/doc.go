@@ -9,7 +9,7 @@
 //
 // The queue is a row of files, each at most a few MiB, which are only ever appended to
 // or replaced as a whole. A frame has its length and its checksum; a tail that a crash
-// tore is cut off, and a file that does not read is set aside. What the log store may have
+// tore is cut off; a place that does not read is passed over, and its file set aside. What the log store may have
 // already, since it was sent and not acknowledged, is never turned into missing bytes: it
 // would be both there and missing.
 //

@@ -1,6 +1,7 @@
 package spool
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"hash/crc32"
@@ -77,6 +78,26 @@ func readFrame(from io.Reader) (c common.Chunk, size int64, err error) {
 		c.Data = r.rest
 	}
 	return c, frameHead + int64(length), nil
+}
+
+// findFrame finds the next frame behind a place where there should be one and is none. It
+// looks for no larger ones than we write, so that it does not take long.
+func findFrame(f io.ReaderAt, from, end int64) (at int64, found bool) {
+	const most = common.MaxChunk + 4096
+	rest := make([]byte, end-from)
+	if _, err := f.ReadAt(rest, from); err != nil {
+		return 0, false
+	}
+	for i := 1; i+frameHead < len(rest); i++ {
+		length := binary.LittleEndian.Uint32(rest[i:])
+		if length == 0 || length > most || int(length) > len(rest)-i-frameHead {
+			continue
+		}
+		if _, _, err := readFrame(bytes.NewReader(rest[i:])); err == nil {
+			return from + int64(i), true
+		}
+	}
+	return 0, false
 }
 
 func fill(from io.Reader, buf []byte) error {

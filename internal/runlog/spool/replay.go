@@ -85,7 +85,7 @@ func (s *Spool) forgetAcked() error {
 				return err
 			}
 		}
-		if one.corrupt {
+		if one.corrupt || one.hurt {
 			if err := s.setAside(one); err != nil {
 				return err
 			}
@@ -99,16 +99,19 @@ func (s *Spool) forgetAcked() error {
 
 // each hands over the chunks of a file, and says once that not all of it reads.
 func (s *Spool) each(one *segment, from int64, want func(c common.Chunk, until int64) bool) error {
-	known, whole, read := one.corrupt, one.size, from
+	known, whole, read := one.corrupt || one.hurt, one.size, from
 	err := one.each(s.root, from, func(c common.Chunk, until int64) bool {
 		read = until
 		return want(c, until)
 	})
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.EIO) { // somebody else's doing, or the disk's
+	if unreadable(err) {
 		one.size, one.corrupt, err = read, true, nil
 	}
-	if one.corrupt && !known {
+	if (one.corrupt || one.hurt) && !known {
 		s.cfg.Log.Error("spool_file_corrupt", "file", one.name(), "size", whole, "read", one.size)
 	}
 	return err
 }
+
+// unreadable tells an error that is somebody else's doing, or the disk's.
+func unreadable(err error) bool { return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.EIO) }

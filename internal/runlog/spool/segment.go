@@ -21,6 +21,7 @@ type segment struct {
 	dense       bool  // nothing is to be gained by dropping output from it
 	gaps        bool  // it holds nothing but chunks that say what is missing
 	corrupt     bool  // what lies behind size does not read
+	hurt        bool  // nor does something before that, which is passed over
 }
 
 const (
@@ -101,7 +102,7 @@ func remove(root *os.Root, name string) error {
 }
 
 // each hands over the chunks of a segment from an offset on, with the places behind them, until there
-// are no more or none is wanted. What does not read ends the segment.
+// are no more or none is wanted. What does not read is passed over, or ends the segment if there is nothing behind it.
 func (s *segment) each(root *os.Root, from int64, want func(c common.Chunk, until int64) bool) error {
 	f, err := root.Open(s.name())
 	if err != nil {
@@ -129,10 +130,17 @@ func (s *segment) scan(f *os.File, from int64, want func(c common.Chunk, until i
 	r := bufio.NewReaderSize(io.NewSectionReader(f, from, s.size-from), 64<<10)
 	for from < s.size {
 		c, n, err := readFrame(r)
-		if err != nil {
-			if errors.Is(err, errCorrupt) {
+		if errors.Is(err, errCorrupt) {
+			next, found := findFrame(f, from, s.size)
+			if !found {
 				s.size = from
+				return err
 			}
+			s.hurt, from = true, next
+			r.Reset(io.NewSectionReader(f, from, s.size-from))
+			continue
+		}
+		if err != nil {
 			return err
 		}
 		from += n

@@ -114,11 +114,24 @@ func (s *Spool) begin() (err error) {
 	return nil
 }
 
-// cutTail takes off what a crash left half written at the end of the newest file.
+// cutTail takes off what a crash left half written at the end of the newest file. One that
+// does not read for another reason is left as it is: it comes as far as it reads, and is set aside then.
 func (s *Spool) cutTail(last *segment) error {
-	whole := last.size
-	if err := last.each(s.root, 0, func(common.Chunk, int64) bool { return true }); err != nil {
+	whole, read := last.size, int64(0)
+	err := last.each(s.root, 0, func(_ common.Chunk, until int64) bool {
+		read = until
+		return true
+	})
+	switch {
+	case unreadable(err):
+		last.size, last.corrupt = read, true
+		s.cfg.Log.Error("spool_file_corrupt", "file", last.name(), "size", whole, "read", read, "error", err)
+		return nil
+	case err != nil:
 		return err
+	}
+	if last.hurt {
+		s.cfg.Log.Error("spool_file_corrupt", "file", last.name(), "size", whole, "read", last.size)
 	}
 	if !last.corrupt {
 		return nil
@@ -131,12 +144,20 @@ func (s *Spool) cutTail(last *segment) error {
 		}
 		return remove(s.root, last.name())
 	}
+	if err := s.truncate(last); err != nil {
+		s.cfg.Log.Warn("spool_tail_stays", "file", last.name(), "error", err) // nothing is appended to this file
+		return nil
+	}
 	last.corrupt = false
-	f, err := s.root.OpenFile(last.name(), os.O_WRONLY, 0)
+	return nil
+}
+
+func (s *Spool) truncate(one *segment) error {
+	f, err := s.root.OpenFile(one.name(), os.O_WRONLY, 0)
 	if err != nil {
 		return err
 	}
-	return errors.Join(f.Truncate(last.size), f.Sync(), f.Close())
+	return errors.Join(f.Truncate(one.size), f.Sync(), f.Close())
 }
 
 // Close gives the queue free. All that was taken stays.
