@@ -109,6 +109,7 @@ func New(cfg Config) (*Executor, error) {
 		killed:   make(chan struct{}),
 		quit:     make(chan struct{}),
 	}
+	x.groups.owner, x.groups.quit = &x.own, x.quit
 	// An account without an entry in the user database may run commands as well.
 	if u, err := user.Current(); err == nil {
 		x.user, x.home = u.Username, u.HomeDir

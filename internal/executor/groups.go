@@ -10,6 +10,9 @@ import (
 // groups tells which process groups live. All who ask while a look at all processes goes on
 // share the next one, so that many runs that are stopped cost no more than one.
 type groups struct {
+	owner *sync.WaitGroup // of the goroutine that looks
+	quit  <-chan struct{}
+
 	mu      sync.Mutex
 	next    *look // who asks joins it; nil if nobody does
 	looking bool
@@ -21,9 +24,8 @@ type look struct {
 	ended chan struct{} // closed in the end
 }
 
-// ask begins a look that tells whether a group lives, or joins one. The goroutine it may
-// need is of owner.
-func (g *groups) ask(id int, owner *sync.WaitGroup) *look {
+// ask begins a look that tells whether a group lives, or joins one.
+func (g *groups) ask(id int) *look {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.next == nil {
@@ -33,7 +35,7 @@ func (g *groups) ask(id int, owner *sync.WaitGroup) *look {
 	l.ids[id] = true
 	if !g.looking {
 		g.looking = true
-		owner.Go(g.run)
+		g.owner.Go(g.run)
 	}
 	return l
 }
@@ -54,6 +56,9 @@ func (g *groups) run() {
 			l.ids = living // else they may all live: nobody loses the grace by that
 		}
 		close(l.ended)
-		time.Sleep(time.Since(begin))
+		select {
+		case <-time.After(time.Since(begin)):
+		case <-g.quit:
+		}
 	}
 }

@@ -14,10 +14,10 @@ func TestGroupsAreToldToAll(t *testing.T) {
 		t.Fatal(err)
 	}
 	pid := cmd.Process.Pid
-	var g groups
 	var owner sync.WaitGroup
+	g := groups{owner: &owner}
 	lives := func(id int) bool {
-		l := g.ask(id, &owner)
+		l := g.ask(id)
 		<-l.ended
 		return l.ids[id]
 	}
@@ -40,7 +40,7 @@ func TestGroupsAreToldToAll(t *testing.T) {
 
 	// Who asks while a look goes on waits for the next one, together with the others.
 	g.looking = true
-	if first, second := g.ask(pid, &owner), g.ask(pid+1, &owner); first != second || len(first.ids) != 2 {
+	if first, second := g.ask(pid), g.ask(pid+1); first != second || len(first.ids) != 2 {
 		t.Errorf("%+v, %+v", first, second)
 	}
 }

@@ -39,26 +39,31 @@ func waitHidden(t testing.TB, pid int) {
 }
 
 func TestNothingOutlivesItsRun(t *testing.T) {
-	for name, command := range map[string]string{
-		"in the background":   `sleep 300 & echo $!`,
-		"deaf":                `sh -c 'trap "" TERM HUP INT; echo $$; while :; do sleep 1; done' & sleep 0.1`,
-		"in another session":  `setsid sh -c 'echo $$; exec sleep 300 >/dev/null 2>&1' & sleep 0.1`,
-		"forked twice":        `sh -c 'setsid sh -c "echo \$\$; exec sleep 300 >/dev/null 2>&1" & sleep 0.1'`,
-		"without environment": hidden + ` & sleep 0.1`,
-		"holding the pipe":    `env -i setsid sh -c 'cd /; echo $$; exec sleep 300' & sleep 0.1`,
-		"stopped":             `sh -c 'echo $$; kill -STOP $$' & sleep 0.1`,
-		"a whole tree":        `env -i setsid sh -c 'cd /; echo $$; setsid sh -c "echo \$\$; sleep 300 >/dev/null 2>&1 & echo \$!; wait" & wait' & sleep 0.2`,
-		"after a killed one":  hidden + ` & sleep 0.1; kill -KILL $$`,
+	const seen = `while ! [ -e $SEEN ]; do sleep 0.01; done` // until all is printed
+	for name, c := range map[string]struct {
+		command string
+		prints  int
+	}{
+		"in the background":   {`sleep 300 & echo $!`, 1},
+		"deaf":                {`sh -c 'trap "" TERM HUP INT; echo $$; while :; do sleep 1; done' & ` + seen, 1},
+		"in another session":  {`setsid sh -c 'echo $$; exec sleep 300 >/dev/null 2>&1' & ` + seen, 1},
+		"forked twice":        {`sh -c 'setsid sh -c "echo \$\$; exec sleep 300 >/dev/null 2>&1" & ` + seen + `'`, 1},
+		"without environment": {hidden + ` & ` + seen, 1},
+		"holding the pipe":    {`env -i setsid sh -c 'cd /; echo $$; exec sleep 300' & ` + seen, 1},
+		"stopped":             {`sh -c 'echo $$; kill -STOP $$' & ` + seen, 1},
+		"a whole tree":        {`env -i setsid sh -c 'cd /; echo $$; setsid sh -c "echo \$\$; sleep 300 >/dev/null 2>&1 & echo \$!; wait" & wait' & ` + seen, 3},
+		"after a killed one":  {hidden + ` & ` + seen + `; kill -KILL $$`, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			x := newAdopter(t)
-			task := shell(command)
-			out, wait := background(t, t.Context(), x, task)
-			wait()
-			list := pids(t, out.text())
-			if len(list) == 0 {
-				t.Error("printed nothing")
+			file := filepath.Join(t.TempDir(), "seen")
+			out, wait := background(t, t.Context(), x, newTask(common.Job{Command: c.command, Env: map[string]string{"SEEN": file}}))
+			waitFor(t, func() bool { return strings.Count(out.text(), "\n") == c.prints })
+			if err := os.WriteFile(file, nil, 0o600); err != nil {
+				t.Fatal(err)
 			}
+			list := pids(t, out.text())
+			wait()
 			wantGone(t, list)
 		})
 	}

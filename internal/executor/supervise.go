@@ -87,7 +87,7 @@ func (x *Executor) awaitGroup(t *Task, pgid int, over <-chan time.Time) {
 	for {
 		select {
 		case <-next:
-			l = x.groups.ask(pgid, &x.own)
+			l = x.groups.ask(pgid)
 			ended = l.ended
 		case <-ended:
 			if !l.ids[pgid] {
