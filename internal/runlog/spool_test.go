@@ -453,8 +453,11 @@ func TestMuchIsDropped(t *testing.T) {
 						d.t.Fatalf("only %d bytes are dropped", d.dropped)
 					}
 				})
-				if took := 30 * time.Second; s.asked > 6*int(took/time.Second) {
-					d.t.Fatalf("the disk was asked %d times", s.asked)
+				s.mu.Lock()
+				asked := s.asked
+				s.mu.Unlock()
+				if took := 30 * time.Second; asked > 6*int(took/time.Second) {
+					d.t.Fatalf("the disk was asked %d times", asked)
 				}
 				for run := range 3 {
 					d.handOver(fmt.Sprintf("r%d", run))
