@@ -259,6 +259,19 @@ func TestBadPlaceInTheNewestFile(t *testing.T) {
 	}
 }
 
+// A newest file that the disk does not give back, here one that is gone, keeps nobody from starting.
+func TestNewestFileUnreadable(t *testing.T) {
+	s := start(t, config(t.TempDir(), 1<<30, 0))
+	lost := &segment{first: 1, last: 1, size: 100}
+	s.segments, s.next = append(s.segments, lost), 2
+	if err := s.cutTail(lost); err != nil || !lost.corrupt {
+		t.Fatalf("%+v, %v", lost, err)
+	}
+	want := output("a", 0, 10)
+	appendAll(t, s, want)
+	same(t, drain(t, s, 1000), []common.Chunk{want})
+}
+
 func TestFilesAsideAreFew(t *testing.T) {
 	dir := t.TempDir()
 	s := start(t, config(dir, 1<<20, 512))
