@@ -28,7 +28,8 @@
 // not: that is what a guardian is for.
 //
 // Goroutines: one for each start that may go on at a time, on a thread of its own, and
-// one that reaps what was adopted, all ended by Close; three for each run, ended when
+// one that reaps what was adopted, and while commands are being stopped one that looks whether their
+// groups live, all ended by Close; three for each run, ended when
 // Run returns.
 //
 // Limits: a running command costs three descriptors (and a thread that waits for it,
