@@ -23,7 +23,7 @@ type api struct {
 }
 
 func newAPI(bases ...string) *api {
-	return &api{bases: bases, client: &http.Client{Timeout: 20 * time.Second}}
+	return &api{bases: bases, client: &http.Client{Timeout: time.Minute}}
 }
 
 // ask makes one request of one master; what is answered with success goes into out.
