@@ -394,10 +394,10 @@ func (k locks) Retake(ctx context.Context, lease int64, runs []common.Retake) []
 	return make([]error, len(runs))
 }
 
-// Held is dispatch.Locks'. What a mutation makes of the lease shows only where the locks
-// themselves may not be looked at: else these bound it as well.
+// Held is dispatch.Locks'. What a mutation makes of the lease, or of the margin after it, shows only
+// where the locks themselves may not be looked at: else these bound the fence as well.
 func (k locks) Held(ctx context.Context, lease int64) (map[string]bool, error) {
-	if m := k.life.world.mutation; m == fromAnswer || m == trustsLease {
+	if m := k.life.world.mutation; m == fromAnswer || m == trustsLease || m == noMargin {
 		return nil, common.Errorf(common.CodeForbidden, "the locks may not be looked at")
 	}
 	held, err := k.Retaker.Held(ctx, lease)
