@@ -77,7 +77,7 @@ const (
 	calm = 8 * time.Second
 	// rest is how long it may take until nothing is left to be settled: the lease, what
 	// the jobs say about being lost, and what is run again then.
-	rest = 3 * time.Minute
+	rest = 5 * time.Minute
 )
 
 // scheduled is a fault of a script.
