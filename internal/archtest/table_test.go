@@ -58,6 +58,7 @@ var table = map[string]kind{
 	"internal/archtest":           support,
 	"internal/etcdkit/etcdtest":   support,
 	"internal/runlog/conformance": support,
+	"internal/virtualtime":        support,
 	"internal/runlog/mongotest":   support,
 }
 

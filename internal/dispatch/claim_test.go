@@ -6,11 +6,11 @@ import (
 	"reflect"
 	"slices"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"carillon/internal/common"
 	"carillon/internal/scheduler"
+	"carillon/internal/virtualtime"
 )
 
 func TestClaimsGatherWhileOneIsInFlight(t *testing.T) {
@@ -24,10 +24,10 @@ func TestClaimsGatherWhileOneIsInFlight(t *testing.T) {
 		r.hand(b, c, later)
 		r.expectBatches([]string{"a"})
 		gate <- struct{}{}
-		synctest.Wait()
+		virtualtime.Wait()
 		r.expectBatches([]string{"a"}, []string{"b", "c"})
 		close(gate)
-		synctest.Wait()
+		virtualtime.Wait()
 		r.expectBatches([]string{"a"}, []string{"b", "c"}, []string{"b"}) // one per job in a batch
 		if n := len(r.settled()); n != 4 {
 			t.Fatalf("%d answers to 4 fires", n)
@@ -46,7 +46,7 @@ func TestBatchesAreBounded(t *testing.T) {
 			r.hand(f)
 		}
 		close(gate)
-		synctest.Wait()
+		virtualtime.Wait()
 		var sizes []int
 		var order []string
 		for _, batch := range r.claimer.jobs() {

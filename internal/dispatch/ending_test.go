@@ -3,10 +3,10 @@ package dispatch
 import (
 	"fmt"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"carillon/internal/common"
+	"carillon/internal/virtualtime"
 )
 
 // The next fire of a job whose command has ended is claimed when its outcome is
@@ -37,7 +37,7 @@ func TestFireWaitsForAnOutcomeOnItsWay(t *testing.T) {
 				r.Fatalf("allow %t: %d claims while the outcome is on its way", allow, n)
 			}
 			close(hold)
-			synctest.Wait()
+			virtualtime.Wait()
 			if n := len(r.claimer.claims()); n != 2 {
 				r.Fatalf("%d claims after it", n)
 			}
@@ -62,7 +62,7 @@ func TestOutcomesAreGathered(t *testing.T) {
 			time.Sleep(time.Millisecond)
 		}
 		time.Sleep(gatherFor)
-		synctest.Wait()
+		virtualtime.Wait()
 		if tries, all := r.finisher.tries(), len(r.finisher.all()); all != 30 || tries > 3 {
 			r.Fatalf("%d outcomes in %d transactions", all, tries)
 		}
@@ -70,7 +70,7 @@ func TestOutcomesAreGathered(t *testing.T) {
 			r.release(name)
 		}
 		time.Sleep(2 * gatherFor)
-		synctest.Wait()
+		virtualtime.Wait()
 		before := r.finisher.tries()
 		r.hand(r.fire("lone"))
 		if r.finisher.tries() != before+1 {

@@ -3,10 +3,10 @@ package dispatch
 import (
 	"slices"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"carillon/internal/common"
+	"carillon/internal/virtualtime"
 )
 
 func TestFenceTimes(t *testing.T) {
@@ -62,7 +62,7 @@ func TestCutOffEndsRuns(t *testing.T) {
 		r.hand(r.fire("a"))
 		alive := r.session.Proof().Sent
 		time.Sleep(alive + 53*time.Second - r.boot())
-		synctest.Wait()
+		virtualtime.Wait()
 		if r.running() != 1 {
 			r.Fatal("ended too early")
 		}
@@ -70,13 +70,13 @@ func TestCutOffEndsRuns(t *testing.T) {
 			r.Fatalf("the guardian is to kill after %v", by-alive)
 		}
 		time.Sleep(2 * time.Second)
-		synctest.Wait()
+		virtualtime.Wait()
 		r.expectOutcomes("a lost 42 cut off")
 		if next := r.outcome().Next; next == nil || next.Cause != common.CauseRerun || next.Attempt != 2 || next.Avoid != "w" {
 			r.Fatalf("what follows is %+v", next)
 		}
 		time.Sleep(time.Second)
-		synctest.Wait()
+		virtualtime.Wait()
 		if by := r.session.lastBeat(); by != 0 {
 			r.Fatalf("nothing runs, and the guardian is to kill at %v", by)
 		}
@@ -116,12 +116,12 @@ func TestCutOffKills(t *testing.T) {
 		time.Sleep(alive + 50*time.Second - r.boot())
 		r.d.Kills([]common.Kill{{Run: r.runner.started()[0].Record.Run, By: "ann"}})
 		time.Sleep(alive + 58500*time.Millisecond - r.boot())
-		synctest.Wait()
+		virtualtime.Wait()
 		if r.running() != 1 {
 			r.Fatal("ended too early")
 		}
 		time.Sleep(time.Second)
-		synctest.Wait()
+		virtualtime.Wait()
 		r.expectOutcomes("a killed 42 no grace") // as the user wished
 	})
 }
@@ -136,7 +136,7 @@ func TestKeepAliveMovesTheFence(t *testing.T) {
 			time.Sleep(10 * time.Second)
 			r.session.set(common.Proof{Lease: 1, Sent: r.boot()})
 		}
-		synctest.Wait()
+		virtualtime.Wait()
 		if r.running() != 1 {
 			r.Fatal("ended though its lease lives")
 		}
@@ -160,20 +160,20 @@ func TestTakeBack(t *testing.T) {
 		time.Sleep(30 * time.Second)
 		r.session.set(common.Proof{Lease: 2, Sent: r.boot()})
 		time.Sleep(time.Second)
-		synctest.Wait()
+		virtualtime.Wait()
 		if by := r.session.lastBeat(); by != alive+59*time.Second+beatSlack {
 			r.Fatalf("a lease that the locks do not hang on moved the fence to %v", by-alive)
 		}
 		r.locks.set(func(l *fakeLocks) { l.answer, l.retaken = nil, nil })
 		time.Sleep(time.Second)
-		synctest.Wait()
+		virtualtime.Wait()
 		taken := r.locks.taken()
 		slices.Sort(taken)
 		if !slices.Equal(taken, []string{"2 a 42", "2 b 42"}) {
 			r.Fatalf("taken back: %v", taken)
 		}
 		time.Sleep(alive + 70*time.Second - r.boot()) // past the first fence
-		synctest.Wait()
+		virtualtime.Wait()
 		if r.running() != 2 {
 			r.Fatal("ended though they were taken back")
 		}
@@ -211,7 +211,7 @@ func TestTakenAway(t *testing.T) {
 		r.locks.set(func(l *fakeLocks) { l.answer = common.ErrNotOurs })
 		r.session.set(common.Proof{Lease: 2, Sent: r.boot()})
 		time.Sleep(3 * time.Second)
-		synctest.Wait()
+		virtualtime.Wait()
 		r.expectOutcomes("a lost 42 cut off")
 		taken := r.locks.taken()
 		slices.Sort(taken)
@@ -230,7 +230,7 @@ func TestDetachOutlivesTheFence(t *testing.T) {
 		r.long("d")
 		r.hand(r.fire("d", func(t *common.Terms) { t.OnLost = common.LostDetach }))
 		time.Sleep(time.Hour)
-		synctest.Wait()
+		virtualtime.Wait()
 		if r.running() != 1 || r.session.lastBeat() != 0 {
 			r.Fatalf("running %d, to be killed by %v", r.running(), r.session.lastBeat())
 		}
@@ -247,7 +247,7 @@ func TestLateClaimDoesNotStart(t *testing.T) {
 		r.hand(r.fire("a"))
 		time.Sleep(55 * time.Second)
 		close(r.claimer.hold)
-		synctest.Wait()
+		virtualtime.Wait()
 		r.expectOutcomes("a lost 42 not started: cut off")
 	})
 }
@@ -274,20 +274,20 @@ func TestVanishedLock(t *testing.T) {
 			time.Sleep(time.Second)
 			r.session.set(common.Proof{Lease: 1, Sent: r.boot()})
 		}
-		synctest.Wait()
+		virtualtime.Wait()
 		if by := r.session.lastBeat() - beatSlack - 59*time.Second; by > last {
 			r.Fatalf("the fence counts from %v after the lock was last seen", by-last)
 		}
 		r.session.set(common.Proof{Sent: r.boot()}) // the lease is gone as well
 		time.Sleep(time.Second)
-		synctest.Wait()
+		virtualtime.Wait()
 		if by := r.session.lastBeat() - beatSlack - 59*time.Second; by > last {
 			r.Fatalf("without a lease the fence moved on to %v after the lock was last seen", by-last)
 		}
 		r.session.set(common.Proof{Lease: 2, Sent: r.boot()})
 		r.locks.set(func(l *fakeLocks) { l.answer = nil })
 		time.Sleep(time.Second)
-		synctest.Wait()
+		virtualtime.Wait()
 		if by := r.session.lastBeat() - beatSlack - 59*time.Second; by <= last {
 			r.Fatal("it was put back, and the fence has not moved")
 		}
@@ -314,7 +314,7 @@ func TestLocksThatCannotBeSeen(t *testing.T) {
 					time.Sleep(time.Second)
 					r.session.set(common.Proof{Lease: 1, Sent: r.boot()})
 				}
-				synctest.Wait()
+				virtualtime.Wait()
 				if r.running() != c.running {
 					r.Fatalf("%d runs go on", r.running())
 				}
@@ -332,7 +332,7 @@ func TestOverdueWithoutWantOfSlots(t *testing.T) {
 		time.Sleep(6 * time.Minute)
 		close(r.claimer.hold)
 		time.Sleep(10 * time.Second)
-		synctest.Wait()
+		virtualtime.Wait()
 		for _, c := range r.claimer.claims() {
 			if c.Gap != nil && c.Job == "b" {
 				if c.Gap.Reason.Code != common.ReasonLate {

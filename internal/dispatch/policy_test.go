@@ -9,10 +9,10 @@ import (
 	"slices"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"carillon/internal/common"
+	"carillon/internal/virtualtime"
 )
 
 // What happens where an earlier run stands is part of the claim, by the job's policy.
@@ -171,7 +171,7 @@ func TestGrantedTooLate(t *testing.T) {
 				r.hand(f)
 				time.Sleep(c.after)
 				close(gate)
-				synctest.Wait()
+				virtualtime.Wait()
 				s := r.settled()[0]
 				if !c.trigger && !s.Cursor.Equal(f.At) || s.Gone != c.trigger {
 					r.Fatalf("settled as %+v", s)
@@ -319,7 +319,7 @@ func (failing) Run(_ context.Context, t Task) common.Run { return t.Record.AsRun
 
 // The outbox of a worker that is no more has one heir among those alive.
 func TestBequestsHaveOneHeir(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	virtualtime.Test(t, func(t *testing.T) {
 		var owners []string
 		for i := range 20 {
 			owners = append(owners, fmt.Sprint("dead-", i))
@@ -369,7 +369,7 @@ func TestBequestsHaveOneHeir(t *testing.T) {
 
 // It is delivered when somebody went, and when it failed before.
 func TestBequestsAreTriedAgain(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	virtualtime.Test(t, func(t *testing.T) {
 		cluster := &fakeCluster{}
 		cluster.alive(member("w"))
 		var tried []time.Duration
@@ -385,7 +385,7 @@ func TestBequestsAreTriedAgain(t *testing.T) {
 		time.Sleep(10 * time.Second)
 		gone <- struct{}{}
 		time.Sleep(searchEvery)
-		synctest.Wait()
+		virtualtime.Wait()
 		if want := []time.Duration{0, 10 * time.Second, 10*time.Second + searchEvery}; !slices.Equal(tried, want) {
 			t.Fatalf("tried after %v, want %v", tried, want)
 		}
@@ -403,7 +403,7 @@ func TestOwnsAndDisown(t *testing.T) {
 		run := "uid-a." + common.TimeKey(time.Now()) + ".1"
 		expect := func(want bool) {
 			r.Helper()
-			synctest.Wait()
+			virtualtime.Wait()
 			if r.d.Owns(run) != want {
 				r.Fatalf("owned: %t", !want)
 			}
@@ -421,7 +421,7 @@ func TestOwnsAndDisown(t *testing.T) {
 		close(finish)
 		expect(false)
 		r.d.Disown(common.Orphan{Record: common.Record{Run: "stray", Job: "b"}, CreateRevision: 9})
-		synctest.Wait()
+		virtualtime.Wait()
 		r.expectOutcomes("a succeeded 42 ", "b lost 9 ")
 	})
 }

@@ -9,10 +9,10 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"carillon/internal/common"
+	"carillon/internal/virtualtime"
 )
 
 // fakeOrphans is what earlier lives left.
@@ -104,7 +104,7 @@ func TestWhenAnOrphanIsResolved(t *testing.T) {
 		{"pid namespace unknown", true, func(o *common.Orphan) { o.Record.Owner.PIDNamespace = "" }, patient},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			virtualtime.Test(t, func(t *testing.T) {
 				orphans := &fakeOrphans{left: []common.Orphan{orphan("r", c.change)}}
 				r := recovery(orphans)
 				r.Swept = c.swept
@@ -137,7 +137,7 @@ func TestWhenAnOrphanIsResolved(t *testing.T) {
 }
 
 func TestOrphansThatChangeAreLeft(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	virtualtime.Test(t, func(t *testing.T) {
 		orphans := &fakeOrphans{left: []common.Orphan{orphan("r", nil)}}
 		r := recovery(orphans)
 		r.Swept = false
@@ -171,14 +171,14 @@ func TestOrphansThatChangeAreLeft(t *testing.T) {
 }
 
 func TestLockedOrphanIsLeftThoughItsProcessesAreGone(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	virtualtime.Test(t, func(t *testing.T) {
 		orphans := &fakeOrphans{left: []common.Orphan{orphan("r", func(o *common.Orphan) { o.Locked = true })}}
 		recovering(t, recovery(orphans), func(chan struct{}) {
 			time.Sleep(time.Minute)
 			orphans.expect(t)
 			orphans.change(func() { orphans.left[0].Locked = false }) // its lease ended
 			time.Sleep(recoverEvery)
-			synctest.Wait()
+			virtualtime.Wait()
 			orphans.expect(t, "r worker_died")
 		})
 	})
@@ -192,7 +192,7 @@ func TestOrphansOfOthers(t *testing.T) {
 	}
 	for order, want := range map[int]time.Duration{0: lostAfter + 3*time.Second, 1: lostAfter + 4*time.Second, 2: lostAfter + 5*time.Second, 7: lostAfter + 7*time.Second} {
 		t.Run(fmt.Sprint(order), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			virtualtime.Test(t, func(t *testing.T) {
 				orphans := &fakeOrphans{}
 				r := recovery(orphans)
 				cluster := r.Cluster.(*fakeCluster)
@@ -233,7 +233,7 @@ func TestOrphansOfOthers(t *testing.T) {
 
 // The time is told by the monotonic clock: a wall clock that jumps makes nobody be taken for lost.
 func TestPatienceIsNoMatterOfTheWallClock(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	virtualtime.Test(t, func(t *testing.T) {
 		orphans := &fakeOrphans{left: []common.Orphan{orphan("r", nil)}}
 		r := recovery(orphans)
 		r.Swept = false
@@ -266,7 +266,7 @@ func TestWhatFollowsALostRun(t *testing.T) {
 		{"a record of an older version", "", 1, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			virtualtime.Test(t, func(t *testing.T) {
 				orphans := &fakeOrphans{left: []common.Orphan{orphan("r", func(o *common.Orphan) {
 					o.Record.Policy.OnLost, o.Record.Attempt, o.Record.Fire, o.Record.JobUID = c.onLost, c.attempt, "fire", "uid"
 					o.Record.Cause, o.Record.By, o.Record.Params = common.CauseManual, "me", map[string]string{"p": "v"}
@@ -300,7 +300,7 @@ func TestWhatFollowsALostRun(t *testing.T) {
 // down when it must be known to be none that is just being claimed.
 func TestStraysOfThisLife(t *testing.T) {
 	for _, locked := range []bool{false, true} {
-		synctest.Test(t, func(t *testing.T) {
+		virtualtime.Test(t, func(t *testing.T) {
 			mine := func(o *common.Orphan) { o.Record.Owner.Life, o.Locked = "new", locked }
 			orphans := &fakeOrphans{left: []common.Orphan{orphan("stray", mine), orphan("runs", mine)}}
 			r := recovery(orphans)
@@ -324,12 +324,12 @@ func TestStraysOfThisLife(t *testing.T) {
 
 // It is looked when somebody went, and every minute without a reason.
 func TestRecoveryLooksWhenSomebodyWent(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	virtualtime.Test(t, func(t *testing.T) {
 		orphans := &fakeOrphans{}
 		recovering(t, recovery(orphans), func(gone chan struct{}) {
 			expect := func(want int) {
 				t.Helper()
-				synctest.Wait()
+				virtualtime.Wait()
 				orphans.mu.Lock()
 				defer orphans.mu.Unlock()
 				if orphans.looks != want {
@@ -366,28 +366,28 @@ func recovering(t *testing.T, r *Recovery, story func(gone chan struct{})) {
 			t.Error(err)
 		}
 	}()
-	synctest.Wait()
+	virtualtime.Wait()
 	story(gone)
 }
 
 // One orphan that cannot be resolved does not keep the others, and is tried again.
 func TestRecoveryGoesOnAfterErrors(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	virtualtime.Test(t, func(t *testing.T) {
 		orphans := &fakeOrphans{refuse: map[string]error{"r1": errors.New("too large")}, listErr: errors.New("away")}
 		for i := range 3 {
 			orphans.left = append(orphans.left, orphan(fmt.Sprint("r", i), nil))
 		}
 		recovering(t, recovery(orphans), func(chan struct{}) {
 			time.Sleep(time.Minute)
-			synctest.Wait()
+			virtualtime.Wait()
 			orphans.expect(t)
 			orphans.change(func() { orphans.listErr = nil })
 			time.Sleep(recoverEvery)
-			synctest.Wait()
+			virtualtime.Wait()
 			orphans.expect(t, "r0 worker_died", "r2 worker_died")
 			orphans.change(func() { clear(orphans.refuse) })
 			time.Sleep(recoverEvery)
-			synctest.Wait()
+			virtualtime.Wait()
 			orphans.expect(t, "r0 worker_died", "r2 worker_died", "r1 worker_died")
 		})
 	})
@@ -395,7 +395,7 @@ func TestRecoveryGoesOnAfterErrors(t *testing.T) {
 
 // A record that cannot be read blocks its job: it is told of, each once.
 func TestUnreadableRecordsAreToldOfOnce(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	virtualtime.Test(t, func(t *testing.T) {
 		var said lines
 		orphans := &fakeOrphans{unread: 5}
 		r := recovery(orphans)
@@ -406,10 +406,10 @@ func TestUnreadableRecordsAreToldOfOnce(t *testing.T) {
 					t.Fatalf("told %d times", n)
 				}
 				time.Sleep(searchEvery)
-				synctest.Wait()
+				virtualtime.Wait()
 			}
 			gone <- struct{}{}
-			synctest.Wait()
+			virtualtime.Wait()
 			if n := said.count("record_unreadable"); n != 1 {
 				t.Fatalf("told %d times of what is gone", n)
 			}

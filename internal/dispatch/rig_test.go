@@ -9,7 +9,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"go.uber.org/goleak"
@@ -17,6 +16,7 @@ import (
 	"carillon/internal/common"
 	"carillon/internal/common/schedule"
 	"carillon/internal/scheduler"
+	"carillon/internal/virtualtime"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -451,7 +451,7 @@ func bubble(t *testing.T, set func(*Config), story func(r *rig)) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	synctest.Test(t, func(t *testing.T) {
+	virtualtime.Test(t, func(t *testing.T) {
 		r := &rig{T: t, plan: &fakePlan{fires: make(chan scheduler.Fire)}, claimer: &fakeClaimer{answer: claimed, cursors: map[string]time.Time{}},
 			finisher: &fakeFinisher{}, runner: &fakeRunner{long: map[string]chan struct{}{}}, metrics: &fakeMetrics{outcomes: map[common.Status]int{}},
 			cluster: &fakeCluster{}, session: &fakeSession{}, locks: &fakeLocks{}, boot: sinceStart(), done: make(chan struct{}), timeline: minutely}
@@ -549,7 +549,7 @@ func (r *rig) hand(fires ...scheduler.Fire) {
 			r.Fatalf("the fire of %s is not taken", f.Job)
 		}
 	}
-	synctest.Wait()
+	virtualtime.Wait()
 }
 
 func (r *rig) long(jobs ...string) {
@@ -565,7 +565,7 @@ func (r *rig) release(job string) {
 	close(r.runner.long[job])
 	delete(r.runner.long, job)
 	r.runner.mu.Unlock()
-	synctest.Wait()
+	virtualtime.Wait()
 }
 
 func (r *rig) settled() []scheduler.Settled {

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"slices"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"carillon/internal/common"
 	"carillon/internal/common/schedule"
+	"carillon/internal/virtualtime"
 )
 
 // once is a timetable with one fire.
@@ -50,7 +50,7 @@ func TestLoopHearsInOrder(t *testing.T) {
 		r.plan.slow = time.Second
 		r.hand(r.fire("a"), r.fire("b"))
 		time.Sleep(time.Minute)
-		synctest.Wait()
+		virtualtime.Wait()
 		diary := r.diary()
 		for _, job := range []string{"a", "b"} {
 			if runs, ended := slices.Index(diary, "runs "+job), slices.Index(diary, "ended "+job); runs < 0 || ended < runs {
@@ -100,7 +100,7 @@ func TestKill(t *testing.T) {
 			bubble(t, nil, func(r *rig) {
 				r.long("a")
 				c.story(r)
-				synctest.Wait()
+				virtualtime.Wait()
 				r.expectOutcomes(c.want)
 			})
 		})
@@ -116,7 +116,7 @@ func TestFinishesGather(t *testing.T) {
 			r.Fatalf("%d runs hold a slot before their finish is committed, want 3", n)
 		}
 		close(gate)
-		synctest.Wait()
+		virtualtime.Wait()
 		if n := len(r.finisher.batches); n > 2 || len(r.finisher.all()) != 3 || r.running() != 0 {
 			r.Fatalf("%d batches, outcomes %q, %d run", n, r.finisher.all(), r.running())
 		}
@@ -128,7 +128,7 @@ func TestFinishRefused(t *testing.T) {
 		r.finisher.refuse = errors.New("over quota")
 		r.hand(r.fire("a"))
 		time.Sleep(5*retryAfter + time.Millisecond)
-		synctest.Wait()
+		virtualtime.Wait()
 		if r.finisher.tries() != 6 || r.running() != 1 || len(r.diary()) != 1 || r.metrics.count(common.StatusSucceeded) != 0 {
 			r.Fatalf("after %d tries: %d run, told %q", r.finisher.tries(), r.running(), r.diary())
 		}
@@ -136,7 +136,7 @@ func TestFinishRefused(t *testing.T) {
 		r.finisher.refuse = nil
 		r.finisher.mu.Unlock()
 		time.Sleep(retryAfter)
-		synctest.Wait()
+		virtualtime.Wait()
 		r.expectOutcomes("a succeeded 42 ")
 		if !slices.Equal(r.diary(), []string{"runs a", "ended a"}) || r.running() != 0 || r.metrics.count(common.StatusSucceeded) != 1 {
 			r.Fatalf("told %q, %d run", r.diary(), r.running())
@@ -217,7 +217,7 @@ func TestStop(t *testing.T) {
 			r.hand(r.fire("b"))
 			r.hand(r.fire("c"), r.fire("d"))
 			r.stop()
-			synctest.Wait()
+			virtualtime.Wait()
 			close(gate)
 		}, 0, []string{"b succeeded 42 "}},
 	} {

@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"slices"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"pgregory.net/rapid"
 
 	"carillon/internal/common"
 	"carillon/internal/scheduler"
+	"carillon/internal/virtualtime"
 )
 
 func priority(p int) func(*common.Terms) { return func(t *common.Terms) { t.Priority = p } }
@@ -134,12 +134,12 @@ func TestNoSlotBeforeTheDeadline(t *testing.T) {
 		f.Schedule = r.once(f.At)
 		r.hand(r.fire("long"), f, r.shot("b", "t"))
 		time.Sleep(30 * time.Second)
-		synctest.Wait()
+		virtualtime.Wait()
 		if n := len(r.settled()); n != 1 {
 			r.Fatalf("%d answers before the deadline", n)
 		}
 		time.Sleep(5 * time.Second)
-		synctest.Wait()
+		virtualtime.Wait()
 		if n := len(r.settled()); n != 2 || !r.settled()[1].Cursor.Equal(f.At) {
 			r.Fatalf("settled: %+v", r.settled())
 		}
@@ -164,7 +164,7 @@ func TestNoSlotHereButElsewhere(t *testing.T) {
 		r.claimer.found = func(common.Look) common.Looked { return common.Looked{Cursor: f.At} }
 		r.hand(f)
 		time.Sleep(common.DefaultStartDeadline + 5*time.Second)
-		synctest.Wait()
+		virtualtime.Wait()
 		if s := r.settled(); len(s) != 2 || !s[1].Cursor.Equal(f.At) || len(r.claimer.claims()) != 1 {
 			r.Fatalf("settled: %+v", s)
 		}
@@ -220,7 +220,7 @@ func TestSlotsTakenAwayWhileWaiting(t *testing.T) {
 		r.cluster.alive(member("w", func(m *common.Member) { m.Slots = 2 }))
 		r.release("long")
 		time.Sleep(3 * time.Second)
-		synctest.Wait()
+		virtualtime.Wait()
 		r.expectOrder("long", "a")
 		var large []scheduler.Settled
 		for _, s := range r.settled() {
@@ -243,7 +243,7 @@ func TestSlotsGivenWhileWaiting(t *testing.T) {
 		time.Sleep(500 * time.Millisecond)
 		r.slots.Store(2)
 		time.Sleep(time.Second)
-		synctest.Wait()
+		virtualtime.Wait()
 		r.expectOrder("long", "a")
 	})
 }

@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"carillon/internal/common"
 	"carillon/internal/placement"
 	"carillon/internal/scheduler"
+	"carillon/internal/virtualtime"
 )
 
 // rankedJob finds a job for which this worker has a rank among the members, by the
@@ -54,7 +54,7 @@ func (r *rig) drive(f scheduler.Fire, limit time.Duration) scheduler.Settled {
 				r.Fatalf("%s is not answered within %v", f.Job, limit)
 			}
 			time.Sleep(100 * time.Millisecond)
-			synctest.Wait()
+			virtualtime.Wait()
 		}
 		s := r.settled()[n]
 		if s.RetryAt.IsZero() || s.RetryAt.After(end) {

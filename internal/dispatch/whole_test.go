@@ -10,12 +10,12 @@ import (
 	"slices"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"carillon/internal/common"
 	"carillon/internal/common/schedule"
 	"carillon/internal/scheduler"
+	"carillon/internal/virtualtime"
 )
 
 // fakeEtcd is what the claim and finish transactions do, in memory and under one
@@ -142,7 +142,7 @@ func TestTwoWorkersAccountForEveryFire(t *testing.T) {
 		}
 		timetables = append(timetables, s)
 	}
-	synctest.Test(t, func(t *testing.T) {
+	virtualtime.Test(t, func(t *testing.T) {
 		start := time.Now().Round(0)
 		etcd := &fakeEtcd{random: rand.New(rand.NewPCG(1, 2)), jobs: map[string]*common.JobState{}, records: map[string]common.Record{},
 			ledger: map[string][]common.Run{}, terms: terms()}

@@ -11,10 +11,11 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"go.uber.org/goleak"
+
+	"carillon/internal/virtualtime"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -63,11 +64,11 @@ func run(ctx, hurry context.Context, parts ...Part) <-chan error {
 }
 
 func TestStartsInOrderAndStopsInReverse(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	virtualtime.Test(t, func(t *testing.T) {
 		d := &diary{}
 		ctx, cancel := context.WithCancel(t.Context())
 		result := run(ctx, t.Context(), d.part("a"), d.part("b"), Part{Name: "empty"}, d.part("c"))
-		synctest.Wait()
+		virtualtime.Wait()
 		expect(t, d, "start a", "start b", "start c")
 		cancel()
 		if err := <-result; err != nil {
@@ -78,7 +79,7 @@ func TestStartsInOrderAndStopsInReverse(t *testing.T) {
 }
 
 func TestAPartThatCannotStartStopsThoseBefore(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	virtualtime.Test(t, func(t *testing.T) {
 		d := &diary{}
 		broken := d.part("b")
 		broken.Start = func(context.Context) error { return errors.New("no disk") }
@@ -95,7 +96,7 @@ func TestAPartThatFailsStopsAll(t *testing.T) {
 		err  error
 		want string
 	}{{errors.New("broken pipe"), "b failed: broken pipe"}, {nil, "b ended by itself"}} {
-		synctest.Test(t, func(t *testing.T) {
+		virtualtime.Test(t, func(t *testing.T) {
 			d := &diary{}
 			failing := d.part("b")
 			failing.Serve = func(context.Context) error { time.Sleep(time.Minute); return c.err }
@@ -111,7 +112,7 @@ func TestAPartThatFailsStopsAll(t *testing.T) {
 // A part that waits for something which is away is told when the daemon stops,
 // and that is no failure.
 func TestStoppingWhileAPartStarts(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	virtualtime.Test(t, func(t *testing.T) {
 		d := &diary{}
 		waiting := Part{Name: "waits", Start: func(ctx context.Context) error { <-ctx.Done(); return context.Cause(ctx) }}
 		ctx, cancel := context.WithCancel(t.Context())
@@ -128,7 +129,7 @@ func TestStoppingWhileAPartStarts(t *testing.T) {
 // Each part has its own deadline; one that heeds it is told, one that does not
 // is left behind, and the parts below are stopped all the same.
 func TestDeadlines(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	virtualtime.Test(t, func(t *testing.T) {
 		d := &diary{}
 		release := make(chan struct{})
 		slow := d.part("slow")
@@ -139,7 +140,7 @@ func TestDeadlines(t *testing.T) {
 		stuck.Serve = func(context.Context) error { <-release; return nil }
 		ctx, cancel := context.WithCancel(t.Context())
 		result := run(ctx, t.Context(), d.part("a"), slow, stuck)
-		synctest.Wait()
+		virtualtime.Wait()
 		cancel()
 		begin := time.Now()
 		err := <-result
@@ -156,7 +157,7 @@ func TestDeadlines(t *testing.T) {
 
 // The second stage cuts every deadline short, also those of parts that stop later.
 func TestHurry(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	virtualtime.Test(t, func(t *testing.T) {
 		draining := func(name string) Part {
 			return Part{Name: name, StopTimeout: time.Hour, Stop: func(ctx context.Context) error {
 				<-ctx.Done()
@@ -166,7 +167,7 @@ func TestHurry(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		hurry, now := context.WithCancelCause(t.Context())
 		result := run(ctx, hurry, draining("a"), draining("b"))
-		synctest.Wait()
+		virtualtime.Wait()
 		begin := time.Now()
 		cancel()
 		time.Sleep(time.Minute)
@@ -183,7 +184,7 @@ func TestHurry(t *testing.T) {
 
 // Stop still sees a part whose loop works: a drain needs it.
 func TestTheLoopOutlivesStop(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	virtualtime.Test(t, func(t *testing.T) {
 		work := make(chan string)
 		loop := Part{
 			Name: "loop",
@@ -205,7 +206,7 @@ func TestTheLoopOutlivesStop(t *testing.T) {
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		result := run(ctx, t.Context(), loop)
-		synctest.Wait()
+		virtualtime.Wait()
 		cancel()
 		if err := <-result; err != nil {
 			t.Error(err)
@@ -230,7 +231,7 @@ func TestSignals(t *testing.T) {
 
 // Signals within a second of the first are the same wish; a later one hurries.
 func TestSecondSignal(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	virtualtime.Test(t, func(t *testing.T) {
 		caught := make(chan os.Signal)
 		stop, hurry, end := stages(t.Context(), caught)
 		defer end()
@@ -239,7 +240,7 @@ func TestSecondSignal(t *testing.T) {
 		for range 2 {
 			time.Sleep(499 * time.Millisecond)
 			caught <- syscall.SIGINT
-			synctest.Wait()
+			virtualtime.Wait()
 		}
 		if hurry.Err() != nil {
 			t.Error("the echo of the first signal began the second stage")

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
@@ -19,6 +18,7 @@ import (
 	"carillon/internal/common"
 	"carillon/internal/etcdkit/etcdtest"
 	"carillon/internal/registry"
+	"carillon/internal/virtualtime"
 )
 
 // leases is a session that takes a new lease whenever the last was found to be gone.
@@ -306,7 +306,7 @@ func (*failing) Invalidate(clientv3.LeaseID) {}
 
 // What will not pass soon is not tried, nor told of, many times a second.
 func TestRegisterBacksOff(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	virtualtime.Test(t, func(t *testing.T) {
 		var log strings.Builder
 		session := &failing{}
 		keeper := registry.NewKeeper(nil, session, slog.New(slog.NewTextHandler(&log, nil)), tick, func() common.Registration {

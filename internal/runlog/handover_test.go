@@ -4,10 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"carillon/internal/common"
+	"carillon/internal/virtualtime"
 )
 
 // A run now and then costs the source no transaction of its own.
@@ -28,7 +28,7 @@ func TestHandedOverOutcomesAreAckedTogether(t *testing.T) {
 			time.Sleep(899 * time.Millisecond)
 		}
 		time.Sleep(6 * time.Second)
-		synctest.Wait()
+		virtualtime.Wait()
 		d.expect(60, 60, 0)
 		d.set(func() {
 			if d.acks > 15 || d.looks-looks > 15 || d.again > 0 {
@@ -48,7 +48,7 @@ func TestManyHandedOverOutcomes(t *testing.T) {
 			time.Sleep(500 * time.Microsecond)
 		}
 		time.Sleep(200 * time.Millisecond)
-		synctest.Wait()
+		virtualtime.Wait()
 		d.set(func() {
 			if len(d.runs) != 2000 || len(d.outbox) > 100 {
 				d.t.Fatalf("%d are stored, %d wait to be acked", len(d.runs), len(d.outbox))
@@ -69,7 +69,7 @@ func TestDrainAcksAll(t *testing.T) {
 		}
 		time.Sleep(time.Second) // it gathers
 		time.Sleep(time.Second) // they may be stored in two parts
-		synctest.Wait()
+		virtualtime.Wait()
 		d.expect(10, 0, 10)
 		d.handOver("last")
 		if err := d.end(0); err != nil {
@@ -83,7 +83,7 @@ func TestDrainAcksAll(t *testing.T) {
 func TestCrashBetweenStoreAndAck(t *testing.T) {
 	bubble(t, SinkConfig{}, func(d *deck) {
 		d.handOver("a")
-		synctest.Wait()
+		virtualtime.Wait()
 		d.expect(1, 0, 1)
 		d.set(func() { d.noAck = errors.New("killed") })
 		if err := d.end(drain); err == nil {
@@ -91,7 +91,7 @@ func TestCrashBetweenStoreAndAck(t *testing.T) {
 		}
 		d.set(func() { d.noAck = nil })
 		next := d.next(SinkConfig{}, d.world)
-		synctest.Wait()
+		virtualtime.Wait()
 		next.expect(1, 0, 0)
 		next.set(func() {
 			if next.again != 1 {
@@ -109,13 +109,13 @@ func TestLookFindsWhatWasNotHandedOver(t *testing.T) {
 			d.handOver(fmt.Sprintf("a%d", i))
 		}
 		time.Sleep(time.Second) // it gathers
-		synctest.Wait()
+		virtualtime.Wait()
 		d.expect(9, 0, 9)
 		for i := range 15 {
 			d.finish(fmt.Sprintf("b%02d", i))
 		}
 		time.Sleep(5 * time.Second)
-		synctest.Wait()
+		virtualtime.Wait()
 		d.expect(24, 0, 0)
 		d.set(func() {
 			if d.again > 0 {
@@ -141,7 +141,7 @@ func TestHandedOverWhileTheStoreIsAway(t *testing.T) {
 		}
 		d.set(func() { d.away = nil })
 		time.Sleep(6 * time.Second)
-		synctest.Wait()
+		virtualtime.Wait()
 		d.expect(500, 0, 0)
 		_ = d.end(0)
 	})
@@ -156,11 +156,11 @@ func TestAcksFailForLong(t *testing.T) {
 			time.Sleep(time.Second)
 		}
 		time.Sleep(10 * time.Second)
-		synctest.Wait()
+		virtualtime.Wait()
 		d.expect(200, 0, 200)
 		d.set(func() { d.noAck = nil })
 		time.Sleep(10 * time.Second)
-		synctest.Wait()
+		virtualtime.Wait()
 		d.expect(200, 0, 0)
 		_ = d.end(0)
 		if kept := cap(d.sink.stored); kept > 100 {
@@ -178,7 +178,7 @@ func TestSourceThatIsNoOutbox(t *testing.T) {
 		next := d.next(SinkConfig{}, reader{d.world})
 		next.finish("a")
 		next.sink.Written([]common.Run{outcome("a")})
-		synctest.Wait()
+		virtualtime.Wait()
 		next.expect(1, 0, 0)
 		next.sink.Written(nil)
 		_ = next.end(0)

@@ -9,12 +9,12 @@ import (
 	"slices"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"go.uber.org/goleak"
 
 	"carillon/internal/common"
+	"carillon/internal/virtualtime"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -221,11 +221,11 @@ const drain = 10 * time.Second
 
 func bubble(t *testing.T, cfg SinkConfig, story func(d *deck)) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
+	virtualtime.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		d := (&deck{world: w}).next(cfg, w)
 		defer d.stop()
-		synctest.Wait()
+		virtualtime.Wait()
 		story(d)
 	})
 }

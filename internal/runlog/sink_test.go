@@ -8,10 +8,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"carillon/internal/common"
+	"carillon/internal/virtualtime"
 )
 
 func TestSinkStoresAtOnceWhenTold(t *testing.T) {
@@ -19,7 +19,7 @@ func TestSinkStoresAtOnceWhenTold(t *testing.T) {
 		d.print("a", 0, 10)
 		d.finish("a")
 		d.sink.Outcomes()
-		synctest.Wait()
+		virtualtime.Wait()
 		d.expect(1, 1, 0)
 		if err := d.end(0); err != nil {
 			t.Fatal(err)
@@ -35,7 +35,7 @@ func TestSinkGathers(t *testing.T) {
 			d.print("a", i*10, 10)
 		}
 		time.Sleep(time.Second)
-		synctest.Wait()
+		virtualtime.Wait()
 		d.expect(0, 100, 0)
 		d.set(func() {
 			if d.writes != writes+1 {
@@ -43,7 +43,7 @@ func TestSinkGathers(t *testing.T) {
 			}
 		})
 		d.print("a", 1000, 64<<10) // a full buffer does not wait for the second
-		synctest.Wait()
+		virtualtime.Wait()
 		d.expect(0, 101, 0)
 		_ = d.end(0)
 	})
@@ -54,7 +54,7 @@ func TestSinkLooksWithoutBeingTold(t *testing.T) {
 	bubble(t, SinkConfig{}, func(d *deck) {
 		d.finish("a")
 		time.Sleep(6 * time.Second)
-		synctest.Wait()
+		virtualtime.Wait()
 		d.expect(1, 0, 0)
 		d.set(func() {
 			if d.looks < 2 || d.looks > 3 {
@@ -71,7 +71,7 @@ func TestSinkTakesALongOutbox(t *testing.T) {
 			d.finish(fmt.Sprintf("r%03d", i))
 		}
 		d.sink.Outcomes()
-		synctest.Wait()
+		virtualtime.Wait()
 		d.expect(95, 0, 0)
 		_ = d.end(0)
 	})
@@ -101,7 +101,7 @@ func TestStoreAway(t *testing.T) {
 		})
 		d.set(func() { d.away = nil })
 		time.Sleep(5 * time.Second)
-		synctest.Wait()
+		virtualtime.Wait()
 		d.expect(20, 100, 0)
 		d.set(func() {
 			if !slices.IsSorted(d.order) {
@@ -128,7 +128,7 @@ func TestOutputIsDroppedOnlyOverTheBound(t *testing.T) {
 		time.Sleep(10 * time.Second)
 		d.print("a", 11_100, 9000) // what was stored makes room
 		time.Sleep(time.Second)
-		synctest.Wait()
+		virtualtime.Wait()
 		d.expect(0, 4, 0) // what is missing is said in its place
 		d.set(func() {
 			if gap := d.chunks["a/00009000"]; d.dropped != 2000 || gap.Missing != 2000 || gap.Data != nil {
@@ -167,7 +167,7 @@ func TestSmallChunksAreStoredInParts(t *testing.T) {
 			d.sink.Chunk(common.Chunk{Run: "a", Offset: int64(i), Data: []byte("x")})
 		}
 		time.Sleep(10 * time.Second)
-		synctest.Wait()
+		virtualtime.Wait()
 		d.expect(0, n, 0)
 		d.set(func() {
 			if d.most > 5000 {
@@ -188,11 +188,11 @@ func TestOutputIsStoredWhileTheSourceIsAway(t *testing.T) {
 			time.Sleep(time.Second)
 		}
 		time.Sleep(5 * time.Second)
-		synctest.Wait()
+		virtualtime.Wait()
 		d.expect(0, 60, 1)
 		d.set(func() { d.cut = nil })
 		time.Sleep(5 * time.Second)
-		synctest.Wait()
+		virtualtime.Wait()
 		d.expect(1, 60, 0)
 		_ = d.end(0)
 	})
@@ -206,7 +206,7 @@ func TestUnreadableOutcomes(t *testing.T) {
 			d.finish(fmt.Sprintf("r%02d", i))
 		}
 		d.sink.Outcomes()
-		synctest.Wait()
+		virtualtime.Wait()
 		d.expect(25, 0, 0)
 		time.Sleep(time.Hour)
 		if err := d.end(0); err != nil {
@@ -227,7 +227,7 @@ func TestRefusedOutcome(t *testing.T) {
 			d.finish(id)
 		}
 		d.sink.Outcomes()
-		synctest.Wait()
+		virtualtime.Wait()
 		d.expect(2, 0, 0)
 		if err := d.end(0); err != nil {
 			d.t.Fatal(err)
@@ -251,7 +251,7 @@ func TestLongBacklog(t *testing.T) {
 		time.Sleep(time.Minute)
 		d.set(func() { d.away = nil })
 		time.Sleep(10 * time.Second)
-		synctest.Wait()
+		virtualtime.Wait()
 		d.expect(1, n, 0)
 		d.set(func() {
 			if d.largest > 4<<20+common.MaxChunk || d.dropped != 0 {
@@ -272,7 +272,7 @@ func TestAckFails(t *testing.T) {
 		d.expect(1, 1, 1)
 		d.set(func() { d.noAck = nil })
 		time.Sleep(6 * time.Second)
-		synctest.Wait()
+		virtualtime.Wait()
 		d.expect(1, 1, 0)
 		_ = d.end(0)
 	})

@@ -12,10 +12,10 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"carillon/internal/common"
+	"carillon/internal/virtualtime"
 )
 
 // drawer is a spool that outlives the sinks that use it.
@@ -188,7 +188,7 @@ func TestNoSpoolingWhileAllIsWell(t *testing.T) {
 		time.Sleep(50 * time.Millisecond) // the source was looked at just now
 		d.handOver("a")
 		time.Sleep(time.Second)
-		synctest.Wait()
+		virtualtime.Wait()
 		d.expect(1, 100, 1)
 		if s.appends > 0 {
 			d.t.Fatalf("%d times to the disk", s.appends)
@@ -228,7 +228,7 @@ func TestOutputReachesTheDisk(t *testing.T) {
 				}
 				d.set(func() { d.away, d.cut, d.hang, d.slow, d.stall = nil, nil, false, 0, 0 })
 				time.Sleep(20 * time.Second)
-				synctest.Wait()
+				virtualtime.Wait()
 				d.expect(2, n+1, 0)
 				d.set(func() {
 					if !slices.IsSorted(d.order) || d.dropped > 0 {
@@ -241,7 +241,7 @@ func TestOutputReachesTheDisk(t *testing.T) {
 				before := s.appends
 				d.print("b", 0, 10)
 				time.Sleep(2 * time.Second)
-				synctest.Wait()
+				virtualtime.Wait()
 				d.expect(2, n+2, 0)
 				if s.appends != before {
 					d.t.Fatal("output still goes to the disk")
@@ -257,7 +257,7 @@ func TestFailedWriteGoesToTheDisk(t *testing.T) {
 	spooling(t, SinkConfig{}, func(d *deck, s *drawer) {
 		d.set(func() { d.away = func(int) error { return errors.New("away") } })
 		d.print("a", 0, common.MaxChunk)
-		synctest.Wait()
+		virtualtime.Wait()
 		if bytes, _ := d.inMemory(); bytes > 0 || s.State().Waiting == 0 {
 			d.t.Fatalf("%d bytes are in memory alone", bytes)
 		}
@@ -298,7 +298,7 @@ func TestWhatIsWrittenAtOnceShrinks(t *testing.T) {
 		d.finish("a")
 		d.sink.Outcomes()
 		time.Sleep(5 * time.Minute)
-		synctest.Wait()
+		virtualtime.Wait()
 		d.expect(1, n, 0)
 		_ = d.end(0)
 	})
@@ -315,7 +315,7 @@ func TestLimitBetweenTwoSizes(t *testing.T) {
 		}
 		d.set(func() { d.away, d.perMiB = nil, 4*time.Second }) // 2 MiB in time, 4 MiB not
 		time.Sleep(5 * time.Minute)
-		synctest.Wait()
+		virtualtime.Wait()
 		d.expect(0, n, 0)
 		d.set(func() {
 			if d.tooMuch == 0 || d.tooMuch > 4 {
@@ -349,7 +349,7 @@ func TestDiskFull(t *testing.T) {
 		d.sink.Outcomes()
 		d.set(func() { d.away = nil })
 		time.Sleep(10 * time.Second)
-		synctest.Wait()
+		virtualtime.Wait()
 		d.set(func() {
 			end, missing := int64(0), int64(0)
 			for _, place := range slices.Sorted(maps.Keys(d.chunks)) {
@@ -387,7 +387,7 @@ func TestPrintedAtOnce(t *testing.T) {
 		}
 		printing.Wait()
 		time.Sleep(time.Minute)
-		synctest.Wait()
+		virtualtime.Wait()
 		d.set(func() {
 			if d.dropped > 0 {
 				d.t.Errorf("%d bytes are dropped", d.dropped)
@@ -400,7 +400,7 @@ func TestPrintedAtOnce(t *testing.T) {
 
 // A disk that hangs holds up a command for a moment, once.
 func TestDiskHangs(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	virtualtime.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		sink := NewSink(SinkConfig{BufferBytes: 1 << 20, Spool: newDrawer()}, w, w, slog.New(slog.DiscardHandler), w)
 		sink.output.wait(true) // and nobody takes anything out of it
@@ -442,7 +442,7 @@ func TestMuchIsDropped(t *testing.T) {
 					d.sink.Chunk(common.Chunk{Run: run, Offset: int64(i/3) * size, Stream: common.Stdout, Data: make([]byte, size)})
 					if i%every == every-1 {
 						time.Sleep(time.Duration(i%7) * 10 * time.Millisecond)
-						synctest.Wait()
+						virtualtime.Wait()
 						if bytes, _ := d.inMemory(); bytes > limit {
 							d.t.Fatalf("%d bytes are in memory", bytes)
 						}
@@ -464,7 +464,7 @@ func TestMuchIsDropped(t *testing.T) {
 				}
 				healed(d.world, s)
 				time.Sleep(20 * time.Second)
-				synctest.Wait()
+				virtualtime.Wait()
 				d.set(func() {
 					missing := int64(0)
 					for run := range int64(3) {
@@ -524,7 +524,7 @@ func TestOutcomesOvertakeALongSpool(t *testing.T) {
 					}
 				})
 				time.Sleep(5 * time.Minute)
-				synctest.Wait()
+				virtualtime.Wait()
 				d.expect(n, n, 0)
 				_ = d.end(0)
 			})
@@ -544,7 +544,7 @@ func TestManyOutcomesWait(t *testing.T) {
 		var writes int
 		d.set(func() { d.away, d.slow, writes = nil, 10*time.Millisecond, d.writes })
 		time.Sleep(8 * time.Second)
-		synctest.Wait()
+		virtualtime.Wait()
 		d.expect(n, 0, 0)
 		d.set(func() {
 			if d.writes-writes > n/1000 || d.again > 0 {
@@ -561,7 +561,7 @@ func TestLateEnds(t *testing.T) {
 		d.set(func() { d.late = []common.LateEnd{{Run: "a"}}; d.refused = map[string]bool{"bad": true} })
 		d.finish("bad")
 		d.sink.Outcomes()
-		synctest.Wait()
+		virtualtime.Wait()
 		d.set(func() { d.away = func(int) error { return errors.New("away") } })
 		d.print("b", 0, 10)
 		time.Sleep(3 * time.Second)
@@ -590,7 +590,7 @@ func TestStopWhileTheStoreIsAway(t *testing.T) {
 			}
 			d.set(func() { d.away, d.hang = nil, false })
 			next := d.next(SinkConfig{Spool: s}, d.world)
-			synctest.Wait()
+			virtualtime.Wait()
 			next.expect(1, 1, 0)
 			_ = next.end(0)
 		})

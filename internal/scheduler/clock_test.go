@@ -2,8 +2,9 @@ package scheduler
 
 import (
 	"testing"
-	"testing/synctest"
 	"time"
+
+	"carillon/internal/virtualtime"
 )
 
 func TestClockJumps(t *testing.T) {
@@ -15,7 +16,7 @@ func TestClockJumps(t *testing.T) {
 				r.quiet(5*time.Minute + 300*time.Millisecond)
 				r.offset.Store(int64(by))
 				time.Sleep(time.Second)
-				synctest.Wait()
+				virtualtime.Wait()
 				jumps := r.meter.clockJumps()
 				if len(jumps) != 1 || (jumps[0]-by).Abs() > time.Millisecond {
 					r.Fatalf("noticed %v a second after a jump by %v", jumps, by)

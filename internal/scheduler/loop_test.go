@@ -7,8 +7,9 @@ import (
 	"fmt"
 	"slices"
 	"testing"
-	"testing/synctest"
 	"time"
+
+	"carillon/internal/virtualtime"
 )
 
 func TestFiresInTimeAndInOrder(t *testing.T) {
@@ -321,7 +322,7 @@ func TestReceiverThatNeverTakes(t *testing.T) {
 			r.offset.Add(int64(time.Hour)) // and so does the clock
 			time.Sleep(time.Second)
 		}
-		synctest.Wait()
+		virtualtime.Wait()
 		if depth := r.meter.queue(); depth != n {
 			r.Fatalf("%d wait to be taken, want each of %d once", depth, n)
 		}
@@ -375,7 +376,7 @@ func TestJobsThatNeverFireAreParked(t *testing.T) {
 
 // After Run has ended, whoever talks to it gets the cause of its own context.
 func TestTalkToALoopThatHasEnded(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	virtualtime.Test(t, func(t *testing.T) {
 		loop := New(nil, &meter{}, time.Now)
 		ctx, cancel := context.WithCancelCause(t.Context())
 		why := errors.New("why")

@@ -8,13 +8,13 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"go.uber.org/goleak"
 
 	"carillon/internal/common"
 	"carillon/internal/common/schedule"
+	"carillon/internal/virtualtime"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -77,7 +77,7 @@ type rig struct {
 // UTC, and time goes on only when everybody waits.
 func bubble(t *testing.T, story func(r *rig)) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
+	virtualtime.Test(t, func(t *testing.T) {
 		r := &rig{T: t, meter: &meter{}, parse: schedule.NewInterner()}
 		r.loop = New(slog.New(slog.DiscardHandler), r.meter, r.wall)
 		ctx, cancel := context.WithCancel(t.Context())
@@ -115,7 +115,7 @@ func (r *rig) news(u Jobs) {
 	if err := r.loop.Jobs(r.Context(), u); err != nil {
 		r.Fatal(err)
 	}
-	synctest.Wait()
+	virtualtime.Wait()
 }
 
 func (r *rig) triggers(u Triggers) {
@@ -123,7 +123,7 @@ func (r *rig) triggers(u Triggers) {
 	if err := r.loop.Triggers(r.Context(), u); err != nil {
 		r.Fatal(err)
 	}
-	synctest.Wait()
+	virtualtime.Wait()
 }
 
 func (r *rig) settle(s Settled) {
@@ -131,7 +131,7 @@ func (r *rig) settle(s Settled) {
 	if err := r.loop.Settle(r.Context(), s); err != nil {
 		r.Fatal(err)
 	}
-	synctest.Wait()
+	virtualtime.Wait()
 }
 
 // done settles a fire of the plan as claimed.
@@ -145,7 +145,7 @@ func (r *rig) ended(run, job string) {
 	if err := r.loop.Ended(r.Context(), run, job); err != nil {
 		r.Fatal(err)
 	}
-	synctest.Wait()
+	virtualtime.Wait()
 }
 
 // within waits for a fire, the last moment included.
@@ -163,7 +163,7 @@ func (r *rig) within(limit time.Duration) Fire {
 // now takes a fire that must be there at once.
 func (r *rig) now() Fire {
 	r.Helper()
-	synctest.Wait()
+	virtualtime.Wait()
 	select {
 	case f := <-r.loop.Fires():
 		return f

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
@@ -21,6 +20,7 @@ import (
 
 	"carillon/internal/common"
 	"carillon/internal/joblock"
+	"carillon/internal/virtualtime"
 )
 
 // event is a change that etcd made.
@@ -92,7 +92,7 @@ func newWorld(s *server, seed uint64, m mutation) *world {
 // inBubble runs something in virtual time.
 func inBubble(t *testing.T, f func(*testing.T)) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
+	virtualtime.Test(t, func(t *testing.T) {
 		f(t)
 		time.Sleep(time.Minute) // until the last request has got lost
 	})
