@@ -182,7 +182,9 @@ func newLab(o options, stdout, stderr io.Writer) (*lab, error) {
 		l.own = true
 		l.dir, err = os.MkdirTemp("", "carillon-chaos-")
 	} else {
-		err = os.MkdirAll(l.dir, 0o700)
+		if l.dir, err = filepath.Abs(l.dir); err == nil { // sockets are named by it
+			err = os.MkdirAll(l.dir, 0o700)
+		}
 	}
 	return l, err
 }
