@@ -428,6 +428,33 @@ func (e MeRole) Valid() bool {
 	}
 }
 
+// Defines values for NotifyOn.
+const (
+	NotifyOnFailed    NotifyOn = "failed"
+	NotifyOnLate      NotifyOn = "late"
+	NotifyOnLost      NotifyOn = "lost"
+	NotifyOnMissed    NotifyOn = "missed"
+	NotifyOnRecovered NotifyOn = "recovered"
+)
+
+// Valid indicates whether the value is a known member of the NotifyOn enum.
+func (e NotifyOn) Valid() bool {
+	switch e {
+	case NotifyOnFailed:
+		return true
+	case NotifyOnLate:
+		return true
+	case NotifyOnLost:
+		return true
+	case NotifyOnMissed:
+		return true
+	case NotifyOnRecovered:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for OverviewLogStore.
 const (
 	OverviewLogStoreAway OverviewLogStore = "away"
@@ -929,7 +956,8 @@ type Definition struct {
 	// Name Names the job; without '..'.
 	//
 	// Example: nightly-report
-	Name string `json:"name"`
+	Name   string  `json:"name"`
+	Notify *Notify `json:"notify,omitempty"`
 
 	// OnLost What follows when a run was lost with its worker: the next attempt, or nothing; detach is like abandon, and a worker that is cut off lets the run go on; rerun where not given.
 	OnLost *DefinitionOnLost `json:"onLost,omitempty"`
@@ -952,8 +980,9 @@ type Definition struct {
 	Placement *Placement `json:"placement,omitempty"`
 
 	// Priority 9 first, where slots are scarce; 5 where not given.
-	Priority *int64 `json:"priority,omitempty"`
-	Retry    *Retry `json:"retry,omitempty"`
+	Priority  *int64     `json:"priority,omitempty"`
+	Retention *Retention `json:"retention,omitempty"`
+	Retry     *Retry     `json:"retry,omitempty"`
 
 	// Shell Absolute path of the shell; /bin/sh where not given.
 	Shell *string `json:"shell,omitempty"`
@@ -1160,7 +1189,8 @@ type Job struct {
 	// Name Names the job; without '..'.
 	//
 	// Example: nightly-report
-	Name string `json:"name"`
+	Name   string  `json:"name"`
+	Notify *Notify `json:"notify,omitempty"`
 
 	// OnLost What follows when a run was lost with its worker: the next attempt, or nothing; detach is like abandon, and a worker that is cut off lets the run go on; rerun where not given.
 	OnLost *JobOnLost    `json:"onLost,omitempty"`
@@ -1183,8 +1213,9 @@ type Job struct {
 	Placement *Placement `json:"placement,omitempty"`
 
 	// Priority 9 first, where slots are scarce; 5 where not given.
-	Priority *int64 `json:"priority,omitempty"`
-	Retry    *Retry `json:"retry,omitempty"`
+	Priority  *int64     `json:"priority,omitempty"`
+	Retention *Retention `json:"retention,omitempty"`
+	Retry     *Retry     `json:"retry,omitempty"`
 
 	// Shell Absolute path of the shell; /bin/sh where not given.
 	Shell *string `json:"shell,omitempty"`
@@ -1294,7 +1325,8 @@ type JobInput struct {
 	// Name Names the job; without '..'.
 	//
 	// Example: nightly-report
-	Name string `json:"name"`
+	Name   string  `json:"name"`
+	Notify *Notify `json:"notify,omitempty"`
 
 	// OnLost What follows when a run was lost with its worker: the next attempt, or nothing; detach is like abandon, and a worker that is cut off lets the run go on; rerun where not given.
 	OnLost *JobInputOnLost `json:"onLost,omitempty"`
@@ -1317,8 +1349,9 @@ type JobInput struct {
 	Placement *Placement `json:"placement,omitempty"`
 
 	// Priority 9 first, where slots are scarce; 5 where not given.
-	Priority *int64 `json:"priority,omitempty"`
-	Retry    *Retry `json:"retry,omitempty"`
+	Priority  *int64     `json:"priority,omitempty"`
+	Retention *Retention `json:"retention,omitempty"`
+	Retry     *Retry     `json:"retry,omitempty"`
 
 	// Shell Absolute path of the shell; /bin/sh where not given.
 	Shell *string `json:"shell,omitempty"`
@@ -1458,6 +1491,18 @@ type NoteBody struct {
 	// Note Why; shown with the run.
 	Note *string `json:"note,omitempty"`
 }
+
+// Notify defines model for Notify.
+type Notify struct {
+	// On Of what is told: a fire failed for good, was not run at all, was lost with its worker; has not started in time, or runs far longer than usual; succeeded after one of these.
+	On *[]NotifyOn `json:"on,omitempty"`
+
+	// To Names of the channels that it is told to.
+	To *[]string `json:"to,omitempty"`
+}
+
+// NotifyOn defines model for Notify.On.
+type NotifyOn string
 
 // OutputPolicy defines model for OutputPolicy.
 type OutputPolicy struct {
@@ -1641,6 +1686,17 @@ type Reason struct {
 
 	// Text The same in English.
 	Text string `json:"text"`
+}
+
+// Retention defines model for Retention.
+type Retention struct {
+	// Age Runs that were planned longer ago go, with their output; 30d where not given, 1h to 10 years. The last run of a job stays.
+	//
+	// Example: 30d
+	Age *string `json:"age,omitempty"`
+
+	// Runs Only so many runs of the job are kept, the newest ones; any number where not given.
+	Runs *int64 `json:"runs,omitempty"`
 }
 
 // Retry defines model for Retry.

@@ -21,6 +21,9 @@ type Change struct {
 	Name   string          `json:"name"`
 	Before json.RawMessage `json:"before,omitempty"`
 	After  json.RawMessage `json:"after,omitempty"`
+	// Revision is that of etcd at which the change was made: of a job it is its version from
+	// then on. It is not in etcd's own copy, which has it as a key's revision.
+	Revision int64 `json:"revision,omitempty"`
 }
 
 // NewChange makes a change with an id that sorts by time.

@@ -89,6 +89,8 @@ type Job struct {
 	Paused           bool              `json:"paused,omitempty"`
 	PauseNote        string            `json:"pauseNote,omitempty"`
 	PauseUntil       *time.Time        `json:"pauseUntil,omitempty"`
+	Notify           *Notify           `json:"notify,omitempty"`
+	Retention        *Retention        `json:"retention,omitempty"`
 }
 
 // Param is a variable that a trigger may set for its run.

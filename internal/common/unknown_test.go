@@ -17,7 +17,7 @@ func TestEncodeOver(t *testing.T) {
 		"nothing held":     {``, `{"name":"a",` + meta + `}`, Job{Name: "a"}},
 		"nothing readable": {`{"name":`, `{"name":"a",` + meta + `}`, Job{Name: "a"}},
 		"no object":        {`[1]`, `{"name":"a",` + meta + `}`, Job{Name: "a"}},
-		"at the top":       {`{"name":"a","notify":{"to":["ops <a&b>"]},"\"odd\"":1e2,"title":"old"}`, `{"name":"a",` + meta + `,"notify":{"to":["ops <a&b>"]},"\"odd\"":1e2}`, Job{Name: "a"}},
+		"at the top":       {`{"name":"a","needed":{"to":["ops <a&b>"]},"\"odd\"":1e2,"title":"old"}`, `{"name":"a",` + meta + `,"needed":{"to":["ops <a&b>"]},"\"odd\"":1e2}`, Job{Name: "a"}},
 		"within objects": {
 			`{"retry":{"max":1,"jitter":"5s"},"catchUp":{"burst":{"n":3}},"placement":{"selector":"a","spread":[1]},"output":{"format":"json"},"dst":{"gap":"run","fold":null}}`,
 			`{"name":"a","dst":{"gap":"skip","fold":null},"output":{"max":"1MiB","format":"json"},"catchUp":{"burst":{"n":3}},"retry":{"max":2,"jitter":"5s"},"placement":{"strategy":"any","spread":[1]},` + meta + `}`,

@@ -40,6 +40,12 @@ func (j *Job) policyFaults(c *checker) {
 	c.number("priority", j.Priority, 1, MaxPriority)
 	c.number("slots", j.Slots, 1, MaxSlots)
 	j.pauseFaults(c)
+	if j.Notify != nil {
+		j.Notify.faults(c)
+	}
+	if j.Retention != nil {
+		j.Retention.faults(c)
+	}
 }
 
 // lostFaults: a worker that is cut off must be able to stop its runs well before the

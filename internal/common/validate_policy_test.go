@@ -116,3 +116,20 @@ func TestPolicyFaults(t *testing.T) {
 		})
 	}
 }
+
+func TestNotifyAndRetention(t *testing.T) {
+	for location, job := range map[string]Job{
+		"":               {Notify: &Notify{On: []Event{EventFailed, EventRecovered}, To: []string{"ops"}}, Retention: &Retention{Age: "7d", Runs: 100}},
+		"notify":         {Notify: &Notify{On: []Event{EventFailed}}},
+		"notify.on[0]":   {Notify: &Notify{On: []Event{"succeeded"}, To: []string{"ops"}}},
+		"notify.to[1]":   {Notify: &Notify{On: []Event{EventLost}, To: []string{"ops", "a b"}}},
+		"retention.age":  {Retention: &Retention{Age: "5m"}},
+		"retention.runs": {Retention: &Retention{Runs: -1}},
+	} {
+		job.Name, job.Command = "a", "true"
+		faults := job.Faults()
+		if location == "" && len(faults) > 0 || location != "" && (len(faults) != 1 || faults[0].Location != location) {
+			t.Errorf("%q: %+v", location, faults)
+		}
+	}
+}

@@ -104,7 +104,7 @@ func TestBadBodies(t *testing.T) {
 		{`{"name":"a","command":"true","output":{"max":"1MiB","uid":0}}`, "body.output.uid", "unknown"},
 		{`{"name":"a","command":"true","dst":{"gid":0}}`, "body.dst.gid", "unknown"},
 		{`{"name":"a","command":"true","meta":{"uid":"x","version":1,"createdAt":"2026-01-01T00:00:00Z","updatedAt":"2026-01-01T00:00:00Z","gid":0}}`, "body.meta.gid", "unknown"},
-		{`{"name":"a","command":"true","notify":{"to":["ops"]}}`, "body.notify", "unknown"},
+		{`{"name":"a","command":"true","flow":{"to":["ops"]}}`, "body.flow", "unknown"},
 		{`{"name":"a","command":"true","retry":{"often":3}}`, "body.retry.often", "unknown"},
 		{`{"name":"a","command":"true","env":{"A":1}}`, "body.env.A", "type"},
 		{`{"name":"a","command":"true","env":{"A":null}}`, "body.env.A", "type"},

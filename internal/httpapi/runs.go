@@ -89,9 +89,13 @@ func (s *runsResource) list(ctx context.Context, in *runListInput) (*runListOutp
 		return nil, err
 	}
 	runs, next := found.Runs, ""
+	last := found.Until
 	if len(runs) > in.Limit {
 		runs = runs[:in.Limit]
-		if next, err = writeCursor("runs", runlog.PositionOf(&runs[len(runs)-1])); err != nil {
+		last = new(runlog.PositionOf(&runs[len(runs)-1]))
+	}
+	if last != nil {
+		if next, err = writeCursor("runs", *last); err != nil {
 			return nil, err
 		}
 	}

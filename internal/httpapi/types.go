@@ -51,6 +51,8 @@ type Definition struct {
 	Paused        bool                    `json:"paused,omitempty" doc:"Its fires are skipped, until pauseUntil where that is given; it can be run by hand."`
 	PauseNote     string                  `json:"pauseNote,omitempty" maxLength:"500" doc:"Why it is paused."`
 	PauseUntil    *time.Time              `json:"pauseUntil,omitempty" doc:"When it goes on by itself."`
+	Notify        *common.Notify          `json:"notify,omitempty"`
+	Retention     *common.Retention       `json:"retention,omitempty"`
 }
 
 // DST is described in place of common.DST.
@@ -92,6 +94,18 @@ type Placement struct {
 	Strategy common.Strategy `json:"strategy,omitempty" enum:"hash,least,weight,any" doc:"How the workers that may run it are ranked; hash where not given."`
 	Selector string          `json:"selector,omitempty" maxLength:"1024" doc:"Only workers whose labels match." example:"zone=a,disk!=slow"`
 	Workers  []string        `json:"workers,omitempty" nullable:"false" maxItems:"100" doc:"Only these workers, by name or id."`
+}
+
+// Notify is described in place of common.Notify.
+type Notify struct {
+	On []common.Event `json:"on,omitempty" nullable:"false" maxItems:"5" enum:"failed,missed,lost,late,recovered" doc:"Of what is told: a fire failed for good, was not run at all, was lost with its worker; has not started in time, or runs far longer than usual; succeeded after one of these."`
+	To []string       `json:"to,omitempty" nullable:"false" maxItems:"20" doc:"Names of the channels that it is told to."`
+}
+
+// Retention is described in place of common.Retention.
+type Retention struct {
+	Age  common.Duration `json:"age,omitempty" doc:"Runs that were planned longer ago go, with their output; 30d where not given, 1h to 10 years. The last run of a job stays." example:"30d"`
+	Runs int             `json:"runs,omitempty" minimum:"1" maximum:"10000000" doc:"Only so many runs of the job are kept, the newest ones; any number where not given."`
 }
 
 // Run is described in place of common.Run.
@@ -197,6 +211,8 @@ func newSchemas() huma.Registry {
 	alias(common.CatchUp{}, CatchUp(common.CatchUp{}))
 	alias(common.Retry{}, Retry(common.Retry{}))
 	alias(common.Placement{}, Placement(common.Placement{}))
+	alias(common.Notify{}, Notify(common.Notify{}))
+	alias(common.Retention{}, Retention(common.Retention{}))
 	alias(common.Run{}, Run(common.Run{}))
 	alias(common.LateEnd{}, LateEnd(common.LateEnd{}))
 	alias(common.Fire{}, Fire(common.Fire{}))

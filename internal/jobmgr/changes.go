@@ -45,6 +45,7 @@ func (c *Changes) Pending(ctx context.Context, limit int) (runlog.Pending, error
 			pending.Bad = append(pending.Bad, fmt.Errorf("decode %s: %w", kv.Key, err))
 			continue
 		}
+		change.Revision = kv.ModRevision
 		pending.Batch.Changes, good = append(pending.Batch.Changes, change), append(good, kv)
 	}
 	for _, kv := range outcomes.Kvs {

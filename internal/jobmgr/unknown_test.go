@@ -34,9 +34,9 @@ func TestUnknownFieldsAreKept(t *testing.T) {
 	job := minutely("a")
 	job.Retry, job.CatchUp = &common.Retry{Max: 1}, &common.CatchUp{}
 	job.Params = map[string]common.Param{"DAY": {Default: "x"}}
-	notify := map[string]any{"to": []any{"ops <a&b>"}}
+	needed := map[string]any{"to": []any{"ops <a&b>"}}
 	s.newer(job, func(value map[string]any) {
-		value["notify"], value["\"odd\""] = notify, 1.0
+		value["needed"], value["\"odd\""] = needed, 1.0
 		value["retry"].(map[string]any)["jitter"] = "5s"
 		value["catchUp"].(map[string]any)["burst"] = 3.0
 		value["params"].(map[string]any)["DAY"].(map[string]any)["secret"] = true
@@ -45,7 +45,7 @@ func TestUnknownFieldsAreKept(t *testing.T) {
 	check := func(what string) {
 		t.Helper()
 		got := s.value("a")
-		if encode(t, got["notify"]) != encode(t, notify) || got["\"odd\""] != 1.0 || got["retry"].(map[string]any)["jitter"] != "5s" ||
+		if encode(t, got["needed"]) != encode(t, needed) || got["\"odd\""] != 1.0 || got["retry"].(map[string]any)["jitter"] != "5s" ||
 			got["catchUp"].(map[string]any)["burst"] != 3.0 || got["params"].(map[string]any)["DAY"].(map[string]any)["secret"] != true {
 			t.Errorf("%s: %v", what, got)
 		}
@@ -77,7 +77,7 @@ func TestUnknownFieldsAreKept(t *testing.T) {
 	s.put(edited)
 	edited.Retry = &common.Retry{Max: 2}
 	s.put(edited)
-	if got := s.value("a"); encode(t, got["retry"]) != `{"max":2}` || got["catchUp"] == nil || got["notify"] == nil {
+	if got := s.value("a"); encode(t, got["retry"]) != `{"max":2}` || got["catchUp"] == nil || got["needed"] == nil {
 		t.Errorf("without the retry: %v", got)
 	}
 	s.remove("a")
@@ -86,7 +86,7 @@ func TestUnknownFieldsAreKept(t *testing.T) {
 	}
 	s.put(minutely("a"))
 	var again map[string]any
-	if err := json.Unmarshal(s.under(common.JobKey("a"))[0].Value, &again); err != nil || again["notify"] != nil {
+	if err := json.Unmarshal(s.under(common.JobKey("a"))[0].Value, &again); err != nil || again["needed"] != nil {
 		t.Errorf("a new job has fields of the old one: %v, %v", again, err)
 	}
 }

@@ -156,10 +156,10 @@ func followed(s common.Status) bool {
 // last is the fire as all of its attempts show it.
 func (v *View) last(ctx context.Context, fire common.Fire, live []common.Run) (common.Fire, error) {
 	stored, err := v.store.Runs(ctx, Query{Fire: fire.ID})
-	if err != nil || len(stored) == 0 {
+	if err != nil || len(stored.Runs) == 0 {
 		return fire, err
 	}
-	return FireOf(append(stored, live...)), nil
+	return FireOf(append(stored.Runs, live...)), nil
 }
 
 // FireOf shows the attempts of a fire, of which there is one at least, as its entry
@@ -197,8 +197,10 @@ type merge struct {
 	count int       // of those found that belong to the list
 	from  *Position // where the next read begins
 	ended bool      // nothing is left to read
-	reads int
-	edge  *Position // beyond it something may not have been found
+	// enough: what is left to read is for the next page.
+	enough bool
+	reads  int
+	edge   *Position // beyond it something may not have been found
 }
 
 func newMerge(q *FireQuery, live []common.Run) *merge {
@@ -210,7 +212,7 @@ func newMerge(q *FireQuery, live []common.Run) *merge {
 }
 
 // complete tells that enough of what is stored was read.
-func (m *merge) complete() bool { return m.ended || m.count > m.q.Limit }
+func (m *merge) complete() bool { return m.ended || m.enough || m.count > m.q.Limit }
 
 // next is the read that the page needs.
 func (m *merge) next() Query {
@@ -222,8 +224,13 @@ func (m *merge) rows() int { return max(minRows, 2*m.q.Limit) }
 
 // take makes fires of rows that were read. Attempts of a fire stand side by side; those
 // of the last one may not all be there, so it is read again.
-func (m *merge) take(rows []common.Run) (fires []common.Fire) {
-	m.ended = len(rows) < m.rows()
+func (m *merge) take(found Found) (fires []common.Fire) {
+	rows := found.Runs
+	m.ended = len(rows) < m.rows() && found.Until == nil
+	m.enough = found.Until != nil // so much was looked at for so little that the page ends here
+	if len(rows) == 0 && m.enough {
+		m.from = found.Until
+	}
 	for len(rows) > 0 {
 		n := 1
 		for n < len(rows) && rows[n].Fire == rows[0].Fire {

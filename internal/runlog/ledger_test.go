@@ -21,6 +21,7 @@ type shelf struct {
 	due, planned []common.Fire
 	looked       []string
 	late         []common.LateEnd
+	patience     int // of the store, with one list
 }
 
 func (w *shelf) LiveRuns(context.Context) ([]common.Run, error) {
@@ -60,18 +61,37 @@ func newestOf(all []common.Fire, q *FireQuery) (found []common.Fire, cut bool) {
 	return found, false
 }
 
-func (w *shelf) Runs(_ context.Context, q Query) (found []common.Run, err error) {
+func (w *shelf) Runs(_ context.Context, q Query) (Found, error) {
 	w.looked = append(w.looked, "stored")
-	for i := range w.stored {
-		if w.stored[i].Status.Terminal() && q.Matches(&w.stored[i]) {
-			found = append(found, w.stored[i])
+	all := slices.Clone(w.stored)
+	slices.SortFunc(all, func(a, b common.Run) int { return PositionOf(&a).Compare(PositionOf(&b)) })
+	return lookAt(all, q, w.patience, func(r *common.Run) bool { return r.Status.Terminal() }), nil
+}
+
+// lookAt answers as a store that ends a list when it has looked at so many runs; 0 for all.
+func lookAt(all []common.Run, q Query, patience int, stored func(*common.Run) bool) (found Found) {
+	looked := 0
+	for i := range all {
+		run := &all[i]
+		if !stored(run) || q.Before != nil && q.Before.Compare(PositionOf(run)) >= 0 {
+			continue
+		}
+		if q.Matches(run) {
+			found.Runs = append(found.Runs, *run)
+		}
+		if q.Limit > 0 && len(found.Runs) == q.Limit {
+			return found
+		}
+		if looked++; q.Limit > 0 && looked == patience {
+			found.Until = new(PositionOf(run))
+			return found
 		}
 	}
-	slices.SortFunc(found, func(a, b common.Run) int { return PositionOf(&a).Compare(PositionOf(&b)) })
-	if q.Limit > 0 && len(found) > q.Limit {
-		found = found[:q.Limit]
-	}
-	return found, nil
+	return found
+}
+
+func (w *shelf) Last(context.Context, []string, int) (map[string][]common.Run, error) {
+	return nil, nil
 }
 func (w *shelf) Run(_ context.Context, id string) (common.Run, error) {
 	for i := range w.stored {
@@ -156,8 +176,9 @@ func TestFires(t *testing.T) {
 		"exactly one, and gaps": {FireQuery{To: at(11), From: at(9)}, []string{"u.f10 succeeded 2", gap.ID + " missed 0"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for _, limit := range []int{1, 2, 50} {
+			for i, limit := range []int{1, 2, 50, 1, 2, 50} {
 				c.q.Limit, c.q.Now = limit, now
+				w.patience = i / 3 * 2 // then the store ends its lists early
 				var got []string
 				for _, f := range pagesOf(t, w, c.q) {
 					got = append(got, fmt.Sprintf("%s %s %d", f.ID, f.Status, len(f.Attempts)))
@@ -172,7 +193,7 @@ func TestFires(t *testing.T) {
 		})
 	}
 	// What moves on between the looks is found: first what is due, then what lives, then what is stored.
-	w.looked = nil
+	w.looked, w.patience = nil, 0
 	pagesOf(t, w, FireQuery{To: at(100), Now: now, Limit: 50})
 	if !slices.Equal(w.looked, []string{"due", "live", "stored"}) {
 		t.Errorf("looked at %q", w.looked)

@@ -4,9 +4,11 @@ import (
 	"context"
 	"iter"
 	"slices"
+	"strings"
 	"time"
 
 	"carillon/internal/common"
+	"carillon/internal/runlog/rollup"
 )
 
 // Batch is what is written together: output, outcomes, changes, and how runs ended that
@@ -63,8 +65,13 @@ type Writer interface {
 // has its late end with it, where there is one; no other has.
 type Reader interface {
 	Run(ctx context.Context, id string) (common.Run, error)
-	// Runs lists the newest first: by PlannedAt, then by id, both descending.
-	Runs(ctx context.Context, q Query) ([]common.Run, error)
+	// Runs lists the newest first: by PlannedAt, then by id, both descending. What is asked
+	// for may be rare among what has to be looked at: a list with a limit may end early, and
+	// says where.
+	Runs(ctx context.Context, q Query) (Found, error)
+	// Last gives the n last runs of each of the jobs, by name, the newest first. A job
+	// without any has no entry.
+	Last(ctx context.Context, jobs []string, n int) (map[string][]common.Run, error)
 	// Output gives the chunks of a run that end after offset, in order of offset,
 	// as many as hold limit bytes, but at least one if there is any.
 	Output(ctx context.Context, run string, offset int64, limit int) ([]common.Chunk, error)
@@ -81,9 +88,28 @@ type Query struct {
 	Statuses []common.Status
 	Worker   string
 	Cause    common.Cause
+	ExitCode *int
+	Text     string    // in what TextOf gives, whatever the case
 	From, To time.Time // PlannedAt: From inclusive, To exclusive
 	Before   *Position // only what comes after this place of the list
-	Limit    int
+	Limit    int       // 0: all of them, however many have to be looked at
+}
+
+// Found is a part of a list of runs.
+type Found struct {
+	Runs []common.Run
+	// Until is the last place that was looked at, where the store stopped before it had as
+	// many as the limit: what comes after it was not looked at. Else nil.
+	Until *Position
+}
+
+// TextOf is the text that a run is found by.
+func TextOf(r *common.Run) string {
+	text := r.Job + "\n" + r.ID + "\n" + r.WorkerName + "\n" + r.TriggeredBy + "\n" + r.Note
+	if r.Reason != nil {
+		text += "\n" + r.Reason.Text
+	}
+	return text
 }
 
 // Position is a place in the list of runs: the last entry of a page.
@@ -117,6 +143,8 @@ func (q *Query) Matches(r *common.Run) bool {
 		(q.Fire == "" || q.Fire == r.Fire) &&
 		(q.Worker == "" || q.Worker == r.Worker) &&
 		(q.Cause == "" || q.Cause == r.Cause) &&
+		(q.ExitCode == nil || r.ExitCode != nil && *q.ExitCode == *r.ExitCode) &&
+		(q.Text == "" || strings.Contains(strings.ToLower(TextOf(r)), strings.ToLower(q.Text))) &&
 		(len(q.Statuses) == 0 || slices.Contains(q.Statuses, r.Status)) &&
 		(q.From.IsZero() || !r.PlannedAt.Before(q.From)) &&
 		(q.To.IsZero() || r.PlannedAt.Before(q.To)) &&
@@ -126,6 +154,81 @@ func (q *Query) Matches(r *common.Run) bool {
 // ChangeQuery narrows a list of changes. Zero fields do not.
 type ChangeQuery struct {
 	Kind, Name string
-	Before     string // only ids before this one
+	Verb       string
+	Actor      string    // its name
+	From, To   time.Time // At: From inclusive, To exclusive
+	Before     string    // only ids before this one
 	Limit      int
+}
+
+// Statistics are what a store counts together. A store may be a minute behind with them.
+type Statistics interface {
+	// Rollups gives rows in order of time; an hour or day without a run has none.
+	Rollups(ctx context.Context, q RollupQuery) ([]rollup.Row, error)
+	// Totals are the cells of jobs, by name, over the hours that begin within [from, to).
+	Totals(ctx context.Context, jobs []string, from, to time.Time) (map[string]rollup.Cell, error)
+}
+
+// RollupQuery asks for the hours, or the days of UTC, that begin within [From, To): of a
+// job, or of all together where Job is empty; for each worker apart, or for all together.
+type RollupQuery struct {
+	Job      string
+	From, To time.Time
+	Days     bool
+	Workers  bool
+}
+
+// Upkeep is what the elected master has a store do. Each call does a bounded piece of work,
+// in pieces so small that no writer waits for long, and may be repeated, or broken off.
+type Upkeep interface {
+	// Kept tells of which jobs there are runs, in order of their names after the given one.
+	Kept(ctx context.Context, after string, limit int) ([]Kept, error)
+	// Expire deletes runs with their output, the oldest first.
+	Expire(ctx context.Context, e Expiry) (Expired, error)
+	// Tidy does what else there is to do: roll-ups are brought up to date and, where an hour
+	// was not counted right, repaired; those, and changes, that are too old go; space that
+	// is free goes back to the disk.
+	Tidy(ctx context.Context, t Tidy) (Tidied, error)
+}
+
+// Kept is what a store holds of a job.
+type Kept struct {
+	Job    string
+	Runs   int64
+	Oldest time.Time // PlannedAt
+}
+
+// Expiry says which runs of a job go: those planned before Before, and all but the Keep newest
+// where Keep is not zero. Newest says that the newest one of all stays, however old.
+type Expiry struct {
+	Job    string
+	Before time.Time
+	Keep   int
+	Newest bool
+	Limit  int // of runs that go at once
+}
+
+// Expired is what went.
+type Expired struct {
+	Runs   int
+	Chunks int
+	Bytes  int64 // of output
+	More   bool  // there are more that should go
+}
+
+// Tidy says what is too old.
+type Tidy struct {
+	Now     time.Time
+	Hours   time.Time // roll-ups of hours before it go
+	Days    time.Time // and of days before it
+	Changes time.Time // and changes
+}
+
+// Tidied is what was done.
+type Tidied struct {
+	Counted  int   // roll-ups that were brought up to date
+	Repaired int   // and those among them that had been wrong
+	Expired  int   // roll-ups and changes that were too old
+	Freed    int64 // bytes that went back to the disk
+	More     bool  // there is more to do at once
 }

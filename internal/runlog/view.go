@@ -72,7 +72,9 @@ func (v *View) orphans(ctx context.Context, runs []common.Run) error {
 
 // RunPage is a page of runs.
 type RunPage struct {
-	Runs    []common.Run
+	Runs []common.Run
+	// Until is where the list goes on although it has fewer than were asked for; else nil.
+	Until   *Position
 	Partial bool // the store is away: there is only what is live
 }
 
@@ -87,7 +89,11 @@ func (v *View) Runs(ctx context.Context, q Query) (RunPage, error) {
 	if err != nil && !partial {
 		return RunPage{}, err
 	}
-	page := RunPage{Runs: mergeRuns(live, stored, &q), Partial: partial}
+	page := RunPage{Until: stored.Until, Partial: partial}
+	page.Runs = mergeRuns(live, stored, &q)
+	if q.Limit > 0 && len(page.Runs) >= q.Limit {
+		page.Until = nil // the next page begins after the last of these
+	}
 	return page, v.orphans(ctx, page.Runs)
 }
 
@@ -99,13 +105,15 @@ func isAway(ctx context.Context, err error) bool {
 
 // mergeRuns puts both together: an id that is in both is shown as stored, since what
 // is stored is its outcome.
-func mergeRuns(live, stored []common.Run, q *Query) []common.Run {
+func mergeRuns(live []common.Run, found Found, q *Query) []common.Run {
+	stored := found.Runs
 	seen := make(map[string]bool, len(stored))
 	for i := range stored {
 		seen[stored[i].ID] = true
 	}
 	for i := range live {
-		if q.Matches(&live[i]) && !seen[live[i].ID] {
+		beyond := found.Until != nil && found.Until.Compare(PositionOf(&live[i])) < 0
+		if !beyond && q.Matches(&live[i]) && !seen[live[i].ID] {
 			stored = append(stored, live[i])
 			seen[live[i].ID] = true
 		}

@@ -32,6 +32,8 @@ type history struct {
 	at      []int        // the place of each
 	between func()       // the two looks of a view
 	late    []common.LateEnd
+
+	patience int // of the store, with one list
 }
 
 // as shows a run as its place does.
@@ -69,14 +71,18 @@ func (h *history) LiveRun(ctx context.Context, id string) (common.Run, bool, err
 	return live[i], true, err
 }
 
-func (h *history) Runs(_ context.Context, q Query) ([]common.Run, error) {
+func (h *history) Runs(_ context.Context, q Query) (Found, error) {
 	var stored []common.Run
 	for i := range h.runs {
-		if run := h.as(i); h.at[i] >= inBoth && q.Matches(&run) && (q.Limit == 0 || len(stored) < q.Limit) {
-			stored = append(stored, run)
+		if h.at[i] >= inBoth {
+			stored = append(stored, h.as(i))
 		}
 	}
-	return stored, nil
+	return lookAt(stored, q, h.patience, func(*common.Run) bool { return true }), nil
+}
+
+func (h *history) Last(context.Context, []string, int) (map[string][]common.Run, error) {
+	return nil, nil
 }
 
 func (h *history) Run(_ context.Context, id string) (common.Run, error) {
@@ -98,7 +104,7 @@ func (h *history) Changes(context.Context, ChangeQuery) ([]common.Change, error)
 // drawHistory makes runs with planned times that often are the same, and lets any of
 // them move on, by any number of places, whenever somebody looks.
 func drawHistory(t *rapid.T) *history {
-	h := &history{}
+	h := &history{patience: rapid.IntRange(0, 3).Draw(t, "patience")}
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	for i := range rapid.IntRange(0, 20).Draw(t, "runs") {
 		h.runs = append(h.runs, common.Run{ID: fmt.Sprintf("run-%02d", i), Job: rapid.SampledFrom([]string{"a", "b"}).Draw(t, "job"),
@@ -139,10 +145,17 @@ func TestEveryRunIsListedOnce(t *testing.T) {
 				t.Fatalf("%d runs on a page of %d", len(page), q.Limit)
 			}
 			listed = append(listed, page...)
-			if len(page) < q.Limit {
+			switch {
+			case found.Until != nil:
+				q.Before = found.Until
+			case len(page) < q.Limit:
+				q.Before = nil
+			default:
+				q.Before = new(PositionOf(&page[len(page)-1]))
+			}
+			if q.Before == nil {
 				break
 			}
-			q.Before = new(PositionOf(&page[len(page)-1]))
 		}
 		count := map[string]int{}
 		for i := range listed {
@@ -224,7 +237,7 @@ type brokenStore struct {
 	err error
 }
 
-func (b brokenStore) Runs(context.Context, Query) ([]common.Run, error) { return nil, b.err }
+func (b brokenStore) Runs(context.Context, Query) (Found, error) { return Found{}, b.err }
 func (b brokenStore) Run(context.Context, string) (common.Run, error)   { return common.Run{}, b.err }
 
 // While the store is away, what is live is listed, and the page says that it is not all.

@@ -96,11 +96,18 @@ func (p present) Run(ctx context.Context, id string) (common.Run, error) {
 	return p.Reader.Run(ctx, id)
 }
 
-func (p present) Runs(ctx context.Context, q runlog.Query) ([]common.Run, error) {
+func (p present) Runs(ctx context.Context, q runlog.Query) (runlog.Found, error) {
+	if err := p.gone(); err != nil {
+		return runlog.Found{}, err
+	}
+	return p.Reader.Runs(ctx, q)
+}
+
+func (p present) Last(ctx context.Context, jobs []string, n int) (map[string][]common.Run, error) {
 	if err := p.gone(); err != nil {
 		return nil, err
 	}
-	return p.Reader.Runs(ctx, q)
+	return p.Reader.Last(ctx, jobs, n)
 }
 
 func (p present) Output(ctx context.Context, run string, offset int64, limit int) ([]common.Chunk, error) {

@@ -156,7 +156,7 @@ func empty(t *testing.T, s Store, _ Size) {
 			t.Fatalf("output of run %q: %v, %v", id, chunks, err)
 		}
 	}
-	if runs, err := s.Runs(ctx, runlog.Query{}); err != nil || len(runs) != 0 {
+	if runs, err := listed(ctx, s, runlog.Query{}); err != nil || len(runs) != 0 {
 		t.Fatalf("runs: %v, %v", runs, err)
 	}
 	if list, err := s.Changes(ctx, runlog.ChangeQuery{}); err != nil || len(list) != 0 {
@@ -170,7 +170,7 @@ func cancelled(t *testing.T, s Store, _ Size) {
 	if err := s.Write(ctx, runlog.Batch{Runs: []common.Run{ended("u1.1", base)}}); !errors.Is(err, context.Canceled) {
 		t.Errorf("write: got %v, want one that is context.Canceled", err)
 	}
-	if _, err := s.Runs(ctx, runlog.Query{}); !errors.Is(err, context.Canceled) {
+	if _, err := listed(ctx, s, runlog.Query{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("runs: got %v, want one that is context.Canceled", err)
 	}
 	_, err := s.Run(t.Context(), "u1.1")

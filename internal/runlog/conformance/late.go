@@ -59,7 +59,7 @@ func lateEnds(t *testing.T, s Store, _ Size) {
 		}
 	}
 	write(t, s, many)
-	list, err := s.Runs(t.Context(), runlog.Query{Statuses: []common.Status{common.StatusLost}})
+	list, err := listed(t.Context(), s, runlog.Query{Statuses: []common.Status{common.StatusLost}})
 	if err != nil || len(list) != n+3 {
 		t.Fatalf("%d lost runs, %v", len(list), err)
 	}
@@ -73,7 +73,7 @@ func lateEnds(t *testing.T, s Store, _ Size) {
 	if shown != n/2+2 {
 		t.Errorf("%d runs show a late end, want %d", shown, n/2+2)
 	}
-	all, err := s.Runs(t.Context(), runlog.Query{Fire: "u1.4"})
+	all, err := listed(t.Context(), s, runlog.Query{Fire: "u1.4"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,7 +21,7 @@ func Outage(t *testing.T, s Store, stop, start func()) {
 	Back(t, s)
 	second := ended("u1.2", base.Add(1))
 	write(t, s, runlog.Batch{Runs: []common.Run{first, second}})
-	runs, err := s.Runs(ctx, runlog.Query{})
+	runs, err := listed(ctx, s, runlog.Query{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +36,7 @@ func Away(t *testing.T, s Store) {
 	wantCode(t, "write", s.Write(ctx, runlog.Batch{Runs: []common.Run{ended("u1.2", base)}}), common.CodeUnavailable)
 	_, err := s.Run(ctx, "u1.1")
 	wantCode(t, "run", err, common.CodeUnavailable)
-	_, err = s.Runs(ctx, runlog.Query{})
+	_, err = listed(ctx, s, runlog.Query{})
 	wantCode(t, "runs", err, common.CodeUnavailable)
 	_, err = s.Output(ctx, "u1.1", 0, 1)
 	wantCode(t, "output", err, common.CodeUnavailable)

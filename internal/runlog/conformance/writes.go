@@ -42,7 +42,7 @@ func roundTrip(t *testing.T, s Store, _ Size) {
 	if err != nil || !got.PlannedAt.Equal(before) {
 		t.Fatalf("a time of another zone: got %v, %v, want %v", got.PlannedAt, err, before)
 	}
-	list, err := s.Runs(t.Context(), runlog.Query{Limit: 1, Worker: "w1"})
+	list, err := listed(t.Context(), s, runlog.Query{Limit: 1, Worker: "w1"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +72,7 @@ func idempotent(t *testing.T, s Store, _ Size) {
 		t.Fatal(err)
 	}
 	same(t, "output", chunks, []common.Chunk{b.Chunks[0], b.Chunks[1], more.Chunks[1]})
-	runs, err := s.Runs(t.Context(), runlog.Query{})
+	runs, err := listed(t.Context(), s, runlog.Query{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +96,7 @@ func firstOutcome(t *testing.T, s Store, _ Size) {
 		t.Fatal(err)
 	}
 	same(t, "run", got, first)
-	runs, err := s.Runs(t.Context(), runlog.Query{Statuses: []common.Status{common.StatusSucceeded}})
+	runs, err := listed(t.Context(), s, runlog.Query{Statuses: []common.Status{common.StatusSucceeded}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +179,7 @@ func concurrentWriters(t *testing.T, s Store, size Size) {
 		})
 	}
 	group.Wait()
-	runs, err := s.Runs(t.Context(), runlog.Query{From: base})
+	runs, err := listed(t.Context(), s, runlog.Query{From: base})
 	if err != nil || len(runs) != count {
 		t.Fatalf("%d shared runs, %v, want %d", len(runs), err, count)
 	}
@@ -188,7 +188,7 @@ func concurrentWriters(t *testing.T, s Store, size Size) {
 			t.Errorf("run %d is %s (%q), want %s", i, r.ID, r.Note, want)
 		}
 	}
-	if own, err := s.Runs(t.Context(), runlog.Query{To: base}); err != nil || len(own) != writers*count {
+	if own, err := listed(t.Context(), s, runlog.Query{To: base}); err != nil || len(own) != writers*count {
 		t.Errorf("%d own runs, %v, want %d", len(own), err, writers*count)
 	}
 	chunks, err := s.Output(t.Context(), "u1.000", 0, 1<<20)

@@ -53,29 +53,44 @@ func (s *Store) orphans(ctx context.Context, runs []common.Run) error {
 }
 
 // Runs lists runs, the newest first.
-func (s *Store) Runs(ctx context.Context, q runlog.Query) ([]common.Run, error) {
+func (s *Store) Runs(ctx context.Context, q runlog.Query) (runlog.Found, error) {
 	if err := s.ready(ctx); err != nil {
-		return nil, err
+		return runlog.Found{}, err
 	}
 	filter, possible := filterRuns(&q)
 	if !possible {
-		return nil, nil
+		return runlog.Found{}, nil
 	}
 	opts := options.Find().
 		SetSort(bson.D{{Key: "planned", Value: -1}, {Key: "_id", Value: -1}}).
 		SetLimit(int64(max(0, q.Limit)))
 	docs, err := find[runDoc](ctx, s.runs, filter, opts)
 	if err != nil {
-		return nil, s.failed(ctx, "list runs", err)
+		return runlog.Found{}, s.failed(ctx, "list runs", err)
 	}
 	runs, err := convert(docs, func(d runDoc) (common.Run, error) { return entry.DecodeRun(d.Doc) })
 	if err != nil {
-		return nil, err
+		return runlog.Found{}, err
 	}
 	if err := s.orphans(ctx, runs); err != nil {
-		return nil, s.failed(ctx, "list runs", err)
+		return runlog.Found{}, s.failed(ctx, "list runs", err)
 	}
-	return runs, nil
+	return runlog.Found{Runs: runs}, nil
+}
+
+// Last gives the last runs of each job.
+func (s *Store) Last(ctx context.Context, jobs []string, n int) (map[string][]common.Run, error) {
+	last := make(map[string][]common.Run, len(jobs))
+	for _, job := range jobs {
+		found, err := s.Runs(ctx, runlog.Query{Job: job, Limit: n})
+		if err != nil {
+			return nil, err
+		}
+		if len(found.Runs) > 0 {
+			last[job] = found.Runs
+		}
+	}
+	return last, nil
 }
 
 // filterRuns is the filter of a query; possible is false when no run can match.

@@ -57,8 +57,8 @@ func BenchmarkLastRunsOfJob(b *testing.B) {
 	i := 0
 	for b.Loop() {
 		runs, err := s.Runs(b.Context(), runlog.Query{Job: fmt.Sprintf("job-%d", i%200), Limit: 20})
-		if err != nil || len(runs) != 20 {
-			b.Fatalf("%d runs, %v", len(runs), err)
+		if err != nil || len(runs.Runs) != 20 {
+			b.Fatalf("%d runs, %v", len(runs.Runs), err)
 		}
 		i++
 	}

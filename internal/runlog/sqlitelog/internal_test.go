@@ -185,10 +185,10 @@ func TestMigration(t *testing.T) {
 			t.Errorf("%s: %v, %v", run.ID, got.Status, err)
 		}
 	}
-	if all, err := s.Runs(t.Context(), runlog.Query{}); err != nil || len(all) != len(runs) {
-		t.Errorf("%d runs, %v", len(all), err)
+	if all, err := s.Runs(t.Context(), runlog.Query{}); err != nil || len(all.Runs) != len(runs) {
+		t.Errorf("%d runs, %v", len(all.Runs), err)
 	}
-	if of, err := s.Runs(t.Context(), runlog.Query{Fire: "u.00000000001770000000"}); err != nil || len(of) != 2 {
-		t.Errorf("%d runs of a fire, %v", len(of), err)
+	if of, err := s.Runs(t.Context(), runlog.Query{Fire: "u.00000000001770000000"}); err != nil || len(of.Runs) != 2 {
+		t.Errorf("%d runs of a fire, %v", len(of.Runs), err)
 	}
 }

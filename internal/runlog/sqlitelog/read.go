@@ -49,10 +49,10 @@ func (s *Store) orphans(ctx context.Context, runs []common.Run) error {
 }
 
 // Runs lists runs, the newest first.
-func (s *Store) Runs(ctx context.Context, q runlog.Query) ([]common.Run, error) {
+func (s *Store) Runs(ctx context.Context, q runlog.Query) (runlog.Found, error) {
 	text, args, possible := listRuns(&q)
 	if !possible {
-		return nil, nil
+		return runlog.Found{}, nil
 	}
 	runs, err := collect(ctx, s.reader, text, args, func(rows *sql.Rows) (common.Run, error) {
 		var planned int64
@@ -66,9 +66,24 @@ func (s *Store) Runs(ctx context.Context, q runlog.Query) ([]common.Run, error) 
 		err = s.orphans(ctx, runs)
 	}
 	if err != nil {
-		return nil, s.failed(ctx, "list runs", err)
+		return runlog.Found{}, s.failed(ctx, "list runs", err)
 	}
-	return runs, nil
+	return runlog.Found{Runs: runs}, nil
+}
+
+// Last gives the last runs of each job.
+func (s *Store) Last(ctx context.Context, jobs []string, n int) (map[string][]common.Run, error) {
+	last := make(map[string][]common.Run, len(jobs))
+	for _, job := range jobs {
+		found, err := s.Runs(ctx, runlog.Query{Job: job, Limit: n})
+		if err != nil {
+			return nil, err
+		}
+		if len(found.Runs) > 0 {
+			last[job] = found.Runs
+		}
+	}
+	return last, nil
 }
 
 // Chunks before the first place can only reach over the offset when they stand

@@ -70,8 +70,8 @@ func TestReopen(t *testing.T) {
 		t.Fatal(err)
 	}
 	again := open(t, path)
-	if runs, err := again.Runs(t.Context(), runlog.Query{}); err != nil || len(runs) != 2 {
-		t.Errorf("%d runs, %v", len(runs), err)
+	if runs, err := again.Runs(t.Context(), runlog.Query{}); err != nil || len(runs.Runs) != 2 {
+		t.Errorf("%d runs, %v", len(runs.Runs), err)
 	}
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("mode %v, %v", info.Mode(), err)

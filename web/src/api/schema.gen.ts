@@ -572,6 +572,7 @@ export interface components {
              * @example nightly-report
              */
             name: string;
+            notify?: components["schemas"]["Notify"];
             /**
              * @description What follows when a run was lost with its worker: the next attempt, or nothing; detach is like abandon, and a worker that is cut off lets the run go on; rerun where not given.
              * @enum {string}
@@ -602,6 +603,7 @@ export interface components {
              * @description 9 first, where slots are scarce; 5 where not given.
              */
             priority?: number;
+            retention?: components["schemas"]["Retention"];
             retry?: components["schemas"]["Retry"];
             /** @description Absolute path of the shell; /bin/sh where not given. */
             shell?: string;
@@ -794,6 +796,7 @@ export interface components {
              * @example nightly-report
              */
             name: string;
+            notify?: components["schemas"]["Notify"];
             /**
              * @description What follows when a run was lost with its worker: the next attempt, or nothing; detach is like abandon, and a worker that is cut off lets the run go on; rerun where not given.
              * @enum {string}
@@ -824,6 +827,7 @@ export interface components {
              * @description 9 first, where slots are scarce; 5 where not given.
              */
             priority?: number;
+            retention?: components["schemas"]["Retention"];
             retry?: components["schemas"]["Retry"];
             /** @description Absolute path of the shell; /bin/sh where not given. */
             shell?: string;
@@ -933,6 +937,7 @@ export interface components {
              * @example nightly-report
              */
             name: string;
+            notify?: components["schemas"]["Notify"];
             /**
              * @description What follows when a run was lost with its worker: the next attempt, or nothing; detach is like abandon, and a worker that is cut off lets the run go on; rerun where not given.
              * @enum {string}
@@ -963,6 +968,7 @@ export interface components {
              * @description 9 first, where slots are scarce; 5 where not given.
              */
             priority?: number;
+            retention?: components["schemas"]["Retention"];
             retry?: components["schemas"]["Retry"];
             /** @description Absolute path of the shell; /bin/sh where not given. */
             shell?: string;
@@ -1082,6 +1088,12 @@ export interface components {
         NoteBody: {
             /** @description Why; shown with the run. */
             note?: string;
+        };
+        Notify: {
+            /** @description Of what is told: a fire failed for good, was not run at all, was lost with its worker; has not started in time, or runs far longer than usual; succeeded after one of these. */
+            on?: ("failed" | "missed" | "lost" | "late" | "recovered")[];
+            /** @description Names of the channels that it is told to. */
+            to?: string[];
         };
         OutputPolicy: {
             /**
@@ -1239,6 +1251,18 @@ export interface components {
             };
             /** @description The same in English. */
             text: string;
+        };
+        Retention: {
+            /**
+             * @description Runs that were planned longer ago go, with their output; 30d where not given, 1h to 10 years. The last run of a job stays.
+             * @example 30d
+             */
+            age?: string;
+            /**
+             * Format: int64
+             * @description Only so many runs of the job are kept, the newest ones; any number where not given.
+             */
+            runs?: number;
         };
         Retry: {
             /**

@@ -1,0 +1,83 @@
+package common
+
+import (
+	"fmt"
+	"time"
+)
+
+// Event is what somebody may want to hear of a job.
+type Event string
+
+// The events.
+const (
+	EventFailed    Event = "failed"    // a fire failed, timed out or was refused, and no other attempt follows
+	EventMissed    Event = "missed"    // a fire was not run at all
+	EventLost      Event = "lost"      // a run was lost with its worker, and no other attempt follows
+	EventLate      Event = "late"      // a fire has not started in time, or its run takes far longer than usual
+	EventRecovered Event = "recovered" // a fire succeeded after one of the others was told of
+)
+
+// Events lists them all.
+var Events = [...]Event{EventFailed, EventMissed, EventLost, EventLate, EventRecovered}
+
+// Notify says what of a job is told to whom.
+type Notify struct {
+	On []Event  `json:"on,omitempty"`
+	To []string `json:"to,omitempty"` // names of channels
+}
+
+// Retention says how long a job's runs are kept: until the first of the two bounds.
+type Retention struct {
+	Age  Duration `json:"age,omitempty"`  // default 30d
+	Runs int      `json:"runs,omitempty"` // default: as many as there are
+}
+
+// Bounds of both.
+const (
+	DefaultRetention = 30 * 24 * time.Hour
+	MinRetention     = time.Hour
+	MaxRetention     = 10 * 366 * 24 * time.Hour
+	MaxRetainedRuns  = 10_000_000
+	MaxNotified      = 20
+)
+
+// Wants tells whether an event of the job is told to anybody.
+func (n *Notify) Wants(e Event) bool {
+	if n == nil || len(n.To) == 0 {
+		return false
+	}
+	for _, on := range n.On {
+		if on == e {
+			return true
+		}
+	}
+	return false
+}
+
+func (n *Notify) faults(c *checker) {
+	for i, e := range n.On {
+		c.enum(fmt.Sprintf("notify.on[%d]", i), string(e), string(EventFailed), string(EventMissed), string(EventLost), string(EventLate), string(EventRecovered))
+		if e == "" {
+			c.add(fmt.Sprintf("notify.on[%d]", i), "enum", "", "must not be empty")
+		}
+	}
+	if len(n.On) > len(Events) {
+		c.add("notify.on", "too_many", len(n.On), fmt.Sprintf("must be at most %d", len(Events)))
+	}
+	if len(n.To) > MaxNotified {
+		c.add("notify.to", "too_many", len(n.To), fmt.Sprintf("must be at most %d", MaxNotified))
+	}
+	for i, name := range n.To {
+		if !ValidName(name) {
+			c.add(fmt.Sprintf("notify.to[%d]", i), "name", name, "is not a channel's name")
+		}
+	}
+	if (len(n.On) == 0) != (len(n.To) == 0) {
+		c.add("notify", "required", nil, "needs both on and to")
+	}
+}
+
+func (r *Retention) faults(c *checker) {
+	c.duration("retention.age", r.Age, MinRetention, MaxRetention)
+	c.number("retention.runs", r.Runs, 1, MaxRetainedRuns)
+}
