@@ -25,7 +25,11 @@ const (
 	WorkerSettingsPrefix = Root + "settings/workers/"
 	MastersPrefix        = Root + "masters/"
 	IdempotencyPrefix    = Root + "idempotency/"
+	LeaderPrefix         = Root + "leader/"
 )
+
+// LeaderKey says which master is elected.
+const LeaderKey = LeaderPrefix + "master"
 
 // MasterOutbox is the outbox of the masters: outcomes that a save accounted for.
 // No worker has this id, since ids of workers are made by NewID.

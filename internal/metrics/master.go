@@ -20,6 +20,8 @@ type Master struct {
 	jobs        prometheus.Gauge
 	damaged     prometheus.Gauge
 	conditions  *prometheus.GaugeVec
+	elected     prometheus.Gauge
+	terms       prometheus.Counter
 }
 
 // NewMaster declares the master's metrics.
@@ -41,6 +43,10 @@ func NewMaster(r *Registry) *Master {
 			"Jobs that cannot be read in etcd, and so have no plan; the log names them.").WithLabelValues(),
 		conditions: r.gauge("master_condition",
 			"1 while something is not as it should be as this master sees it, by what it is; docs/deploy.md says what each means. Workers tell their own.", "code"),
+		elected: r.gauge("master_elected",
+			"1 while this master is the elected one, which does what one alone must do.").WithLabelValues(),
+		terms: r.counter("master_terms_total",
+			"How often this master was elected.").WithLabelValues(),
 	}
 	for _, code := range common.ConditionCodes() {
 		m.Condition(code, false)
@@ -50,6 +56,16 @@ func NewMaster(r *Registry) *Master {
 
 // Condition says whether something is not as it should be.
 func (m *Master) Condition(code string, lasts bool) { set(m.conditions, code, lasts) }
+
+// Elected says that this master was elected, or is no longer.
+func (m *Master) Elected(now bool) {
+	if !now {
+		m.elected.Set(0)
+		return
+	}
+	m.elected.Set(1)
+	m.terms.Inc()
+}
 
 // Request counts an answered request. route is the pattern of the route, such as
 // /api/v1/jobs/{name}; one that matched no route has none.

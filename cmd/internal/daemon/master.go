@@ -23,6 +23,7 @@ import (
 	"carillon/internal/httpapi"
 	"carillon/internal/joblock"
 	"carillon/internal/jobmgr"
+	"carillon/internal/leader"
 	"carillon/internal/lifecycle"
 	"carillon/internal/metrics"
 	"carillon/internal/registry"
@@ -61,6 +62,8 @@ type Master struct {
 	members  *registry.Members
 	catalog  *jobmgr.Catalog
 	changes  *runlog.Sink
+	elector  *leader.Elector
+	duties   []duty // of the elected master
 	state    state
 	server   *http.Server
 	fresh    freshness
@@ -77,6 +80,8 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 		now.Clock = WallClock().UTC()
 		return now
 	})
+	m.elector = leader.New(leader.Config{Client: cfg.Etcd, Session: m.session, Boot: bootclock.Now, Key: common.LeaderKey,
+		ID: presence.ID, Name: presence.Host, Now: WallClock, Log: cfg.Log, Told: cfg.Metrics.Elected})
 	m.members = registry.NewMembers(cfg.Etcd, WallClock, func(err error) { cfg.Log.Warn("watch_interrupted", "watch", "members", "error", err) })
 	watcher := jobmgr.NewWatcher(cfg.Etcd, func(err error) { cfg.Log.Warn("watch_interrupted", "watch", "jobs", "error", err) }, m.fresh.mark)
 	interner := schedule.NewInterner()
@@ -114,6 +119,9 @@ func (m *Master) Parts() []lifecycle.Part {
 		{Name: "catalog gauges", Serve: func(ctx context.Context) error { m.fresh.report(ctx, m.gauges); return nil }},
 		{Name: "lookout", Serve: m.state.Run},
 		{Name: "conditions", Serve: m.state.own.watch},
+		{Name: "elected", Serve: ignoreEnd(func(ctx context.Context) error {
+			return m.elector.Run(ctx, func(ctx context.Context) { perform(ctx, m.cfg.Log, m.duties) })
+		})},
 		serverPart("api", m.listen, m.server),
 	}
 }
