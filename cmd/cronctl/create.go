@@ -40,7 +40,7 @@ func (c *cli) createJob() *cobra.Command {
 		Aliases: []string{"job"},
 		Short:   "Create jobs; all of them are checked before any is written",
 		Long: `Create jobs from a file of JSON or YAML (one job, several documents, or a list;
-"-" reads standard input), or one job from flags. All of them are checked by the
+"-" reads standard input), from all such files of a folder, or one job from flags. All of them are checked by the
 server before any is written. Without --replace a job that exists is a conflict.
 
 Several words behind -- are joined with blanks and run by the shell, as under
@@ -56,7 +56,7 @@ cron; with --no-shell they are a program and its arguments.`,
 		},
 	}
 	fl := cmd.Flags()
-	fl.StringVarP(&f.file, "file", "f", "", "file with jobs, - for standard input")
+	fl.StringVarP(&f.file, "file", "f", "", "file with jobs, or folder of such files; - for standard input")
 	fl.BoolVar(&f.replace, "replace", false, "replace jobs that exist")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "only check")
 	fl.StringVar(&f.job.CronExpr, "cron", "", "timetable, such as '30 2 * * MON-FRI' or @daily")

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 
 	"github.com/goccy/go-yaml"
 
@@ -22,9 +23,47 @@ type document struct {
 	data json.RawMessage
 }
 
-// documents reads the jobs of a file, "-" being standard input. The file is JSON or
-// YAML; it holds one job, several documents, a list, or an object with items.
+// documents reads the jobs of a file, "-" being standard input, or of all files of a
+// folder. A file is JSON or YAML; it holds one job, several documents, a list, or an
+// object with items.
 func (c *cli) documents(file string) ([]document, error) {
+	files := []string{file}
+	if info, err := os.Stat(file); err == nil && info.IsDir() {
+		if files, err = jobFiles(file); err != nil {
+			return nil, err
+		}
+	}
+	var docs []document
+	for _, f := range files {
+		found, err := c.documentsOf(f)
+		if err != nil {
+			return nil, err
+		}
+		docs = append(docs, found...)
+	}
+	if len(docs) == 0 {
+		return nil, common.Errorf(common.CodeInvalid, "%s holds no job", file)
+	}
+	return docs, nil
+}
+
+// jobFiles lists the files of a folder that hold jobs, by name.
+func jobFiles(dir string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, &common.Error{Code: common.CodeInvalid, Message: "a folder cannot be read", Err: err}
+	}
+	var files []string
+	for _, e := range entries {
+		switch filepath.Ext(e.Name()) {
+		case ".yaml", ".yml", ".json":
+			files = append(files, filepath.Join(dir, e.Name()))
+		}
+	}
+	return files, nil
+}
+
+func (c *cli) documentsOf(file string) ([]document, error) {
 	data, err := c.readFile(file, maxFile)
 	if err != nil {
 		return nil, err
@@ -39,9 +78,6 @@ func (c *cli) documents(file string) ([]document, error) {
 		for _, item := range unpack(value) {
 			docs = append(docs, document{from: fmt.Sprintf("%s, job %d", file, len(docs)+1), data: item})
 		}
-	}
-	if len(docs) == 0 {
-		return nil, common.Errorf(common.CodeInvalid, "%s holds no job", file)
 	}
 	return docs, nil
 }

@@ -7,8 +7,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/goccy/go-yaml"
-
 	"carillon/internal/apiclient"
 	"carillon/internal/common"
 )
@@ -79,7 +77,7 @@ func (c *cli) print(v any) error {
 		return err
 	}
 	if c.format == "yaml" {
-		data, err = yaml.JSONToYAML(data)
+		data, err = toYAML(data)
 	} else {
 		var b bytes.Buffer
 		err = json.Indent(&b, data, "", "  ")

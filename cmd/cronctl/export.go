@@ -1,0 +1,233 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"carillon/internal/apiclient"
+	"carillon/internal/common"
+)
+
+func (c *cli) export() *cobra.Command {
+	var inGroup, to string
+	cmd := &cobra.Command{
+		Use:   "export [JOB…]",
+		Short: "Write jobs as YAML that create takes again",
+		Long: `Write jobs as they were defined, as YAML, by name: all of them, those named, or
+those of a group. What the server adds (versions, times, the next fire) is left out,
+so that the same jobs give the same file, and "cronctl create jobs -f" takes it,
+here or on another server.
+
+With -o FILE it is one file, which replaces one that is there when it is complete;
+with -o to a folder (DIR/, or one that is there) a file for each job, NAME.yaml. Files are
+readable by their owner alone, since commands and variables may hold secrets.`,
+		Example: `  cronctl export -o jobs.yaml
+  cronctl export --group reports -o jobs/
+  cronctl export nightly-report | cronctl create jobs -f - --server https://other.example.com:7070`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch to {
+			case "yaml", "json", "table", "wide":
+				return &common.Error{Code: common.CodeInvalid, Message: "-o says where to write here, and jobs are always written as YAML",
+					Hint: "for a file of that name: -o ./" + to}
+			}
+			if len(args) > 0 && inGroup != "" {
+				return &common.Error{Code: common.CodeInvalid, Message: "there are names and also a group", Hint: "give either of them"}
+			}
+			jobs, err := c.exported(cmd, args, inGroup)
+			if err != nil {
+				return err
+			}
+			return c.writeJobs(jobs, to, len(args) == 0 && inGroup == "")
+		},
+	}
+	// It stands before the flag of all commands that says how to print.
+	cmd.Flags().StringVarP(&to, "output", "o", "", "file to write, or folder (DIR/) for a file of each job (default: standard output)")
+	cmd.Flags().StringVar(&inGroup, "group", "", "only jobs of this group")
+	return cmd
+}
+
+// exportedJob is a job as it is written.
+type exportedJob struct {
+	name string
+	yaml []byte
+}
+
+// exported fetches jobs, in the order in which they are to be written.
+func (c *cli) exported(cmd *cobra.Command, names []string, inGroup string) ([]exportedJob, error) {
+	api, err := c.api()
+	if err != nil {
+		return nil, err
+	}
+	var found []json.RawMessage
+	for _, name := range slices.Compact(slices.Sorted(slices.Values(names))) {
+		if err := named("job", name); err != nil {
+			return nil, err
+		}
+		one, err := apiclient.Decode[json.RawMessage](api.GetJob(cmd.Context(), name))
+		if err != nil {
+			return nil, within(name, err)
+		}
+		found = append(found, one)
+	}
+	if len(names) == 0 {
+		params := apiclient.ListJobsParams{Group: set(inGroup)}
+		all, err := pages(0, func(cursor *string, size *int64) (*http.Response, error) {
+			params.Cursor, params.Limit = cursor, size
+			return api.ListJobs(cmd.Context(), &params)
+		})
+		if err != nil {
+			return nil, err
+		}
+		found = all.Items
+	}
+	if len(found) == 0 {
+		return nil, common.Errorf(common.CodeNotFound, "there is no job to export")
+	}
+	jobs := make([]exportedJob, len(found))
+	for i, data := range found {
+		if jobs[i], err = asDefined(data); err != nil {
+			return nil, err
+		}
+	}
+	return jobs, nil
+}
+
+// asDefined leaves out of a job what the server added. All else stays, in its order, and
+// so do fields that this program does not know.
+func asDefined(data []byte) (exportedJob, error) {
+	j, err := decode[struct{ Name string }](data)
+	if err != nil {
+		return exportedJob{}, err
+	}
+	text, err := withoutKey(data, "meta")
+	if err == nil {
+		text, err = toYAML(text)
+	}
+	if err != nil {
+		return exportedJob{}, &common.Error{Code: common.CodeUnavailable, Message: "the server's answer cannot be read", Err: err}
+	}
+	return exportedJob{name: j.Name, yaml: text}, nil
+}
+
+// withoutKey gives a JSON object without one of its keys.
+func withoutKey(object []byte, unwanted string) ([]byte, error) {
+	dec := json.NewDecoder(bytes.NewReader(object))
+	if open, err := dec.Token(); err != nil || open != json.Delim('{') {
+		return nil, errors.Join(errors.New("a job is no object"), err)
+	}
+	out := []byte{'{'}
+	for dec.More() {
+		key, err := dec.Token()
+		if err != nil {
+			return nil, err
+		}
+		var value json.RawMessage
+		if err := dec.Decode(&value); err != nil {
+			return nil, err
+		}
+		if key == unwanted {
+			continue
+		}
+		name, err := json.Marshal(key)
+		if err != nil {
+			return nil, err
+		}
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		out = append(append(append(out, name...), ':'), value...)
+	}
+	return append(out, '}'), nil
+}
+
+// writeJobs writes jobs to standard output, a file or a folder; whole says that they
+// are all that there are.
+func (c *cli) writeJobs(jobs []exportedJob, to string, whole bool) error {
+	if info, err := os.Stat(to); strings.HasSuffix(to, "/") || err == nil && info.IsDir() {
+		return c.writeFolder(jobs, to, whole)
+	}
+	var b bytes.Buffer
+	for i, j := range jobs {
+		if i > 0 {
+			b.WriteString("---\n")
+		}
+		b.Write(j.yaml)
+	}
+	if b.Len() > maxFile {
+		return &common.Error{Code: common.CodeTooLarge, Message: fmt.Sprintf("the jobs are larger than %d KiB, and no file of that size is taken again", maxFile>>10),
+			Hint: "write a file for each of them: cronctl export -o DIR/"}
+	}
+	if to == "" {
+		_, err := c.stdout.Write(b.Bytes())
+		return err
+	}
+	if err := writeFile(to, b.Bytes()); err != nil {
+		return err
+	}
+	c.sayExported(len(jobs), to)
+	return nil
+}
+
+func (c *cli) sayExported(n int, to string) {
+	jobs := "jobs"
+	if n == 1 {
+		jobs = "job"
+	}
+	fmt.Fprintf(c.stdout, "exported %d %s to %s\n", n, jobs, to)
+}
+
+func (c *cli) writeFolder(jobs []exportedJob, dir string, whole bool) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return &common.Error{Code: common.CodeInvalid, Message: "a folder cannot be made", Err: err}
+	}
+	written := map[string]bool{}
+	for _, j := range jobs {
+		file := filepath.Join(dir, j.name+".yaml")
+		if err := writeFile(file, j.yaml); err != nil {
+			return err
+		}
+		written[file] = true
+	}
+	c.sayExported(len(jobs), dir)
+	if !whole {
+		return nil
+	}
+	files, err := jobFiles(dir)
+	if err != nil {
+		return err
+	}
+	for _, file := range files {
+		if !written[file] {
+			fmt.Fprintf(c.stderr, "note: %s was there before and is none of these jobs\n", file)
+		}
+	}
+	return nil
+}
+
+// writeFile puts a file into its place when all of it is on the disk.
+func writeFile(path string, data []byte) error {
+	failed := func(err error) error {
+		return &common.Error{Code: common.CodeInvalid, Message: path + " cannot be written", Err: err}
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*") // mode 0600
+	if err != nil {
+		return failed(err)
+	}
+	_, err = f.Write(data)
+	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return failed(errors.Join(err, os.Remove(f.Name())))
+	}
+	if err := os.Rename(f.Name(), path); err != nil {
+		return failed(errors.Join(err, os.Remove(f.Name())))
+	}
+	return nil
+}
