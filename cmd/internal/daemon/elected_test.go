@@ -1,0 +1,60 @@
+package daemon
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"carillon/internal/virtualtime"
+)
+
+// A duty that fails is begun again, ever more seldom, and keeps no other from its work.
+func TestDutiesAreBegunAgain(t *testing.T) {
+	virtualtime.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
+		defer cancel()
+		var said bytes.Buffer
+		begun, steady := 0, 0
+		perform(ctx, slog.New(slog.NewTextHandler(&said, nil)), []duty{
+			{"fails", func(context.Context) error { begun++; return errors.New("no luck") }},
+			{"ends", func(context.Context) error { return nil }},
+			{"lasts", func(ctx context.Context) error { steady++; <-ctx.Done(); return ctx.Err() }},
+		})
+		if steady != 1 {
+			t.Errorf("the duty that lasts was begun %d times", steady)
+		}
+		if begun != 15 { // after 1, 2, 4, 8, 16 and 32 s, and each minute then
+			t.Errorf("the duty that fails was begun %d times", begun)
+		}
+		for _, want := range []string{`duty_failed duty=fails error="no luck" again_in=1s`, `again_in=1m0s`, `duty=ends error="it ended by itself"`} {
+			if !strings.Contains(said.String(), want) {
+				t.Errorf("nothing was said of %s", want)
+			}
+		}
+	})
+}
+
+// A term is over when all duties have ended, however long that takes.
+func TestDutiesAreWaitedFor(t *testing.T) {
+	virtualtime.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		var said bytes.Buffer
+		begun := time.Now()
+		perform(ctx, slog.New(slog.NewTextHandler(&said, nil)), []duty{{"dawdles", func(ctx context.Context) error {
+			<-ctx.Done()
+			time.Sleep(time.Minute)
+			return nil
+		}}})
+		if took := time.Since(begun); took != 2*time.Minute {
+			t.Errorf("it took %v", took)
+		}
+		if !strings.Contains(said.String(), "duty_does_not_end duty=dawdles") {
+			t.Errorf("it was said: %s", said.String())
+		}
+	})
+}
