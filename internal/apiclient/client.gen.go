@@ -1913,7 +1913,7 @@ type ListFiresParams struct {
 	// Limit How many to list; a page may hold less and have a next one.
 	Limit *int64 `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor nextCursor of the page before.
+	// Cursor nextCursor of the page before; the filters must be the same.
 	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
 
 	// Group Only fires of jobs of this group.
@@ -1934,7 +1934,7 @@ type ListJobsParams struct {
 	// Limit How many to list.
 	Limit *int64 `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor nextCursor of the page before.
+	// Cursor nextCursor of the page before; the filters must be the same.
 	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
@@ -1970,7 +1970,7 @@ type ListJobFiresParams struct {
 	// Limit How many to list; a page may hold less and have a next one.
 	Limit *int64 `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor nextCursor of the page before.
+	// Cursor nextCursor of the page before; the filters must be the same.
 	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
@@ -2018,10 +2018,19 @@ type ListRunsParams struct {
 	// To Only runs planned before this time.
 	To *time.Time `form:"to,omitempty" json:"to,omitempty"`
 
-	// Limit How many to list.
+	// Group Only runs of jobs that were in this group then.
+	Group *string `form:"group,omitempty" json:"group,omitempty"`
+
+	// ExitCode Only runs whose command ended with this exit code.
+	ExitCode *int64 `form:"exitCode,omitempty" json:"exitCode,omitempty"`
+
+	// Q Only runs with this text in the name of the job or of the worker, in the id, the reason, the note, or who triggered it; capitals or not. What they printed is searched elsewhere.
+	Q *string `form:"q,omitempty" json:"q,omitempty"`
+
+	// Limit How many to list; a page may hold less and have a next one.
 	Limit *int64 `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor nextCursor of the page before.
+	// Cursor nextCursor of the page before; the filters must be the same.
 	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
@@ -4003,6 +4012,42 @@ func NewListRunsRequest(server string, params *ListRunsParams) (*http.Request, e
 		if params.To != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "to", *params.To, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Group != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "group", *params.Group, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.ExitCode != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "exitCode", *params.ExitCode, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Q != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "q", *params.Q, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {

@@ -1,8 +1,13 @@
 package httpapi
 
 import (
+	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
+	"slices"
+	"strings"
+	"time"
 
 	"carillon/internal/common"
 )
@@ -12,6 +17,43 @@ import (
 type cursor[T any] struct {
 	List  string `json:"l"`
 	After T      `json:"a"`
+}
+
+// asked is the name of a list that filters narrow: a cursor goes on with what it was made for,
+// since a place in one list is none in another. Filters are pairs of a name and a value; those without a
+// value, and what only says how much to give, do not count.
+func asked(list string, filters ...string) string {
+	sum := sha256.New()
+	given := false
+	for pair := range slices.Chunk(filters, 2) {
+		if pair[1] != "" {
+			given = true
+			_ = json.NewEncoder(sum).Encode(pair) // a hash takes everything
+		}
+	}
+	if !given {
+		return list
+	}
+	return list + "?" + hex.EncodeToString(sum.Sum(nil)[:8])
+}
+
+// askedTime writes a time as a filter.
+func askedTime(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339Nano)
+}
+
+// askedSet writes a set as a filter, in whatever order it was given.
+func askedSet[T ~string](set []T) string {
+	set = slices.Clone(set)
+	slices.Sort(set)
+	data, err := json.Marshal(slices.Compact(set))
+	if err != nil || len(set) == 0 {
+		return "" // texts always can be written
+	}
+	return string(data)
 }
 
 func writeCursor[T any](list string, after T) (string, error) {
@@ -27,8 +69,12 @@ func readCursor[T any](list, text string) (T, error) {
 	}
 	if err != nil || c.List != list {
 		var zero T
-		return zero, &requestFault{Fault{Location: "query.cursor", Code: "cursor", Message: "is not a cursor of this list",
-			Value: common.Excerpt(text)}}
+		fault := Fault{Location: "query.cursor", Code: "cursor", Message: "is not a cursor of this list", Value: common.Excerpt(text)}
+		name, _, _ := strings.Cut(list, "?")
+		if other, _, _ := strings.Cut(c.List, "?"); err == nil && other == name {
+			fault.Message, fault.Hint = "belongs to this list with other filters", "send the filters that it was answered to, or begin without a cursor"
+		}
+		return zero, &requestFault{fault}
 	}
 	return c.After, nil
 }

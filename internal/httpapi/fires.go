@@ -30,7 +30,7 @@ type FireFilter struct {
 	To     time.Time       `query:"to" doc:"Only fires planned before this time; where it lies in the future, the planned fires until then are listed too. Now where not given."`
 	Status []common.Status `query:"status" nullable:"false" doc:"Only fires with one of these, separated by commas."`
 	Limit  int             `query:"limit" minimum:"1" maximum:"500" default:"50" doc:"How many to list; a page may hold less and have a next one."`
-	Cursor string          `query:"cursor" maxLength:"1024" doc:"nextCursor of the page before."`
+	Cursor string          `query:"cursor" maxLength:"1024" doc:"nextCursor of the page before; the filters must be the same."`
 }
 
 type fireListInput struct {
@@ -80,6 +80,13 @@ func (f *FireFilter) plain() bool {
 }
 
 func (s *firesResource) page(ctx context.Context, list string, in *FireFilter, q runlog.FireQuery, ahead time.Duration) (*fireListOutput, error) {
+	if err := counted("from", in.From); err != nil {
+		return nil, err
+	}
+	if err := ordered(in.From, in.To); err != nil {
+		return nil, err
+	}
+	list = asked(list, "from", askedTime(in.From), "to", askedTime(in.To), "status", askedSet(in.Status), "group", q.Group)
 	q.From, q.To, q.Statuses, q.Limit, q.Now = in.From, in.To, in.Status, in.Limit, s.now().UTC()
 	if in.Cursor != "" {
 		c, err := readCursor[runlog.FireCursor](list, in.Cursor)

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humagin"
@@ -82,6 +83,8 @@ func (g *guard) parameters(check *checker, u *url.URL, param func(string) string
 			check.add("query."+common.Excerpt(name), "unknown", nil, "is not a known parameter")
 		case len(values) > 1:
 			check.add("query."+name, "duplicate", nil, "stands twice")
+		case !utf8.ValidString(values[0]) || strings.ContainsRune(values[0], 0):
+			check.add("query."+name, "utf8", values[0], "must be UTF-8, without NUL")
 		case values[0] != "":
 			check.parameter(p, values[0])
 		}

@@ -93,7 +93,7 @@ type jobListInput struct {
 	Q      string `query:"q" maxLength:"200" doc:"A part of the name or the title."`
 	Group  string `query:"group" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Only jobs of this group."`
 	Limit  int    `query:"limit" minimum:"1" maximum:"500" default:"50" doc:"How many to list."`
-	Cursor string `query:"cursor" maxLength:"1024" doc:"nextCursor of the page before."`
+	Cursor string `query:"cursor" maxLength:"1024" doc:"nextCursor of the page before; the filters must be the same."`
 }
 
 type jobListOutput struct{ Body Page[Job] }
@@ -173,8 +173,9 @@ func (s *jobsResource) register(r *router) {
 
 func (s *jobsResource) list(ctx context.Context, in *jobListInput) (*jobListOutput, error) {
 	q := common.JobQuery{Q: in.Q, Group: in.Group, Limit: in.Limit}
+	list := asked("jobs", "q", in.Q, "group", in.Group)
 	if in.Cursor != "" {
-		after, err := readCursor[string]("jobs", in.Cursor)
+		after, err := readCursor[string](list, in.Cursor)
 		if err != nil {
 			return nil, err
 		}
@@ -189,7 +190,7 @@ func (s *jobsResource) list(ctx context.Context, in *jobListInput) (*jobListOutp
 		items[i] = s.answer(&jobs[i])
 	}
 	if next != "" {
-		if next, err = writeCursor("jobs", next); err != nil {
+		if next, err = writeCursor(list, next); err != nil {
 			return nil, err
 		}
 	}

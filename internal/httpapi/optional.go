@@ -26,3 +26,28 @@ func (Optional[T]) Schema(r huma.Registry) *huma.Schema {
 	s.Nullable = true
 	return &s
 }
+
+// Given is a parameter whose zero value is not the same as absent.
+type Given[T any] struct {
+	Value T
+	Given bool
+}
+
+// Receiver is where huma puts the value.
+func (g *Given[T]) Receiver() reflect.Value { return reflect.ValueOf(g).Elem().Field(0) }
+
+// OnParamSet is told by huma whether there is one.
+func (g *Given[T]) OnParamSet(given bool, _ any) { g.Given = given }
+
+func (g *Given[T]) pointer() *T {
+	if !g.Given {
+		return nil
+	}
+	return &g.Value
+}
+
+// Schema is that of the value.
+func (Given[T]) Schema(r huma.Registry) *huma.Schema {
+	s := *huma.SchemaFromType(r, reflect.TypeFor[T]())
+	return &s
+}

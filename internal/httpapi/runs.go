@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -31,8 +32,23 @@ type runListInput struct {
 	Cause  string          `query:"cause" enum:"cron,catchup,manual,retry,rerun" doc:"Only runs with this cause."`
 	From   time.Time       `query:"from" doc:"Only runs planned at this time or later."`
 	To     time.Time       `query:"to" doc:"Only runs planned before this time."`
-	Limit  int             `query:"limit" minimum:"1" maximum:"500" default:"50" doc:"How many to list."`
-	Cursor string          `query:"cursor" maxLength:"1024" doc:"nextCursor of the page before."`
+
+	Group    string     `query:"group" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Only runs of jobs that were in this group then."`
+	ExitCode Given[int] `query:"exitCode" minimum:"0" maximum:"255" doc:"Only runs whose command ended with this exit code."`
+	Q        string     `query:"q" maxLength:"200" doc:"Only runs with this text in the name of the job or of the worker, in the id, the reason, the note, or who triggered it; capitals or not. What they printed is searched elsewhere."`
+
+	Limit  int    `query:"limit" minimum:"1" maximum:"500" default:"50" doc:"How many to list; a page may hold less and have a next one."`
+	Cursor string `query:"cursor" maxLength:"1024" doc:"nextCursor of the page before; the filters must be the same."`
+}
+
+// list names the list that the filters make.
+func (in *runListInput) list() string {
+	code := ""
+	if in.ExitCode.Given {
+		code = strconv.Itoa(in.ExitCode.Value)
+	}
+	return asked("runs", "job", in.Job, "status", askedSet(in.Status), "worker", in.Worker, "fire", in.Fire, "cause", in.Cause,
+		"from", askedTime(in.From), "to", askedTime(in.To), "group", in.Group, "exitCode", code, "q", in.Q)
 }
 
 type runListOutput struct{ Body HistoryPage[common.Run] }
@@ -75,10 +91,14 @@ func enumerate[T ~string](r *router, path, name string, values []T) {
 }
 
 func (s *runsResource) list(ctx context.Context, in *runListInput) (*runListOutput, error) {
-	q := runlog.Query{Job: in.Job, Fire: in.Fire, Statuses: in.Status, Worker: in.Worker, Cause: common.Cause(in.Cause),
-		From: in.From, To: in.To, Limit: in.Limit + 1} // one more tells whether there is another page
+	if err := spanned(in.From, in.To); err != nil {
+		return nil, err
+	}
+	q := runlog.Query{Job: in.Job, Group: in.Group, Fire: in.Fire, Statuses: in.Status, Worker: in.Worker, Cause: common.Cause(in.Cause),
+		ExitCode: in.ExitCode.pointer(), Text: in.Q, From: in.From, To: in.To, Limit: in.Limit + 1} // one more tells whether there is another page
+	list := in.list()
 	if in.Cursor != "" {
-		before, err := readCursor[runlog.Position]("runs", in.Cursor)
+		before, err := readCursor[runlog.Position](list, in.Cursor)
 		if err != nil {
 			return nil, err
 		}
@@ -95,7 +115,7 @@ func (s *runsResource) list(ctx context.Context, in *runListInput) (*runListOutp
 		last = new(runlog.PositionOf(&runs[len(runs)-1]))
 	}
 	if last != nil {
-		if next, err = writeCursor("runs", *last); err != nil {
+		if next, err = writeCursor(list, *last); err != nil {
 			return nil, err
 		}
 	}

@@ -1599,7 +1599,7 @@ export interface operations {
                 status?: ("planned" | "waiting" | "running" | "succeeded" | "failed" | "timed_out" | "killed" | "lost" | "skipped" | "refused" | "missed")[];
                 /** @description How many to list; a page may hold less and have a next one. */
                 limit?: number;
-                /** @description nextCursor of the page before. */
+                /** @description nextCursor of the page before; the filters must be the same. */
                 cursor?: string;
                 /** @description Only fires of jobs of this group. */
                 group?: string;
@@ -1639,7 +1639,7 @@ export interface operations {
                 group?: string;
                 /** @description How many to list. */
                 limit?: number;
-                /** @description nextCursor of the page before. */
+                /** @description nextCursor of the page before; the filters must be the same. */
                 cursor?: string;
             };
             header?: never;
@@ -1869,7 +1869,7 @@ export interface operations {
                 status?: ("planned" | "waiting" | "running" | "succeeded" | "failed" | "timed_out" | "killed" | "lost" | "skipped" | "refused" | "missed")[];
                 /** @description How many to list; a page may hold less and have a next one. */
                 limit?: number;
-                /** @description nextCursor of the page before. */
+                /** @description nextCursor of the page before; the filters must be the same. */
                 cursor?: string;
             };
             header?: never;
@@ -2068,9 +2068,15 @@ export interface operations {
                 from?: string;
                 /** @description Only runs planned before this time. */
                 to?: string;
-                /** @description How many to list. */
+                /** @description Only runs of jobs that were in this group then. */
+                group?: string;
+                /** @description Only runs whose command ended with this exit code. */
+                exitCode?: number;
+                /** @description Only runs with this text in the name of the job or of the worker, in the id, the reason, the note, or who triggered it; capitals or not. What they printed is searched elsewhere. */
+                q?: string;
+                /** @description How many to list; a page may hold less and have a next one. */
                 limit?: number;
-                /** @description nextCursor of the page before. */
+                /** @description nextCursor of the page before; the filters must be the same. */
                 cursor?: string;
             };
             header?: never;

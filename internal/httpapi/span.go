@@ -1,0 +1,41 @@
+package httpapi
+
+import (
+	"fmt"
+	"time"
+
+	"carillon/internal/common"
+)
+
+// Years between which times are counted in nanoseconds.
+const firstYear, lastYear = 1970, 2261
+
+// spanned refuses a stretch of time that holds nothing, or that cannot be counted. A zero
+// time is no bound.
+func spanned(from, to time.Time) error {
+	if err := counted("from", from); err != nil {
+		return err
+	}
+	if err := counted("to", to); err != nil {
+		return err
+	}
+	return ordered(from, to)
+}
+
+func ordered(from, to time.Time) error {
+	if from.IsZero() || to.IsZero() || from.Before(to) {
+		return nil
+	}
+	return badTime("to", "must be after from", to)
+}
+
+func counted(name string, t time.Time) error {
+	if year := t.UTC().Year(); t.IsZero() || year >= firstYear && year <= lastYear {
+		return nil
+	}
+	return badTime(name, fmt.Sprintf("must lie between the years %d and %d", firstYear, lastYear), t)
+}
+
+func badTime(name, message string, t time.Time) error {
+	return &requestFault{Fault{Location: "query." + name, Code: "range", Message: message, Value: common.Excerpt(t.Format(time.RFC3339))}}
+}
