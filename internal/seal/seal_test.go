@@ -1,0 +1,74 @@
+package seal_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"carillon/internal/seal"
+)
+
+func box(t *testing.T, keys ...string) *seal.Box {
+	t.Helper()
+	b, err := seal.Parse(strings.Join(keys, "\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func TestSealAndOpen(t *testing.T) {
+	old, next := seal.NewKey(), seal.NewKey()
+	b := box(t, old)
+	sealed, err := b.Seal("/a", []byte("whsec_canary"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := b.Seal("/a", []byte("whsec_canary"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if sealed == again || strings.Contains(sealed, "canary") {
+		t.Errorf("sealed twice: %q and %q", sealed, again)
+	}
+	other, err := box(t, next).Seal("/a", []byte("x"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := "A"
+	if strings.HasSuffix(sealed, "A") {
+		last = "B"
+	}
+	for _, c := range []struct {
+		name   string
+		box    *seal.Box
+		place  string
+		sealed string
+		err    error
+	}{
+		{"as it was sealed", b, "/a", sealed, nil},
+		{"another key stands before it", box(t, next, old), "/a", sealed, nil},
+		{"for another place", b, "/b", sealed, seal.ErrDamaged},
+		{"changed", b, "/a", sealed[:len(sealed)-3] + last + sealed[len(sealed)-2:], seal.ErrDamaged},
+		{"cut", b, "/a", sealed[:30], seal.ErrDamaged},
+		{"nothing", b, "/a", "", seal.ErrDamaged},
+		{"of an unknown key", b, "/a", other, seal.ErrKey},
+		{"without a key", nil, "/a", sealed, seal.ErrKey},
+	} {
+		plain, err := c.box.Open(c.place, c.sealed)
+		if !errors.Is(err, c.err) || err == nil && string(plain) != "whsec_canary" {
+			t.Errorf("%s: %q, %v; want %v", c.name, plain, err, c.err)
+		}
+	}
+	if _, err := (*seal.Box)(nil).Seal("/a", nil); !errors.Is(err, seal.ErrKey) {
+		t.Errorf("sealed without a key: %v", err)
+	}
+}
+
+func TestKeysThatCannotBe(t *testing.T) {
+	for _, text := range []string{"", " \n", "short", seal.NewKey()[:40], seal.NewKey() + " nonsense"} {
+		if _, err := seal.Parse(text); err == nil {
+			t.Errorf("%q was taken", text)
+		}
+	}
+}
