@@ -2,9 +2,12 @@ import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tansta
 import { client } from './client.ts';
 import { keys } from './keys.ts';
 import { answerOf, dataOf, Problem, type Fault } from './problem.ts';
-import type { Definition, Job, RunRequest } from './types.ts';
+import type { Definition, Event, Job, RunRequest } from './types.ts';
 
 export const pageSize = 50;
+
+/** What of a job may be told, in the order in which it is shown. */
+export const events: readonly Event[] = ['failed', 'missed', 'lost', 'late', 'recovered'];
 
 /** A job as it was read, and the version that a change must name. */
 export interface VersionedJob {

@@ -17,6 +17,7 @@ export type FireStatus = Fire['status'];
 export type Condition = Schemas['Condition'];
 export type Reason = Schemas['Reason'];
 export type Param = Schemas['Param'];
+export type Event = NonNullable<Schemas['Notify']['on']>[number];
 export type RunRequest = Schemas['RunRequest'];
 export type Candidate = Schemas['Candidate'];
 export type WorkerSettings = Schemas['WorkerSettings'];

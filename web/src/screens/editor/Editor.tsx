@@ -12,7 +12,7 @@ import { ConflictDialog } from './ConflictDialog.tsx';
 import classes from './Editor.module.css';
 import { CommandFields, IdentityFields, ScheduleFields } from './fields.tsx';
 import { definitionOf, differences, emptyForm, formOf, ownFaults, toDefinition, type Form } from './form.ts';
-import { LimitFields, PlacementFields, PolicyFields, RetryFields } from './policyFields.tsx';
+import { HistoryFields, LimitFields, NotifyFields, PlacementFields, PolicyFields, RetryFields } from './policyFields.tsx';
 import { PreviewPanel } from './PreviewPanel.tsx';
 import { useFaults } from './useFaults.ts';
 
@@ -84,6 +84,8 @@ export function Editor({ opened, onReopen }: Props) {
           <PolicyFields {...parts} />
           <RetryFields {...parts} />
           <PlacementFields {...parts} />
+          <NotifyFields {...parts} />
+          <HistoryFields {...parts} />
         </div>
         <div className={classes.previewBeside}><PreviewPanel form={form} /></div>
       </div>

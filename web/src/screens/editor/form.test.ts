@@ -8,11 +8,13 @@ const full: Definition = {
   startAt: '2026-12-01T00:00:00+08:00', endAt: '2026-12-31T23:59:59Z', jitter: '30s', overlap: 'queue', startDeadline: '10m', catchUp: { policy: 'all', window: '2h', max: 3 },
   onLost: 'abandon', lostAfter: '90s', placement: { strategy: 'least', selector: 'zone=a', workers: ['w1', 'w2'] }, priority: 9, slots: 2,
   retry: { max: 3, backoff: '1s', maxBackoff: '1m', exitCodes: [1, 75], elsewhere: false }, params: { DAY: { default: 'today', description: 'which', pattern: '[a-z]+' }, MODE: {} },
+  notify: { on: ['recovered', 'failed'], to: ['ops', 'mail'] }, retention: { age: '7d', runs: 100 },
 };
 
 const nothing: Partial<Form> = {
   startAt: '', endAt: '', jitter: '', overlap: '', startDeadline: '', catchUpPolicy: '', catchUpWindow: '', catchUpMax: '', onLost: '', lostAfter: '', strategy: '', selector: '', workers: '',
   priority: '', slots: '', retryMax: '', retryBackoff: '', retryMaxBackoff: '', retryExitCodes: '', retryElsewhere: '', params: [],
+  notifyOn: [], notifyTo: '', retentionAge: '', retentionRuns: '',
 };
 
 describe('a definition', () => {
@@ -55,6 +57,7 @@ describe('a definition', () => {
 it.each([
   ['cronExpr', 'cronExpr'], ['env.HOME', 'env'], ['env', 'env'], ['args[2]', 'args'], ['output.max', 'outputMax'], ['dst.gap', 'dstGap'],
   ['retry.exitCodes[1]', 'retryExitCodes'], ['placement.workers[0]', 'workers'], ['catchUp.max', 'catchUpMax'], ['params.DAY.pattern', 'params'], ['startAt', 'startAt'], ['workers', undefined],
+  ['notify', 'notifyTo'], ['notify.on[0]', 'notifyOn'], ['notify.to[3]', 'notifyTo'], ['retention.runs', 'retentionRuns'],
   ['labels.x', undefined], ['', undefined], ['kind', undefined],
 ])('a fault at %s belongs to %s', (location, field) => expect(fieldOf(location, emptyForm)).toBe(field));
 
@@ -90,6 +93,6 @@ it('says what no definition can hold', () => {
   const own = (form: Partial<Form>) => ownFaults({ ...emptyForm, ...form }).map((fault) => fault.location);
   expect(own({})).toEqual([]);
   expect(own({ priority: ' 7 ', retryMax: '3', retryExitCodes: '1, 75' })).toEqual([]);
-  expect(own({ priority: 'high', slots: '1.5', retryMax: '-1', catchUpMax: 'x', retryExitCodes: '1, all' })).toEqual(['catchUp.max', 'priority', 'slots', 'retry.max', 'retry.exitCodes']);
+  expect(own({ priority: 'high', slots: '1.5', retryMax: '-1', catchUpMax: 'x', retentionRuns: 'all', retryExitCodes: '1, all' })).toEqual(['catchUp.max', 'priority', 'slots', 'retry.max', 'retention.runs', 'retry.exitCodes']);
   expect(own({ params: [{ name: 'A', default: '', description: '', pattern: '' }, { name: 'A', default: '1', description: '', pattern: '' }] })).toEqual(['params']);
 });

@@ -1,7 +1,7 @@
 // The editor's form and the definition behind it. Fields of the definition that the form does not show pass through untouched.
 
 import type { Fault } from '../../api/problem.ts';
-import type { Definition, Job } from '../../api/types.ts';
+import type { Definition, Event, Job } from '../../api/types.ts';
 import { fromLocalInput, toLocalInput } from '../../lib/localTime.ts';
 
 export interface EnvRow {
@@ -56,6 +56,10 @@ export interface Form {
   retryMaxBackoff: string;
   retryExitCodes: string;
   retryElsewhere: '' | 'true' | 'false';
+  notifyOn: Event[];
+  notifyTo: string;
+  retentionAge: string;
+  retentionRuns: string;
 }
 
 export type Field = keyof Form;
@@ -64,6 +68,7 @@ export const emptyForm: Form = {
   name: '', title: '', group: '', description: '', cronExpr: '', timezone: '', dstGap: '', dstOverlap: '', startAt: '', endAt: '', jitter: '', kind: 'command', command: '', args: '',
   shell: '', workDir: '', stdin: '', env: [], params: [], timeout: '', killGrace: '', outputMax: '', overlap: '', startDeadline: '', catchUpPolicy: '', catchUpWindow: '', catchUpMax: '', onLost: '', lostAfter: '',
   strategy: '', selector: '', workers: '', priority: '', slots: '', retryMax: '', retryBackoff: '', retryMaxBackoff: '', retryExitCodes: '', retryElsewhere: '',
+  notifyOn: [], notifyTo: '', retentionAge: '', retentionRuns: '',
 };
 
 export function definitionOf({ meta: _meta, ...definition }: Job): Definition {
@@ -115,6 +120,10 @@ export function formOf(job: Definition): Form {
     retryMaxBackoff: job.retry?.maxBackoff ?? '',
     retryExitCodes: (job.retry?.exitCodes ?? []).join(', '),
     retryElsewhere: job.retry?.elsewhere === undefined ? '' : job.retry.elsewhere ? 'true' : 'false',
+    notifyOn: job.notify?.on ?? [],
+    notifyTo: (job.notify?.to ?? []).join(', '),
+    retentionAge: job.retention?.age ?? '',
+    retentionRuns: textOf(job.retention?.runs),
   };
 }
 
@@ -195,6 +204,8 @@ export function toDefinition(form: Form, opened: Definition | undefined): Defini
       max: whole(form.retryMax), backoff: trimmed(form.retryBackoff), maxBackoff: trimmed(form.retryMaxBackoff),
       exitCodes: listed(list(form.retryExitCodes).map(Number)), elsewhere: form.retryElsewhere === '' ? undefined : form.retryElsewhere === 'true',
     }),
+    notify: merged(opened?.notify, { on: listed(form.notifyOn), to: listed(list(form.notifyTo)) }),
+    retention: merged(opened?.retention, { age: trimmed(form.retentionAge), runs: whole(form.retentionRuns) }),
   };
   return Object.fromEntries(Object.entries(set).filter(([, value]) => value !== undefined)) as Definition;
 }
@@ -204,6 +215,7 @@ const places: Record<string, Field> = {
   'catchUp.policy': 'catchUpPolicy', 'catchUp.window': 'catchUpWindow', 'catchUp.max': 'catchUpMax',
   'placement.strategy': 'strategy', 'placement.selector': 'selector', 'placement.workers': 'workers',
   'retry.max': 'retryMax', 'retry.backoff': 'retryBackoff', 'retry.maxBackoff': 'retryMaxBackoff', 'retry.exitCodes': 'retryExitCodes', 'retry.elsewhere': 'retryElsewhere',
+  'notify.on': 'notifyOn', 'notify.to': 'notifyTo', notify: 'notifyTo', 'retention.age': 'retentionAge', 'retention.runs': 'retentionRuns',
 };
 
 /** The field that a fault belongs to; undefined where the form has none for it. */
@@ -250,7 +262,7 @@ export function differences(theirs: Definition, mine: Definition): Difference[] 
 
 /** What is wrong with the form that the server could not be asked about: it has no place in a definition. */
 export function ownFaults(form: Form): { location: string; kind: 'whole' | 'codes' | 'envTwice' | 'paramTwice' }[] {
-  const numbers = { catchUpMax: 'catchUp.max', priority: 'priority', slots: 'slots', retryMax: 'retry.max' } as const;
+  const numbers = { catchUpMax: 'catchUp.max', priority: 'priority', slots: 'slots', retryMax: 'retry.max', retentionRuns: 'retention.runs' } as const;
   const unread = (Object.keys(numbers) as (keyof typeof numbers)[]).filter((field) => !/^\s*\d*\s*$/.test(form[field]));
   return [
     ...unread.map((field) => ({ location: numbers[field], kind: 'whole' as const })),

@@ -1,5 +1,6 @@
-import { TextInput } from '@mantine/core';
+import { Checkbox, TextInput } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
+import { events } from '../../api/jobs.ts';
 import { useWorkers } from '../../api/workers.ts';
 import { visible } from '../../lib/visible.ts';
 import { Panel } from '../../parts/Panel.tsx';
@@ -119,6 +120,40 @@ export function PlacementFields(parts: Props) {
           <Short parts={parts} field="priority" label={t('editor.priority')} help={t('editor.priorityHelp')} hint="5" numeric />
           <Short parts={parts} field="slots" label={t('editor.slots')} help={t('editor.slotsHelp')} hint="1" numeric />
         </div>
+      </div>
+    </Panel>
+  );
+}
+
+export function NotifyFields(parts: Props) {
+  const { t } = useTranslation();
+  const { form, set, errorAt } = parts;
+  return (
+    <Panel title={t('policy.notify')}>
+      <div className={classes.stack}>
+        <Checkbox.Group
+          label={t('editor.notifyOn')} value={form.notifyOn} error={errorAt('notifyOn')}
+          onChange={(chosen) => set({ notifyOn: events.filter((event) => chosen.includes(event)) })}
+        >
+          <div className={classes.checks}>
+            {events.map((event) => <Checkbox key={event} value={event} label={t(`editor.events.${event}`)} />)}
+          </div>
+        </Checkbox.Group>
+        <div className={classes.mono}>
+          <Short parts={parts} field="notifyTo" label={t('editor.notifyTo')} help={t('editor.notifyToHelp')} />
+        </div>
+      </div>
+    </Panel>
+  );
+}
+
+export function HistoryFields(parts: Props) {
+  const { t } = useTranslation();
+  return (
+    <Panel title={t('policy.retention')}>
+      <div className={classes.pair}>
+        <Short parts={parts} field="retentionAge" label={t('editor.retentionAge')} help={t('editor.retentionAgeHelp')} hint="30d" />
+        <Short parts={parts} field="retentionRuns" label={t('editor.retentionRuns')} help={t('editor.retentionRunsHelp')} numeric />
       </div>
     </Panel>
   );

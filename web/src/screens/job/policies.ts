@@ -1,4 +1,5 @@
 import type { TFunction } from 'i18next';
+import { events } from '../../api/jobs.ts';
 import type { Job } from '../../api/types.ts';
 import { formatSeconds, parseDuration } from '../../lib/duration.ts';
 import { formatTime } from '../../lib/time.ts';
@@ -13,7 +14,8 @@ export function policies(t: TFunction, language: string, job: Job): [name: strin
   const join = (sentences: (string | undefined)[]) => sentences.filter(Boolean).join(language === 'zh' ? '' : ' ');
   const list = (items: readonly (string | number)[]) => visible(items.join(language === 'zh' ? '、' : ', '));
   const fires = job.cronExpr !== undefined;
-  const { catchUp, retry, placement } = job;
+  const { catchUp, retry, placement, notify, retention } = job;
+  const told = events.filter((event) => notify?.on?.includes(event));
   const policy = catchUp?.policy || 'latest';
   const max = retry?.max ?? 0;
   const at = (iso: string) => formatTime(iso, language);
@@ -51,6 +53,18 @@ export function policies(t: TFunction, language: string, job: Job): [name: strin
       ]),
     ],
     [t('policy.scarce'), t('policy.scarceText', { count: job.slots || 1, priority: job.priority || 5 })],
+    [
+      t('policy.notify'),
+      told.length > 0 && notify?.to && notify.to.length > 0
+        ? t('policy.notifyText', { to: list(notify.to), events: list(told.map((event) => t(`policy.event.${event}`))) })
+        : t('policy.noNotify'),
+    ],
+    [
+      t('policy.retention'),
+      retention?.runs
+        ? t('policy.retentionRuns', { count: retention.runs, age: time(retention.age, '30d') })
+        : t('policy.retentionText', { age: time(retention?.age, '30d') }),
+    ],
   ];
   return entries.filter((entry): entry is [string, string] => entry[1] !== undefined && entry[1] !== '');
 }
