@@ -1,0 +1,55 @@
+package runlog
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"carillon/internal/common"
+)
+
+// Undelivered knows the changes that the store may not have yet.
+type Undelivered interface {
+	// LiveChanges gives those of a thing, in no order.
+	LiveChanges(ctx context.Context, kind, name string) ([]common.Change, error)
+}
+
+// Changes is who changed what as users see it: a change is listed as soon as it was
+// made, and once.
+type Changes struct {
+	live  Undelivered
+	store Reader
+}
+
+// NewChanges merges what is delivered with what is not.
+func NewChanges(live Undelivered, store Reader) *Changes { return &Changes{live: live, store: store} }
+
+// Of lists the changes of one thing with one of the verbs, the newest first, that come
+// before an id where it is not empty. While the store is away there are only those
+// that it does not have, and partial says so.
+func (c *Changes) Of(ctx context.Context, kind, name string, verbs []string, before string, limit int) (found []common.Change, partial bool, err error) {
+	// What is live first: it moves from there into the store, never back.
+	live, err := c.live.LiveChanges(ctx, kind, name)
+	if err != nil {
+		return nil, false, err
+	}
+	for i := range live {
+		if slices.Contains(verbs, live[i].Verb) && (before == "" || live[i].ID < before) {
+			found = append(found, live[i])
+		}
+	}
+	for _, verb := range verbs {
+		stored, err := c.store.Changes(ctx, ChangeQuery{Kind: kind, Name: name, Verb: verb, Before: before, Limit: limit})
+		if isAway(ctx, err) {
+			partial = true
+			break
+		}
+		if err != nil {
+			return nil, false, err
+		}
+		found = append(found, stored...)
+	}
+	slices.SortFunc(found, func(a, b common.Change) int { return cmp.Compare(b.ID, a.ID) })
+	found = slices.CompactFunc(found, func(a, b common.Change) bool { return a.ID == b.ID })
+	return found[:min(limit, len(found))], partial, nil
+}

@@ -1,0 +1,126 @@
+package runlog
+
+import (
+	"time"
+
+	"carillon/internal/runlog/rollup"
+)
+
+// How long roll-ups are kept. Runs themselves go earlier, as their jobs say.
+const (
+	HoursKept = 90 * 24 * time.Hour
+	DaysKept  = 2 * 365 * 24 * time.Hour
+)
+
+const day = 24 * time.Hour
+
+// Chart is a stretch of time in buckets: hours, or the days of a zone. It is pure.
+//
+// Days of a zone are made of the hours that begin in them, for as long as hours are kept.
+// What lies before is counted in days of UTC, and those stand for the days of the zone
+// that have their dates. All is counted once; where the two meet a day of the zone may be
+// longer or shorter than it was, by as much as the zone is off UTC.
+type Chart struct {
+	Zone    *time.Location
+	Days    bool
+	Starts  []time.Time // of the buckets, in the zone
+	to      time.Time
+	seam    time.Time // hours are looked at from here on, days of UTC before
+	byStart map[time.Time]int
+}
+
+// NewChart makes the buckets that hold [from, to). Now says which hours are kept.
+func NewChart(from, to, now time.Time, days bool, zone *time.Location) *Chart {
+	c := &Chart{Zone: zone, Days: days, to: to, byStart: map[time.Time]int{}}
+	if !days {
+		for at := rollup.HourOf(from); at.Before(to); at = at.Add(time.Hour) {
+			c.start(at)
+		}
+		return c
+	}
+	c.seam = rollup.DayOf(now.Add(-HoursKept)).Add(day)
+	if zone == time.UTC {
+		c.seam = rollup.DayOf(to).Add(day)
+	}
+	for n := 0; ; n++ {
+		year, month, date := from.In(zone).Date()
+		at := time.Date(year, month, date+n, 0, 0, 0, 0, zone)
+		if !at.Before(to) {
+			return c
+		}
+		c.start(at)
+	}
+}
+
+func (c *Chart) start(at time.Time) {
+	c.byStart[c.key(at.In(c.Zone))] = len(c.Starts)
+	c.Starts = append(c.Starts, at.In(c.Zone))
+}
+
+// key names the bucket that holds a time of the zone.
+func (c *Chart) key(at time.Time) time.Time {
+	if !c.Days {
+		return rollup.HourOf(at)
+	}
+	year, month, date := at.Date()
+	return time.Date(year, month, date, 0, 0, 0, 0, time.UTC)
+}
+
+// Queries are what the store is to be asked for a job, or for all where it is empty.
+func (c *Chart) Queries(job string) (queries []RollupQuery) {
+	first, last := c.Starts[0], c.Starts[len(c.Starts)-1]
+	if !c.Days {
+		return []RollupQuery{{Job: job, From: first.UTC(), To: c.to.UTC()}}
+	}
+	days := RollupQuery{Job: job, From: c.key(first), To: earlier(c.key(last).Add(day), c.seam), Days: true}
+	if days.From.Before(days.To) {
+		queries = append(queries, days)
+	}
+	hours := RollupQuery{Job: job, From: first.UTC(), To: c.to.UTC()}
+	if hours.From.Before(c.seam) {
+		hours.From = c.seam
+	}
+	if hours.From.Before(hours.To) {
+		queries = append(queries, hours)
+	}
+	return queries
+}
+
+// Fill adds up the rows of one of the queries: into the cells of the buckets, as many as
+// there are, and into the total.
+func (c *Chart) Fill(days bool, rows []rollup.Row, cells []rollup.Cell, total *rollup.Cell) {
+	for i := range rows {
+		at := rows[i].At.In(c.Zone)
+		if days {
+			at = rows[i].At.UTC()
+		}
+		if n, wanted := c.byStart[c.key(at)]; wanted {
+			cells[n].Merge(&rows[i].Cell)
+			total.Merge(&rows[i].Cell)
+		}
+	}
+}
+
+// byHour is the longest stretch of which workers are counted by the hour.
+const byHour = 7 * day
+
+// ByWorker is what the store is to be asked for each worker apart: the days of UTC that
+// have the dates of the chart or, where it is short, its hours.
+func (c *Chart) ByWorker(job string) RollupQuery {
+	first, last := c.Starts[0], c.Starts[len(c.Starts)-1]
+	if c.to.Sub(first) <= byHour {
+		return RollupQuery{Job: job, From: first.UTC(), To: c.to.UTC(), Workers: true}
+	}
+	q := RollupQuery{Job: job, From: rollup.DayOf(first), To: rollup.DayOf(last).Add(day), Days: true, Workers: true}
+	if c.Days {
+		q.From, q.To = c.key(first), c.key(last).Add(day)
+	}
+	return q
+}
+
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}

@@ -1,0 +1,34 @@
+package runlog
+
+import (
+	"context"
+
+	"carillon/internal/common"
+)
+
+// Last gives the n newest runs of each of the jobs, by name, those that wait or run
+// included. While the store is away there are only these, and partial says so.
+func (v *View) Last(ctx context.Context, jobs []string, n int) (last map[string][]common.Run, partial bool, err error) {
+	runs, err := v.live.LiveRuns(ctx)
+	if err != nil {
+		return nil, false, err
+	}
+	last, err = v.store.Last(ctx, jobs, n)
+	partial = isAway(ctx, err)
+	if err != nil && !partial {
+		return nil, false, err
+	}
+	if last == nil {
+		last = map[string][]common.Run{}
+	}
+	live := map[string][]common.Run{}
+	for i := range runs {
+		live[runs[i].Job] = append(live[runs[i].Job], runs[i])
+	}
+	for _, job := range jobs {
+		if of := live[job]; len(of) > 0 {
+			last[job] = mergeRuns(of, Found{Runs: last[job]}, &Query{Job: job, Limit: n})
+		}
+	}
+	return last, partial, nil
+}

@@ -1,0 +1,170 @@
+package runlog
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"carillon/internal/common"
+	"carillon/internal/runlog/rollup"
+)
+
+var errAway = common.Errorf(common.CodeUnavailable, "the store is away")
+
+// annals are a store with its last runs and its changes, and what etcd still has.
+type annals struct {
+	*history
+	away    bool
+	stored  []common.Change
+	waiting []common.Change
+	moves   func() // what happens between the two looks
+}
+
+func (s *annals) Last(ctx context.Context, jobs []string, n int) (map[string][]common.Run, error) {
+	if s.away {
+		return nil, errAway
+	}
+	last := map[string][]common.Run{}
+	for _, job := range jobs {
+		if found, _ := s.history.Runs(ctx, Query{Job: job, Limit: n}); len(found.Runs) > 0 {
+			last[job] = found.Runs
+		}
+	}
+	return last, nil
+}
+
+func (s *annals) LiveChanges(context.Context, string, string) ([]common.Change, error) {
+	defer s.moves()
+	return slices.Clone(s.waiting), nil
+}
+
+func (s *annals) Changes(_ context.Context, q ChangeQuery) (found []common.Change, err error) {
+	if s.away {
+		return nil, errAway
+	}
+	for _, c := range slices.Backward(s.stored) {
+		if c.Verb == q.Verb && (q.Before == "" || c.ID < q.Before) && len(found) < q.Limit {
+			found = append(found, c)
+		}
+	}
+	return found, nil
+}
+
+// The last runs are those of the list, whatever moves between the looks.
+func TestLastIsTheBeginningOfTheList(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		h := drawHistory(t)
+		h.patience, h.between = 0, func() {}
+		s := &annals{history: h, away: rapid.Bool().Draw(t, "away")}
+		view := NewView(h, nil, s)
+		n := rapid.IntRange(1, 5).Draw(t, "n")
+		last, partial, err := view.Last(t.Context(), []string{"a", "b", "none"}, n)
+		if err != nil || partial != s.away {
+			t.Fatalf("partial %v: %v", partial, err)
+		}
+		for _, job := range []string{"a", "b", "none"} {
+			var want []common.Run
+			for i := range h.runs {
+				if h.at[i] > nowhere && (!s.away || h.at[i] <= inBoth) && h.runs[i].Job == job && len(want) < n {
+					want = append(want, h.as(i))
+				}
+			}
+			if !reflect.DeepEqual(last[job], want) {
+				t.Fatalf("of %s: %v, want %v", job, last[job], want)
+			}
+		}
+	})
+}
+
+// A change is listed at once, and once, also while it moves into the store.
+func TestChangesAreListedOnce(t *testing.T) {
+	change := func(n int, verb string) common.Change { return common.Change{ID: fmt.Sprintf("%02d", n), Verb: verb} }
+	ids := func(found []common.Change) (ids string) {
+		for i := range found {
+			ids += found[i].ID + " "
+		}
+		return ids
+	}
+	verbs := []string{"create", "replace"}
+	for _, c := range []struct {
+		name    string
+		move    int // so many of those that wait move into the store between the looks
+		before  string
+		limit   int
+		away    bool
+		want    string
+		partial bool
+	}{
+		{name: "all", limit: 10, want: "07 06 05 03 02 01 "},
+		{name: "some move meanwhile", move: 2, limit: 10, want: "07 06 05 03 02 01 "},
+		{name: "all move meanwhile", move: 4, limit: 10, want: "07 06 05 03 02 01 "},
+		{name: "a page", limit: 2, want: "07 06 "},
+		{name: "the page after it", before: "06", limit: 3, want: "05 03 02 "},
+		{name: "the store is away", limit: 10, away: true, want: "07 06 05 03 ", partial: true},
+	} {
+		s := &annals{away: c.away, stored: []common.Change{change(1, "create"), change(2, "replace"), change(3, "replace"), change(4, "run")},
+			waiting: []common.Change{change(3, "replace"), change(5, "replace"), change(6, "create"), change(7, "replace"), change(8, "run")}}
+		s.moves = func() {
+			s.stored = append(s.stored, s.waiting[1:1+c.move]...) // the first one is there already
+		}
+		found, partial, err := NewChanges(s, s).Of(t.Context(), "job", "a", verbs, c.before, c.limit)
+		if err != nil || ids(found) != c.want || partial != c.partial {
+			t.Errorf("%s: %s(partial %v, %v), want %s", c.name, ids(found), partial, err, c.want)
+		}
+	}
+}
+
+// abacus tells totals, and counts how often it was asked, and for whom.
+type abacus struct {
+	asked []string
+	from  time.Time
+	away  bool
+}
+
+func (a *abacus) Rollups(context.Context, RollupQuery) ([]rollup.Row, error) { return nil, nil }
+
+func (a *abacus) Totals(_ context.Context, jobs []string, from, _ time.Time) (map[string]rollup.Cell, error) {
+	a.asked, a.from = append(a.asked, fmt.Sprint(jobs)), from
+	if a.away {
+		return nil, errAway
+	}
+	var c rollup.Cell
+	c.Add(&common.Run{Status: common.StatusSucceeded, StartedAt: &nine, EndedAt: new(nine.Add(time.Second))})
+	return map[string]rollup.Cell{"a": c, "b": c}, nil
+}
+
+func TestHabitsAskOnceAMinute(t *testing.T) {
+	store := &abacus{}
+	now := nine.Add(30 * time.Minute)
+	h := NewHabits(store, func() time.Time { return now })
+	ask := func(jobs ...string) map[string]Usual {
+		found, err := h.Of(t.Context(), jobs)
+		if (err != nil) != store.away {
+			t.Fatal(err)
+		}
+		return found
+	}
+	if found := ask("b", "a", "b", "a"); len(found) != 2 || found["a"].Samples != 1 || found["a"].Runs[2] != 1 {
+		t.Errorf("found %+v", found)
+	}
+	ask("a", "none")
+	if found := ask("none", "a"); len(found) != 2 || found["none"].Samples != 0 {
+		t.Errorf("of a job without runs: %+v", found)
+	}
+	if want := []string{"[a b]", "[none]"}; !slices.Equal(store.asked, want) || !store.from.Equal(nine.Add(time.Hour-Recent)) {
+		t.Errorf("asked %q from %v, want %q", store.asked, store.from, want)
+	}
+	now, store.away = now.Add(time.Minute), true
+	if found := ask("a", "new"); len(found) != 1 || found["a"].Samples != 1 {
+		t.Errorf("while the store is away: %+v", found)
+	}
+	store.away = false
+	if found := ask("a", "new"); len(found) != 2 || store.asked[len(store.asked)-1] != "[a new]" {
+		t.Errorf("when it is back: %+v, asked %q", found, store.asked)
+	}
+}
