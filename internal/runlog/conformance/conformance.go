@@ -23,6 +23,21 @@ type Store interface {
 	Ping(ctx context.Context) error
 }
 
+// keeper is a store that counts, and that is kept in order.
+type keeper interface {
+	Store
+	runlog.Statistics
+	runlog.Upkeep
+}
+
+func keeping(t *testing.T, s Store) keeper {
+	k, able := s.(keeper)
+	if !able {
+		t.Skip("this store neither counts nor expires")
+	}
+	return k
+}
+
 // Size says how much a store is asked to take.
 type Size int
 
@@ -46,10 +61,21 @@ func Run(t *testing.T, open func(t *testing.T) Store, size Size) {
 		{"what cannot be kept is refused as a whole", refusals},
 		{"many write at once", concurrentWriters},
 		{"filters", filters},
+		{"what is rare", rare},
+		{"the last runs of jobs", last},
 		{"pages while others write", pages},
 		{"output in pieces", outputPieces},
 		{"output of 16 MiB", bigOutput},
 		{"changes", changes},
+		{"statistics", statistics},
+		{"statistics of what comes late, and twice", lateStatistics},
+		{"what is kept", kept},
+		{"runs that are too old", expireByAge},
+		{"runs that are too many", expireByCount},
+		{"the newest run stays", newestStays},
+		{"output goes with its run", outputGoes},
+		{"roll-ups stay when runs go", rollupsStay},
+		{"roll-ups and changes that are too old", tidyExpires},
 		{"a cancelled caller", cancelled},
 	} {
 		t.Run(c.name, func(t *testing.T) { c.test(t, open(t), size) })
@@ -111,6 +137,16 @@ func anyRuns(n int) []common.Run {
 			Cause:     common.Causes[random.IntN(len(common.Causes))],
 			Status:    outcomes()[random.IntN(len(outcomes()))],
 			PlannedAt: moment(random.IntN(moments)),
+			Note:      pick(notes...),
+		}
+		if i%3 != 0 {
+			runs[i].ExitCode = new(exits[random.IntN(len(exits))])
+		}
+		if runs[i].Worker != "" {
+			runs[i].WorkerName = pick("north", "South")
+		}
+		if i%5 == 0 {
+			runs[i].Reason = &common.Reason{Code: "failed", Text: pick("the Disk is full", "每晚 K_1 100%")}
 		}
 	}
 	return runs
@@ -122,6 +158,8 @@ var (
 	groups  = []string{"", "ops", "data"}
 	fires   = []string{"u1.1", "u1.10", "u1.11", "u2.1", "u3.1", "U2.1", "u1.1a"} // some begin others
 	workers = []string{"", "w1", "w2"}
+	exits   = []int{0, 3, 137, -1}
+	notes   = []string{"", "", "disk full", "großer Ärger", "C:\\x .*"}
 )
 
 // moments is how many planned times there are; neighbours are a nanosecond, or an hour, apart.

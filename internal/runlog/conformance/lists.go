@@ -8,24 +8,41 @@ import (
 	"testing"
 	"time"
 
-	"pgregory.net/rapid"
-
 	"carillon/internal/common"
 	"carillon/internal/runlog"
 )
 
 // listed gives the whole of a list, up to its limit, however often the store ends it early.
+// Each time the store must have come further than before, and have given nothing from beyond.
 func listed(ctx context.Context, s runlog.Reader, q runlog.Query) (all []common.Run, err error) {
+	limited := q.Limit > 0
 	for {
 		found, err := s.Runs(ctx, q)
 		all = append(all, found.Runs...)
-		if err != nil || found.Until == nil || q.Limit > 0 && len(found.Runs) >= q.Limit {
+		if err != nil || found.Until == nil {
 			return all, err
 		}
-		if q.Before = found.Until; q.Limit > 0 {
-			q.Limit -= len(found.Runs)
+		if err := endedEarly(&q, &found); err != nil {
+			return all, err
+		}
+		q.Before = found.Until
+		if q.Limit -= len(found.Runs); limited && q.Limit <= 0 {
+			return all, nil
 		}
 	}
+}
+
+// endedEarly tells what is wrong with a list that ended before its limit.
+func endedEarly(q *runlog.Query, found *runlog.Found) error {
+	switch n := len(found.Runs); {
+	case q.Limit == 0:
+		return fmt.Errorf("a list without a limit ends early, at %v", *found.Until)
+	case q.Before != nil && q.Before.Compare(*found.Until) >= 0:
+		return fmt.Errorf("a list from %v on ends early at %v: it would never end", *q.Before, *found.Until)
+	case n > 0 && found.Until.Compare(runlog.PositionOf(&found.Runs[n-1])) < 0:
+		return fmt.Errorf("a list ends early at %v, but has %v", *found.Until, ids(found.Runs[n-1:]))
+	}
+	return nil
 }
 
 // naive answers a query by looking at everything.
@@ -41,76 +58,6 @@ func naive(all []common.Run, q runlog.Query) []common.Run {
 		found = found[:q.Limit]
 	}
 	return found
-}
-
-func filters(t *testing.T, s Store, size Size) {
-	count := 400
-	if size == Modest {
-		count = 120
-	}
-	all := anyRuns(count)
-	write(t, s, runlog.Batch{Runs: all})
-
-	ctx := t.Context()
-	check := func(t rapid.TB, q runlog.Query) {
-		got, err := listed(ctx, s, q)
-		if err != nil {
-			t.Fatalf("list %+v: %v", q, err)
-		}
-		want := naive(all, q)
-		if !slices.EqualFunc(got, want, func(a, b common.Run) bool { return a.ID == b.ID }) {
-			t.Fatalf("list %+v:\ngot  %s\nwant %s", q, ids(got), ids(want))
-		}
-	}
-	for _, q := range []runlog.Query{
-		{}, {Limit: 1}, {Job: "backup"}, {JobUID: "u2"}, {Group: "ops"}, {Fire: "u1.1"}, {Fire: "u1.1/"}, {Worker: "w1"}, {Cause: common.CauseManual},
-		{Statuses: outcomes()}, {Statuses: []common.Status{common.StatusFailed}},
-		{Statuses: []common.Status{common.StatusFailed, common.StatusFailed, common.StatusRunning}},
-		{Statuses: []common.Status{common.StatusRunning}}, {Statuses: []common.Status{"no such"}},
-		{From: moment(4)}, {To: moment(4)}, {From: moment(4), To: moment(5)}, {From: moment(5), To: moment(4)},
-		{Job: "\xff"}, {Worker: "w1' OR '1'='1"}, {Job: "$ne"}, {Job: "REPORT"}, {Job: "report%"},
-		{Before: &runlog.Position{PlannedAt: base.Add(-time.Hour)}}, {Before: &runlog.Position{PlannedAt: base.Add(99 * time.Hour)}},
-		{Before: &runlog.Position{PlannedAt: moment(4), ID: "\xff"}, Job: "none"},
-	} {
-		check(t, q)
-	}
-	rapid.Check(t, func(t *rapid.T) {
-		check(t, runlog.Query{
-			Job:      maybe(t, "job", append(jobs, "none")),
-			JobUID:   maybe(t, "uid", uids),
-			Group:    maybe(t, "group", groups),
-			Fire:     maybe(t, "fire", append(fires, "u9.1")),
-			Worker:   maybe(t, "worker", workers),
-			Cause:    common.Cause(maybe(t, "cause", []string{"cron", "manual", "retry"})),
-			Statuses: rapid.SliceOfN(rapid.SampledFrom(common.Statuses[:]), 0, 4).Draw(t, "statuses"),
-			From:     maybeMoment(t, "from"),
-			To:       maybeMoment(t, "to"),
-			Before:   maybePlace(t, all),
-			Limit:    rapid.IntRange(0, 20).Draw(t, "limit"),
-		})
-	})
-}
-
-// maybe is a value, or, four times out of five, none: so that lists are not empty.
-func maybe(t *rapid.T, name string, values []string) string {
-	if rapid.IntRange(0, 4).Draw(t, name+"?") != 0 {
-		return ""
-	}
-	return rapid.SampledFrom(values).Draw(t, name)
-}
-
-func maybeMoment(t *rapid.T, name string) time.Time {
-	if rapid.IntRange(0, 3).Draw(t, name+"?") != 0 {
-		return time.Time{}
-	}
-	return moment(rapid.IntRange(0, moments-1).Draw(t, name))
-}
-
-func maybePlace(t *rapid.T, all []common.Run) *runlog.Position {
-	if !rapid.Bool().Draw(t, "before?") {
-		return nil
-	}
-	return new(runlog.PositionOf(&all[rapid.IntRange(0, len(all)-1).Draw(t, "before")]))
 }
 
 func ids(runs []common.Run) string {

@@ -1,0 +1,335 @@
+package conformance
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"carillon/internal/common"
+	"carillon/internal/runlog"
+)
+
+func kept(t *testing.T, plain Store, size Size) {
+	s := keeping(t, plain)
+	ctx := t.Context()
+	if none, err := s.Kept(ctx, "", 10); err != nil || len(none) != 0 {
+		t.Fatalf("an empty store keeps %v, %v", none, err)
+	}
+	count := 300
+	if size == Modest {
+		count = 60
+	}
+	all := anyRuns(count)
+	write(t, s, runlog.Batch{Runs: all})
+	var want []runlog.Kept
+	for _, job := range slices.Sorted(slices.Values(jobs)) {
+		runs := naive(all, runlog.Query{Job: job})
+		want = append(want, runlog.Kept{Job: job, Runs: int64(len(runs)), Oldest: runs[len(runs)-1].PlannedAt})
+	}
+	for _, limit := range []int{1, 3, len(jobs), 100} {
+		var got []runlog.Kept
+		for after := ""; ; after = got[len(got)-1].Job {
+			page, err := s.Kept(ctx, after, limit)
+			if err != nil || len(page) > limit {
+				t.Fatalf("kept after %q, %d at most: %v, %v", after, limit, page, err)
+			}
+			if got = append(got, page...); len(page) < limit {
+				break
+			}
+		}
+		same(t, "kept", got, want)
+	}
+	if end, err := s.Kept(ctx, "zzz", 10); err != nil || len(end) != 0 {
+		t.Errorf("kept after the last job: %v, %v", end, err)
+	}
+}
+
+// expired has the store delete all that should go, so many at once.
+func expired(t testing.TB, s runlog.Upkeep, e runlog.Expiry) (all runlog.Expired) {
+	t.Helper()
+	for range 1000 {
+		gone, err := s.Expire(t.Context(), e)
+		if err != nil {
+			t.Fatalf("expire %+v: %v", e, err)
+		}
+		if gone.Runs > e.Limit || gone.More && gone.Runs == 0 {
+			t.Fatalf("expire %+v: %+v", e, gone)
+		}
+		all.Runs += gone.Runs
+		all.Chunks += gone.Chunks
+		all.Bytes += gone.Bytes
+		if !gone.More {
+			return all
+		}
+	}
+	t.Fatalf("expire %+v: there is always more", e)
+	return all
+}
+
+// survivors are the runs that are to be left, by looking at everything.
+func survivors(all []common.Run, e runlog.Expiry) (left []common.Run) {
+	newest := naive(all, runlog.Query{Job: e.Job})
+	for _, r := range naive(all, runlog.Query{}) {
+		place := slices.IndexFunc(newest, func(n common.Run) bool { return n.ID == r.ID })
+		goes := r.Job == e.Job && (r.PlannedAt.Before(e.Before) || e.Keep > 0 && place >= e.Keep) && !(e.Newest && place == 0)
+		if !goes {
+			left = append(left, r)
+		}
+	}
+	return left
+}
+
+// expiry has a store delete, and compares what is left; it gives that.
+func expiry(t testing.TB, s keeper, all []common.Run, e runlog.Expiry) []common.Run {
+	t.Helper()
+	left := survivors(all, e)
+	if gone := expired(t, s, e); gone.Runs != len(all)-len(left) {
+		t.Fatalf("expire %+v: %d runs went, want %d", e, gone.Runs, len(all)-len(left))
+	}
+	list, err := listed(t.Context(), s, runlog.Query{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.EqualFunc(list, left, func(a, b common.Run) bool { return a.ID == b.ID }) {
+		t.Fatalf("expire %+v:\nleft %s\nwant %s", e, ids(list), ids(left))
+	}
+	return left
+}
+
+func expireByAge(t *testing.T, plain Store, size Size) {
+	s := keeping(t, plain)
+	all, limit := anyRuns(300), 40
+	if size == Modest {
+		all, limit = anyRuns(60), 7
+	}
+	write(t, s, runlog.Batch{Runs: all})
+	left := all
+	for _, e := range []runlog.Expiry{
+		{Job: "none", Before: moment(moments)},
+		{Job: "report"}, // says nothing
+		{Job: "report", Before: moment(0)},
+		{Job: "report", Before: moment(4)},
+		{Job: "backup", Before: moment(7)},
+		{Job: "report", Before: moment(4)},       // again
+		{Job: "report", Before: moment(moments)}, // all of them
+		{Job: "a.b", Before: moment(moments), Newest: true},
+	} {
+		e.Limit = limit
+		left = expiry(t, s, left, e)
+	}
+	if _, err := s.Run(t.Context(), naive(all, runlog.Query{Job: "report", Limit: 1})[0].ID); common.CodeOf(err) != common.CodeNotFound {
+		t.Errorf("a run that went: %v", err)
+	}
+	// The oldest go first.
+	many := slices.Clone(left)
+	for i := range 10 {
+		many = append(many, ended(fmt.Sprintf("u1.new.%d", i), base.Add(time.Duration(i))))
+	}
+	write(t, s, runlog.Batch{Runs: many[len(left):]})
+	gone, err := s.Expire(t.Context(), runlog.Expiry{Job: "report", Before: base.Add(8), Limit: 5})
+	if err != nil || gone.Runs != 5 || !gone.More {
+		t.Fatalf("the first five: %+v, %v", gone, err)
+	}
+	rest, err := listed(t.Context(), s, runlog.Query{Job: "report"})
+	if err != nil || len(rest) != 5 || rest[4].ID != "u1.new.5" {
+		t.Fatalf("left: %s, %v", ids(rest), err)
+	}
+}
+
+func expireByCount(t *testing.T, plain Store, size Size) {
+	s := keeping(t, plain)
+	all, limit := anyRuns(300), 40
+	if size == Modest {
+		all, limit = anyRuns(60), 7
+	}
+	write(t, s, runlog.Batch{Runs: all})
+	left := all
+	for _, e := range []runlog.Expiry{
+		{Job: "report", Keep: 1000},
+		{Job: "report", Keep: 9},
+		{Job: "report", Keep: 9},                    // again
+		{Job: "report", Keep: 8, Before: moment(1)}, // whichever is hit
+		{Job: "report", Keep: 100, Before: moment(8)},
+		{Job: "backup", Keep: 1, Before: moment(1)},
+		{Job: "a.b", Keep: 1, Newest: true},
+	} {
+		e.Limit = limit
+		left = expiry(t, s, left, e)
+	}
+}
+
+func newestStays(t *testing.T, plain Store, _ Size) {
+	s := keeping(t, plain)
+	// Two were planned at the same time: the one with the higher id is the newest.
+	all := []common.Run{ended("u1.1.1", base), ended("u1.2.1", base.Add(1)), ended("u1.2.2", base.Add(1))}
+	write(t, s, runlog.Batch{Runs: all})
+	e := runlog.Expiry{Job: "report", Before: base.AddDate(1, 0, 0), Newest: true, Limit: 100}
+	left := expiry(t, s, all, e)
+	if len(left) != 1 || left[0].ID != "u1.2.2" {
+		t.Fatalf("left: %s", ids(left))
+	}
+	expiry(t, s, left, e)
+	if gone := expired(t, s, runlog.Expiry{Job: "report", Before: base.AddDate(1, 0, 0), Limit: 100}); gone.Runs != 1 {
+		t.Errorf("without Newest %d went", gone.Runs)
+	}
+}
+
+// outputGoes: with a run go its output and its late end, and those of no other, although the
+// ids of some begin with those of others.
+func outputGoes(t *testing.T, plain Store, _ Size) {
+	s := keeping(t, plain)
+	var all []common.Run
+	output := map[string][]common.Chunk{}
+	for i, id := range []string{"u1.1", "u1.1.1", "u1.10", "u1.1!", "u1.1/", "u1.1/0", "u1.1~", "u1", "U1.1"} {
+		r := ended(id, base.Add(time.Duration(i)))
+		r.Status = common.StatusLost
+		if i%2 == 1 {
+			r.Job = "backup"
+		}
+		all = append(all, r)
+		output[id] = []common.Chunk{
+			{Run: id, Stream: common.Stdout, At: base, Data: []byte("to stdout")},
+			{Run: id, Offset: 9, Stream: common.Stderr, At: base, Data: []byte("to stderr")},
+			{Run: id, Offset: 18, Stream: common.Stdout, At: base, Missing: 1000},
+			{Run: id, Offset: 1018, Stream: common.Stdout, At: base, Data: []byte("end")},
+		}
+		write(t, s, runlog.Batch{Chunks: output[id], Runs: []common.Run{r}, Late: []common.LateEnd{fullLate(id)}})
+	}
+	running := []common.Chunk{{Run: "u1.running", Stream: common.Stdout, At: base, Data: []byte("not ended")}}
+	write(t, s, runlog.Batch{Chunks: running})
+	output["u1.running"] = running
+
+	gone := expired(t, s, runlog.Expiry{Job: "report", Before: base.AddDate(1, 0, 0), Limit: 2})
+	if want := (runlog.Expired{Runs: 5, Chunks: 20, Bytes: 5 * 21}); gone != want {
+		t.Errorf("went: %+v, want %+v", gone, want)
+	}
+	for i := range all {
+		if all[i].Job == "report" {
+			output[all[i].ID] = nil
+			write(t, s, runlog.Batch{Runs: []common.Run{all[i]}}) // it would show its late end, were that there
+		}
+		r, err := s.Run(t.Context(), all[i].ID)
+		if err != nil || (r.Orphaned != nil) != (all[i].Job == "backup") {
+			t.Errorf("run %s of %s: late end %v, %v", r.ID, r.Job, r.Orphaned, err)
+		}
+	}
+	for id, want := range output {
+		got, err := s.Output(t.Context(), id, 0, 1<<20)
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, "the output of "+id, got, want)
+	}
+}
+
+// rollupsStay: what was counted stays counted when runs go, whether it had been counted by
+// then or not, and what comes later into the same hours is added.
+func rollupsStay(t *testing.T, plain Store, size Size) {
+	s := keeping(t, plain)
+	count, limit := 300, 50
+	if size == Modest {
+		count, limit = 60, 25
+	}
+	all := counted(count)
+	at := func(from, to int) []common.Run { return all[count*from/6 : count*to/6] }
+	end := midnight.AddDate(0, 0, 3)
+	expire := func(e runlog.Expiry) {
+		for _, e.Job = range jobs {
+			e.Limit = limit
+			expired(t, s, e)
+		}
+	}
+	write(t, s, runlog.Batch{Runs: at(0, 2)})
+	tidied(t, s, runlog.Tidy{})
+	write(t, s, runlog.Batch{Runs: at(2, 3)})
+	expire(runlog.Expiry{Keep: 3})
+	tidied(t, s, runlog.Tidy{})
+	checkStatistics(t, s, at(0, 3))
+
+	write(t, s, runlog.Batch{Runs: at(3, 4)})
+	tidied(t, s, runlog.Tidy{})
+	checkStatistics(t, s, at(0, 4))
+	write(t, s, runlog.Batch{Runs: at(4, 5)})
+	expire(runlog.Expiry{Before: end, Newest: true})
+	expire(runlog.Expiry{Before: end})
+	write(t, s, runlog.Batch{Runs: at(5, 6)})
+	tidied(t, s, runlog.Tidy{})
+	tidied(t, s, runlog.Tidy{})
+	checkStatistics(t, s, all)
+}
+
+// tidyExpires: roll-ups of hours and of days, and changes, go at their own times. They do not
+// come back, although the runs are still there.
+func tidyExpires(t *testing.T, plain Store, size Size) {
+	s := keeping(t, plain)
+	ctx := t.Context()
+	count := 200
+	if size == Modest {
+		count = 60
+	}
+	all := counted(count)
+	var list []common.Change
+	for i := range 10 {
+		at := midnight.Add(time.Duration(i) * 7 * time.Hour)
+		list = append(list, common.Change{ID: fmt.Sprintf("%s-%d", common.TimeKey(at), i), At: at, Verb: "create", Kind: "job", Name: "a"})
+	}
+	write(t, s, runlog.Batch{Runs: all, Changes: list})
+	if done := tidied(t, s, runlog.Tidy{}); done.Expired != 0 {
+		t.Fatalf("expired without a word: %+v", done)
+	}
+	end := midnight.AddDate(0, 0, 3)
+	check := func(what string, hours, days, changes time.Time) {
+		t.Helper()
+		for _, job := range []string{"", "report"} {
+			for _, q := range []runlog.RollupQuery{{Job: job, To: end}, {Job: job, To: end, Days: true, Workers: true}} {
+				rows, err := s.Rollups(ctx, q)
+				if err != nil {
+					t.Fatal(err)
+				}
+				q.From = hours
+				if q.Days {
+					q.From = days
+				}
+				sameRows(t, fmt.Sprintf("%s: %+v", what, q), rows, naiveRows(all, q))
+			}
+		}
+		left, err := s.Changes(ctx, runlog.ChangeQuery{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want []common.Change
+		for _, c := range slices.Backward(list) {
+			if !c.At.Before(changes) {
+				want = append(want, c)
+			}
+		}
+		same(t, what+": changes", left, want)
+	}
+	day := func(n int) time.Time { return midnight.AddDate(0, 0, n) }
+	for _, step := range []struct {
+		what    string
+		tidy    runlog.Tidy
+		nothing bool
+	}{
+		{"hours of the first day", runlog.Tidy{Hours: day(1)}, false},
+		{"again", runlog.Tidy{Hours: day(1)}, true},
+		{"a day", runlog.Tidy{Hours: day(1), Days: day(1)}, false},
+		{"changes", runlog.Tidy{Hours: day(1), Days: day(1), Changes: list[4].At}, false},
+		{"more", runlog.Tidy{Hours: day(2), Days: day(1), Changes: list[5].At}, false},
+		{"more again", runlog.Tidy{Hours: day(2), Days: day(1), Changes: list[5].At}, true},
+	} {
+		done := tidied(t, s, step.tidy)
+		if (done.Expired == 0) != step.nothing {
+			t.Errorf("%s: %+v", step.what, done)
+		}
+		check(step.what, step.tidy.Hours, step.tidy.Days, step.tidy.Changes)
+	}
+	// A run of a time that is kept is counted as ever.
+	late := all[0]
+	late.ID, late.PlannedAt = "u1.late", day(2).Add(30*time.Minute)
+	all = append(all, late)
+	write(t, s, runlog.Batch{Runs: []common.Run{late}})
+	tidied(t, s, runlog.Tidy{Hours: day(2), Days: day(1), Changes: list[5].At})
+	check("a late run", day(2), day(1), list[5].At)
+}
