@@ -32,7 +32,6 @@ var table = map[string]kind{
 	"internal/runlog/rollup": words, // what runs are counted in
 	"internal/runlog/tail":   pure,
 	"internal/alerts":        pure,
-	"internal/housekeeping":  pure,
 	"internal/mask":          pure,
 	"internal/seal":          pure,
 	"internal/scheduler":     pure,
@@ -56,7 +55,9 @@ var table = map[string]kind{
 	"internal/runlog/spool":     adapter,
 	"internal/runlog/sqlitelog": adapter,
 
-	"internal/dispatch": conductor,
+	"internal/auditor":      conductor,
+	"internal/dispatch":     conductor,
+	"internal/housekeeping": conductor,
 
 	"bench/...": wiring,
 	"cmd/...":   wiring,

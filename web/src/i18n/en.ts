@@ -42,6 +42,9 @@ export const en = {
     watch_stale: { title: 'Nothing was heard of the jobs for a while.', text: 'What was changed meanwhile may not be known yet.' },
     unreadable: { title: 'Entries in etcd cannot be read: {{count}}.', text: 'The first one is {{first}}. They are left alone; the log names them.' },
     misses_feature: { title: 'Worker {{worker}} ({{version}}) is too old for some jobs.', text: 'It leaves them to newer ones. They need: {{needs}}.' },
+    housekeeping_fails: { title: 'The history is not kept at its bounds.', text: 'Old runs stay for now: {{error}}' },
+    fires_overdue: { title: 'Fires are overdue, and nobody took them: {{count}} jobs.', text: 'The first is {{first}}, due since {{since}}. Look at the workers, and at what the job asks of them.' },
+    fire_without_entry: { title: 'A fire has no entry in the ledger.', text: '{{job}} at {{plannedAt}}. This must not happen; please report it. In the last day: {{count}}.' },
   } satisfies Record<Condition['code'], { title: string; text: string }>,
   login: {
     title: 'Sign in to Carillon', token: 'Access token', tokenPlaceholder: 'car_…', submit: 'Sign in', exchanging: 'Signing in with the link…',

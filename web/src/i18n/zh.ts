@@ -41,6 +41,9 @@ export const zh: Resource = {
     watch_stale: { title: '已有一段时间没有收到任务的消息。', text: '期间的修改可能尚未得知。' },
     unreadable: { title: 'etcd 中有 {{count}} 项内容无法读取。', text: '第一项是 {{first}}。它们保持原样，日志中列有名称。' },
     misses_feature: { title: '工作节点 {{worker}}（{{version}}）版本过旧，不支持部分任务。', text: '这些任务由较新的工作节点运行。它们需要：{{needs}}。' },
+    housekeeping_fails: { title: '历史记录未能保持在限额之内。', text: '旧的运行记录暂时保留：{{error}}' },
+    fires_overdue: { title: '有 {{count}} 个任务的触发已逾期，且无人领取。', text: '第一个是 {{first}}，自 {{since}} 起到期。请检查工作节点以及任务对它们的要求。' },
+    fire_without_entry: { title: '有一次触发在台账中没有记录。', text: '{{job}}，计划时间 {{plannedAt}}。这不应发生，请报告。最近一天内：{{count}}。' },
   },
   login: {
     title: '登录 Carillon', token: '访问令牌', tokenPlaceholder: 'car_…', submit: '登录', exchanging: '正在通过链接登录…',

@@ -15,7 +15,7 @@ export interface Mode {
 }
 
 // These are the same for everybody: who tells of them does not matter.
-const ofTheCluster = new Set<string>(['etcd_full', 'worker_lost', 'no_workers', 'unreadable', 'misses_feature']);
+const ofTheCluster = new Set<string>(['etcd_full', 'worker_lost', 'no_workers', 'unreadable', 'misses_feature', 'housekeeping_fails', 'fires_overdue', 'fire_without_entry']);
 // These are about one worker each, who is in the data.
 const aboutOne = new Set<string>(['worker_lost', 'misses_feature']);
 const graveCodes = new Set<string>(['etcd_away', 'etcd_full', 'no_workers']);

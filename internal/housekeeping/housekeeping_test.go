@@ -1,0 +1,328 @@
+package housekeeping
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"carillon/internal/common"
+	"carillon/internal/runlog"
+	"carillon/internal/virtualtime"
+)
+
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+func TestExpiry(t *testing.T) {
+	day := 24 * time.Hour
+	for _, c := range []struct {
+		name   string
+		runs   int64
+		oldest time.Duration // ago
+		r      common.Retention
+		gone   bool
+		want   runlog.Expiry
+		some   bool
+	}{
+		{name: "younger than the default", runs: 5, oldest: 29 * day, want: runlog.Expiry{Before: noon.Add(-30 * day), Newest: true}},
+		{name: "older than the default", runs: 5, oldest: 31 * day, want: runlog.Expiry{Before: noon.Add(-30 * day), Newest: true}, some: true},
+		{name: "old, and the only one", runs: 1, oldest: 31 * day, want: runlog.Expiry{Before: noon.Add(-30 * day), Newest: true}},
+		{name: "old, the only one, of a deleted job", runs: 1, oldest: 31 * day, gone: true, want: runlog.Expiry{Before: noon.Add(-30 * day)}, some: true},
+		{name: "kept longer", runs: 5, oldest: 31 * day, r: common.Retention{Age: "40d"}, want: runlog.Expiry{Before: noon.Add(-40 * day), Newest: true}},
+		{name: "kept shorter", runs: 5, oldest: 2 * time.Hour, r: common.Retention{Age: "1h"}, want: runlog.Expiry{Before: noon.Add(-time.Hour), Newest: true}, some: true},
+		{name: "as many as are kept", runs: 5, oldest: day, r: common.Retention{Runs: 5}, want: runlog.Expiry{Before: noon.Add(-30 * day), Keep: 5, Newest: true}},
+		{name: "one more", runs: 6, oldest: day, r: common.Retention{Runs: 5}, want: runlog.Expiry{Before: noon.Add(-30 * day), Keep: 5, Newest: true}, some: true},
+		{name: "few, but old", runs: 5, oldest: 31 * day, r: common.Retention{Runs: 5}, want: runlog.Expiry{Before: noon.Add(-30 * day), Keep: 5, Newest: true}, some: true},
+	} {
+		c.want.Job = "a"
+		e, some := expiry(runlog.Kept{Job: "a", Runs: c.runs, Oldest: noon.Add(-c.oldest)}, c.r, !c.gone, noon)
+		if e != c.want || some != c.some {
+			t.Errorf("%s: %+v, %t; want %+v, %t", c.name, e, some, c.want, c.some)
+		}
+	}
+}
+
+// shelf is a store that holds the times of runs. Each call takes a while.
+type shelf struct {
+	runs  map[string][]time.Time // of each job, the oldest first
+	takes time.Duration
+	per   time.Duration // and this for each run that goes
+	err   error
+	tidy  []runlog.Tidied // answers, one after the other
+	asked runlog.Tidy
+	calls []string
+	busy  time.Duration
+	asks  []runlog.Expiry
+}
+
+func (s *shelf) work(ctx context.Context, call string, d time.Duration) error {
+	s.calls = append(s.calls, call)
+	s.busy += d
+	if !sleep(ctx, d) {
+		return context.Cause(ctx)
+	}
+	return s.err
+}
+
+func (s *shelf) Kept(ctx context.Context, after string, limit int) (page []runlog.Kept, err error) {
+	for _, job := range slices.Sorted(maps.Keys(s.runs)) {
+		if runs := s.runs[job]; job > after && len(page) < limit && len(runs) > 0 {
+			page = append(page, runlog.Kept{Job: job, Runs: int64(len(runs)), Oldest: runs[0]})
+		}
+	}
+	return page, s.work(ctx, "kept", s.takes)
+}
+
+func (s *shelf) Expire(ctx context.Context, e runlog.Expiry) (gone runlog.Expired, err error) {
+	s.asks = append(s.asks, e)
+	runs := s.runs[e.Job]
+	drop := 0
+	for drop < len(runs) && (runs[drop].Before(e.Before) || e.Keep > 0 && len(runs)-drop > e.Keep) && !(e.Newest && drop == len(runs)-1) {
+		drop++
+	}
+	gone.Runs = min(drop, e.Limit)
+	gone.Chunks, gone.Bytes, gone.More = gone.Runs, int64(100*gone.Runs), drop > e.Limit
+	s.runs[e.Job] = runs[gone.Runs:]
+	return gone, s.work(ctx, "expire "+e.Job, s.takes+time.Duration(gone.Runs)*s.per)
+}
+
+func (s *shelf) Tidy(ctx context.Context, t runlog.Tidy) (done runlog.Tidied, err error) {
+	if s.asked = t; len(s.tidy) > 0 {
+		done, s.tidy = s.tidy[0], s.tidy[1:]
+	}
+	return done, s.work(ctx, "tidy", s.takes)
+}
+
+type told struct {
+	runs, passes, failures int
+	bytes, freed           int64
+}
+
+func (o *told) Expired(runs int, bytes int64)   { o.runs += runs; o.bytes += bytes }
+func (o *told) Tidied(_, _, _ int, freed int64) { o.freed += freed }
+func (o *told) Kept(_ time.Duration, failed bool) {
+	o.passes++
+	if failed {
+		o.failures++
+	}
+}
+
+// rules say what jobs there are.
+type rules map[string]common.Retention
+
+func (r rules) Retention(name string) (common.Retention, bool, error) {
+	if name == "damaged" {
+		return common.Retention{}, true, errors.New("it does not decode")
+	}
+	rule, exists := r[name]
+	return rule, exists, nil
+}
+
+// house is a keeper in a bubble.
+type house struct {
+	*Keeper
+	store *shelf
+	told  told
+	log   bytes.Buffer
+	sure  error // why nothing may go
+}
+
+func newHouse(store *shelf, jobs rules) *house {
+	h := &house{store: store}
+	if store.takes == 0 {
+		store.takes = time.Millisecond
+	}
+	h.Keeper = New(Config{Store: store, Jobs: jobs, Now: func() (time.Time, error) { return noon.Add(time.Since(bubble)), h.sure },
+		Log: slog.New(slog.NewTextHandler(&h.log, nil)), Observer: &h.told})
+	return h
+}
+
+// bubble is when each bubble's time begins.
+var bubble = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+
+func (h *house) run(t *testing.T, d time.Duration) {
+	ctx, cancel := context.WithTimeout(t.Context(), d)
+	defer cancel()
+	if err := h.Run(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("it ended with %v", err)
+	}
+}
+
+// every gives n times, the newest of them now.
+func each(n int, d time.Duration) (times []time.Time) {
+	for i := range n {
+		times = append(times, noon.Add(-time.Duration(n-1-i)*d))
+	}
+	return times
+}
+
+func TestEverythingGetsToItsBound(t *testing.T) {
+	virtualtime.Test(t, func(t *testing.T) {
+		store := &shelf{runs: map[string][]time.Time{
+			"aged":    each(1000, time.Hour),
+			"counted": each(1000, time.Minute),
+			"damaged": each(2000, time.Hour),
+			"deleted": each(1000, time.Hour),
+			"longer":  each(2000, time.Hour),
+			"old":     {noon.Add(-3000 * time.Hour), noon.Add(-2000 * time.Hour)},
+		}, tidy: []runlog.Tidied{{Counted: 3, More: true}, {Repaired: 1, Expired: 2, Freed: 4096}}}
+		h := newHouse(store, rules{"aged": {}, "counted": {Runs: 10}, "longer": {Age: "1500h"}, "old": {}})
+		h.run(t, 55*time.Second)
+		for job, want := range map[string]int{"aged": 720, "counted": 10, "damaged": 2000, "deleted": 720, "longer": 1500, "old": 1} {
+			if got := len(store.runs[job]); got < want-1 || got > want+1 { // time went on meanwhile
+				t.Errorf("%d runs of job %q are left, want %d", got, job, want)
+			}
+		}
+		if h.told.passes != 1 || h.told.failures != 0 || h.told.runs < 2000 || h.told.bytes != 100*int64(h.told.runs) || h.told.freed != 4096 {
+			t.Errorf("told %+v", h.told)
+		}
+		if n := strings.Count(h.log.String(), "housekeeping_done"); n != 1 {
+			t.Errorf("the log has %d lines:\n%s", n, h.log.String())
+		}
+		for _, want := range []string{fmt.Sprintf("runs=%d", h.told.runs), "jobs=5", "most_of=counted", "rollups_counted=3", "rollups_repaired=1", "entries_expired=2", "bytes_freed=4096"} {
+			if !strings.Contains(h.log.String(), want) {
+				t.Errorf("the log lacks %s:\n%s", want, h.log.String())
+			}
+		}
+		if !slices.Equal(store.calls[:3], []string{"tidy", "tidy", "kept"}) {
+			t.Errorf("runs went before they were counted: %v", store.calls[:3])
+		}
+		for _, e := range store.asks {
+			if exists := e.Job != "deleted"; e.Newest != exists {
+				t.Errorf("asked for %+v", e)
+			}
+		}
+		year := 366 * 24 * time.Hour
+		if a := store.asked; a.Now.Sub(a.Hours) != 90*24*time.Hour || a.Now.Sub(a.Days) != 2*year || a.Now.Sub(a.Changes) != year {
+			t.Errorf("tidied by %+v", a)
+		}
+	})
+}
+
+// A fifth of the time is worked at most, in pieces that are no longer than they should be.
+func TestPace(t *testing.T) {
+	virtualtime.Test(t, func(t *testing.T) {
+		store := &shelf{runs: map[string][]time.Time{"a": each(100_000, time.Hour)}, per: time.Millisecond}
+		h := newHouse(store, rules{"a": {}})
+		h.run(t, first+4*time.Minute)
+		if left := len(store.runs["a"]); left < 10_000 || left > 60_000 {
+			t.Errorf("%d are left", left)
+		}
+		if store.busy > 4*time.Minute/5+time.Second || store.busy < 40*time.Second {
+			t.Errorf("it worked for %v", store.busy)
+		}
+		for i, e := range store.asks {
+			if i > 5 && e.Limit > 100 {
+				t.Fatalf("piece %d was of %d runs", i, e.Limit)
+			}
+		}
+	})
+}
+
+// A job with much to delete lets the others have their turn.
+func TestTurns(t *testing.T) {
+	virtualtime.Test(t, func(t *testing.T) {
+		store := &shelf{runs: map[string][]time.Time{"a": each(400_000, time.Hour), "b": each(1000, time.Hour)}, per: time.Millisecond}
+		h := newHouse(store, rules{"a": {}, "b": {}})
+		h.run(t, first+time.Minute)
+		if len(store.runs["a"]) < 300_000 || len(store.runs["b"]) > 721 {
+			t.Errorf("%d and %d are left", len(store.runs["a"]), len(store.runs["b"]))
+		}
+	})
+}
+
+// Many jobs are looked at page by page, and one without anything to delete costs nothing else.
+func TestManyJobs(t *testing.T) {
+	virtualtime.Test(t, func(t *testing.T) {
+		store, jobs := &shelf{runs: map[string][]time.Time{}}, rules{}
+		for i := range 1000 {
+			name := fmt.Sprintf("j%04d", i)
+			store.runs[name], jobs[name] = each(1, 0), common.Retention{}
+		}
+		store.runs["j0999"] = each(1000, time.Hour)
+		h := newHouse(store, jobs)
+		h.run(t, first+time.Second)
+		var expired []string
+		for _, call := range store.calls {
+			if strings.HasPrefix(call, "expire") {
+				expired = append(expired, call)
+			}
+		}
+		if !slices.Equal(expired, []string{"expire j0999", "expire j0999"}) || len(store.runs["j0999"]) > 721 {
+			t.Errorf("called %v", expired)
+		}
+		if h.log.Len() > 0 && strings.Count(h.log.String(), "\n") != 1 {
+			t.Errorf("the log says:\n%s", h.log.String())
+		}
+	})
+}
+
+// Where the time or the jobs are not known for sure, nothing goes.
+func TestUnsure(t *testing.T) {
+	virtualtime.Test(t, func(t *testing.T) {
+		store := &shelf{runs: map[string][]time.Time{"a": each(1000, time.Hour)}}
+		h := newHouse(store, rules{})
+		h.sure = errors.New("the clock is wrong")
+		h.run(t, time.Hour)
+		if len(store.calls) > 0 || h.told.failures == 0 {
+			t.Errorf("called %v, told %+v", store.calls, h.told)
+		}
+	})
+}
+
+// What fails is tried again, ever more seldom; after a quarter of an hour somebody should look.
+func TestStoreFails(t *testing.T) {
+	virtualtime.Test(t, func(t *testing.T) {
+		store := &shelf{runs: map[string][]time.Time{"a": each(1000, time.Hour)}, err: errors.New("no disk")}
+		h := newHouse(store, rules{"a": {}})
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error)
+		go func() { ended <- h.Run(ctx) }()
+		time.Sleep(14 * time.Minute)
+		if got := h.Conditions(); len(got) != 0 {
+			t.Errorf("told of too soon: %v", got)
+		}
+		time.Sleep(2 * time.Minute)
+		got := h.Conditions()
+		if len(got) != 1 || got[0].Code != common.ConditionHousekeeping || !strings.Contains(got[0].Text, "no disk") {
+			t.Errorf("conditions %v", got)
+		}
+		if h.told.failures > 12 {
+			t.Errorf("tried %d times", h.told.failures)
+		}
+		store.err = nil
+		time.Sleep(6 * time.Minute)
+		if got := h.Conditions(); len(got) != 0 || len(store.runs["a"]) > 721 {
+			t.Errorf("it does not go on: %v", got)
+		}
+		cancel()
+		<-ended
+	})
+}
+
+// It stops in the middle of a piece, and whoever comes next goes on.
+func TestTermEnds(t *testing.T) {
+	virtualtime.Test(t, func(t *testing.T) {
+		store := &shelf{runs: map[string][]time.Time{"a": each(100_000, time.Hour)}, takes: 30 * time.Second}
+		h := newHouse(store, rules{"a": {}})
+		began := time.Now()
+		h.run(t, first+15*time.Second)
+		if took := time.Since(began); took != first+15*time.Second {
+			t.Errorf("it went on for %v", took)
+		}
+		if h.told.failures != 0 || strings.Contains(h.log.String(), "failed") {
+			t.Errorf("to be told to stop is no failure:\n%s", h.log.String())
+		}
+		store.takes = time.Millisecond
+		h.run(t, time.Minute)
+		if left := len(store.runs["a"]); left > 721 {
+			t.Errorf("%d are left", left)
+		}
+	})
+}

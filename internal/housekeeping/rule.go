@@ -1,0 +1,32 @@
+package housekeeping
+
+import (
+	"time"
+
+	"carillon/internal/common"
+	"carillon/internal/runlog"
+)
+
+// How long what is not a run is kept.
+const (
+	hourly  = 90 * 24 * time.Hour      // statistics by the hour
+	daily   = 2 * 366 * 24 * time.Hour // and by the day
+	changes = 366 * 24 * time.Hour     // who changed what
+)
+
+// expiry tells which runs of a job go, and whether there may be any such. exists is false
+// for a job that was deleted.
+func expiry(kept runlog.Kept, r common.Retention, exists bool, now time.Time) (e runlog.Expiry, some bool) {
+	e = runlog.Expiry{Job: kept.Job, Before: now.Add(-r.Age.Or(common.DefaultRetention)), Keep: r.Runs, Newest: exists}
+	spared := int64(0)
+	if exists {
+		spared = 1
+	}
+	old := kept.Oldest.Before(e.Before) && kept.Runs > spared
+	return e, old || e.Keep > 0 && kept.Runs > int64(e.Keep)
+}
+
+// bounds tell what is too old beside runs.
+func bounds(now time.Time) runlog.Tidy {
+	return runlog.Tidy{Now: now, Hours: now.Add(-hourly), Days: now.Add(-daily), Changes: now.Add(-changes)}
+}
