@@ -4,18 +4,21 @@ import (
 	"bytes"
 	"errors"
 	"os"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
 
 	"carillon/internal/common"
+	"carillon/internal/mask"
 )
 
 // maxTail is the most that is kept of the end of an output over its cap.
 const maxTail = 1 << 20
 
 // capture turns what a command prints into chunks: the head as it comes, the tail
-// at the end, and between them one chunk that says how much is missing.
+// at the end, and between them one chunk that says how much is missing. Secrets are masked
+// before that, so offsets count what is left.
 type capture struct {
 	run   string
 	out   Output
@@ -24,19 +27,34 @@ type capture struct {
 	head  int64   // how much goes out as it comes
 	keep  int64   // how much of the end is kept after that, at most
 
+	stdout, stderr *mask.Stream // each is its reader's until both have ended
+
 	mu    sync.Mutex
 	total int64 // guarded by mu
 	tail  *ring // guarded by mu; nil until the head is full
 }
 
-func newCapture(run string, limit int64, out Output, tails *budget, now func() time.Time) *capture {
+func newCapture(run string, limit int64, out Output, tails *budget, masks *mask.Masker, now func() time.Time) *capture {
 	keep := min(limit/2, maxTail)
-	return &capture{run: run, out: out, now: now, tails: tails, head: limit - keep, keep: keep}
+	return &capture{run: run, out: out, now: now, tails: tails, head: limit - keep, keep: keep, stdout: masks.Stream(), stderr: masks.Stream()}
 }
 
-// write takes what was read; p is the caller's again afterwards. Offsets are given
-// in the order of the calls.
+func (c *capture) mask(stream common.Stream) *mask.Stream {
+	if stream == common.Stderr {
+		return c.stderr
+	}
+	return c.stdout
+}
+
+// write takes what was read; p is the caller's again afterwards.
 func (c *capture) write(stream common.Stream, p []byte) {
+	for piece := range slices.Chunk(c.mask(stream).Write(p), common.MaxChunk) { // names may be longer than their secrets
+		c.keepPiece(stream, piece)
+	}
+}
+
+// keepPiece takes at most a chunk. Offsets are given in the order of the calls.
+func (c *capture) keepPiece(stream common.Stream, p []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	at := c.now().UTC()
@@ -57,6 +75,11 @@ func (c *capture) write(stream common.Stream, p []byte) {
 
 // close hands over what was kept back. Nothing may be written any more.
 func (c *capture) close() (total int64, truncated bool) {
+	for _, stream := range [...]common.Stream{common.Stdout, common.Stderr} {
+		if rest := c.mask(stream).Flush(); len(rest) > 0 {
+			c.keepPiece(stream, rest)
+		}
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.tail == nil {

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"carillon/internal/common"
+	"carillon/internal/mask"
 	"carillon/internal/proctree"
 )
 
@@ -33,6 +34,8 @@ type Config struct {
 	// it goes with its run, whatever it did to hide. No process of this program may be started
 	// but by this Executor then.
 	Adopt bool
+	// Masks, if set, is asked at the start of each run what must not come out of it.
+	Masks func() *mask.Masker
 	Now   func() time.Time // wall clock; default time.Now
 	Log   *slog.Logger     // default: nowhere
 }
@@ -90,6 +93,9 @@ func New(cfg Config) (*Executor, error) {
 	}
 	if cfg.StartGate <= 0 {
 		cfg.StartGate = 2 * runtime.NumCPU()
+	}
+	if cfg.Masks == nil {
+		cfg.Masks = func() *mask.Masker { return nil }
 	}
 	if cfg.Now == nil {
 		cfg.Now = time.Now
@@ -184,11 +190,18 @@ func (x *Executor) KillAll() {
 // [ErrStopping], [ErrCutOff]; any other cause is quoted. When the task's KillNow is closed, all
 // of the run is killed at once; without another cause by then, it is [ErrCutOff].
 func (x *Executor) Run(ctx context.Context, t Task, out Output) common.Run {
+	masks := x.cfg.Masks()
+	run := x.run(ctx, t, out, masks)
+	maskReason(masks, run.Reason)
+	return run
+}
+
+func (x *Executor) run(ctx context.Context, t Task, out Output, masks *mask.Masker) common.Run {
 	spec, bad := x.resolve(&t)
 	if bad != nil {
 		return x.outcome(&t, bad)
 	}
-	capture := newCapture(t.Record.Run, outputMax(&t.Job), out, x.tails, x.cfg.Now)
+	capture := newCapture(t.Record.Run, outputMax(&t.Job), out, x.tails, masks, x.cfg.Now)
 	p, err := x.start(ctx, &t, spec, capture)
 	if err != nil {
 		if refused, ok := errors.AsType[notAllowed](err); ok {

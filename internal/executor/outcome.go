@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"carillon/internal/common"
+	"carillon/internal/mask"
 )
 
 // Killed is the cause with which a run's context ends when somebody wished so.
@@ -67,6 +68,17 @@ func (o *outcome) with(key, value string) *outcome {
 	}
 	o.reason.Data[key] = value
 	return o
+}
+
+// maskReason takes secrets out of what the outcome says: paths and programs are the job's words.
+func maskReason(masks *mask.Masker, r *common.Reason) {
+	if masks == nil || r == nil {
+		return
+	}
+	r.Text = masks.Text(r.Text)
+	for k, v := range r.Data {
+		r.Data[k] = masks.Text(v)
+	}
 }
 
 func outcomeOfCause(cause error) *outcome {

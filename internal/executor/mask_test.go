@@ -1,0 +1,110 @@
+package executor_test
+
+import (
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"carillon/internal/common"
+	"carillon/internal/executor"
+	"carillon/internal/mask"
+)
+
+func masking(values ...string) func(*executor.Config) {
+	var secrets []mask.Secret
+	for i, v := range values {
+		secrets = append(secrets, mask.Secret{Name: fmt.Sprint("s", i), Value: []byte(v)})
+	}
+	m := mask.New(secrets)
+	return func(c *executor.Config) { c.Masks = func() *mask.Masker { return m } }
+}
+
+func TestSecretsAreMasked(t *testing.T) {
+	x := newExecutor(t, masking("swordfish", "correct horse\nbattery staple"))
+	for name, c := range map[string]struct{ command, stdout, stderr string }{
+		"both streams": {"echo a swordfish; echo b swordfish >&2", "a [secret:s0]\n", "b [secret:s0]\n"},
+		// Each write is read by itself: the next one waits for it to have been.
+		"in pieces":       {"printf sword; sleep 0.05; printf fi; sleep 0.05; echo sh.", "[secret:s0].\n", ""},
+		"between streams": {"printf sword; sleep 0.05; printf sword >&2; sleep 0.05; echo fish; echo fish >&2", "[secret:s0]\n", "[secret:s0]\n"},
+		"held back":       {"printf 'no swordfis'", "no swordfis", ""},
+		"killed":          {"printf 'x swordf'; kill -9 $$", "x swordf", ""},
+		"lines":           {"printf 'correct horse\\nbattery staple\\n'", "[secret:s1]\n", ""},
+		"not quite":       {"echo Swordfish sword fish", "Swordfish sword fish\n", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			task := shell(c.command)
+			out := record(t, task)
+			got := x.Run(t.Context(), task, out)
+			if out.text(common.Stdout) != c.stdout || out.text(common.Stderr) != c.stderr {
+				t.Errorf("stdout %q, stderr %q", out.text(common.Stdout), out.text(common.Stderr))
+			}
+			if got.OutputBytes != int64(len(c.stdout)+len(c.stderr)) {
+				t.Errorf("%d bytes are counted", got.OutputBytes)
+			}
+		})
+	}
+}
+
+// Names may be longer than what they stand for: chunks stay as small, and the cap counts what is kept.
+func TestMaskedFlood(t *testing.T) {
+	x := newExecutor(t, masking("swordfish"))
+	task := newTask(common.Job{Command: "yes swordfish | head -n 200000", Output: &common.OutputPolicy{Max: "1MiB"}})
+	out := record(t, task)
+	got := x.Run(t.Context(), task, out)
+	line := "[secret:s0]\n"
+	if got.OutputBytes != int64(200_000*len(line)) || !got.OutputTruncated {
+		t.Errorf("%d bytes, truncated %v", got.OutputBytes, got.OutputTruncated)
+	}
+	if text := out.text(); len(text) != 1<<20 || strings.Contains(text, "sword") || !strings.HasSuffix(text, line+line) {
+		t.Errorf("%d bytes are kept, or others", len(text))
+	}
+}
+
+func TestReasonsAreMasked(t *testing.T) {
+	x := newExecutor(t, masking("swordfish"))
+	task := newTask(common.Job{Args: []string{"swordfish-tool"}})
+	got := x.Run(t.Context(), task, record(t, task))
+	expect(t, got, common.StatusFailed, "program_missing")
+	if text := got.Reason.Text + got.Reason.Data["program"]; strings.Contains(text, "swordfish") || !strings.Contains(text, "[secret:s0]-tool") {
+		t.Errorf("%+v", got.Reason)
+	}
+}
+
+func TestEachRunAsksForItsSecrets(t *testing.T) {
+	var now atomic.Pointer[mask.Masker]
+	x := newExecutor(t, func(c *executor.Config) { c.Masks = now.Load })
+	for _, want := range []string{"swordfish herring", "[secret:s] herring", "swordfish [secret:s]"} {
+		task := shell("printf 'swordfish herring'")
+		out := record(t, task)
+		x.Run(t.Context(), task, out)
+		if out.text() != want {
+			t.Errorf("%q, want %q", out.text(), want)
+		}
+		value := "swordfish"
+		if now.Load() != nil {
+			value = "herring"
+		}
+		now.Store(mask.New([]mask.Secret{{Name: "s", Value: []byte(value)}}))
+	}
+}
+
+// BenchmarkMaskedFlood has a command print 100 MB of log lines.
+func BenchmarkMaskedFlood(b *testing.B) {
+	for _, n := range []int{0, 1, 5} {
+		b.Run(fmt.Sprintf("%d secrets", n), func(b *testing.B) {
+			var values []string
+			for i := range n {
+				values = append(values, fmt.Sprintf("%c%x-%032d", "tsp2a"[i%5], 7919*i, 104729*i))
+			}
+			x := newExecutor(b, masking(values...))
+			b.SetBytes(100_000_000)
+			for b.Loop() {
+				task := shell(`yes '2026-11-21T21:04:03Z level=info msg="stored batch" table=orders rows=1382 took=12ms path=/srv/data/part-00017' | head -c 100000000`)
+				if got := x.Run(b.Context(), task, discard{}); got.OutputBytes != 100_000_000 {
+					b.Fatal(got)
+				}
+			}
+		})
+	}
+}

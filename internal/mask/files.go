@@ -1,0 +1,164 @@
+package mask
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"maps"
+	"os"
+	"slices"
+	"sync"
+	"syscall"
+	"time"
+
+	"carillon/internal/common"
+)
+
+// Files are secrets that are kept in files, one in each. A file that has changed is read
+// again. What it held before is masked as well, until it changes once more: not everybody has
+// heard of the new one by then.
+type Files struct {
+	log *slog.Logger
+
+	mu     sync.Mutex
+	files  []*file // guarded by mu
+	masker *Masker // guarded by mu; of what they hold
+}
+
+type file struct {
+	name, path    string
+	seen          version
+	value, before []byte
+}
+
+// version tells contents of a file apart.
+type version struct {
+	changed time.Time
+	size    int64
+	inode   uint64
+}
+
+// Open reads the files, by the names of their secrets. The error says of each what is wrong with it.
+func Open(paths map[string]string, log *slog.Logger) (*Files, error) {
+	f := &Files{log: log}
+	var faults []common.Fault
+	for _, name := range slices.Sorted(maps.Keys(paths)) {
+		one := &file{name: name, path: paths[name]}
+		if _, err := one.refresh(); err != nil {
+			faults = append(faults, common.Fault{Location: "secrets." + name, Code: "file", Message: err.Error()})
+		}
+		f.files = append(f.files, one)
+	}
+	if len(faults) > 0 {
+		return nil, common.Invalid("secrets cannot be masked", faults...)
+	}
+	f.masker = f.all()
+	return f, nil
+}
+
+// Masker masks what the files hold now. One that cannot be read stands as it was.
+func (f *Files) Masker() *Masker {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	changed := false
+	for _, one := range f.files {
+		fresh, err := one.refresh()
+		if err != nil {
+			f.log.Error("secret_not_read", "secret", one.name, "error", err)
+		}
+		if fresh {
+			f.log.Info("secret_read_again", "secret", one.name)
+		}
+		changed = changed || fresh
+	}
+	if changed {
+		f.masker = f.all()
+	}
+	return f.masker
+}
+
+func (f *Files) all() *Masker {
+	var secrets []Secret
+	for _, one := range f.files {
+		secrets = append(secrets, Secret{one.name, one.value}, Secret{one.name, one.before})
+	}
+	return New(secrets)
+}
+
+// refresh reads the file where it is another than it was when it was last looked at, and
+// tells whether it holds another secret. An error is told once for each state of the file.
+func (f *file) refresh() (fresh bool, err error) {
+	now, err := look(f.path)
+	if now == f.seen {
+		return false, nil
+	}
+	f.seen = now
+	if err != nil {
+		return false, err
+	}
+	value, at, err := read(f.path)
+	if err != nil {
+		return false, err
+	}
+	f.seen = at
+	if bytes.Equal(value, f.value) {
+		return false, nil
+	}
+	f.value, f.before = value, f.value
+	return true, nil
+}
+
+// gone is the version of a file that is not there.
+var gone = version{size: -1}
+
+func look(path string) (version, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return gone, err
+	}
+	return versionOf(info), nil
+}
+
+func versionOf(info fs.FileInfo) version {
+	v := version{changed: info.ModTime(), size: info.Size()}
+	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
+		v.inode = stat.Ino
+	}
+	return v
+}
+
+// read gives the secret of a file, without the end of its line. What everybody on the
+// machine may read is no secret, and what everybody may write masks what they like.
+func read(path string) ([]byte, version, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe is not waited for
+	if err != nil {
+		return nil, gone, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, gone, err
+	}
+	v := versionOf(info)
+	if !info.Mode().IsRegular() {
+		return nil, v, fmt.Errorf("%s is no plain file", path)
+	}
+	if mode := info.Mode().Perm(); mode&0o006 != 0 {
+		return nil, v, fmt.Errorf("%s has the mode %04o: everybody on the machine may read or write it; use 0600 or 0640", path, mode)
+	}
+	data, err := io.ReadAll(io.LimitReader(f, MaxSecret+3)) // and the end of a line
+	if err != nil {
+		return nil, v, err
+	}
+	value := bytes.TrimRight(data, "\r\n")
+	switch {
+	case len(value) < MinSecret:
+		err = errors.New(path + " holds too little: a secret of less than 8 bytes would be found in harmless texts")
+	case len(value) > MaxSecret:
+		err = errors.New(path + " holds more than 4096 bytes; one file holds one secret")
+	}
+	return value, v, err
+}

@@ -1,0 +1,84 @@
+package mask
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Lengths of a secret in bytes. What is shorter stands in harmless texts as well.
+const (
+	MinSecret = 8
+	MaxSecret = 4096
+)
+
+// Secret is a text that must not come out, and the name that comes out instead.
+type Secret struct {
+	Name  string
+	Value []byte
+}
+
+// Masker masks secrets. A nil one masks nothing.
+type Masker struct{ patterns []pattern }
+
+// pattern is a secret made ready to be looked for.
+type pattern struct {
+	label []byte
+	value []byte
+	// border of the first i+1 bytes: how many of their last bytes are a beginning of the secret
+	// too, all of them aside (Knuth, Morris and Pratt's failure function).
+	border []int
+}
+
+// New makes a Masker; nil where there is no secret.
+func New(secrets []Secret) *Masker {
+	m := new(Masker)
+	for _, s := range secrets {
+		if len(s.Value) > 0 {
+			m.patterns = append(m.patterns, pattern{label: []byte("[secret:" + s.Name + "]"), value: slices.Clone(s.Value), border: borders(s.Value)})
+		}
+	}
+	if len(m.patterns) == 0 {
+		return nil
+	}
+	return m
+}
+
+func borders(v []byte) []int {
+	b := make([]int, len(v))
+	for i, n := 1, 0; i < len(v); i++ {
+		for n > 0 && v[n] != v[i] {
+			n = b[n-1]
+		}
+		if v[n] == v[i] {
+			n++
+		}
+		b[i] = n
+	}
+	return b
+}
+
+// Text masks a text that is whole.
+func (m *Masker) Text(text string) string {
+	if m == nil {
+		return text
+	}
+	s := m.Stream()
+	out := slices.Clone(s.Write([]byte(text)))
+	return string(append(out, s.Flush()...))
+}
+
+// Stream begins a text that comes in pieces; nil where nothing is masked.
+func (m *Masker) Stream() *Stream {
+	if m == nil {
+		return nil
+	}
+	return &Stream{patterns: m.patterns, begun: make([]int, len(m.patterns))}
+}
+
+// span is a secret that was found.
+type span struct{ pattern, from, to int }
+
+// sorted puts what begins first first, and of those the longest.
+func sorted(spans []span) {
+	slices.SortFunc(spans, func(a, b span) int { return cmp.Or(a.from-b.from, b.to-a.to, a.pattern-b.pattern) })
+}

@@ -1,0 +1,134 @@
+package mask
+
+import (
+	"bytes"
+	"slices"
+)
+
+// Stream masks a text that comes in pieces. A nil one lets everything through.
+type Stream struct {
+	patterns []pattern
+	begun    []int  // of each secret: how many of its first bytes the text ends with so far
+	held     []byte // the end of the text, which may be the beginning of a secret
+	found    []span // secrets within held, in no order
+	covered  int    // so many bytes of held were masked already
+	named    []int  // the secrets whose names stand for what is covered
+}
+
+// Write takes the next piece, and gives what may come out by now, which may be a part of p.
+func (s *Stream) Write(p []byte) []byte {
+	if s == nil {
+		return p
+	}
+	text, from := p, 0
+	if len(s.held) > 0 {
+		text, from = slices.Concat(s.held, p), len(s.held)
+	}
+	most := 0
+	for i := range s.patterns {
+		s.look(i, text, from)
+		most = max(most, s.begun[i])
+	}
+	return s.release(text, len(text)-most)
+}
+
+// Flush gives what was held back. The next piece begins another text.
+func (s *Stream) Flush() []byte {
+	if s == nil {
+		return nil
+	}
+	clear(s.begun)
+	return s.release(s.held, len(s.held))
+}
+
+// look finds a secret in text[from:], what went before it included. All of what is found counts, that is
+// also what begins within another one.
+func (s *Stream) look(i int, text []byte, from int) {
+	p := &s.patterns[i]
+	v, n, at := p.value, s.begun[i], from
+	for at < len(text) {
+		if n == 0 {
+			k := bytes.Index(text[at:], v)
+			if k < 0 {
+				s.begun[i] = p.ending(text[max(at, len(text)-len(v)+1):])
+				return
+			}
+			at += k + len(v)
+			n = len(v)
+		} else {
+			n = p.step(n, text[at])
+			at++
+		}
+		if n == len(v) {
+			s.found = append(s.found, span{i, at - n, at})
+			n = p.border[n-1]
+		}
+	}
+	s.begun[i] = n
+}
+
+// step tells how much of the secret has begun after one more byte, where n had before.
+func (p *pattern) step(n int, c byte) int {
+	for n > 0 && p.value[n] != c {
+		n = p.border[n-1]
+	}
+	if p.value[n] == c {
+		n++
+	}
+	return n
+}
+
+// ending tells how much of the secret a text that is shorter ends with.
+func (p *pattern) ending(text []byte) (n int) {
+	for at := 0; at < len(text); at++ {
+		if n == 0 {
+			k := bytes.IndexByte(text[at:], p.value[0])
+			if k < 0 {
+				return 0
+			}
+			at += k
+		}
+		n = p.step(n, text[at])
+	}
+	return n
+}
+
+// release gives text[:limit] masked, and holds the rest back. Whatever is found later begins
+// at limit or after it.
+func (s *Stream) release(text []byte, limit int) []byte {
+	s.held = slices.Clone(text[limit:])
+	if len(s.found) == 0 && s.covered == 0 {
+		return text[:limit]
+	}
+	var out []byte
+	done, later := s.covered, len(s.found)
+	sorted(s.found)
+	for i, f := range s.found {
+		if f.from >= limit {
+			later = i
+			break
+		}
+		if f.from >= done {
+			out = append(out, text[done:f.from]...)
+			s.named = s.named[:0]
+		} else if f.to <= done {
+			continue
+		}
+		if !slices.Contains(s.named, f.pattern) {
+			out = append(out, s.patterns[f.pattern].label...)
+			s.named = append(s.named, f.pattern)
+		}
+		done = f.to
+	}
+	if done < limit {
+		out = append(out, text[done:limit]...)
+		done = limit
+	}
+	s.covered = done - limit
+	s.found = slices.Delete(s.found, 0, later)
+	for i := range s.found {
+		s.found[i].from -= limit
+		s.found[i].to -= limit
+	}
+	return out
+}
