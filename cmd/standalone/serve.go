@@ -14,6 +14,7 @@ import (
 	"carillon/internal/executor"
 	"carillon/internal/guardian"
 	"carillon/internal/lifecycle"
+	"carillon/internal/mask"
 	"carillon/internal/metrics"
 	"carillon/internal/runlog/spool"
 	"carillon/internal/runlog/sqlitelog"
@@ -27,6 +28,10 @@ func serve(ctx context.Context, child *guardian.Child, cfg config.Standalone, st
 		return daemon.Failed(err)
 	}
 	log := cfg.Log.Logger(stderr)
+	secrets, err := mask.Open(cfg.Secrets, log)
+	if err != nil {
+		return err
+	}
 	home, err := daemon.OpenHome(cfg.DataDir, cfg.Name)
 	if err != nil {
 		return daemon.Failed(err)
@@ -49,7 +54,7 @@ func serve(ctx context.Context, child *guardian.Child, cfg config.Standalone, st
 	defer store.Close()
 
 	client, registry := etcd.Client(), metrics.NewRegistry(version)
-	worker := daemon.NewWorker(daemon.WorkerConfig{Home: home, Etcd: client, Store: store, Spool: output, Labels: cfg.Labels, Slots: cfg.Slots, Drain: cfg.DrainTimeout,
+	worker := daemon.NewWorker(daemon.WorkerConfig{Home: home, Etcd: client, Store: store, Spool: output, Labels: cfg.Labels, Secrets: secrets, Slots: cfg.Slots, Drain: cfg.DrainTimeout,
 		// A laptop's sleep is nobody's loss: nobody else could have run anything meanwhile.
 		Boot:    bootclock.Awake,
 		Version: version, Log: log, Metrics: metrics.NewWorker(registry, daemon.WallClock), Guardian: child})

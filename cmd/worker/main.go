@@ -15,6 +15,7 @@ import (
 	"carillon/internal/executor"
 	"carillon/internal/guardian"
 	"carillon/internal/lifecycle"
+	"carillon/internal/mask"
 	"carillon/internal/metrics"
 	"carillon/internal/runlog/mongolog"
 	"carillon/internal/runlog/spool"
@@ -66,6 +67,10 @@ func serve(ctx context.Context, child *guardian.Child, cfg config.Worker, stderr
 		return daemon.Failed(err)
 	}
 	log := cfg.Log.Logger(stderr)
+	secrets, err := mask.Open(cfg.Secrets, log)
+	if err != nil {
+		return err
+	}
 	home, err := daemon.OpenHome(cfg.DataDir, cfg.Name)
 	if err != nil {
 		return daemon.Failed(err)
@@ -87,7 +92,7 @@ func serve(ctx context.Context, child *guardian.Child, cfg config.Worker, stderr
 	}
 	defer store.Close()
 	registry := metrics.NewRegistry(version)
-	worker := daemon.NewWorker(daemon.WorkerConfig{Home: home, Etcd: etcd, Store: store, Spool: output, Labels: cfg.Labels, Slots: cfg.Slots, Drain: cfg.DrainTimeout,
+	worker := daemon.NewWorker(daemon.WorkerConfig{Home: home, Etcd: etcd, Store: store, Spool: output, Labels: cfg.Labels, Secrets: secrets, Slots: cfg.Slots, Drain: cfg.DrainTimeout,
 		Version: version, Log: log, Boot: bootclock.Now, Metrics: metrics.NewWorker(registry, daemon.WallClock), Guardian: child})
 	log.Info("worker_starting", "worker", home.Life.Worker, "name", home.Life.Name, "version", version)
 	var parts []lifecycle.Part

@@ -107,6 +107,37 @@ func TestListsReplaceBelowAndGatherOnTheCommandLine(t *testing.T) {
 	}
 }
 
+func TestSecretsThatCannotBe(t *testing.T) {
+	for text, want := range map[string]string{
+		"db":                    "must be name=value",
+		"db=/a,db=/b":           "twice",
+		"db=password":           "absolute path",
+		"db=":                   "absolute path",
+		"DB=/a":                 `name "DB"`,
+		"=/a":                   `name ""`,
+		"a\x1b[2Jb=/a":          "name",
+		"a=/a,b":                "must be name=value",
+		many("s%d=/s", 65, ","): "at most 64",
+	} {
+		_, err := LoadWorker(parse(t, WorkerFlags), []string{"HOME=/h", "CARILLON_SECRETS=" + text})
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\x1b") {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+	}
+	d, err := LoadStandalone(parse(t, StandaloneFlags, "--secrets", "db=/a,api=/b"), []string{"HOME=/h"})
+	if err != nil || !reflect.DeepEqual(d.Secrets, map[string]string{"db": "/a", "api": "/b"}) {
+		t.Errorf("%v, %v", d.Secrets, err)
+	}
+}
+
+func many(format string, n int, between string) string {
+	all := make([]string, n)
+	for i := range all {
+		all[i] = fmt.Sprintf(format, i)
+	}
+	return strings.Join(all, between)
+}
+
 func TestGoodFiles(t *testing.T) {
 	m, err := LoadMaster(parse(t, MasterFlags, "--config", "testdata/good/master.yaml"), nil)
 	if err != nil {
@@ -121,7 +152,8 @@ func TestGoodFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if w.Name != "bell-1" || w.Labels["rack"] != "12" || w.Slots != 50 || w.DrainTimeout != 90*time.Second || w.SpoolMax != 512<<20 || w.MetricsListen != "" {
+	if w.Name != "bell-1" || w.Labels["rack"] != "12" ||
+		!reflect.DeepEqual(w.Secrets, map[string]string{"db": "/etc/carillon/db.password", "mail-relay": "/run/credentials/carillon-worker.service/mail"}) || w.Slots != 50 || w.DrainTimeout != 90*time.Second || w.SpoolMax != 512<<20 || w.MetricsListen != "" {
 		t.Errorf("worker: %+v", w)
 	}
 	if _, err := LoadStandalone(parse(t, StandaloneFlags, "--config", "testdata/good/standalone.yaml"), nil); err != nil {

@@ -26,6 +26,7 @@ type Worker struct {
 	Name          string
 	DataDir       string
 	Labels        map[string]string
+	Secrets       map[string]string // files of what is masked, by name
 	Slots         int
 	DrainTimeout  time.Duration
 	SpoolMax      int64  // bytes of output on the disk while the log store is away
@@ -41,6 +42,7 @@ type Standalone struct {
 	DataDir      string
 	Name         string
 	Labels       map[string]string
+	Secrets      map[string]string
 	Slots        int
 	DrainTimeout time.Duration
 	SpoolMax     int64
@@ -64,7 +66,7 @@ func (m *Master) settings() *settings {
 
 func (w *Worker) settings() *settings {
 	s := &settings{program: "carillon-worker"}
-	declareWorker(s, "carillon-worker", &w.Name, &w.DataDir, &w.Labels, &w.Slots, &w.DrainTimeout, &w.SpoolMax)
+	declareWorker(s, "carillon-worker", &w.Name, &w.DataDir, &w.Labels, &w.Secrets, &w.Slots, &w.DrainTimeout, &w.SpoolMax)
 	s.add("metricsListen", "address", "127.0.0.1:7071", "address of /metrics and /readyz: loopback, unix:/path, or off", localAddress(&w.MetricsListen))
 	w.Etcd.declare(s)
 	w.MongoDB.declare(s)
@@ -75,7 +77,7 @@ func (w *Worker) settings() *settings {
 func (d *Standalone) settings() *settings {
 	s := &settings{program: "carillon-standalone"}
 	d.HTTP.declare(s)
-	declareWorker(s, "carillon", &d.Name, &d.DataDir, &d.Labels, &d.Slots, &d.DrainTimeout, &d.SpoolMax)
+	declareWorker(s, "carillon", &d.Name, &d.DataDir, &d.Labels, &d.Secrets, &d.Slots, &d.DrainTimeout, &d.SpoolMax)
 	declareZone(s, &d.Timezone)
 	d.Log.declare(s)
 	return s
@@ -85,11 +87,12 @@ func declareZone(s *settings, to *string) {
 	s.text(to, "timezone", "zone", "UTC", "time zone of jobs that name none, filled in when they are saved", zone)
 }
 
-func declareWorker(s *settings, folder string, name, dataDir *string, labels *map[string]string, slots *int, drain *time.Duration, spool *int64) {
+func declareWorker(s *settings, folder string, name, dataDir *string, labels, secrets *map[string]string, slots *int, drain *time.Duration, spool *int64) {
 	s.text(name, "name", "name", "", "name that people see and pin jobs to (default: this machine's host name)", workerName)
 	s.text(dataDir, "dataDir", "folder", "", "folder for what must survive a restart (default: $STATE_DIRECTORY, else $XDG_STATE_HOME/"+folder+
 		", else ~/.local/state/"+folder+")")
 	s.add("labels", "labels", "", "labels by which jobs choose workers, such as zone=a,disk=ssd", labelsValue(labels))
+	s.add("secrets", "files", "", "files of secrets that are masked in what commands print, such as db=/etc/carillon/db.password; 8 to 4096 bytes each, read again when they change", secretsValue(secrets))
 	s.number(slots, "slots", 1000, 1, 100_000, "runs at a time")
 	s.duration(drain, "drainTimeout", DefaultDrainTimeout, 0, 24*time.Hour, "how long a stop waits for runs before it ends them")
 	s.size(spool, "spoolMax", 1<<30, 16<<20, 1<<40, "most that output takes of the disk while the log store is away; the oldest goes first")
@@ -102,30 +105,61 @@ func workerName(text string) error {
 	return nil
 }
 
-func labelsValue(to *map[string]string) func(string) error {
+// pairsValue reads name=value pairs between commas.
+func pairsValue(one func(name, value string) error, done func(map[string]string) error) func(string) error {
 	return func(text string) error {
 		var pairs []string
 		if err := listValue(&pairs, func(s string) (string, error) { return s, nil })(text); err != nil {
 			return err
 		}
-		labels := map[string]string{}
+		all := map[string]string{}
 		for _, pair := range pairs {
 			k, v, ok := strings.Cut(pair, "=")
 			if !ok {
 				return fmt.Errorf("%q must be name=value", common.Excerpt(pair))
 			}
-			if _, twice := labels[k]; twice {
+			if _, twice := all[k]; twice {
 				return fmt.Errorf("names %q twice", common.Excerpt(k))
 			}
-			labels[k] = v
+			if err := one(k, v); err != nil {
+				return err
+			}
+			all[k] = v
 		}
+		return done(all)
+	}
+}
+
+func labelsValue(to *map[string]string) func(string) error {
+	return pairsValue(func(string, string) error { return nil }, func(labels map[string]string) error {
 		// A job's labels and a worker's follow the same rules.
 		if faults := common.LabelFaults(labels); len(faults) > 0 {
 			return fmt.Errorf("%s", faults[0].Message)
 		}
 		*to = labels
 		return nil
-	}
+	})
+}
+
+// maxSecrets bounds what every byte of output is compared with.
+const maxSecrets = 64
+
+func secretsValue(to *map[string]string) func(string) error {
+	return pairsValue(func(name, path string) error {
+		if !common.ValidName(name) {
+			return fmt.Errorf("the name %q of a secret must be 1 to 128 characters of a–z, 0–9, '.', '_' and '-', and begin and end with a letter or digit", common.Excerpt(name))
+		}
+		if !filepath.IsAbs(path) {
+			return fmt.Errorf("the file of %q must be an absolute path", name)
+		}
+		return nil
+	}, func(files map[string]string) error {
+		if len(files) > maxSecrets {
+			return fmt.Errorf("must be at most %d secrets", maxSecrets)
+		}
+		*to = files
+		return nil
+	})
 }
 
 // MasterFlags declares the flags of carillon-master.

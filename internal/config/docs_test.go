@@ -40,7 +40,7 @@ A flag wins over the environment, that over the file, that over the default. An 
 A name that does not exist is refused with the one that was probably meant; all faults are listed at once, and the daemon ends with exit code ` +
 		fmt.Sprint(ExitCode) + `.
 
-Lists are written between commas, or as a YAML list; labels as ` + "`a=b,c=d`" + `, or as a YAML mapping. Durations look like ` + "`90s`, `5m`, `1h30m`" + `.
+Lists are written between commas, or as a YAML list; labels and secrets as ` + "`a=b,c=d`" + `, or as a YAML mapping. Durations look like ` + "`90s`, `5m`, `1h30m`" + `.
 Passwords have no flag, because everybody on the machine can read a command line. Give them in a file (the keys that end in ` + "`File`" + `), or as
 a systemd credential with the name of the key (` + "`LoadCredential=etcd.password:/etc/carillon/etcd.password`" + `).
 `)

@@ -147,7 +147,7 @@ func textOf(v *value, node ast.Node) (string, error) {
 		}
 		return strings.Join(items, ","), nil
 	case *ast.MappingNode, *ast.MappingValueNode:
-		if v.kind != "labels" {
+		if v.kind != "labels" && v.kind != "files" {
 			return "", fmt.Errorf("must be one value, not a mapping")
 		}
 		var items []string

@@ -20,6 +20,7 @@ import (
 	"carillon/internal/joblock"
 	"carillon/internal/jobmgr"
 	"carillon/internal/lifecycle"
+	"carillon/internal/mask"
 	"carillon/internal/metrics"
 	"carillon/internal/proctree"
 	"carillon/internal/registry"
@@ -46,6 +47,8 @@ type WorkerConfig struct {
 	Store   runlog.Writer
 	Spool   runlog.Spool
 	Labels  map[string]string
+	// Secrets are masked in what commands print.
+	Secrets *mask.Files
 	Slots   int
 	Drain   time.Duration
 	Version string
@@ -193,7 +196,8 @@ func (w *Worker) sweep(ctx context.Context) error {
 
 func (w *Worker) openExecutor(context.Context) (err error) {
 	life := w.cfg.Home.Life
-	w.executor, err = executor.New(executor.Config{BaseDir: w.cfg.Home.Dir, Worker: life.Worker, Life: life.Life, Adopt: true, Log: w.cfg.Log})
+	w.executor, err = executor.New(executor.Config{BaseDir: w.cfg.Home.Dir, Worker: life.Worker, Life: life.Life, Adopt: true,
+		Masks: w.cfg.Secrets.Masker, Log: w.cfg.Log})
 	return err
 }
 
