@@ -37,8 +37,9 @@ func cost(c *common.Chunk) int {
 // mostChunks is how many go to the store at once, however small they are.
 const mostChunks = 5000
 
-// add takes a chunk. It tells how much is there, and how much of the chunk is dropped.
-func (b *buffer) add(c common.Chunk) (bytes, dropped int) {
+// add takes a chunk. It tells how much is there, how much of the chunk is dropped, and whether
+// there was nothing that the store could have been sent.
+func (b *buffer) add(c common.Chunk) (bytes, dropped int, first bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	gap, lossy := b.lost[c.Run]
@@ -52,14 +53,15 @@ func (b *buffer) add(c common.Chunk) (bytes, dropped int) {
 		}
 		gap.Missing = c.End() - gap.Offset
 		b.lost[c.Run] = gap
-		return b.bytes, len(c.Data)
+		return b.bytes, len(c.Data), false
 	}
+	first = len(b.chunks) == 0 && !b.spooling
 	if lossy {
 		delete(b.lost, c.Run)
 		b.push(gap)
 	}
 	b.push(c)
-	return b.bytes, 0
+	return b.bytes, 0, first
 }
 
 func (b *buffer) push(c common.Chunk) {

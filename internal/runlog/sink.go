@@ -46,6 +46,8 @@ type SinkConfig struct {
 	Spool Spool // where output goes while the store is away; without one it stays in memory
 
 	FlushEvery  time.Duration // output waits at most this long; default 1 s
+	FlushFirst  time.Duration // but no longer than this where none was stored for a while; default 50 ms
+	FlushPause  time.Duration // between two writes of output that is little; default 400 ms
 	FlushBytes  int           // and no more than this much; default 64 KiB
 	BufferBytes int           // of memory for output; default 16 MiB
 	BatchBytes  int           // of output stored at once; default 4 MiB
@@ -63,6 +65,8 @@ type SinkConfig struct {
 
 func (c *SinkConfig) complete() {
 	set(&c.FlushEvery, time.Second)
+	set(&c.FlushFirst, 50*time.Millisecond)
+	set(&c.FlushPause, 400*time.Millisecond)
 	set(&c.FlushBytes, common.MaxChunk)
 	set(&c.BufferBytes, 16<<20)
 	set(&c.BatchBytes, 4<<20)
@@ -117,6 +121,7 @@ type Sink struct {
 	metrics SinkMetrics
 	wake    chan struct{} // there is something
 	full    chan struct{} // there is so much that it should not wait
+	printed chan struct{} // there is output, after there was none
 	spill   chan struct{} // there is so much, or such trouble, that output should go to the disk at once
 	output  buffer
 	health  health
@@ -142,7 +147,7 @@ func NewSink(cfg SinkConfig, source Source, writer Writer, log *slog.Logger, met
 	cfg.complete()
 	outbox, _ := source.(Outbox)
 	s := &Sink{cfg: cfg, source: source, outbox: outbox, writer: writer, log: log, metrics: metrics,
-		wake: make(chan struct{}, 1), full: make(chan struct{}, 1), spill: make(chan struct{}, 1)}
+		wake: make(chan struct{}, 1), full: make(chan struct{}, 1), printed: make(chan struct{}, 1), spill: make(chan struct{}, 1)}
 	s.output.limit, s.output.lost = cfg.BufferBytes, map[string]common.Chunk{}
 	s.output.spooling = cfg.Spool != nil && cfg.Spool.State().Waiting > 0
 	return s
@@ -151,7 +156,10 @@ func NewSink(cfg SinkConfig, source Source, writer Writer, log *slog.Logger, met
 // Chunk takes a piece of output. The sink keeps its data. Where output comes faster than the
 // disk takes it, Chunk waits a little, so that the command does; not while the disk refuses it.
 func (s *Sink) Chunk(c common.Chunk) {
-	bytes, dropped := s.output.add(c)
+	bytes, dropped, first := s.output.add(c)
+	if first {
+		poke(s.printed)
+	}
 	if dropped > 0 {
 		s.metrics.OutputDropped(dropped)
 	}
@@ -238,6 +246,7 @@ func (s *Sink) Run(ctx context.Context, drain time.Duration) error {
 func (s *Sink) deliver(ctx context.Context, drain time.Duration) error {
 	flush := time.NewTicker(s.cfg.FlushEvery)
 	defer flush.Stop()
+	lastWrite := time.Time{}
 	lastLook := time.Time{} // so that what an earlier life left is delivered at once
 	backoff := time.Duration(0)
 	for {
@@ -263,6 +272,9 @@ func (s *Sink) deliver(ctx context.Context, drain time.Duration) error {
 			continue
 		}
 		backoff = 0
+		if wrote {
+			lastWrite = time.Now()
+		}
 		if more {
 			s.Outcomes()
 			continue
@@ -270,13 +282,29 @@ func (s *Sink) deliver(ctx context.Context, drain time.Duration) error {
 		if wrote && s.gather(ctx) {
 			continue
 		}
+		if !s.await(ctx, flush.C, lastWrite) {
+			return s.drain(ctx, drain)
+		}
+	}
+}
+
+// await waits until there is something to do, or the context ends. Output that comes after a
+// pause goes soon, so that who follows a run sees it; more of it gathers first.
+func (s *Sink) await(ctx context.Context, flush <-chan time.Time, lastWrite time.Time) bool {
+	var soon <-chan time.Time
+	for {
 		select {
 		case <-ctx.Done():
-			return s.drain(ctx, drain)
+			return false
+		case <-s.printed:
+			soon = time.After(max(s.cfg.FlushFirst, time.Until(lastWrite.Add(s.cfg.FlushPause))))
+			continue
+		case <-soon:
 		case <-s.wake:
 		case <-s.full:
-		case <-flush.C:
+		case <-flush:
 		}
+		return true
 	}
 }
 

@@ -49,6 +49,36 @@ func TestSinkGathers(t *testing.T) {
 	})
 }
 
+// What a quiet run prints is stored soon; what prints without end is gathered.
+func TestFirstOutputGoesSoon(t *testing.T) {
+	spooling(t, SinkConfig{}, func(d *deck, s *drawer) {
+		for i := range 10 {
+			d.print("a", i*10, 10)
+			time.Sleep(60 * time.Millisecond)
+			d.expect(0, i+1, 0)
+			time.Sleep(time.Duration(500+i*37) * time.Millisecond) // at whatever time of the second
+		}
+		var writes int
+		d.set(func() { writes = d.writes })
+		for i := range 200 {
+			d.print("b", i*10, 10)
+			time.Sleep(50 * time.Millisecond)
+		}
+		d.set(func() {
+			if n := d.writes - writes; n > 10*3 {
+				d.t.Errorf("%d writes for ten seconds of output", n)
+			}
+			if kept := len(d.chunks) - 10; kept < 200-10 {
+				d.t.Errorf("%d of 200 lines are stored half a second later", kept)
+			}
+		})
+		if s.appends > 0 {
+			d.t.Errorf("%d times to the disk", s.appends)
+		}
+		_ = d.end(0)
+	})
+}
+
 // What an earlier life left is delivered on the start, and what nobody told of is found.
 func TestSinkLooksWithoutBeingTold(t *testing.T) {
 	bubble(t, SinkConfig{}, func(d *deck) {
