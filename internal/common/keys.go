@@ -25,6 +25,10 @@ const (
 	WorkerSettingsPrefix = Root + "settings/workers/"
 	MastersPrefix        = Root + "masters/"
 	IdempotencyPrefix    = Root + "idempotency/"
+	ChannelsPrefix       = Root + "settings/channels/"
+	AlertsPrefix         = Root + "alerts/"
+	WaitingNoticesPrefix = Root + "notices/waiting/"
+	DoneNoticesPrefix    = Root + "notices/done/"
 	LeaderPrefix         = Root + "leader/"
 )
 
@@ -94,6 +98,21 @@ func IdempotencyKey(hash string) string { return IdempotencyPrefix + hash }
 
 // ChangeKey holds a change that the log store may not have yet.
 func ChangeKey(id string) string { return ChangesPrefix + id }
+
+// ChannelKey holds a channel that can be told of jobs.
+func ChannelKey(name string) string { return ChannelsPrefix + name }
+
+// AlertKey says how a job stands with those who are told of it.
+func AlertKey(job string) string { return AlertsPrefix + job }
+
+// WaitingNoticeKey holds a notice that is to be sent, or tried again.
+func WaitingNoticeKey(id string) string { return WaitingNoticesPrefix + id }
+
+// DoneNoticeKey holds a notice that nothing more is tried with.
+func DoneNoticeKey(id string) string { return DoneNoticesPrefix + id }
+
+// AlertedKey says up to where outcomes were looked at for notices.
+const AlertedKey = Root + "alerted"
 
 // TokenKey holds an API token's hash and role.
 func TokenKey(id string) string { return AuthPrefix + "tokens/" + id }

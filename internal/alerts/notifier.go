@@ -1,0 +1,366 @@
+package alerts
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"carillon/internal/common"
+)
+
+// Times of the notifier.
+const (
+	idleLook    = 2 * time.Second  // whether a job wants to be told of something
+	idleMove    = 30 * time.Second // of the place, while nothing happens
+	busyMove    = 5 * time.Second
+	lateLook    = 15 * time.Second
+	pruneEvery  = 10 * time.Minute
+	lookBack    = 24 * time.Hour // of plans, over a gap
+	overlapOf   = time.Minute    // of a gap
+	retryFollow = 2 * time.Second
+	commitTries = 8
+	perSummary  = 40 // states that are written together
+)
+
+// Config is what a notifier needs.
+type Config struct {
+	Store     Store
+	Channels  Channels
+	Jobs      Jobs
+	History   History
+	Senders   map[Kind]Sender
+	PublicURL string // of the console; may be empty
+	Now       func() time.Time
+	Log       *slog.Logger
+	Metrics   Metrics
+}
+
+// Notifier tells. Run is for the elected master; Test may be called on any.
+type Notifier struct {
+	cfg  Config
+	wake chan struct{} // there is something to send
+
+	mu     sync.Mutex // held while a job's outcomes are settled
+	states map[string]State
+	budget budget
+	crowd  int // notices that waited when it was last looked
+}
+
+// New makes a notifier.
+func New(cfg Config) *Notifier {
+	return &Notifier{cfg: cfg, wake: make(chan struct{}, 1), states: map[string]State{}}
+}
+
+// Run tells until the context ends, or something fails that may pass.
+func (n *Notifier) Run(ctx context.Context) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	if err := n.load(ctx); err != nil {
+		return err
+	}
+	var all sync.WaitGroup
+	errs := make(chan error, 3)
+	for _, part := range []func(context.Context) error{n.follow, n.mind, n.send} {
+		all.Go(func() {
+			err := part(ctx)
+			if err != nil {
+				cancel(err)
+			}
+			errs <- err
+		})
+	}
+	all.Wait()
+	return cmp.Or(<-errs, <-errs, <-errs)
+}
+
+// load reads the states anew: what is here may not be what is there.
+func (n *Notifier) load(ctx context.Context) error {
+	states, err := n.cfg.Store.States(ctx)
+	if err != nil {
+		return err
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	clear(n.states)
+	for _, s := range states {
+		n.states[s.Job] = s
+	}
+	return nil
+}
+
+// errNobody says that no job wants to be told of anything any more.
+var errNobody = errors.New("no job wants to be told of")
+
+// follow looks at outcomes while some job wants to be told of them.
+func (n *Notifier) follow(ctx context.Context) error {
+	place, err := n.cfg.Store.Place(ctx)
+	if err != nil {
+		return passing(ctx, err)
+	}
+	for ctx.Err() == nil {
+		if place, err = n.idle(ctx, place); err != nil {
+			return passing(ctx, err)
+		}
+		moved := n.cfg.Now()
+		err := n.cfg.Store.Follow(ctx, place.Revision+1, func(ctx context.Context, outcomes []Outcome, upTo int64) error {
+			if err := n.settleAll(ctx, outcomes); err != nil {
+				return err
+			}
+			every := busyMove
+			if len(outcomes) == 0 {
+				every = idleMove
+			}
+			if now := n.cfg.Now(); upTo > place.Revision && (now.Sub(moved) >= every || now.Before(moved)) {
+				moved = now
+				next, err := n.move(ctx, place, upTo)
+				if err != nil {
+					return err
+				}
+				place = next
+			}
+			if len(n.cfg.Jobs.Told()) == 0 {
+				return errNobody
+			}
+			return nil
+		})
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case errors.Is(err, errNobody):
+			continue
+		case errors.Is(err, ErrGap):
+			n.cfg.Log.Warn("notices_gap", "since", place.At, "revision", place.Revision)
+			if place, err = n.overGap(ctx, place); err == nil {
+				continue
+			}
+		}
+		n.cfg.Log.Warn("notices_interrupted", "error", err, "again_in", retryFollow)
+		if !sleep(ctx, retryFollow) {
+			return nil
+		}
+		// What was done since the place was last moved is looked at again, and known by the states.
+		if place, err = n.cfg.Store.Place(ctx); err != nil {
+			return passing(ctx, err)
+		}
+		if err := n.load(ctx); err != nil {
+			return passing(ctx, err)
+		}
+	}
+	return nil
+}
+
+// idle waits until some job wants to be told of something, and keeps the place near.
+func (n *Notifier) idle(ctx context.Context, place Place) (Place, error) {
+	for ctx.Err() == nil {
+		wanted := len(n.cfg.Jobs.Told()) > 0
+		if place.Revision == 0 || !wanted && n.cfg.Now().Sub(place.At).Abs() >= idleMove {
+			now, err := n.cfg.Store.Now(ctx)
+			if err != nil {
+				return place, err
+			}
+			if place, err = n.move(ctx, place, now); err != nil {
+				return place, err
+			}
+		}
+		if wanted || !sleep(ctx, idleLook) {
+			return place, nil
+		}
+	}
+	return place, nil
+}
+
+func (n *Notifier) move(ctx context.Context, place Place, revision int64) (Place, error) {
+	return n.cfg.Store.Move(ctx, Place{Revision: revision, At: n.cfg.Now().UTC(), Version: place.Version})
+}
+
+// overGap looks into the history for what ended since the place.
+func (n *Notifier) overGap(ctx context.Context, place Place) (Place, error) {
+	now, err := n.cfg.Store.Now(ctx)
+	if err != nil {
+		return place, err
+	}
+	since := place.At.Add(-overlapOf)
+	for _, job := range n.cfg.Jobs.Told() {
+		runs, err := n.cfg.History.Since(ctx, job.Name, place.At.Add(-lookBack))
+		if err != nil {
+			return place, err
+		}
+		var outcomes []Outcome
+		for _, run := range runs {
+			if o := (Outcome{Run: run}); run.Status.Terminal() && run.JobUID == job.UID && !o.at().Before(since) {
+				outcomes = append(outcomes, o)
+			}
+		}
+		slices.SortFunc(outcomes, func(a, b Outcome) int { return cmp.Or(a.at().Compare(b.at()), cmp.Compare(a.Run.ID, b.Run.ID)) })
+		if err := n.settleAll(ctx, outcomes); err != nil {
+			return place, err
+		}
+	}
+	return n.move(ctx, place, now)
+}
+
+// settleAll settles outcomes, job by job, in the order in which they are.
+func (n *Notifier) settleAll(ctx context.Context, outcomes []Outcome) error {
+	byJob := map[string][]Outcome{}
+	var order []string
+	for _, o := range outcomes {
+		if _, known := byJob[o.Run.Job]; !known {
+			order = append(order, o.Run.Job)
+		}
+		byJob[o.Run.Job] = append(byJob[o.Run.Job], o)
+	}
+	for _, job := range order {
+		if err := n.settle(ctx, job, byJob[job]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// settle writes down what outcomes of a job mean, if anything.
+func (n *Notifier) settle(ctx context.Context, name string, outcomes []Outcome) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for range commitTries {
+		before, inTrouble := n.states[name]
+		if inTrouble = inTrouble && before.Trouble; !inTrouble && !slices.ContainsFunc(outcomes, func(o Outcome) bool { e, _ := o.event(); return e != "" }) {
+			return nil // all is well, and was
+		}
+		var version int64
+		for i := range outcomes {
+			version = max(version, outcomes[i].Run.JobVersion)
+		}
+		job, found, err := n.cfg.Jobs.AtLeast(ctx, name, version)
+		if err != nil {
+			return fmt.Errorf("read job %s: %w", name, err)
+		}
+		if !found || job.Notify == nil {
+			return nil
+		}
+		after := before
+		if after.UID != job.UID { // another job has the name now
+			after = State{Job: name, UID: job.UID, Version: before.Version}
+		}
+		notices, changed, err := n.decide(ctx, &job, &after, outcomes)
+		if err != nil {
+			return err
+		}
+		if !changed {
+			return nil
+		}
+		written, ok, err := n.cfg.Store.Commit(ctx, []State{after}, notices)
+		switch {
+		case err != nil:
+			return fmt.Errorf("write notices of job %s: %w", name, err)
+		case ok:
+			n.states[name] = written[0]
+			if len(notices) > 0 {
+				n.poke()
+			}
+			return nil
+		}
+		if n.states[name], err = n.cfg.Store.State(ctx, name); err != nil {
+			return fmt.Errorf("read notices of job %s: %w", name, err)
+		}
+	}
+	return fmt.Errorf("the notices of job %s change too fast", name)
+}
+
+// decide brings a state up to date with outcomes, and makes the notices.
+func (n *Notifier) decide(ctx context.Context, job *common.JobState, s *State, outcomes []Outcome) (notices []Notice, changed bool, err error) {
+	now := n.cfg.Now().UTC()
+	for i := range outcomes {
+		o := &outcomes[i]
+		event, _ := o.event()
+		if o.Run.JobUID != job.UID || s.counted(o) || event == "" && !s.Trouble {
+			continue
+		}
+		if event != "" && !job.Notify.Wants(event) {
+			continue
+		}
+		if event != "" && !o.Late && o.Run.Attempt > 0 {
+			more, err := n.cfg.History.Exists(ctx, common.RunID(o.Run.Fire, o.Run.Attempt+1))
+			if err != nil {
+				return nil, false, fmt.Errorf("look for the attempt after %s: %w", o.Run.ID, err)
+			}
+			if more {
+				continue // it is not the last word
+			}
+		}
+		tell, counted := s.take(o, job.Notify, now)
+		changed = changed || counted
+		if tell == "" {
+			continue
+		}
+		if s.Held = n.crowd >= MaxWaiting || !n.budget.take(now); s.Held {
+			continue
+		}
+		notices = append(notices, n.notices(job, s, o, tell, now)...)
+	}
+	return notices, changed, nil
+}
+
+// notices tells each channel of a job of an event.
+func (n *Notifier) notices(job *common.JobState, s *State, o *Outcome, event common.Event, now time.Time) []Notice {
+	data := dataOf(&job.StoredJob, &o.Run, event)
+	data.Count, data.FirstAt = s.Count, new(s.FirstAt)
+	data.URL = n.link(&data)
+	var all []Notice
+	for i, to := range job.Notify.To {
+		if slices.Contains(job.Notify.To[:i], to) {
+			continue
+		}
+		all = append(all, Notice{ID: noticeID(o.at(), job.UID, o.name(), string(event), to), Channel: to, Subject: Subject(event), Status: Waiting,
+			CreatedAt: now, NextAt: now.Add(settleFor), Data: data})
+	}
+	n.crowd += len(all)
+	n.cfg.Log.Info("notice_decided", "job", job.Name, "event", event, "run", data.Run, "channels", job.Notify.To, "count", s.Count)
+	return all
+}
+
+// link is where the console shows it.
+func (n *Notifier) link(d *Data) string {
+	base := strings.TrimSuffix(n.cfg.PublicURL, "/")
+	switch {
+	case base == "":
+		return ""
+	case d.Run != "":
+		return base + "/runs/" + url.PathEscape(d.Run)
+	case d.Job != "":
+		return base + "/jobs/" + url.PathEscape(d.Job)
+	}
+	return base + "/"
+}
+
+func (n *Notifier) poke() {
+	select {
+	case n.wake <- struct{}{}:
+	default: // it is about to look
+	}
+}
+
+// passing makes nothing of an error that comes of the end.
+func passing(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+func sleep(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}

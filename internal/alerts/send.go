@@ -1,0 +1,254 @@
+package alerts
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"carillon/internal/common"
+)
+
+// How much is sent at a time.
+const (
+	atOnce   = 16
+	nextLook = 15 * time.Second // for what others have written
+	pageOf   = MaxWaiting + 1000
+)
+
+// tried is what comes back from a try, to the one who sends.
+type tried struct {
+	channel string
+	rest    time.Duration // the channel is left alone for so long
+}
+
+// send sends what waits, until the context ends. Of each channel one is on its way at a
+// time; a channel that fails is left alone for a while, with all that waits for it.
+func (n *Notifier) send(ctx context.Context) error {
+	back := make(chan tried)
+	busy := map[string]bool{}
+	rests := map[string]time.Time{}
+	var out sync.WaitGroup
+	defer out.Wait()
+	for {
+		now := n.cfg.Now()
+		waiting, err := n.cfg.Store.Waiting(ctx, pageOf)
+		if err != nil {
+			n.trouble(ctx, "notices_unreadable", err)
+			if !sleep(ctx, retryFollow) {
+				return nil
+			}
+			continue
+		}
+		n.look(len(waiting))
+		wake := now.Add(nextLook)
+		for i := range waiting {
+			w := &waiting[i]
+			due := w.NextAt
+			if until := rests[w.Channel]; until.After(due) {
+				due = until
+			}
+			switch {
+			case due.After(now):
+				if due.Before(wake) {
+					wake = due
+				}
+			case !busy[w.Channel] && len(busy) < atOnce:
+				busy[w.Channel] = true
+				out.Go(func() {
+					result := n.attempt(ctx, *w)
+					select {
+					case back <- result:
+					case <-ctx.Done():
+					}
+				})
+			}
+		}
+		timer := time.NewTimer(max(wake.Sub(now), 10*time.Millisecond))
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return nil
+		case <-timer.C:
+		case <-n.wake:
+		case done := <-back:
+			delete(busy, done.channel)
+			if done.rest > 0 {
+				rests[done.channel] = n.cfg.Now().Add(done.rest)
+			} else {
+				delete(rests, done.channel)
+			}
+		}
+		timer.Stop()
+	}
+}
+
+func (n *Notifier) look(waiting int) {
+	n.cfg.Metrics.NoticesWaiting(waiting)
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.crowd = waiting
+}
+
+// attempt tries a notice once. It claims it before, so that no other master tries it
+// meanwhile, and one that dies with it is noticed.
+func (n *Notifier) attempt(ctx context.Context, w Notice) tried {
+	done := tried{channel: w.Channel}
+	channel, target, err := n.cfg.Channels.Channel(ctx, w.Channel)
+	if err != nil && !errors.Is(err, ErrSealed) {
+		n.trouble(ctx, "channel_unreadable", fmt.Errorf("channel %s: %w", w.Channel, err))
+		done.rest = retryFollow
+		return done
+	}
+	now := n.cfg.Now().UTC()
+	w.Kind = channel.Kind
+	w.Attempts++
+	if w.TriedAt.IsZero() {
+		w.TriedAt = now
+	}
+	w.NextAt = now.Add(claimFor)
+	w, ok, err := n.cfg.Store.Put(ctx, w)
+	if err != nil || !ok {
+		n.trouble(ctx, "notice_not_claimed", err)
+		done.rest = retryFollow
+		return done
+	}
+	sender := n.cfg.Senders[channel.Kind]
+	var result Result
+	code := CodeTrouble
+	switch {
+	case channel.Version == 0:
+		code, result = CodeUnknown, Result{Final: true, Err: fmt.Errorf("there is no channel %s", w.Channel)}
+	case channel.Disabled:
+		code, result = CodeDisabled, Result{Final: true, Err: fmt.Errorf("channel %s is disabled", w.Channel)}
+	case channel.Sealed != "" && target.URL == "":
+		code, result = CodeSealed, Result{Err: ErrSealed}
+	case sender == nil:
+		code, result = CodeKind, Result{Err: fmt.Errorf("this master cannot send to channels of kind %s", channel.Kind)}
+	default:
+		message := messageOf(&w)
+		n.tail(ctx, &message)
+		tryCtx, cancel := context.WithTimeout(ctx, tryLimit)
+		result = sender.Send(tryCtx, channel, target, message)
+		cancel()
+		if result.Final {
+			code = CodeRefused
+		}
+	}
+	if ctx.Err() != nil && result.Err != nil { // it broke off because we end: the next master tries at once
+		w.Attempts--
+		w.NextAt = n.cfg.Now().UTC()
+		n.put(ctx, w)
+		return done
+	}
+	done.rest = n.finish(ctx, w, channel, result, code)
+	return done
+}
+
+// finish writes down what became of a try, and tells how long to leave the channel alone.
+func (n *Notifier) finish(ctx context.Context, w Notice, channel Channel, result Result, code string) (rest time.Duration) {
+	now := n.cfg.Now().UTC()
+	w.Answer, w.Reached = result.Answer, append(w.Reached, result.Reached...)
+	log := n.cfg.Log.With("notice", w.ID, "channel", w.Channel, "kind", w.Kind, "job", w.Data.Job, "subject", w.Subject, "attempt", w.Attempts)
+	if result.Err == nil {
+		w.Status, w.Code, w.Error, w.DoneAt, w.NextAt = Sent, "", "", now, time.Time{}
+		n.cfg.Metrics.NoticeSent(w.Kind)
+		log.Info("notice_sent")
+		n.put(ctx, w)
+		return 0
+	}
+	w.Error = cut(Line(result.Err.Error()), maxText)
+	wait, more := pause(w.Attempts)
+	switch {
+	case result.Gone:
+		code = CodeGone
+		if err := n.cfg.Channels.Disable(context.WithoutCancel(ctx), channel, "the other side answered that it is gone"); err != nil {
+			log.Warn("channel_not_disabled", "error", err)
+		}
+	case result.Final:
+	case !more || now.Sub(w.CreatedAt) > giveUp+maxRetryIn:
+		code, result.Final = CodeGaveUp, true
+	}
+	w.Code = code
+	n.cfg.Metrics.NoticeFailed(w.Kind, result.Final || result.Gone)
+	if result.Final || result.Gone {
+		w.Status, w.DoneAt, w.NextAt = Failed, now, time.Time{}
+		log.Error("notice_failed", "code", w.Code, "error", w.Error)
+		n.put(ctx, w)
+		return 0
+	}
+	wait = max(wait, min(result.RetryIn, maxRetryIn))
+	w.NextAt = now.Add(wait)
+	log.Warn("notice_tried_in_vain", "code", w.Code, "error", w.Error, "again_in", wait.Round(time.Second))
+	n.put(ctx, w)
+	return min(wait, max(maxRest, min(result.RetryIn, maxRetryIn)))
+}
+
+// put writes a notice after a try, also at the end. Where that fails it is tried again
+// once its claim is over.
+func (n *Notifier) put(ctx context.Context, w Notice) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	if _, ok, err := n.cfg.Store.Put(ctx, w); err != nil || !ok {
+		n.cfg.Log.Warn("notice_not_written", "notice", w.ID, "error", err)
+	}
+}
+
+// tail puts the end of a run's output into a message, if it is to be had in time.
+func (n *Notifier) tail(ctx context.Context, m *Message) {
+	if m.Data.Run != "" && m.Data.Printed > 0 && m.Type != "run.recovered" {
+		ctx, cancel := context.WithTimeout(ctx, settleFor)
+		defer cancel()
+		output, err := n.cfg.History.Tail(ctx, m.Data.Run, m.Data.Printed, maxTail)
+		n.trouble(ctx, "output_tail_unreadable", err)
+		m.Data.Output = output
+	}
+	m.Text = textOf(&m.Data)
+}
+
+// Test sends a test on a channel, once, and writes it down among the notices.
+func (n *Notifier) Test(ctx context.Context, name, by string) (Notice, error) {
+	channel, target, err := n.cfg.Channels.Channel(ctx, name)
+	if err != nil {
+		return Notice{}, testError(err)
+	}
+	if channel.Version == 0 {
+		return Notice{}, common.Errorf(common.CodeNotFound, "there is no channel %s", common.Excerpt(name))
+	}
+	now := n.cfg.Now().UTC()
+	data := Data{Event: SubjectTest, Reason: &common.Reason{Code: "test", Text: "this is a test, asked for by " + common.Excerpt(by)}}
+	data.URL = n.link(&data)
+	w := Notice{ID: noticeID(now, name, common.NewID()), Channel: name, Kind: channel.Kind, Subject: SubjectTest, Attempts: 1,
+		CreatedAt: now, TriedAt: now, Data: data}
+	sender := n.cfg.Senders[channel.Kind]
+	if sender == nil {
+		return Notice{}, &common.Error{Code: common.CodeConflict, Message: fmt.Sprintf("this master cannot send to channels of kind %s", channel.Kind),
+			Hint: "mail needs the settings smtpHost and smtpFrom"}
+	}
+	message := messageOf(&w)
+	tryCtx, cancel := context.WithTimeout(ctx, tryLimit)
+	defer cancel()
+	result := sender.Send(tryCtx, channel, target, message)
+	w.DoneAt, w.Answer, w.Reached = n.cfg.Now().UTC(), result.Answer, result.Reached
+	if w.Status = Sent; result.Err != nil {
+		w.Status, w.Code, w.Error = Failed, CodeTrouble, cut(Line(result.Err.Error()), maxText)
+		if result.Gone {
+			w.Code = CodeGone
+		} else if result.Final {
+			w.Code = CodeRefused
+		}
+	}
+	n.cfg.Log.Info("channel_tested", "channel", name, "kind", w.Kind, "by", by, "status", w.Status, "error", w.Error)
+	n.put(ctx, w)
+	return w, nil
+}
+
+// testError gives a channel that cannot be opened a code.
+func testError(err error) error {
+	if errors.Is(err, ErrSealed) {
+		return &common.Error{Code: common.CodeConflict, Message: "the channel's secret cannot be opened", Err: err,
+			Hint: "give this master the secretsKey that the channel was saved with, or save URL and secret anew"}
+	}
+	return err
+}

@@ -1,0 +1,297 @@
+package alertstore
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+
+	"go.etcd.io/etcd/api/v3/mvccpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"carillon/internal/alerts"
+	"carillon/internal/common"
+	"carillon/internal/etcdkit"
+)
+
+// tries is how often a change is decided again because something else moved between its
+// look and its transaction.
+const tries = 8
+
+// channelOf reads a channel that is its key's.
+func channelOf(kv *mvccpb.KeyValue) (alerts.Channel, error) {
+	c, err := common.Decode[alerts.Channel](kv.Value)
+	if err != nil || common.ChannelKey(c.Name) != string(kv.Key) {
+		return alerts.Channel{}, &common.Error{Code: common.CodeInternal, Message: "a channel is damaged in etcd: " + common.Excerpt(string(kv.Key)),
+			Hint: "delete it, and make it anew", Err: err}
+	}
+	c.Version = kv.ModRevision
+	return c, nil
+}
+
+// Channels lists all of them by name. One that is damaged is left out.
+func (s *Store) Channels(ctx context.Context) (all []alerts.Channel, err error) {
+	err = s.list(ctx, common.ChannelsPrefix, 0, func(kv *mvccpb.KeyValue) {
+		if c, err := channelOf(kv); err == nil {
+			all = append(all, c)
+		}
+	})
+	return all, err
+}
+
+// Find reads a channel; CodeNotFound where there is none.
+func (s *Store) Find(ctx context.Context, name string) (alerts.Channel, error) {
+	kv, _, err := s.get(ctx, common.ChannelKey(name))
+	if err != nil {
+		return alerts.Channel{}, err
+	}
+	if kv == nil {
+		return alerts.Channel{}, errNoChannel(name)
+	}
+	return channelOf(kv)
+}
+
+func errNoChannel(name string) error {
+	return common.Errorf(common.CodeNotFound, "there is no channel %s", common.Excerpt(name))
+}
+
+// Channel reads a channel with its target, for who sends.
+func (s *Store) Channel(ctx context.Context, name string) (alerts.Channel, alerts.Target, error) {
+	kv, _, err := s.get(ctx, common.ChannelKey(name))
+	if err != nil || kv == nil {
+		return alerts.Channel{}, alerts.Target{}, err
+	}
+	c, err := channelOf(kv)
+	if err != nil || c.Sealed == "" {
+		return c, alerts.Target{}, err
+	}
+	target, err := s.open(&c)
+	return c, target, err
+}
+
+func (s *Store) open(c *alerts.Channel) (alerts.Target, error) {
+	plain, err := s.box.Open(common.ChannelKey(c.Name), c.Sealed)
+	if err != nil {
+		return alerts.Target{}, fmt.Errorf("%w: %w", alerts.ErrSealed, err)
+	}
+	target, err := common.Decode[alerts.Target](plain)
+	if err != nil {
+		return alerts.Target{}, fmt.Errorf("%w: it is damaged", alerts.ErrSealed)
+	}
+	return target, nil
+}
+
+// Save makes a channel, or changes one, and gives it as it stands then. Where a signing
+// secret was made or set, it is given as well: it is not shown again.
+func (s *Store) Save(ctx context.Context, actor common.Actor, name string, wish alerts.Wish, pre common.Precondition) (c alerts.Channel, secret string, created bool, err error) {
+	if !common.ValidName(name) {
+		return c, "", false, common.Invalid("the channel cannot be saved", common.Fault{Location: "name", Code: "name", Value: common.Excerpt(name),
+			Message: "must be 1 to 128 characters of a–z, 0–9, '.', '_' and '-', and begin and end with a letter or digit"})
+	}
+	for range tries {
+		kv, _, err := s.get(ctx, common.ChannelKey(name))
+		if err != nil {
+			return c, "", false, err
+		}
+		var before alerts.Channel
+		if kv != nil {
+			if before, err = channelOf(kv); err != nil {
+				return c, "", false, err
+			}
+		}
+		if err := holds(name, pre, before.Version); err != nil {
+			return c, "", false, err
+		}
+		after, secret, err := s.merge(&before, name, wish)
+		if err != nil {
+			return c, "", false, err
+		}
+		if kv != nil && reflect.DeepEqual(before, after) {
+			return before, "", false, nil
+		}
+		if kv == nil {
+			if err := s.room(ctx); err != nil {
+				return c, "", false, err
+			}
+			after.CreatedAt = s.now().UTC()
+		}
+		after.UpdatedAt, after.UpdatedBy = s.now().UTC(), actor.Name
+		done, err := s.write(ctx, actor, kv, &before, &after)
+		if err != nil || done {
+			return after, secret, kv == nil, err
+		}
+	}
+	return c, "", false, common.Errorf(common.CodeConflict, "channel %s changes too fast; try again", common.Excerpt(name))
+}
+
+// holds tells whether a channel is the one that was meant; version is zero where there is none.
+func holds(name string, pre common.Precondition, version int64) error {
+	switch {
+	case pre.Absent && version != 0:
+		return common.Errorf(common.CodeStale, "channel %s exists", name)
+	case pre.Version != 0 && version == 0:
+		return common.Errorf(common.CodeStale, "channel %s does not exist any more", name)
+	case pre.Version != 0 && version != pre.Version:
+		return &common.Error{Code: common.CodeStale, Message: fmt.Sprintf("channel %s is at version %d, not %d", name, version, pre.Version),
+			Hint: "somebody else saved it: read it again and repeat the change"}
+	}
+	return nil
+}
+
+// room refuses one channel too many.
+func (s *Store) room(ctx context.Context) error {
+	callCtx, cancel := context.WithTimeout(ctx, callLimit)
+	defer cancel()
+	resp, err := s.client.Get(callCtx, common.ChannelsPrefix, clientv3.WithPrefix(), clientv3.WithCountOnly())
+	if err != nil {
+		return etcdkit.Wrap(err)
+	}
+	if resp.Count >= alerts.MaxChannels {
+		return common.Errorf(common.CodeConflict, "there are %d channels, as many as there may be", resp.Count)
+	}
+	return nil
+}
+
+// merge is the channel that a wish makes of what there is.
+func (s *Store) merge(before *alerts.Channel, name string, wish alerts.Wish) (after alerts.Channel, secret string, err error) {
+	same := before.Version != 0 && before.Kind == wish.Kind
+	if faults := wish.Faults(same); len(faults) > 0 {
+		return after, "", common.Invalid("the channel cannot be saved", faults...)
+	}
+	after = *before
+	after.Name, after.Kind, after.To, after.Disabled = name, wish.Kind, slices.Clone(wish.To), wish.Disabled
+	if !wish.Disabled || !before.Disabled {
+		after.Why = ""
+	}
+	if wish.Kind != alerts.KindWebhook {
+		after.Origin, after.Sealed = "", ""
+		return after, "", nil
+	}
+	if wish.URL == "" && wish.Secret == "" && !wish.NewSecret {
+		return after, "", nil
+	}
+	var target alerts.Target
+	if same {
+		if target, err = s.open(before); err != nil && (wish.URL == "" || wish.Secret == "" && !wish.NewSecret) {
+			return after, "", &common.Error{Code: common.CodeConflict, Message: "the channel's secret cannot be opened", Err: err,
+				Hint: "give this master the secretsKey that the channel was saved with, or save url and secret anew"}
+		}
+	}
+	if wish.URL != "" {
+		target.URL = wish.URL
+	}
+	switch {
+	case wish.Secret != "":
+		target.Secret = wish.Secret
+	case wish.NewSecret || target.Secret == "":
+		target.Secret = alerts.NewSecret()
+		secret = target.Secret
+	}
+	if after.Origin, err = alerts.OriginOf(target.URL); err != nil {
+		return after, "", common.Invalid("the channel cannot be saved", common.Fault{Location: "url", Code: "url", Message: err.Error()})
+	}
+	plain, err := json.Marshal(target)
+	if err != nil {
+		return after, "", err
+	}
+	if after.Sealed, err = s.box.Seal(common.ChannelKey(name), plain); err != nil {
+		return after, "", &common.Error{Code: common.CodeConflict, Message: "this master has no key to keep a webhook's secret with", Err: err,
+			Hint: "set secretsKey, the same for all masters, as of: openssl rand -base64 32"}
+	}
+	return after, secret, nil
+}
+
+// shown is a channel as the history of changes has it. That its target changed can be seen; the target cannot.
+func shown(c *alerts.Channel) any {
+	if c.Version == 0 && c.Name == "" {
+		return nil
+	}
+	said := *c
+	said.Sealed = ""
+	return said
+}
+
+// write puts a channel with its change, where it has not changed since.
+func (s *Store) write(ctx context.Context, actor common.Actor, kv *mvccpb.KeyValue, before, after *alerts.Channel) (done bool, err error) {
+	verb := "replace"
+	var held []byte
+	if kv == nil {
+		verb = "create"
+	} else {
+		held = kv.Value
+	}
+	change, err := common.NewChange(s.now(), actor, verb, "channel", after.Name, shown(before), shown(after))
+	if err != nil {
+		return false, err
+	}
+	data, err1 := common.EncodeOver(held, after)
+	entry, err2 := json.Marshal(change)
+	if err1 != nil || err2 != nil {
+		return false, fmt.Errorf("encode channel %s: %w, %w", after.Name, err1, err2)
+	}
+	key := common.ChannelKey(after.Name)
+	revision, done, err := s.commit(ctx, etcdkit.Unchanged(key, before.Version), clientv3.OpPut(key, string(data)),
+		clientv3.OpPut(common.ChangeKey(change.ID), string(entry)))
+	after.Version = revision
+	return done, err
+}
+
+func (s *Store) commit(ctx context.Context, cmp clientv3.Cmp, ops ...clientv3.Op) (revision int64, done bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, callLimit)
+	defer cancel()
+	resp, err := s.client.Txn(ctx).If(cmp).Then(ops...).Commit()
+	if err != nil {
+		return 0, false, etcdkit.Wrap(fmt.Errorf("write a channel: %w", err))
+	}
+	if resp.Succeeded {
+		s.changed()
+	}
+	return resp.Header.Revision, resp.Succeeded, nil
+}
+
+// Delete removes a channel. What waits for it fails, and says why.
+func (s *Store) Delete(ctx context.Context, actor common.Actor, name string, pre common.Precondition) error {
+	for range tries {
+		kv, _, err := s.get(ctx, common.ChannelKey(name))
+		if err != nil {
+			return err
+		}
+		if kv == nil {
+			return errNoChannel(name)
+		}
+		if err := holds(name, pre, kv.ModRevision); err != nil {
+			return err
+		}
+		before, err := channelOf(kv)
+		if err != nil {
+			before = alerts.Channel{Name: name} // what it was cannot be said
+		}
+		change, err := common.NewChange(s.now(), actor, "delete", "channel", name, shown(&before), nil)
+		if err != nil {
+			return err
+		}
+		entry, err := json.Marshal(change)
+		if err != nil {
+			return err
+		}
+		key := common.ChannelKey(name)
+		if _, done, err := s.commit(ctx, etcdkit.Unchanged(key, kv.ModRevision), clientv3.OpDelete(key),
+			clientv3.OpPut(common.ChangeKey(change.ID), string(entry))); err != nil || done {
+			return err
+		}
+	}
+	return common.Errorf(common.CodeConflict, "channel %s changes too fast; try again", common.Excerpt(name))
+}
+
+// Disable disables a channel that has not changed since it was read.
+func (s *Store) Disable(ctx context.Context, c alerts.Channel, why string) error {
+	kv, _, err := s.get(ctx, common.ChannelKey(c.Name))
+	if err != nil || kv == nil || kv.ModRevision != c.Version || c.Disabled {
+		return err
+	}
+	after := c
+	after.Disabled, after.Why, after.UpdatedAt, after.UpdatedBy = true, why, s.now().UTC(), "carillon"
+	_, err = s.write(ctx, common.Actor{Name: "carillon"}, kv, &c, &after)
+	return err
+}

@@ -1,0 +1,117 @@
+package alertstore
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"go.etcd.io/etcd/api/v3/mvccpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"carillon/internal/alerts"
+	"carillon/internal/common"
+	"carillon/internal/etcdkit"
+)
+
+// noticeOf reads a notice that is its key's.
+func noticeOf(prefix string, kv *mvccpb.KeyValue) (alerts.Notice, bool) {
+	n, err := common.Decode[alerts.Notice](kv.Value)
+	n.Version = kv.ModRevision
+	return n, err == nil && prefix+n.ID == string(kv.Key)
+}
+
+// Waiting gives the notices that wait.
+func (s *Store) Waiting(ctx context.Context, limit int) (waiting []alerts.Notice, err error) {
+	err = s.list(ctx, common.WaitingNoticesPrefix, limit, func(kv *mvccpb.KeyValue) {
+		if n, ok := noticeOf(common.WaitingNoticesPrefix, kv); ok {
+			waiting = append(waiting, n)
+		}
+	})
+	return waiting, err
+}
+
+// Put writes a notice that waits where it has not changed, or moves it to those that are done.
+func (s *Store) Put(ctx context.Context, n alerts.Notice) (alerts.Notice, bool, error) {
+	data, err := json.Marshal(&n)
+	if err != nil {
+		return n, false, fmt.Errorf("encode notice %s: %w", n.ID, err)
+	}
+	waiting := common.WaitingNoticeKey(n.ID)
+	ops := []clientv3.Op{clientv3.OpPut(waiting, string(data))}
+	if n.Status != alerts.Waiting {
+		ops = []clientv3.Op{clientv3.OpPut(common.DoneNoticeKey(n.ID), string(data))}
+		if n.Version != 0 {
+			ops = append(ops, clientv3.OpDelete(waiting))
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, callLimit)
+	defer cancel()
+	resp, err := s.client.Txn(ctx).If(etcdkit.Unchanged(waiting, n.Version)).Then(ops...).Commit()
+	if err != nil {
+		return n, false, etcdkit.Wrap(fmt.Errorf("write notice %s: %w", n.ID, err))
+	}
+	n.Version = resp.Header.Revision
+	return n, resp.Succeeded, nil
+}
+
+// Prune removes notices that were done before a time, and all but the newest ones.
+func (s *Store) Prune(ctx context.Context, before time.Time, keep int) error {
+	var all, gone []*mvccpb.KeyValue
+	if err := s.list(ctx, common.DoneNoticesPrefix, 0, func(kv *mvccpb.KeyValue) { all = append(all, kv) }); err != nil {
+		return err
+	}
+	for i, kv := range all {
+		n, ok := noticeOf(common.DoneNoticesPrefix, kv)
+		if i < len(all)-keep || ok && n.DoneAt.Before(before) {
+			gone = append(gone, &mvccpb.KeyValue{Key: kv.Key, ModRevision: kv.ModRevision})
+		}
+	}
+	return etcdkit.DeleteSeen(ctx, s.client, gone)
+}
+
+// Query narrows a list of notices. Zero fields do not.
+type Query struct {
+	Channel string
+	Job     string
+	Status  alerts.Status
+	Before  string // only ids before this one
+	Limit   int
+}
+
+func (q *Query) matches(n *alerts.Notice) bool {
+	return (q.Channel == "" || q.Channel == n.Channel) && (q.Job == "" || q.Job == n.Data.Job || slices.Contains(n.Data.Jobs, q.Job)) &&
+		(q.Status == "" || q.Status == n.Status) && (q.Before == "" || n.ID < q.Before)
+}
+
+// Notices lists the newest first, those that wait and those that are done; more tells that
+// there are others after them. There are a few thousand at most. A notice that is done between
+// the two looks is listed as it is then, once.
+func (s *Store) Notices(ctx context.Context, q Query) (found []alerts.Notice, more bool, err error) {
+	seen := map[string]int{}
+	for _, prefix := range []string{common.WaitingNoticesPrefix, common.DoneNoticesPrefix} {
+		err := s.list(ctx, prefix, 0, func(kv *mvccpb.KeyValue) {
+			n, ok := noticeOf(prefix, kv)
+			if !ok {
+				return
+			}
+			if i, known := seen[n.ID]; known {
+				found[i] = n
+				return
+			}
+			seen[n.ID] = len(found)
+			found = append(found, n)
+		})
+		if err != nil {
+			return nil, false, err
+		}
+	}
+	found = slices.DeleteFunc(found, func(n alerts.Notice) bool { return !q.matches(&n) })
+	slices.SortFunc(found, func(a, b alerts.Notice) int { return strings.Compare(b.ID, a.ID) })
+	if q.Limit > 0 && len(found) > q.Limit {
+		return found[:q.Limit], true, nil
+	}
+	return found, false, nil
+}

@@ -1,0 +1,255 @@
+package alertstore
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"go.etcd.io/etcd/api/v3/mvccpb"
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"carillon/internal/alerts"
+	"carillon/internal/common"
+	"carillon/internal/etcdkit"
+	"carillon/internal/seal"
+)
+
+const (
+	callLimit = 5 * time.Second
+	// silence is how long a watch may say nothing before it is given up.
+	silence = 30 * time.Second
+	pageOf  = 500
+)
+
+// Store keeps channels, notices and states.
+type Store struct {
+	client  *clientv3.Client
+	box     *seal.Box // nil: there is no key
+	now     func() time.Time
+	changed func()
+}
+
+var (
+	_ alerts.Store    = (*Store)(nil)
+	_ alerts.Channels = (*Store)(nil)
+)
+
+// New makes a store; now is the wall clock. changed is told after a change of a channel, which
+// now waits to be delivered. Without a box no webhook can be saved, or sent to.
+func New(client *clientv3.Client, box *seal.Box, now func() time.Time, changed func()) *Store {
+	return &Store{client: client, box: box, now: now, changed: changed}
+}
+
+// get reads a key; nil where it does not exist.
+func (s *Store) get(ctx context.Context, key string) (*mvccpb.KeyValue, int64, error) {
+	ctx, cancel := context.WithTimeout(ctx, callLimit)
+	defer cancel()
+	resp, err := s.client.Get(ctx, key)
+	if err != nil {
+		return nil, 0, etcdkit.Wrap(fmt.Errorf("read %s: %w", key, err))
+	}
+	if len(resp.Kvs) == 0 {
+		return nil, resp.Header.Revision, nil
+	}
+	return resp.Kvs[0], resp.Header.Revision, nil
+}
+
+// list reads a prefix page by page, at most limit of it; 0 is all.
+func (s *Store) list(ctx context.Context, prefix string, limit int, each func(*mvccpb.KeyValue)) error {
+	from, end := prefix, clientv3.GetPrefixRangeEnd(prefix)
+	for n := 0; ; {
+		page := pageOf
+		if limit > 0 {
+			page = min(page, limit-n)
+		}
+		callCtx, cancel := context.WithTimeout(ctx, callLimit)
+		resp, err := s.client.Get(callCtx, from, clientv3.WithRange(end), clientv3.WithLimit(int64(page)))
+		cancel()
+		if err != nil {
+			return etcdkit.Wrap(fmt.Errorf("list %s: %w", prefix, err))
+		}
+		for _, kv := range resp.Kvs {
+			each(kv)
+		}
+		if n += len(resp.Kvs); !resp.More || len(resp.Kvs) == 0 || limit > 0 && n >= limit {
+			return nil
+		}
+		from = string(resp.Kvs[len(resp.Kvs)-1].Key) + "\x00"
+	}
+}
+
+// Place reads up to where outcomes were looked at. One that cannot be read is as good as none.
+func (s *Store) Place(ctx context.Context) (alerts.Place, error) {
+	kv, _, err := s.get(ctx, common.AlertedKey)
+	if err != nil || kv == nil {
+		return alerts.Place{}, err
+	}
+	place, err := common.Decode[alerts.Place](kv.Value)
+	if err != nil {
+		place = alerts.Place{}
+	}
+	place.Version = kv.ModRevision
+	return place, nil
+}
+
+// Move writes it, where it is the one that was read.
+func (s *Store) Move(ctx context.Context, p alerts.Place) (alerts.Place, error) {
+	data, err := json.Marshal(p)
+	if err != nil {
+		return p, err
+	}
+	callCtx, cancel := context.WithTimeout(ctx, callLimit)
+	defer cancel()
+	resp, err := s.client.Txn(callCtx).If(etcdkit.Unchanged(common.AlertedKey, p.Version)).
+		Then(clientv3.OpPut(common.AlertedKey, string(data))).Commit()
+	if err != nil {
+		return p, etcdkit.Wrap(fmt.Errorf("write %s: %w", common.AlertedKey, err))
+	}
+	if !resp.Succeeded {
+		return s.Place(ctx)
+	}
+	p.Version = resp.Header.Revision
+	return p, nil
+}
+
+// Now is the revision of etcd.
+func (s *Store) Now(ctx context.Context) (int64, error) {
+	_, revision, err := s.get(ctx, common.AlertedKey)
+	return revision, err
+}
+
+// Follow watches the outboxes from a revision on.
+func (s *Store) Follow(ctx context.Context, from int64, take func(context.Context, []alerts.Outcome, int64) error) error {
+	watchCtx, cancel := context.WithCancel(clientv3.WithRequireLeader(ctx))
+	defer cancel()
+	// Without fragments a response holds whole revisions.
+	ch := s.client.Watch(watchCtx, common.OutboxPrefix, clientv3.WithPrefix(), clientv3.WithRev(from),
+		clientv3.WithFilterDelete(), clientv3.WithProgressNotify(), clientv3.WithCreatedNotify())
+	ask := time.NewTicker(silence / 3)
+	defer ask.Stop()
+	heard := time.Now()
+	for {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-ask.C:
+			if time.Since(heard) > silence {
+				return fmt.Errorf("watch %s: silent for %v", common.OutboxPrefix, silence)
+			}
+			askCtx, cancelAsk := context.WithTimeout(watchCtx, silence/3)
+			_ = s.client.RequestProgress(askCtx) // no answer is what silence is for
+			cancelAsk()
+		case resp, ok := <-ch:
+			if !ok {
+				return fmt.Errorf("watch %s: closed", common.OutboxPrefix)
+			}
+			if errors.Is(resp.Err(), rpctypes.ErrCompacted) {
+				return alerts.ErrGap
+			}
+			if err := resp.Err(); err != nil {
+				return fmt.Errorf("watch %s: %w", common.OutboxPrefix, err)
+			}
+			heard = time.Now()
+			upTo := int64(0)
+			if resp.IsProgressNotify() {
+				upTo = resp.Header.Revision
+			}
+			outcomes := outcomesOf(resp.Events)
+			if n := len(resp.Events); n > 0 {
+				upTo = resp.Events[n-1].Kv.ModRevision
+			}
+			if err := take(ctx, outcomes, upTo); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// outcomesOf reads outcomes, and passes over what is none.
+func outcomesOf(events []*clientv3.Event) []alerts.Outcome {
+	outcomes := make([]alerts.Outcome, 0, len(events))
+	for _, ev := range events {
+		key := string(ev.Kv.Key)
+		if ev.Type != clientv3.EventTypePut || common.IsLateKey(key) {
+			continue
+		}
+		run, err := common.Decode[common.Run](ev.Kv.Value)
+		if err == nil && run.Status.Terminal() && strings.HasSuffix(key, "/"+run.ID) {
+			outcomes = append(outcomes, alerts.Outcome{Run: run, Revision: ev.Kv.ModRevision})
+		}
+	}
+	return outcomes
+}
+
+// States reads all states. One that cannot be read is as good as none: it is written anew.
+func (s *Store) States(ctx context.Context) (states []alerts.State, err error) {
+	err = s.list(ctx, common.AlertsPrefix, 0, func(kv *mvccpb.KeyValue) { states = append(states, stateOf(kv)) })
+	return states, err
+}
+
+// State reads one; the zero one where there is none.
+func (s *Store) State(ctx context.Context, job string) (alerts.State, error) {
+	kv, _, err := s.get(ctx, common.AlertKey(job))
+	if err != nil || kv == nil {
+		return alerts.State{}, err
+	}
+	return stateOf(kv), nil
+}
+
+func stateOf(kv *mvccpb.KeyValue) alerts.State {
+	job := strings.TrimPrefix(string(kv.Key), common.AlertsPrefix)
+	state, err := common.Decode[alerts.State](kv.Value)
+	if err != nil || state.Job != job {
+		state = alerts.State{Job: job}
+	}
+	state.Version = kv.ModRevision
+	return state
+}
+
+// Commit writes states and notices in one transaction.
+func (s *Store) Commit(ctx context.Context, states []alerts.State, notices []alerts.Notice) ([]alerts.State, bool, error) {
+	var cmps []clientv3.Cmp
+	var ops []clientv3.Op
+	for i := range states {
+		data, err := json.Marshal(&states[i])
+		if err != nil {
+			return nil, false, fmt.Errorf("encode state of %s: %w", states[i].Job, err)
+		}
+		key := common.AlertKey(states[i].Job)
+		cmps, ops = append(cmps, etcdkit.Unchanged(key, states[i].Version)), append(ops, clientv3.OpPut(key, string(data)))
+	}
+	for i := range notices {
+		data, err := json.Marshal(&notices[i])
+		if err != nil {
+			return nil, false, fmt.Errorf("encode notice %s: %w", notices[i].ID, err)
+		}
+		waiting, done := common.WaitingNoticeKey(notices[i].ID), common.DoneNoticeKey(notices[i].ID)
+		ops = append(ops, clientv3.OpTxn([]clientv3.Cmp{etcdkit.Absent(waiting), etcdkit.Absent(done)},
+			[]clientv3.Op{clientv3.OpPut(waiting, string(data))}, nil))
+	}
+	ctx, cancel := context.WithTimeout(ctx, callLimit)
+	defer cancel()
+	resp, err := s.client.Txn(ctx).If(cmps...).Then(ops...).Commit()
+	if err != nil || !resp.Succeeded {
+		return nil, false, etcdkit.Wrap(err)
+	}
+	written := make([]alerts.State, len(states))
+	for i := range states {
+		written[i] = states[i]
+		written[i].Version = resp.Header.Revision
+	}
+	return written, true, nil
+}
+
+// Drop removes states that have not changed.
+func (s *Store) Drop(ctx context.Context, states []alerts.State) error {
+	seen := make([]*mvccpb.KeyValue, len(states))
+	for i := range states {
+		seen[i] = &mvccpb.KeyValue{Key: []byte(common.AlertKey(states[i].Job)), ModRevision: states[i].Version}
+	}
+	return etcdkit.DeleteSeen(ctx, s.client, seen)
+}
