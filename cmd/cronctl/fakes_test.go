@@ -20,6 +20,7 @@ import (
 	"carillon/internal/common/schedule"
 	"carillon/internal/httpapi"
 	"carillon/internal/runlog"
+	"carillon/internal/runlog/tail"
 )
 
 const goodToken = "good-token"
@@ -296,7 +297,7 @@ type stage struct {
 func newStage(t *testing.T) *stage {
 	t.Helper()
 	f := &fakes{jobs: map[string]common.JobState{}, runs: map[string]*common.Run{}, output: map[string]string{}}
-	handler, err := httpapi.New(httpapi.Config{Jobs: f, Runs: f, Workers: f, Auth: f, Health: f, Stats: f, Metrics: http.NotFoundHandler(),
+	handler, err := httpapi.New(httpapi.Config{Jobs: f, Runs: f, Following: tail.New(f, tail.Config{}), Workers: f, Auth: f, Health: f, Stats: f, Metrics: http.NotFoundHandler(),
 		Schedules: schedule.NewInterner(), Version: "1.2.3", Timezone: "UTC", Logger: slog.New(slog.DiscardHandler), Now: time.Now})
 	if err != nil {
 		t.Fatal(err)

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"net/http"
 	"strings"
 
@@ -48,6 +49,10 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	v := visitOf(r.Context())
 	v.who, v.session = &who, credential.Session
+	v.again = func(ctx context.Context) error {
+		_, err := g.auth.Authenticate(ctx, credential)
+		return err
+	}
 	g.next.ServeHTTP(w, r)
 }
 

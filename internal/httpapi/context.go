@@ -15,6 +15,8 @@ type visit struct {
 	remote    string // address, without the port
 	session   string // secret of the session cookie that was accepted
 	who       *auth.Identity
+	// again asks once more whether what the request carries is valid; nil for nobody.
+	again func(context.Context) error
 }
 
 type visitKey struct{}

@@ -144,7 +144,7 @@ func (h *harness) conforms(r *http.Request, w *httptest.ResponseRecorder) {
 		h.t.Errorf("%s %s: %d is %q, which the document does not know", r.Method, r.URL, w.Code, contentType)
 		return
 	}
-	if contentType == "text/plain" {
+	if contentType == "text/plain" || contentType == "text/event-stream" {
 		return
 	}
 	value, fault := parseStrict(w.Body.Bytes())

@@ -17,6 +17,7 @@ import (
 type Config struct {
 	Jobs      Jobs
 	Runs      Runs
+	Following Following
 	Workers   Workers
 	Auth      Auth
 	Health    Health
@@ -71,7 +72,7 @@ func build(cfg Config) (http.Handler, *router, error) {
 	}
 	times := &timetables{interner: cfg.Schedules, zone: cfg.Timezone, now: cfg.Now}
 	(&jobsResource{jobs: cfg.Jobs, workers: cfg.Workers, times: times}).register(r)
-	(&runsResource{runs: cfg.Runs, jobs: cfg.Jobs, problems: p}).register(r)
+	(&runsResource{runs: cfg.Runs, following: cfg.Following, jobs: cfg.Jobs, problems: p}).register(r)
 	(&firesResource{runs: cfg.Runs, jobs: cfg.Jobs, now: cfg.Now}).register(r)
 	(&workersResource{workers: cfg.Workers}).register(r)
 	times.register(r)

@@ -12,6 +12,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humagin"
 
 	"carillon/internal/common"
+	"carillon/internal/runlog/tail"
 )
 
 // Bounds of one answer of output that is gathered before it is sent, and of one
@@ -24,10 +25,11 @@ const (
 type outputInput struct {
 	RunPath
 	Offset   int64  `query:"offset" minimum:"0" doc:"Go on from this byte of all that the command printed, over both streams."`
+	Tail     int64  `query:"tail" minimum:"1" doc:"Go on from so many bytes before the end of what there is, which may be within a line. Not beside offset."`
 	Limit    int    `query:"limit" minimum:"1" maximum:"1048576" doc:"How many bytes to go on for at most. Where not given: all of it for a run that has ended, 1 MiB for one that goes on."`
 	Stream   string `query:"stream" enum:"stdout,stderr" doc:"Only this stream."`
 	Download bool   `query:"download" doc:"As a file to be saved."`
-	Range    string `header:"Range" doc:"One range of bytes; taken where nothing of the output is missing, and ignored where something is, or beside offset, limit or stream."`
+	Range    string `header:"Range" doc:"One range of bytes; taken where nothing of the output is missing, and ignored where something is, or beside offset, tail, limit or stream."`
 }
 
 func outputResponses() map[string]*huma.Response {
@@ -57,18 +59,30 @@ type excerpt struct {
 }
 
 func (s *runsResource) output(ctx context.Context, in *outputInput) (*huma.StreamResponse, error) {
+	if err := eitherEnd(in.Offset, in.Tail); err != nil {
+		return nil, err
+	}
 	run, err := s.runs.Run(ctx, in.ID)
 	if err != nil {
 		return nil, err
 	}
-	if in.Limit == 0 {
-		whole, err := s.stored(ctx, &run)
-		if err != nil {
+	whole := false
+	if in.Limit == 0 || in.Tail > 0 {
+		if whole, err = s.stored(ctx, &run); err != nil {
 			return nil, err
 		}
-		if whole {
-			return s.stream(ctx, in, run)
+	}
+	if in.Tail > 0 {
+		size := run.OutputBytes
+		if !whole {
+			if size, err = tail.Length(ctx, s.runs, run.ID, 0); err != nil {
+				return nil, err
+			}
 		}
+		in.Offset = max(0, size-in.Tail)
+	}
+	if whole && in.Limit == 0 {
+		return s.stream(ctx, in, run)
 	}
 	return s.piece(ctx, in, run)
 }
@@ -88,7 +102,7 @@ func (s *runsResource) stored(ctx context.Context, run *common.Run) (bool, error
 // stream answers with the output of a run that has ended, without holding it in memory.
 func (s *runsResource) stream(ctx context.Context, in *outputInput, run common.Run) (*huma.StreamResponse, error) {
 	x := excerpt{run: run, from: min(in.Offset, run.OutputBytes), to: run.OutputBytes, size: run.OutputBytes, complete: true}
-	if in.Range != "" && in.Offset == 0 && in.Stream == "" && !run.OutputTruncated {
+	if in.Range != "" && in.Offset == 0 && in.Tail == 0 && in.Stream == "" && !run.OutputTruncated {
 		from, to, ok := parseRange(in.Range, run.OutputBytes)
 		if ok && from >= to {
 			return nil, &Problem{Title: http.StatusText(http.StatusRequestedRangeNotSatisfiable), Status: http.StatusRequestedRangeNotSatisfiable,

@@ -6,6 +6,7 @@ import (
 	"carillon/internal/auth"
 	"carillon/internal/common"
 	"carillon/internal/runlog"
+	"carillon/internal/runlog/tail"
 )
 
 // Jobs keeps the jobs. Errors are *common.Error.
@@ -36,6 +37,11 @@ type Runs interface {
 	// Fires lists the ledger, and what is planned after q.Now.
 	Fires(ctx context.Context, q runlog.FireQuery) (runlog.FirePage, error)
 	Output(ctx context.Context, run string, offset int64, limit int) ([]common.Chunk, error)
+}
+
+// Following follows what runs print.
+type Following interface {
+	Follow(ctx context.Context, run string, from tail.Place) (*tail.Follower, error)
 }
 
 // Workers are the workers.

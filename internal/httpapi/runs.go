@@ -14,9 +14,10 @@ import (
 )
 
 type runsResource struct {
-	runs     Runs
-	jobs     Jobs
-	problems problems
+	runs      Runs
+	following Following
+	jobs      Jobs
+	problems  problems
 }
 
 // RunPath names a run.
@@ -73,6 +74,9 @@ func (s *runsResource) register(r *router) {
 	output := op("get-output", http.MethodGet, "/{id}/output", "What a run printed")
 	output.Responses = outputResponses()
 	register(r, route{access: needs(auth.Viewer), Operation: output}, s.output)
+	stream := op("follow-output", http.MethodGet, "/{id}/output/stream", "What a run prints, as it comes, until it ends")
+	stream.Responses = streamResponses()
+	register(r, route{access: needs(auth.Viewer), Operation: stream}, s.follow)
 }
 
 // enumerate lists the values that the items of a list parameter may have.

@@ -28,6 +28,7 @@ import (
 	"carillon/internal/metrics"
 	"carillon/internal/registry"
 	"carillon/internal/runlog"
+	"carillon/internal/runlog/tail"
 )
 
 // LogStore is a store of the history, whole.
@@ -95,8 +96,10 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 	store := jobmgr.NewStore(jobmgr.Config{Client: cfg.Etcd, Interner: interner, Timezone: cfg.Timezone, Now: WallClock,
 		Clock:   guard.Now,
 		Catalog: m.catalog, Changed: m.changes.Outcomes, Unplaced: staff.unplaced})
+	history := runlog.NewView(store, store, present{cfg.Store, look.StoreAway})
+	following := tail.New(history, tail.Config{})
 	handler, err := httpapi.New(httpapi.Config{
-		Jobs: store, Runs: runlog.NewView(store, store, present{cfg.Store, look.StoreAway}), Workers: staff, Auth: cfg.Auth,
+		Jobs: store, Runs: history, Following: following, Workers: staff, Auth: cfg.Auth,
 		Health: m.state, Stats: m.state, Metrics: cfg.Exposed, Schedules: interner, Console: cfg.Console,
 		Version: cfg.Version, Timezone: cfg.Timezone, Secure: cfg.HTTP.Secure(), Logger: cfg.Log, Now: WallClock,
 		Answered: cfg.Metrics.Request,
@@ -105,6 +108,7 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 		return nil, err
 	}
 	m.server = httpapi.Server(handler)
+	m.server.RegisterOnShutdown(following.Stop)
 	return m, nil
 }
 

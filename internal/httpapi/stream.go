@@ -1,0 +1,167 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humagin"
+
+	"carillon/internal/common"
+	"carillon/internal/runlog/tail"
+)
+
+const (
+	// beat is how often a quiet stream says that it lives, so that nobody between here and the
+	// client thinks it is dead.
+	beat = 15 * time.Second
+	// recheck is how often the one who follows is asked again who that is.
+	recheck = time.Minute
+	// halfChar is how long the rest of a character is waited for.
+	halfChar = time.Second
+	// reconnect is how long a browser waits before it follows on.
+	reconnect = time.Second
+)
+
+type streamInput struct {
+	RunPath
+	Offset      int64  `query:"offset" minimum:"0" doc:"Begin at this byte of all that the command printed, over both streams."`
+	Tail        int64  `query:"tail" minimum:"1" doc:"Begin so many bytes before the end of what there is, which may be within a line. Not beside offset."`
+	Stream      string `query:"stream" enum:"stdout,stderr" doc:"Only this stream. What is missing is told either way."`
+	LastEventID string `header:"Last-Event-ID" doc:"The id of the last event that came: go on after it, whatever offset and tail say."`
+}
+
+const streamDoc = `Events, one JSON value each; the id of an event is the offset where to go on after it, at this master or another:
+
+- run: the run as it is now (a Run); first of all, and when it changes from waiting to running.
+- output {offset, stream, at, text | base64}: what was printed, as text where it is text in UTF-8 without NUL, else as base64.
+- missing {offset, count}: so many bytes were not kept.
+- away {}: what is read from does not answer just now; back {}: it does again.
+- end {run, offset, complete}: the run has ended and this was all. complete is false where the run printed more than what has arrived. Close the connection then.
+
+Comments come at least every 15 seconds. A stream that ends without end is to be resumed with Last-Event-ID.`
+
+func streamResponses() map[string]*huma.Response {
+	return map[string]*huma.Response{
+		"200": {Description: streamDoc, Content: map[string]*huma.MediaType{"text/event-stream": {Schema: &huma.Schema{Type: huma.TypeString}}}},
+	}
+}
+
+// place is where the stream begins.
+func (in *streamInput) place() (tail.Place, error) {
+	if in.LastEventID != "" {
+		at, err := strconv.ParseInt(in.LastEventID, 10, 64)
+		if err != nil || at < 0 {
+			return tail.Place{}, &requestFault{Fault{Location: "header.Last-Event-ID", Code: "invalid", Message: "is not an id of this stream", Value: common.Excerpt(in.LastEventID)}}
+		}
+		return tail.Place{Offset: at}, nil
+	}
+	if err := eitherEnd(in.Offset, in.Tail); err != nil {
+		return tail.Place{}, err
+	}
+	return tail.Place{Offset: in.Offset, Tail: in.Tail}, nil
+}
+
+// eitherEnd refuses a place that is counted from both ends.
+func eitherEnd(offset, tail int64) error {
+	if offset > 0 && tail > 0 {
+		return &requestFault{Fault{Location: "query.tail", Code: "conflict", Message: "must not stand beside offset"}}
+	}
+	return nil
+}
+
+func (s *runsResource) follow(ctx context.Context, in *streamInput) (*huma.StreamResponse, error) {
+	from, err := in.place()
+	if err != nil {
+		return nil, err
+	}
+	follower, err := s.following.Follow(ctx, in.ID, from)
+	if err != nil {
+		return nil, err
+	}
+	return &huma.StreamResponse{Body: func(hc huma.Context) {
+		defer follower.Close()
+		c := humagin.Unwrap(hc)
+		h := c.Writer.Header()
+		h.Set("Content-Type", "text/event-stream; charset=utf-8")
+		h.Set("X-Accel-Buffering", "no") // proxies that heed it pass events on as they come
+		c.Writer.WriteHeader(http.StatusOK)
+		st := &stream{w: c.Writer, events: events{stream: common.Stream(in.Stream), at: from.Offset, told: from.Offset, known: from.Tail == 0}}
+		if err := s.tell(ctx, follower, st); err != nil {
+			_ = s.problems.of(ctx, err) // logs it
+			panic(http.ErrAbortHandler)
+		}
+	}}, nil
+}
+
+// tell sends what comes until the end, the client is gone, or may not read any more. An error is
+// for the log, and breaks the connection off.
+func (s *runsResource) tell(ctx context.Context, follower *tail.Follower, st *stream) error {
+	st.events.retry(reconnect)
+	checked := time.Now()
+	for {
+		if err := st.send(); err != nil {
+			return nil // the client is gone, or so slow that it may as well be
+		}
+		part, err := next(ctx, follower, st.events.patience())
+		switch {
+		case ctx.Err() != nil, errors.Is(err, tail.ErrStopped):
+			return nil
+		case errors.Is(err, context.DeadlineExceeded):
+			st.events.idle()
+		case err != nil:
+			return err
+		default:
+			if err := st.events.part(&part, st.send); err != nil {
+				return nil
+			}
+			if part.End != nil {
+				_ = st.send() // the client may be gone
+				return nil
+			}
+		}
+		if time.Since(checked) >= recheck {
+			checked = time.Now()
+			if who := visitOf(ctx); who.again != nil && common.CodeOf(who.again(ctx)) == common.CodeUnauthenticated {
+				return nil // who comes back is refused in words
+			}
+		}
+	}
+}
+
+// next waits for a part, but no longer than that.
+func next(ctx context.Context, f *tail.Follower, limit time.Duration) (tail.Part, error) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	return f.Next(ctx)
+}
+
+// stream is a response that goes on.
+type stream struct {
+	w      http.ResponseWriter
+	events events
+}
+
+// send writes what is gathered, and sees that it leaves. Who takes too long to read it is given up;
+// between two writes there is no limit.
+func (st *stream) send() error {
+	if st.events.out.Len() == 0 {
+		return nil
+	}
+	rc := http.NewResponseController(st.w)
+	_ = rc.SetWriteDeadline(time.Now().Add(writeTimeout)) // not every writer has one
+	_, err := st.w.Write(st.events.out.Bytes())
+	st.events.sent()
+	if err == nil {
+		err = rc.Flush()
+	}
+	if err != nil {
+		return fmt.Errorf("write to a stream: %w", err)
+	}
+	_ = rc.SetWriteDeadline(time.Time{})
+	return nil
+}

@@ -1,0 +1,540 @@
+package httpapi
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"carillon/internal/auth"
+	"carillon/internal/common"
+	"carillon/internal/runlog/tail"
+	"carillon/internal/virtualtime"
+)
+
+// sent is an event as a client gets it.
+type sent struct {
+	id, event string
+	comment   bool
+	data      struct {
+		Offset   int64
+		Count    int64
+		Stream   string
+		At       time.Time
+		Text     *string
+		Base64   []byte
+		Complete bool
+		ID       string
+		Status   common.Status
+		Run      common.Run
+	}
+}
+
+// events reads a stream, as browsers do: the last id holds for what comes after it.
+func readEvents(t *testing.T, r io.Reader) func() (sent, bool) {
+	t.Helper()
+	lines := bufio.NewReader(r)
+	id := ""
+	return func() (s sent, ok bool) {
+		for {
+			line, err := lines.ReadString('\n')
+			if err != nil {
+				return s, false
+			}
+			field, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), ":")
+			value = strings.TrimPrefix(value, " ")
+			switch {
+			case line == "\n":
+				if s.id = id; s.event != "" || s.comment {
+					return s, true
+				}
+			case field == "":
+				s.comment = true
+			case field == "id":
+				id = value
+			case field == "event":
+				s.event = value
+			case field == "data":
+				if err := json.Unmarshal([]byte(value), &s.data); err != nil {
+					t.Fatalf("%v: %s", err, value)
+				}
+			case field != "retry":
+				t.Fatalf("a line of the stream is %q", line)
+			}
+		}
+	}
+}
+
+// received is what a client makes of a stream.
+type received struct {
+	text   string // what is missing stands as <n>
+	last   string // id
+	kinds  []string
+	ends   int
+	end    sent
+	output []sent
+}
+
+func (r *received) take(t *testing.T, s sent) {
+	t.Helper()
+	r.last = cmp.Or(s.id, r.last)
+	if s.event != "" && (len(r.kinds) == 0 || r.kinds[len(r.kinds)-1] != s.event) {
+		r.kinds = append(r.kinds, s.event)
+	}
+	switch s.event {
+	case "output":
+		data := s.data.Base64
+		if s.data.Text != nil {
+			data = []byte(*s.data.Text)
+		}
+		if id := strconv.FormatInt(s.data.Offset+int64(len(data)), 10); s.id != id || (s.data.Text != nil) == (s.data.Base64 != nil) {
+			t.Errorf("an event of %d bytes at %d has the id %s", len(data), s.data.Offset, s.id)
+		}
+		r.text += string(data)
+		r.output = append(r.output, s)
+	case "missing":
+		r.text += fmt.Sprintf("<%d>", s.data.Count)
+	case "end":
+		r.ends++
+		r.end = s
+	}
+}
+
+// whole asks for the stream of a run that ends by itself.
+func (h *harness) whole(id, query string, headers ...string) received {
+	h.t.Helper()
+	w := h.want(http.StatusOK, as("viewer", http.MethodGet, "/api/v1/runs/"+id+"/output/stream"+query, "", headers...))
+	var got received
+	next := readEvents(h.t, w.Body)
+	for s, ok := next(); ok; s, ok = next() {
+		got.take(h.t, s)
+	}
+	if ct := w.Header().Get("Content-Type"); ct != "text/event-stream; charset=utf-8" || w.Header().Get("Cache-Control") != "no-store" {
+		h.t.Errorf("Content-Type %q", ct)
+	}
+	return got
+}
+
+func TestStreamOfARunThatHasEnded(t *testing.T) {
+	h := newHarness(t)
+	plain := printed(h, common.StatusFailed, out(0, common.Stdout, "one\n"), out(4, common.Stderr, "two\n"), out(8, common.Stdout, "<b>&\u2028\n"))
+	bad := printed(h, common.StatusSucceeded, out(0, common.Stdout, "a\x00b"), out(3, common.Stdout, "\xff\xfe"), out(5, common.Stdout, "ok"))
+	// A character of three bytes and one of four are cut, one of them by the other stream.
+	cut := printed(h, common.StatusSucceeded, out(0, common.Stdout, "x\xe6"), out(2, common.Stdout, "\x97"), out(3, common.Stdout, "\xa5y\xf0\x9f"), out(7, common.Stderr, "!"),
+		out(8, common.Stdout, "\x94\x94\n"), out(11, common.Stdout, "\xe6"))
+	holed := printed(h, common.StatusSucceeded, out(0, common.Stdout, "head"), common.Chunk{Offset: 4, Missing: 1000}, out(1004, common.Stdout, "tail\n"))
+	silent := printed(h, common.StatusSucceeded)
+	skipped := printed(h, common.StatusSkipped)
+	late := printed(h, common.StatusSucceeded, out(0, common.Stdout, "head\n"))
+	h.runs[6].OutputBytes = 50
+	for i := range h.runs {
+		h.runs[i].EndedAt = new(time.Now().Add(-time.Hour))
+	}
+	for _, c := range []struct {
+		run, query, last string
+		text             string
+		id               string
+	}{
+		{plain, "", "", "one\ntwo\n<b>&\u2028\n", "16"},
+		{plain, "?offset=6", "", "o\n<b>&\u2028\n", "16"},
+		{plain, "?tail=10", "", "o\n<b>&\u2028\n", "16"},
+		{plain, "?tail=1000", "", "one\ntwo\n<b>&\u2028\n", "16"},
+		{plain, "?stream=stderr", "", "two\n", "16"},
+		{plain, "?stream=stdout&offset=3", "", "\n<b>&\u2028\n", "16"},
+		{plain, "?tail=2", "4", "two\n<b>&\u2028\n", "16"}, // who comes back goes on where it was
+		{plain, "?offset=2", "0", "one\ntwo\n<b>&\u2028\n", "16"},
+		{plain, "", "16", "", "16"},
+		{plain, "", "99999", "", "16"},
+		{bad, "", "", "a\x00b\xff\xfeok", "7"},
+		{cut, "", "", "x日y\xf0\x9f!\x94\x94\n\xe6", "12"},
+		{cut, "?offset=2", "", "\x97\xa5y\xf0\x9f!\x94\x94\n\xe6", "12"},
+		{holed, "", "", "head<1000>tail\n", "1009"},
+		{holed, "?offset=500", "", "<504>tail\n", "1009"},
+		{holed, "?stream=stderr", "", "<1000>", "1009"},
+		{silent, "", "", "", "0"},
+		{silent, "?tail=10", "", "", "0"},
+		{skipped, "", "", "", "0"},
+		{late, "", "", "head\n", "5"},
+	} {
+		var headers []string
+		if c.last != "" {
+			headers = []string{"Last-Event-ID", c.last}
+		}
+		got := h.whole(c.run, c.query, headers...)
+		if got.text != c.text || got.last != c.id || got.ends != 1 {
+			t.Errorf("%s%s after %q: %q, last id %s, %d ends; want %q, %s", c.run, c.query, c.last, got.text, got.last, got.ends, c.text, c.id)
+		}
+		if end := got.end.data; end.Run.ID != c.run || end.Complete != (c.run != late) || strconv.FormatInt(end.Offset, 10) != c.id {
+			t.Errorf("%s%s ended with %+v", c.run, c.query, end)
+		}
+		if got.kinds[0] != "run" {
+			t.Errorf("%s began with %v", c.run, got.kinds)
+		}
+	}
+	// Text is text: only what is none comes as base64.
+	for _, s := range h.whole(cut, "").output {
+		if isText := s.data.Text != nil; isText == slices.Contains([]int64{5, 8, 11}, s.data.Offset) {
+			t.Errorf("at %d it is text: %v", s.data.Offset, isText)
+		}
+	}
+	if first := h.whole(plain, "").output[0]; first.data.Stream != "stdout" || *first.data.Text != "one\n" {
+		t.Errorf("the first event is %+v", first)
+	}
+}
+
+// Long output comes in events of a bounded size, which cut no character; many small chunks are one event.
+func TestStreamOfLongOutput(t *testing.T) {
+	h := newHarness(t)
+	var chunks []common.Chunk
+	var want strings.Builder
+	at := time.Now()
+	for _, size := range []int{1, 100, 50_000, common.MaxChunk} {
+		for range 2_000_000 / max(size, 200) {
+			text := strings.Repeat("日", size/3+1)[:size]
+			chunks = append(chunks, common.Chunk{Offset: int64(want.Len()), Stream: common.Stdout, At: at, Data: []byte(text)})
+			want.WriteString(text)
+		}
+	}
+	id := printed(h, common.StatusSucceeded, chunks...)
+	got := h.whole(id, "")
+	if got.text != want.String() || !got.end.data.Complete {
+		t.Fatalf("%d of %d bytes", len(got.text), want.Len())
+	}
+	if n := len(got.output); n > 2000 {
+		t.Errorf("%d events for %d bytes", n, want.Len())
+	}
+	for _, s := range got.output {
+		if size := len(s.data.Base64); size > maxEvent || s.data.Text != nil && len(*s.data.Text) > maxEvent {
+			t.Fatalf("an event of %d bytes", size)
+		}
+	}
+}
+
+func TestStreamsThatAreRefused(t *testing.T) {
+	h := newHarness(t)
+	id := printed(h, common.StatusRunning)
+	base := "/api/v1/runs/" + id + "/output/stream"
+	h.problem(http.StatusNotFound, "not_found", "", as("viewer", http.MethodGet, "/api/v1/runs/"+someRun("", 99).ID+"/output/stream", ""))
+	for _, last := range []string{"x", "-1", "1.5", "99999999999999999999"} {
+		h.problem(http.StatusUnprocessableEntity, "invalid", "header.Last-Event-ID", as("viewer", http.MethodGet, base, "", "Last-Event-ID", last))
+	}
+	for query, place := range map[string]string{"?offset=1&tail=1": "query.tail", "?offset=-1": "query.offset", "?tail=0": "query.tail", "?stream=both": "query.stream", "?from=1": "query.from"} {
+		h.problem(http.StatusUnprocessableEntity, "invalid", place, as("viewer", http.MethodGet, base+query, ""))
+	}
+	h.problem(http.StatusUnprocessableEntity, "invalid", "query.tail", as("viewer", http.MethodGet, "/api/v1/runs/"+id+"/output?offset=1&tail=1", ""))
+	h.problem(http.StatusUnauthorized, "unauthenticated", "", as("", http.MethodGet, base, ""))
+}
+
+func TestTailOfOutput(t *testing.T) {
+	h := newHarness(t)
+	ended := printed(h, common.StatusSucceeded, out(0, common.Stdout, "0123456789"), out(10, common.Stderr, "abcdef"))
+	running := printed(h, common.StatusRunning, out(0, common.Stdout, "0123456789"), out(10, common.Stderr, "abcdef"))
+	h.runs[1].OutputBytes = 0
+	for query, want := range map[string]string{"?tail=3": "def", "?tail=8": "89abcdef", "?tail=100": "0123456789abcdef", "?tail=8&limit=4": "89ab", "?tail=8&stream=stderr": "abcdef"} {
+		for _, id := range []string{ended, running} {
+			if w := h.want(http.StatusOK, as("viewer", http.MethodGet, "/api/v1/runs/"+id+"/output"+query, "", "Range", "bytes=0-0")); w.Body.String() != want {
+				t.Errorf("%s: %q, want %q", query, w.Body, want)
+			}
+		}
+	}
+}
+
+// print adds to what a run has printed.
+func (f *fakes) print(id, text string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	at := int64(0)
+	for _, c := range f.chunks[id] {
+		at = c.End()
+	}
+	f.chunks[id] = append(f.chunks[id], common.Chunk{Offset: at, Stream: common.Stdout, At: time.Now(), Data: []byte(text)})
+}
+
+func (f *fakes) end(id string, status common.Status) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for i := range f.runs {
+		if f.runs[i].ID != id {
+			continue
+		}
+		f.runs[i].Status, f.runs[i].EndedAt = status, new(time.Now())
+		for _, c := range f.chunks[id] {
+			f.runs[i].OutputBytes = c.End()
+		}
+	}
+}
+
+// A browser or curl sees a running job's output line by line, over both versions of HTTP.
+func TestStreamOfARunThatGoesOn(t *testing.T) {
+	for _, proto := range []string{"HTTP/1.1", "HTTP/2.0"} {
+		t.Run(proto, func(t *testing.T) {
+			h := newHarness(t)
+			id := printed(h, common.StatusRunning)
+			server := httptest.NewUnstartedServer(h.handler)
+			server.Config.ReadTimeout = time.Second
+			server.EnableHTTP2 = proto == "HTTP/2.0"
+			server.StartTLS()
+			defer server.Close()
+			r := as("viewer", http.MethodGet, server.URL+"/api/v1/runs/"+id+"/output/stream", "")
+			r.RequestURI, r.Body = "", nil
+			resp, err := server.Client().Do(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer resp.Body.Close()
+			if resp.Proto != proto {
+				t.Fatal(resp.Proto)
+			}
+			next := readEvents(t, resp.Body)
+			if s, _ := next(); s.event != "run" || s.data.ID != id {
+				t.Fatalf("first comes %+v", s)
+			}
+			for i := range 5 {
+				line := fmt.Sprintf("line %d\n", i)
+				h.print(id, line)
+				if s, _ := next(); s.event != "output" || s.data.Text == nil || *s.data.Text != line {
+					t.Fatalf("line %d comes as %+v", i, s)
+				}
+			}
+			h.end(id, common.StatusSucceeded)
+			if s, _ := next(); s.event != "end" || s.data.Run.Status != common.StatusSucceeded || !s.data.Complete || s.id != "35" {
+				t.Fatalf("it ends with %+v", s)
+			}
+			if s, more := next(); more {
+				t.Fatalf("after the end comes %+v", s)
+			}
+		})
+	}
+}
+
+// gauged counts followers.
+type gauged struct {
+	*tail.Hub
+	taken chan *tail.Follower
+}
+
+func (g gauged) Follow(ctx context.Context, run string, from tail.Place) (*tail.Follower, error) {
+	f, err := g.Hub.Follow(ctx, run, from)
+	if err == nil {
+		g.taken <- f
+	}
+	return f, err
+}
+
+// A server that stops ends its streams at once, so that the clients go on elsewhere; a client that goes leaves nothing behind.
+func TestStreamsEnd(t *testing.T) {
+	var hub *tail.Hub
+	h := newHarness(t, func(c *Config) {
+		hub = tail.New(c.Runs, tail.Config{Followers: 2})
+		c.Following = gauged{hub, make(chan *tail.Follower, 100)}
+	})
+	id := printed(h, common.StatusRunning, out(0, common.Stdout, "one\n"))
+	server := httptest.NewUnstartedServer(h.handler)
+	server.Config = Server(h.handler)
+	server.Config.RegisterOnShutdown(hub.Stop)
+	server.Start()
+	defer server.Close()
+	open := func(ctx context.Context) *http.Response {
+		r := as("viewer", http.MethodGet, server.URL+"/api/v1/runs/"+id+"/output/stream", "").WithContext(ctx)
+		r.RequestURI, r.Body = "", nil
+		resp, err := server.Client().Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return resp
+	}
+	for range 20 { // each of them can only follow when those before it are gone
+		ctx, cancel := context.WithCancel(t.Context())
+		resp := open(ctx)
+		for resp.StatusCode == http.StatusTooManyRequests {
+			resp.Body.Close()
+			resp = open(ctx)
+		}
+		if s, _ := readEvents(t, resp.Body)(); s.event != "run" {
+			t.Fatalf("%d: %+v", resp.StatusCode, s)
+		}
+		cancel()
+		resp.Body.Close()
+	}
+	resp := open(t.Context())
+	for resp.StatusCode == http.StatusTooManyRequests {
+		resp = open(t.Context())
+	}
+	next := readEvents(t, resp.Body)
+	next()
+	if err := server.Config.Shutdown(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for s, ok := next(); ok; s, ok = next() {
+		if s.event == "end" {
+			t.Error("a stream that was cut off says that the run has ended")
+		}
+	}
+}
+
+// conn is a response in memory that sees how it is used.
+type conn struct {
+	*httptest.ResponseRecorder
+	mu       sync.Mutex
+	body     strings.Builder
+	deadline time.Time
+	unsafe   int // writes without a deadline
+	broken   error
+}
+
+func (c *conn) SetWriteDeadline(at time.Time) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.deadline = at
+	return nil
+}
+
+func (c *conn) SetReadDeadline(time.Time) error { return nil }
+
+func (c *conn) Write(p []byte) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.deadline.IsZero() || time.Until(c.deadline) > writeTimeout {
+		c.unsafe++
+	}
+	if c.broken != nil {
+		return 0, c.broken
+	}
+	return c.body.Write(p)
+}
+
+func (c *conn) set(change func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	change()
+}
+
+// streaming serves a stream in virtual time. What it ended with is nil for a return.
+func streaming(t *testing.T, r func(*harness) *http.Request, story func(h *harness, c *conn, done <-chan any)) {
+	t.Helper()
+	virtualtime.Test(t, func(t *testing.T) {
+		h := newHarness(t)
+		ctx, cancel := context.WithCancel(t.Context())
+		c, done := &conn{ResponseRecorder: httptest.NewRecorder()}, make(chan any, 1)
+		go func() {
+			defer func() { done <- recover() }()
+			h.handler.ServeHTTP(c, r(h).WithContext(ctx))
+		}()
+		virtualtime.Wait()
+		story(h, c, done)
+		cancel()
+		virtualtime.Wait()
+		if c.unsafe > 0 {
+			t.Errorf("%d writes might hang", c.unsafe)
+		}
+	})
+}
+
+func streamOf(h *harness, query string) *http.Request {
+	printed(h, common.StatusRunning, out(0, common.Stdout, "one\n"), out(4, common.Stderr, "two\n"))
+	h.runs[0].OutputBytes = 0
+	return as("viewer", http.MethodGet, "/api/v1/runs/"+h.runs[0].ID+"/output/stream"+query, "")
+}
+
+func TestQuietStream(t *testing.T) {
+	streaming(t, func(h *harness) *http.Request { return streamOf(h, "?stream=stdout") }, func(h *harness, c *conn, done <-chan any) {
+		time.Sleep(time.Hour)
+		c.set(func() {
+			if !c.deadline.IsZero() {
+				t.Error("a stream that waits has a deadline")
+			}
+			if n := strings.Count(c.body.String(), ": alive\n\n"); n < 230 || n > 240 {
+				t.Errorf("%d signs of life in an hour", n)
+			}
+			// The place moves also where nothing of it is shown.
+			if n := strings.Count(c.body.String(), "id: 8\n"); n != 1 {
+				t.Errorf("%d times the place behind the other stream", n)
+			}
+		})
+		h.print(h.runs[0].ID, "half a \xe6\x97")
+		time.Sleep(700 * time.Millisecond)
+		h.print(h.runs[0].ID, "\xa5\n\xe6")
+		time.Sleep(400 * time.Millisecond)
+		c.set(func() {
+			if text := c.body.String(); !strings.Contains(text, `"text":"half a "`) || !strings.Contains(text, `"text":"日\n"`) {
+				t.Error(text[len(text)-400:])
+			}
+		})
+		time.Sleep(2 * time.Second) // nobody waits for ever for the rest of a character
+		c.set(func() {
+			if text := c.body.String(); !strings.HasSuffix(text, `"base64":"5g=="}`+"\n\n") {
+				t.Error(text[len(text)-400:])
+			}
+		})
+	})
+}
+
+// Who may not read any more is not told any more, unless nobody knows that just now.
+func TestStreamOfOneWhoIsGone(t *testing.T) {
+	streaming(t, func(h *harness) *http.Request {
+		h.sessions["s"] = auth.Identity{Name: "ann", Role: auth.Viewer}
+		r := streamOf(h, "")
+		r.Header.Del("Authorization")
+		r.AddCookie(&http.Cookie{Name: plainCookie, Value: "s"})
+		return r
+	}, func(h *harness, c *conn, done <-chan any) {
+		time.Sleep(10 * time.Minute)
+		select {
+		case <-done:
+			t.Fatal("it has ended")
+		default:
+		}
+		_ = h.Logout(t.Context(), common.Actor{}, "s")
+		time.Sleep(2 * recheck)
+		select {
+		case thrown := <-done:
+			if thrown != nil || strings.Contains(c.body.String(), "event: end") {
+				t.Errorf("it ended with %v", thrown)
+			}
+		default:
+			t.Error("it goes on")
+		}
+	})
+}
+
+// What goes wrong in the middle breaks the connection off.
+func TestStreamThatBreaks(t *testing.T) {
+	streaming(t, func(h *harness) *http.Request { return streamOf(h, "") }, func(h *harness, c *conn, done <-chan any) {
+		h.mu.Lock()
+		h.runs = nil
+		h.mu.Unlock()
+		time.Sleep(time.Minute)
+		select {
+		case thrown := <-done:
+			if thrown != http.ErrAbortHandler {
+				t.Errorf("it ended with %v", thrown)
+			}
+		default:
+			t.Error("it goes on")
+		}
+	})
+	streaming(t, func(h *harness) *http.Request { return streamOf(h, "") }, func(h *harness, c *conn, done <-chan any) {
+		c.set(func() { c.broken = errors.New("the client reads nothing") })
+		h.print(h.runs[0].ID, "x")
+		time.Sleep(time.Second)
+		select {
+		case thrown := <-done:
+			if thrown != nil {
+				t.Errorf("it ended with %v", thrown)
+			}
+		default:
+			t.Error("it goes on")
+		}
+	})
+}
