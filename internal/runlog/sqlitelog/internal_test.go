@@ -35,7 +35,7 @@ func TestSettings(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = s.Close() }()
-	for pragma, want := range map[string]string{"journal_mode": "wal", "synchronous": "2", "auto_vacuum": "2", "user_version": "3"} {
+	for pragma, want := range map[string]string{"journal_mode": "wal", "synchronous": "2", "auto_vacuum": "2", "user_version": "4"} {
 		var got string
 		if err := s.writer.QueryRowContext(t.Context(), "PRAGMA "+pragma).Scan(&got); err != nil || got != want {
 			t.Errorf("%s is %s, %v, want %s", pragma, got, err, want)
@@ -58,54 +58,76 @@ func TestPlans(t *testing.T) {
 	before := &runlog.Position{PlannedAt: time.Unix(1, 0), ID: "x"}
 	from, to := time.Unix(0, 0), time.Unix(2, 0)
 	for _, c := range []struct {
-		q     runlog.Query
-		index string
+		q       runlog.Query
+		indexes []string // the ways that there are; empty: the table
 	}{
-		{runlog.Query{}, "runs_by_time"},
-		{runlog.Query{Before: before}, "runs_by_time"},
-		{runlog.Query{From: from, To: to, Before: before}, "runs_by_time"},
-		{runlog.Query{Group: "g", Cause: "cron", JobUID: "u"}, "runs_by_time"},
-		{runlog.Query{Job: "j"}, "runs_by_job"},
-		{runlog.Query{Job: "j", Before: before, From: from}, "runs_by_job"},
-		{runlog.Query{Job: "j", Worker: "w", Statuses: several, Group: "g", Cause: "cron"}, "runs_by_job"},
-		{runlog.Query{Worker: "w"}, "runs_by_worker"},
-		{runlog.Query{Worker: "w", Statuses: failed, Before: before}, "runs_by_worker"},
-		{runlog.Query{Statuses: failed}, "runs_by_status"},
-		{runlog.Query{Statuses: failed, Before: before, From: from, To: to}, "runs_by_status"},
-		{runlog.Query{Statuses: several, Before: before, Group: "g"}, "runs_by_status"},
-		{runlog.Query{Statuses: common.Statuses[:]}, "runs_by_status"},
+		{runlog.Query{}, []string{""}},
+		{runlog.Query{Before: before}, []string{""}},
+		{runlog.Query{From: from, To: to, Before: before}, []string{""}},
+		{runlog.Query{Cause: "cron", JobUID: "u", Text: "x"}, []string{""}},
+		{runlog.Query{Statuses: common.Statuses[:], ExitCode: new(0)}, []string{""}},
+		{runlog.Query{Job: "j"}, []string{"runs_by_job"}},
+		{runlog.Query{Job: "j", Before: before, From: from}, []string{"runs_by_job"}},
+		{runlog.Query{Group: "g", From: from}, []string{"runs_by_group"}},
+		{runlog.Query{Worker: "w"}, []string{"runs_by_worker"}},
+		{runlog.Query{Statuses: failed}, []string{"runs_by_status"}},
+		{runlog.Query{Statuses: several, Before: before, To: to}, []string{"runs_by_status"}},
+		{runlog.Query{Cause: "manual"}, []string{"runs_by_cause"}},
+		{runlog.Query{ExitCode: new(3)}, []string{"runs_by_exit"}},
+		{runlog.Query{Job: "j", Group: "g", Worker: "w", Statuses: several, Cause: "rerun", ExitCode: new(3), JobUID: "u", Text: "x", Before: before, From: from, To: to},
+			[]string{"runs_by_job", "runs_by_group", "runs_by_worker", "runs_by_status", "runs_by_cause", "runs_by_exit"}},
 	} {
-		c.q.Limit = 50
-		text, args, possible := listRuns(&c.q)
-		if !possible {
-			t.Fatalf("%+v: no statement", c.q)
+		ways, possible := leads(&c.q)
+		if !possible || len(ways) != len(c.indexes) {
+			t.Fatalf("%+v: %d ways", c.q, len(ways))
 		}
-		check(t, s, text, args, c.index)
+		for i, way := range ways {
+			if way.index != c.indexes[i] {
+				t.Errorf("%+v: is read by %q", c.q, way.index)
+			}
+			index := way.index
+			if index == "" {
+				index = "PRIMARY KEY"
+			}
+			text, args := way.sql("planned, id, (SELECT doc FROM docs WHERE docs.n = runs.n)", spanOf(&c.q), true)
+			check(t, s, text+" LIMIT 50", args, index)
+			text, args = way.sql("planned, id", spanOf(&c.q), false)
+			steps := check(t, s, text+" LIMIT 1 OFFSET 300", args, index)
+			if way.index != "" && !strings.Contains(strings.Join(steps, "\n"), "COVERING INDEX "+way.index) {
+				t.Errorf("%s does not hold all that is looked at", way.index)
+			}
+		}
 	}
-	// The few runs of a fire may be sorted.
-	text, args, _ := listRuns(&runlog.Query{Fire: "u.1", Job: "j", Statuses: several, Before: before, Limit: 50})
-	if steps := plan(t, s, text, args); len(steps) == 0 || !strings.Contains(steps[0], "runs_by_id") {
-		t.Errorf("the runs of a fire are found by %v", steps)
-	}
-	check(t, s, selectRun, []any{"x", "u.x"}, "runs_by_id")
+	check(t, s, selectByTime, []any{1, "u.x"}, "PRIMARY KEY (planned=? AND id=?)")
+	check(t, s, selectByName, []any{"u.x"}, "runs_named (id=?)")
+	check(t, s, selectOfFire, []any{1, "a", "b", "a", "b"}, "PRIMARY KEY (planned=? AND id>? AND id<?)", "runs_named (id>? AND id<?)")
 	check(t, s, selectLate+marks(3), []any{"a", "b", "c"}, "sqlite_autoindex_late_1")
 	check(t, s, listOutput, []any{"r", 1, 2}, "chunks_missing", "sqlite_autoindex_chunks_1")
+	check(t, s, selectKept, []any{"a", 10}, "sqlite_autoindex_names_1 (name>?)", "runs_by_job (job=?)")
+	check(t, s, selectSize, []any{1}, "runs_by_job (job=?)")
+	check(t, s, selectNewest, []any{1, 10}, "runs_by_job (job=?)")
+	check(t, s, selectOldest, []any{1, 2, "x", 10}, "runs_by_job (job=? AND (planned,id)<(?,?))")
+	check(t, s, selectUncounted, []any{1, 10}, "INTEGER PRIMARY KEY (rowid>?)")
+	check(t, s, selectJobs, []any{1, 2, 3, 4, 5}, "runs_by_job (job=? AND planned>? AND planned<?)", "PRIMARY KEY (at=? AND job=?)")
+	check(t, s, selectInHour, []any{1, 2, 3}, "runs_by_job (job=? AND planned>? AND planned<?)")
 	for _, c := range []struct {
 		q     runlog.ChangeQuery
 		index string
 	}{
 		{runlog.ChangeQuery{}, "sqlite_autoindex_changes_1"},
-		{runlog.ChangeQuery{Kind: "job"}, "sqlite_autoindex_changes_1"},
-		{runlog.ChangeQuery{Kind: "job", Name: "j", Before: "x"}, "changes_by_name"},
+		{runlog.ChangeQuery{Kind: "job", From: from, To: to}, "sqlite_autoindex_changes_1"},
+		{runlog.ChangeQuery{Kind: "job", Name: "j", Before: "x", Actor: "a", Verb: "run"}, "changes_by_name"},
+		{runlog.ChangeQuery{Kind: "job", Actor: "a", Verb: "run"}, "changes_by_actor"},
+		{runlog.ChangeQuery{Name: "job", Verb: "run", From: from}, "changes_by_verb"},
 	} {
 		text, args := listChanges(&c.q)
 		check(t, s, text, args, c.index)
 	}
 }
 
-func check(t *testing.T, s *Store, text string, args []any, indexes ...string) {
+func check(t *testing.T, s *Store, text string, args []any, indexes ...string) (steps []string) {
 	t.Helper()
-	steps := plan(t, s, text, args)
+	steps = plan(t, s, text, args)
 	for _, index := range indexes {
 		if !strings.Contains(strings.Join(steps, "\n"), index) {
 			t.Errorf("index %s is not used", index)
@@ -116,6 +138,7 @@ func check(t *testing.T, s *Store, text string, args []any, indexes ...string) {
 			t.Errorf("%s", step)
 		}
 	}
+	return steps
 }
 
 func plan(t *testing.T, s *Store, text string, args []any) (steps []string) {
@@ -140,13 +163,15 @@ func plan(t *testing.T, s *Store, text string, args []any) (steps []string) {
 	return steps
 }
 
+const insertRun1 = "INSERT INTO runs (id, planned, job, job_uid, grp, status, worker, cause, doc) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+
 // A file of the first schema keeps its runs, and takes none of them twice.
 func TestMigration(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "runs.db")
 	if err := restrict(path); err != nil {
 		t.Fatal(err)
 	}
-	old, err := connect(path, 1)
+	old, err := connect(path, 1, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +185,7 @@ func TestMigration(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := old.ExecContext(t.Context(), insertRun, id, entry.Nanos(run.PlannedAt), "j", "", "", "failed", "", "", doc); err != nil {
+		if _, err := old.ExecContext(t.Context(), insertRun1, id, entry.Nanos(run.PlannedAt), "j", "", "", "failed", "", "", doc); err != nil {
 			t.Fatal(err)
 		}
 		runs = append(runs, run)

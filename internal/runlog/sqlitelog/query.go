@@ -1,9 +1,11 @@
 package sqlitelog
 
 import (
+	"math"
 	"slices"
 	"strings"
 
+	"carillon/internal/common"
 	"carillon/internal/runlog"
 	"carillon/internal/runlog/entry"
 )
@@ -19,9 +21,9 @@ func (c *condition) and(term string, args ...any) {
 	c.args = append(c.args, args...)
 }
 
-// with is a copy with one more term.
-func (c *condition) with(term string, args ...any) condition {
-	return condition{terms: append(slices.Clone(c.terms), term), args: append(slices.Clone(c.args), args...)}
+// with is a copy with more terms.
+func (c *condition) with(more condition) condition {
+	return condition{terms: append(slices.Clone(c.terms), more.terms...), args: append(slices.Clone(c.args), more.args...)}
 }
 
 func (c *condition) String() string {
@@ -31,103 +33,193 @@ func (c *condition) String() string {
 	return " WHERE " + strings.Join(c.terms, " AND ")
 }
 
-// listRuns is the statement of a query; possible is false when no run can match.
-//
-// One filter leads, the most selective one that has an index; the others wear a
-// unary plus, which keeps SQLite from choosing an index whose rows it would have
-// to sort. Several leading statuses are one ordered scan each, merged.
-func listRuns(q *runlog.Query) (text string, args []any, possible bool) {
-	statuses, narrowed := entry.Statuses(q)
-	if !entry.Keyable(q) || narrowed && len(statuses) == 0 {
-		return "", nil, false
-	}
-	where := narrow(q)
-	var scans []condition
-	switch {
-	case !narrowed:
-		scans = []condition{where}
-	case q.Job != "" || q.Worker != "" || q.Fire != "":
-		all := where.with("+status IN " + marks(len(statuses)))
-		for _, status := range statuses {
-			all.args = append(all.args, string(status))
-		}
-		scans = []condition{all}
-	default:
-		for _, status := range statuses {
-			scans = append(scans, where.with("status = ?", string(status)))
-		}
-	}
-	selects := make([]string, len(scans))
-	for i := range scans {
-		selects[i] = "SELECT planned, id, doc FROM runs" + scans[i].String()
-		args = append(args, scans[i].args...)
-	}
-	text = strings.Join(selects, "\nUNION ALL\n") + "\nORDER BY planned DESC, id DESC"
-	if q.Fire != "" {
-		// A fire has few runs: sorting them is less than reading all in order.
-		text = strings.TrimSuffix(text, "planned DESC, id DESC") + "+planned DESC, +id DESC"
-	}
-	if q.Limit > 0 {
-		text += "\nLIMIT ?"
-		args = append(args, q.Limit)
-	}
-	return text, args, true
-}
-
 // marks is a list of so many parameters.
 func marks(n int) string { return "(" + strings.TrimSuffix(strings.Repeat("?, ", n), ", ") + ")" }
 
-// narrow is the condition of all filters but the statuses.
-func narrow(q *runlog.Query) condition {
-	var where condition
-	job, worker, planned := "job = ?", "worker = ?", "planned"
-	if q.Fire != "" {
-		low, high := entry.RunsOf(q.Fire)
-		where.and("id >= ? AND id < ?", low, high)
-		if strings.Contains(q.Fire, ".") { // else its runs have nothing in common but the uid
-			where.and(tailOfID+" >= ? AND "+tailOfID+" < ?", tail(low), tail(high))
-		}
-		job, worker, planned = "+"+job, "+"+worker, "+"+planned
+// numberOf is the number of a name; where there is none, NULL, which equals nothing.
+const numberOf = "(SELECT names.id FROM names WHERE name = ?)"
+
+// lead is how rows are found: from one index, or from several of its places merged, in the
+// order of the list. An empty index is the table, which has that order.
+type lead struct {
+	index  string
+	scans  []condition
+	filter condition // what is left to look at in each row
+}
+
+// spot is a place in the list.
+type spot struct {
+	planned int64
+	id      string
+}
+
+// span is a part of the list: what lies before a spot, back to another one, which
+// belongs to it.
+type span struct{ from, before spot }
+
+// leads are the ways to find what a query asks for: each filter that has an index leads
+// in one of them. possible is false when no run can match.
+func leads(q *runlog.Query) (all []lead, possible bool) {
+	statuses, narrowed := entry.Statuses(q)
+	if !entry.Keyable(q) || narrowed && len(statuses) == 0 {
+		return nil, false
 	}
-	if q.Job != "" {
-		where.and(job, q.Job)
-		worker = "+worker = ?"
+	type filter struct {
+		column, index string
+		values        []any
+		rare          string // the condition of a partial index
 	}
-	for _, f := range []struct{ term, value string }{
-		{worker, q.Worker}, {"job_uid = ?", q.JobUID}, {"grp = ?", q.Group}, {"cause = ?", string(q.Cause)},
+	var filters []filter
+	for _, f := range []struct{ column, index, value, rare string }{
+		{"job", "runs_by_job", q.Job, ""},
+		{"grp", "runs_by_group", q.Group, ""},
+		{"worker", "runs_by_worker", q.Worker, ""},
 	} {
 		if f.value != "" {
-			where.and(f.term, f.value)
+			filters = append(filters, filter{column: f.column, index: f.index, values: []any{f.value}})
 		}
 	}
-	if !q.From.IsZero() {
-		where.and(planned+" >= ?", entry.Nanos(q.From))
+	if narrowed {
+		f := filter{column: "status"}
+		for _, status := range statuses {
+			f.values = append(f.values, string(status))
+		}
+		if !slices.Contains(statuses, common.StatusSucceeded) {
+			f.index, f.rare = "runs_by_status", " AND status <> 1"
+		}
+		filters = append(filters, f)
 	}
-	if !q.To.IsZero() {
-		where.and(planned+" < ?", entry.Nanos(q.To))
+	if q.Cause != "" {
+		f := filter{column: "cause", values: []any{string(q.Cause)}}
+		if q.Cause != common.CauseCron {
+			f.index, f.rare = "runs_by_cause", " AND cause <> 2"
+		}
+		filters = append(filters, f)
+	}
+	var rest condition
+	if q.JobUID != "" {
+		rest.and("uid = ?", q.JobUID)
+	}
+	if q.Fire != "" {
+		low, high := entry.RunsOf(q.Fire)
+		rest.and("+id >= ? AND +id < ?", low, high)
+	}
+	if q.ExitCode != nil {
+		f := filter{column: "exit", values: []any{int64(*q.ExitCode)}}
+		if *q.ExitCode != 0 {
+			f.index, f.rare = "runs_by_exit", " AND exit <> 0"
+		}
+		filters = append(filters, f)
+	}
+	value := func(f filter) string {
+		if f.column == "exit" {
+			return "?"
+		}
+		return numberOf
+	}
+	left := func(but int) condition {
+		c := rest.with(condition{})
+		for i, f := range filters {
+			if i != but {
+				values := strings.TrimSuffix(strings.Repeat(value(f)+", ", len(f.values)), ", ")
+				c.and("+"+f.column+" IN ("+values+")", f.values...)
+			}
+		}
+		return c
+	}
+	for i, f := range filters {
+		if f.index == "" {
+			continue
+		}
+		l := lead{index: f.index, filter: left(i)}
+		for _, v := range f.values {
+			l.scans = append(l.scans, condition{terms: []string{f.column + " = " + value(f) + f.rare}, args: []any{v}})
+		}
+		all = append(all, l)
+	}
+	if len(all) == 0 {
+		all = []lead{{scans: []condition{{}}, filter: left(-1)}}
+	}
+	return all, true
+}
+
+// spanOf is the part of the list that a query is about.
+func spanOf(q *runlog.Query) span {
+	s := span{from: spot{planned: math.MinInt64}, before: spot{math.MaxInt64, "\U0010FFFF"}}
+	if !q.From.IsZero() {
+		s.from.planned = entry.Nanos(q.From)
+	}
+	if to := entry.Nanos(q.To); !q.To.IsZero() && to < math.MaxInt64 {
+		s.before = spot{planned: to}
 	}
 	if q.Before != nil {
-		where.and("("+planned+", id) < (?, ?)", entry.Nanos(q.Before.PlannedAt), q.Before.ID)
+		if b := (spot{entry.Nanos(q.Before.PlannedAt), q.Before.ID}); b.planned < s.before.planned || b.planned == s.before.planned && b.id < s.before.id {
+			s.before = b
+		}
 	}
-	return where
+	return s
+}
+
+func (s *span) condition() condition {
+	return condition{terms: []string{"(planned, id) >= (?, ?)", "(planned, id) < (?, ?)"},
+		args: []any{s.from.planned, s.from.id, s.before.planned, s.before.id}}
+}
+
+// sql is a statement over the rows of a lead within a part of the list; narrowed says that only those that
+// match are asked for. It ends with the order, without a limit.
+func (l *lead) sql(columns string, s span, narrowed bool) (text string, args []any) {
+	from := " FROM runs"
+	if l.index != "" {
+		from += " INDEXED BY " + l.index
+	}
+	selects := make([]string, len(l.scans))
+	for i := range l.scans {
+		c := l.scans[i].with(s.condition())
+		if narrowed {
+			c = c.with(l.filter)
+		}
+		selects[i] = "SELECT " + columns + from + c.String()
+		args = append(args, c.args...)
+	}
+	return strings.Join(selects, "\nUNION ALL\n") + "\nORDER BY planned DESC, id DESC", args
 }
 
 // listChanges is the statement of a query for changes. A kind alone does not lead:
 // its changes, under many names, would have to be sorted.
 func listChanges(q *runlog.ChangeQuery) (text string, args []any) {
 	var where condition
-	switch {
-	case q.Kind != "" && q.Name != "":
+	index := ""
+	lead := func(column, by string) string {
+		if index != "" {
+			return "+" + column + " = ?"
+		}
+		index = " INDEXED BY " + by
+		return column + " = ?"
+	}
+	if q.Kind != "" && q.Name != "" {
+		index = " INDEXED BY changes_by_name"
 		where.and("kind = ? AND name = ?", q.Kind, q.Name)
-	case q.Kind != "":
+	} else if q.Kind != "" {
 		where.and("+kind = ?", q.Kind)
-	case q.Name != "":
+	} else if q.Name != "" {
 		where.and("+name = ?", q.Name)
+	}
+	if q.Actor != "" {
+		where.and(lead("actor", "changes_by_actor"), q.Actor)
+	}
+	if q.Verb != "" {
+		where.and(lead("verb", "changes_by_verb"), q.Verb)
+	}
+	if !q.From.IsZero() {
+		where.and("+at >= ?", entry.Nanos(q.From))
+	}
+	if !q.To.IsZero() {
+		where.and("+at < ?", entry.Nanos(q.To))
 	}
 	if q.Before != "" {
 		where.and("id < ?", q.Before)
 	}
-	text = "SELECT doc, before, after FROM changes" + where.String() + " ORDER BY id DESC"
+	text = "SELECT doc, before, after FROM changes" + index + where.String() + " ORDER BY id DESC"
 	if q.Limit > 0 {
 		text += " LIMIT ?"
 		where.args = append(where.args, q.Limit)

@@ -10,12 +10,24 @@ import (
 	"carillon/internal/runlog/entry"
 )
 
-const selectRun = "SELECT doc FROM runs WHERE " + tailOfID + " = ? AND id = ?"
+// A run is found by the time in its id, and if it is not there, by the name.
+const (
+	selectPlace  = "SELECT n FROM runs WHERE planned = ? AND id = ?"
+	selectNamed  = "SELECT n FROM runs INDEXED BY runs_named WHERE id = ? AND named = 1"
+	selectByTime = "SELECT doc FROM docs WHERE n = (" + selectPlace + ")"
+	selectByName = "SELECT doc FROM docs WHERE n = (" + selectNamed + ")"
+)
 
 // Run gives the run with the id.
 func (s *Store) Run(ctx context.Context, id string) (common.Run, error) {
 	var doc string
-	err := s.reader.QueryRowContext(ctx, selectRun, tail(id), id).Scan(&doc)
+	err := sql.ErrNoRows
+	if planned, ok := timed(id); ok {
+		err = s.reader.QueryRowContext(ctx, selectByTime, planned, id).Scan(&doc)
+	}
+	if errors.Is(err, sql.ErrNoRows) {
+		err = s.reader.QueryRowContext(ctx, selectByName, id).Scan(&doc)
+	}
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return common.Run{}, common.Errorf(common.CodeNotFound, "no run %q in the run log", common.Excerpt(id))
@@ -42,33 +54,8 @@ func (s *Store) orphans(ctx context.Context, runs []common.Run) error {
 		for i, id := range ids {
 			args[i] = id
 		}
-		return collect(ctx, s.reader, selectLate+marks(len(ids)), args, func(rows *sql.Rows) (doc string, err error) {
-			return doc, rows.Scan(&doc)
-		})
+		return collect(ctx, s.reader, selectLate+marks(len(ids)), args, text)
 	})
-}
-
-// Runs lists runs, the newest first.
-func (s *Store) Runs(ctx context.Context, q runlog.Query) (runlog.Found, error) {
-	text, args, possible := listRuns(&q)
-	if !possible {
-		return runlog.Found{}, nil
-	}
-	runs, err := collect(ctx, s.reader, text, args, func(rows *sql.Rows) (common.Run, error) {
-		var planned int64
-		var id, doc string
-		if err := rows.Scan(&planned, &id, &doc); err != nil {
-			return common.Run{}, err
-		}
-		return entry.DecodeRun(doc)
-	})
-	if err == nil {
-		err = s.orphans(ctx, runs)
-	}
-	if err != nil {
-		return runlog.Found{}, s.failed(ctx, "list runs", err)
-	}
-	return runlog.Found{Runs: runs}, nil
 }
 
 // Last gives the last runs of each job.
@@ -131,8 +118,8 @@ func (s *Store) output(ctx context.Context, run string, offset int64, limit int)
 
 // Changes lists changes, the newest first.
 func (s *Store) Changes(ctx context.Context, q runlog.ChangeQuery) ([]common.Change, error) {
-	text, args := listChanges(&q)
-	changes, err := collect(ctx, s.reader, text, args, func(rows *sql.Rows) (common.Change, error) {
+	list, args := listChanges(&q)
+	changes, err := collect(ctx, s.reader, list, args, func(rows *sql.Rows) (common.Change, error) {
 		var doc string
 		var before, after []byte
 		if err := rows.Scan(&doc, &before, &after); err != nil {
@@ -146,7 +133,15 @@ func (s *Store) Changes(ctx context.Context, q runlog.ChangeQuery) ([]common.Cha
 	return changes, nil
 }
 
-func collect[T any](ctx context.Context, db *sql.DB, text string, args []any, read func(*sql.Rows) (T, error)) ([]T, error) {
+// asker is a database, or a transaction.
+type asker interface {
+	QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error)
+}
+
+// text reads rows of one text.
+func text(rows *sql.Rows) (s string, err error) { return s, rows.Scan(&s) }
+
+func collect[T any](ctx context.Context, db asker, text string, args []any, read func(*sql.Rows) (T, error)) ([]T, error) {
 	rows, err := db.QueryContext(ctx, text, args...)
 	if err != nil {
 		return nil, err

@@ -4,14 +4,22 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"strings"
 
 	"carillon/internal/common"
+	"carillon/internal/runlog/entry"
 )
 
 // steps are the changes of the schema, oldest first; PRAGMA user_version counts
 // those that a file has had. A step that was released is never edited.
-func steps() []string { return []string{schema1, schema2, schema3} }
+func steps() []step {
+	return []step{{text: schema1}, {text: schema2}, {text: schema3}, {text: schema4, then: readChanges}}
+}
+
+// step is SQL, and what SQL cannot do.
+type step struct {
+	text string
+	then func(ctx context.Context, tx *sql.Tx) error
+}
 
 // Runs and changes are kept as whole documents, so that a field that is added
 // later needs no column unless something is to be found by it. Each index ends
@@ -91,11 +99,128 @@ CREATE TABLE late (
 ) STRICT;
 `
 
-// tailOfID is what comes after the uid in a run's id, as tail gives it; all of it
-// where there is no dot.
+// tailOfID is what comes after the uid in a run's id; all of it where there is no dot.
 const tailOfID = "substr(id, instr(id, '.') + 1)"
 
-func tail(id string) string { return id[strings.IndexByte(id, '.')+1:] }
+// A run is a narrow row, which holds what it can be found by, and a document beside it.
+// Rows stand in the order of the lists, so the newest are found without any index;
+// texts that many of them share are numbers. Each index begins with one filter, goes on
+// in the order of the lists, and has all other filters in it, so that rows are passed over without
+// being looked up. Three of them are partial: they hold what is rare, that is not the runs
+// that succeeded, were of the plan, or left with 0.
+//
+// The id of most runs holds the time that they are planned for, so that it is found by
+// place; runs_named finds the others: triggered ones and gaps.
+//
+// A document's number says when it came. Roll-ups hold the runs up to the number in
+// counters; see books.
+const schema4 = `
+CREATE TABLE names (
+	id   INTEGER PRIMARY KEY,
+	name TEXT NOT NULL UNIQUE
+) STRICT;
+INSERT INTO names (id, name) VALUES (0, ''), (1, 'succeeded'), (2, 'cron');
+
+CREATE TABLE counters (
+	name  TEXT NOT NULL PRIMARY KEY,
+	value INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+INSERT INTO counters (name, value) VALUES ('hours', 0), ('days', 0), ('strays', 0), ('checked_hour', 0), ('checked_job', 0);
+
+ALTER TABLE runs RENAME TO runs3;
+CREATE TABLE runs (
+	planned INTEGER NOT NULL, -- Unix nanoseconds
+	id      TEXT NOT NULL,
+	n       INTEGER NOT NULL, -- of its document
+	named   INTEGER NOT NULL, -- 1 where its place does not follow from the id
+	job     INTEGER NOT NULL, -- this and the following: numbers of names
+	grp     INTEGER NOT NULL,
+	status  INTEGER NOT NULL,
+	worker  INTEGER NOT NULL,
+	cause   INTEGER NOT NULL,
+	exit    INTEGER,
+	uid     TEXT NOT NULL,
+	PRIMARY KEY (planned, id)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE docs (
+	n   INTEGER PRIMARY KEY,
+	doc TEXT NOT NULL -- the run as JSON
+) STRICT;
+INSERT INTO names (name) SELECT name FROM
+	(SELECT job AS name FROM runs3 UNION SELECT grp FROM runs3 UNION SELECT status FROM runs3 UNION SELECT worker FROM runs3 UNION SELECT cause FROM runs3)
+	WHERE name NOT IN ('', 'succeeded', 'cron');
+INSERT INTO docs (n, doc) SELECT rowid, doc FROM runs3 ORDER BY rowid;
+INSERT INTO runs (planned, id, n, named, job, grp, status, worker, cause, exit, uid)
+	SELECT planned, id, rowid, NOT (planned >= 0 AND instr(id, '.') > 0 AND substr(` + tailOfID + `, 1, 21) = printf('%020d.', planned)),
+		(SELECT names.id FROM names WHERE name = job), (SELECT names.id FROM names WHERE name = grp), (SELECT names.id FROM names WHERE name = status),
+		(SELECT names.id FROM names WHERE name = worker), (SELECT names.id FROM names WHERE name = cause), json_extract(doc, '$.exitCode'), job_uid
+	FROM runs3 ORDER BY planned, id;
+DROP TABLE runs3;
+CREATE UNIQUE INDEX runs_named ON runs (id) WHERE named = 1;
+CREATE INDEX runs_by_job    ON runs (job, planned, id, grp, status, worker, cause, exit, n);
+CREATE INDEX runs_by_group  ON runs (grp, planned, id, job, status, worker, cause, exit, n);
+CREATE INDEX runs_by_worker ON runs (worker, planned, id, job, grp, status, cause, exit, n);
+CREATE INDEX runs_by_status ON runs (status, planned, id, job, grp, worker, cause, exit, n) WHERE status <> 1;
+CREATE INDEX runs_by_cause  ON runs (cause, planned, id, job, grp, status, worker, exit, n) WHERE cause <> 2;
+CREATE INDEX runs_by_exit   ON runs (exit, planned, id, job, grp, status, worker, cause, n) WHERE exit <> 0;
+UPDATE counters SET value = 1 WHERE name = 'strays' AND EXISTS
+	(SELECT 1 FROM runs WHERE named = 1 AND substr(` + tailOfID + `, 1, 21) GLOB '` + digits20 + `.');
+
+CREATE TABLE hours (
+	at     INTEGER NOT NULL, -- hours since 1970
+	job    INTEGER NOT NULL, -- numbers of names; 0: all jobs
+	worker INTEGER NOT NULL,
+	cell   BLOB NOT NULL,
+	PRIMARY KEY (at, job, worker)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE days (
+	at     INTEGER NOT NULL, -- days since 1970
+	job    INTEGER NOT NULL,
+	worker INTEGER NOT NULL,
+	cell   BLOB NOT NULL,
+	PRIMARY KEY (at, job, worker)
+) STRICT, WITHOUT ROWID;
+-- Up to which time runs of a job were deleted.
+CREATE TABLE expired (
+	job  INTEGER NOT NULL PRIMARY KEY,
+	upto INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+ALTER TABLE changes ADD COLUMN verb TEXT NOT NULL DEFAULT '';
+ALTER TABLE changes ADD COLUMN actor TEXT NOT NULL DEFAULT '';
+ALTER TABLE changes ADD COLUMN at INTEGER NOT NULL DEFAULT 0; -- Unix nanoseconds
+CREATE INDEX changes_by_actor ON changes (actor, id);
+CREATE INDEX changes_by_at ON changes (at);
+CREATE INDEX changes_by_verb ON changes (verb, id);
+`
+
+const digits20 = "[0-9][0-9][0-9][0-9][0-9][0-9][0-9][0-9][0-9][0-9][0-9][0-9][0-9][0-9][0-9][0-9][0-9][0-9][0-9][0-9]"
+
+// readChanges fills the columns of changes that the fourth step added.
+func readChanges(ctx context.Context, tx *sql.Tx) error {
+	last := ""
+	for {
+		const atOnce = 1000
+		docs, err := collect(ctx, tx, "SELECT doc FROM changes WHERE id > ? ORDER BY id LIMIT ?", []any{last, atOnce}, text)
+		if err != nil {
+			return err
+		}
+		for _, doc := range docs {
+			c, err := entry.DecodeChange(doc, nil, nil)
+			if err != nil {
+				return err
+			}
+			if _, err := tx.ExecContext(ctx, "UPDATE changes SET verb = ?, actor = ?, at = ? WHERE id = ?",
+				c.Verb, c.Actor.Name, entry.Nanos(c.At), c.ID); err != nil {
+				return err
+			}
+			last = c.ID
+		}
+		if len(docs) < atOnce {
+			return nil
+		}
+	}
+}
 
 // migrate brings a file to the newest schema, all steps in one transaction.
 func migrate(ctx context.Context, db *sql.DB) error {
@@ -120,8 +245,13 @@ func migrate(ctx context.Context, db *sql.DB) error {
 		return nil
 	}
 	for _, step := range all[version:] {
-		if _, err := tx.ExecContext(ctx, step); err != nil {
+		if _, err := tx.ExecContext(ctx, step.text); err != nil {
 			return err
+		}
+		if step.then != nil {
+			if err := step.then(ctx, tx); err != nil {
+				return err
+			}
 		}
 	}
 	if _, err := tx.ExecContext(ctx, fmt.Sprintf("PRAGMA user_version = %d", len(all))); err != nil {

@@ -6,6 +6,9 @@
 // a Store: writes wait for the one connection that writes, reads have connections
 // of their own and wait for nobody.
 //
+// Runs are counted together in roll-ups as they come; the newest are counted in memory
+// only, and counted again from the file at the next start (see books).
+//
 // It starts no goroutine. The file belongs to one user (mode 0600) and must be on
 // a local disk.
 package sqlitelog
@@ -30,6 +33,8 @@ import (
 var _ interface {
 	runlog.Writer
 	runlog.Reader
+	runlog.Statistics
+	runlog.Upkeep
 } = (*Store)(nil)
 
 // readers is how many reads run at the same time; more wait.
@@ -39,12 +44,19 @@ const readers = 8
 type Store struct {
 	writer *sql.DB // one connection
 	reader *sql.DB
-	insert inserts
 	closed atomic.Bool
-}
 
-// inserts are the statements of Write, prepared once.
-type inserts struct{ chunk, run, change *sql.Stmt }
+	// turn is held by the one who writes, and so is what follows.
+	turn               chan struct{}
+	chunks, runs, docs *bulk
+	names              numbers
+	last               int64 // the highest number of a document so far
+	strays             bool  // see unclaimed
+	stale              bool  // what is in memory may not be what is in the file
+	version            int64 // of the file that it was
+
+	pending pending
+}
 
 // Open opens the file, makes it where there is none, and brings its schema up to
 // date. A file with a newer schema is refused with common.CodeConflict; one that
@@ -65,7 +77,7 @@ func open(ctx context.Context, path string) (_ *Store, err error) {
 	if err := restrict(path); err != nil {
 		return nil, &common.Error{Code: common.CodeUnavailable, Message: "the file of the run log cannot be opened", Err: err}
 	}
-	s := &Store{}
+	s := &Store{turn: make(chan struct{}, 1), stale: true}
 	defer func() {
 		if err != nil {
 			_ = s.Close()
@@ -75,27 +87,98 @@ func open(ctx context.Context, path string) (_ *Store, err error) {
 	// retention frees go back to the disk without rewriting the file. The cache (KiB) is to
 	// hold the pages that the indexes grow at, and those are to be copied from the WAL
 	// into the file only after many batches: each is written anew by most of them.
-	s.writer, err = connect(path, 1, "busy_timeout(10000)", "auto_vacuum(incremental)", "journal_mode(WAL)",
-		"synchronous(FULL)", "journal_size_limit(67108864)", "cache_size(-32768)", "wal_autocheckpoint(8000)")
+	s.writer, err = connect(path, 1, url.Values{"_txlock": {"immediate"}, "_pragma": {"busy_timeout(10000)", "auto_vacuum(incremental)",
+		"journal_mode(WAL)", "synchronous(FULL)", "journal_size_limit(67108864)", "cache_size(-32768)", "wal_autocheckpoint(8000)"}})
 	if err != nil {
 		return nil, err
 	}
 	if err := migrate(ctx, s.writer); err != nil {
 		return nil, err
 	}
-	s.reader, err = connect(path, readers, "busy_timeout(10000)", "query_only(1)")
+	s.reader, err = connect(path, readers, url.Values{"_pragma": {"busy_timeout(10000)", "query_only(1)"}})
 	if err != nil {
 		return nil, err
 	}
 	for _, p := range []struct {
-		into **sql.Stmt
-		text string
-	}{{&s.insert.chunk, insertChunk}, {&s.insert.run, insertRun}, {&s.insert.change, insertChange}} {
-		if *p.into, err = s.writer.PrepareContext(ctx, p.text); err != nil {
+		to       **bulk
+		text     string
+		columns  int
+		conflict string
+	}{
+		{&s.chunks, "INSERT INTO chunks (run, off, stream, ends, at, missing, data)", 7, " ON CONFLICT DO NOTHING"},
+		{&s.runs, "INSERT INTO runs (planned, id, n, named, job, grp, status, worker, cause, exit, uid)", 11, " ON CONFLICT DO NOTHING"},
+		{&s.docs, "INSERT INTO docs (n, doc)", 2, ""},
+	} {
+		if *p.to, err = prepareBulk(ctx, s.writer, p.text, p.columns, p.conflict); err != nil {
 			return nil, err
 		}
 	}
+	if err := s.exclusive(ctx, func(*sql.Tx) error { return nil }); err != nil { // which reads what is in memory
+		return nil, err
+	}
 	return s, s.reader.PingContext(ctx)
+}
+
+// exclusive runs a transaction that writes, in turn; after is called when it is durable.
+func (s *Store) exclusive(ctx context.Context, do func(tx *sql.Tx) error, after ...func()) error {
+	select {
+	case s.turn <- struct{}{}:
+		defer func() { <-s.turn }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	tx, err := s.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback() }() // nothing to undo after the commit
+	last := s.last
+	if err := do(tx); err != nil {
+		s.last = last
+		s.names.forget()
+		s.pending.keep()
+		return err
+	}
+	if err := tx.Commit(); err != nil {
+		s.stale = true
+		return err
+	}
+	s.pending.settled()
+	for _, f := range after {
+		f()
+	}
+	return nil
+}
+
+// begin begins a transaction that writes, with what is in memory as it is in the file: also
+// when another process has written to that.
+func (s *Store) begin(ctx context.Context) (*sql.Tx, error) {
+	for {
+		if s.stale {
+			if err := s.reload(ctx); err != nil {
+				return nil, err
+			}
+		}
+		tx, err := s.writer.BeginTx(ctx, nil)
+		if err != nil {
+			return nil, err
+		}
+		version, err := versionOf(ctx, tx)
+		if err == nil && version == s.version {
+			return tx, nil
+		}
+		s.stale = true
+		if err := errors.Join(err, tx.Rollback()); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// versionOf is a number that another one's commit changes.
+func versionOf(ctx context.Context, db interface {
+	QueryRowContext(ctx context.Context, text string, args ...any) *sql.Row
+}) (n int64, err error) {
+	return n, db.QueryRowContext(ctx, "PRAGMA data_version").Scan(&n)
 }
 
 // restrict makes the file, or takes it away from other users. SQLite gives the
@@ -108,8 +191,8 @@ func restrict(path string) error {
 	return errors.Join(f.Chmod(0o600), f.Close())
 }
 
-func connect(path string, connections int, pragmas ...string) (*sql.DB, error) {
-	dsn := url.URL{Scheme: "file", Path: path, RawQuery: url.Values{"_pragma": pragmas, "_txlock": {"immediate"}}.Encode()}
+func connect(path string, connections int, options url.Values) (*sql.DB, error) {
+	dsn := url.URL{Scheme: "file", Path: path, RawQuery: options.Encode()}
 	db, err := sql.Open("sqlite", dsn.String())
 	if err != nil {
 		return nil, err
@@ -132,9 +215,9 @@ func (s *Store) Ping(ctx context.Context) error {
 func (s *Store) Close() error {
 	s.closed.Store(true)
 	var errs []error
-	for _, stmt := range []*sql.Stmt{s.insert.chunk, s.insert.run, s.insert.change} {
-		if stmt != nil {
-			errs = append(errs, stmt.Close())
+	for _, b := range []*bulk{s.chunks, s.runs, s.docs} {
+		if b != nil {
+			errs = append(errs, b.close())
 		}
 	}
 	// The writer goes last, so that it is the one to fold the WAL into the file.

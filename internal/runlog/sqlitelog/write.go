@@ -1,18 +1,18 @@
 package sqlitelog
 
 import (
+	"cmp"
 	"context"
+	"database/sql"
+	"slices"
 
+	"carillon/internal/common"
 	"carillon/internal/runlog"
 	"carillon/internal/runlog/entry"
 )
 
 const (
-	insertChunk = `INSERT INTO chunks (run, off, stream, ends, at, missing, data) VALUES (?, ?, ?, ?, ?, ?, ?)
-ON CONFLICT DO NOTHING`
-	insertRun = `INSERT INTO runs (id, planned, job, job_uid, grp, status, worker, cause, doc) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-ON CONFLICT DO NOTHING`
-	insertChange = `INSERT INTO changes (id, kind, name, doc, before, after) VALUES (?, ?, ?, ?, ?, ?)
+	insertChange = `INSERT INTO changes (id, kind, name, verb, actor, at, doc, before, after) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT DO NOTHING`
 	insertLate = `INSERT INTO late (run, doc) VALUES (?, ?) ON CONFLICT DO NOTHING`
 )
@@ -26,64 +26,188 @@ func (s *Store) Write(ctx context.Context, b runlog.Batch) error {
 	if err := entry.Check(&b); err != nil {
 		return err
 	}
-	if err := s.write(ctx, &b); err != nil {
+	rows, err := rowsOf(b.Runs)
+	if err != nil {
+		return err
+	}
+	if err := s.write(ctx, &b, rows); err != nil {
 		return s.failed(ctx, "write to the run log", err)
 	}
 	return nil
 }
 
-func (s *Store) write(ctx context.Context, b *runlog.Batch) error {
-	tx, err := s.writer.BeginTx(ctx, nil)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = tx.Rollback() }() // nothing to undo after the commit
+// row is a run as it is stored.
+type row struct {
+	planned int64
+	run     *common.Run
+	doc     string
+	named   bool
+	n       int64
+	job     int64
+	worker  int64
+	args    [4]any // group, status, cause, exit
+}
 
-	chunk := tx.StmtContext(ctx, s.insert.chunk)
-	for i := range b.Chunks {
-		c := &b.Chunks[i]
-		data := c.Data
-		if data == nil {
-			data = []byte{}
+// rowsOf gives runs in the order in which they are stored. Of two with the same id the first
+// stays the first.
+func rowsOf(runs []common.Run) ([]row, error) {
+	rows := make([]row, 0, len(runs))
+	seen := make(map[string]bool, len(runs))
+	for i := range runs {
+		r := &runs[i]
+		if seen[r.ID] {
+			continue
 		}
-		if _, err := chunk.ExecContext(ctx, c.Run, c.Offset, string(c.Stream), c.End(), entry.Nanos(c.At), c.Missing, data); err != nil {
-			return err
-		}
-	}
-	run := tx.StmtContext(ctx, s.insert.run)
-	for i := range b.Runs {
-		r := &b.Runs[i]
+		seen[r.ID] = true
 		doc, err := entry.EncodeRun(r)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		if _, err := run.ExecContext(ctx, r.ID, entry.Nanos(r.PlannedAt), r.Job, r.JobUID, r.Group, string(r.Status),
-			r.Worker, string(r.Cause), doc); err != nil {
-			return err
-		}
+		planned := entry.Nanos(r.PlannedAt)
+		inID, ok := timed(r.ID)
+		rows = append(rows, row{planned: planned, run: r, doc: doc, named: !ok || inID != planned})
 	}
-	change := tx.StmtContext(ctx, s.insert.change)
-	for i := range b.Changes {
-		c := &b.Changes[i]
-		doc, err := entry.EncodeChange(c)
+	slices.SortFunc(rows, func(a, b row) int {
+		if c := cmp.Compare(a.planned, b.planned); c != 0 {
+			return c
+		}
+		return cmp.Compare(a.run.ID, b.run.ID)
+	})
+	return rows, nil
+}
+
+func (s *Store) write(ctx context.Context, b *runlog.Batch, rows []row) error {
+	var fresh []row
+	return s.exclusive(ctx, func(tx *sql.Tx) error {
+		if err := s.settle(ctx, tx, false); err != nil {
+			return err
+		}
+		err := s.chunks.each(ctx, tx, len(b.Chunks), func(i int, args []any) []any {
+			c := &b.Chunks[i]
+			data := c.Data
+			if data == nil {
+				data = []byte{}
+			}
+			return append(args, c.Run, c.Offset, string(c.Stream), c.End(), entry.Nanos(c.At), c.Missing, data)
+		}, nil)
 		if err != nil {
 			return err
 		}
-		if _, err := change.ExecContext(ctx, c.ID, c.Kind, c.Name, doc, side(c.Before), side(c.After)); err != nil {
+		if fresh, err = s.writeRuns(ctx, tx, rows); err != nil {
 			return err
 		}
+		for i := range b.Changes {
+			c := &b.Changes[i]
+			doc, err := entry.EncodeChange(c)
+			if err != nil {
+				return err
+			}
+			if _, err := tx.ExecContext(ctx, insertChange, c.ID, c.Kind, c.Name, c.Verb, c.Actor.Name, entry.Nanos(c.At), doc,
+				side(c.Before), side(c.After)); err != nil {
+				return err
+			}
+		}
+		for i := range b.Late {
+			l := &b.Late[i]
+			doc, err := entry.EncodeLate(l)
+			if err != nil {
+				return err
+			}
+			if _, err := tx.ExecContext(ctx, insertLate, l.Run, doc); err != nil {
+				return err
+			}
+		}
+		return nil
+	}, func() { s.count(fresh) })
+}
+
+// writeRuns stores the runs that are new, and gives them.
+func (s *Store) writeRuns(ctx context.Context, tx *sql.Tx, rows []row) (fresh []row, err error) {
+	rows, err = s.unclaimed(ctx, tx, rows)
+	if err != nil || len(rows) == 0 {
+		return nil, err
 	}
-	for i := range b.Late {
-		l := &b.Late[i]
-		doc, err := entry.EncodeLate(l)
+	for i := range rows {
+		if err := s.number(ctx, tx, &rows[i]); err != nil {
+			return nil, err
+		}
+	}
+	err = s.runs.each(ctx, tx, len(rows), func(i int, args []any) []any {
+		r := &rows[i]
+		return append(args, r.planned, r.run.ID, r.n, r.named, r.job, r.args[0], r.args[1], r.worker, r.args[2], r.args[3], r.run.JobUID)
+	}, func(from, to int, inserted int64) error {
+		if inserted == int64(to-from) {
+			fresh = append(fresh, rows[from:to]...)
+			return nil
+		}
+		for _, r := range rows[from:to] {
+			var mine bool
+			if err := tx.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM runs WHERE planned = ? AND id = ? AND n = ?)",
+				r.planned, r.run.ID, r.n).Scan(&mine); err != nil {
+				return err
+			}
+			if mine {
+				fresh = append(fresh, r)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return fresh, s.docs.each(ctx, tx, len(fresh), func(i int, args []any) []any {
+		return append(args, fresh[i].n, fresh[i].doc)
+	}, nil)
+}
+
+// number gives a row the numbers of its names, and its own.
+func (s *Store) number(ctx context.Context, tx *sql.Tx, r *row) error {
+	var of [5]int64
+	for i, name := range [...]string{r.run.Job, r.run.Worker, r.run.Group, string(r.run.Status), string(r.run.Cause)} {
+		n, err := s.names.of(ctx, tx, name)
 		if err != nil {
 			return err
 		}
-		if _, err := tx.ExecContext(ctx, insertLate, l.Run, doc); err != nil {
-			return err
+		of[i] = n
+	}
+	r.job, r.worker = of[0], of[1]
+	r.args = [4]any{of[2], of[3], of[4], nil}
+	if r.run.ExitCode != nil {
+		r.args[3] = int64(*r.run.ExitCode)
+	}
+	s.last++
+	r.n = s.last
+	return nil
+}
+
+// unclaimed leaves out what no index would notice: a run whose id holds another time
+// than it is planned for, and has been stored with that time, or the other way round. Nobody makes such
+// ids; where there never was one there is nothing to do.
+func (s *Store) unclaimed(ctx context.Context, tx *sql.Tx, rows []row) ([]row, error) {
+	stray := func(r row) bool { _, ok := timed(r.run.ID); return ok && r.named }
+	if !s.strays {
+		if !slices.ContainsFunc(rows, stray) {
+			return rows, nil
+		}
+		if _, err := tx.ExecContext(ctx, "UPDATE counters SET value = 1 WHERE name = 'strays'"); err != nil {
+			return nil, err
+		}
+		s.strays = true
+	}
+	var kept []row
+	for _, r := range rows {
+		var taken bool
+		inID, ok := timed(r.run.ID)
+		if ok {
+			if err := tx.QueryRowContext(ctx, "SELECT EXISTS ("+selectPlace+") OR EXISTS ("+selectNamed+")", inID, r.run.ID, r.run.ID).Scan(&taken); err != nil {
+				return nil, err
+			}
+		}
+		if !taken {
+			kept = append(kept, r)
 		}
 	}
-	return tx.Commit()
+	return kept, nil
 }
 
 // side is one side of a change for the driver, which takes an untyped nil for NULL.

@@ -1,0 +1,249 @@
+package sqlitelog
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"slices"
+	"strings"
+
+	"carillon/internal/common"
+	"carillon/internal/runlog"
+	"carillon/internal/runlog/entry"
+)
+
+// Bounds of one list: how many rows of an index it passes, and how many documents it reads
+// for a text.
+const (
+	maxRows = 30_000
+	maxDocs = 4_000
+	// firstRows is how many it passes at first; then four times as many, and so on.
+	firstRows = 500
+	// probeRows is how far the indexes are compared that a list may be read by.
+	probeRows = 300
+)
+
+// Runs lists runs, the newest first. A list with a limit that has passed maxRows rows
+// ends there.
+func (s *Store) Runs(ctx context.Context, q runlog.Query) (runlog.Found, error) {
+	found, err := s.list(ctx, &q)
+	if err == nil {
+		err = s.orphans(ctx, found.Runs)
+	}
+	if err != nil {
+		return runlog.Found{}, s.failed(ctx, "list runs", err)
+	}
+	return found, nil
+}
+
+func (s *Store) list(ctx context.Context, q *runlog.Query) (runlog.Found, error) {
+	ways, possible := leads(q)
+	if !possible {
+		return runlog.Found{}, nil
+	}
+	if strings.Contains(q.Fire, ".") {
+		return s.attempts(ctx, q)
+	}
+	whole := spanOf(q)
+	by, err := s.best(ctx, ways, whole)
+	if err != nil {
+		return runlog.Found{}, err
+	}
+	page := page{q: q, needle: needleOf(q.Text)}
+	part := whole
+	for rows, passed := firstRows, 0; ; rows *= 4 {
+		bounded := q.Limit > 0 && (len(by.filter.terms) > 0 || q.Text != "")
+		rows = min(rows, maxRows-passed)
+		var floor *spot
+		if bounded {
+			if floor, err = s.nth(ctx, by, part, rows); err != nil {
+				return runlog.Found{}, err
+			}
+		}
+		if part.from = whole.from; floor != nil {
+			part.from = *floor
+		}
+		if err := s.read(ctx, &page, by, part); err != nil {
+			return runlog.Found{}, err
+		}
+		passed += rows
+		switch {
+		case page.full() || floor == nil && page.until == nil:
+			return runlog.Found{Runs: page.runs}, nil
+		case page.until != nil:
+			return runlog.Found{Runs: page.runs, Until: page.until}, nil
+		case passed >= maxRows:
+			return runlog.Found{Runs: page.runs, Until: &runlog.Position{PlannedAt: entry.Time(floor.planned), ID: floor.id}}, nil
+		}
+		part.before = *floor
+	}
+}
+
+// page is what a list has found so far.
+type page struct {
+	q      *runlog.Query
+	needle needle
+	runs   []common.Run
+	docs   int              // that were read
+	until  *runlog.Position // where too many had been read
+}
+
+func (p *page) full() bool { return p.q.Limit > 0 && len(p.runs) >= p.q.Limit }
+
+// read adds the runs of a part of the list.
+func (s *Store) read(ctx context.Context, p *page, by *lead, part span) error {
+	list, args := by.sql("planned, id, (SELECT doc FROM docs WHERE docs.n = runs.n)", part, true)
+	if p.q.Limit > 0 && p.q.Text == "" {
+		list += "\nLIMIT ?"
+		args = append(args, p.q.Limit-len(p.runs))
+	}
+	rows, err := s.reader.QueryContext(ctx, list, args...)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = rows.Close() }() // its error is in rows.Err
+	for rows.Next() {
+		var at spot
+		var doc string
+		if err := rows.Scan(&at.planned, &at.id, &doc); err != nil {
+			return err
+		}
+		p.docs++
+		if p.needle.mayBeIn(doc) {
+			run, err := entry.DecodeRun(doc)
+			if err != nil {
+				return err
+			}
+			if p.q.Matches(&run) {
+				p.runs = append(p.runs, run)
+			}
+		}
+		if p.full() {
+			return nil
+		}
+		if p.q.Limit > 0 && p.q.Text != "" && p.docs >= maxDocs {
+			p.until = &runlog.Position{PlannedAt: entry.Time(at.planned), ID: at.id}
+			return nil
+		}
+	}
+	return rows.Err()
+}
+
+// nth is where a part of the list has so many rows behind it; nil where it has fewer.
+func (s *Store) nth(ctx context.Context, by *lead, part span, rows int) (*spot, error) {
+	list, args := by.sql("planned, id", part, false)
+	var at spot
+	err := s.reader.QueryRowContext(ctx, list+"\nLIMIT 1 OFFSET ?", append(args, rows-1)...).Scan(&at.planned, &at.id)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	return &at, nil
+}
+
+// best is the way with the fewest rows: that on which as many rows reach back farthest.
+func (s *Store) best(ctx context.Context, ways []lead, part span) (*lead, error) {
+	best := &ways[0]
+	if len(ways) == 1 {
+		return best, nil
+	}
+	var oldest *spot
+	for i := range ways {
+		at, err := s.nth(ctx, &ways[i], part, probeRows)
+		if err != nil || at == nil {
+			return &ways[i], err
+		}
+		if oldest == nil || at.planned < oldest.planned {
+			best, oldest = &ways[i], at
+		}
+	}
+	return best, nil
+}
+
+// Where the runs of a fire are: at its time, or among those that have a name.
+const (
+	selectOfTime = "SELECT n FROM runs WHERE planned = ? AND id >= ? AND id < ?"
+	selectOfName = "SELECT n FROM runs INDEXED BY runs_named WHERE id >= ? AND id < ? AND named = 1"
+	selectOfFire = "SELECT doc FROM docs WHERE n IN (" + selectOfTime + " UNION ALL " + selectOfName + ")"
+)
+
+// attempts lists the runs of a fire, of which there are few.
+func (s *Store) attempts(ctx context.Context, q *runlog.Query) (runlog.Found, error) {
+	low, high := entry.RunsOf(q.Fire)
+	planned, _ := timed(low + ".")
+	docs, err := collect(ctx, s.reader, selectOfFire, []any{planned, low, high, low, high}, text)
+	if err != nil {
+		return runlog.Found{}, err
+	}
+	var runs []common.Run
+	for _, doc := range docs {
+		run, err := entry.DecodeRun(doc)
+		if err != nil {
+			return runlog.Found{}, err
+		}
+		if q.Matches(&run) {
+			runs = append(runs, run)
+		}
+	}
+	slices.SortFunc(runs, func(a, b common.Run) int {
+		return cmp.Or(runlog.PositionOf(&a).Compare(runlog.PositionOf(&b)))
+	})
+	if q.Limit > 0 && len(runs) > q.Limit {
+		runs = runs[:q.Limit]
+	}
+	return runlog.Found{Runs: runs}, nil
+}
+
+// needle is a text as it stands in a run's document, in lower case; empty where
+// the document does not tell.
+type needle string
+
+// needleOf a text: one that JSON does not write in another way.
+func needleOf(text string) needle {
+	for i := range len(text) {
+		switch c := text[i]; {
+		case c < ' ', c > '~', c == '"', c == '\\', c == '<', c == '>', c == '&':
+			return ""
+		}
+	}
+	return needle(strings.ToLower(text))
+}
+
+// mayBeIn tells whether a document may be one of a run that holds the text. One with
+// letters beyond ASCII, some of which have lower cases in it, may always be.
+func (n needle) mayBeIn(doc string) bool {
+	if n == "" {
+		return true
+	}
+	first, other := n[0], n[0]
+	if 'a' <= first && first <= 'z' {
+		other = first - 'a' + 'A'
+	}
+	for i := range len(doc) {
+		c := doc[i]
+		if c >= 0x80 {
+			return true
+		}
+		if (c == first || c == other) && len(doc)-i >= len(n) && sameFold(doc[i:i+len(n)], string(n)) {
+			return true
+		}
+	}
+	return false
+}
+
+// sameFold compares with a text in lower case.
+func sameFold(s, lower string) bool {
+	for i := range len(lower) {
+		c := s[i]
+		if 'A' <= c && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		if c != lower[i] {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,291 @@
+package sqlitelog
+
+import (
+	"context"
+	"database/sql"
+	"maps"
+	"slices"
+	"time"
+
+	"carillon/internal/common"
+	"carillon/internal/runlog"
+	"carillon/internal/runlog/entry"
+	"carillon/internal/runlog/rollup"
+)
+
+// How much of the past one Tidy compares with its runs: a piece after the one of the time
+// before, round and round.
+const (
+	repairRuns  = 5000
+	repairNames = 2000
+	// settledAfter is how long ago an hour ended that is looked at: nearly no run is
+	// added to it any more.
+	settledAfter = 2 * time.Hour
+)
+
+// recount is a roll-up that may be wrong: of a job in an hour.
+type recount struct{ hour, job int64 }
+
+// repair compares roll-ups with the runs that they are of, where all of these are still there,
+// and corrects those that are wrong.
+func (s *Store) repair(ctx context.Context, t *runlog.Tidy, done *runlog.Tidied) error {
+	var at recount
+	for name, to := range map[string]*int64{"checked_hour": &at.hour, "checked_job": &at.job} {
+		if err := s.reader.QueryRowContext(ctx, selectCounter, name).Scan(to); err != nil {
+			return err
+		}
+	}
+	hour := &book{span: time.Hour}
+	var first sql.NullInt64
+	if err := s.reader.QueryRowContext(ctx, "SELECT min(at) FROM hours").Scan(&first); err != nil || !first.Valid {
+		return err
+	}
+	low := first.Int64
+	if !t.Hours.IsZero() { // of a day all hours are there, or none is looked at
+		low = max(low, (&book{span: 24 * time.Hour}).from(t.Hours)*24)
+	}
+	end := hour.at(t.Now.Add(-settledAfter))
+	if at.hour < low || at.hour >= end {
+		at = recount{hour: low}
+	}
+	if at.hour >= end {
+		return nil
+	}
+	left := repairRuns
+	for names := repairNames; left > 0 && names > 0 && at.hour < end; {
+		jobs, last, err := s.jobsOf(ctx, at, &names)
+		if err != nil {
+			return err
+		}
+		for _, job := range jobs {
+			looked, repaired, err := s.check(ctx, recount{at.hour, job})
+			if err != nil {
+				return err
+			}
+			if repaired {
+				done.Repaired++
+			}
+			at.job = job
+			if left -= looked; left <= 0 {
+				break
+			}
+		}
+		if left > 0 {
+			at.job = last
+		}
+		if at.job < 0 {
+			repaired, err := s.checkAll(ctx, at.hour)
+			if err != nil {
+				return err
+			}
+			if repaired {
+				done.Repaired++
+			}
+			at = recount{hour: at.hour + 1}
+		}
+	}
+	return s.exclusive(ctx, func(tx *sql.Tx) error {
+		for name, value := range map[string]int64{"checked_hour": at.hour, "checked_job": at.job} {
+			if _, err := tx.ExecContext(ctx, "UPDATE counters SET value = ? WHERE name = ?", value, name); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+const (
+	// Jobs of an hour, among names in order of their numbers, of which no run was deleted from it.
+	selectJobs = `SELECT id FROM names WHERE id > ?1 AND id <= ?2
+AND (EXISTS (SELECT 1 FROM runs INDEXED BY runs_by_job WHERE job = names.id AND planned >= ?3 AND planned < ?4)
+	OR EXISTS (SELECT 1 FROM hours WHERE at = ?5 AND job = names.id))
+AND NOT EXISTS (SELECT 1 FROM expired WHERE job = names.id AND upto >= ?3)
+ORDER BY id`
+	selectNumber = "SELECT id FROM names WHERE id > ? ORDER BY id LIMIT 1 OFFSET ?"
+	selectInHour = `SELECT (SELECT doc FROM docs WHERE docs.n = runs.n), worker FROM runs INDEXED BY runs_by_job
+WHERE job = ? AND planned >= ? AND planned < ?`
+	selectOfHour = "SELECT worker, cell FROM % WHERE at = ? AND job = ?"
+)
+
+// jobsOf gives the next jobs that have something in an hour, and the number of the last name
+// that it looked at; -1 when there are no more names.
+func (s *Store) jobsOf(ctx context.Context, at recount, names *int) (jobs []int64, last int64, err error) {
+	err = s.reader.QueryRowContext(ctx, selectNumber, at.job, *names-1).Scan(&last)
+	if err == sql.ErrNoRows {
+		err = s.reader.QueryRowContext(ctx, "SELECT max(id) FROM names").Scan(&last)
+		if err != nil {
+			return nil, 0, err
+		}
+		jobs, err = s.jobsUpTo(ctx, at, last)
+		*names /= 2
+		return jobs, -1, err
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	*names = 0
+	jobs, err = s.jobsUpTo(ctx, at, last)
+	return jobs, last, err
+}
+
+func (s *Store) jobsUpTo(ctx context.Context, at recount, last int64) ([]int64, error) {
+	from, to := bounds(at.hour)
+	return collect(ctx, s.reader, selectJobs, []any{at.job, last, from, to, at.hour}, func(rows *sql.Rows) (n int64, err error) {
+		return n, rows.Scan(&n)
+	})
+}
+
+// bounds of an hour in nanoseconds.
+func bounds(hour int64) (from, to int64) {
+	return hour * int64(time.Hour), (hour + 1) * int64(time.Hour)
+}
+
+// check compares a roll-up with its runs. What seems wrong is looked at again
+// where nobody writes, and then corrected.
+func (s *Store) check(ctx context.Context, at recount) (looked int, repaired bool, err error) {
+	looked, right, err := s.compare(ctx, s.reader, at, nil)
+	if err != nil || right {
+		return looked, false, err
+	}
+	err = s.exclusive(ctx, func(tx *sql.Tx) error {
+		if err := s.settle(ctx, tx, true); err != nil {
+			return err
+		}
+		var cells map[int64]*rollup.Cell
+		if _, right, err = s.compare(ctx, tx, at, &cells); err != nil || right {
+			return err
+		}
+		if err := put(ctx, tx, "hours", place{at: at.hour, job: at.job}, cells); err != nil {
+			return err
+		}
+		repaired = true
+		return s.sumUp(ctx, tx, at)
+	})
+	return looked, repaired, err
+}
+
+// compare tells whether the roll-ups of a job in an hour agree with its runs.
+func (s *Store) compare(ctx context.Context, db asker, at recount, into *map[int64]*rollup.Cell) (looked int, right bool, err error) {
+	from, to := bounds(at.hour)
+	cells := map[int64]*rollup.Cell{}
+	_, err = collect(ctx, db, selectInHour, []any{at.job, from, to}, func(rows *sql.Rows) (none struct{}, err error) {
+		var doc string
+		var worker int64
+		if err := rows.Scan(&doc, &worker); err != nil {
+			return none, err
+		}
+		var run common.Run
+		if run, err = entry.DecodeRun(doc); err != nil {
+			return none, err
+		}
+		if cells[worker] == nil {
+			cells[worker] = &rollup.Cell{}
+		}
+		cells[worker].Add(&run)
+		looked++
+		return none, nil
+	})
+	if err != nil {
+		return 0, false, err
+	}
+	stored, err := cellsOf(ctx, db, "hours", at.hour, at.job)
+	if into != nil {
+		*into = cells
+	}
+	return looked, sameCells(cells, stored), err
+}
+
+// cellsOf are those of the workers.
+func cellsOf(ctx context.Context, db asker, table string, at, job int64) (map[int64]*rollup.Cell, error) {
+	cells := map[int64]*rollup.Cell{}
+	return cells, addCells(ctx, db, cells, in(table, selectOfHour), at, job)
+}
+
+// addCells adds the rows of a query, which are a worker and a cell.
+func addCells(ctx context.Context, db asker, cells map[int64]*rollup.Cell, text string, args ...any) error {
+	_, err := collect(ctx, db, text, args, func(rows *sql.Rows) (none struct{}, err error) {
+		var worker int64
+		var cell sql.RawBytes
+		if err := rows.Scan(&worker, &cell); err != nil {
+			return none, err
+		}
+		if cells[worker] == nil {
+			cells[worker] = &rollup.Cell{}
+		}
+		return none, cells[worker].AddEncoded(cell)
+	})
+	return err
+}
+
+// sameCells tells whether as many runs and times are counted. Sums may differ by what is
+// rounded whenever a cell is stored.
+func sameCells(a, b map[int64]*rollup.Cell) bool {
+	return maps.EqualFunc(a, b, func(a, b *rollup.Cell) bool {
+		return a.Runs == b.Runs && a.Duration.Count == b.Duration.Count && a.Delay.Count == b.Delay.Count
+	})
+}
+
+// put replaces the roll-ups of a job at a time.
+func put(ctx context.Context, tx *sql.Tx, table string, at place, cells map[int64]*rollup.Cell) error {
+	if _, err := tx.ExecContext(ctx, in(table, "DELETE FROM % WHERE at = ? AND job = ?"), at.at, at.job); err != nil {
+		return err
+	}
+	for _, worker := range slices.Sorted(maps.Keys(cells)) {
+		if _, err := tx.ExecContext(ctx, in(table, "INSERT INTO % (at, job, worker, cell) VALUES (?, ?, ?, ?)"),
+			at.at, at.job, worker, cells[worker].Encode()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+const (
+	selectAllJobs = "SELECT worker, cell FROM hours WHERE at = ? AND job > 0"
+	selectDay     = "WITH RECURSIVE every(at) AS (SELECT ?1 UNION ALL SELECT at + 1 FROM every WHERE at < ?1 + 23)\nSELECT hours.worker, hours.cell FROM every CROSS JOIN hours ON hours.at = every.at AND hours.job = ?2"
+)
+
+// sumUp makes what a corrected roll-up is part of anew: that of all jobs, and the days.
+func (s *Store) sumUp(ctx context.Context, tx *sql.Tx, at recount) error {
+	all := map[int64]*rollup.Cell{}
+	if err := addCells(ctx, tx, all, selectAllJobs, at.hour); err != nil {
+		return err
+	}
+	if err := put(ctx, tx, "hours", place{at: at.hour}, all); err != nil {
+		return err
+	}
+	day := floorDiv(at.hour, 24)
+	for _, job := range slices.Compact([]int64{nobody, at.job}) {
+		cells := map[int64]*rollup.Cell{}
+		if err := addCells(ctx, tx, cells, selectDay, day*24, job); err != nil {
+			return err
+		}
+		if err := put(ctx, tx, "days", place{at: day, job: job}, cells); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkAll compares the roll-up of all jobs in an hour with those of the jobs.
+func (s *Store) checkAll(ctx context.Context, hour int64) (repaired bool, err error) {
+	compare := func(db asker) (right bool, err error) {
+		jobs := map[int64]*rollup.Cell{}
+		if err := addCells(ctx, db, jobs, selectAllJobs, hour); err != nil {
+			return false, err
+		}
+		all, err := cellsOf(ctx, db, "hours", hour, nobody)
+		return sameCells(jobs, all), err
+	}
+	right, err := compare(s.reader)
+	if err != nil || right {
+		return false, err
+	}
+	err = s.exclusive(ctx, func(tx *sql.Tx) error {
+		if right, err = compare(tx); err != nil || right {
+			return err
+		}
+		repaired = true
+		return s.sumUp(ctx, tx, recount{hour: hour})
+	})
+	return repaired, err
+}

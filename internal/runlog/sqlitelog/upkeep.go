@@ -1,0 +1,316 @@
+package sqlitelog
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"math"
+	"time"
+
+	"carillon/internal/runlog"
+	"carillon/internal/runlog/entry"
+)
+
+// Each transaction of the upkeep does so little that one that writes a batch does not wait
+// for it longer than for another batch.
+const (
+	expireRuns   = 50
+	expireChunks = 64
+	expireRows   = 500 // of roll-ups and changes
+	tidyPieces   = 20  // of expireRows, in one call
+	defaultLimit = 1000
+)
+
+const (
+	// A name belongs to a job if there is a run of it.
+	selectKept = `SELECT name, id FROM names WHERE name > ? AND EXISTS (SELECT 1 FROM runs INDEXED BY runs_by_job WHERE job = names.id)
+ORDER BY name LIMIT ?`
+	selectSize = "SELECT count(*), min(planned) FROM runs INDEXED BY runs_by_job WHERE job = ?"
+)
+
+// Kept tells of which jobs there are runs.
+func (s *Store) Kept(ctx context.Context, after string, limit int) ([]runlog.Kept, error) {
+	type job struct {
+		name string
+		id   int64
+	}
+	if limit <= 0 {
+		limit = defaultLimit
+	}
+	jobs, err := collect(ctx, s.reader, selectKept, []any{after, limit}, func(rows *sql.Rows) (j job, err error) {
+		return j, rows.Scan(&j.name, &j.id)
+	})
+	if err != nil {
+		return nil, s.failed(ctx, "list the jobs of the run log", err)
+	}
+	var all []runlog.Kept
+	for _, j := range jobs {
+		k := runlog.Kept{Job: j.name}
+		var oldest sql.NullInt64
+		if err := s.reader.QueryRowContext(ctx, selectSize, j.id).Scan(&k.Runs, &oldest); err != nil {
+			return nil, s.failed(ctx, "count runs", err)
+		}
+		if k.Runs > 0 {
+			k.Oldest = entry.Time(oldest.Int64)
+			all = append(all, k)
+		}
+	}
+	return all, nil
+}
+
+const (
+	selectNewest = "SELECT planned, id FROM runs INDEXED BY runs_by_job WHERE job = ? ORDER BY planned DESC, id DESC LIMIT 1 OFFSET ?"
+	selectOldest = "SELECT planned, id, n FROM runs INDEXED BY runs_by_job WHERE job = ? AND (planned, id) < (?, ?) ORDER BY planned, id LIMIT ?"
+	deleteChunks = "DELETE FROM chunks WHERE rowid IN (SELECT rowid FROM chunks WHERE run = ? LIMIT ?) RETURNING length(data)"
+	noteExpired  = "INSERT INTO expired (job, upto) VALUES (?, ?) ON CONFLICT DO UPDATE SET upto = max(upto, excluded.upto)"
+)
+
+// Expire deletes runs of a job with their output, the oldest first.
+func (s *Store) Expire(ctx context.Context, e runlog.Expiry) (runlog.Expired, error) {
+	gone, err := s.expire(ctx, e)
+	if err != nil {
+		return gone, s.failed(ctx, "delete runs", err)
+	}
+	return gone, nil
+}
+
+func (s *Store) expire(ctx context.Context, e runlog.Expiry) (gone runlog.Expired, err error) {
+	if e.Limit <= 0 {
+		e.Limit = defaultLimit
+	}
+	found, err := s.numbersOf(ctx, []string{e.Job})
+	if err != nil || len(found) == 0 {
+		return gone, err
+	}
+	job := found[e.Job]
+	stays, err := s.stays(ctx, job, &e)
+	if err != nil || stays == nil {
+		return gone, err
+	}
+	gone.More = true
+	for gone.More && gone.Runs < e.Limit {
+		if err := s.exclusive(ctx, func(tx *sql.Tx) error { return s.expirePiece(ctx, tx, job, *stays, e.Limit, &gone) }); err != nil {
+			return gone, err
+		}
+	}
+	if gone.More {
+		err = s.reader.QueryRowContext(ctx, "SELECT EXISTS ("+selectOldest+")", job, stays.planned, stays.id, 1).Scan(&gone.More)
+	}
+	return gone, err
+}
+
+// stays is the oldest place of which a run stays; nil where all do.
+func (s *Store) stays(ctx context.Context, job int64, e *runlog.Expiry) (*spot, error) {
+	newest := func(n int) (*spot, error) {
+		var at spot
+		err := s.reader.QueryRowContext(ctx, selectNewest, job, n).Scan(&at.planned, &at.id)
+		if errors.Is(err, sql.ErrNoRows) {
+			return nil, nil
+		}
+		return &at, err
+	}
+	var stays *spot
+	if !e.Before.IsZero() {
+		stays = &spot{planned: entry.Nanos(e.Before)}
+	}
+	if e.Keep > 0 {
+		kept, err := newest(e.Keep - 1)
+		if err != nil {
+			return nil, err
+		}
+		if kept != nil && (stays == nil || stays.before(*kept)) {
+			stays = kept
+		}
+	}
+	if stays != nil && e.Newest {
+		last, err := newest(0)
+		if err != nil {
+			return nil, err
+		}
+		if last != nil && last.before(*stays) {
+			stays = last
+		}
+	}
+	return stays, nil
+}
+
+// before tells whether a place is older.
+func (s spot) before(o spot) bool {
+	return s.planned < o.planned || s.planned == o.planned && s.id < o.id
+}
+
+// expirePiece deletes some of the runs that are older than what stays.
+func (s *Store) expirePiece(ctx context.Context, tx *sql.Tx, job int64, stays spot, limit int, gone *runlog.Expired) error {
+	type oldest struct {
+		spot
+		n int64
+	}
+	piece := *gone
+	runs, err := collect(ctx, tx, selectOldest, []any{job, stays.planned, stays.id, min(expireRuns, limit-gone.Runs)}, func(rows *sql.Rows) (o oldest, err error) {
+		return o, rows.Scan(&o.planned, &o.id, &o.n)
+	})
+	if err != nil {
+		return err
+	}
+	piece.More = len(runs) > 0
+	counted := min(s.pending.books[hours].upto, s.pending.books[days].upto)
+	chunks := expireChunks
+	for _, r := range runs {
+		if r.n > counted { // what is gone cannot be counted again
+			if err := s.settle(ctx, tx, true); err != nil {
+				return err
+			}
+			counted = math.MaxInt64
+		}
+		lengths, err := collect(ctx, tx, deleteChunks, []any{r.id, chunks}, func(rows *sql.Rows) (n int64, err error) { return n, rows.Scan(&n) })
+		if err != nil {
+			return err
+		}
+		for _, n := range lengths {
+			piece.Bytes += n
+		}
+		piece.Chunks += len(lengths)
+		if chunks -= len(lengths); chunks == 0 {
+			break
+		}
+		for _, d := range []struct {
+			text string
+			args []any
+		}{
+			{"DELETE FROM late WHERE run = ?", []any{r.id}},
+			{"DELETE FROM docs WHERE n = ?", []any{r.n}},
+			{"DELETE FROM runs WHERE planned = ? AND id = ?", []any{r.planned, r.id}},
+			{noteExpired, []any{job, r.planned}},
+		} {
+			if _, err := tx.ExecContext(ctx, d.text, d.args...); err != nil {
+				return err
+			}
+		}
+		piece.Runs++
+	}
+	*gone = piece
+	return nil
+}
+
+// Tidy brings roll-ups up to date, looks for wrong ones, lets go of what is too old, and
+// gives free space back.
+func (s *Store) Tidy(ctx context.Context, t runlog.Tidy) (runlog.Tidied, error) {
+	var done runlog.Tidied
+	for _, do := range []func(context.Context, *runlog.Tidy, *runlog.Tidied) error{s.countAll, s.expireRows, s.repair, s.shrink} {
+		if err := do(ctx, &t, &done); err != nil {
+			return done, s.failed(ctx, "tidy the run log", err)
+		}
+	}
+	return done, nil
+}
+
+func (s *Store) countAll(ctx context.Context, _ *runlog.Tidy, done *runlog.Tidied) error {
+	cells := 0
+	err := s.exclusive(ctx, func(tx *sql.Tx) error {
+		for i := range s.pending.books {
+			cells += len(s.pending.books[i].cells)
+		}
+		return s.settle(ctx, tx, true)
+	})
+	if err == nil {
+		done.Counted += cells
+	}
+	return err
+}
+
+// expireRows lets go of roll-ups and changes. Those of a time stand side by side.
+func (s *Store) expireRows(ctx context.Context, t *runlog.Tidy, done *runlog.Tidied) error {
+	for _, e := range []struct {
+		text string
+		old  time.Time
+		upto func(time.Time) int64
+	}{
+		{deleteOld("hours", "at, job, worker"), t.Hours, (&book{span: time.Hour}).from},
+		{deleteOld("days", "at, job, worker"), t.Days, (&book{span: 24 * time.Hour}).from},
+		{deleteOld("changes", "id"), t.Changes, entry.Nanos},
+	} {
+		if e.old.IsZero() {
+			continue
+		}
+		for n := range tidyPieces {
+			var rows int64
+			err := s.exclusive(ctx, func(tx *sql.Tx) error {
+				result, err := tx.ExecContext(ctx, e.text, e.upto(e.old), expireRows)
+				if err == nil {
+					rows, err = result.RowsAffected()
+				}
+				return err
+			})
+			if err != nil {
+				return err
+			}
+			done.Expired += int(rows)
+			if rows < expireRows {
+				break
+			}
+			done.More = done.More || n == tidyPieces-1
+		}
+	}
+	return nil
+}
+
+// deleteOld deletes some rows of a table that are older than a time.
+func deleteOld(table, key string) string {
+	return "DELETE FROM " + table + " WHERE (" + key + ") IN (SELECT " + key + " FROM " + table + " WHERE at < ? ORDER BY at LIMIT ?)"
+}
+
+// What shrink leaves free, since it will be used again soon, and what it gives back at once.
+const (
+	freeShare  = 20 // a twentieth of the file
+	freePages  = 100
+	freePieces = 50
+)
+
+// shrink gives free pages at the end of the file back to the disk.
+func (s *Store) shrink(ctx context.Context, _ *runlog.Tidy, done *runlog.Tidied) error {
+	for n := range freePieces {
+		pages, err := s.shrinkPiece(ctx)
+		if err != nil || pages == 0 {
+			return err
+		}
+		done.Freed += pages * pageSize
+		done.More = done.More || n == freePieces-1
+	}
+	return nil
+}
+
+const pageSize = 4096
+
+func (s *Store) shrinkPiece(ctx context.Context) (pages int64, err error) {
+	var total, free int64
+	for _, p := range []struct {
+		name string
+		to   *int64
+	}{{"page_count", &total}, {"freelist_count", &free}} {
+		if err := s.reader.QueryRowContext(ctx, "PRAGMA "+p.name).Scan(p.to); err != nil {
+			return 0, err
+		}
+	}
+	if free <= max(freePages, total/freeShare) {
+		return 0, nil
+	}
+	err = s.exclusive(ctx, func(tx *sql.Tx) error {
+		// A step of the statement is a page; rows are asked for until there are no more.
+		rows, err := tx.QueryContext(ctx, "PRAGMA incremental_vacuum(100)")
+		if err != nil {
+			return err
+		}
+		for rows.Next() {
+		}
+		if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+			return err
+		}
+		var left int64
+		if err := tx.QueryRowContext(ctx, "PRAGMA freelist_count").Scan(&left); err != nil {
+			return err
+		}
+		pages = max(0, free-left)
+		return nil
+	})
+	return pages, err
+}
