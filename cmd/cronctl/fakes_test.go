@@ -20,6 +20,7 @@ import (
 	"carillon/internal/common/schedule"
 	"carillon/internal/httpapi"
 	"carillon/internal/runlog"
+	"carillon/internal/runlog/rollup"
 	"carillon/internal/runlog/tail"
 )
 
@@ -27,20 +28,22 @@ const goodToken = "good-token"
 
 // fakes stands behind the real API, in memory.
 type fakes struct {
-	mu      sync.Mutex
-	jobs    map[string]common.JobState
-	version int64
-	runs    map[string]*common.Run
-	output  map[string]string
-	killed  []string
-	notes   []string
-	asked   []common.TriggerRequest
-	ledger  []common.Fire
-	wanted  []runlog.FireQuery
-	workers common.WorkerSettings
-	writes  int
-	lasting []common.Condition         // what is not as it should be
-	onAsk   func(f *fakes, run string) // called before a run is looked at
+	mu       sync.Mutex
+	jobs     map[string]common.JobState
+	version  int64
+	runs     map[string]*common.Run
+	output   map[string]string
+	killed   []string
+	notes    []string
+	asked    []common.TriggerRequest
+	ledger   []common.Fire
+	wanted   []runlog.FireQuery
+	workers  common.WorkerSettings
+	writes   int
+	lasting  []common.Condition // what is not as it should be
+	counted  rollup.Cell        // what each job has come to
+	storeOff bool
+	onAsk    func(f *fakes, run string) // called before a run is looked at
 }
 
 func (f *fakes) Authenticate(_ context.Context, c auth.Credential) (auth.Identity, error) {
@@ -207,6 +210,42 @@ func (f *fakes) Runs(_ context.Context, q runlog.Query) (runlog.RunPage, error) 
 	return runlog.RunPage{Runs: found[:min(len(found), q.Limit)], Partial: len(f.lasting) > 0}, nil
 }
 
+func (f *fakes) Last(_ context.Context, jobs []string, n int) (map[string][]common.Run, bool, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	last := map[string][]common.Run{}
+	for _, id := range slices.Backward(slices.Sorted(maps.Keys(f.runs))) {
+		if r := f.runs[id]; slices.Contains(jobs, r.Job) && len(last[r.Job]) < n {
+			last[r.Job] = append(last[r.Job], *r)
+		}
+	}
+	return last, f.storeOff, nil
+}
+
+// Rollups are one row for each hour, whatever is asked for, of what the test has put there.
+func (f *fakes) Rollups(_ context.Context, q runlog.RollupQuery) ([]rollup.Row, error) {
+	if f.storeOff {
+		return nil, common.Errorf(common.CodeUnavailable, "the log store does not answer")
+	}
+	row := rollup.Row{At: rollup.HourOf(time.Now()), Job: q.Job, Cell: f.counted}
+	if q.Workers {
+		row.Worker = "w1"
+	}
+	return []rollup.Row{row}, nil
+}
+
+func (f *fakes) Totals(_ context.Context, jobs []string, _, _ time.Time) (map[string]rollup.Cell, error) {
+	cells := map[string]rollup.Cell{}
+	for _, job := range jobs {
+		cells[job] = f.counted
+	}
+	return cells, nil
+}
+
+func (f *fakes) Of(context.Context, string, string, []string, string, int) ([]common.Change, bool, error) {
+	return nil, false, nil
+}
+
 func (f *fakes) Output(_ context.Context, run string, offset int64, limit int) ([]common.Chunk, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -297,7 +336,7 @@ type stage struct {
 func newStage(t *testing.T) *stage {
 	t.Helper()
 	f := &fakes{jobs: map[string]common.JobState{}, runs: map[string]*common.Run{}, output: map[string]string{}}
-	handler, err := httpapi.New(httpapi.Config{Jobs: f, Runs: f, Following: tail.New(f, tail.Config{}), Workers: f, Auth: f, Health: f, Stats: f, Metrics: http.NotFoundHandler(),
+	handler, err := httpapi.New(httpapi.Config{Jobs: f, Runs: f, Following: tail.New(f, tail.Config{}), Workers: f, Auth: f, Health: f, Stats: f, Counted: f, Changes: f, Metrics: http.NotFoundHandler(),
 		Schedules: schedule.NewInterner(), Version: "1.2.3", Timezone: "UTC", Logger: slog.New(slog.DiscardHandler), Now: time.Now})
 	if err != nil {
 		t.Fatal(err)

@@ -40,18 +40,21 @@ func (e CatchUpPolicy) Valid() bool {
 
 // Defines values for ConditionCode.
 const (
-	ClockOff      ConditionCode = "clock_off"
-	DiskFull      ConditionCode = "disk_full"
-	EtcdAway      ConditionCode = "etcd_away"
-	EtcdFull      ConditionCode = "etcd_full"
-	LogStoreAway  ConditionCode = "log_store_away"
-	MissesFeature ConditionCode = "misses_feature"
-	NoWorkers     ConditionCode = "no_workers"
-	OutboxFull    ConditionCode = "outbox_full"
-	SpoolFull     ConditionCode = "spool_full"
-	Unreadable    ConditionCode = "unreadable"
-	WatchStale    ConditionCode = "watch_stale"
-	WorkerLost    ConditionCode = "worker_lost"
+	ClockOff          ConditionCode = "clock_off"
+	DiskFull          ConditionCode = "disk_full"
+	EtcdAway          ConditionCode = "etcd_away"
+	EtcdFull          ConditionCode = "etcd_full"
+	FireWithoutEntry  ConditionCode = "fire_without_entry"
+	FiresOverdue      ConditionCode = "fires_overdue"
+	HousekeepingFails ConditionCode = "housekeeping_fails"
+	LogStoreAway      ConditionCode = "log_store_away"
+	MissesFeature     ConditionCode = "misses_feature"
+	NoWorkers         ConditionCode = "no_workers"
+	OutboxFull        ConditionCode = "outbox_full"
+	SpoolFull         ConditionCode = "spool_full"
+	Unreadable        ConditionCode = "unreadable"
+	WatchStale        ConditionCode = "watch_stale"
+	WorkerLost        ConditionCode = "worker_lost"
 )
 
 // Valid indicates whether the value is a known member of the ConditionCode enum.
@@ -64,6 +67,12 @@ func (e ConditionCode) Valid() bool {
 	case EtcdAway:
 		return true
 	case EtcdFull:
+		return true
+	case FireWithoutEntry:
+		return true
+	case FiresOverdue:
+		return true
+	case HousekeepingFails:
 		return true
 	case LogStoreAway:
 		return true
@@ -356,6 +365,33 @@ func (e JobMetaState) Valid() bool {
 	}
 }
 
+// Defines values for JobVersionVerb.
+const (
+	JobVersionVerbCreate  JobVersionVerb = "create"
+	JobVersionVerbDelete  JobVersionVerb = "delete"
+	JobVersionVerbPause   JobVersionVerb = "pause"
+	JobVersionVerbReplace JobVersionVerb = "replace"
+	JobVersionVerbResume  JobVersionVerb = "resume"
+)
+
+// Valid indicates whether the value is a known member of the JobVersionVerb enum.
+func (e JobVersionVerb) Valid() bool {
+	switch e {
+	case JobVersionVerbCreate:
+		return true
+	case JobVersionVerbDelete:
+		return true
+	case JobVersionVerbPause:
+		return true
+	case JobVersionVerbReplace:
+		return true
+	case JobVersionVerbResume:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for LateEndStatus.
 const (
 	LateEndStatusFailed    LateEndStatus = "failed"
@@ -569,6 +605,75 @@ func (e ReadinessStatus) Valid() bool {
 	}
 }
 
+// Defines values for ResultCause.
+const (
+	ResultCauseCatchup ResultCause = "catchup"
+	ResultCauseCron    ResultCause = "cron"
+	ResultCauseManual  ResultCause = "manual"
+	ResultCauseRerun   ResultCause = "rerun"
+	ResultCauseRetry   ResultCause = "retry"
+)
+
+// Valid indicates whether the value is a known member of the ResultCause enum.
+func (e ResultCause) Valid() bool {
+	switch e {
+	case ResultCauseCatchup:
+		return true
+	case ResultCauseCron:
+		return true
+	case ResultCauseManual:
+		return true
+	case ResultCauseRerun:
+		return true
+	case ResultCauseRetry:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ResultStatus.
+const (
+	ResultStatusFailed    ResultStatus = "failed"
+	ResultStatusKilled    ResultStatus = "killed"
+	ResultStatusLost      ResultStatus = "lost"
+	ResultStatusMissed    ResultStatus = "missed"
+	ResultStatusRefused   ResultStatus = "refused"
+	ResultStatusRunning   ResultStatus = "running"
+	ResultStatusSkipped   ResultStatus = "skipped"
+	ResultStatusSucceeded ResultStatus = "succeeded"
+	ResultStatusTimedOut  ResultStatus = "timed_out"
+	ResultStatusWaiting   ResultStatus = "waiting"
+)
+
+// Valid indicates whether the value is a known member of the ResultStatus enum.
+func (e ResultStatus) Valid() bool {
+	switch e {
+	case ResultStatusFailed:
+		return true
+	case ResultStatusKilled:
+		return true
+	case ResultStatusLost:
+		return true
+	case ResultStatusMissed:
+		return true
+	case ResultStatusRefused:
+		return true
+	case ResultStatusRunning:
+		return true
+	case ResultStatusSkipped:
+		return true
+	case ResultStatusSucceeded:
+		return true
+	case ResultStatusTimedOut:
+		return true
+	case ResultStatusWaiting:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for RunCause.
 const (
 	RunCauseCatchup RunCause = "catchup"
@@ -638,6 +743,51 @@ func (e RunStatus) Valid() bool {
 	}
 }
 
+// Defines values for StatisticsBy.
+const (
+	StatisticsByDay  StatisticsBy = "day"
+	StatisticsByHour StatisticsBy = "hour"
+)
+
+// Valid indicates whether the value is a known member of the StatisticsBy enum.
+func (e StatisticsBy) Valid() bool {
+	switch e {
+	case StatisticsByDay:
+		return true
+	case StatisticsByHour:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for VersionOfJobVerb.
+const (
+	VersionOfJobVerbCreate  VersionOfJobVerb = "create"
+	VersionOfJobVerbDelete  VersionOfJobVerb = "delete"
+	VersionOfJobVerbPause   VersionOfJobVerb = "pause"
+	VersionOfJobVerbReplace VersionOfJobVerb = "replace"
+	VersionOfJobVerbResume  VersionOfJobVerb = "resume"
+)
+
+// Valid indicates whether the value is a known member of the VersionOfJobVerb enum.
+func (e VersionOfJobVerb) Valid() bool {
+	switch e {
+	case VersionOfJobVerbCreate:
+		return true
+	case VersionOfJobVerbDelete:
+		return true
+	case VersionOfJobVerbPause:
+		return true
+	case VersionOfJobVerbReplace:
+		return true
+	case VersionOfJobVerbResume:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ListFiresParamsStatus.
 const (
 	ListFiresParamsStatusFailed    ListFiresParamsStatus = "failed"
@@ -677,6 +827,27 @@ func (e ListFiresParamsStatus) Valid() bool {
 	case ListFiresParamsStatusTimedOut:
 		return true
 	case ListFiresParamsStatusWaiting:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ListJobsParamsInclude.
+const (
+	Next    ListJobsParamsInclude = "next"
+	Results ListJobsParamsInclude = "results"
+	Stats   ListJobsParamsInclude = "stats"
+)
+
+// Valid indicates whether the value is a known member of the ListJobsParamsInclude enum.
+func (e ListJobsParamsInclude) Valid() bool {
+	switch e {
+	case Next:
+		return true
+	case Results:
+		return true
+	case Stats:
 		return true
 	default:
 		return false
@@ -799,16 +970,70 @@ func (e ListRunsParamsCause) Valid() bool {
 
 // Defines values for GetOutputParamsStream.
 const (
-	Stderr GetOutputParamsStream = "stderr"
-	Stdout GetOutputParamsStream = "stdout"
+	GetOutputParamsStreamStderr GetOutputParamsStream = "stderr"
+	GetOutputParamsStreamStdout GetOutputParamsStream = "stdout"
 )
 
 // Valid indicates whether the value is a known member of the GetOutputParamsStream enum.
 func (e GetOutputParamsStream) Valid() bool {
 	switch e {
-	case Stderr:
+	case GetOutputParamsStreamStderr:
 		return true
-	case Stdout:
+	case GetOutputParamsStreamStdout:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for FollowOutputParamsStream.
+const (
+	FollowOutputParamsStreamStderr FollowOutputParamsStream = "stderr"
+	FollowOutputParamsStreamStdout FollowOutputParamsStream = "stdout"
+)
+
+// Valid indicates whether the value is a known member of the FollowOutputParamsStream enum.
+func (e FollowOutputParamsStream) Valid() bool {
+	switch e {
+	case FollowOutputParamsStreamStderr:
+		return true
+	case FollowOutputParamsStreamStdout:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for GetJobStatisticsParamsBy.
+const (
+	GetJobStatisticsParamsByDay  GetJobStatisticsParamsBy = "day"
+	GetJobStatisticsParamsByHour GetJobStatisticsParamsBy = "hour"
+)
+
+// Valid indicates whether the value is a known member of the GetJobStatisticsParamsBy enum.
+func (e GetJobStatisticsParamsBy) Valid() bool {
+	switch e {
+	case GetJobStatisticsParamsByDay:
+		return true
+	case GetJobStatisticsParamsByHour:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for GetStatisticsParamsBy.
+const (
+	GetStatisticsParamsByDay  GetStatisticsParamsBy = "day"
+	GetStatisticsParamsByHour GetStatisticsParamsBy = "hour"
+)
+
+// Valid indicates whether the value is a known member of the GetStatisticsParamsBy enum.
+func (e GetStatisticsParamsBy) Valid() bool {
+	switch e {
+	case GetStatisticsParamsByDay:
+		return true
+	case GetStatisticsParamsByHour:
 		return true
 	default:
 		return false
@@ -819,6 +1044,21 @@ func (e GetOutputParamsStream) Valid() bool {
 type Accepted struct {
 	Fire string `json:"fire"`
 	Run  string `json:"run"`
+}
+
+// Bucket defines model for Bucket.
+type Bucket struct {
+	// At When it begins, in the zone.
+	At       time.Time `json:"at"`
+	Delay    Times     `json:"delay"`
+	Duration Times     `json:"duration"`
+
+	// Runs Runs that have ended, attempts one by one. Fires that did not run are not among them.
+	Runs     int64        `json:"runs"`
+	Statuses StatusCounts `json:"statuses"`
+
+	// SuccessRate succeeded ÷ (succeeded + failed + timed_out + lost + refused); absent where no run counts.
+	SuccessRate *float64 `json:"successRate,omitempty"`
 }
 
 // Candidate defines model for Candidate.
@@ -1072,6 +1312,19 @@ type Fault struct {
 	Value interface{} `json:"value,omitempty"`
 }
 
+// Figures defines model for Figures.
+type Figures struct {
+	Delay    Times `json:"delay"`
+	Duration Times `json:"duration"`
+
+	// Runs Runs that have ended, attempts one by one. Fires that did not run are not among them.
+	Runs     int64        `json:"runs"`
+	Statuses StatusCounts `json:"statuses"`
+
+	// SuccessRate succeeded ÷ (succeeded + failed + timed_out + lost + refused); absent where no run counts.
+	SuccessRate *float64 `json:"successRate,omitempty"`
+}
+
 // Fire defines model for Fire.
 type Fire struct {
 	// Attempts Ids of its runs, the oldest first.
@@ -1123,7 +1376,29 @@ type HistoryPageFire struct {
 	// NextCursor Where the next page begins; absent on the last one.
 	NextCursor *string `json:"nextCursor,omitempty"`
 
-	// Partial The log store is away: only what waits, runs, or has just ended is listed.
+	// Partial The log store is away: of the history only what waits, runs, or has just ended is told.
+	Partial *bool `json:"partial,omitempty"`
+}
+
+// HistoryPageJob defines model for HistoryPageJob.
+type HistoryPageJob struct {
+	Items []Job `json:"items"`
+
+	// NextCursor Where the next page begins; absent on the last one.
+	NextCursor *string `json:"nextCursor,omitempty"`
+
+	// Partial The log store is away: of the history only what waits, runs, or has just ended is told.
+	Partial *bool `json:"partial,omitempty"`
+}
+
+// HistoryPageJobVersion defines model for HistoryPageJobVersion.
+type HistoryPageJobVersion struct {
+	Items []JobVersion `json:"items"`
+
+	// NextCursor Where the next page begins; absent on the last one.
+	NextCursor *string `json:"nextCursor,omitempty"`
+
+	// Partial The log store is away: of the history only what waits, runs, or has just ended is told.
 	Partial *bool `json:"partial,omitempty"`
 }
 
@@ -1134,7 +1409,7 @@ type HistoryPageRun struct {
 	// NextCursor Where the next page begins; absent on the last one.
 	NextCursor *string `json:"nextCursor,omitempty"`
 
-	// Partial The log store is away: only what waits, runs, or has just ended is listed.
+	// Partial The log store is away: of the history only what waits, runs, or has just ended is told.
 	Partial *bool `json:"partial,omitempty"`
 }
 
@@ -1405,14 +1680,27 @@ type JobInputOverlap string
 type JobMeta struct {
 	CreatedAt time.Time `json:"createdAt"`
 
+	// Late One of them should have started by now.
+	Late *bool `json:"late,omitempty"`
+
+	// Next Its next 5 fires, in its zone; where they were asked for.
+	Next *[]time.Time `json:"next,omitempty"`
+
 	// NextFire When it fires next, in its zone; absent where it does not.
 	NextFire *time.Time `json:"nextFire,omitempty"`
 
 	// Paused It is paused just now.
 	Paused *bool `json:"paused,omitempty"`
 
+	// Results Its last 20 runs, the newest first; where they were asked for.
+	Results *[]Result `json:"results,omitempty"`
+
+	// Slow One of them has been running for far longer than is usual.
+	Slow *bool `json:"slow,omitempty"`
+
 	// State done: it fires no more; manual: it has no timetable. Always answered.
 	State *JobMetaState `json:"state,omitempty"`
+	Stats *JobStats     `json:"stats,omitempty"`
 
 	// Uid Tells the job from others that had its name.
 	Uid       string    `json:"uid"`
@@ -1425,6 +1713,56 @@ type JobMeta struct {
 
 // JobMetaState done: it fires no more; manual: it has no timetable. Always answered.
 type JobMetaState string
+
+// JobStats defines model for JobStats.
+type JobStats struct {
+	// P50Ms The median of their durations, in milliseconds: how long a run is expected to take. 0 where there are none.
+	P50Ms float64 `json:"p50Ms"`
+
+	// P95Ms Likewise, of the longest 5 % the shortest.
+	P95Ms float64 `json:"p95Ms"`
+
+	// Runs Runs that have ended, attempts one by one. Fires that did not run are not among them.
+	Runs int64 `json:"runs"`
+
+	// Samples Runs that succeeded: the durations are theirs.
+	Samples int64 `json:"samples"`
+
+	// SlowMs A run that takes longer than this is slow; absent where there are too few runs to say.
+	SlowMs *float64 `json:"slowMs,omitempty"`
+
+	// SuccessRate As in statistics; absent where no run counts.
+	SuccessRate *float64 `json:"successRate,omitempty"`
+}
+
+// JobVersion defines model for JobVersion.
+type JobVersion struct {
+	At time.Time `json:"at"`
+
+	// By Who made it.
+	By *string `json:"by,omitempty"`
+
+	// Remote The address that it came from.
+	Remote *string `json:"remote,omitempty"`
+
+	// Verb How. A job of this name that was deleted and made again has the versions of both.
+	Verb JobVersionVerb `json:"verb"`
+
+	// Version The job's version from then on.
+	Version int64 `json:"version"`
+}
+
+// JobVersionVerb How. A job of this name that was deleted and made again has the versions of both.
+type JobVersionVerb string
+
+// LastDay defines model for LastDay.
+type LastDay struct {
+	From time.Time `json:"from"`
+
+	// Hours The oldest first; also those in which nothing ran.
+	Hours []Trend `json:"hours"`
+	Total Figures `json:"total"`
+}
 
 // LateEnd defines model for LateEnd.
 type LateEnd struct {
@@ -1517,6 +1855,7 @@ type Overview struct {
 	// Degraded What is not as it should be, with this master, the cluster, or a worker. Empty when all is well.
 	Degraded []Condition `json:"degraded"`
 	Jobs     JobCounts   `json:"jobs"`
+	LastDay  *LastDay    `json:"lastDay,omitempty"`
 
 	// LogStore Away: lists show only what waits, runs, or has just ended; nothing is lost.
 	LogStore OverviewLogStore `json:"logStore"`
@@ -1531,14 +1870,6 @@ type Overview struct {
 
 // OverviewLogStore Away: lists show only what waits, runs, or has just ended; nothing is lost.
 type OverviewLogStore string
-
-// PageJob defines model for PageJob.
-type PageJob struct {
-	Items []Job `json:"items"`
-
-	// NextCursor Where the next page begins; absent on the last one.
-	NextCursor *string `json:"nextCursor,omitempty"`
-}
 
 // PageWorker defines model for PageWorker.
 type PageWorker struct {
@@ -1688,6 +2019,35 @@ type Reason struct {
 	Text string `json:"text"`
 }
 
+// Result defines model for Result.
+type Result struct {
+	Cause ResultCause `json:"cause"`
+
+	// DurationMs From start to end, in milliseconds; of a run that has ended.
+	DurationMs *float64 `json:"durationMs,omitempty"`
+
+	// ExpectedEndAt When it should end, going by the job's last 7 days; in the past where it takes longer than nearly all of those.
+	ExpectedEndAt *time.Time `json:"expectedEndAt,omitempty"`
+
+	// Id Names the run.
+	Id string `json:"id"`
+
+	// Late It should have started by now.
+	Late      *bool     `json:"late,omitempty"`
+	PlannedAt time.Time `json:"plannedAt"`
+
+	// Slow It has been running for far longer than is usual.
+	Slow      *bool        `json:"slow,omitempty"`
+	StartedAt *time.Time   `json:"startedAt,omitempty"`
+	Status    ResultStatus `json:"status"`
+}
+
+// ResultCause defines model for Result.Cause.
+type ResultCause string
+
+// ResultStatus defines model for Result.Status.
+type ResultStatus string
+
 // Retention defines model for Retention.
 type Retention struct {
 	// Age Runs that were planned longer ago go, with their output; 30d where not given, 1h to 10 years. The last run of a job stays.
@@ -1735,6 +2095,9 @@ type Run struct {
 	EndedAt  *time.Time `json:"endedAt,omitempty"`
 	ExitCode *int64     `json:"exitCode,omitempty"`
 
+	// ExpectedEndAt When it should end, going by the job's last 7 days; in the past where it takes longer than nearly all of those.
+	ExpectedEndAt *time.Time `json:"expectedEndAt,omitempty"`
+
 	// Fire Names the fire that the run is for; attempts share it.
 	Fire  string  `json:"fire"`
 	Gap   *Gap    `json:"gap,omitempty"`
@@ -1750,7 +2113,10 @@ type Run struct {
 	JobUid string `json:"jobUid"`
 
 	// JobVersion The version of the job that ran.
-	JobVersion  *int64   `json:"jobVersion,omitempty"`
+	JobVersion *int64 `json:"jobVersion,omitempty"`
+
+	// Late It should have started by now.
+	Late        *bool    `json:"late,omitempty"`
 	MaxRssBytes *int64   `json:"maxRssBytes,omitempty"`
 	Note        *string  `json:"note,omitempty"`
 	Orphaned    *LateEnd `json:"orphaned,omitempty"`
@@ -1767,7 +2133,10 @@ type Run struct {
 	Reason    *Reason            `json:"reason,omitempty"`
 
 	// Signal The signal that ended the command.
-	Signal      *string    `json:"signal,omitempty"`
+	Signal *string `json:"signal,omitempty"`
+
+	// Slow It has been running for far longer than is usual.
+	Slow        *bool      `json:"slow,omitempty"`
 	StartedAt   *time.Time `json:"startedAt,omitempty"`
 	Status      RunStatus  `json:"status"`
 	TriggeredBy *string    `json:"triggeredBy,omitempty"`
@@ -1795,6 +2164,70 @@ type RunRequest struct {
 	Worker *string `json:"worker,omitempty"`
 }
 
+// Statistics defines model for Statistics.
+type Statistics struct {
+	// Buckets The oldest first; also those in which nothing ran.
+	Buckets []Bucket     `json:"buckets"`
+	By      StatisticsBy `json:"by"`
+
+	// From When the first bucket begins.
+	From time.Time `json:"from"`
+
+	// Timezone The zone of the days.
+	Timezone string `json:"timezone"`
+
+	// To Where the last one ends: what was asked for, or now.
+	To    time.Time `json:"to"`
+	Total Figures   `json:"total"`
+
+	// Workers Where they were asked for: each worker that ran something, those with the most runs first.
+	Workers *[]WorkerFigures `json:"workers,omitempty"`
+}
+
+// StatisticsBy defines model for Statistics.By.
+type StatisticsBy string
+
+// StatusCounts defines model for StatusCounts.
+type StatusCounts struct {
+	Failed int64 `json:"failed"`
+	Killed int64 `json:"killed"`
+	Lost   int64 `json:"lost"`
+
+	// Missed Likewise.
+	Missed  int64 `json:"missed"`
+	Refused int64 `json:"refused"`
+
+	// Skipped Fires; a gap counts as often as it stands for.
+	Skipped   int64 `json:"skipped"`
+	Succeeded int64 `json:"succeeded"`
+	TimedOut  int64 `json:"timed_out"`
+}
+
+// Times defines model for Times.
+type Times struct {
+	Count  int64   `json:"count"`
+	MaxMs  float64 `json:"maxMs"`
+	MeanMs float64 `json:"meanMs"`
+
+	// P50Ms The median. Percentiles are within 7 % of the true ones.
+	P50Ms float64 `json:"p50Ms"`
+	P95Ms float64 `json:"p95Ms"`
+	P99Ms float64 `json:"p99Ms"`
+}
+
+// Trend defines model for Trend.
+type Trend struct {
+	// At When the hour begins.
+	At time.Time `json:"at"`
+
+	// DelayP95Ms How much later than due the fires of the plan were started, in milliseconds: 95 % were not later.
+	DelayP95Ms float64      `json:"delayP95Ms"`
+	Statuses   StatusCounts `json:"statuses"`
+
+	// SuccessRate Absent where no run counts.
+	SuccessRate *float64 `json:"successRate,omitempty"`
+}
+
 // Validation defines model for Validation.
 type Validation struct {
 	// Faults All that is wrong; locations are those of a body.
@@ -1808,6 +2241,30 @@ type Version struct {
 	Go      string `json:"go"`
 	Version string `json:"version"`
 }
+
+// VersionOfJob defines model for VersionOfJob.
+type VersionOfJob struct {
+	At time.Time `json:"at"`
+
+	// By Who made it.
+	By  *string     `json:"by,omitempty"`
+	Job *Definition `json:"job,omitempty"`
+
+	// Remote The address that it came from.
+	Remote *string `json:"remote,omitempty"`
+
+	// Uid Tells the job from others that had its name.
+	Uid *string `json:"uid,omitempty"`
+
+	// Verb How. A job of this name that was deleted and made again has the versions of both.
+	Verb VersionOfJobVerb `json:"verb"`
+
+	// Version The job's version from then on.
+	Version int64 `json:"version"`
+}
+
+// VersionOfJobVerb How. A job of this name that was deleted and made again has the versions of both.
+type VersionOfJobVerb string
 
 // Worker defines model for Worker.
 type Worker struct {
@@ -1867,6 +2324,25 @@ type WorkerCounts struct {
 
 	// Used How many of the slots are taken.
 	Used int64 `json:"used"`
+}
+
+// WorkerFigures defines model for WorkerFigures.
+type WorkerFigures struct {
+	Delay    Times `json:"delay"`
+	Duration Times `json:"duration"`
+
+	// Name Where it is known still.
+	Name *string `json:"name,omitempty"`
+
+	// Runs Runs that have ended, attempts one by one. Fires that did not run are not among them.
+	Runs     int64        `json:"runs"`
+	Statuses StatusCounts `json:"statuses"`
+
+	// SuccessRate succeeded ÷ (succeeded + failed + timed_out + lost + refused); absent where no run counts.
+	SuccessRate *float64 `json:"successRate,omitempty"`
+
+	// Worker Id of the worker.
+	Worker string `json:"worker"`
 }
 
 // WorkerPatch defines model for WorkerPatch.
@@ -1936,7 +2412,13 @@ type ListJobsParams struct {
 
 	// Cursor nextCursor of the page before; the filters must be the same.
 	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Include What to tell of each job besides, separated by commas: its last 20 runs, its next 5 fires, figures of its last 7 days.
+	Include *[]ListJobsParamsInclude `form:"include,omitempty" json:"include,omitempty"`
 }
+
+// ListJobsParamsInclude defines parameters for ListJobs.
+type ListJobsParamsInclude string
 
 // DeleteJobParams defines parameters for DeleteJob.
 type DeleteJobParams struct {
@@ -1995,6 +2477,15 @@ type RunJobParams struct {
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
 
+// ListVersionsParams defines parameters for ListVersions.
+type ListVersionsParams struct {
+	// Limit How many to list.
+	Limit *int64 `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor nextCursor of the page before.
+	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
 // ListRunsParams defines parameters for ListRuns.
 type ListRunsParams struct {
 	// Job Only runs of this job.
@@ -2045,6 +2536,9 @@ type GetOutputParams struct {
 	// Offset Go on from this byte of all that the command printed, over both streams.
 	Offset *int64 `form:"offset,omitempty" json:"offset,omitempty"`
 
+	// Tail Go on from so many bytes before the end of what there is, which may be within a line. Not beside offset.
+	Tail *int64 `form:"tail,omitempty" json:"tail,omitempty"`
+
 	// Limit How many bytes to go on for at most. Where not given: all of it for a run that has ended, 1 MiB for one that goes on.
 	Limit *int64 `form:"limit,omitempty" json:"limit,omitempty"`
 
@@ -2054,18 +2548,78 @@ type GetOutputParams struct {
 	// Download As a file to be saved.
 	Download *bool `form:"download,omitempty" json:"download,omitempty"`
 
-	// Range One range of bytes; taken where nothing of the output is missing, and ignored where something is, or beside offset, limit or stream.
+	// Range One range of bytes; taken where nothing of the output is missing, and ignored where something is, or beside offset, tail, limit or stream.
 	Range *string `json:"Range,omitempty"`
 }
 
 // GetOutputParamsStream defines parameters for GetOutput.
 type GetOutputParamsStream string
 
+// FollowOutputParams defines parameters for FollowOutput.
+type FollowOutputParams struct {
+	// Offset Begin at this byte of all that the command printed, over both streams.
+	Offset *int64 `form:"offset,omitempty" json:"offset,omitempty"`
+
+	// Tail Begin so many bytes before the end of what there is, which may be within a line. Not beside offset.
+	Tail *int64 `form:"tail,omitempty" json:"tail,omitempty"`
+
+	// Stream Only this stream. What is missing is told either way.
+	Stream *FollowOutputParamsStream `form:"stream,omitempty" json:"stream,omitempty"`
+
+	// LastEventID The id of the last event that came: go on after it, whatever offset and tail say.
+	LastEventID *string `json:"Last-Event-ID,omitempty"`
+}
+
+// FollowOutputParamsStream defines parameters for FollowOutput.
+type FollowOutputParamsStream string
+
 // PreviewScheduleParams defines parameters for PreviewSchedule.
 type PreviewScheduleParams struct {
 	// AcceptLanguage en or zh.
 	AcceptLanguage *string `json:"Accept-Language,omitempty"`
 }
+
+// GetJobStatisticsParams defines parameters for GetJobStatistics.
+type GetJobStatisticsParams struct {
+	// From Count what was planned at this time or later, from the beginning of its hour or day on; a day, or 30 days, before the end where not given.
+	From *time.Time `form:"from,omitempty" json:"from,omitempty"`
+
+	// To Count what was planned before this time; now where not given, or where it lies in the future.
+	To *time.Time `form:"to,omitempty" json:"to,omitempty"`
+
+	// By What a bucket is: an hour, for 92 days at most and not longer ago than hours are kept, or a day, for 2 years at most. A day where the range is longer than 3 days.
+	By *GetJobStatisticsParamsBy `form:"by,omitempty" json:"by,omitempty"`
+
+	// Timezone IANA name of the zone of the days; the server's setting where not given. Days that lie more than 90 days back are counted as those of UTC.
+	Timezone *string `form:"timezone,omitempty" json:"timezone,omitempty"`
+
+	// Workers Count each worker apart as well, for 92 days at most; beyond 7 days they are counted in days of UTC.
+	Workers *bool `form:"workers,omitempty" json:"workers,omitempty"`
+}
+
+// GetJobStatisticsParamsBy defines parameters for GetJobStatistics.
+type GetJobStatisticsParamsBy string
+
+// GetStatisticsParams defines parameters for GetStatistics.
+type GetStatisticsParams struct {
+	// From Count what was planned at this time or later, from the beginning of its hour or day on; a day, or 30 days, before the end where not given.
+	From *time.Time `form:"from,omitempty" json:"from,omitempty"`
+
+	// To Count what was planned before this time; now where not given, or where it lies in the future.
+	To *time.Time `form:"to,omitempty" json:"to,omitempty"`
+
+	// By What a bucket is: an hour, for 92 days at most and not longer ago than hours are kept, or a day, for 2 years at most. A day where the range is longer than 3 days.
+	By *GetStatisticsParamsBy `form:"by,omitempty" json:"by,omitempty"`
+
+	// Timezone IANA name of the zone of the days; the server's setting where not given. Days that lie more than 90 days back are counted as those of UTC.
+	Timezone *string `form:"timezone,omitempty" json:"timezone,omitempty"`
+
+	// Workers Count each worker apart as well, for 92 days at most; beyond 7 days they are counted in days of UTC.
+	Workers *bool `form:"workers,omitempty" json:"workers,omitempty"`
+}
+
+// GetStatisticsParamsBy defines parameters for GetStatistics.
+type GetStatisticsParamsBy string
 
 // LoginJSONRequestBody defines body for Login for application/json ContentType.
 type LoginJSONRequestBody = LoginBody
@@ -2300,6 +2854,16 @@ type ClientInterface interface {
 	// Corresponds with POST /api/v1/jobs/{name}/run (the `RunJob` operationId).
 	RunJob(ctx context.Context, name string, params *RunJobParams, body RunJobJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ListVersions What became of a job's definition, when, and by whom, the newest first
+	//
+	// Corresponds with GET /api/v1/jobs/{name}/versions (the `ListVersions` operationId).
+	ListVersions(ctx context.Context, name string, params *ListVersionsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetJobVersion A job as it was
+	//
+	// Corresponds with GET /api/v1/jobs/{name}/versions/{version} (the `GetJobVersion` operationId).
+	GetJobVersion(ctx context.Context, name string, version int64, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListRuns Runs, the newest first
 	//
 	// Corresponds with GET /api/v1/runs (the `ListRuns` operationId).
@@ -2329,6 +2893,11 @@ type ClientInterface interface {
 	// Corresponds with GET /api/v1/runs/{id}/output (the `GetOutput` operationId).
 	GetOutput(ctx context.Context, id string, params *GetOutputParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// FollowOutput What a run prints, as it comes, until it ends
+	//
+	// Corresponds with GET /api/v1/runs/{id}/output/stream (the `FollowOutput` operationId).
+	FollowOutput(ctx context.Context, id string, params *FollowOutputParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// PreviewScheduleWithBody What a cron line means, and when it fires next
 	//
 	// Takes any type of body and a specified content type.
@@ -2343,10 +2912,20 @@ type ClientInterface interface {
 	// Corresponds with POST /api/v1/schedules/preview (the `PreviewSchedule` operationId).
 	PreviewSchedule(ctx context.Context, params *PreviewScheduleParams, body PreviewScheduleJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// GetJobStatistics What the runs of a job come to, by hour or day
+	//
+	// Corresponds with GET /api/v1/stats/jobs/{name} (the `GetJobStatistics` operationId).
+	GetJobStatistics(ctx context.Context, name string, params *GetJobStatisticsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// GetOverview The cluster in a few numbers, and what is not as it should be
 	//
 	// Corresponds with GET /api/v1/stats/overview (the `GetOverview` operationId).
 	GetOverview(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetStatistics What the runs of all jobs come to, by hour or day
+	//
+	// Corresponds with GET /api/v1/stats/runs (the `GetStatistics` operationId).
+	GetStatistics(ctx context.Context, params *GetStatisticsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListWorkers Workers that are alive, or have settings
 	//
@@ -2746,6 +3325,36 @@ func (c *Client) RunJob(ctx context.Context, name string, params *RunJobParams, 
 	return c.Client.Do(req)
 }
 
+// ListVersions What became of a job's definition, when, and by whom, the newest first
+//
+// Corresponds with GET /api/v1/jobs/{name}/versions (the `ListVersions` operationId).
+func (c *Client) ListVersions(ctx context.Context, name string, params *ListVersionsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListVersionsRequest(c.Server, name, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetJobVersion A job as it was
+//
+// Corresponds with GET /api/v1/jobs/{name}/versions/{version} (the `GetJobVersion` operationId).
+func (c *Client) GetJobVersion(ctx context.Context, name string, version int64, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetJobVersionRequest(c.Server, name, version)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ListRuns Runs, the newest first
 //
 // Corresponds with GET /api/v1/runs (the `ListRuns` operationId).
@@ -2825,6 +3434,21 @@ func (c *Client) GetOutput(ctx context.Context, id string, params *GetOutputPara
 	return c.Client.Do(req)
 }
 
+// FollowOutput What a run prints, as it comes, until it ends
+//
+// Corresponds with GET /api/v1/runs/{id}/output/stream (the `FollowOutput` operationId).
+func (c *Client) FollowOutput(ctx context.Context, id string, params *FollowOutputParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewFollowOutputRequest(c.Server, id, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // PreviewScheduleWithBody What a cron line means, and when it fires next
 //
 // Takes any type of body and a specified content type.
@@ -2859,11 +3483,41 @@ func (c *Client) PreviewSchedule(ctx context.Context, params *PreviewSchedulePar
 	return c.Client.Do(req)
 }
 
+// GetJobStatistics What the runs of a job come to, by hour or day
+//
+// Corresponds with GET /api/v1/stats/jobs/{name} (the `GetJobStatistics` operationId).
+func (c *Client) GetJobStatistics(ctx context.Context, name string, params *GetJobStatisticsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetJobStatisticsRequest(c.Server, name, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // GetOverview The cluster in a few numbers, and what is not as it should be
 //
 // Corresponds with GET /api/v1/stats/overview (the `GetOverview` operationId).
 func (c *Client) GetOverview(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetOverviewRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetStatistics What the runs of all jobs come to, by hour or day
+//
+// Corresponds with GET /api/v1/stats/runs (the `GetStatistics` operationId).
+func (c *Client) GetStatistics(ctx context.Context, params *GetStatisticsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetStatisticsRequest(c.Server, params)
 	if err != nil {
 		return nil, err
 	}
@@ -3307,6 +3961,18 @@ func NewListJobsRequest(server string, params *ListJobsParams) (*http.Request, e
 		if params.Cursor != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Include != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "include", *params.Include, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -3909,6 +4575,120 @@ func NewRunJobRequestWithBody(server string, name string, params *RunJobParams, 
 	return req, nil
 }
 
+// NewListVersionsRequest constructs an http.Request for the ListVersions method
+func NewListVersionsRequest(server string, name string, params *ListVersionsParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "name", name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/jobs/%s/versions", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetJobVersionRequest constructs an http.Request for the GetJobVersion method
+func NewGetJobVersionRequest(server string, name string, version int64) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "name", name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "version", version, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "integer", Format: "int64"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/jobs/%s/versions/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewListRunsRequest constructs an http.Request for the ListRuns method
 func NewListRunsRequest(server string, params *ListRunsParams) (*http.Request, error) {
 	var err error
@@ -4223,6 +5003,18 @@ func NewGetOutputRequest(server string, id string, params *GetOutputParams) (*ht
 
 		}
 
+		if params.Tail != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "tail", *params.Tail, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if params.Limit != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
@@ -4288,6 +5080,106 @@ func NewGetOutputRequest(server string, id string, params *GetOutputParams) (*ht
 	return req, nil
 }
 
+// NewFollowOutputRequest constructs an http.Request for the FollowOutput method
+func NewFollowOutputRequest(server string, id string, params *FollowOutputParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/runs/%s/output/stream", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Offset != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "offset", *params.Offset, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Tail != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "tail", *params.Tail, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Stream != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "stream", *params.Stream, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.LastEventID != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Last-Event-ID", *params.LastEventID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Last-Event-ID", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
 // NewPreviewScheduleRequest calls the generic PreviewSchedule builder with application/json body
 func NewPreviewScheduleRequest(server string, params *PreviewScheduleParams, body PreviewScheduleJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
@@ -4343,6 +5235,115 @@ func NewPreviewScheduleRequestWithBody(server string, params *PreviewSchedulePar
 	return req, nil
 }
 
+// NewGetJobStatisticsRequest constructs an http.Request for the GetJobStatistics method
+func NewGetJobStatisticsRequest(server string, name string, params *GetJobStatisticsParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "name", name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/stats/jobs/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.From != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "from", *params.From, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.To != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "to", *params.To, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.By != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "by", *params.By, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Timezone != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "timezone", *params.Timezone, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Workers != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "workers", *params.Workers, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewGetOverviewRequest constructs an http.Request for the GetOverview method
 func NewGetOverviewRequest(server string) (*http.Request, error) {
 	var err error
@@ -4360,6 +5361,108 @@ func NewGetOverviewRequest(server string) (*http.Request, error) {
 	queryURL, err := serverURL.Parse(operationPath)
 	if err != nil {
 		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetStatisticsRequest constructs an http.Request for the GetStatistics method
+func NewGetStatisticsRequest(server string, params *GetStatisticsParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/stats/runs")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.From != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "from", *params.From, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.To != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "to", *params.To, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.By != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "by", *params.By, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Timezone != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "timezone", *params.Timezone, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Workers != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "workers", *params.Workers, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
@@ -4831,6 +5934,20 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /api/v1/jobs/{name}/run (the `RunJob` operationId).
 	RunJobWithResponse(ctx context.Context, name string, params *RunJobParams, body RunJobJSONRequestBody, reqEditors ...RequestEditorFn) (*RunJobResponse, error)
 
+	// ListVersionsWithResponse What became of a job's definition, when, and by whom, the newest first
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/jobs/{name}/versions (the `ListVersions` operationId).
+	ListVersionsWithResponse(ctx context.Context, name string, params *ListVersionsParams, reqEditors ...RequestEditorFn) (*ListVersionsResponse, error)
+
+	// GetJobVersionWithResponse A job as it was
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/jobs/{name}/versions/{version} (the `GetJobVersion` operationId).
+	GetJobVersionWithResponse(ctx context.Context, name string, version int64, reqEditors ...RequestEditorFn) (*GetJobVersionResponse, error)
+
 	// ListRunsWithResponse Runs, the newest first
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -4866,6 +5983,13 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /api/v1/runs/{id}/output (the `GetOutput` operationId).
 	GetOutputWithResponse(ctx context.Context, id string, params *GetOutputParams, reqEditors ...RequestEditorFn) (*GetOutputResponse, error)
 
+	// FollowOutputWithResponse What a run prints, as it comes, until it ends
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/runs/{id}/output/stream (the `FollowOutput` operationId).
+	FollowOutputWithResponse(ctx context.Context, id string, params *FollowOutputParams, reqEditors ...RequestEditorFn) (*FollowOutputResponse, error)
+
 	// PreviewScheduleWithBodyWithResponse What a cron line means, and when it fires next
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
@@ -4880,12 +6004,26 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /api/v1/schedules/preview (the `PreviewSchedule` operationId).
 	PreviewScheduleWithResponse(ctx context.Context, params *PreviewScheduleParams, body PreviewScheduleJSONRequestBody, reqEditors ...RequestEditorFn) (*PreviewScheduleResponse, error)
 
+	// GetJobStatisticsWithResponse What the runs of a job come to, by hour or day
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/stats/jobs/{name} (the `GetJobStatistics` operationId).
+	GetJobStatisticsWithResponse(ctx context.Context, name string, params *GetJobStatisticsParams, reqEditors ...RequestEditorFn) (*GetJobStatisticsResponse, error)
+
 	// GetOverviewWithResponse The cluster in a few numbers, and what is not as it should be
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/stats/overview (the `GetOverview` operationId).
 	GetOverviewWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetOverviewResponse, error)
+
+	// GetStatisticsWithResponse What the runs of all jobs come to, by hour or day
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/stats/runs (the `GetStatistics` operationId).
+	GetStatisticsWithResponse(ctx context.Context, params *GetStatisticsParams, reqEditors ...RequestEditorFn) (*GetStatisticsResponse, error)
 
 	// ListWorkersWithResponse Workers that are alive, or have settings
 	//
@@ -5161,13 +6299,13 @@ type ListJobsResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
-	JSON200 *PageJob
+	JSON200 *HistoryPageJob
 	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
 	ApplicationproblemJSONDefault *Problem
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
-func (r ListJobsResponse) GetJSON200() *PageJob {
+func (r ListJobsResponse) GetJSON200() *HistoryPageJob {
 	return r.JSON200
 }
 
@@ -5732,6 +6870,102 @@ func (r RunJobResponse) ContentType() string {
 	return ""
 }
 
+type ListVersionsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *HistoryPageJobVersion
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListVersionsResponse) GetJSON200() *HistoryPageJobVersion {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListVersionsResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListVersionsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListVersionsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListVersionsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListVersionsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetJobVersionResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *VersionOfJob
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetJobVersionResponse) GetJSON200() *VersionOfJob {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetJobVersionResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetJobVersionResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetJobVersionResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetJobVersionResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetJobVersionResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type ListRunsResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -5935,6 +7169,47 @@ func (r GetOutputResponse) ContentType() string {
 	return ""
 }
 
+type FollowOutputResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r FollowOutputResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r FollowOutputResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r FollowOutputResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r FollowOutputResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r FollowOutputResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // PreviewScheduleResponse200Headers the declared response headers of an HTTP 200 response for PreviewSchedule
 type PreviewScheduleResponse200Headers struct {
 	ContentLanguage *string
@@ -5991,6 +7266,54 @@ func (r PreviewScheduleResponse) ContentType() string {
 	return ""
 }
 
+type GetJobStatisticsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Statistics
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetJobStatisticsResponse) GetJSON200() *Statistics {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetJobStatisticsResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetJobStatisticsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetJobStatisticsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetJobStatisticsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetJobStatisticsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type GetOverviewResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -6033,6 +7356,54 @@ func (r GetOverviewResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r GetOverviewResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetStatisticsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Statistics
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetStatisticsResponse) GetJSON200() *Statistics {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetStatisticsResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetStatisticsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetStatisticsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetStatisticsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetStatisticsResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -6703,6 +8074,32 @@ func (c *ClientWithResponses) RunJobWithResponse(ctx context.Context, name strin
 	return ParseRunJobResponse(rsp)
 }
 
+// ListVersionsWithResponse What became of a job's definition, when, and by whom, the newest first
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/jobs/{name}/versions (the `ListVersions` operationId).
+func (c *ClientWithResponses) ListVersionsWithResponse(ctx context.Context, name string, params *ListVersionsParams, reqEditors ...RequestEditorFn) (*ListVersionsResponse, error) {
+	rsp, err := c.ListVersions(ctx, name, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListVersionsResponse(rsp)
+}
+
+// GetJobVersionWithResponse A job as it was
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/jobs/{name}/versions/{version} (the `GetJobVersion` operationId).
+func (c *ClientWithResponses) GetJobVersionWithResponse(ctx context.Context, name string, version int64, reqEditors ...RequestEditorFn) (*GetJobVersionResponse, error) {
+	rsp, err := c.GetJobVersion(ctx, name, version, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetJobVersionResponse(rsp)
+}
+
 // ListRunsWithResponse Runs, the newest first
 //
 // Returns a wrapper object for the known response body format(s).
@@ -6768,6 +8165,19 @@ func (c *ClientWithResponses) GetOutputWithResponse(ctx context.Context, id stri
 	return ParseGetOutputResponse(rsp)
 }
 
+// FollowOutputWithResponse What a run prints, as it comes, until it ends
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/runs/{id}/output/stream (the `FollowOutput` operationId).
+func (c *ClientWithResponses) FollowOutputWithResponse(ctx context.Context, id string, params *FollowOutputParams, reqEditors ...RequestEditorFn) (*FollowOutputResponse, error) {
+	rsp, err := c.FollowOutput(ctx, id, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseFollowOutputResponse(rsp)
+}
+
 // PreviewScheduleWithBodyWithResponse What a cron line means, and when it fires next
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
@@ -6794,6 +8204,19 @@ func (c *ClientWithResponses) PreviewScheduleWithResponse(ctx context.Context, p
 	return ParsePreviewScheduleResponse(rsp)
 }
 
+// GetJobStatisticsWithResponse What the runs of a job come to, by hour or day
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/stats/jobs/{name} (the `GetJobStatistics` operationId).
+func (c *ClientWithResponses) GetJobStatisticsWithResponse(ctx context.Context, name string, params *GetJobStatisticsParams, reqEditors ...RequestEditorFn) (*GetJobStatisticsResponse, error) {
+	rsp, err := c.GetJobStatistics(ctx, name, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetJobStatisticsResponse(rsp)
+}
+
 // GetOverviewWithResponse The cluster in a few numbers, and what is not as it should be
 //
 // Returns a wrapper object for the known response body format(s).
@@ -6805,6 +8228,19 @@ func (c *ClientWithResponses) GetOverviewWithResponse(ctx context.Context, reqEd
 		return nil, err
 	}
 	return ParseGetOverviewResponse(rsp)
+}
+
+// GetStatisticsWithResponse What the runs of all jobs come to, by hour or day
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/stats/runs (the `GetStatistics` operationId).
+func (c *ClientWithResponses) GetStatisticsWithResponse(ctx context.Context, params *GetStatisticsParams, reqEditors ...RequestEditorFn) (*GetStatisticsResponse, error) {
+	rsp, err := c.GetStatistics(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetStatisticsResponse(rsp)
 }
 
 // ListWorkersWithResponse Workers that are alive, or have settings
@@ -7106,7 +8542,7 @@ func ParseListJobsResponse(rsp *http.Response) (*ListJobsResponse, error) {
 
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
-		var dest PageJob
+		var dest HistoryPageJob
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -7570,6 +9006,72 @@ func ParseRunJobResponse(rsp *http.Response) (*RunJobResponse, error) {
 	return response, nil
 }
 
+// ParseListVersionsResponse parses an HTTP response from a ListVersionsWithResponse call
+func ParseListVersionsResponse(rsp *http.Response) (*ListVersionsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListVersionsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest HistoryPageJobVersion
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetJobVersionResponse parses an HTTP response from a GetJobVersionWithResponse call
+func ParseGetJobVersionResponse(rsp *http.Response) (*GetJobVersionResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetJobVersionResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest VersionOfJob
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseListRunsResponse parses an HTTP response from a ListRunsWithResponse call
 func ParseListRunsResponse(rsp *http.Response) (*ListRunsResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -7749,6 +9251,32 @@ func ParseGetOutputResponse(rsp *http.Response) (*GetOutputResponse, error) {
 	return response, nil
 }
 
+// ParseFollowOutputResponse parses an HTTP response from a FollowOutputWithResponse call
+func ParseFollowOutputResponse(rsp *http.Response) (*FollowOutputResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &FollowOutputResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParsePreviewScheduleResponse parses an HTTP response from a PreviewScheduleWithResponse call
 func ParsePreviewScheduleResponse(rsp *http.Response) (*PreviewScheduleResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -7802,6 +9330,39 @@ func ParsePreviewScheduleResponse(rsp *http.Response) (*PreviewScheduleResponse,
 	return response, nil
 }
 
+// ParseGetJobStatisticsResponse parses an HTTP response from a GetJobStatisticsWithResponse call
+func ParseGetJobStatisticsResponse(rsp *http.Response) (*GetJobStatisticsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetJobStatisticsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Statistics
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseGetOverviewResponse parses an HTTP response from a GetOverviewWithResponse call
 func ParseGetOverviewResponse(rsp *http.Response) (*GetOverviewResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -7818,6 +9379,39 @@ func ParseGetOverviewResponse(rsp *http.Response) (*GetOverviewResponse, error) 
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest Overview
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetStatisticsResponse parses an HTTP response from a GetStatisticsWithResponse call
+func ParseGetStatisticsResponse(rsp *http.Response) (*GetStatisticsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetStatisticsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Statistics
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}

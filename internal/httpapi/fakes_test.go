@@ -17,6 +17,7 @@ import (
 	"carillon/internal/common"
 	"carillon/internal/common/schedule"
 	"carillon/internal/runlog"
+	"carillon/internal/runlog/rollup"
 	"carillon/internal/runlog/tail"
 )
 
@@ -43,6 +44,10 @@ type fakes struct {
 	storeOff bool  // the log store is away
 	lasting  []common.Condition
 	panics   bool
+	changes  []common.Change
+	rollups  []runlog.RollupQuery // that were asked for
+	totals   [][]string           // jobs, likewise
+	lastOf   [][]string
 }
 
 // The tokens of the fake are "<role>-token".
@@ -245,6 +250,83 @@ func (f *fakes) Runs(_ context.Context, q runlog.Query) (page runlog.RunPage, er
 	return page, nil
 }
 
+func (f *fakes) Last(_ context.Context, jobs []string, n int) (last map[string][]common.Run, partial bool, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.lastOf = append(f.lastOf, jobs)
+	last = map[string][]common.Run{}
+	for _, r := range f.runs {
+		if slices.Contains(jobs, r.Job) && len(last[r.Job]) < n && !(f.storeOff && r.Status.Terminal()) {
+			last[r.Job] = append(last[r.Job], r)
+		}
+	}
+	return last, f.storeOff, f.fail
+}
+
+// Rollups counts what the test has put there.
+func (f *fakes) Rollups(_ context.Context, q runlog.RollupQuery) (rows []rollup.Row, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.rollups = append(f.rollups, q)
+	if f.storeOff {
+		return nil, errStoreOff
+	}
+	for i := range f.runs {
+		r := &f.runs[i]
+		at := rollup.HourOf(r.PlannedAt)
+		if q.Days {
+			at = rollup.DayOf(at)
+		}
+		if !r.Status.Terminal() || q.Job != "" && q.Job != r.Job || at.Before(q.From) || !at.Before(q.To) {
+			continue
+		}
+		row := rollup.Row{At: at, Job: q.Job}
+		if q.Workers {
+			row.Worker = r.Worker
+		}
+		n := slices.IndexFunc(rows, func(o rollup.Row) bool { return o.At.Equal(row.At) && o.Worker == row.Worker })
+		if n < 0 {
+			n, rows = len(rows), append(rows, row)
+		}
+		rows[n].Cell.Add(r)
+	}
+	slices.SortStableFunc(rows, func(a, b rollup.Row) int { return a.At.Compare(b.At) })
+	return rows, nil
+}
+
+func (f *fakes) Totals(_ context.Context, jobs []string, from, to time.Time) (map[string]rollup.Cell, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.totals = append(f.totals, jobs)
+	if f.storeOff {
+		return nil, errStoreOff
+	}
+	cells := map[string]rollup.Cell{}
+	for i := range f.runs {
+		r := &f.runs[i]
+		if at := rollup.HourOf(r.PlannedAt); r.Status.Terminal() && slices.Contains(jobs, r.Job) && !at.Before(from) && at.Before(to) {
+			cell := cells[r.Job]
+			cell.Add(r)
+			cells[r.Job] = cell
+		}
+	}
+	return cells, nil
+}
+
+var errStoreOff = common.Errorf(common.CodeUnavailable, "the log store does not answer")
+
+// Of lists what the test has put there, the newest first.
+func (f *fakes) Of(_ context.Context, kind, name string, verbs []string, before string, limit int) (found []common.Change, partial bool, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, c := range slices.Backward(f.changes) {
+		if c.Kind == kind && c.Name == name && slices.Contains(verbs, c.Verb) && (before == "" || c.ID < before) && len(found) < limit {
+			found = append(found, c)
+		}
+	}
+	return found, f.storeOff, f.fail
+}
+
 func (f *fakes) Output(_ context.Context, run string, offset int64, limit int) (chunks []common.Chunk, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -339,7 +421,7 @@ func (f *fakes) Overview(context.Context) (Overview, error) {
 func testConfig(t *testing.T, f *fakes) Config {
 	t.Helper()
 	f.jobs, f.sessions, f.settings = map[string]common.JobState{}, map[string]auth.Identity{}, map[string]common.WorkerSettings{}
-	return Config{Jobs: f, Runs: f, Following: tail.New(f, tail.Config{}), Workers: f, Auth: f, Health: f, Stats: f, Schedules: schedule.NewInterner(),
+	return Config{Jobs: f, Runs: f, Following: tail.New(f, tail.Config{}), Workers: f, Auth: f, Health: f, Stats: f, Counted: f, Changes: f, Schedules: schedule.NewInterner(),
 		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "carillon_up 1\n") }),
 		Console: fstest.MapFS{"index.html": {Data: []byte("<!doctype html><title>Carillon</title>")},
 			"assets/index.js": {Data: []byte("console.log(1)")}},

@@ -19,6 +19,8 @@ type jobsResource struct {
 	jobs    Jobs
 	workers Workers
 	times   *timetables
+	runs    Runs
+	outlook *outlook
 }
 
 // JobMeta is what the server adds to a job.
@@ -31,6 +33,12 @@ type JobMeta struct {
 	NextFire  time.Time `json:"nextFire,omitzero" doc:"When it fires next, in its zone; absent where it does not."`
 	State     string    `json:"state,omitempty" enum:"active,paused,done,manual" doc:"done: it fires no more; manual: it has no timetable. Always answered."`
 	Paused    bool      `json:"paused,omitempty" doc:"It is paused just now."`
+
+	Results []Result    `json:"results,omitempty" nullable:"false" doc:"Its last 20 runs, the newest first; where they were asked for."`
+	Late    bool        `json:"late,omitempty" doc:"One of them should have started by now."`
+	Slow    bool        `json:"slow,omitempty" doc:"One of them has been running for far longer than is usual."`
+	Next    []time.Time `json:"next,omitempty" nullable:"false" doc:"Its next 5 fires, in its zone; where they were asked for."`
+	Stats   *JobStats   `json:"stats,omitempty" doc:"Where they were asked for, and the log store is there."`
 }
 
 // The states of a job.
@@ -94,9 +102,11 @@ type jobListInput struct {
 	Group  string `query:"group" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Only jobs of this group."`
 	Limit  int    `query:"limit" minimum:"1" maximum:"500" default:"50" doc:"How many to list."`
 	Cursor string `query:"cursor" maxLength:"1024" doc:"nextCursor of the page before; the filters must be the same."`
+
+	Include []Include `query:"include" nullable:"false" doc:"What to tell of each job besides, separated by commas: its last 20 runs, its next 5 fires, figures of its last 7 days."`
 }
 
-type jobListOutput struct{ Body Page[Job] }
+type jobListOutput struct{ Body HistoryPage[Job] }
 
 type jobInput struct {
 	Body JobInput
@@ -152,6 +162,7 @@ func (s *jobsResource) register(r *router) {
 	}
 	view, define := needs(auth.Viewer), needs(auth.Editor)
 	register(r, route{access: view, Operation: op("list-jobs", http.MethodGet, "", "Jobs, by name")}, s.list)
+	enumerate(r, "/api/v1/jobs", "include", includes[:])
 	create := op("create-job", http.MethodPost, "", "Create a job")
 	create.DefaultStatus = http.StatusCreated
 	register(r, route{access: define, maxBody: maxJobBody, shape: true, Operation: create}, s.create)
@@ -194,7 +205,11 @@ func (s *jobsResource) list(ctx context.Context, in *jobListInput) (*jobListOutp
 			return nil, err
 		}
 	}
-	return &jobListOutput{Body: page(items, next)}, nil
+	partial, err := s.include(ctx, in.Include, jobs, items)
+	if err != nil {
+		return nil, err
+	}
+	return &jobListOutput{Body: historyPage(items, next, partial)}, nil
 }
 
 func (s *jobsResource) get(ctx context.Context, in *JobPath) (*jobOutput, error) {

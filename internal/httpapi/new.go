@@ -11,6 +11,7 @@ import (
 
 	"carillon/internal/auth"
 	"carillon/internal/common/schedule"
+	"carillon/internal/runlog"
 )
 
 // Config is all that the API needs.
@@ -22,6 +23,8 @@ type Config struct {
 	Auth      Auth
 	Health    Health
 	Stats     Stats
+	Counted   runlog.Statistics
+	Changes   Changes
 	Metrics   http.Handler
 	Schedules *schedule.Interner
 	Console   fs.FS  // the console's files; nil for none
@@ -71,12 +74,14 @@ func build(cfg Config) (http.Handler, *router, error) {
 		cookie = secureCookie
 	}
 	times := &timetables{interner: cfg.Schedules, zone: cfg.Timezone, now: cfg.Now}
-	(&jobsResource{jobs: cfg.Jobs, workers: cfg.Workers, times: times}).register(r)
-	(&runsResource{runs: cfg.Runs, following: cfg.Following, jobs: cfg.Jobs, problems: p}).register(r)
+	expected := &outlook{habits: runlog.NewHabits(cfg.Counted, cfg.Now), now: cfg.Now}
+	(&jobsResource{jobs: cfg.Jobs, workers: cfg.Workers, times: times, runs: cfg.Runs, outlook: expected}).register(r)
+	(&versionsResource{changes: cfg.Changes}).register(r)
+	(&runsResource{runs: cfg.Runs, following: cfg.Following, jobs: cfg.Jobs, problems: p, outlook: expected}).register(r)
 	(&firesResource{runs: cfg.Runs, jobs: cfg.Jobs, now: cfg.Now}).register(r)
 	(&workersResource{workers: cfg.Workers}).register(r)
 	times.register(r)
-	(&statsResource{stats: cfg.Stats}).register(r)
+	(&statsResource{stats: cfg.Stats, counted: cfg.Counted, jobs: cfg.Jobs, workers: cfg.Workers, zone: cfg.Timezone, now: cfg.Now}).register(r)
 	(&sessionsResource{auth: cfg.Auth, problems: p, limiter: auth.NewLimiter(loginBurst, loginWindow),
 		cookie: cookie, secure: cfg.Secure, now: cfg.Now}).register(r)
 	(&systemResource{health: cfg.Health, version: cfg.Version}).register(r)

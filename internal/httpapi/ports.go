@@ -34,6 +34,9 @@ type Jobs interface {
 type Runs interface {
 	Run(ctx context.Context, id string) (common.Run, error)
 	Runs(ctx context.Context, q runlog.Query) (runlog.RunPage, error)
+	// Last gives the n newest runs of each of the jobs, by name; partial while the log store
+	// is away.
+	Last(ctx context.Context, jobs []string, n int) (last map[string][]common.Run, partial bool, err error)
 	// Fires lists the ledger, and what is planned after q.Now.
 	Fires(ctx context.Context, q runlog.FireQuery) (runlog.FirePage, error)
 	Output(ctx context.Context, run string, offset int64, limit int) ([]common.Chunk, error)
@@ -82,6 +85,13 @@ type Health interface {
 type Stats interface {
 	// Overview leaves out what it cannot know just now.
 	Overview(ctx context.Context) (Overview, error)
+}
+
+// Changes are who changed what.
+type Changes interface {
+	// Of lists the changes of one thing with one of the verbs, the newest first, that come
+	// before an id where it is not empty; partial while the log store is away.
+	Of(ctx context.Context, kind, name string, verbs []string, before string, limit int) (found []common.Change, partial bool, err error)
 }
 
 // Check is one thing that was looked at.

@@ -18,6 +18,7 @@ type runsResource struct {
 	following Following
 	jobs      Jobs
 	problems  problems
+	outlook   *outlook
 }
 
 // RunPath names a run.
@@ -52,9 +53,9 @@ func (in *runListInput) list() string {
 		"from", askedTime(in.From), "to", askedTime(in.To), "group", in.Group, "exitCode", code, "q", in.Q)
 }
 
-type runListOutput struct{ Body HistoryPage[common.Run] }
+type runListOutput struct{ Body HistoryPage[Run] }
 
-type runOutput struct{ Body common.Run }
+type runOutput struct{ Body Run }
 
 type runKillInput struct {
 	RunPath
@@ -123,7 +124,11 @@ func (s *runsResource) list(ctx context.Context, in *runListInput) (*runListOutp
 			return nil, err
 		}
 	}
-	return &runListOutput{Body: historyPage(runs, next, found.Partial)}, nil
+	items, err := s.outlook.runs(ctx, runs)
+	if err != nil {
+		return nil, err
+	}
+	return &runListOutput{Body: historyPage(items, next, found.Partial)}, nil
 }
 
 func (s *runsResource) get(ctx context.Context, in *RunPath) (*runOutput, error) {
@@ -131,7 +136,11 @@ func (s *runsResource) get(ctx context.Context, in *RunPath) (*runOutput, error)
 	if err != nil {
 		return nil, err
 	}
-	return &runOutput{Body: run}, nil
+	items, err := s.outlook.runs(ctx, []common.Run{run})
+	if err != nil {
+		return nil, err
+	}
+	return &runOutput{Body: items[0]}, nil
 }
 
 func (s *runsResource) kill(ctx context.Context, in *runKillInput) (*struct{}, error) {

@@ -58,6 +58,23 @@ func (t *timetables) next(job *common.JobState) time.Time {
 	return fire
 }
 
+// after are up to n fires of a job after its next one, that one first.
+func (t *timetables) after(job *common.JobState, next time.Time, n int) []time.Time {
+	s, err := t.interner.OfJob(&job.Job)
+	if err != nil || next.IsZero() {
+		return nil
+	}
+	fires := []time.Time{next}
+	for len(fires) < n {
+		fire, ok, err := s.Next(fires[len(fires)-1])
+		if err != nil || !ok {
+			break
+		}
+		fires = append(fires, fire)
+	}
+	return fires
+}
+
 // PreviewRequest is a timetable to be tried out.
 type PreviewRequest struct {
 	CronExpr string      `json:"cronExpr" maxLength:"1024" doc:"The line." example:"30 2 * * MON-FRI"`

@@ -108,8 +108,21 @@ type Retention struct {
 	Runs int             `json:"runs,omitempty" minimum:"1" maximum:"10000000" doc:"Only so many runs of the job are kept, the newest ones; any number where not given."`
 }
 
-// Run is described in place of common.Run.
+// Run is described in place of common.Run: it, and what is said of one that goes on.
 type Run struct {
+	RunFields
+	Outlook
+}
+
+// Outlook is what is said of a run that waits or runs; it is not stored.
+type Outlook struct {
+	ExpectedEndAt *time.Time `json:"expectedEndAt,omitempty" doc:"When it should end, going by the job's last 7 days; in the past where it takes longer than nearly all of those."`
+	Late          bool       `json:"late,omitempty" doc:"It should have started by now."`
+	Slow          bool       `json:"slow,omitempty" doc:"It has been running for far longer than is usual."`
+}
+
+// RunFields are those of common.Run.
+type RunFields struct {
 	ID              string            `json:"id" doc:"Names the run."`
 	Job             string            `json:"job" doc:"Name of the job."`
 	JobUID          string            `json:"jobUid" doc:"Tells the job from others that had its name."`
@@ -193,7 +206,7 @@ type Gap struct {
 
 // Condition is described in place of common.Condition.
 type Condition struct {
-	Code        string            `json:"code" doc:"What it is, for programs and for translation." enum:"etcd_away,etcd_full,log_store_away,outbox_full,spool_full,disk_full,clock_off,worker_lost,no_workers,watch_stale,unreadable,misses_feature"`
+	Code        string            `json:"code" doc:"What it is, for programs and for translation." enum:"etcd_away,etcd_full,log_store_away,outbox_full,spool_full,disk_full,clock_off,worker_lost,no_workers,watch_stale,unreadable,misses_feature,housekeeping_fails,fires_overdue,fire_without_entry"`
 	Who         string            `json:"who,omitempty" doc:"The worker or master that tells of it, by its name."`
 	Text        string            `json:"text" doc:"The same in English."`
 	Data        map[string]string `json:"data,omitempty" doc:"What the translation needs."`
@@ -213,7 +226,7 @@ func newSchemas() huma.Registry {
 	alias(common.Placement{}, Placement(common.Placement{}))
 	alias(common.Notify{}, Notify(common.Notify{}))
 	alias(common.Retention{}, Retention(common.Retention{}))
-	alias(common.Run{}, Run(common.Run{}))
+	alias(common.Run{}, Run{RunFields: RunFields(common.Run{})})
 	alias(common.LateEnd{}, LateEnd(common.LateEnd{}))
 	alias(common.Fire{}, Fire(common.Fire{}))
 	alias(common.Reason{}, Reason(common.Reason{}))
@@ -246,7 +259,7 @@ func page[T any](items []T, next string) Page[T] {
 type HistoryPage[T any] struct {
 	Items      []T    `json:"items" nullable:"false"`
 	NextCursor string `json:"nextCursor,omitempty" doc:"Where the next page begins; absent on the last one."`
-	Partial    bool   `json:"partial,omitempty" doc:"The log store is away: only what waits, runs, or has just ended is listed."`
+	Partial    bool   `json:"partial,omitempty" doc:"The log store is away: of the history only what waits, runs, or has just ended is told."`
 }
 
 func historyPage[T any](items []T, next string, partial bool) HistoryPage[T] {

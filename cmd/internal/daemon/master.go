@@ -96,10 +96,12 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 	store := jobmgr.NewStore(jobmgr.Config{Client: cfg.Etcd, Interner: interner, Timezone: cfg.Timezone, Now: WallClock,
 		Clock:   guard.Now,
 		Catalog: m.catalog, Changed: m.changes.Outcomes, Unplaced: staff.unplaced})
-	history := runlog.NewView(store, store, present{cfg.Store, look.StoreAway})
+	there := present{cfg.Store, look.StoreAway}
+	history := runlog.NewView(store, store, there)
 	following := tail.New(history, tail.Config{})
 	handler, err := httpapi.New(httpapi.Config{
 		Jobs: store, Runs: history, Following: following, Workers: staff, Auth: cfg.Auth,
+		Counted: there, Changes: runlog.NewChanges(store, there),
 		Health: m.state, Stats: m.state, Metrics: cfg.Exposed, Schedules: interner, Console: cfg.Console,
 		Version: cfg.Version, Timezone: cfg.Timezone, Secure: cfg.HTTP.Secure(), Logger: cfg.Log, Now: WallClock,
 		Answered: cfg.Metrics.Request,

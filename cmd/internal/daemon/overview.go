@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
@@ -12,6 +13,7 @@ import (
 	"carillon/internal/jobmgr"
 	"carillon/internal/registry"
 	"carillon/internal/runlog"
+	"carillon/internal/runlog/rollup"
 )
 
 // state is how the cluster is, as a master sees it. What is away takes nothing but itself
@@ -122,4 +124,29 @@ func (p present) Changes(ctx context.Context, q runlog.ChangeQuery) ([]common.Ch
 		return nil, err
 	}
 	return p.Reader.Changes(ctx, q)
+}
+
+func (p present) Rollups(ctx context.Context, q runlog.RollupQuery) ([]rollup.Row, error) {
+	counted, err := p.counted()
+	if err != nil {
+		return nil, err
+	}
+	return counted.Rollups(ctx, q)
+}
+
+func (p present) Totals(ctx context.Context, jobs []string, from, to time.Time) (map[string]rollup.Cell, error) {
+	counted, err := p.counted()
+	if err != nil {
+		return nil, err
+	}
+	return counted.Totals(ctx, jobs, from, to)
+}
+
+// counted are the statistics of a store that has them.
+func (p present) counted() (runlog.Statistics, error) {
+	counted, has := p.Reader.(runlog.Statistics)
+	if !has {
+		return nil, &common.Error{Code: common.CodeUnavailable, Message: "the log store has no statistics"}
+	}
+	return counted, p.gone()
 }

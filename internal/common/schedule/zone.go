@@ -77,6 +77,15 @@ func (z *zone) after(w window) (window, bool) {
 	return z.lookup(w.end), true
 }
 
+// LoadZone finds an IANA zone that a timetable may have.
+func LoadZone(name string) (*time.Location, error) {
+	z, err := loadZone(name)
+	if err != nil {
+		return nil, err
+	}
+	return z.loc, nil
+}
+
 // loadZone finds an IANA zone.
 func loadZone(name string) (*zone, *Error) {
 	fail := func(code, message, hint string) (*zone, *Error) {

@@ -211,6 +211,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/jobs/{name}/versions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What became of a job's definition, when, and by whom, the newest first */
+        get: operations["list-versions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/jobs/{name}/versions/{version}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A job as it was */
+        get: operations["get-job-version"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/runs": {
         parameters: {
             query?: never;
@@ -279,6 +313,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/runs/{id}/output/stream": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What a run prints, as it comes, until it ends */
+        get: operations["follow-output"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/schedules/preview": {
         parameters: {
             query?: never;
@@ -296,6 +347,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/stats/jobs/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What the runs of a job come to, by hour or day */
+        get: operations["get-job-statistics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/stats/overview": {
         parameters: {
             query?: never;
@@ -305,6 +373,23 @@ export interface paths {
         };
         /** The cluster in a few numbers, and what is not as it should be */
         get: operations["get-overview"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/stats/runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What the runs of all jobs come to, by hour or day */
+        get: operations["get-statistics"];
         put?: never;
         post?: never;
         delete?: never;
@@ -441,6 +526,28 @@ export interface components {
             fire: string;
             run: string;
         };
+        Bucket: {
+            /**
+             * Format: date-time
+             * @description When it begins, in the zone.
+             */
+            at: string;
+            /** @description How much later than due the fires of the plan were started, first attempts. */
+            delay: components["schemas"]["Times"];
+            /** @description From start to end, of the runs that succeeded. */
+            duration: components["schemas"]["Times"];
+            /**
+             * Format: int64
+             * @description Runs that have ended, attempts one by one. Fires that did not run are not among them.
+             */
+            runs: number;
+            statuses: components["schemas"]["StatusCounts"];
+            /**
+             * Format: double
+             * @description succeeded ÷ (succeeded + failed + timed_out + lost + refused); absent where no run counts.
+             */
+            successRate?: number;
+        };
         Candidate: {
             /** @description It may run the job now. */
             eligible: boolean;
@@ -489,7 +596,7 @@ export interface components {
              * @description What it is, for programs and for translation.
              * @enum {string}
              */
-            code: "etcd_away" | "etcd_full" | "log_store_away" | "outbox_full" | "spool_full" | "disk_full" | "clock_off" | "worker_lost" | "no_workers" | "watch_stale" | "unreadable" | "misses_feature";
+            code: "etcd_away" | "etcd_full" | "log_store_away" | "outbox_full" | "spool_full" | "disk_full" | "clock_off" | "worker_lost" | "no_workers" | "watch_stale" | "unreadable" | "misses_feature" | "housekeeping_fails" | "fires_overdue" | "fire_without_entry";
             /** @description What the translation needs. */
             data?: {
                 [key: string]: string;
@@ -681,6 +788,23 @@ export interface components {
             /** @description What was sent, cut short and escaped. */
             value?: unknown;
         };
+        Figures: {
+            /** @description How much later than due the fires of the plan were started, first attempts. */
+            delay: components["schemas"]["Times"];
+            /** @description From start to end, of the runs that succeeded. */
+            duration: components["schemas"]["Times"];
+            /**
+             * Format: int64
+             * @description Runs that have ended, attempts one by one. Fires that did not run are not among them.
+             */
+            runs: number;
+            statuses: components["schemas"]["StatusCounts"];
+            /**
+             * Format: double
+             * @description succeeded ÷ (succeeded + failed + timed_out + lost + refused); absent where no run counts.
+             */
+            successRate?: number;
+        };
         Fire: {
             /** @description Ids of its runs, the oldest first. */
             attempts: string[];
@@ -731,14 +855,28 @@ export interface components {
             items: components["schemas"]["Fire"][];
             /** @description Where the next page begins; absent on the last one. */
             nextCursor?: string;
-            /** @description The log store is away: only what waits, runs, or has just ended is listed. */
+            /** @description The log store is away: of the history only what waits, runs, or has just ended is told. */
+            partial?: boolean;
+        };
+        HistoryPageJob: {
+            items: components["schemas"]["Job"][];
+            /** @description Where the next page begins; absent on the last one. */
+            nextCursor?: string;
+            /** @description The log store is away: of the history only what waits, runs, or has just ended is told. */
+            partial?: boolean;
+        };
+        HistoryPageJobVersion: {
+            items: components["schemas"]["JobVersion"][];
+            /** @description Where the next page begins; absent on the last one. */
+            nextCursor?: string;
+            /** @description The log store is away: of the history only what waits, runs, or has just ended is told. */
             partial?: boolean;
         };
         HistoryPageRun: {
             items: components["schemas"]["Run"][];
             /** @description Where the next page begins; absent on the last one. */
             nextCursor?: string;
-            /** @description The log store is away: only what waits, runs, or has just ended is listed. */
+            /** @description The log store is away: of the history only what waits, runs, or has just ended is told. */
             partial?: boolean;
         };
         Job: {
@@ -1014,6 +1152,10 @@ export interface components {
         JobMeta: {
             /** Format: date-time */
             createdAt: string;
+            /** @description One of them should have started by now. */
+            late?: boolean;
+            /** @description Its next 5 fires, in its zone; where they were asked for. */
+            next?: string[];
             /**
              * Format: date-time
              * @description When it fires next, in its zone; absent where it does not.
@@ -1021,11 +1163,17 @@ export interface components {
             nextFire?: string;
             /** @description It is paused just now. */
             paused?: boolean;
+            /** @description Its last 20 runs, the newest first; where they were asked for. */
+            results?: components["schemas"]["Result"][];
+            /** @description One of them has been running for far longer than is usual. */
+            slow?: boolean;
             /**
              * @description done: it fires no more; manual: it has no timetable. Always answered.
              * @enum {string}
              */
             state?: "active" | "paused" | "done" | "manual";
+            /** @description Where they were asked for, and the log store is there. */
+            stats?: components["schemas"]["JobStats"];
             /** @description Tells the job from others that had its name. */
             uid: string;
             /** Format: date-time */
@@ -1036,6 +1184,63 @@ export interface components {
              * @description Grows with each change; the ETag.
              */
             version: number;
+        };
+        JobStats: {
+            /**
+             * Format: double
+             * @description The median of their durations, in milliseconds: how long a run is expected to take. 0 where there are none.
+             */
+            p50Ms: number;
+            /**
+             * Format: double
+             * @description Likewise, of the longest 5 % the shortest.
+             */
+            p95Ms: number;
+            /**
+             * Format: int64
+             * @description Runs that have ended, attempts one by one. Fires that did not run are not among them.
+             */
+            runs: number;
+            /**
+             * Format: int64
+             * @description Runs that succeeded: the durations are theirs.
+             */
+            samples: number;
+            /**
+             * Format: double
+             * @description A run that takes longer than this is slow; absent where there are too few runs to say.
+             */
+            slowMs?: number;
+            /**
+             * Format: double
+             * @description As in statistics; absent where no run counts.
+             */
+            successRate?: number;
+        };
+        JobVersion: {
+            /** Format: date-time */
+            at: string;
+            /** @description Who made it. */
+            by?: string;
+            /** @description The address that it came from. */
+            remote?: string;
+            /**
+             * @description How. A job of this name that was deleted and made again has the versions of both.
+             * @enum {string}
+             */
+            verb: "create" | "replace" | "pause" | "resume" | "delete";
+            /**
+             * Format: int64
+             * @description The job's version from then on.
+             */
+            version: number;
+        };
+        LastDay: {
+            /** Format: date-time */
+            from: string;
+            /** @description The oldest first; also those in which nothing ran. */
+            hours: components["schemas"]["Trend"][];
+            total: components["schemas"]["Figures"];
         };
         LateEnd: {
             /** Format: date-time */
@@ -1106,6 +1311,8 @@ export interface components {
             /** @description What is not as it should be, with this master, the cluster, or a worker. Empty when all is well. */
             degraded: components["schemas"]["Condition"][];
             jobs: components["schemas"]["JobCounts"];
+            /** @description What became of the fires of the last 24 hours; absent while the log store is away. */
+            lastDay?: components["schemas"]["LastDay"];
             /**
              * @description Away: lists show only what waits, runs, or has just ended; nothing is lost.
              * @enum {string}
@@ -1122,11 +1329,6 @@ export interface components {
              */
             waiting?: number;
             workers: components["schemas"]["WorkerCounts"];
-        };
-        PageJob: {
-            items: components["schemas"]["Job"][];
-            /** @description Where the next page begins; absent on the last one. */
-            nextCursor?: string;
         };
         PageWorker: {
             items: components["schemas"]["Worker"][];
@@ -1252,6 +1454,32 @@ export interface components {
             /** @description The same in English. */
             text: string;
         };
+        Result: {
+            /** @enum {string} */
+            cause: "cron" | "catchup" | "manual" | "retry" | "rerun";
+            /**
+             * Format: double
+             * @description From start to end, in milliseconds; of a run that has ended.
+             */
+            durationMs?: number;
+            /**
+             * Format: date-time
+             * @description When it should end, going by the job's last 7 days; in the past where it takes longer than nearly all of those.
+             */
+            expectedEndAt?: string;
+            /** @description Names the run. */
+            id: string;
+            /** @description It should have started by now. */
+            late?: boolean;
+            /** Format: date-time */
+            plannedAt: string;
+            /** @description It has been running for far longer than is usual. */
+            slow?: boolean;
+            /** Format: date-time */
+            startedAt?: string;
+            /** @enum {string} */
+            status: "waiting" | "running" | "succeeded" | "failed" | "timed_out" | "killed" | "lost" | "skipped" | "refused" | "missed";
+        };
         Retention: {
             /**
              * @description Runs that were planned longer ago go, with their output; 30d where not given, 1h to 10 years. The last run of a job stays.
@@ -1308,6 +1536,11 @@ export interface components {
             endedAt?: string;
             /** Format: int64 */
             exitCode?: number;
+            /**
+             * Format: date-time
+             * @description When it should end, going by the job's last 7 days; in the past where it takes longer than nearly all of those.
+             */
+            expectedEndAt?: string;
             /** @description Names the fire that the run is for; attempts share it. */
             fire: string;
             gap?: components["schemas"]["Gap"];
@@ -1323,6 +1556,8 @@ export interface components {
              * @description The version of the job that ran.
              */
             jobVersion?: number;
+            /** @description It should have started by now. */
+            late?: boolean;
             /** Format: int64 */
             maxRssBytes?: number;
             note?: string;
@@ -1344,6 +1579,8 @@ export interface components {
             reason?: components["schemas"]["Reason"];
             /** @description The signal that ended the command. */
             signal?: string;
+            /** @description It has been running for far longer than is usual. */
+            slow?: boolean;
             /** Format: date-time */
             startedAt?: string;
             /** @enum {string} */
@@ -1363,6 +1600,86 @@ export interface components {
             /** @description Run it there and nowhere else: name or id of a worker. */
             worker?: string;
         };
+        Statistics: {
+            /** @description The oldest first; also those in which nothing ran. */
+            buckets: components["schemas"]["Bucket"][];
+            /** @enum {string} */
+            by: "hour" | "day";
+            /**
+             * Format: date-time
+             * @description When the first bucket begins.
+             */
+            from: string;
+            /** @description The zone of the days. */
+            timezone: string;
+            /**
+             * Format: date-time
+             * @description Where the last one ends: what was asked for, or now.
+             */
+            to: string;
+            total: components["schemas"]["Figures"];
+            /** @description Where they were asked for: each worker that ran something, those with the most runs first. */
+            workers?: components["schemas"]["WorkerFigures"][];
+        };
+        StatusCounts: {
+            /** Format: int64 */
+            failed: number;
+            /** Format: int64 */
+            killed: number;
+            /** Format: int64 */
+            lost: number;
+            /**
+             * Format: int64
+             * @description Likewise.
+             */
+            missed: number;
+            /** Format: int64 */
+            refused: number;
+            /**
+             * Format: int64
+             * @description Fires; a gap counts as often as it stands for.
+             */
+            skipped: number;
+            /** Format: int64 */
+            succeeded: number;
+            /** Format: int64 */
+            timed_out: number;
+        };
+        Times: {
+            /** Format: int64 */
+            count: number;
+            /** Format: double */
+            maxMs: number;
+            /** Format: double */
+            meanMs: number;
+            /**
+             * Format: double
+             * @description The median. Percentiles are within 7 % of the true ones.
+             */
+            p50Ms: number;
+            /** Format: double */
+            p95Ms: number;
+            /** Format: double */
+            p99Ms: number;
+        };
+        Trend: {
+            /**
+             * Format: date-time
+             * @description When the hour begins.
+             */
+            at: string;
+            /**
+             * Format: double
+             * @description How much later than due the fires of the plan were started, in milliseconds: 95 % were not later.
+             */
+            delayP95Ms: number;
+            statuses: components["schemas"]["StatusCounts"];
+            /**
+             * Format: double
+             * @description Absent where no run counts.
+             */
+            successRate?: number;
+        };
         Validation: {
             /** @description All that is wrong; locations are those of a body. */
             faults: components["schemas"]["Fault"][];
@@ -1373,6 +1690,28 @@ export interface components {
         Version: {
             go: string;
             version: string;
+        };
+        VersionOfJob: {
+            /** Format: date-time */
+            at: string;
+            /** @description Who made it. */
+            by?: string;
+            /** @description The job as it was from then on; absent where it was deleted. */
+            job?: components["schemas"]["Definition"];
+            /** @description The address that it came from. */
+            remote?: string;
+            /** @description Tells the job from others that had its name. */
+            uid?: string;
+            /**
+             * @description How. A job of this name that was deleted and made again has the versions of both.
+             * @enum {string}
+             */
+            verb: "create" | "replace" | "pause" | "resume" | "delete";
+            /**
+             * Format: int64
+             * @description The job's version from then on.
+             */
+            version: number;
         };
         Worker: {
             /** @description It is not alive: only its settings are known. */
@@ -1451,6 +1790,27 @@ export interface components {
              * @description How many of the slots are taken.
              */
             used: number;
+        };
+        WorkerFigures: {
+            /** @description How much later than due the fires of the plan were started, first attempts. */
+            delay: components["schemas"]["Times"];
+            /** @description From start to end, of the runs that succeeded. */
+            duration: components["schemas"]["Times"];
+            /** @description Where it is known still. */
+            name?: string;
+            /**
+             * Format: int64
+             * @description Runs that have ended, attempts one by one. Fires that did not run are not among them.
+             */
+            runs: number;
+            statuses: components["schemas"]["StatusCounts"];
+            /**
+             * Format: double
+             * @description succeeded ÷ (succeeded + failed + timed_out + lost + refused); absent where no run counts.
+             */
+            successRate?: number;
+            /** @description Id of the worker. */
+            worker: string;
         };
         WorkerPatch: {
             /** @description What jobs select it by, at most 32; null for its own. */
@@ -1641,6 +2001,8 @@ export interface operations {
                 limit?: number;
                 /** @description nextCursor of the page before; the filters must be the same. */
                 cursor?: string;
+                /** @description What to tell of each job besides, separated by commas: its last 20 runs, its next 5 fires, figures of its last 7 days. */
+                include?: ("results" | "next" | "stats")[];
             };
             header?: never;
             path?: never;
@@ -1654,7 +2016,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["PageJob"];
+                    "application/json": components["schemas"]["HistoryPageJob"];
                 };
             };
             /** @description The request was refused, or failed. */
@@ -2051,6 +2413,77 @@ export interface operations {
             };
         };
     };
+    "list-versions": {
+        parameters: {
+            query?: {
+                /** @description How many to list. */
+                limit?: number;
+                /** @description nextCursor of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Name of the job. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HistoryPageJobVersion"];
+                };
+            };
+            /** @description The request was refused, or failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "get-job-version": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the job. */
+                name: string;
+                /** @description The version. */
+                version: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VersionOfJob"];
+                };
+            };
+            /** @description The request was refused, or failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     "list-runs": {
         parameters: {
             query?: {
@@ -2176,6 +2609,8 @@ export interface operations {
             query?: {
                 /** @description Go on from this byte of all that the command printed, over both streams. */
                 offset?: number;
+                /** @description Go on from so many bytes before the end of what there is, which may be within a line. Not beside offset. */
+                tail?: number;
                 /** @description How many bytes to go on for at most. Where not given: all of it for a run that has ended, 1 MiB for one that goes on. */
                 limit?: number;
                 /** @description Only this stream. */
@@ -2184,7 +2619,7 @@ export interface operations {
                 download?: boolean;
             };
             header?: {
-                /** @description One range of bytes; taken where nothing of the output is missing, and ignored where something is, or beside offset, limit or stream. */
+                /** @description One range of bytes; taken where nothing of the output is missing, and ignored where something is, or beside offset, tail, limit or stream. */
                 Range?: string;
             };
             path: {
@@ -2245,6 +2680,58 @@ export interface operations {
             };
         };
     };
+    "follow-output": {
+        parameters: {
+            query?: {
+                /** @description Begin at this byte of all that the command printed, over both streams. */
+                offset?: number;
+                /** @description Begin so many bytes before the end of what there is, which may be within a line. Not beside offset. */
+                tail?: number;
+                /** @description Only this stream. What is missing is told either way. */
+                stream?: "stdout" | "stderr";
+            };
+            header?: {
+                /** @description The id of the last event that came: go on after it, whatever offset and tail say. */
+                "Last-Event-ID"?: string;
+            };
+            path: {
+                /** @description Id of the run. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /**
+             * @description Events, one JSON value each; the id of an event is the offset where to go on after it, at this master or another:
+             *
+             *     - run: the run as it is now (a Run); first of all, and when it changes from waiting to running.
+             *     - output {offset, stream, at, text | base64}: what was printed, as text where it is text in UTF-8 without NUL, else as base64.
+             *     - missing {offset, count}: so many bytes were not kept.
+             *     - away {}: what is read from does not answer just now; back {}: it does again.
+             *     - end {run, offset, complete}: the run has ended and this was all. complete is false where the run printed more than what has arrived. Close the connection then.
+             *
+             *     Comments come at least every 15 seconds. A stream that ends without end is to be resumed with Last-Event-ID.
+             */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+            /** @description The request was refused, or failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     "preview-schedule": {
         parameters: {
             query?: never;
@@ -2283,6 +2770,49 @@ export interface operations {
             };
         };
     };
+    "get-job-statistics": {
+        parameters: {
+            query?: {
+                /** @description Count what was planned at this time or later, from the beginning of its hour or day on; a day, or 30 days, before the end where not given. */
+                from?: string;
+                /** @description Count what was planned before this time; now where not given, or where it lies in the future. */
+                to?: string;
+                /** @description What a bucket is: an hour, for 92 days at most and not longer ago than hours are kept, or a day, for 2 years at most. A day where the range is longer than 3 days. */
+                by?: "hour" | "day";
+                /** @description IANA name of the zone of the days; the server's setting where not given. Days that lie more than 90 days back are counted as those of UTC. */
+                timezone?: string;
+                /** @description Count each worker apart as well, for 92 days at most; beyond 7 days they are counted in days of UTC. */
+                workers?: boolean;
+            };
+            header?: never;
+            path: {
+                /** @description Name of the job. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Statistics"];
+                };
+            };
+            /** @description The request was refused, or failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     "get-overview": {
         parameters: {
             query?: never;
@@ -2299,6 +2829,46 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Overview"];
+                };
+            };
+            /** @description The request was refused, or failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "get-statistics": {
+        parameters: {
+            query?: {
+                /** @description Count what was planned at this time or later, from the beginning of its hour or day on; a day, or 30 days, before the end where not given. */
+                from?: string;
+                /** @description Count what was planned before this time; now where not given, or where it lies in the future. */
+                to?: string;
+                /** @description What a bucket is: an hour, for 92 days at most and not longer ago than hours are kept, or a day, for 2 years at most. A day where the range is longer than 3 days. */
+                by?: "hour" | "day";
+                /** @description IANA name of the zone of the days; the server's setting where not given. Days that lie more than 90 days back are counted as those of UTC. */
+                timezone?: string;
+                /** @description Count each worker apart as well, for 92 days at most; beyond 7 days they are counted in days of UTC. */
+                workers?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Statistics"];
                 };
             };
             /** @description The request was refused, or failed. */

@@ -1,0 +1,238 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"carillon/internal/alerts"
+	"carillon/internal/auth"
+	"carillon/internal/common"
+)
+
+type channelsResource struct{ channels Channels }
+
+// Channel is somebody who can be told of jobs.
+type Channel struct {
+	Name      string      `json:"name"`
+	Kind      alerts.Kind `json:"kind" enum:"webhook,mail"`
+	Origin    string      `json:"origin,omitempty" doc:"Scheme and host of a webhook; the rest of its URL is a secret. For admins only."`
+	To        []string    `json:"to,omitempty" nullable:"false" doc:"Addresses that mail goes to. For admins only."`
+	Disabled  bool        `json:"disabled,omitempty" doc:"Nothing is sent to it."`
+	Why       string      `json:"why,omitempty" doc:"Why it was disabled, where nobody did it."`
+	Version   int64       `json:"version" doc:"Grows with each change; the ETag."`
+	CreatedAt time.Time   `json:"createdAt"`
+	UpdatedAt time.Time   `json:"updatedAt"`
+	UpdatedBy string      `json:"updatedBy,omitempty"`
+	Secret    string      `json:"secret,omitempty" doc:"The signing secret that was just made. It is not shown again."`
+}
+
+// ChannelDefinition says what a channel is to be. Of a webhook that exists, url and secret stay where they are not given.
+type ChannelDefinition struct {
+	Kind      alerts.Kind `json:"kind" enum:"webhook,mail"`
+	URL       string      `json:"url,omitempty" maxLength:"2048" doc:"Where a webhook is called."`
+	Secret    string      `json:"secret,omitempty" maxLength:"256" doc:"Signs the calls of a webhook: whsec_ and 24 to 64 bytes in base64. One is made for a new webhook where none is given." example:"whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD"`
+	NewSecret bool        `json:"newSecret,omitempty" doc:"Make a new signing secret, and answer with it."`
+	To        []string    `json:"to,omitempty" nullable:"false" maxItems:"50" doc:"Addresses that mail goes to."`
+	Disabled  bool        `json:"disabled,omitempty" doc:"Send nothing to it."`
+}
+
+// Delivery is what was told on a channel, or is to be.
+type Delivery struct {
+	ID        string         `json:"id" doc:"A receiver knows it as msg_ and this id."`
+	Channel   string         `json:"channel"`
+	Kind      alerts.Kind    `json:"kind,omitempty" enum:"webhook,mail"`
+	Event     alerts.Subject `json:"event" enum:"failed,missed,lost,late,recovered,summary,summary_recovered,test" doc:"What it tells of."`
+	Text      string         `json:"text" doc:"What it says, in a line."`
+	Job       string         `json:"job,omitempty"`
+	Run       string         `json:"run,omitempty"`
+	Fire      string         `json:"fire,omitempty"`
+	Jobs      []string       `json:"jobs,omitempty" nullable:"false" doc:"The first jobs of a summary."`
+	Count     int64          `json:"count,omitempty" doc:"How many bad fires, or jobs, it tells of."`
+	Status    alerts.Status  `json:"status" enum:"waiting,sent,failed"`
+	Code      string         `json:"code,omitempty" enum:"channel_unknown,channel_disabled,channel_sealed,kind_unavailable,refused,gone,gave_up,trouble" doc:"Why it failed, or waits."`
+	Error     string         `json:"error,omitempty" doc:"What the last try said. For admins only."`
+	Answer    int            `json:"answer,omitempty" doc:"Status of HTTP or SMTP of the last try."`
+	Attempts  int            `json:"attempts"`
+	CreatedAt time.Time      `json:"createdAt"`
+	NextAt    *time.Time     `json:"nextAt,omitempty" doc:"When it is tried next."`
+	DoneAt    *time.Time     `json:"doneAt,omitempty"`
+}
+
+// ChannelPath names a channel.
+type ChannelPath struct {
+	Name string `path:"name" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Name of the channel."`
+}
+
+type channelPutInput struct {
+	ChannelPath
+	IfMatch     string `header:"If-Match" doc:"Only if the channel's ETag is this one."`
+	IfNoneMatch string `header:"If-None-Match" doc:"*: only if there is no such channel."`
+	Body        ChannelDefinition
+}
+
+type channelDeleteInput struct {
+	ChannelPath
+	IfMatch string `header:"If-Match" doc:"Only if the channel's ETag is this one."`
+}
+
+type channelOutput struct {
+	Status int
+	ETag   string `header:"ETag"`
+	Body   Channel
+}
+
+type channelsOutput struct{ Body Page[Channel] }
+
+type deliveryOutput struct{ Body Delivery }
+
+type deliveriesInput struct {
+	Channel string        `query:"channel" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Only on this channel."`
+	Job     string        `query:"job" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Only of this job."`
+	Status  alerts.Status `query:"status" enum:"waiting,sent,failed" doc:"Only with this status."`
+	Limit   int           `query:"limit" minimum:"1" maximum:"500" default:"50" doc:"How many to list."`
+	Cursor  string        `query:"cursor" maxLength:"1024" doc:"nextCursor of the page before; the filters must be the same."`
+}
+
+type deliveriesOutput struct{ Body Page[Delivery] }
+
+func (s *channelsResource) register(r *router) {
+	op := func(id, method, path, summary string) huma.Operation {
+		return huma.Operation{OperationID: id, Method: method, Path: "/api/v1" + path, Summary: summary, Tags: []string{"notifications"}}
+	}
+	register(r, route{access: needs(auth.Viewer), Operation: op("list-channels", http.MethodGet, "/channels", "Channels that can be told of jobs, by name")}, s.list)
+	register(r, route{access: needs(auth.Viewer), Operation: op("get-channel", http.MethodGet, "/channels/{name}", "One channel")}, s.get)
+	register(r, route{access: needs(auth.Admin), Operation: op("put-channel", http.MethodPut, "/channels/{name}", "Make or change a channel")}, s.put)
+	remove := op("delete-channel", http.MethodDelete, "/channels/{name}", "Delete a channel")
+	remove.DefaultStatus = http.StatusNoContent
+	register(r, route{access: needs(auth.Admin), Operation: remove}, s.delete)
+	register(r, route{access: needs(auth.Admin), Operation: op("test-channel", http.MethodPost, "/channels/{name}/test",
+		"Tell a test on a channel, once, and answer with what became of it")}, s.test)
+	register(r, route{access: needs(auth.Viewer), Operation: op("list-deliveries", http.MethodGet, "/deliveries",
+		"What was told on the channels in the last seven days, or is to be, the newest first")}, s.deliveries)
+}
+
+func (s *channelsResource) list(ctx context.Context, _ *struct{}) (*channelsOutput, error) {
+	found, err := s.channels.Channels(ctx)
+	if err != nil {
+		return nil, err
+	}
+	items := make([]Channel, len(found))
+	for i := range found {
+		items[i] = channelOf(ctx, &found[i])
+	}
+	return &channelsOutput{Body: page(items, "")}, nil
+}
+
+func (s *channelsResource) get(ctx context.Context, in *ChannelPath) (*channelOutput, error) {
+	c, err := s.channels.Find(ctx, in.Name)
+	if err != nil {
+		return nil, err
+	}
+	return &channelOutput{Status: http.StatusOK, ETag: etag(c.Version), Body: channelOf(ctx, &c)}, nil
+}
+
+func (s *channelsResource) put(ctx context.Context, in *channelPutInput) (*channelOutput, error) {
+	pre, err := precondition(in.IfMatch, in.IfNoneMatch)
+	if err != nil {
+		return nil, err
+	}
+	b := &in.Body
+	c, secret, created, err := s.channels.Save(ctx, actor(ctx), in.Name,
+		alerts.Wish{Kind: b.Kind, URL: b.URL, Secret: b.Secret, NewSecret: b.NewSecret, To: b.To, Disabled: b.Disabled}, pre)
+	if err != nil {
+		return nil, err
+	}
+	out := &channelOutput{Status: http.StatusOK, ETag: etag(c.Version), Body: channelOf(ctx, &c)}
+	out.Body.Secret = secret
+	if created {
+		out.Status = http.StatusCreated
+	}
+	return out, nil
+}
+
+func (s *channelsResource) delete(ctx context.Context, in *channelDeleteInput) (*struct{}, error) {
+	pre, err := precondition(in.IfMatch, "")
+	if err != nil {
+		return nil, err
+	}
+	return nil, s.channels.Delete(ctx, actor(ctx), in.Name, pre)
+}
+
+func (s *channelsResource) test(ctx context.Context, in *ChannelPath) (*deliveryOutput, error) {
+	n, err := s.channels.Test(ctx, in.Name, actor(ctx).Name)
+	if err != nil {
+		return nil, err
+	}
+	return &deliveryOutput{Body: deliveryOf(ctx, &n)}, nil
+}
+
+func (s *channelsResource) deliveries(ctx context.Context, in *deliveriesInput) (*deliveriesOutput, error) {
+	list := asked("deliveries", "channel", in.Channel, "job", in.Job, "status", string(in.Status))
+	q := alerts.NoticeQuery{Channel: in.Channel, Job: in.Job, Status: in.Status, Limit: in.Limit}
+	if in.Cursor != "" {
+		after, err := readCursor[string](list, in.Cursor)
+		if err != nil {
+			return nil, err
+		}
+		q.Before = after
+	}
+	found, more, err := s.channels.Notices(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	items, next := make([]Delivery, len(found)), ""
+	for i := range found {
+		items[i] = deliveryOf(ctx, &found[i])
+	}
+	if more {
+		if next, err = writeCursor(list, found[len(found)-1].ID); err != nil {
+			return nil, err
+		}
+	}
+	return &deliveriesOutput{Body: page(items, next)}, nil
+}
+
+// isAdmin tells whether the one who asks may see who is told, and what they said to it.
+func isAdmin(ctx context.Context) bool {
+	who, ok := identity(ctx)
+	return ok && who.Role.Includes(auth.Admin)
+}
+
+func channelOf(ctx context.Context, c *alerts.Channel) Channel {
+	out := Channel{Name: c.Name, Kind: c.Kind, Disabled: c.Disabled, Why: c.Why, Version: c.Version, CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt, UpdatedBy: c.UpdatedBy}
+	if isAdmin(ctx) {
+		out.Origin, out.To = c.Origin, c.To
+	}
+	return out
+}
+
+func deliveryOf(ctx context.Context, n *alerts.Notice) Delivery {
+	d := Delivery{ID: n.ID, Channel: n.Channel, Kind: n.Kind, Event: n.Subject, Text: n.Headline(), Job: n.Data.Job, Run: n.Data.Run, Fire: n.Data.Fire,
+		Jobs: n.Data.Jobs, Count: n.Data.Count, Status: n.Status, Code: n.Code, Answer: n.Answer, Attempts: n.Attempts, CreatedAt: n.CreatedAt}
+	if !n.NextAt.IsZero() {
+		d.NextAt = &n.NextAt
+	}
+	if !n.DoneAt.IsZero() {
+		d.DoneAt = &n.DoneAt
+	}
+	if isAdmin(ctx) {
+		d.Error = n.Error
+	}
+	return d
+}
+
+// Channels are who can be told of jobs, and what they were told.
+type Channels interface {
+	Channels(ctx context.Context) ([]alerts.Channel, error)
+	Find(ctx context.Context, name string) (alerts.Channel, error)
+	// Save makes or changes a channel. Where a signing secret was made, it is given once.
+	Save(ctx context.Context, actor common.Actor, name string, wish alerts.Wish, pre common.Precondition) (c alerts.Channel, secret string, created bool, err error)
+	Delete(ctx context.Context, actor common.Actor, name string, pre common.Precondition) error
+	// Test tells a test on a channel, once.
+	Test(ctx context.Context, name, by string) (alerts.Notice, error)
+	// Notices lists the newest first.
+	Notices(ctx context.Context, q alerts.NoticeQuery) (found []alerts.Notice, more bool, err error)
+}

@@ -1,0 +1,194 @@
+package httpapi
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"carillon/internal/auth"
+	"carillon/internal/common/schedule"
+	"carillon/internal/runlog"
+	"carillon/internal/runlog/rollup"
+)
+
+// Bounds of a range, and what it is where nothing is given.
+const (
+	maxHours   = 92 * 24 * time.Hour
+	maxDays    = 731 * 24 * time.Hour
+	maxWorkers = 92 * 24 * time.Hour
+	usualHours = 24 * time.Hour
+	usualDays  = 30 * 24 * time.Hour
+)
+
+// Statistics are what the runs of a job, or of all, come to.
+type Statistics struct {
+	From     time.Time       `json:"from" doc:"When the first bucket begins."`
+	To       time.Time       `json:"to" doc:"Where the last one ends: what was asked for, or now."`
+	By       string          `json:"by" enum:"hour,day"`
+	Timezone string          `json:"timezone" doc:"The zone of the days."`
+	Total    Figures         `json:"total"`
+	Buckets  []Bucket        `json:"buckets" nullable:"false" doc:"The oldest first; also those in which nothing ran."`
+	Workers  []WorkerFigures `json:"workers,omitempty" nullable:"false" doc:"Where they were asked for: each worker that ran something, those with the most runs first."`
+}
+
+// Bucket is an hour or a day.
+type Bucket struct {
+	At time.Time `json:"at" doc:"When it begins, in the zone."`
+	Figures
+}
+
+// WorkerFigures are those of a worker.
+type WorkerFigures struct {
+	Worker string `json:"worker" doc:"Id of the worker."`
+	Name   string `json:"name,omitempty" doc:"Where it is known still."`
+	Figures
+}
+
+// ChartFilter says what is counted together.
+type ChartFilter struct {
+	From     time.Time `query:"from" doc:"Count what was planned at this time or later, from the beginning of its hour or day on; a day, or 30 days, before the end where not given."`
+	To       time.Time `query:"to" doc:"Count what was planned before this time; now where not given, or where it lies in the future."`
+	By       string    `query:"by" enum:"hour,day" doc:"What a bucket is: an hour, for 92 days at most and not longer ago than hours are kept, or a day, for 2 years at most. A day where the range is longer than 3 days."`
+	Timezone string    `query:"timezone" maxLength:"256" doc:"IANA name of the zone of the days; the server's setting where not given. Days that lie more than 90 days back are counted as those of UTC."`
+	Workers  bool      `query:"workers" doc:"Count each worker apart as well, for 92 days at most; beyond 7 days they are counted in days of UTC."`
+}
+
+type chartInput struct{ ChartFilter }
+
+type jobChartInput struct {
+	JobPath
+	ChartFilter
+}
+
+type chartOutput struct{ Body Statistics }
+
+func (s *statsResource) registerCharts(r *router) {
+	op := func(id, path, summary string) huma.Operation {
+		return huma.Operation{OperationID: id, Method: http.MethodGet, Path: "/api/v1/stats" + path, Summary: summary, Tags: []string{"stats"}}
+	}
+	register(r, route{access: needs(auth.Viewer), Operation: op("get-statistics", "/runs", "What the runs of all jobs come to, by hour or day")}, s.ofAll)
+	register(r, route{access: needs(auth.Viewer), Operation: op("get-job-statistics", "/jobs/{name}", "What the runs of a job come to, by hour or day")}, s.ofJob)
+}
+
+func (s *statsResource) ofAll(ctx context.Context, in *chartInput) (*chartOutput, error) {
+	return s.chart(ctx, &in.ChartFilter, "")
+}
+
+func (s *statsResource) ofJob(ctx context.Context, in *jobChartInput) (*chartOutput, error) {
+	out, err := s.chart(ctx, &in.ChartFilter, in.Name)
+	if err != nil || out.Body.Total.Statuses != (StatusCounts{}) {
+		return out, err
+	}
+	// What a job that was deleted did stays; one that never did anything must be there.
+	if _, err := s.jobs.Get(ctx, in.Name); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (s *statsResource) chart(ctx context.Context, in *ChartFilter, job string) (*chartOutput, error) {
+	chart, to, err := s.bounds(in)
+	if err != nil {
+		return nil, err
+	}
+	cells, total, err := s.fill(ctx, chart, job)
+	if err != nil {
+		return nil, err
+	}
+	out := &chartOutput{Body: Statistics{From: chart.Starts[0], To: to.In(chart.Zone), By: "hour", Timezone: chart.Zone.String(), Total: figuresOf(&total),
+		Buckets: make([]Bucket, len(cells))}}
+	if chart.Days {
+		out.Body.By = "day"
+	}
+	for i := range cells {
+		out.Body.Buckets[i] = Bucket{At: chart.Starts[i], Figures: figuresOf(&cells[i])}
+	}
+	if !in.Workers {
+		return out, nil
+	}
+	out.Body.Workers, err = s.byWorker(ctx, chart.ByWorker(job))
+	return out, err
+}
+
+// bounds makes the buckets that are asked for and says where they end, or what is wrong.
+func (s *statsResource) bounds(in *ChartFilter) (chart *runlog.Chart, end time.Time, err error) {
+	now := s.now()
+	fail := func(name, code, message, hint string) (*runlog.Chart, time.Time, error) {
+		return nil, end, &requestFault{Fault{Location: "query." + name, Code: code, Message: message, Hint: hint}}
+	}
+	zone, err := schedule.LoadZone(cmp.Or(in.Timezone, s.zone))
+	if err != nil {
+		return fail("timezone", "timezone", "is not a time zone", "use an IANA name such as Europe/Berlin, Asia/Shanghai or UTC")
+	}
+	from, to := in.From, in.To
+	if end = to; to.IsZero() || to.After(now) {
+		end, to = now, now.Add(1) // what is planned just now belongs to it
+	}
+	days := in.By == "day" || in.By == "" && !from.IsZero() && to.Sub(from) > 72*time.Hour
+	if from.IsZero() {
+		if from = to.Add(-usualHours); days {
+			from = to.Add(-usualDays)
+		}
+	}
+	kept, longest, most := runlog.HoursKept, maxHours, "92 days"
+	if days {
+		kept, longest, most = runlog.DaysKept, maxDays, "2 years"
+	}
+	switch oldest := now.Add(-kept); {
+	case !from.Before(to) && !from.Before(now):
+		return fail("from", "range", "lies in the future", "")
+	case !from.Before(to):
+		return fail("from", "range", "must be before the end", "")
+	case to.Sub(from) > longest && !days:
+		return fail("from", "range", fmt.Sprintf("must be at most %s before the end, by the hour", most), "ask by=day")
+	case to.Sub(from) > longest:
+		return fail("from", "range", fmt.Sprintf("must be at most %s before the end", most), "")
+	case in.Workers && to.Sub(from) > maxWorkers:
+		return fail("from", "range", "must be at most 92 days before the end where workers are counted apart", "")
+	case !to.After(oldest) && !days:
+		return fail("to", "range", "lies before the hours that are kept, which are those of the last 90 days", "ask by=day")
+	case !to.After(oldest):
+		return fail("to", "range", "lies before the days that are kept, which are those of the last 2 years", "")
+	case from.Before(oldest):
+		from = oldest
+	}
+	return runlog.NewChart(from, to, now, days, zone), end, nil
+}
+
+// byWorker adds up the rows of each worker.
+func (s *statsResource) byWorker(ctx context.Context, q runlog.RollupQuery) ([]WorkerFigures, error) {
+	rows, err := s.counted.Rollups(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	cells := map[string]*rollup.Cell{}
+	for i := range rows {
+		if rows[i].Worker == "" { // no worker took it
+			continue
+		}
+		if cells[rows[i].Worker] == nil {
+			cells[rows[i].Worker] = &rollup.Cell{}
+		}
+		cells[rows[i].Worker].Merge(&rows[i].Cell)
+	}
+	members, err := s.workers.Workers(ctx)
+	if err != nil {
+		return nil, err
+	}
+	names := map[string]string{}
+	for i := range members {
+		names[members[i].Worker] = members[i].Name
+	}
+	all := make([]WorkerFigures, 0, len(cells))
+	for _, id := range slices.Sorted(maps.Keys(cells)) {
+		all = append(all, WorkerFigures{Worker: id, Name: names[id], Figures: figuresOf(cells[id])})
+	}
+	slices.SortStableFunc(all, func(a, b WorkerFigures) int { return cmp.Compare(b.Runs, a.Runs) })
+	return all, nil
+}

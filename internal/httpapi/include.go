@@ -1,0 +1,133 @@
+package httpapi
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"carillon/internal/common"
+	"carillon/internal/runlog"
+)
+
+// Include names what a list of jobs tells of each besides.
+type Include string
+
+// What there is.
+const (
+	includeResults Include = "results"
+	includeNext    Include = "next"
+	includeStats   Include = "stats"
+)
+
+var includes = [...]Include{includeResults, includeNext, includeStats}
+
+// How much of it.
+const (
+	resultsOfJob = 20
+	nextOfJob    = 5
+)
+
+// Result is a run in short.
+type Result struct {
+	ID         string        `json:"id" doc:"Names the run."`
+	Status     common.Status `json:"status" enum:"waiting,running,succeeded,failed,timed_out,killed,lost,skipped,refused,missed"`
+	Cause      common.Cause  `json:"cause" enum:"cron,catchup,manual,retry,rerun"`
+	PlannedAt  time.Time     `json:"plannedAt"`
+	StartedAt  *time.Time    `json:"startedAt,omitempty"`
+	DurationMs *float64      `json:"durationMs,omitempty" doc:"From start to end, in milliseconds; of a run that has ended."`
+	Outlook
+}
+
+// JobStats are figures of a job's last 7 days.
+type JobStats struct {
+	Runs        int64    `json:"runs" doc:"Runs that have ended, attempts one by one. Fires that did not run are not among them."`
+	SuccessRate *float64 `json:"successRate,omitempty" doc:"As in statistics; absent where no run counts."`
+	Samples     int64    `json:"samples" doc:"Runs that succeeded: the durations are theirs."`
+	P50Ms       float64  `json:"p50Ms" doc:"The median of their durations, in milliseconds: how long a run is expected to take. 0 where there are none."`
+	P95Ms       float64  `json:"p95Ms" doc:"Likewise, of the longest 5 % the shortest."`
+	SlowMs      *float64 `json:"slowMs,omitempty" doc:"A run that takes longer than this is slow; absent where there are too few runs to say."`
+}
+
+// include adds to each job of a page what was asked for: each kind is asked for once,
+// for the whole page.
+func (s *jobsResource) include(ctx context.Context, what []Include, states []common.JobState, items []Job) (partial bool, err error) {
+	names := make([]string, len(states))
+	for i := range states {
+		names[i] = states[i].Name
+	}
+	if slices.Contains(what, includeStats) {
+		if partial, err = s.addStats(ctx, names, items); err != nil {
+			return false, err
+		}
+	}
+	if slices.Contains(what, includeResults) {
+		away, err := s.addResults(ctx, names, items)
+		if err != nil {
+			return false, err
+		}
+		partial = partial || away
+	}
+	if slices.Contains(what, includeNext) {
+		for i := range items {
+			items[i].Meta.Next = s.times.after(&states[i], items[i].Meta.NextFire, nextOfJob)
+		}
+	}
+	return partial, nil
+}
+
+func (s *jobsResource) addStats(ctx context.Context, names []string, items []Job) (partial bool, err error) {
+	usual, partial, err := s.outlook.usual(ctx, names)
+	if err != nil {
+		return false, err
+	}
+	for i, name := range names {
+		if of, known := usual[name]; known {
+			items[i].Meta.Stats = statsOf(&of)
+		}
+	}
+	return partial, nil
+}
+
+func statsOf(u *runlog.Usual) *JobStats {
+	counts := countsOf(&u.Runs)
+	s := &JobStats{Runs: counts.runs(), SuccessRate: counts.successRate(), Samples: u.Samples, P50Ms: milliseconds(u.P50), P95Ms: milliseconds(u.P95)}
+	if limit, known := u.SlowAfter(); known {
+		s.SlowMs = new(milliseconds(limit))
+	}
+	return s
+}
+
+func (s *jobsResource) addResults(ctx context.Context, names []string, items []Job) (partial bool, err error) {
+	last, partial, err := s.runs.Last(ctx, names, resultsOfJob)
+	if err != nil {
+		return false, err
+	}
+	goOn := func(r common.Run) bool { return !r.Status.Terminal() }
+	var busy []string
+	for _, name := range names {
+		if slices.ContainsFunc(last[name], goOn) {
+			busy = append(busy, name)
+		}
+	}
+	usual, _, err := s.outlook.usual(ctx, busy)
+	if err != nil {
+		return false, err
+	}
+	for i, name := range names {
+		meta := &items[i].Meta
+		for _, run := range last[name] {
+			result := s.result(&run, usual[name].Expectation)
+			meta.Late, meta.Slow = meta.Late || result.Late, meta.Slow || result.Slow
+			meta.Results = append(meta.Results, result)
+		}
+	}
+	return partial, nil
+}
+
+func (s *jobsResource) result(r *common.Run, e runlog.Expectation) Result {
+	out := Result{ID: r.ID, Status: r.Status, Cause: r.Cause, PlannedAt: r.PlannedAt, StartedAt: r.StartedAt, Outlook: s.outlook.of(r, e)}
+	if r.StartedAt != nil && r.EndedAt != nil {
+		out.DurationMs = new(milliseconds(r.EndedAt.Sub(*r.StartedAt)))
+	}
+	return out
+}

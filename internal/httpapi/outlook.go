@@ -1,0 +1,57 @@
+package httpapi
+
+import (
+	"context"
+	"time"
+
+	"carillon/internal/common"
+	"carillon/internal/runlog"
+)
+
+// outlook says of runs that wait or run what their jobs' last days let one expect.
+type outlook struct {
+	habits *runlog.Habits
+	now    func() time.Time
+}
+
+// usual is what is usual of jobs, by name. While the log store is away it is what is
+// remembered, and partial says so.
+func (o *outlook) usual(ctx context.Context, jobs []string) (usual map[string]runlog.Usual, partial bool, err error) {
+	usual, err = o.habits.Of(ctx, jobs)
+	if err != nil && ctx.Err() == nil && common.CodeOf(err) == common.CodeUnavailable {
+		return usual, true, nil
+	}
+	return usual, false, err
+}
+
+// of is the outlook of one run.
+func (o *outlook) of(r *common.Run, e runlog.Expectation) (out Outlook) {
+	now := o.now()
+	out.Late, out.Slow = e.Late(r, now), e.Slow(r, now)
+	if end, known := e.End(r, now); known {
+		out.ExpectedEndAt = new(end.UTC())
+	}
+	return out
+}
+
+// runs answers with runs. The store is asked once, and only where one of them goes on.
+func (o *outlook) runs(ctx context.Context, runs []common.Run) ([]Run, error) {
+	var jobs []string
+	for i := range runs {
+		if !runs[i].Status.Terminal() {
+			jobs = append(jobs, runs[i].Job)
+		}
+	}
+	usual, _, err := o.usual(ctx, jobs)
+	if err != nil {
+		return nil, err
+	}
+	items := make([]Run, len(runs))
+	for i := range runs {
+		items[i] = Run{RunFields: RunFields(runs[i])}
+		if !runs[i].Status.Terminal() {
+			items[i].Outlook = o.of(&runs[i], usual[runs[i].Job].Expectation)
+		}
+	}
+	return items, nil
+}

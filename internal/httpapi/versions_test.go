@@ -1,0 +1,94 @@
+package httpapi
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"carillon/internal/common"
+)
+
+// changed leaves a change of job a, as a master does.
+func (f *fakes) changed(n int, verb, name, command string) {
+	c := common.Change{ID: fmt.Sprintf("%020d", n), At: midnight.Add(time.Duration(n) * time.Minute), Actor: common.Actor{Name: "ann", Remote: "192.0.2.7"},
+		Verb: verb, Kind: "job", Name: name, Revision: int64(100 + n)}
+	if command != "" {
+		c.After = []byte(`{"name":"` + name + `","command":"` + command + `","uid":"u1","createdAt":"2026-11-01T00:00:00Z","updatedAt":"2026-11-01T00:00:00Z","ofAnewerVersion":1}`)
+	}
+	f.changes = append(f.changes, c)
+}
+
+func TestVersions(t *testing.T) {
+	h := newHarness(t)
+	h.changed(1, "create", "a", "first")
+	h.changed(2, "run", "a", "")
+	h.changed(3, "replace", "b", "other")
+	h.changed(4, "replace", "a", "second")
+	h.changed(5, "pause", "a", "second")
+	h.changed(6, "delete", "a", "")
+	var l struct {
+		Items      []JobVersion
+		NextCursor string
+		Partial    bool
+	}
+	list := func(query string) {
+		l.Items, l.NextCursor = nil, ""
+		decode(t, h.want(http.StatusOK, as("viewer", http.MethodGet, "/api/v1/jobs/a/versions"+query, "")), &l)
+	}
+	list("?limit=3")
+	if len(l.Items) != 3 || l.Items[0].Version != 106 || l.Items[0].Verb != "delete" || l.Items[2].Version != 104 || l.Items[2].By != "ann" || l.NextCursor == "" {
+		t.Errorf("the newest three: %+v", l)
+	}
+	list("?limit=3&cursor=" + l.NextCursor)
+	if len(l.Items) != 1 || l.Items[0].Version != 101 || l.NextCursor != "" {
+		t.Errorf("the rest: %+v", l)
+	}
+	list("?limit=3")
+	h.problem(http.StatusUnprocessableEntity, "invalid", "query.cursor", as("viewer", http.MethodGet, "/api/v1/jobs/b/versions?cursor="+l.NextCursor, ""))
+	h.problem(http.StatusNotFound, "not_found", "", as("viewer", http.MethodGet, "/api/v1/jobs/none/versions", ""))
+
+	var v VersionOfJob
+	decode(t, h.want(http.StatusOK, as("viewer", http.MethodGet, "/api/v1/jobs/a/versions/101", "")), &v)
+	if v.Job == nil || v.Job.Command != "first" || v.UID != "u1" || v.Verb != "create" || v.Version != 101 {
+		t.Errorf("version 101: %+v", v)
+	}
+	if body := h.want(http.StatusOK, as("viewer", http.MethodGet, "/api/v1/jobs/a/versions/106", "")).Body.String(); strings.Contains(body, `"job"`) {
+		t.Errorf("the end of a job has a definition: %s", body)
+	}
+	for _, version := range []string{"102", "103", "9223372036854775807"} {
+		h.problem(http.StatusNotFound, "not_found", "", as("viewer", http.MethodGet, "/api/v1/jobs/a/versions/"+version, ""))
+	}
+	for _, version := range []string{"0", "-1", "x", "9223372036854775808"} {
+		h.problem(http.StatusUnprocessableEntity, "invalid", "path.version", as("viewer", http.MethodGet, "/api/v1/jobs/a/versions/"+version, ""))
+	}
+}
+
+// Any of many versions is found, also where the clocks of masters disagreed.
+func TestVersionAmongMany(t *testing.T) {
+	h := newHarness(t)
+	for n := range 450 {
+		h.changed(n, "replace", "a", fmt.Sprintf("number-%d", n))
+	}
+	h.changes[220].Revision, h.changes[180].Revision = h.changes[180].Revision, h.changes[220].Revision
+	for _, n := range []int{0, 99, 180, 220, 350, 449} {
+		var v VersionOfJob
+		decode(t, h.want(http.StatusOK, as("viewer", http.MethodGet, fmt.Sprintf("/api/v1/jobs/a/versions/%d", 100+n), "")), &v)
+		if v.Version != int64(100+n) || v.Job == nil {
+			t.Errorf("version %d: %+v", 100+n, v)
+		}
+	}
+}
+
+// While the log store is away, what is listed says so, and what may be in it is not said to be missing.
+func TestVersionsWhileTheLogStoreIsAway(t *testing.T) {
+	h := newHarness(t)
+	h.changed(1, "create", "a", "first")
+	h.storeOff = true
+	if body := h.want(http.StatusOK, as("viewer", http.MethodGet, "/api/v1/jobs/a/versions", "")).Body.String(); !strings.Contains(body, `"partial":true`) {
+		t.Error(body)
+	}
+	h.want(http.StatusOK, as("viewer", http.MethodGet, "/api/v1/jobs/a/versions/101", ""))
+	h.problem(http.StatusServiceUnavailable, "unavailable", "", as("viewer", http.MethodGet, "/api/v1/jobs/a/versions/77", ""))
+}
