@@ -1,7 +1,6 @@
 package sqlitelog
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -50,7 +49,8 @@ func (s *Store) list(ctx context.Context, q *runlog.Query) (runlog.Found, error)
 	if err != nil {
 		return runlog.Found{}, err
 	}
-	page := page{q: q, needle: needleOf(q.Text)}
+	page := page{q: *q, needle: needleOf(q.Text)}
+	page.q.Fire = "" // ids tell
 	part := whole
 	for rows, passed := firstRows, 0; ; rows *= 4 {
 		bounded := q.Limit > 0 && (len(by.filter.terms) > 0 || q.Text != "")
@@ -82,7 +82,7 @@ func (s *Store) list(ctx context.Context, q *runlog.Query) (runlog.Found, error)
 
 // page is what a list has found so far.
 type page struct {
-	q      *runlog.Query
+	q      runlog.Query
 	needle needle
 	runs   []common.Run
 	docs   int              // that were read
@@ -179,18 +179,18 @@ func (s *Store) attempts(ctx context.Context, q *runlog.Query) (runlog.Found, er
 		return runlog.Found{}, err
 	}
 	var runs []common.Run
+	match := *q
+	match.Fire = "" // ids tell
 	for _, doc := range docs {
 		run, err := entry.DecodeRun(doc)
 		if err != nil {
 			return runlog.Found{}, err
 		}
-		if q.Matches(&run) {
+		if match.Matches(&run) {
 			runs = append(runs, run)
 		}
 	}
-	slices.SortFunc(runs, func(a, b common.Run) int {
-		return cmp.Or(runlog.PositionOf(&a).Compare(runlog.PositionOf(&b)))
-	})
+	slices.SortFunc(runs, func(a, b common.Run) int { return runlog.PositionOf(&a).Compare(runlog.PositionOf(&b)) })
 	if q.Limit > 0 && len(runs) > q.Limit {
 		runs = runs[:q.Limit]
 	}
