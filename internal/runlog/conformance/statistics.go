@@ -19,14 +19,21 @@ var midnight = time.Date(2026, 3, 28, 0, 0, 0, 0, time.UTC)
 
 // counted are n runs of three days, with all that statistics count. Their times are whole
 // microseconds, which is what roll-ups hold, so that sums agree to the last digit.
-func counted(n int) []common.Run {
+func counted(n int, size Size) []common.Run {
+	hours := make([]int, 72)
+	for i := range hours {
+		hours[i] = i
+	}
+	if size == Modest {
+		hours = []int{0, 5, 6, 23, 24, 29, 47, 71}
+	}
 	random := rand.New(rand.NewPCG(3, 5))
 	runs := anyRuns(n)
 	for i := range runs {
 		r := &runs[i]
 		r.ID = fmt.Sprintf("%s.n%d", r.Fire, i)
 		r.Attempt = random.IntN(3)
-		r.PlannedAt = midnight.Add(time.Duration(random.IntN(72))*time.Hour + time.Duration(random.IntN(4))*(20*time.Minute-1))
+		r.PlannedAt = midnight.Add(time.Duration(hours[random.IntN(len(hours))])*time.Hour + time.Duration(random.IntN(4))*(20*time.Minute-1))
 		if i%4 != 0 {
 			delay := time.Duration(random.IntN(5_000_000)-1000) * time.Microsecond
 			started := r.PlannedAt.Add(delay)
@@ -194,7 +201,7 @@ func statistics(t *testing.T, plain Store, size Size) {
 	if size == Modest {
 		count = 90
 	}
-	all := counted(count)
+	all := counted(count, size)
 	for part := range slices.Chunk(all, count/3) {
 		write(t, s, runlog.Batch{Runs: part})
 	}
@@ -214,7 +221,7 @@ func lateStatistics(t *testing.T, plain Store, size Size) {
 	if size == Modest {
 		count = 60
 	}
-	all := counted(count)
+	all := counted(count, size)
 	early, late := all[:count/2], all[count/2:]
 	write(t, s, runlog.Batch{Runs: early})
 	tidied(t, s, runlog.Tidy{})

@@ -231,7 +231,7 @@ func rollupsStay(t *testing.T, plain Store, size Size) {
 	if size == Modest {
 		count, limit = 60, 25
 	}
-	all := counted(count)
+	all := counted(count, size)
 	at := func(from, to int) []common.Run { return all[count*from/6 : count*to/6] }
 	end := midnight.AddDate(0, 0, 3)
 	expire := func(e runlog.Expiry) {
@@ -268,7 +268,7 @@ func tidyExpires(t *testing.T, plain Store, size Size) {
 	if size == Modest {
 		count = 60
 	}
-	all := counted(count)
+	all := counted(count, size)
 	var list []common.Change
 	for i := range 10 {
 		at := midnight.Add(time.Duration(i) * 7 * time.Hour)

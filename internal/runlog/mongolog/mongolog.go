@@ -1,10 +1,17 @@
 // Package mongolog keeps the run log in MongoDB.
 //
-// It promises what the ports of package runlog promise. It only ever inserts,
-// under ids that follow from what is stored, so that a write can be repeated: a
-// duplicate id means "stored already". Writes are acknowledged by a majority and
+// It promises what the ports of package runlog promise. It only ever inserts and, where
+// upkeep says so, deletes; nothing is updated. Ids follow from what is stored, so that a
+// write can be repeated: a duplicate id means "stored already". Writes are acknowledged by a majority and
 // its journals. Times are kept as Unix nanoseconds, because BSON's have
 // milliseconds only, and lists are sorted by them.
+//
+// Statistics are counted by Tidy from the runs themselves, a job's hour at a time; which
+// hours are to be counted, marks say, which each Write leaves behind its runs. What Tidy
+// has counted is a new version of the hour's roll-up under an id of its own: who inserts a
+// version first wins, the highest one counts, and those before it go later. Hence two
+// processes that do the upkeep at once, which the election of masters makes rare, cannot
+// spoil anything. See rollups.go, and expire.go for how runs go.
 //
 // Any number of goroutines and processes may use the same database. The driver
 // keeps goroutines of its own until Close. What is stored in one document is
@@ -29,6 +36,8 @@ import (
 var _ interface {
 	runlog.Writer
 	runlog.Reader
+	runlog.Statistics
+	runlog.Upkeep
 } = (*Store)(nil)
 
 // What an operation may take, where neither the URI (serverSelectionTimeoutMS,
@@ -56,7 +65,12 @@ type Store struct {
 	chunks  *mongo.Collection
 	changes *mongo.Collection
 	late    *mongo.Collection
+	marks   *mongo.Collection
+	rollups *mongo.Collection
+	gone    *mongo.Collection
 	schema  schema
+	scan    scan
+	upkeep  upkeep
 	secrets *strings.Replacer // takes the password out of error texts
 }
 
@@ -89,6 +103,11 @@ func Open(_ context.Context, cfg Config) (*Store, error) {
 		chunks:  db.Collection("chunks"),
 		changes: db.Collection("changes"),
 		late:    db.Collection("late"),
+		marks:   db.Collection("marks"),
+		rollups: db.Collection("rollups"),
+		gone:    db.Collection("gone"),
+		scan:    scan{entries: 10_000, texts: 2_000},
+		upkeep:  upkeep{old: map[string]bool{}},
 		schema:  schema{db: db, turn: make(chan struct{}, 1)},
 		secrets: secretsOf(cfg.URI),
 	}, nil

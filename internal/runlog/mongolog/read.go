@@ -9,7 +9,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"carillon/internal/common"
-	"carillon/internal/runlog"
 	"carillon/internal/runlog/entry"
 )
 
@@ -50,89 +49,6 @@ func (s *Store) orphans(ctx context.Context, runs []common.Run) error {
 		}
 		return convert(docs, func(d lateDoc) (string, error) { return d.Doc, nil })
 	})
-}
-
-// Runs lists runs, the newest first.
-func (s *Store) Runs(ctx context.Context, q runlog.Query) (runlog.Found, error) {
-	if err := s.ready(ctx); err != nil {
-		return runlog.Found{}, err
-	}
-	filter, possible := filterRuns(&q)
-	if !possible {
-		return runlog.Found{}, nil
-	}
-	opts := options.Find().
-		SetSort(bson.D{{Key: "planned", Value: -1}, {Key: "_id", Value: -1}}).
-		SetLimit(int64(max(0, q.Limit)))
-	docs, err := find[runDoc](ctx, s.runs, filter, opts)
-	if err != nil {
-		return runlog.Found{}, s.failed(ctx, "list runs", err)
-	}
-	runs, err := convert(docs, func(d runDoc) (common.Run, error) { return entry.DecodeRun(d.Doc) })
-	if err != nil {
-		return runlog.Found{}, err
-	}
-	if err := s.orphans(ctx, runs); err != nil {
-		return runlog.Found{}, s.failed(ctx, "list runs", err)
-	}
-	return runlog.Found{Runs: runs}, nil
-}
-
-// Last gives the last runs of each job.
-func (s *Store) Last(ctx context.Context, jobs []string, n int) (map[string][]common.Run, error) {
-	last := make(map[string][]common.Run, len(jobs))
-	for _, job := range jobs {
-		found, err := s.Runs(ctx, runlog.Query{Job: job, Limit: n})
-		if err != nil {
-			return nil, err
-		}
-		if len(found.Runs) > 0 {
-			last[job] = found.Runs
-		}
-	}
-	return last, nil
-}
-
-// filterRuns is the filter of a query; possible is false when no run can match.
-func filterRuns(q *runlog.Query) (filter bson.D, possible bool) {
-	statuses, narrowed := entry.Statuses(q)
-	if !entry.Keyable(q) || narrowed && len(statuses) == 0 {
-		return nil, false
-	}
-	filter = bson.D{}
-	for _, f := range []struct{ field, value string }{{"job", q.Job}, {"jobUid", q.JobUID}, {"group", q.Group},
-		{"worker", q.Worker}, {"cause", string(q.Cause)}} {
-		if f.value != "" {
-			filter = append(filter, bson.E{Key: f.field, Value: f.value})
-		}
-	}
-	if q.Fire != "" {
-		low, high := entry.RunsOf(q.Fire)
-		filter = append(filter, bson.E{Key: "_id", Value: bson.D{{Key: "$gte", Value: low}, {Key: "$lt", Value: high}}})
-	}
-	if narrowed {
-		filter = append(filter, bson.E{Key: "status", Value: bson.D{{Key: "$in", Value: statuses}}})
-	}
-	var planned bson.D
-	if !q.From.IsZero() {
-		planned = append(planned, bson.E{Key: "$gte", Value: entry.Nanos(q.From)})
-	}
-	if !q.To.IsZero() {
-		planned = append(planned, bson.E{Key: "$lt", Value: entry.Nanos(q.To)})
-	}
-	if q.Before != nil {
-		// The bound on planned alone is what an index can use; the $or is exact.
-		at := entry.Nanos(q.Before.PlannedAt)
-		planned = append(planned, bson.E{Key: "$lte", Value: at})
-		filter = append(filter, bson.E{Key: "$or", Value: bson.A{
-			bson.D{{Key: "planned", Value: bson.D{{Key: "$lt", Value: at}}}},
-			bson.D{{Key: "_id", Value: bson.D{{Key: "$lt", Value: q.Before.ID}}}},
-		}})
-	}
-	if planned != nil {
-		filter = append(filter, bson.E{Key: "planned", Value: planned})
-	}
-	return filter, true
 }
 
 // Output gives the chunks of a run that end after offset, in order of offset.
@@ -221,29 +137,6 @@ func (a *answer) rest() {
 	for _, c := range a.missing {
 		a.add(c)
 	}
-}
-
-// Changes lists changes, the newest first.
-func (s *Store) Changes(ctx context.Context, q runlog.ChangeQuery) ([]common.Change, error) {
-	if err := s.ready(ctx); err != nil {
-		return nil, err
-	}
-	filter := bson.D{}
-	if q.Kind != "" {
-		filter = append(filter, bson.E{Key: "kind", Value: q.Kind})
-	}
-	if q.Name != "" {
-		filter = append(filter, bson.E{Key: "name", Value: q.Name})
-	}
-	if q.Before != "" {
-		filter = append(filter, bson.E{Key: "_id", Value: bson.D{{Key: "$lt", Value: q.Before}}})
-	}
-	opts := options.Find().SetSort(bson.D{{Key: "_id", Value: -1}}).SetLimit(int64(max(0, q.Limit)))
-	docs, err := find[changeDoc](ctx, s.changes, filter, opts)
-	if err != nil {
-		return nil, s.failed(ctx, "list changes", err)
-	}
-	return convert(docs, func(d changeDoc) (common.Change, error) { return entry.DecodeChange(d.Doc, d.Before, d.After) })
 }
 
 func find[T any](ctx context.Context, in *mongo.Collection, filter bson.D, opts *options.FindOptionsBuilder) ([]T, error) {

@@ -68,6 +68,40 @@ func schema1(ctx context.Context, db *mongo.Database) error {
 	return err
 }
 
+// additionsTimeout is long: an index over many runs takes minutes, and a shorter limit would
+// break it off each time.
+const additionsTimeout = 15 * time.Minute
+
+// additions makes what is no step of the schema, since versions that do not know it read and
+// write beside it: indexes without which all is answered, but more slowly. They are made by
+// who does the upkeep, so that neither a worker nor a reader waits for them. All may be repeated.
+func additions(ctx context.Context, db *mongo.Database) error {
+	ctx, cancel := context.WithTimeout(ctx, additionsTimeout)
+	defer cancel()
+	index := func(name string, keys ...bson.E) mongo.IndexModel {
+		return mongo.IndexModel{Keys: bson.D(keys), Options: options.Index().SetName(name)}
+	}
+	up := func(field string) bson.E { return bson.E{Key: field, Value: 1} }
+	planned, id := bson.E{Key: "planned", Value: -1}, bson.E{Key: "_id", Value: -1}
+	for _, of := range []struct {
+		collection string
+		indexes    []mongo.IndexModel
+	}{
+		{"rollups", []mongo.IndexModel{
+			index("by_job", up("kind"), up("job"), up("at"), up("version")),
+			index("by_time", up("kind"), up("at"), up("job"), up("version")),
+		}},
+		{"gone", []mongo.IndexModel{index("by_job", up("job"))}},
+		{"changes", []mongo.IndexModel{index("by_time", up("at"))}},
+		{"runs", []mongo.IndexModel{index("by_group", up("group"), planned, id), index("by_exit", up("exit"), planned, id)}},
+	} {
+		if _, err := db.Collection(of.collection).Indexes().CreateMany(ctx, of.indexes); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // ensure returns nil once the schema is up to date. While the server is away the
 // goroutines that wait for the same attempt share its failure, so that none waits
 // for more than one.

@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
@@ -23,7 +26,16 @@ type runDoc struct {
 	Status  string `bson:"status"`
 	Worker  string `bson:"worker"`
 	Cause   string `bson:"cause"`
+	Exit    string `bson:"exit"` // as exitOf writes it; what an older version wrote has none
 	Doc     string `bson:"doc"`
+}
+
+// exitOf is an exit code as it is found by; a run without one has a dash.
+func exitOf(code *int) string {
+	if code == nil {
+		return "-"
+	}
+	return strconv.Itoa(*code)
 }
 
 // chunkDoc is a chunk of output.
@@ -43,6 +55,9 @@ type changeDoc struct {
 	ID     string `bson:"_id"`
 	Kind   string `bson:"kind"`
 	Name   string `bson:"name"`
+	Verb   string `bson:"verb"`  // this and the next two: what an older version wrote has none
+	Actor  string `bson:"actor"` // its name
+	At     int64  `bson:"at"`    // Unix nanoseconds
 	Doc    string `bson:"doc"`
 	Before []byte `bson:"before"`
 	After  []byte `bson:"after"`
@@ -76,8 +91,8 @@ func chunkPlace(run, mark string, offset int64) string {
 	return fmt.Sprintf("%s%s%020d", run, mark, offset)
 }
 
-// Write stores chunks, then runs, then changes and late ends. What is stored already stays as
-// it is. A batch that cannot be kept is common.CodeInvalid, and nothing of it is
+// Write stores chunks, then runs with the mark that has them counted, then changes and late
+// ends. What is stored already stays as it is. A batch that cannot be kept is common.CodeInvalid, and nothing of it is
 // stored; another error may leave a part of it stored.
 func (s *Store) Write(ctx context.Context, b runlog.Batch) error {
 	if b.Empty() {
@@ -93,7 +108,7 @@ func (s *Store) Write(ctx context.Context, b runlog.Batch) error {
 	for _, part := range []struct {
 		into *mongo.Collection
 		docs []any
-	}{{s.chunks, docs.chunks}, {s.runs, docs.runs}, {s.changes, docs.changes}, {s.late, docs.late}} {
+	}{{s.chunks, docs.chunks}, {s.runs, docs.runs}, {s.marks, docs.marks}, {s.changes, docs.changes}, {s.late, docs.late}} {
 		if err := insert(ctx, part.into, part.docs); err != nil {
 			return s.failed(ctx, "write to the run log", err)
 		}
@@ -102,7 +117,7 @@ func (s *Store) Write(ctx context.Context, b runlog.Batch) error {
 }
 
 // documentsOf are the documents of a batch.
-type documentsOf struct{ chunks, runs, changes, late []any }
+type documentsOf struct{ chunks, runs, marks, changes, late []any }
 
 func documents(b *runlog.Batch) (docs documentsOf, err error) {
 	if err := entry.Check(b); err != nil {
@@ -120,7 +135,10 @@ func documents(b *runlog.Batch) (docs documentsOf, err error) {
 			return docs, err
 		}
 		docs.runs = append(docs.runs, runDoc{ID: r.ID, Planned: entry.Nanos(r.PlannedAt), Job: r.Job, JobUID: r.JobUID,
-			Group: r.Group, Status: string(r.Status), Worker: r.Worker, Cause: string(r.Cause), Doc: doc})
+			Group: r.Group, Status: string(r.Status), Worker: r.Worker, Cause: string(r.Cause), Exit: exitOf(r.ExitCode), Doc: doc})
+	}
+	if len(b.Runs) > 0 {
+		docs.marks = append(docs.marks, markOf(time.Now(), b.Runs))
 	}
 	for i := range b.Changes {
 		c := &b.Changes[i]
@@ -128,7 +146,8 @@ func documents(b *runlog.Batch) (docs documentsOf, err error) {
 		if err != nil {
 			return docs, err
 		}
-		docs.changes = append(docs.changes, changeDoc{ID: c.ID, Kind: c.Kind, Name: c.Name, Doc: doc, Before: c.Before, After: c.After})
+		docs.changes = append(docs.changes, changeDoc{ID: c.ID, Kind: c.Kind, Name: c.Name, Verb: text(c.Verb), Actor: text(c.Actor.Name),
+			At: entry.Nanos(c.At), Doc: doc, Before: c.Before, After: c.After})
 	}
 	for i := range b.Late {
 		doc, err := entry.EncodeLate(&b.Late[i])
@@ -140,21 +159,32 @@ func documents(b *runlog.Batch) (docs documentsOf, err error) {
 	return docs, nil
 }
 
-// insert stores what is not there yet. Unordered, so that what is there already
-// does not stop what comes after it.
+// text is what the document's encoding makes of one that may not be valid UTF-8.
+func text(s string) string { return strings.ToValidUTF8(s, "\ufffd") }
+
+// insert stores what is not there yet.
 func insert(ctx context.Context, into *mongo.Collection, docs []any) error {
 	if len(docs) == 0 {
 		return nil
 	}
-	_, err := into.InsertMany(ctx, docs, options.InsertMany().SetOrdered(false))
+	_, err := insertNew(ctx, into, docs)
+	return err
+}
+
+// insertNew stores what is not there yet, and tells which of the documents were there.
+// Unordered, so that what is there already does not stop what comes after it.
+func insertNew(ctx context.Context, into *mongo.Collection, docs []any) (there map[int]bool, err error) {
+	_, err = into.InsertMany(ctx, docs, options.InsertMany().SetOrdered(false))
 	bulk, ok := errors.AsType[mongo.BulkWriteException](err)
 	if !ok || bulk.WriteConcernError != nil {
-		return err
+		return nil, err
 	}
+	there = map[int]bool{}
 	for _, e := range bulk.WriteErrors {
 		if e.Code != duplicate {
-			return err
+			return nil, err
 		}
+		there[e.Index] = true
 	}
-	return nil
+	return there, nil
 }

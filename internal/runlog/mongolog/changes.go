@@ -1,0 +1,89 @@
+package mongolog
+
+import (
+	"context"
+	"unicode/utf8"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"carillon/internal/common"
+	"carillon/internal/runlog"
+	"carillon/internal/runlog/entry"
+)
+
+// changesBatch is how many changes the server sends at a time.
+const changesBatch = 200
+
+// Changes lists changes, the newest first.
+func (s *Store) Changes(ctx context.Context, q runlog.ChangeQuery) ([]common.Change, error) {
+	if err := s.ready(ctx); err != nil {
+		return nil, err
+	}
+	for _, text := range []string{q.Kind, q.Name, q.Verb, q.Actor, q.Before} {
+		if !utf8.ValidString(text) {
+			return nil, nil // such a change is never stored
+		}
+	}
+	list, err := s.listChanges(ctx, &q)
+	if err != nil {
+		return nil, s.failed(ctx, "list changes", err)
+	}
+	return list, nil
+}
+
+func (s *Store) listChanges(ctx context.Context, q *runlog.ChangeQuery) (list []common.Change, err error) {
+	cursor, err := s.changes.Find(ctx, filterChanges(q), options.Find().SetSort(bson.D{{Key: "_id", Value: -1}}).SetBatchSize(changesBatch))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = cursor.Close(context.WithoutCancel(ctx)) }() // the server ends it by itself as well
+	for cursor.Next(ctx) {
+		var d changeDoc
+		if err := cursor.Decode(&d); err != nil {
+			return nil, err
+		}
+		c, err := entry.DecodeChange(d.Doc, d.Before, d.After)
+		if err != nil {
+			return nil, err
+		}
+		// The server leaves what an older version wrote to be looked at here.
+		if q.Verb != "" && c.Verb != q.Verb || q.Actor != "" && c.Actor.Name != q.Actor ||
+			!q.From.IsZero() && c.At.Before(q.From) || !q.To.IsZero() && !c.At.Before(q.To) {
+			continue
+		}
+		if list = append(list, c); len(list) == q.Limit {
+			break
+		}
+	}
+	return list, cursor.Err()
+}
+
+func filterChanges(q *runlog.ChangeQuery) bson.D {
+	filter := bson.D{}
+	if q.Kind != "" {
+		filter = append(filter, bson.E{Key: "kind", Value: q.Kind})
+	}
+	if q.Name != "" {
+		filter = append(filter, bson.E{Key: "name", Value: q.Name})
+	}
+	for _, f := range []struct{ field, value string }{{"verb", q.Verb}, {"actor", q.Actor}} {
+		if f.value != "" {
+			filter = append(filter, bson.E{Key: f.field, Value: bson.D{{Key: "$in", Value: bson.A{f.value, nil}}}})
+		}
+	}
+	var at bson.D
+	if !q.From.IsZero() {
+		at = append(at, bson.E{Key: "$gte", Value: entry.Nanos(q.From)})
+	}
+	if !q.To.IsZero() {
+		at = append(at, bson.E{Key: "$lt", Value: entry.Nanos(q.To)})
+	}
+	if at != nil {
+		filter = append(filter, bson.E{Key: "$or", Value: bson.A{bson.D{{Key: "at", Value: at}}, bson.D{{Key: "at", Value: nil}}}})
+	}
+	if q.Before != "" {
+		filter = append(filter, bson.E{Key: "_id", Value: bson.D{{Key: "$lt", Value: q.Before}}})
+	}
+	return filter
+}

@@ -1,0 +1,140 @@
+package mongolog
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"carillon/internal/common"
+	"carillon/internal/runlog/entry"
+	"carillon/internal/runlog/rollup"
+)
+
+// markDoc says which hours of which jobs a Write brought runs into: they are to be counted
+// anew. It is written after the runs, so that who finds it finds them; if its writer dies in
+// between, whoever repeats the write leaves it. It goes when the hours were counted.
+type markDoc struct {
+	ID    string    `bson:"_id"` // unique, so that no mark is taken away for another; sorts by time
+	Hours []jobHour `bson:"hours"`
+}
+
+// jobHour is an hour of a job.
+type jobHour struct {
+	Job string `bson:"job"`
+	At  int64  `bson:"at"` // Unix seconds
+}
+
+func markOf(now time.Time, runs []common.Run) markDoc {
+	mark := markDoc{ID: common.TimeKey(now) + "-" + common.NewID()}
+	seen := map[jobHour]bool{}
+	for i := range runs {
+		hour := jobHour{Job: runs[i].Job, At: rollup.HourOf(runs[i].PlannedAt).Unix()}
+		if !seen[hour] {
+			seen[hour] = true
+			mark.Hours = append(mark.Hours, hour)
+		}
+	}
+	return mark
+}
+
+// count makes the roll-ups of an hour of some jobs out of the runs that are there and of
+// what was counted of those that are gone; leaving, where it is not nil, are runs that are
+// about to go. It adds to looked how many runs it looked at.
+func (s *Store) count(at int64, jobs []string, leaving *goneDoc, looked *int) versions {
+	return func(ctx context.Context, current map[string]rollupDoc) (map[string]rollupDoc, error) {
+		// Those that are to go are read before the runs: once their document is gone, so are they.
+		going, err := s.going(ctx, current)
+		if err != nil {
+			return nil, err
+		}
+		next := make(map[string]rollupDoc, len(jobs))
+		base, rest := map[string]cells{}, map[string]cells{}
+		for _, job := range jobs {
+			was := current[job]
+			d := rollupDoc{Gone: slices.DeleteFunc(slices.Clone(was.Gone), func(id string) bool { return !going.docs[id] })}
+			if leaving != nil && !slices.Contains(d.Gone, leaving.ID) {
+				d.Gone = append(d.Gone, leaving.ID)
+			}
+			next[job] = d
+			base[job], rest[job] = cells{}, cells{}
+			if err := base[job].merge(was.Base); err != nil {
+				return nil, err
+			}
+		}
+		begin := time.Unix(at, 0)
+		cursor, err := s.runs.Find(ctx, bson.D{
+			{Key: "job", Value: bson.D{{Key: "$in", Value: jobs}}},
+			{Key: "planned", Value: bson.D{{Key: "$gte", Value: entry.Nanos(begin)}, {Key: "$lt", Value: entry.Nanos(begin.Add(time.Hour))}}},
+		}, options.Find().SetProjection(bson.D{{Key: "doc", Value: 1}}))
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = cursor.Close(context.WithoutCancel(ctx)) }() // the server ends it by itself as well
+		for cursor.Next(ctx) {
+			var doc runDoc
+			if err := cursor.Decode(&doc); err != nil {
+				return nil, err
+			}
+			*looked++
+			if going.runs[doc.ID] {
+				continue // in the base already
+			}
+			run, err := entry.DecodeRun(doc.Doc)
+			if err != nil {
+				return nil, err
+			}
+			if leaving != nil && leaving.has(run.ID) {
+				base[run.Job].of(run.Worker).Add(&run)
+				continue
+			}
+			rest[run.Job].of(run.Worker).Add(&run)
+			d := next[run.Job]
+			d.Runs++
+			next[run.Job] = d
+		}
+		if err := cursor.Err(); err != nil {
+			return nil, err
+		}
+		for job, d := range next {
+			d.Base = base[job].encode()
+			if err := rest[job].merge(d.Base); err != nil {
+				return nil, err
+			}
+			d.Sum, d.Workers = rest[job].sum(), rest[job].encode()
+			if len(d.Workers) == 0 {
+				delete(next, job) // there never was a run
+				continue
+			}
+			next[job] = d
+		}
+		return next, nil
+	}
+}
+
+// goings are runs that are about to go, and the documents that say so.
+type goings struct{ docs, runs map[string]bool }
+
+// going are those runs that are about to go and that the bases of roll-ups have already.
+func (s *Store) going(ctx context.Context, current map[string]rollupDoc) (g goings, err error) {
+	g = goings{docs: map[string]bool{}, runs: map[string]bool{}}
+	var asked []string
+	for _, d := range current {
+		asked = append(asked, d.Gone...)
+	}
+	for ids := range slices.Chunk(asked, atOnce) {
+		docs, err := find[goneDoc](ctx, s.gone, bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}}, options.Find())
+		if err != nil {
+			return g, err
+		}
+		for _, d := range docs {
+			g.docs[d.ID] = true
+			for _, run := range d.Runs {
+				g.runs[run] = true
+			}
+		}
+	}
+	return g, nil
+}

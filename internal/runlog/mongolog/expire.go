@@ -1,0 +1,295 @@
+package mongolog
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"carillon/internal/common"
+	"carillon/internal/runlog"
+	"carillon/internal/runlog/entry"
+	"carillon/internal/runlog/rollup"
+)
+
+const (
+	atOnce       = 1000 // documents of one deletion
+	goneAtOnce   = 500  // runs that one document takes away
+	rangesAtOnce = 25   // runs whose output is looked for at once
+)
+
+// goneDoc says that runs are about to go. It is there before anything is done, and goes
+// when all is done: if its writer dies in between, the next Expire or Tidy goes on.
+//
+//  1. The roll-ups of their hours take what they count into their bases, and note the document.
+//  2. The runs go, then their output and late ends: no reader finds a run without its output.
+//  3. The document goes.
+//
+// Each step may be repeated, and be done by two at once.
+type goneDoc struct {
+	ID    string   `bson:"_id"`
+	Job   string   `bson:"job"`
+	Runs  []string `bson:"runs"`  // in order
+	Hours []int64  `bson:"hours"` // Unix seconds
+}
+
+func (g *goneDoc) has(run string) bool {
+	_, found := slices.BinarySearch(g.Runs, run)
+	return found
+}
+
+// Kept tells of which jobs there are runs, in order of their names.
+func (s *Store) Kept(ctx context.Context, after string, limit int) ([]runlog.Kept, error) {
+	if err := s.ready(ctx); err != nil {
+		return nil, err
+	}
+	var all []runlog.Kept
+	for len(all) < limit {
+		kept, err := s.keptAfter(ctx, after)
+		switch {
+		case errors.Is(err, mongo.ErrNoDocuments):
+			return all, nil
+		case err != nil:
+			return nil, s.failed(ctx, "look for jobs with runs", err)
+		}
+		after = kept.Job
+		if kept.Runs > 0 { // else they went meanwhile
+			all = append(all, kept)
+		}
+	}
+	return all, nil
+}
+
+// keptAfter steps through the index by job.
+func (s *Store) keptAfter(ctx context.Context, after string) (kept runlog.Kept, err error) {
+	var next, oldest runDoc
+	only := bson.D{{Key: "job", Value: 1}, {Key: "planned", Value: 1}}
+	if err := s.runs.FindOne(ctx, bson.D{{Key: "job", Value: bson.D{{Key: "$gt", Value: after}}}},
+		options.FindOne().SetSort(bson.D{{Key: "job", Value: 1}}).SetProjection(only)).Decode(&next); err != nil {
+		return kept, err
+	}
+	kept.Job = next.Job
+	job := bson.D{{Key: "job", Value: next.Job}}
+	if kept.Runs, err = s.runs.CountDocuments(ctx, job); err != nil {
+		return kept, err
+	}
+	err = s.runs.FindOne(ctx, job, options.FindOne().SetSort(oldestFirst()).SetProjection(only)).Decode(&oldest)
+	if errors.Is(err, mongo.ErrNoDocuments) {
+		kept.Runs, err = 0, nil
+	}
+	kept.Oldest = entry.Time(oldest.Planned)
+	return kept, err
+}
+
+func oldestFirst() bson.D {
+	return bson.D{{Key: "planned", Value: 1}, {Key: "_id", Value: 1}}
+}
+
+// Expire deletes runs with their output, the oldest first.
+func (s *Store) Expire(ctx context.Context, e runlog.Expiry) (gone runlog.Expired, err error) {
+	if err := s.ready(ctx); err != nil {
+		return gone, err
+	}
+	if !storable(e.Job) {
+		return gone, nil
+	}
+	s.upkeep.Lock()
+	defer s.upkeep.Unlock()
+	if err := s.expire(ctx, &e, &gone); err != nil {
+		return gone, s.failed(ctx, "delete old runs", err)
+	}
+	return gone, nil
+}
+
+func (s *Store) expire(ctx context.Context, e *runlog.Expiry, gone *runlog.Expired) error {
+	begun, err := find[goneDoc](ctx, s.gone, bson.D{{Key: "job", Value: e.Job}}, options.Find())
+	if err != nil {
+		return err
+	}
+	for i := range begun {
+		if err := s.finish(ctx, &begun[i], gone); err != nil {
+			return err
+		}
+	}
+	until, err := s.boundary(ctx, e)
+	if err != nil || until == nil {
+		return err
+	}
+	filter := bson.D{{Key: "job", Value: e.Job}, {Key: "planned", Value: bson.D{{Key: "$lte", Value: entry.Nanos(until.PlannedAt)}}}}
+	filter = append(filter, older(*until)...)
+	for {
+		left := min(e.Limit-gone.Runs, goneAtOnce)
+		docs, err := find[runDoc](ctx, s.runs, filter, options.Find().SetSort(oldestFirst()).SetLimit(int64(max(0, left)+1)).
+			SetProjection(bson.D{{Key: "planned", Value: 1}}))
+		if err != nil || len(docs) == 0 {
+			return err
+		}
+		if left <= 0 {
+			gone.More = true
+			return nil
+		}
+		g := goneDoc{ID: common.NewID(), Job: e.Job}
+		for _, d := range docs[:min(left, len(docs))] {
+			g.Runs = append(g.Runs, d.ID)
+			if hour := rollup.HourOf(entry.Time(d.Planned)).Unix(); !slices.Contains(g.Hours, hour) {
+				g.Hours = append(g.Hours, hour)
+			}
+		}
+		slices.Sort(g.Runs)
+		if _, err := s.gone.InsertOne(ctx, g); err != nil {
+			return err
+		}
+		if err := s.finish(ctx, &g, gone); err != nil {
+			return err
+		}
+		if len(docs) <= left {
+			return nil
+		}
+	}
+}
+
+// boundary is the place in the job's list after which all go; nil where none does.
+func (s *Store) boundary(ctx context.Context, e *runlog.Expiry) (until *runlog.Position, err error) {
+	job := bson.D{{Key: "job", Value: e.Job}}
+	if !e.Before.IsZero() {
+		until = &runlog.Position{PlannedAt: e.Before}
+	}
+	if e.Keep > 0 {
+		last, err := s.place(ctx, job, e.Keep)
+		if err != nil {
+			return nil, err
+		}
+		if last != nil && (until == nil || last.Compare(*until) < 0) {
+			until = last
+		}
+	}
+	if until != nil && e.Newest {
+		newest, err := s.place(ctx, job, 1)
+		if err != nil {
+			return nil, err
+		}
+		if newest != nil && newest.Compare(*until) > 0 {
+			until = newest
+		}
+	}
+	return until, nil
+}
+
+// finish does what is left to do of what a document says.
+func (s *Store) finish(ctx context.Context, g *goneDoc, gone *runlog.Expired) error {
+	for _, hour := range g.Hours {
+		if err := s.settle(ctx, g, hour); err != nil {
+			return err
+		}
+	}
+	byID := func(ids []string) bson.D { return bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}} }
+	for ids := range slices.Chunk(g.Runs, atOnce) {
+		deleted, err := s.runs.DeleteMany(ctx, byID(ids))
+		if err != nil {
+			return err
+		}
+		gone.Runs += int(deleted.DeletedCount)
+	}
+	for ids := range slices.Chunk(g.Runs, rangesAtOnce) {
+		if err := s.deleteOutput(ctx, ids, gone); err != nil {
+			return err
+		}
+	}
+	for ids := range slices.Chunk(g.Runs, atOnce) {
+		if _, err := s.late.DeleteMany(ctx, byID(ids)); err != nil {
+			return err
+		}
+	}
+	_, err := s.gone.DeleteOne(ctx, bson.D{{Key: "_id", Value: g.ID}})
+	return err
+}
+
+// settle takes what is counted of runs that are about to go into the base of their hour's
+// roll-up. Where that had not been up to date a mark has the sums of it made anew.
+func (s *Store) settle(ctx context.Context, g *goneDoc, hour int64) error {
+	jobs := []string{g.Job}
+	current, err := s.current(ctx, hourOfJob, hour, jobs)
+	if err != nil || slices.Contains(current[g.Job].Gone, g.ID) {
+		return err
+	}
+	mark := markDoc{ID: common.TimeKey(time.Now()) + "-" + common.NewID(), Hours: []jobHour{{Job: g.Job, At: hour}}}
+	var looked int
+	count := s.count(hour, jobs, g, &looked)
+	_, err = s.publish(ctx, hourOfJob, hour, jobs, func(ctx context.Context, current map[string]rollupDoc) (map[string]rollupDoc, error) {
+		was := current[g.Job]
+		next, err := count(ctx, current)
+		if now := next[g.Job]; err == nil && string(now.Sum) != string(was.Sum) {
+			_, err = insertNew(ctx, s.marks, []any{mark})
+		}
+		return next, err
+	})
+	return err
+}
+
+// deleteOutput deletes the chunks of runs.
+func (s *Store) deleteOutput(ctx context.Context, runs []string, gone *runlog.Expired) error {
+	var places bson.A
+	for _, run := range runs {
+		for _, mark := range []string{missingMark, dataMark} {
+			places = append(places, bson.D{{Key: "_id", Value: bson.D{{Key: "$gte", Value: run + mark},
+				{Key: "$lt", Value: run + string(mark[0]+1)}}}})
+		}
+	}
+	filter := bson.D{{Key: "$or", Value: places}, {Key: "run", Value: bson.D{{Key: "$in", Value: runs}}}}
+	opts := options.Find().SetLimit(atOnce).SetProjection(bson.D{{Key: "data", Value: 0}})
+	for {
+		chunks, err := find[chunkDoc](ctx, s.chunks, filter, opts)
+		if err != nil || len(chunks) == 0 {
+			return err
+		}
+		ids := make([]string, len(chunks))
+		var bytes int64
+		for i, c := range chunks {
+			ids[i] = c.ID
+			if c.Missing == 0 {
+				bytes += c.Ends - c.Offset
+			}
+		}
+		deleted, err := s.chunks.DeleteMany(ctx, bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}})
+		if err != nil {
+			return err
+		}
+		gone.Chunks += int(deleted.DeletedCount)
+		gone.Bytes += bytes
+		if len(chunks) < atOnce {
+			return nil
+		}
+	}
+}
+
+// deleteFound deletes what a filter finds, up to so many, and tells whether there may be more.
+func deleteFound(ctx context.Context, in *mongo.Collection, filter bson.D) (deleted int, more bool, err error) {
+	docs, err := find[struct {
+		ID string `bson:"_id"`
+	}](ctx, in, filter, options.Find().SetLimit(atOnce).SetProjection(bson.D{{Key: "_id", Value: 1}}))
+	if err != nil || len(docs) == 0 {
+		return 0, false, err
+	}
+	ids := make([]string, len(docs))
+	for i, d := range docs {
+		ids[i] = d.ID
+	}
+	n, err := deleteIDs(ctx, in, ids)
+	return n, len(docs) == atOnce, err
+}
+
+// deleteIDs deletes documents by their ids, in pieces.
+func deleteIDs(ctx context.Context, in *mongo.Collection, ids []string) (n int, err error) {
+	for part := range slices.Chunk(ids, atOnce) {
+		deleted, err := in.DeleteMany(ctx, bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: part}}}})
+		if err != nil {
+			return n, err
+		}
+		n += int(deleted.DeletedCount)
+	}
+	return n, nil
+}

@@ -1,0 +1,376 @@
+package mongolog
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+	"unicode/utf8"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"carillon/internal/runlog"
+	"carillon/internal/runlog/rollup"
+)
+
+// The kinds of roll-ups. Those of a job's hours are counted from the runs; the others are
+// sums of them.
+const (
+	hourOfJob = "hour"
+	dayOfJob  = "day"
+	hourOfAll = "all-hour"
+	dayOfAll  = "all-day"
+)
+
+const (
+	hourLong = int64(time.Hour / time.Second)
+	dayLong  = 24 * hourLong
+)
+
+// rollupDoc is a version of a roll-up. The highest version counts.
+type rollupDoc struct {
+	ID      string       `bson:"_id"`
+	Kind    string       `bson:"kind"`
+	Job     string       `bson:"job"` // empty: all jobs
+	At      int64        `bson:"at"`  // when the hour or day begins, Unix seconds
+	Version int64        `bson:"version"`
+	Sum     []byte       `bson:"sum"` // of all workers
+	Workers []workerCell `bson:"workers"`
+
+	// Of a job's hour only: Base is the part that was counted of runs that are gone, or are
+	// about to go as the documents Gone of their collection say; Runs is how many others
+	// were counted.
+	Runs int64        `bson:"runs"`
+	Base []workerCell `bson:"base"`
+	Gone []string     `bson:"gone"`
+}
+
+// workerCell is what was counted of one worker, encoded.
+type workerCell struct {
+	Worker string `bson:"worker"`
+	Cell   []byte `bson:"cell"`
+}
+
+// rollupID is unique for each version of a roll-up. The job, which may hold anything, comes last.
+func rollupID(d *rollupDoc) string {
+	return fmt.Sprintf("%s/%d/%d/%s", d.Kind, d.At, d.Version, d.Job)
+}
+
+// says tells whether two versions say the same.
+func (d *rollupDoc) says(o *rollupDoc) bool {
+	sameCells := func(a, b []workerCell) bool {
+		return slices.EqualFunc(a, b, func(a, b workerCell) bool { return a.Worker == b.Worker && bytes.Equal(a.Cell, b.Cell) })
+	}
+	return d.Runs == o.Runs && bytes.Equal(d.Sum, o.Sum) && sameCells(d.Workers, o.Workers) && sameCells(d.Base, o.Base) &&
+		slices.Equal(d.Gone, o.Gone)
+}
+
+// cells count by worker.
+type cells map[string]*rollup.Cell
+
+func (c cells) of(worker string) *rollup.Cell {
+	if c[worker] == nil {
+		c[worker] = &rollup.Cell{}
+	}
+	return c[worker]
+}
+
+func (c cells) merge(encoded []workerCell) error {
+	for _, e := range encoded {
+		if err := c.of(e.Worker).AddEncoded(e.Cell); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c cells) encode() []workerCell {
+	var encoded []workerCell
+	for _, worker := range slices.Sorted(maps.Keys(c)) {
+		encoded = append(encoded, workerCell{Worker: worker, Cell: c[worker].Encode()})
+	}
+	return encoded
+}
+
+func (c cells) sum() []byte {
+	var sum rollup.Cell
+	for _, cell := range c {
+		sum.Merge(cell)
+	}
+	return sum.Encode()
+}
+
+// rollupPlace is what a roll-up of a kind is of.
+type rollupPlace struct {
+	job string
+	at  int64
+}
+
+// newest keeps the highest version of each roll-up.
+func newest(docs []rollupDoc) (highest map[rollupPlace]rollupDoc, old []string) {
+	highest = make(map[rollupPlace]rollupDoc, len(docs))
+	for _, d := range docs {
+		place := rollupPlace{d.Job, d.At}
+		if known, there := highest[place]; !there {
+			highest[place] = d
+		} else if known.Version < d.Version {
+			old, highest[place] = append(old, known.ID), d
+		} else {
+			old = append(old, d.ID)
+		}
+	}
+	return highest, old
+}
+
+// findRollups reads roll-ups, all their versions, the older ones of a place first: a version
+// goes only after a later one is there, so that who reads in this order finds one of them.
+func (s *Store) findRollups(ctx context.Context, kind string, jobs []string, from, to int64, without ...string) ([]rollupDoc, error) {
+	filter := bson.D{{Key: "kind", Value: kind}}
+	if jobs != nil {
+		filter = append(filter, bson.E{Key: "job", Value: bson.D{{Key: "$in", Value: jobs}}})
+	}
+	filter = append(filter, bson.E{Key: "at", Value: bson.D{{Key: "$gte", Value: from}, {Key: "$lt", Value: to}}})
+	opts := options.Find().SetSort(bson.D{{Key: "job", Value: 1}, {Key: "at", Value: 1}, {Key: "version", Value: 1}})
+	projection := bson.D{}
+	for _, field := range without {
+		projection = append(projection, bson.E{Key: field, Value: 0})
+	}
+	if len(projection) > 0 {
+		opts.SetProjection(projection)
+	}
+	return find[rollupDoc](ctx, s.rollups, filter, opts)
+}
+
+// Rollups gives what was counted, in order of time.
+func (s *Store) Rollups(ctx context.Context, q runlog.RollupQuery) ([]rollup.Row, error) {
+	if err := s.ready(ctx); err != nil {
+		return nil, err
+	}
+	kind := hourOfJob
+	switch {
+	case q.Job == "" && q.Days:
+		kind = dayOfAll
+	case q.Job == "":
+		kind = hourOfAll
+	case q.Days:
+		kind = dayOfJob
+	}
+	if !storable(q.Job) {
+		return nil, nil
+	}
+	cut := "workers"
+	if q.Workers {
+		cut = "sum"
+	}
+	from, to := span(q.From, q.To)
+	docs, err := s.findRollups(ctx, kind, []string{q.Job}, from, to, cut, "base", "gone")
+	if err != nil {
+		return nil, s.failed(ctx, "read roll-ups", err)
+	}
+	highest, _ := newest(docs)
+	var rows []rollup.Row
+	for _, d := range highest {
+		encoded := d.Workers
+		if !q.Workers {
+			encoded = []workerCell{{Cell: d.Sum}}
+		}
+		for _, e := range encoded {
+			row := rollup.Row{At: time.Unix(d.At, 0).UTC(), Job: q.Job, Worker: e.Worker}
+			if err := row.Cell.AddEncoded(e.Cell); err != nil {
+				return nil, fmt.Errorf("read roll-up %q: %w", d.ID, err)
+			}
+			if !row.Cell.Empty() {
+				rows = append(rows, row)
+			}
+		}
+	}
+	slices.SortFunc(rows, func(a, b rollup.Row) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Worker, b.Worker)) })
+	return rows, nil
+}
+
+// Totals adds the hours of each job up; of days that are asked for whole, their own roll-ups.
+func (s *Store) Totals(ctx context.Context, jobs []string, from, to time.Time) (map[string]rollup.Cell, error) {
+	if err := s.ready(ctx); err != nil {
+		return nil, err
+	}
+	jobs = slices.DeleteFunc(slices.Clone(jobs), func(job string) bool { return !storable(job) })
+	if len(jobs) == 0 {
+		return nil, nil
+	}
+	begin, end := span(from, to)
+	firstDay, lastDay := -floor(-begin, dayLong), floor(end, dayLong)
+	type part struct {
+		kind     string
+		from, to int64
+	}
+	parts := []part{{hourOfJob, begin, end}}
+	if firstDay < lastDay {
+		parts = []part{{hourOfJob, begin, firstDay}, {dayOfJob, firstDay, lastDay}, {hourOfJob, lastDay, end}}
+	}
+	totals := map[string]rollup.Cell{}
+	for _, p := range parts {
+		if p.from >= p.to {
+			continue
+		}
+		docs, err := s.findRollups(ctx, p.kind, jobs, p.from, p.to, "workers", "base", "gone")
+		if err != nil {
+			return nil, s.failed(ctx, "read roll-ups", err)
+		}
+		highest, _ := newest(docs)
+		for place, d := range highest {
+			cell := totals[place.job]
+			if err := cell.AddEncoded(d.Sum); err != nil {
+				return nil, fmt.Errorf("read roll-up %q: %w", d.ID, err)
+			}
+			totals[place.job] = cell
+		}
+	}
+	maps.DeleteFunc(totals, func(_ string, cell rollup.Cell) bool { return cell.Empty() })
+	return totals, nil
+}
+
+// span is what begins within [from, to), in Unix seconds. Times that are not set do not narrow.
+func span(from, to time.Time) (begin, end int64) {
+	begin, end = -1<<62, 1<<62
+	if !from.IsZero() {
+		begin = seconds(from)
+	}
+	if !to.IsZero() {
+		end = seconds(to)
+	}
+	return begin, end
+}
+
+// seconds is the first full second at or after a time.
+func seconds(t time.Time) int64 {
+	if t.Nanosecond() > 0 {
+		return t.Unix() + 1
+	}
+	return t.Unix()
+}
+
+// storable tells whether a job may be called so: other texts are never stored.
+func storable(job string) bool { return utf8.ValidString(job) }
+
+// floor rounds down to a multiple of unit.
+func floor(n, unit int64) int64 {
+	if rest := n % unit; rest < 0 {
+		return n - rest - unit
+	} else {
+		return n - rest
+	}
+}
+
+var errContended = errors.New("roll-ups were counted by others at the same time, again and again")
+
+// tries is how often a roll-up is counted before it is left to whoever else counts it.
+const tries = 5
+
+// versions are new contents of roll-ups, by job, made of the highest versions that are there.
+type versions func(ctx context.Context, current map[string]rollupDoc) (map[string]rollupDoc, error)
+
+// publish makes the next version of roll-ups of one kind and time, of those jobs where there
+// is something new to say, and gives those jobs. What compute reads it reads after the
+// versions that it is given, so that a version that was made of less never comes after one
+// that was made of more.
+func (s *Store) publish(ctx context.Context, kind string, at int64, jobs []string, compute versions) (changed []string, err error) {
+	for range tries {
+		current, err := s.current(ctx, kind, at, jobs)
+		if err != nil {
+			return changed, err
+		}
+		next, err := compute(ctx, current)
+		if err != nil {
+			return changed, err
+		}
+		var docs []any
+		var written []rollupDoc
+		for _, job := range jobs {
+			d, counted := next[job]
+			was, known := current[job]
+			if !counted || known && d.says(&was) {
+				continue
+			}
+			d.Kind, d.Job, d.At, d.Version = kind, job, at, was.Version+1
+			d.ID = rollupID(&d)
+			docs, written = append(docs, d), append(written, d)
+		}
+		if len(docs) == 0 {
+			return changed, nil
+		}
+		taken, err := insertNew(ctx, s.rollups, docs)
+		if err != nil {
+			return changed, err
+		}
+		// One that was inserted late, below a version that others made meanwhile and with
+		// which they took away the one in its place, counts for nothing.
+		now, err := s.current(ctx, kind, at, jobs)
+		if err != nil {
+			return changed, err
+		}
+		jobs = nil
+		for i, d := range written {
+			if highest := now[d.Job]; taken[i] || highest.Version != d.Version {
+				jobs = append(jobs, d.Job)
+			} else {
+				changed = append(changed, d.Job)
+			}
+		}
+		if len(jobs) == 0 {
+			return changed, nil
+		}
+	}
+	return changed, errContended
+}
+
+// current are the highest versions of roll-ups; those below them are to be deleted some time.
+func (s *Store) current(ctx context.Context, kind string, at int64, jobs []string) (map[string]rollupDoc, error) {
+	docs, err := s.findRollups(ctx, kind, jobs, at, at+1)
+	if err != nil {
+		return nil, err
+	}
+	highest, old := newest(docs)
+	for _, id := range old {
+		s.upkeep.old[id] = true
+	}
+	current := make(map[string]rollupDoc, len(highest))
+	for place, d := range highest {
+		current[place.job] = d
+	}
+	return current, nil
+}
+
+// total makes roll-ups of all jobs, or of days, out of smaller ones: the cells of those of
+// kind within [from, to), by job where jobs are asked for, else all together.
+func (s *Store) total(kind string, jobs []string, from, to int64) versions {
+	return func(ctx context.Context, _ map[string]rollupDoc) (map[string]rollupDoc, error) {
+		docs, err := s.findRollups(ctx, kind, jobs, from, to, "sum", "base", "gone")
+		if err != nil {
+			return nil, err
+		}
+		highest, _ := newest(docs)
+		by := map[string]cells{}
+		for place, d := range highest {
+			job := ""
+			if jobs != nil {
+				job = place.job
+			}
+			if by[job] == nil {
+				by[job] = cells{}
+			}
+			if err := by[job].merge(d.Workers); err != nil {
+				return nil, fmt.Errorf("read roll-up %q: %w", d.ID, err)
+			}
+		}
+		next := make(map[string]rollupDoc, len(by))
+		for job, c := range by {
+			next[job] = rollupDoc{Sum: c.sum(), Workers: c.encode()}
+		}
+		return next, nil
+	}
+}

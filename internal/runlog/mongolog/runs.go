@@ -1,0 +1,245 @@
+package mongolog
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"carillon/internal/common"
+	"carillon/internal/runlog"
+	"carillon/internal/runlog/entry"
+)
+
+// scan bounds how many runs one list with a limit looks at: entries of the index that leads
+// it and, where their texts are searched, runs.
+type scan struct{ entries, texts int }
+
+const (
+	lastAtOnce = 8   // jobs whose last runs are asked for at the same time
+	scanBatch  = 500 // runs that the server sends at a time where most may not match
+)
+
+// newestFirst is the order of every list of runs.
+func newestFirst() bson.D {
+	return bson.D{{Key: "planned", Value: -1}, {Key: "_id", Value: -1}}
+}
+
+// list is what is asked of the server for a query. One filter leads: it has an index in the
+// order of the list, so that the server can stop after so many entries of it. The rest is
+// looked at run by run.
+type list struct {
+	lead, rest bson.D
+	exact      *runlog.Query // what only a whole run can tell; nil: nothing
+	byText     bool
+	short      bool // the lead alone gives few
+}
+
+// listOf is the list of a query; possible is false when no run can match.
+func listOf(q *runlog.Query) (l list, possible bool) {
+	statuses, narrowed := entry.Statuses(q)
+	if !entry.Keyable(q) || narrowed && len(statuses) == 0 {
+		return list{}, false
+	}
+	is := func(field, value string) bson.D {
+		if value == "" {
+			return nil
+		}
+		return bson.D{{Key: field, Value: value}}
+	}
+	var fire, status, exit bson.D
+	if q.Fire != "" {
+		low, high := entry.RunsOf(q.Fire)
+		fire = bson.D{{Key: "_id", Value: bson.D{{Key: "$gte", Value: low}, {Key: "$lt", Value: high}}}}
+	}
+	if narrowed {
+		status = bson.D{{Key: "status", Value: bson.D{{Key: "$in", Value: statuses}}}}
+	}
+	if q.ExitCode != nil {
+		// Runs of an older version do not have the field: they are looked at one by one.
+		exit = bson.D{{Key: "exit", Value: bson.D{{Key: "$in", Value: bson.A{exitOf(q.ExitCode), nil}}}}}
+	}
+	// The one that leaves the fewest leads: most runs succeed, with exit code 0.
+	rare, usual := []bson.D{fire, is("job", q.Job), is("worker", q.Worker)}, []bson.D{is("group", q.Group)}
+	if slices.Contains(statuses, common.StatusSucceeded) {
+		usual = append(usual, status)
+	} else {
+		rare = append(rare, status)
+	}
+	if q.ExitCode != nil && *q.ExitCode == 0 {
+		usual = append(usual, exit)
+	} else {
+		rare = append(rare, exit)
+	}
+	for _, filter := range append(rare, usual...) {
+		if l.lead == nil {
+			l.lead = filter
+		} else {
+			l.rest = append(l.rest, filter...)
+		}
+	}
+	l.rest = append(l.rest, is("jobUid", q.JobUID)...)
+	l.rest = append(l.rest, is("cause", string(q.Cause))...)
+	if l.byText = q.Text != ""; l.byText || q.ExitCode != nil {
+		l.exact = &runlog.Query{ExitCode: q.ExitCode, Text: q.Text}
+	}
+	l.short = q.Fire != ""
+	return l, true
+}
+
+// partial tells whether the list has to look at more than it gives.
+func (l *list) partial() bool {
+	return !l.short && (len(l.rest) > 0 || l.exact != nil)
+}
+
+// filter is that of the lead, or of all, between the bounds of the query and floor.
+func (l *list) filter(q *runlog.Query, whole bool, floor *runlog.Position) bson.D {
+	filter := append(bson.D{}, l.lead...) // not nil, which is no filter
+	if whole {
+		filter = append(filter, l.rest...)
+	}
+	var planned bson.D
+	var exact bson.A
+	switch {
+	case floor != nil:
+		at := entry.Nanos(floor.PlannedAt)
+		planned = append(planned, bson.E{Key: "$gte", Value: at})
+		exact = append(exact, bson.D{{Key: "$or", Value: bson.A{
+			bson.D{{Key: "planned", Value: bson.D{{Key: "$gt", Value: at}}}},
+			bson.D{{Key: "_id", Value: bson.D{{Key: "$gte", Value: floor.ID}}}},
+		}}})
+	case !q.From.IsZero():
+		planned = append(planned, bson.E{Key: "$gte", Value: entry.Nanos(q.From)})
+	}
+	if !q.To.IsZero() {
+		planned = append(planned, bson.E{Key: "$lt", Value: entry.Nanos(q.To)})
+	}
+	if q.Before != nil {
+		planned = append(planned, bson.E{Key: "$lte", Value: entry.Nanos(q.Before.PlannedAt)})
+		exact = append(exact, older(*q.Before))
+	}
+	if planned != nil {
+		filter = append(filter, bson.E{Key: "planned", Value: planned})
+	}
+	if exact != nil {
+		filter = append(filter, bson.E{Key: "$and", Value: exact})
+	}
+	return filter
+}
+
+// older is what comes after a place of the list. The bound on planned alone is what an
+// index can use, and stands beside it; this one is exact.
+func older(than runlog.Position) bson.D {
+	at := entry.Nanos(than.PlannedAt)
+	return bson.D{{Key: "$or", Value: bson.A{
+		bson.D{{Key: "planned", Value: bson.D{{Key: "$lt", Value: at}}}},
+		bson.D{{Key: "_id", Value: bson.D{{Key: "$lt", Value: than.ID}}}},
+	}}}
+}
+
+// Runs lists runs, the newest first.
+func (s *Store) Runs(ctx context.Context, q runlog.Query) (runlog.Found, error) {
+	if err := s.ready(ctx); err != nil {
+		return runlog.Found{}, err
+	}
+	l, possible := listOf(&q)
+	if !possible {
+		return runlog.Found{}, nil
+	}
+	found, err := s.list(ctx, &l, &q)
+	if err == nil {
+		err = s.orphans(ctx, found.Runs)
+	}
+	if err != nil {
+		return runlog.Found{}, s.failed(ctx, "list runs", err)
+	}
+	return found, nil
+}
+
+func (s *Store) list(ctx context.Context, l *list, q *runlog.Query) (found runlog.Found, err error) {
+	limit := max(0, q.Limit)
+	opts := options.Find().SetSort(newestFirst())
+	if l.exact == nil {
+		opts.SetLimit(int64(limit))
+	} else {
+		opts.SetBatchSize(scanBatch)
+	}
+	var floor *runlog.Position
+	if limit > 0 && l.partial() {
+		looked := s.scan.entries
+		if l.byText {
+			looked = s.scan.texts
+		}
+		if floor, err = s.place(ctx, l.filter(q, false, nil), looked); err != nil {
+			return found, err
+		}
+	}
+	cursor, err := s.runs.Find(ctx, l.filter(q, true, floor), opts)
+	if err != nil {
+		return found, err
+	}
+	defer func() { _ = cursor.Close(context.WithoutCancel(ctx)) }() // the server ends it by itself as well
+	for cursor.Next(ctx) {
+		var doc runDoc
+		if err := cursor.Decode(&doc); err != nil {
+			return found, err
+		}
+		run, err := entry.DecodeRun(doc.Doc)
+		if err != nil {
+			return found, err
+		}
+		if l.exact != nil && !l.exact.Matches(&run) {
+			continue
+		}
+		if found.Runs = append(found.Runs, run); len(found.Runs) == limit {
+			return found, nil
+		}
+	}
+	found.Until = floor
+	return found, cursor.Err()
+}
+
+// place is that of the n-th run of a list, counted from one; nil where there are fewer.
+func (s *Store) place(ctx context.Context, filter bson.D, n int) (*runlog.Position, error) {
+	var doc runDoc
+	err := s.runs.FindOne(ctx, filter, options.FindOne().SetSort(newestFirst()).SetSkip(int64(n-1)).
+		SetProjection(bson.D{{Key: "planned", Value: 1}})).Decode(&doc)
+	switch {
+	case errors.Is(err, mongo.ErrNoDocuments):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	return &runlog.Position{PlannedAt: entry.Time(doc.Planned), ID: doc.ID}, nil
+}
+
+// Last gives the last runs of each job.
+func (s *Store) Last(ctx context.Context, jobs []string, n int) (map[string][]common.Run, error) {
+	lists, errs := make([][]common.Run, len(jobs)), make([]error, len(jobs))
+	places := make(chan struct{}, lastAtOnce)
+	var group sync.WaitGroup
+	for i, job := range jobs {
+		places <- struct{}{}
+		group.Go(func() {
+			defer func() { <-places }()
+			var found runlog.Found
+			found, errs[i] = s.Runs(ctx, runlog.Query{Job: job, Limit: n})
+			lists[i] = found.Runs
+		})
+	}
+	group.Wait()
+	last := make(map[string][]common.Run, len(jobs))
+	for i, job := range jobs {
+		if errs[i] != nil {
+			return nil, errs[i]
+		}
+		if len(lists[i]) > 0 {
+			last[job] = lists[i]
+		}
+	}
+	return last, nil
+}

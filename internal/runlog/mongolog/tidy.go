@@ -1,0 +1,340 @@
+package mongolog
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"carillon/internal/common"
+	"carillon/internal/runlog"
+	"carillon/internal/runlog/entry"
+	"carillon/internal/runlog/rollup"
+)
+
+// How much one Tidy does.
+const (
+	marksAtOnce = 5000   // marks that one round takes
+	hoursAtOnce = 2000   // hours of jobs, about
+	jobsAtOnce  = 100    // jobs whose hour is counted at once
+	runsPerCall = 20_000 // runs looked at before it says that there is more
+)
+
+// walkEvery is how often all hours of the past are looked at again.
+const walkEvery = 24 * time.Hour
+
+// upkeep is what one process remembers of its upkeep. Losing it does no harm: what was not
+// finished is done again.
+type upkeep struct {
+	sync.Mutex
+	old     map[string]bool // versions of roll-ups that are no longer the highest
+	indexed bool
+	round   *round
+	walk    walk
+}
+
+// round is hours that are to be counted, and then summed up.
+type round struct {
+	marks  []string                  // that asked for it
+	todo   map[int64]map[string]bool // jobs by hour
+	done   map[int64]map[string]bool
+	repair bool // nobody had asked for it
+	more   bool // there is likely to be another one
+}
+
+func newRound() *round {
+	return &round{todo: map[int64]map[string]bool{}, done: map[int64]map[string]bool{}}
+}
+
+func (r *round) add(hour int64, job string) {
+	if r.todo[hour] == nil {
+		r.todo[hour] = map[string]bool{}
+	}
+	r.todo[hour][job] = true
+}
+
+// walk is where the search for hours that were not counted right has come to.
+type walk struct {
+	begun time.Time
+	hour  time.Time // the last full hour that was looked at when it was over
+	at    time.Time // hours before it have not been looked at; zero: all have
+}
+
+// Tidy counts what marks ask for, looks for hours that were not counted right (what an older
+// version wrote has no mark), deletes what is too old, and finishes deletions that were
+// broken off. Space that is free MongoDB uses again by itself. Roll-ups of hours are kept for
+// all of the day in which t.Hours lies, so that its sum can still be made.
+func (s *Store) Tidy(ctx context.Context, t runlog.Tidy) (done runlog.Tidied, err error) {
+	if err := s.ready(ctx); err != nil {
+		return done, err
+	}
+	s.upkeep.Lock()
+	defer s.upkeep.Unlock()
+	if err := s.tidy(ctx, &t, &done); err != nil {
+		return done, s.failed(ctx, "tidy the run log", err)
+	}
+	return done, nil
+}
+
+func (s *Store) tidy(ctx context.Context, t *runlog.Tidy, done *runlog.Tidied) error {
+	if !s.upkeep.indexed {
+		if err := additions(ctx, s.schema.db); err != nil {
+			return err
+		}
+		s.upkeep.indexed = true
+	}
+	old := slices.Collect(maps.Keys(s.upkeep.old))
+	if _, err := deleteIDs(ctx, s.rollups, old); err != nil {
+		return err
+	}
+	s.upkeep.old = map[string]bool{}
+	begun, err := find[goneDoc](ctx, s.gone, bson.D{}, options.Find().SetLimit(10))
+	if err != nil {
+		return err
+	}
+	for i := range begun {
+		if err := s.finish(ctx, &begun[i], &runlog.Expired{}); err != nil {
+			return err
+		}
+	}
+	if err := s.advance(ctx, t, done); err != nil {
+		return err
+	}
+	return s.forget(ctx, t, done)
+}
+
+// advance goes on with the round or begins one of what marks ask for and, when that is done,
+// one of what is found to be wrong.
+func (s *Store) advance(ctx context.Context, t *runlog.Tidy, done *runlog.Tidied) error {
+	for _, begin := range []func(context.Context, *runlog.Tidy) (*round, error){s.marked, s.search} {
+		if s.upkeep.round == nil {
+			r, err := begin(ctx, t)
+			if err != nil {
+				return err
+			}
+			s.upkeep.round = r
+		}
+		if r := s.upkeep.round; r != nil {
+			if err := s.work(ctx, t, r, done); err != nil {
+				return err
+			}
+			if done.More = r.more || len(r.todo) > 0; len(r.todo) > 0 {
+				return nil
+			}
+			if err := s.sumUp(ctx, t, r, done); err != nil {
+				return err
+			}
+			if _, err := deleteIDs(ctx, s.marks, r.marks); err != nil {
+				return err
+			}
+			s.upkeep.round = nil
+		}
+		if done.More {
+			return nil
+		}
+	}
+	return nil
+}
+
+// marked is a round of what marks ask for; nil where there are none.
+func (s *Store) marked(ctx context.Context, _ *runlog.Tidy) (*round, error) {
+	cursor, err := s.marks.Find(ctx, bson.D{}, options.Find().SetSort(bson.D{{Key: "_id", Value: 1}}).SetLimit(marksAtOnce))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = cursor.Close(context.WithoutCancel(ctx)) }() // the server ends it by itself as well
+	r := newRound()
+	hours := 0
+	for cursor.Next(ctx) && hours < hoursAtOnce {
+		var mark markDoc
+		if err := cursor.Decode(&mark); err != nil {
+			return nil, err
+		}
+		r.marks = append(r.marks, mark.ID)
+		for _, h := range mark.Hours {
+			if !r.todo[h.At][h.Job] {
+				hours++
+				r.add(h.At, h.Job)
+			}
+		}
+	}
+	if err := cursor.Err(); err != nil || len(r.marks) == 0 {
+		return nil, err
+	}
+	r.more = hours >= hoursAtOnce || len(r.marks) == marksAtOnce
+	return r, nil
+}
+
+// work counts hours of the round, until all are or it has looked at many runs.
+func (s *Store) work(ctx context.Context, t *runlog.Tidy, r *round, done *runlog.Tidied) error {
+	looked := 0
+	for _, hour := range slices.Sorted(maps.Keys(r.todo)) {
+		if time.Unix(hour, 0).Before(rollup.DayOf(t.Hours)) {
+			delete(r.todo, hour) // its roll-ups went, and what they counted is in those of its day
+			continue
+		}
+		for jobs := range slices.Chunk(slices.Sorted(maps.Keys(r.todo[hour])), jobsAtOnce) {
+			if looked >= runsPerCall {
+				return nil
+			}
+			changed, err := s.publish(ctx, hourOfJob, hour, jobs, s.count(hour, jobs, nil, &looked))
+			done.Counted += len(changed)
+			if r.repair {
+				done.Repaired += len(changed)
+			}
+			if err != nil {
+				return err
+			}
+			if r.done[hour] == nil {
+				r.done[hour] = map[string]bool{}
+			}
+			for _, job := range jobs {
+				r.done[hour][job] = true
+				delete(r.todo[hour], job)
+			}
+		}
+		delete(r.todo, hour)
+	}
+	return nil
+}
+
+// sumUp makes the roll-ups of all jobs and of days anew, whether the hours came out as they
+// were or not: who counted them may have got no further.
+func (s *Store) sumUp(ctx context.Context, t *runlog.Tidy, r *round, done *runlog.Tidied) error {
+	days := map[int64]map[string]bool{}
+	publish := func(kind string, at int64, jobs []string, total versions) error {
+		changed, err := s.publish(ctx, kind, at, jobs, total)
+		done.Counted += len(changed)
+		return err
+	}
+	all := []string{""}
+	for _, hour := range slices.Sorted(maps.Keys(r.done)) {
+		if err := publish(hourOfAll, hour, all, s.total(hourOfJob, nil, hour, hour+hourLong)); err != nil {
+			return err
+		}
+		if day := floor(hour, dayLong); !time.Unix(day, 0).Before(t.Days) {
+			if days[day] == nil {
+				days[day] = map[string]bool{}
+			}
+			maps.Copy(days[day], r.done[hour])
+		}
+	}
+	for _, day := range slices.Sorted(maps.Keys(days)) {
+		for jobs := range slices.Chunk(slices.Sorted(maps.Keys(days[day])), jobsAtOnce) {
+			if err := publish(dayOfJob, day, jobs, s.total(hourOfJob, jobs, day, day+dayLong)); err != nil {
+				return err
+			}
+		}
+		if err := publish(dayOfAll, day, all, s.total(hourOfAll, nil, day, day+dayLong)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// search looks at the hour that was over last, once, and else at the next one on its walk
+// into the past, and gives a round of what is wrong there; nil where nothing is.
+func (s *Store) search(ctx context.Context, t *runlog.Tidy) (*round, error) {
+	w := &s.upkeep.walk
+	now := rollup.HourOf(t.Now)
+	if w.begun.IsZero() || t.Now.Sub(w.begun) >= walkEvery || t.Now.Before(w.begun) {
+		*w = walk{begun: t.Now, hour: now, at: now}
+	}
+	if w.hour.Before(now) {
+		r, err := s.check(ctx, w.hour)
+		if err == nil {
+			w.hour = w.hour.Add(time.Hour)
+		}
+		return r, err
+	}
+	if w.at.IsZero() {
+		return nil, nil
+	}
+	var newest runDoc
+	err := s.runs.FindOne(ctx, bson.D{{Key: "planned", Value: bson.D{{Key: "$lt", Value: entry.Nanos(w.at)}}}},
+		options.FindOne().SetSort(newestFirst()).SetProjection(bson.D{{Key: "planned", Value: 1}})).Decode(&newest)
+	if err != nil && !errors.Is(err, mongo.ErrNoDocuments) {
+		return nil, err
+	}
+	hour := rollup.HourOf(entry.Time(newest.Planned))
+	if err != nil || hour.Before(rollup.DayOf(t.Hours)) {
+		w.at = time.Time{}
+		return nil, nil
+	}
+	r, err := s.check(ctx, hour)
+	if err == nil {
+		w.at = hour
+	}
+	return r, err
+}
+
+// check compares how many runs of each job an hour has with how many were counted. Runs do
+// not change: where the numbers agree, so does all else.
+func (s *Store) check(ctx context.Context, hour time.Time) (*round, error) {
+	cursor, err := s.runs.Aggregate(ctx, mongo.Pipeline{
+		{{Key: "$match", Value: bson.D{{Key: "planned", Value: bson.D{{Key: "$gte", Value: entry.Nanos(hour)},
+			{Key: "$lt", Value: entry.Nanos(hour.Add(time.Hour))}}}}}},
+		{{Key: "$group", Value: bson.D{{Key: "_id", Value: "$job"}, {Key: "runs", Value: bson.D{{Key: "$sum", Value: 1}}}}}},
+	})
+	if err != nil {
+		return nil, err
+	}
+	var found []struct {
+		Job  string `bson:"_id"`
+		Runs int64  `bson:"runs"`
+	}
+	if err := cursor.All(ctx, &found); err != nil {
+		return nil, err
+	}
+	docs, err := s.findRollups(ctx, hourOfJob, nil, hour.Unix(), hour.Unix()+1, "sum", "workers", "base")
+	if err != nil {
+		return nil, err
+	}
+	counted, _ := newest(docs)
+	r := newRound()
+	r.repair, r.more = true, true // where something is wrong, more may be
+	for _, f := range found {
+		if counted[rollupPlace{f.Job, hour.Unix()}].Runs < f.Runs {
+			r.add(hour.Unix(), f.Job)
+		}
+	}
+	if len(r.todo) == 0 {
+		return nil, nil
+	}
+	return r, nil
+}
+
+// forget deletes roll-ups and changes that are too old, some of each.
+func (s *Store) forget(ctx context.Context, t *runlog.Tidy, done *runlog.Tidied) error {
+	before := func(limit time.Time, kinds ...string) bson.D {
+		return bson.D{{Key: "kind", Value: bson.D{{Key: "$in", Value: kinds}}}, {Key: "at", Value: bson.D{{Key: "$lt", Value: seconds(limit)}}}}
+	}
+	for _, f := range []struct {
+		limit  time.Time
+		in     *mongo.Collection
+		filter bson.D
+	}{
+		{t.Hours, s.rollups, before(rollup.DayOf(t.Hours), hourOfJob, hourOfAll)},
+		{t.Days, s.rollups, before(t.Days, dayOfJob, dayOfAll)},
+		{t.Changes, s.changes, bson.D{{Key: "at", Value: bson.D{{Key: "$lt", Value: entry.Nanos(t.Changes)}}}}},
+		// Those of an older version have their time in their ids only.
+		{t.Changes, s.changes, bson.D{{Key: "at", Value: nil}, {Key: "_id", Value: bson.D{{Key: "$lt", Value: common.TimeKey(t.Changes)}}}}},
+	} {
+		if f.limit.IsZero() {
+			continue
+		}
+		n, more, err := deleteFound(ctx, f.in, f.filter)
+		if err != nil {
+			return err
+		}
+		done.Expired += n
+		done.More = done.More || more
+	}
+	return nil
+}
