@@ -1,0 +1,236 @@
+package auditor
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"iter"
+	"log/slog"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"carillon/internal/common"
+	"carillon/internal/common/schedule"
+	"carillon/internal/runlog"
+)
+
+// every is the time between two looks.
+const every = 15 * time.Second
+
+// Catalog knows the jobs.
+type Catalog interface {
+	// Plans gives all jobs that have a timetable. They are not changed.
+	Plans() iter.Seq2[*common.JobState, schedule.Schedule]
+	Job(name string) (common.JobState, bool)
+}
+
+// State knows how far the jobs are.
+type State interface {
+	// Cursors gives those of the jobs that have one.
+	Cursors(ctx context.Context, jobs []string) (map[string]time.Time, error)
+	// Busy tells which of the jobs have a run that is not resolved.
+	Busy(ctx context.Context, jobs []string) (map[string]bool, error)
+}
+
+// Ledger lists fires, wherever they are.
+type Ledger interface {
+	Fires(ctx context.Context, q runlog.FireQuery) (runlog.FirePage, error)
+}
+
+// Observer counts what is found.
+type Observer interface {
+	Overdue(jobs int)
+	NoEntry()
+}
+
+// Config is what an auditor needs.
+type Config struct {
+	Catalog Catalog
+	State   State
+	Ledger  Ledger
+	// Why tells why no worker may run a job, as far as is known; nil where one may.
+	Why func(job *common.StoredJob) *common.Reason
+	// Now is the time by which fires are late, or why nobody can tell just now: because the clock is
+	// wrong, or because the jobs are not known.
+	Now func() (time.Time, error)
+	// Alike tells whether everybody reads a timetable as we do.
+	Alike    func() bool
+	Log      *slog.Logger
+	Observer Observer
+}
+
+// Auditor looks at the jobs.
+type Auditor struct {
+	cfg     Config
+	watches map[string]*watch // by job; owned by Run
+	round   uint64            // owned by Run
+	entries entries           // owned by Run
+
+	mu      sync.Mutex
+	found   []common.Overdue // guarded by mu; sorted by job
+	count   int              // guarded by mu; of all that are overdue
+	missing missing          // guarded by mu
+}
+
+// New makes an auditor.
+func New(cfg Config) *Auditor { return &Auditor{cfg: cfg} }
+
+// Run looks again and again until the context ends.
+func (a *Auditor) Run(ctx context.Context) error {
+	a.watches, a.entries = map[string]*watch{}, entries{}
+	defer a.publish(nil, 0) // whoever comes next will tell
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	failed := false
+	for {
+		err := a.look(ctx)
+		if err != nil && ctx.Err() == nil && !failed {
+			a.cfg.Log.Warn("audit_failed", "error", err)
+		}
+		failed = err != nil
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-tick.C:
+		}
+	}
+}
+
+// look is one look at everything.
+func (a *Auditor) look(ctx context.Context) error {
+	now, err := a.cfg.Now()
+	if err != nil {
+		return err
+	}
+	jobs := a.plan(now)
+	if len(jobs) > 0 {
+		names := make([]string, len(jobs))
+		for i := range jobs {
+			names[i] = jobs[i].state.Name
+		}
+		cursors, err := a.cfg.State.Cursors(ctx, names)
+		if err != nil {
+			return err
+		}
+		a.take(jobs, cursors, now)
+	}
+	found, count, err := a.overdue(ctx)
+	if err != nil {
+		return err
+	}
+	a.publish(found, count)
+	return a.check(ctx, now)
+}
+
+// planned is a job with its timetable.
+type planned struct {
+	state     *common.JobState
+	timetable schedule.Schedule
+}
+
+// plan goes through the catalog, and gives the jobs whose cursors should be looked at.
+func (a *Auditor) plan(now time.Time) (jobs []planned) {
+	a.round++
+	seen := 0
+	for job, timetable := range a.cfg.Catalog.Plans() {
+		w := a.watches[job.Name]
+		if w == nil {
+			w = &watch{}
+			a.watches[job.Name] = w
+		}
+		w.seen = a.round
+		seen++
+		if w.plan(job, timetable, now) {
+			jobs = append(jobs, planned{job, timetable})
+		}
+	}
+	if len(a.watches) > seen {
+		for name, w := range a.watches {
+			if w.seen != a.round {
+				delete(a.watches, name)
+			}
+		}
+	}
+	return jobs
+}
+
+// take takes in the cursors. A job without one is being deleted, or damaged and told of elsewhere.
+func (a *Auditor) take(jobs []planned, cursors map[string]time.Time, now time.Time) {
+	for _, job := range jobs {
+		w := a.watches[job.state.Name]
+		cursor, there := cursors[job.state.Name]
+		if !there {
+			w.again, w.first, w.looks = now, time.Time{}, 0
+			continue
+		}
+		if !w.cursor.IsZero() {
+			a.entries.passed(job, w.cursor, cursor, now)
+		}
+		w.look(job.state, job.timetable, cursor, now)
+	}
+}
+
+// overdue gives the jobs that are, those that have been for longest first, with the reasons; and how
+// many there are in all.
+func (a *Auditor) overdue(ctx context.Context) (found []common.Overdue, count int, err error) {
+	for name, w := range a.watches {
+		if w.overdue() {
+			found = append(found, common.Overdue{Job: name, PlannedAt: w.first.UTC(), DueAt: w.due.UTC(), Since: w.since.UTC()})
+		}
+	}
+	slices.SortFunc(found, func(x, y common.Overdue) int {
+		return cmp.Or(x.DueAt.Compare(y.DueAt), cmp.Compare(x.Job, y.Job))
+	})
+	count = len(found)
+	found = found[:min(count, common.MaxOverdue)]
+	var patient []string // jobs whose fires may wait for one another
+	for i := range found {
+		job, exists := a.cfg.Catalog.Job(found[i].Job)
+		if !exists {
+			continue
+		}
+		found[i].Reason = a.cfg.Why(&job.StoredJob)
+		if terms := job.Terms(); terms.CatchUp == common.CatchUpAll && terms.Overlap.Forbids() {
+			patient = append(patient, job.Name)
+		}
+	}
+	if len(patient) > 0 {
+		busy, err := a.cfg.State.Busy(ctx, patient)
+		if err != nil {
+			return nil, 0, err
+		}
+		found = slices.DeleteFunc(found, func(o common.Overdue) bool { return busy[o.Job] })
+		count -= len(busy)
+	}
+	return found, count, nil
+}
+
+func (a *Auditor) publish(found []common.Overdue, count int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.found, a.count = found, count
+	a.cfg.Observer.Overdue(count)
+}
+
+// Found gives the jobs that are overdue, those that have been for longest first.
+func (a *Auditor) Found() []common.Overdue {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.found
+}
+
+// Conditions tell of what was found.
+func (a *Auditor) Conditions() (all []common.Condition) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if len(a.found) > 0 {
+		first := a.found[0]
+		since := first.DueAt.Format(time.RFC3339)
+		all = append(all, common.Condition{Code: common.ConditionOverdue, From: first.DueAt,
+			Text: fmt.Sprintf("fires of %d jobs are overdue, and nobody took them; %s, due since %s, first", a.count, first.Job, since),
+			Data: common.Words{"count": strconv.Itoa(a.count), "first": first.Job, "since": since}})
+	}
+	return append(all, a.missing.conditions(time.Now())...)
+}

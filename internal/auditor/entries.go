@@ -1,0 +1,179 @@
+package auditor
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"carillon/internal/common"
+	"carillon/internal/runlog"
+)
+
+const (
+	// Of the stretches that cursors have passed so many wait to be looked at, and so many are looked at
+	// after each look at the jobs. Where there are more, the rest goes unlooked at.
+	mostStretches  = 100
+	stretchesALook = 4
+	// A stretch is looked at this long after it was passed, and again after the same time where an
+	// entry is missing.
+	lookAfter  = time.Minute
+	looksAtAll = 3
+	// Runs are kept for an hour at least: what is younger than this must be there.
+	youngest = 30 * time.Minute
+	// mostFires of a stretch are looked at, and so many pages of entries.
+	mostFires = 100
+	mostPages = 20
+	// tellFor is how long a fire without an entry is told of.
+	tellFor = 24 * time.Hour
+)
+
+// stretch are the fires after from, up to and including to, that a cursor has passed.
+type stretch struct {
+	job      planned
+	from, to time.Time
+	next     time.Time // when to look at it
+	looks    int       // that have found something missing
+}
+
+// entries are the stretches that wait to be looked at, in the order of when.
+type entries struct{ waiting []stretch }
+
+// passed takes in that a cursor has moved.
+func (e *entries) passed(job planned, from, to, now time.Time) {
+	if !to.After(from) || job.state.Paused || len(e.waiting) >= mostStretches {
+		return
+	}
+	if r := job.state.Retention; r != nil && r.Runs > 0 {
+		return // the entries may be gone already
+	}
+	e.waiting = append(e.waiting, stretch{job: job, from: from, to: to, next: now.Add(lookAfter)})
+}
+
+// due takes out the stretches whose time has come, a few at most.
+func (e *entries) due(now time.Time) (due []stretch) {
+	for len(e.waiting) > 0 && len(due) < stretchesALook && !now.Before(e.waiting[0].next) {
+		due, e.waiting = append(due, e.waiting[0]), e.waiting[1:]
+	}
+	return due
+}
+
+// fires gives those of a stretch that must have entries. What is too old is left out; where they
+// are too many, the stretch ends early.
+func (s *stretch) fires(now time.Time) (all []time.Time) {
+	at, ok, err := s.job.timetable.Upcoming(s.from, later(s.from, now.Add(-youngest)))
+	for err == nil && ok && !at.After(s.to) && len(all) < mostFires {
+		all = append(all, at)
+		at, ok, err = s.job.timetable.Next(at)
+	}
+	return all
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
+// without gives the fires that no entry tells of.
+func without(uid string, fires []time.Time, found []common.Fire) (missing []time.Time) {
+	known := make(map[string]bool, len(found))
+	for i := range found {
+		known[found[i].ID] = true
+	}
+	for _, at := range fires {
+		covered := known[common.PlannedFire(uid, at)]
+		for i := 0; !covered && i < len(found); i++ {
+			f := &found[i]
+			covered = f.JobUID == uid && f.Gap != nil && at.After(f.Gap.From) && !at.After(f.Gap.To)
+		}
+		if !covered {
+			missing = append(missing, at)
+		}
+	}
+	return missing
+}
+
+// check looks at a few stretches whose time has come.
+func (a *Auditor) check(ctx context.Context, now time.Time) error {
+	if !a.cfg.Alike() {
+		a.entries = entries{}
+		return nil
+	}
+	for _, s := range a.entries.due(now) {
+		fires := s.fires(now)
+		if len(fires) == 0 || a.changed(&s) {
+			continue
+		}
+		found, whole, err := a.list(ctx, &s, fires, now)
+		if err != nil {
+			return err
+		}
+		gone := without(s.job.state.UID, fires, found)
+		if !whole || len(gone) == 0 || a.changed(&s) {
+			continue
+		}
+		if s.looks++; s.looks < looksAtAll {
+			s.next = now.Add(lookAfter)
+			a.entries.waiting = append(a.entries.waiting, s)
+			continue
+		}
+		for _, at := range gone {
+			a.miss(s.job.state, at, now)
+		}
+	}
+	return nil
+}
+
+// changed tells whether the job is another than it was.
+func (a *Auditor) changed(s *stretch) bool {
+	job, exists := a.cfg.Catalog.Job(s.job.state.Name)
+	return !exists || job.UID != s.job.state.UID || job.Version != s.job.state.Version
+}
+
+// list reads the entries of a stretch; whole is false where not all could be read.
+func (a *Auditor) list(ctx context.Context, s *stretch, fires []time.Time, now time.Time) (found []common.Fire, whole bool, err error) {
+	// An entry for many fires stands at the last of them, which the cursor has passed too.
+	q := runlog.FireQuery{Job: s.job.state.Name, From: fires[0], To: s.to.Add(1), Now: now, Settled: true, Limit: mostFires}
+	for range mostPages {
+		page, err := a.cfg.Ledger.Fires(ctx, q)
+		if err != nil || page.Partial {
+			return nil, false, err
+		}
+		found = append(found, page.Fires...)
+		if page.Next == nil {
+			return found, true, nil
+		}
+		q.Before = &page.Next.Position
+	}
+	return nil, false, nil
+}
+
+// missing is what was found to be without an entry.
+type missing struct {
+	first common.Words // what to say of the last one
+	at    []time.Time  // when each was found
+}
+
+func (a *Auditor) miss(job *common.JobState, at, now time.Time) {
+	a.cfg.Log.Error("fire_without_entry", "job", job.Name, "uid", job.UID, "planned_at", at.UTC(), "fire", common.PlannedFire(job.UID, at))
+	a.cfg.Observer.NoEntry()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.missing.first = common.Words{"job": job.Name, "plannedAt": at.UTC().Format(time.RFC3339)}
+	a.missing.at = append(a.missing.at, time.Now())
+}
+
+// conditions tell of what was found within a day.
+func (m *missing) conditions(now time.Time) []common.Condition {
+	for len(m.at) > 0 && now.Sub(m.at[0]) > tellFor {
+		m.at = m.at[1:]
+	}
+	if len(m.at) == 0 {
+		return nil
+	}
+	data := common.Words{"job": m.first["job"], "plannedAt": m.first["plannedAt"], "count": strconv.Itoa(len(m.at))}
+	return []common.Condition{{Code: common.ConditionNoEntry, From: m.at[0].UTC(), Data: data,
+		Text: fmt.Sprintf("%d fires have no entry in the ledger; the last one that was found is %s of job %s", len(m.at), data["plannedAt"], data["job"])}}
+}
