@@ -1,0 +1,57 @@
+package leader_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"carillon/internal/etcdkit/etcdtest"
+	"carillon/internal/leader"
+)
+
+// What the elected one says is known to all, and goes with it.
+func TestBulletin(t *testing.T) {
+	server := etcdtest.StartServer(t)
+	h, client := &hall{}, server.Client()
+	a := newCandidate(t, h, server.Client(), "a")
+	term := a.elected()
+	b := newCandidate(t, h, server.Client(), "b")
+	b.sees("a")
+
+	const board = "/cron/leader/board"
+	hears, stop := context.WithCancel(t.Context())
+	var all sync.WaitGroup
+	defer all.Wait()
+	defer stop()
+	heard := leader.NewBulletin[string](b.elector, board)
+	all.Go(func() { _ = heard.Run(hears) })
+	hear := func(want string) {
+		t.Helper()
+		for deadline := time.Now().Add(time.Minute); heard.Latest() != want; time.Sleep(5 * time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatalf("it is said %q, want %q", heard.Latest(), want)
+			}
+		}
+	}
+	if err := heard.Keep(t.Context(), time.Millisecond, func() string { return "I am b" }); !errors.Is(err, leader.ErrNotElected) {
+		t.Fatalf("who is not elected spoke: %v", err)
+	}
+	var news atomic.Value
+	news.Store("hello")
+	says := leader.NewBulletin[string](a.elector, board)
+	all.Go(func() { _ = says.Keep(term, time.Millisecond, func() string { return news.Load().(string) }) })
+	hear("hello")
+	news.Store("goodbye")
+	hear("goodbye")
+	if _, err := client.Put(t.Context(), board, "{"); err != nil { // what nobody can read says nothing
+		t.Fatal(err)
+	}
+	hear("")
+	news.Store("still there")
+	hear("still there")
+	a.kill()
+	hear("") // its lease has died
+}
