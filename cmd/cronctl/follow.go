@@ -47,13 +47,14 @@ func await(ctx context.Context, api *apiclient.API, id string) (common.Run, erro
 	}
 }
 
-// printed is a reader of what a run prints, piece by piece.
+// printed is a reader of what a run prints.
 type printed struct {
 	api    *apiclient.API
 	run    string
 	stream string
 	offset int64
 	done   bool // nothing comes after offset
+	inLine bool // the last byte was not the end of a line
 }
 
 // piece copies what there is from offset on, and tells whether there was any.
@@ -90,6 +91,18 @@ func (p *printed) all(ctx context.Context, w io.Writer) error {
 
 // follow copies until the run has ended and all of it is there.
 func (p *printed) follow(ctx context.Context, w io.Writer) error {
+	err := p.live(ctx, w)
+	if common.CodeOf(err) != common.CodeNotFound {
+		return err
+	}
+	if _, gone := fetchRun(ctx, p.api, p.run); gone != nil {
+		return gone
+	}
+	return p.poll(ctx, w) // an older server has no stream
+}
+
+// poll is follow, piece by piece.
+func (p *printed) poll(ctx context.Context, w io.Writer) error {
 	var ended time.Time
 	for {
 		more, err := p.piece(ctx, w)
@@ -109,7 +122,7 @@ func (p *printed) follow(ctx context.Context, w io.Writer) error {
 				continue
 			}
 		} else if time.Since(ended) > patience {
-			return common.Errorf(common.CodeUnavailable, "the run has ended, but the rest of its output has not arrived in the log store")
+			return incomplete()
 		}
 		if err := pause(ctx); err != nil {
 			return err
