@@ -79,6 +79,16 @@ bench-programs: need-gcc $(DOUBLE)
 	$$($(GO) env CC) -static -O2 -Wall -Wextra -pthread -o $(BENCHBIN)/bare bench/helper/bare.c
 	ln -sf ../mongodouble $(BENCHBIN)/mongodouble
 
+RUNS       ?= 1000000
+HISTORY    ?= sqlite
+HISTORYROW ?= all
+
+.PHONY: bench-history
+bench-history: ## measure a log store with a million runs in it; HISTORY=mongodb://… for one in MongoDB
+	mkdir -p $(BENCHBIN)
+	$(BUILD) -o $(BENCHBIN)/history ./bench/history
+	$(BENCHBIN)/history -store '$(HISTORY)' -runs $(RUNS) -rows '$(HISTORYROW)'
+
 # What the chaos harness breaks: our programs (the worker listens to a variable that
 # sets its clock wrong), etcd, the double, and the command of its jobs.
 CHAOSBIN := bin/chaos
