@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -17,11 +18,16 @@ func (c *cli) describe() *cobra.Command {
 		c.describeJob(), c.describeRun())
 }
 
-// description is a job, and who would run it now.
+// description is a job, who would run it now, and how it did.
 type description struct {
-	Job       json.RawMessage `json:"job"`
-	Placement json.RawMessage `json:"placement"`
+	Job        json.RawMessage `json:"job"`
+	Placement  json.RawMessage `json:"placement"`
+	Statistics json.RawMessage `json:"statistics,omitempty"` // absent while the log store is away
+	Last       list            `json:"last"`
 }
+
+// The figures of a description are of a week.
+const described = 7 * 24 * time.Hour
 
 // placed is who would run a job now.
 type placed struct {
@@ -39,7 +45,7 @@ func (c *cli) describeJob() *cobra.Command {
 	return &cobra.Command{
 		Use:     "job NAME",
 		Aliases: []string{"jobs"},
-		Short:   "Show a job: how it stands, who would run it now, and why the others would not",
+		Short:   "Show a job: how it stands and did, who would run it now, and why the others would not",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := named("job", args[0]); err != nil {
@@ -56,6 +62,9 @@ func (c *cli) describeJob() *cobra.Command {
 			if d.Placement, err = apiclient.Decode[json.RawMessage](api.GetPlacement(cmd.Context(), args[0])); err != nil {
 				return err
 			}
+			if err := d.history(cmd.Context(), api, args[0]); err != nil {
+				return err
+			}
 			if c.format == "json" || c.format == "yaml" {
 				return c.print(d)
 			}
@@ -63,6 +72,20 @@ func (c *cli) describeJob() *cobra.Command {
 		},
 	}
 }
+
+// history asks how the job did.
+func (d *description) history(ctx context.Context, api *apiclient.API, name string) (err error) {
+	from, by, size := time.Now().Add(-described), apiclient.GetJobStatisticsParamsByDay, int64(lastShown)
+	d.Statistics, err = apiclient.Decode[json.RawMessage](api.GetJobStatistics(ctx, name, &apiclient.GetJobStatisticsParams{From: &from, By: &by}))
+	if err != nil && common.CodeOf(err) != common.CodeUnavailable {
+		return err
+	}
+	d.Last, err = apiclient.Decode[list](api.ListRuns(ctx, &apiclient.ListRunsParams{Job: &name, Limit: &size}))
+	return err
+}
+
+// lastShown is how many runs are shown as letters.
+const lastShown = 20
 
 func (c *cli) showDescription(d description) error {
 	j, err := decode[job](d.Job)
@@ -94,6 +117,9 @@ func (c *cli) showDescription(d description) error {
 	fact("Overlap", string(terms.Overlap))
 	fact("Placement", placementOf(&terms))
 	fact("Saved", when(j.Meta.UpdatedAt)+by(text(j.Meta.UpdatedBy)))
+	if err := d.facts(fact); err != nil {
+		return err
+	}
 	if err := facts.print(c.stdout); err != nil {
 		return err
 	}
@@ -113,6 +139,43 @@ func (c *cli) showDescription(d description) error {
 		}
 	}
 	return workers.print(c.stdout)
+}
+
+// facts are how the job did.
+func (d *description) facts(fact func(name, value string)) error {
+	line, unusual := "", ""
+	for _, item := range d.Last.Items { // the newest first
+		r, err := decode[apiclient.Run](item)
+		if err != nil {
+			return err
+		}
+		line = letter(common.Status(r.Status)) + line
+		switch {
+		case r.Late != nil && *r.Late:
+			unusual = "a run should have started by now: " + r.Id
+		case r.Slow != nil && *r.Slow:
+			unusual = "a run takes far longer than usual: " + r.Id
+		}
+	}
+	fact("Last runs", line)
+	fact("Unusual", unusual)
+	if d.Statistics == nil {
+		fact("Last 7 days", "not known: the log store is away")
+		return nil
+	}
+	s, err := decode[statistics](d.Statistics)
+	if err != nil {
+		return err
+	}
+	f := &s.Total
+	fact("Last 7 days", sumOf(f.Runs, f.SuccessRate, &f.Statuses))
+	if f.Duration.Count > 0 {
+		fact("Takes", fmt.Sprintf("%s, 95 %% at most %s, the longest %s", span(f.Duration.P50Ms), span(f.Duration.P95Ms), span(f.Duration.MaxMs)))
+	}
+	if f.Delay.Count > 0 {
+		fact("Starts", fmt.Sprintf("%s late, 95 %% at most %s", span(f.Delay.P50Ms), span(f.Delay.P95Ms)))
+	}
+	return nil
 }
 
 func zoneOf(j *job) string {
@@ -176,7 +239,7 @@ func (c *cli) describeRun() *cobra.Command {
 			if c.format == "json" || c.format == "yaml" {
 				return c.print(raw)
 			}
-			r, err := decode[common.Run](raw)
+			r, err := decode[describedRun](raw)
 			if err != nil {
 				return err
 			}
@@ -185,7 +248,16 @@ func (c *cli) describeRun() *cobra.Command {
 	}
 }
 
-func (c *cli) showRun(r *common.Run) error {
+// describedRun is a run, and what is said of one that goes on.
+type describedRun struct {
+	common.Run
+	ExpectedEndAt *time.Time `json:"expectedEndAt"`
+	Late          bool       `json:"late"`
+	Slow          bool       `json:"slow"`
+}
+
+func (c *cli) showRun(d *describedRun) error {
+	r := &d.Run
 	var facts table
 	fact := func(name, value string) {
 		if value != "" {
@@ -217,6 +289,13 @@ func (c *cli) showRun(r *common.Run) error {
 	at("Claimed", r.ClaimedAt)
 	at("Started", r.StartedAt)
 	at("Ended", r.EndedAt)
+	at("Expected", d.ExpectedEndAt)
+	switch {
+	case d.Late:
+		fact("Unusual", "it should have started by now")
+	case d.Slow:
+		fact("Unusual", "it takes far longer than usual")
+	}
 	if r.StartedAt != nil && r.EndedAt != nil {
 		fact("Took", took(r.StartedAt, r.EndedAt))
 	}

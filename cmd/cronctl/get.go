@@ -33,6 +33,7 @@ func (c *cli) getJobs() *cobra.Command {
 		Use:     "jobs [NAME]",
 		Aliases: []string{"job"},
 		Short:   "List jobs, or show one",
+		Long:    "List jobs by name, or show one.\n\nIn a list with -o wide, " + lettersHelp,
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			api, err := c.api()
@@ -47,6 +48,9 @@ func (c *cli) getJobs() *cobra.Command {
 				return c.one(one, err, c.showJobs)
 			}
 			params := apiclient.ListJobsParams{Q: set(q), Group: set(inGroup)}
+			if c.format == "wide" {
+				params.Include = &[]apiclient.ListJobsParamsInclude{"results", "stats"}
+			}
 			all, err := pages(limit, func(cursor *string, size *int64) (*http.Response, error) {
 				params.Cursor, params.Limit = cursor, size
 				return api.ListJobs(cmd.Context(), &params)
@@ -54,6 +58,7 @@ func (c *cli) getJobs() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			c.partial(all)
 			return c.showJobs(all, all.Items)
 		},
 	}
@@ -66,7 +71,7 @@ func (c *cli) getJobs() *cobra.Command {
 func (c *cli) showJobs(v any, items []json.RawMessage) error {
 	heads := []string{"NAME", "SCHEDULE", "ZONE", "NEXT", "COMMAND"}
 	if c.format == "wide" {
-		heads = []string{"NAME", "GROUP", "STATE", "SCHEDULE", "ZONE", "NEXT", "VERSION", "UPDATED", "BY", "USER", "COMMAND", "TITLE"}
+		heads = []string{"NAME", "GROUP", "STATE", "SCHEDULE", "ZONE", "NEXT", "LAST", "OK", "P95", "VERSION", "UPDATED", "BY", "USER", "COMMAND", "TITLE"}
 	}
 	return show(c, v, items, heads, func(j job) []string {
 		command := j.Command
@@ -75,10 +80,26 @@ func (c *cli) showJobs(v any, items []json.RawMessage) error {
 		}
 		if c.format == "wide" {
 			return []string{j.Name, or(j.Group, "-"), or(stateOf(&j), "-"), or(j.CronExpr, "-"), or(j.Timezone, "-"), whenSet(j.Meta.NextFire),
-				fmt.Sprint(j.Meta.Version), when(j.Meta.UpdatedAt), or(text(j.Meta.UpdatedBy), "-"), or(j.User, "-"), command, j.Title}
+				lastOf(j.Meta.Results), okOf(j.Meta.Stats), p95Of(j.Meta.Stats), fmt.Sprint(j.Meta.Version), when(j.Meta.UpdatedAt), or(text(j.Meta.UpdatedBy), "-"), or(j.User, "-"), command, j.Title}
 		}
 		return []string{j.Name, or(j.CronExpr, "-"), or(j.Timezone, "-"), nextOf(&j), cut(command, 60)}
 	})
+}
+
+// okOf is the share of the runs of the last week that succeeded.
+func okOf(s *apiclient.JobStats) string {
+	if s == nil {
+		return "-"
+	}
+	return percent(s.SuccessRate)
+}
+
+// p95Of is how long all but the longest of them took.
+func p95Of(s *apiclient.JobStats) string {
+	if s == nil || s.Samples == 0 {
+		return "-"
+	}
+	return span(s.P95Ms)
 }
 
 // nextOf says when a job fires next, or why it does not.

@@ -99,7 +99,7 @@ func (c *cli) root() *cobra.Command {
 		return &common.Error{Code: common.CodeInvalid, Message: fmt.Sprintf("there is no output %q", common.Excerpt(c.format)),
 			Hint: "there are table, wide, json and yaml"}
 	}
-	root.AddCommand(c.get(), c.describe(), c.status(), c.create(), c.export(), c.remove(), c.runJob(), c.logs(), c.kill(), c.pause(), c.resume(), c.fires(), c.next(),
+	root.AddCommand(c.get(), c.describe(), c.status(), c.create(), c.export(), c.remove(), c.runJob(), c.logs(), c.kill(), c.pause(), c.resume(), c.fires(), c.next(), c.stats(),
 		c.drain(), c.undrain(), c.set(), c.label(), c.importCrontab(), c.version())
 	return root
 }

@@ -58,6 +58,9 @@ func (c *cli) showStatus(raw json.RawMessage) error {
 	facts.row("Jobs:", fmt.Sprint(o.Jobs.Total)+besides(o.Jobs.Paused, "paused")+besides(o.Jobs.Unreadable, "more that cannot be read"))
 	facts.row("Workers:", fmt.Sprintf("%d alive%s%s, %d of %d slots used", o.Workers.Alive, besides(o.Workers.Draining, "draining"),
 		besides(o.Workers.Troubled, "in trouble"), o.Workers.Used, o.Workers.Slots))
+	if o.LastDay != nil {
+		facts.row("Last 24 hours:", sumOf(o.LastDay.Total.Runs, o.LastDay.Total.SuccessRate, &o.LastDay.Total.Statuses))
+	}
 	facts.row("Log store:", string(o.LogStore))
 	if err := facts.print(c.stdout); err != nil || len(o.Degraded) == 0 {
 		return err

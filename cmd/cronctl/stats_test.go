@@ -1,0 +1,90 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"carillon/internal/common"
+	"carillon/internal/runlog/rollup"
+)
+
+// week is what a job came to: twenty runs of two seconds, two of which failed, and three missed fires.
+func week() (c rollup.Cell) {
+	planned := time.Now().Add(-time.Hour)
+	for n := range 20 {
+		r := common.Run{Status: common.StatusSucceeded, Cause: common.CauseCron, Attempt: 1, PlannedAt: planned, StartedAt: &planned, EndedAt: new(planned.Add(2 * time.Second))}
+		if n%10 == 3 {
+			r.Status = common.StatusFailed
+		}
+		c.Add(&r)
+	}
+	c.Add(&common.Run{Status: common.StatusMissed, Gap: &common.Gap{Count: 3}})
+	return c
+}
+
+func withHistory(t *testing.T) *stage {
+	s := newStage(t)
+	s.run("create", "job", "bells", "--cron", "0 3 * * *", "--", "true").want(t, exitOK)
+	s.counted = week()
+	for n, status := range []common.Status{common.StatusSucceeded, common.StatusTimedOut, common.StatusSkipped, common.StatusFailed, common.StatusRunning} {
+		id := fmt.Sprintf("uid.%d.1", n)
+		s.runs[id] = &common.Run{ID: id, Job: "bells", Fire: fmt.Sprintf("uid.%d", n), Attempt: 1, Status: status, Cause: common.CauseCron,
+			PlannedAt: time.Now().Add(time.Duration(n-10) * time.Hour), ClaimedAt: new(time.Now().Add(-time.Hour))}
+	}
+	return s
+}
+
+func TestWideListOfJobs(t *testing.T) {
+	s := withHistory(t)
+	out := s.run("get", "jobs", "-o", "wide").want(t, exitOK, "LAST", "P95", "✓Ts✗▶", "90.0%").out
+	if !strings.Contains(out, "  2s  ") && !strings.Contains(out, "  1.") && !strings.Contains(out, "  2.") {
+		t.Errorf("no p95 of about two seconds:\n%s", out)
+	}
+	if plain := s.run("get", "jobs").want(t, exitOK).out; strings.Contains(plain, "✓") {
+		t.Errorf("the plain list has more than it says:\n%s", plain)
+	}
+	s.run("get", "jobs", "--help").want(t, exitOK, "T timed out")
+	s.storeOff = true
+	if r := s.run("get", "jobs", "-o", "wide").want(t, exitOK, "bells"); !strings.Contains(r.err, "the log store is away") {
+		t.Errorf("stderr %q", r.err)
+	}
+}
+
+func TestDescriptionTellsHowTheJobDid(t *testing.T) {
+	s := withHistory(t)
+	s.run("describe", "job", "bells").want(t, exitOK, "20 runs, 90.0% succeeded, 2 failed, 3 missed", "Takes:", "Starts:",
+		"a run takes far longer than usual: uid.4.1", "Last runs:")
+	s.run("describe", "job", "bells", "-o", "json").want(t, exitOK, `"statistics"`, `"last"`)
+	s.run("describe", "run", "uid.4.1").want(t, exitOK, "Expected:", "it takes far longer than usual")
+	s.storeOff = true
+	s.run("describe", "job", "bells").want(t, exitOK, "not known: the log store is away")
+}
+
+func TestStats(t *testing.T) {
+	s := withHistory(t)
+	s.run("stats").want(t, exitOK, "HOUR (UTC)", "all", "90.0%", "DELAY")
+	s.run("stats", "bells", "--from", "-10d", "--timezone", "Asia/Tokyo", "-o", "wide").want(t, exitOK, "DAY (Asia/Tokyo)", "P99")
+	s.run("stats", "--workers").want(t, exitOK, "WORKER", "alpha")
+	s.run("stats", "-o", "yaml").want(t, exitOK, "successRate: 0.9")
+	s.run("stats", "none").want(t, exitOK) // the fake counts for any job
+	s.run("stats", "--by", "minute").want(t, exitUsage, "query.by")
+	s.run("stats", "--from", "-1000d").want(t, exitUsage, "2 years")
+	s.run("stats", "--from", "whenever").want(t, exitUsage, "is not a time")
+	s.storeOff = true
+	s.run("stats").want(t, exitAway)
+}
+
+func TestShares(t *testing.T) {
+	for share, want := range map[float64]string{0: "0.0%", .5: "50.0%", .9999: "99.9%", 1: "100%"} {
+		if got := percent(&share); got != want {
+			t.Errorf("%v is shown as %s, want %s", share, got, want)
+		}
+	}
+	for ms, want := range map[float64]string{.123: "123µs", 12.34: "12.3ms", 1234.5: "1.23s", 61_234: "1m1s"} {
+		if got := span(ms); got != want {
+			t.Errorf("%v ms is shown as %s, want %s", ms, got, want)
+		}
+	}
+}
