@@ -160,7 +160,7 @@ func (d *description) facts(fact func(name, value string)) error {
 	fact("Last runs", line)
 	fact("Unusual", unusual)
 	if d.Statistics == nil {
-		fact("Last 7 days", "not known: the log store is away")
+		fact("Last week", "not known: the log store is away")
 		return nil
 	}
 	s, err := decode[statistics](d.Statistics)
@@ -168,7 +168,7 @@ func (d *description) facts(fact func(name, value string)) error {
 		return err
 	}
 	f := &s.Total
-	fact("Last 7 days", sumOf(f.Runs, f.SuccessRate, &f.Statuses))
+	fact("Last week", sumOf(f.Runs, f.SuccessRate, &f.Statuses))
 	if f.Duration.Count > 0 {
 		fact("Takes", fmt.Sprintf("%s, 95 %% at most %s, the longest %s", span(f.Duration.P50Ms), span(f.Duration.P95Ms), span(f.Duration.MaxMs)))
 	}

@@ -59,7 +59,7 @@ func (c *cli) showStatus(raw json.RawMessage) error {
 	facts.row("Workers:", fmt.Sprintf("%d alive%s%s, %d of %d slots used", o.Workers.Alive, besides(o.Workers.Draining, "draining"),
 		besides(o.Workers.Troubled, "in trouble"), o.Workers.Used, o.Workers.Slots))
 	if o.LastDay != nil {
-		facts.row("Last 24 hours:", sumOf(o.LastDay.Total.Runs, o.LastDay.Total.SuccessRate, &o.LastDay.Total.Statuses))
+		facts.row("Last day:", sumOf(o.LastDay.Total.Runs, o.LastDay.Total.SuccessRate, &o.LastDay.Total.Statuses))
 	}
 	facts.row("Log store:", string(o.LogStore))
 	if err := facts.print(c.stdout); err != nil || len(o.Degraded) == 0 {
