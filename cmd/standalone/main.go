@@ -39,7 +39,8 @@ Settings come from flags, CARILLON_* variables, the file of --config, and
 defaults, in this order. Exit codes: 0 stopped as asked, 1 failed, 4 another
 process uses the data folder, 78 the settings cannot work.`,
 		Example: `  carillon-standalone --data-dir ./data
-  carillon-standalone --data-dir /var/lib/carillon --listen 127.0.0.1:7070 --timezone Europe/Berlin`,
+  carillon-standalone --data-dir /var/lib/carillon --listen 127.0.0.1:7070 --timezone Europe/Berlin
+  carillon-standalone backup /backup/runs.sqlite --data-dir /var/lib/carillon`,
 		Version: version,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -50,7 +51,8 @@ process uses the data folder, 78 the settings cannot work.`,
 			return serve(cmd.Context(), child, cfg, stdout, stderr)
 		},
 	}
-	config.StandaloneFlags(cmd.Flags())
+	config.StandaloneFlags(cmd.PersistentFlags())
+	cmd.AddCommand(backupCommand(environ, stdout))
 	cmd.SetContext(ctx)
 	return daemon.Execute(cmd, args, stdout, stderr)
 }

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"carillon/cmd/internal/daemon"
+	"carillon/internal/config"
+	"carillon/internal/runlog/sqlitelog"
+)
+
+// runLog is the file of the history, in the data folder.
+const runLog = "runs.sqlite"
+
+func backupCommand(environ []string, stdout io.Writer) *cobra.Command {
+	return &cobra.Command{
+		Use:   "backup FILE",
+		Short: "Write the history to a file, also while the standalone runs",
+		Long: `backup writes the history of the data folder (runs, output, statistics, changes) to
+FILE, as it is at one moment. It may be called while the standalone runs, which goes
+on meanwhile, or not. FILE must not exist, and appears when all of it is written and
+was read back.
+
+The jobs are not in it: "cronctl export -o jobs.yaml" writes them. To restore, put FILE
+as ` + runLog + ` into a new data folder, start the standalone on it, and call
+"cronctl create jobs -f jobs.yaml".`,
+		Example: `  carillon-standalone backup /backup/runs.sqlite --data-dir /var/lib/carillon`,
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cfg, err := config.LoadStandalone(cmd.Flags(), environ)
+			if err != nil {
+				return err
+			}
+			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+			defer stop()
+			return daemon.Failed(backup(ctx, cfg.DataDir, args[0], stdout))
+		},
+	}
+}
+
+// backup copies the history beside the file first, so that what stands under its name is
+// whole, even when the machine ends meanwhile.
+func backup(ctx context.Context, dataDir, file string, stdout io.Writer) error {
+	if err := absent(file); err != nil {
+		return err
+	}
+	begun := file + ".partial"
+	if err := sqlitelog.BackupFile(ctx, filepath.Join(dataDir, runLog), begun); err != nil {
+		return err
+	}
+	contents, err := sqlitelog.Examine(ctx, begun)
+	if err == nil {
+		err = absent(file)
+	}
+	if err == nil {
+		err = os.Rename(begun, file)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(begun))
+	}
+	info, err := os.Stat(file)
+	if err != nil {
+		return fmt.Errorf("look at the backup: %w", err)
+	}
+	fmt.Fprintf(stdout, "wrote %s: %d runs and fires", file, contents.Runs)
+	if contents.Runs > 0 {
+		fmt.Fprintf(stdout, ", the newest planned for %s", contents.Newest.Local().Format(time.DateTime))
+	}
+	fmt.Fprintf(stdout, "; %d KiB\nThe jobs are not in it: cronctl export -o jobs.yaml\n", info.Size()>>10)
+	return nil
+}
+
+// absent refuses a file that is there.
+func absent(file string) error {
+	_, err := os.Lstat(file)
+	switch {
+	case err == nil:
+		return fmt.Errorf("%s is there already: a backup overwrites nothing", file)
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	}
+	return fmt.Errorf("look for the backup: %w", err)
+}
