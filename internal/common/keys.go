@@ -32,8 +32,11 @@ const (
 	LeaderPrefix         = Root + "leader/"
 )
 
-// LeaderKey says which master is elected.
-const LeaderKey = LeaderPrefix + "master"
+// LeaderKey says which master is elected, FindingsKey what it has found out.
+const (
+	LeaderKey   = LeaderPrefix + "master"
+	FindingsKey = LeaderPrefix + "findings"
+)
 
 // MasterOutbox is the outbox of the masters: outcomes that a save accounted for.
 // No worker has this id, since ids of workers are made by NewID.

@@ -36,9 +36,16 @@ type Overview struct {
 	Waiting  *int64             `json:"waiting,omitempty" doc:"Runs that were asked for, or are to be tried again, and wait; likewise."`
 	Jobs     JobCounts          `json:"jobs"`
 	Workers  WorkerCounts       `json:"workers"`
+	Leader   *Leader            `json:"leader,omitempty" doc:"The elected master; absent while there is none."`
 	LogStore StoreState         `json:"logStore" enum:"ok,away" doc:"Away: lists show only what waits, runs, or has just ended; nothing is lost."`
 	Degraded []common.Condition `json:"degraded" nullable:"false" doc:"What is not as it should be, with this master, the cluster, or a worker. Empty when all is well."`
 	LastDay  *LastDay           `json:"lastDay,omitempty" doc:"What became of the fires of the last 24 hours; absent while the log store is away."`
+}
+
+// Leader is the elected master: it alone does the housekeeping, looks for jobs that do not run, and tells people.
+type Leader struct {
+	Name  string    `json:"name" doc:"Its host."`
+	Since time.Time `json:"since" doc:"By its own clock."`
 }
 
 // JobCounts are of the definitions.

@@ -20,8 +20,13 @@ type Master struct {
 	jobs        prometheus.Gauge
 	damaged     prometheus.Gauge
 	conditions  *prometheus.GaugeVec
+	told        *prometheus.CounterVec
+	toldInVain  *prometheus.CounterVec
+	toTell      prometheus.Gauge
 	elected     prometheus.Gauge
 	terms       prometheus.Counter
+
+	Upkeep *Upkeep // while it is elected
 }
 
 // NewMaster declares the master's metrics.
@@ -47,7 +52,14 @@ func NewMaster(r *Registry) *Master {
 			"1 while this master is the elected one, which does what one alone must do.").WithLabelValues(),
 		terms: r.counter("master_terms_total",
 			"How often this master was elected.").WithLabelValues(),
+		Upkeep: newUpkeep(r),
 	}
+	m.told = r.counter("notifications_sent_total",
+		"Notifications that a channel took, by its kind.", "kind")
+	m.toldInVain = r.counter("notifications_failed_total",
+		"Tries of notifications that failed, by the kind of the channel; final where nothing more is tried.", "kind", "final")
+	m.toTell = r.gauge("notifications_waiting",
+		"Notifications that wait to be sent, or to be tried again, as the elected master sees them.").WithLabelValues()
 	for _, code := range common.ConditionCodes() {
 		m.Condition(code, false)
 	}
@@ -100,4 +112,23 @@ func (m *Master) WatchLag(d time.Duration) { m.watchLag.Set(d.Seconds()) }
 func (m *Master) Jobs(n, damaged int) {
 	m.jobs.Set(float64(n))
 	m.damaged.Set(float64(damaged))
+}
+
+// NoticeSent counts a notification that a channel took.
+func (m *Master) NoticeSent(kind string) { m.told.WithLabelValues(kindOf(kind)).Inc() }
+
+// NoticeFailed counts one that a channel did not take.
+func (m *Master) NoticeFailed(kind string, final bool) {
+	m.toldInVain.WithLabelValues(kindOf(kind), strconv.FormatBool(final)).Inc()
+}
+
+// NoticesWaiting says how many wait.
+func (m *Master) NoticesWaiting(n int) { m.toTell.Set(float64(n)) }
+
+// kindOf names the kind of a channel that is not known.
+func kindOf(kind string) string {
+	if kind == "" {
+		return "none"
+	}
+	return kind
 }

@@ -107,6 +107,13 @@ func useMaster(m *Master) {
 	m.LogStoreError()
 	m.WatchLag(time.Second)
 	m.Jobs(12, 1)
+	m.Elected(true)
+	m.Upkeep.Expired(7, 700)
+	m.Upkeep.Tidied(1, 2, 3, 4096)
+	m.Upkeep.Kept(2*time.Second, false)
+	m.Upkeep.Kept(time.Second, true)
+	m.Upkeep.Overdue(5)
+	m.Upkeep.NoEntry()
 }
 
 func TestMaster(t *testing.T) {
@@ -121,6 +128,16 @@ func TestMaster(t *testing.T) {
 		`carillon_master_watch_lag_seconds 1`,
 		`carillon_master_jobs 12`,
 		`carillon_master_damaged_jobs 1`,
+		`carillon_master_elected 1`,
+		`carillon_master_terms_total 1`,
+		`carillon_housekeeping_expired_runs_total 7`,
+		`carillon_housekeeping_expired_bytes_total 700`,
+		`carillon_housekeeping_rollups_total{what="repaired"} 2`,
+		`carillon_housekeeping_freed_bytes_total 4096`,
+		`carillon_housekeeping_passes_total{result="error"} 1`,
+		`carillon_housekeeping_pass_seconds 1`,
+		`carillon_audit_overdue_jobs 5`,
+		`carillon_audit_fires_without_entry_total 1`,
 	)
 }
 

@@ -7,7 +7,14 @@ import (
 	"sync"
 	"time"
 
+	"carillon/internal/auditor"
+	"carillon/internal/common"
 	"carillon/internal/etcdkit"
+	"carillon/internal/housekeeping"
+	"carillon/internal/jobmgr"
+	"carillon/internal/leader"
+	"carillon/internal/registry"
+	"carillon/internal/runlog"
 )
 
 // duty is what the elected master does, for as long as it is elected. It is begun again, after a
@@ -80,4 +87,64 @@ func (d duty) miss(ctx context.Context, log *slog.Logger, ended <-chan struct{})
 	case <-timer.C:
 		log.Error("duty_does_not_end", "duty", d.name)
 	}
+}
+
+// findings are what the elected master has found out, as every master knows it.
+type findings struct {
+	*leader.Bulletin[common.Findings]
+}
+
+// Conditions are those that the elected master tells of.
+func (f findings) Conditions() []common.Condition { return f.Latest().Conditions }
+
+// Overdue gives the jobs that are overdue, those that have been for longest first.
+func (f findings) Overdue(context.Context) ([]common.Overdue, error) { return f.Latest().Overdue, nil }
+
+// upkeep are the duties that keep the history at its bounds, look for jobs that do not run, and
+// tell the other masters. tell are further conditions that the elected master knows of.
+func (m *Master) upkeep(store *jobmgr.Store, history *runlog.View, staff workers, guard *registry.Guard, tell ...func() []common.Condition) []duty {
+	// What may not be done too early, or without knowing all jobs, is put off.
+	now := func() (time.Time, error) {
+		if err := m.fresh.fault(); err != nil {
+			return time.Time{}, err
+		}
+		if !m.catalog.Whole() {
+			return time.Time{}, errors.New("the jobs were not read yet")
+		}
+		return guard.Now()
+	}
+	keeper := housekeeping.New(housekeeping.Config{Store: m.cfg.Store, Jobs: m.catalog, Now: now, Log: m.cfg.Log, Observer: m.cfg.Metrics.Upkeep})
+	audit := auditor.New(auditor.Config{Catalog: m.catalog, State: store, Ledger: history, Why: staff.unplaced, Now: now, Alike: m.alike,
+		Log: m.cfg.Log, Observer: m.cfg.Metrics.Upkeep})
+	tell = append(tell, keeper.Conditions, audit.Conditions)
+	who := hostname()
+	return []duty{
+		{"housekeeping", keeper.Run},
+		{"audit", audit.Run},
+		{"findings", func(ctx context.Context) error {
+			return m.findings.Keep(ctx, tellEvery, func() common.Findings {
+				f := common.Findings{Overdue: audit.Found()}
+				for _, source := range tell {
+					for _, c := range source() {
+						c.Who = who
+						f.Conditions = append(f.Conditions, c)
+					}
+				}
+				return f
+			})
+		}},
+	}
+}
+
+// tellEvery is how often it is looked whether the elected master has something to tell.
+const tellEvery = 2 * time.Second
+
+// alike tells whether all workers are of this master's version.
+func (m *Master) alike() bool {
+	for _, w := range m.members.Snapshot().Members {
+		if w.Version != m.cfg.Version {
+			return false
+		}
+	}
+	return true
 }

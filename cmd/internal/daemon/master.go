@@ -35,6 +35,7 @@ import (
 type LogStore interface {
 	runlog.Writer
 	runlog.Reader
+	runlog.Upkeep
 	Pinger
 }
 
@@ -65,6 +66,7 @@ type Master struct {
 	changes  *runlog.Sink
 	elector  *leader.Elector
 	duties   []duty // of the elected master
+	findings findings
 	state    state
 	server   *http.Server
 	fresh    freshness
@@ -83,6 +85,7 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 	})
 	m.elector = leader.New(leader.Config{Client: cfg.Etcd, Session: m.session, Boot: bootclock.Now, Key: common.LeaderKey,
 		ID: presence.ID, Name: presence.Host, Now: WallClock, Log: cfg.Log, Told: cfg.Metrics.Elected})
+	m.findings = findings{leader.NewBulletin[common.Findings](m.elector, common.FindingsKey)}
 	m.members = registry.NewMembers(cfg.Etcd, WallClock, func(err error) { cfg.Log.Warn("watch_interrupted", "watch", "members", "error", err) })
 	watcher := jobmgr.NewWatcher(cfg.Etcd, func(err error) { cfg.Log.Warn("watch_interrupted", "watch", "jobs", "error", err) }, m.fresh.mark)
 	interner := schedule.NewInterner()
@@ -91,13 +94,15 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 	guard := registry.NewGuard(m.members, presence.ID, WallClock, nil)
 	look := &lookout{etcd: cfg.Etcd, store: cfg.Store, fresh: &m.fresh, catalog: m.catalog, members: m.members, guard: guard}
 	m.state = state{lookout: look, etcd: cfg.Etcd, catalog: m.catalog, members: m.members,
-		own: newConditions(presence.Host, cfg.Log, cfg.Metrics.Condition, look.Conditions)}
+		own:     newConditions(presence.Host, cfg.Log, cfg.Metrics.Condition, look.Conditions, m.findings.Conditions),
+		elector: m.elector}
 	staff := workers{settings: registry.NewSettings(cfg.Etcd, WallClock, m.changes.Outcomes), members: m.members}
 	store := jobmgr.NewStore(jobmgr.Config{Client: cfg.Etcd, Interner: interner, Timezone: cfg.Timezone, Now: WallClock,
 		Clock:   guard.Now,
 		Catalog: m.catalog, Changed: m.changes.Outcomes, Unplaced: staff.unplaced})
 	there := present{cfg.Store, look.StoreAway}
 	history := runlog.NewView(store, store, there)
+	m.duties = m.upkeep(store, history, staff, guard)
 	following := tail.New(history, tail.Config{})
 	handler, err := httpapi.New(httpapi.Config{
 		Jobs: store, Runs: history, Following: following, Workers: staff, Auth: cfg.Auth,
@@ -125,6 +130,7 @@ func (m *Master) Parts() []lifecycle.Part {
 		{Name: "catalog gauges", Serve: func(ctx context.Context) error { m.fresh.report(ctx, m.gauges); return nil }},
 		{Name: "lookout", Serve: m.state.Run},
 		{Name: "conditions", Serve: m.state.own.watch},
+		{Name: "findings", Serve: ignoreEnd(m.findings.Run)},
 		{Name: "elected", Serve: ignoreEnd(func(ctx context.Context) error {
 			return m.elector.Run(ctx, func(ctx context.Context) { perform(ctx, m.cfg.Log, m.duties) })
 		})},

@@ -11,6 +11,7 @@ import (
 	"carillon/internal/common"
 	"carillon/internal/httpapi"
 	"carillon/internal/jobmgr"
+	"carillon/internal/leader"
 	"carillon/internal/registry"
 	"carillon/internal/runlog"
 	"carillon/internal/runlog/rollup"
@@ -24,6 +25,7 @@ type state struct {
 	etcd    *clientv3.Client
 	catalog *jobmgr.Catalog
 	members *registry.Members
+	elector *leader.Elector
 }
 
 // Conditions are those that this master sees, and those that the workers tell of themselves.
@@ -49,6 +51,9 @@ func (s state) Overview(ctx context.Context) (httpapi.Overview, error) {
 	o := httpapi.Overview{LogStore: httpapi.StoreOK, Degraded: s.Conditions()}
 	if s.StoreAway() {
 		o.LogStore = httpapi.StoreAway
+	}
+	if holder, elected := s.elector.Leader(); elected {
+		o.Leader = &httpapi.Leader{Name: holder.Name, Since: holder.Since}
 	}
 	o.Jobs.Total, o.Jobs.Unreadable = s.catalog.Len()
 	o.Jobs.Paused = s.catalog.Paused(WallClock())
