@@ -30,6 +30,7 @@ var table = map[string]kind{
 	"internal/runlog":        pure,
 	"internal/runlog/entry":  pure,
 	"internal/runlog/rollup": words, // what runs are counted in
+	"internal/runlog/search": pure,
 	"internal/runlog/tail":   pure,
 	"internal/alerts":        pure,
 	"internal/mask":          pure,

@@ -1,0 +1,238 @@
+package search
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"carillon/internal/common"
+)
+
+// Bounds of lines, in bytes.
+const (
+	maxLine = 32 << 10
+	overlap = 1 << 10 // of the pieces of a longer one
+	maxSpan = 1 << 20 // how far a line of one stream may reach across the other's
+)
+
+// How much of a line is shown around a match, in bytes.
+const (
+	shownBefore = 160
+	shownMatch  = 512
+	shownAfter  = 320
+)
+
+// Match is a line in which the pattern was found.
+type Match struct {
+	Offset int64 // of the first byte that was found
+	Length int64 // to the end of the last one
+	Line   int64 // offset of the line, or of its piece
+	Stream common.Stream
+	At     time.Time // when it was read from the command
+	// What is seen of the line: before the match, of it and after it. What is no UTF-8 is U+FFFD.
+	Before, Text, After string
+	Cut                 bool // that is not all of the line
+}
+
+// place says where bytes of a line come from: those from at on, until the next place.
+type place struct {
+	at     int
+	offset int64
+	stream common.Stream
+	time   time.Time
+}
+
+// scanner looks at output as it is fed, in order. It stops where it has as many matches as
+// are wanted.
+type scanner struct {
+	pattern *Pattern
+	stream  common.Stream // only this one, or both
+	most    int           // matches
+
+	next    int64 // of all that was looked at: the end
+	bytes   int64 // that were looked at
+	matches []Match
+
+	line   []byte // the one that has begun
+	places []place
+	carry  int // so many bytes of it belong to the piece before
+	full   bool
+	resume int64 // where to go on once it is full
+}
+
+// feed takes the next chunk, or a part of it.
+func (s *scanner) feed(ctx context.Context, c *common.Chunk) error {
+	if c.End() <= s.next {
+		return nil
+	}
+	if c.Missing > 0 || c.Offset > s.next {
+		s.end(s.next)
+	}
+	if s.full {
+		return nil
+	}
+	data, offset := c.Data, c.Offset
+	if c.Missing == 0 && offset < s.next {
+		data, offset = data[s.next-offset:], s.next
+	}
+	s.next = c.End()
+	s.bytes += int64(len(data))
+	if c.Missing > 0 {
+		return nil
+	}
+	if s.stream != "" && s.stream != c.Stream {
+		s.part(s.next)
+		return nil
+	}
+	s.part(offset)
+	for len(data) > 0 && !s.full {
+		if err := ctx.Err(); err != nil {
+			s.next, s.bytes = offset, s.bytes-int64(len(data)) // as far as it got
+			return context.Cause(ctx)
+		}
+		n := s.take(data, place{offset: offset, stream: c.Stream, time: c.At})
+		data, offset = data[n:], offset+int64(n)
+	}
+	return nil
+}
+
+// part ends the line that has begun, if the other stream came between it and what may follow
+// at an offset, and that is too far away.
+func (s *scanner) part(offset int64) {
+	n := len(s.places)
+	if n == 0 || offset-s.places[0].offset <= maxSpan {
+		return
+	}
+	last := s.places[n-1]
+	if end := last.offset + int64(len(s.line)-last.at); end != offset {
+		s.end(end)
+	}
+}
+
+// take looks at the first lines of what was read, or adds it to the line that has begun.
+func (s *scanner) take(data []byte, from place) int {
+	if len(s.places) == 0 {
+		if n := s.pattern.barren(data); n > 0 {
+			return n
+		}
+	}
+	room := maxLine - len(s.line)
+	n := bytes.IndexByte(data[:min(len(data), room+1)], '\n')
+	switch {
+	case n >= 0 && len(s.places) == 0: // as it stands, without a copy
+		s.look(trim(data[:n]), []place{from}, 0, false, from.offset+int64(n)+1)
+		return n + 1
+	case n >= 0:
+		s.add(data[:n], from)
+		s.line = trim(s.line)
+		s.end(from.offset + int64(n) + 1)
+		return n + 1
+	case len(data) <= room:
+		s.add(data, from)
+		return len(data)
+	}
+	s.add(data[:room], from)
+	s.cut()
+	return room
+}
+
+// trim leaves out the \r of a line's end.
+func trim(line []byte) []byte { return bytes.TrimSuffix(line, []byte("\r")) }
+
+func (s *scanner) add(data []byte, from place) {
+	if len(data) == 0 {
+		return
+	}
+	from.at = len(s.line)
+	s.places = append(s.places, from)
+	s.line = append(s.line, data...)
+}
+
+// end ends the line that has begun; after is the offset of what follows.
+func (s *scanner) end(after int64) {
+	if len(s.places) > 0 {
+		s.look(s.line, s.places, s.carry, false, after)
+	}
+	s.line, s.places, s.carry = s.line[:0], s.places[:0], 0
+}
+
+// cut ends a piece of a long line. The next one begins with its end.
+func (s *scanner) cut() {
+	keep := len(s.line) - overlap
+	from := whence(s.places, keep)
+	s.look(s.line, s.places, s.carry, true, from.offset)
+	kept := []place{from}
+	kept[0].at = 0
+	for _, p := range s.places {
+		if p.at > keep {
+			p.at -= keep
+			kept = append(kept, p)
+		}
+	}
+	s.line = s.line[:copy(s.line, s.line[keep:])]
+	s.places, s.carry = kept, overlap
+}
+
+// whence tells where the byte at a place of the line comes from.
+func whence(places []place, at int) place {
+	i := len(places) - 1
+	for i > 0 && places[i].at > at {
+		i--
+	}
+	p := places[i]
+	p.offset += int64(at - p.at)
+	p.at = at
+	return p
+}
+
+// look looks at a line, or a piece of one: of its first carry bytes was told before, and
+// more follow. after is where to go on behind it.
+func (s *scanner) look(line []byte, places []place, carry int, more bool, after int64) {
+	text, seams := plain(line)
+	from, to, found := s.pattern.find(text, seen(seams, carry))
+	if !found {
+		return
+	}
+	first := whence(places, raw(seams, from))
+	m := Match{Offset: first.offset, Line: places[0].offset, Stream: first.stream, At: first.time, Cut: carry > 0 || more}
+	if to > from {
+		m.Length = whence(places, raw(seams, to-1)).offset + 1 - first.offset
+	}
+	begin, middle, end := 0, to, len(text)
+	if from > shownBefore {
+		begin, m.Cut = whole(text, from-shownBefore), true
+	}
+	if to-from > shownMatch {
+		middle, m.Cut = max(from, whole(text, from+shownMatch)), true
+	}
+	if end-to > shownAfter {
+		end, m.Cut = max(to, whole(text, to+shownAfter)), true
+	}
+	m.Before, m.Text, m.After = valid(text[begin:from]), valid(text[from:middle]), valid(text[to:end])
+	s.matches = append(s.matches, m)
+	if len(s.matches) >= s.most {
+		s.full, s.resume = true, max(after, m.Offset+1)
+	}
+}
+
+func valid(text []byte) string { return strings.ToValidUTF8(string(text), string(utf8.RuneError)) }
+
+// whole moves a place back to the beginning of the character that it is in.
+func whole(text []byte, at int) int {
+	for back := at; back > 0 && back > at-utf8.UTFMax && back < len(text); back-- {
+		if utf8.RuneStart(text[back]) {
+			return back
+		}
+	}
+	return at
+}
+
+// begun is the offset of the line that has begun, or of what comes next.
+func (s *scanner) begun() int64 {
+	if len(s.places) == 0 {
+		return s.next
+	}
+	return s.places[0].offset
+}

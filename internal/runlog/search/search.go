@@ -1,0 +1,230 @@
+package search
+
+import (
+	"context"
+	"time"
+
+	"carillon/internal/common"
+	"carillon/internal/runlog"
+)
+
+// Outputs is where output is read.
+type Outputs interface {
+	Output(ctx context.Context, run string, offset int64, limit int) ([]common.Chunk, error)
+}
+
+// History is where runs are found, those that go on included.
+type History interface {
+	Outputs
+	Runs(ctx context.Context, q runlog.Query) (runlog.RunPage, error)
+}
+
+// ask is how much is read from the store at a time.
+const ask = 256 << 10
+
+// Bounds of a search. When its context ends, it stops as well.
+type Bounds struct {
+	Bytes   int64 // of output that is looked at
+	Runs    int   // that are looked at; over runs only
+	Matches int   // that are told of one run
+}
+
+// Scan is what was found in the output of a run, and how far that got.
+type Scan struct {
+	Matches []Match
+	Bytes   int64 // that were looked at
+	Until   int64 // the offset up to which all was looked at
+	Next    int64 // the offset to go on from; a line that has begun is looked at again
+	Full    bool  // there are as many matches as are told; more may follow
+	Short   bool  // the bytes or the time were over
+	// Complete: nothing comes after Until, and nothing will.
+	Complete bool
+}
+
+// InRun searches the output of a run, or one stream of it, from an offset on. When the
+// context's time is over, it says how far it got; another error is the store's.
+func InRun(ctx context.Context, outputs Outputs, run *common.Run, p *Pattern, stream common.Stream, offset int64, b Bounds) (Scan, error) {
+	s := &scanner{pattern: p, stream: stream, most: b.Matches, next: offset}
+	end := false
+	for !s.full && !end && s.bytes < b.Bytes {
+		chunks, err := outputs.Output(ctx, run.ID, s.next, int(min(ask, b.Bytes-s.bytes)))
+		before := s.next
+		for i := range chunks {
+			if err == nil && !s.full && s.bytes < b.Bytes {
+				err = s.feed(ctx, &chunks[i])
+			}
+		}
+		if err != nil {
+			if !isOver(ctx) {
+				return Scan{}, err
+			}
+			break
+		}
+		end = s.next <= before
+	}
+	short := !s.full && !end
+	if short && s.begun() == offset && s.next > offset {
+		s.end(s.next) // else nobody would ever get on
+	}
+	out := Scan{Until: s.next, Next: s.begun(), Full: s.full, Short: short}
+	if end {
+		known := len(s.matches)
+		s.end(s.next)
+		ended := run.Status.Terminal() && s.next >= run.OutputBytes
+		if ended || len(s.matches) > known {
+			out.Next = s.next // else the line may go on, and is looked at once more
+		}
+		out.Complete = ended
+	} else if s.full && !short {
+		out.Until, out.Next = s.resume, s.resume
+		// Nothing may follow the last line of a run that has ended.
+		out.Complete = run.Status.Terminal() && run.Status != common.StatusLost && s.resume >= run.OutputBytes
+		out.Full = !out.Complete
+	}
+	if out.Short && s.next == offset {
+		return Scan{}, ErrSlow
+	}
+	out.Matches, out.Bytes = s.matches, s.bytes
+	return out, nil
+}
+
+// ErrSlow says that the time was over before anything was looked at.
+var ErrSlow = &common.Error{Code: common.CodeUnavailable, Message: "the log store answers too slowly to be searched just now", Hint: "try again, or narrow the search"}
+
+// isOver tells whether the time is over, rather than that nobody waits any more.
+func isOver(ctx context.Context) bool { return context.Cause(ctx) == context.DeadlineExceeded }
+
+// Place is where a search over runs goes on: behind a run, and in the next one, where it is
+// still to be searched in part, at an offset.
+type Place struct {
+	After  *runlog.Position `json:"b,omitempty"`
+	Run    string           `json:"r,omitempty"`
+	Offset int64            `json:"o,omitempty"`
+}
+
+// Hit is a run in whose output something was found.
+type Hit struct {
+	Run     common.Run
+	Matches []Match
+	More    bool // there may be more than is told
+}
+
+// Found is what was found over runs, and how far that got.
+type Found struct {
+	Hits    []Hit
+	Runs    int       // that were looked at
+	Bytes   int64     // of output that were looked at
+	Until   time.Time // planned time of the last run that was looked at; zero where there was none
+	Next    *Place    // nil: all were looked at
+	Partial bool      // the log store is away
+}
+
+// rows is how many runs are asked for at a time.
+const rows = 100
+
+// OverRuns searches the output of the runs that a query lists, the newest first; its limit is that of
+// the hits. When the context's time is over, it says how far it got.
+func OverRuns(ctx context.Context, history History, q runlog.Query, p *Pattern, from Place, b Bounds) (Found, error) {
+	o := &over{history: history, pattern: p, bounds: b, hits: q.Limit, from: from, at: from}
+	for {
+		q.Before, q.Limit = o.at.After, rows
+		page, err := history.Runs(ctx, q)
+		if err != nil {
+			return o.stop(ctx, err)
+		}
+		o.found.Partial = o.found.Partial || page.Partial
+		for i := range page.Runs {
+			if o.over(ctx) {
+				return o.stop(ctx, nil)
+			}
+			if err := o.look(ctx, &page.Runs[i]); err != nil {
+				return o.stop(ctx, err)
+			}
+			if o.at.Run != "" { // it is to be gone on with
+				return o.stop(ctx, nil)
+			}
+		}
+		switch {
+		case page.Until != nil:
+			o.at = Place{After: page.Until}
+			o.found.Until = page.Until.PlannedAt
+			if o.over(ctx) {
+				return o.stop(ctx, nil)
+			}
+		case len(page.Runs) < rows:
+			return o.found, nil
+		}
+	}
+}
+
+// over is a search over runs that goes on.
+type over struct {
+	history History
+	pattern *Pattern
+	bounds  Bounds
+	hits    int
+	from    Place
+	at      Place
+	found   Found
+}
+
+func (o *over) over(ctx context.Context) bool {
+	return ctx.Err() != nil || len(o.found.Hits) >= o.hits || o.found.Runs >= o.bounds.Runs || o.found.Bytes >= o.bounds.Bytes
+}
+
+// stop tells how far it got, unless that is nowhere.
+func (o *over) stop(ctx context.Context, err error) (Found, error) {
+	if err != nil && !isOver(ctx) {
+		return Found{}, err
+	}
+	if ctx.Err() != nil && !isOver(ctx) {
+		return Found{}, context.Cause(ctx)
+	}
+	if o.at == o.from && o.found.Bytes == 0 && len(o.found.Hits) == 0 {
+		return Found{}, ErrSlow
+	}
+	at := o.at
+	o.found.Next = &at
+	return o.found, nil
+}
+
+// look searches one run.
+func (o *over) look(ctx context.Context, run *common.Run) error {
+	offset := int64(0)
+	if o.at.Run == run.ID {
+		offset = o.at.Offset
+	}
+	if printed(run) {
+		b := Bounds{Bytes: o.bounds.Bytes - o.found.Bytes, Matches: o.bounds.Matches}
+		scan, err := InRun(ctx, o.history, run, o.pattern, "", offset, b)
+		if err != nil {
+			return err
+		}
+		o.found.Bytes += scan.Bytes
+		if len(scan.Matches) > 0 {
+			o.found.Hits = append(o.found.Hits, Hit{Run: *run, Matches: scan.Matches, More: scan.Full || scan.Short})
+		}
+		if scan.Short {
+			o.at.Run, o.at.Offset = run.ID, scan.Next
+			if scan.Next > offset || len(scan.Matches) > 0 {
+				o.found.Until = run.PlannedAt
+			}
+			return nil
+		}
+	}
+	o.at = Place{After: new(runlog.PositionOf(run))}
+	o.found.Runs++
+	o.found.Until = run.PlannedAt
+	return nil
+}
+
+// printed tells whether there may be output of a run.
+func printed(run *common.Run) bool {
+	switch {
+	case run.Attempt == 0 || run.Status == common.StatusWaiting:
+		return false
+	case run.Status.Terminal() && run.Status != common.StatusLost: // who lost it knew not how much it printed
+		return run.OutputBytes > 0
+	}
+	return true
+}
