@@ -9,7 +9,7 @@ import (
 
 // bulkRows is how many rows one statement takes: what SQLite and the driver do for each
 // statement is then little beside what is done for each row.
-const bulkRows = 32
+const bulkRows = 64
 
 // bulk are two statements that insert rows, many and one.
 type bulk struct {
@@ -17,10 +17,10 @@ type bulk struct {
 	args      []any // reused; owned by who holds the transaction
 }
 
-func prepareBulk(ctx context.Context, db *sql.DB, into string, columns int, conflict string) (b *bulk, err error) {
+func prepareBulk(ctx context.Context, db *sql.DB, into string, columns int) (b *bulk, err error) {
 	b = &bulk{}
 	text := func(rows int) string {
-		return into + " VALUES " + strings.TrimSuffix(strings.Repeat(marks(columns)+", ", rows), ", ") + conflict
+		return into + " VALUES " + strings.TrimSuffix(strings.Repeat(marks(columns)+", ", rows), ", ")
 	}
 	if b.many, err = db.PrepareContext(ctx, text(bulkRows)); err == nil {
 		b.one, err = db.PrepareContext(ctx, text(1))

@@ -99,17 +99,18 @@ func open(ctx context.Context, path string) (_ *Store, err error) {
 	if err != nil {
 		return nil, err
 	}
+	// Statements of several rows must not be ones that SQLite may have to undo alone: it would copy each
+	// page before it changes it. A row that cannot be stored ends the transaction.
 	for _, p := range []struct {
-		to       **bulk
-		text     string
-		columns  int
-		conflict string
+		to      **bulk
+		text    string
+		columns int
 	}{
-		{&s.chunks, "INSERT INTO chunks (run, off, stream, ends, at, missing, data)", 7, " ON CONFLICT DO NOTHING"},
-		{&s.runs, "INSERT INTO runs (planned, id, n, named, job, grp, status, worker, cause, exit, uid)", 11, " ON CONFLICT DO NOTHING"},
-		{&s.docs, "INSERT INTO docs (n, doc)", 2, ""},
+		{&s.chunks, "INSERT OR IGNORE INTO chunks (run, off, stream, ends, at, missing, data)", 7},
+		{&s.runs, "INSERT OR IGNORE INTO runs (planned, id, n, named, job, grp, status, worker, cause, exit, uid)", 11},
+		{&s.docs, "INSERT OR ROLLBACK INTO docs (n, doc)", 2},
 	} {
-		if *p.to, err = prepareBulk(ctx, s.writer, p.text, p.columns, p.conflict); err != nil {
+		if *p.to, err = prepareBulk(ctx, s.writer, p.text, p.columns); err != nil {
 			return nil, err
 		}
 	}
