@@ -42,6 +42,20 @@ func Away(t *testing.T, s Store) {
 	wantCode(t, "output", err, common.CodeUnavailable)
 	_, err = s.Changes(ctx, runlog.ChangeQuery{})
 	wantCode(t, "changes", err, common.CodeUnavailable)
+	_, err = s.Last(ctx, []string{"report"}, 1)
+	wantCode(t, "last", err, common.CodeUnavailable)
+	if k, able := s.(keeper); able {
+		_, err = k.Rollups(ctx, runlog.RollupQuery{From: base, To: base.AddDate(1, 0, 0)})
+		wantCode(t, "roll-ups", err, common.CodeUnavailable)
+		_, err = k.Totals(ctx, []string{"report"}, base, base.AddDate(1, 0, 0))
+		wantCode(t, "totals", err, common.CodeUnavailable)
+		_, err = k.Kept(ctx, "", 1)
+		wantCode(t, "kept", err, common.CodeUnavailable)
+		_, err = k.Expire(ctx, runlog.Expiry{Job: "report", Keep: 1, Limit: 1})
+		wantCode(t, "expire", err, common.CodeUnavailable)
+		_, err = k.Tidy(ctx, runlog.Tidy{Now: base})
+		wantCode(t, "tidy", err, common.CodeUnavailable)
+	}
 }
 
 // Back waits until the store answers.

@@ -45,7 +45,7 @@ func (s *Store) listChanges(ctx context.Context, q *runlog.ChangeQuery) (list []
 		}
 		c, err := entry.DecodeChange(d.Doc, d.Before, d.After)
 		if err != nil {
-			return nil, err
+			return nil, &unreadable{err}
 		}
 		// The server leaves what an older version wrote to be looked at here.
 		if q.Verb != "" && c.Verb != q.Verb || q.Actor != "" && c.Actor.Name != q.Actor ||

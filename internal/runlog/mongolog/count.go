@@ -84,7 +84,7 @@ func (s *Store) count(at int64, jobs []string, leaving *goneDoc, looked *int) ve
 			}
 			run, err := entry.DecodeRun(doc.Doc)
 			if err != nil {
-				return nil, err
+				return nil, &unreadable{err}
 			}
 			if leaving != nil && leaving.has(run.ID) {
 				base[run.Job].of(run.Worker).Add(&run)

@@ -27,6 +27,9 @@ func (s *Store) failure(ctx context.Context, err error) error {
 	if _, coded := errors.AsType[*common.Error](err); coded {
 		return err
 	}
+	if _, stored := errors.AsType[*unreadable](err); stored {
+		return err
+	}
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return &hidden{text: s.secrets.Replace(err.Error()), err: context.Canceled}
 	}
@@ -52,6 +55,12 @@ func away(err error) bool {
 	}
 	return answer.HasErrorLabel("RetryableWriteError")
 }
+
+// unreadable is what is wrong with something that is stored: the server did answer.
+type unreadable struct{ err error }
+
+func (u *unreadable) Error() string { return u.err.Error() }
+func (u *unreadable) Unwrap() error { return u.err }
 
 // hidden is an error whose text was cleaned.
 type hidden struct {

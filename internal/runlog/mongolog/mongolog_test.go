@@ -36,10 +36,11 @@ func open(t *testing.T, uri, database string) *mongolog.Store {
 }
 
 func TestConformanceOnTheDouble(t *testing.T) {
+	t.Parallel()
 	server := mongotest.Start(t)
 	var count atomic.Int32
 	conformance.Run(t, func(t *testing.T) conformance.Store {
-		return open(t, server.URI, fmt.Sprintf("conformance%d", count.Add(1)))
+		return open(t, server.URI, fmt.Sprintf("conformance%d", count.Add(1))).Narrow(60, 40)
 	}, conformance.Modest)
 }
 
@@ -72,11 +73,13 @@ func connect(t *testing.T, uri string) *mongo.Client {
 }
 
 func TestOutage(t *testing.T) {
+	t.Parallel()
 	server := mongotest.Start(t)
 	conformance.Outage(t, open(t, server.URI+impatient, ""), server.Stop, server.Start)
 }
 
 func TestOpenWhileTheServerIsAway(t *testing.T) {
+	t.Parallel()
 	server := mongotest.Start(t)
 	server.Stop()
 	const secret = "p4ss/w:rd"

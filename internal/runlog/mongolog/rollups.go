@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -14,6 +13,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
+	"carillon/internal/common"
 	"carillon/internal/runlog"
 	"carillon/internal/runlog/rollup"
 )
@@ -83,7 +83,7 @@ func (c cells) of(worker string) *rollup.Cell {
 func (c cells) merge(encoded []workerCell) error {
 	for _, e := range encoded {
 		if err := c.of(e.Worker).AddEncoded(e.Cell); err != nil {
-			return err
+			return &unreadable{err}
 		}
 	}
 	return nil
@@ -266,8 +266,6 @@ func floor(n, unit int64) int64 {
 	}
 }
 
-var errContended = errors.New("roll-ups were counted by others at the same time, again and again")
-
 // tries is how often a roll-up is counted before it is left to whoever else counts it.
 const tries = 5
 
@@ -325,7 +323,7 @@ func (s *Store) publish(ctx context.Context, kind string, at int64, jobs []strin
 			return changed, nil
 		}
 	}
-	return changed, errContended
+	return changed, common.Errorf(common.CodeConflict, "roll-ups were counted by another process at the same time, again and again")
 }
 
 // current are the highest versions of roll-ups; those below them are to be deleted some time.

@@ -190,7 +190,7 @@ func (s *Store) list(ctx context.Context, l *list, q *runlog.Query) (found runlo
 		}
 		run, err := entry.DecodeRun(doc.Doc)
 		if err != nil {
-			return found, err
+			return found, &unreadable{err}
 		}
 		if l.exact != nil && !l.exact.Matches(&run) {
 			continue

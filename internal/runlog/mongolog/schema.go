@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -74,28 +75,32 @@ const additionsTimeout = 15 * time.Minute
 
 // additions makes what is no step of the schema, since versions that do not know it read and
 // write beside it: indexes without which all is answered, but more slowly. They are made by
-// who does the upkeep, so that neither a worker nor a reader waits for them. All may be repeated.
+// who does the upkeep, so that neither a worker nor a reader waits for them.
 func additions(ctx context.Context, db *mongo.Database) error {
 	ctx, cancel := context.WithTimeout(ctx, additionsTimeout)
 	defer cancel()
-	index := func(name string, keys ...bson.E) mongo.IndexModel {
-		return mongo.IndexModel{Keys: bson.D(keys), Options: options.Index().SetName(name)}
-	}
 	up := func(field string) bson.E { return bson.E{Key: field, Value: 1} }
 	planned, id := bson.E{Key: "planned", Value: -1}, bson.E{Key: "_id", Value: -1}
-	for _, of := range []struct {
-		collection string
-		indexes    []mongo.IndexModel
+	for _, index := range []struct {
+		of, name string
+		keys     bson.D
 	}{
-		{"rollups", []mongo.IndexModel{
-			index("by_job", up("kind"), up("job"), up("at"), up("version")),
-			index("by_time", up("kind"), up("at"), up("job"), up("version")),
-		}},
-		{"gone", []mongo.IndexModel{index("by_job", up("job"))}},
-		{"changes", []mongo.IndexModel{index("by_time", up("at"))}},
-		{"runs", []mongo.IndexModel{index("by_group", up("group"), planned, id), index("by_exit", up("exit"), planned, id)}},
+		{"rollups", "by_job", bson.D{up("kind"), up("job"), up("at"), up("version")}},
+		{"rollups", "by_time", bson.D{up("kind"), up("at"), up("job"), up("version")}},
+		{"gone", "by_job", bson.D{up("job")}},
+		{"changes", "by_time", bson.D{up("at")}},
+		{"runs", "by_group", bson.D{up("group"), planned, id}},
+		{"runs", "by_exit", bson.D{up("exit"), planned, id}},
 	} {
-		if _, err := db.Collection(of.collection).Indexes().CreateMany(ctx, of.indexes); err != nil {
+		if err := again(ctx, func(ctx context.Context) error {
+			of := db.Collection(index.of).Indexes()
+			there, err := of.ListSpecifications(ctx)
+			if err != nil || slices.ContainsFunc(there, func(i mongo.IndexSpecification) bool { return i.Name == index.name }) {
+				return err
+			}
+			_, err = of.CreateOne(ctx, mongo.IndexModel{Keys: index.keys, Options: options.Index().SetName(index.name)})
+			return err
+		}); err != nil {
 			return err
 		}
 	}
@@ -122,7 +127,7 @@ func (s *schema) ensure(ctx context.Context) error {
 	case s.failedAt.After(began):
 		return s.failure
 	}
-	err := s.try(ctx)
+	err := again(ctx, s.migrate)
 	switch {
 	case err == nil:
 		s.done.Store(true)
@@ -132,12 +137,12 @@ func (s *schema) ensure(ctx context.Context) error {
 	return err
 }
 
-// try migrates, and again when a connection broke on the way: processes that start
+// again does a step, and again when a connection broke on the way: processes that start
 // together may disturb each other's first steps, and each step may be repeated. A
 // server that cannot be reached at all is not waited for here.
-func (s *schema) try(ctx context.Context) error {
+func again(ctx context.Context, step func(context.Context) error) error {
 	for attempt := 1; ; attempt++ {
-		err := s.migrate(ctx)
+		err := step(ctx)
 		if err == nil || attempt == attempts || !mongo.IsNetworkError(err) {
 			return err
 		}
