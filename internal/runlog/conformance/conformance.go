@@ -20,22 +20,9 @@ import (
 type Store interface {
 	runlog.Writer
 	runlog.Reader
-	Ping(ctx context.Context) error
-}
-
-// keeper is a store that counts, and that is kept in order.
-type keeper interface {
-	Store
 	runlog.Statistics
 	runlog.Upkeep
-}
-
-func keeping(t *testing.T, s Store) keeper {
-	k, able := s.(keeper)
-	if !able {
-		t.Skip("this store neither counts nor expires")
-	}
-	return k
+	Ping(ctx context.Context) error
 }
 
 // Size says how much a store is asked to take.

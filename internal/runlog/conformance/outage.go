@@ -44,18 +44,16 @@ func Away(t *testing.T, s Store) {
 	wantCode(t, "changes", err, common.CodeUnavailable)
 	_, err = s.Last(ctx, []string{"report"}, 1)
 	wantCode(t, "last", err, common.CodeUnavailable)
-	if k, able := s.(keeper); able {
-		_, err = k.Rollups(ctx, runlog.RollupQuery{From: base, To: base.AddDate(1, 0, 0)})
-		wantCode(t, "roll-ups", err, common.CodeUnavailable)
-		_, err = k.Totals(ctx, []string{"report"}, base, base.AddDate(1, 0, 0))
-		wantCode(t, "totals", err, common.CodeUnavailable)
-		_, err = k.Kept(ctx, "", 1)
-		wantCode(t, "kept", err, common.CodeUnavailable)
-		_, err = k.Expire(ctx, runlog.Expiry{Job: "report", Keep: 1, Limit: 1})
-		wantCode(t, "expire", err, common.CodeUnavailable)
-		_, err = k.Tidy(ctx, runlog.Tidy{Now: base})
-		wantCode(t, "tidy", err, common.CodeUnavailable)
-	}
+	_, err = s.Rollups(ctx, runlog.RollupQuery{From: base, To: base.AddDate(1, 0, 0)})
+	wantCode(t, "roll-ups", err, common.CodeUnavailable)
+	_, err = s.Totals(ctx, []string{"report"}, base, base.AddDate(1, 0, 0))
+	wantCode(t, "totals", err, common.CodeUnavailable)
+	_, err = s.Kept(ctx, "", 1)
+	wantCode(t, "kept", err, common.CodeUnavailable)
+	_, err = s.Expire(ctx, runlog.Expiry{Job: "report", Keep: 1, Limit: 1})
+	wantCode(t, "expire", err, common.CodeUnavailable)
+	_, err = s.Tidy(ctx, runlog.Tidy{Now: base})
+	wantCode(t, "tidy", err, common.CodeUnavailable)
 }
 
 // Back waits until the store answers.

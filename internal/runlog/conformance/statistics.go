@@ -194,8 +194,7 @@ func checkStatistics(t testing.TB, s runlog.Statistics, runs []common.Run) {
 	}
 }
 
-func statistics(t *testing.T, plain Store, size Size) {
-	s := keeping(t, plain)
+func statistics(t *testing.T, s Store, size Size) {
 	checkStatistics(t, s, nil) // an empty store
 	count := 600
 	if size == Modest {
@@ -215,8 +214,7 @@ func statistics(t *testing.T, plain Store, size Size) {
 
 // lateStatistics: a run is counted once however often it is written, with the outcome that
 // was first, and however late it comes.
-func lateStatistics(t *testing.T, plain Store, size Size) {
-	s := keeping(t, plain)
+func lateStatistics(t *testing.T, s Store, size Size) {
 	count := 300
 	if size == Modest {
 		count = 60

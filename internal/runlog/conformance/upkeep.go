@@ -10,8 +10,7 @@ import (
 	"carillon/internal/runlog"
 )
 
-func kept(t *testing.T, plain Store, size Size) {
-	s := keeping(t, plain)
+func kept(t *testing.T, s Store, size Size) {
 	ctx := t.Context()
 	if none, err := s.Kept(ctx, "", 10); err != nil || len(none) != 0 {
 		t.Fatalf("an empty store keeps %v, %v", none, err)
@@ -81,7 +80,7 @@ func survivors(all []common.Run, e runlog.Expiry) (left []common.Run) {
 }
 
 // expiry has a store delete, and compares what is left; it gives that.
-func expiry(t testing.TB, s keeper, all []common.Run, e runlog.Expiry) []common.Run {
+func expiry(t testing.TB, s Store, all []common.Run, e runlog.Expiry) []common.Run {
 	t.Helper()
 	left := survivors(all, e)
 	if gone := expired(t, s, e); gone.Runs != len(all)-len(left) {
@@ -97,8 +96,7 @@ func expiry(t testing.TB, s keeper, all []common.Run, e runlog.Expiry) []common.
 	return left
 }
 
-func expireByAge(t *testing.T, plain Store, size Size) {
-	s := keeping(t, plain)
+func expireByAge(t *testing.T, s Store, size Size) {
 	all, limit := anyRuns(300), 40
 	if size == Modest {
 		all, limit = anyRuns(60), 7
@@ -137,8 +135,7 @@ func expireByAge(t *testing.T, plain Store, size Size) {
 	}
 }
 
-func expireByCount(t *testing.T, plain Store, size Size) {
-	s := keeping(t, plain)
+func expireByCount(t *testing.T, s Store, size Size) {
 	all, limit := anyRuns(300), 40
 	if size == Modest {
 		all, limit = anyRuns(60), 7
@@ -159,8 +156,7 @@ func expireByCount(t *testing.T, plain Store, size Size) {
 	}
 }
 
-func newestStays(t *testing.T, plain Store, _ Size) {
-	s := keeping(t, plain)
+func newestStays(t *testing.T, s Store, _ Size) {
 	// Two were planned at the same time: the one with the higher id is the newest.
 	all := []common.Run{ended("u1.1.1", base), ended("u1.2.1", base.Add(1)), ended("u1.2.2", base.Add(1))}
 	write(t, s, runlog.Batch{Runs: all})
@@ -177,8 +173,7 @@ func newestStays(t *testing.T, plain Store, _ Size) {
 
 // outputGoes: with a run go its output and its late end, and those of no other, although the
 // ids of some begin with those of others.
-func outputGoes(t *testing.T, plain Store, _ Size) {
-	s := keeping(t, plain)
+func outputGoes(t *testing.T, s Store, _ Size) {
 	var all []common.Run
 	output := map[string][]common.Chunk{}
 	for i, id := range []string{"u1.1", "u1.1.1", "u1.10", "u1.1!", "u1.1/", "u1.1/0", "u1.1~", "u1", "U1.1"} {
@@ -225,8 +220,7 @@ func outputGoes(t *testing.T, plain Store, _ Size) {
 
 // rollupsStay: what was counted stays counted when runs go, whether it had been counted by
 // then or not, and what comes later into the same hours is added.
-func rollupsStay(t *testing.T, plain Store, size Size) {
-	s := keeping(t, plain)
+func rollupsStay(t *testing.T, s Store, size Size) {
 	count, limit := 300, 50
 	if size == Modest {
 		count, limit = 60, 25
@@ -261,8 +255,7 @@ func rollupsStay(t *testing.T, plain Store, size Size) {
 
 // tidyExpires: roll-ups of hours and of days, and changes, go at their own times. They do not
 // come back, although the runs are still there.
-func tidyExpires(t *testing.T, plain Store, size Size) {
-	s := keeping(t, plain)
+func tidyExpires(t *testing.T, s Store, size Size) {
 	ctx := t.Context()
 	count := 200
 	if size == Modest {

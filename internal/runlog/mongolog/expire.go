@@ -20,6 +20,7 @@ const (
 	atOnce       = 1000 // documents of one deletion
 	goneAtOnce   = 500  // runs that one document takes away
 	rangesAtOnce = 25   // runs whose output is looked for at once
+	usualLimit   = 1000 // where the caller has none
 )
 
 // goneDoc says that runs are about to go. It is there before anything is done, and goes
@@ -46,6 +47,9 @@ func (g *goneDoc) has(run string) bool {
 func (s *Store) Kept(ctx context.Context, after string, limit int) ([]runlog.Kept, error) {
 	if err := s.ready(ctx); err != nil {
 		return nil, err
+	}
+	if limit <= 0 {
+		limit = usualLimit
 	}
 	var all []runlog.Kept
 	for len(all) < limit {
@@ -96,6 +100,9 @@ func (s *Store) Expire(ctx context.Context, e runlog.Expiry) (gone runlog.Expire
 	}
 	if !storable(e.Job) {
 		return gone, nil
+	}
+	if e.Limit <= 0 {
+		e.Limit = usualLimit
 	}
 	s.upkeep.Lock()
 	defer s.upkeep.Unlock()
