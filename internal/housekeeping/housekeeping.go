@@ -64,7 +64,7 @@ type Keeper struct {
 }
 
 // New makes a keeper.
-func New(cfg Config) *Keeper { return &Keeper{cfg: cfg, pace: pace{size: pieceFirst}} }
+func New(cfg Config) *Keeper { return &Keeper{cfg: cfg, pace: pace{size: pieceFirst, rest: restFor}} }
 
 // done is what a pass did.
 type done struct {
@@ -171,15 +171,15 @@ func (k *Keeper) round(ctx context.Context, now time.Time, d *done) (more bool, 
 		if err != nil {
 			return false, fmt.Errorf("look which runs are kept: %w", err)
 		}
+		if len(page) == 0 {
+			return more, nil
+		}
 		for i := range page {
 			left, err := k.expire(ctx, page[i], now, d)
 			if err != nil {
 				return false, fmt.Errorf("delete old runs of job %q: %w", page[i].Job, err)
 			}
 			more = more || left
-		}
-		if len(page) < pageOfJobs {
-			return more, nil
 		}
 		after = page[len(page)-1].Job
 	}

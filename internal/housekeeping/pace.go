@@ -18,7 +18,10 @@ const (
 )
 
 // pace spreads the work. It is owned by Run.
-type pace struct{ size int }
+type pace struct {
+	size int           // of the next piece
+	rest time.Duration // for each unit of time that a piece took
+}
 
 // piece does a piece of the work, and rests.
 func (p *pace) piece(ctx context.Context, do func(ctx context.Context) error) error {
@@ -26,7 +29,7 @@ func (p *pace) piece(ctx context.Context, do func(ctx context.Context) error) er
 	if err := do(ctx); err != nil {
 		return err
 	}
-	if !sleep(ctx, min(restFor*time.Since(began), restMost)) {
+	if !sleep(ctx, min(p.rest*time.Since(began), restMost)) {
 		return context.Cause(ctx)
 	}
 	return nil
