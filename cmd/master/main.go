@@ -98,7 +98,7 @@ func serve(ctx context.Context, cfg config.Master, stderr io.Writer) error {
 	defer store.Close()
 	registry := metrics.NewRegistry(version)
 	master, err := daemon.NewMaster(daemon.MasterConfig{ID: common.NewID(), HTTP: cfg.HTTP, Etcd: etcd, Store: store,
-		Auth: authstore.New(etcd, daemon.WallClock), Timezone: cfg.Timezone, Console: web.Dist(), Version: version, Log: log,
+		Auth: authstore.New(etcd, daemon.WallClock), Timezone: cfg.Timezone, Notify: cfg.Notify, Console: web.Dist(), Version: version, Log: log,
 		Metrics: metrics.NewMaster(registry), Exposed: registry.Handler()})
 	if err != nil {
 		return daemon.Failed(err)

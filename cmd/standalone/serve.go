@@ -42,6 +42,9 @@ func serve(ctx context.Context, child *guardian.Child, cfg config.Standalone, st
 		return daemon.Failed(err)
 	}
 	defer output.Close()
+	if cfg.Notify.SecretsKey, err = secretsKey(cfg); err != nil {
+		return daemon.Failed(err)
+	}
 	etcd, err := embedded.Start(ctx, filepath.Join(cfg.DataDir, "etcd"))
 	if err != nil {
 		return daemon.Failed(err)
@@ -60,7 +63,7 @@ func serve(ctx context.Context, child *guardian.Child, cfg config.Standalone, st
 		Version: version, Log: log, Metrics: metrics.NewWorker(registry, daemon.WallClock), Guardian: child})
 	auth := authstore.New(client, daemon.WallClock)
 	master, err := daemon.NewMaster(daemon.MasterConfig{ID: home.Life.Worker, HTTP: cfg.HTTP, Etcd: client, Store: store, Auth: auth,
-		Timezone: cfg.Timezone, Console: web.Dist(), Version: version, Log: log, Metrics: metrics.NewMaster(registry), Exposed: registry.Handler()})
+		Timezone: cfg.Timezone, Notify: cfg.Notify, Console: web.Dist(), Version: version, Log: log, Metrics: metrics.NewMaster(registry), Exposed: registry.Handler()})
 	if err != nil {
 		return daemon.Failed(err)
 	}

@@ -38,7 +38,8 @@ func (n *Notifier) trouble(ctx context.Context, event string, err error) {
 // late settles what is late just now, where somebody wants to be told.
 func (n *Notifier) late(ctx context.Context, now time.Time) error {
 	var wanting []common.JobState
-	for _, job := range n.cfg.Jobs.Told() {
+	told, _ := n.cfg.Jobs.Told()
+	for _, job := range told {
 		if job.Notify.Wants(common.EventLate) {
 			wanting = append(wanting, job)
 		}
@@ -67,7 +68,7 @@ func (n *Notifier) summarize(ctx context.Context, now time.Time) error {
 			held = append(held, s)
 		}
 	}
-	if len(held) == 0 || n.crowd >= MaxWaiting || !n.budget.take(now) {
+	if _, known := n.cfg.Jobs.Told(); !known || len(held) == 0 || n.crowd >= MaxWaiting || !n.budget.take(now) {
 		return nil
 	}
 	slices.SortFunc(held, func(a, b State) int { return cmp.Or(a.FirstAt.Compare(b.FirstAt), cmp.Compare(a.Job, b.Job)) })
@@ -98,7 +99,8 @@ func (n *Notifier) summarize(ctx context.Context, now time.Time) error {
 // summaries tells each channel how many jobs, and which first, are in trouble, or are so no more.
 func (n *Notifier) summaries(held []State, now time.Time) (notices []Notice) {
 	told := map[string]common.JobState{}
-	for _, job := range n.cfg.Jobs.Told() {
+	jobsTold, _ := n.cfg.Jobs.Told()
+	for _, job := range jobsTold {
 		told[job.Name] = job
 	}
 	type about struct {
@@ -152,8 +154,12 @@ func (n *Notifier) reread(ctx context.Context, states []State) error {
 func (n *Notifier) forget(ctx context.Context) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	jobs, known := n.cfg.Jobs.Told()
+	if !known {
+		return nil
+	}
 	told := map[string]string{}
-	for _, job := range n.cfg.Jobs.Told() {
+	for _, job := range jobs {
 		told[job.Name] = job.UID
 	}
 	var gone []State

@@ -3,6 +3,7 @@ package alerts
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"slices"
 	"strings"
 	"time"
 
@@ -99,6 +100,24 @@ type Data struct {
 	Output    string         `json:"output,omitempty"`  // the end of it; not kept with the notice
 	Printed   int64          `json:"printed,omitempty"` // bytes of output
 }
+
+// NoticeQuery narrows a list of notices. Zero fields do not.
+type NoticeQuery struct {
+	Channel string
+	Job     string
+	Status  Status
+	Before  string // only ids before this one
+	Limit   int
+}
+
+// Matches tells whether a notice belongs to the list, the limit aside.
+func (q *NoticeQuery) Matches(n *Notice) bool {
+	return (q.Channel == "" || q.Channel == n.Channel) && (q.Job == "" || q.Job == n.Data.Job || slices.Contains(n.Data.Jobs, q.Job)) &&
+		(q.Status == "" || q.Status == n.Status) && (q.Before == "" || n.ID < q.Before)
+}
+
+// Headline says in a line what it is about.
+func (n *Notice) Headline() string { return headline(&n.Data) }
 
 // noticeID names a notice: whoever decides the same names the same one.
 func noticeID(at time.Time, parts ...string) string {

@@ -125,7 +125,7 @@ func (n *Notifier) follow(ctx context.Context) error {
 				}
 				place = next
 			}
-			if len(n.cfg.Jobs.Told()) == 0 {
+			if told, known := n.cfg.Jobs.Told(); known && len(told) == 0 {
 				return errNobody
 			}
 			return nil
@@ -159,8 +159,9 @@ func (n *Notifier) follow(ctx context.Context) error {
 // idle waits until some job wants to be told of something, and keeps the place near.
 func (n *Notifier) idle(ctx context.Context, place Place) (Place, error) {
 	for ctx.Err() == nil {
-		wanted := len(n.cfg.Jobs.Told()) > 0
-		if place.Revision == 0 || !wanted && n.cfg.Now().Sub(place.At).Abs() >= idleMove {
+		told, known := n.cfg.Jobs.Told()
+		wanted := len(told) > 0
+		if place.Revision == 0 || known && !wanted && n.cfg.Now().Sub(place.At).Abs() >= idleMove {
 			now, err := n.cfg.Store.Now(ctx)
 			if err != nil {
 				return place, err
@@ -169,7 +170,7 @@ func (n *Notifier) idle(ctx context.Context, place Place) (Place, error) {
 				return place, err
 			}
 		}
-		if wanted || !sleep(ctx, idleLook) {
+		if known && wanted || !sleep(ctx, idleLook) {
 			return place, nil
 		}
 	}
@@ -187,7 +188,8 @@ func (n *Notifier) overGap(ctx context.Context, place Place) (Place, error) {
 		return place, err
 	}
 	since := place.At.Add(-overlapOf)
-	for _, job := range n.cfg.Jobs.Told() {
+	told, _ := n.cfg.Jobs.Told()
+	for _, job := range told {
 		runs, err := n.cfg.History.Since(ctx, job.Name, place.At.Add(-lookBack))
 		if err != nil {
 			return place, err

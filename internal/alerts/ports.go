@@ -61,8 +61,8 @@ var ErrSealed = errors.New("the channel's secret cannot be opened with the keys 
 
 // Jobs are the jobs.
 type Jobs interface {
-	// Told are those that want to be told of anything.
-	Told() []common.JobState
+	// Told are those that want to be told of anything; known is false before all jobs are.
+	Told() (jobs []common.JobState, known bool)
 	// AtLeast gives a job as of a version, or a later one.
 	AtLeast(ctx context.Context, name string, version int64) (job common.JobState, found bool, err error)
 }
@@ -86,7 +86,7 @@ type Sender interface {
 
 // Metrics hear what the notifier does.
 type Metrics interface {
-	NoticeSent(kind Kind)
-	NoticeFailed(kind Kind, final bool)
+	NoticeSent(kind string)
+	NoticeFailed(kind string, final bool)
 	NoticesWaiting(n int)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -91,6 +92,21 @@ func (n *Notifier) look(waiting int) {
 	n.crowd = waiting
 }
 
+// failingFor is how long a channel must have been tried in vain before it counts as failing.
+const failingFor = 15 * time.Minute
+
+// Failing gives the channels, by name, that have taken nothing of what waits for them for long.
+func Failing(waiting []Notice, now time.Time) (channels []string) {
+	for i := range waiting {
+		w := &waiting[i]
+		if w.Attempts > 0 && now.Sub(w.TriedAt) >= failingFor && !slices.Contains(channels, w.Channel) {
+			channels = append(channels, w.Channel)
+		}
+	}
+	slices.Sort(channels)
+	return channels
+}
+
 // attempt tries a notice once. It claims it before, so that no other master tries it
 // meanwhile, and one that dies with it is noticed.
 func (n *Notifier) attempt(ctx context.Context, w Notice) tried {
@@ -153,7 +169,7 @@ func (n *Notifier) finish(ctx context.Context, w Notice, channel Channel, result
 	log := n.cfg.Log.With("notice", w.ID, "channel", w.Channel, "kind", w.Kind, "job", w.Data.Job, "subject", w.Subject, "attempt", w.Attempts)
 	if result.Err == nil {
 		w.Status, w.Code, w.Error, w.DoneAt, w.NextAt = Sent, "", "", now, time.Time{}
-		n.cfg.Metrics.NoticeSent(w.Kind)
+		n.cfg.Metrics.NoticeSent(string(w.Kind))
 		log.Info("notice_sent")
 		n.put(ctx, w)
 		return 0
@@ -171,7 +187,7 @@ func (n *Notifier) finish(ctx context.Context, w Notice, channel Channel, result
 		code, result.Final = CodeGaveUp, true
 	}
 	w.Code = code
-	n.cfg.Metrics.NoticeFailed(w.Kind, result.Final || result.Gone)
+	n.cfg.Metrics.NoticeFailed(string(w.Kind), result.Final || result.Gone)
 	if result.Final || result.Gone {
 		w.Status, w.DoneAt, w.NextAt = Failed, now, time.Time{}
 		log.Error("notice_failed", "code", w.Code, "error", w.Error)

@@ -72,24 +72,10 @@ func (s *Store) Prune(ctx context.Context, before time.Time, keep int) error {
 	return etcdkit.DeleteSeen(ctx, s.client, gone)
 }
 
-// Query narrows a list of notices. Zero fields do not.
-type Query struct {
-	Channel string
-	Job     string
-	Status  alerts.Status
-	Before  string // only ids before this one
-	Limit   int
-}
-
-func (q *Query) matches(n *alerts.Notice) bool {
-	return (q.Channel == "" || q.Channel == n.Channel) && (q.Job == "" || q.Job == n.Data.Job || slices.Contains(n.Data.Jobs, q.Job)) &&
-		(q.Status == "" || q.Status == n.Status) && (q.Before == "" || n.ID < q.Before)
-}
-
 // Notices lists the newest first, those that wait and those that are done; more tells that
 // there are others after them. There are a few thousand at most. A notice that is done between
 // the two looks is listed as it is then, once.
-func (s *Store) Notices(ctx context.Context, q Query) (found []alerts.Notice, more bool, err error) {
+func (s *Store) Notices(ctx context.Context, q alerts.NoticeQuery) (found []alerts.Notice, more bool, err error) {
 	seen := map[string]int{}
 	for _, prefix := range []string{common.WaitingNoticesPrefix, common.DoneNoticesPrefix} {
 		err := s.list(ctx, prefix, 0, func(kv *mvccpb.KeyValue) {
@@ -108,7 +94,7 @@ func (s *Store) Notices(ctx context.Context, q Query) (found []alerts.Notice, mo
 			return nil, false, err
 		}
 	}
-	found = slices.DeleteFunc(found, func(n alerts.Notice) bool { return !q.matches(&n) })
+	found = slices.DeleteFunc(found, func(n alerts.Notice) bool { return !q.Matches(&n) })
 	slices.SortFunc(found, func(a, b alerts.Notice) int { return strings.Compare(b.ID, a.ID) })
 	if q.Limit > 0 && len(found) > q.Limit {
 		return found[:q.Limit], true, nil

@@ -34,11 +34,12 @@ const (
 	ConditionHousekeeping  = "housekeeping_fails" // the elected master cannot keep the history at its bounds
 	ConditionOverdue       = "fires_overdue"      // fires were due more than a minute ago, and nobody took them
 	ConditionNoEntry       = "fire_without_entry" // a fire that the cursor has passed is nowhere
+	ConditionNotifyFailing = "notify_failing"     // a channel has not taken what it is told for long
 )
 
 // ConditionCodes lists them all.
 func ConditionCodes() []string {
 	return []string{ConditionEtcdAway, ConditionEtcdFull, ConditionLogStoreAway, ConditionOutboxFull, ConditionSpoolFull, ConditionDiskFull,
 		ConditionClockOff, ConditionWorkerLost, ConditionNoWorkers, ConditionWatchStale, ConditionUnreadable, ConditionMissesFeature,
-		ConditionHousekeeping, ConditionOverdue, ConditionNoEntry}
+		ConditionHousekeeping, ConditionOverdue, ConditionNoEntry, ConditionNotifyFailing}
 }

@@ -18,6 +18,7 @@ type Master struct {
 	Etcd     Etcd
 	MongoDB  MongoDB
 	Timezone string // of jobs that name none
+	Notify   Notify
 	Log      Log
 }
 
@@ -47,6 +48,7 @@ type Standalone struct {
 	DrainTimeout time.Duration
 	SpoolMax     int64
 	Timezone     string
+	Notify       Notify
 	Log          Log
 }
 
@@ -60,6 +62,7 @@ func (m *Master) settings() *settings {
 	m.Etcd.declare(s)
 	m.MongoDB.declare(s)
 	declareZone(s, &m.Timezone)
+	m.Notify.declare(s, "")
 	m.Log.declare(s)
 	return s
 }
@@ -79,6 +82,7 @@ func (d *Standalone) settings() *settings {
 	d.HTTP.declare(s)
 	declareWorker(s, "carillon", &d.Name, &d.DataDir, &d.Labels, &d.Secrets, &d.Slots, &d.DrainTimeout, &d.SpoolMax)
 	declareZone(s, &d.Timezone)
+	d.Notify.declare(s, " (default: made at the first start, in <data-dir>/secrets.key)")
 	d.Log.declare(s)
 	return s
 }
@@ -172,6 +176,7 @@ func LoadMaster(fs *pflag.FlagSet, environ []string) (Master, error) {
 	faults := s.load(fs, environmentOf(environ))
 	m.MongoDB.complete()
 	faults = append(faults, m.HTTP.check()...)
+	faults = append(faults, m.Notify.check()...)
 	faults = append(faults, m.Etcd.check()...)
 	return m, s.refused(faults)
 }
@@ -209,6 +214,7 @@ func LoadStandalone(fs *pflag.FlagSet, environ []string) (Standalone, error) {
 	faults := s.load(fs, env)
 	faults = append(faults, completeWorker(env, "carillon", &d.Name, &d.DataDir)...)
 	faults = append(faults, d.HTTP.check()...)
+	faults = append(faults, d.Notify.check()...)
 	return d, s.refused(faults)
 }
 

@@ -104,7 +104,10 @@ func (s *channelsResource) register(r *router) {
 	}
 	register(r, route{access: needs(auth.Viewer), Operation: op("list-channels", http.MethodGet, "/channels", "Channels that can be told of jobs, by name")}, s.list)
 	register(r, route{access: needs(auth.Viewer), Operation: op("get-channel", http.MethodGet, "/channels/{name}", "One channel")}, s.get)
-	register(r, route{access: needs(auth.Admin), Operation: op("put-channel", http.MethodPut, "/channels/{name}", "Make or change a channel")}, s.put)
+	put := op("put-channel", http.MethodPut, "/channels/{name}", "Make or change a channel")
+	put.Responses = map[string]*huma.Response{"201": {Description: "Created", Content: map[string]*huma.MediaType{
+		"application/json": {Schema: &huma.Schema{Ref: "#/components/schemas/Channel"}}}}}
+	register(r, route{access: needs(auth.Admin), Operation: put}, s.put)
 	remove := op("delete-channel", http.MethodDelete, "/channels/{name}", "Delete a channel")
 	remove.DefaultStatus = http.StatusNoContent
 	register(r, route{access: needs(auth.Admin), Operation: remove}, s.delete)

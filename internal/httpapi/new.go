@@ -20,6 +20,7 @@ type Config struct {
 	Runs      Runs
 	Following Following
 	Workers   Workers
+	Channels  Channels
 	Auth      Auth
 	Health    Health
 	Stats     Stats
@@ -80,6 +81,7 @@ func build(cfg Config) (http.Handler, *router, error) {
 	(&runsResource{runs: cfg.Runs, following: cfg.Following, jobs: cfg.Jobs, problems: p, outlook: expected}).register(r)
 	(&firesResource{runs: cfg.Runs, jobs: cfg.Jobs, now: cfg.Now}).register(r)
 	(&workersResource{workers: cfg.Workers}).register(r)
+	(&channelsResource{channels: cfg.Channels}).register(r)
 	times.register(r)
 	(&statsResource{stats: cfg.Stats, counted: cfg.Counted, jobs: cfg.Jobs, workers: cfg.Workers, zone: cfg.Timezone, now: cfg.Now}).register(r)
 	(&sessionsResource{auth: cfg.Auth, problems: p, limiter: auth.NewLimiter(loginBurst, loginWindow),

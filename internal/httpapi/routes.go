@@ -155,7 +155,7 @@ func newHuma(engine *gin.Engine, version string, p problems) huma.API {
 				"token":   {Type: "http", Scheme: "bearer", Description: "An API token: car_<id>_<secret>."},
 				"session": {Type: "apiKey", In: "cookie", Name: secureCookie, Description: "The console's session; ignored beside a token."},
 			}},
-			Tags: []*huma.Tag{{Name: "jobs"}, {Name: "runs"}, {Name: "fires"}, {Name: "workers"}, {Name: "schedules"}, {Name: "stats"}, {Name: "access"}, {Name: "system"}},
+			Tags: []*huma.Tag{{Name: "jobs"}, {Name: "runs"}, {Name: "fires"}, {Name: "workers"}, {Name: "notifications"}, {Name: "schedules"}, {Name: "stats"}, {Name: "access"}, {Name: "system"}},
 		},
 		Formats:                      map[string]huma.Format{"application/json": huma.DefaultJSONFormat, "json": huma.DefaultJSONFormat},
 		DefaultFormat:                "application/json",

@@ -237,6 +237,19 @@ func (c *Catalog) Job(name string) (common.JobState, bool) {
 	return common.JobState{}, false
 }
 
+// Told gives the jobs that want somebody to be told of them; known is false before all jobs
+// were read.
+func (c *Catalog) Told() (told []common.JobState, known bool) {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	for _, job := range c.jobs {
+		if job.Notify != nil && len(job.Notify.To) > 0 {
+			told = append(told, job.JobState)
+		}
+	}
+	return told, c.revision > 0
+}
+
 // entries gives all jobs that have a timetable, of a group where one is given.
 func (c *Catalog) entries(group string) []*entry {
 	c.mu.RLock()

@@ -49,6 +49,7 @@ type MasterConfig struct {
 	Store    LogStore
 	Auth     *authstore.Store
 	Timezone string
+	Notify   config.Notify
 	Console  fs.FS
 	Version  string
 	Log      *slog.Logger
@@ -67,6 +68,7 @@ type Master struct {
 	elector  *leader.Elector
 	duties   []duty // of the elected master
 	findings findings
+	notices  *notices
 	state    state
 	server   *http.Server
 	fresh    freshness
@@ -104,8 +106,16 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 	history := runlog.NewView(store, store, there)
 	m.duties = m.upkeep(store, history, staff, guard)
 	following := tail.New(history, tail.Config{})
+	var err error
+	if m.notices, err = newNotices(&cfg, m.changes.Outcomes, told{jobs: store, catalog: m.catalog, history: history,
+		habits: runlog.NewHabits(there, WallClock), overdue: m.findings.Overdue}); err != nil {
+		return nil, err
+	}
+	m.duties = append(m.upkeep(store, history, staff, guard, m.notices.Conditions),
+		duty{"notifications", m.notices.notifier.Run},
+		duty{"channels", func(ctx context.Context) error { return m.notices.watch(ctx, cfg.Log) }})
 	handler, err := httpapi.New(httpapi.Config{
-		Jobs: store, Runs: history, Following: following, Workers: staff, Auth: cfg.Auth,
+		Jobs: store, Runs: history, Following: following, Workers: staff, Channels: m.notices, Auth: cfg.Auth,
 		Counted: there, Changes: runlog.NewChanges(store, there),
 		Health: m.state, Stats: m.state, Metrics: cfg.Exposed, Schedules: interner, Console: cfg.Console,
 		Version: cfg.Version, Timezone: cfg.Timezone, Secure: cfg.HTTP.Secure(), Logger: cfg.Log, Now: WallClock,
@@ -130,6 +140,7 @@ func (m *Master) Parts() []lifecycle.Part {
 		{Name: "catalog gauges", Serve: func(ctx context.Context) error { m.fresh.report(ctx, m.gauges); return nil }},
 		{Name: "lookout", Serve: m.state.Run},
 		{Name: "conditions", Serve: m.state.own.watch},
+		{Name: "webhooks", Stop: func(context.Context) error { m.notices.webhooks.Close(); return nil }},
 		{Name: "findings", Serve: ignoreEnd(m.findings.Run)},
 		{Name: "elected", Serve: ignoreEnd(func(ctx context.Context) error {
 			return m.elector.Run(ctx, func(ctx context.Context) { perform(ctx, m.cfg.Log, m.duties) })

@@ -1,0 +1,208 @@
+package daemon
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"carillon/internal/alerts"
+	"carillon/internal/alertstore"
+	"carillon/internal/common"
+	"carillon/internal/config"
+	"carillon/internal/jobmgr"
+	"carillon/internal/mailer"
+	"carillon/internal/runlog"
+	"carillon/internal/seal"
+	"carillon/internal/webhook"
+)
+
+// notices are what people are told: the elected master tells, and sees which channels fail;
+// every master shows what was told, and tries channels.
+type notices struct {
+	*alertstore.Store
+	notifier *alerts.Notifier
+	webhooks *webhook.Sender
+
+	mu      sync.Mutex
+	failing []string // channels; guarded by mu
+}
+
+// failingLook is how often the elected master looks for channels that fail.
+const failingLook = 30 * time.Second
+
+// told is what the notifier needs of the rest of a master.
+type told struct {
+	jobs    *jobmgr.Store
+	catalog *jobmgr.Catalog
+	history *runlog.View
+	habits  *runlog.Habits
+	overdue func(ctx context.Context) ([]common.Overdue, error)
+}
+
+func newNotices(cfg *MasterConfig, changed func(), from told) (*notices, error) {
+	box, err := boxOf(cfg.Notify.SecretsKey)
+	if err != nil {
+		return nil, fmt.Errorf("secretsKey: %w", err)
+	}
+	n := &notices{Store: alertstore.New(cfg.Etcd, box, WallClock, changed)}
+	n.webhooks = webhook.New(webhook.Config{Allow: cfg.Notify.Allow, Version: cfg.Version, Now: WallClock})
+	senders := map[alerts.Kind]alerts.Sender{alerts.KindWebhook: n.webhooks}
+	if smtp := cfg.Notify.SMTP; smtp.Configured() {
+		post, err := mailer.New(mailer.Config{Host: smtp.Host, Port: smtp.Port, Username: smtp.Username, Password: smtp.Password.Reveal(),
+			From: smtp.From, TLS: smtp.TLS, Hello: hostname()})
+		if err != nil {
+			return nil, fmt.Errorf("smtpHost: %w", err)
+		}
+		senders[alerts.KindMail] = post
+	}
+	n.notifier = alerts.New(alerts.Config{Store: n.Store, Channels: n.Store, Jobs: from, History: from, Senders: senders, PublicURL: cfg.Notify.PublicURL,
+		Now: WallClock, Log: cfg.Log, Metrics: cfg.Metrics})
+	return n, nil
+}
+
+func boxOf(key config.Secret) (*seal.Box, error) {
+	if key.Empty() {
+		return nil, nil
+	}
+	return seal.Parse(key.Reveal())
+}
+
+// Test tells a test on a channel.
+func (n *notices) Test(ctx context.Context, name, by string) (alerts.Notice, error) {
+	return n.notifier.Test(ctx, name, by)
+}
+
+// watch looks for channels that fail, for as long as this master is elected.
+func (n *notices) watch(ctx context.Context, log *slog.Logger) error {
+	defer n.found(nil)
+	tick := time.NewTicker(failingLook)
+	defer tick.Stop()
+	for {
+		waiting, err := n.Waiting(ctx, alerts.MaxWaiting)
+		if err == nil {
+			n.found(alerts.Failing(waiting, WallClock()))
+		} else if ctx.Err() == nil {
+			log.Warn("notices_unreadable", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+	}
+}
+
+func (n *notices) found(failing []string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.failing = failing
+}
+
+// Conditions tells which channels fail.
+func (n *notices) Conditions() []common.Condition {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if len(n.failing) == 0 {
+		return nil
+	}
+	names := common.Excerpt(strings.Join(n.failing, ", "))
+	return []common.Condition{{Code: common.ConditionNotifyFailing, Data: common.Words{"channels": names},
+		Text: "channels have not taken what they are told for more than 15 minutes: " + names}}
+}
+
+// Told are the jobs that want somebody to be told of them.
+func (t told) Told() (jobs []common.JobState, known bool) { return t.catalog.Told() }
+
+// AtLeast gives a job as of a version, or a later one: from etcd, where the catalog has not
+// heard of that version yet.
+func (t told) AtLeast(ctx context.Context, name string, version int64) (common.JobState, bool, error) {
+	if job, known := t.catalog.Job(name); known && job.Version >= version {
+		return job, true, nil
+	}
+	job, err := t.jobs.Get(ctx, name)
+	if common.CodeOf(err) == common.CodeNotFound {
+		return common.JobState{}, false, nil
+	}
+	return job, err == nil, err
+}
+
+// Exists tells whether there is a run. While the log store is away etcd has all that is
+// not in it yet, the attempt after an outcome that is in etcd among them.
+func (t told) Exists(ctx context.Context, run string) (bool, error) {
+	_, err := t.history.Run(ctx, run)
+	switch common.CodeOf(err) {
+	case common.CodeNotFound:
+		return false, nil
+	case common.CodeUnavailable:
+		_, found, err := t.jobs.LiveRun(ctx, run)
+		return found, err
+	}
+	return err == nil, err
+}
+
+// sinceLimit is how many runs of a job are looked through after a gap.
+const sinceLimit = 1000
+
+// Since gives outcomes of a job, the newest ones.
+func (t told) Since(ctx context.Context, job string, planned time.Time) ([]common.Run, error) {
+	page, err := t.history.Runs(ctx, runlog.Query{Job: job, From: planned, Limit: sinceLimit})
+	return page.Runs, err
+}
+
+// Tail gives the end of a run's output.
+func (t told) Tail(ctx context.Context, run string, printed int64, bytes int) (string, error) {
+	chunks, err := t.history.Output(ctx, run, max(0, printed-int64(bytes)), common.MaxChunk)
+	if err != nil {
+		return "", err
+	}
+	var text []byte
+	for _, c := range chunks {
+		text = append(text, c.Data...)
+	}
+	if over := len(text) - bytes; over > 0 {
+		text = text[over:]
+	}
+	return strings.ToValidUTF8(string(text), "\uFFFD"), nil
+}
+
+// Late gives what of the jobs should have started, or ended, by now: runs that wait or run
+// for longer than usual, and fires that nobody has taken.
+func (t told) Late(ctx context.Context, jobs []common.JobState, now time.Time) (late []common.Run, err error) {
+	wanted := make(map[string]*common.JobState, len(jobs))
+	for i := range jobs {
+		wanted[jobs[i].Name] = &jobs[i]
+	}
+	live, err := t.jobs.LiveRuns(ctx)
+	if err != nil {
+		return nil, err
+	}
+	live = slices.DeleteFunc(live, func(r common.Run) bool { return r.Status.Terminal() || wanted[r.Job] == nil })
+	names := make([]string, len(jobs))
+	for i := range jobs {
+		names[i] = jobs[i].Name
+	}
+	usual, err := t.habits.Of(ctx, names) // what is remembered, where the log store is away
+	if err != nil && common.CodeOf(err) != common.CodeUnavailable {
+		return nil, err
+	}
+	for i := range live {
+		if e := usual[live[i].Job].Expectation; e.Late(&live[i], now) || e.Slow(&live[i], now) {
+			late = append(late, live[i])
+		}
+	}
+	overdue, err := t.overdue(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, o := range overdue {
+		if job := wanted[o.Job]; job != nil {
+			late = append(late, common.Run{Job: o.Job, JobUID: job.UID, JobVersion: job.Version, Group: job.Group, Fire: common.PlannedFire(job.UID, o.PlannedAt),
+				PlannedAt: o.PlannedAt, DueAt: &o.DueAt, Cause: common.CauseCron, Status: common.StatusWaiting, Reason: o.Reason})
+		}
+	}
+	return late, nil
+}

@@ -1,0 +1,47 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"carillon/internal/config"
+	"carillon/internal/seal"
+)
+
+// secretsFile holds the key under which secrets are stored, where the settings name none.
+const secretsFile = "secrets.key"
+
+// secretsKey gives the key of the settings, or that of the data folder, which it makes at the
+// first start, where only its owner can read it.
+func secretsKey(cfg config.Standalone) (config.Secret, error) {
+	if !cfg.Notify.SecretsKey.Empty() {
+		return cfg.Notify.SecretsKey, nil
+	}
+	path := filepath.Join(cfg.DataDir, secretsFile)
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		data = []byte(seal.NewKey() + "\n")
+		err = keep(path, data)
+	}
+	if err != nil {
+		return config.Secret{}, fmt.Errorf("keep the key of secrets: %w", err)
+	}
+	return config.NewSecret(string(data)), nil
+}
+
+// keep writes a file in whole, or not at all.
+func keep(path string, data []byte) error {
+	part := path + ".new"
+	file, err := os.OpenFile(part, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(data)
+	if err := errors.Join(err, file.Sync(), file.Close()); err != nil {
+		return err
+	}
+	return os.Rename(part, path)
+}

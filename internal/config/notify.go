@@ -1,0 +1,117 @@
+package config
+
+import (
+	"encoding/base64"
+	"fmt"
+	"net/mail"
+	"net/netip"
+	"net/url"
+	"strings"
+
+	"carillon/internal/common"
+)
+
+// Notify says how people are told of jobs.
+type Notify struct {
+	PublicURL  string         // of the console, as people reach it
+	Allow      []netip.Prefix // networks that are not public, and that webhooks may be in
+	SecretsKey Secret         // keys in base64; the first seals
+	SMTP       SMTP
+}
+
+// SMTP says how mail is sent. Without a host none is.
+type SMTP struct {
+	Host     string
+	Port     int // 0: the usual one
+	Username string
+	Password Secret
+	From     string
+	TLS      string // starttls, tls or none
+}
+
+// Configured tells whether mail can be sent.
+func (m *SMTP) Configured() bool { return m.Host != "" }
+
+func (n *Notify) declare(s *settings, key string) {
+	s.text(&n.PublicURL, "publicURL", "url", "", "address of the console as people reach it, for links in notifications", publicURL)
+	listOf(s, &n.Allow, "notifyAllow", "list", "", "addresses or networks that webhooks may be in although they are not public, such as 10.0.0.0/8", reachable)
+	s.secret(&n.SecretsKey, "secretsKey", "key that secrets of channels are stored under, 32 bytes in base64, the same for all masters; a new one stands before the old ones"+key+".", secretsKey)
+	s.text(&n.SMTP.Host, "smtpHost", "host", "", "mail server that notifications are sent by; without it none are sent by mail", hostOnly)
+	s.number(&n.SMTP.Port, "smtpPort", 0, 0, 65535, "its port; 0 is the usual one: 587, 465 for tls, 25 for none")
+	s.text(&n.SMTP.Username, "smtpUsername", "name", "", "user there")
+	s.secret(&n.SMTP.Password, "smtpPassword", "password there.", func(string) error { return nil })
+	s.text(&n.SMTP.From, "smtpFrom", "address", "", "sender of the mails, such as carillon@example.com", sender)
+	s.text(&n.SMTP.TLS, "smtpTLS", "way", "starttls", "how mail is protected on its way: starttls, tls (from the first byte), or none (to a server on a network that is not public only)", oneOf("starttls", "tls", "none"))
+}
+
+func (n *Notify) check() (faults []common.Fault) {
+	m := &n.SMTP
+	pair := func(location, message string) {
+		faults = append(faults, common.Fault{Location: location, Code: "pair", Message: message})
+	}
+	switch {
+	case m.Configured() && m.From == "":
+		pair("smtpFrom", "goes with smtpHost: give both or neither")
+	case !m.Configured() && m.From != "":
+		pair("smtpHost", "goes with smtpFrom: give both or neither")
+	}
+	if (m.Username == "") != m.Password.Empty() {
+		pair("smtpUsername", "goes with smtpPassword: give both or neither")
+	}
+	if m.TLS == "none" && m.Username != "" {
+		pair("smtpTLS", "none would send the password in the clear")
+	}
+	return faults
+}
+
+func publicURL(text string) error {
+	if text == "" {
+		return nil
+	}
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return fmt.Errorf("%q must look like https://carillon.example.com", common.Excerpt(text))
+	}
+	return nil
+}
+
+func reachable(text string) (netip.Prefix, error) {
+	if addr, err := netip.ParseAddr(text); err == nil {
+		return netip.PrefixFrom(addr.Unmap(), addr.Unmap().BitLen()), nil
+	}
+	p, err := netip.ParsePrefix(text)
+	if err != nil {
+		return netip.Prefix{}, fmt.Errorf("%q must be an address or a network, such as 10.0.0.5 or 10.0.0.0/24", common.Excerpt(text))
+	}
+	return p.Masked(), nil
+}
+
+func secretsKey(text string) error {
+	words := strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' || r == '\n' || r == '\r' || r == '\t' })
+	for _, word := range words {
+		if key, err := base64.StdEncoding.DecodeString(word); err != nil || len(key) != 32 {
+			return fmt.Errorf("must be 32 bytes in base64, as of: openssl rand -base64 32") // the text itself is a secret
+		}
+	}
+	if len(words) == 0 && text != "" {
+		return fmt.Errorf("holds no key")
+	}
+	return nil
+}
+
+func hostOnly(text string) error {
+	if strings.ContainsAny(text, " /@:\t") && !strings.Contains(text, "::") {
+		return fmt.Errorf("%q must be a host name or an address, without a port", common.Excerpt(text))
+	}
+	return nil
+}
+
+func sender(text string) error {
+	if text == "" {
+		return nil
+	}
+	if _, err := mail.ParseAddress(text); err != nil {
+		return fmt.Errorf("%q must be a mail address, such as carillon@example.com or Carillon <carillon@example.com>", common.Excerpt(text))
+	}
+	return nil
+}

@@ -1,0 +1,49 @@
+package config
+
+import (
+	"encoding/base64"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestNotifySettings(t *testing.T) {
+	key := base64.StdEncoding.EncodeToString(make([]byte, 32))
+	good := []string{"CARILLON_PUBLIC_URL=https://carillon.example.com/", "CARILLON_NOTIFY_ALLOW=10.0.0.7/8, ::1", "CARILLON_SECRETS_KEY=" + key + " " + key,
+		"CARILLON_SMTP_HOST=mail.example.com", "CARILLON_SMTP_FROM=Carillon <carillon@example.com>", "CARILLON_SMTP_USERNAME=carillon", "CARILLON_SMTP_PASSWORD=canary"}
+	m, err := LoadMaster(parse(t, MasterFlags), good)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := m.Notify
+	if !slices.Equal(n.Allow, []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("::1/128")}) || !n.SMTP.Configured() || n.SMTP.TLS != "starttls" || n.SMTP.Port != 0 {
+		t.Errorf("%+v", n)
+	}
+	if text := fmt.Sprintf("%+v %#v", m, m); strings.Contains(text, "canary") || strings.Contains(text, key) {
+		t.Error("a secret is printed")
+	}
+	for _, c := range []struct {
+		name string
+		add  string
+		want string
+	}{
+		{"no address", "CARILLON_PUBLIC_URL=carillon.example.com", "must look like https://carillon.example.com"},
+		{"no network", "CARILLON_NOTIFY_ALLOW=inside", "must be an address or a network"},
+		{"short key", "CARILLON_SECRETS_KEY=c2hvcnQ=", "must be 32 bytes in base64"},
+		{"no sender", "CARILLON_SMTP_FROM=", "smtpFrom: goes with smtpHost"},
+		{"no mail address", "CARILLON_SMTP_FROM=carillon", "must be a mail address"},
+		{"no password", "CARILLON_SMTP_PASSWORD=", "smtpUsername: goes with smtpPassword"},
+		{"with a port", "CARILLON_SMTP_HOST=mail.example.com:25", "without a port"},
+		{"password in the clear", "CARILLON_SMTP_TLS=none", "would send the password in the clear"},
+		{"no way", "CARILLON_SMTP_TLS=maybe", "must be starttls or tls or none"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := LoadMaster(parse(t, MasterFlags), append(slices.Clone(good), c.add))
+			if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "c2hvcnQ") {
+				t.Errorf("%v, want %q", err, c.want)
+			}
+		})
+	}
+}
