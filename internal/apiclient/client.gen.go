@@ -38,6 +38,42 @@ func (e CatchUpPolicy) Valid() bool {
 	}
 }
 
+// Defines values for ChannelKind.
+const (
+	ChannelKindMail    ChannelKind = "mail"
+	ChannelKindWebhook ChannelKind = "webhook"
+)
+
+// Valid indicates whether the value is a known member of the ChannelKind enum.
+func (e ChannelKind) Valid() bool {
+	switch e {
+	case ChannelKindMail:
+		return true
+	case ChannelKindWebhook:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ChannelDefinitionKind.
+const (
+	ChannelDefinitionKindMail    ChannelDefinitionKind = "mail"
+	ChannelDefinitionKindWebhook ChannelDefinitionKind = "webhook"
+)
+
+// Valid indicates whether the value is a known member of the ChannelDefinitionKind enum.
+func (e ChannelDefinitionKind) Valid() bool {
+	switch e {
+	case ChannelDefinitionKindMail:
+		return true
+	case ChannelDefinitionKindWebhook:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ConditionCode.
 const (
 	ClockOff          ConditionCode = "clock_off"
@@ -50,6 +86,7 @@ const (
 	LogStoreAway      ConditionCode = "log_store_away"
 	MissesFeature     ConditionCode = "misses_feature"
 	NoWorkers         ConditionCode = "no_workers"
+	NotifyFailing     ConditionCode = "notify_failing"
 	OutboxFull        ConditionCode = "outbox_full"
 	SpoolFull         ConditionCode = "spool_full"
 	Unreadable        ConditionCode = "unreadable"
@@ -79,6 +116,8 @@ func (e ConditionCode) Valid() bool {
 	case MissesFeature:
 		return true
 	case NoWorkers:
+		return true
+	case NotifyFailing:
 		return true
 	case OutboxFull:
 		return true
@@ -173,6 +212,117 @@ func (e DefinitionOverlap) Valid() bool {
 	case DefinitionOverlapReplace:
 		return true
 	case DefinitionOverlapSkip:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for DeliveryCode.
+const (
+	DeliveryCodeChannelDisabled DeliveryCode = "channel_disabled"
+	DeliveryCodeChannelSealed   DeliveryCode = "channel_sealed"
+	DeliveryCodeChannelUnknown  DeliveryCode = "channel_unknown"
+	DeliveryCodeGaveUp          DeliveryCode = "gave_up"
+	DeliveryCodeGone            DeliveryCode = "gone"
+	DeliveryCodeKindUnavailable DeliveryCode = "kind_unavailable"
+	DeliveryCodeRefused         DeliveryCode = "refused"
+	DeliveryCodeTrouble         DeliveryCode = "trouble"
+)
+
+// Valid indicates whether the value is a known member of the DeliveryCode enum.
+func (e DeliveryCode) Valid() bool {
+	switch e {
+	case DeliveryCodeChannelDisabled:
+		return true
+	case DeliveryCodeChannelSealed:
+		return true
+	case DeliveryCodeChannelUnknown:
+		return true
+	case DeliveryCodeGaveUp:
+		return true
+	case DeliveryCodeGone:
+		return true
+	case DeliveryCodeKindUnavailable:
+		return true
+	case DeliveryCodeRefused:
+		return true
+	case DeliveryCodeTrouble:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for DeliveryEvent.
+const (
+	DeliveryEventFailed           DeliveryEvent = "failed"
+	DeliveryEventLate             DeliveryEvent = "late"
+	DeliveryEventLost             DeliveryEvent = "lost"
+	DeliveryEventMissed           DeliveryEvent = "missed"
+	DeliveryEventRecovered        DeliveryEvent = "recovered"
+	DeliveryEventSummary          DeliveryEvent = "summary"
+	DeliveryEventSummaryRecovered DeliveryEvent = "summary_recovered"
+	DeliveryEventTest             DeliveryEvent = "test"
+)
+
+// Valid indicates whether the value is a known member of the DeliveryEvent enum.
+func (e DeliveryEvent) Valid() bool {
+	switch e {
+	case DeliveryEventFailed:
+		return true
+	case DeliveryEventLate:
+		return true
+	case DeliveryEventLost:
+		return true
+	case DeliveryEventMissed:
+		return true
+	case DeliveryEventRecovered:
+		return true
+	case DeliveryEventSummary:
+		return true
+	case DeliveryEventSummaryRecovered:
+		return true
+	case DeliveryEventTest:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for DeliveryKind.
+const (
+	DeliveryKindMail    DeliveryKind = "mail"
+	DeliveryKindWebhook DeliveryKind = "webhook"
+)
+
+// Valid indicates whether the value is a known member of the DeliveryKind enum.
+func (e DeliveryKind) Valid() bool {
+	switch e {
+	case DeliveryKindMail:
+		return true
+	case DeliveryKindWebhook:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for DeliveryStatus.
+const (
+	DeliveryStatusFailed  DeliveryStatus = "failed"
+	DeliveryStatusSent    DeliveryStatus = "sent"
+	DeliveryStatusWaiting DeliveryStatus = "waiting"
+)
+
+// Valid indicates whether the value is a known member of the DeliveryStatus enum.
+func (e DeliveryStatus) Valid() bool {
+	switch e {
+	case DeliveryStatusFailed:
+		return true
+	case DeliveryStatusSent:
+		return true
+	case DeliveryStatusWaiting:
 		return true
 	default:
 		return false
@@ -491,6 +641,45 @@ func (e NotifyOn) Valid() bool {
 	}
 }
 
+// Defines values for OutputMatchStream.
+const (
+	OutputMatchStreamStderr OutputMatchStream = "stderr"
+	OutputMatchStreamStdout OutputMatchStream = "stdout"
+)
+
+// Valid indicates whether the value is a known member of the OutputMatchStream enum.
+func (e OutputMatchStream) Valid() bool {
+	switch e {
+	case OutputMatchStreamStderr:
+		return true
+	case OutputMatchStreamStdout:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for OutputSearchStopped.
+const (
+	Bounds  OutputSearchStopped = "bounds"
+	End     OutputSearchStopped = "end"
+	Matches OutputSearchStopped = "matches"
+)
+
+// Valid indicates whether the value is a known member of the OutputSearchStopped enum.
+func (e OutputSearchStopped) Valid() bool {
+	switch e {
+	case Bounds:
+		return true
+	case End:
+		return true
+	case Matches:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for OverviewLogStore.
 const (
 	OverviewLogStoreAway OverviewLogStore = "away"
@@ -788,6 +977,27 @@ func (e VersionOfJobVerb) Valid() bool {
 	}
 }
 
+// Defines values for ListDeliveriesParamsStatus.
+const (
+	ListDeliveriesParamsStatusFailed  ListDeliveriesParamsStatus = "failed"
+	ListDeliveriesParamsStatusSent    ListDeliveriesParamsStatus = "sent"
+	ListDeliveriesParamsStatusWaiting ListDeliveriesParamsStatus = "waiting"
+)
+
+// Valid indicates whether the value is a known member of the ListDeliveriesParamsStatus enum.
+func (e ListDeliveriesParamsStatus) Valid() bool {
+	switch e {
+	case ListDeliveriesParamsStatusFailed:
+		return true
+	case ListDeliveriesParamsStatusSent:
+		return true
+	case ListDeliveriesParamsStatusWaiting:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ListFiresParamsStatus.
 const (
 	ListFiresParamsStatusFailed    ListFiresParamsStatus = "failed"
@@ -968,6 +1178,48 @@ func (e ListRunsParamsCause) Valid() bool {
 	}
 }
 
+// Defines values for SearchRunsParamsStatus.
+const (
+	SearchRunsParamsStatusFailed    SearchRunsParamsStatus = "failed"
+	SearchRunsParamsStatusKilled    SearchRunsParamsStatus = "killed"
+	SearchRunsParamsStatusLost      SearchRunsParamsStatus = "lost"
+	SearchRunsParamsStatusMissed    SearchRunsParamsStatus = "missed"
+	SearchRunsParamsStatusRefused   SearchRunsParamsStatus = "refused"
+	SearchRunsParamsStatusRunning   SearchRunsParamsStatus = "running"
+	SearchRunsParamsStatusSkipped   SearchRunsParamsStatus = "skipped"
+	SearchRunsParamsStatusSucceeded SearchRunsParamsStatus = "succeeded"
+	SearchRunsParamsStatusTimedOut  SearchRunsParamsStatus = "timed_out"
+	SearchRunsParamsStatusWaiting   SearchRunsParamsStatus = "waiting"
+)
+
+// Valid indicates whether the value is a known member of the SearchRunsParamsStatus enum.
+func (e SearchRunsParamsStatus) Valid() bool {
+	switch e {
+	case SearchRunsParamsStatusFailed:
+		return true
+	case SearchRunsParamsStatusKilled:
+		return true
+	case SearchRunsParamsStatusLost:
+		return true
+	case SearchRunsParamsStatusMissed:
+		return true
+	case SearchRunsParamsStatusRefused:
+		return true
+	case SearchRunsParamsStatusRunning:
+		return true
+	case SearchRunsParamsStatusSkipped:
+		return true
+	case SearchRunsParamsStatusSucceeded:
+		return true
+	case SearchRunsParamsStatusTimedOut:
+		return true
+	case SearchRunsParamsStatusWaiting:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for GetOutputParamsStream.
 const (
 	GetOutputParamsStreamStderr GetOutputParamsStream = "stderr"
@@ -980,6 +1232,24 @@ func (e GetOutputParamsStream) Valid() bool {
 	case GetOutputParamsStreamStderr:
 		return true
 	case GetOutputParamsStreamStdout:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for SearchOutputParamsStream.
+const (
+	SearchOutputParamsStreamStderr SearchOutputParamsStream = "stderr"
+	SearchOutputParamsStreamStdout SearchOutputParamsStream = "stdout"
+)
+
+// Valid indicates whether the value is a known member of the SearchOutputParamsStream enum.
+func (e SearchOutputParamsStream) Valid() bool {
+	switch e {
+	case SearchOutputParamsStreamStderr:
+		return true
+	case SearchOutputParamsStreamStdout:
 		return true
 	default:
 		return false
@@ -1091,6 +1361,60 @@ type CatchUp struct {
 
 // CatchUpPolicy Which of the fires that are past their start deadline still run; latest where not given.
 type CatchUpPolicy string
+
+// Channel defines model for Channel.
+type Channel struct {
+	CreatedAt time.Time `json:"createdAt"`
+
+	// Disabled Nothing is sent to it.
+	Disabled *bool       `json:"disabled,omitempty"`
+	Kind     ChannelKind `json:"kind"`
+	Name     string      `json:"name"`
+
+	// Origin Scheme and host of a webhook; the rest of its URL is a secret. For admins only.
+	Origin *string `json:"origin,omitempty"`
+
+	// Secret The signing secret that was just made. It is not shown again.
+	Secret *string `json:"secret,omitempty"`
+
+	// To Addresses that mail goes to. For admins only.
+	To        *[]string `json:"to,omitempty"`
+	UpdatedAt time.Time `json:"updatedAt"`
+	UpdatedBy *string   `json:"updatedBy,omitempty"`
+
+	// Version Grows with each change; the ETag.
+	Version int64 `json:"version"`
+
+	// Why Why it was disabled, where nobody did it.
+	Why *string `json:"why,omitempty"`
+}
+
+// ChannelKind defines model for Channel.Kind.
+type ChannelKind string
+
+// ChannelDefinition defines model for ChannelDefinition.
+type ChannelDefinition struct {
+	// Disabled Send nothing to it.
+	Disabled *bool                 `json:"disabled,omitempty"`
+	Kind     ChannelDefinitionKind `json:"kind"`
+
+	// NewSecret Make a new signing secret, and answer with it.
+	NewSecret *bool `json:"newSecret,omitempty"`
+
+	// Secret Signs the calls of a webhook: whsec_ and 24 to 64 bytes in base64. One is made for a new webhook where none is given.
+	//
+	// Example: whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD
+	Secret *string `json:"secret,omitempty"`
+
+	// To Addresses that mail goes to.
+	To *[]string `json:"to,omitempty"`
+
+	// Url Where a webhook is called.
+	Url *string `json:"url,omitempty"`
+}
+
+// ChannelDefinitionKind defines model for ChannelDefinition.Kind.
+type ChannelDefinitionKind string
 
 // Check defines model for Check.
 type Check struct {
@@ -1289,6 +1613,57 @@ type Delays struct {
 	// Example: 2.1ms
 	Start string `json:"start"`
 }
+
+// Delivery defines model for Delivery.
+type Delivery struct {
+	// Answer Status of HTTP or SMTP of the last try.
+	Answer   *int64 `json:"answer,omitempty"`
+	Attempts int64  `json:"attempts"`
+	Channel  string `json:"channel"`
+
+	// Code Why it failed, or waits.
+	Code *DeliveryCode `json:"code,omitempty"`
+
+	// Count How many bad fires, or jobs, it tells of.
+	Count     *int64     `json:"count,omitempty"`
+	CreatedAt time.Time  `json:"createdAt"`
+	DoneAt    *time.Time `json:"doneAt,omitempty"`
+
+	// Error What the last try said. For admins only.
+	Error *string `json:"error,omitempty"`
+
+	// Event What it tells of.
+	Event DeliveryEvent `json:"event"`
+	Fire  *string       `json:"fire,omitempty"`
+
+	// Id A receiver knows it as msg_ and this id.
+	Id  string  `json:"id"`
+	Job *string `json:"job,omitempty"`
+
+	// Jobs The first jobs of a summary.
+	Jobs *[]string     `json:"jobs,omitempty"`
+	Kind *DeliveryKind `json:"kind,omitempty"`
+
+	// NextAt When it is tried next.
+	NextAt *time.Time     `json:"nextAt,omitempty"`
+	Run    *string        `json:"run,omitempty"`
+	Status DeliveryStatus `json:"status"`
+
+	// Text What it says, in a line.
+	Text string `json:"text"`
+}
+
+// DeliveryCode Why it failed, or waits.
+type DeliveryCode string
+
+// DeliveryEvent What it tells of.
+type DeliveryEvent string
+
+// DeliveryKind defines model for Delivery.Kind.
+type DeliveryKind string
+
+// DeliveryStatus defines model for Delivery.Status.
+type DeliveryStatus string
 
 // Fault defines model for Fault.
 type Fault struct {
@@ -1688,6 +2063,7 @@ type JobMeta struct {
 
 	// NextFire When it fires next, in its zone; absent where it does not.
 	NextFire *time.Time `json:"nextFire,omitempty"`
+	Overdue  *Overdue   `json:"overdue,omitempty"`
 
 	// Paused It is paused just now.
 	Paused *bool `json:"paused,omitempty"`
@@ -1785,6 +2161,15 @@ type LateEnd struct {
 // LateEndStatus As its worker saw it.
 type LateEndStatus string
 
+// Leader defines model for Leader.
+type Leader struct {
+	// Name Its host.
+	Name string `json:"name"`
+
+	// Since By its own clock.
+	Since time.Time `json:"since"`
+}
+
 // Liveness defines model for Liveness.
 type Liveness struct {
 	Status LivenessStatus `json:"status"`
@@ -1842,6 +2227,37 @@ type Notify struct {
 // NotifyOn defines model for Notify.On.
 type NotifyOn string
 
+// OutputMatch defines model for OutputMatch.
+type OutputMatch struct {
+	// After What stands after it.
+	After string `json:"after"`
+
+	// At When the worker read it.
+	At time.Time `json:"at"`
+
+	// Before What stands before it in the line, without colours and the like. Bytes that are no UTF-8 are shown as U+FFFD.
+	Before string `json:"before"`
+
+	// Cut The line, or what was found, is longer than is shown.
+	Cut *bool `json:"cut,omitempty"`
+
+	// Length Bytes from there to the end of what was found, with what lies between them.
+	Length int64 `json:"length"`
+
+	// LineOffset Where the line begins, or the part of a very long one that was searched.
+	LineOffset int64 `json:"lineOffset"`
+
+	// Offset Of the first byte that was found, in all that the command printed: the output can be read from there on.
+	Offset int64             `json:"offset"`
+	Stream OutputMatchStream `json:"stream"`
+
+	// Text What was found.
+	Text string `json:"text"`
+}
+
+// OutputMatchStream defines model for OutputMatch.Stream.
+type OutputMatchStream string
+
 // OutputPolicy defines model for OutputPolicy.
 type OutputPolicy struct {
 	// Max How much of a run's output is kept, head and tail; 16MiB where not given.
@@ -1850,12 +2266,50 @@ type OutputPolicy struct {
 	Max *string `json:"max,omitempty"`
 }
 
+// OutputSearch defines model for OutputSearch.
+type OutputSearch struct {
+	// Bytes How much was looked at.
+	Bytes int64 `json:"bytes"`
+
+	// Complete Nothing comes after that, and nothing will.
+	Complete bool `json:"complete"`
+
+	// Matches In order of their offsets; one for each line.
+	Matches []OutputMatch `json:"matches"`
+
+	// NextOffset Where to go on; the last line of a run that goes on is looked at once more.
+	NextOffset int64 `json:"nextOffset"`
+
+	// ScannedTo All before this offset was looked at.
+	ScannedTo int64 `json:"scannedTo"`
+
+	// Stopped Why it stopped: there is no more by now; there are as many matches as were asked for; as much was looked at as one request may.
+	Stopped OutputSearchStopped `json:"stopped"`
+}
+
+// OutputSearchStopped Why it stopped: there is no more by now; there are as many matches as were asked for; as much was looked at as one request may.
+type OutputSearchStopped string
+
+// Overdue defines model for Overdue.
+type Overdue struct {
+	// DueAt When it was to start.
+	DueAt time.Time `json:"dueAt"`
+
+	// PlannedAt Of the first such fire of the job.
+	PlannedAt time.Time `json:"plannedAt"`
+	Reason    *Reason   `json:"reason,omitempty"`
+
+	// Since When it was found.
+	Since time.Time `json:"since"`
+}
+
 // Overview defines model for Overview.
 type Overview struct {
 	// Degraded What is not as it should be, with this master, the cluster, or a worker. Empty when all is well.
 	Degraded []Condition `json:"degraded"`
 	Jobs     JobCounts   `json:"jobs"`
 	LastDay  *LastDay    `json:"lastDay,omitempty"`
+	Leader   *Leader     `json:"leader,omitempty"`
 
 	// LogStore Away: lists show only what waits, runs, or has just ended; nothing is lost.
 	LogStore OverviewLogStore `json:"logStore"`
@@ -1870,6 +2324,22 @@ type Overview struct {
 
 // OverviewLogStore Away: lists show only what waits, runs, or has just ended; nothing is lost.
 type OverviewLogStore string
+
+// PageChannel defines model for PageChannel.
+type PageChannel struct {
+	Items []Channel `json:"items"`
+
+	// NextCursor Where the next page begins; absent on the last one.
+	NextCursor *string `json:"nextCursor,omitempty"`
+}
+
+// PageDelivery defines model for PageDelivery.
+type PageDelivery struct {
+	Items []Delivery `json:"items"`
+
+	// NextCursor Where the next page begins; absent on the last one.
+	NextCursor *string `json:"nextCursor,omitempty"`
+}
 
 // PageWorker defines model for PageWorker.
 type PageWorker struct {
@@ -2152,6 +2622,16 @@ type RunCause string
 // RunStatus defines model for Run.Status.
 type RunStatus string
 
+// RunMatches defines model for RunMatches.
+type RunMatches struct {
+	// Matches The first ones, at most 5.
+	Matches []OutputMatch `json:"matches"`
+
+	// More There may be more: search the run itself.
+	More *bool `json:"more,omitempty"`
+	Run  Run   `json:"run"`
+}
+
 // RunRequest defines model for RunRequest.
 type RunRequest struct {
 	// Note Why; shown with the run.
@@ -2162,6 +2642,34 @@ type RunRequest struct {
 
 	// Worker Run it there and nowhere else: name or id of a worker.
 	Worker *string `json:"worker,omitempty"`
+}
+
+// RunSearch defines model for RunSearch.
+type RunSearch struct {
+	// Complete All runs that the filters want were looked at.
+	Complete bool `json:"complete"`
+
+	// Items The newest run first. One whose output is large may stand on two pages.
+	Items []RunMatches `json:"items"`
+
+	// NextCursor Where to go on; absent where the search is complete.
+	NextCursor *string `json:"nextCursor,omitempty"`
+
+	// Partial The log store is away: only what waits, runs, or has just ended was looked at.
+	Partial *bool   `json:"partial,omitempty"`
+	Scanned Scanned `json:"scanned"`
+}
+
+// Scanned defines model for Scanned.
+type Scanned struct {
+	// Bytes How much of their output was.
+	Bytes int64 `json:"bytes"`
+
+	// Runs How many runs were looked at.
+	Runs int64 `json:"runs"`
+
+	// Until Planned time of the last run that was looked at; absent where there was none.
+	Until *time.Time `json:"until,omitempty"`
 }
 
 // Statistics defines model for Statistics.
@@ -2375,6 +2883,42 @@ type WorkerSettings struct {
 	Weight    *int64     `json:"weight,omitempty"`
 }
 
+// DeleteChannelParams defines parameters for DeleteChannel.
+type DeleteChannelParams struct {
+	// IfMatch Only if the channel's ETag is this one.
+	IfMatch *string `json:"If-Match,omitempty"`
+}
+
+// PutChannelParams defines parameters for PutChannel.
+type PutChannelParams struct {
+	// IfMatch Only if the channel's ETag is this one.
+	IfMatch *string `json:"If-Match,omitempty"`
+
+	// IfNoneMatch *: only if there is no such channel.
+	IfNoneMatch *string `json:"If-None-Match,omitempty"`
+}
+
+// ListDeliveriesParams defines parameters for ListDeliveries.
+type ListDeliveriesParams struct {
+	// Channel Only on this channel.
+	Channel *string `form:"channel,omitempty" json:"channel,omitempty"`
+
+	// Job Only of this job.
+	Job *string `form:"job,omitempty" json:"job,omitempty"`
+
+	// Status Only with this status.
+	Status *ListDeliveriesParamsStatus `form:"status,omitempty" json:"status,omitempty"`
+
+	// Limit How many to list.
+	Limit *int64 `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor nextCursor of the page before; the filters must be the same.
+	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// ListDeliveriesParamsStatus defines parameters for ListDeliveries.
+type ListDeliveriesParamsStatus string
+
 // ListFiresParams defines parameters for ListFires.
 type ListFiresParams struct {
 	// From Only fires planned at this time or later.
@@ -2531,6 +3075,45 @@ type ListRunsParamsStatus string
 // ListRunsParamsCause defines parameters for ListRuns.
 type ListRunsParamsCause string
 
+// SearchRunsParams defines parameters for SearchRuns.
+type SearchRunsParams struct {
+	// Q What to look for within lines, at most 1 KiB: a text, or a regular expression.
+	Q string `form:"q" json:"q"`
+
+	// Regex q is a regular expression (RE2).
+	Regex *bool `form:"regex,omitempty" json:"regex,omitempty"`
+
+	// Case Capitals count. Where not given they do not.
+	Case *bool `form:"case,omitempty" json:"case,omitempty"`
+
+	// Job Only runs of this job.
+	Job *string `form:"job,omitempty" json:"job,omitempty"`
+
+	// Group Only runs of jobs that were in this group then.
+	Group *string `form:"group,omitempty" json:"group,omitempty"`
+
+	// Status Only runs with one of these, separated by commas.
+	Status *[]SearchRunsParamsStatus `form:"status,omitempty" json:"status,omitempty"`
+
+	// Worker Only runs of the worker with this id.
+	Worker *string `form:"worker,omitempty" json:"worker,omitempty"`
+
+	// From Only runs planned at this time or later.
+	From *time.Time `form:"from,omitempty" json:"from,omitempty"`
+
+	// To Only runs planned before this time.
+	To *time.Time `form:"to,omitempty" json:"to,omitempty"`
+
+	// Limit How many runs to find; a page may hold less, or nothing, and have a next one.
+	Limit *int64 `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor nextCursor of the page before; what is asked for must be the same.
+	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// SearchRunsParamsStatus defines parameters for SearchRuns.
+type SearchRunsParamsStatus string
+
 // GetOutputParams defines parameters for GetOutput.
 type GetOutputParams struct {
 	// Offset Go on from this byte of all that the command printed, over both streams.
@@ -2554,6 +3137,30 @@ type GetOutputParams struct {
 
 // GetOutputParamsStream defines parameters for GetOutput.
 type GetOutputParamsStream string
+
+// SearchOutputParams defines parameters for SearchOutput.
+type SearchOutputParams struct {
+	// Q What to look for within lines, at most 1 KiB: a text, or a regular expression.
+	Q string `form:"q" json:"q"`
+
+	// Regex q is a regular expression (RE2).
+	Regex *bool `form:"regex,omitempty" json:"regex,omitempty"`
+
+	// Case Capitals count. Where not given they do not.
+	Case *bool `form:"case,omitempty" json:"case,omitempty"`
+
+	// Stream Only this stream. Where not given, the lines are those of both as they came.
+	Stream *SearchOutputParamsStream `form:"stream,omitempty" json:"stream,omitempty"`
+
+	// Offset Go on from this byte of all that the command printed.
+	Offset *int64 `form:"offset,omitempty" json:"offset,omitempty"`
+
+	// Limit How many matches to tell.
+	Limit *int64 `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// SearchOutputParamsStream defines parameters for SearchOutput.
+type SearchOutputParamsStream string
 
 // FollowOutputParams defines parameters for FollowOutput.
 type FollowOutputParams struct {
@@ -2623,6 +3230,9 @@ type GetStatisticsParamsBy string
 
 // LoginJSONRequestBody defines body for Login for application/json ContentType.
 type LoginJSONRequestBody = LoginBody
+
+// PutChannelJSONRequestBody defines body for PutChannel for application/json ContentType.
+type PutChannelJSONRequestBody = ChannelDefinition
 
 // CreateJobJSONRequestBody defines body for CreateJob for application/json ContentType.
 type CreateJobJSONRequestBody = JobInput
@@ -2749,6 +3359,45 @@ type ClientInterface interface {
 	// Corresponds with GET /api/v1/auth/me (the `Me` operationId).
 	Me(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ListChannels Channels that can be told of jobs, by name
+	//
+	// Corresponds with GET /api/v1/channels (the `ListChannels` operationId).
+	ListChannels(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeleteChannel Delete a channel
+	//
+	// Corresponds with DELETE /api/v1/channels/{name} (the `DeleteChannel` operationId).
+	DeleteChannel(ctx context.Context, name string, params *DeleteChannelParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetChannel One channel
+	//
+	// Corresponds with GET /api/v1/channels/{name} (the `GetChannel` operationId).
+	GetChannel(ctx context.Context, name string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PutChannelWithBody Make or change a channel
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PUT /api/v1/channels/{name} (the `PutChannel` operationId).
+	PutChannelWithBody(ctx context.Context, name string, params *PutChannelParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PutChannel Make or change a channel
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PUT /api/v1/channels/{name} (the `PutChannel` operationId).
+	PutChannel(ctx context.Context, name string, params *PutChannelParams, body PutChannelJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// TestChannel Tell a test on a channel, once, and answer with what became of it
+	//
+	// Corresponds with POST /api/v1/channels/{name}/test (the `TestChannel` operationId).
+	TestChannel(ctx context.Context, name string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListDeliveries What was told on the channels in the last seven days, or is to be, the newest first
+	//
+	// Corresponds with GET /api/v1/deliveries (the `ListDeliveries` operationId).
+	ListDeliveries(ctx context.Context, params *ListDeliveriesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListFires The ledger and the planned future of all jobs, the newest first
 	//
 	// Corresponds with GET /api/v1/fires (the `ListFires` operationId).
@@ -2869,6 +3518,11 @@ type ClientInterface interface {
 	// Corresponds with GET /api/v1/runs (the `ListRuns` operationId).
 	ListRuns(ctx context.Context, params *ListRunsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// SearchRuns Find text in what runs printed, the newest first
+	//
+	// Corresponds with GET /api/v1/runs/search (the `SearchRuns` operationId).
+	SearchRuns(ctx context.Context, params *SearchRunsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// GetRun One run
 	//
 	// Corresponds with GET /api/v1/runs/{id} (the `GetRun` operationId).
@@ -2892,6 +3546,11 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /api/v1/runs/{id}/output (the `GetOutput` operationId).
 	GetOutput(ctx context.Context, id string, params *GetOutputParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// SearchOutput Find text in what a run printed
+	//
+	// Corresponds with GET /api/v1/runs/{id}/output/search (the `SearchOutput` operationId).
+	SearchOutput(ctx context.Context, id string, params *SearchOutputParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// FollowOutput What a run prints, as it comes, until it ends
 	//
@@ -3040,6 +3699,115 @@ func (c *Client) Logout(ctx context.Context, reqEditors ...RequestEditorFn) (*ht
 // Corresponds with GET /api/v1/auth/me (the `Me` operationId).
 func (c *Client) Me(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewMeRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListChannels Channels that can be told of jobs, by name
+//
+// Corresponds with GET /api/v1/channels (the `ListChannels` operationId).
+func (c *Client) ListChannels(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListChannelsRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeleteChannel Delete a channel
+//
+// Corresponds with DELETE /api/v1/channels/{name} (the `DeleteChannel` operationId).
+func (c *Client) DeleteChannel(ctx context.Context, name string, params *DeleteChannelParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteChannelRequest(c.Server, name, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetChannel One channel
+//
+// Corresponds with GET /api/v1/channels/{name} (the `GetChannel` operationId).
+func (c *Client) GetChannel(ctx context.Context, name string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetChannelRequest(c.Server, name)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PutChannelWithBody Make or change a channel
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PUT /api/v1/channels/{name} (the `PutChannel` operationId).
+func (c *Client) PutChannelWithBody(ctx context.Context, name string, params *PutChannelParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPutChannelRequestWithBody(c.Server, name, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PutChannel Make or change a channel
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PUT /api/v1/channels/{name} (the `PutChannel` operationId).
+func (c *Client) PutChannel(ctx context.Context, name string, params *PutChannelParams, body PutChannelJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPutChannelRequest(c.Server, name, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// TestChannel Tell a test on a channel, once, and answer with what became of it
+//
+// Corresponds with POST /api/v1/channels/{name}/test (the `TestChannel` operationId).
+func (c *Client) TestChannel(ctx context.Context, name string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewTestChannelRequest(c.Server, name)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListDeliveries What was told on the channels in the last seven days, or is to be, the newest first
+//
+// Corresponds with GET /api/v1/deliveries (the `ListDeliveries` operationId).
+func (c *Client) ListDeliveries(ctx context.Context, params *ListDeliveriesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListDeliveriesRequest(c.Server, params)
 	if err != nil {
 		return nil, err
 	}
@@ -3370,6 +4138,21 @@ func (c *Client) ListRuns(ctx context.Context, params *ListRunsParams, reqEditor
 	return c.Client.Do(req)
 }
 
+// SearchRuns Find text in what runs printed, the newest first
+//
+// Corresponds with GET /api/v1/runs/search (the `SearchRuns` operationId).
+func (c *Client) SearchRuns(ctx context.Context, params *SearchRunsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSearchRunsRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // GetRun One run
 //
 // Corresponds with GET /api/v1/runs/{id} (the `GetRun` operationId).
@@ -3424,6 +4207,21 @@ func (c *Client) KillRun(ctx context.Context, id string, body KillRunJSONRequest
 // Corresponds with GET /api/v1/runs/{id}/output (the `GetOutput` operationId).
 func (c *Client) GetOutput(ctx context.Context, id string, params *GetOutputParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetOutputRequest(c.Server, id, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// SearchOutput Find text in what a run printed
+//
+// Corresponds with GET /api/v1/runs/{id}/output/search (the `SearchOutput` operationId).
+func (c *Client) SearchOutput(ctx context.Context, id string, params *SearchOutputParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSearchOutputRequest(c.Server, id, params)
 	if err != nil {
 		return nil, err
 	}
@@ -3770,6 +4568,325 @@ func NewMeRequest(server string) (*http.Request, error) {
 	queryURL, err := serverURL.Parse(operationPath)
 	if err != nil {
 		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListChannelsRequest constructs an http.Request for the ListChannels method
+func NewListChannelsRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/channels")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewDeleteChannelRequest constructs an http.Request for the DeleteChannel method
+func NewDeleteChannelRequest(server string, name string, params *DeleteChannelParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "name", name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/channels/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewGetChannelRequest constructs an http.Request for the GetChannel method
+func NewGetChannelRequest(server string, name string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "name", name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/channels/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewPutChannelRequest calls the generic PutChannel builder with application/json body
+func NewPutChannelRequest(server string, name string, params *PutChannelParams, body PutChannelJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewPutChannelRequestWithBody(server, name, params, "application/json", bodyReader)
+}
+
+// NewPutChannelRequestWithBody constructs an http.Request for the PutChannel method, with any body, and a specified content type
+func NewPutChannelRequestWithBody(server string, name string, params *PutChannelParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "name", name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/channels/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPut, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
+		if params.IfNoneMatch != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", *params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-None-Match", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewTestChannelRequest constructs an http.Request for the TestChannel method
+func NewTestChannelRequest(server string, name string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "name", name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/channels/%s/test", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListDeliveriesRequest constructs an http.Request for the ListDeliveries method
+func NewListDeliveriesRequest(server string, params *ListDeliveriesParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/deliveries")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Channel != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "channel", *params.Channel, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Job != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "job", *params.Job, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Status != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "status", *params.Status, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
@@ -4875,6 +5992,176 @@ func NewListRunsRequest(server string, params *ListRunsParams) (*http.Request, e
 	return req, nil
 }
 
+// NewSearchRunsRequest constructs an http.Request for the SearchRuns method
+func NewSearchRunsRequest(server string, params *SearchRunsParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/runs/search")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", false, "q", params.Q, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if params.Regex != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "regex", *params.Regex, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Case != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "case", *params.Case, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Job != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "job", *params.Job, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Group != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "group", *params.Group, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Status != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "status", *params.Status, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Worker != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "worker", *params.Worker, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.From != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "from", *params.From, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.To != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "to", *params.To, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewGetRunRequest constructs an http.Request for the GetRun method
 func NewGetRunRequest(server string, id string) (*http.Request, error) {
 	var err error
@@ -5075,6 +6362,123 @@ func NewGetOutputRequest(server string, id string, params *GetOutputParams) (*ht
 			req.Header.Set("Range", headerParam0)
 		}
 
+	}
+
+	return req, nil
+}
+
+// NewSearchOutputRequest constructs an http.Request for the SearchOutput method
+func NewSearchOutputRequest(server string, id string, params *SearchOutputParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/runs/%s/output/search", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", false, "q", params.Q, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if params.Regex != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "regex", *params.Regex, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Case != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "case", *params.Case, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Stream != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "stream", *params.Stream, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Offset != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "offset", *params.Offset, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
 	}
 
 	return req, nil
@@ -5815,6 +7219,55 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /api/v1/auth/me (the `Me` operationId).
 	MeWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*MeResponse, error)
 
+	// ListChannelsWithResponse Channels that can be told of jobs, by name
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/channels (the `ListChannels` operationId).
+	ListChannelsWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListChannelsResponse, error)
+
+	// DeleteChannelWithResponse Delete a channel
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /api/v1/channels/{name} (the `DeleteChannel` operationId).
+	DeleteChannelWithResponse(ctx context.Context, name string, params *DeleteChannelParams, reqEditors ...RequestEditorFn) (*DeleteChannelResponse, error)
+
+	// GetChannelWithResponse One channel
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/channels/{name} (the `GetChannel` operationId).
+	GetChannelWithResponse(ctx context.Context, name string, reqEditors ...RequestEditorFn) (*GetChannelResponse, error)
+
+	// PutChannelWithBodyWithResponse Make or change a channel
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /api/v1/channels/{name} (the `PutChannel` operationId).
+	PutChannelWithBodyWithResponse(ctx context.Context, name string, params *PutChannelParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PutChannelResponse, error)
+
+	// PutChannelWithResponse Make or change a channel
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /api/v1/channels/{name} (the `PutChannel` operationId).
+	PutChannelWithResponse(ctx context.Context, name string, params *PutChannelParams, body PutChannelJSONRequestBody, reqEditors ...RequestEditorFn) (*PutChannelResponse, error)
+
+	// TestChannelWithResponse Tell a test on a channel, once, and answer with what became of it
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/channels/{name}/test (the `TestChannel` operationId).
+	TestChannelWithResponse(ctx context.Context, name string, reqEditors ...RequestEditorFn) (*TestChannelResponse, error)
+
+	// ListDeliveriesWithResponse What was told on the channels in the last seven days, or is to be, the newest first
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/deliveries (the `ListDeliveries` operationId).
+	ListDeliveriesWithResponse(ctx context.Context, params *ListDeliveriesParams, reqEditors ...RequestEditorFn) (*ListDeliveriesResponse, error)
+
 	// ListFiresWithResponse The ledger and the planned future of all jobs, the newest first
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -5955,6 +7408,13 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /api/v1/runs (the `ListRuns` operationId).
 	ListRunsWithResponse(ctx context.Context, params *ListRunsParams, reqEditors ...RequestEditorFn) (*ListRunsResponse, error)
 
+	// SearchRunsWithResponse Find text in what runs printed, the newest first
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/runs/search (the `SearchRuns` operationId).
+	SearchRunsWithResponse(ctx context.Context, params *SearchRunsParams, reqEditors ...RequestEditorFn) (*SearchRunsResponse, error)
+
 	// GetRunWithResponse One run
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -5982,6 +7442,13 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /api/v1/runs/{id}/output (the `GetOutput` operationId).
 	GetOutputWithResponse(ctx context.Context, id string, params *GetOutputParams, reqEditors ...RequestEditorFn) (*GetOutputResponse, error)
+
+	// SearchOutputWithResponse Find text in what a run printed
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/runs/{id}/output/search (the `SearchOutput` operationId).
+	SearchOutputWithResponse(ctx context.Context, id string, params *SearchOutputParams, reqEditors ...RequestEditorFn) (*SearchOutputResponse, error)
 
 	// FollowOutputWithResponse What a run prints, as it comes, until it ends
 	//
@@ -6241,6 +7708,308 @@ func (r MeResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r MeResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ListChannelsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *PageChannel
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListChannelsResponse) GetJSON200() *PageChannel {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListChannelsResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListChannelsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListChannelsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListChannelsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListChannelsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type DeleteChannelResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r DeleteChannelResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r DeleteChannelResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r DeleteChannelResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DeleteChannelResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DeleteChannelResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// GetChannelResponse200Headers the declared response headers of an HTTP 200 response for GetChannel
+type GetChannelResponse200Headers struct {
+	ETag *string
+}
+
+type GetChannelResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Channel
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *GetChannelResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetChannelResponse) GetJSON200() *Channel {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetChannelResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetChannelResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetChannelResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetChannelResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetChannelResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// PutChannelResponse200Headers the declared response headers of an HTTP 200 response for PutChannel
+type PutChannelResponse200Headers struct {
+	ETag *string
+}
+
+type PutChannelResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Channel
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *Channel
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *PutChannelResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r PutChannelResponse) GetJSON200() *Channel {
+	return r.JSON200
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r PutChannelResponse) GetJSON201() *Channel {
+	return r.JSON201
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r PutChannelResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r PutChannelResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r PutChannelResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r PutChannelResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r PutChannelResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type TestChannelResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Delivery
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r TestChannelResponse) GetJSON200() *Delivery {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r TestChannelResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r TestChannelResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r TestChannelResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r TestChannelResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r TestChannelResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ListDeliveriesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *PageDelivery
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListDeliveriesResponse) GetJSON200() *PageDelivery {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListDeliveriesResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListDeliveriesResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListDeliveriesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListDeliveriesResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListDeliveriesResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -7014,6 +8783,54 @@ func (r ListRunsResponse) ContentType() string {
 	return ""
 }
 
+type SearchRunsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *RunSearch
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r SearchRunsResponse) GetJSON200() *RunSearch {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r SearchRunsResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r SearchRunsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r SearchRunsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r SearchRunsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r SearchRunsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type GetRunResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -7163,6 +8980,54 @@ func (r GetOutputResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r GetOutputResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type SearchOutputResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *OutputSearch
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r SearchOutputResponse) GetJSON200() *OutputSearch {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r SearchOutputResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r SearchOutputResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r SearchOutputResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r SearchOutputResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r SearchOutputResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -7853,6 +9718,97 @@ func (c *ClientWithResponses) MeWithResponse(ctx context.Context, reqEditors ...
 	return ParseMeResponse(rsp)
 }
 
+// ListChannelsWithResponse Channels that can be told of jobs, by name
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/channels (the `ListChannels` operationId).
+func (c *ClientWithResponses) ListChannelsWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListChannelsResponse, error) {
+	rsp, err := c.ListChannels(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListChannelsResponse(rsp)
+}
+
+// DeleteChannelWithResponse Delete a channel
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /api/v1/channels/{name} (the `DeleteChannel` operationId).
+func (c *ClientWithResponses) DeleteChannelWithResponse(ctx context.Context, name string, params *DeleteChannelParams, reqEditors ...RequestEditorFn) (*DeleteChannelResponse, error) {
+	rsp, err := c.DeleteChannel(ctx, name, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDeleteChannelResponse(rsp)
+}
+
+// GetChannelWithResponse One channel
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/channels/{name} (the `GetChannel` operationId).
+func (c *ClientWithResponses) GetChannelWithResponse(ctx context.Context, name string, reqEditors ...RequestEditorFn) (*GetChannelResponse, error) {
+	rsp, err := c.GetChannel(ctx, name, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetChannelResponse(rsp)
+}
+
+// PutChannelWithBodyWithResponse Make or change a channel
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /api/v1/channels/{name} (the `PutChannel` operationId).
+func (c *ClientWithResponses) PutChannelWithBodyWithResponse(ctx context.Context, name string, params *PutChannelParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PutChannelResponse, error) {
+	rsp, err := c.PutChannelWithBody(ctx, name, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePutChannelResponse(rsp)
+}
+
+// PutChannelWithResponse Make or change a channel
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /api/v1/channels/{name} (the `PutChannel` operationId).
+func (c *ClientWithResponses) PutChannelWithResponse(ctx context.Context, name string, params *PutChannelParams, body PutChannelJSONRequestBody, reqEditors ...RequestEditorFn) (*PutChannelResponse, error) {
+	rsp, err := c.PutChannel(ctx, name, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePutChannelResponse(rsp)
+}
+
+// TestChannelWithResponse Tell a test on a channel, once, and answer with what became of it
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/channels/{name}/test (the `TestChannel` operationId).
+func (c *ClientWithResponses) TestChannelWithResponse(ctx context.Context, name string, reqEditors ...RequestEditorFn) (*TestChannelResponse, error) {
+	rsp, err := c.TestChannel(ctx, name, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseTestChannelResponse(rsp)
+}
+
+// ListDeliveriesWithResponse What was told on the channels in the last seven days, or is to be, the newest first
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/deliveries (the `ListDeliveries` operationId).
+func (c *ClientWithResponses) ListDeliveriesWithResponse(ctx context.Context, params *ListDeliveriesParams, reqEditors ...RequestEditorFn) (*ListDeliveriesResponse, error) {
+	rsp, err := c.ListDeliveries(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListDeliveriesResponse(rsp)
+}
+
 // ListFiresWithResponse The ledger and the planned future of all jobs, the newest first
 //
 // Returns a wrapper object for the known response body format(s).
@@ -8113,6 +10069,19 @@ func (c *ClientWithResponses) ListRunsWithResponse(ctx context.Context, params *
 	return ParseListRunsResponse(rsp)
 }
 
+// SearchRunsWithResponse Find text in what runs printed, the newest first
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/runs/search (the `SearchRuns` operationId).
+func (c *ClientWithResponses) SearchRunsWithResponse(ctx context.Context, params *SearchRunsParams, reqEditors ...RequestEditorFn) (*SearchRunsResponse, error) {
+	rsp, err := c.SearchRuns(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseSearchRunsResponse(rsp)
+}
+
 // GetRunWithResponse One run
 //
 // Returns a wrapper object for the known response body format(s).
@@ -8163,6 +10132,19 @@ func (c *ClientWithResponses) GetOutputWithResponse(ctx context.Context, id stri
 		return nil, err
 	}
 	return ParseGetOutputResponse(rsp)
+}
+
+// SearchOutputWithResponse Find text in what a run printed
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/runs/{id}/output/search (the `SearchOutput` operationId).
+func (c *ClientWithResponses) SearchOutputWithResponse(ctx context.Context, id string, params *SearchOutputParams, reqEditors ...RequestEditorFn) (*SearchOutputResponse, error) {
+	rsp, err := c.SearchOutput(ctx, id, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseSearchOutputResponse(rsp)
 }
 
 // FollowOutputWithResponse What a run prints, as it comes, until it ends
@@ -8477,6 +10459,233 @@ func ParseMeResponse(rsp *http.Response) (*MeResponse, error) {
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest Me
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListChannelsResponse parses an HTTP response from a ListChannelsWithResponse call
+func ParseListChannelsResponse(rsp *http.Response) (*ListChannelsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListChannelsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest PageChannel
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseDeleteChannelResponse parses an HTTP response from a DeleteChannelWithResponse call
+func ParseDeleteChannelResponse(rsp *http.Response) (*DeleteChannelResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DeleteChannelResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case rsp.StatusCode == 204:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetChannelResponse parses an HTTP response from a GetChannelWithResponse call
+func ParseGetChannelResponse(rsp *http.Response) (*GetChannelResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetChannelResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Channel
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers GetChannelResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParsePutChannelResponse parses an HTTP response from a PutChannelWithResponse call
+func ParsePutChannelResponse(rsp *http.Response) (*PutChannelResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &PutChannelResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Channel
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest Channel
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers PutChannelResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseTestChannelResponse parses an HTTP response from a TestChannelWithResponse call
+func ParseTestChannelResponse(rsp *http.Response) (*TestChannelResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &TestChannelResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Delivery
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListDeliveriesResponse parses an HTTP response from a ListDeliveriesWithResponse call
+func ParseListDeliveriesResponse(rsp *http.Response) (*ListDeliveriesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListDeliveriesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest PageDelivery
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -9105,6 +11314,39 @@ func ParseListRunsResponse(rsp *http.Response) (*ListRunsResponse, error) {
 	return response, nil
 }
 
+// ParseSearchRunsResponse parses an HTTP response from a SearchRunsWithResponse call
+func ParseSearchRunsResponse(rsp *http.Response) (*SearchRunsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &SearchRunsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest RunSearch
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseGetRunResponse parses an HTTP response from a GetRunWithResponse call
 func ParseGetRunResponse(rsp *http.Response) (*GetRunResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -9246,6 +11488,39 @@ func ParseGetOutputResponse(rsp *http.Response) (*GetOutputResponse, error) {
 			headers.CarillonOutputSize = &value
 		}
 		response.Headers206 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseSearchOutputResponse parses an HTTP response from a SearchOutputWithResponse call
+func ParseSearchOutputResponse(rsp *http.Response) (*SearchOutputResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &SearchOutputResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest OutputSearch
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
 	}
 
 	return response, nil

@@ -79,6 +79,7 @@ func build(cfg Config) (http.Handler, *router, error) {
 	(&jobsResource{jobs: cfg.Jobs, workers: cfg.Workers, times: times, runs: cfg.Runs, outlook: expected}).register(r)
 	(&versionsResource{changes: cfg.Changes}).register(r)
 	(&runsResource{runs: cfg.Runs, following: cfg.Following, jobs: cfg.Jobs, problems: p, outlook: expected}).register(r)
+	newSearch(cfg.Runs, expected, p).register(r)
 	(&firesResource{runs: cfg.Runs, jobs: cfg.Jobs, now: cfg.Now}).register(r)
 	(&workersResource{workers: cfg.Workers}).register(r)
 	(&channelsResource{channels: cfg.Channels}).register(r)

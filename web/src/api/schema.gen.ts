@@ -55,6 +55,76 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/channels": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Channels that can be told of jobs, by name */
+        get: operations["list-channels"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/channels/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One channel */
+        get: operations["get-channel"];
+        /** Make or change a channel */
+        put: operations["put-channel"];
+        post?: never;
+        /** Delete a channel */
+        delete: operations["delete-channel"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/channels/{name}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Tell a test on a channel, once, and answer with what became of it */
+        post: operations["test-channel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What was told on the channels in the last seven days, or is to be, the newest first */
+        get: operations["list-deliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/fires": {
         parameters: {
             query?: never;
@@ -262,6 +332,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/runs/search": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Find text in what runs printed, the newest first */
+        get: operations["search-runs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/runs/{id}": {
         parameters: {
             query?: never;
@@ -305,6 +392,23 @@ export interface paths {
         };
         /** What a run printed */
         get: operations["get-output"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs/{id}/output/search": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Find text in what a run printed */
+        get: operations["search-output"];
         put?: never;
         post?: never;
         delete?: never;
@@ -579,6 +683,48 @@ export interface components {
              */
             window?: string;
         };
+        Channel: {
+            /** Format: date-time */
+            createdAt: string;
+            /** @description Nothing is sent to it. */
+            disabled?: boolean;
+            /** @enum {string} */
+            kind: "webhook" | "mail";
+            name: string;
+            /** @description Scheme and host of a webhook; the rest of its URL is a secret. For admins only. */
+            origin?: string;
+            /** @description The signing secret that was just made. It is not shown again. */
+            secret?: string;
+            /** @description Addresses that mail goes to. For admins only. */
+            to?: string[];
+            /** Format: date-time */
+            updatedAt: string;
+            updatedBy?: string;
+            /**
+             * Format: int64
+             * @description Grows with each change; the ETag.
+             */
+            version: number;
+            /** @description Why it was disabled, where nobody did it. */
+            why?: string;
+        };
+        ChannelDefinition: {
+            /** @description Send nothing to it. */
+            disabled?: boolean;
+            /** @enum {string} */
+            kind: "webhook" | "mail";
+            /** @description Make a new signing secret, and answer with it. */
+            newSecret?: boolean;
+            /**
+             * @description Signs the calls of a webhook: whsec_ and 24 to 64 bytes in base64. One is made for a new webhook where none is given.
+             * @example whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD
+             */
+            secret?: string;
+            /** @description Addresses that mail goes to. */
+            to?: string[];
+            /** @description Where a webhook is called. */
+            url?: string;
+        };
         Check: {
             /** @description What is wrong, where something is. */
             message?: string;
@@ -596,7 +742,7 @@ export interface components {
              * @description What it is, for programs and for translation.
              * @enum {string}
              */
-            code: "etcd_away" | "etcd_full" | "log_store_away" | "outbox_full" | "spool_full" | "disk_full" | "clock_off" | "worker_lost" | "no_workers" | "watch_stale" | "unreadable" | "misses_feature" | "housekeeping_fails" | "fires_overdue" | "fire_without_entry";
+            code: "etcd_away" | "etcd_full" | "log_store_away" | "outbox_full" | "spool_full" | "disk_full" | "clock_off" | "worker_lost" | "no_workers" | "watch_stale" | "unreadable" | "misses_feature" | "housekeeping_fails" | "fires_overdue" | "fire_without_entry" | "notify_failing";
             /** @description What the translation needs. */
             data?: {
                 [key: string]: string;
@@ -769,6 +915,55 @@ export interface components {
              * @example 2.1ms
              */
             start: string;
+        };
+        Delivery: {
+            /**
+             * Format: int64
+             * @description Status of HTTP or SMTP of the last try.
+             */
+            answer?: number;
+            /** Format: int64 */
+            attempts: number;
+            channel: string;
+            /**
+             * @description Why it failed, or waits.
+             * @enum {string}
+             */
+            code?: "channel_unknown" | "channel_disabled" | "channel_sealed" | "kind_unavailable" | "refused" | "gone" | "gave_up" | "trouble";
+            /**
+             * Format: int64
+             * @description How many bad fires, or jobs, it tells of.
+             */
+            count?: number;
+            /** Format: date-time */
+            createdAt: string;
+            /** Format: date-time */
+            doneAt?: string;
+            /** @description What the last try said. For admins only. */
+            error?: string;
+            /**
+             * @description What it tells of.
+             * @enum {string}
+             */
+            event: "failed" | "missed" | "lost" | "late" | "recovered" | "summary" | "summary_recovered" | "test";
+            fire?: string;
+            /** @description A receiver knows it as msg_ and this id. */
+            id: string;
+            job?: string;
+            /** @description The first jobs of a summary. */
+            jobs?: string[];
+            /** @enum {string} */
+            kind?: "webhook" | "mail";
+            /**
+             * Format: date-time
+             * @description When it is tried next.
+             */
+            nextAt?: string;
+            run?: string;
+            /** @enum {string} */
+            status: "waiting" | "sent" | "failed";
+            /** @description What it says, in a line. */
+            text: string;
         };
         Fault: {
             /**
@@ -1161,6 +1356,8 @@ export interface components {
              * @description When it fires next, in its zone; absent where it does not.
              */
             nextFire?: string;
+            /** @description A fire has passed that nobody has dealt with; told where jobs are read. */
+            overdue?: components["schemas"]["Overdue"];
             /** @description It is paused just now. */
             paused?: boolean;
             /** @description Its last 20 runs, the newest first; where they were asked for. */
@@ -1263,6 +1460,15 @@ export interface components {
             worker: string;
             workerName?: string;
         };
+        Leader: {
+            /** @description Its host. */
+            name: string;
+            /**
+             * Format: date-time
+             * @description By its own clock.
+             */
+            since: string;
+        };
         Liveness: {
             /** @enum {string} */
             status: "ok";
@@ -1300,6 +1506,38 @@ export interface components {
             /** @description Names of the channels that it is told to. */
             to?: string[];
         };
+        OutputMatch: {
+            /** @description What stands after it. */
+            after: string;
+            /**
+             * Format: date-time
+             * @description When the worker read it.
+             */
+            at: string;
+            /** @description What stands before it in the line, without colours and the like. Bytes that are no UTF-8 are shown as U+FFFD. */
+            before: string;
+            /** @description The line, or what was found, is longer than is shown. */
+            cut?: boolean;
+            /**
+             * Format: int64
+             * @description Bytes from there to the end of what was found, with what lies between them.
+             */
+            length: number;
+            /**
+             * Format: int64
+             * @description Where the line begins, or the part of a very long one that was searched.
+             */
+            lineOffset: number;
+            /**
+             * Format: int64
+             * @description Of the first byte that was found, in all that the command printed: the output can be read from there on.
+             */
+            offset: number;
+            /** @enum {string} */
+            stream: "stdout" | "stderr";
+            /** @description What was found. */
+            text: string;
+        };
         OutputPolicy: {
             /**
              * @description How much of a run's output is kept, head and tail; 16MiB where not given.
@@ -1307,12 +1545,59 @@ export interface components {
              */
             max?: string;
         };
+        OutputSearch: {
+            /**
+             * Format: int64
+             * @description How much was looked at.
+             */
+            bytes: number;
+            /** @description Nothing comes after that, and nothing will. */
+            complete: boolean;
+            /** @description In order of their offsets; one for each line. */
+            matches: components["schemas"]["OutputMatch"][];
+            /**
+             * Format: int64
+             * @description Where to go on; the last line of a run that goes on is looked at once more.
+             */
+            nextOffset: number;
+            /**
+             * Format: int64
+             * @description All before this offset was looked at.
+             */
+            scannedTo: number;
+            /**
+             * @description Why it stopped: there is no more by now; there are as many matches as were asked for; as much was looked at as one request may.
+             * @enum {string}
+             */
+            stopped: "end" | "matches" | "bounds";
+        };
+        Overdue: {
+            /**
+             * Format: date-time
+             * @description When it was to start.
+             */
+            dueAt: string;
+            /**
+             * Format: date-time
+             * @description Of the first such fire of the job.
+             */
+            plannedAt: string;
+            /** @description Why no worker takes it, where that is known. */
+            reason?: components["schemas"]["Reason"];
+            /**
+             * Format: date-time
+             * @description When it was found.
+             */
+            since: string;
+        };
         Overview: {
             /** @description What is not as it should be, with this master, the cluster, or a worker. Empty when all is well. */
             degraded: components["schemas"]["Condition"][];
             jobs: components["schemas"]["JobCounts"];
             /** @description What became of the fires of the last 24 hours; absent while the log store is away. */
             lastDay?: components["schemas"]["LastDay"];
+            /** @description The elected master; absent while there is none. */
+            leader?: components["schemas"]["Leader"];
             /**
              * @description Away: lists show only what waits, runs, or has just ended; nothing is lost.
              * @enum {string}
@@ -1329,6 +1614,16 @@ export interface components {
              */
             waiting?: number;
             workers: components["schemas"]["WorkerCounts"];
+        };
+        PageChannel: {
+            items: components["schemas"]["Channel"][];
+            /** @description Where the next page begins; absent on the last one. */
+            nextCursor?: string;
+        };
+        PageDelivery: {
+            items: components["schemas"]["Delivery"][];
+            /** @description Where the next page begins; absent on the last one. */
+            nextCursor?: string;
         };
         PageWorker: {
             items: components["schemas"]["Worker"][];
@@ -1590,6 +1885,13 @@ export interface components {
             worker?: string;
             workerName?: string;
         };
+        RunMatches: {
+            /** @description The first ones, at most 5. */
+            matches: components["schemas"]["OutputMatch"][];
+            /** @description There may be more: search the run itself. */
+            more?: boolean;
+            run: components["schemas"]["Run"];
+        };
         RunRequest: {
             /** @description Why; shown with the run. */
             note?: string;
@@ -1599,6 +1901,34 @@ export interface components {
             };
             /** @description Run it there and nowhere else: name or id of a worker. */
             worker?: string;
+        };
+        RunSearch: {
+            /** @description All runs that the filters want were looked at. */
+            complete: boolean;
+            /** @description The newest run first. One whose output is large may stand on two pages. */
+            items: components["schemas"]["RunMatches"][];
+            /** @description Where to go on; absent where the search is complete. */
+            nextCursor?: string;
+            /** @description The log store is away: only what waits, runs, or has just ended was looked at. */
+            partial?: boolean;
+            scanned: components["schemas"]["Scanned"];
+        };
+        Scanned: {
+            /**
+             * Format: int64
+             * @description How much of their output was.
+             */
+            bytes: number;
+            /**
+             * Format: int64
+             * @description How many runs were looked at.
+             */
+            runs: number;
+            /**
+             * Format: date-time
+             * @description Planned time of the last run that was looked at; absent where there was none.
+             */
+            until?: string;
         };
         Statistics: {
             /** @description The oldest first; also those in which nothing ran. */
@@ -1935,6 +2265,224 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Me"];
+                };
+            };
+            /** @description The request was refused, or failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "list-channels": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageChannel"];
+                };
+            };
+            /** @description The request was refused, or failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "get-channel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the channel. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Channel"];
+                };
+            };
+            /** @description The request was refused, or failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "put-channel": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Only if the channel's ETag is this one. */
+                "If-Match"?: string;
+                /** @description *: only if there is no such channel. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                /** @description Name of the channel. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChannelDefinition"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Channel"];
+                };
+            };
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Channel"];
+                };
+            };
+            /** @description The request was refused, or failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "delete-channel": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Only if the channel's ETag is this one. */
+                "If-Match"?: string;
+            };
+            path: {
+                /** @description Name of the channel. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The request was refused, or failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "test-channel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the channel. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Delivery"];
+                };
+            };
+            /** @description The request was refused, or failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "list-deliveries": {
+        parameters: {
+            query?: {
+                /** @description Only on this channel. */
+                channel?: string;
+                /** @description Only of this job. */
+                job?: string;
+                /** @description Only with this status. */
+                status?: "waiting" | "sent" | "failed";
+                /** @description How many to list. */
+                limit?: number;
+                /** @description nextCursor of the page before; the filters must be the same. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageDelivery"];
                 };
             };
             /** @description The request was refused, or failed. */
@@ -2538,6 +3086,58 @@ export interface operations {
             };
         };
     };
+    "search-runs": {
+        parameters: {
+            query: {
+                /** @description What to look for within lines, at most 1 KiB: a text, or a regular expression. */
+                q: string;
+                /** @description q is a regular expression (RE2). */
+                regex?: boolean;
+                /** @description Capitals count. Where not given they do not. */
+                case?: boolean;
+                /** @description Only runs of this job. */
+                job?: string;
+                /** @description Only runs of jobs that were in this group then. */
+                group?: string;
+                /** @description Only runs with one of these, separated by commas. */
+                status?: ("waiting" | "running" | "succeeded" | "failed" | "timed_out" | "killed" | "lost" | "skipped" | "refused" | "missed")[];
+                /** @description Only runs of the worker with this id. */
+                worker?: string;
+                /** @description Only runs planned at this time or later. */
+                from?: string;
+                /** @description Only runs planned before this time. */
+                to?: string;
+                /** @description How many runs to find; a page may hold less, or nothing, and have a next one. */
+                limit?: number;
+                /** @description nextCursor of the page before; what is asked for must be the same. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunSearch"];
+                };
+            };
+            /** @description The request was refused, or failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     "get-run": {
         parameters: {
             query?: never;
@@ -2667,6 +3267,51 @@ export interface operations {
                 };
                 content: {
                     "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request was refused, or failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "search-output": {
+        parameters: {
+            query: {
+                /** @description What to look for within lines, at most 1 KiB: a text, or a regular expression. */
+                q: string;
+                /** @description q is a regular expression (RE2). */
+                regex?: boolean;
+                /** @description Capitals count. Where not given they do not. */
+                case?: boolean;
+                /** @description Only this stream. Where not given, the lines are those of both as they came. */
+                stream?: "stdout" | "stderr";
+                /** @description Go on from this byte of all that the command printed. */
+                offset?: number;
+                /** @description How many matches to tell. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the run. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OutputSearch"];
                 };
             };
             /** @description The request was refused, or failed. */
