@@ -1,8 +1,15 @@
-// Run by MongoDB's image at its first start.
-for (const user of ["carillon-master", "carillon-worker"]) {
-  db.getSiblingDB("carillon").createUser({
+// Run by MongoDB's image at its first start. Workers only add; the elected master deletes what
+// is too old.
+const carillon = db.getSiblingDB("carillon");
+carillon.createRole({
+  role: "carillonWorker",
+  privileges: [{ resource: { db: "carillon", collection: "" }, actions: ["find", "insert", "createIndex"] }],
+  roles: [],
+});
+for (const [user, role] of [["carillon-master", { role: "readWrite", db: "carillon" }], ["carillon-worker", "carillonWorker"]]) {
+  carillon.createUser({
     user,
     pwd: fs.readFileSync(`/run/carillon/${user}.password`, "utf8").trim(),
-    roles: [{ role: "readWrite", db: "carillon" }],
+    roles: [role],
   });
 }
