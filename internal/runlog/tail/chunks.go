@@ -97,11 +97,12 @@ func Length(ctx context.Context, src Source, run string, from int64) (int64, err
 }
 
 // reads are the questions that followers behind the window ask. Who asks for the same place at
-// the same time, or a moment later, shares the answer.
+// the same time, or a little later, shares the answer.
 type reads struct {
 	mu    sync.Mutex
-	under map[int64]*reading // by place
-	last  *reading
+	under map[int64]*reading // by place; those without an answer
+	last  [4]*reading        // the newest answers
+	n     int                // of answers, ever
 }
 
 // reading is a question and, once done is closed, its answer.
@@ -117,9 +118,11 @@ type reading struct {
 func (r *reads) at(ctx context.Context, place int64, ask func(context.Context) ([]common.Chunk, error)) ([]common.Chunk, error) {
 	for {
 		r.mu.Lock()
-		if last := r.last; last != nil && last.at == place {
-			r.mu.Unlock()
-			return last.chunks, nil
+		for _, one := range r.last {
+			if one != nil && one.at == place {
+				r.mu.Unlock()
+				return one.chunks, nil
+			}
 		}
 		if other := r.under[place]; other != nil {
 			r.mu.Unlock()
@@ -141,7 +144,8 @@ func (r *reads) at(ctx context.Context, place int64, ask func(context.Context) (
 		delete(r.under, place)
 		mine.broken = mine.err != nil && ctx.Err() != nil
 		if mine.err == nil {
-			r.last = mine
+			r.last[r.n%len(r.last)] = mine
+			r.n++
 		}
 		r.mu.Unlock()
 		close(mine.done)

@@ -9,5 +9,5 @@
 // those that are at the same place. Nobody waits for a slow follower: each one takes what comes next when it likes.
 //
 // A run that is followed has one goroutine, which ends with its last follower. Memory is bounded
-// by WindowBytes and twice PieceBytes for a run, and PieceBytes for each follower.
+// by WindowBytes and four times PieceBytes for a run, and PieceBytes for each follower.
 package tail
