@@ -108,6 +108,13 @@ func (c *cli) showDescription(d description) error {
 	fact("Schedule", strings.TrimSpace(j.CronExpr+" "+zoneOf(&j)))
 	fact("State", stateOf(&j))
 	fact("Next fire", whenSet(j.Meta.NextFire))
+	if o := j.Meta.Overdue; o != nil {
+		why := ""
+		if o.Reason != nil {
+			why = ": " + o.Reason.Text
+		}
+		fact("Overdue", "nobody has dealt with the fire of "+when(o.PlannedAt)+why)
+	}
 	command := j.Command
 	if len(j.Args) > 0 {
 		command = strings.Join(j.Args, " ")

@@ -43,6 +43,7 @@ type fakes struct {
 	lasting  []common.Condition // what is not as it should be
 	counted  rollup.Cell        // what each job has come to
 	storeOff bool
+	overdue  []common.Overdue
 	onAsk    func(f *fakes, run string) // called before a run is looked at
 }
 
@@ -202,7 +203,7 @@ func (f *fakes) Runs(_ context.Context, q runlog.Query) (runlog.RunPage, error) 
 	defer f.mu.Unlock()
 	var found []common.Run
 	for _, run := range f.runs {
-		if (q.Job == "" || q.Job == run.Job) && (len(q.Statuses) == 0 || slices.Contains(q.Statuses, run.Status)) {
+		if q.Matches(run) {
 			found = append(found, *run)
 		}
 	}
@@ -245,6 +246,8 @@ func (f *fakes) Totals(_ context.Context, jobs []string, _, _ time.Time) (map[st
 func (f *fakes) Of(context.Context, string, string, []string, string, int) ([]common.Change, bool, error) {
 	return nil, false, nil
 }
+
+func (f *fakes) Overdue(context.Context) ([]common.Overdue, error) { return f.overdue, nil }
 
 func (f *fakes) Output(_ context.Context, run string, offset int64, limit int) ([]common.Chunk, error) {
 	f.mu.Lock()
@@ -336,7 +339,7 @@ type stage struct {
 func newStage(t *testing.T) *stage {
 	t.Helper()
 	f := &fakes{jobs: map[string]common.JobState{}, runs: map[string]*common.Run{}, output: map[string]string{}}
-	handler, err := httpapi.New(httpapi.Config{Jobs: f, Runs: f, Following: tail.New(f, tail.Config{}), Workers: f, Auth: f, Health: f, Stats: f, Counted: f, Changes: f, Metrics: http.NotFoundHandler(),
+	handler, err := httpapi.New(httpapi.Config{Jobs: f, Runs: f, Following: tail.New(f, tail.Config{}), Workers: f, Auth: f, Health: f, Stats: f, Counted: f, Changes: f, Findings: f, Metrics: http.NotFoundHandler(),
 		Schedules: schedule.NewInterner(), Version: "1.2.3", Timezone: "UTC", Logger: slog.New(slog.DiscardHandler), Now: time.Now})
 	if err != nil {
 		t.Fatal(err)

@@ -54,7 +54,8 @@ func TestWideListOfJobs(t *testing.T) {
 
 func TestDescriptionTellsHowTheJobDid(t *testing.T) {
 	s := withHistory(t)
-	s.run("describe", "job", "bells").want(t, exitOK, "20 runs, 90.0% succeeded, 2 failed, 3 missed", "Takes:", "Starts:",
+	s.overdue = []common.Overdue{{Job: "bells", PlannedAt: time.Now(), Reason: &common.Reason{Code: common.ReasonNoWorker, Text: "no worker is alive"}}}
+	s.run("describe", "job", "bells").want(t, exitOK, "Overdue:", ": no worker is alive", "20 runs, 90.0% succeeded, 2 failed, 3 missed", "Takes:", "Starts:",
 		"a run takes far longer than usual: uid.4.1", "Last runs:")
 	s.run("describe", "job", "bells", "-o", "json").want(t, exitOK, `"statistics"`, `"last"`)
 	s.run("describe", "run", "uid.4.1").want(t, exitOK, "Expected:", "it takes far longer than usual")

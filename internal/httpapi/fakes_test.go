@@ -45,6 +45,7 @@ type fakes struct {
 	lasting  []common.Condition
 	panics   bool
 	changes  []common.Change
+	overdue  []common.Overdue
 	rollups  []runlog.RollupQuery // that were asked for
 	totals   [][]string           // jobs, likewise
 	lastOf   [][]string
@@ -313,6 +314,8 @@ func (f *fakes) Totals(_ context.Context, jobs []string, from, to time.Time) (ma
 	return cells, nil
 }
 
+func (f *fakes) Overdue(context.Context) ([]common.Overdue, error) { return f.overdue, nil }
+
 var errStoreOff = common.Errorf(common.CodeUnavailable, "the log store does not answer")
 
 // Of lists what the test has put there, the newest first.
@@ -421,7 +424,7 @@ func (f *fakes) Overview(context.Context) (Overview, error) {
 func testConfig(t *testing.T, f *fakes) Config {
 	t.Helper()
 	f.jobs, f.sessions, f.settings = map[string]common.JobState{}, map[string]auth.Identity{}, map[string]common.WorkerSettings{}
-	return Config{Jobs: f, Runs: f, Following: tail.New(f, tail.Config{}), Workers: f, Channels: &fakeChannels{}, Auth: f, Health: f, Stats: f, Counted: f, Changes: f, Schedules: schedule.NewInterner(),
+	return Config{Jobs: f, Runs: f, Following: tail.New(f, tail.Config{}), Workers: f, Channels: &fakeChannels{}, Auth: f, Health: f, Stats: f, Counted: f, Changes: f, Findings: f, Schedules: schedule.NewInterner(),
 		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "carillon_up 1\n") }),
 		Console: fstest.MapFS{"index.html": {Data: []byte("<!doctype html><title>Carillon</title>")},
 			"assets/index.js": {Data: []byte("console.log(1)")}},

@@ -163,3 +163,23 @@ func TestOutlookOfRuns(t *testing.T) {
 		t.Errorf("while the log store is away: %+v", l.Items)
 	}
 }
+
+// A fire that passed without a trace marks its job, wherever it is read.
+func TestOverdueJobs(t *testing.T) {
+	h, now := withJobs(t)
+	h.overdue = []common.Overdue{{Job: "b", PlannedAt: now.Add(-time.Hour), DueAt: now.Add(-time.Hour), Since: now,
+		Reason: &common.Reason{Code: common.ReasonNoWorker, Text: "nobody is there"}}, {Job: "gone"}}
+	var l jobList
+	decode(t, h.want(http.StatusOK, as("viewer", http.MethodGet, "/api/v1/jobs", "")), &l)
+	for _, item := range l.Items {
+		if o := item.Meta.Overdue; (o != nil) != (item.Name == "b") || o != nil && (!o.PlannedAt.Equal(now.Add(-time.Hour)) || o.Reason == nil) {
+			t.Errorf("%s: %+v", item.Name, o)
+		}
+	}
+	for name, overdue := range map[string]bool{"a": false, "b": true} {
+		body := h.want(http.StatusOK, as("viewer", http.MethodGet, "/api/v1/jobs/"+name, "")).Body.String()
+		if strings.Contains(body, `"overdue"`) != overdue {
+			t.Errorf("%s: %s", name, body)
+		}
+	}
+}

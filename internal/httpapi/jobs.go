@@ -21,6 +21,8 @@ type jobsResource struct {
 	times   *timetables
 	runs    Runs
 	outlook *outlook
+
+	findings Findings
 }
 
 // JobMeta is what the server adds to a job.
@@ -33,12 +35,22 @@ type JobMeta struct {
 	NextFire  time.Time `json:"nextFire,omitzero" doc:"When it fires next, in its zone; absent where it does not."`
 	State     string    `json:"state,omitempty" enum:"active,paused,done,manual" doc:"done: it fires no more; manual: it has no timetable. Always answered."`
 	Paused    bool      `json:"paused,omitempty" doc:"It is paused just now."`
+	Overdue   *Overdue  `json:"overdue,omitempty" doc:"A fire has passed that nobody has dealt with; told where jobs are read."`
 
 	Results []Result    `json:"results,omitempty" nullable:"false" doc:"Its last 20 runs, the newest first; where they were asked for."`
 	Late    bool        `json:"late,omitempty" doc:"One of them should have started by now."`
 	Slow    bool        `json:"slow,omitempty" doc:"One of them has been running for far longer than is usual."`
 	Next    []time.Time `json:"next,omitempty" nullable:"false" doc:"Its next 5 fires, in its zone; where they were asked for."`
 	Stats   *JobStats   `json:"stats,omitempty" doc:"Where they were asked for, and the log store is there."`
+}
+
+// Overdue is a fire that was due more than a minute ago, and neither runs nor waits for a
+// run, nor was passed over.
+type Overdue struct {
+	PlannedAt time.Time      `json:"plannedAt" doc:"Of the first such fire of the job."`
+	DueAt     time.Time      `json:"dueAt" doc:"When it was to start."`
+	Since     time.Time      `json:"since" doc:"When it was found."`
+	Reason    *common.Reason `json:"reason,omitempty" doc:"Why no worker takes it, where that is known."`
 }
 
 // The states of a job.
@@ -200,6 +212,9 @@ func (s *jobsResource) list(ctx context.Context, in *jobListInput) (*jobListOutp
 	for i := range jobs {
 		items[i] = s.answer(&jobs[i])
 	}
+	if err := s.addOverdue(ctx, items); err != nil {
+		return nil, err
+	}
 	if next != "" {
 		if next, err = writeCursor(list, next); err != nil {
 			return nil, err
@@ -214,7 +229,32 @@ func (s *jobsResource) list(ctx context.Context, in *jobListInput) (*jobListOutp
 
 func (s *jobsResource) get(ctx context.Context, in *JobPath) (*jobOutput, error) {
 	state, err := s.jobs.Get(ctx, in.Name)
-	return s.output(http.StatusOK, &state, err)
+	if err != nil {
+		return nil, err
+	}
+	one := []Job{s.answer(&state)}
+	if err := s.addOverdue(ctx, one); err != nil {
+		return nil, err
+	}
+	return &jobOutput{Status: http.StatusOK, ETag: etag(state.Version), Body: one[0]}, nil
+}
+
+// addOverdue marks the jobs that are overdue.
+func (s *jobsResource) addOverdue(ctx context.Context, items []Job) error {
+	all, err := s.findings.Overdue(ctx)
+	if err != nil || len(all) == 0 {
+		return err
+	}
+	by := make(map[string]*common.Overdue, len(all))
+	for i := range all {
+		by[all[i].Job] = &all[i]
+	}
+	for i := range items {
+		if o := by[items[i].Name]; o != nil {
+			items[i].Meta.Overdue = &Overdue{PlannedAt: o.PlannedAt, DueAt: o.DueAt, Since: o.Since, Reason: o.Reason}
+		}
+	}
+	return nil
 }
 
 func (s *jobsResource) create(ctx context.Context, in *jobInput) (*jobOutput, error) {

@@ -26,6 +26,7 @@ type Config struct {
 	Stats     Stats
 	Counted   runlog.Statistics
 	Changes   Changes
+	Findings  Findings
 	Metrics   http.Handler
 	Schedules *schedule.Interner
 	Console   fs.FS  // the console's files; nil for none
@@ -76,7 +77,7 @@ func build(cfg Config) (http.Handler, *router, error) {
 	}
 	times := &timetables{interner: cfg.Schedules, zone: cfg.Timezone, now: cfg.Now}
 	expected := &outlook{habits: runlog.NewHabits(cfg.Counted, cfg.Now), now: cfg.Now}
-	(&jobsResource{jobs: cfg.Jobs, workers: cfg.Workers, times: times, runs: cfg.Runs, outlook: expected}).register(r)
+	(&jobsResource{jobs: cfg.Jobs, workers: cfg.Workers, times: times, runs: cfg.Runs, outlook: expected, findings: cfg.Findings}).register(r)
 	(&versionsResource{changes: cfg.Changes}).register(r)
 	(&runsResource{runs: cfg.Runs, following: cfg.Following, jobs: cfg.Jobs, problems: p, outlook: expected}).register(r)
 	newSearch(cfg.Runs, expected, p).register(r)

@@ -94,6 +94,12 @@ type Changes interface {
 	Of(ctx context.Context, kind, name string, verbs []string, before string, limit int) (found []common.Change, partial bool, err error)
 }
 
+// Findings are what the elected master has found out.
+type Findings interface {
+	// Overdue gives the jobs of which a fire has passed that nobody has dealt with.
+	Overdue(ctx context.Context) ([]common.Overdue, error)
+}
+
 // Check is one thing that was looked at.
 type Check struct {
 	Name    string `json:"name" doc:"What was looked at." example:"etcd"`

@@ -104,7 +104,6 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 		Catalog: m.catalog, Changed: m.changes.Outcomes, Unplaced: staff.unplaced})
 	there := present{cfg.Store, look.StoreAway}
 	history := runlog.NewView(store, store, there)
-	m.duties = m.upkeep(store, history, staff, guard)
 	following := tail.New(history, tail.Config{})
 	var err error
 	if m.notices, err = newNotices(&cfg, m.changes.Outcomes, told{jobs: store, catalog: m.catalog, history: history,
@@ -116,7 +115,7 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 		duty{"channels", func(ctx context.Context) error { return m.notices.watch(ctx, cfg.Log) }})
 	handler, err := httpapi.New(httpapi.Config{
 		Jobs: store, Runs: history, Following: following, Workers: staff, Channels: m.notices, Auth: cfg.Auth,
-		Counted: there, Changes: runlog.NewChanges(store, there),
+		Counted: there, Changes: runlog.NewChanges(store, there), Findings: m.findings,
 		Health: m.state, Stats: m.state, Metrics: cfg.Exposed, Schedules: interner, Console: cfg.Console,
 		Version: cfg.Version, Timezone: cfg.Timezone, Secure: cfg.HTTP.Secure(), Logger: cfg.Log, Now: WallClock,
 		Answered: cfg.Metrics.Request,
