@@ -33,7 +33,11 @@ func (s *Store) Changes(ctx context.Context, q runlog.ChangeQuery) ([]common.Cha
 }
 
 func (s *Store) listChanges(ctx context.Context, q *runlog.ChangeQuery) (list []common.Change, err error) {
-	cursor, err := s.changes.Find(ctx, filterChanges(q), options.Find().SetSort(bson.D{{Key: "_id", Value: -1}}).SetBatchSize(changesBatch))
+	opts := options.Find().SetSort(bson.D{{Key: "_id", Value: -1}}).SetBatchSize(changesBatch)
+	if q.Verb == "" && q.Actor == "" && q.From.IsZero() && q.To.IsZero() {
+		opts.SetLimit(int64(max(0, q.Limit)))
+	}
+	cursor, err := s.changes.Find(ctx, filterChanges(q), opts)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package mongolog
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"slices"
@@ -219,17 +220,16 @@ func (s *Store) finish(ctx context.Context, g *goneDoc, gone *runlog.Expired) er
 // roll-up. Where that had not been up to date a mark has the sums of it made anew.
 func (s *Store) settle(ctx context.Context, g *goneDoc, hour int64) error {
 	jobs := []string{g.Job}
-	current, err := s.current(ctx, hourOfJob, hour, jobs)
-	if err != nil || slices.Contains(current[g.Job].Gone, g.ID) {
-		return err
-	}
 	mark := markDoc{ID: common.TimeKey(time.Now()) + "-" + common.NewID(), Hours: []jobHour{{Job: g.Job, At: hour}}}
-	var looked int
+	looked := 0
 	count := s.count(hour, jobs, g, &looked)
-	_, err = s.publish(ctx, hourOfJob, hour, jobs, func(ctx context.Context, current map[string]rollupDoc) (map[string]rollupDoc, error) {
+	_, err := s.publish(ctx, hourOfJob, hour, jobs, func(ctx context.Context, current map[string]rollupDoc) (map[string]rollupDoc, error) {
 		was := current[g.Job]
+		if slices.Contains(was.Gone, g.ID) {
+			return nil, nil // that is done
+		}
 		next, err := count(ctx, current)
-		if now := next[g.Job]; err == nil && string(now.Sum) != string(was.Sum) {
+		if now := next[g.Job]; err == nil && !bytes.Equal(now.Sum, was.Sum) {
 			_, err = insertNew(ctx, s.marks, []any{mark})
 		}
 		return next, err
@@ -254,11 +254,11 @@ func (s *Store) deleteOutput(ctx context.Context, runs []string, gone *runlog.Ex
 			return err
 		}
 		ids := make([]string, len(chunks))
-		var bytes int64
+		var size int64
 		for i, c := range chunks {
 			ids[i] = c.ID
 			if c.Missing == 0 {
-				bytes += c.Ends - c.Offset
+				size += c.Ends - c.Offset
 			}
 		}
 		deleted, err := s.chunks.DeleteMany(ctx, bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}})
@@ -266,7 +266,7 @@ func (s *Store) deleteOutput(ctx context.Context, runs []string, gone *runlog.Ex
 			return err
 		}
 		gone.Chunks += int(deleted.DeletedCount)
-		gone.Bytes += bytes
+		gone.Bytes += size
 		if len(chunks) < atOnce {
 			return nil
 		}

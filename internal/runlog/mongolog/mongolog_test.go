@@ -13,6 +13,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"carillon/internal/common"
+	"carillon/internal/runlog"
 	"carillon/internal/runlog/conformance"
 	"carillon/internal/runlog/mongolog"
 	"carillon/internal/runlog/mongotest"
@@ -149,13 +150,15 @@ func TestNewerSchemaIsRefused(t *testing.T) {
 
 func TestIndexesAreMade(t *testing.T) {
 	server := mongotest.Start(t)
-	if err := open(t, server.URI, "indexed").Ping(t.Context()); err != nil {
+	if _, err := open(t, server.URI, "indexed").Tidy(t.Context(), runlog.Tidy{Now: noon}); err != nil {
 		t.Fatal(err)
 	}
 	db := connect(t, server.URI).Database("indexed")
 	for collection, want := range map[string][]string{
-		"runs":    {"by_job", "by_status", "by_time", "by_worker"},
-		"changes": {"by_name"},
+		"runs":    {"by_job", "by_status", "by_time", "by_worker", "by_group", "by_exit"},
+		"changes": {"by_name", "by_time"},
+		"rollups": {"by_job", "by_time"},
+		"gone":    {"by_job"},
 	} {
 		specs, err := db.Collection(collection).Indexes().ListSpecifications(t.Context())
 		if err != nil {

@@ -165,8 +165,8 @@ func (s *Store) list(ctx context.Context, l *list, q *runlog.Query) (found runlo
 	opts := options.Find().SetSort(newestFirst())
 	if l.exact == nil {
 		opts.SetLimit(int64(limit))
-	} else {
-		opts.SetBatchSize(scanBatch)
+	} else if opts.SetBatchSize(scanBatch); limit > 0 && !l.byText {
+		opts.SetBatchSize(int32(min(limit, scanBatch))) // nearly all that the server finds match
 	}
 	var floor *runlog.Position
 	if limit > 0 && l.partial() {
@@ -219,6 +219,9 @@ func (s *Store) place(ctx context.Context, filter bson.D, n int) (*runlog.Positi
 
 // Last gives the last runs of each job.
 func (s *Store) Last(ctx context.Context, jobs []string, n int) (map[string][]common.Run, error) {
+	if n <= 0 {
+		return nil, nil
+	}
 	lists, errs := make([][]common.Run, len(jobs)), make([]error, len(jobs))
 	places := make(chan struct{}, lastAtOnce)
 	var group sync.WaitGroup

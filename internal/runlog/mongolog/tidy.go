@@ -26,7 +26,8 @@ const (
 	runsPerCall = 20_000 // runs looked at before it says that there is more
 )
 
-// walkEvery is how often all hours of the past are looked at again.
+// walkEvery is how often all hours of the past are looked at again, or less often where there
+// are so many.
 const walkEvery = 24 * time.Hour
 
 // upkeep is what one process remembers of its upkeep. Losing it does no harm: what was not
@@ -243,8 +244,11 @@ func (s *Store) sumUp(ctx context.Context, t *runlog.Tidy, r *round, done *runlo
 func (s *Store) search(ctx context.Context, t *runlog.Tidy) (*round, error) {
 	w := &s.upkeep.walk
 	now := rollup.HourOf(t.Now)
-	if w.begun.IsZero() || t.Now.Sub(w.begun) >= walkEvery || t.Now.Before(w.begun) {
+	switch over := w.at.IsZero(); {
+	case w.begun.IsZero() || t.Now.Before(w.begun):
 		*w = walk{begun: t.Now, hour: now, at: now}
+	case over && t.Now.Sub(w.begun) >= walkEvery:
+		w.begun, w.at = t.Now, now
 	}
 	if w.hour.Before(now) {
 		r, err := s.check(ctx, w.hour)

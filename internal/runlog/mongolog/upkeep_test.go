@@ -110,6 +110,15 @@ func brokenOff(t *testing.T, uri string, n int, applied bool) bool {
 	if broken != nil && common.CodeOf(broken) != common.CodeUnavailable {
 		t.Fatalf("broken off at write %d: %v", n, broken)
 	}
+	list, err := healthy.Runs(t.Context(), runlog.Query{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range list.Runs {
+		if chunks, err := healthy.Output(t.Context(), r.ID, 0, 100); err != nil || len(chunks) != 1 {
+			t.Errorf("broken off at write %d (applied: %v): run %s is there without its output, %v", n, applied, r.ID, err)
+		}
+	}
 	if err := upkeep(healthy); err != nil {
 		t.Fatalf("after write %d: %v", n, err)
 	}
