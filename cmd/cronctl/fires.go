@@ -78,26 +78,11 @@ what is planned until then. --next lists what is planned alone, the soonest firs
 // fetch lists what the filter lets through.
 func (f *fireFilter) fetch(ctx context.Context, api *apiclient.API, name string) (list, error) {
 	var p apiclient.ListFiresParams
-	now := time.Now()
-	for _, bound := range []struct {
-		flag, text string
-		to         **time.Time
-	}{{"--from", f.from, &p.From}, {"--to", f.to, &p.To}} {
-		if bound.text != "" {
-			at, err := moment(bound.flag, bound.text, now)
-			if err != nil {
-				return list{}, err
-			}
-			*bound.to = &at
-		}
+	var err error
+	if p.From, p.To, err = between(f.from, f.to); err != nil {
+		return list{}, err
 	}
-	if len(f.statuses) > 0 {
-		statuses := make([]apiclient.ListFiresParamsStatus, len(f.statuses))
-		for i, s := range f.statuses {
-			statuses[i] = apiclient.ListFiresParamsStatus(s)
-		}
-		p.Status = &statuses
-	}
+	p.Status = listOf[apiclient.ListFiresParamsStatus](f.statuses)
 	p.Group = set(f.group)
 	return pages(f.limit, func(cursor *string, size *int64) (*http.Response, error) {
 		p.Cursor, p.Limit = cursor, size

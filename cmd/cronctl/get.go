@@ -17,6 +17,7 @@ func (c *cli) get() *cobra.Command {
 	return group("get", "List jobs, runs or workers, or show one", `  cronctl get jobs --group reports
   cronctl get job nightly-report -o yaml
   cronctl get runs --job nightly-report --status failed,lost
+  cronctl get runs --group reports --exit-code 3 --from -1d
   cronctl get workers -o wide`, c.getJobs(), c.getRuns(), c.getWorkers())
 }
 
@@ -112,7 +113,8 @@ func nextOf(j *job) string {
 
 func (c *cli) getRuns() *cobra.Command {
 	var params apiclient.ListRunsParams
-	var ofJob, fire, worker, cause string
+	var ofJob, inGroup, fire, worker, cause, query, from, to string
+	var exitCode int
 	var statuses []string
 	var limit int
 	cmd := &cobra.Command{
@@ -131,12 +133,13 @@ func (c *cli) getRuns() *cobra.Command {
 			}
 			params.Job, params.Fire, params.Worker = set(ofJob), set(fire), set(worker)
 			params.Cause = set(apiclient.ListRunsParamsCause(cause))
-			if len(statuses) > 0 {
-				list := make([]apiclient.ListRunsParamsStatus, len(statuses))
-				for i, s := range statuses {
-					list[i] = apiclient.ListRunsParamsStatus(s)
-				}
-				params.Status = &list
+			params.Status = listOf[apiclient.ListRunsParamsStatus](statuses)
+			params.Group, params.Q = set(inGroup), set(query)
+			if cmd.Flags().Changed("exit-code") {
+				params.ExitCode = new(int64(exitCode))
+			}
+			if params.From, params.To, err = between(from, to); err != nil {
+				return err
 			}
 			all, err := pages(limit, func(cursor *string, size *int64) (*http.Response, error) {
 				params.Cursor, params.Limit = cursor, size
@@ -150,6 +153,10 @@ func (c *cli) getRuns() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&ofJob, "job", "", "only runs of this job")
+	cmd.Flags().StringVar(&inGroup, "group", "", "only runs of jobs that were in this group then")
+	cmd.Flags().StringVarP(&query, "query", "q", "", "only runs with this in the name of job or worker, the id, the reason, the note, or who triggered them")
+	cmd.Flags().IntVar(&exitCode, "exit-code", 0, "only runs that ended with this exit code")
+	betweenFlags(cmd, &from, &to, "runs")
 	cmd.Flags().StringVar(&fire, "fire", "", "only the attempts of the fire with this id")
 	cmd.Flags().StringVar(&worker, "worker", "", "only runs of the worker with this id")
 	cmd.Flags().StringVar(&cause, "cause", "", "only runs with this cause: cron, catchup, manual, retry or rerun")

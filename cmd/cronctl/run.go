@@ -70,6 +70,7 @@ const rootExamples = `  crontab -l | cronctl import-crontab - --dry-run
   cronctl create job hello --cron '*/5 * * * *' -- echo hello
   cronctl run hello --follow
   cronctl get runs --job hello
+  cronctl search 'disk full' --from -1d
   cronctl status
   cronctl fires hello --next 10
   cronctl next '30 2 * * MON-FRI' --timezone Asia/Shanghai`
@@ -99,7 +100,7 @@ func (c *cli) root() *cobra.Command {
 		return &common.Error{Code: common.CodeInvalid, Message: fmt.Sprintf("there is no output %q", common.Excerpt(c.format)),
 			Hint: "there are table, wide, json and yaml"}
 	}
-	root.AddCommand(c.get(), c.describe(), c.status(), c.create(), c.export(), c.remove(), c.runJob(), c.logs(), c.kill(), c.pause(), c.resume(), c.fires(), c.next(), c.stats(),
+	root.AddCommand(c.get(), c.describe(), c.status(), c.create(), c.export(), c.remove(), c.runJob(), c.logs(), c.search(), c.kill(), c.pause(), c.resume(), c.fires(), c.next(), c.stats(),
 		c.drain(), c.undrain(), c.set(), c.label(), c.importCrontab(), c.version())
 	return root
 }
