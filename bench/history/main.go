@@ -51,6 +51,8 @@ func rows() []row {
 		{"lists", lists},
 		{"filters", filters},
 		{"rollups", rollups},
+		{"pages", pages},
+		{"live", live},
 		{"backup", backup},
 		{"expire", expire},
 	}
