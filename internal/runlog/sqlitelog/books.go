@@ -139,7 +139,7 @@ func (s *Store) settle(ctx context.Context, tx *sql.Tx, all bool) error {
 		if err := b.write(ctx, tx); err != nil {
 			return err
 		}
-		if _, err := tx.ExecContext(ctx, "UPDATE counters SET value = ? WHERE name = ?", s.last, b.name); err != nil {
+		if err := setCounter(ctx, tx, b.name, s.last); err != nil {
 			return err
 		}
 		b.settled = s.last
@@ -229,6 +229,11 @@ const (
 	selectCounter   = "SELECT value FROM counters WHERE name = ?"
 	selectUncounted = "SELECT n, doc FROM docs WHERE n > ? ORDER BY n LIMIT ?"
 )
+
+func setCounter(ctx context.Context, tx *sql.Tx, name string, value int64) error {
+	_, err := tx.ExecContext(ctx, "UPDATE counters SET value = ? WHERE name = ?", value, name)
+	return err
+}
 
 // countOn counts some of the runs after the last one.
 func (s *Store) countOn(ctx context.Context) (int, error) {

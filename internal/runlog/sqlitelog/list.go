@@ -12,18 +12,20 @@ import (
 	"carillon/internal/runlog/entry"
 )
 
-// Bounds of one list: how many rows of an index it passes, and how many documents it reads
+// bounds of one list: how many rows of an index it passes, and how many documents it reads
 // for a text.
+type bounds struct{ rows, docs int }
+
+func defaultBounds() bounds { return bounds{rows: 30_000, docs: 4_000} }
+
 const (
-	maxRows = 30_000
-	maxDocs = 4_000
 	// firstRows is how many it passes at first; then four times as many, and so on.
 	firstRows = 500
 	// probeRows is how far the indexes are compared that a list may be read by.
 	probeRows = 300
 )
 
-// Runs lists runs, the newest first. A list with a limit that has passed maxRows rows
+// Runs lists runs, the newest first. A list with a limit that has passed so many rows as its bounds say
 // ends there.
 func (s *Store) Runs(ctx context.Context, q runlog.Query) (runlog.Found, error) {
 	found, err := s.list(ctx, &q)
@@ -54,7 +56,7 @@ func (s *Store) list(ctx context.Context, q *runlog.Query) (runlog.Found, error)
 	part := whole
 	for rows, passed := firstRows, 0; ; rows *= 4 {
 		bounded := q.Limit > 0 && (len(by.filter.terms) > 0 || q.Text != "")
-		rows = min(rows, maxRows-passed)
+		rows = min(rows, s.bounds.rows-passed)
 		var floor *spot
 		if bounded {
 			if floor, err = s.nth(ctx, by, part, rows); err != nil {
@@ -73,7 +75,7 @@ func (s *Store) list(ctx context.Context, q *runlog.Query) (runlog.Found, error)
 			return runlog.Found{Runs: page.runs}, nil
 		case page.until != nil:
 			return runlog.Found{Runs: page.runs, Until: page.until}, nil
-		case passed >= maxRows:
+		case passed >= s.bounds.rows:
 			return runlog.Found{Runs: page.runs, Until: &runlog.Position{PlannedAt: entry.Time(floor.planned), ID: floor.id}}, nil
 		}
 		part.before = *floor
@@ -122,7 +124,7 @@ func (s *Store) read(ctx context.Context, p *page, by *lead, part span) error {
 		if p.full() {
 			return nil
 		}
-		if p.q.Limit > 0 && p.q.Text != "" && p.docs >= maxDocs {
+		if p.q.Limit > 0 && p.q.Text != "" && p.docs >= s.bounds.docs {
 			p.until = &runlog.Position{PlannedAt: entry.Time(at.planned), ID: at.id}
 			return nil
 		}

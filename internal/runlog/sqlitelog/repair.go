@@ -52,7 +52,7 @@ func (s *Store) repair(ctx context.Context, t *runlog.Tidy, done *runlog.Tidied)
 		return nil
 	}
 	left := repairRuns
-	for names := repairNames; left > 0 && names > 0 && at.hour < end; {
+	for names := int64(repairNames); left > 0 && names > 0 && at.hour < end; {
 		jobs, last, err := s.jobsOf(ctx, at, &names)
 		if err != nil {
 			return err
@@ -86,7 +86,7 @@ func (s *Store) repair(ctx context.Context, t *runlog.Tidy, done *runlog.Tidied)
 	}
 	return s.exclusive(ctx, func(tx *sql.Tx) error {
 		for name, value := range map[string]int64{"checked_hour": at.hour, "checked_job": at.job} {
-			if _, err := tx.ExecContext(ctx, "UPDATE counters SET value = ? WHERE name = ?", value, name); err != nil {
+			if err := setCounter(ctx, tx, name, value); err != nil {
 				return err
 			}
 		}
@@ -101,42 +101,36 @@ AND (EXISTS (SELECT 1 FROM runs INDEXED BY runs_by_job WHERE job = names.id AND 
 	OR EXISTS (SELECT 1 FROM hours WHERE at = ?5 AND job = names.id))
 AND NOT EXISTS (SELECT 1 FROM expired WHERE job = names.id AND upto >= ?3)
 ORDER BY id`
-	selectNumber = "SELECT id FROM names WHERE id > ? ORDER BY id LIMIT 1 OFFSET ?"
 	selectInHour = `SELECT (SELECT doc FROM docs WHERE docs.n = runs.n), worker FROM runs INDEXED BY runs_by_job
 WHERE job = ? AND planned >= ? AND planned < ?`
 	selectOfHour = "SELECT worker, cell FROM % WHERE at = ? AND job = ?"
 )
 
 // jobsOf gives the next jobs that have something in an hour, and the number of the last name
-// that it looked at; -1 when there are no more names.
-func (s *Store) jobsOf(ctx context.Context, at recount, names *int) (jobs []int64, last int64, err error) {
-	err = s.reader.QueryRowContext(ctx, selectNumber, at.job, *names-1).Scan(&last)
-	if err == sql.ErrNoRows {
-		err = s.reader.QueryRowContext(ctx, "SELECT max(id) FROM names").Scan(&last)
-		if err != nil {
-			return nil, 0, err
-		}
-		jobs, err = s.jobsUpTo(ctx, at, last)
-		*names /= 2
-		return jobs, -1, err
-	}
-	if err != nil {
+// that it looked at, of so many; -1 when there are no more.
+func (s *Store) jobsOf(ctx context.Context, at recount, names *int64) (jobs []int64, last int64, err error) {
+	var end int64
+	if err := s.reader.QueryRowContext(ctx, "SELECT max(id) FROM names").Scan(&end); err != nil {
 		return nil, 0, err
 	}
-	*names = 0
+	last = min(end, at.job+*names)
+	*names -= last - at.job
 	jobs, err = s.jobsUpTo(ctx, at, last)
+	if last == end {
+		last = -1
+	}
 	return jobs, last, err
 }
 
 func (s *Store) jobsUpTo(ctx context.Context, at recount, last int64) ([]int64, error) {
-	from, to := bounds(at.hour)
+	from, to := hourBounds(at.hour)
 	return collect(ctx, s.reader, selectJobs, []any{at.job, last, from, to, at.hour}, func(rows *sql.Rows) (n int64, err error) {
 		return n, rows.Scan(&n)
 	})
 }
 
-// bounds of an hour in nanoseconds.
-func bounds(hour int64) (from, to int64) {
+// hourBounds are those of an hour in nanoseconds.
+func hourBounds(hour int64) (from, to int64) {
 	return hour * int64(time.Hour), (hour + 1) * int64(time.Hour)
 }
 
@@ -166,7 +160,7 @@ func (s *Store) check(ctx context.Context, at recount) (looked int, repaired boo
 
 // compare tells whether the roll-ups of a job in an hour agree with its runs.
 func (s *Store) compare(ctx context.Context, db asker, at recount, into *map[int64]*rollup.Cell) (looked int, right bool, err error) {
-	from, to := bounds(at.hour)
+	from, to := hourBounds(at.hour)
 	cells := map[int64]*rollup.Cell{}
 	_, err = collect(ctx, db, selectInHour, []any{at.job, from, to}, func(rows *sql.Rows) (none struct{}, err error) {
 		var doc string

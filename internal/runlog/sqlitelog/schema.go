@@ -125,7 +125,7 @@ CREATE TABLE counters (
 	name  TEXT NOT NULL PRIMARY KEY,
 	value INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
-INSERT INTO counters (name, value) VALUES ('hours', 0), ('days', 0), ('strays', 0), ('checked_hour', 0), ('checked_job', 0);
+INSERT INTO counters (name, value) VALUES ('hours', 0), ('days', 0), ('strays', 0), ('checked_hour', 0), ('checked_job', 0), ('checked_chunk', 0);
 
 ALTER TABLE runs RENAME TO runs3;
 CREATE TABLE runs (

@@ -9,7 +9,8 @@
 // Runs are counted together in roll-ups as they come; the newest are counted in memory
 // only, and counted again from the file at the next start (see books).
 //
-// It starts no goroutine. The file belongs to one user (mode 0600) and must be on
+// A Store has one goroutine, which ends with it: it copies what was written from the WAL to its
+// place (see checkpointer). The file belongs to one user (mode 0600) and must be on
 // a local disk.
 package sqlitelog
 
@@ -45,6 +46,7 @@ type Store struct {
 	writer *sql.DB // one connection
 	reader *sql.DB
 	closed atomic.Bool
+	bounds bounds
 
 	// turn is held by the one who writes, and so is what follows.
 	turn               chan struct{}
@@ -56,6 +58,7 @@ type Store struct {
 	version            int64 // of the file that it was
 
 	pending pending
+	wal     *checkpointer
 }
 
 // Open opens the file, makes it where there is none, and brings its schema up to
@@ -77,7 +80,7 @@ func open(ctx context.Context, path string) (_ *Store, err error) {
 	if err := restrict(path); err != nil {
 		return nil, &common.Error{Code: common.CodeUnavailable, Message: "the file of the run log cannot be opened", Err: err}
 	}
-	s := &Store{turn: make(chan struct{}, 1), stale: true}
+	s := &Store{turn: make(chan struct{}, 1), stale: true, bounds: defaultBounds()}
 	defer func() {
 		if err != nil {
 			_ = s.Close()
@@ -85,10 +88,10 @@ func open(ctx context.Context, path string) (_ *Store, err error) {
 	}()
 	// auto_vacuum must come before anything is in the file; it lets pages that
 	// retention frees go back to the disk without rewriting the file. The cache (KiB) is to
-	// hold the pages that the indexes grow at, and those are to be copied from the WAL
-	// into the file only after many batches: each is written anew by most of them.
+	// hold the pages that the indexes grow at. Who writes copies the WAL into the file only
+	// where the checkpointer cannot.
 	s.writer, err = connect(path, 1, url.Values{"_txlock": {"immediate"}, "_pragma": {"busy_timeout(10000)", "auto_vacuum(incremental)",
-		"journal_mode(WAL)", "synchronous(FULL)", "journal_size_limit(67108864)", "cache_size(-32768)", "wal_autocheckpoint(8000)"}})
+		"journal_mode(WAL)", "synchronous(FULL)", "journal_size_limit(67108864)", "cache_size(-32768)", "wal_autocheckpoint(32000)"}})
 	if err != nil {
 		return nil, err
 	}
@@ -114,6 +117,11 @@ func open(ctx context.Context, path string) (_ *Store, err error) {
 			return nil, err
 		}
 	}
+	wal, err := connect(path, 1, url.Values{"_pragma": {"synchronous(FULL)", "journal_size_limit(67108864)"}})
+	if err != nil {
+		return nil, err
+	}
+	s.wal = newCheckpointer(wal, s.turn)
 	if err := s.exclusive(ctx, func(*sql.Tx) error { return nil }); err != nil { // which reads what is in memory
 		return nil, err
 	}
@@ -148,6 +156,7 @@ func (s *Store) exclusive(ctx context.Context, do func(tx *sql.Tx) error, after 
 	for _, f := range after {
 		f()
 	}
+	s.wal.look(context.WithoutCancel(ctx), s.writer)
 	return nil
 }
 
@@ -216,6 +225,9 @@ func (s *Store) Ping(ctx context.Context) error {
 func (s *Store) Close() error {
 	s.closed.Store(true)
 	var errs []error
+	if s.wal != nil {
+		errs = append(errs, s.wal.close())
+	}
 	for _, b := range []*bulk{s.chunks, s.runs, s.docs} {
 		if b != nil {
 			errs = append(errs, b.close())

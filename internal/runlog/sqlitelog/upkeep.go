@@ -196,7 +196,7 @@ func (s *Store) expirePiece(ctx context.Context, tx *sql.Tx, job int64, stays sp
 // gives free space back.
 func (s *Store) Tidy(ctx context.Context, t runlog.Tidy) (runlog.Tidied, error) {
 	var done runlog.Tidied
-	for _, do := range []func(context.Context, *runlog.Tidy, *runlog.Tidied) error{s.countAll, s.expireRows, s.repair, s.shrink} {
+	for _, do := range []func(context.Context, *runlog.Tidy, *runlog.Tidied) error{s.countAll, s.expireRows, s.expireOrphans, s.repair, s.shrink} {
 		if err := do(ctx, &t, &done); err != nil {
 			return done, s.failed(ctx, "tidy the run log", err)
 		}
@@ -257,6 +257,66 @@ func (s *Store) expireRows(ctx context.Context, t *runlog.Tidy, done *runlog.Tid
 // deleteOld deletes some rows of a table that are older than a time.
 func deleteOld(table, key string) string {
 	return "DELETE FROM " + table + " WHERE (" + key + ") IN (SELECT " + key + " FROM " + table + " WHERE at < ? ORDER BY at LIMIT ?)"
+}
+
+const (
+	selectChunks = "SELECT rowid, run, at FROM chunks WHERE rowid > ? ORDER BY rowid LIMIT ?"
+	chunksAtOnce = 1000
+)
+
+// expireOrphans lets go of output whose run is not there, and that is as old as the oldest
+// hours: what came after its run had gone. It looks at a part of all output each time, round and round.
+func (s *Store) expireOrphans(ctx context.Context, t *runlog.Tidy, done *runlog.Tidied) error {
+	if t.Hours.IsZero() {
+		return nil
+	}
+	type chunk struct {
+		row, at int64
+		run     string
+	}
+	var checked int64
+	if err := s.reader.QueryRowContext(ctx, selectCounter, "checked_chunk").Scan(&checked); err != nil {
+		return err
+	}
+	chunks, err := collect(ctx, s.reader, selectChunks, []any{checked, chunksAtOnce}, func(rows *sql.Rows) (c chunk, err error) {
+		return c, rows.Scan(&c.row, &c.run, &c.at)
+	})
+	if err != nil || len(chunks) == 0 && checked == 0 {
+		return err
+	}
+	var orphans []any
+	for _, c := range chunks {
+		if c.at >= entry.Nanos(t.Hours) {
+			continue
+		}
+		planned, _ := timed(c.run)
+		var there bool
+		if err := s.reader.QueryRowContext(ctx, "SELECT EXISTS ("+selectPlace+") OR EXISTS ("+selectNamed+")", planned, c.run, c.run).Scan(&there); err != nil {
+			return err
+		}
+		if !there {
+			orphans = append(orphans, c.row)
+		}
+	}
+	next := int64(0)
+	if len(chunks) == chunksAtOnce {
+		next = chunks[len(chunks)-1].row
+	}
+	for len(orphans) > 0 {
+		part := orphans[:min(expireChunks, len(orphans))]
+		if err := s.exclusive(ctx, func(tx *sql.Tx) error {
+			_, err := tx.ExecContext(ctx, "DELETE FROM chunks WHERE rowid IN "+marks(len(part)), part...)
+			return err
+		}); err != nil {
+			return err
+		}
+		done.Expired += len(part)
+		orphans = orphans[len(part):]
+	}
+	if next == checked {
+		return nil
+	}
+	return s.exclusive(ctx, func(tx *sql.Tx) error { return setCounter(ctx, tx, "checked_chunk", next) })
 }
 
 // What shrink leaves free, since it will be used again soon, and what it gives back at once.

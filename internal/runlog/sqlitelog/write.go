@@ -189,7 +189,7 @@ func (s *Store) unclaimed(ctx context.Context, tx *sql.Tx, rows []row) ([]row, e
 		if !slices.ContainsFunc(rows, stray) {
 			return rows, nil
 		}
-		if _, err := tx.ExecContext(ctx, "UPDATE counters SET value = 1 WHERE name = 'strays'"); err != nil {
+		if err := setCounter(ctx, tx, "strays", 1); err != nil {
 			return nil, err
 		}
 		s.strays = true
