@@ -17,7 +17,7 @@ import (
 
 // reading is a stream of what a run prints.
 type reading struct {
-	t     *testing.T
+	t     testing.TB
 	lines *bufio.Reader
 	close func()
 	id    string // of the last event
@@ -34,7 +34,7 @@ type ending struct {
 // stream begins to read what a run prints, after the event with an id, if there is one.
 func (a *api) stream(id, after string) *reading {
 	a.t.Helper()
-	t := a.t.(*testing.T)
+	t := a.t
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, a.base+"/api/v1/runs/"+id+"/output/stream", nil)
 	if err != nil {

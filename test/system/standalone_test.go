@@ -15,7 +15,7 @@ import (
 )
 
 // standalone starts one in a folder and waits until it is ready.
-func standalone(t *testing.T, dir string) (*process, *api) {
+func standalone(t testing.TB, dir string) (*process, *api) {
 	t.Helper()
 	address := freePort(t)
 	p := start(t, "carillon-standalone", "--data-dir", dir, "--listen", address)
