@@ -58,6 +58,9 @@ func (c *cli) showStatus(raw json.RawMessage) error {
 	facts.row("Jobs:", fmt.Sprint(o.Jobs.Total)+besides(o.Jobs.Paused, "paused")+besides(o.Jobs.Unreadable, "more that cannot be read"))
 	facts.row("Workers:", fmt.Sprintf("%d alive%s%s, %d of %d slots used", o.Workers.Alive, besides(o.Workers.Draining, "draining"),
 		besides(o.Workers.Troubled, "in trouble"), o.Workers.Used, o.Workers.Slots))
+	if o.Leader != nil {
+		facts.row("Elected:", fmt.Sprintf("master %s, since %s", text(&o.Leader.Name), when(o.Leader.Since)))
+	}
 	if o.LastDay != nil {
 		facts.row("Last day:", sumOf(o.LastDay.Total.Runs, o.LastDay.Total.SuccessRate, &o.LastDay.Total.Statuses))
 	}

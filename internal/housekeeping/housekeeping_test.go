@@ -198,8 +198,7 @@ func TestEverythingGetsToItsBound(t *testing.T) {
 				t.Errorf("asked for %+v", e)
 			}
 		}
-		year := 366 * 24 * time.Hour
-		if a := store.asked; a.Now.Sub(a.Hours) != 90*24*time.Hour || a.Now.Sub(a.Days) != 2*year || a.Now.Sub(a.Changes) != year {
+		if a := store.asked; a.Now.Sub(a.Hours) != runlog.HoursKept || a.Now.Sub(a.Days) != runlog.DaysKept || a.Now.Sub(a.Changes) != 366*24*time.Hour {
 			t.Errorf("tidied by %+v", a)
 		}
 	})

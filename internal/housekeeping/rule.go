@@ -7,12 +7,8 @@ import (
 	"carillon/internal/runlog"
 )
 
-// How long what is not a run is kept.
-const (
-	hourly  = 90 * 24 * time.Hour      // statistics by the hour
-	daily   = 2 * 366 * 24 * time.Hour // and by the day
-	changes = 366 * 24 * time.Hour     // who changed what
-)
+// changesKept is how long it is kept who changed what.
+const changesKept = 366 * 24 * time.Hour
 
 // expiry tells which runs of a job go, and whether there may be any such. exists is false
 // for a job that was deleted.
@@ -28,5 +24,5 @@ func expiry(kept runlog.Kept, r common.Retention, exists bool, now time.Time) (e
 
 // bounds tell what is too old beside runs.
 func bounds(now time.Time) runlog.Tidy {
-	return runlog.Tidy{Now: now, Hours: now.Add(-hourly), Days: now.Add(-daily), Changes: now.Add(-changes)}
+	return runlog.Tidy{Now: now, Hours: now.Add(-runlog.HoursKept), Days: now.Add(-runlog.DaysKept), Changes: now.Add(-changesKept)}
 }

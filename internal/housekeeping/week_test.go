@@ -95,7 +95,7 @@ func TestWeek(t *testing.T) {
 	keeper := New(Config{Store: store, Jobs: rulebook, Now: func() (time.Time, error) { return now, nil },
 		Log: slog.New(slog.DiscardHandler), Observer: &counts})
 	keeper.pace.rest = 0 // the week is short
-	var sizes []int64 // of the file, each day
+	var sizes []int64    // of the file, each day
 	for now.Before(from.Add(7 * day)) {
 		var writing sync.WaitGroup
 		since := now
