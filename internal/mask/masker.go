@@ -1,6 +1,7 @@
 package mask
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
 )
@@ -18,7 +19,13 @@ type Secret struct {
 }
 
 // Masker masks secrets. A nil one masks nothing.
-type Masker struct{ patterns []pattern }
+type Masker struct {
+	patterns []pattern
+	// Where no secret begins most of a text can be leapt over (Wu and Manber's shift table): the
+	// first width bytes of a secret can begin no earlier than so many bytes after those that end with a pair.
+	width int
+	leap  *[1 << 16]uint8
+}
 
 // pattern is a secret made ready to be looked for.
 type pattern struct {
@@ -40,7 +47,49 @@ func New(secrets []Secret) *Masker {
 	if len(m.patterns) == 0 {
 		return nil
 	}
+	m.width = maxWidth
+	for i := range m.patterns {
+		m.width = min(m.width, len(m.patterns[i].value))
+	}
+	m.leap = new([1 << 16]uint8)
+	for i := range m.leap {
+		m.leap[i] = uint8(max(0, m.width-1))
+	}
+	for i := range m.patterns {
+		v := m.patterns[i].value
+		for end := 1; end < m.width; end++ {
+			at := pair(v[end-1], v[end])
+			m.leap[at] = min(m.leap[at], uint8(m.width-1-end))
+		}
+	}
 	return m
+}
+
+// maxWidth bounds how much of a secret is compared wherever its end seems to be.
+const maxWidth = 32
+
+func pair(a, b byte) uint16 { return uint16(a) | uint16(b)<<8 }
+
+// candidate is the next place at which the first width bytes of a secret stand, or from which on there
+// are fewer.
+func (m *Masker) candidate(text []byte, at int) int {
+	if m.width < 2 {
+		return at
+	}
+	for end := at + m.width - 1; end < len(text); {
+		if leap := int(m.leap[pair(text[end-1], text[end])]); leap > 0 {
+			end += leap
+			continue
+		}
+		begin := end - m.width + 1
+		for i := range m.patterns {
+			if bytes.Equal(m.patterns[i].value[:m.width], text[begin:end+1]) {
+				return begin
+			}
+		}
+		end++
+	}
+	return max(at, len(text)-m.width+1)
 }
 
 func borders(v []byte) []int {
@@ -72,7 +121,7 @@ func (m *Masker) Stream() *Stream {
 	if m == nil {
 		return nil
 	}
-	return &Stream{patterns: m.patterns, begun: make([]int, len(m.patterns))}
+	return &Stream{masker: m, begun: make([]int, len(m.patterns))}
 }
 
 // span is a secret that was found.

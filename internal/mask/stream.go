@@ -1,18 +1,15 @@
 package mask
 
-import (
-	"bytes"
-	"slices"
-)
+import "slices"
 
 // Stream masks a text that comes in pieces. A nil one lets everything through.
 type Stream struct {
-	patterns []pattern
-	begun    []int  // of each secret: how many of its first bytes the text ends with so far
-	held     []byte // the end of the text, which may be the beginning of a secret
-	found    []span // secrets within held, in no order
-	covered  int    // so many bytes of held were masked already
-	named    []int  // the secrets whose names stand for what is covered
+	masker  *Masker
+	begun   []int  // of each secret: how many of its first bytes the text ends with so far
+	held    []byte // the end of the text, which may be the beginning of a secret
+	found   []span // secrets within held, in no order
+	covered int    // so many bytes of held were masked already
+	named   []int  // the secrets whose names stand for what is covered
 }
 
 // Write takes the next piece, and gives what may come out by now, which may be a part of p.
@@ -24,12 +21,8 @@ func (s *Stream) Write(p []byte) []byte {
 	if len(s.held) > 0 {
 		text, from = slices.Concat(s.held, p), len(s.held)
 	}
-	most := 0
-	for i := range s.patterns {
-		s.look(i, text, from)
-		most = max(most, s.begun[i])
-	}
-	return s.release(text, len(text)-most)
+	s.look(text, from)
+	return s.release(text, len(text)-slices.Max(s.begun))
 }
 
 // Flush gives what was held back. The next piece begins another text.
@@ -41,30 +34,28 @@ func (s *Stream) Flush() []byte {
 	return s.release(s.held, len(s.held))
 }
 
-// look finds a secret in text[from:], what went before it included. All of what is found counts, that is
-// also what begins within another one.
-func (s *Stream) look(i int, text []byte, from int) {
-	p := &s.patterns[i]
-	v, n, at := p.value, s.begun[i], from
-	for at < len(text) {
-		if n == 0 {
-			k := bytes.Index(text[at:], v)
-			if k < 0 {
-				s.begun[i] = p.ending(text[max(at, len(text)-len(v)+1):])
+// look finds secrets in text[from:], those that began before it included. All of what is found counts,
+// that is also what begins within another one.
+func (s *Stream) look(text []byte, from int) {
+	idle := slices.Max(s.begun) == 0
+	for at := from; at < len(text); at++ {
+		if idle {
+			if at = s.masker.candidate(text, at); at >= len(text) {
 				return
 			}
-			at += k + len(v)
-			n = len(v)
-		} else {
-			n = p.step(n, text[at])
-			at++
 		}
-		if n == len(v) {
-			s.found = append(s.found, span{i, at - n, at})
-			n = p.border[n-1]
+		idle = true
+		for i := range s.begun {
+			p := &s.masker.patterns[i]
+			n := p.step(s.begun[i], text[at])
+			if n == len(p.value) {
+				s.found = append(s.found, span{i, at + 1 - n, at + 1})
+				n = p.border[n-1]
+			}
+			s.begun[i] = n
+			idle = idle && n == 0
 		}
 	}
-	s.begun[i] = n
 }
 
 // step tells how much of the secret has begun after one more byte, where n had before.
@@ -74,21 +65,6 @@ func (p *pattern) step(n int, c byte) int {
 	}
 	if p.value[n] == c {
 		n++
-	}
-	return n
-}
-
-// ending tells how much of the secret a text that is shorter ends with.
-func (p *pattern) ending(text []byte) (n int) {
-	for at := 0; at < len(text); at++ {
-		if n == 0 {
-			k := bytes.IndexByte(text[at:], p.value[0])
-			if k < 0 {
-				return 0
-			}
-			at += k
-		}
-		n = p.step(n, text[at])
 	}
 	return n
 }
@@ -115,7 +91,7 @@ func (s *Stream) release(text []byte, limit int) []byte {
 			continue
 		}
 		if !slices.Contains(s.named, f.pattern) {
-			out = append(out, s.patterns[f.pattern].label...)
+			out = append(out, s.masker.patterns[f.pattern].label...)
 			s.named = append(s.named, f.pattern)
 		}
 		done = f.to
