@@ -35,6 +35,7 @@ import (
 type LogStore interface {
 	runlog.Writer
 	runlog.Reader
+	runlog.Statistics
 	runlog.Upkeep
 	Pinger
 }
@@ -102,7 +103,7 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 	store := jobmgr.NewStore(jobmgr.Config{Client: cfg.Etcd, Interner: interner, Timezone: cfg.Timezone, Now: WallClock,
 		Clock:   guard.Now,
 		Catalog: m.catalog, Changed: m.changes.Outcomes, Unplaced: staff.unplaced})
-	there := present{cfg.Store, look.StoreAway}
+	there := present{cfg.Store, cfg.Store, look.StoreAway}
 	history := runlog.NewView(store, store, there)
 	following := tail.New(history, tail.Config{})
 	var err error

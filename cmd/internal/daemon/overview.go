@@ -86,6 +86,7 @@ func (s state) Overview(ctx context.Context) (httpapi.Overview, error) {
 // present is the log store for who would rather hear at once that it is away than wait.
 type present struct {
 	runlog.Reader
+	runlog.Statistics
 	away func() bool
 }
 
@@ -132,26 +133,15 @@ func (p present) Changes(ctx context.Context, q runlog.ChangeQuery) ([]common.Ch
 }
 
 func (p present) Rollups(ctx context.Context, q runlog.RollupQuery) ([]rollup.Row, error) {
-	counted, err := p.counted()
-	if err != nil {
+	if err := p.gone(); err != nil {
 		return nil, err
 	}
-	return counted.Rollups(ctx, q)
+	return p.Statistics.Rollups(ctx, q)
 }
 
 func (p present) Totals(ctx context.Context, jobs []string, from, to time.Time) (map[string]rollup.Cell, error) {
-	counted, err := p.counted()
-	if err != nil {
+	if err := p.gone(); err != nil {
 		return nil, err
 	}
-	return counted.Totals(ctx, jobs, from, to)
-}
-
-// counted are the statistics of a store that has them.
-func (p present) counted() (runlog.Statistics, error) {
-	counted, has := p.Reader.(runlog.Statistics)
-	if !has {
-		return nil, &common.Error{Code: common.CodeUnavailable, Message: "the log store has no statistics"}
-	}
-	return counted, p.gone()
+	return p.Statistics.Totals(ctx, jobs, from, to)
 }
