@@ -415,3 +415,30 @@ func TestTheLastHourIsLookedAt(t *testing.T) {
 		t.Errorf("when the hour is over: %+v", done)
 	}
 }
+
+// Runs that go before anybody has counted them, as those of an older version may, are
+// counted as they go, in all roll-ups.
+func TestUncountedRunsGo(t *testing.T) {
+	t.Parallel()
+	server := mongotest.Start(t)
+	s := open(t, server.URI, "uncounted")
+	runs := []common.Run{run("u1.1", noon), run("u1.2", noon.Add(time.Minute)), run("u1.3", noon.Add(time.Hour))}
+	if err := s.Write(t.Context(), runlog.Batch{Runs: runs}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := connect(t, server.URI).Database("uncounted").Collection("marks").DeleteMany(t.Context(), bson.D{}); err != nil {
+		t.Fatal(err)
+	}
+	if gone, err := s.Expire(t.Context(), runlog.Expiry{Job: "report", Keep: 2, Limit: 10}); err != nil || gone.Runs != 1 {
+		t.Fatalf("went: %+v, %v", gone, err)
+	}
+	if gone, err := s.Expire(t.Context(), runlog.Expiry{Job: "report", Before: noon.Add(2 * time.Hour), Limit: 10}); err != nil || gone.Runs != 2 {
+		t.Fatalf("went: %+v, %v", gone, err)
+	}
+	if _, err := tidy(t.Context(), s); err != nil {
+		t.Fatal(err)
+	}
+	if got := counted(t, s); got != 3 {
+		t.Errorf("%d of 3 runs are counted", got)
+	}
+}
