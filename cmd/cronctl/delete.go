@@ -39,5 +39,5 @@ func (c *cli) remove() *cobra.Command {
 		},
 	}
 	jobs.Flags().BoolVar(&kill, "kill", false, "also end their runs")
-	return group("delete", "Delete jobs", "  cronctl delete jobs old-report older-report --kill", jobs)
+	return group("delete", "Delete jobs or channels", "  cronctl delete jobs old-report older-report --kill", jobs, c.removeChannels())
 }

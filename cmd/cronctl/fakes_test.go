@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"carillon/internal/alerts"
 	"carillon/internal/auth"
 	"carillon/internal/common"
 	"carillon/internal/common/schedule"
@@ -43,6 +44,7 @@ type fakes struct {
 	lasting  []common.Condition // what is not as it should be
 	counted  rollup.Cell        // what each job has come to
 	storeOff bool
+	channels *channels
 	overdue  []common.Overdue
 	onAsk    func(f *fakes, run string) // called before a run is looked at
 }
@@ -338,8 +340,8 @@ type stage struct {
 
 func newStage(t *testing.T) *stage {
 	t.Helper()
-	f := &fakes{jobs: map[string]common.JobState{}, runs: map[string]*common.Run{}, output: map[string]string{}}
-	handler, err := httpapi.New(httpapi.Config{Jobs: f, Runs: f, Following: tail.New(f, tail.Config{}), Workers: f, Auth: f, Health: f, Stats: f, Counted: f, Changes: f, Findings: f, Metrics: http.NotFoundHandler(),
+	f := &fakes{jobs: map[string]common.JobState{}, runs: map[string]*common.Run{}, output: map[string]string{}, channels: &channels{kept: map[string]alerts.Wish{}}}
+	handler, err := httpapi.New(httpapi.Config{Jobs: f, Runs: f, Following: tail.New(f, tail.Config{}), Workers: f, Channels: f.channels, Auth: f, Health: f, Stats: f, Counted: f, Changes: f, Findings: f, Metrics: http.NotFoundHandler(),
 		Schedules: schedule.NewInterner(), Version: "1.2.3", Timezone: "UTC", Logger: slog.New(slog.DiscardHandler), Now: time.Now})
 	if err != nil {
 		t.Fatal(err)

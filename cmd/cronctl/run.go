@@ -101,7 +101,7 @@ func (c *cli) root() *cobra.Command {
 			Hint: "there are table, wide, json and yaml"}
 	}
 	root.AddCommand(c.get(), c.describe(), c.status(), c.create(), c.export(), c.remove(), c.runJob(), c.logs(), c.search(), c.kill(), c.pause(), c.resume(), c.fires(), c.next(), c.stats(),
-		c.drain(), c.undrain(), c.set(), c.label(), c.importCrontab(), c.version())
+		c.drain(), c.undrain(), c.set(), c.label(), c.test(), c.importCrontab(), c.version())
 	return root
 }
 

@@ -8,6 +8,7 @@ import (
 // Times of sending.
 const (
 	tryLimit   = 30 * time.Second // of one try, all in all
+	testLimit  = 15 * time.Second // of a test, which somebody waits for
 	claimFor   = time.Minute      // a try is somebody's for so long; after that it is tried by others
 	giveUp     = 24 * time.Hour
 	maxRest    = time.Minute // a channel that fails is left alone for no longer

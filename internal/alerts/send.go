@@ -243,7 +243,7 @@ func (n *Notifier) Test(ctx context.Context, name, by string) (Notice, error) {
 			Hint: "mail needs the settings smtpHost and smtpFrom"}
 	}
 	message := messageOf(&w)
-	tryCtx, cancel := context.WithTimeout(ctx, tryLimit)
+	tryCtx, cancel := context.WithTimeout(ctx, testLimit)
 	defer cancel()
 	result := sender.Send(tryCtx, channel, target, message)
 	w.DoneAt, w.Answer, w.Reached = n.cfg.Now().UTC(), result.Answer, result.Reached

@@ -1,0 +1,374 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"carillon/internal/apiclient"
+	"carillon/internal/common"
+)
+
+// maxSecret bounds a file with a URL or a secret.
+const maxSecret = 4 << 10
+
+func (c *cli) getChannels() *cobra.Command {
+	return &cobra.Command{
+		Use:     "channels [NAME]",
+		Aliases: []string{"channel"},
+		Short:   "List the channels that can be told of jobs, or show one",
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			api, err := c.api()
+			if err != nil {
+				return err
+			}
+			if len(args) == 1 {
+				if err := named("channel", args[0]); err != nil {
+					return err
+				}
+				one, err := apiclient.Decode[json.RawMessage](api.GetChannel(cmd.Context(), args[0]))
+				return c.one(one, err, c.showChannels)
+			}
+			all, err := apiclient.Decode[list](api.ListChannels(cmd.Context()))
+			if err != nil {
+				return err
+			}
+			return c.showChannels(all, all.Items)
+		},
+	}
+}
+
+func (c *cli) showChannels(v any, items []json.RawMessage) error {
+	heads := []string{"NAME", "KIND", "STATE", "TO"}
+	if c.format == "wide" {
+		heads = append(heads, "VERSION", "UPDATED", "BY")
+	}
+	return show(c, v, items, heads, func(ch apiclient.Channel) []string {
+		cells := []string{ch.Name, string(ch.Kind), channelState(&ch), or(target(&ch), "-")}
+		if c.format == "wide" {
+			cells = append(cells, fmt.Sprint(ch.Version), when(ch.UpdatedAt), or(text(ch.UpdatedBy), "-"))
+		}
+		return cells
+	})
+}
+
+func channelState(ch *apiclient.Channel) string {
+	if ch.Disabled == nil || !*ch.Disabled {
+		return "on"
+	}
+	if why := text(ch.Why); why != "" {
+		return "disabled: " + why
+	}
+	return "disabled"
+}
+
+// target is who a channel tells, as far as it is shown.
+func target(ch *apiclient.Channel) string {
+	if ch.To != nil {
+		return strings.Join(*ch.To, ", ")
+	}
+	if origin := text(ch.Origin); origin != "" {
+		return origin + "/…"
+	}
+	return ""
+}
+
+func (c *cli) getDeliveries() *cobra.Command {
+	var channel, job, status string
+	var limit int
+	cmd := &cobra.Command{
+		Use:     "deliveries",
+		Aliases: []string{"delivery"},
+		Short:   "List what was told on the channels, or is to be, the newest first",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			api, err := c.api()
+			if err != nil {
+				return err
+			}
+			params := apiclient.ListDeliveriesParams{Channel: set(channel), Job: set(job), Status: set(apiclient.ListDeliveriesParamsStatus(status))}
+			all, err := pages(limit, func(cursor *string, size *int64) (*http.Response, error) {
+				params.Cursor, params.Limit = cursor, size
+				return api.ListDeliveries(cmd.Context(), &params)
+			})
+			if err != nil {
+				return err
+			}
+			return c.showDeliveries(all, all.Items)
+		},
+	}
+	cmd.Flags().StringVar(&channel, "channel", "", "only on this channel")
+	cmd.Flags().StringVar(&job, "job", "", "only of this job")
+	cmd.Flags().StringVar(&status, "status", "", "only with this status: waiting, sent or failed")
+	cmd.Flags().IntVar(&limit, "limit", 50, "list at most so many; 0 for all")
+	return cmd
+}
+
+func (c *cli) showDeliveries(v any, items []json.RawMessage) error {
+	heads := []string{"CREATED", "CHANNEL", "STATUS", "TRIES", "TEXT"}
+	if c.format == "wide" {
+		heads = append(heads, "CODE", "NEXT", "ERROR", "ID")
+	}
+	return show(c, v, items, heads, func(d apiclient.Delivery) []string {
+		cells := []string{when(d.CreatedAt), d.Channel, string(d.Status), fmt.Sprint(d.Attempts), d.Text}
+		if c.format == "wide" {
+			code := ""
+			if d.Code != nil {
+				code = string(*d.Code)
+			}
+			cells = append(cells, or(code, "-"), whenSet(d.NextAt), or(text(d.Error), "-"), d.Id)
+		}
+		return cells
+	})
+}
+
+// toldOf is a channel, and what was told on it last.
+type toldOf struct {
+	Channel    json.RawMessage `json:"channel"`
+	Deliveries list            `json:"deliveries"`
+}
+
+func (c *cli) describeChannel() *cobra.Command {
+	return &cobra.Command{
+		Use:     "channel NAME",
+		Aliases: []string{"channels"},
+		Short:   "Show a channel, and what was told on it last",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := named("channel", args[0]); err != nil {
+				return err
+			}
+			api, err := c.api()
+			if err != nil {
+				return err
+			}
+			var t toldOf
+			if t.Channel, err = apiclient.Decode[json.RawMessage](api.GetChannel(cmd.Context(), args[0])); err != nil {
+				return err
+			}
+			t.Deliveries, err = apiclient.Decode[list](api.ListDeliveries(cmd.Context(), &apiclient.ListDeliveriesParams{Channel: &args[0], Limit: new(int64(10))}))
+			if err != nil {
+				return err
+			}
+			if c.format == "json" || c.format == "yaml" {
+				return c.print(t)
+			}
+			if err := c.showChannels(nil, []json.RawMessage{t.Channel}); err != nil {
+				return err
+			}
+			fmt.Fprintln(c.stdout)
+			return c.showDeliveries(nil, t.Deliveries.Items)
+		},
+	}
+}
+
+// channelFlags are the fields of a channel that have a flag.
+type channelFlags struct {
+	file, kind, url, urlFile, secretFile string
+	to                                   []string
+	newSecret, disabled, replace         bool
+}
+
+func (c *cli) createChannel() *cobra.Command {
+	var f channelFlags
+	cmd := &cobra.Command{
+		Use:     "channels -f FILE | channel NAME --kind webhook --url-file FILE | channel NAME --kind mail --to ADDRESS",
+		Aliases: []string{"channel"},
+		Short:   "Make channels that can be told of jobs; with --replace also change them",
+		Long: `Make channels from a file of JSON or YAML (one channel, several documents, or a
+list; "-" reads standard input), or one from flags. A signing secret is made for a
+webhook where none is given, and printed once.
+
+The URL of a webhook is often a secret by itself: --url-file keeps it off the
+command line, which everybody on the machine can read.`,
+		Example: `  cronctl create channel ops --kind mail --to ops@example.com
+  cronctl create channel hook --kind webhook --url-file hook.url
+  cronctl create channel hook --kind webhook --new-secret --replace`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			channels, err := f.channels(c, args)
+			if err != nil {
+				return err
+			}
+			for _, channel := range channels {
+				if err := c.saveChannel(cmd.Context(), channel, f.replace); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+	fl := cmd.Flags()
+	fl.StringVarP(&f.file, "file", "f", "", "file with channels, - for standard input")
+	fl.StringVar(&f.kind, "kind", "", "webhook or mail")
+	fl.StringVar(&f.url, "url", "", "where a webhook is called")
+	fl.StringVar(&f.urlFile, "url-file", "", "file that holds the URL")
+	fl.StringVar(&f.secretFile, "secret-file", "", "file that holds the signing secret: whsec_…")
+	fl.StringSliceVar(&f.to, "to", nil, "address that mail goes to; may be repeated")
+	fl.BoolVar(&f.newSecret, "new-secret", false, "make a new signing secret, and print it")
+	fl.BoolVar(&f.disabled, "disabled", false, "send nothing to it")
+	fl.BoolVar(&f.replace, "replace", false, "change channels that exist")
+	return cmd
+}
+
+// newChannel is a channel that is to be made.
+type newChannel struct {
+	from, name string
+	body       []byte
+}
+
+// channels takes the channels from the file, or the one that the flags tell of.
+func (f *channelFlags) channels(c *cli, args []string) ([]newChannel, error) {
+	if f.file == "" {
+		if len(args) == 0 {
+			return nil, &common.Error{Code: common.CodeInvalid, Message: "say which channel: its name and kind, or a file", Hint: "cronctl create channel ops --kind mail --to ops@example.com"}
+		}
+		one, err := f.one(c, args[0])
+		return []newChannel{one}, err
+	}
+	if len(args) > 0 {
+		return nil, &common.Error{Code: common.CodeInvalid, Message: "there is a file and also a name", Hint: "give either a file with channels, or a name"}
+	}
+	data, err := c.readFile(f.file, maxFile)
+	if err != nil {
+		return nil, err
+	}
+	values, err := split(data)
+	if err != nil {
+		return nil, &common.Error{Code: common.CodeInvalid, Message: f.file + " cannot be read", Err: err}
+	}
+	var all []newChannel
+	for _, value := range values {
+		for _, item := range unpack(value) {
+			from := fmt.Sprintf("%s, channel %d", f.file, len(all)+1)
+			fields := map[string]json.RawMessage{}
+			var name string
+			if json.Unmarshal(item, &fields) != nil || json.Unmarshal(fields["name"], &name) != nil {
+				return nil, common.Errorf(common.CodeInvalid, "%s has no name", from)
+			}
+			if err := named("channel", name); err != nil {
+				return nil, within(from, err)
+			}
+			delete(fields, "name")
+			body, err := json.Marshal(fields)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, newChannel{from: from, name: name, body: body})
+		}
+	}
+	return all, nil
+}
+
+func (f *channelFlags) one(c *cli, name string) (newChannel, error) {
+	if err := named("channel", name); err != nil {
+		return newChannel{}, err
+	}
+	wish := apiclient.ChannelDefinition{Kind: apiclient.ChannelDefinitionKind(f.kind), Url: set(f.url)}
+	if len(f.to) > 0 {
+		wish.To = &f.to
+	}
+	if f.newSecret {
+		wish.NewSecret = &f.newSecret
+	}
+	if f.disabled {
+		wish.Disabled = &f.disabled
+	}
+	for _, file := range []struct {
+		path string
+		to   **string
+	}{{f.urlFile, &wish.Url}, {f.secretFile, &wish.Secret}} {
+		if file.path == "" {
+			continue
+		}
+		data, err := c.readFile(file.path, maxSecret)
+		if err != nil {
+			return newChannel{}, err
+		}
+		*file.to = new(strings.TrimSpace(string(data)))
+	}
+	body, err := json.Marshal(wish)
+	return newChannel{from: name, name: name, body: body}, err
+}
+
+func (c *cli) saveChannel(ctx context.Context, channel newChannel, replace bool) error {
+	api, err := c.api()
+	if err != nil {
+		return err
+	}
+	params, verb := &apiclient.PutChannelParams{}, "saved"
+	if !replace {
+		params.IfNoneMatch, verb = new("*"), "created"
+	}
+	saved, err := apiclient.Decode[apiclient.Channel](api.PutChannelWithBody(ctx, channel.name, params, jsonType, bytes.NewReader(channel.body)))
+	if err != nil {
+		return within(channel.from, err)
+	}
+	fmt.Fprintf(c.stdout, "%s %s\n", verb, saved.Name)
+	if secret := text(saved.Secret); secret != "" {
+		fmt.Fprintf(c.stdout, "its signing secret, which is not shown again: %s\n", secret)
+	}
+	return nil
+}
+
+func (c *cli) removeChannels() *cobra.Command {
+	return &cobra.Command{
+		Use:     "channels NAME...",
+		Aliases: []string{"channel"},
+		Short:   "Delete channels; what waits for them is not sent",
+		Args:    cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, names []string) error {
+			for _, name := range names {
+				if err := named("channel", name); err != nil {
+					return err
+				}
+			}
+			api, err := c.api()
+			if err != nil {
+				return err
+			}
+			for _, name := range names {
+				if _, err := apiclient.Read(api.DeleteChannel(cmd.Context(), name, &apiclient.DeleteChannelParams{})); err != nil {
+					return within(name, err)
+				}
+				fmt.Fprintf(c.stdout, "deleted %s\n", name)
+			}
+			return nil
+		},
+	}
+}
+
+func (c *cli) test() *cobra.Command {
+	channel := &cobra.Command{
+		Use:     "channel NAME",
+		Aliases: []string{"channels"},
+		Short:   "Tell a test on a channel, once; exit code 1 where it does not take it",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := named("channel", args[0]); err != nil {
+				return err
+			}
+			api, err := c.api()
+			if err != nil {
+				return err
+			}
+			d, err := apiclient.Decode[apiclient.Delivery](api.TestChannel(cmd.Context(), args[0]))
+			if err != nil {
+				return err
+			}
+			if d.Status != apiclient.DeliveryStatusSent {
+				fmt.Fprintf(c.stderr, "channel %s did not take the test: %s\n", args[0], text(d.Error))
+				return exitError(exitJobFailed)
+			}
+			fmt.Fprintf(c.stdout, "channel %s took the test\n", args[0])
+			return nil
+		},
+	}
+	return group("test", "Try a channel", "  cronctl test channel ops", channel)
+}

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"context"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"carillon/internal/alerts"
+	"carillon/internal/common"
+)
+
+// channels keeps channels in memory.
+type channels struct {
+	kept   map[string]alerts.Wish
+	tested []string
+}
+
+func (f *channels) as(name string) alerts.Channel {
+	c := alerts.Channel{Name: name, Kind: f.kept[name].Kind, To: f.kept[name].To, Disabled: f.kept[name].Disabled, Version: 7, UpdatedBy: "ann"}
+	c.Origin, _ = alerts.OriginOf(f.kept[name].URL)
+	return c
+}
+
+func (f *channels) Channels(context.Context) (all []alerts.Channel, err error) {
+	for _, name := range slices.Sorted(maps.Keys(f.kept)) {
+		all = append(all, f.as(name))
+	}
+	return all, nil
+}
+
+func (f *channels) Find(_ context.Context, name string) (alerts.Channel, error) {
+	if _, known := f.kept[name]; !known {
+		return alerts.Channel{}, common.Errorf(common.CodeNotFound, "there is no channel %s", name)
+	}
+	return f.as(name), nil
+}
+
+func (f *channels) Save(_ context.Context, _ common.Actor, name string, wish alerts.Wish, pre common.Precondition) (alerts.Channel, string, bool, error) {
+	_, known := f.kept[name]
+	if known && pre.Absent {
+		return alerts.Channel{}, "", false, common.Errorf(common.CodeStale, "channel %s exists", name)
+	}
+	if faults := wish.Faults(known); len(faults) > 0 {
+		return alerts.Channel{}, "", false, common.Invalid("the channel cannot be saved", faults...)
+	}
+	f.kept[name] = wish
+	if wish.Kind == alerts.KindWebhook && wish.Secret == "" {
+		return f.as(name), "whsec_made", !known, nil
+	}
+	return f.as(name), "", !known, nil
+}
+
+func (f *channels) Delete(ctx context.Context, _ common.Actor, name string, _ common.Precondition) error {
+	_, err := f.Find(ctx, name)
+	delete(f.kept, name)
+	return err
+}
+
+func (f *channels) Test(ctx context.Context, name, _ string) (alerts.Notice, error) {
+	c, err := f.Find(ctx, name)
+	n := alerts.Notice{Channel: name, Kind: c.Kind, Subject: alerts.SubjectTest, Status: alerts.Sent, Attempts: 1, Data: alerts.Data{Event: alerts.SubjectTest}}
+	if c.Disabled {
+		n.Status, n.Code, n.Error = alerts.Failed, alerts.CodeTrouble, "nobody is there"
+	}
+	f.tested = append(f.tested, name)
+	return n, err
+}
+
+func (f *channels) Notices(_ context.Context, q alerts.NoticeQuery) ([]alerts.Notice, bool, error) {
+	var all []alerts.Notice
+	for _, n := range []alerts.Notice{
+		{ID: "2", Channel: "ops", Kind: alerts.KindMail, Subject: "recovered", Status: alerts.Waiting, Code: alerts.CodeTrouble, Error: "away", Attempts: 3, CreatedAt: time.Now(), NextAt: time.Now().Add(time.Minute),
+			Data: alerts.Data{Event: "recovered", Job: "nightly"}},
+		{ID: "1", Channel: "hook", Kind: alerts.KindWebhook, Subject: "failed", Status: alerts.Sent, Attempts: 1, CreatedAt: time.Now(), Data: alerts.Data{Event: "failed", Job: "nightly", Worker: "bell-1"}},
+	} {
+		if q.Matches(&n) {
+			all = append(all, n)
+		}
+	}
+	return all, false, nil
+}
+
+func TestChannels(t *testing.T) {
+	s := newStage(t)
+	dir := t.TempDir()
+	file := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	url, secret := file("url", "https://hooks.example.com/T0/x\n"), file("secret", alerts.NewSecret()+"\n")
+	s.run("create", "channel", "hook", "--kind", "webhook", "--url-file", url).want(t, exitOK, "created hook", "its signing secret, which is not shown again: whsec_made")
+	s.run("create", "channel", "hook", "--kind", "webhook", "--url-file", url).want(t, exitConflict)
+	s.run("create", "channel", "hook", "--kind", "webhook", "--url-file", url, "--secret-file", secret, "--replace").want(t, exitOK, "saved hook\n")
+	if w := s.channels.kept["hook"]; w.URL != "https://hooks.example.com/T0/x" || w.Secret == "" {
+		t.Errorf("kept %+v", w)
+	}
+	s.run("create", "channels", "-f", file("c.yaml", "name: ops\nkind: mail\nto: [a@example.com, b@example.com]\n---\nname: off\nkind: mail\nto: [c@example.com]\ndisabled: true\n")).
+		want(t, exitOK, "created ops", "created off")
+	s.run("get", "channels").want(t, exitOK, "hook", "webhook", "https://hooks.example.com/…", "a@example.com, b@example.com", "disabled")
+	s.run("get", "channel", "ops", "-o", "json").want(t, exitOK, `"kind": "mail"`)
+	s.run("get", "channel", "none").want(t, exitNotFound)
+	s.run("describe", "channel", "ops").want(t, exitOK, "a@example.com", "nightly has recovered", "waiting")
+	s.run("get", "deliveries").want(t, exitOK, "nightly failed on bell-1", "sent", "nightly has recovered")
+	s.run("get", "deliveries", "--status", "waiting", "-o", "wide").want(t, exitOK, "away", "trouble")
+	s.run("get", "deliveries", "--status", "lost").want(t, exitUsage)
+	s.run("test", "channel", "ops").want(t, exitOK, "channel ops took the test")
+	s.run("test", "channel", "off").want(t, exitJobFailed, "nobody is there")
+	s.run("delete", "channel", "ops", "off").want(t, exitOK, "deleted ops", "deleted off")
+	for _, args := range [][]string{
+		{"create", "channel"}, {"create", "channel", "A"}, {"create", "channel", "x", "--kind", "pigeon"}, {"create", "channel", "x", "--kind", "mail"},
+		{"create", "channel", "x", "-f", url}, {"create", "channels", "-f", file("n.yaml", "kind: mail\n")}, {"delete", "channel", "A/B"}, {"test", "channel", "../x"}, {"test"},
+	} {
+		s.run(args...).want(t, exitUsage)
+	}
+}
