@@ -134,7 +134,9 @@ func (a *abacus) Totals(_ context.Context, jobs []string, from, _ time.Time) (ma
 		return nil, errAway
 	}
 	var c rollup.Cell
-	c.Add(&common.Run{Status: common.StatusSucceeded, StartedAt: &nine, EndedAt: new(nine.Add(time.Second))})
+	for range EnoughRuns {
+		c.Add(&common.Run{Status: common.StatusSucceeded, StartedAt: &nine, EndedAt: new(nine.Add(time.Second))})
+	}
 	return map[string]rollup.Cell{"a": c, "b": c}, nil
 }
 
@@ -149,7 +151,7 @@ func TestHabitsAskOnceAMinute(t *testing.T) {
 		}
 		return found
 	}
-	if found := ask("b", "a", "b", "a"); len(found) != 2 || found["a"].Samples != 1 || found["a"].Runs[2] != 1 {
+	if found := ask("b", "a", "b", "a"); len(found) != 2 || found["a"].Samples != EnoughRuns || found["a"].Runs[2] != EnoughRuns {
 		t.Errorf("found %+v", found)
 	}
 	ask("a", "none")
@@ -159,8 +161,12 @@ func TestHabitsAskOnceAMinute(t *testing.T) {
 	if want := []string{"[a b]", "[none]"}; !slices.Equal(store.asked, want) || !store.from.Equal(nine.Add(time.Hour-Recent)) {
 		t.Errorf("asked %q from %v, want %q", store.asked, store.from, want)
 	}
+	now = now.Add(10 * time.Second)
+	if ask("a", "none"); store.asked[len(store.asked)-1] != "[none]" {
+		t.Errorf("a few seconds later asked %q: a job that begins is asked for again, and no other", store.asked)
+	}
 	now, store.away = now.Add(time.Minute), true
-	if found := ask("a", "new"); len(found) != 1 || found["a"].Samples != 1 {
+	if found := ask("a", "new"); len(found) != 1 || found["a"].Samples != EnoughRuns {
 		t.Errorf("while the store is away: %+v", found)
 	}
 	store.away = false

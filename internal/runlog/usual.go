@@ -17,9 +17,9 @@ type Usual struct {
 	Runs [len(common.Statuses)]int64 // as in rollup.Cell
 }
 
-// Habits knows what is usual of jobs. What it was told it remembers for a minute, so
-// that a list that is looked at again and again asks the store once. It is safe for
-// concurrent use.
+// Habits knows what is usual of jobs. What it was told it remembers for a minute, or a few
+// seconds where that is little, so that a list that is looked at again and again asks the
+// store once. It is safe for concurrent use.
 type Habits struct {
 	statistics Statistics
 	now        func() time.Time
@@ -35,8 +35,9 @@ type habit struct {
 
 // Bounds of what is remembered.
 const (
-	habitTime = time.Minute
-	maxHabits = 20_000
+	habitTime  = time.Minute
+	beginnings = 5 * time.Second // of jobs with fewer than EnoughRuns
+	maxHabits  = 20_000
 )
 
 // NewHabits makes one that knows nothing yet.
@@ -65,7 +66,11 @@ func (h *Habits) Of(ctx context.Context, jobs []string) (map[string]Usual, error
 	for _, job := range missing {
 		cell := cells[job]
 		usual := Usual{Expectation: ExpectationOf(&cell), Runs: cell.Runs}
-		h.known[job] = habit{usual, now.Add(habitTime)}
+		until := now.Add(habitTime)
+		if cell.Total() < EnoughRuns {
+			until = now.Add(beginnings)
+		}
+		h.known[job] = habit{usual, until}
 		found[job] = usual
 	}
 	return found, nil
