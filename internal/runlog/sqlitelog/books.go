@@ -32,11 +32,11 @@ type book struct {
 // place is the key of a roll-up.
 type place struct{ at, job, worker int64 }
 
-// When a book is written: so that it takes little memory, little time within one
-// transaction, and little time to be counted again.
+// A book is written when it holds so many runs, or has as many cells as the bounds say: so that it takes
+// little memory, little time within one transaction, and little time to be counted again.
 const (
-	maxCells   = 1000
 	maxCounted = 20_000
+	countParts = 1000
 )
 
 // pending are the two books.
@@ -133,7 +133,7 @@ func (p *pending) settled() {
 func (s *Store) settle(ctx context.Context, tx *sql.Tx, all bool) error {
 	for i := range s.pending.books {
 		b := &s.pending.books[i]
-		if b.runs == 0 || !all && len(b.cells) < maxCells && b.runs < maxCounted {
+		if b.runs == 0 || !all && len(b.cells) < s.bounds.cells && b.runs < maxCounted {
 			continue
 		}
 		if err := b.write(ctx, tx); err != nil {
@@ -247,7 +247,7 @@ func (s *Store) countOn(ctx context.Context) (int, error) {
 		run         common.Run
 		job, worker int64
 	}
-	runs, err := collect(ctx, tx, selectUncounted, []any{s.last, maxCells}, func(rows *sql.Rows) (c counted, err error) {
+	runs, err := collect(ctx, tx, selectUncounted, []any{s.last, countParts}, func(rows *sql.Rows) (c counted, err error) {
 		var doc string
 		if err := rows.Scan(&c.n, &doc); err != nil {
 			return c, err

@@ -145,11 +145,12 @@ func TestCountedOnce(t *testing.T) {
 func TestFullBooks(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "runs.db")
 	s := opened(t, path)
-	all := somewhens(0, 6*maxCells) // six an hour
-	for part := range slices.Chunk(all, 500) {
+	s.bounds.cells = 60
+	all := somewhens(0, 400)
+	for part := range slices.Chunk(all, 50) {
 		write(t, s, runlog.Batch{Runs: part})
 	}
-	if upto := s.pending.books[hours].upto; upto == 0 || len(s.pending.books[hours].cells) > 2*maxCells {
+	if upto := s.pending.books[hours].upto; upto == 0 || len(s.pending.books[hours].cells) > 300 {
 		t.Errorf("nothing was written: %d cells in memory", len(s.pending.books[hours].cells))
 	}
 	checkCounts(t, s, all)
@@ -209,12 +210,12 @@ func TestRepair(t *testing.T) {
 // A list that finds little ends early, says where, and goes on there.
 func TestBoundedLists(t *testing.T) {
 	s := opened(t, filepath.Join(t.TempDir(), "runs.db"))
-	all := somewhens(0, 3000)
+	all := somewhens(0, 1400)
 	all[70].Worker, all[70].Note, all[71].Cause = "lonely", "Straße of the lonely", common.CauseManual
 	for part := range slices.Chunk(all, 500) {
 		write(t, s, runlog.Batch{Runs: part})
 	}
-	s.bounds = bounds{rows: 700, docs: 100}
+	s.bounds = bounds{rows: 600, docs: 100}
 	for _, q := range []runlog.Query{
 		{Job: "job-1", Worker: "w0", ExitCode: new(0)},
 		{Cause: common.CauseCron, ExitCode: new(5)},
@@ -270,9 +271,9 @@ func TestBoundedLists(t *testing.T) {
 // The sparsest of several indexes is read.
 func TestSparsestIndex(t *testing.T) {
 	s := opened(t, filepath.Join(t.TempDir(), "runs.db"))
-	all := somewhens(0, 3000)
+	all := somewhens(0, 1400)
 	for i := range all {
-		if all[i].Group = "big"; i%1000 == 1 {
+		if all[i].Group = "big"; i%500 == 1 {
 			all[i].Worker = "rare"
 		}
 	}
@@ -360,7 +361,7 @@ func TestOrphanedOutput(t *testing.T) {
 	named := somewhen(2)
 	named.ID = "uid2.tx.1"
 	var chunks []common.Chunk
-	for i := range 2500 {
+	for i := range 1200 {
 		chunks = append(chunks, common.Chunk{Run: fmt.Sprintf("gone.%d", i/100), Offset: int64(i), At: noon.Add(-time.Hour), Data: []byte("x")})
 	}
 	for _, id := range []string{kept.ID, named.ID} {
@@ -377,7 +378,7 @@ func TestOrphanedOutput(t *testing.T) {
 		expired += done.Expired
 	}
 	left, err := collect(t.Context(), s.reader, "SELECT run FROM chunks ORDER BY run", nil, text)
-	if err != nil || expired != 2500 || !slices.Equal(left, []string{"alive", kept.ID, named.ID}) {
+	if err != nil || expired != 1200 || !slices.Equal(left, []string{"alive", kept.ID, named.ID}) {
 		t.Errorf("%d went, left %v, %v", expired, left, err)
 	}
 }
@@ -458,7 +459,7 @@ func TestMigrationCounts(t *testing.T) {
 	if _, err := old.ExecContext(t.Context(), schema1+schema2+schema3+"PRAGMA user_version = 3;"); err != nil {
 		t.Fatal(err)
 	}
-	all := somewhens(0, 3*maxCells)
+	all := somewhens(0, countParts+200)
 	for i := range 7 {
 		all[i].ID = fmt.Sprintf("uid%d.t%d.1", i%3, i)
 	}

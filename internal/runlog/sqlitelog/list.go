@@ -12,11 +12,13 @@ import (
 	"carillon/internal/runlog/entry"
 )
 
-// bounds of one list: how many rows of an index it passes, and how many documents it reads
-// for a text.
-type bounds struct{ rows, docs int }
+// bounds say how much is done at once.
+type bounds struct {
+	rows, docs int // one list passes so many rows of an index, and reads so many documents for a text
+	cells      int // a book is written to the file when it has so many
+}
 
-func defaultBounds() bounds { return bounds{rows: 30_000, docs: 4_000} }
+func defaultBounds() bounds { return bounds{rows: 30_000, docs: 4_000, cells: 1000} }
 
 const (
 	// firstRows is how many it passes at first; then four times as many, and so on.
