@@ -15,11 +15,13 @@ export interface VersionedJob {
   etag: string;
 }
 
-export function useJobs(q: string, cursor: string) {
+type Include = 'results' | 'next' | 'stats';
+
+export function useJobs(q: string, cursor: string, include?: readonly Include[]) {
   return useQuery({
-    queryKey: keys.jobList(q, cursor),
+    queryKey: keys.jobList(q, cursor, include ?? []),
     queryFn: ({ signal }) =>
-      dataOf(client.GET('/api/v1/jobs', { params: { query: { q: q || undefined, cursor: cursor || undefined, limit: pageSize } }, signal })),
+      dataOf(client.GET('/api/v1/jobs', { params: { query: { q: q || undefined, cursor: cursor || undefined, limit: pageSize, include: include && [...include] } }, signal })),
     placeholderData: keepPreviousData,
     refetchInterval: 5000,
   });

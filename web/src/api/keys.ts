@@ -2,7 +2,7 @@
 export const keys = {
   session: ['session'] as const,
   jobs: ['jobs'] as const,
-  jobList: (q: string, cursor: string) => ['jobs', 'list', q, cursor] as const,
+  jobList: (q: string, cursor: string, include: readonly string[]) => ['jobs', 'list', q, cursor, include] as const,
   job: (name: string) => ['jobs', 'one', name] as const,
   placements: ['placements'] as const,
   placement: (name: string) => ['placements', name] as const,
@@ -14,6 +14,8 @@ export const keys = {
   fireList: (filter: object, cursor: string) => ['fires', 'list', filter, cursor] as const,
   workers: ['workers'] as const,
   overview: ['overview'] as const,
+  statistics: (job: string, range: string, zone: string) => ['statistics', job, range, zone] as const,
+  search: (wanted: object) => ['search', wanted] as const,
   validation: (definition: object) => ['validation', definition] as const,
   preview: (request: object, language: string) => ['preview', request, language] as const,
 };

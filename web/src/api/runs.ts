@@ -16,15 +16,18 @@ export function isTerminal(status: RunStatus): boolean {
 export interface RunFilter {
   job?: string | undefined;
   status?: RunStatus | undefined;
+  /** A text in the job's or worker's name, the id, the reason, the note, or who triggered it. */
+  q?: string | undefined;
+  exitCode?: number | undefined;
 }
 
 export function useRuns(filter: RunFilter, cursor: string, { limit = pageSize, enabled = true } = {}) {
   return useQuery({
-    queryKey: keys.runList({ ...filter, limit: String(limit) }, cursor),
+    queryKey: keys.runList({ ...filter, exitCode: filter.exitCode?.toString(), limit: String(limit) }, cursor),
     queryFn: ({ signal }) =>
       dataOf(
         client.GET('/api/v1/runs', {
-          params: { query: { job: filter.job, status: filter.status && [filter.status], cursor: cursor || undefined, limit } },
+          params: { query: { job: filter.job, status: filter.status && [filter.status], q: filter.q, exitCode: filter.exitCode, cursor: cursor || undefined, limit } },
           signal,
         }),
       ),

@@ -45,6 +45,7 @@ export const en = {
     housekeeping_fails: { title: 'The history is not kept at its bounds.', text: 'Old runs stay for now: {{error}}' },
     fires_overdue: { title: 'Fires are overdue, and nobody took them: {{count}} jobs.', text: 'The first is {{first}}, due since {{since}}. Look at the workers, and at what the job asks of them.' },
     fire_without_entry: { title: 'A fire has no entry in the ledger.', text: '{{job}} at {{plannedAt}}. This must not happen; please report it. In the last day: {{count}}.' },
+    notify_failing: { title: 'Channels do not take what they are told: {{channels}}.', text: 'It is tried again for a day. Look at their settings, and send a test.' },
   } satisfies Record<Condition['code'], { title: string; text: string }>,
   login: {
     title: 'Sign in to Carillon', token: 'Access token', tokenPlaceholder: 'car_…', submit: 'Sign in', exchanging: 'Signing in with the link…',
@@ -63,6 +64,7 @@ export const en = {
   },
   cause: { cron: 'Schedule', catchup: 'Catch-up', manual: 'By hand', retry: 'Retry', rerun: 'Re-run after loss' },
   jobs: {
+    results: 'Last results', resultsOf: 'Last results of {{name}}: {{results}}', p95: '95 % within',
     title: 'Jobs', search: 'Search jobs', new: 'New job', table: 'Jobs', name: 'Job', schedule: 'Schedule', nextFire: 'Next fire',
     onlyTriggered: 'Only when triggered', actionsFor: 'Actions for {{name}}', run: 'Run now', runAsking: 'Run now…', runWith: 'Run with options…', runOf: 'Run {{name}} now', edit: 'Edit', delete: 'Delete',
     runRequested: 'A run of {{name}} was requested.', openRun: 'Open the run',
@@ -70,12 +72,36 @@ export const en = {
     emptyOr: 'Or define your first job here. It needs a name, a schedule and a command.', emptyViewer: 'When somebody defines a job, it appears here.',
     nothingFound: 'No job matches “{{q}}”', nothingFoundText: 'Search looks at names, titles and groups.', clearSearch: 'Show all jobs',
   },
+  lastDay: {
+    title: 'Overview', now: 'Now', day: 'Last 24 hours', chart: 'How the fires of the last 24 hours ended, by hour; {{rate}} of the runs succeeded',
+  },
+  flags: {
+    late: 'Late', lateText: 'It should have started by now.', slow: 'Slow', slowText: 'It has been running for far longer than is usual.',
+    overdue: 'Overdue', overdueText: 'A fire was due, and nobody took it.', overdueTitle: 'A fire of this job was due, and nobody took it', overdueSince: 'It was due at',
+  },
+  expected: { label: 'How far the run has come, going by earlier ones', left: '{{time}} left, as usual', over: '{{time}} longer than usual' },
+  early: {
+    nothing: 'Nothing so far: what you look for is rare. There may be more, further back.', some: 'This page ends early: what you look for is rare. There may be more, further back.',
+    goOn: 'Look further back', end: 'There is nothing further back.',
+  },
+  search: {
+    open: 'Search output', title: 'Search what runs printed', what: 'Text to look for', regex: 'Regular expression', case: 'Match case', submit: 'Search',
+    emptyTitle: 'What are you looking for?', emptyText: 'The newest runs are searched first. Narrow it by job and status, and it gets further.',
+    found: 'Runs in which it was found', nothing: 'Nothing was found.', nothingYet: 'Nothing so far.', more: 'There may be more in this run.',
+    scanned_one: 'One run was looked at, {{size}} of output.', scanned_other: '{{count}} runs were looked at, {{size}} of output.', until: 'It looked back as far as {{time}}.', all: 'That is all there is.',
+  },
+  statistics: {
+    title: 'Statistics', range: 'How far back', ranges: { day: '24 hours', week: '7 days', month: '30 days', quarter: '90 days', year: 'A year' }, nothing: 'Nothing ran in this time.',
+    successRate: 'Success rate', runs: 'Runs', p50: 'Duration, median', p95: 'Duration, 95 %', p99: 'Duration, 99 %', longest: 'Longest', delay95: 'Start delay, 95 %',
+    endedByDay: 'How fires ended, by day', endedByHour: 'How fires ended, by hour', duration: 'Duration of successful runs: median and 95 %', delay: 'Start delay: median and 95 %', top: 'up to {{top}}',
+    byWorker: 'By worker', table: 'The figures as a table', day: 'Day', hour: 'Hour', about: 'Days are those of {{zone}}. Killed runs count neither as success nor as failure; durations are those of runs that succeeded.',
+  },
   delete: {
     title: 'Delete {{name}}?', text: 'No further run will start. Runs that are going on go on, and everything in the ledger stays.',
     confirm: 'Delete the job', done: 'The job {{name}} was deleted.',
   },
   job: {
-    definition: 'Definition', nextFires: 'Next fires', runs: 'Runs', command: 'Command', program: 'Program', shell: 'Shell', directory: 'Working directory', user: 'User',
+    tabs: 'Parts of this page', overview: 'Overview', definition: 'Definition', nextFires: 'Next fires', runs: 'Runs', command: 'Command', program: 'Program', shell: 'Shell', directory: 'Working directory', user: 'User',
     environment: 'Environment', stdin: 'Standard input', timeout: 'Timeout', killGrace: 'Grace before kill', outputMax: 'Output kept',
     group: 'Group', description: 'Description', timezone: 'Time zone', labels: 'Labels', params: 'Parameters', exitCodes: 'Exit codes that mean success', noTimeout: 'None',
     version: 'Version {{version}}', updated: 'Changed', created: 'Created', by: '{{when}} by {{who}}', noSchedule: 'This job has no schedule: it runs only when triggered.',
@@ -190,7 +216,7 @@ export const en = {
   },
   runs: {
     title: 'Runs', table: 'Runs', run: 'Run', job: 'Job', status: 'Status', planned: 'Planned', duration: 'Duration', delay: 'Start delay', worker: 'Worker', cause: 'Cause',
-    filterStatus: 'Status', anyStatus: 'Any status', search: 'Job name', emptyTitle: 'No runs yet', emptyText: 'A run appears here as soon as a schedule fires or somebody runs a job by hand.',
+    text: 'Reason, note, worker, who…', filterStatus: 'Status', anyStatus: 'Any status', search: 'Job name', emptyTitle: 'No runs yet', emptyText: 'A run appears here as soon as a schedule fires or somebody runs a job by hand.',
     nothingFound: 'No run matches this filter', clearFilter: 'Show all runs', goToJobs: 'Go to jobs', open: 'Open the run of {{job}}, planned {{time}}', gapFact: 'Fires', gap_one: 'one fire since {{from}}', gap_other: '{{count}} fires since {{from}}', gapAtLeast_one: 'at least one fire since {{from}}', gapAtLeast_other: 'at least {{count}} fires since {{from}}', due: 'due {{delay}} later',
   },
   run: {
@@ -198,7 +224,7 @@ export const en = {
     worker: 'Worker', attempt: 'Attempt', attempts: 'Attempts', attemptNumber: 'Attempt {{n}}', params: 'Parameters', waits: 'This run has not started yet', dueAt: 'It may start at',
     where: 'Before it started', whereText: '{{plan}} until a worker took it up, {{claim}} until it was granted, {{start}} until the command was started', cause: 'Cause', cpu: 'CPU time', memory: 'Peak memory', triggeredBy: 'Triggered by', note: 'Note', duration: 'Duration', id: 'Run id', version: 'Job version',
     output: 'Output', all: 'All', stdout: 'stdout', stderr: 'stderr', stream: 'Which output', follow: 'Follow', wrap: 'Wrap lines', download: 'Download', noOutput: 'The command printed nothing.',
-    noOutputStream: 'Nothing was printed here.', notStarted: 'Output appears here once the command has started.', didNotRun: 'This fire did not run, so there is no output.', live: 'Live', truncated: 'Only the head and the tail were kept: the output was larger than the job allows.',
+    noOutputStream: 'Nothing was printed here.', notStarted: 'Output appears here once the command has started.', didNotRun: 'This fire did not run, so there is no output.', live: 'Live', away: 'The log store does not answer; output goes on when it is back.', truncated: 'Only the head and the tail were kept: the output was larger than the job allows.',
     bytes: 'Printed: {{size}}', lines: 'Lines: {{count}}', log: 'Output of the run', kill: 'Kill', killTitle: 'Kill this run?',
     killText: 'The command and everything it started are asked to end, and killed after the grace time. The run is written down as killed, by you.', killConfirm: 'Kill the run', killSent: 'The worker was asked to kill the run.',
     notFound: 'There is no such run, or it is no longer kept.', allRuns: 'All runs', timeline: 'Course', lateTitle: 'It ended after all',

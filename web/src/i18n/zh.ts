@@ -44,6 +44,7 @@ export const zh: Resource = {
     housekeeping_fails: { title: '历史记录未能保持在限额之内。', text: '旧的运行记录暂时保留：{{error}}' },
     fires_overdue: { title: '有 {{count}} 个任务的触发已逾期，且无人领取。', text: '第一个是 {{first}}，自 {{since}} 起到期。请检查工作节点以及任务对它们的要求。' },
     fire_without_entry: { title: '有一次触发在台账中没有记录。', text: '{{job}}，计划时间 {{plannedAt}}。这不应发生，请报告。最近一天内：{{count}}。' },
+    notify_failing: { title: '有通知渠道持续发送失败：{{channels}}。', text: '一天之内会不断重试。请检查其设置，并发送一条测试。' },
   },
   login: {
     title: '登录 Carillon', token: '访问令牌', tokenPlaceholder: 'car_…', submit: '登录', exchanging: '正在通过链接登录…',
@@ -62,6 +63,7 @@ export const zh: Resource = {
   },
   cause: { cron: '计划', catchup: '补跑', manual: '手动', retry: '重试', rerun: '丢失后重跑' },
   jobs: {
+    results: '最近结果', resultsOf: '{{name}} 的最近结果：{{results}}', p95: '95% 耗时不超过',
     title: '任务', search: '搜索任务', new: '新建任务', table: '任务列表', name: '任务', schedule: '计划', nextFire: '下次触发',
     onlyTriggered: '仅手动触发', actionsFor: '{{name}} 的操作', run: '立即运行', runAsking: '立即运行…', runWith: '带选项运行…', runOf: '立即运行 {{name}}', edit: '编辑', delete: '删除',
     runRequested: '已请求运行 {{name}}。', openRun: '查看运行',
@@ -69,12 +71,36 @@ export const zh: Resource = {
     emptyOr: '也可以在这里定义第一个任务：只需名称、计划和命令。', emptyViewer: '有人定义任务后，它会显示在这里。',
     nothingFound: '没有与“{{q}}”匹配的任务', nothingFoundText: '搜索范围包括名称、标题和分组。', clearSearch: '显示全部任务',
   },
+  lastDay: {
+    title: '概览', now: '当前', day: '最近 24 小时', chart: '最近 24 小时各小时触发的结果；{{rate}} 的运行成功',
+  },
+  flags: {
+    late: '迟到', lateText: '它此时本应已经开始。', slow: '过慢', slowText: '它的运行时间远超平常。',
+    overdue: '逾期', overdueText: '有一次触发已到期，但无人领取。', overdueTitle: '此任务有一次触发已到期，但无人领取', overdueSince: '到期时间',
+  },
+  expected: { label: '参照以往运行的进度', left: '按平常还需 {{time}}', over: '已超出平常 {{time}}' },
+  early: {
+    nothing: '暂无结果：符合条件的很少，更早的记录中可能还有。', some: '本页提前结束：符合条件的很少，更早的记录中可能还有。',
+    goOn: '继续往前找', end: '更早的记录中没有了。',
+  },
+  search: {
+    open: '搜索输出', title: '搜索运行的输出', what: '要查找的文本', regex: '正则表达式', case: '区分大小写', submit: '搜索',
+    emptyTitle: '您要找什么？', emptyText: '从最新的运行开始搜索。按任务和状态缩小范围，就能搜得更远。',
+    found: '找到该内容的运行', nothing: '没有找到。', nothingYet: '暂未找到。', more: '此运行中可能还有更多。',
+    scanned_one: '已查看 1 次运行，共 {{size}} 输出。', scanned_other: '已查看 {{count}} 次运行，共 {{size}} 输出。', until: '已查到 {{time}}。', all: '已全部查完。',
+  },
+  statistics: {
+    title: '统计', range: '时间范围', ranges: { day: '24 小时', week: '7 天', month: '30 天', quarter: '90 天', year: '一年' }, nothing: '此期间没有运行。',
+    successRate: '成功率', runs: '运行次数', p50: '耗时中位数', p95: '95% 耗时不超过', p99: '99% 耗时不超过', longest: '最长耗时', delay95: '95% 启动延迟不超过',
+    endedByDay: '每日触发的结果', endedByHour: '每小时触发的结果', duration: '成功运行的耗时：中位数与 95%', delay: '启动延迟：中位数与 95%', top: '最高 {{top}}',
+    byWorker: '按工作节点', table: '以表格显示', day: '日期', hour: '小时', about: '日期按 {{zone}} 计。被终止的运行既不算成功也不算失败；耗时仅统计成功的运行。',
+  },
   delete: {
     title: '删除 {{name}}？', text: '不会再启动新的运行。正在进行的运行会继续，台账中的记录全部保留。',
     confirm: '删除任务', done: '任务 {{name}} 已删除。',
   },
   job: {
-    definition: '定义', nextFires: '后续触发', runs: '运行记录', command: '命令', program: '程序', shell: 'Shell', directory: '工作目录', user: '用户',
+    tabs: '本页内容', overview: '概览', definition: '定义', nextFires: '后续触发', runs: '运行记录', command: '命令', program: '程序', shell: 'Shell', directory: '工作目录', user: '用户',
     environment: '环境变量', stdin: '标准输入', timeout: '超时', killGrace: '强制终止前的宽限', outputMax: '保留的输出',
     group: '分组', description: '说明', timezone: '时区', labels: '标签', params: '参数', exitCodes: '视为成功的退出码', noTimeout: '无',
     version: '版本 {{version}}', updated: '修改时间', created: '创建时间', by: '{{when}}，由 {{who}} 操作', noSchedule: '此任务没有计划，仅在触发时运行。',
@@ -189,7 +215,7 @@ export const zh: Resource = {
   },
   runs: {
     title: '运行', table: '运行列表', run: '运行', job: '任务', status: '状态', planned: '计划时间', duration: '耗时', delay: '启动延迟', worker: '工作节点', cause: '起因',
-    filterStatus: '状态', anyStatus: '全部状态', search: '任务名称', emptyTitle: '还没有运行', emptyText: '计划触发或有人手动运行任务后，运行会显示在这里。',
+    text: '原因、备注、节点、触发者…', filterStatus: '状态', anyStatus: '全部状态', search: '任务名称', emptyTitle: '还没有运行', emptyText: '计划触发或有人手动运行任务后，运行会显示在这里。',
     nothingFound: '没有符合筛选条件的运行', clearFilter: '显示全部运行', goToJobs: '转到任务', open: '查看 {{job}} 的运行，计划时间 {{time}}', gapFact: '触发', gap_one: '1 次触发，自 {{from}} 起', gap_other: '{{count}} 次触发，自 {{from}} 起', gapAtLeast_one: '至少 1 次触发，自 {{from}} 起', gapAtLeast_other: '至少 {{count}} 次触发，自 {{from}} 起', due: '推迟 {{delay}}',
   },
   run: {
@@ -197,7 +223,7 @@ export const zh: Resource = {
     worker: '工作节点', attempt: '尝试次数', attempts: '各次尝试', attemptNumber: '第 {{n}} 次尝试', params: '参数', waits: '此运行尚未开始', dueAt: '最早开始于',
     where: '开始之前', whereText: '{{plan}} 后由工作节点受理，再过 {{claim}} 获得许可，再过 {{start}} 启动命令', cause: '起因', cpu: 'CPU 时间', memory: '内存峰值', triggeredBy: '触发者', note: '备注', duration: '耗时', id: '运行 ID', version: '任务版本',
     output: '输出', all: '全部', stdout: '标准输出', stderr: '标准错误', stream: '输出类型', follow: '跟随', wrap: '自动换行', download: '下载', noOutput: '命令没有任何输出。',
-    noOutputStream: '此处没有输出。', notStarted: '命令开始后，输出会显示在这里。', didNotRun: '本次触发没有运行，因此没有输出。', live: '实时', truncated: '输出超过任务允许的大小，仅保留了开头和结尾。',
+    noOutputStream: '此处没有输出。', notStarted: '命令开始后，输出会显示在这里。', didNotRun: '本次触发没有运行，因此没有输出。', live: '实时', away: '日志存储没有响应；恢复后将继续显示输出。', truncated: '输出超过任务允许的大小，仅保留了开头和结尾。',
     bytes: '已输出：{{size}}', lines: '行数：{{count}}', log: '运行的输出', kill: '终止', killTitle: '终止此运行？',
     killText: '将请求命令及其启动的所有进程结束，宽限时间过后强制终止。此运行会记为由您终止。', killConfirm: '终止运行', killSent: '已通知工作节点终止此运行。',
     notFound: '没有此运行，或其记录已不再保留。', allRuns: '全部运行', lateTitle: '它后来还是结束了', lateText: '该运行已被记为丢失。之后工作节点 {{worker}} 报告了它在那里的结局：{{status}}。这不算结果：后续处理当时已经决定，下一次尝试可能也已运行。',

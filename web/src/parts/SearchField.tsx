@@ -4,16 +4,18 @@ import { useEffect, useId, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Icon } from './icons.tsx';
 
-/** The page's search field, which the key “/” goes to. It reports what was typed once typing pauses. */
 interface Props {
   label: string;
   value: string;
   onChange: (value: string) => void;
   /** What may be meant, offered while one types. */
   suggestions?: readonly string[];
+  /** It stands beside the page's search field: the key “/” goes to the other. */
+  second?: boolean;
 }
 
-export function SearchField({ label, value, onChange, suggestions }: Props) {
+/** The page's search field, which the key “/” goes to. It reports what was typed once typing pauses. */
+export function SearchField({ label, value, onChange, suggestions, second = false }: Props) {
   const { t } = useTranslation();
   const listId = useId();
   const [text, setText] = useState(value);
@@ -34,7 +36,7 @@ export function SearchField({ label, value, onChange, suggestions }: Props) {
   return (
     <>
       <TextInput
-        data-search="" wrapperProps={{ 'data-grow': '' }} type="text" role={suggestions ? undefined : 'searchbox'} list={suggestions && listId}
+        data-search={second ? undefined : ''} wrapperProps={{ 'data-grow': '' }} type="text" role={suggestions ? undefined : 'searchbox'} list={suggestions && listId}
         aria-label={label} placeholder={label} value={text} spellCheck={false} maxLength={200}
         leftSection={<Icon name="search" size={16} />}
         rightSection={text !== '' && <CloseButton size="sm" aria-label={t('common.clear')} onClick={() => type('')} />}

@@ -4,7 +4,9 @@ import type { Run } from '../api/types.ts';
 import { formatSeconds, secondsBetween } from '../lib/duration.ts';
 import { formatTime } from '../lib/time.ts';
 import { column, type Columns } from './DataTable.tsx';
+import { ExpectedEnd } from './ExpectedEnd.tsx';
 import { FireWhen } from './FireWhen.tsx';
+import { Flag } from './Flag.tsx';
 import { StatusBadge } from './StatusBadge.tsx';
 import { Why } from './Why.tsx';
 
@@ -14,6 +16,7 @@ export function runColumns(t: TFunction, language: string, withJob: boolean): Co
     column<Run>('status', t('runs.status'), (run) => (
       <Link to="/runs/$id" params={{ id: run.id }} aria-label={`${t(`status.${run.status}`)}: ${t('runs.open', { job: run.job, time: formatTime(run.plannedAt, language) })}`}>
         <StatusBadge status={run.status} />
+        {(run.late || run.slow) && <> <Flag kind={run.late ? 'late' : 'slow'} /></>}
       </Link>
     )),
     ...(withJob
@@ -32,7 +35,7 @@ export function runColumns(t: TFunction, language: string, withJob: boolean): Co
       </>
     ), false),
     column<Run>('delay', t('runs.delay'), (run) => seconds(secondsBetween(run.plannedAt, run.startedAt)), false),
-    column<Run>('duration', t('runs.duration'), (run) => seconds(secondsBetween(run.startedAt, run.endedAt)), false),
+    column<Run>('duration', t('runs.duration'), (run) => (run.expectedEndAt ? <ExpectedEnd run={run} /> : seconds(secondsBetween(run.startedAt, run.endedAt))), false),
     column<Run>('worker', t('runs.worker'), (run) => run.workerName ?? run.worker ?? t('common.none'), false),
     column<Run>('reason', t('run.reason'), (run) => (run.reason ? <Why reason={run.reason} /> : <span className="dim">{t('common.none')}</span>), false),
   ];

@@ -1,10 +1,11 @@
-import { Alert, Button } from '@mantine/core';
-import { Link, useNavigate, useParams } from '@tanstack/react-router';
+import { Alert, Button, Tabs } from '@mantine/core';
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useJob } from '../../api/jobs.ts';
 import { Problem } from '../../api/problem.ts';
 import { useRuns } from '../../api/runs.ts';
+import type { StatisticsRange } from '../../api/statistics.ts';
 import type { Job } from '../../api/types.ts';
 import { useCan } from '../../app/session.ts';
 import { DataTable } from '../../parts/DataTable.tsx';
@@ -22,11 +23,14 @@ import { RunButton } from '../../parts/RunButton.tsx';
 import { runColumns } from '../../parts/runColumns.tsx';
 import { TimeText } from '../../parts/TimeText.tsx';
 import { Waiting } from '../../parts/Waiting.tsx';
+import { Why } from '../../parts/Why.tsx';
+import { JobFlags } from '../jobs/columns.tsx';
 import { DefinitionFacts } from './DefinitionFacts.tsx';
 import { JobFires, NextFires } from './FiresPanels.tsx';
 import classes from './JobPage.module.css';
 import { PlacementPanel } from './PlacementPanel.tsx';
 import { policies } from './policies.ts';
+import { StatisticsPanel } from './StatisticsPanel.tsx';
 import { useUpcoming } from './useUpcoming.ts';
 
 export function JobPage() {
@@ -49,6 +53,9 @@ export function JobPage() {
 function JobView({ job }: { job: Job }) {
   const { t, i18n } = useTranslation();
   const upcoming = useUpcoming(job);
+  const { tab, range } = useSearch({ from: '/jobs/$name' });
+  const navigate = useNavigate();
+  const show = (search: { tab?: 'statistics'; range?: StatisticsRange }) => void navigate({ to: '/jobs/$name', params: { name: job.name }, search, replace: true });
   return (
     <>
       <PageHead
@@ -58,6 +65,7 @@ function JobView({ job }: { job: Job }) {
             <span className="spaced">
               {job.title ? <PlainText>{job.title}</PlainText> : job.name}
               <JobState job={job} />
+              <JobFlags job={job} />
             </span>
             {job.title && <span className={classes.name}>{job.name}</span>}
           </>
@@ -66,23 +74,46 @@ function JobView({ job }: { job: Job }) {
         <Acts job={job} />
       </PageHead>
       {job.meta.paused && <PausedNotice job={job} />}
-      <div className={classes.columns}>
-        <JobFires job={job} upcoming={upcoming} />
-        <div className={classes.stack}>
-          <Panel title={t('job.nextFires')}><NextFires job={job} upcoming={upcoming} /></Panel>
-          <PlacementPanel name={job.name} />
-        </div>
-      </div>
-      <JobRuns name={job.name} />
-      <div className={classes.columns}>
-        <Panel title={t('job.definition')}>
-          <DefinitionFacts job={job} />
-        </Panel>
-        <Panel title={t('policy.title')}>
-          <Facts entries={policies(t, i18n.language, job)} />
-        </Panel>
-      </div>
+      {job.meta.overdue && <OverdueNotice overdue={job.meta.overdue} zone={job.timezone} />}
+      <Tabs value={tab ?? 'overview'} onChange={(value) => show(value === 'statistics' ? { tab: 'statistics', ...(range && { range }) } : {})} keepMounted={false}>
+        <Tabs.List className={classes.tabs} aria-label={t('job.tabs')}>
+          <Tabs.Tab value="overview">{t('job.overview')}</Tabs.Tab>
+          <Tabs.Tab value="statistics">{t('statistics.title')}</Tabs.Tab>
+        </Tabs.List>
+        <Tabs.Panel value="overview" className={classes.stack}>
+          <div className={classes.columns}>
+            <JobFires job={job} upcoming={upcoming} />
+            <div className={classes.stack}>
+              <Panel title={t('job.nextFires')}><NextFires job={job} upcoming={upcoming} /></Panel>
+              <PlacementPanel name={job.name} />
+            </div>
+          </div>
+          <JobRuns name={job.name} />
+          <div className={classes.columns}>
+            <Panel title={t('job.definition')}>
+              <DefinitionFacts job={job} />
+            </Panel>
+            <Panel title={t('policy.title')}>
+              <Facts entries={policies(t, i18n.language, job)} />
+            </Panel>
+          </div>
+        </Tabs.Panel>
+        <Tabs.Panel value="statistics">
+          <StatisticsPanel job={job.name} range={range ?? 'month'} onRange={(next) => show({ tab: 'statistics', range: next })} />
+        </Tabs.Panel>
+      </Tabs>
     </>
+  );
+}
+
+/** A fire of the job was due, and nobody took it. */
+function OverdueNotice({ overdue, zone }: { overdue: NonNullable<Job['meta']['overdue']>; zone: string | undefined }) {
+  const { t } = useTranslation();
+  return (
+    <Alert color="yellow" variant="light" icon={<Icon name="warn" />} title={t('flags.overdueTitle')} data-overdue="">
+      <div>{t('flags.overdueSince')} <TimeText at={overdue.dueAt} zone={zone} /></div>
+      {overdue.reason && <div className="break"><Why reason={overdue.reason} /></div>}
+    </Alert>
   );
 }
 

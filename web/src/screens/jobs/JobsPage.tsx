@@ -17,14 +17,17 @@ import { useCursorPages } from '../../parts/useCursorPages.ts';
 import { useRunNow } from '../../parts/useRunNow.tsx';
 import { Waiting } from '../../parts/Waiting.tsx';
 import { NoJobs, NoMatch } from './EmptyJobs.tsx';
+import { LastDay } from './LastDay.tsx';
 import { jobColumns } from './columns.tsx';
+
+const shown = ['results', 'stats'] as const;
 
 export function JobsPage() {
   const { t } = useTranslation();
   const { q = '' } = useSearch({ from: '/jobs' });
   const navigate = useNavigate();
   const pages = useCursorPages(q);
-  const jobs = useJobs(q, pages.cursor);
+  const jobs = useJobs(q, pages.cursor, shown);
   const mayRun = useCan('operator');
   const mayEdit = useCan('editor');
   const { run, ask, dialog } = useRunNow();
@@ -45,6 +48,7 @@ export function JobsPage() {
           </Button>
         )}
       </PageHead>
+      {q === '' && !empty && <LastDay />}
       {jobs.error && !rows && <ProblemNotice error={jobs.error} onRetry={() => void jobs.refetch()} />}
       {!rows && !jobs.error && <Waiting rows={8} />}
       {empty && (q === '' ? <NoJobs mayEdit={mayEdit} /> : <NoMatch q={q} onClear={() => search('')} />)}

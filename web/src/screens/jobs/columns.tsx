@@ -3,9 +3,12 @@ import { Link } from '@tanstack/react-router';
 import type { TFunction } from 'i18next';
 import type { Job } from '../../api/types.ts';
 import { column, type Columns } from '../../parts/DataTable.tsx';
+import { formatMs } from '../../lib/figures.ts';
+import { Flag } from '../../parts/Flag.tsx';
 import { Icon } from '../../parts/icons.tsx';
 import { JobState } from '../../parts/JobState.tsx';
 import { PlainText } from '../../parts/PlainText.tsx';
+import { Sparkline } from '../../parts/Sparkline.tsx';
 import { RelativeTime } from '../../parts/TimeText.tsx';
 import classes from './columns.module.css';
 
@@ -22,8 +25,9 @@ export function jobColumns(t: TFunction, acts: Acts): Columns<Job> {
   return [
     column<Job>('name', t('jobs.name'), (job) => <NameCell job={job} />),
     column<Job>('schedule', t('jobs.schedule'), (job) => <ScheduleCell t={t} job={job} />, false),
+    column<Job>('results', t('jobs.results'), (job) => <Sparkline job={job.name} results={job.meta.results} />, false),
     column<Job>('next', t('jobs.nextFire'), (job) => (job.meta.nextFire ? <RelativeTime at={job.meta.nextFire} zone={job.timezone} /> : <span className="dim">{t('common.none')}</span>)),
-    column<Job>('changed', t('job.updated'), (job) => <RelativeTime at={job.meta.updatedAt} />, false),
+    column<Job>('p95', t('jobs.p95'), (job) => <span className="nowrap">{job.meta.stats && job.meta.stats.samples > 0 ? formatMs(job.meta.stats.p95Ms) : <span className="dim">{t('common.none')}</span>}</span>, false),
     column<Job>('actions', t('common.actions'), (job) => <ActionsCell t={t} job={job} acts={acts} />),
   ];
 }
@@ -36,13 +40,26 @@ function NameCell({ job }: { job: Job }) {
           {job.title ? <PlainText>{job.title}</PlainText> : job.name}
         </Link>
         <JobState job={job} />
+        <JobFlags job={job} />
       </span>
       {(job.title || job.group) && (
         <span className="small dim">
           {[job.group, job.title ? job.name : ''].filter(Boolean).join(' · ')}
         </span>
       )}
+      {job.meta.results && job.meta.results.length > 0 && <span className="narrowOnly"><Sparkline job={job.name} results={job.meta.results} /></span>}
     </div>
+  );
+}
+
+/** What is unusual about a job just now. */
+export function JobFlags({ job: { meta } }: { job: Job }) {
+  return (
+    <>
+      {meta.overdue && <Flag kind="overdue" />}
+      {meta.late && !meta.overdue && <Flag kind="late" />}
+      {meta.slow && <Flag kind="slow" />}
+    </>
   );
 }
 

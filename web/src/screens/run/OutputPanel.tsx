@@ -51,7 +51,8 @@ export function OutputPanel({ run }: { run: Run }) {
       {started && (
         <div className={classes.foot}>
           <span>{t('run.lines', { count: output.lines.length })} · {t('run.bytes', { size: formatBytes(size) })}</span>
-          {!output.complete && !output.error && <span className={classes.live}>{t('run.live')}</span>}
+          {output.away && <span className={classes.away}>{t('run.away')}</span>}
+          {!output.complete && !output.error && !output.away && <span className={classes.live}>{t('run.live')}</span>}
         </div>
       )}
     </Panel>

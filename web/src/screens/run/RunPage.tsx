@@ -10,6 +10,8 @@ import { useCan } from '../../app/session.ts';
 import { visible } from '../../lib/visible.ts';
 import { ConfirmDialog } from '../../parts/ConfirmDialog.tsx';
 import { EmptyPage } from '../../parts/EmptyPage.tsx';
+import { ExpectedEnd } from '../../parts/ExpectedEnd.tsx';
+import { Flag } from '../../parts/Flag.tsx';
 import { Facts } from '../../parts/Facts.tsx';
 import { Icon } from '../../parts/icons.tsx';
 import { PageHead } from '../../parts/PageHead.tsx';
@@ -54,6 +56,8 @@ function RunView({ run }: { run: Run }) {
               {t('run.title')} <Link to="/jobs/$name" params={{ name: run.job }}>{run.job}</Link>
             </span>
             <StatusBadge status={run.status} />
+            {run.late && <Flag kind="late" />}
+            {run.slow && <Flag kind="slow" />}
           </span>
         }
       >
@@ -62,6 +66,7 @@ function RunView({ run }: { run: Run }) {
       {run.status === 'waiting' && <WaitingNotice run={run} />}
       {run.orphaned && <LateEndNotice late={run.orphaned} />}
       <Timeline run={run} />
+      <ExpectedEnd run={run} />
       <div className={classes.columns}>
         <OutputPanel run={run} />
         <div className={classes.stack}>

@@ -1,0 +1,29 @@
+import { useInfiniteQuery } from '@tanstack/react-query';
+import type { OutputSearch } from '../app/router.tsx';
+import { client } from './client.ts';
+import { keys } from './keys.ts';
+import { dataOf } from './problem.ts';
+
+/** Looks for text in what runs printed, the newest first. Each answer says how far it looked; the next one goes on from there. */
+export function useOutputSearch(wanted: OutputSearch) {
+  return useInfiniteQuery({
+    queryKey: keys.search(wanted),
+    queryFn: ({ signal, pageParam }) =>
+      dataOf(
+        client.GET('/api/v1/runs/search', {
+          params: {
+            query: {
+              q: wanted.q ?? '', job: wanted.job, status: wanted.status && [wanted.status], regex: wanted.regex, case: wanted.case, cursor: pageParam || undefined,
+            },
+          },
+          signal,
+        }),
+      ),
+    initialPageParam: '',
+    getNextPageParam: (last) => last.nextCursor,
+    enabled: wanted.q !== undefined && wanted.q !== '',
+    refetchOnWindowFocus: false,
+    retry: false,
+    staleTime: 60_000,
+  });
+}

@@ -1,0 +1,37 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { localZone } from '../lib/localTime.ts';
+import { client } from './client.ts';
+import { keys } from './keys.ts';
+import { dataOf } from './problem.ts';
+
+/** How far back statistics look, and in which steps. */
+export const ranges = {
+  day: { hours: 24, by: 'hour' },
+  week: { hours: 7 * 24, by: 'day' },
+  month: { hours: 30 * 24, by: 'day' },
+  quarter: { hours: 90 * 24, by: 'day' },
+  year: { hours: 365 * 24, by: 'day' },
+} as const;
+
+export type StatisticsRange = keyof typeof ranges;
+
+// Workers are not counted apart for longer than this.
+const workersFor = 92 * 24;
+
+/** What the runs of a job come to, in the days of the viewer's zone. */
+export function useJobStatistics(job: string, range: StatisticsRange) {
+  const zone = localZone();
+  const { hours, by } = ranges[range];
+  return useQuery({
+    queryKey: keys.statistics(job, range, zone),
+    queryFn: ({ signal }) =>
+      dataOf(
+        client.GET('/api/v1/stats/jobs/{name}', {
+          params: { path: { name: job }, query: { from: new Date(Date.now() - hours * 3_600_000).toISOString(), by, timezone: zone, workers: hours <= workersFor } },
+          signal,
+        }),
+      ),
+    placeholderData: keepPreviousData,
+    refetchInterval: 30_000,
+  });
+}

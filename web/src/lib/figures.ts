@@ -1,0 +1,43 @@
+// Figures of many runs: how they ended, and how long they took.
+
+import type { components } from '../api/schema.gen.ts';
+import { formatSeconds } from './duration.ts';
+
+export type StatusCounts = components['schemas']['StatusCounts'];
+export type Ended = keyof StatusCounts;
+export type Tone = 'ok' | 'bad' | 'warn' | 'idle';
+
+/** How runs end, in the order in which they are stacked and listed, and what each means. */
+export const endings: readonly { status: Ended; tone: Tone }[] = [
+  { status: 'succeeded', tone: 'ok' }, { status: 'failed', tone: 'bad' }, { status: 'timed_out', tone: 'bad' }, { status: 'lost', tone: 'bad' },
+  { status: 'killed', tone: 'warn' }, { status: 'refused', tone: 'warn' }, { status: 'missed', tone: 'warn' }, { status: 'skipped', tone: 'idle' },
+];
+
+const tones: readonly Tone[] = ['ok', 'bad', 'warn', 'idle'];
+
+/** How many of each tone; all of them together are the height of a bar. */
+export function byTone(counts: StatusCounts): { tone: Tone; count: number }[] {
+  return tones.map((tone) => ({ tone, count: endings.filter((e) => e.tone === tone).reduce((sum, e) => sum + counts[e.status], 0) }));
+}
+
+export function totalOf(counts: StatusCounts): number {
+  return endings.reduce((sum, { status }) => sum + counts[status], 0);
+}
+
+export function formatMs(ms: number): string {
+  return formatSeconds(ms / 1000);
+}
+
+/** A share as a percentage that says 100 % only where it is all of them. */
+export function formatRate(rate: number | undefined, language: string): string {
+  if (rate === undefined) return '–';
+  const down = Math.floor(rate * 1000) / 1000;
+  return new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 1 }).format(down);
+}
+
+/** The next number that is easy to read, as the top of an axis. */
+export function roundUp(value: number): number {
+  if (value <= 0) return 1;
+  const step = 10 ** Math.floor(Math.log10(value));
+  return [1, 2, 5, 10].map((n) => n * step).find((n) => n >= value) ?? value;
+}

@@ -1,0 +1,59 @@
+import { useTranslation } from 'react-i18next';
+import { byTone, endings, totalOf, type StatusCounts } from '../lib/figures.ts';
+import classes from './Bars.module.css';
+
+export interface CountBar {
+  id: string;
+  counts: StatusCounts;
+  title: string;
+}
+
+const step = 10;
+
+/** Counts over time as stacked bars. It is an image with a name; what it shows is told in a table or a list beside it. */
+export function Bars({ label, bars, top, low = false }: { label: string; bars: readonly CountBar[]; top: number; low?: boolean }) {
+  const { t } = useTranslation();
+  return (
+    <svg className={classes.chart} data-low={low} viewBox={`0 0 ${Math.max(1, bars.length) * step} 100`} preserveAspectRatio="none" role="img" aria-label={label}>
+      {bars.map((bar, i) => {
+        let y = 100;
+        const told = endings.filter(({ status }) => bar.counts[status] > 0).map(({ status }) => `${t(`status.${status}`)} ${bar.counts[status]}`);
+        return (
+          <g key={bar.id} data-bar={totalOf(bar.counts)}>
+            <title>{[bar.title, ...told].join('\n')}</title>
+            <rect className={classes.room} x={i * step} y={0} width={step} height={100} />
+            {byTone(bar.counts).map(({ tone, count }) => {
+              // A single failure among thousands is to be seen as well.
+              const tall = count > 0 ? Math.max(2.5, (count / top) * 95) : 0;
+              y -= tall;
+              return count > 0 && <rect key={tone} data-tone={tone} x={i * step + 1} y={y} width={step - 2} height={tall} />;
+            })}
+          </g>
+        );
+      })}
+    </svg>
+  );
+}
+
+export interface TimeBar {
+  id: string;
+  p50: number;
+  p95: number;
+  title: string;
+}
+
+/** Two percentiles of a time: the median stands in the bar of the other. */
+export function TimeBars({ label, bars, top }: { label: string; bars: readonly TimeBar[]; top: number }) {
+  return (
+    <svg className={classes.chart} viewBox={`0 0 ${Math.max(1, bars.length) * step} 100`} preserveAspectRatio="none" role="img" aria-label={label}>
+      {bars.map((bar, i) => (
+        <g key={bar.id}>
+          <title>{bar.title}</title>
+          <rect className={classes.room} x={i * step} y={0} width={step} height={100} />
+          <rect data-tone="p95" x={i * step + 1} y={100 - (bar.p95 / top) * 100} width={step - 2} height={(bar.p95 / top) * 100} />
+          <rect data-tone="p50" x={i * step + 1} y={100 - (bar.p50 / top) * 100} width={step - 2} height={(bar.p50 / top) * 100} />
+        </g>
+      ))}
+    </svg>
+  );
+}

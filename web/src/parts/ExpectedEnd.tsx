@@ -1,0 +1,21 @@
+import { Progress } from '@mantine/core';
+import { useTranslation } from 'react-i18next';
+import { formatSeconds } from '../lib/duration.ts';
+import { progressOf, type Going } from '../lib/expected.ts';
+import { useNow } from '../lib/useNow.ts';
+import classes from './ExpectedEnd.module.css';
+
+/** When a run should end, going by the job's last days, as a bar and in words. Nothing where nothing is known of it. */
+export function ExpectedEnd({ run }: { run: Going }) {
+  const { t } = useTranslation();
+  const now = useNow(1000, run.status === 'running');
+  const progress = progressOf(run, now);
+  if (!progress) return null;
+  const words = progress.left >= 0 ? t('expected.left', { time: formatSeconds(Math.ceil(progress.left)) }) : t('expected.over', { time: formatSeconds(Math.ceil(-progress.left)) });
+  return (
+    <span className={classes.expected} data-expected="">
+      <Progress value={progress.share * 100} size="sm" color={progress.left >= 0 ? 'cyan' : 'yellow'} aria-label={t('expected.label')} className={classes.bar} transitionDuration={900} />
+      <span className="small dim nowrap">{words}</span>
+    </span>
+  );
+}

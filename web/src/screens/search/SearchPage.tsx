@@ -1,0 +1,122 @@
+import { Button, Checkbox, NativeSelect, TextInput } from '@mantine/core';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { useState, type FormEvent } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useJobs } from '../../api/jobs.ts';
+import { statuses } from '../../api/runs.ts';
+import { useOutputSearch } from '../../api/search.ts';
+import type { RunMatches, RunStatus } from '../../api/types.ts';
+import type { OutputSearch } from '../../app/router.tsx';
+import { formatBytes } from '../../lib/bytes.ts';
+import { formatTime } from '../../lib/time.ts';
+import { visible } from '../../lib/visible.ts';
+import { EmptyPage } from '../../parts/EmptyPage.tsx';
+import { Icon } from '../../parts/icons.tsx';
+import { PageHead } from '../../parts/PageHead.tsx';
+import { PartialNotice } from '../../parts/PartialNotice.tsx';
+import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
+import { StatusBadge } from '../../parts/StatusBadge.tsx';
+import { TimeText } from '../../parts/TimeText.tsx';
+import { Waiting } from '../../parts/Waiting.tsx';
+import classes from './SearchPage.module.css';
+
+/** Looks for text in what runs have printed. */
+export function SearchPage() {
+  const { t } = useTranslation();
+  const wanted = useSearch({ from: '/search' });
+  return (
+    <>
+      <PageHead title={t('search.title')} name={t('search.title')} />
+      {/* What is asked for begins anew with each address. */}
+      <SearchForm key={JSON.stringify(wanted)} wanted={wanted} />
+      {wanted.q ? <Found wanted={wanted} /> : <EmptyPage icon="search" title={t('search.emptyTitle')}><p>{t('search.emptyText')}</p></EmptyPage>}
+    </>
+  );
+}
+
+function SearchForm({ wanted }: { wanted: OutputSearch }) {
+  const { t } = useTranslation();
+  const navigate = useNavigate();
+  const [form, setForm] = useState(wanted);
+  const jobs = useJobs(form.job ?? '', '');
+  const set = (change: Partial<Record<keyof OutputSearch, unknown>>) => setForm((before) => ({ ...before, ...change }) as OutputSearch);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    const { q, job, status } = form;
+    void navigate({
+      to: '/search',
+      search: { ...(q && { q }), ...(job?.trim() && { job: job.trim() }), ...(status && { status }), ...(form.regex && { regex: true }), ...(form.case && { case: true }) },
+    });
+  };
+  return (
+    <form onSubmit={submit} className={classes.form} role="search" aria-label={t('search.title')}>
+      <TextInput
+        className={classes.what} data-search="" label={t('search.what')} value={form.q ?? ''} maxLength={1000} spellCheck={false} autoCapitalize="none" leftSection={<Icon name="search" size={16} />}
+        onChange={(e) => set({ q: e.currentTarget.value })}
+      />
+      <TextInput label={t('runs.search')} value={form.job ?? ''} maxLength={128} list="search-jobs" spellCheck={false} autoCapitalize="none" onChange={(e) => set({ job: e.currentTarget.value })} />
+      <datalist id="search-jobs">{jobs.data?.items.map((job) => <option key={job.name} value={job.name} />)}</datalist>
+      <NativeSelect
+        label={t('runs.filterStatus')} value={form.status ?? ''}
+        data={[{ value: '', label: t('runs.anyStatus') }, ...statuses.filter((s) => s !== 'waiting').map((s) => ({ value: s, label: t(`status.${s}`) }))]}
+        onChange={(e) => set({ status: statuses.find((s): s is RunStatus => s === e.currentTarget.value) })}
+      />
+      <div className={classes.how}>
+        <Checkbox label={t('search.regex')} checked={form.regex === true} onChange={(e) => set({ regex: e.currentTarget.checked || undefined })} />
+        <Checkbox label={t('search.case')} checked={form.case === true} onChange={(e) => set({ case: e.currentTarget.checked || undefined })} />
+      </div>
+      <Button type="submit" disabled={!form.q}>{t('search.submit')}</Button>
+    </form>
+  );
+}
+
+function Found({ wanted }: { wanted: OutputSearch }) {
+  const { t, i18n } = useTranslation();
+  const search = useOutputSearch(wanted);
+  const pages = search.data?.pages ?? [];
+  // A run whose output is large may be found on two pages.
+  const found = [...new Map(pages.flatMap((page) => page.items).map((item) => [item.run.id, item])).values()];
+  const runs = pages.reduce((sum, page) => sum + page.scanned.runs, 0);
+  const bytes = pages.reduce((sum, page) => sum + page.scanned.bytes, 0);
+  const until = pages.findLast((page) => page.scanned.until)?.scanned.until;
+  const looked = t('search.scanned', { count: runs, size: formatBytes(bytes) });
+  return (
+    <>
+      {search.error && <ProblemNotice error={search.error} onRetry={() => void (pages.length > 0 ? search.fetchNextPage() : search.refetch())} />}
+      {search.isPending && <Waiting rows={6} />}
+      {pages.some((page) => page.partial) && <PartialNotice />}
+      {found.length > 0 && <ol className={classes.found} aria-label={t('search.found')}>{found.map((item) => <FoundRun key={item.run.id} item={item} />)}</ol>}
+      {pages.length > 0 && (
+        <div className={classes.foot} role="status">
+          <span>
+            {found.length === 0 && <strong>{t(search.hasNextPage ? 'search.nothingYet' : 'search.nothing')}</strong>} {looked}{' '}
+            {search.hasNextPage && until && t('search.until', { time: formatTime(until, i18n.language) })}
+            {!search.hasNextPage && t('search.all')}
+          </span>
+          {search.hasNextPage && <Button size="xs" variant="default" loading={search.isFetchingNextPage} onClick={() => void search.fetchNextPage()}>{t('early.goOn')}</Button>}
+        </div>
+      )}
+    </>
+  );
+}
+
+function FoundRun({ item: { run, matches, more } }: { item: RunMatches }) {
+  const { t, i18n } = useTranslation();
+  return (
+    <li className={classes.run} data-found={run.id}>
+      <div className={classes.head}>
+        <Link to="/runs/$id" params={{ id: run.id }} aria-label={t('runs.open', { job: run.job, time: formatTime(run.plannedAt, i18n.language) })}>{run.job}</Link>
+        <StatusBadge status={run.status} />
+        <span className="small dim"><TimeText at={run.plannedAt} /></span>
+      </div>
+      <ul className={classes.lines}>
+        {matches.map((match) => (
+          <li key={match.offset} data-stream={match.stream}>
+            <bdi>{visible(match.before)}</bdi><mark><bdi>{visible(match.text)}</bdi></mark><bdi>{visible(match.after)}</bdi>
+          </li>
+        ))}
+      </ul>
+      {more && <p className="small dim">{t('search.more')}</p>}
+    </li>
+  );
+}
