@@ -229,7 +229,7 @@ func (a *Auditor) Conditions() (all []common.Condition) {
 		first := a.found[0]
 		since := first.DueAt.Format(time.RFC3339)
 		all = append(all, common.Condition{Code: common.ConditionOverdue, From: first.DueAt,
-			Text: fmt.Sprintf("fires of %d jobs are overdue, and nobody took them; %s, due since %s, first", a.count, first.Job, since),
+			Text: fmt.Sprintf("jobs with overdue fires that nobody took: %d; the first is %s, due since %s", a.count, first.Job, since),
 			Data: common.Words{"count": strconv.Itoa(a.count), "first": first.Job, "since": since}})
 	}
 	return append(all, a.missing.conditions(time.Now())...)

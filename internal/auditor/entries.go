@@ -175,5 +175,5 @@ func (m *missing) conditions(now time.Time) []common.Condition {
 	}
 	data := common.Words{"job": m.first["job"], "plannedAt": m.first["plannedAt"], "count": strconv.Itoa(len(m.at))}
 	return []common.Condition{{Code: common.ConditionNoEntry, From: m.at[0].UTC(), Data: data,
-		Text: fmt.Sprintf("%d fires have no entry in the ledger; the last one that was found is %s of job %s", len(m.at), data["plannedAt"], data["job"])}}
+		Text: fmt.Sprintf("fires without an entry in the ledger: %d; the last one that was found is %s of job %s", len(m.at), data["plannedAt"], data["job"])}}
 }

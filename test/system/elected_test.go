@@ -80,14 +80,16 @@ func TestElected(t *testing.T) {
 		}
 	}
 	var job struct {
-		Overdue *struct {
-			PlannedAt time.Time
-			Reason    *struct{ Code string }
+		Meta struct {
+			Overdue *struct {
+				PlannedAt time.Time
+				Reason    *struct{ Code string }
+			}
 		}
 	}
 	third.do(http.StatusOK, http.MethodGet, "/api/v1/jobs/nowhere", nil, &job)
-	if job.Overdue == nil || job.Overdue.Reason == nil || job.Overdue.Reason.Code != "no_worker" {
-		t.Errorf("the job says %+v", job.Overdue)
+	if o := job.Meta.Overdue; o == nil || o.Reason == nil || o.Reason.Code != "no_worker" {
+		t.Errorf("the job says %+v", o)
 	}
 	// A stop hands over at once.
 	since = third.overview().Leader.Since
