@@ -82,6 +82,10 @@ func (n *Notifier) Run(ctx context.Context) error {
 
 // load reads the states anew: what is here may not be what is there.
 func (n *Notifier) load(ctx context.Context) error {
+	now, err := n.cfg.Store.Now(ctx)
+	if err != nil {
+		return err
+	}
 	states, err := n.cfg.Store.States(ctx)
 	if err != nil {
 		return err
@@ -90,6 +94,9 @@ func (n *Notifier) load(ctx context.Context) error {
 	defer n.mu.Unlock()
 	clear(n.states)
 	for _, s := range states {
+		if s.Revision > now { // etcd was restored to an earlier one
+			s.Revision = 0
+		}
 		n.states[s.Job] = s
 	}
 	return nil
@@ -108,6 +115,9 @@ func (n *Notifier) follow(ctx context.Context) error {
 		if place, err = n.idle(ctx, place); err != nil {
 			return passing(ctx, err)
 		}
+		if place, err = n.sound(ctx, place); err != nil {
+			return passing(ctx, err)
+		}
 		moved := n.cfg.Now()
 		err := n.cfg.Store.Follow(ctx, place.Revision+1, func(ctx context.Context, outcomes []Outcome, upTo int64) error {
 			if err := n.settleAll(ctx, outcomes); err != nil {
@@ -124,9 +134,9 @@ func (n *Notifier) follow(ctx context.Context) error {
 					return err
 				}
 				place = next
-			}
-			if told, known := n.cfg.Jobs.Told(); known && len(told) == 0 {
-				return errNobody
+				if told, known := n.cfg.Jobs.Told(); known && len(told) == 0 {
+					return errNobody
+				}
 			}
 			return nil
 		})
@@ -154,6 +164,17 @@ func (n *Notifier) follow(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// sound looks into the history where etcd is behind the place: it was restored to an earlier
+// revision, and its outcomes would count as seen.
+func (n *Notifier) sound(ctx context.Context, place Place) (Place, error) {
+	now, err := n.cfg.Store.Now(ctx)
+	if err != nil || now >= place.Revision {
+		return place, err
+	}
+	n.cfg.Log.Warn("notices_gap", "since", place.At, "revision", place.Revision, "etcd", now)
+	return n.overGap(ctx, place)
 }
 
 // idle waits until some job wants to be told of something, and keeps the place near.

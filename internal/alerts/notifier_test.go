@@ -664,6 +664,49 @@ func TestJobsNotKnownYet(t *testing.T) {
 	})
 }
 
+// etcd was restored to an earlier revision: what happens from then on counts.
+func TestRestored(t *testing.T) {
+	virtualtime.Test(t, func(t *testing.T) {
+		w := newWorld()
+		w.job("a", everything...)
+		w.revision = 1000
+		stop := w.elected(t)
+		at := time.Now()
+		w.ended("a", "failed", 1, at)
+		after(time.Minute)
+		stop()
+		w.revision, w.outcomes = 500, nil
+		stop = w.elected(t)
+		w.ended("a", "succeeded", 1, at.Add(time.Minute))
+		after(time.Minute)
+		stop()
+		if got, want := w.told(), "a:failed@hook a:failed@post a:recovered@hook a:recovered@post"; got != want {
+			t.Errorf("told %s, want %s", got, want)
+		}
+	})
+}
+
+// A long row of notices is not read anew for each of them.
+func TestReadsLittle(t *testing.T) {
+	virtualtime.Test(t, func(t *testing.T) {
+		w := newWorld()
+		now := time.Now().UTC()
+		for i := range 1000 {
+			id := fmt.Sprintf("%04d", i)
+			w.waiting[id] = Notice{ID: id, Channel: "hook", Subject: "failed", Status: Waiting, CreatedAt: now, NextAt: now, Version: 1, Data: Data{Event: "failed", Job: id}}
+		}
+		stop := w.elected(t)
+		after(time.Minute)
+		stop()
+		if len(w.done) != 1000 || w.reads > 10 {
+			t.Errorf("%d done, read %d times", len(w.done), w.reads)
+		}
+		if !slices.IsSortedFunc(w.sent, func(a, b Message) int { return cmp.Compare(a.ID, b.ID) }) {
+			t.Error("they are not in order")
+		}
+	})
+}
+
 func TestTest(t *testing.T) {
 	w := newWorld()
 	n, err := w.notifier().Test(t.Context(), "hook", "ann")

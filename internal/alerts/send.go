@@ -1,6 +1,7 @@
 package alerts
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,51 +21,92 @@ const (
 
 // tried is what comes back from a try, to the one who sends.
 type tried struct {
-	channel string
+	notice  Notice
+	settled bool          // it is known how the notice stands; else it is read again
 	rest    time.Duration // the channel is left alone for so long
+}
+
+// sending is what there is to send.
+type sending struct {
+	waiting []Notice             // in order of their ids
+	busy    map[string]bool      // channels on which one is on its way
+	rests   map[string]time.Time // until when channels are left alone
+}
+
+// next picks what is to be tried now, and tells when to look again if nothing changes.
+func (s *sending) next(now time.Time) (due []Notice, wake time.Time) {
+	wake = now.Add(nextLook)
+	for i := range s.waiting {
+		w := &s.waiting[i]
+		at := w.NextAt
+		if until := s.rests[w.Channel]; until.After(at) {
+			at = until
+		}
+		switch {
+		case at.After(now):
+			if at.Before(wake) {
+				wake = at
+			}
+		case !s.busy[w.Channel] && len(s.busy) < atOnce:
+			s.busy[w.Channel] = true
+			due = append(due, *w)
+		}
+	}
+	return due, wake
+}
+
+// done takes a try back.
+func (s *sending) done(t *tried, now time.Time) {
+	delete(s.busy, t.notice.Channel)
+	delete(s.rests, t.notice.Channel)
+	if t.rest > 0 {
+		s.rests[t.notice.Channel] = now.Add(t.rest)
+	}
+	i, found := slices.BinarySearchFunc(s.waiting, t.notice.ID, func(w Notice, id string) int { return cmp.Compare(w.ID, id) })
+	switch {
+	case !found:
+	case t.settled && t.notice.Status == Waiting:
+		s.waiting[i] = t.notice
+	default:
+		s.waiting = slices.Delete(s.waiting, i, i+1)
+	}
 }
 
 // send sends what waits, until the context ends. Of each channel one is on its way at a
 // time; a channel that fails is left alone for a while, with all that waits for it.
 func (n *Notifier) send(ctx context.Context) error {
 	back := make(chan tried)
-	busy := map[string]bool{}
-	rests := map[string]time.Time{}
+	s := sending{busy: map[string]bool{}, rests: map[string]time.Time{}}
 	var out sync.WaitGroup
 	defer out.Wait()
+	defer n.cfg.Metrics.NoticesWaiting(0)
+	var read time.Time
 	for {
 		now := n.cfg.Now()
-		waiting, err := n.cfg.Store.Waiting(ctx, pageOf)
-		if err != nil {
-			n.trouble(ctx, "notices_unreadable", err)
-			if !sleep(ctx, retryFollow) {
-				return nil
-			}
-			continue
-		}
-		n.look(len(waiting))
-		wake := now.Add(nextLook)
-		for i := range waiting {
-			w := &waiting[i]
-			due := w.NextAt
-			if until := rests[w.Channel]; until.After(due) {
-				due = until
-			}
-			switch {
-			case due.After(now):
-				if due.Before(wake) {
-					wake = due
+		if now.Sub(read).Abs() >= nextLook {
+			waiting, err := n.cfg.Store.Waiting(ctx, pageOf)
+			if err != nil {
+				n.trouble(ctx, "notices_unreadable", err)
+				if !sleep(ctx, retryFollow) {
+					return nil
 				}
-			case !busy[w.Channel] && len(busy) < atOnce:
-				busy[w.Channel] = true
-				out.Go(func() {
-					result := n.attempt(ctx, *w)
-					select {
-					case back <- result:
-					case <-ctx.Done():
-					}
-				})
+				continue
 			}
+			s.waiting, read = waiting, now
+		}
+		n.look(len(s.waiting))
+		due, wake := s.next(now)
+		for _, w := range due {
+			out.Go(func() {
+				result := n.attempt(ctx, w)
+				select {
+				case back <- result:
+				case <-ctx.Done():
+				}
+			})
+		}
+		if again := read.Add(nextLook); again.Before(wake) {
+			wake = again
 		}
 		timer := time.NewTimer(max(wake.Sub(now), 10*time.Millisecond))
 		select {
@@ -73,13 +115,9 @@ func (n *Notifier) send(ctx context.Context) error {
 			return nil
 		case <-timer.C:
 		case <-n.wake:
-		case done := <-back:
-			delete(busy, done.channel)
-			if done.rest > 0 {
-				rests[done.channel] = n.cfg.Now().Add(done.rest)
-			} else {
-				delete(rests, done.channel)
-			}
+			read = time.Time{}
+		case t := <-back:
+			s.done(&t, n.cfg.Now())
 		}
 		timer.Stop()
 	}
@@ -110,12 +148,10 @@ func Failing(waiting []Notice, now time.Time) (channels []string) {
 // attempt tries a notice once. It claims it before, so that no other master tries it
 // meanwhile, and one that dies with it is noticed.
 func (n *Notifier) attempt(ctx context.Context, w Notice) tried {
-	done := tried{channel: w.Channel}
 	channel, target, err := n.cfg.Channels.Channel(ctx, w.Channel)
 	if err != nil && !errors.Is(err, ErrSealed) {
 		n.trouble(ctx, "channel_unreadable", fmt.Errorf("channel %s: %w", w.Channel, err))
-		done.rest = retryFollow
-		return done
+		return tried{notice: w, settled: true, rest: retryFollow}
 	}
 	now := n.cfg.Now().UTC()
 	w.Kind = channel.Kind
@@ -127,8 +163,7 @@ func (n *Notifier) attempt(ctx context.Context, w Notice) tried {
 	w, ok, err := n.cfg.Store.Put(ctx, w)
 	if err != nil || !ok {
 		n.trouble(ctx, "notice_not_claimed", err)
-		done.rest = retryFollow
-		return done
+		return tried{notice: w, rest: retryFollow}
 	}
 	sender := n.cfg.Senders[channel.Kind]
 	var result Result
@@ -152,33 +187,30 @@ func (n *Notifier) attempt(ctx context.Context, w Notice) tried {
 			code = CodeRefused
 		}
 	}
+	w.Answer, w.Reached = result.Answer, append(w.Reached, result.Reached...)
 	if ctx.Err() != nil && result.Err != nil { // it broke off because we end: the next master tries at once
 		w.Attempts--
 		w.NextAt = n.cfg.Now().UTC()
-		n.put(ctx, w)
-		return done
+		return n.put(ctx, w, 0)
 	}
-	done.rest = n.finish(ctx, w, channel, result, code)
-	return done
+	return n.finish(ctx, w, channel, result, code)
 }
 
-// finish writes down what became of a try, and tells how long to leave the channel alone.
-func (n *Notifier) finish(ctx context.Context, w Notice, channel Channel, result Result, code string) (rest time.Duration) {
+// finish writes down what became of a try.
+func (n *Notifier) finish(ctx context.Context, w Notice, channel Channel, result Result, code string) tried {
 	now := n.cfg.Now().UTC()
-	w.Answer, w.Reached = result.Answer, append(w.Reached, result.Reached...)
 	log := n.cfg.Log.With("notice", w.ID, "channel", w.Channel, "kind", w.Kind, "job", w.Data.Job, "subject", w.Subject, "attempt", w.Attempts)
 	if result.Err == nil {
 		w.Status, w.Code, w.Error, w.DoneAt, w.NextAt = Sent, "", "", now, time.Time{}
 		n.cfg.Metrics.NoticeSent(string(w.Kind))
 		log.Info("notice_sent")
-		n.put(ctx, w)
-		return 0
+		return n.put(ctx, w, 0)
 	}
 	w.Error = cut(Line(result.Err.Error()), maxText)
 	wait, more := pause(w.Attempts)
 	switch {
 	case result.Gone:
-		code = CodeGone
+		code, result.Final = CodeGone, true
 		if err := n.cfg.Channels.Disable(context.WithoutCancel(ctx), channel, "the other side answered that it is gone"); err != nil {
 			log.Warn("channel_not_disabled", "error", err)
 		}
@@ -187,28 +219,29 @@ func (n *Notifier) finish(ctx context.Context, w Notice, channel Channel, result
 		code, result.Final = CodeGaveUp, true
 	}
 	w.Code = code
-	n.cfg.Metrics.NoticeFailed(string(w.Kind), result.Final || result.Gone)
-	if result.Final || result.Gone {
+	n.cfg.Metrics.NoticeFailed(string(w.Kind), result.Final)
+	if result.Final {
 		w.Status, w.DoneAt, w.NextAt = Failed, now, time.Time{}
 		log.Error("notice_failed", "code", w.Code, "error", w.Error)
-		n.put(ctx, w)
-		return 0
+		return n.put(ctx, w, 0)
 	}
-	wait = max(wait, min(result.RetryIn, maxRetryIn))
+	asked := min(result.RetryIn, maxRetryIn)
+	wait = max(wait, asked)
 	w.NextAt = now.Add(wait)
 	log.Warn("notice_tried_in_vain", "code", w.Code, "error", w.Error, "again_in", wait.Round(time.Second))
-	n.put(ctx, w)
-	return min(wait, max(maxRest, min(result.RetryIn, maxRetryIn)))
+	return n.put(ctx, w, min(wait, max(maxRest, asked)))
 }
 
 // put writes a notice after a try, also at the end. Where that fails it is tried again
 // once its claim is over.
-func (n *Notifier) put(ctx context.Context, w Notice) {
+func (n *Notifier) put(ctx context.Context, w Notice, rest time.Duration) tried {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
-	if _, ok, err := n.cfg.Store.Put(ctx, w); err != nil || !ok {
+	w, ok, err := n.cfg.Store.Put(ctx, w)
+	if err != nil || !ok {
 		n.cfg.Log.Warn("notice_not_written", "notice", w.ID, "error", err)
 	}
+	return tried{notice: w, settled: err == nil && ok, rest: rest}
 }
 
 // tail puts the end of a run's output into a message, if it is to be had in time.
@@ -256,7 +289,7 @@ func (n *Notifier) Test(ctx context.Context, name, by string) (Notice, error) {
 		}
 	}
 	n.cfg.Log.Info("channel_tested", "channel", name, "kind", w.Kind, "by", by, "status", w.Status, "error", w.Error)
-	n.put(ctx, w)
+	n.put(ctx, w, 0)
 	return w, nil
 }
 

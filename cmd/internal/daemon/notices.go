@@ -150,6 +150,9 @@ const sinceLimit = 1000
 // Since gives outcomes of a job, the newest ones.
 func (t told) Since(ctx context.Context, job string, planned time.Time) ([]common.Run, error) {
 	page, err := t.history.Runs(ctx, runlog.Query{Job: job, From: planned, Limit: sinceLimit})
+	if err == nil && page.Partial {
+		err = common.Errorf(common.CodeUnavailable, "the log store does not answer")
+	}
 	return page.Runs, err
 }
 
