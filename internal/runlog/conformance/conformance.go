@@ -61,6 +61,7 @@ func Run(t *testing.T, open func(t *testing.T) Store, size Size) {
 		{"runs that are too many", expireByCount},
 		{"the newest run stays", newestStays},
 		{"output goes with its run", outputGoes},
+		{"output without a run", strayOutput},
 		{"roll-ups stay when runs go", rollupsStay},
 		{"roll-ups and changes that are too old", tidyExpires},
 		{"a cancelled caller", cancelled},

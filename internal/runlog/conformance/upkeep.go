@@ -218,6 +218,36 @@ func outputGoes(t *testing.T, s Store, _ Size) {
 	}
 }
 
+// strayOutput: what is printed stays while it may belong to a run that goes on; when it is as
+// old as the oldest hours and its run is not there, it goes.
+func strayOutput(t *testing.T, s Store, _ Size) {
+	chunk := func(run string, at time.Time) common.Chunk {
+		return common.Chunk{Run: run, Stream: common.Stdout, At: at, Data: []byte("printed")}
+	}
+	old, young := midnight.Add(-time.Hour), midnight.Add(time.Hour)
+	b := runlog.Batch{Runs: []common.Run{ended("u1.1", old)}, Chunks: []common.Chunk{
+		chunk("u1.1", old), chunk("u1.2", old), chunk("u1.2", young), chunk("u1", old), chunk("u1.1.1", old), chunk("u1.3", young)}}
+	b.Chunks[2].Offset = 7
+	write(t, s, b)
+	tidied(t, s, runlog.Tidy{})
+	tidied(t, s, runlog.Tidy{Hours: old})
+	for _, c := range b.Chunks {
+		if got, err := s.Output(t.Context(), c.Run, c.Offset, 1); err != nil || len(got) != 1 {
+			t.Fatalf("the output of %s at %d before it is old: %v, %v", c.Run, c.Offset, got, err)
+		}
+	}
+	if done := tidied(t, s, runlog.Tidy{Hours: midnight}); done.Expired < 3 {
+		t.Errorf("%+v", done)
+	}
+	for run, want := range map[string][]common.Chunk{"u1.1": b.Chunks[:1], "u1.2": b.Chunks[2:3], "u1.3": b.Chunks[5:], "u1": nil, "u1.1.1": nil} {
+		got, err := s.Output(t.Context(), run, 0, 100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, "the output of "+run, got, want)
+	}
+}
+
 // rollupsStay: what was counted stays counted when runs go, whether it had been counted by
 // then or not, and what comes later into the same hours is added.
 func rollupsStay(t *testing.T, s Store, size Size) {

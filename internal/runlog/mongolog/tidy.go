@@ -20,10 +20,11 @@ import (
 
 // How much one Tidy does.
 const (
-	marksAtOnce = 5000   // marks that one round takes
-	hoursAtOnce = 2000   // hours of jobs, about
-	jobsAtOnce  = 100    // jobs whose hour is counted at once
-	runsPerCall = 20_000 // runs looked at before it says that there is more
+	marksAtOnce  = 5000   // marks that one round takes
+	hoursAtOnce  = 2000   // hours of jobs, about
+	jobsAtOnce   = 100    // jobs whose hour is counted at once
+	runsPerCall  = 20_000 // runs looked at before it says that there is more
+	chunksAtOnce = 2000   // chunks looked at
 )
 
 // walkEvery is how often all hours of the past are looked at again, or less often where there
@@ -38,6 +39,7 @@ type upkeep struct {
 	indexed bool
 	round   *round
 	walk    walk
+	output  string // id of the chunk that the search for strays came to
 }
 
 // round is hours that are to be counted, and then summed up.
@@ -68,8 +70,8 @@ type walk struct {
 }
 
 // Tidy counts what marks ask for, looks for hours that were not counted right (what an older
-// version wrote has no mark), deletes what is too old, and finishes deletions that were
-// broken off. Space that is free MongoDB uses again by itself. Roll-ups of hours are kept for
+// version wrote has no mark), deletes what is too old and what has no run, and finishes
+// deletions that were broken off. Space that is free MongoDB uses again by itself. Roll-ups of hours are kept for
 // all of the day in which t.Hours lies, so that its sum can still be made.
 func (s *Store) Tidy(ctx context.Context, t runlog.Tidy) (done runlog.Tidied, err error) {
 	if err := s.ready(ctx); err != nil {
@@ -107,7 +109,10 @@ func (s *Store) tidy(ctx context.Context, t *runlog.Tidy, done *runlog.Tidied) e
 	if err := s.advance(ctx, t, done); err != nil {
 		return err
 	}
-	return s.forget(ctx, t, done)
+	if err := s.forget(ctx, t, done); err != nil {
+		return err
+	}
+	return s.strays(ctx, t, done)
 }
 
 // advance goes on with the round or begins one of what marks ask for and, when that is done,
@@ -339,6 +344,51 @@ func (s *Store) forget(ctx context.Context, t *runlog.Tidy, done *runlog.Tidied)
 		}
 		done.Expired += n
 		done.More = done.More || more
+	}
+	return nil
+}
+
+// strays deletes output that has no run and is as old as the oldest hours: it came after its
+// run had gone, or the run never came. Each time it looks at a part of all output, round and round.
+func (s *Store) strays(ctx context.Context, t *runlog.Tidy, done *runlog.Tidied) error {
+	if t.Hours.IsZero() {
+		return nil
+	}
+	chunks, err := find[chunkDoc](ctx, s.chunks, bson.D{{Key: "_id", Value: bson.D{{Key: "$gt", Value: s.upkeep.output}}}},
+		options.Find().SetSort(bson.D{{Key: "_id", Value: 1}}).SetLimit(chunksAtOnce).SetProjection(bson.D{{Key: "run", Value: 1}, {Key: "at", Value: 1}}))
+	if err != nil {
+		return err
+	}
+	runs := map[string]bool{} // and whether they are there
+	for _, c := range chunks {
+		if c.At < entry.Nanos(t.Hours) {
+			runs[c.Run] = false
+		}
+	}
+	for ids := range slices.Chunk(slices.Collect(maps.Keys(runs)), atOnce) {
+		there, err := find[runDoc](ctx, s.runs, bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}},
+			options.Find().SetProjection(bson.D{{Key: "_id", Value: 1}}))
+		if err != nil {
+			return err
+		}
+		for _, r := range there {
+			runs[r.ID] = true
+		}
+	}
+	var strays []string
+	for _, c := range chunks {
+		if there, old := runs[c.Run]; old && !there && c.At < entry.Nanos(t.Hours) {
+			strays = append(strays, c.ID)
+		}
+	}
+	n, err := deleteIDs(ctx, s.chunks, strays)
+	done.Expired += n
+	if err != nil {
+		return err
+	}
+	s.upkeep.output = ""
+	if len(chunks) == chunksAtOnce {
+		s.upkeep.output = chunks[len(chunks)-1].ID
 	}
 	return nil
 }
