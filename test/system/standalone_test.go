@@ -14,11 +14,11 @@ import (
 	"carillon/internal/proctree"
 )
 
-// standalone starts one in a folder and waits until it is ready.
-func standalone(t testing.TB, dir string) (*process, *api) {
+// standalone starts one in a folder, with further flags, and waits until it is ready.
+func standalone(t testing.TB, dir string, flags ...string) (*process, *api) {
 	t.Helper()
 	address := freePort(t)
-	p := start(t, "carillon-standalone", "--data-dir", dir, "--listen", address)
+	p := start(t, "carillon-standalone", append([]string{"--data-dir", dir, "--listen", address}, flags...)...)
 	a := &api{t: t, base: "http://" + address}
 	eventually(t, "the standalone is ready", func() bool { return a.ready() || !p.alive() })
 	if !p.alive() {
