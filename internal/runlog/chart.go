@@ -42,9 +42,8 @@ func NewChart(from, to, now time.Time, days bool, zone *time.Location) *Chart {
 	if zone == time.UTC {
 		c.seam = rollup.DayOf(to).Add(day)
 	}
-	for n := 0; ; n++ {
-		year, month, date := from.In(zone).Date()
-		at := time.Date(year, month, date+n, 0, 0, 0, 0, zone)
+	for date := dateOf(from.In(zone)); ; date = date.AddDate(0, 0, 1) {
+		at := firstOf(date, zone)
 		if !at.Before(to) {
 			return c
 		}
@@ -53,8 +52,29 @@ func NewChart(from, to, now time.Time, days bool, zone *time.Location) *Chart {
 }
 
 func (c *Chart) start(at time.Time) {
-	c.byStart[c.key(at.In(c.Zone))] = len(c.Starts)
-	c.Starts = append(c.Starts, at.In(c.Zone))
+	at = at.In(c.Zone)
+	c.byStart[c.key(at)] = len(c.Starts)
+	c.Starts = append(c.Starts, at)
+}
+
+// dateOf is the date of a time in its zone, as the day of UTC that has it.
+func dateOf(at time.Time) time.Time {
+	year, month, date := at.Date()
+	return time.Date(year, month, date, 0, 0, 0, 0, time.UTC)
+}
+
+// firstOf is when a date begins in a zone: where clocks change at midnight, that may not
+// exist, or exist twice. They change at quarters of an hour.
+func firstOf(date time.Time, zone *time.Location) time.Time {
+	const step = 15 * time.Minute
+	at := time.Date(date.Year(), date.Month(), date.Day(), 0, 0, 0, 0, zone)
+	for dateOf(at).Before(date) {
+		at = at.Add(step)
+	}
+	for dateOf(at.Add(-step)).Equal(date) {
+		at = at.Add(-step)
+	}
+	return at
 }
 
 // key names the bucket that holds a time of the zone.
@@ -62,8 +82,7 @@ func (c *Chart) key(at time.Time) time.Time {
 	if !c.Days {
 		return rollup.HourOf(at)
 	}
-	year, month, date := at.Date()
-	return time.Date(year, month, date, 0, 0, 0, 0, time.UTC)
+	return dateOf(at)
 }
 
 // Queries are what the store is to be asked for a job, or for all where it is empty.

@@ -53,7 +53,7 @@ func draw(c *Chart, hours []time.Time, now time.Time) (cells []rollup.Cell, tota
 // once, and in the right bucket as far as hours are kept.
 func TestChartCountsOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		name := rapid.SampledFrom([]string{"UTC", "Etc/UTC", "Asia/Shanghai", "Europe/Berlin", "America/Los_Angeles", "Asia/Kolkata", "Pacific/Kiritimati", "America/Sao_Paulo"}).Draw(t, "zone")
+		name := rapid.SampledFrom([]string{"UTC", "Etc/UTC", "Asia/Shanghai", "Europe/Berlin", "America/Los_Angeles", "Asia/Kolkata", "Pacific/Kiritimati", "Africa/Cairo", "America/Havana", "America/Santiago", "Asia/Kathmandu"}).Draw(t, "zone")
 		zone, err := time.LoadLocation(name)
 		if err != nil {
 			t.Fatal(err)
@@ -125,6 +125,35 @@ func TestChartOfDaysOverAClockChange(t *testing.T) {
 	for i, want := range []int64{24, 25, 24, 12} {
 		if got := cells[i].Total(); got != want || c.Starts[i].Hour() != 0 {
 			t.Errorf("%v has %d hours, want %d", c.Starts[i], got, want)
+		}
+	}
+}
+
+// Where clocks change at midnight a day begins with its first moment.
+func TestChartOfDaysWithoutMidnight(t *testing.T) {
+	for name, c := range map[string]struct {
+		day   string // that clocks change on
+		start string
+		hours int64
+	}{
+		"Africa/Cairo":   {"2026-04-24", "2026-04-24T01:00:00+03:00", 23},
+		"America/Havana": {"2026-11-01", "2026-11-01T00:00:00-04:00", 25},
+	} {
+		zone, err := time.LoadLocation(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		date, _ := time.Parse(time.DateOnly, c.day)
+		from, now := date.Add(12*time.Hour), date.AddDate(0, 0, 2).Add(12*time.Hour)
+		chart := NewChart(from, now, now, true, zone)
+		var hours []time.Time
+		for at := rollup.DayOf(from).AddDate(0, 0, -1); at.Before(now); at = at.Add(time.Hour) {
+			hours = append(hours, at)
+		}
+		cells, _ := draw(chart, hours, now)
+		if got := chart.Starts[0].Format(time.RFC3339); got != c.start || len(cells) != 3 || cells[0].Total() != c.hours || cells[1].Total() != 24 {
+			t.Errorf("%s: %d days, the first begins at %s and has %d hours, the second %d; want %s and %d hours, then 24", name, len(cells), got,
+				cells[0].Total(), cells[1].Total(), c.start, c.hours)
 		}
 	}
 }
