@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -90,11 +91,13 @@ func (s *runsResource) follow(ctx context.Context, in *streamInput) (*huma.Strea
 		h.Set("Content-Type", "text/event-stream; charset=utf-8")
 		h.Set("X-Accel-Buffering", "no") // proxies that heed it pass events on as they come
 		c.Writer.WriteHeader(http.StatusOK)
-		st := &stream{w: c.Writer, events: events{stream: common.Stream(in.Stream), at: from.Offset, told: from.Offset, known: from.Tail == 0}}
+		st := &stream{w: c.Writer, limit: writeTimeout, events: events{stream: common.Stream(in.Stream), at: from.Offset, told: from.Offset, known: from.Tail == 0}}
+		follower.OnStop(st.hurry)
 		if err := s.tell(ctx, follower, st); err != nil {
 			_ = s.problems.of(ctx, err) // logs it
 			panic(http.ErrAbortHandler)
 		}
+		st.busy(true) // the server may have something to write still
 	}}, nil
 }
 
@@ -144,6 +147,40 @@ func next(ctx context.Context, f *tail.Follower, limit time.Duration) (tail.Part
 type stream struct {
 	w      http.ResponseWriter
 	events events
+
+	mu      sync.Mutex
+	limit   time.Duration // for a write; guarded by mu
+	writing bool          // guarded by mu
+}
+
+// hurry lets no write take long any more.
+func (st *stream) hurry() {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	st.limit = time.Second
+	if st.writing {
+		st.within(st.limit)
+	}
+}
+
+// within bounds the writing from now on; 0 is for no bound.
+func (st *stream) within(limit time.Duration) {
+	at := time.Time{}
+	if limit > 0 {
+		at = time.Now().Add(limit)
+	}
+	_ = http.NewResponseController(st.w).SetWriteDeadline(at) // not every writer has one
+}
+
+// busy says whether something is being written.
+func (st *stream) busy(yes bool) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if st.writing = yes; yes {
+		st.within(st.limit)
+	} else {
+		st.within(0)
+	}
 }
 
 // send writes what is gathered, and sees that it leaves. Who takes too long to read it is given up;
@@ -152,16 +189,15 @@ func (st *stream) send() error {
 	if st.events.out.Len() == 0 {
 		return nil
 	}
-	rc := http.NewResponseController(st.w)
-	_ = rc.SetWriteDeadline(time.Now().Add(writeTimeout)) // not every writer has one
+	st.busy(true)
 	_, err := st.w.Write(st.events.out.Bytes())
 	st.events.sent()
 	if err == nil {
-		err = rc.Flush()
+		err = http.NewResponseController(st.w).Flush()
 	}
 	if err != nil {
 		return fmt.Errorf("write to a stream: %w", err)
 	}
-	_ = rc.SetWriteDeadline(time.Time{})
+	st.busy(false)
 	return nil
 }

@@ -383,6 +383,59 @@ func TestStreamsEnd(t *testing.T) {
 	}
 }
 
+// Those who read nothing hold up nobody, and no stop.
+func TestStreamsThatNobodyReads(t *testing.T) {
+	var hub *tail.Hub
+	h := newHarness(t, func(c *Config) {
+		hub = tail.New(c.Runs, tail.Config{})
+		c.Following = hub
+	})
+	id := printed(h, common.StatusRunning)
+	server := httptest.NewUnstartedServer(h.handler)
+	server.Config = Server(h.handler)
+	server.Config.RegisterOnShutdown(hub.Stop)
+	server.Start()
+	defer server.Close()
+	transport := &http.Transport{}
+	defer transport.CloseIdleConnections()
+	open := func() *http.Response {
+		r := as("viewer", http.MethodGet, server.URL+"/api/v1/runs/"+id+"/output/stream", "")
+		r.RequestURI, r.Body = "", nil
+		resp, err := transport.RoundTrip(r)
+		if err != nil || resp.StatusCode != http.StatusOK {
+			t.Fatalf("%v, %v", resp, err)
+		}
+		t.Cleanup(func() { resp.Body.Close() })
+		return resp
+	}
+	for range 100 {
+		open()
+	}
+	next := readEvents(t, open().Body)
+	const pieces = 400 // more than what connections and the window hold
+	go func() {
+		for range pieces {
+			h.print(id, strings.Repeat("x", 20_000))
+		}
+		h.end(id, common.StatusSucceeded)
+	}()
+	var got received
+	for got.ends == 0 {
+		s, ok := next()
+		if !ok {
+			t.Fatal("the stream broke off")
+		}
+		got.take(t, s)
+	}
+	if len(got.text) != pieces*20_000 {
+		t.Errorf("%d bytes came", len(got.text))
+	}
+	began := time.Now()
+	if err := server.Config.Shutdown(t.Context()); err != nil || time.Since(began) > writeTimeout/2 {
+		t.Errorf("it stopped after %v: %v", time.Since(began), err)
+	}
+}
+
 // conn is a response in memory that sees how it is used.
 type conn struct {
 	*httptest.ResponseRecorder
@@ -445,6 +498,18 @@ func streamOf(h *harness, query string) *http.Request {
 	printed(h, common.StatusRunning, out(0, common.Stdout, "one\n"), out(4, common.Stderr, "two\n"))
 	h.runs[0].OutputBytes = 0
 	return as("viewer", http.MethodGet, "/api/v1/runs/"+h.runs[0].ID+"/output/stream"+query, "")
+}
+
+func TestEventsOfAnOutage(t *testing.T) {
+	e := &events{known: true, told: 7}
+	for _, away := range []bool{true, false} {
+		if err := e.part(&tail.Part{Away: &away}, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := e.out.String(); got != "id: 7\nevent: away\ndata: {}\n\nid: 7\nevent: back\ndata: {}\n\n" {
+		t.Errorf("%q", got)
+	}
 }
 
 func TestQuietStream(t *testing.T) {

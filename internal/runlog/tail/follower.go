@@ -118,5 +118,13 @@ func (f *Follower) output(ctx context.Context, v *view) ([]common.Chunk, error) 
 	return chunks, nil
 }
 
+// OnStop has something done when the hub is stopped, for who may be busy with something else
+// than Next. It is not done after Close, and must not wait.
+func (f *Follower) OnStop(do func()) {
+	f.hub.mu.Lock()
+	defer f.hub.mu.Unlock()
+	f.hub.hurry[f] = do
+}
+
 // Close ends the following.
-func (f *Follower) Close() { f.hub.leave(f.feed) }
+func (f *Follower) Close() { f.hub.leave(f) }

@@ -62,18 +62,26 @@ type Hub struct {
 	stop    sync.Once
 
 	mu        sync.Mutex
-	feeds     map[string]*feed // by run; guarded by mu
-	followers int              // guarded by mu
+	feeds     map[string]*feed     // by run; guarded by mu
+	followers int                  // guarded by mu
+	hurry     map[*Follower]func() // guarded by mu
 }
 
 // New makes a hub. Nothing runs before somebody follows.
 func New(src Source, cfg Config) *Hub {
 	cfg.complete()
-	return &Hub{cfg: cfg, src: src, stopped: make(chan struct{}), feeds: map[string]*feed{}}
+	return &Hub{cfg: cfg, src: src, stopped: make(chan struct{}), feeds: map[string]*feed{}, hurry: map[*Follower]func(){}}
 }
 
 // Stop ends all followers, and takes no more.
-func (h *Hub) Stop() { h.stop.Do(func() { close(h.stopped) }) }
+func (h *Hub) Stop() {
+	h.stop.Do(func() { close(h.stopped) })
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, do := range h.hurry {
+		do()
+	}
+}
 
 // Place is where a follower begins: at an offset, or so many bytes before the end of what
 // is there, if Tail is not zero.
@@ -111,8 +119,10 @@ func (h *Hub) Follow(ctx context.Context, id string, from Place) (*Follower, err
 }
 
 // leave is the end of a follower. The last one of a run waits for the run's goroutine.
-func (h *Hub) leave(f *feed) {
+func (h *Hub) leave(who *Follower) {
+	f := who.feed
 	h.mu.Lock()
+	delete(h.hurry, who)
 	h.followers--
 	f.followers--
 	last := f.followers == 0

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sort"
 	"strings"
 	"sync"
 	"testing"
@@ -58,11 +59,9 @@ func (w *world) Output(ctx context.Context, run string, offset int64, limit int)
 	if w.away != nil {
 		return nil, w.away
 	}
-	size := 0
-	for _, c := range w.chunks[run] {
-		if c.End() <= offset {
-			continue
-		}
+	size, all := 0, w.chunks[run]
+	first := sort.Search(len(all), func(i int) bool { return all[i].End() > offset })
+	for _, c := range all[first:] {
 		if len(found) > 0 && size+len(c.Data) > limit {
 			break
 		}

@@ -79,7 +79,7 @@ func TestLongOutput(t *testing.T) {
 	for name, size := range map[string]int{"full chunks": common.MaxChunk, "lines": 80, "bytes": 1} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, Config{}, func(r *rig) {
-				n := min(10<<20/size, 20_000)
+				n := min(4<<20/size, 20_000)
 				random := rand.New(rand.NewPCG(1, 2))
 				var whole bytes.Buffer
 				for range n {
@@ -118,7 +118,7 @@ func TestManyFollowersOneReader(t *testing.T) {
 	cost := func(n int) (reads int) {
 		bubble(t, Config{}, func(r *rig) {
 			r.set(func() { r.slow = time.Millisecond })
-			for range 40 {
+			for range 8 {
 				r.print("a", strings.Repeat("x", common.MaxChunk)) // more than the window
 			}
 			var all []*reader
@@ -133,13 +133,13 @@ func TestManyFollowersOneReader(t *testing.T) {
 				r.print("a", fmt.Sprintf("line %d\n", i))
 				time.Sleep(300 * time.Millisecond)
 			}
-			r.be("a", common.StatusSucceeded, 40*common.MaxChunk+790)
+			r.be("a", common.StatusSucceeded, 8*common.MaxChunk+790)
 			reading.Wait()
 			for _, f := range all {
-				if len(f.text) != 40*common.MaxChunk+790 {
+				if len(f.text) != 8*common.MaxChunk+790 {
 					r.t.Fatalf("a follower read %d bytes", len(f.text))
 				}
-				f.ended(common.StatusSucceeded, 40*common.MaxChunk+790, true)
+				f.ended(common.StatusSucceeded, 8*common.MaxChunk+790, true)
 			}
 			reads = r.reads
 		})
