@@ -136,8 +136,9 @@ func TestChartOfDaysWithoutMidnight(t *testing.T) {
 		start string
 		hours int64
 	}{
-		"Africa/Cairo":   {"2026-04-24", "2026-04-24T01:00:00+03:00", 23},
-		"America/Havana": {"2026-11-01", "2026-11-01T00:00:00-04:00", 25},
+		"Africa/Cairo":     {"2026-04-24", "2026-04-24T01:00:00+03:00", 23},
+		"America/Santiago": {"2026-09-06", "2026-09-06T01:00:00-03:00", 23},
+		"America/Havana":   {"2026-11-01", "2026-11-01T00:00:00-04:00", 25},
 	} {
 		zone, err := time.LoadLocation(name)
 		if err != nil {
