@@ -184,9 +184,9 @@ func (t told) Late(ctx context.Context, jobs []common.JobState, now time.Time) (
 		return nil, err
 	}
 	live = slices.DeleteFunc(live, func(r common.Run) bool { return r.Status.Terminal() || wanted[r.Job] == nil })
-	names := make([]string, len(jobs))
-	for i := range jobs {
-		names[i] = jobs[i].Name
+	names := make([]string, len(live))
+	for i := range live {
+		names[i] = live[i].Job
 	}
 	usual, err := t.habits.Of(ctx, names) // what is remembered, where the log store is away
 	if err != nil && common.CodeOf(err) != common.CodeUnavailable {
