@@ -18,8 +18,8 @@ func TestRetention(t *testing.T) {
 	s.put(common.Job{Name: "plain", Command: "true"})
 	s.put(common.Job{Name: "own", Command: "true", Retention: &common.Retention{Age: "2d", Runs: 7}})
 	s.raw(common.JobKey("damaged"), "{")
-	s.raw(common.JobKey("strange"), encode(t, common.StoredJob{Job: common.Job{Name: "strange", Command: "true", Retention: &common.Retention{Age: "2 moons"}}, UID: "u"}))
 	s.raw(common.CursorKey("strange"), common.TimeKey(noon))
+	s.raw(common.JobKey("strange"), encode(t, common.StoredJob{Job: common.Job{Name: "strange", Command: "true", Retention: &common.Retention{Age: "2 moons"}}, UID: "u"}))
 	eventually(t, "all jobs are known", func() bool {
 		jobs, bad := s.catalog.Len()
 		return jobs == 3 && bad == 1
