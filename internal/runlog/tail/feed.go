@@ -1,6 +1,7 @@
 package tail
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sync"
@@ -28,6 +29,7 @@ type feed struct {
 	// owned by the goroutine
 	pace     pace
 	asked    time.Time // when the run was last looked at
+	blind    error     // what the last look failed with
 	moved    time.Time // when something was last printed, or the run last changed
 	hole     time.Time // since when something is missing before what comes next; zero if nothing is
 	failing  time.Time // since when questions fail; zero while they do not
@@ -83,7 +85,7 @@ func (f *feed) follow(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		f.answered(err)
+		f.answered(cmp.Or(err, f.blind))
 		if v, _ := f.look(); v.ended || v.err != nil {
 			return
 		}
@@ -130,11 +132,10 @@ func (f *feed) answered(err error) {
 }
 
 // step looks at the run, then at its output: what the run printed before it ended is
-// there when it is seen to have ended, unless it is on its way.
+// there when it is seen to have ended, unless it is on its way. Output is read also while nobody
+// can tell how the run is.
 func (f *feed) step(ctx context.Context) (again bool, err error) {
-	if err := f.status(ctx); err != nil {
-		return false, err
-	}
+	f.status(ctx)
 	if f.view.err != nil {
 		return false, nil
 	}
@@ -155,14 +156,19 @@ func (f *feed) step(ctx context.Context) (again bool, err error) {
 }
 
 // status looks at the run, where that may tell something new.
-func (f *feed) status(ctx context.Context) error {
+func (f *feed) status(ctx context.Context) {
 	cfg, was := &f.hub.cfg, f.view.run.Status
-	if was.Terminal() || time.Since(f.asked) < cfg.Status-cfg.Every/2 {
-		return nil
+	wait := cfg.Status - cfg.Every/2
+	if f.blind != nil {
+		wait = max(wait, min(time.Since(f.failing), cfg.Limit)) // each try may hold up the output
 	}
-	limited, cancel := context.WithTimeout(ctx, cfg.Limit)
+	if was.Terminal() || time.Since(f.asked) < wait {
+		return
+	}
+	limited, cancel := context.WithTimeout(ctx, min(2*cfg.Status, cfg.Limit))
 	defer cancel()
 	run, err := f.hub.src.Run(limited, f.id)
+	f.asked, f.blind = time.Now(), nil
 	if common.CodeOf(err) == common.CodeNotFound {
 		// Between two places it may be seen in neither.
 		if f.vanished.IsZero() {
@@ -171,17 +177,16 @@ func (f *feed) status(ctx context.Context) error {
 		if time.Since(f.vanished) >= cfg.Patience {
 			f.change(func(v *view) { v.err = err })
 		}
-		return nil
+		return
 	}
-	if err != nil {
-		return err
+	if f.blind = err; err != nil {
+		return
 	}
-	f.asked, f.vanished = time.Now(), time.Time{}
+	f.vanished = time.Time{}
 	if run.Status != was {
 		f.moved = time.Now()
 		f.change(func(v *view) { v.run, v.version = run, v.version+1 })
 	}
-	return nil
 }
 
 func (f *feed) ask(ctx context.Context, offset int64, limit int) ([]common.Chunk, error) {

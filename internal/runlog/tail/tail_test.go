@@ -283,6 +283,31 @@ func TestStoreAway(t *testing.T) {
 	})
 }
 
+// Output goes on while nobody can tell how the run is.
+func TestEtcdAway(t *testing.T) {
+	bubble(t, Config{}, func(r *rig) {
+		f := r.follow(Place{})
+		f.read(time.Second)
+		r.set(func() { r.blind, r.looks = common.Errorf(common.CodeUnavailable, "etcd is away"), 0 })
+		for i := range 60 {
+			r.print("a", fmt.Sprintf("%d\n", i))
+			f.read(time.Second)
+			if !strings.HasSuffix(f.text, fmt.Sprintf("%d\n", i)) {
+				r.t.Fatalf("after %d: %q", i, f.text)
+			}
+		}
+		if !slices.Equal(f.away, []bool{true}) || r.looks > 20 {
+			r.t.Errorf("told %v, looked %d times in a minute", f.away, r.looks)
+		}
+		r.set(func() { r.blind = nil })
+		r.be("a", common.StatusSucceeded, int64(len(f.text)))
+		f.read(10*time.Second).ended(common.StatusSucceeded, int64(len(f.text)), true)
+		if !slices.Equal(f.away, []bool{true, false}) {
+			r.t.Errorf("told %v", f.away)
+		}
+	})
+}
+
 // A read that fails behind the window is tried again.
 func TestStoreAwayForOneBehind(t *testing.T) {
 	bubble(t, Config{WindowBytes: 100}, func(r *rig) {
