@@ -18,6 +18,7 @@ import (
 	"carillon/internal/etcdkit/etcdtest"
 	"carillon/internal/httpapi"
 	"carillon/internal/jobmgr"
+	"carillon/internal/leader"
 	"carillon/internal/registry"
 	"carillon/internal/runlog"
 )
@@ -43,7 +44,8 @@ func newRig(t *testing.T) *rig {
 	catalog := jobmgr.NewCatalog(jobmgr.NewWatcher(r.etcd, func(error) {}, r.fresh.mark), schedule.NewInterner())
 	look := &lookout{etcd: r.etcd, store: r, fresh: &r.fresh, catalog: catalog, members: members, guard: registry.NewGuard(members, "m", WallClock, nil)}
 	r.state = state{lookout: look, etcd: r.etcd, catalog: catalog, members: members,
-		own: newConditions("master-host", slog.New(slog.DiscardHandler), func(string, bool) {}, look.Conditions)}
+		own:     newConditions("master-host", slog.New(slog.DiscardHandler), func(string, bool) {}, look.Conditions),
+		elector: leader.New(leader.Config{})} // nobody is elected
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{}, 2)
 	go func() { _ = members.Run(ctx); ended <- struct{}{} }()
@@ -137,6 +139,12 @@ func TestLogStoreAway(t *testing.T) {
 	// Nobody waits for it in vain.
 	if _, err := reader.Runs(t.Context(), runlog.Query{}); common.CodeOf(err) != common.CodeUnavailable {
 		t.Errorf("a read of it: %v", err)
+	}
+	if _, err := reader.Totals(t.Context(), []string{"a"}, time.Time{}, time.Time{}); common.CodeOf(err) != common.CodeUnavailable {
+		t.Errorf("its statistics: %v", err)
+	}
+	if _, err := reader.Rollups(t.Context(), runlog.RollupQuery{}); common.CodeOf(err) != common.CodeUnavailable {
+		t.Errorf("its statistics: %v", err)
 	}
 	since := r.state.Conditions()[0].From
 	r.want("it is away still", common.ConditionLogStoreAway)
