@@ -11,7 +11,8 @@
 // has counted is a new version of the hour's roll-up under an id of its own: who inserts a
 // version first wins, the highest one counts, and those before it go later. Hence two
 // processes that do the upkeep at once, which the election of masters makes rare, cannot
-// spoil anything. See rollups.go, and expire.go for how runs go.
+// spoil anything. See versions.go and count.go, and
+// expire.go for how runs go.
 //
 // Any number of goroutines and processes may use the same database. The driver
 // keeps goroutines of its own until Close. What is stored in one document is

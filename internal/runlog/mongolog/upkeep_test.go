@@ -304,6 +304,43 @@ func TestTwoKeepers(t *testing.T) {
 	}
 }
 
+// A list looks at so many entries of the filter that leads it, and says where it stopped.
+func TestListsEndEarly(t *testing.T) {
+	t.Parallel()
+	server := mongotest.Start(t)
+	s := open(t, server.URI, "early").Narrow(10, 4)
+	var b runlog.Batch
+	for i := range 30 {
+		r := run(fmt.Sprintf("u1.%02d", i), noon.Add(time.Duration(i)))
+		if i%2 == 0 {
+			r.Worker = "w2"
+		}
+		b.Runs = append(b.Runs, r)
+	}
+	if err := s.Write(t.Context(), b); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		q     runlog.Query
+		until int // of the runs, or none
+	}{
+		{runlog.Query{Cause: common.CauseManual, Limit: 5}, 20},               // by time
+		{runlog.Query{Worker: "w1", Cause: common.CauseManual, Limit: 5}, 11}, // by worker
+		{runlog.Query{Worker: "w1", Text: "needle", Limit: 5}, 23},
+		{runlog.Query{ExitCode: new(3), Text: "needle", Limit: 5}, 26},
+		{runlog.Query{Worker: "w1", Limit: 5}, -1},
+		{runlog.Query{Text: "disk", Limit: 4}, -1},
+		{runlog.Query{Text: "needle", Limit: 5, From: noon.Add(27)}, -1},
+		{runlog.Query{Text: "needle", Limit: 5, Fire: "u1"}, -1},
+		{runlog.Query{Text: "needle"}, -1},
+	} {
+		found, err := s.Runs(t.Context(), c.q)
+		if err != nil || (found.Until != nil) != (c.until >= 0) || found.Until != nil && *found.Until != runlog.PositionOf(&b.Runs[c.until]) {
+			t.Errorf("%+v: %d runs, until %v, %v", c.q, len(found.Runs), found.Until, err)
+		}
+	}
+}
+
 // What an older version wrote, and goes on writing beside this one, is found, counted and
 // expired as all else.
 func TestDocumentsOfAnOlderVersion(t *testing.T) {

@@ -1,0 +1,148 @@
+package mongolog
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"carillon/internal/runlog"
+	"carillon/internal/runlog/entry"
+	"carillon/internal/runlog/rollup"
+)
+
+// walkEvery is how often all hours of the past are looked at again, or less often where there
+// are so many.
+const walkEvery = 24 * time.Hour
+
+// walk is where the search for hours that were not counted right has come to.
+type walk struct {
+	begun time.Time
+	hour  time.Time // the last full hour that was looked at when it was over
+	at    time.Time // hours before it have not been looked at; zero: all have
+}
+
+// search looks at the hour that was over last, once, and else at the next one on its walk
+// into the past, and gives a round of what is wrong there; nil where nothing is.
+func (s *Store) search(ctx context.Context, t *runlog.Tidy) (*round, error) {
+	w := &s.upkeep.walk
+	now := rollup.HourOf(t.Now)
+	switch over := w.at.IsZero(); {
+	case w.begun.IsZero() || t.Now.Before(w.begun):
+		*w = walk{begun: t.Now, hour: now, at: now}
+	case over && t.Now.Sub(w.begun) >= walkEvery:
+		w.begun, w.at = t.Now, now
+	}
+	if w.hour.Before(now) {
+		r, err := s.check(ctx, w.hour)
+		if err == nil {
+			w.hour = w.hour.Add(time.Hour)
+		}
+		return r, err
+	}
+	if w.at.IsZero() {
+		return nil, nil
+	}
+	var newest runDoc
+	err := s.runs.FindOne(ctx, bson.D{{Key: "planned", Value: bson.D{{Key: "$lt", Value: entry.Nanos(w.at)}}}},
+		options.FindOne().SetSort(newestFirst()).SetProjection(bson.D{{Key: "planned", Value: 1}})).Decode(&newest)
+	hour := rollup.HourOf(entry.Time(newest.Planned))
+	switch none := errors.Is(err, mongo.ErrNoDocuments); {
+	case none || err == nil && hour.Before(rollup.DayOf(t.Hours)):
+		w.at = time.Time{}
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	r, err := s.check(ctx, hour)
+	if err == nil {
+		w.at = hour
+	}
+	return r, err
+}
+
+// check compares how many runs of each job an hour has with how many were counted. Runs do
+// not change: where the numbers agree, so does all else.
+func (s *Store) check(ctx context.Context, hour time.Time) (*round, error) {
+	cursor, err := s.runs.Aggregate(ctx, mongo.Pipeline{
+		{{Key: "$match", Value: bson.D{{Key: "planned", Value: bson.D{{Key: "$gte", Value: entry.Nanos(hour)},
+			{Key: "$lt", Value: entry.Nanos(hour.Add(time.Hour))}}}}}},
+		{{Key: "$group", Value: bson.D{{Key: "_id", Value: "$job"}, {Key: "runs", Value: bson.D{{Key: "$sum", Value: 1}}}}}},
+	})
+	if err != nil {
+		return nil, err
+	}
+	var found []struct {
+		Job  string `bson:"_id"`
+		Runs int64  `bson:"runs"`
+	}
+	if err := cursor.All(ctx, &found); err != nil {
+		return nil, err
+	}
+	docs, err := s.findRollups(ctx, hourOfJob, nil, hour.Unix(), hour.Unix()+1, "sum", "workers", "base")
+	if err != nil {
+		return nil, err
+	}
+	counted, _ := newest(docs)
+	r := newRound()
+	r.repair, r.more = true, true // where something is wrong, more may be
+	for _, f := range found {
+		if counted[rollupPlace{f.Job, hour.Unix()}].Runs < f.Runs {
+			r.add(hour.Unix(), f.Job)
+		}
+	}
+	if len(r.todo) == 0 {
+		return nil, nil
+	}
+	return r, nil
+}
+
+// strays deletes output that has no run and is as old as the oldest hours: it came after its
+// run had gone, or the run never came. Each time it looks at a part of all output, round and round.
+func (s *Store) strays(ctx context.Context, t *runlog.Tidy, done *runlog.Tidied) error {
+	if t.Hours.IsZero() {
+		return nil
+	}
+	chunks, err := find[chunkDoc](ctx, s.chunks, bson.D{{Key: "_id", Value: bson.D{{Key: "$gt", Value: s.upkeep.output}}}},
+		options.Find().SetSort(bson.D{{Key: "_id", Value: 1}}).SetLimit(chunksAtOnce).SetProjection(bson.D{{Key: "run", Value: 1}, {Key: "at", Value: 1}}))
+	if err != nil {
+		return err
+	}
+	runs := map[string]bool{} // and whether they are there
+	for _, c := range chunks {
+		if c.At < entry.Nanos(t.Hours) {
+			runs[c.Run] = false
+		}
+	}
+	for ids := range slices.Chunk(slices.Collect(maps.Keys(runs)), atOnce) {
+		there, err := find[runDoc](ctx, s.runs, bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}},
+			options.Find().SetProjection(bson.D{{Key: "_id", Value: 1}}))
+		if err != nil {
+			return err
+		}
+		for _, r := range there {
+			runs[r.ID] = true
+		}
+	}
+	var strays []string
+	for _, c := range chunks {
+		if there, old := runs[c.Run]; old && !there && c.At < entry.Nanos(t.Hours) {
+			strays = append(strays, c.ID)
+		}
+	}
+	n, err := deleteIDs(ctx, s.chunks, strays)
+	done.Expired += n
+	if err != nil {
+		return err
+	}
+	s.upkeep.output = ""
+	if len(chunks) == chunksAtOnce {
+		s.upkeep.output = chunks[len(chunks)-1].ID
+	}
+	return nil
+}
