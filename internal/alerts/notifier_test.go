@@ -122,7 +122,7 @@ func (w *world) Follow(ctx context.Context, from int64, take func(context.Contex
 		if err := take(ctx, part, upTo); err != nil {
 			return err
 		}
-		from = upTo + 1
+		from = max(from, upTo+1)
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
@@ -261,14 +261,15 @@ func (w *world) Late(context.Context, []common.JobState, time.Time) ([]common.Ru
 }
 
 func (w *world) Send(ctx context.Context, c Channel, _ Target, m Message) Result {
-	w.mu.Lock()
-	defer w.mu.Unlock()
 	if ctx.Err() != nil {
 		return Result{Err: ctx.Err()}
 	}
+	w.mu.Lock()
 	m.Data.Event = Subject(string(m.Data.Event) + "@" + c.Name)
 	w.sent = append(w.sent, m)
-	return w.answer(c, m)
+	answer := w.answer
+	w.mu.Unlock()
+	return answer(c, m)
 }
 
 func (w *world) NoticeSent(string)         {}
@@ -410,6 +411,23 @@ func TestDiesWithATry(t *testing.T) {
 		stop()
 		if len(w.sent) != 1 || w.sent[0].ID != "msg_1" || w.done["1"].Attempts != 2 || w.done["1"].Status != Sent {
 			t.Errorf("sent %+v; done %+v", w.sent, w.done)
+		}
+	})
+}
+
+// What one of two masters tries, the other one leaves alone meanwhile.
+func TestTwoDoNotTryAtOnce(t *testing.T) {
+	virtualtime.Test(t, func(t *testing.T) {
+		w := newWorld()
+		w.job("a", everything...)
+		w.answer = func(Channel, Message) Result { time.Sleep(25 * time.Second); return Result{} }
+		one, two := w.elected(t), w.elected(t)
+		w.ended("a", "failed", 1, time.Now())
+		after(2 * time.Minute)
+		one()
+		two()
+		if got, want := w.told(), "a:failed@hook a:failed@post"; got != want {
+			t.Errorf("told %s, want %s", got, want)
 		}
 	})
 }

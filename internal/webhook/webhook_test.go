@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"os"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -22,7 +23,13 @@ import (
 	"carillon/internal/webhook"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// proxy is one of the environment, where nobody listens. Go reads the environment once.
+const proxy = "127.0.0.1:9"
+
+func TestMain(m *testing.M) {
+	_ = os.Setenv("HTTP_PROXY", "http://"+proxy)
+	goleak.VerifyTestMain(m)
+}
 
 var loopback = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}
 
@@ -193,14 +200,9 @@ func TestErrorsKeepTheURL(t *testing.T) {
 
 // The environment's proxy is not asked.
 func TestNoProxy(t *testing.T) {
-	var proxied atomic.Int64
-	proxy := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { proxied.Add(1) }))
-	defer proxy.Close()
-	t.Setenv("HTTP_PROXY", proxy.URL)
-	t.Setenv("http_proxy", proxy.URL)
 	s := sender(t, loopback, nil)
 	r := s.Send(t.Context(), alerts.Channel{}, alerts.Target{URL: "http://example.invalid/", Secret: alerts.NewSecret()}, message())
-	if r.Err == nil || proxied.Load() > 0 {
-		t.Errorf("%+v, through the proxy %d times", r, proxied.Load())
+	if r.Err == nil || strings.Contains(r.Err.Error(), proxy) {
+		t.Errorf("it went to the proxy: %+v", r)
 	}
 }
