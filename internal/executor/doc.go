@@ -27,6 +27,9 @@
 // A command gets SIGKILL from the kernel when this process ends. What it started does
 // not: that is what a guardian is for.
 //
+// What [Config.Masks] names comes out neither in the output nor in the reason of an outcome. Bytes that may
+// be the beginning of a secret are kept back until more comes, or the command has ended.
+//
 // Goroutines: one for each start that may go on at a time, on a thread of its own, and
 // one that reaps what was adopted, and while commands are being stopped one that looks whether their
 // groups live, all ended by Close; three for each run, ended when
