@@ -68,6 +68,20 @@ func groupName(n int) string  { return fmt.Sprintf("team-%02d", n%groupCount) }
 func workerID(n int) string   { return fmt.Sprintf("worker%02dabcdefgh", n) }
 func workerName(n int) string { return fmt.Sprintf("host-%d.example", n) }
 
+// jobs are the names of those that have a run.
+func (h *history) jobs() (names []string) {
+	var has [jobCount]bool
+	for _, f := range h.fires {
+		has[f.job] = true
+	}
+	for job, any := range has {
+		if any {
+			names = append(names, jobName(job))
+		}
+	}
+	return names
+}
+
 // run is the n-th one. In the order of time most went well, some did not, as they say.
 func (h *history) run(n int) common.Run {
 	f := h.fires[n]

@@ -121,6 +121,12 @@ func run(ctx context.Context, args []string, out, stderr io.Writer) (err error) 
 	if err != nil {
 		return err
 	}
+	// What was measured is printed also where a later row fails.
+	defer func() {
+		print(out, lines)
+		fmt.Fprintf(out, "\n%s, %d runs; %d cores, %s, %s; %s, load %s before, %s after\n", kind(*where), *runs, runtime.NumCPU(), cpuModel(), runtime.Version(),
+			at.UTC().Format("2006-01-02 15:04 MST"), load, loadAverage())
+	}()
 	for _, r := range chosen {
 		if r.name == "ingest" && filled {
 			fmt.Fprintln(stderr, "the store is filled already")
@@ -139,9 +145,6 @@ func run(ctx context.Context, args []string, out, stderr io.Writer) (err error) 
 		}
 		lines = append(lines, more...)
 	}
-	print(out, lines)
-	fmt.Fprintf(out, "\n%s, %d runs; %d cores, %s, %s; %s, load %s before, %s after\n", kind(*where), *runs, runtime.NumCPU(), cpuModel(), runtime.Version(),
-		at.UTC().Format("2006-01-02 15:04 MST"), load, loadAverage())
 	return nil
 }
 

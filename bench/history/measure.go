@@ -92,33 +92,34 @@ func ingest(ctx context.Context, b *bench) ([]line, error) {
 
 // lists are what the console asks for first.
 func lists(ctx context.Context, b *bench) ([]line, error) {
-	const samples, goal = 2000, 10 * time.Millisecond
+	const goal = 10 * time.Millisecond
+	samples, jobs := min(2000, b.runs/20), b.made.jobs()
 	var lines []line
 	for _, l := range []struct {
 		what string
 		call func(i int) error
 	}{
 		{"the last 20 runs of a job", func(i int) error {
-			return b.want(ctx, runlog.Query{Job: jobName(i * 7 % jobCount), Limit: 20}, 20)
+			return b.want(ctx, runlog.Query{Job: jobs[i*7%len(jobs)], Limit: 20})
 		}},
-		{"the newest 20 runs", func(int) error { return b.want(ctx, runlog.Query{Limit: 20}, 20) }},
+		{"the newest 20 runs", func(int) error { return b.want(ctx, runlog.Query{Limit: 20}) }},
 		{"a run by its id", func(i int) error {
 			run := b.made.run(int(mix(uint64(i), 4) % uint64(b.runs)))
 			_, err := b.store.Run(ctx, run.ID)
 			return err
 		}},
 		{"the last 20 runs of each of 50 jobs", func(i int) error {
-			var jobs []string
+			var fifty []string
 			for n := range 50 {
-				jobs = append(jobs, jobName((i*50+n)%jobCount))
+				fifty = append(fifty, jobName((i*50+n)%jobCount))
 			}
-			_, err := b.store.Last(ctx, jobs, 20)
+			_, err := b.store.Last(ctx, fifty, 20)
 			return err
 		}},
 	} {
 		n, ofMany := samples, l.what == "the last 20 runs of each of 50 jobs"
 		if ofMany {
-			n = samples / 20
+			n = max(1, samples/20)
 		}
 		took, err := measure(n, l.call)
 		if err != nil {
@@ -133,11 +134,11 @@ func lists(ctx context.Context, b *bench) ([]line, error) {
 	return lines, nil
 }
 
-// want lists, and is not content with less.
-func (b *bench) want(ctx context.Context, q runlog.Query, n int) error {
+// want lists, and is not content with nothing.
+func (b *bench) want(ctx context.Context, q runlog.Query) error {
 	found, err := b.store.Runs(ctx, q)
-	if err == nil && len(found.Runs) != n {
-		err = fmt.Errorf("%d runs, wanted %d", len(found.Runs), n)
+	if err == nil && len(found.Runs) == 0 {
+		err = fmt.Errorf("no runs for %+v", q)
 	}
 	return err
 }
@@ -244,7 +245,7 @@ func rollups(ctx context.Context, b *bench) ([]line, error) {
 		}
 		took, err := measure(100, func(int) error {
 			rows, err := b.store.Rollups(ctx, l.q)
-			if err == nil && len(rows) < want {
+			if err == nil && len(rows) < want && b.runs >= 100_000 {
 				err = fmt.Errorf("%d rows, wanted %d", len(rows), want)
 			}
 			return err
