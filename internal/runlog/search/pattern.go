@@ -63,9 +63,8 @@ func Compile(text string, isRegexp, exact bool) (*Pattern, *common.Fault) {
 	if size := programOf(parsed); size > maxProgram {
 		return refuse("too_large", "would become a program of about %d steps, at most %d are searched with; repeat less", size, maxProgram)
 	}
-	// What was read by itself can be read in a group.
-	if text = "(?:" + text + ")"; !exact {
-		text = "(?i)" + text
+	if !exact {
+		text = "(?i)" + text // to its end, alternatives included
 	}
 	re, err := regexp.Compile(text)
 	if err != nil {

@@ -96,6 +96,8 @@ func TestWhatIsFound(t *testing.T) {
 		"a regexp":                   {[]string{"a.c\nabc\n"}, "a.c$", re, true, "", "0+3 4+3"},
 		"a regexp with capitals":     {[]string{"ERROR 5\nerror x\n"}, `error \d`, re, false, "", "0+7"},
 		"alternatives stay together": {[]string{"ab\nb\nc\n"}, `^a|b$`, re, true, "", "0+1 3+1"},
+		"alternatives and capitals":  {[]string{"AB\nB\nc\n"}, `^ab|b$`, re, false, "", "0+2 3+1"},
+		"a quoted expression":        {[]string{"axb\na.b)\n"}, `\QA.b`, re, false, "", "4+3"},
 		"ends of a line":             {[]string{"ab\r\nab \nxab\n"}, `^ab$`, re, true, "", "0+2"},
 		"an empty line":              {[]string{"a\n\nb\n\r\n"}, `^$`, re, true, "", "2+0 5+0"},
 		"a lone return":              {[]string{"10%\r20%\r30%\n"}, "20%\r30", word, true, "", "4+6"},
