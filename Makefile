@@ -87,7 +87,7 @@ HISTORYROW ?= all
 bench-history: ## measure a log store with a million runs in it; HISTORY=mongodb://… for one in MongoDB
 	mkdir -p $(BENCHBIN)
 	$(BUILD) -o $(BENCHBIN)/history ./bench/history
-	$(BENCHBIN)/history -store '$(HISTORY)' -runs $(RUNS) -rows '$(HISTORYROW)'
+	cd $(BENCHBIN) && ./history -store '$(HISTORY)' -runs $(RUNS) -rows '$(HISTORYROW)'
 
 # What the chaos harness breaks: our programs (the worker listens to a variable that
 # sets its clock wrong), etcd, the double, and the command of its jobs.
