@@ -9,6 +9,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -53,7 +55,7 @@ type shelf struct {
 	runs  map[string][]time.Time // of each job, the oldest first
 	takes time.Duration
 	per   time.Duration // and this for each run that goes
-	err   error
+	fault *atomic.Pointer[error]
 	tidy  []runlog.Tidied // answers, one after the other
 	asked runlog.Tidy
 	calls []string
@@ -67,7 +69,10 @@ func (s *shelf) work(ctx context.Context, call string, d time.Duration) error {
 	if !sleep(ctx, d) {
 		return context.Cause(ctx)
 	}
-	return s.err
+	if s.fault != nil && s.fault.Load() != nil {
+		return *s.fault.Load()
+	}
+	return nil
 }
 
 func (s *shelf) Kept(ctx context.Context, after string, limit int) (page []runlog.Kept, err error) {
@@ -83,7 +88,7 @@ func (s *shelf) Expire(ctx context.Context, e runlog.Expiry) (gone runlog.Expire
 	s.asks = append(s.asks, e)
 	runs := s.runs[e.Job]
 	drop := 0
-	for drop < len(runs) && (runs[drop].Before(e.Before) || e.Keep > 0 && len(runs)-drop > e.Keep) && !(e.Newest && drop == len(runs)-1) {
+	for drop < len(runs) && drop <= e.Limit && (runs[drop].Before(e.Before) || e.Keep > 0 && len(runs)-drop > e.Keep) && !(e.Newest && drop == len(runs)-1) {
 		drop++
 	}
 	gone.Runs = min(drop, e.Limit)
@@ -100,13 +105,23 @@ func (s *shelf) Tidy(ctx context.Context, t runlog.Tidy) (done runlog.Tidied, er
 }
 
 type told struct {
+	mu                     sync.Mutex
 	runs, passes, failures int
 	bytes, freed           int64
 }
 
 func (o *told) Expired(runs int, bytes int64)   { o.runs += runs; o.bytes += bytes }
 func (o *told) Tidied(_, _, _ int, freed int64) { o.freed += freed }
+
+func (o *told) failed() int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.failures
+}
+
 func (o *told) Kept(_ time.Duration, failed bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
 	o.passes++
 	if failed {
 		o.failures++
@@ -180,7 +195,7 @@ func TestEverythingGetsToItsBound(t *testing.T) {
 			}
 		}
 		if h.told.passes != 1 || h.told.failures != 0 || h.told.runs < 2000 || h.told.bytes != 100*int64(h.told.runs) || h.told.freed != 4096 {
-			t.Errorf("told %+v", h.told)
+			t.Errorf("told %+v", &h.told)
 		}
 		if n := strings.Count(h.log.String(), "housekeeping_done"); n != 1 {
 			t.Errorf("the log has %d lines:\n%s", n, h.log.String())
@@ -270,7 +285,7 @@ func TestUnsure(t *testing.T) {
 		h.sure = errors.New("the clock is wrong")
 		h.run(t, time.Hour)
 		if len(store.calls) > 0 || h.told.failures == 0 {
-			t.Errorf("called %v, told %+v", store.calls, h.told)
+			t.Errorf("called %v, %d failed", store.calls, h.told.failures)
 		}
 	})
 }
@@ -278,7 +293,9 @@ func TestUnsure(t *testing.T) {
 // What fails is tried again, ever more seldom; after a quarter of an hour somebody should look.
 func TestStoreFails(t *testing.T) {
 	virtualtime.Test(t, func(t *testing.T) {
-		store := &shelf{runs: map[string][]time.Time{"a": each(1000, time.Hour)}, err: errors.New("no disk")}
+		var fault atomic.Pointer[error]
+		fault.Store(new(errors.New("no disk")))
+		store := &shelf{runs: map[string][]time.Time{"a": each(1000, time.Hour)}, fault: &fault}
 		h := newHouse(store, rules{"a": {}})
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error)
@@ -292,16 +309,19 @@ func TestStoreFails(t *testing.T) {
 		if len(got) != 1 || got[0].Code != common.ConditionHousekeeping || !strings.Contains(got[0].Text, "no disk") {
 			t.Errorf("conditions %v", got)
 		}
-		if h.told.failures > 12 {
-			t.Errorf("tried %d times", h.told.failures)
+		if n := h.told.failed(); n > 12 {
+			t.Errorf("tried %d times", n)
 		}
-		store.err = nil
+		fault.Store(nil)
 		time.Sleep(6 * time.Minute)
-		if got := h.Conditions(); len(got) != 0 || len(store.runs["a"]) > 721 {
-			t.Errorf("it does not go on: %v", got)
+		if got := h.Conditions(); len(got) != 0 {
+			t.Errorf("it fails still: %v", got)
 		}
 		cancel()
 		<-ended
+		if left := len(store.runs["a"]); left > 721 {
+			t.Errorf("it does not go on: %d are left", left)
+		}
 	})
 }
 

@@ -49,12 +49,12 @@ func TestWeek(t *testing.T) {
 		gone  bool // it was deleted
 	}
 	jobs := map[string]job{
-		"aged":     {every: time.Minute, until: math.MaxInt64, rule: common.Retention{Age: "1d"}},
-		"counted":  {every: 2 * time.Minute, until: math.MaxInt64, rule: common.Retention{Runs: 100}},
+		"aged":     {every: 3 * time.Minute, until: math.MaxInt64, rule: common.Retention{Age: "1d"}},
+		"counted":  {every: 5 * time.Minute, until: math.MaxInt64, rule: common.Retention{Runs: 100}},
 		"both":     {every: 10 * time.Minute, until: math.MaxInt64, rule: common.Retention{Age: "2d", Runs: 200}},
 		"default":  {every: time.Hour, until: math.MaxInt64},
 		"finished": {every: time.Hour, until: 12 * time.Hour, rule: common.Retention{Age: "1d"}},
-		"deleted":  {every: time.Minute, until: -29 * day, gone: true}, // it ran for its last day 30 days before
+		"deleted":  {every: 3 * time.Minute, until: -29 * day, gone: true}, // it ran for its last day 30 days before
 	}
 	ran := map[string]int{} // runs written
 	run := func(name string, at time.Time, batch *runlog.Batch) {
@@ -69,7 +69,7 @@ func TestWeek(t *testing.T) {
 	write := func(since, to time.Time, wanted func(name string) bool) {
 		for at := since; at.Before(to); {
 			var batch runlog.Batch
-			for end := at.Add(10 * time.Minute); at.Before(end); at = at.Add(time.Minute) {
+			for end := at.Add(time.Hour); at.Before(end); at = at.Add(time.Minute) {
 				for name, j := range jobs {
 					if age := at.Sub(from); wanted(name) && age < j.until && age%j.every == 0 {
 						run(name, at, &batch)
@@ -126,9 +126,10 @@ func TestWeek(t *testing.T) {
 				t.Fatalf("after %v: %d runs of %s since %v", now.Sub(from), k.Runs, name, k.Oldest)
 			}
 			want := int64(0) // those whose time is within the bound
-			for at := now.Add(-time.Minute); !at.Before(now.Add(-age)) && !at.Before(from.Add(-30*day)) && want < most; at = at.Add(-time.Minute) {
+			oldest := now.Add(-age)
+			for at := now.Add(-j.every); !at.Before(oldest) && !at.Before(from.Add(-30*day)) && want < most; at = at.Add(-j.every) {
 				written := !at.Before(from) || at.Before(from.Add(-29*day)) && j.gone
-				if d := at.Sub(from); written && d < j.until && d%j.every == 0 {
+				if written && at.Sub(from) < j.until {
 					want++
 				}
 			}
@@ -160,7 +161,7 @@ func TestWeek(t *testing.T) {
 		left += int(k.Runs)
 	}
 	if counts.runs != written-left || counts.bytes == 0 || counts.failures != 0 {
-		t.Errorf("%d runs were written, %d are left, and it told %+v", written, left, counts)
+		t.Errorf("%d runs were written, %d are left, and it told %+v", written, left, &counts)
 	}
 	if first, last := sizes[1], sizes[len(sizes)-1]; last > 2*first {
 		t.Errorf("the file grows: %v", sizes)
