@@ -3,6 +3,7 @@ package sqlitelog
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -137,7 +138,14 @@ func TestCountedOnce(t *testing.T) {
 		t.Fatal("the batch was stored")
 	}
 	checkCounts(t, third, all[:350])
+	// One that is thousands of years off, as of a job without a time, does not make roll-ups endless.
+	odd := somewhen(1)
+	odd.ID, odd.PlannedAt, odd.StartedAt, odd.EndedAt = "odd", time.Unix(0, math.MinInt64).UTC(), nil, nil
+	all = append(all, odd)
 	write(t, third, runlog.Batch{Runs: all})
+	if _, err := third.Tidy(t.Context(), runlog.Tidy{Now: noon}); err != nil {
+		t.Fatal(err)
+	}
 	checkCounts(t, third, all)
 }
 

@@ -26,8 +26,11 @@ func (b *book) rangeOf(from, to time.Time) (first, end int64) {
 	return first, end
 }
 
-// A row of roll-ups is looked up for each hour: there are few hours, and many jobs in each.
+// A row of roll-ups is looked up for each hour: there are few hours, and many jobs in each. Where
+// there are many hours all rows are passed instead.
 const (
+	manyHours    = 50_000
+	selectWide   = "SELECT at, worker, cell FROM % WHERE at >= ?1 AND at < ?2 AND job = ?3"
 	selectBounds = "SELECT (SELECT min(at) FROM %), (SELECT max(at) FROM %)"
 	selectCells  = `WITH RECURSIVE every(at) AS (SELECT ?1 WHERE ?1 < ?2 UNION ALL SELECT at + 1 FROM every WHERE at + 1 < ?2)
 SELECT cells.at, cells.worker, cells.cell FROM every CROSS JOIN % AS cells ON cells.at = every.at AND cells.job = ?3`
@@ -117,7 +120,11 @@ func (s *Store) inFile(ctx context.Context, asks []ask, upto [2]int64, sum count
 			continue
 		}
 		first, end := max(a.first, bounds[a.book][0].Int64), min(a.end, bounds[a.book][1].Int64+1)
-		rows, err := tx.QueryContext(ctx, in(tables[a.book], selectCells), first, end, a.job)
+		list := selectCells
+		if end-first > manyHours {
+			list = selectWide
+		}
+		rows, err := tx.QueryContext(ctx, in(tables[a.book], list), first, end, a.job)
 		if err != nil {
 			return false, err
 		}
