@@ -1,7 +1,7 @@
 import createClient from 'openapi-fetch';
 import type { paths } from './schema.gen.ts';
 
-export const client = createClient<paths>({ baseUrl: window.location.origin });
+export const client = createClient<paths>({ baseUrl: window.location.origin, querySerializer: { array: { style: 'form', explode: false } } });
 
 // The server words schedules in the language of the page.
 client.use({

@@ -13,6 +13,7 @@ export const keys = {
   fires: ['fires'] as const,
   fireList: (filter: object, cursor: string) => ['fires', 'list', filter, cursor] as const,
   workers: ['workers'] as const,
+  channels: ['channels'] as const,
   overview: ['overview'] as const,
   statistics: (job: string, range: string, zone: string) => ['statistics', job, range, zone] as const,
   search: (wanted: object) => ['search', wanted] as const,

@@ -196,7 +196,7 @@ export const en = {
     strategy: 'How a worker is chosen', strategies: { hash: 'Always the same, while it lives', least: 'The one with the fewest runs', weight: 'Always the same, shared by weight', any: 'Whoever is quickest' },
     selector: 'Only workers with these labels', selectorHelp: 'By value, or just by name. Empty: any.', workers: 'Only these workers', workersHelp: 'Names or ids, with commas. Empty: any.',
     knownLabels: 'Labels that there are: {{items}}.', knownWorkers: 'Workers that there are: {{items}}.', priority: 'Priority', priorityHelp: 'From 1 to 9; 9 comes first where slots are scarce.', slots: 'Slots per run', slotsHelp: 'How much of its worker a run takes.',
-    notifyOn: 'What is told', notifyTo: 'To these channels', notifyToHelp: 'Names, with commas. Empty, with nothing chosen above: nobody is told.',
+    notifyOn: 'What is told', notifyTo: 'To these channels', notifyToHelp: 'Names, with commas.', knownChannels: 'Channels that there are: {{items}}.', noChannels: 'There is no channel yet. An admin makes one:',
     events: {
       failed: 'A fire failed, and no other attempt follows', missed: 'A fire was not run at all', lost: 'A run was lost with its worker, and no other attempt follows',
       late: 'A run starts late, or takes far longer than usual', recovered: 'A fire succeeded after one of these was told',
@@ -216,7 +216,7 @@ export const en = {
   },
   runs: {
     title: 'Runs', table: 'Runs', run: 'Run', job: 'Job', status: 'Status', planned: 'Planned', duration: 'Duration', delay: 'Start delay', worker: 'Worker', cause: 'Cause',
-    text: 'Reason, note, worker, who…', filterStatus: 'Status', anyStatus: 'Any status', search: 'Job name', emptyTitle: 'No runs yet', emptyText: 'A run appears here as soon as a schedule fires or somebody runs a job by hand.',
+    text: 'Reason, note, worker…', filterStatus: 'Status', anyStatus: 'Any status', search: 'Job name', emptyTitle: 'No runs yet', emptyText: 'A run appears here as soon as a schedule fires or somebody runs a job by hand.',
     nothingFound: 'No run matches this filter', clearFilter: 'Show all runs', goToJobs: 'Go to jobs', open: 'Open the run of {{job}}, planned {{time}}', gapFact: 'Fires', gap_one: 'one fire since {{from}}', gap_other: '{{count}} fires since {{from}}', gapAtLeast_one: 'at least one fire since {{from}}', gapAtLeast_other: 'at least {{count}} fires since {{from}}', due: 'due {{delay}} later',
   },
   run: {

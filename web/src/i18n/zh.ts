@@ -195,7 +195,7 @@ export const zh: Resource = {
     strategy: '如何选择工作节点', strategies: { hash: '只要存活，始终同一个', least: '运行数最少的', weight: '始终同一个，按权重分担', any: '最快领取的' },
     selector: '仅限带有这些标签的工作节点', selectorHelp: '按值，或仅按名称。留空则不限。', workers: '仅限这些工作节点', workersHelp: '名称或 ID，以逗号分隔。留空则不限。',
     knownLabels: '现有标签：{{items}}。', knownWorkers: '现有工作节点：{{items}}。', priority: '优先级', priorityHelp: '1 到 9，槽位紧张时 9 最优先。', slots: '每次运行的槽位', slotsHelp: '一次运行占用工作节点的多少。',
-    notifyOn: '通知哪些情况', notifyTo: '通知这些渠道', notifyToHelp: '名称，以逗号分隔。留空且上面未选择时不通知任何人。',
+    notifyOn: '通知哪些情况', notifyTo: '通知这些渠道', notifyToHelp: '名称，以逗号分隔。', knownChannels: '现有渠道：{{items}}。', noChannels: '还没有通知渠道。管理员可以这样创建：',
     events: {
       failed: '触发失败，且不再有下一次尝试', missed: '触发根本没有运行', lost: '运行随工作节点丢失，且不再有下一次尝试',
       late: '运行迟迟未开始，或远超平常耗时', recovered: '通知过上述情况之后又成功了',
@@ -215,7 +215,7 @@ export const zh: Resource = {
   },
   runs: {
     title: '运行', table: '运行列表', run: '运行', job: '任务', status: '状态', planned: '计划时间', duration: '耗时', delay: '启动延迟', worker: '工作节点', cause: '起因',
-    text: '原因、备注、节点、触发者…', filterStatus: '状态', anyStatus: '全部状态', search: '任务名称', emptyTitle: '还没有运行', emptyText: '计划触发或有人手动运行任务后，运行会显示在这里。',
+    text: '原因、备注、节点…', filterStatus: '状态', anyStatus: '全部状态', search: '任务名称', emptyTitle: '还没有运行', emptyText: '计划触发或有人手动运行任务后，运行会显示在这里。',
     nothingFound: '没有符合筛选条件的运行', clearFilter: '显示全部运行', goToJobs: '转到任务', open: '查看 {{job}} 的运行，计划时间 {{time}}', gapFact: '触发', gap_one: '1 次触发，自 {{from}} 起', gap_other: '{{count}} 次触发，自 {{from}} 起', gapAtLeast_one: '至少 1 次触发，自 {{from}} 起', gapAtLeast_other: '至少 {{count}} 次触发，自 {{from}} 起', due: '推迟 {{delay}}',
   },
   run: {

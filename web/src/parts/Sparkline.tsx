@@ -2,8 +2,7 @@ import { Link } from '@tanstack/react-router';
 import type { TFunction } from 'i18next';
 import { useTranslation } from 'react-i18next';
 import type { Result } from '../api/types.ts';
-import { endings } from '../lib/figures.ts';
-import { formatMs } from '../lib/figures.ts';
+import { endings, formatMs } from '../lib/figures.ts';
 import { formatTime } from '../lib/time.ts';
 import classes from './Sparkline.module.css';
 
@@ -38,11 +37,11 @@ export function Sparkline({ job, results }: { job: string; results: readonly Res
   const shown = results.slice(0, most).reverse();
   return (
     <Link to="/runs" search={{ job }} className={classes.link} aria-label={t('jobs.resultsOf', { name: job, results: summary(t, results) })}>
-      <svg className={classes.bars} viewBox={`0 0 ${most * step} ${height}`} width={most * step} height={height} aria-hidden="true" focusable="false" data-results={results.length}>
+      <svg className={classes.bars} viewBox={`0 0 ${shown.length * step} ${height}`} width={shown.length * step} height={height} aria-hidden="true" focusable="false" data-results={results.length}>
         {shown.map((result, i) => {
           const tall = heightOf(result, longest);
           return (
-            <rect key={result.id} data-tone={toneOf(result.status)} data-result={result.status} x={(most - shown.length + i) * step} y={height - tall} width={width} height={tall} rx={1}>
+            <rect key={result.id} data-tone={toneOf(result.status)} data-result={result.status} x={i * step} y={height - tall} width={width} height={tall} rx={1}>
               <title>{[t(`status.${result.status}`), formatTime(result.plannedAt, i18n.language), result.durationMs === undefined ? '' : formatMs(result.durationMs)].filter(Boolean).join(' · ')}</title>
             </rect>
           );

@@ -1,8 +1,10 @@
 import { Checkbox, TextInput } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
+import { useChannels } from '../../api/channels.ts';
 import { events } from '../../api/jobs.ts';
 import { useWorkers } from '../../api/workers.ts';
 import { visible } from '../../lib/visible.ts';
+import { CopyLine } from '../../parts/CopyLine.tsx';
 import { Panel } from '../../parts/Panel.tsx';
 import { Choice } from './Choice.tsx';
 import classes from './Editor.module.css';
@@ -128,6 +130,7 @@ export function PlacementFields(parts: Props) {
 export function NotifyFields(parts: Props) {
   const { t } = useTranslation();
   const { form, set, errorAt } = parts;
+  const names = useChannels().data?.items.map((channel) => channel.name);
   return (
     <Panel title={t('policy.notify')}>
       <div className={classes.stack}>
@@ -142,8 +145,19 @@ export function NotifyFields(parts: Props) {
         <div className={classes.mono}>
           <Short parts={parts} field="notifyTo" label={t('editor.notifyTo')} help={t('editor.notifyToHelp')} />
         </div>
+        {names && (names.length > 0 ? <p className={classes.help}>{t('editor.knownChannels', { items: visible(names.join(', ')) })}</p> : <NoChannels />)}
       </div>
     </Panel>
+  );
+}
+
+function NoChannels() {
+  const { t } = useTranslation();
+  return (
+    <div>
+      <p className={classes.help}>{t('editor.noChannels')}</p>
+      <CopyLine>cronctl create channels -f channels.yaml</CopyLine>
+    </div>
   );
 }
 

@@ -69,22 +69,22 @@ function Figures({ statistics }: { statistics: Statistics }) {
         {axis}
       </figure>
       <div className={classes.pair}>
-        <figure className={classes.figure}>
+        {total.duration.count > 0 && <figure className={classes.figure}>
           <figcaption>{t('statistics.duration')} <span className="dim">{t('statistics.top', { top: formatMs(longest) })}</span></figcaption>
           <TimeBars
             label={t('statistics.duration')} top={longest}
             bars={buckets.map(({ at, duration }) => ({ id: at, p50: duration.p50Ms, p95: duration.p95Ms, title: `${when(at)}\n${formatMs(duration.p50Ms)} / ${formatMs(duration.p95Ms)}` }))}
           />
           {axis}
-        </figure>
-        <figure className={classes.figure}>
+        </figure>}
+        {total.delay.count > 0 && <figure className={classes.figure}>
           <figcaption>{t('statistics.delay')} <span className="dim">{t('statistics.top', { top: formatMs(latest) })}</span></figcaption>
           <TimeBars
             label={t('statistics.delay')} top={latest}
             bars={buckets.map(({ at, delay }) => ({ id: at, p50: delay.p50Ms, p95: delay.p95Ms, title: `${when(at)}\n${formatMs(delay.p50Ms)} / ${formatMs(delay.p95Ms)}` }))}
           />
           {axis}
-        </figure>
+        </figure>}
       </div>
       {statistics.workers && statistics.workers.length > 0 && <WorkerTable workers={statistics.workers} />}
       <details className={classes.details}>

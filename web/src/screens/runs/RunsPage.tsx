@@ -50,6 +50,7 @@ export function RunsPage() {
     <>
       <PageHead title={t('runs.title')} name={t('runs.title')}>
         <SearchField label={t('runs.search')} value={filter.job ?? ''} suggestions={jobs.data?.items.map((job) => job.name) ?? []} onChange={(job) => show({ ...filter, job })} />
+        <SearchField second label={t('runs.text')} value={filter.q ?? ''} onChange={(q) => show({ ...filter, q })} />
         <NativeSelect
           aria-label={t('runs.filterStatus')} value={filter.status ?? ''}
           data={[{ value: '', label: t('runs.anyStatus') }, ...statuses.map((s) => ({ value: s, label: t(`status.${s}`) }))]}
@@ -59,7 +60,6 @@ export function RunsPage() {
           className={classes.code} aria-label={t('run.exitCode')} placeholder={t('run.exitCode')} inputMode="numeric" maxLength={3} value={filter.exitCode ?? ''}
           error={filter.exitCode !== undefined && exitCode === undefined} onChange={(event) => show({ ...filter, exitCode: event.currentTarget.value.trim() })}
         />
-        <SearchField second label={t('runs.text')} value={filter.q ?? ''} onChange={(q) => show({ ...filter, q })} />
         <Button variant="default" leftSection={<Icon name="search" size={16} />} renderRoot={(props) => <Link to="/search" search={filter.job ? { job: filter.job } : {}} {...props} />}>
           {t('search.open')}
         </Button>

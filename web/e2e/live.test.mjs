@@ -1,0 +1,200 @@
+// A run is watched while it prints, as nobody could who is shown the output only at the end.
+
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { assertAccessible, assertFits, launch, open, shoot } from './browser.mjs';
+import { Server, until } from './server.mjs';
+
+let server;
+let browser;
+let session;
+
+before(async () => {
+  server = await Server.create();
+  await server.start();
+  browser = await launch();
+  const tab = await open(browser, server);
+  await tab.page.goto(server.loginLink);
+  await tab.page.getByRole('heading', { name: 'Jobs', exact: true }).waitFor();
+  session = await tab.context.storageState();
+  await tab.context.close();
+});
+
+after(async () => {
+  await browser?.close();
+  await server?.remove();
+});
+
+async function visit(path, options = {}) {
+  const tab = await open(browser, server, { storageState: session, ...options });
+  await tab.page.goto(server.url + path);
+  return tab;
+}
+
+async function leave({ context, wrongs }) {
+  await context.close();
+  assert.deepEqual(wrongs, []);
+}
+
+test('a run is watched line by line while it runs, and its end is seen', async () => {
+  await server.api('POST', '/jobs', { name: 'ticker', command: 'i=0; while :; do i=$((i+1)); printf "line %d\\n" $i; sleep 0.3; done' });
+  const { run } = await server.api('POST', '/jobs/ticker/run', {});
+  const tab = await visit(`/runs/${run}`);
+  const { page } = tab;
+  const streams = [];
+  const pieces = [];
+  page.on('request', (request) => {
+    if (request.url().includes('/output/stream')) streams.push(request.url());
+    else if (/\/output(\?|$)/.test(request.url())) pieces.push(request.url());
+  });
+  let loads = 0;
+  page.on('load', () => loads++);
+  const log = page.getByRole('log');
+  await log.getByText('line 2', { exact: true }).waitFor();
+  await until('the stream is opened', () => streams.length > 0);
+  const [asked, loaded] = [pieces.length, loads];
+  const seen = new Set();
+  for (let n = 6; n <= 14; n += 4) {
+    await log.getByText(`line ${n}`, { exact: true }).waitFor();
+    assert.equal((await server.api('GET', `/runs/${run}`)).status, 'running', 'it is seen before the run ends');
+    seen.add(n);
+  }
+  assert.equal(seen.size, 3);
+  assert.equal(loads, loaded, 'nothing was reloaded');
+  assert.equal(streams.length, 1, 'one stream is enough');
+  assert.equal(pieces.length, asked, 'nothing is asked for beside it');
+  await assertAccessible(page, 'live');
+  await shoot(page, 'run-live');
+  await page.getByRole('button', { name: 'Kill' }).click();
+  await page.getByRole('button', { name: 'Kill the run' }).click();
+  await page.locator('h1 [data-status=killed]').waitFor();
+  await page.getByText('Live', { exact: true }).waitFor({ state: 'detached' });
+  const whole = (await (await fetch(`${server.url}/api/v1/runs/${run}/output`, { headers: { Authorization: `Bearer ${await server.token()}` } })).text()).trim().split('\n');
+  await page.getByText(`Lines: ${whole.length}`).waitFor();
+  await leave(tab);
+});
+
+test('where the stream is refused, output comes all the same', async () => {
+  const { run } = await server.api('POST', '/jobs/ticker/run', {});
+  const tab = await open(browser, server, { storageState: session });
+  await tab.context.route('**/output/stream**', (route) => route.fulfill({ status: 503, contentType: 'application/problem+json', body: '{}' }));
+  await tab.page.goto(`${server.url}/runs/${run}`);
+  const log = tab.page.getByRole('log');
+  await log.getByText('line 3', { exact: true }).waitFor();
+  await log.getByText('line 9', { exact: true }).waitFor();
+  await server.api('POST', `/runs/${run}/kill`, {});
+  await tab.page.locator('h1 [data-status=killed]').waitFor();
+  await leave(tab);
+});
+
+test('a run that goes on says when it should end, and the list of jobs how the last ones went', async () => {
+  await server.api('POST', '/jobs', { name: 'usual', title: 'Usual 平常', cronExpr: '0 0 1 1 *', command: 'if [ "$MODE" = bad ]; then echo bad weather >&2; exit 3; fi; echo good weather; sleep "${MODE:-0.2}"', params: { MODE: {} } });
+  for (const MODE of ['', '', 'bad', '']) {
+    const { run } = await server.api('POST', '/jobs/usual/run', MODE === '' ? {} : { params: { MODE } });
+    await until('it has ended', async () => (await server.api('GET', `/runs/${run}`)).endedAt);
+  }
+  const statistics = () => server.api('GET', '/stats/jobs/usual');
+  await until('it was counted', async () => (await statistics()).total.runs === 4);
+  const { run } = await server.api('POST', '/jobs/usual/run', { params: { MODE: '30' } });
+  // What is usual of a job is remembered for a minute.
+  await until('an end is expected', async () => (await server.api('GET', `/runs/${run}`)).expectedEndAt, 90);
+  const tab = await visit(`/runs/${run}`);
+  const { page } = tab;
+  await page.getByRole('progressbar', { name: 'How far the run has come' }).waitFor();
+  await shoot(page, 'run-expected');
+  await page.goto(`${server.url}/runs`);
+  await page.locator('[data-expected]').waitFor();
+  await shoot(page, 'runs-expected');
+  await server.api('POST', `/runs/${run}/kill`, {});
+
+  await page.goto(`${server.url}/jobs`);
+  const results = page.getByRole('row', { name: /Usual/ }).getByRole('link', { name: /Last results of usual: .*Failed 1/ }).locator('visible=true');
+  await results.waitFor();
+  await page.locator('[data-last-day] [data-count=failed]').waitFor();
+  await assertAccessible(page, 'jobs with results');
+  await shoot(page, 'jobs-results');
+  await results.click();
+  await page.getByRole('heading', { name: 'Runs', exact: true }).waitFor();
+  assert.equal(new URL(page.url()).searchParams.get('job'), 'usual');
+  await page.getByLabel('Exit code').fill('3');
+  await page.locator('tbody [data-status=succeeded]').first().waitFor({ state: 'detached' });
+  assert.equal(await page.locator('tbody tr').count(), 1);
+  await page.getByLabel('Exit code').fill('');
+  await page.getByLabel('Reason, note, worker').fill('no such text anywhere');
+  await page.getByText('No run matches this filter').waitFor();
+  await page.getByRole('button', { name: 'Show all runs' }).click();
+
+  await page.goto(`${server.url}/jobs/usual`);
+  await page.getByRole('tab', { name: 'Statistics' }).click();
+  await page.getByRole('img', { name: 'How fires ended, by day' }).waitFor();
+  await page.getByText('75%').first().waitFor();
+  await page.getByText('24 hours').click();
+  await page.getByRole('img', { name: 'How fires ended, by hour' }).waitFor();
+  await page.locator('summary').click();
+  await assertAccessible(page, 'statistics');
+  await shoot(page, 'statistics');
+  await page.reload();
+  await page.getByRole('img', { name: 'How fires ended, by hour' }).waitFor();
+  await leave(tab);
+});
+
+test('text is found in what runs printed', async () => {
+  const tab = await visit('/runs?job=usual');
+  const { page } = tab;
+  await page.getByRole('link', { name: 'Search output' }).click();
+  await page.getByLabel('Text to look for').fill('BAD weather');
+  await page.getByRole('button', { name: 'Search', exact: true }).click();
+  await page.locator('mark').getByText('bad weather').waitFor();
+  assert.equal(await page.locator('[data-found]').count(), 1);
+  await page.getByText('That is all there is.').waitFor();
+  await assertAccessible(page, 'search');
+  await shoot(page, 'search');
+  await page.getByLabel('Match case').click();
+  await page.getByRole('button', { name: 'Search', exact: true }).click();
+  await page.getByText('Nothing was found.').waitFor();
+  await page.getByLabel('Text to look for').fill('(');
+  await page.getByLabel('Regular expression').click();
+  await page.getByRole('button', { name: 'Search', exact: true }).click();
+  await page.getByText('That did not work').waitFor();
+  await shoot(page, 'search-refused');
+  await leave(tab);
+});
+
+test('notifications and history of a job are set, and said', async () => {
+  const tab = await visit('/jobs/usual/edit');
+  const { page } = tab;
+  await page.getByLabel('A fire failed, and no other attempt follows').check();
+  await page.getByLabel('A fire succeeded after one of these was told').check();
+  await page.getByLabel('Runs are kept for').fill('7d');
+  await page.getByLabel('But at most').fill('50');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('Needs both').waitFor();
+  assert.equal(await page.getByLabel('To these channels').getAttribute('aria-invalid'), 'true', 'who is to be told is asked for');
+  await page.getByLabel('To these channels').fill('ops');
+  await page.getByText('Needs both').waitFor({ state: 'detached' });
+  await assertAccessible(page, 'editor');
+  await shoot(page, 'editor-notify');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('Told to ops: failed for good, well again.').waitFor();
+  await page.getByText('The last 50 runs and their output are kept').waitFor();
+  const { notify, retention } = await server.api('GET', '/jobs/usual');
+  assert.deepEqual({ notify, retention }, { notify: { on: ['failed', 'recovered'], to: ['ops'] }, retention: { age: '7d', runs: 50 } });
+  await leave(tab);
+});
+
+for (const [name, options] of [['phone', { width: 390, height: 800 }], ['dark', { colorScheme: 'dark' }], ['zh', { locale: 'zh-CN' }], ['phone-zh-dark', { width: 390, height: 800, locale: 'zh-CN', colorScheme: 'dark' }]]) {
+  test(`the new parts of the console, ${name}`, async () => {
+    const { run } = await server.api('POST', '/jobs/ticker/run', {});
+    const tab = await visit('/jobs', options);
+    for (const [path, wait] of [['/jobs', '[data-last-day] [data-bar]'], ['/runs', 'tbody tr'], [`/runs/${run}`, '[role=log]'], ['/jobs/usual?tab=statistics', 'figure svg'],
+      ['/search?q=weather', '[data-found]'], ['/jobs/usual', '[data-status]'], ['/jobs/usual/edit', 'textarea']]) {
+      await tab.page.goto(server.url + path);
+      await tab.page.locator(wait).locator('visible=true').first().waitFor();
+      await assertAccessible(tab.page, `${path} ${name}`);
+      await assertFits(tab.page, `${path} ${name}`);
+      await shoot(tab.page, `${name}-${path.replaceAll(/[^a-z]+/g, '-').slice(1, 30)}`);
+    }
+    await server.api('POST', `/runs/${run}/kill`, {});
+    await leave(tab);
+  });
+}
