@@ -114,6 +114,10 @@ func useMaster(m *Master) {
 	m.Upkeep.Kept(time.Second, true)
 	m.Upkeep.Overdue(5)
 	m.Upkeep.NoEntry()
+	m.NoticeSent("mail")
+	m.NoticeFailed("webhook", false)
+	m.NoticeFailed("", true)
+	m.NoticesWaiting(3)
 }
 
 func TestMaster(t *testing.T) {
@@ -138,6 +142,10 @@ func TestMaster(t *testing.T) {
 		`carillon_housekeeping_pass_seconds 1`,
 		`carillon_audit_overdue_jobs 5`,
 		`carillon_audit_fires_without_entry_total 1`,
+		`carillon_notifications_sent_total{kind="mail"} 1`,
+		`carillon_notifications_failed_total{final="false",kind="webhook"} 1`,
+		`carillon_notifications_failed_total{final="true",kind="none"} 1`,
+		`carillon_notifications_waiting 3`,
 	)
 }
 
