@@ -13,7 +13,7 @@ import (
 const (
 	// Of the stretches that cursors have passed so many wait to be looked at, and so many are looked at
 	// after each look at the jobs. Where there are more, the rest goes unlooked at.
-	mostStretches  = 100
+	mostStretches  = 40
 	stretchesALook = 4
 	// A stretch is looked at this long after it was passed, and again after the same time where an
 	// entry is missing.
@@ -37,7 +37,10 @@ type stretch struct {
 }
 
 // entries are the stretches that wait to be looked at, in the order of when.
-type entries struct{ waiting []stretch }
+type entries struct {
+	waiting []stretch
+	suspect []stretch // that were looked at, and lacked something
+}
 
 // passed takes in that a cursor has moved.
 func (e *entries) passed(job planned, from, to, now time.Time) {
@@ -50,10 +53,12 @@ func (e *entries) passed(job planned, from, to, now time.Time) {
 	e.waiting = append(e.waiting, stretch{job: job, from: from, to: to, next: now.Add(lookAfter)})
 }
 
-// due takes out the stretches whose time has come, a few at most.
+// due takes out the stretches whose time has come, a few at most; those that lacked something first.
 func (e *entries) due(now time.Time) (due []stretch) {
-	for len(e.waiting) > 0 && len(due) < stretchesALook && !now.Before(e.waiting[0].next) {
-		due, e.waiting = append(due, e.waiting[0]), e.waiting[1:]
+	for _, queue := range []*[]stretch{&e.suspect, &e.waiting} {
+		for len(*queue) > 0 && len(due) < stretchesALook && !now.Before((*queue)[0].next) {
+			due, *queue = append(due, (*queue)[0]), (*queue)[1:]
+		}
 	}
 	return due
 }
@@ -116,7 +121,7 @@ func (a *Auditor) check(ctx context.Context, now time.Time) error {
 		}
 		if s.looks++; s.looks < looksAtAll {
 			s.next = now.Add(lookAfter)
-			a.entries.waiting = append(a.entries.waiting, s)
+			a.entries.suspect = append(a.entries.suspect, s)
 			continue
 		}
 		for _, at := range gone {
