@@ -49,12 +49,12 @@ func TestWeek(t *testing.T) {
 		gone  bool // it was deleted
 	}
 	jobs := map[string]job{
-		"aged":     {every: 3 * time.Minute, until: math.MaxInt64, rule: common.Retention{Age: "1d"}},
-		"counted":  {every: 5 * time.Minute, until: math.MaxInt64, rule: common.Retention{Runs: 100}},
-		"both":     {every: 10 * time.Minute, until: math.MaxInt64, rule: common.Retention{Age: "2d", Runs: 200}},
+		"aged":     {every: 10 * time.Minute, until: math.MaxInt64, rule: common.Retention{Age: "1d"}},
+		"counted":  {every: 15 * time.Minute, until: math.MaxInt64, rule: common.Retention{Runs: 100}},
+		"both":     {every: 20 * time.Minute, until: math.MaxInt64, rule: common.Retention{Age: "2d", Runs: 100}},
 		"default":  {every: time.Hour, until: math.MaxInt64},
 		"finished": {every: time.Hour, until: 12 * time.Hour, rule: common.Retention{Age: "1d"}},
-		"deleted":  {every: 3 * time.Minute, until: -29 * day, gone: true}, // it ran for its last day 30 days before
+		"deleted":  {every: 10 * time.Minute, until: -29 * day, gone: true}, // it ran for its last day 30 days before
 	}
 	ran := map[string]int{} // runs written
 	run := func(name string, at time.Time, batch *runlog.Batch) {
@@ -99,7 +99,7 @@ func TestWeek(t *testing.T) {
 	for now.Before(from.Add(7 * day)) {
 		var writing sync.WaitGroup
 		since := now
-		now = now.Add(6 * time.Hour)
+		now = now.Add(12 * time.Hour)
 		writing.Go(func() { write(since, now, func(string) bool { return true }) })
 		if _, err := keeper.pass(t.Context()); err != nil { // while they are written
 			t.Fatal(err)
