@@ -55,7 +55,7 @@ func TestStories(t *testing.T) {
 		{"late, then failed", all, []*Outcome{lateOf(0), lateOf(0), outcome(0, "failed"), outcome(1, "succeeded")}, "late - failed recovered", 2},
 		{"late, then done", all, []*Outcome{lateOf(0), outcome(0, "succeeded")}, "late recovered", 1},
 		{"a gap", all, []*Outcome{gapOf(9, 7), outcome(10, "succeeded")}, "missed recovered", 7},
-		{"killed by a user", all, []*Outcome{outcome(0, "killed", "killed_by_user"), outcome(1, "killed", "replaced"), outcome(2, "skipped", "overlap"), outcome(3, "killed")}, "- - - -", 0},
+		{"killed by a user", all, []*Outcome{outcome(0, "killed", "killed_by_user"), outcome(1, "killed", "replaced"), outcome(2, "skipped", "overlap"), outcome(3, "killed"), outcome(4, "killed", "killed_before_start")}, "- - - - -", 0},
 		{"killed with its worker", all, []*Outcome{outcome(0, "killed", "worker_stopping")}, "failed", 1},
 		{"all that is bad", all, []*Outcome{outcome(0, "timed_out")}, "failed", 1},
 		{"refused", all, []*Outcome{outcome(0, "refused")}, "failed", 1},

@@ -13,6 +13,9 @@ const remind = time.Hour
 // maxRecent is how many outcomes a job's state remembers as counted.
 const maxRecent = 20
 
+// wanted are the reasons of runs that somebody wanted to end: a user, or the job by its overlap policy.
+var wanted = [...]string{"killed_by_user", "killed_before_start", common.ReasonReplaced}
+
 // Outcome is something that became of a fire: an outcome from etcd with its revision, one
 // that was found in the history, with none, or a run that is late.
 type Outcome struct {
@@ -49,7 +52,7 @@ func (o *Outcome) event() (event common.Event, good bool) {
 	case common.StatusFailed, common.StatusTimedOut, common.StatusRefused:
 		return common.EventFailed, false
 	case common.StatusKilled:
-		if r := o.Run.Reason; r != nil && r.Code != "killed_by_user" && r.Code != common.ReasonReplaced {
+		if r := o.Run.Reason; r != nil && !slices.Contains(wanted[:], r.Code) {
 			return common.EventFailed, false
 		}
 	case common.StatusLost:
