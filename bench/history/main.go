@@ -103,7 +103,8 @@ func run(ctx context.Context, args []string, out, stderr io.Writer) (err error) 
 	if *runs < 1000 {
 		return errors.New("-runs must be 1000 at least")
 	}
-	b := &bench{dir: *dir, runs: *runs, made: newHistory(*runs), note: stderr}
+	b := &bench{dir: *dir, made: newHistory(*runs), note: stderr}
+	b.runs = len(b.made.fires) // some fewer, where there are few
 	if b.dir == "" {
 		if b.dir, err = os.MkdirTemp(".", "history-*"); err != nil {
 			return err
@@ -124,7 +125,7 @@ func run(ctx context.Context, args []string, out, stderr io.Writer) (err error) 
 	// What was measured is printed also where a later row fails.
 	defer func() {
 		print(out, lines)
-		fmt.Fprintf(out, "\n%s, %d runs; %d cores, %s, %s; %s, load %s before, %s after\n", kind(*where), *runs, runtime.NumCPU(), cpuModel(), runtime.Version(),
+		fmt.Fprintf(out, "\n%s, %d runs; %d cores, %s, %s; %s, load %s before, %s after\n", kind(*where), b.runs, runtime.NumCPU(), cpuModel(), runtime.Version(),
 			at.UTC().Format("2006-01-02 15:04 MST"), load, loadAverage())
 	}()
 	for _, r := range chosen {
