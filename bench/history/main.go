@@ -155,7 +155,7 @@ func choose(names string) ([]row, error) {
 		return all, nil
 	}
 	var chosen []row
-	for _, name := range strings.Split(names, ",") {
+	for name := range strings.SplitSeq(names, ",") {
 		i := slices.IndexFunc(all, func(r row) bool { return r.name == name })
 		if i < 0 {
 			return nil, fmt.Errorf("there is no row %q", name)

@@ -2,6 +2,7 @@ package common
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -46,12 +47,7 @@ func (n *Notify) Wants(e Event) bool {
 	if n == nil || len(n.To) == 0 {
 		return false
 	}
-	for _, on := range n.On {
-		if on == e {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(n.On, e)
 }
 
 func (n *Notify) faults(c *checker) {

@@ -152,7 +152,7 @@ func BenchmarkStream(b *testing.B) {
 		b.Run(fmt.Sprintf("%d secrets", n), func(b *testing.B) {
 			var secrets []Secret
 			for i := range n {
-				secrets = append(secrets, Secret{Name: "s", Value: []byte(fmt.Sprintf("%c%x-%032d", "tsp2a"[i%5], 7919*i, 104729*i))})
+				secrets = append(secrets, Secret{Name: "s", Value: fmt.Appendf(nil, "%c%x-%032d", "tsp2a"[i%5], 7919*i, 104729*i)})
 			}
 			s := New(secrets).Stream()
 			b.SetBytes(int64(len(text)))

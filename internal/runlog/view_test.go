@@ -237,8 +237,8 @@ type brokenStore struct {
 	err error
 }
 
-func (b brokenStore) Runs(context.Context, Query) (Found, error) { return Found{}, b.err }
-func (b brokenStore) Run(context.Context, string) (common.Run, error)   { return common.Run{}, b.err }
+func (b brokenStore) Runs(context.Context, Query) (Found, error)      { return Found{}, b.err }
+func (b brokenStore) Run(context.Context, string) (common.Run, error) { return common.Run{}, b.err }
 
 // While the store is away, what is live is listed, and the page says that it is not all.
 func TestListsWhileTheStoreIsAway(t *testing.T) {

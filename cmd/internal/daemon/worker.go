@@ -42,11 +42,11 @@ const (
 
 // WorkerConfig is what a worker is made of.
 type WorkerConfig struct {
-	Home    *Home
-	Etcd    *clientv3.Client
-	Store   runlog.Writer
-	Spool   runlog.Spool
-	Labels  map[string]string
+	Home   *Home
+	Etcd   *clientv3.Client
+	Store  runlog.Writer
+	Spool  runlog.Spool
+	Labels map[string]string
 	// Secrets are masked in what commands print.
 	Secrets *mask.Files
 	Slots   int
