@@ -24,6 +24,9 @@ const (
 	// A pass that fails is tried again after a while that doubles.
 	retryFirst = 5 * time.Second
 	retryMost  = 5 * time.Minute
+	// Which runs are kept is asked again only when so many times as long has passed as the answer
+	// took: a store counts all its runs for it.
+	askSeldom = 60
 	// failingFor is how long passes must have failed before somebody should look.
 	failingFor = 15 * time.Minute
 )
@@ -56,7 +59,8 @@ type Config struct {
 // Keeper does the housekeeping.
 type Keeper struct {
 	cfg  Config
-	pace pace // owned by Run
+	pace pace      // owned by Run
+	ask  time.Time // when it is asked again which runs are kept; owned by Run
 
 	mu      sync.Mutex
 	failing time.Time // guarded by mu; since when passes fail, zero while they do not
@@ -159,30 +163,37 @@ func (k *Keeper) pass(ctx context.Context) (d done, err error) {
 
 // round gives everything its turn. What is to be counted is counted before it may go.
 func (k *Keeper) round(ctx context.Context, now time.Time, d *done) (more bool, err error) {
-	if more, err = k.tidy(ctx, now, d); err != nil {
-		return false, err
+	if more, err = k.tidy(ctx, now, d); err != nil || time.Now().Before(k.ask) {
+		return more, err
 	}
+	left, asked := false, time.Duration(0)
 	for after := ""; ; {
 		var page []runlog.Kept
 		err := k.pace.piece(ctx, func(ctx context.Context) (err error) {
+			began := time.Now()
 			page, err = k.cfg.Store.Kept(ctx, after, pageOfJobs)
+			asked += time.Since(began)
 			return err
 		})
 		if err != nil {
 			return false, fmt.Errorf("look which runs are kept: %w", err)
 		}
 		if len(page) == 0 {
-			return more, nil
+			break
 		}
 		for i := range page {
-			left, err := k.expire(ctx, page[i], now, d)
+			of, err := k.expire(ctx, page[i], now, d)
 			if err != nil {
 				return false, fmt.Errorf("delete old runs of job %q: %w", page[i].Job, err)
 			}
-			more = more || left
+			left = left || of
 		}
 		after = page[len(page)-1].Job
 	}
+	if !left {
+		k.ask = time.Now().Add(askSeldom * asked)
+	}
+	return more || left, nil
 }
 
 func (k *Keeper) tidy(ctx context.Context, now time.Time, d *done) (more bool, err error) {

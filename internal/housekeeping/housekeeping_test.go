@@ -277,6 +277,24 @@ func TestManyJobs(t *testing.T) {
 	})
 }
 
+// A store that takes long to say what it holds is asked seldom.
+func TestAskedSeldom(t *testing.T) {
+	virtualtime.Test(t, func(t *testing.T) {
+		store := &shelf{runs: map[string][]time.Time{"a": each(10, time.Hour)}, takes: 5 * time.Second}
+		h := newHouse(store, rules{"a": {}})
+		h.run(t, time.Hour)
+		asked := 0
+		for _, call := range store.calls {
+			if strings.HasPrefix(call, "kept") {
+				asked++
+			}
+		}
+		if asked < 8 || asked > 14 { // two pages, each ten minutes
+			t.Errorf("asked %d times in an hour", asked)
+		}
+	})
+}
+
 // Where the time or the jobs are not known for sure, nothing goes.
 func TestUnsure(t *testing.T) {
 	virtualtime.Test(t, func(t *testing.T) {

@@ -10,10 +10,11 @@ const (
 	// restFor each unit of time that a piece took: a fifth of the time is worked.
 	restFor  = 4
 	restMost = 10 * time.Second
-	// A piece should take about this long; its size follows.
+	// A piece should take about this long; its size follows. Below the least it would be the
+	// asking that takes the time, as with a store on another machine.
 	pieceTime  = 20 * time.Millisecond
 	pieceFirst = 200
-	pieceLeast = 20
+	pieceLeast = 50
 	pieceMost  = 2000
 )
 
