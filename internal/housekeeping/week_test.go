@@ -101,7 +101,7 @@ func TestWeek(t *testing.T) {
 		since := now
 		now = now.Add(12 * time.Hour)
 		writing.Go(func() { write(since, now, func(string) bool { return true }) })
-		keeper.ask = time.Time{} // hours have passed
+		keeper.ask = time.Time{}                            // hours have passed
 		if _, err := keeper.pass(t.Context()); err != nil { // while they are written
 			t.Fatal(err)
 		}
