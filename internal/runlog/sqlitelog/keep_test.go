@@ -149,6 +149,27 @@ func TestCountedOnce(t *testing.T) {
 	checkCounts(t, third, all)
 }
 
+// What goes from memory to the file while roll-ups are read is counted once, also where it is
+// the first that the file gets.
+func TestCountedOnceWhileWritten(t *testing.T) {
+	s := opened(t, filepath.Join(t.TempDir(), "runs.db"))
+	for _, part := range [][]common.Run{somewhens(0, 30), somewhens(30, 60)} {
+		write(t, s, runlog.Batch{Runs: part})
+		asks := []ask{{book: hours, first: math.MinInt64, end: math.MaxInt64}}
+		all := func(*ask, place) place { return place{} }
+		sum, upto := s.inMemory(asks, all)
+		if sum[place{}] == nil || sum[place{}].Total() != int64(len(part)) {
+			t.Fatalf("in memory: %+v", sum[place{}])
+		}
+		if _, err := s.Tidy(t.Context(), runlog.Tidy{Now: noon}); err != nil {
+			t.Fatal(err)
+		}
+		if same, err := s.inFile(t.Context(), asks, &upto, sum, all); err != nil || same {
+			t.Errorf("a file that took over what was in memory up to %v is as it was: %v, %v", upto, same, err)
+		}
+	}
+}
+
 // Books that are full are written together with a batch.
 func TestFullBooks(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "runs.db")

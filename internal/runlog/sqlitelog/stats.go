@@ -63,13 +63,13 @@ func (s *Store) cells(ctx context.Context, asks []ask, keep func(a *ask, p place
 	// is right too, a moment behind.
 	for range 3 {
 		sum, upto := s.inMemory(asks, keep)
-		same, err := s.inFile(ctx, asks, upto, sum, keep)
+		same, err := s.inFile(ctx, asks, &upto, sum, keep)
 		if err != nil || same {
 			return sum, err
 		}
 	}
 	sum := counted{}
-	_, err := s.inFile(ctx, asks, [2]int64{}, sum, keep)
+	_, err := s.inFile(ctx, asks, nil, sum, keep)
 	return sum, err
 }
 
@@ -94,8 +94,9 @@ func (s *Store) inMemory(asks []ask, keep func(*ask, place) place) (counted, [2]
 	return sum, [2]int64{p.books[hours].upto, p.books[days].upto}
 }
 
-// inFile adds the cells of the file; same tells whether the books were as expected.
-func (s *Store) inFile(ctx context.Context, asks []ask, upto [2]int64, sum counted, keep func(*ask, place) place) (same bool, err error) {
+// inFile adds the cells of the file; same tells whether the books go as far as upto says, nil:
+// however far they go.
+func (s *Store) inFile(ctx context.Context, asks []ask, upto *[2]int64, sum counted, keep func(*ask, place) place) (same bool, err error) {
 	tx, err := s.reader.BeginTx(ctx, nil)
 	if err != nil {
 		return false, err
@@ -111,7 +112,7 @@ func (s *Store) inFile(ctx context.Context, asks []ask, upto [2]int64, sum count
 			return false, err
 		}
 	}
-	if upto != [2]int64{} && is != upto {
+	if upto != nil && is != *upto {
 		return false, nil
 	}
 	for i := range asks {
