@@ -253,14 +253,14 @@ func TestNotifications(t *testing.T) {
 			t.Error("a secret is in a log")
 		}
 	}
-	var answers string
+	var answers strings.Builder
 	for _, path := range []string{"/api/v1/channels", "/api/v1/channels/hook", "/api/v1/deliveries"} {
 		var text string
 		a.do(http.StatusOK, http.MethodGet, path, nil, &text)
-		answers += text
+		answers.WriteString(text)
 	}
-	if strings.Contains(answers, "canary-url") || strings.Contains(answers, e.secret) {
-		t.Errorf("a secret is in %s", answers)
+	if strings.Contains(answers.String(), "canary-url") || strings.Contains(answers.String(), e.secret) {
+		t.Errorf("a secret is in %s", answers.String())
 	}
 	files, err := filepath.Glob(filepath.Join(c.dir, "etcd", "member", "*", "*"))
 	if err != nil || len(files) == 0 {
