@@ -2,10 +2,8 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -48,25 +46,10 @@ as ` + runLog + ` into a new data folder, start the standalone on it, and call
 	}
 }
 
-// backup copies the history beside the file first, so that what stands under its name is
-// whole, even when the machine ends meanwhile.
 func backup(ctx context.Context, dataDir, file string, stdout io.Writer) error {
-	if err := absent(file); err != nil {
-		return err
-	}
-	begun := file + ".partial"
-	if err := sqlitelog.BackupFile(ctx, filepath.Join(dataDir, runLog), begun); err != nil {
-		return err
-	}
-	contents, err := sqlitelog.Examine(ctx, begun)
-	if err == nil {
-		err = absent(file)
-	}
-	if err == nil {
-		err = os.Rename(begun, file)
-	}
+	contents, err := sqlitelog.BackupFile(ctx, filepath.Join(dataDir, runLog), file)
 	if err != nil {
-		return errors.Join(err, os.Remove(begun))
+		return err
 	}
 	info, err := os.Stat(file)
 	if err != nil {
@@ -78,16 +61,4 @@ func backup(ctx context.Context, dataDir, file string, stdout io.Writer) error {
 	}
 	fmt.Fprintf(stdout, "; %d KiB\nThe jobs are not in it: cronctl export -o jobs.yaml\n", info.Size()>>10)
 	return nil
-}
-
-// absent refuses a file that is there.
-func absent(file string) error {
-	_, err := os.Lstat(file)
-	switch {
-	case err == nil:
-		return fmt.Errorf("%s is there already: a backup overwrites nothing", file)
-	case errors.Is(err, fs.ErrNotExist):
-		return nil
-	}
-	return fmt.Errorf("look for the backup: %w", err)
 }

@@ -13,61 +13,115 @@ import (
 )
 
 // Backup writes a copy of the run log as it is at one moment to a file that does not
-// exist yet, with mode 0600. Others go on reading and writing meanwhile. A file that exists
-// is common.CodeConflict. When it fails there is no file.
+// exist yet, with mode 0600. Others go on reading and writing meanwhile. The copy is written
+// beside it, and gets its name when it is whole and was read back: one that breaks off with the process
+// leaves a file that is in nobody's way. A file that exists is common.CodeConflict. When it
+// fails there is no file.
 func (s *Store) Backup(ctx context.Context, path string) error {
 	var from string
 	if err := s.reader.QueryRowContext(ctx, "SELECT file FROM pragma_database_list WHERE name = 'main'").Scan(&from); err != nil {
 		return s.failed(ctx, "find the file of the run log", err)
 	}
-	return BackupFile(ctx, from, path)
+	_, err := BackupFile(ctx, from, path)
+	return err
 }
 
 // BackupFile does the same for a run log that may be open in another process, of whatever
-// version: nothing in it is brought up to date.
-func BackupFile(ctx context.Context, from, to string) error {
-	if err := backup(ctx, from, to); err != nil {
-		return fmt.Errorf("back up the run log %q: %w", from, failure(ctx, err))
+// version: nothing in it is brought up to date. It tells what it copied.
+func BackupFile(ctx context.Context, from, to string) (Contents, error) {
+	c, err := backup(ctx, from, to)
+	if err != nil {
+		return Contents{}, fmt.Errorf("back up the run log %q: %w", from, failure(ctx, err))
 	}
-	return nil
+	return c, nil
 }
 
-func backup(ctx context.Context, from, to string) (err error) {
+func backup(ctx context.Context, from, to string) (c Contents, err error) {
 	if from, err = filepath.Abs(from); err != nil {
-		return err
+		return c, err
 	}
 	if to, err = filepath.Abs(to); err != nil {
-		return err
+		return c, err
 	}
 	// Not opened here: that would let go of the locks that this process may have on it.
 	if _, err := os.Stat(from); err != nil {
-		return &common.Error{Code: common.CodeNotFound, Message: "there is no run log to back up", Err: err}
+		return c, &common.Error{Code: common.CodeNotFound, Message: "there is no run log to back up", Err: err}
 	}
-	copied, err := os.OpenFile(to, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err := absent(to); err != nil {
+		return c, err
+	}
+	copied, err := os.CreateTemp(filepath.Dir(to), filepath.Base(to)+".*.partial")
 	if err != nil {
-		code := common.CodeUnavailable
-		if errors.Is(err, fs.ErrExist) {
-			code = common.CodeConflict
-		}
-		return &common.Error{Code: code, Message: "the backup cannot be written: " + err.Error(), Hint: "name a file that does not exist, in a folder that does", Err: err}
+		return c, unwritten(err)
 	}
 	defer func() {
-		if err = errors.Join(err, copied.Close()); err != nil {
-			err = errors.Join(err, os.Remove(to))
+		err = errors.Join(err, copied.Close())
+		if gone := os.Remove(copied.Name()); !errors.Is(gone, fs.ErrNotExist) {
+			err = errors.Join(err, gone)
 		}
 	}()
+	if err := vacuumInto(ctx, from, copied.Name()); err != nil {
+		return c, err
+	}
+	if err := copied.Sync(); err != nil {
+		return c, unwritten(err)
+	}
+	if c, err = examine(ctx, copied.Name()); err != nil {
+		return c, err
+	}
+	return c, name(copied.Name(), to)
+}
+
+func vacuumInto(ctx context.Context, from, to string) (err error) {
 	db, err := connect(from, 1, url.Values{"mode": {"rw"}, "_pragma": {"busy_timeout(10000)"}})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	if _, err := db.ExecContext(ctx, "VACUUM INTO ?", to); err != nil {
-		return err
+	_, err = db.ExecContext(ctx, "VACUUM INTO ?", to)
+	return err
+}
+
+// name gives a file another name, which no file has. Not by renaming it, which would replace one
+// that came meanwhile, but where the file system knows no second names.
+func name(file, to string) error {
+	err := os.Link(file, to)
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		if err := absent(to); err != nil {
+			return err
+		}
+		err = os.Rename(file, to)
 	}
-	if err := copied.Sync(); err != nil {
-		return err
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return taken(to)
+	case err != nil:
+		return unwritten(err)
 	}
-	return syncFolder(filepath.Dir(to))
+	if err := syncFolder(filepath.Dir(to)); err != nil {
+		return errors.Join(unwritten(err), os.Remove(to))
+	}
+	return nil
+}
+
+// absent refuses a file that is there.
+func absent(file string) error {
+	_, err := os.Lstat(file)
+	switch {
+	case err == nil:
+		return taken(file)
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	}
+	return unwritten(err)
+}
+
+func taken(file string) error {
+	return &common.Error{Code: common.CodeConflict, Message: file + " is there already, and a backup overwrites nothing", Hint: "name a file that does not exist"}
+}
+
+func unwritten(err error) error {
+	return &common.Error{Code: common.CodeUnavailable, Message: "the backup cannot be written", Hint: "name a file in a folder that exists, may be written to and has room", Err: err}
 }
 
 func syncFolder(path string) error {

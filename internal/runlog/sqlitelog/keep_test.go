@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -444,7 +445,7 @@ func TestBackup(t *testing.T) {
 		t.Errorf("the file that was there has changed, %v", err)
 	}
 	none := filepath.Join(dir, "none.db")
-	if err := BackupFile(t.Context(), none, filepath.Join(dir, "b.db")); common.CodeOf(err) != common.CodeNotFound {
+	if _, err := BackupFile(t.Context(), none, filepath.Join(dir, "b.db")); common.CodeOf(err) != common.CodeNotFound {
 		t.Errorf("of no file: %v", err)
 	}
 	for _, name := range []string{none, filepath.Join(dir, "b.db")} {
@@ -456,7 +457,7 @@ func TestBackup(t *testing.T) {
 	if err := os.WriteFile(text, bytes.Repeat([]byte("no database "), 500), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := BackupFile(t.Context(), text, filepath.Join(dir, "b.db")); err == nil {
+	if _, err := BackupFile(t.Context(), text, filepath.Join(dir, "b.db")); err == nil {
 		t.Error("of a text file: no error")
 	}
 	if _, err := os.Stat(filepath.Join(dir, "b.db")); err == nil {
@@ -467,11 +468,46 @@ func TestBackup(t *testing.T) {
 		t.Fatal(err)
 	}
 	newer := filepath.Join(dir, "newer.db")
-	if err := BackupFile(t.Context(), path, newer); err != nil {
-		t.Fatal(err)
+	if c, err := BackupFile(t.Context(), path, newer); err != nil || c.Schema != 77 {
+		t.Fatalf("%+v, %v", c, err)
 	}
 	if _, err := Open(t.Context(), newer); common.CodeOf(err) != common.CodeConflict {
 		t.Errorf("the copy of a newer one: %v", err)
+	}
+}
+
+// A backup that was killed is in nobody's way, and a file that came while one was written stays.
+func TestBackupBesideOthers(t *testing.T) {
+	dir := t.TempDir()
+	path, to := filepath.Join(dir, "runs.db"), filepath.Join(dir, "copy.db")
+	s := opened(t, path)
+	write(t, s, runlog.Batch{Runs: somewhens(0, 20)})
+	others := []string{to + ".partial", to + ".1.partial"}
+	for _, name := range others {
+		if err := os.WriteFile(name, []byte("left behind"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if c, err := BackupFile(t.Context(), path, to); err != nil || c.Runs != 20 {
+		t.Fatalf("%+v, %v", c, err)
+	}
+	_, err := BackupFile(t.Context(), path, to)
+	if common.CodeOf(err) != common.CodeConflict || strings.Count(err.Error(), "copy.db") != 1 {
+		t.Errorf("over a file: %v", err)
+	}
+	_, err = BackupFile(t.Context(), path, filepath.Join(dir, "none", "copy.db"))
+	if common.CodeOf(err) != common.CodeUnavailable || strings.Count(err.Error(), "no such file") != 1 {
+		t.Errorf("into no folder: %v", err)
+	}
+	if err := name(others[0], to); common.CodeOf(err) != common.CodeConflict {
+		t.Errorf("a name that was taken meanwhile: %v", err)
+	}
+	if c, err := Examine(t.Context(), to); err != nil || c.Runs != 20 {
+		t.Errorf("the backup is now %+v, %v", c, err)
+	}
+	left, err := filepath.Glob(filepath.Join(dir, "*.partial"))
+	if err != nil || !slices.Equal(left, []string{to + ".1.partial", to + ".partial"}) {
+		t.Errorf("left: %v, %v", left, err)
 	}
 }
 
