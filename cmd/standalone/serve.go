@@ -50,7 +50,7 @@ func serve(ctx context.Context, child *guardian.Child, cfg config.Standalone, st
 		return daemon.Failed(err)
 	}
 	defer etcd.Close()
-	store, err := sqlitelog.Open(ctx, filepath.Join(cfg.DataDir, runLog))
+	store, err := sqlitelog.OpenLogged(ctx, filepath.Join(cfg.DataDir, runLog), log)
 	if err != nil {
 		return daemon.Failed(err)
 	}

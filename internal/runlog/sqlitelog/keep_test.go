@@ -2,8 +2,12 @@ package sqlitelog
 
 import (
 	"bytes"
+	"database/sql"
+	"encoding/json"
 	"fmt"
+	"log/slog"
 	"math"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -514,44 +518,18 @@ func TestBackupBesideOthers(t *testing.T) {
 // A file of the schema before roll-ups is brought up to date with all that it holds.
 func TestMigrationCounts(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "runs.db")
-	if err := restrict(path); err != nil {
-		t.Fatal(err)
-	}
-	old, err := connect(path, 1, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := old.ExecContext(t.Context(), schema1+schema2+schema3+"PRAGMA user_version = 3;"); err != nil {
-		t.Fatal(err)
-	}
 	all := somewhens(0, countParts+200)
 	for i := range 7 {
 		all[i].ID = fmt.Sprintf("uid%d.t%d.1", i%3, i)
 	}
 	all[7].ID = common.RunID(common.PlannedFire("uid1", noon.AddDate(1, 0, 0)), 1) // another time than its own
-	tx, err := old.BeginTx(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range all {
-		doc, err := entry.EncodeRun(&all[i])
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := tx.ExecContext(t.Context(), insertRun1, all[i].ID, entry.Nanos(all[i].PlannedAt), all[i].Job, all[i].JobUID, all[i].Group, string(all[i].Status),
-			all[i].Worker, string(all[i].Cause), doc); err != nil {
-			t.Fatal(err)
-		}
-	}
+	old := schema3File(t, path, all)
 	change := common.Change{ID: "c1", At: noon, Actor: common.Actor{Name: "ada"}, Verb: "create", Kind: "job", Name: "job-1"}
 	doc, err := entry.EncodeChange(&change)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := tx.ExecContext(t.Context(), "INSERT INTO changes (id, kind, name, doc) VALUES ('c1', 'job', 'job-1', ?)", doc); err != nil {
-		t.Fatal(err)
-	}
-	if err := tx.Commit(); err != nil {
+	if _, err := old.ExecContext(t.Context(), "INSERT INTO changes (id, kind, name, doc) VALUES ('c1', 'job', 'job-1', ?)", doc); err != nil {
 		t.Fatal(err)
 	}
 	if err := old.Close(); err != nil {
@@ -584,5 +562,109 @@ func TestMigrationCounts(t *testing.T) {
 		if got, err := s.Changes(t.Context(), q); err != nil || len(got) != 1 {
 			t.Errorf("%+v: %v, %v", q, got, err)
 		}
+	}
+}
+
+// schema3File makes a file of the schema before roll-ups.
+func schema3File(t *testing.T, path string, runs []common.Run) *sql.DB {
+	t.Helper()
+	if err := restrict(path); err != nil {
+		t.Fatal(err)
+	}
+	old, err := connect(path, 1, url.Values{"_pragma": {"auto_vacuum(incremental)"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = old.Close() }) // most were closed before
+	if _, err := old.ExecContext(t.Context(), schema1+schema2+schema3+"PRAGMA user_version = 3;"); err != nil {
+		t.Fatal(err)
+	}
+	tx, err := old.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range runs {
+		doc, err := entry.EncodeRun(&runs[i])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := tx.ExecContext(t.Context(), insertRun1, runs[i].ID, entry.Nanos(runs[i].PlannedAt), runs[i].Job, runs[i].JobUID, runs[i].Group, string(runs[i].Status),
+			runs[i].Worker, string(runs[i].Cause), doc); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := tx.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	return old
+}
+
+// A migration says what it will take and when it is done, takes no more room than it said, and does not
+// begin where there is less.
+func TestMigrationTellsWhatItTakes(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "runs.db")
+	all := somewhens(0, 5000)
+	for i := range all {
+		all[i].Note = strings.Repeat("n", i%400)
+	}
+	old := schema3File(t, path, all)
+	was, err := roomOf(path)
+	if err != nil || was.free <= 0 {
+		t.Fatalf("%+v, %v", was, err)
+	}
+	var said bytes.Buffer
+	log := slog.New(slog.NewJSONHandler(&said, nil))
+	tight := func() (room, error) { return room{size: was.size, free: 1 << 20}, nil }
+	version, err := migrate(t.Context(), old, tight, log)
+	if common.CodeOf(err) != common.CodeUnavailable || !strings.Contains(err.Error(), "1 MiB are free") {
+		t.Errorf("on a disk that is full: %v", err)
+	}
+	if err := old.QueryRowContext(t.Context(), "PRAGMA user_version").Scan(&version); err != nil || version != 3 || said.Len() > 0 {
+		t.Errorf("is version %d, %v; said %s", version, err, said.String())
+	}
+	if err := old.Close(); err != nil {
+		t.Fatal(err)
+	}
+
+	s, err := OpenLogged(t.Context(), path, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = s.Close() }()
+	checkCounts(t, s, all)
+	lines := bytes.Split(bytes.TrimSpace(said.Bytes()), []byte("\n"))
+	if len(lines) != 2 || !bytes.Contains(lines[1], []byte(`"run_log_migrated"`)) {
+		t.Fatalf("said %s", said.String())
+	}
+	var begins struct {
+		Msg        string
+		Runs       int
+		SizeBytes  int64 `json:"size_bytes"`
+		NeedsBytes int64 `json:"needs_bytes"`
+	}
+	if err := json.Unmarshal(lines[0], &begins); err != nil || begins.Msg != "run_log_migration_begins" || begins.Runs != len(all) || begins.SizeBytes != was.size {
+		t.Errorf("said %s, %v", lines[0], err)
+	}
+	wal, err := os.Stat(path + "-wal")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages := int64(0)
+	if err := s.reader.QueryRowContext(t.Context(), "PRAGMA page_count").Scan(&pages); err != nil {
+		t.Fatal(err)
+	}
+	took := wal.Size() + pages*pageSize - was.size
+	t.Logf("took %d of %d, %d per run", took, begins.NeedsBytes, took/int64(len(all)))
+	if took > begins.NeedsBytes || took < begins.NeedsBytes/3 {
+		t.Errorf("took %d bytes, was said to take up to %d", took, begins.NeedsBytes)
+	}
+	// One that is up to date says nothing.
+	said.Reset()
+	again, err := OpenLogged(t.Context(), path, log)
+	if err != nil || said.Len() > 0 {
+		t.Fatalf("said %s, %v", said.String(), err)
+	}
+	if err := again.Close(); err != nil {
+		t.Fatal(err)
 	}
 }

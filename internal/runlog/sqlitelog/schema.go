@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"log/slog"
 
 	"carillon/internal/common"
 	"carillon/internal/runlog/entry"
@@ -222,40 +223,77 @@ func readChanges(ctx context.Context, tx *sql.Tx) error {
 	}
 }
 
-// migrate brings a file to the newest schema, all steps in one transaction.
-func migrate(ctx context.Context, db *sql.DB) error {
+// room is what is known of the disk that a file is on.
+type room struct {
+	size int64 // of the file
+	free int64
+}
+
+// What a migration writes for each run beside its document, about: rows, entries of indexes
+// and free pages. All of it is in the WAL once before it is in the file.
+const migratedRun = 1000
+
+// needed is how many bytes a migration takes of the disk, at most.
+func needed(ctx context.Context, tx *sql.Tx) (runs, bytes int64, err error) {
+	err = tx.QueryRowContext(ctx, "SELECT count(*), coalesce(sum(octet_length(doc)), 0) FROM runs").Scan(&runs, &bytes)
+	return runs, 2*bytes + migratedRun*runs, err
+}
+
+// migrate brings a file to the newest schema, all steps in one transaction, and tells which
+// one it had. With many runs it takes minutes and much room: it says so first, or does not begin.
+func migrate(ctx context.Context, db *sql.DB, disk func() (room, error), log *slog.Logger) (version int, err error) {
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	defer func() { _ = tx.Rollback() }() // nothing to undo after the commit
-	var version int
 	if err := tx.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
-		return err
+		return 0, err
 	}
 	all := steps()
 	switch {
 	case version > len(all):
-		return &common.Error{
+		return version, &common.Error{
 			Code:    common.CodeConflict,
 			Message: fmt.Sprintf("the run log has schema version %d, this program knows versions up to %d", version, len(all)),
 			Hint:    "a newer Carillon wrote this file; run that version, or restore a backup made before the upgrade",
 		}
 	case version == len(all):
-		return nil
+		return version, nil
+	case version > 0:
+		is, err := disk()
+		if err != nil {
+			return version, fmt.Errorf("look how much room there is: %w", err)
+		}
+		runs, need, err := needed(ctx, tx)
+		if err != nil {
+			return version, err
+		}
+		if version < 2 {
+			need *= 2 // the second step copies all runs as well
+		}
+		if need > is.free {
+			return version, &common.Error{
+				Code: common.CodeUnavailable,
+				Message: fmt.Sprintf("the run log cannot be brought to schema version %d: up to %d MiB of its disk are needed for that, and %d MiB are free",
+					len(all), need>>20+1, is.free>>20),
+				Hint: "nothing was changed: make room, or move the data folder to a larger disk",
+			}
+		}
+		log.Info("run_log_migration_begins", "from", version, "to", len(all), "runs", runs, "size_bytes", is.size, "needs_bytes", need, "free_bytes", is.free)
 	}
 	for _, step := range all[version:] {
 		if _, err := tx.ExecContext(ctx, step.text); err != nil {
-			return err
+			return version, err
 		}
 		if step.then != nil {
 			if err := step.then(ctx, tx); err != nil {
-				return err
+				return version, err
 			}
 		}
 	}
 	if _, err := tx.ExecContext(ctx, fmt.Sprintf("PRAGMA user_version = %d", len(all))); err != nil {
-		return err
+		return version, err
 	}
-	return tx.Commit()
+	return version, tx.Commit()
 }

@@ -19,10 +19,13 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/url"
 	"os"
 	"path/filepath"
 	"sync/atomic"
+	"syscall"
+	"time"
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -65,14 +68,20 @@ type Store struct {
 // date. A file with a newer schema is refused with common.CodeConflict; one that
 // cannot be opened is common.CodeUnavailable.
 func Open(ctx context.Context, path string) (*Store, error) {
-	s, err := open(ctx, path)
+	return OpenLogged(ctx, path, slog.New(slog.DiscardHandler))
+}
+
+// OpenLogged is Open that says when it brings the schema up to date, which takes minutes where there are
+// many runs.
+func OpenLogged(ctx context.Context, path string, log *slog.Logger) (*Store, error) {
+	s, err := open(ctx, path, log)
 	if err != nil {
 		return nil, fmt.Errorf("open the run log %q: %w", path, failure(ctx, err))
 	}
 	return s, nil
 }
 
-func open(ctx context.Context, path string) (_ *Store, err error) {
+func open(ctx context.Context, path string, log *slog.Logger) (_ *Store, err error) {
 	path, err = filepath.Abs(path)
 	if err != nil {
 		return nil, err
@@ -95,7 +104,9 @@ func open(ctx context.Context, path string) (_ *Store, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := migrate(ctx, s.writer); err != nil {
+	begun := time.Now()
+	was, err := migrate(ctx, s.writer, func() (room, error) { return roomOf(path) }, log)
+	if err != nil {
 		return nil, err
 	}
 	s.reader, err = connect(path, readers, url.Values{"_pragma": {"busy_timeout(10000)", "query_only(1)"}})
@@ -124,6 +135,9 @@ func open(ctx context.Context, path string) (_ *Store, err error) {
 	s.wal = newCheckpointer(wal, s.turn)
 	if err := s.exclusive(ctx, func(*sql.Tx) error { return nil }); err != nil { // which reads what is in memory
 		return nil, err
+	}
+	if was > 0 && was < len(steps()) {
+		log.Info("run_log_migrated", "from", was, "to", len(steps()), "took", time.Since(begun))
 	}
 	return s, s.reader.PingContext(ctx)
 }
@@ -199,6 +213,19 @@ func restrict(path string) error {
 		return err
 	}
 	return errors.Join(f.Chmod(0o600), f.Close())
+}
+
+// roomOf looks at the disk that a file is on.
+func roomOf(path string) (r room, err error) {
+	var disk syscall.Statfs_t
+	if err := syscall.Statfs(path, &disk); err != nil {
+		return r, err
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return r, err
+	}
+	return room{size: info.Size(), free: int64(disk.Bavail) * disk.Bsize}, nil
 }
 
 func connect(path string, connections int, options url.Values) (*sql.DB, error) {
