@@ -32,10 +32,12 @@ const (
 	LeaderPrefix         = Root + "leader/"
 )
 
-// LeaderKey says which master is elected, FindingsKey what it has found out.
+// LeaderKey says which master is elected, FindingsKey what it has found out, ClockKey up to
+// which time its clock was believed.
 const (
 	LeaderKey   = LeaderPrefix + "master"
 	FindingsKey = LeaderPrefix + "findings"
+	ClockKey    = LeaderPrefix + "clock"
 )
 
 // MasterOutbox is the outbox of the masters: outcomes that a save accounted for.

@@ -52,6 +52,7 @@ type Config struct {
 	// Now is the time by which runs are too old, or why nothing may go just now: because
 	// the clock is wrong, or because it is not known which jobs there are.
 	Now      func() (time.Time, error)
+	Diary    Diary
 	Log      *slog.Logger
 	Observer Observer
 }
@@ -62,9 +63,12 @@ type Keeper struct {
 	pace pace      // owned by Run
 	ask  time.Time // when it is asked again which runs are kept; owned by Run
 
+	trust trust // owned by Run
+
 	mu      sync.Mutex
 	failing time.Time // guarded by mu; since when passes fail, zero while they do not
 	fault   error     // guarded by mu
+	doubted string    // guarded by mu; why the clock is not believed
 }
 
 // New makes a keeper.
@@ -84,7 +88,8 @@ func (d *done) nothing() bool {
 
 // Run does one pass after the other until the context ends.
 func (k *Keeper) Run(ctx context.Context) error {
-	defer k.note(nil) // whoever comes next will tell
+	k.trust, k.ask = trust{}, time.Time{}                             // others may have been elected meanwhile
+	defer func() { k.note(nil); k.doubt(time.Time{}, time.Time{}) }() // whoever comes next will tell
 	retry := retryFirst
 	for wait := first; sleep(ctx, wait); {
 		began := time.Now()
@@ -135,15 +140,19 @@ func (k *Keeper) note(err error) {
 	}
 }
 
-// Conditions tells that nothing was kept in order for too long.
+// Conditions tells that nothing was kept in order for too long, or that the clock is in doubt.
 func (k *Keeper) Conditions() []common.Condition {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.failing.IsZero() || time.Since(k.failing) < failingFor {
+	why, from := k.doubted, time.Time{}
+	if !k.failing.IsZero() && time.Since(k.failing) >= failingFor {
+		why, from = common.Excerpt(k.fault.Error()), k.failing.UTC()
+	}
+	if why == "" {
 		return nil
 	}
-	return []common.Condition{{Code: common.ConditionHousekeeping, From: k.failing.UTC(),
-		Text: "the history is not kept at its bounds: " + common.Excerpt(k.fault.Error()), Data: common.Words{"error": common.Excerpt(k.fault.Error())}}}
+	return []common.Condition{{Code: common.ConditionHousekeeping, From: from,
+		Text: "the history is not kept at its bounds: " + why, Data: common.Words{"error": why}}}
 }
 
 // pass goes through all there is to do, again and again while there is more.
@@ -163,10 +172,36 @@ func (k *Keeper) pass(ctx context.Context) (d done, err error) {
 
 // round gives everything its turn. What is to be counted is counted before it may go.
 func (k *Keeper) round(ctx context.Context, now time.Time, d *done) (more bool, err error) {
-	if more, err = k.tidy(ctx, now, d); err != nil || time.Now().Before(k.ask) {
+	believed, err := k.believes(ctx, now)
+	if err != nil {
+		return false, fmt.Errorf("look what time it was: %w", err)
+	}
+	if !believed {
+		return k.tidy(ctx, runlog.Tidy{Now: now}, d)
+	}
+	if more, err = k.tidy(ctx, bounds(now), d); err != nil || time.Now().Before(k.ask) {
 		return more, err
 	}
-	left, asked := false, time.Duration(0)
+	left := false
+	asked, err := k.each(ctx, func(kept *runlog.Kept) error {
+		of, err := k.expire(ctx, *kept, now, d)
+		if err != nil {
+			return fmt.Errorf("delete old runs of job %q: %w", kept.Job, err)
+		}
+		left = left || of
+		return nil
+	})
+	if err != nil {
+		return false, err
+	}
+	if !left {
+		k.ask = time.Now().Add(askSeldom * asked)
+	}
+	return more || left, nil
+}
+
+// each goes through the jobs of which there are runs, and tells how long it took to ask for them.
+func (k *Keeper) each(ctx context.Context, do func(kept *runlog.Kept) error) (asked time.Duration, err error) {
 	for after := ""; ; {
 		var page []runlog.Kept
 		err := k.pace.piece(ctx, func(ctx context.Context) (err error) {
@@ -176,31 +211,25 @@ func (k *Keeper) round(ctx context.Context, now time.Time, d *done) (more bool, 
 			return err
 		})
 		if err != nil {
-			return false, fmt.Errorf("look which runs are kept: %w", err)
+			return asked, fmt.Errorf("look which runs are kept: %w", err)
 		}
 		if len(page) == 0 {
-			break
+			return asked, nil
 		}
 		for i := range page {
-			of, err := k.expire(ctx, page[i], now, d)
-			if err != nil {
-				return false, fmt.Errorf("delete old runs of job %q: %w", page[i].Job, err)
+			if err := do(&page[i]); err != nil {
+				return asked, err
 			}
-			left = left || of
 		}
 		after = page[len(page)-1].Job
 	}
-	if !left {
-		k.ask = time.Now().Add(askSeldom * asked)
-	}
-	return more || left, nil
 }
 
-func (k *Keeper) tidy(ctx context.Context, now time.Time, d *done) (more bool, err error) {
+func (k *Keeper) tidy(ctx context.Context, old runlog.Tidy, d *done) (more bool, err error) {
 	for range piecesOfTidy {
 		var t runlog.Tidied
 		err := k.pace.piece(ctx, func(ctx context.Context) (err error) {
-			t, err = k.cfg.Store.Tidy(ctx, bounds(now))
+			t, err = k.cfg.Store.Tidy(ctx, old)
 			return err
 		})
 		d.tidied.Counted += t.Counted

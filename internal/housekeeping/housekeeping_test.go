@@ -145,15 +145,31 @@ type house struct {
 	store *shelf
 	told  told
 	log   bytes.Buffer
-	sure  error // why nothing may go
+	sure  error        // why nothing may go
+	ahead atomic.Int64 // how far the clock is
+	page  *page
+}
+
+// page is a diary.
+type page struct {
+	at    time.Time
+	fault error
+	wrote int
+}
+
+func (p *page) Read(context.Context) (time.Time, error) { return p.at, p.fault }
+func (p *page) Write(_ context.Context, at time.Time) error {
+	p.at = at
+	p.wrote++
+	return nil
 }
 
 func newHouse(store *shelf, jobs rules) *house {
-	h := &house{store: store}
+	h := &house{store: store, page: &page{at: noon}}
 	if store.takes == 0 {
 		store.takes = time.Millisecond
 	}
-	h.Keeper = New(Config{Store: store, Jobs: jobs, Now: func() (time.Time, error) { return noon.Add(time.Since(bubble)), h.sure },
+	h.Keeper = New(Config{Store: store, Jobs: jobs, Now: func() (time.Time, error) { return noon.Add(time.Since(bubble) + time.Duration(h.ahead.Load())), h.sure }, Diary: h.page,
 		Log: slog.New(slog.NewTextHandler(&h.log, nil)), Observer: &h.told})
 	return h
 }

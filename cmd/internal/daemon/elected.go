@@ -100,6 +100,23 @@ func (f findings) Conditions() []common.Condition { return f.Latest().Conditions
 // Overdue gives the jobs that are overdue, those that have been for longest first.
 func (f findings) Overdue(context.Context) ([]common.Overdue, error) { return f.Latest().Overdue, nil }
 
+// believed is up to which time the clock of the elected master was.
+type believed struct {
+	Until time.Time `json:"until"`
+}
+
+// diary is what the keeper of the history leaves to the next.
+type diary struct{ memo *leader.Memo[believed] }
+
+func (d diary) Read(ctx context.Context) (time.Time, error) {
+	left, err := d.memo.Read(ctx)
+	return left.Until, err
+}
+
+func (d diary) Write(ctx context.Context, at time.Time) error {
+	return d.memo.Write(ctx, believed{Until: at.UTC()})
+}
+
 // upkeep are the duties that keep the history at its bounds, look for jobs that do not run, and
 // tell the other masters. tell are further conditions that the elected master knows of.
 func (m *Master) upkeep(store *jobmgr.Store, history *runlog.View, staff workers, guard *registry.Guard, tell ...func() []common.Condition) []duty {
@@ -113,7 +130,8 @@ func (m *Master) upkeep(store *jobmgr.Store, history *runlog.View, staff workers
 		}
 		return guard.Now()
 	}
-	keeper := housekeeping.New(housekeeping.Config{Store: m.cfg.Store, Jobs: m.catalog, Now: now, Log: m.cfg.Log, Observer: m.cfg.Metrics.Upkeep})
+	keeper := housekeeping.New(housekeeping.Config{Store: m.cfg.Store, Jobs: m.catalog, Now: now,
+		Diary: diary{leader.NewMemo[believed](m.elector, common.ClockKey)}, Log: m.cfg.Log, Observer: m.cfg.Metrics.Upkeep})
 	audit := auditor.New(auditor.Config{Catalog: m.catalog, State: store, Ledger: history, Why: staff.unplaced, Now: now, Alike: m.alike,
 		Log: m.cfg.Log, Observer: m.cfg.Metrics.Upkeep})
 	tell = append(tell, keeper.Conditions, audit.Conditions)

@@ -1,0 +1,51 @@
+package leader_test
+
+import (
+	"errors"
+	"testing"
+
+	"carillon/internal/etcdkit/etcdtest"
+	"carillon/internal/leader"
+)
+
+// What one leaves is there for the next, and nobody else leaves anything.
+func TestMemo(t *testing.T) {
+	server := etcdtest.StartServer(t)
+	h, client := &hall{}, server.Client()
+	a := newCandidate(t, h, server.Client(), "a")
+	a.elected()
+	b := newCandidate(t, h, server.Client(), "b")
+	b.sees("a")
+
+	const key = "/cron/leader/memo"
+	ofA, ofB := leader.NewMemo[string](a.elector, key), leader.NewMemo[string](b.elector, key)
+	reads := func(want string) {
+		t.Helper()
+		if got, err := ofB.Read(t.Context()); err != nil || got != want {
+			t.Fatalf("read %q, %v; want %q", got, err, want)
+		}
+	}
+	reads("")
+	if err := ofB.Write(t.Context(), "mine"); !errors.Is(err, leader.ErrNotElected) {
+		t.Fatalf("who is not elected wrote: %v", err)
+	}
+	reads("")
+	if err := ofA.Write(t.Context(), "first"); err != nil {
+		t.Fatal(err)
+	}
+	reads("first")
+	a.stop() // its lease goes
+	b.elected()
+	reads("first")
+	if err := ofA.Write(t.Context(), "late"); !errors.Is(err, leader.ErrNotElected) {
+		t.Fatalf("the earlier one wrote: %v", err)
+	}
+	if err := ofB.Write(t.Context(), "second"); err != nil {
+		t.Fatal(err)
+	}
+	reads("second")
+	if _, err := client.Put(t.Context(), key, "{"); err != nil { // nobody can read that
+		t.Fatal(err)
+	}
+	reads("")
+}
