@@ -88,8 +88,8 @@ func TestHeld(t *testing.T) {
 	notify := &common.Notify{On: []common.Event{"failed", "recovered"}, To: []string{"ops"}}
 	state := State{Job: "nightly", UID: "uid"}
 	state.take(outcome(0, "failed"), notify, noon)
-	state.Held = true
-	if tell, changed := state.take(outcome(1, "succeeded"), notify, noon); tell != "" || !changed || state.Held || state.Trouble {
+	state.Held = []string{"ops"}
+	if tell, changed := state.take(outcome(1, "succeeded"), notify, noon); tell != "" || !changed || state.Held != nil || state.Trouble {
 		t.Errorf("told %q, %+v", tell, state)
 	}
 }

@@ -14,6 +14,7 @@ import (
 // mind looks after what the clock brings: runs that are late, summaries, and what may go.
 func (n *Notifier) mind(ctx context.Context) error {
 	var pruned time.Time
+	unknown := false
 	for {
 		now := n.cfg.Now()
 		if now.Sub(pruned).Abs() >= pruneEvery {
@@ -21,7 +22,11 @@ func (n *Notifier) mind(ctx context.Context) error {
 			err := errors.Join(n.cfg.Store.Prune(ctx, now.Add(-KeptFor), MaxKept), n.forget(ctx))
 			n.trouble(ctx, "notices_not_pruned", err)
 		}
-		n.trouble(ctx, "late_runs_unknown", n.late(ctx, now.UTC()))
+		err := n.late(ctx, now.UTC())
+		if !unknown { // it is said once, until they are known again
+			n.trouble(ctx, "late_runs_unknown", err)
+		}
+		unknown = err != nil
 		n.trouble(ctx, "summary_not_written", n.summarize(ctx, now.UTC()))
 		if !sleep(ctx, lateLook) {
 			return nil
@@ -58,82 +63,94 @@ func (n *Notifier) late(ctx context.Context, now time.Time) error {
 	return n.settleAll(ctx, outcomes)
 }
 
-// summarize tells of the jobs that were held back, once there is room for it.
+// summarize tells the channels for which something was held back, once there is room for it.
 func (n *Notifier) summarize(ctx context.Context, now time.Time) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	var held []State
+	all, known := n.cfg.Jobs.Told()
+	var channels []string
 	for _, s := range n.states {
-		if s.Held {
-			held = append(held, s)
+		for _, to := range s.Held {
+			if n.crowd.room(to) && !slices.Contains(channels, to) {
+				channels = append(channels, to)
+			}
 		}
 	}
-	if _, known := n.cfg.Jobs.Told(); !known || len(held) == 0 || n.crowd >= MaxWaiting || !n.budget.take(now) {
+	if !known || len(channels) == 0 || !n.budget.take(now) {
 		return nil
 	}
-	slices.SortFunc(held, func(a, b State) int { return cmp.Or(a.FirstAt.Compare(b.FirstAt), cmp.Compare(a.Job, b.Job)) })
-	notices := n.summaries(held, now)
-	for i := range held {
-		held[i].Held, held[i].ToldAt = false, now
+	jobs := make(map[string]common.JobState, len(all))
+	for _, job := range all {
+		jobs[job.Name] = job
 	}
-	n.cfg.Log.Warn("notices_summarized", "jobs", len(held), "channels", len(notices))
-	// All notices go with the first states: what comes after them may be told of twice, never not at all.
-	for part := range slices.Chunk(held, perSummary) {
-		first := notices[:min(len(notices), perSummary)]
-		written, ok, err := n.cfg.Store.Commit(ctx, part, first)
-		if err != nil {
+	slices.Sort(channels)
+	for some := range slices.Chunk(channels, perSummary/2) {
+		if err := n.summarizeTo(ctx, some, jobs, now); err != nil {
 			return err
-		}
-		if !ok {
-			return n.reread(ctx, part)
-		}
-		notices = notices[len(first):]
-		for _, s := range written {
-			n.states[s.Job] = s
 		}
 	}
 	n.poke()
 	return nil
 }
 
-// summaries tells each channel how many jobs, and which first, are in trouble, or are so no more.
-func (n *Notifier) summaries(held []State, now time.Time) (notices []Notice) {
-	told := map[string]common.JobState{}
-	jobsTold, _ := n.cfg.Jobs.Told()
-	for _, job := range jobsTold {
-		told[job.Name] = job
-	}
-	type about struct {
-		channel string
-		subject Subject
-	}
-	jobs := map[about][]string{}
-	var order []about
-	for i := range held {
-		job, wanted := told[held[i].Job]
-		if !wanted || job.UID != held[i].UID {
-			continue
+// summarizeTo tells some channels.
+func (n *Notifier) summarizeTo(ctx context.Context, channels []string, jobs map[string]common.JobState, now time.Time) error {
+	toOne := func(to string) bool { return slices.Contains(channels, to) }
+	var held []State
+	for _, s := range n.states {
+		if slices.ContainsFunc(s.Held, toOne) {
+			held = append(held, s)
 		}
-		for j, to := range job.Notify.To {
-			what := about{to, SubjectSummary}
-			if !held[i].Trouble {
-				what.subject = SubjectRecovered
+	}
+	slices.SortFunc(held, func(a, b State) int { return cmp.Or(a.FirstAt.Compare(b.FirstAt), cmp.Compare(a.Job, b.Job)) })
+	notices := n.summaries(channels, held, jobs, now)
+	for i := range held {
+		held[i].Held = slices.DeleteFunc(slices.Clone(held[i].Held), toOne)
+	}
+	n.cfg.Log.Warn("notices_summarized", "jobs", len(held), "channels", channels)
+	// The notices go with the first states: what comes after them may be told of twice, never not at all.
+	for part := range slices.Chunk(held, perSummary) {
+		written, ok, err := n.cfg.Store.Commit(ctx, part, notices)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			return n.reread(ctx, part)
+		}
+		n.crowd.add(notices)
+		notices = nil
+		for _, s := range written {
+			n.states[s.Job] = s
+		}
+	}
+	return nil
+}
+
+// summaries tells each channel how many jobs, and which first, are in trouble, or are so no more.
+func (n *Notifier) summaries(channels []string, held []State, jobs map[string]common.JobState, now time.Time) (notices []Notice) {
+	for _, to := range channels {
+		for _, subject := range [...]Subject{SubjectSummary, SubjectRecovered} {
+			data := Data{Event: subject}
+			for i := range held {
+				s := &held[i]
+				job, wanted := jobs[s.Job]
+				if s.Trouble != (subject == SubjectSummary) || !wanted || job.UID != s.UID || !slices.Contains(s.Held, to) || !slices.Contains(job.Notify.To, to) {
+					continue
+				}
+				if data.Count++; data.Count == 1 {
+					data.FirstAt = new(s.FirstAt)
+				}
+				if len(data.Jobs) < maxNamed {
+					data.Jobs = append(data.Jobs, s.Job)
+				}
 			}
-			if slices.Contains(job.Notify.To[:j], to) {
+			if data.Count == 0 {
 				continue
 			}
-			if jobs[what] == nil {
-				order = append(order, what)
-			}
-			jobs[what] = append(jobs[what], held[i].Job)
+			data.URL = n.link(&data)
+			notices = append(notices, Notice{ID: noticeID(now, to, string(subject), data.Jobs[0]), Channel: to, Subject: subject,
+				Status: Waiting, CreatedAt: now, NextAt: now, Data: data})
 		}
-	}
-	for _, what := range order {
-		names := jobs[what]
-		data := Data{Event: what.subject, Count: int64(len(names)), Jobs: names[:min(len(names), maxNamed)], FirstAt: new(held[0].FirstAt)}
-		data.URL = n.link(&data)
-		notices = append(notices, Notice{ID: noticeID(now, what.channel, string(what.subject), names[0]), Channel: what.channel, Subject: what.subject,
-			Status: Waiting, CreatedAt: now, NextAt: now, Data: data})
 	}
 	return notices
 }

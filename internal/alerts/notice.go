@@ -45,12 +45,14 @@ const (
 
 // Bounds of notices.
 const (
-	MaxWaiting = 2000               // beyond it events are told in a summary
-	MaxKept    = 2000               // that are done with
-	KeptFor    = 7 * 24 * time.Hour // and for how long
-	maxTail    = 2 << 10            // of output
-	maxText    = 2000               // of a reason, a note or an error
-	maxNamed   = 20                 // jobs that a summary names
+	MaxWaiting    = 2000               // beyond it few may wait for each channel
+	MaxKept       = 2000               // that are done with
+	KeptFor       = 7 * 24 * time.Hour // and for how long
+	maxBehind     = 200                // that wait for a channel; beyond it events are told in a summary
+	alwaysWaiting = 20                 // that may wait for a channel whatever waits for others
+	maxTail       = 2 << 10            // of output
+	maxText       = 2000               // of a reason, a note or an error
+	maxNamed      = 20                 // jobs that a summary names
 )
 
 // Notice is something to tell on a channel, the value of /cron/notices/waiting/<id>, and of

@@ -26,7 +26,7 @@ const (
 	overlapOf   = time.Minute    // of a gap
 	retryFollow = 2 * time.Second
 	commitTries = 8
-	perSummary  = 40 // states that are written together
+	perSummary  = 40 // states that are written together, beside notices for half as many channels
 )
 
 // Config is what a notifier needs.
@@ -50,12 +50,12 @@ type Notifier struct {
 	mu     sync.Mutex // held while a job's outcomes are settled
 	states map[string]State
 	budget budget
-	crowd  int // notices that waited when it was last looked
+	crowd  crowd // what waited when it was last looked, and since
 }
 
 // New makes a notifier.
 func New(cfg Config) *Notifier {
-	return &Notifier{cfg: cfg, wake: make(chan struct{}, 1), states: map[string]State{}}
+	return &Notifier{cfg: cfg, wake: make(chan struct{}, 1), states: map[string]State{}, crowd: crowdOf(nil)}
 }
 
 // Run tells until the context ends, or something fails that may pass.
@@ -284,6 +284,7 @@ func (n *Notifier) settle(ctx context.Context, name string, outcomes []Outcome) 
 			return fmt.Errorf("write notices of job %s: %w", name, err)
 		case ok:
 			n.states[name] = written[0]
+			n.crowd.add(notices)
 			if len(notices) > 0 {
 				n.poke()
 			}
@@ -322,29 +323,37 @@ func (n *Notifier) decide(ctx context.Context, job *common.JobState, s *State, o
 		if tell == "" {
 			continue
 		}
-		if s.Held = n.crowd >= MaxWaiting || !n.budget.take(now); s.Held {
-			continue
-		}
 		notices = append(notices, n.notices(job, s, o, tell, now)...)
 	}
 	return notices, changed, nil
 }
 
-// notices tells each channel of a job of an event.
+// notices tells each channel of a job of an event, now or, where there is no room for it, in
+// a summary.
 func (n *Notifier) notices(job *common.JobState, s *State, o *Outcome, event common.Event, now time.Time) []Notice {
 	data := dataOf(&job.StoredJob, &o.Run, event)
 	data.Count, data.FirstAt = s.Count, new(s.FirstAt)
 	data.URL = n.link(&data)
-	var all []Notice
+	var open []string
+	s.Held = nil
 	for i, to := range job.Notify.To {
-		if slices.Contains(job.Notify.To[:i], to) {
-			continue
+		switch {
+		case slices.Contains(job.Notify.To[:i], to):
+		case n.crowd.room(to):
+			open = append(open, to)
+		default:
+			s.Held = append(s.Held, to)
 		}
+	}
+	if len(open) > 0 && !n.budget.take(now) {
+		open, s.Held = nil, append(s.Held, open...)
+	}
+	var all []Notice
+	for _, to := range open {
 		all = append(all, Notice{ID: noticeID(o.at(), job.UID, o.name(), string(event), to), Channel: to, Subject: Subject(event), Status: Waiting,
 			CreatedAt: now, NextAt: now.Add(settleFor), Data: data})
 	}
-	n.crowd += len(all)
-	n.cfg.Log.Info("notice_decided", "job", job.Name, "event", event, "run", data.Run, "channels", job.Notify.To, "count", s.Count)
+	n.cfg.Log.Info("notice_decided", "job", job.Name, "event", event, "run", data.Run, "channels", open, "held", s.Held, "count", s.Count)
 	return all
 }
 

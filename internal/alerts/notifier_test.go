@@ -41,6 +41,7 @@ type world struct {
 	moves     int
 	unknown   bool // the jobs were not read yet
 	reads     int
+	refused   int // commits that were too large
 }
 
 func newWorld() *world {
@@ -147,6 +148,10 @@ func (w *world) State(_ context.Context, job string) (State, error) {
 func (w *world) Commit(_ context.Context, states []State, notices []Notice) ([]State, bool, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if len(states)+len(notices) > 126 {
+		w.refused++
+		return nil, false, errors.New("too many operations in txn request")
+	}
 	for _, s := range states {
 		if w.states[s.Job].Version != s.Version {
 			return nil, false, nil
@@ -177,12 +182,11 @@ func (w *world) Drop(_ context.Context, states []State) error {
 	return nil
 }
 
-func (w *world) Waiting(_ context.Context, limit int) ([]Notice, error) {
+func (w *world) Waiting(context.Context) ([]Notice, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.reads++
-	all := slices.SortedFunc(maps.Values(w.waiting), func(a, b Notice) int { return cmp.Compare(a.ID, b.ID) })
-	return all[:min(limit, len(all))], nil
+	return slices.SortedFunc(maps.Values(w.waiting), func(a, b Notice) int { return cmp.Compare(a.ID, b.ID) }), nil
 }
 
 func (w *world) Put(_ context.Context, n Notice) (Notice, bool, error) {
@@ -447,7 +451,7 @@ func TestTriedAgain(t *testing.T) {
 		w.ended("a", "failed", 1, began)
 		w.job("b", everything...)
 		after(16 * time.Minute)
-		waiting, _ := w.Waiting(t.Context(), 10)
+		waiting, _ := w.Waiting(t.Context())
 		if len(waiting) != 1 || waiting[0].Code != CodeTrouble || waiting[0].Answer != 503 || !slices.Equal(Failing(waiting, time.Now()), []string{"hook"}) {
 			t.Errorf("waiting: %+v", waiting)
 		}
@@ -563,6 +567,108 @@ func TestFlood(t *testing.T) {
 		}
 		if len(w.waiting) != 0 {
 			t.Errorf("%d wait", len(w.waiting))
+		}
+	})
+}
+
+// Each of many channels has its summary, however few jobs it is about.
+func TestSummariesToManyChannels(t *testing.T) {
+	virtualtime.Test(t, func(t *testing.T) {
+		w := newWorld()
+		const jobs, channels = 30, 90
+		for i := range jobs {
+			w.job(fmt.Sprintf("job-%03d", i), everything...)
+			w.states[fmt.Sprintf("job-%03d", i)] = State{Job: fmt.Sprintf("job-%03d", i), UID: fmt.Sprintf("uid-job-%03d", i), Trouble: true, Event: "failed", Count: 1}
+		}
+		for c := range channels {
+			name, job := fmt.Sprintf("channel-%02d", c), fmt.Sprintf("job-%03d", c%jobs)
+			w.channels[name] = Channel{Name: name, Kind: KindWebhook, Version: 1}
+			if c < jobs {
+				w.jobs[job].Notify.To = nil
+			}
+			w.jobs[job].Notify.To = append(w.jobs[job].Notify.To, name)
+			state := w.states[job]
+			state.Held = append(state.Held, name)
+			w.states[job] = state
+		}
+		stop := w.elected(t)
+		after(5 * time.Minute)
+		stop()
+		heard := map[Subject]int{}
+		for _, m := range w.sent {
+			heard[m.Data.Event]++
+			if m.Type != "cluster.summary" || m.Data.Count != 1 {
+				t.Errorf("sent %+v", m)
+			}
+		}
+		if len(heard) != channels || len(w.sent) != channels || w.refused > 0 {
+			t.Errorf("%d of %d channels have heard, of %d summaries; %d commits were refused", len(heard), channels, len(w.sent), w.refused)
+		}
+		for _, s := range w.states {
+			if len(s.Held) > 0 {
+				t.Errorf("still held: %+v", s)
+			}
+		}
+	})
+}
+
+// A channel that takes nothing keeps no other one from being told, and hears of the rest in a
+// summary when it is back.
+func TestDeadChannelSilencesNoOther(t *testing.T) {
+	virtualtime.Test(t, func(t *testing.T) {
+		w := newWorld()
+		var dead bool
+		w.answer = func(c Channel, _ Message) Result {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			if c.Name == "hook" && dead {
+				return Result{Err: errors.New("away")}
+			}
+			return Result{}
+		}
+		dead = true
+		now := time.Now().UTC()
+		for i := range MaxWaiting {
+			id := fmt.Sprintf("%04d", i)
+			w.waiting[id] = Notice{ID: id, Channel: "hook", Subject: "failed", Status: Waiting, CreatedAt: now, NextAt: now, Version: 1, Data: Data{Event: "failed", Job: id}}
+		}
+		const jobs = 250
+		for i := range jobs {
+			w.job(fmt.Sprintf("job-%03d", i), everything...)
+		}
+		stop := w.elected(t)
+		for i := range jobs {
+			w.ended(fmt.Sprintf("job-%03d", i), "failed", 1, time.Now())
+		}
+		after(5 * time.Minute)
+		count := func(channel string) (one, named int64) {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			for _, m := range w.sent {
+				switch m.Data.Event {
+				case Subject("failed@" + channel):
+					if strings.HasPrefix(m.Data.Job, "job-") {
+						one++
+					}
+				case SubjectSummary + Subject("@"+channel):
+					named += m.Data.Count
+				}
+			}
+			return one, named
+		}
+		if one, named := count("post"); one < alwaysWaiting || one+named != jobs {
+			t.Errorf("the other one has heard of %d one by one, and of %d in summaries", one, named)
+		}
+		if waiting, _ := w.Waiting(t.Context()); len(waiting) > MaxWaiting {
+			t.Errorf("%d wait", len(waiting))
+		}
+		w.mu.Lock()
+		dead = false
+		w.mu.Unlock()
+		after(3 * time.Hour)
+		stop()
+		if one, named := count("hook"); one != 0 || named != jobs {
+			t.Errorf("when it is back it hears of %d one by one, and of %d in summaries", one, named)
 		}
 	})
 }

@@ -39,8 +39,8 @@ type Store interface {
 	Commit(ctx context.Context, states []State, notices []Notice) (written []State, ok bool, err error)
 	// Drop removes states that have not changed.
 	Drop(ctx context.Context, states []State) error
-	// Waiting gives the notices that wait, in order of their ids, but at most limit.
-	Waiting(ctx context.Context, limit int) ([]Notice, error)
+	// Waiting gives the notices that wait, in order of their ids.
+	Waiting(ctx context.Context) ([]Notice, error)
 	// Put writes a waiting notice, and moves one that is done, where it has not changed; ok is false where it has.
 	Put(ctx context.Context, n Notice) (written Notice, ok bool, err error)
 	// Prune removes notices that were done before a time, and all but the newest ones.

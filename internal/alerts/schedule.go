@@ -50,3 +50,28 @@ func (b *budget) take(now time.Time) bool {
 	b.used++
 	return true
 }
+
+// crowd counts the notices that wait, by channel.
+type crowd struct {
+	of  map[string]int
+	all int
+}
+
+func crowdOf(waiting []Notice) crowd {
+	c := crowd{of: map[string]int{}}
+	c.add(waiting)
+	return c
+}
+
+func (c *crowd) add(waiting []Notice) {
+	c.all += len(waiting)
+	for i := range waiting {
+		c.of[waiting[i].Channel]++
+	}
+}
+
+// room tells whether one more may wait for a channel. A few always may, so that channels that
+// take nothing silence no other one.
+func (c *crowd) room(channel string) bool {
+	return c.of[channel] < alwaysWaiting || c.of[channel] < maxBehind && c.all < MaxWaiting
+}

@@ -16,7 +16,6 @@ import (
 const (
 	atOnce   = 16
 	nextLook = 15 * time.Second // for what others have written
-	pageOf   = MaxWaiting + 1000
 )
 
 // tried is what comes back from a try, to the one who sends.
@@ -84,7 +83,7 @@ func (n *Notifier) send(ctx context.Context) error {
 	for {
 		now := n.cfg.Now()
 		if now.Sub(read).Abs() >= nextLook {
-			waiting, err := n.cfg.Store.Waiting(ctx, pageOf)
+			waiting, err := n.cfg.Store.Waiting(ctx)
 			if err != nil {
 				n.trouble(ctx, "notices_unreadable", err)
 				if !sleep(ctx, retryFollow) {
@@ -94,7 +93,7 @@ func (n *Notifier) send(ctx context.Context) error {
 			}
 			s.waiting, read = waiting, now
 		}
-		n.look(len(s.waiting))
+		n.look(s.waiting)
 		due, wake := s.next(now)
 		for _, w := range due {
 			out.Go(func() {
@@ -123,11 +122,11 @@ func (n *Notifier) send(ctx context.Context) error {
 	}
 }
 
-func (n *Notifier) look(waiting int) {
-	n.cfg.Metrics.NoticesWaiting(waiting)
+func (n *Notifier) look(waiting []Notice) {
+	n.cfg.Metrics.NoticesWaiting(len(waiting))
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.crowd = waiting
+	n.crowd = crowdOf(waiting)
 }
 
 // failingFor is how long a channel must have been tried in vain before it counts as failing.

@@ -81,8 +81,8 @@ type State struct {
 	FirstAt  time.Time    `json:"firstAt,omitzero"`  // of the trouble
 	LastAt   time.Time    `json:"lastAt,omitzero"`   // planned time of its last bad fire
 	Count    int64        `json:"count,omitempty"`   // its bad fires
-	ToldAt   time.Time    `json:"toldAt,omitzero"`   // when it was last told of
-	Held     bool         `json:"held,omitempty"`    // the trouble, or that it is over, is to be told in the next summary
+	ToldAt   time.Time    `json:"toldAt,omitzero"`   // when it was last told of, or held
+	Held     []string     `json:"held,omitempty"`    // channels that are to hear of it in their next summary
 	Revision int64        `json:"revision,omitzero"` // outcomes up to it are counted
 	Recent   []string     `json:"recent,omitempty"`  // the last ones that were counted
 
@@ -99,10 +99,10 @@ func (s *State) counted(o *Outcome) bool {
 func (s *State) take(o *Outcome, notify *common.Notify, now time.Time) (tell common.Event, changed bool) {
 	event, good := o.event()
 	if good && s.Trouble && !o.Run.PlannedAt.Before(s.LastAt) {
-		if tell = common.EventRecovered; s.Held || !notify.Wants(tell) { // nobody has heard of the trouble, or wants to hear of its end
+		if tell = common.EventRecovered; len(s.Held) > 0 || !notify.Wants(tell) { // nobody has heard of the trouble, or wants to hear of its end
 			tell = ""
 		}
-		s.Trouble, s.Held = false, false
+		s.Trouble, s.Held = false, nil
 		s.remember(o)
 		return tell, true
 	}

@@ -32,7 +32,7 @@ func channelOf(kv *mvccpb.KeyValue) (alerts.Channel, error) {
 
 // Channels lists all of them by name. One that is damaged is left out.
 func (s *Store) Channels(ctx context.Context) (all []alerts.Channel, err error) {
-	err = s.list(ctx, common.ChannelsPrefix, 0, func(kv *mvccpb.KeyValue) {
+	err = s.list(ctx, common.ChannelsPrefix, func(kv *mvccpb.KeyValue) {
 		if c, err := channelOf(kv); err == nil {
 			all = append(all, c)
 		}

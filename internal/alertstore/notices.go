@@ -24,8 +24,8 @@ func noticeOf(prefix string, kv *mvccpb.KeyValue) (alerts.Notice, bool) {
 }
 
 // Waiting gives the notices that wait.
-func (s *Store) Waiting(ctx context.Context, limit int) (waiting []alerts.Notice, err error) {
-	err = s.list(ctx, common.WaitingNoticesPrefix, limit, func(kv *mvccpb.KeyValue) {
+func (s *Store) Waiting(ctx context.Context) (waiting []alerts.Notice, err error) {
+	err = s.list(ctx, common.WaitingNoticesPrefix, func(kv *mvccpb.KeyValue) {
 		if n, ok := noticeOf(common.WaitingNoticesPrefix, kv); ok {
 			waiting = append(waiting, n)
 		}
@@ -60,7 +60,7 @@ func (s *Store) Put(ctx context.Context, n alerts.Notice) (alerts.Notice, bool, 
 // Prune removes notices that were done before a time, and all but the newest ones.
 func (s *Store) Prune(ctx context.Context, before time.Time, keep int) error {
 	var all, gone []*mvccpb.KeyValue
-	if err := s.list(ctx, common.DoneNoticesPrefix, 0, func(kv *mvccpb.KeyValue) { all = append(all, kv) }); err != nil {
+	if err := s.list(ctx, common.DoneNoticesPrefix, func(kv *mvccpb.KeyValue) { all = append(all, kv) }); err != nil {
 		return err
 	}
 	for i, kv := range all {
@@ -78,7 +78,7 @@ func (s *Store) Prune(ctx context.Context, before time.Time, keep int) error {
 func (s *Store) Notices(ctx context.Context, q alerts.NoticeQuery) (found []alerts.Notice, more bool, err error) {
 	seen := map[string]int{}
 	for _, prefix := range []string{common.WaitingNoticesPrefix, common.DoneNoticesPrefix} {
-		err := s.list(ctx, prefix, 0, func(kv *mvccpb.KeyValue) {
+		err := s.list(ctx, prefix, func(kv *mvccpb.KeyValue) {
 			n, ok := noticeOf(prefix, kv)
 			if !ok {
 				return

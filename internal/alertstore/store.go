@@ -58,16 +58,12 @@ func (s *Store) get(ctx context.Context, key string) (*mvccpb.KeyValue, int64, e
 	return resp.Kvs[0], resp.Header.Revision, nil
 }
 
-// list reads a prefix page by page, at most limit of it; 0 is all.
-func (s *Store) list(ctx context.Context, prefix string, limit int, each func(*mvccpb.KeyValue)) error {
+// list reads a prefix page by page.
+func (s *Store) list(ctx context.Context, prefix string, each func(*mvccpb.KeyValue)) error {
 	from, end := prefix, clientv3.GetPrefixRangeEnd(prefix)
-	for n := 0; ; {
-		page := pageOf
-		if limit > 0 {
-			page = min(page, limit-n)
-		}
+	for {
 		callCtx, cancel := context.WithTimeout(ctx, callLimit)
-		resp, err := s.client.Get(callCtx, from, clientv3.WithRange(end), clientv3.WithLimit(int64(page)))
+		resp, err := s.client.Get(callCtx, from, clientv3.WithRange(end), clientv3.WithLimit(pageOf))
 		cancel()
 		if err != nil {
 			return etcdkit.Wrap(fmt.Errorf("list %s: %w", prefix, err))
@@ -75,7 +71,7 @@ func (s *Store) list(ctx context.Context, prefix string, limit int, each func(*m
 		for _, kv := range resp.Kvs {
 			each(kv)
 		}
-		if n += len(resp.Kvs); !resp.More || len(resp.Kvs) == 0 || limit > 0 && n >= limit {
+		if !resp.More || len(resp.Kvs) == 0 {
 			return nil
 		}
 		from = string(resp.Kvs[len(resp.Kvs)-1].Key) + "\x00"
@@ -187,7 +183,7 @@ func outcomesOf(events []*clientv3.Event) []alerts.Outcome {
 
 // States reads all states. One that cannot be read is as good as none: it is written anew.
 func (s *Store) States(ctx context.Context) (states []alerts.State, err error) {
-	err = s.list(ctx, common.AlertsPrefix, 0, func(kv *mvccpb.KeyValue) { states = append(states, stateOf(kv)) })
+	err = s.list(ctx, common.AlertsPrefix, func(kv *mvccpb.KeyValue) { states = append(states, stateOf(kv)) })
 	return states, err
 }
 

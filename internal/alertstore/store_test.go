@@ -231,7 +231,7 @@ func TestNotices(t *testing.T) {
 	if state, err := s.State(ctx, "nightly"); err != nil || !state.Trouble || state.Version != written[0].Version {
 		t.Errorf("%+v, %v", state, err)
 	}
-	waiting, err := s.Waiting(ctx, 10)
+	waiting, err := s.Waiting(ctx)
 	if err != nil || len(waiting) != 2 || waiting[0].ID != "1" || waiting[1].ID != "2" {
 		t.Fatalf("waiting: %+v, %v", waiting, err)
 	}
@@ -255,7 +255,7 @@ func TestNotices(t *testing.T) {
 	if wins != 1 {
 		t.Errorf("%d have claimed it", wins)
 	}
-	waiting, _ = s.Waiting(ctx, 10)
+	waiting, _ = s.Waiting(ctx)
 	done := waiting[0]
 	done.Status, done.DoneAt = alerts.Sent, time.Now().UTC()
 	if _, ok, err := s.Put(ctx, done); err != nil || !ok {
@@ -324,7 +324,7 @@ func TestNotices(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if waiting, err = s.Waiting(ctx, 10); err != nil || len(waiting) != 2 {
+	if waiting, err = s.Waiting(ctx); err != nil || len(waiting) != 2 {
 		t.Errorf("%+v, %v", waiting, err)
 	}
 	if all, err := s.Channels(ctx); err != nil || len(all) != 0 {

@@ -82,7 +82,7 @@ func (n *notices) watch(ctx context.Context, log *slog.Logger) error {
 	tick := time.NewTicker(failingLook)
 	defer tick.Stop()
 	for {
-		waiting, err := n.Waiting(ctx, alerts.MaxWaiting)
+		waiting, err := n.Waiting(ctx)
 		if err == nil {
 			n.found(alerts.Failing(waiting, WallClock()))
 		} else if ctx.Err() == nil {
@@ -179,7 +179,7 @@ func (t told) Late(ctx context.Context, jobs []common.JobState, now time.Time) (
 	for i := range jobs {
 		wanted[jobs[i].Name] = &jobs[i]
 	}
-	live, err := t.jobs.LiveRuns(ctx)
+	live, err := t.jobs.OpenRuns(ctx)
 	if err != nil {
 		return nil, err
 	}
