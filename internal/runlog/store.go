@@ -161,7 +161,8 @@ type ChangeQuery struct {
 	Limit      int
 }
 
-// Statistics are what a store counts together. A store may be a minute behind with them.
+// Statistics are what a store counts together. A store may be a minute behind with them,
+// and ten with a job that has thousands of runs within an hour.
 type Statistics interface {
 	// Rollups gives rows in order of time; an hour or day without a run has none.
 	Rollups(ctx context.Context, q RollupQuery) ([]rollup.Row, error)

@@ -42,8 +42,8 @@ func markOf(now time.Time, runs []common.Run) markDoc {
 
 // count makes the roll-ups of an hour of some jobs out of the runs that are there and of
 // what was counted of those that are gone; leaving, where it is not nil, are runs that are
-// about to go. It adds to looked how many runs it looked at.
-func (s *Store) count(at int64, jobs []string, leaving *goneDoc, looked *int) versions {
+// about to go. It says in seen what it looked at.
+func (s *Store) count(at int64, jobs []string, leaving *goneDoc, seen *looked) versions {
 	return func(ctx context.Context, current map[string]rollupDoc) (map[string]rollupDoc, error) {
 		// Those that are to go are read before the runs: once their document is gone, so are they.
 		going, err := s.going(ctx, current)
@@ -64,41 +64,61 @@ func (s *Store) count(at int64, jobs []string, leaving *goneDoc, looked *int) ve
 				return nil, err
 			}
 		}
+		add := func(id, job, worker string, cell *rollup.Cell) {
+			if leaving != nil && leaving.has(id) {
+				base[job].of(worker).Merge(cell)
+				return
+			}
+			rest[job].of(worker).Merge(cell)
+			d := next[job]
+			d.Runs++
+			next[job] = d
+		}
 		begin := time.Unix(at, 0)
 		cursor, err := s.runs.Find(ctx, bson.D{
 			{Key: "job", Value: bson.D{{Key: "$in", Value: jobs}}},
 			{Key: "planned", Value: bson.D{{Key: "$gte", Value: entry.Nanos(begin)}, {Key: "$lt", Value: entry.Nanos(begin.Add(time.Hour))}}},
-		}, options.Find().SetProjection(bson.D{{Key: "doc", Value: 1}}))
+		}, options.Find().SetProjection(bson.D{{Key: "job", Value: 1}, {Key: "worker", Value: 1}, {Key: "cell", Value: 1}}))
 		if err != nil {
 			return nil, err
 		}
 		defer func() { _ = cursor.Close(context.WithoutCancel(ctx)) }() // the server ends it by itself as well
+		var whole []string                                              // runs of which the whole has to be read
 		for cursor.Next(ctx) {
 			var doc runDoc
 			if err := cursor.Decode(&doc); err != nil {
 				return nil, err
 			}
-			*looked++
+			seen.all++
 			if going.runs[doc.ID] {
 				continue // in the base already
 			}
-			run, err := entry.DecodeRun(doc.Doc)
-			if err != nil {
-				return nil, &unreadable{err}
-			}
-			if leaving != nil && leaving.has(run.ID) {
-				base[run.Job].of(run.Worker).Add(&run)
+			var cell rollup.Cell
+			if err := cell.AddEncoded(doc.Cell); err != nil { // none, or one of a later version
+				whole = append(whole, doc.ID)
 				continue
 			}
-			rest[run.Job].of(run.Worker).Add(&run)
-			d := next[run.Job]
-			d.Runs++
-			next[run.Job] = d
+			add(doc.ID, doc.Job, doc.Worker, &cell)
 		}
 		if err := cursor.Err(); err != nil {
 			return nil, err
 		}
+		for ids := range slices.Chunk(whole, atOnce) {
+			docs, err := find[runDoc](ctx, s.runs, bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}},
+				options.Find().SetProjection(bson.D{{Key: "job", Value: 1}, {Key: "worker", Value: 1}, {Key: "doc", Value: 1}}))
+			if err != nil {
+				return nil, err
+			}
+			for _, doc := range docs {
+				run, err := entry.DecodeRun(doc.Doc)
+				if err != nil {
+					return nil, &unreadable{err}
+				}
+				add(doc.ID, doc.Job, doc.Worker, cellOf(&run))
+			}
+		}
 		for job, d := range next {
+			seen.runs[job] = d.Runs
 			d.Base = base[job].encode()
 			if err := rest[job].merge(d.Base); err != nil {
 				return nil, err
@@ -112,6 +132,12 @@ func (s *Store) count(at int64, jobs []string, leaving *goneDoc, looked *int) ve
 		}
 		return next, nil
 	}
+}
+
+// looked is what one who counted looked at.
+type looked struct {
+	all  int              // runs
+	runs map[string]int64 // those that are there now, by job
 }
 
 // goings are runs that are about to go, and the documents that say so.

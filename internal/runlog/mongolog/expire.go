@@ -221,8 +221,7 @@ func (s *Store) finish(ctx context.Context, g *goneDoc, gone *runlog.Expired) er
 func (s *Store) settle(ctx context.Context, g *goneDoc, hour int64) error {
 	jobs := []string{g.Job}
 	mark := markDoc{ID: common.TimeKey(time.Now()) + "-" + common.NewID(), Hours: []jobHour{{Job: g.Job, At: hour}}}
-	looked := 0
-	count := s.count(hour, jobs, g, &looked)
+	count := s.count(hour, jobs, g, &looked{runs: map[string]int64{}})
 	_, err := s.publish(ctx, hourOfJob, hour, jobs, func(ctx context.Context, current map[string]rollupDoc) (map[string]rollupDoc, error) {
 		was := current[g.Job]
 		if slices.Contains(was.Gone, g.ID) {

@@ -108,7 +108,7 @@ func Open(_ context.Context, cfg Config) (*Store, error) {
 		rollups: db.Collection("rollups"),
 		gone:    db.Collection("gone"),
 		scan:    scan{entries: 10_000, texts: 2_000},
-		upkeep:  upkeep{old: map[string]bool{}},
+		upkeep:  upkeep{old: map[string]bool{}, rests: map[jobHour]rest{}},
 		schema:  schema{db: db, turn: make(chan struct{}, 1)},
 		secrets: secretsOf(cfg.URI),
 	}, nil

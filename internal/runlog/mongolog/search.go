@@ -39,7 +39,7 @@ func (s *Store) search(ctx context.Context, t *runlog.Tidy) (*round, error) {
 		w.begun, w.at = t.Now, now
 	}
 	if w.hour.Before(now) {
-		r, err := s.check(ctx, w.hour)
+		r, err := s.check(ctx, t, w.hour)
 		if err == nil {
 			w.hour = w.hour.Add(time.Hour)
 		}
@@ -59,7 +59,7 @@ func (s *Store) search(ctx context.Context, t *runlog.Tidy) (*round, error) {
 	case err != nil:
 		return nil, err
 	}
-	r, err := s.check(ctx, hour)
+	r, err := s.check(ctx, t, hour)
 	if err == nil {
 		w.at = hour
 	}
@@ -68,7 +68,7 @@ func (s *Store) search(ctx context.Context, t *runlog.Tidy) (*round, error) {
 
 // check compares how many runs of each job an hour has with how many were counted. Runs do
 // not change: where the numbers agree, so does all else.
-func (s *Store) check(ctx context.Context, hour time.Time) (*round, error) {
+func (s *Store) check(ctx context.Context, t *runlog.Tidy, hour time.Time) (*round, error) {
 	cursor, err := s.runs.Aggregate(ctx, mongo.Pipeline{
 		{{Key: "$match", Value: bson.D{{Key: "planned", Value: bson.D{{Key: "$gte", Value: entry.Nanos(hour)},
 			{Key: "$lt", Value: entry.Nanos(hour.Add(time.Hour))}}}}}},
@@ -90,15 +90,20 @@ func (s *Store) check(ctx context.Context, hour time.Time) (*round, error) {
 	}
 	counted, _ := newest(docs)
 	r := newRound()
-	r.repair, r.more = true, true // where something is wrong, more may be
 	for _, f := range found {
-		if counted[rollupPlace{f.Job, hour.Unix()}].Runs < f.Runs {
-			r.add(hour.Unix(), f.Job)
+		place := jobHour{Job: f.Job, At: hour.Unix()}
+		switch {
+		case counted[rollupPlace{place.Job, place.At}].Runs >= f.Runs:
+		case s.upkeep.resting(t.Now, place):
+			r.later = append(r.later, place)
+		default:
+			r.add(place.At, place.Job)
 		}
 	}
-	if len(r.todo) == 0 {
+	if len(r.todo) == 0 && len(r.later) == 0 {
 		return nil, nil
 	}
+	r.repair, r.more = true, len(r.todo) > 0 // where something is wrong, more may be
 	return r, nil
 }
 

@@ -34,12 +34,14 @@ type upkeep struct {
 	indexed bool
 	round   *round
 	walk    walk
+	rests   map[jobHour]rest
 	output  string // id of the chunk that the search for strays came to
 }
 
 // round is hours that are to be counted, and then summed up.
 type round struct {
 	marks  []string                  // that asked for it
+	later  []jobHour                 // what they asked for and that is not yet done
 	todo   map[int64]map[string]bool // jobs by hour
 	done   map[int64]map[string]bool
 	repair bool // nobody had asked for it
@@ -124,7 +126,7 @@ func (s *Store) advance(ctx context.Context, t *runlog.Tidy, done *runlog.Tidied
 			if err := s.sumUp(ctx, t, r, done); err != nil {
 				return err
 			}
-			if _, err := deleteIDs(ctx, s.marks, r.marks); err != nil {
+			if err := s.unmark(ctx, r); err != nil {
 				return err
 			}
 			s.upkeep.round = nil
@@ -136,8 +138,46 @@ func (s *Store) advance(ctx context.Context, t *runlog.Tidy, done *runlog.Tidied
 	return nil
 }
 
-// marked is a round of what marks ask for; nil where there are none.
-func (s *Store) marked(ctx context.Context, _ *runlog.Tidy) (*round, error) {
+// unmark lets go of the marks of a round that is done. What it left for later is one new mark,
+// so that there are few, however many are written meanwhile.
+func (s *Store) unmark(ctx context.Context, r *round) error {
+	if len(r.later) > 0 {
+		mark := markDoc{ID: common.TimeKey(time.Now()) + "-" + common.NewID(), Hours: r.later}
+		if _, err := insertNew(ctx, s.marks, []any{mark}); err != nil {
+			return err
+		}
+	}
+	_, err := deleteIDs(ctx, s.marks, r.marks)
+	return err
+}
+
+// A job's hour with many runs is counted again less often than others, since all of it is
+// read for each run that comes: after a minute for each so many runs, or after longest.
+const (
+	restPerRuns = 1000
+	longestRest = 10 * time.Minute
+)
+
+// rest is for how long a job's hour is not counted again.
+type rest struct{ from, until time.Time }
+
+// counted has a job's hour rest, if it has so many runs.
+func (u *upkeep) counted(now time.Time, hour jobHour, runs int64) {
+	if minutes := runs / restPerRuns; minutes > 0 {
+		u.rests[hour] = rest{from: now, until: now.Add(min(longestRest, time.Duration(minutes)*time.Minute))}
+	}
+}
+
+// resting tells whether a job's hour is not to be counted yet. A clock that was set back ends all rests.
+func (u *upkeep) resting(now time.Time, hour jobHour) bool {
+	rest, rests := u.rests[hour]
+	return rests && !now.Before(rest.from) && now.Before(rest.until)
+}
+
+// marked is a round of what marks ask for; nil where there are none, or only one, and all that
+// it asks for rests: it stays.
+func (s *Store) marked(ctx context.Context, t *runlog.Tidy) (*round, error) {
+	maps.DeleteFunc(s.upkeep.rests, func(hour jobHour, _ rest) bool { return !s.upkeep.resting(t.Now, hour) })
 	cursor, err := s.marks.Find(ctx, bson.D{}, options.Find().SetSort(bson.D{{Key: "_id", Value: 1}}).SetLimit(marksAtOnce))
 	if err != nil {
 		return nil, err
@@ -145,6 +185,7 @@ func (s *Store) marked(ctx context.Context, _ *runlog.Tidy) (*round, error) {
 	defer func() { _ = cursor.Close(context.WithoutCancel(ctx)) }() // the server ends it by itself as well
 	r := newRound()
 	hours := 0
+	later := map[jobHour]bool{}
 	for cursor.Next(ctx) && hours < hoursAtOnce {
 		var mark markDoc
 		if err := cursor.Decode(&mark); err != nil {
@@ -152,32 +193,36 @@ func (s *Store) marked(ctx context.Context, _ *runlog.Tidy) (*round, error) {
 		}
 		r.marks = append(r.marks, mark.ID)
 		for _, h := range mark.Hours {
-			if !r.todo[h.At][h.Job] {
+			switch {
+			case s.upkeep.resting(t.Now, h):
+				later[h] = true
+			case !r.todo[h.At][h.Job]:
 				hours++
 				r.add(h.At, h.Job)
 			}
 		}
 	}
-	if err := cursor.Err(); err != nil || len(r.marks) == 0 {
+	if err := cursor.Err(); err != nil || len(r.marks) == 0 || len(r.marks) == 1 && len(r.todo) == 0 {
 		return nil, err
 	}
+	r.later = slices.Collect(maps.Keys(later))
 	r.more = hours >= hoursAtOnce || len(r.marks) == marksAtOnce
 	return r, nil
 }
 
 // work counts hours of the round, until all are or it has looked at many runs.
 func (s *Store) work(ctx context.Context, t *runlog.Tidy, r *round, done *runlog.Tidied) error {
-	looked := 0
+	seen := looked{runs: map[string]int64{}}
 	for _, hour := range slices.Sorted(maps.Keys(r.todo)) {
 		if time.Unix(hour, 0).Before(rollup.DayOf(t.Hours)) {
 			delete(r.todo, hour) // its roll-ups went, and what they counted is in those of its day
 			continue
 		}
 		for jobs := range slices.Chunk(slices.Sorted(maps.Keys(r.todo[hour])), jobsAtOnce) {
-			if looked >= runsPerCall {
+			if seen.all >= runsPerCall {
 				return nil
 			}
-			changed, err := s.publish(ctx, hourOfJob, hour, jobs, s.count(hour, jobs, nil, &looked))
+			changed, err := s.publish(ctx, hourOfJob, hour, jobs, s.count(hour, jobs, nil, &seen))
 			done.Counted += len(changed)
 			if r.repair {
 				done.Repaired += len(changed)
@@ -190,6 +235,7 @@ func (s *Store) work(ctx context.Context, t *runlog.Tidy, r *round, done *runlog
 			}
 			for _, job := range jobs {
 				r.done[hour][job] = true
+				s.upkeep.counted(t.Now, jobHour{Job: job, At: hour}, seen.runs[job])
 				delete(r.todo[hour], job)
 			}
 		}

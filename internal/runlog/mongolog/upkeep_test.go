@@ -362,7 +362,7 @@ func TestDocumentsOfAnOlderVersion(t *testing.T) {
 	}
 	// Half of them lose what that version did not write, the marks included.
 	db := connect(t, server.URI).Database("older")
-	for collection, fields := range map[string][]string{"runs": {"exit"}, "changes": {"verb", "actor", "at"}} {
+	for collection, fields := range map[string][]string{"runs": {"exit", "cell"}, "changes": {"verb", "actor", "at"}} {
 		cursor, err := db.Collection(collection).Find(t.Context(), bson.D{})
 		if err != nil {
 			t.Fatal(err)
@@ -477,5 +477,120 @@ func TestUncountedRunsGo(t *testing.T) {
 	}
 	if got := counted(t, s); got != 3 {
 		t.Errorf("%d of 3 runs are counted", got)
+	}
+}
+
+// What roll-ups count of a run stands beside its document, which is not read for them.
+func TestDocumentsAreNotReadToCount(t *testing.T) {
+	t.Parallel()
+	server := mongotest.Start(t)
+	s := open(t, server.URI, "cells")
+	succeeded := run("u1.2", noon.Add(time.Minute))
+	succeeded.Status, succeeded.ExitCode, succeeded.Worker = common.StatusSucceeded, new(0), "w2"
+	if err := s.Write(t.Context(), runlog.Batch{Runs: []common.Run{run("u1.1", noon), succeeded}}); err != nil {
+		t.Fatal(err)
+	}
+	runs := connect(t, server.URI).Database("cells").Collection("runs")
+	cursor, err := runs.Find(t.Context(), bson.D{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var docs []bson.M
+	if err := cursor.All(t.Context(), &docs); err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range docs {
+		if _, err := runs.DeleteOne(t.Context(), bson.D{{Key: "_id", Value: d["_id"]}}); err != nil {
+			t.Fatal(err)
+		}
+		d["doc"] = "cannot be read"
+		if _, err := runs.InsertOne(t.Context(), d); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := tidy(t.Context(), s); err != nil {
+		t.Fatal(err)
+	}
+	if got := counted(t, s); got != 2 {
+		t.Errorf("%d of 2 runs are counted", got)
+	}
+	totals, err := s.Totals(t.Context(), []string{"report"}, noon, noon.Add(time.Hour))
+	total := totals["report"]
+	if err != nil || total.Of(common.StatusFailed) != 1 || total.Of(common.StatusSucceeded) != 1 ||
+		total.Duration.Count != 1 || total.Duration.Sum != 2*time.Second || total.Delay.Count != 2 || total.Delay.Max != time.Second {
+		t.Errorf("%+v, %v", total, err)
+	}
+}
+
+// An hour of a job that has many runs is not counted again for each that comes: it rests for a
+// while, and is exact after that. What rests is nothing that is left to do at once, and stays marked.
+func TestBusyHoursRest(t *testing.T) {
+	t.Parallel()
+	server := mongotest.Start(t)
+	s := open(t, server.URI, "busy")
+	marks := connect(t, server.URI).Database("busy").Collection("marks")
+	written, others := 0, 0
+	add := func(n int) {
+		t.Helper()
+		other := run(fmt.Sprintf("u2.%d", others), noon.Add(time.Duration(others)))
+		other.Job = "other"
+		others++
+		b := runlog.Batch{Runs: []common.Run{other}}
+		for range n {
+			b.Runs = append(b.Runs, run(fmt.Sprintf("u1.%d", written), noon.Add(time.Duration(written))))
+			written++
+		}
+		if err := s.Write(t.Context(), b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	check := func(s *mongolog.Store, now time.Time, want, left int) {
+		t.Helper()
+		for range 20 {
+			done, err := s.Tidy(t.Context(), runlog.Tidy{Now: now})
+			if err != nil || done.Repaired > 0 {
+				t.Fatalf("%+v, %v", done, err)
+			}
+			if done.More {
+				continue
+			}
+			totals, err := s.Totals(t.Context(), []string{"report", "other"}, noon, noon.Add(time.Hour))
+			busy, other := totals["report"], totals["other"]
+			if err != nil || busy.Total() != int64(want) || other.Total() != int64(others) {
+				t.Errorf("%v: %d of the busy job and %d of the other are counted, want %d and %d, %v", now, busy.Total(), other.Total(), want, others, err)
+			}
+			if n, err := marks.CountDocuments(t.Context(), bson.D{}); err != nil || n != int64(left) {
+				t.Errorf("%v: %d marks are left, want %d, %v", now, n, left, err)
+			}
+			return
+		}
+		t.Fatalf("%v: there is always more", now)
+	}
+	start := noon.Add(57 * time.Minute)
+	add(2500)
+	check(s, start, 2500, 0)
+	add(1)
+	add(1)
+	check(s, start, 2500, 1)
+	check(s, start.Add(time.Second), 2500, 1)
+	add(1)
+	check(s, start.Add(119*time.Second), 2500, 1)
+	check(s, start.Add(2*time.Minute), written, 0)
+	add(1)
+	check(s, start.Add(3*time.Minute), written-1, 2) // the hour is over and looked at, which leaves a mark, too
+	check(s, start.Add(3*time.Minute), written-1, 1)
+	check(open(t, server.URI, "busy"), start.Add(3*time.Minute), written, 0)
+	add(1)
+	check(s, start.Add(3*time.Minute+time.Second), written-1, 1)
+	check(s, start.Add(time.Minute), written, 0) // the clock was set back
+	for _, q := range []runlog.RollupQuery{{Job: "report"}, {Job: "report", Days: true, Workers: true}, {}, {Days: true}} {
+		want := written
+		if q.Job == "" {
+			want += others
+		}
+		q.From, q.To = noon.AddDate(0, 0, -1), noon.AddDate(0, 0, 1)
+		if rows, err := s.Rollups(t.Context(), q); err != nil || len(rows) != 1 || rows[0].Cell.Total() != int64(want) {
+			t.Errorf("%+v: %+v, %v, want %d", q, rows, err, want)
+		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"carillon/internal/common"
 	"carillon/internal/runlog"
 	"carillon/internal/runlog/entry"
+	"carillon/internal/runlog/rollup"
 )
 
 // runDoc is a run: the whole of it as JSON, and what it is found by.
@@ -27,7 +28,17 @@ type runDoc struct {
 	Worker  string `bson:"worker"`
 	Cause   string `bson:"cause"`
 	Exit    string `bson:"exit"` // as exitOf writes it; what an older version wrote has none
-	Doc     string `bson:"doc"`
+	// Cell is the run as roll-ups count it, encoded, so that who counts needs no more. What an
+	// older version wrote has none.
+	Cell []byte `bson:"cell"`
+	Doc  string `bson:"doc"`
+}
+
+// cellOf counts one run.
+func cellOf(r *common.Run) *rollup.Cell {
+	var cell rollup.Cell
+	cell.Add(r)
+	return &cell
 }
 
 // exitOf is an exit code as it is found by; a run without one has a dash.
@@ -135,7 +146,8 @@ func documents(b *runlog.Batch) (docs documentsOf, err error) {
 			return docs, err
 		}
 		docs.runs = append(docs.runs, runDoc{ID: r.ID, Planned: entry.Nanos(r.PlannedAt), Job: r.Job, JobUID: r.JobUID,
-			Group: r.Group, Status: string(r.Status), Worker: r.Worker, Cause: string(r.Cause), Exit: exitOf(r.ExitCode), Doc: doc})
+			Group: r.Group, Status: string(r.Status), Worker: r.Worker, Cause: string(r.Cause), Exit: exitOf(r.ExitCode),
+			Cell: cellOf(r).Encode(), Doc: doc})
 	}
 	if len(b.Runs) > 0 {
 		docs.marks = append(docs.marks, markOf(time.Now(), b.Runs))
