@@ -42,7 +42,7 @@ type Ledger interface {
 // Observer counts what is found.
 type Observer interface {
 	Overdue(jobs int)
-	NoEntry()
+	NoEntry(fires int)
 }
 
 // Config is what an auditor needs.
@@ -56,7 +56,10 @@ type Config struct {
 	// wrong, or because the jobs are not known.
 	Now func() (time.Time, error)
 	// Alike tells whether everybody reads a timetable as we do.
-	Alike    func() bool
+	Alike func() bool
+	// Away tells whether the log store is: then there is only half of the ledger, at the price of
+	// all that waits to be stored.
+	Away     func() bool
 	Log      *slog.Logger
 	Observer Observer
 }
@@ -183,15 +186,12 @@ func (a *Auditor) overdue(ctx context.Context) (found []common.Overdue, count in
 	slices.SortFunc(found, func(x, y common.Overdue) int {
 		return cmp.Or(x.DueAt.Compare(y.DueAt), cmp.Compare(x.Job, y.Job))
 	})
-	count = len(found)
-	found = found[:min(count, common.MaxOverdue)]
 	var patient []string // jobs whose fires may wait for one another
 	for i := range found {
 		job, exists := a.cfg.Catalog.Job(found[i].Job)
 		if !exists {
 			continue
 		}
-		found[i].Reason = a.cfg.Why(&job.StoredJob)
 		if terms := job.Terms(); terms.CatchUp == common.CatchUpAll && terms.Overlap.Forbids() {
 			patient = append(patient, job.Name)
 		}
@@ -202,7 +202,13 @@ func (a *Auditor) overdue(ctx context.Context) (found []common.Overdue, count in
 			return nil, 0, err
 		}
 		found = slices.DeleteFunc(found, func(o common.Overdue) bool { return busy[o.Job] })
-		count -= len(busy)
+	}
+	count = len(found)
+	found = found[:min(count, common.MaxOverdue)]
+	for i := range found {
+		if job, exists := a.cfg.Catalog.Job(found[i].Job); exists {
+			found[i].Reason = a.cfg.Why(&job.StoredJob)
+		}
 	}
 	return found, count, nil
 }

@@ -87,6 +87,8 @@ type world struct {
 	fires   []common.Fire // in the ledger
 	partial bool
 	alike   bool
+	away    bool
+	listed  int // how often the ledger was asked
 	sure    error
 	reason  *common.Reason
 	log     bytes.Buffer
@@ -99,7 +101,8 @@ func newWorld(t *testing.T) *world {
 	w := &world{T: t, jobs: map[string]planned{}, cursors: map[string]time.Time{}, busy: map[string]bool{}, alike: true}
 	w.Auditor = New(Config{Catalog: w, State: w, Ledger: w, Why: func(*common.StoredJob) *common.Reason { return w.reason },
 		Now: func() (time.Time, error) { defer w.lock()(); return time.Now(), w.sure }, Alike: func() bool { defer w.lock()(); return w.alike },
-		Log: slog.New(slog.NewTextHandler(&w.log, nil)), Observer: w})
+		Away: func() bool { defer w.lock()(); return w.away },
+		Log:  slog.New(slog.NewTextHandler(&w.log, nil)), Observer: w})
 	return w
 }
 
@@ -165,6 +168,7 @@ func (w *world) Busy(_ context.Context, jobs []string) (map[string]bool, error) 
 
 func (w *world) Fires(_ context.Context, q runlog.FireQuery) (runlog.FirePage, error) {
 	defer w.lock()()
+	w.listed++
 	page := runlog.FirePage{Partial: w.partial}
 	for i := range w.fires {
 		if q.Matches(&w.fires[i]) {
@@ -174,8 +178,8 @@ func (w *world) Fires(_ context.Context, q runlog.FireQuery) (runlog.FirePage, e
 	return page, nil
 }
 
-func (w *world) Overdue(jobs int) { w.most = max(w.most, jobs) }
-func (w *world) NoEntry()         { w.missed++ }
+func (w *world) Overdue(jobs int)  { w.most = max(w.most, jobs) }
+func (w *world) NoEntry(fires int) { w.missed += fires }
 
 // take moves a job's cursor past the fires that are due, with an entry for each one that keep wants.
 func (w *world) take(job planned, keep func(at time.Time) bool) {
@@ -401,3 +405,25 @@ func (c catalog) Plans() iter.Seq2[*common.JobState, schedule.Schedule] {
 	}
 }
 func (catalog) Job(string) (common.JobState, bool) { return common.JobState{}, false }
+
+// Jobs that have a reason hide none that has not, however many they are, and do not count.
+func TestPatientJobsHideNone(t *testing.T) {
+	virtualtime.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		for i := range common.MaxOverdue + 200 {
+			name := fmt.Sprintf("j%04d", i)
+			w.add(common.Job{Name: name, CronExpr: "* * * * *", CatchUp: &common.CatchUp{Policy: common.CatchUpAll}})
+			w.busy[name] = true
+		}
+		w.add(common.Job{Name: "stuck", CronExpr: "*/2 * * * *"}) // overdue a minute after the others
+		w.during(func() {
+			time.Sleep(5 * time.Minute)
+			if got := w.names(); got != "stuck" {
+				t.Errorf("%.100q are overdue", got)
+			}
+			if c := w.Conditions(); len(c) != 1 || c[0].Data["count"] != "1" {
+				t.Errorf("conditions %v", c)
+			}
+		})
+	})
+}

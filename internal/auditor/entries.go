@@ -106,6 +106,9 @@ func (a *Auditor) check(ctx context.Context, now time.Time) error {
 		a.entries = entries{}
 		return nil
 	}
+	if a.cfg.Away() {
+		return nil // what waits to be looked at goes on waiting
+	}
 	for _, s := range a.entries.due(now) {
 		fires := s.fires(now)
 		if len(fires) == 0 || a.changed(&s) {
@@ -124,9 +127,7 @@ func (a *Auditor) check(ctx context.Context, now time.Time) error {
 			a.entries.suspect = append(a.entries.suspect, s)
 			continue
 		}
-		for _, at := range gone {
-			a.miss(s.job.state, at, now)
-		}
+		a.miss(s.job.state, gone)
 	}
 	return nil
 }
@@ -157,28 +158,49 @@ func (a *Auditor) list(ctx context.Context, s *stretch, fires []time.Time, now t
 
 // missing is what was found to be without an entry.
 type missing struct {
-	first common.Words // what to say of the last one
-	at    []time.Time  // when each was found
+	last  common.Words // what to say of it
+	found []finding    // the oldest first
 }
 
-func (a *Auditor) miss(job *common.JobState, at, now time.Time) {
-	a.cfg.Log.Error("fire_without_entry", "job", job.Name, "uid", job.UID, "planned_at", at.UTC(), "fire", common.PlannedFire(job.UID, at))
-	a.cfg.Observer.NoEntry()
+// finding are fires that were found to be without an entry at about the same time.
+type finding struct {
+	at    time.Time
+	fires int
+}
+
+// together is how long what is found counts as one finding: a day has few of them.
+const together = 10 * time.Minute
+
+// miss takes in fires of a job, of which there is one at least.
+func (a *Auditor) miss(job *common.JobState, fires []time.Time) {
+	first, last, now := fires[0].UTC(), fires[len(fires)-1].UTC(), time.Now()
+	a.cfg.Log.Error("fire_without_entry", "job", job.Name, "uid", job.UID, "planned_at", first, "fire", common.PlannedFire(job.UID, first),
+		"fires", len(fires), "last_planned_at", last)
+	a.cfg.Observer.NoEntry(len(fires))
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.missing.first = common.Words{"job": job.Name, "plannedAt": at.UTC().Format(time.RFC3339)}
-	a.missing.at = append(a.missing.at, time.Now())
+	m := &a.missing
+	m.last = common.Words{"job": job.Name, "plannedAt": last.Format(time.RFC3339)}
+	if n := len(m.found); n > 0 && now.Sub(m.found[n-1].at) < together {
+		m.found[n-1].fires += len(fires)
+		return
+	}
+	m.found = append(m.found, finding{now, len(fires)})
 }
 
 // conditions tell of what was found within a day.
 func (m *missing) conditions(now time.Time) []common.Condition {
-	for len(m.at) > 0 && now.Sub(m.at[0]) > tellFor {
-		m.at = m.at[1:]
+	for len(m.found) > 0 && now.Sub(m.found[0].at) > tellFor {
+		m.found = m.found[1:]
 	}
-	if len(m.at) == 0 {
+	if len(m.found) == 0 {
 		return nil
 	}
-	data := common.Words{"job": m.first["job"], "plannedAt": m.first["plannedAt"], "count": strconv.Itoa(len(m.at))}
-	return []common.Condition{{Code: common.ConditionNoEntry, From: m.at[0].UTC(), Data: data,
-		Text: fmt.Sprintf("fires without an entry in the ledger: %d; the last one that was found is %s of job %s", len(m.at), data["plannedAt"], data["job"])}}
+	count := 0
+	for _, f := range m.found {
+		count += f.fires
+	}
+	data := common.Words{"job": m.last["job"], "plannedAt": m.last["plannedAt"], "count": strconv.Itoa(count)}
+	return []common.Condition{{Code: common.ConditionNoEntry, From: m.found[0].at.UTC(), Data: data,
+		Text: fmt.Sprintf("fires without an entry in the ledger: %d; the last one that was found is %s of job %s", count, data["plannedAt"], data["job"])}}
 }

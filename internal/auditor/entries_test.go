@@ -2,6 +2,7 @@ package auditor
 
 import (
 	"errors"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -31,6 +32,52 @@ func TestFireWithoutEntry(t *testing.T) {
 		})
 		if w.missed != 1 || strings.Count(w.log.String(), "fire_without_entry job=a uid=uid-a planned_at=2000-01-01T00:10:00") != 1 {
 			t.Errorf("%d are missed:\n%s", w.missed, w.log.String())
+		}
+	})
+}
+
+// While the log store is away the ledger is not asked; what had waited is looked at afterwards.
+func TestLedgerAway(t *testing.T) {
+	virtualtime.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		job := w.add(common.Job{Name: "a", CronExpr: "* * * * *"})
+		lost := start.Add(10 * time.Minute)
+		w.during(func() {
+			w.each(10*time.Minute+30*time.Second, func() { w.take(job, func(at time.Time) bool { return !at.Equal(lost) }) })
+			asked := 0
+			w.change(func() { w.away, asked = true, w.listed })
+			w.each(10*time.Minute, func() { w.take(job, all) })
+			w.change(func() {
+				if w.listed != asked || asked == 0 {
+					t.Errorf("asked %d times, then %d", asked, w.listed)
+				}
+				w.away = false
+			})
+			w.each(5*time.Minute, func() { w.take(job, all) })
+		})
+		if w.missed != 1 {
+			t.Errorf("%d are missed:\n%s", w.missed, w.log.String())
+		}
+	})
+}
+
+// A disaster is told in few lines, and remembered in few bytes.
+func TestManyWithoutEntry(t *testing.T) {
+	virtualtime.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		job := w.add(common.Job{Name: "a", CronExpr: "* * * * * * *"})
+		w.during(func() {
+			w.each(time.Hour, func() { w.take(job, func(time.Time) bool { return false }) })
+			virtualtime.Wait()
+			if c := w.Conditions(); len(c) != 1 || c[0].Data["count"] != strconv.Itoa(w.missed) {
+				t.Errorf("%d are missed, conditions %v", w.missed, c)
+			}
+		})
+		if lines := strings.Count(w.log.String(), "fire_without_entry"); w.missed < 3000 || lines > 250 || len(w.missing.found) > 7 {
+			t.Errorf("%d are missed, in %d lines; %d are remembered", w.missed, lines, len(w.missing.found))
+		}
+		if !strings.Contains(w.log.String(), "fires=75 last_planned_at=2000-01-01T00:") {
+			t.Errorf("the log says:\n%.1000s", w.log.String())
 		}
 	})
 }

@@ -32,10 +32,21 @@ const (
 
 // LiveRuns gives every run that etcd still has, as of one revision.
 func (s *Store) LiveRuns(ctx context.Context) ([]common.Run, error) {
-	places, err := s.places(ctx,
-		clientv3.OpGet(common.TriggersPrefix, clientv3.WithPrefix()),
-		clientv3.OpGet(common.RunsPrefix, clientv3.WithPrefix()),
-		clientv3.OpGet(common.OutboxPrefix, clientv3.WithPrefix()))
+	return s.live(ctx, common.TriggersPrefix, common.RunsPrefix, common.OutboxPrefix)
+}
+
+// OpenRuns gives those of them that have not come to an end. It costs no more while the log
+// store is away, when the outboxes are full.
+func (s *Store) OpenRuns(ctx context.Context) ([]common.Run, error) {
+	return s.live(ctx, common.TriggersPrefix, common.RunsPrefix)
+}
+
+func (s *Store) live(ctx context.Context, prefixes ...string) ([]common.Run, error) {
+	ops := make([]clientv3.Op, len(prefixes))
+	for i, prefix := range prefixes {
+		ops[i] = clientv3.OpGet(prefix, clientv3.WithPrefix())
+	}
+	places, err := s.places(ctx, ops...)
 	if err != nil {
 		return nil, err
 	}

@@ -82,6 +82,26 @@ func TestLiveRunAtEachStage(t *testing.T) {
 	}
 }
 
+// What is open waits or runs: what only waits to be stored is not read.
+func TestOpenRuns(t *testing.T) {
+	s := newStory(t)
+	s.put(minutely("a"))
+	waiting, running, done := s.trigger("a"), s.claim(s.trigger("a"), "w1"), s.claim(s.trigger("a"), "w1")
+	s.finish(done)
+	runs, err := s.store.OpenRuns(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ids []string
+	for _, r := range runs {
+		ids = append(ids, r.ID)
+	}
+	want := []string{waiting.RunID(), running.Run}
+	if slices.Sort(ids); !slices.Equal(ids, slices.Sorted(slices.Values(want))) {
+		t.Fatalf("open are %v, want %v", ids, want)
+	}
+}
+
 // The note of a late end is no outcome of its run, and is read by itself.
 func TestLateEndIsNoOutcome(t *testing.T) {
 	s := newStory(t)

@@ -113,7 +113,7 @@ func useMaster(m *Master) {
 	m.Upkeep.Kept(2*time.Second, false)
 	m.Upkeep.Kept(time.Second, true)
 	m.Upkeep.Overdue(5)
-	m.Upkeep.NoEntry()
+	m.Upkeep.NoEntry(1)
 	m.NoticeSent("mail")
 	m.NoticeFailed("webhook", false)
 	m.NoticeFailed("", true)

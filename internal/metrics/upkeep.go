@@ -37,7 +37,7 @@ func newUpkeep(r *Registry) *Upkeep {
 		overdue: r.gauge("audit_overdue_jobs",
 			"Jobs with a fire that was due more than a minute ago and that nobody took, as the elected master sees them.").WithLabelValues(),
 		noEntry: r.counter("audit_fires_without_entry_total",
-			"Fires that a cursor has passed and that are nowhere. It must stay 0; the log names each.").WithLabelValues(),
+			"Fires that a cursor has passed and that are nowhere. It must stay 0; the log names their jobs.").WithLabelValues(),
 	}
 	u.Tidied(0, 0, 0, 0)
 	for _, failed := range []bool{false, true} {
@@ -72,5 +72,5 @@ func (u *Upkeep) Kept(took time.Duration, failed bool) {
 // Overdue says how many jobs are.
 func (u *Upkeep) Overdue(jobs int) { u.overdue.Set(float64(jobs)) }
 
-// NoEntry counts a fire that is nowhere.
-func (u *Upkeep) NoEntry() { u.noEntry.Inc() }
+// NoEntry counts fires that are nowhere.
+func (u *Upkeep) NoEntry(fires int) { u.noEntry.Add(float64(fires)) }

@@ -132,7 +132,7 @@ func (m *Master) upkeep(store *jobmgr.Store, history *runlog.View, staff workers
 	}
 	keeper := housekeeping.New(housekeeping.Config{Store: m.cfg.Store, Jobs: m.catalog, Now: now,
 		Diary: diary{leader.NewMemo[believed](m.elector, common.ClockKey)}, Log: m.cfg.Log, Observer: m.cfg.Metrics.Upkeep})
-	audit := auditor.New(auditor.Config{Catalog: m.catalog, State: store, Ledger: history, Why: staff.unplaced, Now: now, Alike: m.alike,
+	audit := auditor.New(auditor.Config{Catalog: m.catalog, State: store, Ledger: history, Why: staff.unplaced, Now: now, Alike: m.alike, Away: m.state.StoreAway,
 		Log: m.cfg.Log, Observer: m.cfg.Metrics.Upkeep})
 	tell = append(tell, keeper.Conditions, audit.Conditions)
 	who := hostname()
