@@ -27,6 +27,7 @@ const (
 	retryFollow = 2 * time.Second
 	commitTries = 8
 	perSummary  = 40 // states that are written together, beside notices for half as many channels
+	perCommit   = 60 // notices that are written together; etcd takes 128 operations
 )
 
 // Config is what a notifier needs.
@@ -248,13 +249,21 @@ func (n *Notifier) settleAll(ctx context.Context, outcomes []Outcome) error {
 }
 
 // settle writes down what outcomes of a job mean, if anything.
-func (n *Notifier) settle(ctx context.Context, name string, outcomes []Outcome) error {
+func (n *Notifier) settle(ctx context.Context, name string, outcomes []Outcome) (err error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	for len(outcomes) > 0 && err == nil {
+		outcomes, err = n.settleSome(ctx, name, outcomes)
+	}
+	return err
+}
+
+// settleSome settles as many outcomes as can be written together, and gives the others.
+func (n *Notifier) settleSome(ctx context.Context, name string, outcomes []Outcome) (rest []Outcome, err error) {
 	for range commitTries {
 		before, inTrouble := n.states[name]
 		if inTrouble = inTrouble && before.Trouble; !inTrouble && !slices.ContainsFunc(outcomes, func(o Outcome) bool { e, _ := o.event(); return e != "" }) {
-			return nil // all is well, and was
+			return nil, nil // all is well, and was
 		}
 		var version int64
 		for i := range outcomes {
@@ -262,45 +271,52 @@ func (n *Notifier) settle(ctx context.Context, name string, outcomes []Outcome) 
 		}
 		job, found, err := n.cfg.Jobs.AtLeast(ctx, name, version)
 		if err != nil {
-			return fmt.Errorf("read job %s: %w", name, err)
+			return nil, fmt.Errorf("read job %s: %w", name, err)
 		}
 		if !found || job.Notify == nil {
-			return nil
+			return nil, nil
 		}
 		after := before
 		if after.UID != job.UID { // another job has the name now
 			after = State{Job: name, UID: job.UID, Version: before.Version}
 		}
-		notices, changed, err := n.decide(ctx, &job, &after, outcomes)
+		spent := n.budget
+		notices, rest, changed, err := n.decide(ctx, &job, &after, outcomes)
 		if err != nil {
-			return err
+			n.budget = spent
+			return nil, err
 		}
 		if !changed {
-			return nil
+			return nil, nil
 		}
 		written, ok, err := n.cfg.Store.Commit(ctx, []State{after}, notices)
-		switch {
-		case err != nil:
-			return fmt.Errorf("write notices of job %s: %w", name, err)
-		case ok:
+		if err == nil && ok {
 			n.states[name] = written[0]
 			n.crowd.add(notices)
 			if len(notices) > 0 {
 				n.poke()
 			}
-			return nil
+			return rest, nil
+		}
+		n.budget = spent // nothing is told
+		if err != nil {
+			return nil, fmt.Errorf("write notices of job %s: %w", name, err)
 		}
 		if n.states[name], err = n.cfg.Store.State(ctx, name); err != nil {
-			return fmt.Errorf("read notices of job %s: %w", name, err)
+			return nil, fmt.Errorf("read notices of job %s: %w", name, err)
 		}
 	}
-	return fmt.Errorf("the notices of job %s change too fast", name)
+	return nil, fmt.Errorf("the notices of job %s change too fast", name)
 }
 
-// decide brings a state up to date with outcomes, and makes the notices.
-func (n *Notifier) decide(ctx context.Context, job *common.JobState, s *State, outcomes []Outcome) (notices []Notice, changed bool, err error) {
+// decide brings a state up to date with outcomes, and makes the notices, up to as many as are
+// written together; the rest of the outcomes is for later.
+func (n *Notifier) decide(ctx context.Context, job *common.JobState, s *State, outcomes []Outcome) (notices []Notice, rest []Outcome, changed bool, err error) {
 	now := n.cfg.Now().UTC()
 	for i := range outcomes {
+		if len(notices)+common.MaxNotified > perCommit {
+			return notices, outcomes[i:], true, nil
+		}
 		o := &outcomes[i]
 		event, _ := o.event()
 		if o.Run.JobUID != job.UID || s.counted(o) || event == "" && !s.Trouble {
@@ -312,7 +328,7 @@ func (n *Notifier) decide(ctx context.Context, job *common.JobState, s *State, o
 		if event != "" && !o.Late && o.Run.Attempt > 0 {
 			more, err := n.cfg.History.Exists(ctx, common.RunID(o.Run.Fire, o.Run.Attempt+1))
 			if err != nil {
-				return nil, false, fmt.Errorf("look for the attempt after %s: %w", o.Run.ID, err)
+				return nil, nil, false, fmt.Errorf("look for the attempt after %s: %w", o.Run.ID, err)
 			}
 			if more {
 				continue // it is not the last word
@@ -325,7 +341,7 @@ func (n *Notifier) decide(ctx context.Context, job *common.JobState, s *State, o
 		}
 		notices = append(notices, n.notices(job, s, o, tell, now)...)
 	}
-	return notices, changed, nil
+	return notices, nil, changed, nil
 }
 
 // notices tells each channel of a job of an event, now or, where there is no room for it, in

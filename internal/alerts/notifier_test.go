@@ -41,7 +41,8 @@ type world struct {
 	moves     int
 	unknown   bool // the jobs were not read yet
 	reads     int
-	refused   int // commits that were too large
+	refused   int   // commits that were too large
+	broken    error // of commits
 }
 
 func newWorld() *world {
@@ -148,6 +149,9 @@ func (w *world) State(_ context.Context, job string) (State, error) {
 func (w *world) Commit(_ context.Context, states []State, notices []Notice) ([]State, bool, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.broken != nil {
+		return nil, false, w.broken
+	}
 	if len(states)+len(notices) > 126 {
 		w.refused++
 		return nil, false, errors.New("too many operations in txn request")
@@ -608,6 +612,62 @@ func TestSummariesToManyChannels(t *testing.T) {
 			if len(s.Held) > 0 {
 				t.Errorf("still held: %+v", s)
 			}
+		}
+	})
+}
+
+// A job that went back and forth while no master was there has more to tell than etcd takes at
+// a time, and nothing is told twice or not at all.
+func TestManyOutcomesAtOnce(t *testing.T) {
+	virtualtime.Test(t, func(t *testing.T) {
+		w := newWorld()
+		w.job("a", everything...)
+		w.elected(t)() // so that there is a place to begin from
+		w.jobs["a"].Notify.To = nil
+		for i := range common.MaxNotified {
+			name := fmt.Sprintf("channel-%02d", i)
+			w.channels[name] = Channel{Name: name, Kind: KindWebhook, Version: 1}
+			w.jobs["a"].Notify.To = append(w.jobs["a"].Notify.To, name)
+		}
+		at := time.Now()
+		for i := range 9 {
+			w.ended("a", []common.Status{"failed", "succeeded"}[i%2], 1, at.Add(time.Duration(i)*time.Second))
+		}
+		stop := w.elected(t)
+		after(time.Minute)
+		stop()
+		heard := map[Subject]int{}
+		for _, m := range w.sent {
+			heard[m.Data.Event]++
+		}
+		for name := range w.channels {
+			if failed, recovered := heard[Subject("failed@"+name)], heard[Subject("recovered@"+name)]; strings.HasPrefix(name, "channel-") && (failed != 5 || recovered != 4) {
+				t.Errorf("%s has heard of %d troubles, and of %d ends", name, failed, recovered)
+			}
+		}
+		if state := w.states["a"]; w.refused > 0 || !state.Trouble || state.Count != 1 {
+			t.Errorf("%d commits were refused; %+v", w.refused, state)
+		}
+	})
+}
+
+// What could not be written uses up nothing of what may be told in a minute.
+func TestNotWrittenIsNotSpent(t *testing.T) {
+	virtualtime.Test(t, func(t *testing.T) {
+		w := newWorld()
+		w.job("a", everything...)
+		w.elected(t)()
+		time.Sleep(time.Until(time.Now().Truncate(time.Minute).Add(time.Minute)))
+		n, run := w.notifier(), w.ended("a", "failed", 1, time.Now())
+		w.broken = errors.New("etcd is away")
+		for range 2 * EventsPerMinute {
+			if err := n.settleAll(t.Context(), []Outcome{{Run: run}}); !errors.Is(err, w.broken) {
+				t.Fatalf("settled: %v", err)
+			}
+		}
+		w.broken = nil
+		if err := n.settleAll(t.Context(), []Outcome{{Run: run}}); err != nil || len(w.waiting) != 2 {
+			t.Errorf("%v; %d wait, of %+v", err, len(w.waiting), w.states["a"])
 		}
 	})
 }
