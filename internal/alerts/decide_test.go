@@ -83,13 +83,13 @@ func TestStories(t *testing.T) {
 	}
 }
 
-// What was held back is told in a summary; that a trouble is over of which nobody has heard, never.
+// What was held back is told in a summary, also where it is over before.
 func TestHeld(t *testing.T) {
 	notify := &common.Notify{On: []common.Event{"failed", "recovered"}, To: []string{"ops"}}
 	state := State{Job: "nightly", UID: "uid"}
 	state.take(outcome(0, "failed"), notify, noon)
 	state.Held = []string{"ops"}
-	if tell, changed := state.take(outcome(1, "succeeded"), notify, noon); tell != "" || !changed || state.Held != nil || state.Trouble {
+	if tell, changed := state.take(outcome(1, "succeeded"), notify, noon); tell != "recovered" || !changed || len(state.Held) != 1 || state.Trouble {
 		t.Errorf("told %q, %+v", tell, state)
 	}
 }

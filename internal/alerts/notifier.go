@@ -345,17 +345,18 @@ func (n *Notifier) decide(ctx context.Context, job *common.JobState, s *State, o
 }
 
 // notices tells each channel of a job of an event, now or, where there is no room for it, in
-// a summary.
+// a summary. One that is to hear of the trouble there hears there too that it is over.
 func (n *Notifier) notices(job *common.JobState, s *State, o *Outcome, event common.Event, now time.Time) []Notice {
 	data := dataOf(&job.StoredJob, &o.Run, event)
 	data.Count, data.FirstAt = s.Count, new(s.FirstAt)
 	data.URL = n.link(&data)
 	var open []string
+	held := s.Held
 	s.Held = nil
 	for i, to := range job.Notify.To {
 		switch {
 		case slices.Contains(job.Notify.To[:i], to):
-		case n.crowd.room(to):
+		case n.crowd.room(to) && (event != common.EventRecovered || !slices.Contains(held, to)):
 			open = append(open, to)
 		default:
 			s.Held = append(s.Held, to)

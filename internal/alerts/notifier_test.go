@@ -579,7 +579,7 @@ func TestFlood(t *testing.T) {
 func TestSummariesToManyChannels(t *testing.T) {
 	virtualtime.Test(t, func(t *testing.T) {
 		w := newWorld()
-		const jobs, channels = 30, 90
+		const jobs, channels = 30, 120
 		for i := range jobs {
 			w.job(fmt.Sprintf("job-%03d", i), everything...)
 			w.states[fmt.Sprintf("job-%03d", i)] = State{Job: fmt.Sprintf("job-%03d", i), UID: fmt.Sprintf("uid-job-%03d", i), Trouble: true, Event: "failed", Count: 1}
@@ -612,6 +612,51 @@ func TestSummariesToManyChannels(t *testing.T) {
 			if len(s.Held) > 0 {
 				t.Errorf("still held: %+v", s)
 			}
+		}
+	})
+}
+
+// What is held and over before there was room for it is told all the same, in a summary: a
+// trouble, and a reminder of one that was told of.
+func TestOverBeforeItWasTold(t *testing.T) {
+	virtualtime.Test(t, func(t *testing.T) {
+		w := newWorld()
+		w.job("new", everything...)
+		w.job("old", everything...)
+		w.job("plain", "failed")
+		for i := range EventsPerMinute {
+			w.job(fmt.Sprintf("other-%03d", i), "failed")
+		}
+		stop := w.elected(t)
+		w.ended("old", "failed", 1, time.Now())
+		after(61*time.Minute + time.Until(time.Now().Truncate(time.Minute).Add(time.Minute)))
+		for i := range EventsPerMinute {
+			w.ended(fmt.Sprintf("other-%03d", i), "failed", 1, time.Now())
+		}
+		after(time.Second)
+		for i, status := range []common.Status{"failed", "succeeded"} {
+			for _, job := range []string{"new", "old", "plain"} {
+				w.ended(job, status, 1, time.Now().Add(time.Duration(i)*time.Second))
+			}
+		}
+		after(5 * time.Minute)
+		stop()
+		heard := map[string][]string{}
+		for _, m := range w.sent {
+			switch {
+			case m.Data.Event == "failed@hook" && !strings.HasPrefix(m.Data.Job, "other"):
+				heard[m.Data.Job] = append(heard[m.Data.Job], "failed")
+			case m.Data.Event == SubjectRecovered+"@hook":
+				for _, job := range m.Data.Jobs {
+					heard[job] = append(heard[job], "over")
+				}
+			case strings.HasPrefix(m.Data.Job, "other"):
+			case strings.HasSuffix(string(m.Data.Event), "@hook"):
+				t.Errorf("sent %+v", m.Data)
+			}
+		}
+		if got, want := fmt.Sprint(heard), "map[new:[over] old:[failed over] plain:[over]]"; got != want {
+			t.Errorf("heard %s, want %s", got, want)
 		}
 	})
 }

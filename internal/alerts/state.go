@@ -95,16 +95,16 @@ func (s *State) counted(o *Outcome) bool {
 }
 
 // take counts an outcome that is final. It gives the event that is to be told, if any, and
-// whether the state has changed.
+// whether the state has changed. A trouble that is held when it ends stays so: it must be told.
 func (s *State) take(o *Outcome, notify *common.Notify, now time.Time) (tell common.Event, changed bool) {
 	event, good := o.event()
 	if good && s.Trouble && !o.Run.PlannedAt.Before(s.LastAt) {
-		if tell = common.EventRecovered; len(s.Held) > 0 || !notify.Wants(tell) { // nobody has heard of the trouble, or wants to hear of its end
-			tell = ""
-		}
-		s.Trouble, s.Held = false, nil
+		s.Trouble = false
 		s.remember(o)
-		return tell, true
+		if !notify.Wants(common.EventRecovered) {
+			return "", true
+		}
+		return common.EventRecovered, true
 	}
 	if event == "" || !notify.Wants(event) {
 		return "", false
