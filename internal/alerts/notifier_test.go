@@ -471,6 +471,38 @@ func TestTriedAgain(t *testing.T) {
 	})
 }
 
+// What a channel will not take does not make it one that fails, while it takes everything else.
+func TestTakesTheOthers(t *testing.T) {
+	virtualtime.Test(t, func(t *testing.T) {
+		w := newWorld()
+		w.job("a", "failed")
+		w.job("b", "failed")
+		w.answer = func(_ Channel, m Message) Result {
+			if m.Data.Job == "a" {
+				return Result{Err: errors.New("too large"), Answer: 413}
+			}
+			return Result{}
+		}
+		failing := func() []string {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			return Failing(slices.Concat(slices.Collect(maps.Values(w.waiting)), slices.Collect(maps.Values(w.done))), time.Now())
+		}
+		stop := w.elected(t)
+		w.ended("a", "failed", 1, time.Now())
+		after(30 * time.Minute)
+		if got := failing(); !slices.Equal(got, []string{"hook", "post"}) {
+			t.Errorf("%v fail", got)
+		}
+		w.ended("b", "failed", 1, time.Now())
+		after(30 * time.Minute)
+		stop()
+		if got := failing(); len(got) > 0 || len(w.waiting) != 2 {
+			t.Errorf("%v fail, of which %d wait", got, len(w.waiting))
+		}
+	})
+}
+
 func TestGivenUp(t *testing.T) {
 	for _, c := range []struct {
 		name   string

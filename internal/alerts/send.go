@@ -132,11 +132,18 @@ func (n *Notifier) look(waiting []Notice) {
 // failingFor is how long a channel must have been tried in vain before it counts as failing.
 const failingFor = 15 * time.Minute
 
-// Failing gives the channels, by name, that have taken nothing of what waits for them for long.
-func Failing(waiting []Notice, now time.Time) (channels []string) {
-	for i := range waiting {
-		w := &waiting[i]
-		if w.Attempts > 0 && now.Sub(w.TriedAt) >= failingFor && !slices.Contains(channels, w.Channel) {
+// Failing gives the channels, by name, for which something was tried in vain for long, and
+// that have taken nothing else since: notices are those that wait, and those that are done.
+func Failing(notices []Notice, now time.Time) (channels []string) {
+	took := map[string]time.Time{} // when a channel last took something
+	for i := range notices {
+		if w := &notices[i]; w.Status == Sent && w.DoneAt.After(took[w.Channel]) {
+			took[w.Channel] = w.DoneAt
+		}
+	}
+	for i := range notices {
+		w := &notices[i]
+		if w.Status == Waiting && w.Attempts > 0 && now.Sub(w.TriedAt) >= failingFor && w.TriedAt.After(took[w.Channel]) && !slices.Contains(channels, w.Channel) {
 			channels = append(channels, w.Channel)
 		}
 	}

@@ -82,9 +82,9 @@ func (n *notices) watch(ctx context.Context, log *slog.Logger) error {
 	tick := time.NewTicker(failingLook)
 	defer tick.Stop()
 	for {
-		waiting, err := n.Waiting(ctx)
+		failing, err := n.look(ctx)
 		if err == nil {
-			n.found(alerts.Failing(waiting, WallClock()))
+			n.found(failing)
 		} else if ctx.Err() == nil {
 			log.Warn("notices_unreadable", "error", err)
 		}
@@ -94,6 +94,16 @@ func (n *notices) watch(ctx context.Context, log *slog.Logger) error {
 		case <-tick.C:
 		}
 	}
+}
+
+// look reads what waits and, where that looks bad, what was sent as well.
+func (n *notices) look(ctx context.Context) ([]string, error) {
+	waiting, err := n.Waiting(ctx)
+	if err != nil || len(alerts.Failing(waiting, WallClock())) == 0 {
+		return nil, err
+	}
+	all, _, err := n.Notices(ctx, alerts.NoticeQuery{})
+	return alerts.Failing(all, WallClock()), err
 }
 
 func (n *notices) found(failing []string) {

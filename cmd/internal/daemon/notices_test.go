@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"carillon/internal/alerts"
+	"carillon/internal/alertstore"
 	"carillon/internal/common"
 	"carillon/internal/common/schedule"
 	"carillon/internal/jobmgr"
@@ -178,12 +179,28 @@ func TestTheEndOfTheOutput(t *testing.T) {
 }
 
 func TestChannelsThatFail(t *testing.T) {
-	n := &notices{}
-	if len(n.Conditions()) != 0 {
-		t.Error("a condition of nothing")
+	n := &notices{Store: alertstore.New(newRig(t).etcd, nil, WallClock, func() {})}
+	if failing, err := n.look(t.Context()); err != nil || len(failing) != 0 || len(n.Conditions()) != 0 {
+		t.Errorf("a condition of nothing: %v, %v", failing, err)
 	}
-	now := time.Now()
-	n.found(alerts.Failing([]alerts.Notice{{Channel: "ops", Attempts: 3, TriedAt: now.Add(-16 * time.Minute)}, {Channel: "new", Attempts: 1, TriedAt: now.Add(-time.Minute)}, {Channel: "idle"}}, now))
+	now := time.Now().UTC()
+	for _, w := range []alerts.Notice{
+		{ID: "1", Channel: "ops", Status: alerts.Waiting, Attempts: 3, TriedAt: now.Add(-16 * time.Minute)},
+		{ID: "2", Channel: "ops", Status: alerts.Sent, Attempts: 1, TriedAt: now.Add(-time.Hour), DoneAt: now.Add(-time.Hour)},
+		{ID: "3", Channel: "new", Status: alerts.Waiting, Attempts: 1, TriedAt: now.Add(-time.Minute)},
+		{ID: "4", Channel: "idle", Status: alerts.Waiting},
+		{ID: "5", Channel: "choosy", Status: alerts.Waiting, Attempts: 5, TriedAt: now.Add(-time.Hour)}, // one of many that it took
+		{ID: "6", Channel: "choosy", Status: alerts.Sent, Attempts: 1, TriedAt: now.Add(-time.Minute), DoneAt: now.Add(-time.Minute)},
+	} {
+		if _, ok, err := n.Put(t.Context(), w); err != nil || !ok {
+			t.Fatal(ok, err)
+		}
+	}
+	failing, err := n.look(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	n.found(failing)
 	if all := n.Conditions(); len(all) != 1 || all[0].Code != common.ConditionNotifyFailing || all[0].Data["channels"] != "ops" {
 		t.Errorf("%+v", all)
 	}
