@@ -42,7 +42,7 @@ func TestExpiry(t *testing.T) {
 		{name: "one more", runs: 6, oldest: day, r: common.Retention{Runs: 5}, want: runlog.Expiry{Before: noon.Add(-30 * day), Keep: 5, Newest: true}, some: true},
 		{name: "few, but old", runs: 5, oldest: 31 * day, r: common.Retention{Runs: 5}, want: runlog.Expiry{Before: noon.Add(-30 * day), Keep: 5, Newest: true}, some: true},
 	} {
-		c.want.Job = "a"
+		c.want.Job, c.want.Ended = "a", noon.Add(-15*time.Minute)
 		e, some := expiry(runlog.Kept{Job: "a", Runs: c.runs, Oldest: noon.Add(-c.oldest)}, c.r, !c.gone, noon)
 		if e != c.want || some != c.some {
 			t.Errorf("%s: %+v, %t; want %+v, %t", c.name, e, some, c.want, c.some)

@@ -10,10 +10,15 @@ import (
 // changesKept is how long it is kept who changed what.
 const changesKept = 366 * 24 * time.Hour
 
+// settled is how long ago a run must have ended to go. Its outcome may be written again while it
+// is not known to have been, and would be there, and counted, for a second time. And nobody looks for the end of a long run
+// in vain, however old it is.
+const settled = 15 * time.Minute
+
 // expiry tells which runs of a job go, and whether there may be any such. exists is false
 // for a job that was deleted.
 func expiry(kept runlog.Kept, r common.Retention, exists bool, now time.Time) (e runlog.Expiry, some bool) {
-	e = runlog.Expiry{Job: kept.Job, Before: now.Add(-r.Age.Or(common.DefaultRetention)), Keep: r.Runs, Newest: exists}
+	e = runlog.Expiry{Job: kept.Job, Before: now.Add(-r.Age.Or(common.DefaultRetention)), Keep: r.Runs, Newest: exists, Ended: now.Add(-settled)}
 	spared := int64(0)
 	if exists {
 		spared = 1

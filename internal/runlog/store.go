@@ -206,7 +206,18 @@ type Expiry struct {
 	Before time.Time
 	Keep   int
 	Newest bool
-	Limit  int // of runs that go at once
+	// Ended spares what ended after it, or was planned after it and has no end; zero spares nothing.
+	Ended time.Time
+	Limit int // of runs that go at once
+}
+
+// Spares tells whether a run stays although it is old, since it has only just ended.
+func (e *Expiry) Spares(r *common.Run) bool {
+	end := r.PlannedAt
+	if r.EndedAt != nil {
+		end = *r.EndedAt
+	}
+	return !e.Ended.IsZero() && end.After(e.Ended)
 }
 
 // Expired is what went.

@@ -60,6 +60,7 @@ func Run(t *testing.T, open func(t *testing.T) Store, size Size) {
 		{"runs that are too old", expireByAge},
 		{"runs that are too many", expireByCount},
 		{"the newest run stays", newestStays},
+		{"what has just ended stays", justEnded},
 		{"output goes with its run", outputGoes},
 		{"output without a run", strayOutput},
 		{"roll-ups stay when runs go", rollupsStay},

@@ -71,7 +71,7 @@ func survivors(all []common.Run, e runlog.Expiry) (left []common.Run) {
 	newest := naive(all, runlog.Query{Job: e.Job})
 	for _, r := range naive(all, runlog.Query{}) {
 		place := slices.IndexFunc(newest, func(n common.Run) bool { return n.ID == r.ID })
-		goes := r.Job == e.Job && (r.PlannedAt.Before(e.Before) || e.Keep > 0 && place >= e.Keep) && !(e.Newest && place == 0)
+		goes := r.Job == e.Job && (r.PlannedAt.Before(e.Before) || e.Keep > 0 && place >= e.Keep) && !(e.Newest && place == 0) && !e.Spares(&r)
 		if !goes {
 			left = append(left, r)
 		}
@@ -168,6 +168,40 @@ func newestStays(t *testing.T, s Store, _ Size) {
 	expiry(t, s, left, e)
 	if gone := expired(t, s, runlog.Expiry{Job: "report", Before: base.AddDate(1, 0, 0), Limit: 100}); gone.Runs != 1 {
 		t.Errorf("without Newest %d went", gone.Runs)
+	}
+}
+
+// justEnded: what ended a moment ago stays, however old it is, and whatever stands before and after
+// it goes.
+func justEnded(t *testing.T, s Store, size Size) {
+	count, limit := 1300, 40 // more than any store looks at in one piece
+	if size == Modest {
+		count, limit = 60, 7
+	}
+	all := make([]common.Run, count)
+	for i := range all {
+		all[i] = ended(fmt.Sprintf("u1.%06d.1", i), base.Add(time.Duration(i)*time.Second))
+		switch {
+		case i%3 == 0, i < count/2: // long ago
+			all[i].EndedAt = new(base.Add(time.Hour + time.Duration(i)*time.Millisecond))
+		case i%3 == 1: // in the last minutes
+			all[i].EndedAt = new(base.Add(3*time.Hour + time.Duration(i)*time.Millisecond))
+		} // the others have no end
+	}
+	all[1].EndedAt = new(base.Add(4 * time.Hour))
+	write(t, s, runlog.Batch{Runs: all})
+	left := all
+	for _, e := range []runlog.Expiry{
+		{Job: "report", Before: base.AddDate(1, 0, 0), Ended: base.Add(time.Minute)}, // only those without an end may be older
+		{Job: "report", Keep: 5, Ended: base.Add(2 * time.Hour)},
+		{Job: "report", Before: base.AddDate(1, 0, 0), Newest: true, Ended: base.Add(2 * time.Hour)},
+		{Job: "report", Before: base.AddDate(1, 0, 0), Ended: base.Add(5 * time.Hour)},
+	} {
+		e.Limit = limit
+		left = expiry(t, s, left, e)
+	}
+	if len(left) > 0 {
+		t.Errorf("left: %s", ids(left))
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"math"
 	"slices"
 	"time"
 
@@ -127,37 +128,64 @@ func (s *Store) expire(ctx context.Context, e *runlog.Expiry, gone *runlog.Expir
 	if err != nil || until == nil {
 		return err
 	}
-	filter := bson.D{{Key: "job", Value: e.Job}, {Key: "planned", Value: bson.D{{Key: "$lte", Value: entry.Nanos(until.PlannedAt)}}}}
-	filter = append(filter, older(*until)...)
-	for {
-		left := min(e.Limit-gone.Runs, goneAtOnce)
-		docs, err := find[runDoc](ctx, s.runs, filter, options.Find().SetSort(oldestFirst()).SetLimit(int64(max(0, left)+1)).
-			SetProjection(bson.D{{Key: "planned", Value: 1}}))
+	only := bson.D{{Key: "planned", Value: 1}}
+	if !e.Ended.IsZero() {
+		only = append(only, bson.E{Key: "doc", Value: 1})
+	}
+	for after := (runDoc{Planned: math.MinInt64}); ; {
+		filter := bson.D{{Key: "job", Value: e.Job},
+			{Key: "planned", Value: bson.D{{Key: "$gte", Value: after.Planned}, {Key: "$lte", Value: entry.Nanos(until.PlannedAt)}}},
+			{Key: "$and", Value: bson.A{older(*until), newer(after)}}}
+		docs, err := find[runDoc](ctx, s.runs, filter, options.Find().SetSort(oldestFirst()).SetLimit(goneAtOnce).SetProjection(only))
 		if err != nil || len(docs) == 0 {
 			return err
 		}
-		if left <= 0 {
-			gone.More = true
-			return nil
-		}
+		after = docs[len(docs)-1]
 		g := goneDoc{ID: common.NewID(), Job: e.Job}
-		for _, d := range docs[:min(left, len(docs))] {
-			g.Runs = append(g.Runs, d.ID)
-			if hour := rollup.HourOf(entry.Time(d.Planned)).Unix(); !slices.Contains(g.Hours, hour) {
+		for i := range docs {
+			if docs[i].spared(e) {
+				continue
+			}
+			if gone.Runs+len(g.Runs) >= e.Limit {
+				gone.More = true
+				break
+			}
+			g.Runs = append(g.Runs, docs[i].ID)
+			if hour := rollup.HourOf(entry.Time(docs[i].Planned)).Unix(); !slices.Contains(g.Hours, hour) {
 				g.Hours = append(g.Hours, hour)
 			}
 		}
-		slices.Sort(g.Runs)
-		if _, err := s.gone.InsertOne(ctx, g); err != nil {
-			return err
+		if len(g.Runs) > 0 {
+			slices.Sort(g.Runs)
+			if _, err := s.gone.InsertOne(ctx, g); err != nil {
+				return err
+			}
+			if err := s.finish(ctx, &g, gone); err != nil {
+				return err
+			}
 		}
-		if err := s.finish(ctx, &g, gone); err != nil {
-			return err
-		}
-		if len(docs) <= left {
+		if gone.More || len(docs) < goneAtOnce {
 			return nil
 		}
 	}
+}
+
+// newer matches the runs that come after one in the order of oldestFirst, among those that are not
+// planned before it.
+func newer(than runDoc) bson.D {
+	return bson.D{{Key: "$or", Value: bson.A{
+		bson.D{{Key: "planned", Value: bson.D{{Key: "$gt", Value: than.Planned}}}},
+		bson.D{{Key: "_id", Value: bson.D{{Key: "$gt", Value: than.ID}}}},
+	}}}
+}
+
+// spared tells whether a run has only just ended. One that nobody can read has not.
+func (d *runDoc) spared(e *runlog.Expiry) bool {
+	if e.Ended.IsZero() {
+		return false
+	}
+	run, err := entry.DecodeRun(d.Doc)
+	return err == nil && e.Spares(&run)
 }
 
 // boundary is the place in the job's list after which all go; nil where none does.

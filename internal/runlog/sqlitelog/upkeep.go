@@ -60,7 +60,10 @@ func (s *Store) Kept(ctx context.Context, after string, limit int) ([]runlog.Kep
 
 const (
 	selectNewest = "SELECT planned, id FROM runs INDEXED BY runs_by_job WHERE job = ? ORDER BY planned DESC, id DESC LIMIT 1 OFFSET ?"
-	selectOldest = "SELECT planned, id, n FROM runs INDEXED BY runs_by_job WHERE job = ? AND (planned, id) < (?, ?) ORDER BY planned, id LIMIT ?"
+	selectOldest = "SELECT planned, id, n FROM runs INDEXED BY runs_by_job WHERE job = ? AND (planned, id) < (?, ?) AND NOT " + ended + " ORDER BY planned, id LIMIT ?"
+	// SQLite reads the time in a document as days. One that nobody can read spares nothing.
+	ended = `EXISTS (SELECT 1 FROM docs WHERE docs.n = runs.n AND julianday(?) <
+CASE WHEN json_valid(doc) THEN coalesce(julianday(json_extract(doc, '$.endedAt')), julianday(runs.planned / 1e9, 'unixepoch')) END)`
 	deleteChunks = "DELETE FROM chunks WHERE rowid IN (SELECT rowid FROM chunks WHERE run = ? LIMIT ?) RETURNING length(data)"
 	noteExpired  = "INSERT INTO expired (job, upto) VALUES (?, ?) ON CONFLICT DO UPDATE SET upto = max(upto, excluded.upto)"
 )
@@ -87,14 +90,18 @@ func (s *Store) expire(ctx context.Context, e runlog.Expiry) (gone runlog.Expire
 	if err != nil || stays == nil {
 		return gone, err
 	}
+	spares := "9999-12-31T23:59:59Z" // nothing ends after it
+	if !e.Ended.IsZero() {
+		spares = e.Ended.UTC().Format(time.RFC3339Nano)
+	}
 	gone.More = true
 	for gone.More && gone.Runs < e.Limit {
-		if err := s.exclusive(ctx, func(tx *sql.Tx) error { return s.expirePiece(ctx, tx, job, *stays, e.Limit, &gone) }); err != nil {
+		if err := s.exclusive(ctx, func(tx *sql.Tx) error { return s.expirePiece(ctx, tx, job, *stays, spares, e.Limit, &gone) }); err != nil {
 			return gone, err
 		}
 	}
 	if gone.More {
-		err = s.reader.QueryRowContext(ctx, "SELECT EXISTS ("+selectOldest+")", job, stays.planned, stays.id, 1).Scan(&gone.More)
+		err = s.reader.QueryRowContext(ctx, "SELECT EXISTS ("+selectOldest+")", job, stays.planned, stays.id, spares, 1).Scan(&gone.More)
 	}
 	return gone, err
 }
@@ -139,14 +146,14 @@ func (s spot) before(o spot) bool {
 	return s.planned < o.planned || s.planned == o.planned && s.id < o.id
 }
 
-// expirePiece deletes some of the runs that are older than what stays.
-func (s *Store) expirePiece(ctx context.Context, tx *sql.Tx, job int64, stays spot, limit int, gone *runlog.Expired) error {
+// expirePiece deletes some of the runs that are older than what stays, and did not end after a time.
+func (s *Store) expirePiece(ctx context.Context, tx *sql.Tx, job int64, stays spot, spares string, limit int, gone *runlog.Expired) error {
 	type oldest struct {
 		spot
 		n int64
 	}
 	piece := *gone
-	runs, err := collect(ctx, tx, selectOldest, []any{job, stays.planned, stays.id, min(expireRuns, limit-gone.Runs)}, func(rows *sql.Rows) (o oldest, err error) {
+	runs, err := collect(ctx, tx, selectOldest, []any{job, stays.planned, stays.id, spares, min(expireRuns, limit-gone.Runs)}, func(rows *sql.Rows) (o oldest, err error) {
 		return o, rows.Scan(&o.planned, &o.id, &o.n)
 	})
 	if err != nil {
