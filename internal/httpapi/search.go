@@ -134,7 +134,8 @@ func (f *SearchFor) pattern() (*search.Pattern, error) {
 	return p, nil
 }
 
-// turn waits until one may search. Searches are few at a time: each reads as fast as it can.
+// turn waits until one may search. Searches are few at a time: each reads as fast as it can. An
+// expression is made ready within the turn as well: one with wide classes takes some of a second.
 func (s *searchResource) turn(ctx context.Context) (done func(), err error) {
 	patience := time.NewTimer(searchWait)
 	defer patience.Stop()
@@ -152,10 +153,6 @@ func (s *searchResource) turn(ctx context.Context) (done func(), err error) {
 }
 
 func (s *searchResource) inRun(ctx context.Context, in *outputSearchInput) (*outputSearchOutput, error) {
-	pattern, err := in.pattern()
-	if err != nil {
-		return nil, err
-	}
 	run, err := s.runs.Run(ctx, in.ID)
 	if err != nil {
 		return nil, err
@@ -165,6 +162,10 @@ func (s *searchResource) inRun(ctx context.Context, in *outputSearchInput) (*out
 		return nil, err
 	}
 	defer done()
+	pattern, err := in.pattern()
+	if err != nil {
+		return nil, err
+	}
 	timed, cancel := context.WithTimeout(ctx, searchTime)
 	defer cancel()
 	found, err := search.InRun(timed, s.runs, &run, pattern, common.Stream(in.Stream), in.Offset, search.Bounds{Bytes: searchBytes, Matches: in.Limit})
@@ -197,15 +198,12 @@ func (in *runSearchInput) list() string {
 }
 
 func (s *searchResource) overRuns(ctx context.Context, in *runSearchInput) (*runSearchOutput, error) {
-	pattern, err := in.pattern()
-	if err != nil {
-		return nil, err
-	}
 	if err := spanned(in.From, in.To); err != nil {
 		return nil, err
 	}
 	from, list := search.Place{}, in.list()
 	if in.Cursor != "" {
+		var err error
 		if from, err = readCursor[search.Place](list, in.Cursor); err != nil {
 			return nil, err
 		}
@@ -215,6 +213,10 @@ func (s *searchResource) overRuns(ctx context.Context, in *runSearchInput) (*run
 		return nil, err
 	}
 	defer done()
+	pattern, err := in.pattern()
+	if err != nil {
+		return nil, err
+	}
 	timed, cancel := context.WithTimeout(ctx, searchTime)
 	defer cancel()
 	q := runlog.Query{Job: in.Job, Group: in.Group, Statuses: in.Status, Worker: in.Worker, From: in.From, To: in.To, Limit: in.Limit}

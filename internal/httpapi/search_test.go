@@ -159,23 +159,25 @@ func TestSearchesAreFewAtOnce(t *testing.T) {
 		h.printing("x\n")
 		answers := make(chan int, 10)
 		ctx, leave := context.WithCancel(t.Context())
-		search := func(ctx context.Context) {
+		search := func(ctx context.Context, query string) {
 			w := httptest.NewRecorder()
-			h.handler.ServeHTTP(w, as("viewer", http.MethodGet, "/api/v1/runs/search?q=x", "").WithContext(ctx))
+			h.handler.ServeHTTP(w, as("viewer", http.MethodGet, "/api/v1/runs/search?"+query, "").WithContext(ctx))
 			if w.Code == http.StatusTooManyRequests && w.Header().Get("Retry-After") != "2" {
 				t.Errorf("Retry-After %q", w.Header().Get("Retry-After"))
 			}
 			answers <- w.Code
 		}
 		for range searchTurns {
-			go search(ctx)
+			go search(ctx, "q=x")
 			<-slow.asked
 		}
 		began := time.Now()
-		search(t.Context())
+		search(t.Context(), "q=(&regex=true") // nor is an expression read without a turn
 		if code := <-answers; code != http.StatusTooManyRequests || time.Since(began) != searchWait {
 			t.Errorf("%d after %v", code, time.Since(began))
 		}
+		h.problem(http.StatusTooManyRequests, "too_many_requests", "", as("viewer", http.MethodGet, "/api/v1/runs/"+h.runs[0].ID+"/output/search?q=(&regex=true", ""))
+		began = time.Now().Add(-searchWait)
 		leave()
 		for range searchTurns {
 			<-answers
@@ -184,7 +186,7 @@ func TestSearchesAreFewAtOnce(t *testing.T) {
 			t.Errorf("who is gone is searched for until %v", time.Since(began))
 		}
 		close(slow.wait)
-		search(t.Context())
+		search(t.Context(), "q=x")
 		if code := <-answers; code != http.StatusOK {
 			t.Errorf("%d when all are done", code)
 		}

@@ -2,7 +2,9 @@ package search
 
 import (
 	"bytes"
+	"context"
 	"fmt"
+	"io"
 	"regexp"
 	"regexp/syntax"
 	"strings"
@@ -14,14 +16,21 @@ import (
 // MaxPattern is the longest pattern in bytes.
 const MaxPattern = 1 << 10
 
-// maxProgram bounds the steps of a regular expression: each byte may cost that many.
-const maxProgram = 2000
+// maxProgram bounds the steps of a regular expression: each character of a text may cost that many.
+const maxProgram = 1 << 10
+
+// atOnce bounds the work, steps times bytes, that is done without a look at the context.
+const atOnce = 1 << 18
 
 // Pattern is what is looked for. It may be shared.
 type Pattern struct {
 	word []byte // in lower case where fold is set; nil for an expression
 	fold bool   // ASCII letters may be capitals or not
 	re   *regexp.Regexp
+	// later finds, as its last group, the first match behind the first character of a text, which is
+	// there for \b and ^ to look back at.
+	later *regexp.Regexp
+	steps int
 }
 
 // Compile makes a pattern of a word, or of a regular expression. exact says that capitals
@@ -60,17 +69,24 @@ func Compile(text string, isRegexp, exact bool) (*Pattern, *common.Fault) {
 	if err != nil {
 		return refuse("regex", "cannot be read as a regular expression (RE2): %s", common.Excerpt(err.Error()))
 	}
-	if size := programOf(parsed); size > maxProgram {
-		return refuse("too_large", "would become a program of about %d steps, at most %d are searched with; repeat less", size, maxProgram)
+	steps := programOf(parsed)
+	if steps > maxProgram {
+		return refuse("too_large", "would become a program of about %d steps, at most %d are searched with; repeat less", steps, maxProgram)
 	}
-	if !exact {
-		text = "(?i)" + text // to its end, alternatives included
-	}
-	re, err := regexp.Compile(text)
+	// Written anew from what was read, capitals are not worked out once more. The group around all of
+	// it keeps regexp from trying to make an automaton of it, which may take long.
+	var plain strings.Builder
+	write(&plain, parsed)
+	text = plain.String()
+	re, err := regexp.Compile("(" + text + ")")
 	if err != nil {
 		return refuse("regex", "cannot be used as a regular expression (RE2): %s", common.Excerpt(err.Error()))
 	}
-	return &Pattern{re: re}, nil
+	later, err := regexp.Compile(`(\A)(?s:.)(?s:.*?)(` + text + ")")
+	if err != nil {
+		return refuse("regex", "cannot be used as a regular expression (RE2): %s", common.Excerpt(err.Error()))
+	}
+	return &Pattern{re: re, later: later, steps: steps}, nil
 }
 
 // programOf tells about how large the program of an expression becomes, before it is made.
@@ -85,33 +101,166 @@ func programOf(re *syntax.Regexp) int {
 	case syntax.OpCharClass:
 		return 1 + len(re.Rune)/16
 	case syntax.OpRepeat:
-		return size * max(1, re.Min, re.Max)
+		most := max(1, re.Min, re.Max)
+		return (size-1)*most + most - re.Min
+	case syntax.OpCapture:
+		return size + 1
 	}
 	return size
 }
 
-// find gives the first match that ends after the given place.
-func (p *Pattern) find(text []byte, after int) (from, to int, found bool) {
-	if p.re != nil {
-		if after == 0 {
-			if m := p.re.FindIndex(text); m != nil {
-				return m[0], m[1], true
-			}
-			return 0, 0, false
+// write writes an expression without its groups, of which account would be kept. The String of
+// an expression does not do: it may take milliseconds for each class.
+func write(out *strings.Builder, re *syntax.Regexp) {
+	switch re.Op {
+	case syntax.OpNoMatch:
+		out.WriteString(`[^\x00-\x{10FFFF}]`)
+	case syntax.OpLiteral:
+		flags := "(?-i:"
+		if re.Flags&syntax.FoldCase != 0 {
+			flags = "(?i:"
 		}
-		for _, m := range p.re.FindAllIndex(text, after+2) { // no more than that end before
-			if m[1] > after {
-				return m[0], m[1], true
-			}
+		out.WriteString(flags + regexp.QuoteMeta(string(re.Rune)) + ")")
+	case syntax.OpCharClass:
+		if len(re.Rune) == 0 {
+			out.WriteString(`[^\x00-\x{10FFFF}]`)
+			return
 		}
+		out.WriteByte('[')
+		for i := 0; i < len(re.Rune); i += 2 {
+			fmt.Fprintf(out, `\x{%x}-\x{%x}`, re.Rune[i], re.Rune[i+1])
+		}
+		out.WriteByte(']')
+	case syntax.OpCapture:
+		write(out, re.Sub[0])
+	case syntax.OpConcat, syntax.OpAlternate:
+		out.WriteString("(?:")
+		for i, sub := range re.Sub {
+			if i > 0 && re.Op == syntax.OpAlternate {
+				out.WriteByte('|')
+			}
+			write(out, sub)
+		}
+		out.WriteByte(')')
+	case syntax.OpStar, syntax.OpPlus, syntax.OpQuest, syntax.OpRepeat:
+		out.WriteString("(?:")
+		write(out, re.Sub[0])
+		out.WriteString(")" + times(re))
+		if re.Flags&syntax.NonGreedy != 0 {
+			out.WriteByte('?')
+		}
+	default:
+		out.WriteString(marks[re.Op])
+	}
+}
+
+// marks are the expressions without parts.
+var marks = map[syntax.Op]string{
+	syntax.OpEmptyMatch:     "(?:)",
+	syntax.OpAnyCharNotNL:   "(?-s:.)",
+	syntax.OpAnyChar:        "(?s:.)",
+	syntax.OpBeginLine:      "(?m:^)",
+	syntax.OpEndLine:        "(?m:$)",
+	syntax.OpBeginText:      `\A`,
+	syntax.OpEndText:        `\z`,
+	syntax.OpWordBoundary:   `\b`,
+	syntax.OpNoWordBoundary: `\B`,
+}
+
+// times writes how often a part is repeated.
+func times(re *syntax.Regexp) string {
+	switch {
+	case re.Op == syntax.OpStar:
+		return "*"
+	case re.Op == syntax.OpPlus:
+		return "+"
+	case re.Op == syntax.OpQuest:
+		return "?"
+	case re.Max < 0:
+		return fmt.Sprintf("{%d,}", re.Min)
+	}
+	return fmt.Sprintf("{%d,%d}", re.Min, re.Max)
+}
+
+// find gives the first match that ends after the given place. Matches that follow one another are
+// passed over until then; where that took as much reading as the text is long, it goes on at that
+// place itself. The error is that of the context.
+func (p *Pattern) find(ctx context.Context, text []byte, after int) (from, to int, found bool, err error) {
+	if p.re == nil {
+		if p.fold {
+			text = lower(text)
+		}
+		begin := max(0, after-len(p.word)+1)
+		at := bytes.Index(text[min(begin, len(text)):], p.word)
+		return begin + at, begin + at + len(p.word), at >= 0, nil
+	}
+	if after == 0 && p.steps*len(text) <= atOnce {
+		if m := p.re.FindIndex(text); m != nil {
+			return m[0], m[1], true, nil
+		}
+		return 0, 0, false, nil
+	}
+	for read, at := 0, 0; ; {
+		r := reader{ctx: ctx, text: text}
+		if at == 0 {
+			from, to, found = bounds(p.re.FindReaderIndex(&r), 0)
+		} else {
+			_, n := utf8.DecodeLastRune(text[:at])
+			r.text = text[at-n:]
+			from, to, found = bounds(p.later.FindReaderSubmatchIndex(&r), 4)
+			from, to = from+at-n, to+at-n
+		}
+		switch {
+		case r.err != nil:
+			return 0, 0, false, r.err
+		case !found, after == 0, to > after:
+			return from, to, found, nil
+		}
+		if at = to; from == to {
+			if to == len(text) {
+				return 0, 0, false, nil
+			}
+			_, n := utf8.DecodeRune(text[at:])
+			at += n
+		}
+		if read += r.at; read > len(text) {
+			at = max(at, whole(text, min(after, len(text))))
+		}
+	}
+}
+
+// bounds reads what stands at a place of a match: where a group of it is.
+func bounds(match []int, at int) (from, to int, found bool) {
+	if match == nil {
 		return 0, 0, false
 	}
-	if p.fold {
-		text = lower(text)
+	return match[at], match[at+1], true
+}
+
+// reader reads a text until the context ends.
+type reader struct {
+	ctx   context.Context
+	text  []byte
+	at    int
+	runes int
+	err   error
+}
+
+// patience is how many characters are read between two looks at the context: with the largest
+// program that takes some milliseconds.
+const patience = 64
+
+func (r *reader) ReadRune() (c rune, size int, err error) {
+	if r.runes%patience == 0 && r.err == nil && r.ctx.Err() != nil {
+		r.err = context.Cause(r.ctx)
 	}
-	begin := max(0, after-len(p.word)+1)
-	at := bytes.Index(text[min(begin, len(text)):], p.word)
-	return begin + at, begin + at + len(p.word), at >= 0
+	if r.err != nil || r.at == len(r.text) {
+		return 0, 0, io.EOF
+	}
+	c, size = utf8.DecodeRune(r.text[r.at:])
+	r.at += size
+	r.runes++
+	return c, size, nil
 }
 
 // barren tells how many bytes of whole lines at the beginning of a text certainly hold no

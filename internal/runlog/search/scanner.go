@@ -60,6 +60,7 @@ type scanner struct {
 	carry  int // so many bytes of it belong to the piece before
 	full   bool
 	resume int64 // where to go on once it is full
+	heavy  bool  // the context ended while the pattern was looked for
 }
 
 // feed takes the next chunk, or a part of it.
@@ -68,7 +69,9 @@ func (s *scanner) feed(ctx context.Context, c *common.Chunk) error {
 		return nil
 	}
 	if c.Missing > 0 || c.Offset > s.next {
-		s.end(s.next)
+		if err := s.end(ctx, s.next); err != nil {
+			return err
+		}
 	}
 	if s.full {
 		return nil
@@ -83,16 +86,20 @@ func (s *scanner) feed(ctx context.Context, c *common.Chunk) error {
 		return nil
 	}
 	if s.stream != "" && s.stream != c.Stream {
-		s.part(s.next)
-		return nil
+		return s.part(ctx, s.next)
 	}
-	s.part(offset)
+	if err := s.part(ctx, offset); err != nil {
+		return err
+	}
 	for len(data) > 0 && !s.full {
 		if err := ctx.Err(); err != nil {
 			s.next, s.bytes = offset, s.bytes-int64(len(data)) // as far as it got
 			return context.Cause(ctx)
 		}
-		n := s.take(data, place{offset: offset, stream: c.Stream, time: c.At})
+		n, err := s.take(ctx, data, place{offset: offset, stream: c.Stream, time: c.At})
+		if err != nil {
+			return err
+		}
 		data, offset = data[n:], offset+int64(n)
 	}
 	return nil
@@ -100,42 +107,40 @@ func (s *scanner) feed(ctx context.Context, c *common.Chunk) error {
 
 // part ends the line that has begun, if the other stream came between it and what may follow
 // at an offset, and that is too far away.
-func (s *scanner) part(offset int64) {
+func (s *scanner) part(ctx context.Context, offset int64) error {
 	n := len(s.places)
 	if n == 0 || offset-s.places[0].offset <= maxSpan {
-		return
+		return nil
 	}
 	last := s.places[n-1]
 	if end := last.offset + int64(len(s.line)-last.at); end != offset {
-		s.end(end)
+		return s.end(ctx, end)
 	}
+	return nil
 }
 
 // take looks at the first lines of what was read, or adds it to the line that has begun.
-func (s *scanner) take(data []byte, from place) int {
+func (s *scanner) take(ctx context.Context, data []byte, from place) (int, error) {
 	if len(s.places) == 0 {
 		if n := s.pattern.barren(data); n > 0 {
-			return n
+			return n, nil
 		}
 	}
 	room := maxLine - len(s.line)
 	n := bytes.IndexByte(data[:min(len(data), room+1)], '\n')
 	switch {
 	case n >= 0 && len(s.places) == 0: // as it stands, without a copy
-		s.look(trim(data[:n]), []place{from}, 0, false, from.offset+int64(n)+1)
-		return n + 1
+		return n + 1, s.look(ctx, trim(data[:n]), []place{from}, 0, false, from.offset+int64(n)+1)
 	case n >= 0:
 		s.add(data[:n], from)
 		s.line = trim(s.line)
-		s.end(from.offset + int64(n) + 1)
-		return n + 1
+		return n + 1, s.end(ctx, from.offset+int64(n)+1)
 	case len(data) <= room:
 		s.add(data, from)
-		return len(data)
+		return len(data), nil
 	}
 	s.add(data[:room], from)
-	s.cut()
-	return room
+	return room, s.cut(ctx)
 }
 
 // trim leaves out the \r of a line's end.
@@ -151,18 +156,23 @@ func (s *scanner) add(data []byte, from place) {
 }
 
 // end ends the line that has begun; after is the offset of what follows.
-func (s *scanner) end(after int64) {
+func (s *scanner) end(ctx context.Context, after int64) error {
 	if len(s.places) > 0 {
-		s.look(s.line, s.places, s.carry, false, after)
+		if err := s.look(ctx, s.line, s.places, s.carry, false, after); err != nil {
+			return err
+		}
 	}
 	s.line, s.places, s.carry = s.line[:0], s.places[:0], 0
+	return nil
 }
 
 // cut ends a piece of a long line. The next one begins with its end.
-func (s *scanner) cut() {
+func (s *scanner) cut(ctx context.Context) error {
 	keep := len(s.line) - overlap
 	from := whence(s.places, keep)
-	s.look(s.line, s.places, s.carry, true, from.offset)
+	if err := s.look(ctx, s.line, s.places, s.carry, true, from.offset); err != nil {
+		return err
+	}
 	kept := []place{from}
 	kept[0].at = 0
 	for _, p := range s.places {
@@ -173,6 +183,7 @@ func (s *scanner) cut() {
 	}
 	s.line = s.line[:copy(s.line, s.line[keep:])]
 	s.places, s.carry = kept, overlap
+	return nil
 }
 
 // whence tells where the byte at a place of the line comes from.
@@ -188,12 +199,20 @@ func whence(places []place, at int) place {
 }
 
 // look looks at a line, or a piece of one: of its first carry bytes was told before, and
-// more follow. after is where to go on behind it.
-func (s *scanner) look(line []byte, places []place, carry int, more bool, after int64) {
+// more follow. after is where to go on behind it. Where the context ends meanwhile, nothing from the
+// beginning of the line on counts as looked at.
+func (s *scanner) look(ctx context.Context, line []byte, places []place, carry int, more bool, after int64) error {
 	text, seams := plain(line)
-	from, to, found := s.pattern.find(text, seen(seams, carry))
+	from, to, found, err := s.pattern.find(ctx, text, seen(seams, carry))
+	if err != nil {
+		begun := places[0].offset
+		s.bytes -= s.next - begun
+		s.next, s.heavy = begun, true
+		s.line, s.places, s.carry = s.line[:0], s.places[:0], 0
+		return err
+	}
 	if !found {
-		return
+		return nil
 	}
 	first := whence(places, raw(seams, from))
 	m := Match{Offset: first.offset, Line: places[0].offset, Stream: first.stream, At: first.time, Cut: carry > 0 || more}
@@ -215,6 +234,7 @@ func (s *scanner) look(line []byte, places []place, carry int, more bool, after 
 	if len(s.matches) >= s.most {
 		s.full, s.resume = true, max(after, m.Offset+1)
 	}
+	return nil
 }
 
 func valid(text []byte) string { return strings.ToValidUTF8(string(text), string(utf8.RuneError)) }

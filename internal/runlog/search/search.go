@@ -2,6 +2,7 @@ package search
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"carillon/internal/common"
@@ -45,51 +46,73 @@ type Scan struct {
 // context's time is over, it says how far it got; another error is the store's.
 func InRun(ctx context.Context, outputs Outputs, run *common.Run, p *Pattern, stream common.Stream, offset int64, b Bounds) (Scan, error) {
 	s := &scanner{pattern: p, stream: stream, most: b.Matches, next: offset}
+	var err error
 	end := false
-	for !s.full && !end && s.bytes < b.Bytes {
-		chunks, err := outputs.Output(ctx, run.ID, s.next, int(min(ask, b.Bytes-s.bytes)))
+	for err == nil && !s.full && !end && s.bytes < b.Bytes {
+		var chunks []common.Chunk
+		chunks, err = outputs.Output(ctx, run.ID, s.next, int(min(ask, b.Bytes-s.bytes)))
 		before := s.next
 		for i := range chunks {
 			if err == nil && !s.full && s.bytes < b.Bytes {
 				err = s.feed(ctx, &chunks[i])
 			}
 		}
-		if err != nil {
-			if !isOver(ctx) {
-				return Scan{}, err
-			}
-			break
+		end = err == nil && s.next <= before
+	}
+	full, begun, known := s.full, s.begun(), len(s.matches)
+	if end { // what has begun is a line, as far as is known
+		if err = s.end(ctx, s.next); err != nil {
+			end = false
 		}
-		end = s.next <= before
 	}
-	short := !s.full && !end
-	if short && s.begun() == offset && s.next > offset {
-		s.end(s.next) // else nobody would ever get on
+	if err != nil && !isOver(ctx) {
+		return Scan{}, err
 	}
-	out := Scan{Until: s.next, Next: s.begun(), Full: s.full, Short: short}
-	if end {
-		known := len(s.matches)
-		s.end(s.next)
+	short := !full && !end
+	if short && s.begun() == offset && s.next > offset { // else nobody would ever get on
+		last := ctx
+		if err != nil {
+			var cancel context.CancelFunc
+			last, cancel = context.WithTimeout(context.WithoutCancel(ctx), lastLine)
+			defer cancel()
+		}
+		if err := s.end(last, s.next); err != nil && !isOver(last) {
+			return Scan{}, err
+		}
+		begun = s.begun()
+	}
+	if short && s.next == offset {
+		if s.heavy {
+			return Scan{}, ErrHeavy
+		}
+		return Scan{}, ErrSlow
+	}
+	out := Scan{Matches: s.matches, Bytes: s.bytes, Until: s.next, Next: begun, Full: full, Short: short}
+	switch {
+	case end:
 		ended := run.Status.Terminal() && s.next >= run.OutputBytes
 		if ended || len(s.matches) > known {
 			out.Next = s.next // else the line may go on, and is looked at once more
 		}
 		out.Complete = ended
-	} else if s.full && !short {
+	case full:
 		out.Until, out.Next = s.resume, s.resume
 		// Nothing may follow the last line of a run that has ended.
 		out.Complete = run.Status.Terminal() && run.Status != common.StatusLost && s.resume >= run.OutputBytes
 		out.Full = !out.Complete
 	}
-	if out.Short && s.next == offset {
-		return Scan{}, ErrSlow
-	}
-	out.Matches, out.Bytes = s.matches, s.bytes
 	return out, nil
 }
 
+// lastLine is how long the only line that came before the time was over is looked at.
+const lastLine = 500 * time.Millisecond
+
 // ErrSlow says that the time was over before anything was looked at.
 var ErrSlow = &common.Error{Code: common.CodeUnavailable, Message: "the log store answers too slowly to be searched just now", Hint: "try again, or narrow the search"}
+
+// ErrHeavy says that the time was over before the first line was looked at.
+var ErrHeavy = &common.Error{Code: common.CodeUnavailable, Message: "looking for this expression takes too long in a line as long as there is here",
+	Hint: "use a simpler expression, one that repeats less, or only a word"}
 
 // isOver tells whether the time is over, rather than that nobody waits any more.
 func isOver(ctx context.Context) bool { return context.Cause(ctx) == context.DeadlineExceeded }
@@ -181,6 +204,9 @@ func (o *over) stop(ctx context.Context, err error) (Found, error) {
 		return Found{}, context.Cause(ctx)
 	}
 	if o.at == o.from && o.found.Bytes == 0 && len(o.found.Hits) == 0 {
+		if errors.Is(err, ErrHeavy) {
+			return Found{}, err
+		}
 		return Found{}, ErrSlow
 	}
 	at := o.at
