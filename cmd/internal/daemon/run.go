@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"carillon/internal/common"
 	"carillon/internal/config"
 	"carillon/internal/etcdkit"
 	"carillon/internal/guardian"
@@ -37,6 +38,9 @@ func Execute(cmd *cobra.Command, args []string, stdout, stderr io.Writer) int {
 		return 0
 	}
 	fmt.Fprintf(stderr, "%s: %v\n", cmd.Name(), err)
+	if told, ok := errors.AsType[*common.Error](err); ok && told.Hint != "" {
+		fmt.Fprintf(stderr, "  %s\n", told.Hint)
+	}
 	switch {
 	case errors.Is(err, registry.ErrTwin), errors.Is(err, ErrHomeInUse):
 		return exitTwin
