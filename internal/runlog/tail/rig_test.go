@@ -79,6 +79,20 @@ func (w *world) set(change func()) {
 	change()
 }
 
+// asked is how often output was read.
+func (w *world) asked() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.reads
+}
+
+// looked is how often it was asked how a run is.
+func (w *world) looked() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.looks
+}
+
 // print adds a text to what a run has printed.
 func (w *world) print(run string, text string) {
 	w.set(func() {

@@ -105,8 +105,8 @@ func TestLongOutput(t *testing.T) {
 				r.set(func() { r.reads = 0 })
 				done := r.follow(Place{Tail: 1000})
 				done.read(time.Second).want(whole.String()[whole.Len()-1000:]).ended(common.StatusSucceeded, int64(whole.Len()), true)
-				if size == common.MaxChunk && r.reads > 5 {
-					r.t.Errorf("%d reads for the end of what is stored", r.reads)
+				if size == common.MaxChunk && r.asked() > 5 {
+					r.t.Errorf("%d reads for the end of what is stored", r.asked())
 				}
 			})
 		})
@@ -141,7 +141,7 @@ func TestManyFollowersOneReader(t *testing.T) {
 				}
 				f.ended(common.StatusSucceeded, 8*common.MaxChunk+790, true)
 			}
-			reads = r.reads
+			reads = r.asked()
 		})
 		return reads
 	}
@@ -261,8 +261,8 @@ func TestStoreAway(t *testing.T) {
 			if !slices.Equal(f.away, []bool{true}) {
 				r.t.Errorf("told %v", f.away)
 			}
-			if r.reads > 60 {
-				r.t.Errorf("asked %d times in a minute", r.reads)
+			if reads := r.asked(); reads > 60 {
+				r.t.Errorf("asked %d times in a minute", reads)
 			}
 			r.set(func() { r.away, r.hang = nil, false })
 			r.print("a", "more\n")
@@ -296,8 +296,8 @@ func TestEtcdAway(t *testing.T) {
 				r.t.Fatalf("after %d: %q", i, f.text)
 			}
 		}
-		if !slices.Equal(f.away, []bool{true}) || r.looks > 20 {
-			r.t.Errorf("told %v, looked %d times in a minute", f.away, r.looks)
+		if !slices.Equal(f.away, []bool{true}) || r.looked() > 20 {
+			r.t.Errorf("told %v, looked %d times in a minute", f.away, r.looked())
 		}
 		r.set(func() { r.blind = nil })
 		r.be("a", common.StatusSucceeded, int64(len(f.text)))
