@@ -348,6 +348,27 @@ func TestNotices(t *testing.T) {
 	}
 }
 
+// The largest that are written together are not too large for etcd.
+func TestLargeCommits(t *testing.T) {
+	s, _ := newStore(t)
+	for _, c := range []struct{ states, notices int }{{1, 60}, {40, 40}} {
+		var states []alerts.State
+		for i := range c.states {
+			states = append(states, alerts.State{Job: fmt.Sprintf("job-%d-%d", c.states, i), UID: "u", Trouble: true})
+		}
+		var notices []alerts.Notice
+		for i := range c.notices {
+			notices = append(notices, notice(fmt.Sprintf("%d-%03d", c.states, i), alerts.Waiting))
+		}
+		if written, ok, err := s.Commit(t.Context(), states, notices); err != nil || !ok || len(written) != c.states {
+			t.Errorf("%d states and %d notices: %t, %v", c.states, c.notices, ok, err)
+		}
+	}
+	if waiting, err := s.Waiting(t.Context()); err != nil || len(waiting) != 100 {
+		t.Errorf("%d wait, %v", len(waiting), err)
+	}
+}
+
 func TestPlace(t *testing.T) {
 	s, _ := newStore(t)
 	ctx := t.Context()
