@@ -18,8 +18,8 @@ import (
 )
 
 // Files are secrets that are kept in files, one in each. A file that has changed is read
-// again. What it held before is masked as well, until it changes once more: not everybody has
-// heard of the new one by then.
+// again. The last three secrets that it held before are masked as well: not everybody has heard of
+// the new one by then, and who writes it in parts makes several of it.
 type Files struct {
 	log *slog.Logger
 
@@ -29,10 +29,13 @@ type Files struct {
 }
 
 type file struct {
-	name, path    string
-	seen          version
-	value, before []byte
+	name, path string
+	seen       version
+	values     [][]byte // that it holds, and that it held, the newest first
 }
+
+// maxBefore is how many secrets a file held before are masked.
+const maxBefore = 3
 
 // version tells contents of a file apart.
 type version struct {
@@ -83,7 +86,9 @@ func (f *Files) Masker() *Masker {
 func (f *Files) all() *Masker {
 	var secrets []Secret
 	for _, one := range f.files {
-		secrets = append(secrets, Secret{one.name, one.value}, Secret{one.name, one.before})
+		for _, value := range one.values {
+			secrets = append(secrets, Secret{one.name, value})
+		}
 	}
 	return New(secrets)
 }
@@ -104,10 +109,12 @@ func (f *file) refresh() (fresh bool, err error) {
 		return false, err
 	}
 	f.seen = at
-	if bytes.Equal(value, f.value) {
+	if len(f.values) > 0 && bytes.Equal(value, f.values[0]) {
 		return false, nil
 	}
-	f.value, f.before = value, f.value
+	f.values = slices.DeleteFunc(f.values, func(v []byte) bool { return bytes.Equal(v, value) })
+	f.values = slices.Insert(f.values, 0, value)
+	f.values = f.values[:min(len(f.values), 1+maxBefore)]
 	return true, nil
 }
 

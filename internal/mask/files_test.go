@@ -61,13 +61,40 @@ func TestFilesAreReadAgain(t *testing.T) {
 	}
 	expect("[secret:db] [secret:db] third-secret")
 	write(t, path, "third-secret", 0o400)
-	expect("first-secret [secret:db] [secret:db]")
+	expect("[secret:db] [secret:db] [secret:db]")
 	if n := strings.Count(log.String(), "secret_not_read"); n != 2 {
 		t.Errorf("%d failures are told, want each once:\n%s", n, &log)
 	}
 	for _, value := range []string{"first-secret", "second-secret", "third-secret"} {
 		if strings.Contains(log.String(), value) {
 			t.Errorf("%s is in the log:\n%s", value, &log)
+		}
+	}
+}
+
+// A secret that is written in parts, with looks in between, leaves the one before masked. Those of
+// long ago are let go.
+func TestSecretsOfBefore(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "db")
+	write(t, path, "the-old-secret", 0o600)
+	f, err := Open(map[string]string{"db": path}, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n, c := range []struct{ holds, text, want string }{
+		{"the-new-", "the-old-secret", "[secret:db]"},
+		{"the-new-sec", "the-old-secret", "[secret:db]"},
+		{"the-new-secret", "the-old-secret the-new-secret", "[secret:db] [secret:db]"},
+		{"the-old-secret", "the-old-secret the-new-secret", "[secret:db] [secret:db]"},
+		{"the-new-secret", "the-old-secret the-new-secret", "[secret:db] [secret:db]"},
+		{"a-third-secret", "the-old-secret the-new-secret", "[secret:db] [secret:db]"},
+		{"a-fourth-secret", "the-old-secret the-new-secret", "[secret:db] [secret:db]"},
+		{"a-fifth-secret", "the-old-secret the-new-secret a-third-secret a-fourth-secret", "the-old-secret [secret:db] [secret:db] [secret:db]"},
+	} {
+		write(t, path, c.holds, 0o600)
+		age(t, path, n)
+		if got := f.Masker().Text(c.text); got != c.want {
+			t.Errorf("%s: %q, want %q", c.holds, got, c.want)
 		}
 	}
 }
