@@ -86,6 +86,9 @@ func (e *events) idle() {
 func (e *events) part(p *tail.Part, send func() error) error {
 	switch {
 	case p.Run != nil:
+		if sized(p.Run) { // who begins behind the end begins at it
+			e.at, e.told = min(e.at, p.Run.OutputBytes), min(e.told, p.Run.OutputBytes)
+		}
 		e.event("run", e.told, p.Run)
 	case p.Away != nil && *p.Away:
 		e.event("away", e.told, struct{}{})

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"math"
 	"net/http"
 	"strconv"
 	"time"
@@ -89,7 +90,7 @@ func (s *runsResource) output(ctx context.Context, in *outputInput) (*huma.Strea
 
 // stored tells whether the run has ended and the end of its output can be read.
 func (s *runsResource) stored(ctx context.Context, run *common.Run) (bool, error) {
-	if !run.Status.Terminal() || run.Status == common.StatusLost { // who lost it knew not how much it printed
+	if !sized(run) {
 		return false, nil
 	}
 	if run.OutputBytes == 0 {
@@ -97,6 +98,23 @@ func (s *runsResource) stored(ctx context.Context, run *common.Run) (bool, error
 	}
 	last, err := s.runs.Output(ctx, run.ID, run.OutputBytes-1, 1)
 	return err == nil && len(last) > 0 && last[len(last)-1].End() >= run.OutputBytes, err
+}
+
+// sized tells whether it is known how much a run printed.
+func sized(run *common.Run) bool {
+	return run.Status.Terminal() && run.Status != common.StatusLost // who lost it knew not how much it printed
+}
+
+// known is how much a run has printed, where nothing is behind the given place.
+func known(ctx context.Context, runs Runs, run *common.Run, place int64) (int64, error) {
+	if place <= run.OutputBytes || sized(run) {
+		return run.OutputBytes, nil
+	}
+	if last, err := runs.Output(ctx, run.ID, place-1, 1); err != nil || len(last) > 0 {
+		return place, err
+	}
+	size, err := tail.Length(ctx, runs, run.ID, 0)
+	return max(size, run.OutputBytes), err
 }
 
 // stream answers with the output of a run that has ended, without holding it in memory.
@@ -174,7 +192,10 @@ func (s *runsResource) piece(ctx context.Context, in *outputInput, run common.Ru
 	if limit == 0 {
 		limit = maxPiece
 	}
-	p := &printer{stream: common.Stream(in.Stream), at: in.Offset, to: in.Offset + limit}
+	if sized(&run) {
+		in.Offset = min(in.Offset, run.OutputBytes)
+	}
+	p := &printer{stream: common.Stream(in.Stream), at: in.Offset, to: in.Offset + min(limit, math.MaxInt64-in.Offset)}
 	var out bytes.Buffer
 	more := true
 	for p.at < p.to {
@@ -192,6 +213,12 @@ func (s *runsResource) piece(ctx context.Context, in *outputInput, run common.Ru
 		}
 	}
 	x := excerpt{run: run, from: in.Offset, to: p.at, size: max(run.OutputBytes, p.at)}
+	if p.at == in.Offset { // nothing came from there on: it may be behind the end
+		var err error
+		if x.size, err = known(ctx, s.runs, &run, in.Offset); err != nil {
+			return nil, err
+		}
+	}
 	x.complete = run.Status.Terminal() && p.at >= run.OutputBytes && (run.Status != common.StatusLost || !more)
 	return &huma.StreamResponse{Body: func(hc huma.Context) {
 		c := humagin.Unwrap(hc)

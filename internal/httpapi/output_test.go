@@ -43,6 +43,8 @@ func TestOutput(t *testing.T) {
 	late := printed(h, common.StatusSucceeded, out(0, common.Stdout, "head\n"))
 	h.runs[4].OutputBytes = 50 // the rest has not arrived yet
 	silent := printed(h, common.StatusSucceeded)
+	lost := printed(h, common.StatusLost, out(0, common.Stdout, "one\n"), out(4, common.Stderr, "two\n"))
+	h.runs[6].OutputBytes = 3
 
 	for _, c := range []struct {
 		run, query       string
@@ -56,10 +58,17 @@ func TestOutput(t *testing.T) {
 		{ended, "?offset=6", "o\n<b>\xff\x00\n", "14", "14", "true"},
 		{ended, "?offset=14", "", "14", "14", "true"},
 		{ended, "?offset=99", "", "14", "14", "true"},
+		{ended, "?offset=99&limit=5", "", "14", "14", "true"},
+		{ended, "?offset=9223372036854775807&limit=5", "", "14", "14", "true"},
 		{ended, "?stream=stderr", "two\n", "14", "14", "true"},
 		{ended, "?stream=stdout&limit=9", "one\n<", "9", "14", "false"},
 		{running, "", "one\ntwo\n", "8", "8", "false"},
 		{running, "?offset=8", "", "8", "8", "false"},
+		{running, "?offset=9", "", "9", "8", "false"},
+		{running, "?offset=9223372036854775807&limit=5", "", "9223372036854775807", "8", "false"},
+		{lost, "?offset=4", "two\n", "8", "8", "true"},
+		{lost, "?offset=8", "", "8", "8", "true"},
+		{lost, "?offset=99", "", "99", "8", "true"},
 		{running, "?offset=2&limit=3", "e\nt", "5", "5", "false"},
 		{holed, "", "head\n[carillon: 1000 bytes of output are missing here]\ntail\n", "1009", "1009", "true"},
 		{holed, "?stream=stderr", "[carillon: 1000 bytes of output are missing here]\n", "1009", "1009", "true"},

@@ -172,6 +172,11 @@ func (s *searchResource) inRun(ctx context.Context, in *outputSearchInput) (*out
 	if err != nil {
 		return nil, err
 	}
+	if found.Until == in.Offset { // there was nothing: it may be behind the end
+		if found.Until, err = known(timed, s.runs, &run, in.Offset); err != nil {
+			return nil, err
+		}
+	}
 	body := OutputSearch{Matches: matches(found.Matches), ScannedTo: found.Until, NextOffset: found.Next, Bytes: found.Bytes, Stopped: "end", Complete: found.Complete}
 	switch {
 	case found.Full:

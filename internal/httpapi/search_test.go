@@ -68,6 +68,16 @@ func TestSearchInARun(t *testing.T) {
 	if len(rest.Matches) != 1 || !rest.Complete || rest.Matches[0].Text != "error" {
 		t.Errorf("%+v", rest)
 	}
+	for _, offset := range []string{"99", "9223372036854775807"} {
+		h.runs[0].Status, h.runs[0].OutputBytes = common.StatusFailed, int64(len(text))
+		if found = find("q=error&offset=" + offset); found.ScannedTo != int64(len(text)) || found.NextOffset != int64(len(text)) || !found.Complete {
+			t.Errorf("%+v", found)
+		}
+		h.runs[0].Status, h.runs[0].OutputBytes = common.StatusRunning, 0
+		if found = find("q=error&offset=" + offset); found.ScannedTo != int64(len(text)) || fmt.Sprint(found.NextOffset) != offset || found.Complete {
+			t.Errorf("%+v", found)
+		}
+	}
 	h.problem(http.StatusNotFound, "not_found", "", as("viewer", http.MethodGet, "/api/v1/runs/"+someRun("", 99).ID+"/output/search?q=x", ""))
 }
 

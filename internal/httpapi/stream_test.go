@@ -182,6 +182,9 @@ func TestStreamOfARunThatHasEnded(t *testing.T) {
 			t.Errorf("%s began with %v", c.run, got.kinds)
 		}
 	}
+	if w := h.want(http.StatusOK, as("viewer", http.MethodGet, "/api/v1/runs/"+plain+"/output/stream?offset=99999", "")); strings.Contains(w.Body.String(), "99999") {
+		t.Errorf("there is no such place:\n%s", w.Body)
+	}
 	// Text is text: only what is none comes as base64.
 	for _, s := range h.whole(cut, "").output {
 		if isText := s.data.Text != nil; isText == slices.Contains([]int64{5, 8, 11}, s.data.Offset) {

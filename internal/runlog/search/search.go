@@ -45,6 +45,9 @@ type Scan struct {
 // InRun searches the output of a run, or one stream of it, from an offset on. When the
 // context's time is over, it says how far it got; another error is the store's.
 func InRun(ctx context.Context, outputs Outputs, run *common.Run, p *Pattern, stream common.Stream, offset int64, b Bounds) (Scan, error) {
+	if run.Status.Terminal() && run.Status != common.StatusLost {
+		offset = min(offset, run.OutputBytes)
+	}
 	s := &scanner{pattern: p, stream: stream, most: b.Matches, next: offset}
 	var err error
 	end := false

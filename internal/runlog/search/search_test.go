@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"reflect"
 	"slices"
 	"strings"
@@ -322,6 +323,17 @@ func TestRunThatGoesOn(t *testing.T) {
 	o = chunked("one\nPass", "word:", " one")
 	if scan, err = InRun(t.Context(), o, run, p, "", scan.Next, wide); err != nil || len(scan.Matches) != 1 || scan.Matches[0].Offset != 14 {
 		t.Fatalf("%+v, %v", scan, err)
+	}
+}
+
+// An offset behind the end of a run that has ended is its end.
+func TestOffsetBehindTheEnd(t *testing.T) {
+	o := chunked("one\n")
+	for _, offset := range []int64{4, 5, math.MaxInt64} {
+		scan, err := InRun(t.Context(), o, ended(o), pattern(t, "one", false, true), "", offset, wide)
+		if err != nil || !scan.Complete || scan.Until != 4 || scan.Next != 4 || scan.Bytes != 0 {
+			t.Errorf("%d: %+v, %v", offset, scan, err)
+		}
 	}
 }
 
