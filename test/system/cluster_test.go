@@ -115,6 +115,7 @@ func TestCluster(t *testing.T) {
 // A worker dies and does not come back: the others take its fires over, write down what
 // it ran as lost, and run it again where the job wants that.
 func TestSurvivors(t *testing.T) {
+	t.Parallel() // it mostly waits
 	c := newCluster(t)
 	a := c.master()
 	a.token = c.bootstrap()

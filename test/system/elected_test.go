@@ -37,6 +37,7 @@ func (o overview) has(code string) bool {
 // One of the masters is elected, another one when that one is killed; and what the elected one
 // finds out, a job that nobody may run, all of them tell.
 func TestElected(t *testing.T) {
+	t.Parallel() // it mostly waits
 	c := newCluster(t)
 	masters := map[*api]*process{}
 	add := func() *api {

@@ -160,15 +160,25 @@ func within(t testing.TB, limit time.Duration, what string, condition func() boo
 	}
 }
 
+// given are the addresses that freePort gave: tests that run beside each other get none twice.
+var given sync.Map
+
 // freePort gives an address on which nobody listens just now.
 func freePort(t testing.TB) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	for {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		address := l.Addr().String()
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if _, taken := given.LoadOrStore(address, true); !taken {
+			return address
+		}
 	}
-	defer l.Close()
-	return l.Addr().String()
 }
 
 // api speaks to a master.

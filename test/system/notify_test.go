@@ -162,6 +162,7 @@ func runAndWait(a *api, job, want string) {
 // A job fails twice and recovers: who asked for it hears of each once, by webhook and by
 // mail, although the master that tells is killed on the way.
 func TestNotifications(t *testing.T) {
+	t.Parallel() // it mostly waits
 	e := listen(t)
 	c := newCluster(t)
 	environ := append(e.settings(), "CARILLON_SECRETS_KEY="+base64.StdEncoding.EncodeToString(bytes.Repeat([]byte("s"), 32)))
@@ -275,6 +276,7 @@ func TestNotifications(t *testing.T) {
 
 // The standalone makes its own key, and tells as well.
 func TestNotificationsOfTheStandalone(t *testing.T) {
+	t.Parallel() // it mostly waits
 	e := listen(t)
 	dir := t.TempDir()
 	address := freePort(t)
