@@ -167,6 +167,7 @@ func TestSurvivors(t *testing.T) {
 
 // Daemons start while their stores are away, and go on by themselves when these are back.
 func TestStoresAway(t *testing.T) {
+	t.Parallel() // it mostly waits
 	c := &cluster{t: t, dir: t.TempDir(), etcdAt: freePort(t), mongoAt: freePort(t)}
 	a := c.master()
 	worker := c.worker("east")

@@ -172,6 +172,7 @@ func TestLiveOutput(t *testing.T) {
 // followers go on at another one. The worker is killed: what the job had printed is read all
 // the same, and the stream ends with the run.
 func TestLiveOutputOfAWorkerThatIsKilled(t *testing.T) {
+	t.Parallel() // it mostly waits
 	c := newCluster(t)
 	address := freePort(t)
 	first := start(t, "carillon-master", c.flags("--listen", address)...)
