@@ -65,6 +65,7 @@ func holds(t *testing.T, file string, runs []run) bool {
 // What docs/backup.md says of a standalone: a backup while jobs run, the jobs in a file, and
 // a new folder with both has the history, and goes on.
 func TestBackupAndRestore(t *testing.T) {
+	t.Parallel()
 	dir, backups := t.TempDir(), t.TempDir()
 	p, a := standalone(t, dir)
 	a.do(http.StatusCreated, http.MethodPost, "/api/v1/jobs", map[string]any{"name": "tick", "title": "每秒", "cronExpr": "* * * * * * *",

@@ -72,6 +72,7 @@ func (c *cluster) bootstrap() string {
 }
 
 func TestCluster(t *testing.T) {
+	t.Parallel()
 	c := newCluster(t)
 	a := c.master()
 	a.token = c.bootstrap()

@@ -256,6 +256,7 @@ func TestDrainIsShownAtOnce(t *testing.T) {
 
 // All workers are restarted, one after the other, under jobs of every second.
 func TestRollingRestart(t *testing.T) {
+	t.Parallel()
 	c, a := readyCluster(t)
 	client := c.keys()
 	workers := map[string]*process{}

@@ -175,6 +175,7 @@ func TestTwins(t *testing.T) {
 // A copy on another machine asks etcd who lives, and gives up; when the first is dead,
 // a copy becomes the worker, here and there.
 func TestMovedFolder(t *testing.T) {
+	t.Parallel()
 	there := newMachine(t)
 	c := &cluster{t: t, dir: t.TempDir(), etcdAt: there.free(t), mongoAt: there.free(t)}
 	c.startEtcd()
