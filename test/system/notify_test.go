@@ -200,6 +200,16 @@ func TestNotifications(t *testing.T) {
 	}
 	runAndWait(b, "nightly", "succeeded")
 	eventually(t, "the webhook is tried", func() bool { e.mu.Lock(); defer e.mu.Unlock(); return len(e.refused) > 0 })
+	// A mail whose sending was not noted yet would be sent again.
+	eventually(t, "the mail is noted as sent", func() bool {
+		var log struct {
+			Items []struct{ Channel, Status, Event string }
+		}
+		b.do(http.StatusOK, http.MethodGet, "/api/v1/deliveries?job=nightly", nil, &log)
+		return slices.ContainsFunc(log.Items, func(d struct{ Channel, Status, Event string }) bool {
+			return d.Channel == "ops" && d.Event == "recovered" && d.Status == "sent"
+		})
+	})
 	if code := first.end(syscall.SIGKILL); code != -1 {
 		t.Fatalf("the master was killed, but ended with %d", code)
 	}
