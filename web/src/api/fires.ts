@@ -23,17 +23,25 @@ function timeOf(end: number | string | undefined): string | undefined {
   return typeof end === 'number' ? new Date(Date.now() + end).toISOString() : end;
 }
 
+/** A cursor belongs to the stretch that its first page had; one that moves with the clock is kept beside it. */
+function parted(cursor: string): { from?: string; to?: string; cursor?: string } {
+  const [from, to, bare] = cursor.split(' ');
+  return { ...(from && { from }), ...(to && { to }), ...(bare && { cursor: bare }) };
+}
+
 /** The ledger, and the planned future where the stretch reaches beyond now; the newest first. */
 export function useFires(filter: FireFilter, cursor: string, { limit = pageSize, enabled = true } = {}) {
   return useQuery({
     queryKey: keys.fireList({ ...filter, limit }, cursor),
-    queryFn: ({ signal }) => {
-      const query = { from: timeOf(filter.from), to: timeOf(filter.to), status: filter.status && [filter.status], cursor: cursor || undefined, limit };
-      return dataOf(
+    queryFn: async ({ signal }) => {
+      const stretch = cursor ? parted(cursor) : { from: timeOf(filter.from), to: timeOf(filter.to) };
+      const query = { ...stretch, status: filter.status && [filter.status], limit };
+      const page = await dataOf(
         filter.job === undefined
           ? client.GET('/api/v1/fires', { params: { query }, signal })
           : client.GET('/api/v1/jobs/{name}/fires', { params: { path: { name: filter.job }, query }, signal }),
       );
+      return page.nextCursor ? { ...page, nextCursor: [stretch.from ?? '', stretch.to ?? '', page.nextCursor].join(' ') } : page;
     },
     enabled,
     placeholderData: keepPreviousData,
