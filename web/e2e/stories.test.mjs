@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
-import { assertAccessible, launch, open, shoot } from './browser.mjs';
+import { assertAccessible, choose, launch, open, shoot } from './browser.mjs';
 import { Server, until } from './server.mjs';
 
 let server;
@@ -207,8 +207,7 @@ test('a job is found, and deleted after one question', async () => {
   await page.keyboard.press('/');
   await page.keyboard.type('shar');
   await page.locator('[data-row=hostile]').waitFor({ state: 'detached' });
-  await page.getByRole('button', { name: 'Actions for shared' }).click();
-  await page.getByRole('menuitem', { name: 'Delete' }).click();
+  await choose(page, page.getByRole('button', { name: 'Actions for shared' }), 'Delete');
   await page.getByText('No further run will start.').waitFor();
   await shoot(page, 'job-delete');
   await page.getByRole('button', { name: 'Delete the job' }).click();
