@@ -62,21 +62,6 @@ export async function assertFits(page, where) {
   assert.ok(wide <= room + 1, `${where}: ${wide} pixels wide in a window of ${room}: ${widest.join('\n')}`);
 }
 
-/** Chooses from the menu of a button. A list that still settles may take the menu away with the row: then it is opened again. */
-export async function choose(page, button, item) {
-  const entry = page.getByRole('menuitem', { name: item });
-  for (let tries = 1; ; tries++) {
-    await button.click();
-    try {
-      await entry.click({ timeout: 4000 });
-      return;
-    } catch (wrong) {
-      if (tries === 4) throw wrong;
-      await page.keyboard.press('Escape');
-    }
-  }
-}
-
 export async function shoot(page, name) {
   const folder = process.env.CARILLON_SHOTS;
   if (!folder) return;

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { assertAccessible, choose, launch, open, shoot } from './browser.mjs';
+import { assertAccessible, launch, open, shoot } from './browser.mjs';
 import { Server, until } from './server.mjs';
 
 let server;
@@ -176,7 +176,8 @@ test('a worker is drained and takes runs again; the job’s page says who would 
   const tab = await visit('/workers');
   const { page } = tab;
   const actions = page.getByRole('button', { name: `Actions for ${worker.name}` });
-  await choose(page, actions, 'Drain');
+  await actions.click();
+  await page.getByRole('menuitem', { name: 'Drain' }).click();
   const dialog = page.getByRole('dialog', { name: `Drain ${worker.name}?` });
   await dialog.getByText('takes no new ones').waitFor();
   await dialog.getByLabel('Note').fill('new disks');
@@ -196,14 +197,16 @@ test('a worker is drained and takes runs again; the job’s page says who would 
   await job.page.getByText('nobody may run it').first().waitFor();
   await shoot(job.page, 'run-waiting');
 
-  await choose(page, actions, 'Take runs again');
+  await actions.click();
+  await page.getByRole('menuitem', { name: 'Take runs again' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Take runs again' }).click();
   await page.getByText('Ready').waitFor();
   await job.page.locator('h1 [data-status=succeeded]').waitFor();
 
   await job.page.goto(`${server.url}/jobs/picky`);
   await placement.getByText('its labels do not match').waitFor();
-  await choose(page, actions, 'Labels, slots, weight…');
+  await actions.click();
+  await page.getByRole('menuitem', { name: 'Labels, slots, weight…' }).click();
   const settings = page.getByRole('dialog', { name: `Settings of ${worker.name}` });
   await settings.getByLabel('Slots').fill('many');
   await settings.getByText('This must be a whole number.').waitFor();

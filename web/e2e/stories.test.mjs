@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
-import { assertAccessible, choose, launch, open, shoot } from './browser.mjs';
+import { assertAccessible, launch, open, shoot } from './browser.mjs';
 import { Server, until } from './server.mjs';
 
 let server;
@@ -207,7 +207,14 @@ test('a job is found, and deleted after one question', async () => {
   await page.keyboard.press('/');
   await page.keyboard.type('shar');
   await page.locator('[data-row=hostile]').waitFor({ state: 'detached' });
-  await choose(page, page.getByRole('button', { name: 'Actions for shared' }), 'Delete');
+  await page.getByRole('button', { name: 'Actions for shared' }).click();
+  // The menu stays open while the list is brought up to date beneath it.
+  const menu = await page.getByRole('menu').elementHandle();
+  await server.api('POST', '/jobs/shared/run', {});
+  await page.waitForResponse((answer) => answer.url().includes('/api/v1/jobs?'));
+  await page.waitForResponse((answer) => answer.url().includes('/api/v1/jobs?'));
+  assert.ok(await menu.evaluate((element) => element.isConnected), 'the menu was taken away');
+  await page.getByRole('menuitem', { name: 'Delete' }).click();
   await page.getByText('No further run will start.').waitFor();
   await shoot(page, 'job-delete');
   await page.getByRole('button', { name: 'Delete the job' }).click();
