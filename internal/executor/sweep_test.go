@@ -18,9 +18,9 @@ func orphans(t *testing.T, env ...string) []int {
 	t.Helper()
 	dir := t.TempDir()
 	command := exec.Command("/bin/sh", "-c", `
-		trap '' TERM; mkfifo f
+		trap '' TERM; mkfifo f g
 		setsid sh -c 'echo $$; echo >f; exec sleep 300' & read x <f
-		env -i sh -c 'echo $$; echo >f; exec sleep 300' & read x <f
+		env -i sh -c 'echo $$; echo >g; exec sleep 300' & read x <g
 		echo $$; echo ready >&2; wait`)
 	command.Dir, command.Env, command.SysProcAttr = dir, append(env, "PATH="+executor.DefaultPath), sessionOfItsOwn()
 	out, err := os.Create(filepath.Join(dir, "out"))
