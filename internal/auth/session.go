@@ -9,14 +9,6 @@ const (
 	LoginCodeLife   = 15 * time.Minute
 )
 
-// Identity is who somebody has shown to be.
-type Identity struct {
-	Name    string // of the token
-	Role    Role
-	Token   string // id of the token that stands behind it
-	Session bool   // came with a session and not with the token itself
-}
-
 // Credential is what a request carries: a token in the clear or the secret of a session.
 type Credential struct {
 	Token   string

@@ -30,6 +30,7 @@ const (
 	WaitingNoticesPrefix = Root + "notices/waiting/"
 	DoneNoticesPrefix    = Root + "notices/done/"
 	LeaderPrefix         = Root + "leader/"
+	SecretsPrefix        = Root + "secrets/"
 )
 
 // LeaderKey says which master is elected, FindingsKey what it has found out, ClockKey up to
@@ -119,11 +120,27 @@ func DoneNoticeKey(id string) string { return DoneNoticesPrefix + id }
 // AlertedKey says up to where outcomes were looked at for notices.
 const AlertedKey = Root + "alerted"
 
+// Prefixes of what is under AuthPrefix.
+const (
+	UsersPrefix    = AuthPrefix + "users/"
+	TokensPrefix   = AuthPrefix + "tokens/"
+	SessionsPrefix = AuthPrefix + "sessions/"
+)
+
+// UserKey holds a user: role, grants, hash of the password.
+func UserKey(name string) string { return UsersPrefix + name }
+
+// SecretKey holds a secret that jobs refer to, sealed.
+func SecretKey(name string) string { return SecretsPrefix + name }
+
+// AuditKey holds the head of the chain of changes.
+const AuditKey = Root + "audit"
+
 // TokenKey holds an API token's hash and role.
-func TokenKey(id string) string { return AuthPrefix + "tokens/" + id }
+func TokenKey(id string) string { return TokensPrefix + id }
 
 // SessionKey holds a session; hash is that of its secret.
-func SessionKey(hash string) string { return AuthPrefix + "sessions/" + hash }
+func SessionKey(hash string) string { return SessionsPrefix + hash }
 
 // LoginCodeKey holds a one-use login code; hash is that of the code.
 func LoginCodeKey(hash string) string { return AuthPrefix + "codes/" + hash }

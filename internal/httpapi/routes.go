@@ -119,10 +119,8 @@ func (p problems) forbid(ctx context.Context, a access) *Problem {
 	if !ok {
 		return p.of(ctx, errNoCredentials())
 	}
-	if !who.Role.Includes(auth.Role(a)) {
-		out := p.refuse(ctx, common.CodeForbidden, "your role does not allow this")
-		out.Hint = "it needs the role " + string(a) + "; yours is " + string(who.Role)
-		return out
+	if !who.Somewhere(auth.Role(a)) {
+		return p.of(ctx, errRole(auth.Role(a), who.Role))
 	}
 	return nil
 }
