@@ -9,6 +9,8 @@ import (
 type Actor struct {
 	Name   string `json:"name"`             // token or user
 	Remote string `json:"remote,omitempty"` // address it came from
+	User   string `json:"user,omitempty"`   // the user who stands behind it
+	Token  string `json:"token,omitempty"`  // id of the token that stands behind it
 }
 
 // Change is the value of /cron/changes/<id>: who changed what, before and after.
@@ -24,6 +26,19 @@ type Change struct {
 	// Revision is that of etcd at which the change was made: of a job it is its version from
 	// then on. It is not in etcd's own copy, which has it as a key's revision.
 	Revision int64 `json:"revision,omitempty"`
+	// Link is its place in the chain of all changes; nil until it is sealed.
+	Link *Link `json:"-"`
+}
+
+// Link is a place in the chain of changes. Each link's hash is made of the one before and of
+// its own text, so none can be altered, or taken from the midst, without all that come after it.
+type Link struct {
+	Seq      int64  `json:"seq"`      // the first one is 1
+	Previous string `json:"previous"` // hash of the link before, in hex
+	Hash     string `json:"hash"`     // SHA-256 of the bytes of Previous and then Text, in hex
+	// Text is the change as JSON with the hashes of its sides in their place. It is kept, and
+	// hashed, byte for byte.
+	Text string `json:"text"`
 }
 
 // NewChange makes a change with an id that sorts by time.

@@ -47,7 +47,7 @@ func actor(ctx context.Context) common.Actor {
 	v := visitOf(ctx)
 	a := common.Actor{Remote: v.remote}
 	if v.who != nil {
-		a.Name = v.who.Name
+		a.Name, a.User, a.Token = v.who.Name, v.who.User, v.who.Token
 	}
 	return a
 }
