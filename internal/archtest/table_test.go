@@ -25,6 +25,7 @@ var table = map[string]kind{
 	"internal/config":        pure,
 	"internal/crontab":       pure,
 	"internal/flow":          pure,
+	"internal/jobdiff":       pure,
 	"internal/lifecycle":     pure,
 	"internal/placement":     pure,
 	"internal/runlog":        pure,
