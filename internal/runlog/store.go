@@ -79,6 +79,13 @@ type Reader interface {
 	Changes(ctx context.Context, q ChangeQuery) ([]common.Change, error)
 }
 
+// Chained gives changes by their place in the chain.
+type Chained interface {
+	// Sealed lists those whose place comes after the given one, in the order of their places. A
+	// store does not mind whether a place is missing, or taken twice.
+	Sealed(ctx context.Context, after int64, limit int) ([]common.Change, error)
+}
+
 // Query narrows a list of runs. Zero fields do not.
 type Query struct {
 	Job      string
@@ -156,7 +163,7 @@ type ChangeQuery struct {
 	Kind, Name string
 	Verb       string
 	Actor      string    // its name
-	From, To   time.Time // At: From inclusive, To exclusive
+	From, To   time.Time // At, with which an id begins: From inclusive, To exclusive
 	Before     string    // only ids before this one
 	Limit      int
 }
@@ -233,7 +240,8 @@ type Tidy struct {
 	Now     time.Time
 	Hours   time.Time // roll-ups of hours before it go
 	Days    time.Time // and of days before it
-	Changes time.Time // and changes
+	Changes time.Time // and changes that have no place in the chain
+	Sealed  int64     // and those whose place is this one, or before it
 }
 
 // Tidied is what was done.

@@ -53,3 +53,50 @@ func changes(t *testing.T, s Store, _ Size) {
 		same(t, fmt.Sprintf("changes %+v", q), got, want)
 	}
 }
+
+// What is sealed is found by its place, and goes by it alone.
+func sealed(t *testing.T, s Store, _ Size) {
+	var all []common.Change
+	for i := range 12 {
+		at := base.Add(time.Duration(i) * time.Hour)
+		c := common.Change{ID: fmt.Sprintf("%s-%d", common.TimeKey(at), i), At: at, Verb: "create", Kind: "job", Name: "a", After: []byte(`{"n": 1}`)}
+		if i != 3 && i != 7 { // an older version, or none at all, wrote these
+			c.Link = &common.Link{Seq: int64(len(all) + 1), Previous: fmt.Sprintf("%x", i), Hash: fmt.Sprintf("%x", i+1),
+				Text: fmt.Sprintf(`{ "after":"abc", "at":%q,"id":%q,"kind":"job","name":"a","seq":1,"unknown":[1], "verb":"create","actor":{"name":""}}`, at.Format(time.RFC3339Nano), c.ID)}
+		}
+		all = append(all, c)
+	}
+	write(t, s, runlog.Batch{Changes: all[6:]})
+	write(t, s, runlog.Batch{Changes: all[:8]}) // in whatever order they come, and twice
+	list := func(after int64, limit int, want ...common.Change) {
+		t.Helper()
+		got, err := s.Sealed(t.Context(), after, limit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(got) == 0 && len(want) == 0 {
+			return
+		}
+		same(t, fmt.Sprintf("%d after %d", limit, after), got, want)
+	}
+	chain := slices.DeleteFunc(slices.Clone(all), func(c common.Change) bool { return c.Link == nil })
+	list(0, 100, chain...)
+	list(-1, 2, chain[:2]...)
+	list(chain[4].Link.Seq, 3, chain[5:8]...)
+	list(chain[9].Link.Seq, 3)
+	got, err := s.Changes(t.Context(), runlog.ChangeQuery{Kind: "job"})
+	slices.Reverse(got)
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, "changes", got, all)
+
+	tidied(t, s, runlog.Tidy{Changes: base.AddDate(1, 0, 0), Sealed: chain[2].Link.Seq})
+	list(0, 100, chain[3:]...)
+	if got, err = s.Changes(t.Context(), runlog.ChangeQuery{}); err != nil || len(got) != len(chain)-3 {
+		t.Errorf("%d changes are left, %v", len(got), err)
+	}
+	for _, bad := range []common.Link{{}, {Seq: -1}, {Seq: 1, Hash: "\xff"}} {
+		wantCode(t, "a place that is none", s.Write(t.Context(), runlog.Batch{Changes: []common.Change{{ID: "x", Link: &bad}}}), common.CodeInvalid)
+	}
+}

@@ -22,6 +22,7 @@ type Store interface {
 	runlog.Reader
 	runlog.Statistics
 	runlog.Upkeep
+	runlog.Chained
 	Ping(ctx context.Context) error
 }
 
@@ -54,6 +55,7 @@ func Run(t *testing.T, open func(t *testing.T) Store, size Size) {
 		{"output in pieces", outputPieces},
 		{"output of 16 MiB", bigOutput},
 		{"changes", changes},
+		{"changes by their place in the chain", sealed},
 		{"statistics", statistics},
 		{"statistics of what comes late, and twice", lateStatistics},
 		{"what is kept", kept},

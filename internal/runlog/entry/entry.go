@@ -54,6 +54,8 @@ func Check(b *runlog.Batch) error {
 			return refuse("a change without an id")
 		case !keyable(c.ID, c.Kind, c.Name):
 			return refuse("change %.80q with a field that is not text", c.ID)
+		case c.Link != nil && (c.Link.Seq < 1 || !keyable(c.Link.Previous, c.Link.Hash, c.Link.Text)):
+			return refuse("change %.80q with a place in the chain that is none", c.ID)
 		}
 	}
 	for i := range b.Late {
@@ -190,8 +192,12 @@ func Orphans(runs []common.Run, find func(ids []string) ([]string, error)) error
 const orphansAtOnce = 500
 
 // EncodeChange writes a change as a document without its two sides, which a store
-// keeps beside it byte for byte: JSON inside JSON would come back reformatted.
+// keeps beside it byte for byte: JSON inside JSON would come back reformatted. Of one that
+// is sealed the document is the text of its link, which is hashed.
 func EncodeChange(c *common.Change) (string, error) {
+	if c.Link != nil {
+		return c.Link.Text, nil
+	}
 	bare := *c
 	bare.Before, bare.After = nil, nil
 	doc, err := json.Marshal(&bare)
@@ -199,6 +205,27 @@ func EncodeChange(c *common.Change) (string, error) {
 		return "", refuse("change %.80q: %v", c.ID, err)
 	}
 	return string(doc), nil
+}
+
+// ChangesOf are the bounds of the ids that a query for changes asks for, low inclusive and high
+// exclusive, either empty for none: an id begins with its time.
+func ChangesOf(q *runlog.ChangeQuery) (low, high string) {
+	if !q.From.IsZero() {
+		low = common.TimeKey(q.From)
+	}
+	if high = q.Before; !q.To.IsZero() && (high == "" || common.TimeKey(q.To) < high) {
+		high = common.TimeKey(q.To)
+	}
+	return low, high
+}
+
+// DecodeSealed reads the document of a change that is sealed, if seq says so.
+func DecodeSealed(doc string, before, after []byte, seq int64, previous, hash string) (common.Change, error) {
+	c, err := DecodeChange(doc, before, after)
+	if seq != 0 {
+		c.Link = &common.Link{Seq: seq, Previous: previous, Hash: hash, Text: doc}
+	}
+	return c, err
 }
 
 // DecodeChange reads a change's document and puts its sides back.

@@ -34,7 +34,7 @@ func (s *Store) Changes(ctx context.Context, q runlog.ChangeQuery) ([]common.Cha
 
 func (s *Store) listChanges(ctx context.Context, q *runlog.ChangeQuery) (list []common.Change, err error) {
 	opts := options.Find().SetSort(bson.D{{Key: "_id", Value: -1}}).SetBatchSize(changesBatch)
-	if q.Verb == "" && q.Actor == "" && q.From.IsZero() && q.To.IsZero() {
+	if q.Verb == "" && q.Actor == "" {
 		opts.SetLimit(int64(max(0, q.Limit)))
 	}
 	cursor, err := s.changes.Find(ctx, filterChanges(q), opts)
@@ -47,13 +47,12 @@ func (s *Store) listChanges(ctx context.Context, q *runlog.ChangeQuery) (list []
 		if err := cursor.Decode(&d); err != nil {
 			return nil, err
 		}
-		c, err := entry.DecodeChange(d.Doc, d.Before, d.After)
+		c, err := d.change()
 		if err != nil {
 			return nil, &unreadable{err}
 		}
 		// The server leaves what an older version wrote to be looked at here.
-		if q.Verb != "" && c.Verb != q.Verb || q.Actor != "" && c.Actor.Name != q.Actor ||
-			!q.From.IsZero() && c.At.Before(q.From) || !q.To.IsZero() && !c.At.Before(q.To) {
+		if q.Verb != "" && c.Verb != q.Verb || q.Actor != "" && c.Actor.Name != q.Actor {
 			continue
 		}
 		if list = append(list, c); len(list) == q.Limit {
@@ -61,6 +60,34 @@ func (s *Store) listChanges(ctx context.Context, q *runlog.ChangeQuery) (list []
 		}
 	}
 	return list, cursor.Err()
+}
+
+// change is what the document holds.
+func (d *changeDoc) change() (common.Change, error) {
+	return entry.DecodeSealed(d.Doc, d.Before, d.After, d.Seq, d.Previous, d.Hash)
+}
+
+// Sealed lists changes by their place in the chain.
+func (s *Store) Sealed(ctx context.Context, after int64, limit int) ([]common.Change, error) {
+	if err := s.ready(ctx); err != nil {
+		return nil, err
+	}
+	var docs []changeDoc
+	cursor, err := s.changes.Find(ctx, bson.D{{Key: "seq", Value: bson.D{{Key: "$gt", Value: max(after, 0)}}}},
+		options.Find().SetSort(bson.D{{Key: "seq", Value: 1}}).SetLimit(int64(limit)))
+	if err == nil {
+		err = cursor.All(ctx, &docs)
+	}
+	if err != nil {
+		return nil, s.failed(ctx, "list changes by their place", err)
+	}
+	list := make([]common.Change, len(docs))
+	for i := range docs {
+		if list[i], err = docs[i].change(); err != nil {
+			return nil, s.failed(ctx, "list changes by their place", &unreadable{err})
+		}
+	}
+	return list, nil
 }
 
 func filterChanges(q *runlog.ChangeQuery) bson.D {
@@ -76,18 +103,16 @@ func filterChanges(q *runlog.ChangeQuery) bson.D {
 			filter = append(filter, bson.E{Key: f.field, Value: bson.D{{Key: "$in", Value: bson.A{f.value, nil}}}})
 		}
 	}
-	var at bson.D
-	if !q.From.IsZero() {
-		at = append(at, bson.E{Key: "$gte", Value: entry.Nanos(q.From)})
+	low, high := entry.ChangesOf(q)
+	var ids bson.D
+	if low != "" {
+		ids = append(ids, bson.E{Key: "$gte", Value: low})
 	}
-	if !q.To.IsZero() {
-		at = append(at, bson.E{Key: "$lt", Value: entry.Nanos(q.To)})
+	if high != "" {
+		ids = append(ids, bson.E{Key: "$lt", Value: high})
 	}
-	if at != nil {
-		filter = append(filter, bson.E{Key: "$or", Value: bson.A{bson.D{{Key: "at", Value: at}}, bson.D{{Key: "at", Value: nil}}}})
-	}
-	if q.Before != "" {
-		filter = append(filter, bson.E{Key: "_id", Value: bson.D{{Key: "$lt", Value: q.Before}}})
+	if ids != nil {
+		filter = append(filter, bson.E{Key: "_id", Value: ids})
 	}
 	return filter
 }

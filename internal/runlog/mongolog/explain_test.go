@@ -76,6 +76,7 @@ func TestPlans(t *testing.T) {
 	plan(t, s, "roll-ups of an hour", "rollups", bson.D{{Key: "kind", Value: hourOfJob}, {Key: "at", Value: hours}}, nil)
 	q := runlog.ChangeQuery{Kind: "job", Name: "job-7", Before: "1"}
 	plan(t, s, "changes of a job", "changes", filterChanges(&q), bson.D{{Key: "_id", Value: -1}})
+	plan(t, s, "changes by place", "changes", bson.D{{Key: "seq", Value: bson.D{{Key: "$gt", Value: int64(7)}}}}, bson.D{{Key: "seq", Value: 1}})
 }
 
 func plan(t *testing.T, s *Store, name, collection string, filter, order bson.D) {

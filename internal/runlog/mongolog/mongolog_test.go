@@ -156,7 +156,7 @@ func TestIndexesAreMade(t *testing.T) {
 	db := connect(t, server.URI).Database("indexed")
 	for collection, want := range map[string][]string{
 		"runs":    {"by_job", "by_status", "by_time", "by_worker", "by_group", "by_exit"},
-		"changes": {"by_name", "by_time"},
+		"changes": {"by_actor", "by_kind", "by_name", "by_seq", "by_time", "by_verb"},
 		"rollups": {"by_job", "by_time"},
 		"gone":    {"by_job"},
 	} {

@@ -89,6 +89,10 @@ func additions(ctx context.Context, db *mongo.Database) error {
 		{"rollups", "by_time", bson.D{up("kind"), up("at"), up("job"), up("version")}},
 		{"gone", "by_job", bson.D{up("job")}},
 		{"changes", "by_time", bson.D{up("at")}},
+		{"changes", "by_seq", bson.D{up("seq")}},
+		{"changes", "by_kind", bson.D{up("kind"), id}},
+		{"changes", "by_actor", bson.D{up("actor"), id}},
+		{"changes", "by_verb", bson.D{up("verb"), id}},
 		{"runs", "by_group", bson.D{up("group"), planned, id}},
 		{"runs", "by_exit", bson.D{up("exit"), planned, id}},
 	} {

@@ -283,18 +283,20 @@ func (s *Store) forget(ctx context.Context, t *runlog.Tidy, done *runlog.Tidied)
 	before := func(limit time.Time, kinds ...string) bson.D {
 		return bson.D{{Key: "kind", Value: bson.D{{Key: "$in", Value: kinds}}}, {Key: "at", Value: bson.D{{Key: "$lt", Value: seconds(limit)}}}}
 	}
+	loose := bson.E{Key: "seq", Value: nil} // without a place in the chain
 	for _, f := range []struct {
-		limit  time.Time
+		some   bool
 		in     *mongo.Collection
 		filter bson.D
 	}{
-		{t.Hours, s.rollups, before(rollup.DayOf(t.Hours), hourOfJob, hourOfAll)},
-		{t.Days, s.rollups, before(t.Days, dayOfJob, dayOfAll)},
-		{t.Changes, s.changes, bson.D{{Key: "at", Value: bson.D{{Key: "$lt", Value: entry.Nanos(t.Changes)}}}}},
+		{!t.Hours.IsZero(), s.rollups, before(rollup.DayOf(t.Hours), hourOfJob, hourOfAll)},
+		{!t.Days.IsZero(), s.rollups, before(t.Days, dayOfJob, dayOfAll)},
+		{!t.Changes.IsZero(), s.changes, bson.D{{Key: "at", Value: bson.D{{Key: "$lt", Value: entry.Nanos(t.Changes)}}}, loose}},
 		// Those of an older version have their time in their ids only.
-		{t.Changes, s.changes, bson.D{{Key: "at", Value: nil}, {Key: "_id", Value: bson.D{{Key: "$lt", Value: common.TimeKey(t.Changes)}}}}},
+		{!t.Changes.IsZero(), s.changes, bson.D{{Key: "at", Value: nil}, {Key: "_id", Value: bson.D{{Key: "$lt", Value: common.TimeKey(t.Changes)}}}, loose}},
+		{t.Sealed > 0, s.changes, bson.D{{Key: "seq", Value: bson.D{{Key: "$lte", Value: t.Sealed}}}}},
 	} {
-		if f.limit.IsZero() {
+		if !f.some {
 			continue
 		}
 		n, more, err := deleteFound(ctx, f.in, f.filter)

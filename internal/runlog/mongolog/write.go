@@ -72,6 +72,10 @@ type changeDoc struct {
 	Doc    string `bson:"doc"`
 	Before []byte `bson:"before"`
 	After  []byte `bson:"after"`
+	// The place in the chain of one that is sealed.
+	Seq      int64  `bson:"seq,omitempty"`
+	Previous string `bson:"previous,omitempty"`
+	Hash     string `bson:"hash,omitempty"`
 }
 
 // lateDoc is a late end; its id is the run's. The collection needs no step of the
@@ -158,8 +162,12 @@ func documents(b *runlog.Batch) (docs documentsOf, err error) {
 		if err != nil {
 			return docs, err
 		}
-		docs.changes = append(docs.changes, changeDoc{ID: c.ID, Kind: c.Kind, Name: c.Name, Verb: text(c.Verb), Actor: text(c.Actor.Name),
-			At: entry.Nanos(c.At), Doc: doc, Before: c.Before, After: c.After})
+		d := changeDoc{ID: c.ID, Kind: c.Kind, Name: c.Name, Verb: text(c.Verb), Actor: text(c.Actor.Name),
+			At: entry.Nanos(c.At), Doc: doc, Before: c.Before, After: c.After}
+		if l := c.Link; l != nil {
+			d.Seq, d.Previous, d.Hash = l.Seq, l.Previous, l.Hash
+		}
+		docs.changes = append(docs.changes, d)
 	}
 	for i := range b.Late {
 		doc, err := entry.EncodeLate(&b.Late[i])

@@ -28,6 +28,8 @@ type Bounds struct {
 	Bytes   int64 // of output that is looked at
 	Runs    int   // that are looked at; over runs only
 	Matches int   // that are told of one run
+	// Skip tells of a run that it is to be passed over, unread; over runs only. Nil passes over none.
+	Skip func(*common.Run) bool
 }
 
 // Scan is what was found in the output of a run, and how far that got.
@@ -192,10 +194,11 @@ type over struct {
 	from    Place
 	at      Place
 	found   Found
+	skipped int
 }
 
 func (o *over) over(ctx context.Context) bool {
-	return ctx.Err() != nil || len(o.found.Hits) >= o.hits || o.found.Runs >= o.bounds.Runs || o.found.Bytes >= o.bounds.Bytes
+	return ctx.Err() != nil || len(o.found.Hits) >= o.hits || o.found.Runs+o.skipped >= o.bounds.Runs || o.found.Bytes >= o.bounds.Bytes
 }
 
 // stop tells how far it got, unless that is nowhere.
@@ -219,6 +222,12 @@ func (o *over) stop(ctx context.Context, err error) (Found, error) {
 
 // look searches one run.
 func (o *over) look(ctx context.Context, run *common.Run) error {
+	if o.bounds.Skip != nil && o.bounds.Skip(run) {
+		o.at = Place{After: new(runlog.PositionOf(run))}
+		o.skipped++
+		o.found.Until = run.PlannedAt
+		return nil
+	}
 	offset := int64(0)
 	if o.at.Run == run.ID {
 		offset = o.at.Offset

@@ -429,7 +429,7 @@ func TestOverRuns(t *testing.T) {
 		limit  int
 		bounds Bounds
 		least  int
-	}{{7, Bounds{1 << 30, 1000, 3}, 15}, {1000, Bounds{1 << 30, 20, 3}, 17}, {1000, Bounds{200, 1000, 3}, 30}, {1, Bounds{1, 1, 3}, 300}} {
+	}{{7, Bounds{Bytes: 1 << 30, Runs: 1000, Matches: 3}, 15}, {1000, Bounds{Bytes: 1 << 30, Runs: 20, Matches: 3}, 17}, {1000, Bounds{Bytes: 200, Runs: 1000, Matches: 3}, 30}, {1, Bounds{Bytes: 1, Runs: 1, Matches: 3}, 300}} {
 		got, steps := all(t, b, c.limit, c.bounds)
 		same := slices.EqualFunc(got, want, func(a, b Hit) bool { return a.Run.ID == b.Run.ID && reflect.DeepEqual(a.Matches, b.Matches) })
 		if !same || steps < c.least {

@@ -110,12 +110,15 @@ func TestPlans(t *testing.T) {
 	check(t, s, selectUncounted, []any{1, 10}, "INTEGER PRIMARY KEY (rowid>?)")
 	check(t, s, selectJobs, []any{1, 2, 3, 4, 5}, "runs_by_job (job=? AND planned>? AND planned<?)", "PRIMARY KEY (at=? AND job=?)")
 	check(t, s, selectInHour, []any{1, 2, 3}, "runs_by_job (job=? AND planned>? AND planned<?)")
+	check(t, s, selectSealed, []any{1, 10}, "changes_by_seq (seq>?)")
+	check(t, s, deleteSealed, []any{1, 10}, "changes_by_seq (seq=?)", "changes_by_seq (seq<?)")
 	for _, c := range []struct {
 		q     runlog.ChangeQuery
 		index string
 	}{
 		{runlog.ChangeQuery{}, "sqlite_autoindex_changes_1"},
-		{runlog.ChangeQuery{Kind: "job", From: from, To: to}, "sqlite_autoindex_changes_1"},
+		{runlog.ChangeQuery{From: from, To: to}, "sqlite_autoindex_changes_1 (id>? AND id<?)"},
+		{runlog.ChangeQuery{Kind: "job", From: from, To: to}, "changes_by_kind"},
 		{runlog.ChangeQuery{Kind: "job", Name: "j", Before: "x", Actor: "a", Verb: "run"}, "changes_by_name"},
 		{runlog.ChangeQuery{Kind: "job", Actor: "a", Verb: "run"}, "changes_by_actor"},
 		{runlog.ChangeQuery{Name: "job", Verb: "run", From: from}, "changes_by_verb"},

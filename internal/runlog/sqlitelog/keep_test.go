@@ -524,12 +524,12 @@ func TestMigrationCounts(t *testing.T) {
 	}
 	all[7].ID = common.RunID(common.PlannedFire("uid1", noon.AddDate(1, 0, 0)), 1) // another time than its own
 	old := schema3File(t, path, all)
-	change := common.Change{ID: "c1", At: noon, Actor: common.Actor{Name: "ada"}, Verb: "create", Kind: "job", Name: "job-1"}
+	change := common.Change{ID: common.TimeKey(noon) + "-c1", At: noon, Actor: common.Actor{Name: "ada"}, Verb: "create", Kind: "job", Name: "job-1"}
 	doc, err := entry.EncodeChange(&change)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := old.ExecContext(t.Context(), "INSERT INTO changes (id, kind, name, doc) VALUES ('c1', 'job', 'job-1', ?)", doc); err != nil {
+	if _, err := old.ExecContext(t.Context(), "INSERT INTO changes (id, kind, name, doc) VALUES (?, 'job', 'job-1', ?)", change.ID, doc); err != nil {
 		t.Fatal(err)
 	}
 	if err := old.Close(); err != nil {

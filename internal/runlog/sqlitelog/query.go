@@ -184,8 +184,8 @@ func (l *lead) sql(columns string, s span, narrowed bool) (text string, args []a
 	return strings.Join(selects, "\nUNION ALL\n") + "\nORDER BY planned DESC, id DESC", args
 }
 
-// listChanges is the statement of a query for changes. A kind alone does not lead:
-// its changes, under many names, would have to be sorted.
+// listChanges is the statement of a query for changes: one index leads, in which they stand in
+// the order of the list.
 func listChanges(q *runlog.ChangeQuery) (text string, args []any) {
 	var where condition
 	index := ""
@@ -199,8 +199,6 @@ func listChanges(q *runlog.ChangeQuery) (text string, args []any) {
 	if q.Kind != "" && q.Name != "" {
 		index = " INDEXED BY changes_by_name"
 		where.and("kind = ? AND name = ?", q.Kind, q.Name)
-	} else if q.Kind != "" {
-		where.and("+kind = ?", q.Kind)
 	} else if q.Name != "" {
 		where.and("+name = ?", q.Name)
 	}
@@ -210,16 +208,17 @@ func listChanges(q *runlog.ChangeQuery) (text string, args []any) {
 	if q.Verb != "" {
 		where.and(lead("verb", "changes_by_verb"), q.Verb)
 	}
-	if !q.From.IsZero() {
-		where.and("+at >= ?", entry.Nanos(q.From))
+	if q.Kind != "" && q.Name == "" {
+		where.and(lead("kind", "changes_by_kind"), q.Kind)
 	}
-	if !q.To.IsZero() {
-		where.and("+at < ?", entry.Nanos(q.To))
+	low, high := entry.ChangesOf(q)
+	if low != "" {
+		where.and("id >= ?", low)
 	}
-	if q.Before != "" {
-		where.and("id < ?", q.Before)
+	if high != "" {
+		where.and("id < ?", high)
 	}
-	text = "SELECT doc, before, after FROM changes" + index + where.String() + " ORDER BY id DESC"
+	text = "SELECT " + changeColumns + " FROM changes" + index + where.String() + " ORDER BY id DESC"
 	if q.Limit > 0 {
 		text += " LIMIT ?"
 		where.args = append(where.args, q.Limit)

@@ -119,13 +119,28 @@ func (s *Store) output(ctx context.Context, run string, offset int64, limit int)
 // Changes lists changes, the newest first.
 func (s *Store) Changes(ctx context.Context, q runlog.ChangeQuery) ([]common.Change, error) {
 	list, args := listChanges(&q)
-	changes, err := collect(ctx, s.reader, list, args, func(rows *sql.Rows) (common.Change, error) {
-		var doc string
+	return s.listed(ctx, list, args...)
+}
+
+const (
+	changeColumns = "doc, before, after, coalesce(seq, 0), coalesce(previous, ''), coalesce(hash, '')"
+	selectSealed  = "SELECT " + changeColumns + " FROM changes INDEXED BY changes_by_seq WHERE seq > ? ORDER BY seq LIMIT ?"
+)
+
+// Sealed lists changes by their place in the chain.
+func (s *Store) Sealed(ctx context.Context, after int64, limit int) ([]common.Change, error) {
+	return s.listed(ctx, selectSealed, max(after, 0), limit)
+}
+
+func (s *Store) listed(ctx context.Context, text string, args ...any) ([]common.Change, error) {
+	changes, err := collect(ctx, s.reader, text, args, func(rows *sql.Rows) (common.Change, error) {
+		var doc, previous, hash string
 		var before, after []byte
-		if err := rows.Scan(&doc, &before, &after); err != nil {
+		var seq int64
+		if err := rows.Scan(&doc, &before, &after, &seq, &previous, &hash); err != nil {
 			return common.Change{}, err
 		}
-		return entry.DecodeChange(doc, before, after)
+		return entry.DecodeSealed(doc, before, after, seq, previous, hash)
 	})
 	if err != nil {
 		return nil, s.failed(ctx, "list changes", err)

@@ -13,7 +13,7 @@ import (
 // steps are the changes of the schema, oldest first; PRAGMA user_version counts
 // those that a file has had. A step that was released is never edited.
 func steps() []step {
-	return []step{{text: schema1}, {text: schema2}, {text: schema3}, {text: schema4, then: readChanges}}
+	return []step{{text: schema1}, {text: schema2}, {text: schema3}, {text: schema4, then: readChanges}, {text: schema5}}
 }
 
 // step is SQL, and what SQL cannot do.
@@ -193,6 +193,16 @@ ALTER TABLE changes ADD COLUMN at INTEGER NOT NULL DEFAULT 0; -- Unix nanosecond
 CREATE INDEX changes_by_actor ON changes (actor, id);
 CREATE INDEX changes_by_at ON changes (at);
 CREATE INDEX changes_by_verb ON changes (verb, id);
+`
+
+// A change that is sealed has its place in the chain beside it. The same place twice is for who
+// verifies to find, not for the file to refuse.
+const schema5 = `
+ALTER TABLE changes ADD COLUMN seq INTEGER;
+ALTER TABLE changes ADD COLUMN previous TEXT;
+ALTER TABLE changes ADD COLUMN hash TEXT;
+CREATE INDEX changes_by_seq ON changes (seq) WHERE seq IS NOT NULL;
+CREATE INDEX changes_by_kind ON changes (kind, id);
 `
 
 const digits20 = "[0-9][0-9][0-9][0-9][0-9][0-9][0-9][0-9][0-9][0-9][0-9][0-9][0-9][0-9][0-9][0-9][0-9][0-9][0-9][0-9]"

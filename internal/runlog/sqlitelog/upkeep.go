@@ -229,20 +229,21 @@ func (s *Store) countAll(ctx context.Context, _ *runlog.Tidy, done *runlog.Tidie
 func (s *Store) expireRows(ctx context.Context, t *runlog.Tidy, done *runlog.Tidied) error {
 	for _, e := range []struct {
 		text string
-		old  time.Time
-		upto func(time.Time) int64
+		some bool
+		upto int64
 	}{
-		{deleteOld("hours", "at, job, worker"), t.Hours, (&book{span: time.Hour}).from},
-		{deleteOld("days", "at, job, worker"), t.Days, (&book{span: 24 * time.Hour}).from},
-		{deleteOld("changes", "id"), t.Changes, entry.Nanos},
+		{deleteOld("hours", "at, job, worker"), !t.Hours.IsZero(), (&book{span: time.Hour}).from(t.Hours)},
+		{deleteOld("days", "at, job, worker"), !t.Days.IsZero(), (&book{span: 24 * time.Hour}).from(t.Days)},
+		{deleteOldChanges, !t.Changes.IsZero(), entry.Nanos(t.Changes)},
+		{deleteSealed, t.Sealed > 0, t.Sealed},
 	} {
-		if e.old.IsZero() {
+		if !e.some {
 			continue
 		}
 		for n := range tidyPieces {
 			var rows int64
 			err := s.exclusive(ctx, func(tx *sql.Tx) error {
-				result, err := tx.ExecContext(ctx, e.text, e.upto(e.old), expireRows)
+				result, err := tx.ExecContext(ctx, e.text, e.upto, expireRows)
 				if err == nil {
 					rows, err = result.RowsAffected()
 				}
@@ -260,6 +261,11 @@ func (s *Store) expireRows(ctx context.Context, t *runlog.Tidy, done *runlog.Tid
 	}
 	return nil
 }
+
+const (
+	deleteOldChanges = "DELETE FROM changes WHERE id IN (SELECT id FROM changes WHERE at < ? AND seq IS NULL ORDER BY at LIMIT ?)"
+	deleteSealed     = "DELETE FROM changes WHERE seq IN (SELECT seq FROM changes WHERE seq <= ? ORDER BY seq LIMIT ?)"
+)
 
 // deleteOld deletes some rows of a table that are older than a time.
 func deleteOld(table, key string) string {

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	insertChange = `INSERT INTO changes (id, kind, name, verb, actor, at, doc, before, after) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+	insertChange = `INSERT INTO changes (id, kind, name, verb, actor, at, doc, before, after, seq, previous, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT DO NOTHING`
 	insertLate = `INSERT INTO late (run, doc) VALUES (?, ?) ON CONFLICT DO NOTHING`
 )
@@ -102,8 +102,11 @@ func (s *Store) write(ctx context.Context, b *runlog.Batch, rows []row) error {
 			if err != nil {
 				return err
 			}
-			if _, err := tx.ExecContext(ctx, insertChange, c.ID, c.Kind, c.Name, c.Verb, c.Actor.Name, entry.Nanos(c.At), doc,
-				side(c.Before), side(c.After)); err != nil {
+			args := []any{c.ID, c.Kind, c.Name, c.Verb, c.Actor.Name, entry.Nanos(c.At), doc, side(c.Before), side(c.After), nil, nil, nil}
+			if l := c.Link; l != nil {
+				args = append(args[:9], l.Seq, l.Previous, l.Hash)
+			}
+			if _, err := tx.ExecContext(ctx, insertChange, args...); err != nil {
 				return err
 			}
 		}
