@@ -28,6 +28,7 @@ require (
 	go.uber.org/zap v1.27.1
 	golang.org/x/net v0.60.0
 	golang.org/x/sys v0.49.0
+	golang.org/x/term v0.47.0
 	google.golang.org/grpc v1.82.1
 	modernc.org/sqlite v1.60.1
 	pgregory.net/rapid v1.3.0

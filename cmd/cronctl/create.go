@@ -47,6 +47,7 @@ Several words behind -- are joined with blanks and run by the shell, as under
 cron; with --no-shell they are a program and its arguments.`,
 		Example: `  cronctl create jobs -f jobs.yaml --replace
   cronctl create job hello --cron '*/5 * * * *' -- 'date; echo hello'`,
+		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			docs, err := f.documents(c, args)
 			if err != nil {

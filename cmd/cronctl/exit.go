@@ -86,7 +86,7 @@ func report(w io.Writer, err error) {
 func hintOf(e *common.Error) string {
 	switch e.Code {
 	case common.CodeUnauthenticated:
-		return "name the token's file with --token-file or CARILLON_TOKEN_FILE; the standalone's is admin.token in its data folder"
+		return "log in with: cronctl login; or name a token's file with --token-file or CARILLON_TOKEN_FILE (the standalone's is admin.token in its data folder)"
 	case common.CodeExists:
 		return "choose another name, or replace it with --replace"
 	}

@@ -107,6 +107,12 @@ func (f *fakes) Get(_ context.Context, name string) (common.JobState, error) {
 	return j, nil
 }
 
+func (f *fakes) Whose(name string) (uid, group string, known bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.jobs[name].UID, f.jobs[name].Group, true
+}
+
 func (f *fakes) Create(ctx context.Context, a common.Actor, job common.Job) (common.JobState, error) {
 	if _, err := f.Get(ctx, job.Name); err == nil {
 		return common.JobState{}, common.Errorf(common.CodeExists, "there is a job %q already", job.Name)

@@ -127,8 +127,9 @@ func TestTokenIsFound(t *testing.T) {
 	}
 	expect := func(want string) {
 		t.Helper()
-		if got, err := token("", "", env); got != want || err != nil {
-			t.Errorf("token %q, %v, want %q", got, err, want)
+		c := &cli{env: env}
+		if to, err := c.destination(); to.token != want || err != nil {
+			t.Errorf("token %q, %v, want %q", to.token, err, want)
 		}
 	}
 	expect("")

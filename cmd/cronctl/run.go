@@ -9,11 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"carillon/internal/apiclient"
 	"carillon/internal/common"
 )
-
-const defaultServer = "http://127.0.0.1:7070"
 
 // cli is one call of the program.
 type cli struct {
@@ -21,9 +18,10 @@ type cli struct {
 	stdout, stderr io.Writer
 	env            environment
 
-	server, tokenText, tokenFile string
-	insecure                     bool
-	format                       string
+	context, server, tokenText, tokenFile string
+	ca, cert, key                         string
+	insecure                              bool
+	format                                string
 }
 
 // run is the program: it gives the exit code.
@@ -39,7 +37,11 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		defer safe.Close()
 		c.stderr = safe
 	}
-	root := c.root()
+	root, err := c.root()
+	if err != nil {
+		report(c.stderr, err)
+		return exitUsage
+	}
 	root.SetArgs(args)
 	root.SetIn(stdin)
 	root.SetOut(c.stdout)
@@ -57,11 +59,13 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 const rootHelp = `cronctl speaks to Carillon's API: it defines jobs, runs them, reads what they
 printed, and brings a crontab over.
 
-It finds the server at --server, then CARILLON_SERVER, then ` + defaultServer + `.
-It shows who you are with --token, --token-file, CARILLON_TOKEN or
-CARILLON_TOKEN_FILE, and otherwise with the token that a standalone on this
-machine has written: ./data/admin.token, or admin.token in its data folder
-(CARILLON_DATA_DIR, by default ~/.local/state/carillon).
+"cronctl login SERVER" saves a server and a token of yours as a context. Which server
+is meant: --context, --server, CARILLON_SERVER, CARILLON_CONTEXT, the current context,
+and else ` + defaultServer + `. It shows who you are with --token, --token-file,
+CARILLON_TOKEN, CARILLON_TOKEN_FILE or the context's token; to a server on this
+machine otherwise with the token that a standalone has written: ./data/admin.token,
+or admin.token in its data folder (CARILLON_DATA_DIR, by default
+~/.local/state/carillon).
 
 Exit codes: 0 all is well, 1 the job failed, 2 wrong usage or input, 3 not found,
 4 conflict, 5 denied, 6 the server is away, 130 interrupted.`
@@ -75,7 +79,7 @@ const rootExamples = `  crontab -l | cronctl import-crontab - --dry-run
   cronctl fires hello --next 10
   cronctl next '30 2 * * MON-FRI' --timezone Asia/Shanghai`
 
-func (c *cli) root() *cobra.Command {
+func (c *cli) root() (*cobra.Command, error) {
 	root := &cobra.Command{
 		Use:           "cronctl",
 		Short:         "Define, run and watch the jobs of Carillon",
@@ -87,9 +91,13 @@ func (c *cli) root() *cobra.Command {
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	f := root.PersistentFlags()
-	f.StringVar(&c.server, "server", "", "address of the API (CARILLON_SERVER; default "+defaultServer+")")
+	f.StringVar(&c.context, "context", "", "a server that login has saved (CARILLON_CONTEXT; default the current one)")
+	f.StringVar(&c.server, "server", "", "address of the API (CARILLON_SERVER; default the context's, else "+defaultServer+")")
 	f.StringVar(&c.tokenText, "token", "", "token to use; better kept in a file, since others see command lines")
 	f.StringVar(&c.tokenFile, "token-file", "", "file that holds the token")
+	f.StringVar(&c.ca, "ca-file", "", "certificates that the server is checked against (CARILLON_CA_FILE; default the system's)")
+	f.StringVar(&c.cert, "cert-file", "", "certificate to show to the server (CARILLON_CERT_FILE)")
+	f.StringVar(&c.key, "key-file", "", "key of that certificate (CARILLON_KEY_FILE)")
 	f.BoolVar(&c.insecure, "insecure-http", false, "send the token over plain HTTP to another machine")
 	f.StringVarP(&c.format, "output", "o", "table", "how to print: table, wide, json or yaml")
 	root.PersistentPreRunE = func(*cobra.Command, []string) error {
@@ -101,24 +109,8 @@ func (c *cli) root() *cobra.Command {
 			Hint: "there are table, wide, json and yaml"}
 	}
 	root.AddCommand(c.get(), c.describe(), c.status(), c.create(), c.export(), c.remove(), c.runJob(), c.logs(), c.search(), c.kill(), c.pause(), c.resume(), c.fires(), c.next(), c.stats(),
-		c.drain(), c.undrain(), c.set(), c.label(), c.test(), c.importCrontab(), c.version())
-	return root
-}
-
-// api makes the client.
-func (c *cli) api() (*apiclient.API, error) {
-	server := c.server
-	if server == "" {
-		server = c.env["CARILLON_SERVER"]
-	}
-	if server == "" {
-		server = defaultServer
-	}
-	text, err := token(c.tokenText, c.tokenFile, c.env)
-	if err != nil {
-		return nil, err
-	}
-	return apiclient.New(apiclient.Options{Server: server, Token: text, InsecureHTTP: c.insecure, UserAgent: "cronctl/" + version})
+		c.drain(), c.undrain(), c.set(), c.label(), c.test(), c.importCrontab(), c.login(), c.contexts(), c.man(), c.version())
+	return root, c.completions(root)
 }
 
 // group makes a command that only has others below it.

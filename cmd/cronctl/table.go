@@ -13,10 +13,13 @@ type table struct{ rows [][]string }
 
 func (t *table) row(cells ...string) {
 	for i, cell := range cells {
-		cells[i] = strings.Join(strings.FieldsFunc(cell, unicode.IsControl), " ")
+		cells[i] = oneLine(cell)
 	}
 	t.rows = append(t.rows, cells)
 }
+
+// oneLine puts a blank in place of controls and line ends.
+func oneLine(s string) string { return strings.Join(strings.FieldsFunc(s, unicode.IsControl), " ") }
 
 func (t *table) print(w io.Writer) error {
 	var widths []int

@@ -39,8 +39,8 @@ func (e environment) stateDir() string {
 	return filepath.Join(e["HOME"], ".local", "state", "carillon")
 }
 
-// token finds the token: what was said on the command line, then the environment,
-// then the file that a standalone on this machine has written. It may be empty.
+// token finds the token that was named: on the command line, then in the environment. It
+// may be empty.
 func token(flag, flagFile string, env environment) (string, error) {
 	switch {
 	case flag != "":
@@ -52,6 +52,11 @@ func token(flag, flagFile string, env environment) (string, error) {
 	case env["CARILLON_TOKEN_FILE"] != "":
 		return readToken(env["CARILLON_TOKEN_FILE"])
 	}
+	return "", nil
+}
+
+// standaloneToken is what a standalone on this machine has written. It may be empty.
+func standaloneToken(env environment) (string, error) {
 	for _, dir := range []string{"data", env.stateDir()} {
 		if dir == "" {
 			continue

@@ -2,6 +2,7 @@ package apiclient
 
 import (
 	"context"
+	"crypto/tls"
 	"net"
 	"net/http"
 	"net/netip"
@@ -18,6 +19,7 @@ type Options struct {
 	Token        string // may be empty
 	InsecureHTTP bool   // send the token over plain HTTP to another machine
 	UserAgent    string
+	TLS          *tls.Config // nil for the system's authorities, and no certificate of our own
 }
 
 // API is the server's operations, with the token sent along.
@@ -37,13 +39,14 @@ func New(o Options) (*API, error) {
 		return nil, &common.Error{Code: common.CodeInvalid, Message: "the server " + common.Excerpt(o.Server) + " is not an address of one",
 			Hint: "write it as http://127.0.0.1:7070 or https://carillon.example.com"}
 	}
-	if base.Scheme == "http" && o.Token != "" && !o.InsecureHTTP && !loopback(base.Hostname()) {
+	if base.Scheme == "http" && o.Token != "" && !o.InsecureHTTP && !Loopback(base.Hostname()) {
 		return nil, &common.Error{Code: common.CodeForbidden, Message: "the token is not sent to " + base.Host + " over plain HTTP, where others may read it",
 			Hint: "use https, or allow it with --insecure-http"}
 	}
 	transport := &http.Transport{
 		Proxy:                 http.ProxyFromEnvironment,
 		DialContext:           (&net.Dialer{Timeout: dialTimeout}).DialContext,
+		TLSClientConfig:       o.TLS,
 		TLSHandshakeTimeout:   dialTimeout,
 		ResponseHeaderTimeout: headerTimeout,
 		ForceAttemptHTTP2:     true,
@@ -71,7 +74,8 @@ func (o *Options) sign(_ context.Context, r *http.Request) error {
 	return nil
 }
 
-func loopback(host string) bool {
+// Loopback tells whether a host is this machine.
+func Loopback(host string) bool {
 	if strings.EqualFold(host, "localhost") {
 		return true
 	}

@@ -1,0 +1,187 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"carillon/internal/apiclient"
+)
+
+// How long a completion may take, and how many names it offers.
+const (
+	completeWithin = 3 * time.Second
+	completeMost   = 200
+)
+
+// completer offers words for what is being typed.
+type completer = func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective)
+
+// offer makes a completer of a list from the server. A server that does not answer
+// offers nothing: a completion never says why.
+func (c *cli) offer(list func(ctx context.Context, api *apiclient.API, typed string) (*http.Response, error), word func(item json.RawMessage) (name, about string)) completer {
+	return func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+		api, err := c.api()
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		ctx, cancel := context.WithTimeout(cmd.Context(), completeWithin)
+		defer cancel()
+		page, err := apiclient.Decode[struct{ Items []json.RawMessage }](list(ctx, api, typed))
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		var words []string
+		for _, item := range page.Items {
+			name, about := word(item)
+			if !strings.HasPrefix(name, typed) || contains(args, name) {
+				continue
+			}
+			if about = oneLine(about); about != "" {
+				name += "\t" + about
+			}
+			words = append(words, name)
+		}
+		return words, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+func contains(args []string, name string) bool {
+	for _, arg := range args {
+		if arg == name {
+			return true
+		}
+	}
+	return false
+}
+
+// completeJobs offers names of jobs.
+func (c *cli) completeJobs() completer {
+	return c.offer(func(ctx context.Context, api *apiclient.API, typed string) (*http.Response, error) {
+		return api.ListJobs(ctx, &apiclient.ListJobsParams{Q: set(typed), Limit: new(int64(completeMost))})
+	}, func(item json.RawMessage) (string, string) {
+		var j struct{ Name, Title string }
+		_ = json.Unmarshal(item, &j) // what cannot be read has no name
+		return j.Name, j.Title
+	})
+}
+
+// completeRuns offers the ids of the newest runs; live: of those that go on.
+func (c *cli) completeRuns(live bool) completer {
+	return c.offer(func(ctx context.Context, api *apiclient.API, _ string) (*http.Response, error) {
+		params := apiclient.ListRunsParams{Limit: new(int64(completeMost))}
+		if live {
+			params.Status = &[]apiclient.ListRunsParamsStatus{apiclient.ListRunsParamsStatusRunning, apiclient.ListRunsParamsStatusWaiting}
+		}
+		return api.ListRuns(ctx, &params)
+	}, func(item json.RawMessage) (string, string) {
+		var r struct{ ID, Job, Status string }
+		_ = json.Unmarshal(item, &r)
+		return r.ID, r.Job + ", " + r.Status
+	})
+}
+
+// completeWorkers offers workers by id, with their names beside them.
+func (c *cli) completeWorkers() completer {
+	return c.offer(func(ctx context.Context, api *apiclient.API, _ string) (*http.Response, error) {
+		return api.ListWorkers(ctx)
+	},
+		func(item json.RawMessage) (string, string) {
+			var w struct{ ID, Name, Host string }
+			_ = json.Unmarshal(item, &w)
+			return firstOf(w.Name, w.ID), w.Host
+		})
+}
+
+// completeChannels offers names of channels.
+func (c *cli) completeChannels() completer {
+	return c.offer(func(ctx context.Context, api *apiclient.API, _ string) (*http.Response, error) {
+		return api.ListChannels(ctx)
+	},
+		func(item json.RawMessage) (string, string) {
+			var ch struct{ Name, Kind string }
+			_ = json.Unmarshal(item, &ch)
+			return ch.Name, ch.Kind
+		})
+}
+
+// completeContexts offers the contexts.
+func (c *cli) completeContexts(_ *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+	all, err := loadContexts(c.env)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	var words []string
+	for i := range all.List {
+		if s := &all.List[i]; strings.HasPrefix(s.Name, typed) && !contains(args, s.Name) {
+			words = append(words, s.Name+"\t"+oneLine(s.Server))
+		}
+	}
+	return words, cobra.ShellCompDirectiveNoFileComp
+}
+
+// words offers words that are always the same.
+func words(all ...string) completer {
+	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return all, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// only lets a completer offer a single argument.
+func only(complete completer) completer {
+	return func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return complete(cmd, args, typed)
+	}
+}
+
+// completions gives the commands what they offer: by their path for arguments, and by
+// the name of a flag wherever there is one of that name.
+func (c *cli) completions(root *cobra.Command) error {
+	jobs, runs, workers, channels := c.completeJobs(), c.completeRuns(false), c.completeWorkers(), c.completeChannels()
+	arguments := map[string]completer{
+		"get jobs": only(jobs), "describe job": only(jobs), "delete jobs": jobs, "export": jobs, "run": only(jobs), "pause": jobs, "resume": jobs, "fires": only(jobs), "stats": only(jobs),
+		"edit job": only(jobs),
+		"get runs": only(runs), "describe run": only(runs), "logs": only(runs), "kill": only(c.completeRuns(true)),
+		"get workers": only(workers), "describe worker": only(workers), "drain": only(workers), "undrain": only(workers), "set worker": only(workers), "label": only(workers),
+		"get channels": only(channels), "describe channel": only(channels), "delete channels": channels, "test channel": only(channels),
+	}
+	flags := map[string]completer{
+		"output": words("table", "wide", "json", "yaml"), "context": c.completeContexts, "job": jobs, "worker": workers, "channel": channels,
+		"stream": words("stdout", "stderr"), "cause": words("cron", "catchup", "manual", "retry", "rerun"), "by": words("hour", "day"),
+	}
+	return eachCommand(root, func(cmd *cobra.Command) error {
+		path := strings.TrimPrefix(cmd.CommandPath(), root.Name()+" ")
+		if complete, ok := arguments[path]; ok {
+			cmd.ValidArgsFunction = complete
+		}
+		for name, complete := range flags {
+			if cmd.LocalNonPersistentFlags().Lookup(name) == nil && (cmd != root || cmd.PersistentFlags().Lookup(name) == nil) || path == "export" && name == "output" {
+				continue
+			}
+			if err := cmd.RegisterFlagCompletionFunc(name, complete); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// eachCommand visits a command and all below it.
+func eachCommand(cmd *cobra.Command, visit func(*cobra.Command) error) error {
+	if err := visit(cmd); err != nil {
+		return err
+	}
+	for _, below := range cmd.Commands() {
+		if err := eachCommand(below, visit); err != nil {
+			return err
+		}
+	}
+	return nil
+}

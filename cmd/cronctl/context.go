@@ -1,0 +1,149 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"carillon/internal/common"
+)
+
+func (c *cli) contexts() *cobra.Command {
+	cmd := group("context", "List the servers that login has saved, choose one, forget one", `  cronctl context list
+  cronctl context use prod
+  cronctl --context prod get jobs`,
+		c.listContexts(), c.useContext(), c.showContext(), c.deleteContexts())
+	cmd.Aliases = []string{"contexts"}
+	cmd.Long = `A context is a server, and who you are there: "cronctl login" saves one. They are
+kept in ~/.config/carillon/config.yaml (under XDG_CONFIG_HOME where that is set; or
+the file that CARILLON_CONTEXTS names), which nobody else may read, since it holds
+tokens. A context's token goes to that context's server alone.`
+	return cmd
+}
+
+// shownContext is a context without its token.
+type shownContext struct {
+	Name      string     `json:"name"`
+	Server    string     `json:"server"`
+	User      string     `json:"user,omitempty"`
+	Current   bool       `json:"current"`
+	LoggedIn  bool       `json:"loggedIn"`
+	ExpiresAt *time.Time `json:"expiresAt,omitempty"`
+	CA        string     `json:"ca,omitempty"`
+	Insecure  bool       `json:"insecureHTTP,omitempty"`
+}
+
+func (c *cli) showContexts(all *contexts, which []savedContext, one bool) error {
+	current := firstOf(c.env["CARILLON_CONTEXT"], all.Current)
+	shown, items := []shownContext{}, []json.RawMessage{}
+	for i := range which {
+		s := &which[i]
+		shown = append(shown, shownContext{Name: s.Name, Server: s.Server, User: s.User, Current: s.Name == current, LoggedIn: s.Token != "",
+			ExpiresAt: s.ExpiresAt, CA: s.CA, Insecure: s.InsecureHTTP})
+		item, err := json.Marshal(shown[i])
+		if err != nil {
+			return err
+		}
+		items = append(items, item)
+	}
+	var v any = map[string]any{"items": shown}
+	if one {
+		v = shown[0]
+	}
+	return show(c, v, items, []string{"CURRENT", "NAME", "SERVER", "USER", "TOKEN UNTIL"}, func(s shownContext) []string {
+		current, until := "", "not logged in"
+		if s.Current {
+			current = "*"
+		}
+		switch {
+		case s.LoggedIn && s.ExpiresAt != nil:
+			until = when(*s.ExpiresAt)
+		case s.LoggedIn:
+			until = "-"
+		}
+		return []string{current, s.Name, s.Server, or(s.User, "-"), until}
+	})
+}
+
+func (c *cli) listContexts() *cobra.Command {
+	return &cobra.Command{Use: "list", Aliases: []string{"ls"}, Short: "List the contexts", Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			all, err := loadContexts(c.env)
+			if err != nil {
+				return err
+			}
+			return c.showContexts(&all, all.List, false)
+		}}
+}
+
+func (c *cli) useContext() *cobra.Command {
+	return &cobra.Command{Use: "use NAME", Short: "Choose the context that counts where none is named", Args: cobra.ExactArgs(1),
+		ValidArgsFunction: c.completeContexts,
+		RunE: func(_ *cobra.Command, args []string) error {
+			all, err := loadContexts(c.env)
+			if err != nil {
+				return err
+			}
+			if _, err := all.find(args[0]); err != nil {
+				return err
+			}
+			all.Current = args[0]
+			if err := all.save(c.env); err != nil {
+				return err
+			}
+			fmt.Fprintf(c.stdout, "the context is now %s\n", args[0])
+			if other := c.env["CARILLON_CONTEXT"]; other != "" && other != args[0] {
+				fmt.Fprintf(c.stderr, "note: CARILLON_CONTEXT names %s, and counts before it\n", common.Excerpt(other))
+			}
+			return nil
+		}}
+}
+
+func (c *cli) showContext() *cobra.Command {
+	return &cobra.Command{Use: "show [NAME]", Short: "Show a context, by default the current one; never its token", Args: cobra.MaximumNArgs(1),
+		ValidArgsFunction: c.completeContexts,
+		RunE: func(_ *cobra.Command, args []string) error {
+			all, err := loadContexts(c.env)
+			if err != nil {
+				return err
+			}
+			name := firstOf(c.context, c.env["CARILLON_CONTEXT"], all.Current)
+			if len(args) == 1 {
+				name = args[0]
+			}
+			if name == "" {
+				return &common.Error{Code: common.CodeNotFound, Message: "no context is chosen", Hint: "cronctl context list shows them; cronctl login SERVER makes one"}
+			}
+			one, err := all.find(name)
+			if err != nil {
+				return err
+			}
+			return c.showContexts(&all, []savedContext{*one}, true)
+		}}
+}
+
+func (c *cli) deleteContexts() *cobra.Command {
+	return &cobra.Command{Use: "delete NAME...", Short: "Forget contexts; their tokens stay good, and logout takes them away", Args: cobra.MinimumNArgs(1),
+		ValidArgsFunction: c.completeContexts,
+		RunE: func(_ *cobra.Command, names []string) error {
+			all, err := loadContexts(c.env)
+			if err != nil {
+				return err
+			}
+			for _, name := range names {
+				if _, err := all.find(name); err != nil {
+					return err
+				}
+				all.remove(name)
+			}
+			if err := all.save(c.env); err != nil {
+				return err
+			}
+			for _, name := range names {
+				fmt.Fprintf(c.stdout, "forgot %s\n", name)
+			}
+			return nil
+		}}
+}

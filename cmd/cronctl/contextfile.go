@@ -1,0 +1,124 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/goccy/go-yaml"
+
+	"carillon/internal/common"
+)
+
+const maxContexts = 1 << 20
+
+// contexts are the servers that somebody uses, as their file keeps them.
+type contexts struct {
+	Current string         `yaml:"current,omitempty"`
+	List    []savedContext `yaml:"contexts,omitempty"`
+}
+
+// savedContext is a server, and who one is there.
+type savedContext struct {
+	Name         string     `yaml:"name"`
+	Server       string     `yaml:"server"`
+	InsecureHTTP bool       `yaml:"insecureHTTP,omitempty"`
+	CA           string     `yaml:"ca,omitempty"`
+	Cert         string     `yaml:"cert,omitempty"`
+	Key          string     `yaml:"key,omitempty"`
+	User         string     `yaml:"user,omitempty"` // for people; the server goes by the token
+	Token        string     `yaml:"token,omitempty"`
+	ExpiresAt    *time.Time `yaml:"expiresAt,omitempty"`
+	// Ours says that login has made the token, so that logout may take it away.
+	Ours bool `yaml:"ours,omitempty"`
+}
+
+// contextsFile is where the contexts are kept; empty where there is no home.
+func (e environment) contextsFile() string {
+	switch {
+	case e["CARILLON_CONTEXTS"] != "":
+		return e["CARILLON_CONTEXTS"]
+	case filepath.IsAbs(e["XDG_CONFIG_HOME"]):
+		return filepath.Join(e["XDG_CONFIG_HOME"], "carillon", "config.yaml")
+	case e["HOME"] != "":
+		return filepath.Join(e["HOME"], ".config", "carillon", "config.yaml")
+	}
+	return ""
+}
+
+// loadContexts reads the file; none is no context. It refuses one that others can read,
+// since it holds tokens.
+func loadContexts(env environment) (contexts, error) {
+	var all contexts
+	file := env.contextsFile()
+	if file == "" {
+		return all, nil
+	}
+	info, err := os.Stat(file)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return all, nil
+	case err == nil && info.Mode().Perm()&0o077 != 0:
+		return all, &common.Error{Code: common.CodeInvalid, Message: "others can read or change " + file + ", which holds tokens", Hint: "chmod 600 " + file}
+	case err == nil && info.Size() > maxContexts:
+		err = fmt.Errorf("it is larger than %d KiB", maxContexts>>10)
+	}
+	var data []byte
+	if err == nil {
+		data, err = os.ReadFile(file)
+	}
+	if err == nil && len(bytes.TrimSpace(data)) > 0 {
+		err = yaml.UnmarshalWithOptions(data, &all, yaml.Strict())
+	}
+	if err != nil {
+		return all, &common.Error{Code: common.CodeInvalid, Message: "the file of the contexts, " + file + ", cannot be read", Err: err}
+	}
+	return all, nil
+}
+
+// save writes the file whole, readable by its owner alone.
+func (all *contexts) save(env environment) error {
+	file := env.contextsFile()
+	if file == "" {
+		return &common.Error{Code: common.CodeInvalid, Message: "there is no place for the contexts", Hint: "set HOME, or name a file with CARILLON_CONTEXTS"}
+	}
+	slices.SortFunc(all.List, func(a, b savedContext) int { return bytes.Compare([]byte(a.Name), []byte(b.Name)) })
+	data, err := yaml.Marshal(all)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		return &common.Error{Code: common.CodeInvalid, Message: "a folder cannot be made", Err: err}
+	}
+	return writeFile(file, data)
+}
+
+// find gives a context by its name.
+func (all *contexts) find(name string) (*savedContext, error) {
+	for i := range all.List {
+		if all.List[i].Name == name {
+			return &all.List[i], nil
+		}
+	}
+	return nil, &common.Error{Code: common.CodeNotFound, Message: fmt.Sprintf("there is no context %q", common.Excerpt(name)),
+		Hint: "cronctl context list shows them; cronctl login SERVER makes one"}
+}
+
+// put adds a context, or replaces that of its name.
+func (all *contexts) put(one savedContext) {
+	all.List = slices.DeleteFunc(all.List, func(c savedContext) bool { return c.Name == one.Name })
+	all.List = append(all.List, one)
+}
+
+// remove takes a context away.
+func (all *contexts) remove(name string) {
+	all.List = slices.DeleteFunc(all.List, func(c savedContext) bool { return c.Name == name })
+	if all.Current == name {
+		all.Current = ""
+	}
+}
