@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"os"
 
@@ -57,7 +58,29 @@ process uses the data folder or is registered under its id, 78 the settings cann
 			return serve(cmd.Context(), child, cfg, stderr)
 		},
 	}
-	config.WorkerFlags(cmd.Flags())
+	config.WorkerFlags(cmd.PersistentFlags())
+	cmd.AddCommand(&cobra.Command{
+		Use:   "id",
+		Short: "Print this worker's id, making it if there is none",
+		Long: `id prints the id that the worker has in etcd: its registration is the key
+/cron/workers/ID, the only one of its kind that it needs to write. The id is kept in
+the data folder; where there is none yet, id makes it, so that the worker's rights can be
+given before its first start. Run it as the user that the worker runs as.`,
+		Example: `  runuser -u carillon-worker -- carillon-worker id --data-dir /var/lib/carillon-worker`,
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			dir, err := config.LoadHome(cmd.Flags(), environ)
+			if err != nil {
+				return err
+			}
+			id, err := daemon.WorkerID(dir)
+			if err != nil {
+				return daemon.Failed(err)
+			}
+			fmt.Fprintln(stdout, id)
+			return nil
+		},
+	})
 	cmd.SetContext(ctx)
 	return daemon.Execute(cmd, args, stdout, stderr)
 }

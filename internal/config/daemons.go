@@ -204,6 +204,14 @@ func LoadWorker(fs *pflag.FlagSet, environ []string) (Worker, error) {
 	return w, s.refused(faults)
 }
 
+// LoadHome reads what "carillon-worker id" needs: the worker's data folder.
+func LoadHome(fs *pflag.FlagSet, environ []string) (string, error) {
+	var w Worker
+	s, env := w.settings(), environmentOf(environ)
+	faults := s.load(fs, env)
+	return w.DataDir, s.refused(append(faults, completeWorker(env, "carillon-worker", &w.Name, &w.DataDir)...))
+}
+
 // StandaloneFlags declares the flags of carillon-standalone.
 func StandaloneFlags(fs *pflag.FlagSet) { new(Standalone).settings().flags(fs) }
 

@@ -67,7 +67,7 @@ func (p *topology) here(service, text string) string {
 		"/run/carillon", filepath.Join(p.dir, "keys", service),
 		"/var/lib/etcd", filepath.Join(p.dir, "data", "etcd"),
 		"/var/lib/carillon-worker", filepath.Join(p.dir, "data", service),
-		"/opt/carillon", filepath.Join("..", "..", "deploy", "compose"),
+		"/opt/carillon", filepath.Join("..", "..", "deploy"),
 		"/usr/bin", bin, "/usr/local/bin", bin,
 		"0.0.0.0:2379", p.etcdAt, "//etcd:2379", "//"+p.etcdAt, "127.0.0.1:2379", p.etcdAt, "127.0.0.1:2380", p.peerAt,
 		"0.0.0.0:7070", "0.0.0.0"+port(p.masterAt), "localhost:7070", p.masterAt, "127.0.0.1:7071", p.metricsAt[service],

@@ -129,6 +129,25 @@ func inode(path string) (uint64, error) {
 	return stat.Ino, nil
 }
 
+// WorkerID gives the id of the worker whose data folder this is, making folder and id if
+// need be. The worker may live meanwhile.
+func WorkerID(dir string) (string, error) {
+	path := filepath.Join(dir, "worker.id")
+	if _, err := os.Stat(path); err == nil {
+		return workerID(path)
+	}
+	// What root made, the worker could not write.
+	var folder syscall.Stat_t
+	if err := syscall.Stat(dir, &folder); err == nil && int(folder.Uid) != os.Geteuid() {
+		return "", fmt.Errorf("%s belongs to the user %d: make the worker's id as that user", dir, folder.Uid)
+	}
+	home, err := OpenHome(dir, "")
+	if err != nil {
+		return "", err
+	}
+	return home.Life.Worker, home.Close()
+}
+
 // workerID reads the id, or makes it at the first start.
 func workerID(path string) (string, error) {
 	data, err := os.ReadFile(path)

@@ -28,6 +28,13 @@ func Start(t testing.TB) *clientv3.Client {
 // StartServer starts an etcd with an empty keyspace on a free port of loopback.
 func StartServer(t testing.TB) *Server {
 	t.Helper()
+	s := &Server{t: t}
+	s.start(settings(t))
+	return s
+}
+
+// settings are those of an etcd that is quick and quiet.
+func settings(t testing.TB) *embed.Config {
 	cfg := embed.NewConfig()
 	cfg.Dir = filepath.Join(t.TempDir(), "etcd")
 	cfg.Logger = "zap"
@@ -39,19 +46,24 @@ func StartServer(t testing.TB) *Server {
 	cfg.ListenClientUrls, cfg.AdvertiseClientUrls = []url.URL{free}, []url.URL{free}
 	cfg.ListenPeerUrls, cfg.AdvertisePeerUrls = []url.URL{free}, []url.URL{free}
 	cfg.InitialCluster = cfg.InitialClusterFromName(cfg.Name)
+	return cfg
+}
+
+func (s *Server) start(cfg *embed.Config) {
+	s.t.Helper()
 	server, err := embed.StartEtcd(cfg)
 	if err != nil {
-		t.Fatalf("start etcd: %v", err)
+		s.t.Fatalf("start etcd: %v", err)
 	}
-	t.Cleanup(server.Close)
+	s.t.Cleanup(server.Close)
 	select {
 	case <-server.Server.ReadyNotify():
 	case err := <-server.Err():
-		t.Fatalf("start etcd: %v", err)
+		s.t.Fatalf("start etcd: %v", err)
 	case <-time.After(time.Minute):
-		t.Fatal("etcd was not ready within a minute")
+		s.t.Fatal("etcd was not ready within a minute")
 	}
-	return &Server{Etcd: server, Endpoint: server.Clients[0].Addr().String(), t: t}
+	s.Etcd, s.Endpoint = server, server.Clients[0].Addr().String()
 }
 
 // Client makes a client that is closed with the test.

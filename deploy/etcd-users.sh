@@ -1,0 +1,90 @@
+#!/bin/sh
+# Gives Carillon's daemons their users in etcd, and each what it may do there. It makes what
+# is missing and may be run again at any time, with etcdctl's own variables for where etcd is
+# and who asks (ETCDCTL_ENDPOINTS, ETCDCTL_CACERT, ETCDCTL_CERT, ETCDCTL_KEY, ETCDCTL_USER).
+#
+#   etcd-users.sh masters          carillon-master, the user of all masters
+#   etcd-users.sh worker NAME ID   carillon-NAME, the user of one worker; "carillon-worker id" says its ID
+#   etcd-users.sh forget NAME      take a worker's user away, and with it what it may do
+#   etcd-users.sh enable           root, and authentication on
+#
+# Who a client is, its certificate says: the common name is the user. Or it is asked for a
+# password: with PASSWORDS=FOLDER one is made for each new user, in FOLDER/USER.password.
+set -eu
+umask 077
+
+usage() {
+	echo "usage: $0 masters | worker NAME ID | forget NAME | enable" >&2
+	exit 2
+}
+
+# quiet COMMAND...: say what went wrong, and only that.
+quiet() { out=$("$@" 2>&1) || { echo "etcd-users: $*: $out" >&2; exit 1; }; }
+
+user() {
+	if etcdctl user get "$1" >/dev/null 2>&1; then return; fi
+	if [ -z "${PASSWORDS:-}" ]; then
+		quiet etcdctl user add "$1" --no-password
+		return
+	fi
+	if [ ! -s "$PASSWORDS/$1.password" ]; then
+		head -c 24 /dev/urandom | od -An -v -tx1 | tr -d ' \n' >"$PASSWORDS/$1.new"
+		mv "$PASSWORDS/$1.new" "$PASSWORDS/$1.password"
+	fi
+	quiet etcdctl user add "$1" --interactive=false <"$PASSWORDS/$1.password"
+}
+role() { etcdctl role get "$1" >/dev/null 2>&1 || quiet etcdctl role add "$1"; }
+prefix() { quiet etcdctl role grant-permission "$1" --prefix=true "$2" "$3"; }
+
+# The names under which users and roles are kept; a worker's own is "carillon-" and this.
+name() {
+	case $1 in
+	'' | master | *[!a-z0-9._-]*) echo "etcd-users: a worker's NAME is of a-z, 0-9, '.', '_' and '-', and not master" >&2 && exit 2 ;;
+	esac
+}
+
+case ${1:-} in
+masters)
+	[ $# = 1 ] || usage
+	role carillon-master
+	prefix carillon-master readwrite /cron/
+	user carillon-master
+	quiet etcdctl user grant-role carillon-master carillon-master
+	;;
+worker)
+	[ $# = 3 ] || usage
+	name "$2"
+	case $3 in
+	????????????????) ;;
+	*) echo "etcd-users: an ID has 16 characters; carillon-worker id prints it" >&2 && exit 2 ;;
+	esac
+	case $3 in
+	*[!a-z2-7]*) echo "etcd-users: an ID is of a-z and 2-7; carillon-worker id prints it" >&2 && exit 2 ;;
+	esac
+	# What all workers may do. They decide together who runs what, and so they share what
+	# that is decided by; what is run, and for whom, they may read only.
+	role carillon-worker
+	for p in jobs workers settings/workers masters secrets; do prefix carillon-worker read "/cron/$p/"; done
+	for p in cursor lock runs outbox triggers killer; do prefix carillon-worker readwrite "/cron/$p/"; done
+	# What this one may: be itself.
+	role "carillon-$2"
+	quiet etcdctl role grant-permission "carillon-$2" readwrite "/cron/workers/$3"
+	user "carillon-$2"
+	quiet etcdctl user grant-role "carillon-$2" carillon-worker
+	quiet etcdctl user grant-role "carillon-$2" "carillon-$2"
+	;;
+forget)
+	[ $# = 2 ] || usage
+	name "$2"
+	if etcdctl user get "carillon-$2" >/dev/null 2>&1; then quiet etcdctl user delete "carillon-$2"; fi
+	if etcdctl role get "carillon-$2" >/dev/null 2>&1; then quiet etcdctl role delete "carillon-$2"; fi
+	if [ -n "${PASSWORDS:-}" ]; then rm -f "$PASSWORDS/carillon-$2.password"; fi
+	;;
+enable)
+	[ $# = 1 ] || usage
+	user root
+	quiet etcdctl user grant-role root root
+	quiet etcdctl auth enable
+	;;
+*) usage ;;
+esac
