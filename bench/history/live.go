@@ -126,7 +126,7 @@ func follow(ctx context.Context, b *bench, followers, jump int) (out followed, e
 	if err != nil {
 		return out, err
 	}
-	server := httpapi.Server(handler)
+	server := httpapi.Server(handler, slog.New(slog.DiscardHandler), nil)
 	server.RegisterOnShutdown(hub.Stop)
 	var serving sync.WaitGroup
 	serving.Go(func() { _ = server.Serve(listener) })

@@ -18,6 +18,7 @@ type HTTP struct {
 	TLS            ServerTLS
 	InsecureHTTP   bool
 	TrustedProxies []netip.Prefix
+	APIRate        int // requests a second of each token, session and address; 0: no bound
 }
 
 // ServerTLS names the files of a TLS server.
@@ -29,6 +30,7 @@ func (h *HTTP) declare(s *settings) {
 	s.text(&h.TLS.Key, "tls.key", "file", "", "key of the certificate")
 	s.toggle(&h.InsecureHTTP, "insecureHTTP", "serve plain HTTP beyond loopback, because a proxy in front does TLS; needs trustedProxies")
 	listOf(s, &h.TrustedProxies, "trustedProxies", "list", "", "addresses or networks of the proxies whose X-Forwarded-For is believed", prefix)
+	s.number(&h.APIRate, "apiRate", 200, 0, 1_000_000, "requests a second that each token and session may send to each master, and each address without a good one; 0: no bound")
 }
 
 // check keeps an API that runs commands from standing open: beyond loopback

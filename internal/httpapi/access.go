@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"strings"
+	"time"
 
 	"carillon/internal/auth"
 	"carillon/internal/common"
@@ -23,12 +24,24 @@ type gate struct {
 	problems problems
 	public   func(r *http.Request) bool
 	cookie   string
+	rates    *rates
+	refused  *refusals
 	next     http.Handler
 }
 
 func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	open := g.public(r)
 	credential, given := g.credential(r)
+	pass := ticket{rates: g.rates}
+	if !health(r) { // somebody may take us for dead
+		var wait time.Duration
+		var ok bool
+		if pass, wait, ok = g.rates.admit(credential, given, visitOf(r.Context()).remote); !ok {
+			g.problems.write(w, r, g.refused.problem(g.problems, r, "rate", "too many requests",
+				"wait as long as Retry-After says; the setting apiRate is how many a token, session or address may send in a second", wait))
+			return
+		}
+	}
 	if !given {
 		if !open {
 			g.problems.write(w, r, g.problems.of(r.Context(), errNoCredentials()))
@@ -38,6 +51,7 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	who, err := g.auth.Authenticate(r.Context(), credential)
+	pass.judged(err == nil)
 	if err != nil {
 		// Who comes to a public route with an old cookie comes as nobody.
 		if !open {

@@ -2,8 +2,6 @@ package httpapi
 
 import (
 	"context"
-	"net"
-	"net/http"
 
 	"carillon/internal/auth"
 	"carillon/internal/common"
@@ -15,6 +13,7 @@ type visit struct {
 	remote    string // address, without the port
 	session   string // secret of the session cookie that was accepted
 	who       *auth.Identity
+	quiet     bool // one of too many: the log tells of them together
 	// again asks once more whether what the request carries is valid; nil for nobody.
 	again func(context.Context) error
 }
@@ -50,13 +49,4 @@ func actor(ctx context.Context) common.Actor {
 		a.Name, a.User, a.Token = v.who.Name, v.who.User, v.who.Token
 	}
 	return a
-}
-
-// remoteOf is the address of the peer. Headers that claim another one are not believed.
-func remoteOf(r *http.Request) string {
-	host, _, err := net.SplitHostPort(r.RemoteAddr)
-	if err != nil {
-		return r.RemoteAddr
-	}
-	return host
 }

@@ -44,10 +44,10 @@ func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
 
 // observe gives each request an id, logs it, and turns a panic into a problem. The
 // stack goes into the log only; so do paths, escaped, without their query.
-func observe(log *slog.Logger, p problems, next http.Handler) http.Handler {
+func observe(log *slog.Logger, p problems, trusted proxies, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := time.Now()
-		v := &visit{requestID: common.NewID(), remote: remoteOf(r)}
+		v := &visit{requestID: common.NewID(), remote: trusted.remoteOf(r)}
 		r = r.WithContext(withVisit(r.Context(), v))
 		rec := &recorder{ResponseWriter: w}
 		rec.Header().Set("X-Request-Id", v.requestID)
@@ -79,7 +79,7 @@ func observe(log *slog.Logger, p problems, next http.Handler) http.Handler {
 
 func logRequest(log *slog.Logger, r *http.Request, rec *recorder, v *visit, took time.Duration) {
 	level := slog.LevelInfo
-	if rec.status < http.StatusBadRequest {
+	if rec.status < http.StatusBadRequest || v.quiet {
 		level = slog.LevelDebug // what was read nobody asks for, and what was changed stands under the changes
 	}
 	name := ""

@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"sync"
 	"time"
 
@@ -34,10 +35,15 @@ type Config struct {
 	Timezone  string // of jobs and previews that name none
 	// Secure says that browsers come over TLS, ours or a proxy's.
 	Secure bool
-	Logger *slog.Logger
-	Now    func() time.Time
+	// TrustedProxies are believed in what they say of who sent a request.
+	TrustedProxies []netip.Prefix
+	APIRate        int // requests a second of each token, session and address; 0: no bound
+	Logger         *slog.Logger
+	Now            func() time.Time
 	// Answered hears of each request that reached a route; route is its pattern.
 	Answered func(method, route string, status int, took time.Duration)
+	// Refused hears of each request that was one too many; nil for nobody.
+	Refused func(reason string)
 }
 
 // releaseMode keeps gin from printing; its mode is the process's, so it is set once.
@@ -102,7 +108,8 @@ func build(cfg Config) (http.Handler, *router, error) {
 	var h http.Handler = engine
 	h = plainPaths(p, h)
 	h = crossSite(p, h)
-	h = &gate{auth: cfg.Auth, problems: p, cookie: cookie, next: h, public: func(req *http.Request) bool {
+	refused := newRefusals(cfg.Refused, cfg.Now, cfg.Logger)
+	h = &gate{auth: cfg.Auth, problems: p, cookie: cookie, rates: newRates(cfg.APIRate, cfg.Now), refused: refused, next: h, public: func(req *http.Request) bool {
 		if r.public[req.Method+" "+req.URL.Path] {
 			return true
 		}
@@ -112,6 +119,7 @@ func build(cfg Config) (http.Handler, *router, error) {
 		_, ok := files.find(req)
 		return ok
 	}}
+	h = spareOnly(p, refused, h)
 	h = harden(cfg.Secure, h)
-	return observe(cfg.Logger, p, h), r, nil
+	return observe(cfg.Logger, p, cfg.TrustedProxies, h), r, nil
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -165,7 +166,7 @@ func TestLongOutputIsStreamed(t *testing.T) {
 	f := &flood{size: 40<<20 + 123}
 	h := newHarness(t, func(c *Config) { f.fakes = c.Runs.(*fakes); c.Runs = f })
 	server := httptest.NewUnstartedServer(h.handler)
-	server.Config = Server(h.handler)
+	server.Config = Server(h.handler, slog.New(slog.DiscardHandler), nil)
 	server.Start()
 	defer server.Close()
 	get := func() (int64, error) {

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -344,7 +345,7 @@ func TestStreamsEnd(t *testing.T) {
 	})
 	id := printed(h, common.StatusRunning, out(0, common.Stdout, "one\n"))
 	server := httptest.NewUnstartedServer(h.handler)
-	server.Config = Server(h.handler)
+	server.Config = Server(h.handler, slog.New(slog.DiscardHandler), nil)
 	server.Config.RegisterOnShutdown(hub.Stop)
 	server.Start()
 	defer server.Close()
@@ -395,7 +396,7 @@ func TestStreamsThatNobodyReads(t *testing.T) {
 	})
 	id := printed(h, common.StatusRunning)
 	server := httptest.NewUnstartedServer(h.handler)
-	server.Config = Server(h.handler)
+	server.Config = Server(h.handler, slog.New(slog.DiscardHandler), nil)
 	server.Config.RegisterOnShutdown(hub.Stop)
 	server.Start()
 	defer server.Close()

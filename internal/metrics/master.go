@@ -14,6 +14,7 @@ import (
 type Master struct {
 	requests    *prometheus.CounterVec
 	requestTime *prometheus.HistogramVec
+	refused     *prometheus.CounterVec
 	delivered   prometheus.Counter
 	failures    prometheus.Counter
 	watchLag    prometheus.Gauge
@@ -36,6 +37,8 @@ func NewMaster(r *Registry) *Master {
 			"Requests answered, by route (never by path).", "method", "route", "status"),
 		requestTime: r.histogram("http_request_seconds",
 			"Time to answer a request.", fast(), "method", "route"),
+		refused: r.counter("http_requests_refused_total",
+			"Requests refused because there were too many: by rate (apiRate), or for want of connections.", "reason"),
 		delivered: r.counter("master_changes_delivered_total",
 			"Changes that the log store acknowledged.").WithLabelValues(),
 		failures: r.counter("master_log_store_errors_total",
@@ -60,6 +63,9 @@ func NewMaster(r *Registry) *Master {
 		"Tries of notifications that failed, by the kind of the channel; final where nothing more is tried.", "kind", "final")
 	m.toTell = r.gauge("notifications_waiting",
 		"Notifications that wait to be sent, or to be tried again, as the elected master sees them.").WithLabelValues()
+	for _, reason := range []string{"rate", "connections"} {
+		m.refused.WithLabelValues(reason)
+	}
 	for _, code := range common.ConditionCodes() {
 		m.Condition(code, false)
 	}
@@ -89,6 +95,9 @@ func (m *Master) Request(method, route string, status int, took time.Duration) {
 	m.requests.WithLabelValues(method, route, strconv.Itoa(status)).Inc()
 	m.requestTime.WithLabelValues(method, route).Observe(took.Seconds())
 }
+
+// RequestRefused counts a request that was one too many.
+func (m *Master) RequestRefused(reason string) { m.refused.WithLabelValues(reason).Inc() }
 
 // known keeps a client from making series by inventing methods.
 func known(method string) string {

@@ -70,7 +70,7 @@ func (w *Worker) LocalServer(address string, metrics http.Handler) lifecycle.Par
 		rw.WriteHeader(ready.HTTPStatus())
 		_ = json.NewEncoder(rw).Encode(ready) // the client may have gone
 	})
-	return serverPart("local", func() (net.Listener, error) { return listenLocal(address) }, httpapi.Server(mux))
+	return serverPart("local", func() (net.Listener, error) { return listenLocal(address) }, httpapi.Server(mux, w.cfg.Log, nil))
 }
 
 func listenLocal(address string) (net.Listener, error) {

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
-	"golang.org/x/net/netutil"
 
 	"carillon/internal/authstore"
 	"carillon/internal/bootclock"
@@ -72,13 +71,15 @@ type Master struct {
 	notices  *notices
 	state    state
 	server   *http.Server
-	fresh    freshness
-	address  atomic.Value // net.Addr
+	// connections bounds those of the server.
+	connections *httpapi.Connections
+	fresh       freshness
+	address     atomic.Value // net.Addr
 }
 
 // NewMaster puts a master together. Nothing runs before its parts are started.
 func NewMaster(cfg MasterConfig) (*Master, error) {
-	m := &Master{cfg: cfg}
+	m := &Master{cfg: cfg, connections: httpapi.NewConnections(cfg.HTTP.TrustedProxies)}
 	m.session = joblock.NewSession(cfg.Etcd, sessionTTL, bootclock.Now, cfg.Log, func() {})
 	presence := common.MasterPresence{ID: cfg.ID, Host: hostname(), Version: cfg.Version}
 	m.presence = registry.NewPresence(cfg.Etcd, m.session, cfg.Log, registerEvery, func() common.MasterPresence {
@@ -119,12 +120,12 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 		Counted: there, Changes: runlog.NewChanges(store, there), Findings: m.findings,
 		Health: m.state, Stats: m.state, Metrics: cfg.Exposed, Schedules: interner, Console: cfg.Console,
 		Version: cfg.Version, Timezone: cfg.Timezone, Secure: cfg.HTTP.Secure(), Logger: cfg.Log, Now: WallClock,
-		Answered: cfg.Metrics.Request,
+		Answered: cfg.Metrics.Request, Refused: cfg.Metrics.RequestRefused, TrustedProxies: cfg.HTTP.TrustedProxies, APIRate: cfg.HTTP.APIRate,
 	})
 	if err != nil {
 		return nil, err
 	}
-	m.server = httpapi.Server(handler)
+	m.server = httpapi.Server(handler, cfg.Log, m.connections)
 	m.server.RegisterOnShutdown(following.Stop)
 	return m, nil
 }
@@ -162,16 +163,13 @@ func (m *Master) Address() string {
 	return m.cfg.HTTP.Listen
 }
 
-// maxConns bounds the connections that are served at a time.
-const maxConns = 1000
-
 func (m *Master) listen() (net.Listener, error) {
 	listener, err := net.Listen("tcp", m.cfg.HTTP.Listen)
 	if err != nil {
 		return nil, err
 	}
 	m.address.Store(listener.Addr())
-	listener = netutil.LimitListener(listener, maxConns)
+	listener = m.connections.Listen(listener)
 	secure, err := m.cfg.HTTP.ServerTLS()
 	if err != nil {
 		return nil, errors.Join(err, listener.Close())
