@@ -56,6 +56,7 @@ var table = map[string]kind{
 	"internal/runlog/mongolog":  adapter,
 	"internal/runlog/spool":     adapter,
 	"internal/runlog/sqlitelog": adapter,
+	"internal/secretstore":      adapter,
 
 	"internal/auditor":      conductor,
 	"internal/dispatch":     conductor,
@@ -76,12 +77,12 @@ var table = map[string]kind{
 
 // etcd are the packages that may speak to etcd.
 var etcd = []string{"internal/alertstore", "internal/authstore", "internal/etcdkit", "internal/embedded", "internal/joblock", "internal/jobmgr",
-	"internal/leader", "internal/registry", "internal/etcdkit/etcdtest", "bench/...", "cmd/...", "test/chaos"}
+	"internal/leader", "internal/registry", "internal/secretstore", "internal/etcdkit/etcdtest", "bench/...", "cmd/...", "test/chaos"}
 
 // sibling are the exceptions to "adapters never import adapters".
 var sibling = map[string][]string{
 	// the small things that all etcd packages share
-	"internal/etcdkit": {"internal/alertstore", "internal/authstore", "internal/joblock", "internal/jobmgr", "internal/leader", "internal/registry"},
+	"internal/etcdkit": {"internal/alertstore", "internal/authstore", "internal/joblock", "internal/jobmgr", "internal/leader", "internal/registry", "internal/secretstore"},
 }
 
 // rooms say where a technology may appear outside of tests: an import path, or

@@ -8,14 +8,20 @@ import (
 // FeatureDetach is that a run of a worker that is cut off goes on; see LostDetach.
 const FeatureDetach = "detach"
 
+// FeatureSecrets is that values of env may stand for named secrets; see SecretPrefix.
+const FeatureSecrets = "secrets"
+
 // Features are what the workers of this version can do beyond what those of any version
 // can. A worker that lacks one that a job needs would run it otherwise than it says.
-var Features = [...]string{FeatureDetach}
+var Features = [...]string{FeatureDetach, FeatureSecrets}
 
 // NeededFeatures are those that the job's fields ask for.
 func (j *Job) NeededFeatures() (needs []string) {
 	if j.OnLost == LostDetach {
 		needs = append(needs, FeatureDetach)
+	}
+	if len(j.SecretRefs()) > 0 {
+		needs = append(needs, FeatureSecrets)
 	}
 	return needs
 }

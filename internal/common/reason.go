@@ -14,6 +14,11 @@ const (
 
 	ReasonNeedsFeature = "needs_feature" // the job needs what a worker of this version cannot do
 
+	ReasonSecretMissing    = "secret_missing"          // the job refers to a secret that there is not
+	ReasonSecretNotAllowed = "secret_not_allowed"      // it is not for the job's group
+	ReasonSecretSealed     = "secret_sealed_otherwise" // it does not open with the worker's keys
+	ReasonSecretsAway      = "secrets_away"            // etcd did not give them
+
 	ReasonQueued   = "queued"   // waits for the end of the run before it
 	ReasonBackoff  = "backoff"  // waits for its time to be tried again
 	ReasonStarting = "starting" // is due, and about to be taken

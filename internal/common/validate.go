@@ -92,6 +92,7 @@ func (j *Job) commandFaults(c *checker) {
 		}
 		c.text("env."+Excerpt(k), j.Env[k])
 	}
+	j.secretFaults(c)
 }
 
 // LabelFaults lists what is wrong with labels, a job's or a worker's.

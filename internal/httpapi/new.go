@@ -22,6 +22,7 @@ type Config struct {
 	Following Following
 	Workers   Workers
 	Channels  Channels
+	Secrets   Secrets
 	Auth      Auth
 	Health    Health
 	Stats     Stats
@@ -90,6 +91,7 @@ func build(cfg Config) (http.Handler, *router, error) {
 	(&firesResource{runs: cfg.Runs, jobs: cfg.Jobs, now: cfg.Now}).register(r)
 	(&workersResource{workers: cfg.Workers}).register(r)
 	(&channelsResource{channels: cfg.Channels}).register(r)
+	(&secretsResource{secrets: cfg.Secrets}).register(r)
 	times.register(r)
 	(&statsResource{stats: cfg.Stats, counted: cfg.Counted, jobs: cfg.Jobs, workers: cfg.Workers, zone: cfg.Timezone, now: cfg.Now}).register(r)
 	(&sessionsResource{auth: cfg.Auth, problems: p, limiter: auth.NewLimiter(loginBurst, loginWindow),

@@ -99,3 +99,16 @@ func (b *Box) Open(place, sealed string) ([]byte, error) {
 	}
 	return plain, nil
 }
+
+// Renew seals anew what was not sealed with the first key; fresh tells whether it did.
+func (b *Box) Renew(place, sealed string) (renewed string, fresh bool, err error) {
+	plain, err := b.Open(place, sealed)
+	if err != nil {
+		return "", false, err
+	}
+	if strings.HasPrefix(sealed, version+"."+b.first+".") {
+		return sealed, false, nil
+	}
+	renewed, err = b.Seal(place, plain)
+	return renewed, err == nil, err
+}

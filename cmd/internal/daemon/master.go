@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"io/fs"
 	"log/slog"
 	"net"
@@ -28,6 +29,7 @@ import (
 	"carillon/internal/registry"
 	"carillon/internal/runlog"
 	"carillon/internal/runlog/tail"
+	"carillon/internal/secretstore"
 )
 
 // LogStore is a store of the history, whole.
@@ -112,11 +114,16 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 		habits: runlog.NewHabits(there, WallClock), overdue: m.findings.Overdue}); err != nil {
 		return nil, err
 	}
+	box, err := boxOf(cfg.Notify.SecretsKey)
+	if err != nil {
+		return nil, fmt.Errorf("secretsKey: %w", err)
+	}
+	secrets := secretstore.New(cfg.Etcd, box, WallClock, m.changes.Outcomes)
 	m.duties = append(m.upkeep(store, history, staff, guard, m.notices.Conditions),
 		duty{"notifications", m.notices.notifier.Run},
 		duty{"channels", func(ctx context.Context) error { return m.notices.watch(ctx, cfg.Log) }})
 	handler, err := httpapi.New(httpapi.Config{
-		Jobs: store, Runs: history, Following: following, Workers: staff, Channels: m.notices, Auth: cfg.Auth,
+		Jobs: store, Runs: history, Following: following, Workers: staff, Channels: m.notices, Secrets: secrets, Auth: cfg.Auth,
 		Counted: there, Changes: runlog.NewChanges(store, there), Findings: m.findings,
 		Health: m.state, Stats: m.state, Metrics: cfg.Exposed, Schedules: interner, Console: cfg.Console,
 		Version: cfg.Version, Timezone: cfg.Timezone, Secure: cfg.HTTP.Secure(), Logger: cfg.Log, Now: WallClock,

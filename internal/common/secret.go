@@ -1,0 +1,109 @@
+package common
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// SecretPrefix begins a value of a job's env that stands for a named secret: secret:<name>.
+const SecretPrefix = "secret:"
+
+// Bounds of a named secret. A shorter one would be found, and masked, in harmless texts.
+const (
+	MinSecretBytes  = 8
+	MaxSecretBytes  = 4096
+	MaxSecretGroups = 64
+	// MaxSecretsOfJob bounds what each byte of a run's output is compared with.
+	MaxSecretsOfJob = 32
+)
+
+// Secret is what may be told of a named secret; the secret itself is no part of it.
+type Secret struct {
+	Name        string   `json:"name"`
+	Description string   `json:"description,omitempty"`
+	Groups      []string `json:"groups,omitempty"` // whose jobs may use it; any, where empty
+	// SetAt is when its value was last set.
+	SetAt     time.Time `json:"setAt"`
+	CreatedAt time.Time `json:"createdAt"`
+	UpdatedAt time.Time `json:"updatedAt"`
+	UpdatedBy string    `json:"updatedBy,omitempty"`
+	Version   int64     `json:"-"` // the etcd revision of its last change
+}
+
+// ForGroup tells whether jobs of a group may use the secret.
+func (s *Secret) ForGroup(group string) bool {
+	return len(s.Groups) == 0 || slices.Contains(s.Groups, group)
+}
+
+// SecretWish is what a secret is to be. Without a value that of before stays.
+type SecretWish struct {
+	Value       string
+	Description string
+	Groups      []string
+}
+
+// Faults lists what is wrong with the wish; known says that there is a value already.
+func (w *SecretWish) Faults(known bool) []Fault {
+	c := &checker{}
+	switch {
+	case w.Value == "" && !known:
+		c.add("value", "required", nil, "is required for a new secret")
+	case w.Value == "":
+	case !utf8.ValidString(w.Value):
+		c.add("value", "utf8", nil, "is not valid UTF-8")
+	case strings.ContainsRune(w.Value, 0):
+		c.add("value", "nul", nil, "must not contain a NUL character")
+	case len(w.Value) < MinSecretBytes || len(w.Value) > MaxSecretBytes:
+		c.add("value", "length", nil, fmt.Sprintf("must be %d to %d bytes: a shorter one would be found, and masked, in harmless texts", MinSecretBytes, MaxSecretBytes))
+	}
+	c.line("description", w.Description, MaxTitle)
+	if len(w.Groups) > MaxSecretGroups {
+		c.add("groups", "too_many", len(w.Groups), fmt.Sprintf("must be at most %d", MaxSecretGroups))
+	}
+	for i, group := range w.Groups {
+		location := fmt.Sprintf("groups[%d]", i)
+		switch {
+		case !ValidName(group):
+			c.add(location, "name", group, "is not a name of a group")
+		case slices.Contains(w.Groups[:i], group):
+			c.add(location, "twice", group, "is named twice")
+		}
+	}
+	return c.faults
+}
+
+// SecretOf gives the name of the secret that a value of env stands for.
+func SecretOf(value string) (name string, found bool) {
+	return strings.CutPrefix(value, SecretPrefix)
+}
+
+// SecretRefs are the variables of env that stand for secrets, with the names of these.
+func (j *Job) SecretRefs() map[string]string {
+	var refs map[string]string
+	for variable, value := range j.Env {
+		if name, found := SecretOf(value); found {
+			if refs == nil {
+				refs = map[string]string{}
+			}
+			refs[variable] = name
+		}
+	}
+	return refs
+}
+
+// secretFaults lists references that cannot be right.
+func (j *Job) secretFaults(c *checker) {
+	refs := j.SecretRefs()
+	for _, variable := range slices.Sorted(maps.Keys(refs)) {
+		if name := refs[variable]; !ValidName(name) {
+			c.add("env."+Excerpt(variable), "secret_name", name, "must name a secret, as in secret:db-password; a plain text cannot begin with secret:")
+		}
+	}
+	if len(refs) > MaxSecretsOfJob {
+		c.add("env", "too_many", len(refs), fmt.Sprintf("must refer to at most %d secrets", MaxSecretsOfJob))
+	}
+}

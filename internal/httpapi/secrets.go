@@ -1,0 +1,181 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"carillon/internal/auth"
+	"carillon/internal/common"
+)
+
+type secretsResource struct{ secrets Secrets }
+
+// Secrets are the named secrets that jobs refer to. Their values are never read back.
+type Secrets interface {
+	Secrets(ctx context.Context) ([]common.Secret, error)
+	Secret(ctx context.Context, name string) (common.Secret, error)
+	// SaveSecret makes a secret, or changes it, where allowed takes what there is, which is
+	// nil where there is none; created tells that there was none.
+	SaveSecret(ctx context.Context, actor common.Actor, name string, wish common.SecretWish, pre common.Precondition, allowed func(*common.Secret) error) (s common.Secret, created bool, err error)
+	DeleteSecret(ctx context.Context, actor common.Actor, name string, pre common.Precondition, allowed func(*common.Secret) error) error
+}
+
+// Secret is what can be told of a named secret.
+type Secret struct {
+	Name        string    `json:"name" example:"db-password"`
+	Description string    `json:"description,omitempty"`
+	Groups      []string  `json:"groups" nullable:"false" doc:"Whose jobs may use it; empty: all."`
+	Version     int64     `json:"version" doc:"Grows with each change; the ETag."`
+	SetAt       time.Time `json:"setAt" doc:"When its value was last set."`
+	CreatedAt   time.Time `json:"createdAt"`
+	UpdatedAt   time.Time `json:"updatedAt"`
+	UpdatedBy   string    `json:"updatedBy,omitempty"`
+}
+
+// SecretDefinition says what a secret is to be.
+type SecretDefinition struct {
+	Value       string   `json:"value,omitempty" writeOnly:"true" doc:"The secret: 8 to 4096 bytes of UTF-8 without NUL. That of before stays where none is given. It is never answered." example:"correct horse battery staple"`
+	Description string   `json:"description,omitempty" doc:"What it is for; at most 200 characters." example:"password of the reporting database"`
+	Groups      []string `json:"groups,omitempty" nullable:"false" doc:"Whose jobs may use it, at most 64 groups; all jobs where none is given."`
+}
+
+// SecretPath names a secret.
+type SecretPath struct {
+	Name string `path:"name" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Name of the secret."`
+}
+
+type secretPutInput struct {
+	SecretPath
+	IfMatch     string `header:"If-Match" doc:"Only if the secret's ETag is this one."`
+	IfNoneMatch string `header:"If-None-Match" doc:"*: only if there is no such secret."`
+	Body        SecretDefinition
+}
+
+type secretDeleteInput struct {
+	SecretPath
+	IfMatch string `header:"If-Match" doc:"Only if the secret's ETag is this one."`
+}
+
+type secretOutput struct {
+	Status int
+	ETag   string `header:"ETag"`
+	Body   Secret
+}
+
+type secretsOutput struct{ Body Page[Secret] }
+
+func (s *secretsResource) register(r *router) {
+	op := func(id, method, path, summary, description string) huma.Operation {
+		return huma.Operation{OperationID: id, Method: method, Path: "/api/v1/secrets" + path, Summary: summary, Description: description, Tags: []string{"secrets"}}
+	}
+	register(r, route{access: needs(auth.Editor), Operation: op("list-secrets", http.MethodGet, "", "Named secrets, by name",
+		"Jobs refer to a secret by its name: a value secret:db-password in their env. Listed are those that jobs may use in groups where you are an editor. Values are never answered.")}, s.list)
+	register(r, route{access: needs(auth.Editor), Operation: op("get-secret", http.MethodGet, "/{name}", "One named secret",
+		"What can be told of it; its value is never answered.")}, s.get)
+	put := op("put-secret", http.MethodPut, "/{name}", "Make a named secret, or change it",
+		"Needs an admin in each group that the secret is for, before and after; in all of them where it names none. Runs that start afterwards get the new value.")
+	put.Responses = map[string]*huma.Response{"201": {Description: "Created", Content: map[string]*huma.MediaType{
+		"application/json": {Schema: &huma.Schema{Ref: "#/components/schemas/Secret"}}}}}
+	register(r, route{access: needs(auth.Admin), Operation: put}, s.put)
+	remove := op("delete-secret", http.MethodDelete, "/{name}", "Delete a named secret",
+		"Runs of jobs that refer to it are refused from then on, with the reason secret_missing.")
+	remove.DefaultStatus = http.StatusNoContent
+	register(r, route{access: needs(auth.Admin), Operation: remove}, s.delete)
+}
+
+func (s *secretsResource) list(ctx context.Context, _ *struct{}) (*secretsOutput, error) {
+	found, err := s.secrets.Secrets(ctx)
+	if err != nil {
+		return nil, err
+	}
+	items := []Secret{}
+	for i := range found {
+		if maySee(ctx, &found[i]) == nil {
+			items = append(items, secretOf(&found[i]))
+		}
+	}
+	return &secretsOutput{Body: page(items, "")}, nil
+}
+
+// maySee refuses those who define no jobs that could use the secret.
+func maySee(ctx context.Context, s *common.Secret) error {
+	if len(s.Groups) == 0 || slices.ContainsFunc(s.Groups, func(group string) bool { return may(ctx, auth.Editor, group) }) {
+		return nil
+	}
+	return allow(ctx, auth.Editor, s.Groups[0])
+}
+
+// mayKeep refuses those who are not admins wherever the secret may be used.
+func mayKeep(ctx context.Context, groups []string) error {
+	if len(groups) == 0 {
+		return allowEverywhere(ctx, auth.Admin)
+	}
+	for _, group := range groups {
+		if err := allow(ctx, auth.Admin, group); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *secretsResource) get(ctx context.Context, in *SecretPath) (*secretOutput, error) {
+	found, err := s.secrets.Secret(ctx, in.Name)
+	if err != nil {
+		return nil, err
+	}
+	if err := maySee(ctx, &found); err != nil {
+		return nil, err
+	}
+	return &secretOutput{Status: http.StatusOK, ETag: etag(found.Version), Body: secretOf(&found)}, nil
+}
+
+func (s *secretsResource) put(ctx context.Context, in *secretPutInput) (*secretOutput, error) {
+	pre, err := precondition(in.IfMatch, in.IfNoneMatch)
+	if err != nil {
+		return nil, err
+	}
+	b := &in.Body
+	if err := mayKeep(ctx, b.Groups); err != nil {
+		return nil, err
+	}
+	wish := common.SecretWish{Value: b.Value, Description: b.Description, Groups: b.Groups}
+	saved, created, err := s.secrets.SaveSecret(ctx, actor(ctx), in.Name, wish, pre, keeps(ctx))
+	if err != nil {
+		return nil, err
+	}
+	out := &secretOutput{Status: http.StatusOK, ETag: etag(saved.Version), Body: secretOf(&saved)}
+	if created {
+		out.Status = http.StatusCreated
+	}
+	return out, nil
+}
+
+// keeps judges the secret as it is at the moment of a change.
+func keeps(ctx context.Context) func(*common.Secret) error {
+	return func(before *common.Secret) error {
+		if before == nil {
+			return nil
+		}
+		return mayKeep(ctx, before.Groups)
+	}
+}
+
+func (s *secretsResource) delete(ctx context.Context, in *secretDeleteInput) (*struct{}, error) {
+	pre, err := precondition(in.IfMatch, "")
+	if err != nil {
+		return nil, err
+	}
+	return nil, s.secrets.DeleteSecret(ctx, actor(ctx), in.Name, pre, keeps(ctx))
+}
+
+func secretOf(s *common.Secret) Secret {
+	groups := s.Groups
+	if groups == nil {
+		groups = []string{}
+	}
+	return Secret{Name: s.Name, Description: s.Description, Groups: groups, Version: s.Version, SetAt: s.SetAt, CreatedAt: s.CreatedAt, UpdatedAt: s.UpdatedAt, UpdatedBy: s.UpdatedBy}
+}
