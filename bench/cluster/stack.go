@@ -28,7 +28,7 @@ func (b *bench) newStandalone(ctx context.Context, dir string) (*standalone, err
 	if err != nil {
 		return nil, err
 	}
-	p, err := b.start(dir, "standalone", "carillon-standalone", nil, "--data-dir", filepath.Join(dir, "data"), "--listen", address, "--log-level", "warn")
+	p, err := b.start(dir, "standalone", "carillon-standalone", nil, "--data-dir", filepath.Join(dir, "data"), "--listen", address, "--log-level", "warn", "--api-rate", "0")
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +122,7 @@ func (c *cluster) open(ctx context.Context, offsets []time.Duration) (err error)
 	if err != nil {
 		return err
 	}
-	if c.master, err = b.start(c.dir, "master", "carillon-master", nil, c.flags("--listen", address, "--log-level", "warn")...); err != nil {
+	if c.master, err = b.start(c.dir, "master", "carillon-master", nil, c.flags("--listen", address, "--log-level", "warn", "--api-rate", "0")...); err != nil {
 		return err
 	}
 	c.api = newAPI("http://" + address)

@@ -224,7 +224,7 @@ func (s *stack) startMasters(ctx, own context.Context) (err error) {
 		bases = append(bases, "http://"+address)
 		name := fmt.Sprintf("master-%d", i+1)
 		s.masters = append(s.masters, s.keep(own, newUnit(name, func() (*process, error) {
-			return s.h.start(command{name: name, program: "carillon-master", log: s.logOf(name), args: append([]string{"--listen", address, "--log-level", "info"}, flags...)})
+			return s.h.start(command{name: name, program: "carillon-master", log: s.logOf(name), args: append([]string{"--listen", address, "--log-level", "info", "--api-rate", "0"}, flags...)})
 		})))
 	}
 	s.api = newAPI(bases...)
