@@ -16,6 +16,7 @@ import (
 type cli struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
+	screen         io.Writer // stdout as it is, for programs that draw on it
 	env            environment
 
 	context, server, tokenText, tokenFile string
@@ -26,7 +27,7 @@ type cli struct {
 
 // run is the program: it gives the exit code.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, environ []string) int {
-	c := &cli{stdin: stdin, stdout: stdout, stderr: stderr, env: environmentOf(environ)}
+	c := &cli{stdin: stdin, stdout: stdout, stderr: stderr, screen: stdout, env: environmentOf(environ)}
 	if terminal(stdout) {
 		safe := &sanitizer{to: stdout}
 		defer safe.Close()
@@ -108,7 +109,7 @@ func (c *cli) root() (*cobra.Command, error) {
 		return &common.Error{Code: common.CodeInvalid, Message: fmt.Sprintf("there is no output %q", common.Excerpt(c.format)),
 			Hint: "there are table, wide, json and yaml"}
 	}
-	root.AddCommand(c.get(), c.describe(), c.status(), c.create(), c.export(), c.remove(), c.runJob(), c.logs(), c.search(), c.kill(), c.pause(), c.resume(), c.fires(), c.next(), c.stats(),
+	root.AddCommand(c.get(), c.describe(), c.status(), c.create(), c.edit(), c.export(), c.remove(), c.runJob(), c.logs(), c.search(), c.kill(), c.pause(), c.resume(), c.fires(), c.next(), c.stats(),
 		c.drain(), c.undrain(), c.set(), c.label(), c.test(), c.importCrontab(), c.login(), c.contexts(), c.man(), c.version())
 	return root, c.completions(root)
 }

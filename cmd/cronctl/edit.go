@@ -1,0 +1,164 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"carillon/internal/apiclient"
+	"carillon/internal/common"
+)
+
+func (c *cli) edit() *cobra.Command {
+	return group("edit", "Change a job in an editor", "  EDITOR=nano cronctl edit job nightly-report", c.editJob())
+}
+
+func (c *cli) editJob() *cobra.Command {
+	return &cobra.Command{
+		Use:     "job NAME",
+		Aliases: []string{"jobs"},
+		Short:   "Change a job in an editor",
+		Long: `Change a job in an editor: VISUAL, else EDITOR, else vi. What is saved there is sent
+when the editor ends; where the server finds faults the editor opens again with them
+at the top. An empty file, or one that was not changed, changes nothing. Where somebody
+else has changed the job meanwhile nothing is written, and the text stays in a file.`,
+		Example: `  cronctl edit job nightly-report
+  EDITOR='code --wait' cronctl edit job nightly-report`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := named("job", args[0]); err != nil {
+				return err
+			}
+			api, err := c.api()
+			if err != nil {
+				return err
+			}
+			raw, err := apiclient.Decode[json.RawMessage](api.GetJob(cmd.Context(), args[0]))
+			if err != nil {
+				return err
+			}
+			return c.editText(cmd.Context(), api, raw)
+		},
+	}
+}
+
+// editText lets the person write a job until the server takes it.
+func (c *cli) editText(ctx context.Context, api *apiclient.API, raw json.RawMessage) error {
+	j, err := decode[job](raw)
+	if err != nil {
+		return err
+	}
+	if seen, err := decode[struct{ Meta struct{ Hidden bool } }](raw); err != nil || seen.Meta.Hidden {
+		return &common.Error{Code: common.CodeForbidden, Message: "you may not see all of this job, and so not change it"}
+	}
+	defined, err := asDefined(raw)
+	if err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "cronctl-") // for us alone: a job may hold secrets
+	if err != nil {
+		return &common.Error{Code: common.CodeInternal, Message: "there is no place for the text", Err: err}
+	}
+	file, keep := filepath.Join(dir, j.Name+".yaml"), false
+	defer func() {
+		if !keep {
+			_ = os.RemoveAll(dir) // what stays is readable by us alone
+		}
+	}()
+	head := fmt.Sprintf("# The job %s. What you save here is sent when the editor ends; an empty file changes nothing.\n", j.Name)
+	body := defined.yaml
+	var refused error
+	for {
+		if err := os.WriteFile(file, append([]byte(head), body...), 0o600); err != nil {
+			return &common.Error{Code: common.CodeInternal, Message: "the text cannot be written", Err: err}
+		}
+		if err := c.openEditor(ctx, file); err != nil {
+			return err
+		}
+		data, err := c.readFile(file, maxFile)
+		if err != nil {
+			return err
+		}
+		text := withoutHead(data)
+		switch {
+		case refused != nil && (len(bytes.TrimSpace(text)) == 0 || bytes.Equal(text, body)):
+			keep = true
+			report(c.stderr, refused)
+			fmt.Fprintf(c.stderr, "nothing was changed; the text is in %s\n", file)
+			return exitError(exitCode(ctx, refused))
+		case len(bytes.TrimSpace(text)) == 0 || bytes.Equal(text, defined.yaml):
+			fmt.Fprintln(c.stdout, "nothing was changed")
+			return nil
+		}
+		refused = c.sendEdited(ctx, api, &j, text)
+		e, ok := asError(refused)
+		switch {
+		case refused == nil:
+			fmt.Fprintf(c.stdout, "saved %s\n", j.Name)
+			return nil
+		case !ok || e.Code != common.CodeInvalid:
+			keep = true
+			fmt.Fprintf(c.stderr, "nothing was changed; the text is in %s\n", file)
+			if e.Code == common.CodeStale {
+				return &common.Error{Code: e.Code, Message: "somebody else has changed " + j.Name + " meanwhile", Hint: "look at it again: cronctl edit job " + j.Name}
+			}
+			return refused
+		}
+		head, body = faultsAsComment(refused), text
+	}
+}
+
+// sendEdited saves what was written, unless the job has changed since it was read.
+func (c *cli) sendEdited(ctx context.Context, api *apiclient.API, before *job, text []byte) error {
+	values, err := split(text)
+	if err != nil {
+		return &common.Error{Code: common.CodeInvalid, Message: "this cannot be read", Err: err}
+	}
+	if len(values) != 1 {
+		return common.Errorf(common.CodeInvalid, "this is not one job, but %d", len(values))
+	}
+	var name struct{ Name string }
+	if err := json.Unmarshal(values[0], &name); err != nil || name.Name != before.Name {
+		return common.Errorf(common.CodeInvalid, "the job is named %s, and keeps its name", before.Name)
+	}
+	_, err = apiclient.Read(api.PutJobWithBody(ctx, before.Name, &apiclient.PutJobParams{IfMatch: new(fmt.Sprintf("%q", fmt.Sprint(before.Meta.Version)))}, jsonType, bytes.NewReader(values[0])))
+	return err
+}
+
+// openEditor waits until the editor has ended. It is named as git and others take it: a
+// command line for the shell.
+func (c *cli) openEditor(ctx context.Context, file string) error {
+	editor := firstOf(c.env["VISUAL"], c.env["EDITOR"], "vi")
+	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", editor+` "$1"`, editor, file)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = c.stdin, c.screen, c.screen
+	if err := cmd.Run(); err != nil {
+		return &common.Error{Code: common.CodeInvalid, Message: "the editor " + common.Excerpt(editor) + " failed, and nothing was changed", Hint: "name another one with EDITOR", Err: err}
+	}
+	return nil
+}
+
+// withoutHead leaves out the lines of comment that stand first.
+func withoutHead(data []byte) []byte {
+	for bytes.HasPrefix(data, []byte("#")) {
+		_, rest, _ := bytes.Cut(data, []byte("\n"))
+		data = rest
+	}
+	return data
+}
+
+func faultsAsComment(err error) string {
+	var b, text strings.Builder
+	report(&text, err)
+	b.WriteString("# This was refused; leave it as it is to give up.\n")
+	for line := range strings.Lines(text.String()) {
+		b.WriteString("# " + oneLine(strings.TrimPrefix(line, "cronctl: ")) + "\n")
+	}
+	return b.String()
+}

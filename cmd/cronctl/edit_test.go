@@ -1,0 +1,87 @@
+package main
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"carillon/internal/common"
+)
+
+// editing calls edit with an editor that is a shell script; "$1" is the file.
+func (s *stage) editing(script string, environ ...string) result {
+	s.t.Helper()
+	editor := file(s.t, "editor", "#!/bin/sh\n"+script+"\n")
+	if err := os.Chmod(editor, 0o700); err != nil {
+		s.t.Fatal(err)
+	}
+	environ = append([]string{"CARILLON_SERVER=" + s.server.URL, "CARILLON_TOKEN=" + goodToken, "EDITOR=" + editor}, environ...)
+	return s.runWith(environ, "edit", "job", "hello")
+}
+
+func TestEdit(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	left := func() string {
+		t.Helper()
+		files, err := filepath.Glob(filepath.Join(os.TempDir(), "cronctl-*", "*"))
+		if err != nil || len(files) > 1 {
+			t.Fatal(files, err)
+		}
+		if len(files) == 0 {
+			return ""
+		}
+		data, err := os.ReadFile(files[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.RemoveAll(filepath.Dir(files[0])); err != nil {
+			t.Fatal(err)
+		}
+		return string(data)
+	}
+	s := newStage(t)
+	s.run("create", "job", "hello", "--cron", "@daily", "--", "echo one").want(t, exitOK)
+	writes := s.writes
+	s.editing(`grep -q 'name: hello' "$1"`).want(t, exitOK, "nothing was changed")
+	s.editing(`: > "$1"`).want(t, exitOK, "nothing was changed")
+	s.editing(`sed -i s/one/two/ "$1"; exit 1`).want(t, exitUsage, "failed")
+	if s.writes != writes {
+		t.Error("it was written")
+	}
+	s.editing(`sed -i 's/echo one/echo two/' "$1"`).want(t, exitOK, "saved hello")
+	if got := s.jobs["hello"].Command; got != "echo two" {
+		t.Errorf("stored %q", got)
+	}
+	// The faults stand at the top when it opens again.
+	s.editing(`if grep -q '^# .*cronExpr' "$1"; then sed -i 's/@often/@hourly/' "$1"; else sed -i 's/@daily/@often/' "$1"; fi`).want(t, exitOK, "saved hello")
+	if got := s.jobs["hello"].CronExpr; got != "@hourly" {
+		t.Errorf("stored %q", got)
+	}
+	if text := left(); text != "" {
+		t.Errorf("there is left: %s", text)
+	}
+	s.editing(`sed -i 's/@hourly/@often/' "$1"`).want(t, exitUsage, "cronExpr", "the text is in")
+	if text := left(); !strings.Contains(text, "@often") {
+		t.Errorf("there is left: %s", text)
+	}
+	s.editing(`sed -i 's/name: hello/name: other/' "$1"`).want(t, exitUsage, "keeps its name")
+	left()
+	// Somebody else was faster.
+	raced := s.between(func(next http.Handler, w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPut {
+			if _, err := s.edit(r.Context(), "hello", func(j *common.Job) { j.Title = "x" }); err != nil {
+				t.Error(err)
+			}
+		}
+		next.ServeHTTP(w, r)
+	})
+	s.editing(`sed -i 's/echo two/echo three/' "$1"`, raced...).want(t, exitConflict, "somebody else", "the text is in")
+	if text := left(); !strings.Contains(text, "echo three") {
+		t.Errorf("there is left: %s", text)
+	}
+	if got := s.jobs["hello"].Command; got != "echo two" {
+		t.Errorf("stored %q", got)
+	}
+}
