@@ -451,6 +451,54 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/secrets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Named secrets, by name
+         * @description Jobs refer to a secret by its name: a value secret:db-password in their env. Listed are those that jobs may use in groups where you are an editor. Values are never answered.
+         */
+        get: operations["list-secrets"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/secrets/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * One named secret
+         * @description What can be told of it; its value is never answered.
+         */
+        get: operations["get-secret"];
+        /**
+         * Make a named secret, or change it
+         * @description Needs an admin in each group that the secret is for, before and after; in all of them where it names none. Runs that start afterwards get the new value.
+         */
+        put: operations["put-secret"];
+        post?: never;
+        /**
+         * Delete a named secret
+         * @description Runs of jobs that refer to it are refused from then on, with the reason secret_missing.
+         */
+        delete: operations["delete-secret"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/stats/jobs/{name}": {
         parameters: {
             query?: never;
@@ -1625,6 +1673,11 @@ export interface components {
             /** @description Where the next page begins; absent on the last one. */
             nextCursor?: string;
         };
+        PageSecret: {
+            items: components["schemas"]["Secret"][];
+            /** @description Where the next page begins; absent on the last one. */
+            nextCursor?: string;
+        };
         PageWorker: {
             items: components["schemas"]["Worker"][];
             /** @description Where the next page begins; absent on the last one. */
@@ -1929,6 +1982,42 @@ export interface components {
              * @description Planned time of the last run that was looked at; absent where there was none.
              */
             until?: string;
+        };
+        Secret: {
+            /** Format: date-time */
+            createdAt: string;
+            description?: string;
+            /** @description Whose jobs may use it; empty: all. */
+            groups: string[];
+            /** @example db-password */
+            name: string;
+            /**
+             * Format: date-time
+             * @description When its value was last set.
+             */
+            setAt: string;
+            /** Format: date-time */
+            updatedAt: string;
+            updatedBy?: string;
+            /**
+             * Format: int64
+             * @description Grows with each change; the ETag.
+             */
+            version: number;
+        };
+        SecretDefinition: {
+            /**
+             * @description What it is for; at most 200 characters.
+             * @example password of the reporting database
+             */
+            description?: string;
+            /** @description Whose jobs may use it, at most 64 groups; all jobs where none is given. */
+            groups?: string[];
+            /**
+             * @description The secret: 8 to 4096 bytes of UTF-8 without NUL. That of before stays where none is given. It is never answered.
+             * @example correct horse battery staple
+             */
+            value?: string;
         };
         Statistics: {
             /** @description The oldest first; also those in which nothing ran. */
@@ -3403,6 +3492,152 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Preview"];
                 };
+            };
+            /** @description The request was refused, or failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "list-secrets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageSecret"];
+                };
+            };
+            /** @description The request was refused, or failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "get-secret": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the secret. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Secret"];
+                };
+            };
+            /** @description The request was refused, or failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "put-secret": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Only if the secret's ETag is this one. */
+                "If-Match"?: string;
+                /** @description *: only if there is no such secret. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                /** @description Name of the secret. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SecretDefinition"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Secret"];
+                };
+            };
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Secret"];
+                };
+            };
+            /** @description The request was refused, or failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "delete-secret": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Only if the secret's ETag is this one. */
+                "If-Match"?: string;
+            };
+            path: {
+                /** @description Name of the secret. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description The request was refused, or failed. */
             default: {
