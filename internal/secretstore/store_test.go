@@ -1,0 +1,273 @@
+package secretstore_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/goleak"
+
+	"carillon/internal/common"
+	"carillon/internal/etcdkit/etcdtest"
+	"carillon/internal/seal"
+	"carillon/internal/secretstore"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const canary = "canary-4711-swordfish"
+
+var ann = common.Actor{Name: "ann"}
+
+func anything(*common.Secret) error { return nil }
+
+func boxOf(t *testing.T, keys ...string) *seal.Box {
+	t.Helper()
+	box, err := seal.Parse(strings.Join(keys, " "))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return box
+}
+
+func storeOver(client *clientv3.Client, box *seal.Box) *secretstore.Store {
+	return secretstore.New(client, box, time.Now, func() {})
+}
+
+// everything is all that etcd holds, as text.
+func everything(t *testing.T, client *clientv3.Client) string {
+	t.Helper()
+	resp, err := client.Get(t.Context(), common.Root, clientv3.WithPrefix())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all strings.Builder
+	for _, kv := range resp.Kvs {
+		fmt.Fprintf(&all, "%s=%s\n", kv.Key, kv.Value)
+	}
+	return all.String()
+}
+
+func save(t *testing.T, s *secretstore.Store, name, value string, groups ...string) common.Secret {
+	t.Helper()
+	saved, _, err := s.SaveSecret(t.Context(), ann, name, common.SecretWish{Value: value, Groups: groups}, common.Precondition{}, anything)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return saved
+}
+
+func wantCode(t *testing.T, err error, code common.Code) {
+	t.Helper()
+	if common.CodeOf(err) != code || err == nil {
+		t.Errorf("%v, want %s", err, code)
+	}
+	if err != nil && strings.Contains(err.Error(), canary) {
+		t.Errorf("the value is in the error: %v", err)
+	}
+}
+
+func TestKeepingSecrets(t *testing.T) {
+	client := etcdtest.Start(t)
+	key := seal.NewKey()
+	s := storeOver(client, boxOf(t, key))
+	told := 0
+	s = secretstore.New(client, boxOf(t, key), time.Now, func() { told++ })
+	made := save(t, s, "db", canary, "reports", "backup")
+	if !slices.Equal(made.Groups, []string{"backup", "reports"}) || made.Version == 0 || made.CreatedAt.IsZero() || made.SetAt.IsZero() || made.UpdatedBy != "ann" {
+		t.Errorf("made %+v", made)
+	}
+	kept, created, err := s.SaveSecret(t.Context(), ann, "db", common.SecretWish{Groups: []string{"backup", "reports"}}, common.Precondition{Version: made.Version}, anything)
+	if err != nil || created || kept.Version != made.Version {
+		t.Errorf("saved as it was: %+v, %v, %v", kept, created, err)
+	}
+	described, _, err := s.SaveSecret(t.Context(), ann, "db", common.SecretWish{Description: "of the reports"}, common.Precondition{}, anything)
+	if err != nil || !described.SetAt.Equal(made.SetAt) || len(described.Groups) != 0 || described.Version <= made.Version {
+		t.Errorf("described: %+v, %v", described, err)
+	}
+	if plain, why := secretstore.NewTable(client, boxOf(t, key), time.Now).Open(t.Context(), "db", ""); string(plain) != canary {
+		t.Errorf("the value did not stay: %q, %+v", plain, why)
+	}
+	set := save(t, s, "db", canary+"-2")
+	if !set.SetAt.After(made.SetAt) || !set.CreatedAt.Equal(made.CreatedAt) {
+		t.Errorf("set anew: %+v", set)
+	}
+	all, err := s.Secrets(t.Context())
+	if err != nil || len(all) != 1 || all[0].Version != set.Version {
+		t.Errorf("list: %+v, %v", all, err)
+	}
+	if text := everything(t, client); strings.Contains(text, "canary") || strings.Count(text, `"kind":"secret"`) != 3 || told != 3 {
+		t.Errorf("etcd, after %d changes that were told:\n%s", told, text)
+	}
+
+	_, _, err = s.SaveSecret(t.Context(), ann, "db", common.SecretWish{Value: canary}, common.Precondition{Absent: true}, anything)
+	wantCode(t, err, common.CodeStale)
+	_, _, err = s.SaveSecret(t.Context(), ann, "db", common.SecretWish{Value: canary}, common.Precondition{Version: made.Version}, anything)
+	wantCode(t, err, common.CodeStale)
+	_, _, err = s.SaveSecret(t.Context(), ann, "gone", common.SecretWish{Value: canary}, common.Precondition{Version: 1}, anything)
+	wantCode(t, err, common.CodeStale)
+	_, _, err = s.SaveSecret(t.Context(), ann, "new", common.SecretWish{}, common.Precondition{}, anything)
+	wantCode(t, err, common.CodeInvalid)
+	_, _, err = s.SaveSecret(t.Context(), ann, "a/b", common.SecretWish{Value: canary}, common.Precondition{}, anything)
+	wantCode(t, err, common.CodeInvalid)
+	_, _, err = storeOver(client, nil).SaveSecret(t.Context(), ann, "new", common.SecretWish{Value: canary}, common.Precondition{}, anything)
+	wantCode(t, err, common.CodeConflict)
+
+	no := errors.New("no")
+	forbid := func(before *common.Secret) error {
+		if before == nil || before.Name != "db" {
+			t.Errorf("judged is %+v", before)
+		}
+		return no
+	}
+	if _, _, err := s.SaveSecret(t.Context(), ann, "db", common.SecretWish{Value: canary}, common.Precondition{}, forbid); !errors.Is(err, no) {
+		t.Errorf("saved all the same: %v", err)
+	}
+	if err := s.DeleteSecret(t.Context(), ann, "db", common.Precondition{}, forbid); !errors.Is(err, no) {
+		t.Errorf("deleted all the same: %v", err)
+	}
+	wantCode(t, s.DeleteSecret(t.Context(), ann, "db", common.Precondition{Version: 1}, anything), common.CodeStale)
+	if err := s.DeleteSecret(t.Context(), ann, "db", common.Precondition{Version: set.Version}, anything); err != nil {
+		t.Error(err)
+	}
+	wantCode(t, s.DeleteSecret(t.Context(), ann, "db", common.Precondition{}, anything), common.CodeNotFound)
+	_, err = s.Secret(t.Context(), "db")
+	wantCode(t, err, common.CodeNotFound)
+
+	if _, err := client.Put(t.Context(), common.SecretKey("odd"), `{"name":"other"}`); err != nil {
+		t.Fatal(err)
+	}
+	_, err = s.Secret(t.Context(), "odd")
+	wantCode(t, err, common.CodeInternal)
+	if save(t, s, "odd", canary); err != nil {
+		if _, err := s.Secret(t.Context(), "odd"); err != nil {
+			t.Errorf("a damaged one cannot be made anew: %v", err)
+		}
+	}
+}
+
+func TestFaultsOfJobs(t *testing.T) {
+	client := etcdtest.Start(t)
+	s := storeOver(client, boxOf(t, seal.NewKey()))
+	save(t, s, "everybodys", canary)
+	save(t, s, "theirs", canary, "theirs")
+	job := &common.Job{Group: "ours", Env: map[string]string{"A": "secret:everybodys", "B": "secret:theirs", "C": "secret:none", "D": "plain", "E": "secret:NO"}}
+	faults, err := s.Faults(t.Context(), job)
+	if err != nil || len(faults) != 2 || faults[0].Location != "env.B" || faults[0].Code != "foreign_secret" || faults[1].Location != "env.C" || faults[1].Code != "unknown_secret" {
+		t.Errorf("%+v, %v", faults, err)
+	}
+	job.Group = "theirs"
+	if faults, err = s.Faults(t.Context(), job); err != nil || len(faults) != 1 {
+		t.Errorf("%+v, %v", faults, err)
+	}
+}
+
+// follow lets a table follow until the test ends, and waits until it has something.
+func follow(t *testing.T, table *secretstore.Table) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	var group sync.WaitGroup
+	group.Go(func() { _ = table.Follow(ctx, func(err error) { t.Log(err) }) })
+	t.Cleanup(func() { cancel(); group.Wait() })
+}
+
+func TestOpening(t *testing.T) {
+	server := etcdtest.StartServer(t)
+	client := server.Client()
+	key := seal.NewKey()
+	s := storeOver(client, boxOf(t, key))
+	table := secretstore.NewTable(client, boxOf(t, key), time.Now)
+	stranger := secretstore.NewTable(client, boxOf(t, seal.NewKey()), time.Now)
+	keyless := secretstore.NewTable(client, nil, time.Now)
+	follow(t, table)
+	save(t, s, "theirs", canary, "theirs")
+	// As it was sealed for another name.
+	kv, err := client.Get(t.Context(), common.SecretKey("theirs"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	moved := strings.Replace(strings.Replace(string(kv.Kvs[0].Value), `"name":"theirs"`, `"name":"moved"`, 1), `"groups":["theirs"],`, "", 1)
+	if _, err := client.Put(t.Context(), common.SecretKey("moved"), moved); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		what        string
+		table       *secretstore.Table
+		name, group string
+		want        string // the code of the reason
+	}{
+		{"it is theirs", table, "theirs", "theirs", ""},
+		{"another group", table, "theirs", "ours", common.ReasonSecretNotAllowed},
+		{"no group", table, "theirs", "", common.ReasonSecretNotAllowed},
+		{"none", table, "none", "theirs", common.ReasonSecretMissing},
+		{"no name", table, "../auth/x", "theirs", common.ReasonSecretMissing},
+		{"moved from another name", table, "moved", "ours", common.ReasonSecretSealed},
+		{"another key", stranger, "theirs", "theirs", common.ReasonSecretSealed},
+		{"no key", keyless, "theirs", "theirs", common.ReasonSecretSealed},
+	} {
+		plain, why := c.table.Open(t.Context(), c.name, c.group)
+		switch {
+		case c.want == "" && (why != nil || string(plain) != canary):
+			t.Errorf("%s: %q, %+v", c.what, plain, why)
+		case c.want != "" && (why == nil || why.Code != c.want || plain != nil || why.Data["secret"] != c.name || strings.Contains(why.Text, "canary")):
+			t.Errorf("%s: %q, %+v", c.what, plain, why)
+		}
+	}
+	// A change is seen at once, or soon: a run that is wanted after it does not get what was before.
+	save(t, s, "theirs", canary+"-2", "theirs")
+	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(time.Millisecond) {
+		if plain, _ := table.Open(t.Context(), "theirs", "theirs"); string(plain) == canary+"-2" {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the new value is not seen")
+		}
+	}
+	if _, err := client.Delete(t.Context(), common.SecretKey("theirs")); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(time.Millisecond) {
+		if _, why := table.Open(t.Context(), "theirs", "theirs"); why != nil && why.Code == common.ReasonSecretMissing {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the secret is not gone")
+		}
+	}
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, why := table.Open(cancelled, "unread", "theirs"); why == nil || why.Code != common.ReasonSecretsAway {
+		t.Errorf("etcd does not answer: %+v", why)
+	}
+}
+
+func TestReseal(t *testing.T) {
+	client := etcdtest.Start(t)
+	old, next := seal.NewKey(), seal.NewKey()
+	s := storeOver(client, boxOf(t, old))
+	for i := range 3 {
+		save(t, s, fmt.Sprint("s", i), fmt.Sprint(canary, i), "theirs")
+	}
+	if _, err := storeOver(client, boxOf(t, next)).Reseal(t.Context()); common.CodeOf(err) != common.CodeConflict {
+		t.Errorf("without the old key: %v", err)
+	}
+	both := storeOver(client, boxOf(t, next, old))
+	save(t, both, "s2", canary+"2", "theirs")
+	for _, want := range []int{2, 0} {
+		if n, err := both.Reseal(t.Context()); n != want || err != nil {
+			t.Errorf("%d sealed anew, %v; want %d", n, err, want)
+		}
+	}
+	table := secretstore.NewTable(client, boxOf(t, next), time.Now)
+	for i := range 3 {
+		if plain, why := table.Open(t.Context(), fmt.Sprint("s", i), "theirs"); string(plain) != fmt.Sprint(canary, i) {
+			t.Errorf("s%d: %q, %+v", i, plain, why)
+		}
+	}
+}
