@@ -6,10 +6,12 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -161,6 +163,7 @@ func (p *topology) etcdAs(service string) *clientv3.Client {
 }
 
 func TestCompose(t *testing.T) {
+	t.Parallel() // it mostly waits
 	for _, tool := range []string{"openssl", "curl", "base32"} {
 		if _, err := exec.LookPath(tool); err != nil {
 			t.Skipf("%s, which the image has, is not installed", tool)
@@ -206,7 +209,7 @@ func TestCompose(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	p.start("master")
+	master := p.start("master")
 	p.healthy("master")
 	workers := map[string]*process{}
 	for _, name := range []string{"worker-1", "worker-2"} {
@@ -224,6 +227,11 @@ func TestCompose(t *testing.T) {
 			return a.count("job=tick", func(r run) bool { return r.WorkerName == name && r.Status == "succeeded" }) > 0
 		})
 	}
+
+	if id := p.completes("worker-1", "/usr/bin/carillon-worker", "id", "--data-dir=/var/lib/carillon-worker").text(); strings.TrimSpace(id) != registered(t, p.etcdAs("etcd-users"))["worker-1"].Worker {
+		t.Errorf("worker-1 says that it is %q", id)
+	}
+	workers["worker-2"] = p.wholeLife(a, workers["worker-2"])
 
 	// Without a certificate nobody is let in; a worker's opens what a worker needs.
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
@@ -261,6 +269,61 @@ func TestCompose(t *testing.T) {
 	}
 	a.do(http.StatusNoContent, http.MethodDelete, "/api/v1/jobs/tick", nil, nil)
 	everyFireOnce(t, a.runs("job=tick"))
+	for _, daemon := range append(slices.Collect(maps.Values(workers)), master) {
+		if text := daemon.text(); strings.Contains(text, "permission denied") {
+			t.Errorf("%s lacks a right in etcd: %s", daemon.name, text)
+		}
+	}
+}
+
+// wholeLife takes worker-2 through what workers do in etcd: attempts, queues, kills, what
+// one leaves behind that dies, and its return.
+func (p *topology) wholeLife(a *api, worker *process) *process {
+	t := p.t
+	t.Helper()
+	for name, job := range map[string]map[string]any{
+		"fails":  {"command": `[ "$CARILLON_ATTEMPT" -gt 1 ]`, "retry": map[string]any{"max": 1, "backoff": "1s"}},
+		"queues": {"command": "sleep 600", "overlap": "queue", "killGrace": "1s"},
+		"gives":  {"command": "sleep 600", "overlap": "replace", "killGrace": "1s", "cronExpr": "*/2 * * * * * *"},
+		"dies":   {"command": `[ "$CARILLON_ATTEMPT" -gt 1 ] || sleep 600`, "lostAfter": "20s", "killGrace": "1s"},
+	} {
+		job["name"] = name
+		a.do(http.StatusCreated, http.MethodPost, "/api/v1/jobs", job, nil)
+	}
+	begin := func(name string, wish map[string]any) {
+		t.Helper()
+		a.do(http.StatusAccepted, http.MethodPost, "/api/v1/jobs/"+name+"/run", wish, nil)
+	}
+	begin("dies", map[string]any{"worker": "worker-2"})
+	begin("fails", map[string]any{})
+	begin("queues", map[string]any{})
+	begin("queues", map[string]any{})
+	eventually(t, "the second attempt succeeds", func() bool {
+		return a.count("job=fails", func(r run) bool { return r.Status == "succeeded" && r.Attempt == 2 }) == 1
+	})
+	for killed := range 2 {
+		eventually(t, "one of the queue runs", func() bool { return a.count("job=queues", status("running")) == 1 })
+		for _, r := range a.runs("job=queues") {
+			if r.Status == "running" {
+				a.do(http.StatusAccepted, http.MethodPost, "/api/v1/runs/"+r.ID+"/kill", map[string]string{"note": "enough"}, nil)
+			}
+		}
+		eventually(t, "it is killed", func() bool { return a.count("job=queues", status("killed")) == killed+1 })
+	}
+	eventually(t, "a fire makes the one before give way", func() bool { return a.count("job=gives", status("killed")) > 1 })
+	a.do(http.StatusNoContent, http.MethodDelete, "/api/v1/jobs/gives", nil, nil)
+
+	eventually(t, "worker-2 runs what dies with it", func() bool { return a.count("job=dies", status("running")) == 1 })
+	if code := worker.end(syscall.SIGKILL); code != -1 {
+		t.Fatalf("worker-2 was killed, but ended with %d", code)
+	}
+	within(t, 2*time.Minute, "the other one resolves what worker-2 ran, and runs it again", func() bool {
+		return a.count("job=dies", status("lost")) == 1 &&
+			a.count("job=dies", func(r run) bool { return r.Status == "succeeded" && r.WorkerName == "worker-1" && r.Attempt == 2 }) == 1
+	})
+	worker = p.start("worker-2")
+	p.healthy("worker-2")
+	return worker
 }
 
 // In its container the worker is process 1, to which the kernel gives all orphans, and
