@@ -2055,6 +2055,9 @@ type JobInputOverlap string
 type JobMeta struct {
 	CreatedAt time.Time `json:"createdAt"`
 
+	// Hidden You have no role in its group: command, args, stdin, env, params, workDir, user and description are left out.
+	Hidden *bool `json:"hidden,omitempty"`
+
 	// Late One of them should have started by now.
 	Late *bool `json:"late,omitempty"`
 
@@ -2580,6 +2583,9 @@ type Run struct {
 	Fire  string  `json:"fire"`
 	Gap   *Gap    `json:"gap,omitempty"`
 	Group *string `json:"group,omitempty"`
+
+	// Hidden You have no role in its group: params, note, and the words of the reason are left out, and its output is not for you.
+	Hidden *bool `json:"hidden,omitempty"`
 
 	// Id Names the run.
 	Id string `json:"id"`
@@ -3580,7 +3586,7 @@ type ClientInterface interface {
 	// Corresponds with GET /api/v1/runs (the `ListRuns` operationId).
 	ListRuns(ctx context.Context, params *ListRunsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// SearchRuns Find text in what runs printed, the newest first
+	// SearchRuns Find text in what those runs printed that you may see, the newest first
 	//
 	// Corresponds with GET /api/v1/runs/search (the `SearchRuns` operationId).
 	SearchRuns(ctx context.Context, params *SearchRunsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -4239,7 +4245,7 @@ func (c *Client) ListRuns(ctx context.Context, params *ListRunsParams, reqEditor
 	return c.Client.Do(req)
 }
 
-// SearchRuns Find text in what runs printed, the newest first
+// SearchRuns Find text in what those runs printed that you may see, the newest first
 //
 // Corresponds with GET /api/v1/runs/search (the `SearchRuns` operationId).
 func (c *Client) SearchRuns(ctx context.Context, params *SearchRunsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -7781,7 +7787,7 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /api/v1/runs (the `ListRuns` operationId).
 	ListRunsWithResponse(ctx context.Context, params *ListRunsParams, reqEditors ...RequestEditorFn) (*ListRunsResponse, error)
 
-	// SearchRunsWithResponse Find text in what runs printed, the newest first
+	// SearchRunsWithResponse Find text in what those runs printed that you may see, the newest first
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -10693,7 +10699,7 @@ func (c *ClientWithResponses) ListRunsWithResponse(ctx context.Context, params *
 	return ParseListRunsResponse(rsp)
 }
 
-// SearchRunsWithResponse Find text in what runs printed, the newest first
+// SearchRunsWithResponse Find text in what those runs printed that you may see, the newest first
 //
 // Returns a wrapper object for the known response body format(s).
 //

@@ -13,4 +13,7 @@ type JobQuery struct {
 type Precondition struct {
 	Version int64 // the job's version must be this one; 0 for any
 	Absent  bool  // there must be no such job
+	// May is asked with the group of the job as it stands when the change is decided; what
+	// it says against it is the answer. Nil allows it. It is not asked where there is no such job.
+	May func(group string) error
 }

@@ -11,6 +11,9 @@ type TriggerRequest struct {
 	// Key of idempotency: asked twice with the same key by the same actor within a
 	// day, it is done once. Empty for none.
 	Key string
+	// May is asked with the group of the job; what it says against the run is the answer.
+	// Nil allows it.
+	May func(group string) error `json:"-"`
 }
 
 // PauseRequest asks that a job does not fire, until a time or until it is resumed.

@@ -63,10 +63,7 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	v := visitOf(r.Context())
 	v.who, v.session = &who, credential.Session
-	v.again = func(ctx context.Context) error {
-		_, err := g.auth.Authenticate(ctx, credential)
-		return err
-	}
+	v.again = func(ctx context.Context) (auth.Identity, error) { return g.auth.Authenticate(ctx, credential) }
 	g.next.ServeHTTP(w, r)
 }
 

@@ -215,7 +215,7 @@ func TestActorIsWhoAsks(t *testing.T) {
 	r := as("editor", http.MethodPost, "/api/v1/jobs", aJob, "X-Forwarded-For", "203.0.113.1")
 	r.RemoteAddr = "192.0.2.7:4711"
 	h.want(http.StatusCreated, r)
-	if want := (common.Actor{Name: "the editor", Remote: "192.0.2.7"}); len(h.actors) != 1 || h.actors[0] != want {
+	if want := (common.Actor{Name: "the editor", Remote: "192.0.2.7", Token: "editor"}); len(h.actors) != 1 || h.actors[0] != want {
 		t.Errorf("the actor is %+v", h.actors)
 	}
 }

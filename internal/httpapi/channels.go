@@ -138,6 +138,9 @@ func (s *channelsResource) get(ctx context.Context, in *ChannelPath) (*channelOu
 }
 
 func (s *channelsResource) put(ctx context.Context, in *channelPutInput) (*channelOutput, error) {
+	if err := allowEverywhere(ctx, auth.Admin); err != nil {
+		return nil, err
+	}
 	pre, err := precondition(in.IfMatch, in.IfNoneMatch)
 	if err != nil {
 		return nil, err
@@ -157,6 +160,9 @@ func (s *channelsResource) put(ctx context.Context, in *channelPutInput) (*chann
 }
 
 func (s *channelsResource) delete(ctx context.Context, in *channelDeleteInput) (*struct{}, error) {
+	if err := allowEverywhere(ctx, auth.Admin); err != nil {
+		return nil, err
+	}
 	pre, err := precondition(in.IfMatch, "")
 	if err != nil {
 		return nil, err
@@ -165,6 +171,9 @@ func (s *channelsResource) delete(ctx context.Context, in *channelDeleteInput) (
 }
 
 func (s *channelsResource) test(ctx context.Context, in *ChannelPath) (*deliveryOutput, error) {
+	if err := allowEverywhere(ctx, auth.Admin); err != nil {
+		return nil, err
+	}
 	n, err := s.channels.Test(ctx, in.Name, actor(ctx).Name)
 	if err != nil {
 		return nil, err

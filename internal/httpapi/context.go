@@ -14,8 +14,8 @@ type visit struct {
 	session   string // secret of the session cookie that was accepted
 	who       *auth.Identity
 	quiet     bool // one of too many: the log tells of them together
-	// again asks once more whether what the request carries is valid; nil for nobody.
-	again func(context.Context) error
+	// again asks once more who what the request carries belongs to; nil for nobody.
+	again func(context.Context) (auth.Identity, error)
 }
 
 type visitKey struct{}
@@ -39,6 +39,21 @@ func identity(ctx context.Context) (auth.Identity, bool) {
 		return *v.who, true
 	}
 	return auth.Identity{}, false
+}
+
+// asAgain is the context of the one who asks, as they are by now: who is asked for long may
+// have fewer rights than in the beginning, or none.
+func asAgain(ctx context.Context) (context.Context, error) {
+	v := *visitOf(ctx)
+	if v.again == nil {
+		return ctx, nil
+	}
+	who, err := v.again(ctx)
+	if err != nil {
+		return ctx, err
+	}
+	v.who = &who
+	return withVisit(ctx, &v), nil
 }
 
 // actor is who asks, as it is written into the history of changes.

@@ -46,6 +46,7 @@ type fakes struct {
 	panics   bool
 	changes  []common.Change
 	overdue  []common.Overdue
+	blind    bool                 // it is not known which jobs there are
 	rollups  []runlog.RollupQuery // that were asked for
 	totals   [][]string           // jobs, likewise
 	lastOf   [][]string
@@ -127,6 +128,12 @@ func (f *fakes) Get(_ context.Context, name string) (common.JobState, error) {
 	return common.JobState{}, common.Errorf(common.CodeNotFound, "there is no job %q", name)
 }
 
+func (f *fakes) Whose(name string) (uid, group string, known bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.jobs[name].UID, f.jobs[name].Group, !f.blind
+}
+
 func (f *fakes) Create(ctx context.Context, actor common.Actor, job common.Job) (common.JobState, error) {
 	if _, err := f.Get(ctx, job.Name); err == nil {
 		return common.JobState{}, common.Errorf(common.CodeExists, "there is a job %q already", job.Name)
@@ -142,6 +149,11 @@ func (f *fakes) Put(_ context.Context, actor common.Actor, job common.Job, pre c
 		return common.JobState{}, false, common.Invalid("the job is not valid", faults...)
 	}
 	old, exists := f.jobs[job.Name]
+	if exists && pre.May != nil {
+		if err := pre.May(old.Group); err != nil {
+			return common.JobState{}, false, err
+		}
+	}
 	if pre.Absent && exists || pre.Version != 0 && pre.Version != old.Version {
 		return common.JobState{}, false, common.Errorf(common.CodeStale, "somebody else has changed the job")
 	}
@@ -160,6 +172,11 @@ func (f *fakes) Delete(ctx context.Context, _ common.Actor, name string, pre com
 	old, err := f.Get(ctx, name)
 	if err != nil {
 		return err
+	}
+	if pre.May != nil {
+		if err := pre.May(old.Group); err != nil {
+			return err
+		}
 	}
 	if pre.Version != 0 && pre.Version != old.Version {
 		return common.Errorf(common.CodeStale, "somebody else has changed the job")
@@ -182,6 +199,12 @@ func (f *fakes) Trigger(ctx context.Context, _ common.Actor, r common.TriggerReq
 	if err != nil {
 		return common.Trigger{}, err
 	}
+	if r.May != nil {
+		if err := r.May(j.Group); err != nil {
+			return common.Trigger{}, err
+		}
+		r.May = nil // asked
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.triggers = append(f.triggers, r)
@@ -200,6 +223,11 @@ func (f *fakes) edit(ctx context.Context, actor common.Actor, name string, pre c
 	old, err := f.Get(ctx, name)
 	if err != nil {
 		return common.JobState{}, err
+	}
+	if pre.May != nil {
+		if err := pre.May(old.Group); err != nil {
+			return common.JobState{}, err
+		}
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()

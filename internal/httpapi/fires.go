@@ -105,6 +105,11 @@ func (s *firesResource) page(ctx context.Context, list string, in *FireFilter, q
 	if err != nil {
 		return nil, err
 	}
+	for i := range found.Fires {
+		if f := &found.Fires[i]; !mayOf(ctx, s.jobs, auth.Viewer, f.Job, f.JobUID, f.Group) {
+			f.Reason = hiddenReason(f.Status, f.Reason)
+		}
+	}
 	next := ""
 	if found.Next != nil {
 		if next, err = writeCursor(list, *found.Next); err != nil {

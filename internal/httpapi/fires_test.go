@@ -138,7 +138,7 @@ func TestRunWithAWish(t *testing.T) {
 		return as("operator", http.MethodPost, "/api/v1/jobs/a/run", body, headers...)
 	}
 	h.want(http.StatusAccepted, run(`{"params":{"DAY":"x"},"worker":"north","note":"n"}`, "Idempotency-Key", "a key: 1~"))
-	if got := fmt.Sprintf("%+v", h.triggers); got != "[{Job:a Note:n Params:map[DAY:x] Worker:north Key:a key: 1~}]" {
+	if got := fmt.Sprintf("%+v", h.triggers); got != "[{Job:a Note:n Params:map[DAY:x] Worker:north Key:a key: 1~ May:<nil>}]" {
 		t.Error(got)
 	}
 	h.want(http.StatusAccepted, run(`{"worker":"w1"}`))

@@ -36,6 +36,7 @@ type JobMeta struct {
 	State     string    `json:"state,omitempty" enum:"active,paused,done,manual" doc:"done: it fires no more; manual: it has no timetable. Always answered."`
 	Paused    bool      `json:"paused,omitempty" doc:"It is paused just now."`
 	Overdue   *Overdue  `json:"overdue,omitempty" doc:"A fire has passed that nobody has dealt with; told where jobs are read."`
+	Hidden    bool      `json:"hidden,omitempty" doc:"You have no role in its group: command, args, stdin, env, params, workDir, user and description are left out."`
 
 	Results []Result    `json:"results,omitempty" nullable:"false" doc:"Its last 20 runs, the newest first; where they were asked for."`
 	Late    bool        `json:"late,omitempty" doc:"One of them should have started by now."`
@@ -210,7 +211,7 @@ func (s *jobsResource) list(ctx context.Context, in *jobListInput) (*jobListOutp
 	}
 	items := make([]Job, len(jobs))
 	for i := range jobs {
-		items[i] = s.answer(&jobs[i])
+		items[i] = s.answer(ctx, &jobs[i])
 	}
 	if err := s.addOverdue(ctx, items); err != nil {
 		return nil, err
@@ -232,7 +233,7 @@ func (s *jobsResource) get(ctx context.Context, in *JobPath) (*jobOutput, error)
 	if err != nil {
 		return nil, err
 	}
-	one := []Job{s.answer(&state)}
+	one := []Job{s.answer(ctx, &state)}
 	if err := s.addOverdue(ctx, one); err != nil {
 		return nil, err
 	}
@@ -258,8 +259,11 @@ func (s *jobsResource) addOverdue(ctx context.Context, items []Job) error {
 }
 
 func (s *jobsResource) create(ctx context.Context, in *jobInput) (*jobOutput, error) {
+	if err := allow(ctx, auth.Editor, in.Body.Group); err != nil {
+		return nil, err
+	}
 	state, err := s.jobs.Create(ctx, actor(ctx), common.Job(in.Body.Definition))
-	return s.output(http.StatusCreated, &state, err)
+	return s.output(ctx, http.StatusCreated, &state, err)
 }
 
 func (s *jobsResource) put(ctx context.Context, in *jobPutInput) (*jobOutput, error) {
@@ -271,12 +275,16 @@ func (s *jobsResource) put(ctx context.Context, in *jobPutInput) (*jobOutput, er
 	if err != nil {
 		return nil, err
 	}
+	if err := allow(ctx, auth.Editor, in.Body.Group); err != nil {
+		return nil, err
+	}
+	pre.May = allowNow(ctx, auth.Editor)
 	state, created, err := s.jobs.Put(ctx, actor(ctx), common.Job(in.Body.Definition), pre)
 	status := http.StatusOK
 	if created {
 		status = http.StatusCreated
 	}
-	return s.output(status, &state, err)
+	return s.output(ctx, status, &state, err)
 }
 
 func (s *jobsResource) delete(ctx context.Context, in *jobDeleteInput) (*struct{}, error) {
@@ -284,10 +292,20 @@ func (s *jobsResource) delete(ctx context.Context, in *jobDeleteInput) (*struct{
 	if err != nil {
 		return nil, err
 	}
+	pre.May = allowNow(ctx, auth.Editor)
 	return nil, s.jobs.Delete(ctx, actor(ctx), in.Name, pre, in.Kill)
 }
 
 func (s *jobsResource) validate(ctx context.Context, in *jobInput) (*validationOutput, error) {
+	// Where there is such a job, it is to be replaced.
+	if err := allow(ctx, auth.Editor, in.Body.Group); err != nil {
+		return nil, err
+	}
+	if uid, group, _ := s.jobs.Whose(in.Body.Name); uid != "" {
+		if err := allow(ctx, auth.Editor, group); err != nil {
+			return nil, err
+		}
+	}
 	job, faults, err := s.jobs.Validate(ctx, common.Job(in.Body.Definition))
 	if err != nil {
 		return nil, err
@@ -307,7 +325,7 @@ func (s *jobsResource) run(ctx context.Context, in *jobRunInput) (*acceptedOutpu
 	if err := checkKey(in.IdempotencyKey); err != nil {
 		return nil, err
 	}
-	request := common.TriggerRequest{Job: in.Name, Key: in.IdempotencyKey}
+	request := common.TriggerRequest{Job: in.Name, Key: in.IdempotencyKey, May: allowNow(ctx, auth.Operator)}
 	if in.Body != nil {
 		request.Note, request.Params, request.Worker = in.Body.Note, in.Body.Params, in.Body.Worker
 	}
@@ -354,8 +372,9 @@ func (s *jobsResource) pause(ctx context.Context, in *jobPauseInput) (*jobOutput
 	if err != nil {
 		return nil, err
 	}
+	pre.May = allowNow(ctx, auth.Operator)
 	state, err := s.jobs.Pause(ctx, actor(ctx), in.Name, common.PauseRequest{Note: in.Body.Note, Until: in.Body.Until}, pre)
-	return s.output(http.StatusOK, &state, err)
+	return s.output(ctx, http.StatusOK, &state, err)
 }
 
 func (s *jobsResource) resume(ctx context.Context, in *jobResumeInput) (*jobOutput, error) {
@@ -363,8 +382,9 @@ func (s *jobsResource) resume(ctx context.Context, in *jobResumeInput) (*jobOutp
 	if err != nil {
 		return nil, err
 	}
+	pre.May = allowNow(ctx, auth.Operator)
 	state, err := s.jobs.Resume(ctx, actor(ctx), in.Name, pre)
-	return s.output(http.StatusOK, &state, err)
+	return s.output(ctx, http.StatusOK, &state, err)
 }
 
 func (b *noteBody) text() string {
@@ -374,18 +394,19 @@ func (b *noteBody) text() string {
 	return b.Note
 }
 
-func (s *jobsResource) output(status int, state *common.JobState, err error) (*jobOutput, error) {
+func (s *jobsResource) output(ctx context.Context, status int, state *common.JobState, err error) (*jobOutput, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &jobOutput{Status: status, ETag: etag(state.Version), Body: s.answer(state)}
+	out := &jobOutput{Status: status, ETag: etag(state.Version), Body: s.answer(ctx, state)}
 	if status == http.StatusCreated {
 		out.Location = "/api/v1/jobs/" + state.Name
 	}
 	return out, nil
 }
 
-func (s *jobsResource) answer(state *common.JobState) Job {
+// answer is the job as the one who asks may see it.
+func (s *jobsResource) answer(ctx context.Context, state *common.JobState) Job {
 	meta := JobMeta{UID: state.UID, Version: state.Version, CreatedAt: state.CreatedAt, UpdatedAt: state.UpdatedAt, UpdatedBy: state.UpdatedBy,
 		NextFire: s.times.next(state), Paused: state.PausedAt(s.times.now())}
 	switch {
@@ -398,7 +419,11 @@ func (s *jobsResource) answer(state *common.JobState) Job {
 	default:
 		meta.State = stateActive
 	}
-	return Job{Definition: Definition(state.Job), Meta: meta}
+	job := Job{Definition: Definition(state.Job), Meta: meta}
+	if !may(ctx, auth.Viewer, state.Group) {
+		job.hide()
+	}
+	return job
 }
 
 func etag(version int64) string { return `"` + strconv.FormatInt(version, 10) + `"` }

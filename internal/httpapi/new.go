@@ -83,11 +83,11 @@ func build(cfg Config) (http.Handler, *router, error) {
 		cookie = secureCookie
 	}
 	times := &timetables{interner: cfg.Schedules, zone: cfg.Timezone, now: cfg.Now}
-	expected := &outlook{habits: runlog.NewHabits(cfg.Counted, cfg.Now), now: cfg.Now}
+	expected := &outlook{jobs: cfg.Jobs, habits: runlog.NewHabits(cfg.Counted, cfg.Now), now: cfg.Now}
 	(&jobsResource{jobs: cfg.Jobs, workers: cfg.Workers, times: times, runs: cfg.Runs, outlook: expected, findings: cfg.Findings}).register(r)
-	(&versionsResource{changes: cfg.Changes}).register(r)
+	(&versionsResource{changes: cfg.Changes, jobs: cfg.Jobs}).register(r)
 	(&runsResource{runs: cfg.Runs, following: cfg.Following, jobs: cfg.Jobs, problems: p, outlook: expected}).register(r)
-	newSearch(cfg.Runs, expected, p).register(r)
+	newSearch(cfg.Runs, cfg.Jobs, expected, p).register(r)
 	(&firesResource{runs: cfg.Runs, jobs: cfg.Jobs, now: cfg.Now}).register(r)
 	(&workersResource{workers: cfg.Workers}).register(r)
 	(&channelsResource{channels: cfg.Channels}).register(r)

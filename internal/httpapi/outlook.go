@@ -4,12 +4,14 @@ import (
 	"context"
 	"time"
 
+	"carillon/internal/auth"
 	"carillon/internal/common"
 	"carillon/internal/runlog"
 )
 
 // outlook says of runs that wait or run what their jobs' last days let one expect.
 type outlook struct {
+	jobs   jobGroups
 	habits *runlog.Habits
 	now    func() time.Time
 }
@@ -34,7 +36,7 @@ func (o *outlook) of(r *common.Run, e runlog.Expectation) (out Outlook) {
 	return out
 }
 
-// runs answers with runs. The store is asked once, and only where one of them goes on.
+// runs answers with runs, as the one who asks may see them. The store is asked once, and only where one of them goes on.
 func (o *outlook) runs(ctx context.Context, runs []common.Run) ([]Run, error) {
 	var jobs []string
 	for i := range runs {
@@ -48,7 +50,11 @@ func (o *outlook) runs(ctx context.Context, runs []common.Run) ([]Run, error) {
 	}
 	items := make([]Run, len(runs))
 	for i := range runs {
-		items[i] = Run{RunFields: RunFields(runs[i])}
+		shown, hidden := runs[i], !mayRun(ctx, o.jobs, auth.Viewer, &runs[i])
+		if hidden {
+			hideRun(&shown)
+		}
+		items[i] = Run{RunFields: RunFields(shown), Hidden: hidden}
 		if !runs[i].Status.Terminal() {
 			items[i].Outlook = o.of(&runs[i], usual[runs[i].Job].Expectation)
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humagin"
 
+	"carillon/internal/auth"
 	"carillon/internal/common"
 	"carillon/internal/runlog/tail"
 )
@@ -65,6 +66,9 @@ func (s *runsResource) output(ctx context.Context, in *outputInput) (*huma.Strea
 	}
 	run, err := s.runs.Run(ctx, in.ID)
 	if err != nil {
+		return nil, err
+	}
+	if err := allowRun(ctx, s.jobs, auth.Viewer, &run); err != nil {
 		return nil, err
 	}
 	whole := false

@@ -15,6 +15,9 @@ type Jobs interface {
 	// after it begins, empty at the end.
 	List(ctx context.Context, q common.JobQuery) (jobs []common.JobState, next string, err error)
 	Get(ctx context.Context, name string) (common.JobState, error)
+	// Whose tells the uid and the group of a job, as this process knows them without asking
+	// anybody; "" for no such job. known is false where it cannot tell.
+	Whose(name string) (uid, group string, known bool)
 	Create(ctx context.Context, actor common.Actor, job common.Job) (common.JobState, error)
 	Put(ctx context.Context, actor common.Actor, job common.Job, pre common.Precondition) (state common.JobState, created bool, err error)
 	Delete(ctx context.Context, actor common.Actor, name string, pre common.Precondition, kill bool) error

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
@@ -124,6 +125,14 @@ func (s *runsResource) list(ctx context.Context, in *runListInput) (*runListOutp
 			return nil, err
 		}
 	}
+	if in.Q != "" { // what they may not see must not be found either
+		runs = slices.DeleteFunc(runs, func(r common.Run) bool {
+			if !mayRun(ctx, s.jobs, auth.Viewer, &r) {
+				hideRun(&r)
+			}
+			return !q.Matches(&r)
+		})
+	}
 	items, err := s.outlook.runs(ctx, runs)
 	if err != nil {
 		return nil, err
@@ -144,5 +153,21 @@ func (s *runsResource) get(ctx context.Context, in *RunPath) (*runOutput, error)
 }
 
 func (s *runsResource) kill(ctx context.Context, in *runKillInput) (*struct{}, error) {
+	if err := s.allowed(ctx, auth.Operator, in.ID); err != nil {
+		return nil, err
+	}
 	return nil, s.jobs.Kill(ctx, actor(ctx), in.ID, in.Body.text())
+}
+
+// allowed refuses who may not do with a run what needs a role. Those who may do it everywhere
+// make nobody look.
+func (s *runsResource) allowed(ctx context.Context, need auth.Role, id string) error {
+	if may(ctx, need, "") {
+		return nil
+	}
+	run, err := s.runs.Run(ctx, id)
+	if err != nil {
+		return err
+	}
+	return allowRun(ctx, s.jobs, need, &run)
 }

@@ -30,6 +30,7 @@ const (
 
 type searchResource struct {
 	runs     Runs
+	jobs     Jobs
 	outlook  *outlook
 	problems problems
 	turns    chan struct{} // one for each search that goes on
@@ -112,8 +113,8 @@ type outputSearchOutput struct{ Body OutputSearch }
 
 type runSearchOutput struct{ Body RunSearch }
 
-func newSearch(runs Runs, o *outlook, p problems) *searchResource {
-	return &searchResource{runs: runs, outlook: o, problems: p, turns: make(chan struct{}, searchTurns)}
+func newSearch(runs Runs, jobs Jobs, o *outlook, p problems) *searchResource {
+	return &searchResource{runs: runs, jobs: jobs, outlook: o, problems: p, turns: make(chan struct{}, searchTurns)}
 }
 
 func (s *searchResource) register(r *router) {
@@ -121,7 +122,7 @@ func (s *searchResource) register(r *router) {
 		return huma.Operation{OperationID: id, Method: http.MethodGet, Path: "/api/v1/runs" + path, Summary: summary, Tags: []string{"runs"}}
 	}
 	register(r, route{access: needs(auth.Viewer), Operation: op("search-output", "/{id}/output/search", "Find text in what a run printed")}, s.inRun)
-	register(r, route{access: needs(auth.Viewer), Operation: op("search-runs", "/search", "Find text in what runs printed, the newest first")}, s.overRuns)
+	register(r, route{access: needs(auth.Viewer), Operation: op("search-runs", "/search", "Find text in what those runs printed that you may see, the newest first")}, s.overRuns)
 	enumerate(r, "/api/v1/runs/search", "status", common.Statuses[:])
 }
 
@@ -155,6 +156,9 @@ func (s *searchResource) turn(ctx context.Context) (done func(), err error) {
 func (s *searchResource) inRun(ctx context.Context, in *outputSearchInput) (*outputSearchOutput, error) {
 	run, err := s.runs.Run(ctx, in.ID)
 	if err != nil {
+		return nil, err
+	}
+	if err := allowRun(ctx, s.jobs, auth.Viewer, &run); err != nil {
 		return nil, err
 	}
 	done, err := s.turn(ctx)
@@ -225,7 +229,8 @@ func (s *searchResource) overRuns(ctx context.Context, in *runSearchInput) (*run
 	timed, cancel := context.WithTimeout(ctx, searchTime)
 	defer cancel()
 	q := runlog.Query{Job: in.Job, Group: in.Group, Statuses: in.Status, Worker: in.Worker, From: in.From, To: in.To, Limit: in.Limit}
-	found, err := search.OverRuns(timed, s.runs, q, pattern, from, search.Bounds{Bytes: searchBytes, Runs: searchRuns, Matches: runMatches})
+	found, err := search.OverRuns(timed, s.runs, q, pattern, from, search.Bounds{Bytes: searchBytes, Runs: searchRuns, Matches: runMatches,
+		Skip: func(r *common.Run) bool { return !mayRun(ctx, s.jobs, auth.Viewer, r) }})
 	if err != nil {
 		return nil, err
 	}

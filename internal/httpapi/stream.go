@@ -12,6 +12,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humagin"
 
+	"carillon/internal/auth"
 	"carillon/internal/common"
 	"carillon/internal/runlog/tail"
 )
@@ -80,6 +81,9 @@ func (s *runsResource) follow(ctx context.Context, in *streamInput) (*huma.Strea
 	if err != nil {
 		return nil, err
 	}
+	if err := s.allowed(ctx, auth.Viewer, in.ID); err != nil {
+		return nil, err
+	}
 	follower, err := s.following.Follow(ctx, in.ID, from)
 	if err != nil {
 		return nil, err
@@ -93,7 +97,7 @@ func (s *runsResource) follow(ctx context.Context, in *streamInput) (*huma.Strea
 		c.Writer.WriteHeader(http.StatusOK)
 		st := &stream{w: c.Writer, limit: writeTimeout, events: events{stream: common.Stream(in.Stream), at: from.Offset, told: from.Offset, known: from.Tail == 0}}
 		follower.OnStop(st.hurry)
-		if err := s.tell(ctx, follower, st); err != nil {
+		if err := s.tell(ctx, in.ID, follower, st); err != nil {
 			_ = s.problems.of(ctx, err) // logs it
 			panic(http.ErrAbortHandler)
 		}
@@ -103,7 +107,7 @@ func (s *runsResource) follow(ctx context.Context, in *streamInput) (*huma.Strea
 
 // tell sends what comes until the end, the client is gone, or may not read any more. An error is
 // for the log, and breaks the connection off.
-func (s *runsResource) tell(ctx context.Context, follower *tail.Follower, st *stream) error {
+func (s *runsResource) tell(ctx context.Context, id string, follower *tail.Follower, st *stream) error {
 	st.events.retry(reconnect)
 	checked := time.Now()
 	for {
@@ -129,11 +133,22 @@ func (s *runsResource) tell(ctx context.Context, follower *tail.Follower, st *st
 		}
 		if time.Since(checked) >= recheck {
 			checked = time.Now()
-			if who := visitOf(ctx); who.again != nil && common.CodeOf(who.again(ctx)) == common.CodeUnauthenticated {
+			if !s.still(ctx, id) {
 				return nil // who comes back is refused in words
 			}
 		}
 	}
+}
+
+// still tells whether the one who follows is who they were, and may still see the run. Where
+// nobody can tell just now, they are.
+func (s *runsResource) still(ctx context.Context, id string) bool {
+	again, err := asAgain(ctx)
+	if err == nil {
+		err = s.allowed(again, auth.Viewer, id)
+	}
+	code := common.CodeOf(err)
+	return code != common.CodeUnauthenticated && code != common.CodeForbidden
 }
 
 // next waits for a part, but no longer than that.

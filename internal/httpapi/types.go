@@ -112,6 +112,7 @@ type Retention struct {
 type Run struct {
 	RunFields
 	Outlook
+	Hidden bool `json:"hidden,omitempty" doc:"You have no role in its group: params, note, and the words of the reason are left out, and its output is not for you."`
 }
 
 // Outlook is what is said of a run that waits or runs; it is not stored.

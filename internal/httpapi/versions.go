@@ -12,7 +12,10 @@ import (
 	"carillon/internal/common"
 )
 
-type versionsResource struct{ changes Changes }
+type versionsResource struct {
+	changes Changes
+	jobs    Jobs
+}
 
 // JobVersion is what a change made of a job.
 type JobVersion struct {
@@ -71,6 +74,11 @@ func (s *versionsResource) list(ctx context.Context, in *versionListInput) (*ver
 	if len(found) == 0 && before == "" && !partial {
 		return nil, common.Errorf(common.CodeNotFound, "there is no job %q, and none that was is known", in.Name)
 	}
+	for i := range found[:min(1, len(found))] {
+		if err := s.allowed(ctx, in.Name, &found[i]); err != nil {
+			return nil, err
+		}
+	}
 	next := ""
 	if len(found) > in.Limit {
 		found = found[:in.Limit]
@@ -105,9 +113,13 @@ func (s *versionsResource) get(ctx context.Context, in *versionInput) (*jobVersi
 			return nil, err
 		}
 		for i := range found {
-			if found[i].Revision == in.Version {
-				return versionAnswer(&found[i])
+			if found[i].Revision != in.Version {
+				continue
 			}
+			if err := s.allowed(ctx, in.Name, &found[i]); err != nil {
+				return nil, err
+			}
+			return versionAnswer(&found[i])
 		}
 		if partial {
 			return nil, &common.Error{Code: common.CodeUnavailable, Message: "the log store does not answer", Hint: "it is tried again every few seconds"}
@@ -119,6 +131,32 @@ func (s *versionsResource) get(ctx context.Context, in *versionInput) (*jobVersi
 		before, passed = last.ID, last.Revision < in.Version
 	}
 	return nil, common.Errorf(common.CodeNotFound, "the job %q has no version %d that is known", in.Name, in.Version)
+}
+
+// allowed refuses who may not see a version: they need a role in the group in which the job was
+// then, and in the one in which it is.
+func (s *versionsResource) allowed(ctx context.Context, name string, c *common.Change) error {
+	if may(ctx, auth.Viewer, "") {
+		return nil
+	}
+	uid, group, known := s.jobs.Whose(name)
+	if !known {
+		return errGroupUnknown()
+	}
+	if uid != "" {
+		if err := allow(ctx, auth.Viewer, group); err != nil {
+			return err
+		}
+	}
+	side := c.After
+	if c.Verb == "delete" {
+		side = c.Before
+	}
+	var then common.StoredJob
+	if json.Unmarshal(side, &then) != nil {
+		then.Group = "" // what cannot be read is for those who may see all
+	}
+	return allow(ctx, auth.Viewer, then.Group)
 }
 
 func versionAnswer(c *common.Change) (*jobVersionOutput, error) {

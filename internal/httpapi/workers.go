@@ -131,21 +131,21 @@ func (s *workersResource) find(ctx context.Context, id string) (common.Member, e
 }
 
 func (s *workersResource) drain(ctx context.Context, in *workerDrainInput) (*workerOutput, error) {
-	return s.change(ctx, in.ID, func(w *common.WorkerSettings) error {
+	return s.change(ctx, auth.Operator, in.ID, func(w *common.WorkerSettings) error {
 		w.Drain, w.DrainNote = true, in.Body.text()
 		return nil
 	})
 }
 
 func (s *workersResource) undrain(ctx context.Context, in *WorkerPath) (*workerOutput, error) {
-	return s.change(ctx, in.ID, func(w *common.WorkerSettings) error {
+	return s.change(ctx, auth.Operator, in.ID, func(w *common.WorkerSettings) error {
 		w.Drain, w.DrainNote = false, ""
 		return nil
 	})
 }
 
 func (s *workersResource) patch(ctx context.Context, in *workerPatchInput) (*workerOutput, error) {
-	return s.change(ctx, in.ID, func(w *common.WorkerSettings) error {
+	return s.change(ctx, auth.Admin, in.ID, func(w *common.WorkerSettings) error {
 		if in.Body.Labels.Given {
 			w.Labels = nil
 			if in.Body.Labels.Value != nil {
@@ -162,8 +162,11 @@ func (s *workersResource) patch(ctx context.Context, in *workerPatchInput) (*wor
 	})
 }
 
-// change changes what is said of a worker, and answers with the worker.
-func (s *workersResource) change(ctx context.Context, id string, change func(*common.WorkerSettings) error) (*workerOutput, error) {
+// change changes what is said of a worker, and answers with the worker. Workers are everybody's.
+func (s *workersResource) change(ctx context.Context, need auth.Role, id string, change func(*common.WorkerSettings) error) (*workerOutput, error) {
+	if err := allowEverywhere(ctx, need); err != nil {
+		return nil, err
+	}
 	m, err := s.find(ctx, id)
 	if err != nil {
 		return nil, err

@@ -237,6 +237,19 @@ func (c *Catalog) Job(name string) (common.JobState, bool) {
 	return common.JobState{}, false
 }
 
+// Whose tells the uid and the group of a job, "" where there is none of this name. known is
+// false before all jobs were read, and of a job that cannot be.
+func (s *Store) Whose(name string) (uid, group string, known bool) {
+	c := s.cfg.Catalog
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	if job, exists := c.jobs[name]; exists {
+		return job.UID, job.Group, true
+	}
+	_, bad := c.bad[name]
+	return "", "", c.revision > 0 && !bad
+}
+
 // Told gives the jobs that want somebody to be told of them; known is false before all jobs
 // were read.
 func (c *Catalog) Told() (told []common.JobState, known bool) {

@@ -317,6 +317,12 @@ func (s seen) remains(name string) common.StoredJob {
 }
 
 func (s seen) satisfies(name string, pre common.Precondition) error {
+	if s.job != nil && pre.May != nil && !pre.Absent {
+		// Of a job that cannot be read the group is not known, and taken for none.
+		if err := pre.May(s.remains(name).Group); err != nil {
+			return err
+		}
+	}
 	switch {
 	case pre.Absent && s.job != nil:
 		return common.Errorf(common.CodeStale, "job %q exists", name)

@@ -76,6 +76,11 @@ func (s *Store) newTrigger(actor common.Actor, r *common.TriggerRequest, seen se
 	if err != nil {
 		return common.Trigger{}, err
 	}
+	if r.May != nil {
+		if err := r.May(state.Group); err != nil {
+			return common.Trigger{}, err
+		}
+	}
 	if faults := state.ParamFaults(r.Params); len(faults) > 0 {
 		return common.Trigger{}, common.Invalid("the run cannot be asked for", faults...)
 	}

@@ -339,7 +339,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Find text in what runs printed, the newest first */
+        /** Find text in what those runs printed that you may see, the newest first */
         get: operations["search-runs"];
         put?: never;
         post?: never;
@@ -1395,6 +1395,8 @@ export interface components {
         JobMeta: {
             /** Format: date-time */
             createdAt: string;
+            /** @description You have no role in its group: command, args, stdin, env, params, workDir, user and description are left out. */
+            hidden?: boolean;
             /** @description One of them should have started by now. */
             late?: boolean;
             /** @description Its next 5 fires, in its zone; where they were asked for. */
@@ -1893,6 +1895,8 @@ export interface components {
             fire: string;
             gap?: components["schemas"]["Gap"];
             group?: string;
+            /** @description You have no role in its group: params, note, and the words of the reason are left out, and its output is not for you. */
+            hidden?: boolean;
             /** @description Names the run. */
             id: string;
             /** @description Name of the job. */
