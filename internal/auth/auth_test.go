@@ -26,7 +26,7 @@ func TestRolesIncludeTheLower(t *testing.T) {
 func TestTokenRoundTrip(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	token := NewToken()
-	record := token.Record("ci", Operator, "admin", now, time.Hour)
+	record := token.Record(TokenWish{Name: "ci", Role: Operator, TTL: time.Hour}, nil, "admin", now)
 	read, ok := ParseToken(token.Reveal())
 	if !ok || !record.Verify(read, now) {
 		t.Fatalf("a token is not taken back (%v)", ok)
@@ -86,30 +86,30 @@ func TestLimiter(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	l := NewLimiter(5, time.Minute)
 	for i := range 5 {
-		if _, ok := l.Take(now, fmt.Sprintf("192.0.2.%d", i)); !ok {
+		if _, ok := l.Take(now, Network(fmt.Sprintf("192.0.2.%d", i))); !ok {
 			t.Fatalf("attempt %d of a network is refused", i+1)
 		}
 	}
-	wait, ok := l.Take(now.Add(10*time.Second), "192.0.2.77")
+	wait, ok := l.Take(now.Add(10*time.Second), Network("192.0.2.77"))
 	if ok || wait != 50*time.Second {
 		t.Errorf("the sixth attempt of a network: %v, wait %v", ok, wait)
 	}
-	if _, ok := l.Take(now, "::ffff:192.0.2.1"); ok {
+	if _, ok := l.Take(now, Network("::ffff:192.0.2.1")); ok {
 		t.Error("the same address written as IPv6 passes")
 	}
 	for _, other := range []string{"192.0.3.1", "2001:db8::1", "not an address"} {
-		if _, ok := l.Take(now, other); !ok {
+		if _, ok := l.Take(now, Network(other)); !ok {
 			t.Errorf("%s pays for others", other)
 		}
 	}
-	if _, ok := l.Take(now.Add(time.Minute), "192.0.2.1"); !ok {
+	if _, ok := l.Take(now.Add(time.Minute), Network("192.0.2.1")); !ok {
 		t.Error("the next minute is refused")
 	}
 	for range 20 {
-		if _, ok := l.Take(now, "198.51.100.1"); !ok {
+		if _, ok := l.Take(now, Network("198.51.100.1")); !ok {
 			t.Fatal("attempts that were given back count")
 		}
-		l.GiveBack(now, "198.51.100.1")
+		l.GiveBack(now, Network("198.51.100.1"))
 	}
 }
 
@@ -117,15 +117,15 @@ func TestLimiterIsBounded(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	l := NewLimiter(5, time.Minute)
 	passed := 0
-	for i := range 2 * maxNetworks {
-		if _, ok := l.Take(now, fmt.Sprintf("10.%d.%d.1", i/256, i%256)); ok {
+	for i := range 2 * maxAttempted {
+		if _, ok := l.Take(now, Network(fmt.Sprintf("10.%d.%d.1", i/256, i%256))); ok {
 			passed++
 		}
 	}
-	if len(l.seen) > maxNetworks+1 || passed > maxNetworks+5 {
+	if len(l.seen) > maxAttempted+1 || passed > maxAttempted+5 {
 		t.Errorf("%d networks are kept, %d attempts passed", len(l.seen), passed)
 	}
-	if _, ok := l.Take(now.Add(time.Minute), "10.0.0.1"); !ok {
+	if _, ok := l.Take(now.Add(time.Minute), Network("10.0.0.1")); !ok {
 		t.Error("after the flood nobody gets in")
 	}
 }

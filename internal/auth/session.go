@@ -1,6 +1,11 @@
 package auth
 
-import "time"
+import (
+	"regexp"
+	"time"
+
+	"carillon/internal/common"
+)
 
 // Bounds of a session and of a login code.
 const (
@@ -13,13 +18,37 @@ const (
 type Credential struct {
 	Token   string
 	Session string
+	Remote  string // where it came from
 }
 
-// Login is an attempt to get a session: by a one-use code or by a token.
+// Login is an attempt to get a session: by a one-use code, by a token, or by a user's
+// name and password.
 type Login struct {
-	Code   string
-	Token  string
-	Remote string
+	Code     string
+	Token    string
+	User     string
+	Password string
+	Remote   string
+}
+
+// PasswordChange is a user's own change of the password.
+type PasswordChange struct {
+	User    string
+	UserID  string
+	Current string
+	New     string
+	// Session asks for a new session, since those of before are over.
+	Session bool
+	Remote  string
+}
+
+// Faults are what is wrong with the new password.
+func (c *PasswordChange) Faults() []common.Fault {
+	if fault := passwordFault(c.User, c.New); fault != nil {
+		fault.Location = "new"
+		return []common.Fault{*fault}
+	}
+	return nil
 }
 
 // Session is a session just made. Its secret is shown once, in a cookie.
@@ -30,12 +59,35 @@ type Session struct {
 }
 
 // SessionRecord is what is stored of a session, under the hash of its secret. What
-// it allows is what its token allows, so that it ends with the token.
+// it allows is what its token or user may, so that it ends with them.
 type SessionRecord struct {
-	Token     string    `json:"token"`
+	Name      string    `json:"name,omitempty"`  // who has logged in
+	Token     string    `json:"token,omitempty"` // the token that it came from
+	User      string    `json:"user,omitempty"`
+	UserID    string    `json:"userId,omitempty"`
+	Epoch     string    `json:"epoch,omitempty"` // the user's, when the session was made
 	CreatedAt time.Time `json:"createdAt"`
 	ExpiresAt time.Time `json:"expiresAt"` // absolute; the idle bound is the lease
 	Remote    string    `json:"remote,omitempty"`
+	ID        string    `json:"-"` // the first digits of its hash
+}
+
+// SessionID names a session, by the hash of its secret.
+func SessionID(hash string) string { return hash[:min(len(hash), sessionIDLength)] }
+
+const sessionIDLength = 16
+
+var sessionIDPattern = regexp.MustCompile(`^[0-9a-f]{16}$`)
+
+// ValidSessionID tells whether a text has the form of a session's id.
+func ValidSessionID(s string) bool { return sessionIDPattern.MatchString(s) }
+
+// Of tells whether the session is of the one who asks.
+func (r *SessionRecord) Of(who *Identity) bool {
+	if who.User != "" {
+		return r.User == who.User && r.UserID == who.UserID
+	}
+	return r.User == "" && who.Token != "" && r.Token == who.Token
 }
 
 // CodeRecord is what is stored of a login code, under its hash.

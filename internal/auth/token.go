@@ -1,8 +1,12 @@
 package auth
 
 import (
+	"fmt"
 	"regexp"
+	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"carillon/internal/common"
 )
@@ -37,11 +41,49 @@ func (t Token) String() string { return "car_" + t.ID }
 // GoString keeps the secret out of %#v as well.
 func (t Token) GoString() string { return t.String() }
 
-// Record makes what is stored of the token. A zero ttl means that it does not expire.
-func (t Token) Record(name string, role Role, by string, now time.Time, ttl time.Duration) TokenRecord {
-	r := TokenRecord{ID: t.ID, Name: name, Role: role, Hash: Hash(t.secret), CreatedAt: now, CreatedBy: by}
-	if ttl > 0 {
-		r.ExpiresAt = now.Add(ttl)
+// TokenLife is how long a token lives where nothing else is said.
+const TokenLife = 90 * 24 * time.Hour
+
+// TokenWish says what a token is to be.
+type TokenWish struct {
+	Name   string
+	Role   Role     // at most
+	Groups []string // only of these; none for all
+	User   string   // whose it is; "" for nobody's
+	TTL    time.Duration
+}
+
+// Faults are what is wrong with the wish.
+func (w *TokenWish) Faults() (faults []common.Fault) {
+	if n := utf8.RuneCountInString(w.Name); n == 0 || n > maxTokenName || !utf8.ValidString(w.Name) || strings.ContainsFunc(w.Name, unicode.IsControl) {
+		faults = append(faults, common.Fault{Location: "name", Code: "name", Value: common.Excerpt(w.Name),
+			Message: fmt.Sprintf("must be 1 to %d characters, without control characters", maxTokenName)})
+	}
+	if !w.Role.Valid() {
+		faults = append(faults, roleFault("role", w.Role))
+	}
+	if len(w.Groups) > maxGroups {
+		faults = append(faults, common.Fault{Location: "groups", Code: "too_many", Message: fmt.Sprintf("must be at most %d", maxGroups)})
+	}
+	for _, group := range w.Groups {
+		if !common.ValidName(group) {
+			faults = append(faults, groupFault("groups", group))
+		}
+	}
+	return faults
+}
+
+const maxTokenName = 100
+
+// Record makes what is stored of the token. A zero ttl means that it does not expire;
+// owner is the user it belongs to, nil for nobody.
+func (t Token) Record(w TokenWish, owner *UserRecord, by string, now time.Time) TokenRecord {
+	r := TokenRecord{ID: t.ID, Name: w.Name, Role: w.Role, Groups: groupsOf(w.Groups), Hash: Hash(t.secret), CreatedAt: now, CreatedBy: by}
+	if owner != nil {
+		r.User, r.UserID = owner.Name, owner.ID
+	}
+	if w.TTL > 0 {
+		r.ExpiresAt = now.Add(w.TTL)
 	}
 	return r
 }
@@ -51,10 +93,20 @@ type TokenRecord struct {
 	ID        string    `json:"id"`
 	Name      string    `json:"name"`
 	Role      Role      `json:"role"`
+	Groups    []string  `json:"groups,omitempty"` // that it is good for; none for all
+	User      string    `json:"user,omitempty"`   // whose it is
+	UserID    string    `json:"userId,omitempty"`
 	Hash      string    `json:"hash"`
 	CreatedAt time.Time `json:"createdAt"`
 	CreatedBy string    `json:"createdBy,omitempty"`
 	ExpiresAt time.Time `json:"expiresAt,omitzero"` // zero: does not expire
+	LastUse   TokenUse  `json:"-"`                  // stored apart
+}
+
+// TokenUse says when a token was last used, to the minute, and from where.
+type TokenUse struct {
+	At     time.Time `json:"at"`
+	Remote string    `json:"remote,omitempty"`
 }
 
 // Verify tells whether the token is the one that the record was made of, and still valid.
@@ -67,9 +119,24 @@ func (r *TokenRecord) Alive(now time.Time) bool {
 	return r.Role.Valid() && (r.ExpiresAt.IsZero() || now.Before(r.ExpiresAt))
 }
 
-// Identity is who uses the token.
-func (r *TokenRecord) Identity() Identity {
-	return Identity{Name: r.Name, Role: r.Role, Token: r.ID}
+// Identity is who uses the token. The token of a user has no more rights than the user
+// has; ok is false where the owner is not the one it was made for, or is disabled.
+func (r *TokenRecord) Identity(owner *UserRecord) (who Identity, ok bool) {
+	who = Identity{Name: r.Name, Role: r.Role}
+	if r.UserID != "" {
+		if owner == nil || owner.ID != r.UserID || owner.Disabled {
+			return Identity{}, false
+		}
+		who = owner.Identity()
+	}
+	who = who.Within(r.Role, r.Groups)
+	who.Token, who.ExpiresAt = r.ID, r.ExpiresAt
+	return who, true
+}
+
+// Governs tells whether the token is one of those by which an admin can always come in.
+func (r *TokenRecord) Governs(now time.Time) bool {
+	return r.Role == Admin && r.UserID == "" && len(r.Groups) == 0 && r.Alive(now)
 }
 
 // Redacted is the record as it may be seen in the history of changes.

@@ -27,7 +27,7 @@ const bootstrapTries = 5
 func (s *Store) Bootstrap(ctx context.Context, actor common.Actor, ttl time.Duration) (token string, err error) {
 	t := auth.NewToken()
 	now := s.now()
-	record := t.Record("admin", auth.Admin, actor.Name, now, ttl)
+	record := t.Record(auth.TokenWish{Name: "admin", Role: auth.Admin, TTL: ttl}, nil, actor.Name, now)
 	putMark, err1 := putOp(common.BootstrapKey, bootstrapRecord{Token: t.ID, At: now})
 	putToken, err2 := putOp(common.TokenKey(t.ID), record)
 	putChange, err3 := s.changeOp(actor, "bootstrap", "token", record.Name, nil, record.Redacted())
@@ -70,4 +70,11 @@ func (s *Store) Bootstrap(ctx context.Context, actor common.Actor, ttl time.Dura
 func (s *Store) Bootstrapped(ctx context.Context) (bool, error) {
 	kv, err := s.get(ctx, common.BootstrapKey)
 	return kv != nil, err
+}
+
+// ResetAdmin makes an admin token for whoever has the run of a master's host, and of
+// etcd, but no way in any more.
+func (s *Store) ResetAdmin(ctx context.Context, actor common.Actor, ttl time.Duration) (token string, err error) {
+	token, _, err = s.makeToken(ctx, actor, "reset-admin", auth.TokenWish{Name: "reset-admin", Role: auth.Admin, TTL: ttl}, nil)
+	return token, err
 }

@@ -20,11 +20,12 @@ const touchEvery = 5 * time.Minute
 // it is not good.
 func (s *Store) Authenticate(ctx context.Context, c auth.Credential) (auth.Identity, error) {
 	if c.Token != "" {
-		record, _, err := s.verify(ctx, c.Token)
+		h, err := s.verify(ctx, s.get, c.Token)
 		if err != nil {
 			return auth.Identity{}, err
 		}
-		return record.Identity(), nil
+		s.use(ctx, &h, c.Remote)
+		return h.who, nil
 	}
 	if !auth.ValidSecret(c.Session) {
 		return auth.Identity{}, errRefused()
@@ -41,32 +42,40 @@ func (s *Store) Authenticate(ctx context.Context, c auth.Credential) (auth.Ident
 	if err != nil || !s.now().Before(session.ExpiresAt) {
 		return auth.Identity{}, errRefused()
 	}
-	record, _, err := s.token(ctx, session.Token)
+	who, err := s.sessionIdentity(ctx, &session)
 	if err != nil {
 		return auth.Identity{}, err
 	}
-	if err := s.touch(ctx, key, clientv3.LeaseID(kv.Lease)); err != nil {
-		return auth.Identity{}, err
-	}
-	who := record.Identity()
-	who.Session = true
-	return who, nil
+	return who, s.touch(ctx, key, clientv3.LeaseID(kv.Lease))
 }
 
-// verify finds the record of a token in the clear.
-func (s *Store) verify(ctx context.Context, text string) (auth.TokenRecord, int64, error) {
-	t, ok := auth.ParseToken(text)
-	if !ok {
-		return auth.TokenRecord{}, 0, errRefused()
+// sessionIdentity is who a session belongs to, as long as its token and its user are good.
+func (s *Store) sessionIdentity(ctx context.Context, session *auth.SessionRecord) (who auth.Identity, err error) {
+	switch {
+	case session.Token != "":
+		h, err := s.token(ctx, s.get, session.Token)
+		if err != nil {
+			return auth.Identity{}, err
+		}
+		if h.owner != nil && h.owner.Epoch != session.Epoch {
+			return auth.Identity{}, errRefused()
+		}
+		who = h.who
+	default:
+		user, err := s.owner(ctx, s.get, session.User)
+		if err != nil {
+			return auth.Identity{}, err
+		}
+		if user == nil || user.ID != session.UserID || user.Epoch != session.Epoch || user.Disabled {
+			return auth.Identity{}, errRefused()
+		}
+		who = user.Identity()
 	}
-	record, revision, err := s.token(ctx, t.ID)
-	if err != nil {
-		return auth.TokenRecord{}, 0, err
+	who.Session = true
+	if who.ExpiresAt.IsZero() || session.ExpiresAt.Before(who.ExpiresAt) {
+		who.ExpiresAt = session.ExpiresAt
 	}
-	if !record.Verify(t, s.now()) {
-		return auth.TokenRecord{}, 0, errRefused()
-	}
-	return record, revision, nil
+	return who, nil
 }
 
 // touch puts the end of an idle session off, now and then.
@@ -103,19 +112,18 @@ func (s *Store) touch(ctx context.Context, key string, lease clientv3.LeaseID) e
 
 // CreateLoginCode makes a one-use code that gives a session of whoever has the token.
 func (s *Store) CreateLoginCode(ctx context.Context, actor common.Actor, token string) (code string, err error) {
-	record, revision, err := s.verify(ctx, token)
+	h, err := s.verify(ctx, s.fresh, token)
 	if err != nil {
 		return "", err
 	}
 	now := s.now()
 	code = auth.NewSecret()
 	key := common.LoginCodeKey(auth.Hash(code))
-	value := auth.CodeRecord{Token: record.ID, CreatedAt: now, ExpiresAt: now.Add(auth.LoginCodeLife)}
+	value := auth.CodeRecord{Token: h.token.ID, CreatedAt: now, ExpiresAt: now.Add(auth.LoginCodeLife)}
 	err = s.create(ctx, auth.LoginCodeLife, func(lease clientv3.LeaseID) ([]clientv3.Cmp, []clientv3.Op, error) {
 		put, err1 := putOp(key, value, clientv3.WithLease(lease))
-		change, err2 := s.changeOp(actor, "create", "login-code", record.Name, nil, value)
-		return []clientv3.Cmp{etcdkit.Absent(key), etcdkit.Same(common.TokenKey(record.ID), revision)},
-			[]clientv3.Op{put, change}, errors.Join(err1, err2)
+		change, err2 := s.changeOp(actor, "create", "login-code", h.token.Name, nil, value)
+		return append(h.compares(), etcdkit.Absent(key)), []clientv3.Op{put, change}, errors.Join(err1, err2)
 	})
 	if err != nil {
 		return "", err
@@ -123,16 +131,24 @@ func (s *Store) CreateLoginCode(ctx context.Context, actor common.Actor, token s
 	return code, nil
 }
 
-// Login makes a session for a one-use code or a token.
-func (s *Store) Login(ctx context.Context, l auth.Login) (auth.Session, error) {
-	if l.Code != "" {
-		return s.loginByCode(ctx, l)
+// Login makes a session for a one-use code, a token, or a user's name and password.
+func (s *Store) Login(ctx context.Context, l auth.Login) (session auth.Session, err error) {
+	switch {
+	case l.Code != "":
+		session, err = s.loginByCode(ctx, l)
+	case l.User != "":
+		return s.loginByPassword(ctx, l)
+	default:
+		var h held
+		if h, err = s.verify(ctx, s.fresh, l.Token); err == nil {
+			s.use(ctx, &h, l.Remote)
+			session, err = s.sessionOfToken(ctx, l.Remote, &h, nil, nil)
+		}
 	}
-	record, revision, err := s.verify(ctx, l.Token)
-	if err != nil {
-		return auth.Session{}, err
+	if common.CodeOf(err) == common.CodeUnauthenticated {
+		s.failed(ctx, "", l.Remote)
 	}
-	return s.session(ctx, l.Remote, &record, []clientv3.Cmp{etcdkit.Same(common.TokenKey(record.ID), revision)}, nil)
+	return session, err
 }
 
 func (s *Store) loginByCode(ctx context.Context, l auth.Login) (auth.Session, error) {
@@ -140,8 +156,7 @@ func (s *Store) loginByCode(ctx context.Context, l auth.Login) (auth.Session, er
 		return auth.Session{}, errRefused()
 	}
 	key := common.LoginCodeKey(auth.Hash(l.Code))
-	s.forget(key) // a code is used once: what was read before says nothing
-	kv, err := s.get(ctx, key)
+	kv, err := s.fresh(ctx, key) // a code is used once: what was read before says nothing
 	if err != nil {
 		return auth.Session{}, err
 	}
@@ -153,32 +168,76 @@ func (s *Store) loginByCode(ctx context.Context, l auth.Login) (auth.Session, er
 	if err != nil || !s.now().Before(code.ExpiresAt) {
 		return auth.Session{}, errRefused()
 	}
-	record, revision, err := s.token(ctx, code.Token)
+	h, err := s.token(ctx, s.fresh, code.Token)
 	if err != nil {
 		return auth.Session{}, err
 	}
-	return s.session(ctx, l.Remote, &record,
-		[]clientv3.Cmp{etcdkit.Same(key, kv.CreateRevision), etcdkit.Same(common.TokenKey(record.ID), revision)},
-		[]clientv3.Op{clientv3.OpDelete(key)})
+	return s.sessionOfToken(ctx, l.Remote, &h, []clientv3.Cmp{etcdkit.Same(key, kv.CreateRevision)}, []clientv3.Op{clientv3.OpDelete(key)})
+}
+
+// loginByPassword does the same work whether there is such a user or not, and answers the
+// same.
+func (s *Store) loginByPassword(ctx context.Context, l auth.Login) (auth.Session, error) {
+	user, err := s.owner(ctx, s.fresh, l.User)
+	if err != nil {
+		return auth.Session{}, err
+	}
+	hash, known := "", ""
+	if user != nil {
+		known = user.Name
+		if !user.Disabled {
+			hash = user.Password
+		}
+	}
+	good, err := s.hasher.Verify(ctx, l.Password, hash)
+	if err != nil {
+		return auth.Session{}, err
+	}
+	if good {
+		var session auth.Session
+		if session, err = s.sessionOfUser(ctx, l.Remote, user); common.CodeOf(err) != common.CodeUnauthenticated {
+			return session, err
+		}
+	}
+	s.failed(ctx, known, l.Remote)
+	return auth.Session{}, &common.Error{Code: common.CodeUnauthenticated, Message: "the user or the password is wrong",
+		Hint: "an admin can give you another password, and see whether your user is disabled"}
+}
+
+// sessionOfToken makes a session that ends with its token.
+func (s *Store) sessionOfToken(ctx context.Context, remote string, h *held, cmps []clientv3.Cmp, ops []clientv3.Op) (auth.Session, error) {
+	value := auth.SessionRecord{Name: h.who.Name, Token: h.token.ID}
+	if h.owner != nil {
+		value.User, value.UserID, value.Epoch = h.owner.Name, h.owner.ID, h.owner.Epoch
+	}
+	return s.session(ctx, remote, h.who, value, append(cmps, h.compares()...), ops)
+}
+
+// sessionOfUser makes a session that ends when the user's epoch does.
+func (s *Store) sessionOfUser(ctx context.Context, remote string, user *auth.UserRecord) (auth.Session, error) {
+	return s.session(ctx, remote, user.Identity(), auth.SessionRecord{Name: user.Name, User: user.Name, UserID: user.ID, Epoch: user.Epoch},
+		[]clientv3.Cmp{etcdkit.Unchanged(common.UserKey(user.Name), user.Version)}, nil)
 }
 
 // session makes a session where the compares hold.
-func (s *Store) session(ctx context.Context, remote string, token *auth.TokenRecord, cmps []clientv3.Cmp, ops []clientv3.Op) (auth.Session, error) {
+func (s *Store) session(ctx context.Context, remote string, who auth.Identity, value auth.SessionRecord, cmps []clientv3.Cmp, ops []clientv3.Op) (auth.Session, error) {
 	now := s.now()
 	secret := auth.NewSecret()
 	key := common.SessionKey(auth.Hash(secret))
-	value := auth.SessionRecord{Token: token.ID, CreatedAt: now, ExpiresAt: now.Add(auth.SessionAbsolute), Remote: remote}
-	actor := common.Actor{Name: token.Name, Remote: remote}
+	value.CreatedAt, value.ExpiresAt, value.Remote = now, now.Add(auth.SessionAbsolute), remote
+	if !who.ExpiresAt.IsZero() && who.ExpiresAt.Before(value.ExpiresAt) {
+		value.ExpiresAt = who.ExpiresAt
+	}
+	actor := common.Actor{Name: who.Name, Remote: remote}
 	err := s.create(ctx, auth.SessionIdle, func(lease clientv3.LeaseID) ([]clientv3.Cmp, []clientv3.Op, error) {
 		put, err1 := putOp(key, value, clientv3.WithLease(lease))
-		change, err2 := s.changeOp(actor, "login", "session", token.Name, nil, value)
+		change, err2 := s.changeOp(actor, "login", "session", who.Name, nil, value)
 		return append(cmps, etcdkit.Absent(key)), append(ops, put, change), errors.Join(err1, err2)
 	})
 	if err != nil {
 		return auth.Session{}, err
 	}
-	who := token.Identity()
-	who.Session = true
+	who.Session, who.ExpiresAt = true, value.ExpiresAt
 	return auth.Session{Secret: secret, Identity: who, ExpiresAt: value.ExpiresAt}, nil
 }
 
@@ -207,30 +266,5 @@ func (s *Store) create(ctx context.Context, ttl time.Duration,
 	cleanup, done := context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
 	defer done()
 	_, _ = s.client.Revoke(cleanup, lease.ID)
-	return etcdkit.Wrap(err)
-}
-
-// Logout ends a session. One that has ended before is no error.
-func (s *Store) Logout(ctx context.Context, actor common.Actor, session string) error {
-	if !auth.ValidSecret(session) {
-		return nil
-	}
-	key := common.SessionKey(auth.Hash(session))
-	kv, err := s.get(ctx, key)
-	s.forget(key)
-	if err != nil || kv == nil {
-		return err
-	}
-	before, err := common.Decode[auth.SessionRecord](kv.Value)
-	if err != nil {
-		return &common.Error{Code: common.CodeInternal, Message: "the session's record cannot be read", Err: err}
-	}
-	change, err := s.changeOp(actor, "logout", "session", actor.Name, before, nil)
-	if err != nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
-	defer cancel()
-	_, err = s.client.Txn(ctx).If(etcdkit.Same(key, kv.CreateRevision)).Then(clientv3.OpDelete(key), change).Commit()
 	return etcdkit.Wrap(err)
 }

@@ -19,16 +19,23 @@ const (
 	callTimeout = 5 * time.Second
 	believed    = 3 * time.Second // how long what was read is used again
 	maxBelieved = 4096            // keys
+	pageOf      = 500
+	// tries is how often a change is decided again because something else moved between its
+	// look and its transaction.
+	tries = 8
 )
 
 // Store keeps what auth's records say.
 type Store struct {
 	client *clientv3.Client
 	now    func() time.Time
+	hasher *auth.Hasher
 
-	mu      sync.Mutex
-	read    map[string]reading             // guarded by mu
-	touched map[clientv3.LeaseID]time.Time // guarded by mu; when a session's lease was last renewed
+	mu       sync.Mutex
+	read     map[string]reading             // guarded by mu
+	touched  map[clientv3.LeaseID]time.Time // guarded by mu; when a session's lease was last renewed
+	used     map[string]time.Time           // guarded by mu; when a token's use was last looked at, by id
+	failures failures                       // guarded by mu
 }
 
 // reading is a key as it was when it was read.
@@ -39,7 +46,8 @@ type reading struct {
 
 // New makes a store over a client.
 func New(client *clientv3.Client, now func() time.Time) *Store {
-	return &Store{client: client, now: now, read: map[string]reading{}, touched: map[clientv3.LeaseID]time.Time{}}
+	return &Store{client: client, now: now, hasher: auth.NewHasher(),
+		read: map[string]reading{}, touched: map[clientv3.LeaseID]time.Time{}, used: map[string]time.Time{}}
 }
 
 // get reads a key; nil where it does not exist. Only what exists is remembered.
@@ -51,6 +59,12 @@ func (s *Store) get(ctx context.Context, key string) (*mvccpb.KeyValue, error) {
 	if ok && now.Before(known.until) {
 		return known.kv, nil
 	}
+	return s.fresh(ctx, key)
+}
+
+// fresh reads a key as it is now.
+func (s *Store) fresh(ctx context.Context, key string) (*mvccpb.KeyValue, error) {
+	now := s.now()
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	resp, err := s.client.Get(ctx, key)
@@ -76,29 +90,49 @@ func (s *Store) forget(key string) {
 	delete(s.read, key)
 }
 
-// token finds the record of a token, and the key's creation for a compare.
-func (s *Store) token(ctx context.Context, id string) (auth.TokenRecord, int64, error) {
-	kv, err := s.get(ctx, common.TokenKey(id))
+// list reads a prefix page by page.
+func (s *Store) list(ctx context.Context, prefix string, each func(*mvccpb.KeyValue)) error {
+	from, end := prefix, clientv3.GetPrefixRangeEnd(prefix)
+	for {
+		callCtx, cancel := context.WithTimeout(ctx, callTimeout)
+		resp, err := s.client.Get(callCtx, from, clientv3.WithRange(end), clientv3.WithLimit(pageOf))
+		cancel()
+		if err != nil {
+			return etcdkit.Wrap(fmt.Errorf("list %s: %w", prefix, err))
+		}
+		for _, kv := range resp.Kvs {
+			each(kv)
+		}
+		if !resp.More || len(resp.Kvs) == 0 {
+			return nil
+		}
+		from = string(resp.Kvs[len(resp.Kvs)-1].Key) + "\x00"
+	}
+}
+
+// commit writes where the compares hold.
+func (s *Store) commit(ctx context.Context, cmps []clientv3.Cmp, ops []clientv3.Op) (revision int64, done bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	resp, err := s.client.Txn(ctx).If(cmps...).Then(ops...).Commit()
 	if err != nil {
-		return auth.TokenRecord{}, 0, err
+		return 0, false, etcdkit.Wrap(fmt.Errorf("write %s: %w", common.AuthPrefix, err))
 	}
-	if kv == nil {
-		return auth.TokenRecord{}, 0, errRefused()
-	}
-	record, err := common.Decode[auth.TokenRecord](kv.Value)
-	if err != nil {
-		return auth.TokenRecord{}, 0, &common.Error{Code: common.CodeInternal, Message: "a token's record cannot be read", Err: err}
-	}
-	if record.ID != id || !record.Alive(s.now()) {
-		return auth.TokenRecord{}, 0, errRefused()
-	}
-	return record, kv.CreateRevision, nil
+	return resp.Header.Revision, resp.Succeeded, nil
 }
 
 // errRefused says the same whatever was wrong, so that nobody learns which it was.
 func errRefused() error {
 	return &common.Error{Code: common.CodeUnauthenticated, Message: "the token, session or code is not valid",
 		Hint: "it may have expired or been revoked"}
+}
+
+func errBusy(what, name string) error {
+	return common.Errorf(common.CodeConflict, "%s %s changes too fast; try again", what, common.Excerpt(name))
+}
+
+func errDamaged(what string, err error) error {
+	return &common.Error{Code: common.CodeInternal, Message: what + "'s record cannot be read", Err: err}
 }
 
 // changeOp makes the put of an entry in the history of changes.

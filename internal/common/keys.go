@@ -125,6 +125,8 @@ const (
 	UsersPrefix    = AuthPrefix + "users/"
 	TokensPrefix   = AuthPrefix + "tokens/"
 	SessionsPrefix = AuthPrefix + "sessions/"
+
+	TokenUsesPrefix = AuthPrefix + "used/"
 )
 
 // UserKey holds a user: role, grants, hash of the password.
@@ -138,6 +140,9 @@ const AuditKey = Root + "audit"
 
 // TokenKey holds an API token's hash and role.
 func TokenKey(id string) string { return TokensPrefix + id }
+
+// TokenUseKey says when a token was last used.
+func TokenUseKey(id string) string { return TokenUsesPrefix + id }
 
 // SessionKey holds a session; hash is that of its secret.
 func SessionKey(hash string) string { return SessionsPrefix + hash }

@@ -32,6 +32,7 @@ type gate struct {
 func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	open := g.public(r)
 	credential, given := g.credential(r)
+	credential.Remote = visitOf(r.Context()).remote
 	pass := ticket{rates: g.rates}
 	if !health(r) { // somebody may take us for dead
 		var wait time.Duration

@@ -24,6 +24,7 @@ type Config struct {
 	Channels  Channels
 	Secrets   Secrets
 	Auth      Auth
+	Access    Access
 	Health    Health
 	Stats     Stats
 	Counted   runlog.Statistics
@@ -94,8 +95,10 @@ func build(cfg Config) (http.Handler, *router, error) {
 	(&secretsResource{secrets: cfg.Secrets}).register(r)
 	times.register(r)
 	(&statsResource{stats: cfg.Stats, counted: cfg.Counted, jobs: cfg.Jobs, workers: cfg.Workers, zone: cfg.Timezone, now: cfg.Now}).register(r)
-	(&sessionsResource{auth: cfg.Auth, problems: p, limiter: auth.NewLimiter(loginBurst, loginWindow),
-		cookie: cookie, secure: cfg.Secure, now: cfg.Now}).register(r)
+	(&sessionsResource{auth: cfg.Auth, sessions: cfg.Access, problems: p, networks: auth.NewLimiter(loginBurst, loginWindow),
+		accounts: auth.NewLimiter(loginBurst, loginWindow), cookie: cookie, secure: cfg.Secure, now: cfg.Now}).register(r)
+	(&usersResource{users: cfg.Access}).register(r)
+	(&tokensResource{tokens: cfg.Access, now: cfg.Now}).register(r)
 	(&systemResource{health: cfg.Health, version: cfg.Version}).register(r)
 	r.raw(http.MethodGet, "/metrics", needs(auth.Viewer), cfg.Metrics)
 	if err := registerDocs(r); err != nil {

@@ -14,15 +14,18 @@ import (
 	"carillon/internal/common"
 )
 
-// access says who may use a route: a role, or anybody. The zero value is nobody,
+// access says who may use a route: a role, whoever is known, or anybody. The zero value is nobody,
 // and a route with it is not registered.
 type access string
 
-const public access = "public"
+const (
+	public access = "public"
+	anyone access = "authenticated" // who has shown who they are, whatever they may do
+)
 
 func needs(role auth.Role) access { return access(role) }
 
-func (a access) valid() bool { return a == public || auth.Role(a).Valid() }
+func (a access) valid() bool { return a == public || a == anyone || auth.Role(a).Valid() }
 
 // Bounds of request bodies.
 const (
@@ -119,7 +122,7 @@ func (p problems) forbid(ctx context.Context, a access) *Problem {
 	if !ok {
 		return p.of(ctx, errNoCredentials())
 	}
-	if !who.Somewhere(auth.Role(a)) {
+	if a != anyone && !who.Somewhere(auth.Role(a)) {
 		return p.of(ctx, errRole(auth.Role(a), who.Role))
 	}
 	return nil

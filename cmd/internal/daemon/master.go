@@ -15,8 +15,10 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"carillon/internal/audit"
 	"carillon/internal/authstore"
 	"carillon/internal/bootclock"
+	"carillon/internal/certs"
 	"carillon/internal/common"
 	"carillon/internal/common/schedule"
 	"carillon/internal/config"
@@ -38,6 +40,7 @@ type LogStore interface {
 	runlog.Reader
 	runlog.Statistics
 	runlog.Upkeep
+	runlog.Chained
 	Pinger
 }
 
@@ -51,12 +54,16 @@ type MasterConfig struct {
 	Store    LogStore
 	Auth     *authstore.Store
 	Timezone string
-	Notify   config.Notify
-	Console  fs.FS
-	Version  string
-	Log      *slog.Logger
-	Metrics  *metrics.Master
-	Exposed  http.Handler // what /metrics shows
+	// AuditRetention is how long it is kept who changed what; 0 is for ever.
+	AuditRetention time.Duration
+	Notify         config.Notify
+	Console        fs.FS
+	Version        string
+	Log            *slog.Logger
+	Metrics        *metrics.Master
+	Exposed        http.Handler // what /metrics shows
+	// Certificates are those that it shows to others; that of the API comes to those.
+	Certificates *Certificates
 }
 
 // Master is a master's wiring.
@@ -73,6 +80,7 @@ type Master struct {
 	notices  *notices
 	state    state
 	server   *http.Server
+	secure *tls.Config // nil: the API is served without TLS
 	// connections bounds those of the server.
 	connections *httpapi.Connections
 	fresh       freshness
@@ -82,8 +90,15 @@ type Master struct {
 // NewMaster puts a master together. Nothing runs before its parts are started.
 func NewMaster(cfg MasterConfig) (*Master, error) {
 	m := &Master{cfg: cfg, connections: httpapi.NewConnections(cfg.HTTP.TrustedProxies)}
+	if files := cfg.HTTP.TLS; files != (config.ServerTLS{}) {
+		keeper, err := cfg.Certificates.keep("api", certs.Files(files))
+		if err != nil {
+			return nil, err
+		}
+		m.secure = keeper.Server()
+	}
 	m.session = joblock.NewSession(cfg.Etcd, sessionTTL, bootclock.Now, cfg.Log, func() {})
-	presence := common.MasterPresence{ID: cfg.ID, Host: hostname(), Version: cfg.Version}
+	presence := common.MasterPresence{ID: cfg.ID, Host: hostname(), Version: cfg.Version, Seals: true}
 	m.presence = registry.NewPresence(cfg.Etcd, m.session, cfg.Log, registerEvery, func() common.MasterPresence {
 		now := presence
 		now.Clock = WallClock().UTC()
@@ -96,21 +111,24 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 	watcher := jobmgr.NewWatcher(cfg.Etcd, func(err error) { cfg.Log.Warn("watch_interrupted", "watch", "jobs", "error", err) }, m.fresh.mark)
 	interner := schedule.NewInterner()
 	m.catalog = jobmgr.NewCatalog(watcher, interner)
-	m.changes = runlog.NewSink(runlog.SinkConfig{}, jobmgr.NewChanges(cfg.Etcd), cfg.Store, cfg.Log, delivery{cfg.Metrics})
+	m.changes = runlog.NewSink(runlog.SinkConfig{}, jobmgr.NewOutcomes(cfg.Etcd), cfg.Store, cfg.Log, delivery{cfg.Metrics})
+	sealer := m.newSealer()
+	changed := func() { m.changes.Outcomes(); sealer.Wake() }
 	guard := registry.NewGuard(m.members, presence.ID, WallClock, nil)
 	look := &lookout{etcd: cfg.Etcd, store: cfg.Store, fresh: &m.fresh, catalog: m.catalog, members: m.members, guard: guard}
 	m.state = state{lookout: look, etcd: cfg.Etcd, catalog: m.catalog, members: m.members,
-		own:     newConditions(presence.Host, cfg.Log, cfg.Metrics.Condition, look.Conditions, m.findings.Conditions),
+		own:     newConditions(presence.Host, cfg.Log, cfg.Metrics.Condition, look.Conditions, m.findings.Conditions, cfg.Certificates.Conditions),
 		elector: m.elector}
-	staff := workers{settings: registry.NewSettings(cfg.Etcd, WallClock, m.changes.Outcomes), members: m.members}
+	staff := workers{settings: registry.NewSettings(cfg.Etcd, WallClock, changed), members: m.members}
 	store := jobmgr.NewStore(jobmgr.Config{Client: cfg.Etcd, Interner: interner, Timezone: cfg.Timezone, Now: WallClock,
 		Clock:   guard.Now,
-		Catalog: m.catalog, Changed: m.changes.Outcomes, Unplaced: staff.unplaced})
-	there := present{cfg.Store, cfg.Store, look.StoreAway}
+		Catalog: m.catalog, Changed: changed, Unplaced: staff.unplaced})
+	there := present{cfg.Store, cfg.Store, cfg.Store, look.StoreAway}
+	changes := runlog.NewChanges(store, there)
 	history := runlog.NewView(store, store, there)
 	following := tail.New(history, tail.Config{})
 	var err error
-	if m.notices, err = newNotices(&cfg, m.changes.Outcomes, told{jobs: store, catalog: m.catalog, history: history,
+	if m.notices, err = newNotices(&cfg, changed, told{jobs: store, catalog: m.catalog, history: history,
 		habits: runlog.NewHabits(there, WallClock), overdue: m.findings.Overdue}); err != nil {
 		return nil, err
 	}
@@ -118,13 +136,14 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 	if err != nil {
 		return nil, fmt.Errorf("secretsKey: %w", err)
 	}
-	secrets := secretstore.New(cfg.Etcd, box, WallClock, m.changes.Outcomes)
-	m.duties = append(m.upkeep(store, history, staff, guard, m.notices.Conditions),
+	secrets := secretstore.New(cfg.Etcd, box, WallClock, changed)
+	m.duties = append(m.upkeep(store, history, staff, guard, m.notices.Conditions, sealer.Conditions),
+		duty{"audit chain", sealer.Run},
 		duty{"notifications", m.notices.notifier.Run},
 		duty{"channels", func(ctx context.Context) error { return m.notices.watch(ctx, cfg.Log) }})
 	handler, err := httpapi.New(httpapi.Config{
-		Jobs: store, Runs: history, Following: following, Workers: staff, Channels: m.notices, Secrets: secrets, Auth: cfg.Auth,
-		Counted: there, Changes: runlog.NewChanges(store, there), Findings: m.findings,
+		Jobs: store, Runs: history, Following: following, Workers: staff, Channels: m.notices, Secrets: secrets, Auth: cfg.Auth, Access: cfg.Auth,
+		Counted: there, Changes: changes, Audit: record{changes, audit.NewVerifier(m.chain(), there)}, Findings: m.findings,
 		Health: m.state, Stats: m.state, Metrics: cfg.Exposed, Schedules: interner, Console: cfg.Console,
 		Version: cfg.Version, Timezone: cfg.Timezone, Secure: cfg.HTTP.Secure(), Logger: cfg.Log, Now: WallClock,
 		Answered: cfg.Metrics.Request, Refused: cfg.Metrics.RequestRefused, TrustedProxies: cfg.HTTP.TrustedProxies, APIRate: cfg.HTTP.APIRate,
@@ -139,7 +158,7 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 
 // Parts are the master's parts in the order of their start. The stores are the caller's.
 func (m *Master) Parts() []lifecycle.Part {
-	return []lifecycle.Part{
+	return append(m.cfg.Certificates.parts(), []lifecycle.Part{
 		{Name: "master session", Serve: ignoreEnd(m.session.Run), Stop: m.session.Revoke},
 		{Name: "presence", Serve: m.presence.Run},
 		{Name: "membership", Serve: ignoreEnd(m.members.Run)},
@@ -154,7 +173,7 @@ func (m *Master) Parts() []lifecycle.Part {
 			return m.elector.Run(ctx, func(ctx context.Context) { perform(ctx, m.cfg.Log, m.duties) })
 		})},
 		serverPart("api", m.listen, m.server),
-	}
+	}...)
 }
 
 func (m *Master) gauges(lag time.Duration) {
@@ -177,13 +196,8 @@ func (m *Master) listen() (net.Listener, error) {
 	}
 	m.address.Store(listener.Addr())
 	listener = m.connections.Listen(listener)
-	secure, err := m.cfg.HTTP.ServerTLS()
-	if err != nil {
-		return nil, errors.Join(err, listener.Close())
-	}
-	if secure != nil {
-		secure.NextProtos = []string{"h2", "http/1.1"}
-		return tls.NewListener(listener, secure), nil
+	if m.secure != nil {
+		return tls.NewListener(listener, m.secure), nil
 	}
 	return listener, nil
 }

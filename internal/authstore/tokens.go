@@ -1,0 +1,342 @@
+package authstore
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"go.etcd.io/etcd/api/v3/mvccpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"carillon/internal/auth"
+	"carillon/internal/common"
+	"carillon/internal/etcdkit"
+)
+
+const (
+	// maxTokens is how many tokens a user may have: so many can go with it in one transaction.
+	maxTokens = 50
+	// remembered is how long a token is still listed after it has expired.
+	remembered = 7 * 24 * time.Hour
+	// useEvery is how often the use of a token is written down.
+	useEvery = time.Minute
+)
+
+// reader reads a key: as it is, or as it was a moment ago.
+type reader func(ctx context.Context, key string) (*mvccpb.KeyValue, error)
+
+// verify tells who a token in the clear belongs to.
+func (s *Store) verify(ctx context.Context, read reader, text string) (held, error) {
+	t, ok := auth.ParseToken(text)
+	if !ok {
+		return held{}, errRefused()
+	}
+	h, err := s.token(ctx, read, t.ID)
+	if err != nil {
+		return held{}, err
+	}
+	if !h.token.Verify(t, s.now()) {
+		return held{}, errRefused()
+	}
+	return h, nil
+}
+
+// held is a token that is good, with who it makes of its holder.
+type held struct {
+	token    auth.TokenRecord
+	owner    *auth.UserRecord // nil: nobody's
+	who      auth.Identity
+	revision int64 // of the creation of its key
+	lease    clientv3.LeaseID
+}
+
+// compares hold while the token is the one that was read.
+func (h *held) compares() []clientv3.Cmp {
+	cmps := []clientv3.Cmp{etcdkit.Same(common.TokenKey(h.token.ID), h.revision)}
+	if h.owner != nil {
+		cmps = append(cmps, etcdkit.Unchanged(common.UserKey(h.owner.Name), h.owner.Version))
+	}
+	return cmps
+}
+
+// token finds a token by its id.
+func (s *Store) token(ctx context.Context, read reader, id string) (held, error) {
+	kv, err := read(ctx, common.TokenKey(id))
+	if err != nil {
+		return held{}, err
+	}
+	if kv == nil {
+		return held{}, errRefused()
+	}
+	h := held{revision: kv.CreateRevision, lease: clientv3.LeaseID(kv.Lease)}
+	if h.token, err = common.Decode[auth.TokenRecord](kv.Value); err != nil {
+		return held{}, errDamaged("a token", err)
+	}
+	if h.token.ID != id || !h.token.Alive(s.now()) {
+		return held{}, errRefused()
+	}
+	if h.token.UserID != "" {
+		if h.owner, err = s.owner(ctx, read, h.token.User); err != nil {
+			return held{}, err
+		}
+	}
+	var ok bool
+	if h.who, ok = h.token.Identity(h.owner); !ok {
+		return held{}, errRefused()
+	}
+	return h, nil
+}
+
+// use writes down, now and then, that a token was used. It is no part of the history of
+// changes, and a token whose use cannot be written down is good all the same.
+func (s *Store) use(ctx context.Context, h *held, remote string) {
+	now, id := s.now().UTC().Truncate(time.Minute), h.token.ID
+	s.mu.Lock()
+	due := now.Sub(s.used[id]) >= useEvery
+	if due {
+		if len(s.used) >= maxBelieved {
+			clear(s.used)
+		}
+		s.used[id] = now
+	}
+	s.mu.Unlock()
+	if !due {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	key := common.TokenUseKey(id)
+	resp, err := s.client.Get(ctx, key)
+	if err != nil {
+		return
+	}
+	version := int64(0)
+	for _, kv := range resp.Kvs {
+		version = kv.ModRevision
+		// Another master may have written it down.
+		if last, err := common.Decode[auth.TokenUse](kv.Value); err == nil && now.Sub(last.At) < useEvery {
+			return
+		}
+	}
+	put, err := putOp(key, auth.TokenUse{At: now, Remote: remote}, clientv3.WithLease(h.lease))
+	if err != nil {
+		return
+	}
+	_, _ = s.client.Txn(ctx).If(etcdkit.Same(common.TokenKey(id), h.revision), etcdkit.Unchanged(key, version)).Then(put).Commit()
+}
+
+// Tokens lists all of them, those that have expired not long ago included.
+func (s *Store) Tokens(ctx context.Context) (all []auth.TokenRecord, err error) {
+	uses := map[string]auth.TokenUse{}
+	err = s.list(ctx, common.TokenUsesPrefix, func(kv *mvccpb.KeyValue) {
+		if use, err := common.Decode[auth.TokenUse](kv.Value); err == nil {
+			uses[string(kv.Key[len(common.TokenUsesPrefix):])] = use
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	err = s.list(ctx, common.TokensPrefix, func(kv *mvccpb.KeyValue) {
+		if r, err := common.Decode[auth.TokenRecord](kv.Value); err == nil && common.TokenKey(r.ID) == string(kv.Key) {
+			r.LastUse = uses[r.ID]
+			all = append(all, r)
+		}
+	})
+	return all, err
+}
+
+// tokensOf lists the tokens of a user.
+func (s *Store) tokensOf(ctx context.Context, userID string) (found []auth.TokenRecord, err error) {
+	if userID == "" {
+		return nil, nil
+	}
+	err = s.list(ctx, common.TokensPrefix, func(kv *mvccpb.KeyValue) {
+		if r, err := common.Decode[auth.TokenRecord](kv.Value); err == nil && r.UserID == userID && common.TokenKey(r.ID) == string(kv.Key) {
+			found = append(found, r)
+		}
+	})
+	return found, err
+}
+
+// Token reads one; CodeNotFound where there is none.
+func (s *Store) Token(ctx context.Context, id string) (auth.TokenRecord, error) {
+	kv, err := s.tokenKey(ctx, id)
+	if err != nil {
+		return auth.TokenRecord{}, err
+	}
+	r, err := common.Decode[auth.TokenRecord](kv.Value)
+	if err != nil {
+		return auth.TokenRecord{}, errDamaged("a token", err)
+	}
+	use, err := s.fresh(ctx, common.TokenUseKey(id))
+	if err != nil {
+		return auth.TokenRecord{}, err
+	}
+	if use != nil {
+		if r.LastUse, err = common.Decode[auth.TokenUse](use.Value); err != nil {
+			r.LastUse = auth.TokenUse{}
+		}
+	}
+	return r, nil
+}
+
+func (s *Store) tokenKey(ctx context.Context, id string) (*mvccpb.KeyValue, error) {
+	kv, err := s.fresh(ctx, common.TokenKey(id))
+	if err == nil && kv == nil {
+		err = common.Errorf(common.CodeNotFound, "there is no token %q", common.Excerpt(id))
+	}
+	return kv, err
+}
+
+// CreateToken makes a token, and gives it in the clear: it is not shown again. The token
+// of a user may not be wished more rights than the user has.
+func (s *Store) CreateToken(ctx context.Context, actor common.Actor, wish auth.TokenWish) (token string, record auth.TokenRecord, err error) {
+	faults := wish.Faults()
+	var owner *auth.UserRecord
+	if wish.User != "" {
+		kv, err := s.userKey(ctx, wish.User)
+		switch {
+		case common.CodeOf(err) == common.CodeNotFound:
+			faults = append(faults, common.Fault{Location: "user", Code: "unknown", Value: common.Excerpt(wish.User), Message: "is not a user"})
+		case err != nil:
+			return "", record, err
+		default:
+			if owner, err = userOf(kv); err != nil {
+				return "", record, err
+			}
+			faults = append(faults, beyond(owner, &wish)...)
+		}
+	}
+	if len(faults) > 0 {
+		return "", record, common.Invalid("the token cannot be made", faults...)
+	}
+	return s.makeToken(ctx, actor, "create", wish, owner)
+}
+
+// beyond is what is wished for and the owner of the token has not.
+func beyond(owner *auth.UserRecord, wish *auth.TokenWish) (faults []common.Fault) {
+	who := owner.Identity()
+	if len(wish.Groups) == 0 && !who.Somewhere(wish.Role) {
+		faults = append(faults, common.Fault{Location: "role", Code: "role", Message: "is more than the user has anywhere"})
+	}
+	for _, group := range wish.Groups {
+		if !who.May(wish.Role, group) {
+			faults = append(faults, common.Fault{Location: "groups", Code: "role", Value: common.Excerpt(group), Message: "hold one in which the user has not this role"})
+		}
+	}
+	return faults
+}
+
+func (s *Store) makeToken(ctx context.Context, actor common.Actor, verb string, wish auth.TokenWish, owner *auth.UserRecord) (token string, record auth.TokenRecord, err error) {
+	t := auth.NewToken()
+	record = t.Record(wish, owner, actor.Name, s.now().UTC())
+	key := common.TokenKey(t.ID)
+	cmps := []clientv3.Cmp{etcdkit.Absent(key)}
+	if owner != nil {
+		has, err := s.tokensOf(ctx, owner.ID)
+		if err != nil {
+			return "", record, err
+		}
+		if len(has) >= maxTokens {
+			return "", record, &common.Error{Code: common.CodeConflict, Message: fmt.Sprintf("the user has %d tokens, as many as there may be", len(has)),
+				Hint: "delete those that are not used any more"}
+		}
+		cmps = append(cmps, etcdkit.Unchanged(common.UserKey(owner.Name), owner.Version))
+	}
+	parts := func(opts ...clientv3.OpOption) ([]clientv3.Op, error) {
+		put, err1 := putOp(key, record, opts...)
+		change, err2 := s.changeOp(actor, verb, "token", record.Name, nil, record.Redacted())
+		return []clientv3.Op{put, change}, errors.Join(err1, err2)
+	}
+	if wish.TTL > 0 {
+		// The lease only tidies up: whether the token is good is said by its record.
+		err = s.create(ctx, wish.TTL+remembered, func(lease clientv3.LeaseID) ([]clientv3.Cmp, []clientv3.Op, error) {
+			ops, err := parts(clientv3.WithLease(lease))
+			return cmps, ops, err
+		})
+	} else {
+		ops, err1 := parts()
+		if err1 != nil {
+			return "", record, fmt.Errorf("encode token: %w", err1)
+		}
+		var done bool
+		if _, done, err = s.commit(ctx, cmps, ops); err == nil && !done {
+			err = errRefused()
+		}
+	}
+	if common.CodeOf(err) == common.CodeUnauthenticated {
+		err = errBusy("user", wish.User)
+	}
+	if err != nil {
+		return "", record, err
+	}
+	return t.Reveal(), record, nil
+}
+
+// RevokeToken takes a token away. The last one by which an admin can come in stays:
+// CodeConflict.
+func (s *Store) RevokeToken(ctx context.Context, actor common.Actor, id string) error {
+	key := common.TokenKey(id)
+	for range tries {
+		kv, err := s.tokenKey(ctx, id)
+		if err != nil {
+			return err
+		}
+		cmps := []clientv3.Cmp{etcdkit.Unchanged(key, kv.ModRevision)}
+		var before any
+		name := id
+		if r, err := common.Decode[auth.TokenRecord](kv.Value); err == nil {
+			before, name = r.Redacted(), r.Name
+			if r.Governs(s.now()) {
+				other, err := s.otherWayIn(ctx, id)
+				if err != nil {
+					return err
+				}
+				cmps = append(cmps, other)
+			}
+		} else {
+			before = json.RawMessage("null") // what it was cannot be said
+		}
+		change, err := s.changeOp(actor, "delete", "token", name, before, nil)
+		if err != nil {
+			return err
+		}
+		_, done, err := s.commit(ctx, cmps, []clientv3.Op{clientv3.OpDelete(key), clientv3.OpDelete(common.TokenUseKey(id)), change})
+		s.forget(key)
+		if err != nil || done {
+			return err
+		}
+	}
+	return errBusy("token", id)
+}
+
+// otherWayIn is a compare that holds while there is another way for an admin to come in
+// than by a token.
+func (s *Store) otherWayIn(ctx context.Context, but string) (clientv3.Cmp, error) {
+	users, err := s.Users(ctx)
+	if err != nil {
+		return clientv3.Cmp{}, err
+	}
+	for i := range users {
+		if users[i].Governs() {
+			return etcdkit.Unchanged(common.UserKey(users[i].Name), users[i].Version), nil
+		}
+	}
+	var other *clientv3.Cmp
+	now := s.now()
+	err = s.list(ctx, common.TokensPrefix, func(kv *mvccpb.KeyValue) {
+		if r, err := common.Decode[auth.TokenRecord](kv.Value); err == nil && r.ID != but && r.Governs(now) {
+			other = new(etcdkit.Unchanged(string(kv.Key), kv.ModRevision))
+		}
+	})
+	if err != nil {
+		return clientv3.Cmp{}, err
+	}
+	if other == nil {
+		return clientv3.Cmp{}, &common.Error{Code: common.CodeConflict, Message: "this token is the last way for an admin to come in",
+			Hint: "make a user who is an admin, with a password, first"}
+	}
+	return *other, nil
+}

@@ -1,0 +1,275 @@
+package authstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"go.etcd.io/etcd/api/v3/mvccpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"carillon/internal/auth"
+	"carillon/internal/common"
+	"carillon/internal/etcdkit"
+)
+
+// userOf reads a user that is its key's.
+func userOf(kv *mvccpb.KeyValue) (*auth.UserRecord, error) {
+	u, err := common.Decode[auth.UserRecord](kv.Value)
+	if err == nil && common.UserKey(u.Name) != string(kv.Key) {
+		err = errors.New("it is another's")
+	}
+	if err != nil {
+		return nil, errDamaged("a user", err)
+	}
+	u.Version = kv.ModRevision
+	return &u, nil
+}
+
+// owner finds the user of a token or session; nil where there is none.
+func (s *Store) owner(ctx context.Context, read reader, name string) (*auth.UserRecord, error) {
+	if !common.ValidName(name) {
+		return nil, nil
+	}
+	kv, err := read(ctx, common.UserKey(name))
+	if err != nil || kv == nil {
+		return nil, err
+	}
+	return userOf(kv)
+}
+
+// Users lists all of them by name. One that is damaged is left out.
+func (s *Store) Users(ctx context.Context) (all []auth.UserRecord, err error) {
+	err = s.list(ctx, common.UsersPrefix, func(kv *mvccpb.KeyValue) {
+		if u, err := userOf(kv); err == nil {
+			all = append(all, *u)
+		}
+	})
+	return all, err
+}
+
+// User reads one; CodeNotFound where there is none.
+func (s *Store) User(ctx context.Context, name string) (auth.UserRecord, error) {
+	kv, err := s.userKey(ctx, name)
+	if err != nil {
+		return auth.UserRecord{}, err
+	}
+	u, err := userOf(kv)
+	if err != nil {
+		return auth.UserRecord{}, err
+	}
+	return *u, nil
+}
+
+func (s *Store) userKey(ctx context.Context, name string) (*mvccpb.KeyValue, error) {
+	var kv *mvccpb.KeyValue
+	var err error
+	if common.ValidName(name) {
+		kv, err = s.fresh(ctx, common.UserKey(name))
+	}
+	if err == nil && kv == nil {
+		err = common.Errorf(common.CodeNotFound, "there is no user %q", common.Excerpt(name))
+	}
+	return kv, err
+}
+
+// CreateUser makes a user; CodeExists where there is one of that name.
+func (s *Store) CreateUser(ctx context.Context, actor common.Actor, name string, wish auth.UserWish) (auth.UserRecord, error) {
+	faults := wish.Faults(name)
+	if !common.ValidName(name) {
+		faults = append(faults, common.Fault{Location: "name", Code: "name", Value: common.Excerpt(name),
+			Message: "must be 1 to 128 characters of a–z, 0–9, '.', '_' and '-', begin and end with a letter or digit, and not contain '..'"})
+	}
+	if len(faults) > 0 {
+		return auth.UserRecord{}, common.Invalid("the user cannot be saved", faults...)
+	}
+	hash, err := s.hashOf(ctx, wish.Password)
+	if err != nil {
+		return auth.UserRecord{}, err
+	}
+	now := s.now().UTC()
+	u := auth.UserRecord{ID: common.NewID(), Name: name, Epoch: common.NewID(), CreatedAt: now, CreatedBy: actor.Name, UpdatedAt: now, UpdatedBy: actor.Name}
+	wish.Apply(&u, hash)
+	put, err1 := putOp(common.UserKey(name), u)
+	change, err2 := s.changeOp(actor, "create", "user", name, nil, u.Redacted())
+	if err := errors.Join(err1, err2); err != nil {
+		return auth.UserRecord{}, fmt.Errorf("encode user: %w", err)
+	}
+	revision, done, err := s.commit(ctx, []clientv3.Cmp{etcdkit.Absent(common.UserKey(name))}, []clientv3.Op{put, change})
+	if err != nil {
+		return auth.UserRecord{}, err
+	}
+	if !done {
+		return auth.UserRecord{}, common.Errorf(common.CodeExists, "there is a user %q already", name)
+	}
+	u.Version = revision
+	return u, nil
+}
+
+// hashOf is the hash of a password that is wished for, "" for none.
+func (s *Store) hashOf(ctx context.Context, password *string) (string, error) {
+	if password == nil || *password == "" {
+		return "", nil
+	}
+	return s.hasher.Hash(ctx, *password)
+}
+
+// UpdateUser changes a user. The last admin stays one: CodeConflict.
+func (s *Store) UpdateUser(ctx context.Context, actor common.Actor, name string, wish auth.UserWish, pre common.Precondition) (auth.UserRecord, error) {
+	if faults := wish.Faults(name); len(faults) > 0 {
+		return auth.UserRecord{}, common.Invalid("the user cannot be saved", faults...)
+	}
+	hash, err := s.hashOf(ctx, wish.Password)
+	if err != nil {
+		return auth.UserRecord{}, err
+	}
+	return s.changeUser(ctx, actor, "replace", name, pre, func(u *auth.UserRecord) (bool, error) { return wish.Apply(u, hash), nil })
+}
+
+func (s *Store) changeUser(ctx context.Context, actor common.Actor, verb, name string, pre common.Precondition,
+	apply func(*auth.UserRecord) (changed bool, err error)) (auth.UserRecord, error) {
+	key := common.UserKey(name)
+	for range tries {
+		kv, err := s.userKey(ctx, name)
+		if err != nil {
+			return auth.UserRecord{}, err
+		}
+		before, err := userOf(kv)
+		if err != nil {
+			return auth.UserRecord{}, err
+		}
+		if err := holds("user", name, pre, before.Version); err != nil {
+			return auth.UserRecord{}, err
+		}
+		after := *before
+		changed, err := apply(&after)
+		if err != nil || !changed {
+			return *before, err
+		}
+		after.UpdatedAt, after.UpdatedBy = s.now().UTC(), actor.Name
+		cmps := []clientv3.Cmp{etcdkit.Unchanged(key, before.Version)}
+		if before.Governs() && !after.Governs() {
+			other, err := s.otherAdmin(ctx, name)
+			if err != nil {
+				return auth.UserRecord{}, err
+			}
+			cmps = append(cmps, other)
+		}
+		data, err1 := common.EncodeOver(kv.Value, &after)
+		change, err2 := s.changeOp(actor, verb, "user", name, before.Redacted(), after.Redacted())
+		if err := errors.Join(err1, err2); err != nil {
+			return auth.UserRecord{}, fmt.Errorf("encode user: %w", err)
+		}
+		revision, done, err := s.commit(ctx, cmps, []clientv3.Op{clientv3.OpPut(key, string(data)), change})
+		s.forget(key)
+		if err != nil || done {
+			after.Version = revision
+			return after, err
+		}
+	}
+	return auth.UserRecord{}, errBusy("user", name)
+}
+
+// otherAdmin is a compare that holds while some other user is an admin who can log in:
+// two admins that remove each other at the same time cannot both succeed.
+func (s *Store) otherAdmin(ctx context.Context, but string) (clientv3.Cmp, error) {
+	all, err := s.Users(ctx)
+	if err != nil {
+		return clientv3.Cmp{}, err
+	}
+	for i := range all {
+		if all[i].Governs() && all[i].Name != but {
+			return etcdkit.Unchanged(common.UserKey(all[i].Name), all[i].Version), nil
+		}
+	}
+	return clientv3.Cmp{}, &common.Error{Code: common.CodeConflict, Message: "this is the last admin who can log in",
+		Hint: "make another user an admin, with a password, first"}
+}
+
+// DeleteUser removes a user, with the tokens and sessions of it. The last admin stays:
+// CodeConflict.
+func (s *Store) DeleteUser(ctx context.Context, actor common.Actor, name string, pre common.Precondition) error {
+	key := common.UserKey(name)
+	for range tries {
+		kv, err := s.userKey(ctx, name)
+		if err != nil {
+			return err
+		}
+		if err := holds("user", name, pre, kv.ModRevision); err != nil {
+			return err
+		}
+		cmps, ops := []clientv3.Cmp{etcdkit.Unchanged(key, kv.ModRevision)}, []clientv3.Op{clientv3.OpDelete(key)}
+		before, err := userOf(kv)
+		if err != nil {
+			before = &auth.UserRecord{Name: name} // what it was cannot be said
+		}
+		if before.Governs() {
+			other, err := s.otherAdmin(ctx, name)
+			if err != nil {
+				return err
+			}
+			cmps = append(cmps, other)
+		}
+		// They are of no use any more whatever becomes of their keys: they name the record that goes.
+		tokens, err := s.tokensOf(ctx, before.ID)
+		if err != nil {
+			return err
+		}
+		for i := range tokens {
+			ops = append(ops, clientv3.OpDelete(common.TokenKey(tokens[i].ID)), clientv3.OpDelete(common.TokenUseKey(tokens[i].ID)))
+		}
+		change, err := s.changeOp(actor, "delete", "user", name, before.Redacted(), nil)
+		if err != nil {
+			return err
+		}
+		_, done, err := s.commit(ctx, cmps, append(ops, change))
+		s.forget(key)
+		if err != nil || done {
+			return err
+		}
+	}
+	return errBusy("user", name)
+}
+
+// holds tells whether a thing is the one that was meant.
+func holds(what, name string, pre common.Precondition, version int64) error {
+	if pre.Version == 0 || pre.Version == version {
+		return nil
+	}
+	return &common.Error{Code: common.CodeStale, Message: fmt.Sprintf("%s %s is at version %d, not %d", what, name, version, pre.Version),
+		Hint: "somebody else saved it: read it again and repeat the change"}
+}
+
+// ChangePassword is a user's own change of the password. Sessions of before are over.
+func (s *Store) ChangePassword(ctx context.Context, actor common.Actor, c auth.PasswordChange) (auth.Session, error) {
+	if faults := c.Faults(); len(faults) > 0 {
+		return auth.Session{}, common.Invalid("the password cannot be changed", faults...)
+	}
+	u, err := s.User(ctx, c.User)
+	if err != nil {
+		return auth.Session{}, err
+	}
+	good, err := s.hasher.Verify(ctx, c.Current, u.Password)
+	if err != nil {
+		return auth.Session{}, err
+	}
+	if !good || u.ID != c.UserID || u.Disabled {
+		s.failed(ctx, u.Name, c.Remote)
+		return auth.Session{}, common.Invalid("the password cannot be changed",
+			common.Fault{Location: "current", Code: "wrong", Message: "is not your password"})
+	}
+	hash, err := s.hasher.Hash(ctx, c.New)
+	if err != nil {
+		return auth.Session{}, err
+	}
+	after, err := s.changeUser(ctx, actor, "password", c.User, common.Precondition{}, func(now *auth.UserRecord) (bool, error) {
+		if now.ID != u.ID || now.Password != u.Password {
+			return false, common.Errorf(common.CodeConflict, "the password was changed by somebody else just now")
+		}
+		return (&auth.UserWish{Password: &c.New}).Apply(now, hash), nil
+	})
+	if err != nil || !c.Session {
+		return auth.Session{}, err
+	}
+	return s.sessionOfUser(ctx, c.Remote, &after)
+}
