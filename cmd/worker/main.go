@@ -90,6 +90,8 @@ func serve(ctx context.Context, child *guardian.Child, cfg config.Worker, stderr
 		return daemon.Failed(err)
 	}
 	log := cfg.Log.Logger(stderr)
+	registry := metrics.NewRegistry(version)
+	certificates := daemon.NewCertificates(log, registry.CertificateEnds)
 	secrets, err := mask.Open(cfg.Secrets, log)
 	if err != nil {
 		return err
@@ -104,7 +106,7 @@ func serve(ctx context.Context, child *guardian.Child, cfg config.Worker, stderr
 		return daemon.Failed(err)
 	}
 	defer output.Close()
-	etcd, err := daemon.DialEtcd(cfg.Etcd)
+	etcd, err := daemon.DialEtcd(cfg.Etcd, certificates)
 	if err != nil {
 		return err
 	}
@@ -114,13 +116,12 @@ func serve(ctx context.Context, child *guardian.Child, cfg config.Worker, stderr
 		return err
 	}
 	defer store.Close()
-	registry := metrics.NewRegistry(version)
 	worker := daemon.NewWorker(daemon.WorkerConfig{Home: home, Etcd: etcd, Store: store, Spool: output, Labels: cfg.Labels, Secrets: secrets, Slots: cfg.Slots, Drain: cfg.DrainTimeout,
-		Version: version, Log: log, Boot: bootclock.Now, Metrics: metrics.NewWorker(registry, daemon.WallClock), Guardian: child})
+		Version: version, Log: log, Boot: bootclock.Now, Metrics: metrics.NewWorker(registry, daemon.WallClock), Certificates: certificates, Guardian: child})
 	log.Info("worker_starting", "worker", home.Life.Worker, "name", home.Life.Name, "version", version)
 	var parts []lifecycle.Part
 	if cfg.MetricsListen != "" {
 		parts = append(parts, worker.LocalServer(cfg.MetricsListen, registry.Handler()))
 	}
-	return daemon.Serve(ctx, log, append(append(parts, worker.Parts()...), daemon.Notify(log, child))...)
+	return daemon.Serve(ctx, log, append(append(parts, worker.Parts()...), daemon.EtcdVersions(etcd, log), daemon.Notify(log, child))...)
 }

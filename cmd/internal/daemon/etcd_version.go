@@ -1,0 +1,60 @@
+package daemon
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"carillon/internal/etcdkit"
+	"carillon/internal/lifecycle"
+)
+
+const (
+	versionLimit = 5 * time.Second
+	versionAgain = 30 * time.Second
+)
+
+// EtcdVersions asks each member of etcd once for its version, as soon as it answers, and
+// warns of those that do not keep one user out of another's keys.
+func EtcdVersions(client *clientv3.Client, log *slog.Logger) lifecycle.Part {
+	return etcdVersions(client.Endpoints(), func(ctx context.Context, endpoint string) (string, error) {
+		status, err := client.Status(ctx, endpoint)
+		if err != nil {
+			return "", err
+		}
+		return status.Version, nil
+	}, log)
+}
+
+func etcdVersions(endpoints []string, version func(ctx context.Context, endpoint string) (string, error), log *slog.Logger) lifecycle.Part {
+	return lifecycle.Part{Name: "etcd version", Serve: untilEnd(func(ctx context.Context) error {
+		unknown := endpoints
+		for {
+			var silent []string
+			for _, endpoint := range unknown {
+				found, err := versionWithin(ctx, endpoint, version)
+				if err != nil {
+					silent = append(silent, endpoint)
+				} else if fault := etcdkit.VersionFault(found); fault != "" {
+					log.Warn("etcd_outdated", "endpoint", endpoint, "version", found, "fault", fault)
+				}
+			}
+			if unknown = silent; len(unknown) == 0 {
+				return nil
+			}
+			select {
+			case <-ctx.Done():
+				return nil
+			case <-time.After(versionAgain):
+			}
+		}
+	})}
+}
+
+func versionWithin(ctx context.Context, endpoint string, version func(context.Context, string) (string, error)) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, versionLimit)
+	defer cancel()
+	return version(ctx, endpoint)
+}

@@ -1,0 +1,67 @@
+package daemon
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"carillon/internal/etcdkit/etcdtest"
+)
+
+func TestEtcdVersions(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		away := true
+		asked := map[string]int{}
+		var log bytes.Buffer
+		part := etcdVersions([]string{"old", "new", "away"}, func(_ context.Context, endpoint string) (string, error) {
+			asked[endpoint]++
+			switch {
+			case endpoint == "new":
+				return "3.7.1", nil
+			case endpoint == "away" && away:
+				return "", errors.New("away")
+			}
+			return "3.6.9", nil
+		}, slog.New(slog.NewTextHandler(&log, nil)))
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error)
+		go func() { done <- part.Serve(ctx) }()
+		synctest.Wait()
+		if n := strings.Count(log.String(), "msg=etcd_outdated endpoint=old version=3.6.9 fault="); n != 1 {
+			t.Errorf("at first: %s", log.String())
+		}
+		time.Sleep(2 * time.Minute)
+		away = false
+		time.Sleep(2 * time.Minute)
+		if got := log.String(); strings.Count(got, "etcd_outdated") != 2 || !strings.Contains(got, "endpoint=away") {
+			t.Errorf("then: %s", got)
+		}
+		if asked["old"] != 1 || asked["new"] != 1 || asked["away"] < 3 {
+			t.Errorf("asked %v", asked)
+		}
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// A real one says its version to whoever is logged in, and is new enough.
+func TestEtcdVersionOfARealOne(t *testing.T) {
+	client := etcdtest.Start(t)
+	var log bytes.Buffer
+	status, err := client.Status(t.Context(), client.Endpoints()[0])
+	if err != nil || status.Version == "" {
+		t.Fatalf("%v, %v", status, err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := EtcdVersions(client, slog.New(slog.NewTextHandler(&log, nil))).Serve(ctx); err != nil || log.Len() > 0 {
+		t.Errorf("%v: %s", err, log.String())
+	}
+}
