@@ -171,7 +171,7 @@ func TestPlannedIsWhatSteppingFinds(t *testing.T) {
 	}
 	for range 40 {
 		q := runlog.FireQuery{Now: noon.Add(time.Duration(random.IntN(100)) * time.Second), Limit: 1 + random.IntN(60)}
-		q.To = q.Now.Add(time.Duration(random.IntN(30*3600)) * time.Second)
+		q.To = q.Now.Add(time.Duration(random.IntN(6*3600)) * time.Second)
 		switch random.IntN(4) {
 		case 0:
 			q.Job = jobs[random.IntN(len(jobs))].Name

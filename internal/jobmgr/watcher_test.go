@@ -238,6 +238,7 @@ func (l *link) cut() {
 // While a watcher is cut off, history that it has not seen is compacted away: it
 // tells the whole table again, so that what it missed, deletions too, is made good.
 func TestWatcherTellsAllAgainAfterACut(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name    string
 		silence time.Duration
@@ -251,6 +252,7 @@ func TestWatcherTellsAllAgainAfterACut(t *testing.T) {
 		}, (*link).unhang},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			s := newStory(t)
 			s.put(minutely("stays"))
 			s.put(minutely("goes"))

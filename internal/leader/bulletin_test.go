@@ -14,6 +14,7 @@ import (
 
 // What the elected one says is known to all, and goes with it.
 func TestBulletin(t *testing.T) {
+	t.Parallel()
 	server := etcdtest.StartServer(t)
 	h, client := &hall{}, server.Client()
 	a := newCandidate(t, h, server.Client(), "a")

@@ -170,6 +170,7 @@ func TestHandOver(t *testing.T) {
 
 // What is killed does not resign: the other is elected when the lease has died.
 func TestKill(t *testing.T) {
+	t.Parallel()
 	server := etcdtest.StartServer(t)
 	h := &hall{}
 	a := newCandidate(t, h, server.Client(), "a")
@@ -260,6 +261,7 @@ func TestOwnKeyOfBefore(t *testing.T) {
 
 // The term of who is cut off ends before another's can begin.
 func TestPartition(t *testing.T) {
+	t.Parallel()
 	server := etcdtest.StartServer(t)
 	h := &hall{}
 	link, far := newLink(t, server)
@@ -283,6 +285,7 @@ func TestPartition(t *testing.T) {
 
 // etcd goes away for everybody and comes back, again and again: somebody is elected each time, alone.
 func TestEtcdAway(t *testing.T) {
+	t.Parallel()
 	server := etcdtest.StartServer(t)
 	h := &hall{}
 	linkA, farA := newLink(t, server)

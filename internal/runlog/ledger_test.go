@@ -279,7 +279,7 @@ func TestPagesOfFiresAreTheList(t *testing.T) {
 // Where what is looked for is rare, a page ends after so many reads, and the list goes on.
 func TestRareFiresCostLittle(t *testing.T) {
 	w := &shelf{}
-	for i := range 3000 {
+	for i := range 1500 {
 		status := common.StatusSucceeded
 		if i == 0 {
 			status = common.StatusFailed
