@@ -45,6 +45,10 @@ func serve(ctx context.Context, child *guardian.Child, cfg config.Standalone, st
 	if cfg.Notify.SecretsKey, err = secretsKey(cfg); err != nil {
 		return daemon.Failed(err)
 	}
+	box, err := daemon.SecretBox(cfg.Notify.SecretsKey)
+	if err != nil {
+		return daemon.Failed(err)
+	}
 	etcd, err := embedded.Start(ctx, filepath.Join(cfg.DataDir, "etcd"))
 	if err != nil {
 		return daemon.Failed(err)
@@ -57,7 +61,7 @@ func serve(ctx context.Context, child *guardian.Child, cfg config.Standalone, st
 	defer store.Close()
 
 	client, registry := etcd.Client(), metrics.NewRegistry(version)
-	worker := daemon.NewWorker(daemon.WorkerConfig{Home: home, Etcd: client, Store: store, Spool: output, Labels: cfg.Labels, Secrets: secrets, Slots: cfg.Slots, Drain: cfg.DrainTimeout,
+	worker := daemon.NewWorker(daemon.WorkerConfig{Home: home, Etcd: client, Store: store, Spool: output, Labels: cfg.Labels, Secrets: secrets, Box: box, Slots: cfg.Slots, Drain: cfg.DrainTimeout,
 		// A laptop's sleep is nobody's loss: nobody else could have run anything meanwhile.
 		Boot:    bootclock.Awake,
 		Version: version, Log: log, Metrics: metrics.NewWorker(registry, daemon.WallClock), Guardian: child})

@@ -32,6 +32,7 @@ type Worker struct {
 	DrainTimeout  time.Duration
 	SpoolMax      int64  // bytes of output on the disk while the log store is away
 	MetricsListen string // host:port on loopback, unix:/path, or "" for none
+	SecretsKey    Secret // keys in base64 that secrets of jobs are opened with
 	Etcd          Etcd
 	MongoDB       MongoDB
 	Log           Log
@@ -70,6 +71,7 @@ func (m *Master) settings() *settings {
 func (w *Worker) settings() *settings {
 	s := &settings{program: "carillon-worker"}
 	declareWorker(s, "carillon-worker", &w.Name, &w.DataDir, &w.Labels, &w.Secrets, &w.Slots, &w.DrainTimeout, &w.SpoolMax)
+	s.secret(&w.SecretsKey, "secretsKey", "key that secrets of jobs are opened with, that of the masters; without it jobs that refer to secrets are refused here.", secretsKey)
 	s.add("metricsListen", "address", "127.0.0.1:7071", "address of /metrics and /readyz: loopback, unix:/path, or off", localAddress(&w.MetricsListen))
 	w.Etcd.declare(s)
 	w.MongoDB.declare(s)

@@ -35,7 +35,7 @@ func (m *SMTP) Configured() bool { return m.Host != "" }
 func (n *Notify) declare(s *settings, key string) {
 	s.text(&n.PublicURL, "publicURL", "url", "", "address of the console as people reach it, for links in notifications", publicURL)
 	listOf(s, &n.Allow, "notifyAllow", "list", "", "addresses or networks that webhooks may be in although they are not public, such as 10.0.0.0/8", reachable)
-	s.secret(&n.SecretsKey, "secretsKey", "key that secrets of channels are stored under, 32 bytes in base64, the same for all masters; a new one stands before the old ones"+key+".", secretsKey)
+	s.secret(&n.SecretsKey, "secretsKey", "key that secrets of jobs and channels are stored under, 32 bytes in base64, the same for all masters and workers; a new one stands before the old ones"+key+".", secretsKey)
 	s.text(&n.SMTP.Host, "smtpHost", "host", "", "mail server that notifications are sent by; without it none are sent by mail", hostOnly)
 	s.number(&n.SMTP.Port, "smtpPort", 0, 0, 65535, "its port; 0 is the usual one: 587, 465 for tls, 25 for none")
 	s.text(&n.SMTP.Username, "smtpUsername", "name", "", "user there")

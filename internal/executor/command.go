@@ -23,18 +23,24 @@ type spec struct {
 	private bool   // dir is to be the run's own
 }
 
-// resolve finds out what to start, or why this worker cannot.
-func (x *Executor) resolve(t *Task) (*spec, *outcome) {
+// refuse tells why this worker must not run a job at all.
+func (x *Executor) refuse(t *Task) *outcome {
 	job := &t.Job
 	if lacking := common.Lacking(job.MustHave(), common.Features[:]); len(lacking) > 0 {
-		return nil, featureRefused(lacking)
+		return featureRefused(lacking)
 	}
 	if job.User != "" && job.User != x.user {
-		return nil, userRefused(job.User, x.user)
+		return userRefused(job.User, x.user)
 	}
 	if faults := job.ParamFaults(t.Record.Params); len(faults) > 0 {
-		return nil, paramsRefused(faults)
+		return paramsRefused(faults)
 	}
+	return nil
+}
+
+// resolve finds out what to start, or why this worker cannot.
+func (x *Executor) resolve(t *Task, secrets map[string]string) (*spec, *outcome) {
+	job := &t.Job
 	s := &spec{stdin: job.Stdin, dir: job.WorkDir}
 	if s.dir == "" {
 		s.private = true
@@ -42,7 +48,7 @@ func (x *Executor) resolve(t *Task) (*spec, *outcome) {
 		return nil, failed("workdir_missing", "the folder %s is not there, or is no folder", common.Excerpt(s.dir)).with("workDir", s.dir)
 	}
 	var search string
-	s.env, search = x.environment(t)
+	s.env, search = x.environment(t, secrets)
 	if len(job.Args) > 0 {
 		path, err := lookup(job.Args[0], search)
 		if err != nil {

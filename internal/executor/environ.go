@@ -16,9 +16,9 @@ const (
 
 // environment is built from nothing: what this process was started with, passwords
 // of etcd and of the log store among it, is none of a command's business. The job's
-// variables come over the usual ones, its parameters over those, and ours over all.
+// variables, with the secrets that they stand for, come over the usual ones, its parameters over those, and ours over all.
 // It is sorted, and comes with the PATH that is in it.
-func (x *Executor) environment(t *Task) (env []string, path string) {
+func (x *Executor) environment(t *Task, secrets map[string]string) (env []string, path string) {
 	params := t.Job.ParamValues(t.Record.Params)
 	zone := t.Job.Timezone
 	if zone == "" {
@@ -53,6 +53,9 @@ func (x *Executor) environment(t *Task) (env []string, path string) {
 	}
 	for name, value := range t.Job.Env {
 		if _, over := params[name]; !over && !named(ours[:], name) {
+			if secret, found := secrets[name]; found {
+				value = secret
+			}
 			add(variable{name, value})
 		}
 	}

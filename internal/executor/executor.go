@@ -36,6 +36,8 @@ type Config struct {
 	Adopt bool
 	// Masks, if set, is asked at the start of each run what must not come out of it.
 	Masks func() *mask.Masker
+	// Secrets opens what jobs refer to in their env; nil: this worker has none.
+	Secrets Secrets
 	Now   func() time.Time // wall clock; default time.Now
 	Log   *slog.Logger     // default: nowhere
 }
@@ -191,13 +193,28 @@ func (x *Executor) KillAll() {
 // of the run is killed at once; without another cause by then, it is [ErrCutOff].
 func (x *Executor) Run(ctx context.Context, t Task, out Output) common.Run {
 	masks := x.cfg.Masks()
-	run := x.run(ctx, t, out, masks)
+	if bad := x.refuse(&t); bad != nil {
+		return x.refused(&t, bad, masks)
+	}
+	values, more, bad := x.open(ctx, &t)
+	if bad != nil {
+		return x.refused(&t, bad, masks)
+	}
+	masks = masks.With(more)
+	run := x.run(ctx, t, out, masks, values)
 	maskReason(masks, run.Reason)
 	return run
 }
 
-func (x *Executor) run(ctx context.Context, t Task, out Output, masks *mask.Masker) common.Run {
-	spec, bad := x.resolve(&t)
+// refused is the outcome of a run that does not begin.
+func (x *Executor) refused(t *Task, why *outcome, masks *mask.Masker) common.Run {
+	run := x.outcome(t, why)
+	maskReason(masks, run.Reason)
+	return run
+}
+
+func (x *Executor) run(ctx context.Context, t Task, out Output, masks *mask.Masker, secrets map[string]string) common.Run {
+	spec, bad := x.resolve(&t, secrets)
 	if bad != nil {
 		return x.outcome(&t, bad)
 	}

@@ -20,6 +20,7 @@ type Secret struct {
 
 // Masker masks secrets. A nil one masks nothing.
 type Masker struct {
+	secrets  []Secret
 	patterns []pattern
 	// Where no secret begins most of a text can be leapt over (Wu and Manber's shift table): the
 	// first width bytes of a secret can begin no earlier than so many bytes after those that end with a pair.
@@ -41,6 +42,7 @@ func New(secrets []Secret) *Masker {
 	m := new(Masker)
 	for _, s := range secrets {
 		if len(s.Value) > 0 {
+			m.secrets = append(m.secrets, s)
 			m.patterns = append(m.patterns, pattern{label: []byte("[secret:" + s.Name + "]"), value: slices.Clone(s.Value), border: borders(s.Value)})
 		}
 	}
@@ -63,6 +65,17 @@ func New(secrets []Secret) *Masker {
 		}
 	}
 	return m
+}
+
+// With masks some more.
+func (m *Masker) With(more []Secret) *Masker {
+	switch {
+	case len(more) == 0:
+		return m
+	case m == nil:
+		return New(more)
+	}
+	return New(slices.Concat(m.secrets, more))
 }
 
 // maxWidth bounds how much of a secret is compared wherever its end seems to be.

@@ -132,7 +132,7 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 		habits: runlog.NewHabits(there, WallClock), overdue: m.findings.Overdue}); err != nil {
 		return nil, err
 	}
-	box, err := boxOf(cfg.Notify.SecretsKey)
+	box, err := SecretBox(cfg.Notify.SecretsKey)
 	if err != nil {
 		return nil, fmt.Errorf("secretsKey: %w", err)
 	}

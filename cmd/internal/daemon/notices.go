@@ -44,7 +44,7 @@ type told struct {
 }
 
 func newNotices(cfg *MasterConfig, changed func(), from told) (*notices, error) {
-	box, err := boxOf(cfg.Notify.SecretsKey)
+	box, err := SecretBox(cfg.Notify.SecretsKey)
 	if err != nil {
 		return nil, fmt.Errorf("secretsKey: %w", err)
 	}
@@ -64,7 +64,8 @@ func newNotices(cfg *MasterConfig, changed func(), from told) (*notices, error) 
 	return n, nil
 }
 
-func boxOf(key config.Secret) (*seal.Box, error) {
+// SecretBox opens and seals secrets with the keys of the settings; it is nil where they name none.
+func SecretBox(key config.Secret) (*seal.Box, error) {
 	if key.Empty() {
 		return nil, nil
 	}

@@ -26,6 +26,8 @@ import (
 	"carillon/internal/registry"
 	"carillon/internal/runlog"
 	"carillon/internal/scheduler"
+	"carillon/internal/seal"
+	"carillon/internal/secretstore"
 )
 
 const (
@@ -49,6 +51,8 @@ type WorkerConfig struct {
 	Labels map[string]string
 	// Secrets are masked in what commands print.
 	Secrets *mask.Files
+	// Box opens the secrets that jobs refer to; nil: none can be opened here.
+	Box *seal.Box
 	Slots   int
 	Drain   time.Duration
 	Version string
@@ -78,6 +82,7 @@ type Worker struct {
 	bequeathed chan struct{} // likewise
 	feed       *dispatch.Feed
 	watcher    *jobmgr.Watcher
+	secrets    *secretstore.Table
 	started    time.Time
 	draining   atomic.Bool
 	fresh      freshness
@@ -117,6 +122,7 @@ func NewWorker(cfg WorkerConfig) *Worker {
 			return runlog.Deliver(ctx, joblock.NewOutbox(client, worker), cfg.Store)
 		}}
 	w.feed = dispatch.NewFeed(schedule.NewInterner(), log)
+	w.secrets = secretstore.NewTable(client, cfg.Box, time.Now)
 	w.watcher = jobmgr.NewWatcher(client, w.trouble("jobs"), w.fresh.mark)
 	return w
 }
@@ -151,6 +157,7 @@ func (w *Worker) Parts() []lifecycle.Part {
 		{Name: "members", Serve: ignoreEnd(w.members.Run)},
 		{Name: "recovery", Start: w.recover, Serve: func(ctx context.Context) error { return w.recovery.Run(ctx, w.orphaned) }},
 		{Name: "bequests", Serve: func(ctx context.Context) error { return w.bequests.Run(ctx, w.bequeathed) }},
+		{Name: "secrets", Serve: ignoreEnd(w.followSecrets)},
 		{Name: "scheduler", Serve: w.loop.Run},
 		{Name: "cluster", Serve: w.followCluster},
 		{Name: "kills", Serve: ignoreEnd(w.followKills)},
@@ -197,7 +204,7 @@ func (w *Worker) sweep(ctx context.Context) error {
 func (w *Worker) openExecutor(context.Context) (err error) {
 	life := w.cfg.Home.Life
 	w.executor, err = executor.New(executor.Config{BaseDir: w.cfg.Home.Dir, Worker: life.Worker, Life: life.Life, Adopt: true,
-		Masks: w.cfg.Secrets.Masker, Log: w.cfg.Log})
+		Masks: w.cfg.Secrets.Masker, Secrets: w.secrets, Log: w.cfg.Log})
 	return err
 }
 
@@ -290,6 +297,16 @@ func (w *Worker) alarm(jobs []common.JobState) {
 			w.cfg.Log.Error("cursor_in_future", "job", jobs[i].Name, "cursor", jobs[i].Cursor)
 		}
 	}
+}
+
+// followSecrets follows what could be opened: without a key, and maybe without the right to read
+// them in etcd, nothing is.
+func (w *Worker) followSecrets(ctx context.Context) error {
+	if w.cfg.Box == nil {
+		<-ctx.Done()
+		return nil
+	}
+	return w.secrets.Follow(ctx, w.trouble("secrets"))
 }
 
 func (w *Worker) followTriggers(ctx context.Context) error {
