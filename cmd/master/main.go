@@ -71,7 +71,7 @@ afterwards tokens are made by whoever has an admin's.`,
 }
 
 func bootstrap(ctx context.Context, cfg config.Etcd, stdout io.Writer) error {
-	etcd, err := daemon.DialEtcd(cfg)
+	etcd, err := daemon.DialEtcd(cfg, nil)
 	if err != nil {
 		return err
 	}
@@ -86,7 +86,9 @@ func bootstrap(ctx context.Context, cfg config.Etcd, stdout io.Writer) error {
 
 func serve(ctx context.Context, cfg config.Master, stderr io.Writer) error {
 	log := cfg.Log.Logger(stderr)
-	etcd, err := daemon.DialEtcd(cfg.Etcd)
+	registry := metrics.NewRegistry(version)
+	certificates := daemon.NewCertificates(log, registry.CertificateEnds)
+	etcd, err := daemon.DialEtcd(cfg.Etcd, certificates)
 	if err != nil {
 		return err
 	}
@@ -96,13 +98,12 @@ func serve(ctx context.Context, cfg config.Master, stderr io.Writer) error {
 		return err
 	}
 	defer store.Close()
-	registry := metrics.NewRegistry(version)
 	master, err := daemon.NewMaster(daemon.MasterConfig{ID: common.NewID(), HTTP: cfg.HTTP, Etcd: etcd, Store: store,
-		Auth: authstore.New(etcd, daemon.WallClock), Timezone: cfg.Timezone, Notify: cfg.Notify, Console: web.Dist(), Version: version, Log: log,
-		Metrics: metrics.NewMaster(registry), Exposed: registry.Handler()})
+		Auth: authstore.New(etcd, daemon.WallClock), Timezone: cfg.Timezone, AuditRetention: cfg.AuditRetention, Notify: cfg.Notify, Console: web.Dist(), Version: version, Log: log,
+		Metrics: metrics.NewMaster(registry), Exposed: registry.Handler(), Certificates: certificates})
 	if err != nil {
 		return daemon.Failed(err)
 	}
 	log.Info("master_starting", "listen", cfg.HTTP.Listen, "version", version)
-	return daemon.Serve(ctx, log, append(master.Parts(), daemon.Notify(log, nil))...)
+	return daemon.Serve(ctx, log, append(master.Parts(), daemon.EtcdVersions(etcd, log), daemon.Notify(log, nil))...)
 }

@@ -19,6 +19,7 @@ var table = map[string]kind{
 	"internal/common/schedule": words, // the cron door
 
 	"internal/auth":          pure,
+	"internal/certs":         pure,
 	"internal/bootclock":     words,
 	"internal/proctree":      words,
 	"internal/clockguard":    pure,
@@ -34,11 +35,13 @@ var table = map[string]kind{
 	"internal/runlog/search": pure,
 	"internal/runlog/tail":   pure,
 	"internal/alerts":        pure,
+	"internal/audit":         pure,
 	"internal/mask":          pure,
 	"internal/seal":          pure,
 	"internal/scheduler":     pure,
 
 	"internal/alertstore":       adapter,
+	"internal/auditstore":       adapter,
 	"internal/mailer":           adapter,
 	"internal/webhook":          adapter,
 	"internal/apiclient":        adapter,
@@ -76,7 +79,7 @@ var table = map[string]kind{
 }
 
 // etcd are the packages that may speak to etcd.
-var etcd = []string{"internal/alertstore", "internal/authstore", "internal/etcdkit", "internal/embedded", "internal/joblock", "internal/jobmgr",
+var etcd = []string{"internal/alertstore", "internal/auditstore", "internal/authstore", "internal/etcdkit", "internal/embedded", "internal/joblock", "internal/jobmgr",
 	"internal/leader", "internal/registry", "internal/secretstore", "internal/etcdkit/etcdtest", "bench/...", "cmd/...", "test/chaos"}
 
 // sibling are the exceptions to "adapters never import adapters".

@@ -19,27 +19,30 @@ type Words = map[string]string
 
 // Codes of conditions.
 const (
-	ConditionEtcdAway      = "etcd_away"          // etcd does not answer
-	ConditionEtcdFull      = "etcd_full"          // etcd takes no more data (alarm NOSPACE)
-	ConditionLogStoreAway  = "log_store_away"     // the log store does not answer, or refuses
-	ConditionOutboxFull    = "outbox_full"        // too many outcomes wait in etcd for the log store
-	ConditionSpoolFull     = "spool_full"         // output waits on the worker's disk, and the oldest is being dropped
-	ConditionDiskFull      = "disk_full"          // the worker's disk takes no more
-	ConditionClockOff      = "clock_off"          // the clock is not the cluster's
-	ConditionWorkerLost    = "worker_lost"        // a worker went without saying so, with runs that are not resolved
-	ConditionNoWorkers     = "no_workers"         // nobody is there to run anything
-	ConditionWatchStale    = "watch_stale"        // nothing was heard of the jobs for too long
-	ConditionUnreadable    = "unreadable"         // something in etcd does not decode
-	ConditionMissesFeature = "misses_feature"     // a job needs what a worker of this version cannot do
-	ConditionHousekeeping  = "housekeeping_fails" // the elected master cannot keep the history at its bounds
-	ConditionOverdue       = "fires_overdue"      // fires were due more than a minute ago, and nobody took them
-	ConditionNoEntry       = "fire_without_entry" // a fire that the cursor has passed is nowhere
-	ConditionNotifyFailing = "notify_failing"     // a channel has not taken what it is told for long
+	ConditionEtcdAway        = "etcd_away"            // etcd does not answer
+	ConditionEtcdFull        = "etcd_full"            // etcd takes no more data (alarm NOSPACE)
+	ConditionLogStoreAway    = "log_store_away"       // the log store does not answer, or refuses
+	ConditionOutboxFull      = "outbox_full"          // too many outcomes wait in etcd for the log store
+	ConditionSpoolFull       = "spool_full"           // output waits on the worker's disk, and the oldest is being dropped
+	ConditionDiskFull        = "disk_full"            // the worker's disk takes no more
+	ConditionClockOff        = "clock_off"            // the clock is not the cluster's
+	ConditionWorkerLost      = "worker_lost"          // a worker went without saying so, with runs that are not resolved
+	ConditionNoWorkers       = "no_workers"           // nobody is there to run anything
+	ConditionWatchStale      = "watch_stale"          // nothing was heard of the jobs for too long
+	ConditionUnreadable      = "unreadable"           // something in etcd does not decode
+	ConditionCertificateEnds = "certificate_ends"     // a certificate of ours ends soon, or has ended
+	ConditionCertificateBad  = "certificate_unusable" // the files of a certificate hold what cannot be used
+	ConditionMissesFeature   = "misses_feature"       // a job needs what a worker of this version cannot do
+	ConditionHousekeeping    = "housekeeping_fails"   // the elected master cannot keep the history at its bounds
+	ConditionOverdue         = "fires_overdue"        // fires were due more than a minute ago, and nobody took them
+	ConditionNoEntry         = "fire_without_entry"   // a fire that the cursor has passed is nowhere
+	ConditionNotifyFailing   = "notify_failing"       // a channel has not taken what it is told for long
+	ConditionAuditStuck      = "audit_stuck"          // changes are not sealed and stay in etcd
 )
 
 // ConditionCodes lists them all.
 func ConditionCodes() []string {
 	return []string{ConditionEtcdAway, ConditionEtcdFull, ConditionLogStoreAway, ConditionOutboxFull, ConditionSpoolFull, ConditionDiskFull,
-		ConditionClockOff, ConditionWorkerLost, ConditionNoWorkers, ConditionWatchStale, ConditionUnreadable, ConditionMissesFeature,
-		ConditionHousekeeping, ConditionOverdue, ConditionNoEntry, ConditionNotifyFailing}
+		ConditionClockOff, ConditionWorkerLost, ConditionNoWorkers, ConditionWatchStale, ConditionUnreadable, ConditionCertificateEnds, ConditionCertificateBad, ConditionMissesFeature,
+		ConditionHousekeeping, ConditionOverdue, ConditionNoEntry, ConditionNotifyFailing, ConditionAuditStuck}
 }

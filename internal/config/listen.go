@@ -1,7 +1,6 @@
 package config
 
 import (
-	"crypto/tls"
 	"fmt"
 	"net"
 	"net/netip"
@@ -22,12 +21,16 @@ type HTTP struct {
 }
 
 // ServerTLS names the files of a TLS server.
-type ServerTLS struct{ Cert, Key string }
+type ServerTLS struct {
+	Cert, Key string
+	ClientCA  string // whom clients must have a certificate of; "" for no matter
+}
 
 func (h *HTTP) declare(s *settings) {
 	s.text(&h.Listen, "listen", "address", "127.0.0.1:7070", "address of the API and the console; beyond loopback it needs TLS", hostPort)
 	s.text(&h.TLS.Cert, "tls.cert", "file", "", "certificate of the server, in PEM with its chain")
 	s.text(&h.TLS.Key, "tls.key", "file", "", "key of the certificate")
+	s.text(&h.TLS.ClientCA, "tls.clientCA", "file", "", "CA certificates that every client must have a certificate of, beside its token; without it none is asked for")
 	s.toggle(&h.InsecureHTTP, "insecureHTTP", "serve plain HTTP beyond loopback, because a proxy in front does TLS; needs trustedProxies")
 	listOf(s, &h.TrustedProxies, "trustedProxies", "list", "", "addresses or networks of the proxies whose X-Forwarded-For is believed", prefix)
 	s.number(&h.APIRate, "apiRate", 200, 0, 1_000_000, "requests a second that each token and session may send to each master, and each address without a good one; 0: no bound")
@@ -46,22 +49,25 @@ func (h *HTTP) check() (faults []common.Fault) {
 		faults = append(faults, common.Fault{Location: "listen", Code: "insecure", Message: fmt.Sprintf(
 			"%s is reachable from other machines without TLS: give tls.cert and tls.key, or insecureHTTP and trustedProxies where a proxy does TLS", h.Listen)})
 	}
-	if _, err := h.ServerTLS(); err != nil {
+	if err := h.checkTLS(); err != nil {
 		faults = append(faults, common.Fault{Location: "tls", Code: "tls", Message: err.Error()})
 	}
 	return faults
 }
 
-// ServerTLS loads certificate and key; without them it is nil.
-func (h *HTTP) ServerTLS() (*tls.Config, error) {
+// checkTLS tells whether the files can be used.
+func (h *HTTP) checkTLS() error {
 	if (h.TLS == ServerTLS{}) {
-		return nil, nil
+		return nil
 	}
-	pair, err := loadPair(h.TLS.Cert, h.TLS.Key)
-	if err != nil {
-		return nil, err
+	if _, err := loadPair(h.TLS.Cert, h.TLS.Key); err != nil {
+		return err
 	}
-	return &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{pair}}, nil
+	if h.TLS.ClientCA != "" {
+		_, err := loadPool(h.TLS.ClientCA)
+		return err
+	}
+	return nil
 }
 
 // Secure tells whether browsers reach the console by https, here or at a proxy.

@@ -155,6 +155,7 @@ func TestDeclaredIsShown(t *testing.T) {
 	r := NewRegistry("dev")
 	useWorker(NewWorker(r, clock))
 	useMaster(NewMaster(r))
+	r.CertificateEnds("api", clock())
 	var declared []string
 	for _, m := range r.Metrics() {
 		declared = append(declared, m.Name)

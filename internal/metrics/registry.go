@@ -3,6 +3,7 @@ package metrics
 import (
 	"net/http"
 	"runtime"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
@@ -13,6 +14,7 @@ import (
 type Registry struct {
 	prom *prometheus.Registry
 	list []Metric
+	ends *prometheus.GaugeVec // of certificates
 }
 
 // Metric describes one metric, for the documentation.
@@ -28,7 +30,14 @@ func NewRegistry(version string) *Registry {
 	r.prom.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	r.gauge("build_info", "Always 1; the labels say what was built.", "version", "goversion").
 		WithLabelValues(version, runtime.Version()).Set(1)
+	r.ends = r.gauge("certificate_ends_timestamp_seconds",
+		"When the certificate in use ends, by what it is for (api, etcd, mongodb).", "use")
 	return r
+}
+
+// CertificateEnds says when the certificate that is in use for something ends.
+func (r *Registry) CertificateEnds(use string, at time.Time) {
+	r.ends.WithLabelValues(use).Set(float64(at.Unix()))
 }
 
 // Handler shows the metrics in the Prometheus text format and in OpenMetrics.

@@ -3,7 +3,6 @@ package daemon
 import (
 	"context"
 	"crypto/tls"
-	"errors"
 	"fmt"
 	"io/fs"
 	"log/slog"
@@ -80,7 +79,7 @@ type Master struct {
 	notices  *notices
 	state    state
 	server   *http.Server
-	secure *tls.Config // nil: the API is served without TLS
+	secure   *tls.Config // nil: the API is served without TLS
 	// connections bounds those of the server.
 	connections *httpapi.Connections
 	fresh       freshness
@@ -144,6 +143,7 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 	handler, err := httpapi.New(httpapi.Config{
 		Jobs: store, Runs: history, Following: following, Workers: staff, Channels: m.notices, Secrets: secrets, Auth: cfg.Auth, Access: cfg.Auth,
 		Counted: there, Changes: changes, Audit: record{changes, audit.NewVerifier(m.chain(), there)}, Findings: m.findings,
+		Doctor: &doctor{state: m.state, workers: staff, id: presence.ID, host: presence.Host, version: cfg.Version},
 		Health: m.state, Stats: m.state, Metrics: cfg.Exposed, Schedules: interner, Console: cfg.Console,
 		Version: cfg.Version, Timezone: cfg.Timezone, Secure: cfg.HTTP.Secure(), Logger: cfg.Log, Now: WallClock,
 		Answered: cfg.Metrics.Request, Refused: cfg.Metrics.RequestRefused, TrustedProxies: cfg.HTTP.TrustedProxies, APIRate: cfg.HTTP.APIRate,

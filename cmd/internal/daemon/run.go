@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"carillon/internal/certs"
 	"carillon/internal/common"
 	"carillon/internal/config"
 	"carillon/internal/etcdkit"
@@ -113,11 +114,19 @@ func Notify(log *slog.Logger, child *guardian.Child) lifecycle.Part {
 	}
 }
 
-// DialEtcd makes the client that the settings ask for.
-func DialEtcd(c config.Etcd) (*clientv3.Client, error) {
+// DialEtcd makes the client that the settings ask for. Where certificates are kept, the
+// connections that are made after its own was replaced show the new one.
+func DialEtcd(c config.Etcd, kept *Certificates) (*clientv3.Client, error) {
 	secure, err := c.TLS.Config()
 	if err != nil {
 		return nil, err
+	}
+	if kept != nil && c.TLS.Cert != "" {
+		keeper, err := kept.keep("etcd", certs.Files{Cert: c.TLS.Cert, Key: c.TLS.Key})
+		if err != nil {
+			return nil, err
+		}
+		keeper.Client(secure)
 	}
 	return etcdkit.Dial(etcdkit.Config{Endpoints: c.Endpoints, Username: c.Username, Password: c.Password.Reveal(), TLS: secure})
 }

@@ -58,6 +58,8 @@ type WorkerConfig struct {
 	Version string
 	Log     *slog.Logger
 	Metrics *metrics.Worker
+	// Certificates are those that it shows to others; nil where the master of the same process has them.
+	Certificates *Certificates
 	// Boot is the clock by which runs are ended when etcd is away for too long.
 	Boot func() time.Duration
 	// Guardian is the process that watches over this one; nil: none does.
@@ -97,7 +99,7 @@ func NewWorker(cfg WorkerConfig) *Worker {
 	w.members = registry.NewMembers(client, WallClock, w.trouble("workers"))
 	w.cluster = &cluster{members: w.members, guard: registry.NewGuard(w.members, life.Worker, WallClock, nil), stopping: w.draining.Load, clocked: cfg.Metrics.Clock}
 	w.sink = runlog.NewSink(runlog.SinkConfig{Spool: cfg.Spool, Workers: w.alive}, joblock.NewOutbox(client, life.Worker), cfg.Store, log, cfg.Metrics)
-	w.conditions = newConditions(life.Name, log, cfg.Metrics.Condition, w.session.Conditions, w.sink.Conditions, w.cluster.Conditions, w.fresh.Conditions)
+	w.conditions = newConditions(life.Name, log, cfg.Metrics.Condition, w.session.Conditions, w.sink.Conditions, w.cluster.Conditions, w.fresh.Conditions, cfg.Certificates.Conditions)
 	w.cluster.conditions = w.conditions
 	w.loop = scheduler.New(log, cfg.Metrics, WallClock)
 	w.dispatcher = dispatch.New(dispatch.Config{
@@ -146,7 +148,7 @@ func (r runner) Run(ctx context.Context, t dispatch.Task) common.Run {
 // Parts are the worker's parts in the order of their start. The data folder and
 // the stores are the caller's.
 func (w *Worker) Parts() []lifecycle.Part {
-	return []lifecycle.Part{
+	return append(w.cfg.Certificates.parts(), []lifecycle.Part{
 		{Name: "leftovers", Start: w.sweep},
 		{Name: "executor", Start: w.openExecutor, Stop: func(context.Context) error { return w.executor.Close() }},
 		{Name: "guardian", Serve: w.followGuardian},
@@ -169,7 +171,7 @@ func (w *Worker) Parts() []lifecycle.Part {
 		{Name: "triggers", Serve: ignoreEnd(w.followTriggers)},
 		{Name: "gauges", Serve: func(ctx context.Context) error { w.fresh.report(ctx, w.cfg.Metrics.WatchLag); return nil }},
 		{Name: "drain", Stop: w.drain, StopTimeout: 2 * time.Second},
-	}
+	}...)
 }
 
 // drain says that this worker takes nothing more. The others need not hear of it: they

@@ -41,6 +41,8 @@ export const en = {
     no_workers: { title: 'No worker is alive.', text: 'Nothing runs until one is there.' },
     watch_stale: { title: 'Nothing was heard of the jobs for a while.', text: 'What was changed meanwhile may not be known yet.' },
     unreadable: { title: 'Entries in etcd cannot be read: {{count}}.', text: 'The first one is {{first}}. They are left alone; the log names them.' },
+    certificate_ends: { title: 'The certificate for {{use}} ends soon, or has ended.', text: 'It ends on {{at}}. A new one in its file is used without a restart: {{file}}.' },
+    certificate_unusable: { title: 'The new certificate for {{use}} cannot be used.', text: 'The one before stays in use: {{error}}' },
     misses_feature: { title: 'Worker {{worker}} ({{version}}) is too old for some jobs.', text: 'It leaves them to newer ones. They need: {{needs}}.' },
     housekeeping_fails: { title: 'The history is not kept at its bounds.', text: 'Old runs stay for now: {{error}}' },
     fires_overdue: { title: 'Fires are overdue, and nobody took them: {{count}} jobs.', text: 'The first is {{first}}, due since {{since}}. Look at the workers, and at what the job asks of them.' },

@@ -40,6 +40,8 @@ export const zh: Resource = {
     no_workers: { title: '没有存活的工作节点。', text: '在有工作节点之前，什么都不会运行。' },
     watch_stale: { title: '已有一段时间没有收到任务的消息。', text: '期间的修改可能尚未得知。' },
     unreadable: { title: 'etcd 中有 {{count}} 项内容无法读取。', text: '第一项是 {{first}}。它们保持原样，日志中列有名称。' },
+    certificate_ends: { title: '用于 {{use}} 的证书即将到期，或已到期。', text: '到期时间为 {{at}}。在其文件中换上新证书后，无需重启即可生效：{{file}}。' },
+    certificate_unusable: { title: '用于 {{use}} 的新证书无法使用。', text: '仍在使用原来的证书：{{error}}' },
     misses_feature: { title: '工作节点 {{worker}}（{{version}}）版本过旧，不支持部分任务。', text: '这些任务由较新的工作节点运行。它们需要：{{needs}}。' },
     housekeeping_fails: { title: '历史记录未能保持在限额之内。', text: '旧的运行记录暂时保留：{{error}}' },
     fires_overdue: { title: '有 {{count}} 个任务的触发已逾期，且无人领取。', text: '第一个是 {{first}}，自 {{since}} 起到期。请检查工作节点以及任务对它们的要求。' },

@@ -1,0 +1,54 @@
+package daemon
+
+import (
+	"log/slog"
+	"time"
+
+	"carillon/internal/certs"
+	"carillon/internal/common"
+	"carillon/internal/lifecycle"
+)
+
+// Certificates are those that a daemon shows to others. They are replaced without a
+// restart. A nil one holds none.
+type Certificates struct {
+	log  *slog.Logger
+	ends func(use string, at time.Time)
+	held []*certs.Keeper
+}
+
+// NewCertificates makes an empty set; ends hears when each of them ends.
+func NewCertificates(log *slog.Logger, ends func(use string, at time.Time)) *Certificates {
+	return &Certificates{log: log, ends: ends}
+}
+
+// keep reads a certificate and adds it. It is called before the parts are started.
+func (c *Certificates) keep(use string, files certs.Files) (*certs.Keeper, error) {
+	keeper, err := certs.Open(certs.Config{Use: use, Files: files, Now: WallClock, Log: c.log, Ends: c.ends})
+	if err != nil {
+		return nil, err
+	}
+	c.held = append(c.held, keeper)
+	return keeper, nil
+}
+
+func (c *Certificates) parts() (all []lifecycle.Part) {
+	if c == nil {
+		return nil
+	}
+	for _, one := range c.held {
+		all = append(all, lifecycle.Part{Name: "certificate", Serve: one.Run})
+	}
+	return all
+}
+
+// Conditions tell of those that end, and of files that cannot be used.
+func (c *Certificates) Conditions() (all []common.Condition) {
+	if c == nil {
+		return nil
+	}
+	for _, one := range c.held {
+		all = append(all, one.Conditions()...)
+	}
+	return all
+}

@@ -1,0 +1,234 @@
+package certs
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"sync"
+	"time"
+
+	"carillon/internal/common"
+)
+
+// Files are a certificate with its chain, its key, and the CAs that clients must come with a
+// certificate of; "" for none.
+type Files struct{ Cert, Key, ClientCA string }
+
+// Config says what is kept.
+type Config struct {
+	Use   string // what the certificate is for: api, etcd
+	Files Files
+	Now   func() time.Time
+	Log   *slog.Logger
+	// Ends hears when the certificate in use ends; nil for nobody.
+	Ends func(use string, at time.Time)
+}
+
+// Keeper holds the certificate that is in use.
+type Keeper struct {
+	cfg Config
+
+	mu     sync.Mutex
+	held   *holding // guarded by mu; what is in use
+	failed error    // guarded by mu; why what is in the files now is not
+	passed int      // guarded by mu; at how many looks in a row it failed
+	looked time.Time
+}
+
+// holding is what was made of the files' contents.
+type holding struct {
+	contents [3][]byte
+	leaf     *x509.Certificate
+	pair     tls.Certificate
+	server   *tls.Config
+}
+
+const (
+	lookEvery = 5 * time.Second
+	// handshakeEvery is how often at most a handshake looks at the files.
+	handshakeEvery = time.Second
+	maxFile        = 1 << 20
+	// warnBefore is how long before its end a certificate is told of; a short-lived one when
+	// a fifth of its life is left.
+	warnBefore = 14 * 24 * time.Hour
+)
+
+// Open reads the files.
+func Open(cfg Config) (*Keeper, error) {
+	k := &Keeper{cfg: cfg}
+	held, err := k.read()
+	if err != nil {
+		return nil, err
+	}
+	k.held, k.looked = held, cfg.Now()
+	k.tell()
+	return k, nil
+}
+
+// Run looks at the files until the context ends.
+func (k *Keeper) Run(ctx context.Context) error {
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+			k.Look()
+		}
+	}
+}
+
+// Look takes what is in the files, where it is another certificate, and a good one.
+func (k *Keeper) Look() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.look()
+}
+
+func (k *Keeper) look() {
+	k.looked = k.cfg.Now()
+	held, err := k.read()
+	if err == nil && held != k.held {
+		err = k.better(held.leaf)
+	}
+	switch {
+	case err != nil:
+		k.failed = err
+		k.passed++
+	case held == k.held:
+		k.failed, k.passed = nil, 0
+	default:
+		k.held, k.failed, k.passed = held, nil, 0
+		k.tell()
+		k.cfg.Log.Info("certificate_loaded", "use", k.cfg.Use, "file", k.cfg.Files.Cert, "until", held.leaf.NotAfter)
+	}
+}
+
+// better tells whether a certificate can take the place of that in use.
+func (k *Keeper) better(next *x509.Certificate) error {
+	now := k.cfg.Now()
+	if now.After(k.held.leaf.NotAfter) {
+		return nil // nothing is worse
+	}
+	switch {
+	case now.After(next.NotAfter):
+		return fmt.Errorf("the new certificate ended on %s", next.NotAfter.UTC().Format(time.RFC3339))
+	case now.Before(next.NotBefore):
+		return fmt.Errorf("the new certificate begins on %s", next.NotBefore.UTC().Format(time.RFC3339))
+	}
+	return nil
+}
+
+func (k *Keeper) tell() {
+	if k.cfg.Ends != nil {
+		k.cfg.Ends(k.cfg.Use, k.held.leaf.NotAfter)
+	}
+}
+
+// read gives what the files hold; what is in use where they have not changed.
+func (k *Keeper) read() (*holding, error) {
+	files := k.cfg.Files
+	var contents [3][]byte
+	for i, path := range []string{files.Cert, files.Key, files.ClientCA} {
+		if path == "" {
+			continue
+		}
+		var err error
+		if contents[i], err = readFile(path); err != nil {
+			return nil, err
+		}
+	}
+	if k.held != nil && sameAll(contents, k.held.contents) {
+		return k.held, nil
+	}
+	pair, err := tls.X509KeyPair(contents[0], contents[1])
+	if err != nil {
+		return nil, fmt.Errorf("%s and %s: %w", files.Cert, files.Key, err)
+	}
+	held := &holding{contents: contents, pair: pair, leaf: pair.Leaf}
+	held.server = &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{pair}, NextProtos: []string{"h2", "http/1.1"}}
+	if files.ClientCA != "" {
+		held.server.ClientAuth, held.server.ClientCAs = tls.RequireAndVerifyClientCert, x509.NewCertPool()
+		if !held.server.ClientCAs.AppendCertsFromPEM(contents[2]) {
+			return nil, fmt.Errorf("%s holds no certificate", files.ClientCA)
+		}
+	}
+	return held, nil
+}
+
+func sameAll(a, b [3][]byte) bool {
+	for i := range a {
+		if !bytes.Equal(a[i], b[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func readFile(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err == nil && len(data) > maxFile {
+		err = errors.New(path + " is too large")
+	}
+	return data, err
+}
+
+// use gives what is in use, after a look at the files where the last one was a while ago.
+func (k *Keeper) use() *holding {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.cfg.Now().Sub(k.looked) >= handshakeEvery {
+		k.look()
+	}
+	return k.held
+}
+
+// Server is the setting of a server, for HTTP/2 and HTTP/1.1.
+func (k *Keeper) Server() *tls.Config {
+	return &tls.Config{MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"},
+		GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) { return k.use().server, nil }}
+}
+
+// Client has a client show the certificate.
+func (k *Keeper) Client(secure *tls.Config) {
+	secure.Certificates = nil
+	secure.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &k.use().pair, nil }
+}
+
+// Conditions tell that the certificate ends soon, or that what is in the files now cannot be
+// used. Files that are replaced one after the other do not fit together for a moment, so
+// they must fail twice.
+func (k *Keeper) Conditions() []common.Condition {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	var all []common.Condition
+	leaf, now := k.held.leaf, k.cfg.Now()
+	before := min(warnBefore, leaf.NotAfter.Sub(leaf.NotBefore)/5)
+	if left := leaf.NotAfter.Sub(now); left <= before {
+		what := "ends"
+		if left <= 0 {
+			what = "ended"
+		}
+		all = append(all, common.Condition{Code: common.ConditionCertificateEnds,
+			Text: fmt.Sprintf("the certificate for %s %s on %s: %s", k.cfg.Use, what, leaf.NotAfter.UTC().Format(time.RFC3339), k.cfg.Files.Cert),
+			Data: common.Words{"use": k.cfg.Use, "file": k.cfg.Files.Cert, "at": leaf.NotAfter.UTC().Format(time.RFC3339)}})
+	}
+	if k.failed != nil && k.passed > 1 {
+		all = append(all, common.Condition{Code: common.ConditionCertificateBad,
+			Text: fmt.Sprintf("what the files of the certificate for %s hold now cannot be used, and the one before stays: %v", k.cfg.Use, k.failed),
+			Data: common.Words{"use": k.cfg.Use, "error": common.Excerpt(k.failed.Error())}})
+	}
+	return all
+}
