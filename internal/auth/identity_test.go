@@ -2,6 +2,7 @@ package auth_test
 
 import (
 	"testing"
+	"time"
 
 	"carillon/internal/auth"
 )
@@ -41,5 +42,62 @@ func TestGrants(t *testing.T) {
 	}
 	if nobody.May(auth.Viewer, "odd") || nobody.May(auth.Viewer, "") || !nobody.May(auth.Operator, "reports") {
 		t.Error("a role that is not ours counts, or one that is does not")
+	}
+}
+
+func TestWithin(t *testing.T) {
+	ann := auth.Identity{Name: "ann", Role: auth.Operator, Grants: map[string]auth.Role{"reports": auth.Editor, "billing": auth.Viewer}}
+	bob := auth.Identity{Name: "bob", Grants: map[string]auth.Role{"reports": auth.Editor}}
+	root := auth.Identity{Name: "root", Role: auth.Admin}
+	for _, c := range []struct {
+		who    auth.Identity
+		role   auth.Role
+		groups []string
+		in     map[string]auth.Role // what is left, by group; "" for none
+	}{
+		{ann, auth.Admin, nil, map[string]auth.Role{"": auth.Operator, "reports": auth.Editor, "billing": auth.Operator, "other": auth.Operator}},
+		{ann, auth.Viewer, nil, map[string]auth.Role{"": auth.Viewer, "reports": auth.Viewer, "billing": auth.Viewer}},
+		{ann, auth.Editor, []string{"reports", "other", ""}, map[string]auth.Role{"": "", "reports": auth.Editor, "other": auth.Operator, "billing": ""}},
+		{bob, auth.Editor, nil, map[string]auth.Role{"": "", "reports": auth.Editor, "other": ""}},
+		{bob, auth.Admin, []string{"other"}, map[string]auth.Role{"": "", "reports": "", "other": ""}},
+		{root, auth.Editor, []string{"reports"}, map[string]auth.Role{"": "", "reports": auth.Editor, "other": ""}},
+		{root, "owner", nil, map[string]auth.Role{"": "", "reports": ""}},
+		{root, "", []string{"reports"}, map[string]auth.Role{"": "", "reports": ""}},
+	} {
+		left := c.who.Within(c.role, c.groups)
+		for group, want := range c.in {
+			if got := left.In(group); got != want {
+				t.Errorf("%s within %s of %v has %q in %q, want %q", c.who.Name, c.role, c.groups, got, group, want)
+			}
+		}
+		if left.Name != c.who.Name {
+			t.Errorf("it is %s and not %s", left.Name, c.who.Name)
+		}
+	}
+	if ann.In("billing") != auth.Operator || len(ann.Grants) != 2 {
+		t.Errorf("the original has changed: %+v", ann)
+	}
+}
+
+// A token may what its owner may, and no more, whatever it says of itself.
+func TestTokensOfUsers(t *testing.T) {
+	now := time.Now()
+	ann := &auth.UserRecord{ID: "1", Name: "ann", Groups: map[string]auth.Role{"reports": auth.Operator}}
+	record := auth.NewToken().Record(auth.TokenWish{Name: "ci", Role: auth.Admin, Groups: []string{"reports", "billing", "reports"}}, ann, "ann", now)
+	who, ok := record.Identity(ann)
+	if !ok || who.Name != "ann" || who.User != "ann" || who.UserID != "1" || who.Token != record.ID || who.In("reports") != auth.Operator || who.In("billing") != "" || who.Role != "" {
+		t.Errorf("it is %+v, %v", who, ok)
+	}
+	if len(record.Groups) != 2 {
+		t.Errorf("the groups are %v", record.Groups)
+	}
+	for _, other := range []*auth.UserRecord{nil, {ID: "2", Name: "ann", Role: auth.Admin}, {ID: "1", Name: "ann", Role: auth.Admin, Disabled: true}} {
+		if who, ok := record.Identity(other); ok || who.Somewhere(auth.Viewer) {
+			t.Errorf("it is good with %+v", other)
+		}
+	}
+	nobodys := auth.NewToken().Record(auth.TokenWish{Name: "ci", Role: auth.Editor, Groups: []string{"reports"}}, nil, "admin", now)
+	if who, ok := nobodys.Identity(nil); !ok || who.Name != "ci" || who.User != "" || who.In("reports") != auth.Editor || who.In("") != "" {
+		t.Errorf("nobody's is %+v, %v", who, ok)
 	}
 }

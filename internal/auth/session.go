@@ -82,6 +82,11 @@ var sessionIDPattern = regexp.MustCompile(`^[0-9a-f]{16}$`)
 // ValidSessionID tells whether a text has the form of a session's id.
 func ValidSessionID(s string) bool { return sessionIDPattern.MatchString(s) }
 
+// Holds tells whether the session is still good for the user it is of.
+func (r *SessionRecord) Holds(u *UserRecord) bool {
+	return u.ID == r.UserID && u.Epoch == r.Epoch && !u.Disabled
+}
+
 // Of tells whether the session is of the one who asks.
 func (r *SessionRecord) Of(who *Identity) bool {
 	if who.User != "" {

@@ -51,25 +51,25 @@ func (s *Store) Authenticate(ctx context.Context, c auth.Credential) (auth.Ident
 
 // sessionIdentity is who a session belongs to, as long as its token and its user are good.
 func (s *Store) sessionIdentity(ctx context.Context, session *auth.SessionRecord) (who auth.Identity, err error) {
-	switch {
-	case session.Token != "":
+	if session.UserID != "" {
+		user, err := s.owner(ctx, s.get, session.User, session.Holds)
+		if err != nil {
+			return auth.Identity{}, err
+		}
+		if user == nil {
+			return auth.Identity{}, errRefused()
+		}
+		who = user.Identity()
+	}
+	if session.Token != "" {
 		h, err := s.token(ctx, s.get, session.Token)
 		if err != nil {
 			return auth.Identity{}, err
 		}
-		if h.owner != nil && h.owner.Epoch != session.Epoch {
-			return auth.Identity{}, errRefused()
-		}
 		who = h.who
-	default:
-		user, err := s.owner(ctx, s.get, session.User)
-		if err != nil {
-			return auth.Identity{}, err
-		}
-		if user == nil || user.ID != session.UserID || user.Epoch != session.Epoch || user.Disabled {
-			return auth.Identity{}, errRefused()
-		}
-		who = user.Identity()
+	}
+	if who.Name == "" {
+		return auth.Identity{}, errRefused()
 	}
 	who.Session = true
 	if who.ExpiresAt.IsZero() || session.ExpiresAt.Before(who.ExpiresAt) {
@@ -178,7 +178,7 @@ func (s *Store) loginByCode(ctx context.Context, l auth.Login) (auth.Session, er
 // loginByPassword does the same work whether there is such a user or not, and answers the
 // same.
 func (s *Store) loginByPassword(ctx context.Context, l auth.Login) (auth.Session, error) {
-	user, err := s.owner(ctx, s.fresh, l.User)
+	user, err := s.owner(ctx, s.fresh, l.User, func(*auth.UserRecord) bool { return true })
 	if err != nil {
 		return auth.Session{}, err
 	}
@@ -228,7 +228,7 @@ func (s *Store) session(ctx context.Context, remote string, who auth.Identity, v
 	if !who.ExpiresAt.IsZero() && who.ExpiresAt.Before(value.ExpiresAt) {
 		value.ExpiresAt = who.ExpiresAt
 	}
-	actor := common.Actor{Name: who.Name, Remote: remote}
+	actor := common.Actor{Name: who.Name, Remote: remote, User: who.User, Token: who.Token}
 	err := s.create(ctx, auth.SessionIdle, func(lease clientv3.LeaseID) ([]clientv3.Cmp, []clientv3.Op, error) {
 		put, err1 := putOp(key, value, clientv3.WithLease(lease))
 		change, err2 := s.changeOp(actor, "login", "session", who.Name, nil, value)

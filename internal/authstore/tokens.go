@@ -78,7 +78,10 @@ func (s *Store) token(ctx context.Context, read reader, id string) (held, error)
 		return held{}, errRefused()
 	}
 	if h.token.UserID != "" {
-		if h.owner, err = s.owner(ctx, read, h.token.User); err != nil {
+		if h.owner, err = s.owner(ctx, read, h.token.User, func(u *auth.UserRecord) bool {
+			_, ok := h.token.Identity(u)
+			return ok
+		}); err != nil {
 			return held{}, err
 		}
 	}

@@ -26,16 +26,26 @@ func userOf(kv *mvccpb.KeyValue) (*auth.UserRecord, error) {
 	return &u, nil
 }
 
-// owner finds the user of a token or session; nil where there is none.
-func (s *Store) owner(ctx context.Context, read reader, name string) (*auth.UserRecord, error) {
+// owner finds the user of a token or session; nil where there is none. A user who is not
+// good is looked at once more: what was read before may be from before a change.
+func (s *Store) owner(ctx context.Context, read reader, name string, good func(*auth.UserRecord) bool) (*auth.UserRecord, error) {
 	if !common.ValidName(name) {
 		return nil, nil
 	}
-	kv, err := read(ctx, common.UserKey(name))
-	if err != nil || kv == nil {
-		return nil, err
+	for _, read := range []reader{read, s.fresh} {
+		kv, err := read(ctx, common.UserKey(name))
+		if err != nil || kv == nil {
+			return nil, err
+		}
+		u, err := userOf(kv)
+		if err != nil {
+			return nil, err
+		}
+		if good(u) {
+			return u, nil
+		}
 	}
-	return userOf(kv)
+	return nil, nil
 }
 
 // Users lists all of them by name. One that is damaged is left out.
