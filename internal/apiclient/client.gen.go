@@ -17,6 +17,129 @@ import (
 	"github.com/oapi-codegen/runtime"
 )
 
+// Defines values for AppliedResult.
+const (
+	AppliedResultChanged   AppliedResult = "changed"
+	AppliedResultCreated   AppliedResult = "created"
+	AppliedResultDeleted   AppliedResult = "deleted"
+	AppliedResultRefused   AppliedResult = "refused"
+	AppliedResultUnchanged AppliedResult = "unchanged"
+)
+
+// Valid indicates whether the value is a known member of the AppliedResult enum.
+func (e AppliedResult) Valid() bool {
+	switch e {
+	case AppliedResultChanged:
+		return true
+	case AppliedResultCreated:
+		return true
+	case AppliedResultDeleted:
+		return true
+	case AppliedResultRefused:
+		return true
+	case AppliedResultUnchanged:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for AuditFaultCode.
+const (
+	AuditFaultCodeAltered AuditFaultCode = "altered"
+	AuditFaultCodeBroken  AuditFaultCode = "broken"
+	AuditFaultCodeEnd     AuditFaultCode = "end"
+	AuditFaultCodeMissing AuditFaultCode = "missing"
+	AuditFaultCodeTwice   AuditFaultCode = "twice"
+)
+
+// Valid indicates whether the value is a known member of the AuditFaultCode enum.
+func (e AuditFaultCode) Valid() bool {
+	switch e {
+	case AuditFaultCodeAltered:
+		return true
+	case AuditFaultCodeBroken:
+		return true
+	case AuditFaultCodeEnd:
+		return true
+	case AuditFaultCodeMissing:
+		return true
+	case AuditFaultCodeTwice:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for BulkItemResult.
+const (
+	BulkItemResultDone    BulkItemResult = "done"
+	BulkItemResultRefused BulkItemResult = "refused"
+)
+
+// Valid indicates whether the value is a known member of the BulkItemResult enum.
+func (e BulkItemResult) Valid() bool {
+	switch e {
+	case BulkItemResultDone:
+		return true
+	case BulkItemResultRefused:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for BulkRequestAction.
+const (
+	BulkRequestActionDelete BulkRequestAction = "delete"
+	BulkRequestActionKill   BulkRequestAction = "kill"
+	BulkRequestActionPause  BulkRequestAction = "pause"
+	BulkRequestActionResume BulkRequestAction = "resume"
+	BulkRequestActionRun    BulkRequestAction = "run"
+)
+
+// Valid indicates whether the value is a known member of the BulkRequestAction enum.
+func (e BulkRequestAction) Valid() bool {
+	switch e {
+	case BulkRequestActionDelete:
+		return true
+	case BulkRequestActionKill:
+		return true
+	case BulkRequestActionPause:
+		return true
+	case BulkRequestActionResume:
+		return true
+	case BulkRequestActionRun:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for BulkRequestState.
+const (
+	BulkRequestStateActive BulkRequestState = "active"
+	BulkRequestStateDone   BulkRequestState = "done"
+	BulkRequestStateManual BulkRequestState = "manual"
+	BulkRequestStatePaused BulkRequestState = "paused"
+)
+
+// Valid indicates whether the value is a known member of the BulkRequestState enum.
+func (e BulkRequestState) Valid() bool {
+	switch e {
+	case BulkRequestStateActive:
+		return true
+	case BulkRequestStateDone:
+		return true
+	case BulkRequestStateManual:
+		return true
+	case BulkRequestStatePaused:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for CatchUpPolicy.
 const (
 	All    CatchUpPolicy = "all"
@@ -76,27 +199,33 @@ func (e ChannelDefinitionKind) Valid() bool {
 
 // Defines values for ConditionCode.
 const (
-	ClockOff          ConditionCode = "clock_off"
-	DiskFull          ConditionCode = "disk_full"
-	EtcdAway          ConditionCode = "etcd_away"
-	EtcdFull          ConditionCode = "etcd_full"
-	FireWithoutEntry  ConditionCode = "fire_without_entry"
-	FiresOverdue      ConditionCode = "fires_overdue"
-	HousekeepingFails ConditionCode = "housekeeping_fails"
-	LogStoreAway      ConditionCode = "log_store_away"
-	MissesFeature     ConditionCode = "misses_feature"
-	NoWorkers         ConditionCode = "no_workers"
-	NotifyFailing     ConditionCode = "notify_failing"
-	OutboxFull        ConditionCode = "outbox_full"
-	SpoolFull         ConditionCode = "spool_full"
-	Unreadable        ConditionCode = "unreadable"
-	WatchStale        ConditionCode = "watch_stale"
-	WorkerLost        ConditionCode = "worker_lost"
+	CertificateEnds     ConditionCode = "certificate_ends"
+	CertificateUnusable ConditionCode = "certificate_unusable"
+	ClockOff            ConditionCode = "clock_off"
+	DiskFull            ConditionCode = "disk_full"
+	EtcdAway            ConditionCode = "etcd_away"
+	EtcdFull            ConditionCode = "etcd_full"
+	FireWithoutEntry    ConditionCode = "fire_without_entry"
+	FiresOverdue        ConditionCode = "fires_overdue"
+	HousekeepingFails   ConditionCode = "housekeeping_fails"
+	LogStoreAway        ConditionCode = "log_store_away"
+	MissesFeature       ConditionCode = "misses_feature"
+	NoWorkers           ConditionCode = "no_workers"
+	NotifyFailing       ConditionCode = "notify_failing"
+	OutboxFull          ConditionCode = "outbox_full"
+	SpoolFull           ConditionCode = "spool_full"
+	Unreadable          ConditionCode = "unreadable"
+	WatchStale          ConditionCode = "watch_stale"
+	WorkerLost          ConditionCode = "worker_lost"
 )
 
 // Valid indicates whether the value is a known member of the ConditionCode enum.
 func (e ConditionCode) Valid() bool {
 	switch e {
+	case CertificateEnds:
+		return true
+	case CertificateUnusable:
+		return true
 	case ClockOff:
 		return true
 	case DiskFull:
@@ -329,6 +458,54 @@ func (e DeliveryStatus) Valid() bool {
 	}
 }
 
+// Defines values for ExaminationStatus.
+const (
+	ExaminationStatusFailing ExaminationStatus = "failing"
+	ExaminationStatusOk      ExaminationStatus = "ok"
+	ExaminationStatusUnknown ExaminationStatus = "unknown"
+	ExaminationStatusWarning ExaminationStatus = "warning"
+)
+
+// Valid indicates whether the value is a known member of the ExaminationStatus enum.
+func (e ExaminationStatus) Valid() bool {
+	switch e {
+	case ExaminationStatusFailing:
+		return true
+	case ExaminationStatusOk:
+		return true
+	case ExaminationStatusUnknown:
+		return true
+	case ExaminationStatusWarning:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for FindingStatus.
+const (
+	FindingStatusFailing FindingStatus = "failing"
+	FindingStatusOk      FindingStatus = "ok"
+	FindingStatusUnknown FindingStatus = "unknown"
+	FindingStatusWarning FindingStatus = "warning"
+)
+
+// Valid indicates whether the value is a known member of the FindingStatus enum.
+func (e FindingStatus) Valid() bool {
+	switch e {
+	case FindingStatusFailing:
+		return true
+	case FindingStatusOk:
+		return true
+	case FindingStatusUnknown:
+		return true
+	case FindingStatusWarning:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for FireCause.
 const (
 	FireCauseCatchup FireCause = "catchup"
@@ -515,13 +692,60 @@ func (e JobMetaState) Valid() bool {
 	}
 }
 
+// Defines values for JobPatchOnLost.
+const (
+	JobPatchOnLostAbandon JobPatchOnLost = "abandon"
+	JobPatchOnLostDetach  JobPatchOnLost = "detach"
+	JobPatchOnLostRerun   JobPatchOnLost = "rerun"
+)
+
+// Valid indicates whether the value is a known member of the JobPatchOnLost enum.
+func (e JobPatchOnLost) Valid() bool {
+	switch e {
+	case JobPatchOnLostAbandon:
+		return true
+	case JobPatchOnLostDetach:
+		return true
+	case JobPatchOnLostRerun:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for JobPatchOverlap.
+const (
+	JobPatchOverlapAllow   JobPatchOverlap = "allow"
+	JobPatchOverlapQueue   JobPatchOverlap = "queue"
+	JobPatchOverlapReplace JobPatchOverlap = "replace"
+	JobPatchOverlapSkip    JobPatchOverlap = "skip"
+)
+
+// Valid indicates whether the value is a known member of the JobPatchOverlap enum.
+func (e JobPatchOverlap) Valid() bool {
+	switch e {
+	case JobPatchOverlapAllow:
+		return true
+	case JobPatchOverlapQueue:
+		return true
+	case JobPatchOverlapReplace:
+		return true
+	case JobPatchOverlapSkip:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for JobVersionVerb.
 const (
-	JobVersionVerbCreate  JobVersionVerb = "create"
-	JobVersionVerbDelete  JobVersionVerb = "delete"
-	JobVersionVerbPause   JobVersionVerb = "pause"
-	JobVersionVerbReplace JobVersionVerb = "replace"
-	JobVersionVerbResume  JobVersionVerb = "resume"
+	JobVersionVerbCreate   JobVersionVerb = "create"
+	JobVersionVerbDelete   JobVersionVerb = "delete"
+	JobVersionVerbPatch    JobVersionVerb = "patch"
+	JobVersionVerbPause    JobVersionVerb = "pause"
+	JobVersionVerbReplace  JobVersionVerb = "replace"
+	JobVersionVerbResume   JobVersionVerb = "resume"
+	JobVersionVerbRollback JobVersionVerb = "rollback"
 )
 
 // Valid indicates whether the value is a known member of the JobVersionVerb enum.
@@ -531,11 +755,15 @@ func (e JobVersionVerb) Valid() bool {
 		return true
 	case JobVersionVerbDelete:
 		return true
+	case JobVersionVerbPatch:
+		return true
 	case JobVersionVerbPause:
 		return true
 	case JobVersionVerbReplace:
 		return true
 	case JobVersionVerbResume:
+		return true
+	case JobVersionVerbRollback:
 		return true
 	default:
 		return false
@@ -592,22 +820,22 @@ func (e LivenessStatus) Valid() bool {
 
 // Defines values for MeRole.
 const (
-	Admin    MeRole = "admin"
-	Editor   MeRole = "editor"
-	Operator MeRole = "operator"
-	Viewer   MeRole = "viewer"
+	MeRoleAdmin    MeRole = "admin"
+	MeRoleEditor   MeRole = "editor"
+	MeRoleOperator MeRole = "operator"
+	MeRoleViewer   MeRole = "viewer"
 )
 
 // Valid indicates whether the value is a known member of the MeRole enum.
 func (e MeRole) Valid() bool {
 	switch e {
-	case Admin:
+	case MeRoleAdmin:
 		return true
-	case Editor:
+	case MeRoleEditor:
 		return true
-	case Operator:
+	case MeRoleOperator:
 		return true
-	case Viewer:
+	case MeRoleViewer:
 		return true
 	default:
 		return false
@@ -661,19 +889,19 @@ func (e OutputMatchStream) Valid() bool {
 
 // Defines values for OutputSearchStopped.
 const (
-	Bounds  OutputSearchStopped = "bounds"
-	End     OutputSearchStopped = "end"
-	Matches OutputSearchStopped = "matches"
+	OutputSearchStoppedBounds  OutputSearchStopped = "bounds"
+	OutputSearchStoppedEnd     OutputSearchStopped = "end"
+	OutputSearchStoppedMatches OutputSearchStopped = "matches"
 )
 
 // Valid indicates whether the value is a known member of the OutputSearchStopped enum.
 func (e OutputSearchStopped) Valid() bool {
 	switch e {
-	case Bounds:
+	case OutputSearchStoppedBounds:
 		return true
-	case End:
+	case OutputSearchStoppedEnd:
 		return true
-	case Matches:
+	case OutputSearchStoppedMatches:
 		return true
 	default:
 		return false
@@ -788,6 +1016,48 @@ func (e ReadinessStatus) Valid() bool {
 	case ReadinessStatusOk:
 		return true
 	case ReadinessStatusUnavailable:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RefusalCode.
+const (
+	RefusalCodeConflict        RefusalCode = "conflict"
+	RefusalCodeExists          RefusalCode = "exists"
+	RefusalCodeForbidden       RefusalCode = "forbidden"
+	RefusalCodeInternal        RefusalCode = "internal"
+	RefusalCodeInvalid         RefusalCode = "invalid"
+	RefusalCodeNotFound        RefusalCode = "not_found"
+	RefusalCodeStale           RefusalCode = "stale"
+	RefusalCodeTooLarge        RefusalCode = "too_large"
+	RefusalCodeTooManyRequests RefusalCode = "too_many_requests"
+	RefusalCodeUnavailable     RefusalCode = "unavailable"
+)
+
+// Valid indicates whether the value is a known member of the RefusalCode enum.
+func (e RefusalCode) Valid() bool {
+	switch e {
+	case RefusalCodeConflict:
+		return true
+	case RefusalCodeExists:
+		return true
+	case RefusalCodeForbidden:
+		return true
+	case RefusalCodeInternal:
+		return true
+	case RefusalCodeInvalid:
+		return true
+	case RefusalCodeNotFound:
+		return true
+	case RefusalCodeStale:
+		return true
+	case RefusalCodeTooLarge:
+		return true
+	case RefusalCodeTooManyRequests:
+		return true
+	case RefusalCodeUnavailable:
 		return true
 	default:
 		return false
@@ -950,13 +1220,135 @@ func (e StatisticsBy) Valid() bool {
 	}
 }
 
+// Defines values for TokenRole.
+const (
+	TokenRoleAdmin    TokenRole = "admin"
+	TokenRoleEditor   TokenRole = "editor"
+	TokenRoleOperator TokenRole = "operator"
+	TokenRoleViewer   TokenRole = "viewer"
+)
+
+// Valid indicates whether the value is a known member of the TokenRole enum.
+func (e TokenRole) Valid() bool {
+	switch e {
+	case TokenRoleAdmin:
+		return true
+	case TokenRoleEditor:
+		return true
+	case TokenRoleOperator:
+		return true
+	case TokenRoleViewer:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for TokenDefinitionRole.
+const (
+	TokenDefinitionRoleAdmin    TokenDefinitionRole = "admin"
+	TokenDefinitionRoleEditor   TokenDefinitionRole = "editor"
+	TokenDefinitionRoleOperator TokenDefinitionRole = "operator"
+	TokenDefinitionRoleViewer   TokenDefinitionRole = "viewer"
+)
+
+// Valid indicates whether the value is a known member of the TokenDefinitionRole enum.
+func (e TokenDefinitionRole) Valid() bool {
+	switch e {
+	case TokenDefinitionRoleAdmin:
+		return true
+	case TokenDefinitionRoleEditor:
+		return true
+	case TokenDefinitionRoleOperator:
+		return true
+	case TokenDefinitionRoleViewer:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for UserRole.
+const (
+	UserRoleAdmin    UserRole = "admin"
+	UserRoleEditor   UserRole = "editor"
+	UserRoleOperator UserRole = "operator"
+	UserRoleViewer   UserRole = "viewer"
+)
+
+// Valid indicates whether the value is a known member of the UserRole enum.
+func (e UserRole) Valid() bool {
+	switch e {
+	case UserRoleAdmin:
+		return true
+	case UserRoleEditor:
+		return true
+	case UserRoleOperator:
+		return true
+	case UserRoleViewer:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for UserDefinitionRole.
+const (
+	UserDefinitionRoleAdmin    UserDefinitionRole = "admin"
+	UserDefinitionRoleEditor   UserDefinitionRole = "editor"
+	UserDefinitionRoleOperator UserDefinitionRole = "operator"
+	UserDefinitionRoleViewer   UserDefinitionRole = "viewer"
+)
+
+// Valid indicates whether the value is a known member of the UserDefinitionRole enum.
+func (e UserDefinitionRole) Valid() bool {
+	switch e {
+	case UserDefinitionRoleAdmin:
+		return true
+	case UserDefinitionRoleEditor:
+		return true
+	case UserDefinitionRoleOperator:
+		return true
+	case UserDefinitionRoleViewer:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for UserPatchRole.
+const (
+	UserPatchRoleAdmin    UserPatchRole = "admin"
+	UserPatchRoleEditor   UserPatchRole = "editor"
+	UserPatchRoleOperator UserPatchRole = "operator"
+	UserPatchRoleViewer   UserPatchRole = "viewer"
+)
+
+// Valid indicates whether the value is a known member of the UserPatchRole enum.
+func (e UserPatchRole) Valid() bool {
+	switch e {
+	case UserPatchRoleAdmin:
+		return true
+	case UserPatchRoleEditor:
+		return true
+	case UserPatchRoleOperator:
+		return true
+	case UserPatchRoleViewer:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for VersionOfJobVerb.
 const (
-	VersionOfJobVerbCreate  VersionOfJobVerb = "create"
-	VersionOfJobVerbDelete  VersionOfJobVerb = "delete"
-	VersionOfJobVerbPause   VersionOfJobVerb = "pause"
-	VersionOfJobVerbReplace VersionOfJobVerb = "replace"
-	VersionOfJobVerbResume  VersionOfJobVerb = "resume"
+	VersionOfJobVerbCreate   VersionOfJobVerb = "create"
+	VersionOfJobVerbDelete   VersionOfJobVerb = "delete"
+	VersionOfJobVerbPatch    VersionOfJobVerb = "patch"
+	VersionOfJobVerbPause    VersionOfJobVerb = "pause"
+	VersionOfJobVerbReplace  VersionOfJobVerb = "replace"
+	VersionOfJobVerbResume   VersionOfJobVerb = "resume"
+	VersionOfJobVerbRollback VersionOfJobVerb = "rollback"
 )
 
 // Valid indicates whether the value is a known member of the VersionOfJobVerb enum.
@@ -966,11 +1358,15 @@ func (e VersionOfJobVerb) Valid() bool {
 		return true
 	case VersionOfJobVerbDelete:
 		return true
+	case VersionOfJobVerbPatch:
+		return true
 	case VersionOfJobVerbPause:
 		return true
 	case VersionOfJobVerbReplace:
 		return true
 	case VersionOfJobVerbResume:
+		return true
+	case VersionOfJobVerbRollback:
 		return true
 	default:
 		return false
@@ -1037,6 +1433,66 @@ func (e ListFiresParamsStatus) Valid() bool {
 	case ListFiresParamsStatusTimedOut:
 		return true
 	case ListFiresParamsStatusWaiting:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ListJobsParamsState.
+const (
+	ListJobsParamsStateActive ListJobsParamsState = "active"
+	ListJobsParamsStateDone   ListJobsParamsState = "done"
+	ListJobsParamsStateManual ListJobsParamsState = "manual"
+	ListJobsParamsStatePaused ListJobsParamsState = "paused"
+)
+
+// Valid indicates whether the value is a known member of the ListJobsParamsState enum.
+func (e ListJobsParamsState) Valid() bool {
+	switch e {
+	case ListJobsParamsStateActive:
+		return true
+	case ListJobsParamsStateDone:
+		return true
+	case ListJobsParamsStateManual:
+		return true
+	case ListJobsParamsStatePaused:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ListJobsParamsSort.
+const (
+	Group         ListJobsParamsSort = "group"
+	MinusGroup    ListJobsParamsSort = "-group"
+	MinusName     ListJobsParamsSort = "-name"
+	MinusNextFire ListJobsParamsSort = "-nextFire"
+	MinusUpdated  ListJobsParamsSort = "-updated"
+	Name          ListJobsParamsSort = "name"
+	NextFire      ListJobsParamsSort = "nextFire"
+	Updated       ListJobsParamsSort = "updated"
+)
+
+// Valid indicates whether the value is a known member of the ListJobsParamsSort enum.
+func (e ListJobsParamsSort) Valid() bool {
+	switch e {
+	case Group:
+		return true
+	case MinusGroup:
+		return true
+	case MinusName:
+		return true
+	case MinusNextFire:
+		return true
+	case MinusUpdated:
+		return true
+	case Name:
+		return true
+	case NextFire:
+		return true
+	case Updated:
 		return true
 	default:
 		return false
@@ -1312,8 +1768,179 @@ func (e GetStatisticsParamsBy) Valid() bool {
 
 // Accepted defines model for Accepted.
 type Accepted struct {
-	Fire string `json:"fire"`
-	Run  string `json:"run"`
+	Fire    string `json:"fire"`
+	Outcome *Run   `json:"outcome,omitempty"`
+	Run     string `json:"run"`
+}
+
+// Applied defines model for Applied.
+type Applied struct {
+	// Diff Line by line as patch(1) reads it; of a dry run.
+	Diff *string `json:"diff,omitempty"`
+
+	// Fields What is not as before, of a job that was changed.
+	Fields *[]string `json:"fields,omitempty"`
+
+	// Name As it was sent; empty where it names none.
+	Name    string        `json:"name"`
+	Refusal *Refusal      `json:"refusal,omitempty"`
+	Result  AppliedResult `json:"result"`
+
+	// Version The job's version, where it stands.
+	Version *int64 `json:"version,omitempty"`
+}
+
+// AppliedResult defines model for Applied.Result.
+type AppliedResult string
+
+// ApplyAnswer defines model for ApplyAnswer.
+type ApplyAnswer struct {
+	Counts ApplyCounts `json:"counts"`
+
+	// DryRun Nothing was written; this is what would be.
+	DryRun *bool `json:"dryRun,omitempty"`
+
+	// Items In the order in which they were sent, then those that were to be pruned, by name.
+	Items []Applied `json:"items"`
+}
+
+// ApplyCounts defines model for ApplyCounts.
+type ApplyCounts struct {
+	Changed   int64 `json:"changed"`
+	Created   int64 `json:"created"`
+	Deleted   int64 `json:"deleted"`
+	Refused   int64 `json:"refused"`
+	Unchanged int64 `json:"unchanged"`
+}
+
+// ApplyRequest defines model for ApplyRequest.
+type ApplyRequest struct {
+	// Jobs Each is created, changed or left as it is, by itself: what is wrong with one hinders no other.
+	Jobs []JobInput `json:"jobs"`
+}
+
+// AuditActor defines model for AuditActor.
+type AuditActor struct {
+	// Name The user, the token, or what else acted.
+	//
+	// Example: ada
+	Name string `json:"name"`
+
+	// Remote The address that it came from.
+	//
+	// Example: 192.0.2.7
+	Remote *string `json:"remote,omitempty"`
+
+	// Token Id of the token that stands behind it.
+	Token *string `json:"token,omitempty"`
+
+	// User The user who stands behind it.
+	User *string `json:"user,omitempty"`
+}
+
+// AuditAnchor defines model for AuditAnchor.
+type AuditAnchor struct {
+	// Hash SHA-256, in hex; empty before the first link.
+	Hash string `json:"hash"`
+
+	// Seq Its place; 0 before the first link.
+	Seq int64 `json:"seq"`
+}
+
+// AuditEntry defines model for AuditEntry.
+type AuditEntry struct {
+	Actor AuditActor `json:"actor"`
+
+	// After What is there since then; hidden likewise.
+	After interface{} `json:"after,omitempty"`
+	At    time.Time   `json:"at"`
+
+	// Before What was there before; absent where nothing was. Values of environment variables, and of what is named like a secret, are hidden.
+	Before interface{} `json:"before,omitempty"`
+
+	// Hash Hash of its link.
+	Hash *string `json:"hash,omitempty"`
+
+	// Id Sorts by time.
+	Id string `json:"id"`
+
+	// Kind What it was done to.
+	//
+	// Example: job
+	Kind string `json:"kind"`
+
+	// Name Which one.
+	//
+	// Example: nightly-report
+	Name string `json:"name"`
+
+	// Revision Of etcd, at which it was made; of a job, its version from then on.
+	Revision *int64 `json:"revision,omitempty"`
+
+	// Seq Its place in the chain; absent while it waits to be sealed, and where a version without a chain delivered it.
+	Seq *int64 `json:"seq,omitempty"`
+
+	// Verb What was done.
+	//
+	// Example: replace
+	Verb string `json:"verb"`
+}
+
+// AuditFault defines model for AuditFault.
+type AuditFault struct {
+	// Code altered: an entry is not what was hashed. broken: it was not made after the one before it. missing: entries are not there. twice: a place is taken twice. end: the chain does not end where etcd says.
+	Code AuditFaultCode `json:"code"`
+
+	// Id The entry.
+	Id *string `json:"id,omitempty"`
+
+	// Seq The place; of entries that are missing, the first one.
+	Seq  int64  `json:"seq"`
+	Text string `json:"text"`
+}
+
+// AuditFaultCode altered: an entry is not what was hashed. broken: it was not made after the one before it. missing: entries are not there. twice: a place is taken twice. end: the chain does not end where etcd says.
+type AuditFaultCode string
+
+// AuditLink defines model for AuditLink.
+type AuditLink struct {
+	// Hash SHA-256, in hex, of the bytes of previous followed by those of text.
+	Hash string `json:"hash"`
+	Id   string `json:"id"`
+
+	// Previous Hash of the link before; empty for the first one.
+	Previous string `json:"previous"`
+	Seq      int64  `json:"seq"`
+
+	// Text The entry as JSON, byte for byte as it was hashed; in the place of before and after are their SHA-256, in hex.
+	Text string `json:"text"`
+}
+
+// AuditStep defines model for AuditStep.
+type AuditStep struct {
+	// Checked How many entries were verified.
+	Checked int64        `json:"checked"`
+	Faults  []AuditFault `json:"faults"`
+
+	// From The first place that was looked at.
+	From int64       `json:"from"`
+	Head AuditAnchor `json:"head"`
+
+	// Intact Nothing was found to be wrong here.
+	Intact bool        `json:"intact"`
+	Kept   AuditAnchor `json:"kept"`
+
+	// Links What was hashed, where it was asked for.
+	Links *[]AuditLink `json:"links,omitempty"`
+
+	// More The chain goes on: ask again from to + 1.
+	More bool `json:"more"`
+
+	// To The last one; lower than from where there was none.
+	To int64 `json:"to"`
+
+	// Waiting Links at the end whose entries are on their way into the log store.
+	Waiting int64 `json:"waiting"`
 }
 
 // Bucket defines model for Bucket.
@@ -1330,6 +1957,71 @@ type Bucket struct {
 	// SuccessRate succeeded ÷ (succeeded + failed + timed_out + lost + refused); absent where no run counts.
 	SuccessRate *float64 `json:"successRate,omitempty"`
 }
+
+// BulkAnswer defines model for BulkAnswer.
+type BulkAnswer struct {
+	Done int64 `json:"done"`
+
+	// Items In the order in which the jobs were named, or by name.
+	Items   []BulkItem `json:"items"`
+	Refused int64      `json:"refused"`
+}
+
+// BulkItem defines model for BulkItem.
+type BulkItem struct {
+	// Fire Of running: the fire that was asked for.
+	Fire *string `json:"fire,omitempty"`
+
+	// Killed Of killing: the runs whose end was asked for.
+	Killed  *[]string      `json:"killed,omitempty"`
+	Name    string         `json:"name"`
+	Refusal *Refusal       `json:"refusal,omitempty"`
+	Result  BulkItemResult `json:"result"`
+
+	// Run Its run.
+	Run *string `json:"run,omitempty"`
+}
+
+// BulkItemResult defines model for BulkItem.Result.
+type BulkItemResult string
+
+// BulkRequest defines model for BulkRequest.
+type BulkRequest struct {
+	// Action kill ends the runs of the jobs.
+	Action BulkRequestAction `json:"action"`
+
+	// Group Those of this group.
+	Group *string `json:"group,omitempty"`
+
+	// Jobs Their names. Not beside a filter.
+	Jobs *[]string `json:"jobs,omitempty"`
+
+	// Kill Of deleting: also end their runs.
+	Kill *bool `json:"kill,omitempty"`
+
+	// Note Why; pausing needs it.
+	Note *string `json:"note,omitempty"`
+
+	// Q Those with this in the name or the title.
+	Q *string `json:"q,omitempty"`
+
+	// Selector Those whose labels match.
+	//
+	// Example: team=data
+	Selector *string `json:"selector,omitempty"`
+
+	// State Those that stand so just now; beside another filter.
+	State *BulkRequestState `json:"state,omitempty"`
+
+	// Until Of pausing: when they go on by themselves.
+	Until *time.Time `json:"until,omitempty"`
+}
+
+// BulkRequestAction kill ends the runs of the jobs.
+type BulkRequestAction string
+
+// BulkRequestState Those that stand so just now; beside another filter.
+type BulkRequestState string
 
 // Candidate defines model for Candidate.
 type Candidate struct {
@@ -1665,6 +2357,27 @@ type DeliveryKind string
 // DeliveryStatus defines model for Delivery.Status.
 type DeliveryStatus string
 
+// Examination defines model for Examination.
+type Examination struct {
+	// At By the clock of the master that looked.
+	At time.Time `json:"at"`
+
+	// Findings In the order in which to look at them.
+	Findings []Finding `json:"findings"`
+
+	// Master Its host.
+	Master *string `json:"master,omitempty"`
+
+	// Status The worst of all.
+	Status ExaminationStatus `json:"status"`
+
+	// Version Its version.
+	Version string `json:"version"`
+}
+
+// ExaminationStatus The worst of all.
+type ExaminationStatus string
+
 // Fault defines model for Fault.
 type Fault struct {
 	// Code What kind of fault; stable.
@@ -1699,6 +2412,38 @@ type Figures struct {
 	// SuccessRate succeeded ÷ (succeeded + failed + timed_out + lost + refused); absent where no run counts.
 	SuccessRate *float64 `json:"successRate,omitempty"`
 }
+
+// Finding defines model for Finding.
+type Finding struct {
+	// Advice What to do about it.
+	//
+	// Example: Make etcd compact its history, then defragment it, one member after the other.
+	Advice *string `json:"advice,omitempty"`
+
+	// Check What was looked at.
+	//
+	// Example: etcd_space
+	Check string `json:"check"`
+
+	// Data For translated texts.
+	Data *map[string]string `json:"data,omitempty"`
+
+	// Status Failing: something does not work, or soon will not. Unknown: it could not be looked at.
+	Status FindingStatus `json:"status"`
+
+	// Text What was found.
+	//
+	// Example: 1.7 GiB of 2 GiB are taken
+	Text string `json:"text"`
+
+	// Who Which of several: an endpoint of etcd, a worker, a master, a file.
+	//
+	// Example: https://etcd-1.example.com:2379
+	Who *string `json:"who,omitempty"`
+}
+
+// FindingStatus Failing: something does not work, or soon will not. Unknown: it could not be looked at.
+type FindingStatus string
 
 // Fire defines model for Fire.
 type Fire struct {
@@ -1742,6 +2487,17 @@ type Gap struct {
 
 	// To up to and including this one.
 	To time.Time `json:"to"`
+}
+
+// HistoryPageAuditEntry defines model for HistoryPageAuditEntry.
+type HistoryPageAuditEntry struct {
+	Items []AuditEntry `json:"items"`
+
+	// NextCursor Where the next page begins; absent on the last one.
+	NextCursor *string `json:"nextCursor,omitempty"`
+
+	// Partial The log store is away: of the history only what waits, runs, or has just ended is told.
+	Partial *bool `json:"partial,omitempty"`
 }
 
 // HistoryPageFire defines model for HistoryPageFire.
@@ -2093,6 +2849,133 @@ type JobMeta struct {
 // JobMetaState done: it fires no more; manual: it has no timetable. Always answered.
 type JobMetaState string
 
+// JobPatch A merge patch (RFC 7396): what it holds replaces what the job holds, object within object; null takes something away; what it does not speak of stays. A list is replaced as a whole.
+type JobPatch struct {
+	// Args A program and its arguments, run without a shell.
+	Args    *[]string `json:"args,omitempty"`
+	CatchUp *CatchUp  `json:"catchUp,omitempty"`
+
+	// Command Run by the shell. Either this or args is needed.
+	//
+	// Example: make report
+	Command *string `json:"command,omitempty"`
+
+	// CronExpr The timetable: 5 fields, 7 with seconds and years, or @daily and the like. Without it the job runs only when triggered.
+	//
+	// Example: 30 2 * * MON-FRI
+	CronExpr    *string `json:"cronExpr,omitempty"`
+	Description *string `json:"description,omitempty"`
+	Dst         *DST    `json:"dst,omitempty"`
+
+	// EndAt No fire after this time.
+	EndAt *time.Time `json:"endAt,omitempty"`
+
+	// Env Environment variables, at most 128.
+	Env *map[string]string `json:"env,omitempty"`
+
+	// Group The group that the job belongs to.
+	//
+	// Example: reports
+	Group *string `json:"group,omitempty"`
+
+	// Jitter Each fire is due up to this much later than planned, always the same for the same fire.
+	//
+	// Example: 30s
+	Jitter *string `json:"jitter,omitempty"`
+
+	// KillGrace Time between TERM and KILL; 10s where not given, at most a third of lostAfter.
+	//
+	// Example: 10s
+	KillGrace *string `json:"killGrace,omitempty"`
+
+	// Labels Words to select by, at most 32.
+	Labels *map[string]string `json:"labels,omitempty"`
+
+	// LostAfter How long a worker that cannot reach etcd lets its runs go on, and at least how long others wait before they take a run for lost; 60s where not given, 20s to 1h.
+	//
+	// Example: 60s
+	LostAfter *string  `json:"lostAfter,omitempty"`
+	Meta      *JobMeta `json:"meta,omitempty"`
+
+	// Name Names the job; without '..'.
+	//
+	// Example: nightly-report
+	Name   *string `json:"name,omitempty"`
+	Notify *Notify `json:"notify,omitempty"`
+
+	// OnLost What follows when a run was lost with its worker: the next attempt, or nothing; detach is like abandon, and a worker that is cut off lets the run go on; rerun where not given.
+	OnLost *JobPatchOnLost `json:"onLost,omitempty"`
+	Output *OutputPolicy   `json:"output,omitempty"`
+
+	// Overlap What happens to a fire while the earlier run still goes: it is written down as skipped, waits (one at most), kills that run, or runs beside it; skip where not given.
+	Overlap *JobPatchOverlap `json:"overlap,omitempty"`
+
+	// Params Variables that a trigger may set, by name.
+	Params *map[string]Param `json:"params,omitempty"`
+
+	// PauseNote Why it is paused.
+	PauseNote *string `json:"pauseNote,omitempty"`
+
+	// PauseUntil When it goes on by itself.
+	PauseUntil *time.Time `json:"pauseUntil,omitempty"`
+
+	// Paused Its fires are skipped, until pauseUntil where that is given; it can be run by hand.
+	Paused    *bool      `json:"paused,omitempty"`
+	Placement *Placement `json:"placement,omitempty"`
+
+	// Priority 9 first, where slots are scarce; 5 where not given.
+	Priority  *int64     `json:"priority,omitempty"`
+	Retention *Retention `json:"retention,omitempty"`
+	Retry     *Retry     `json:"retry,omitempty"`
+
+	// Shell Absolute path of the shell; /bin/sh where not given.
+	Shell *string `json:"shell,omitempty"`
+
+	// Slots How many of its worker's slots a run takes; 1 where not given.
+	Slots *int64 `json:"slots,omitempty"`
+
+	// StartAt No fire before this time.
+	StartAt *time.Time `json:"startAt,omitempty"`
+
+	// StartDeadline Until so long after its planned time a fire is merely late; 5m where not given.
+	//
+	// Example: 5m
+	StartDeadline *string `json:"startDeadline,omitempty"`
+
+	// Stdin What the command reads on standard input.
+	Stdin *string `json:"stdin,omitempty"`
+
+	// SuccessExitCodes Exit codes that count as success; 0 where not given.
+	SuccessExitCodes *[]int64 `json:"successExitCodes,omitempty"`
+
+	// Timeout The run is stopped after this time. None where not given.
+	//
+	// Example: 1h
+	Timeout *string `json:"timeout,omitempty"`
+
+	// Timezone IANA name of the zone of the timetable. Filled in when the job is saved.
+	//
+	// Example: Asia/Shanghai
+	Timezone *string `json:"timezone,omitempty"`
+
+	// Title A name for people, in any language.
+	//
+	// Example: 每晚报表
+	Title *string `json:"title,omitempty"`
+
+	// User The user to run as: a wish, which the worker may refuse.
+	User *string `json:"user,omitempty"`
+
+	// WorkDir Absolute path of the folder to run in.
+	WorkDir *string `json:"workDir,omitempty"`
+}
+
+// JobPatchOnLost What follows when a run was lost with its worker: the next attempt, or nothing; detach is like abandon, and a worker that is cut off lets the run go on; rerun where not given.
+type JobPatchOnLost string
+
+// JobPatchOverlap What happens to a fire while the earlier run still goes: it is written down as skipped, waits (one at most), kills that run, or runs beside it; skip where not given.
+type JobPatchOverlap string
+
 // JobStats defines model for JobStats.
 type JobStats struct {
 	// P50Ms The median of their durations, in milliseconds: how long a run is expected to take. 0 where there are none.
@@ -2120,6 +3003,9 @@ type JobVersion struct {
 
 	// By Who made it.
 	By *string `json:"by,omitempty"`
+
+	// Note Why, where they said it.
+	Note *string `json:"note,omitempty"`
 
 	// Remote The address that it came from.
 	Remote *string `json:"remote,omitempty"`
@@ -2186,20 +3072,40 @@ type LoginBody struct {
 	// Code A one-use login code.
 	Code *string `json:"code,omitempty"`
 
+	// Password The password of the user.
+	//
+	// Example: blue horse under a quiet bridge
+	Password *string `json:"password,omitempty"`
+
 	// Token An API token.
 	Token *string `json:"token,omitempty"`
+
+	// User The name of a user, with the password.
+	//
+	// Example: ann
+	User *string `json:"user,omitempty"`
 }
 
 // Me defines model for Me.
 type Me struct {
-	Name string `json:"name"`
-	Role MeRole `json:"role"`
+	// ExpiresAt When the session or the token ends at the latest.
+	ExpiresAt *time.Time `json:"expiresAt,omitempty"`
+
+	// Groups What they may do besides with the jobs of a group, by its name.
+	Groups *map[string]string `json:"groups,omitempty"`
+	Name   string             `json:"name"`
+
+	// Role What they may do everywhere; absent for nothing.
+	Role *MeRole `json:"role,omitempty"`
 
 	// Session Logged in with a session, and not with a token.
 	Session bool `json:"session"`
+
+	// User The user; absent for a token that is nobody's.
+	User *string `json:"user,omitempty"`
 }
 
-// MeRole defines model for Me.Role.
+// MeRole What they may do everywhere; absent for nothing.
 type MeRole string
 
 // Note defines model for Note.
@@ -2352,6 +3258,30 @@ type PageSecret struct {
 	NextCursor *string `json:"nextCursor,omitempty"`
 }
 
+// PageSession defines model for PageSession.
+type PageSession struct {
+	Items []Session `json:"items"`
+
+	// NextCursor Where the next page begins; absent on the last one.
+	NextCursor *string `json:"nextCursor,omitempty"`
+}
+
+// PageToken defines model for PageToken.
+type PageToken struct {
+	Items []Token `json:"items"`
+
+	// NextCursor Where the next page begins; absent on the last one.
+	NextCursor *string `json:"nextCursor,omitempty"`
+}
+
+// PageUser defines model for PageUser.
+type PageUser struct {
+	Items []User `json:"items"`
+
+	// NextCursor Where the next page begins; absent on the last one.
+	NextCursor *string `json:"nextCursor,omitempty"`
+}
+
 // PageWorker defines model for PageWorker.
 type PageWorker struct {
 	Items []Worker `json:"items"`
@@ -2370,6 +3300,15 @@ type Param struct {
 	//
 	// Example: [a-z0-9-]+
 	Pattern *string `json:"pattern,omitempty"`
+}
+
+// PasswordBody defines model for PasswordBody.
+type PasswordBody struct {
+	// Current The password as it is.
+	Current string `json:"current"`
+
+	// New The new one: at least 12 characters, at most 1024 bytes.
+	New string `json:"new"`
 }
 
 // PauseRequest defines model for PauseRequest.
@@ -2500,6 +3439,24 @@ type Reason struct {
 	Text string `json:"text"`
 }
 
+// Refusal defines model for Refusal.
+type Refusal struct {
+	// Code As a request for it alone would be answered.
+	Code RefusalCode `json:"code"`
+
+	// Detail What is wrong, in a sentence.
+	Detail string `json:"detail"`
+
+	// Errors All that is wrong with it.
+	Errors *[]Fault `json:"errors,omitempty"`
+
+	// Hint What may help.
+	Hint *string `json:"hint,omitempty"`
+}
+
+// RefusalCode As a request for it alone would be answered.
+type RefusalCode string
+
 // Result defines model for Result.
 type Result struct {
 	Cause ResultCause `json:"cause"`
@@ -2560,6 +3517,15 @@ type Retry struct {
 	//
 	// Example: 5m
 	MaxBackoff *string `json:"maxBackoff,omitempty"`
+}
+
+// RollbackRequest defines model for RollbackRequest.
+type RollbackRequest struct {
+	// Note Why; shown with the version.
+	Note *string `json:"note,omitempty"`
+
+	// Version One of the job's versions.
+	Version int64 `json:"version"`
 }
 
 // Run defines model for Run.
@@ -2722,6 +3688,28 @@ type SecretDefinition struct {
 	Value *string `json:"value,omitempty"`
 }
 
+// Session defines model for Session.
+type Session struct {
+	CreatedAt time.Time `json:"createdAt"`
+
+	// Current It is the one that asks.
+	Current *bool `json:"current,omitempty"`
+
+	// ExpiresAt When it ends at the latest; it ends earlier when nobody uses it for eight hours.
+	ExpiresAt time.Time `json:"expiresAt"`
+	Id        string    `json:"id"`
+
+	// Name Who is logged in: the name of the user, or of the token.
+	Name string `json:"name"`
+
+	// Remote The address that it was begun from.
+	Remote *string `json:"remote,omitempty"`
+
+	// Token Id of the token that the session came from.
+	Token *string `json:"token,omitempty"`
+	User  *string `json:"user,omitempty"`
+}
+
 // Statistics defines model for Statistics.
 type Statistics struct {
 	// Buckets The oldest first; also those in which nothing ran.
@@ -2773,6 +3761,76 @@ type Times struct {
 	P99Ms float64 `json:"p99Ms"`
 }
 
+// Token defines model for Token.
+type Token struct {
+	CreatedAt time.Time `json:"createdAt"`
+	CreatedBy *string   `json:"createdBy,omitempty"`
+
+	// Expired It is of no use any more, and listed for another week.
+	Expired *bool `json:"expired,omitempty"`
+
+	// ExpiresAt Absent for one that does not expire.
+	ExpiresAt *time.Time `json:"expiresAt,omitempty"`
+
+	// Groups The only groups that it is good for; absent for all.
+	Groups *[]string `json:"groups,omitempty"`
+
+	// Id The middle of the token's text.
+	Id string `json:"id"`
+
+	// LastUsedAt When it was last used, to the minute.
+	LastUsedAt *time.Time `json:"lastUsedAt,omitempty"`
+
+	// LastUsedFrom The address that it was last used from.
+	LastUsedFrom *string `json:"lastUsedFrom,omitempty"`
+
+	// Name What it is for.
+	Name string `json:"name"`
+
+	// Role What it may do at most; one of a user may no more than the user.
+	Role TokenRole `json:"role"`
+
+	// Token The token itself. It is not shown again.
+	Token *string `json:"token,omitempty"`
+
+	// User Whose it is.
+	User *string `json:"user,omitempty"`
+}
+
+// TokenRole What it may do at most; one of a user may no more than the user.
+type TokenRole string
+
+// TokenDefinition defines model for TokenDefinition.
+type TokenDefinition struct {
+	// ExpiresIn How long it lives: a duration, or never; 90d where not given.
+	//
+	// Example: 90d
+	ExpiresIn *string `json:"expiresIn,omitempty"`
+
+	// Groups The only groups that it is to be good for; all where not given.
+	//
+	// Example: ["reports"]
+	Groups *[]string `json:"groups,omitempty"`
+
+	// Name What it is for.
+	//
+	// Example: nightly deploy
+	Name string `json:"name"`
+
+	// Role What it may do at most.
+	//
+	// Example: operator
+	Role TokenDefinitionRole `json:"role"`
+
+	// User Whose it is to be: the one who asks where not given. For others than oneself only admins may ask.
+	User *string `json:"user,omitempty"`
+}
+
+// TokenDefinitionRole What it may do at most.
+//
+// Example: operator
+type TokenDefinitionRole string
+
 // Trend defines model for Trend.
 type Trend struct {
 	// At When the hour begins.
@@ -2785,6 +3843,88 @@ type Trend struct {
 	// SuccessRate Absent where no run counts.
 	SuccessRate *float64 `json:"successRate,omitempty"`
 }
+
+// User defines model for User.
+type User struct {
+	CreatedAt time.Time `json:"createdAt"`
+	CreatedBy *string   `json:"createdBy,omitempty"`
+
+	// Disabled They cannot log in, and their tokens are refused.
+	Disabled *bool `json:"disabled,omitempty"`
+
+	// Groups What they may do besides with the jobs of a group, by its name.
+	Groups *map[string]string `json:"groups,omitempty"`
+
+	// HasPassword They can log in with a password.
+	HasPassword bool   `json:"hasPassword"`
+	Name        string `json:"name"`
+
+	// Role What they may do everywhere; absent for nothing.
+	Role      *UserRole `json:"role,omitempty"`
+	Title     *string   `json:"title,omitempty"`
+	UpdatedAt time.Time `json:"updatedAt"`
+	UpdatedBy *string   `json:"updatedBy,omitempty"`
+
+	// Version Grows with each change; the ETag.
+	Version int64 `json:"version"`
+}
+
+// UserRole What they may do everywhere; absent for nothing.
+type UserRole string
+
+// UserDefinition defines model for UserDefinition.
+type UserDefinition struct {
+	Disabled *bool `json:"disabled,omitempty"`
+
+	// Groups What they may do besides with the jobs of a group, by its name: viewer, operator, editor or admin.
+	Groups *map[string]string `json:"groups,omitempty"`
+
+	// Name Names the user; without '..'.
+	//
+	// Example: ann
+	Name string `json:"name"`
+
+	// Password At least 12 characters, at most 1024 bytes. Without one they cannot log in, but tokens can belong to them.
+	//
+	// Example: blue horse under a quiet bridge
+	Password *string `json:"password,omitempty"`
+
+	// Role What they may do everywhere; nothing where not given.
+	//
+	// Example: viewer
+	Role *UserDefinitionRole `json:"role,omitempty"`
+
+	// Title A name for people, in any language.
+	//
+	// Example: Ann Lee
+	Title *string `json:"title,omitempty"`
+}
+
+// UserDefinitionRole What they may do everywhere; nothing where not given.
+//
+// Example: viewer
+type UserDefinitionRole string
+
+// UserPatch defines model for UserPatch.
+type UserPatch struct {
+	// Disabled They cannot log in, and their tokens are refused.
+	Disabled *bool `json:"disabled,omitempty"`
+
+	// Groups What they may do besides, by group, in whole; null for nothing.
+	Groups *map[string]string `json:"groups,omitempty"`
+
+	// Password A new password; null takes it away.
+	Password *string `json:"password,omitempty"`
+
+	// Role What they may do everywhere; null for nothing.
+	Role *UserPatchRole `json:"role,omitempty"`
+
+	// Title A name for people; null for none.
+	Title *string `json:"title,omitempty"`
+}
+
+// UserPatchRole What they may do everywhere; null for nothing.
+type UserPatchRole string
 
 // Validation defines model for Validation.
 type Validation struct {
@@ -2800,6 +3940,21 @@ type Version struct {
 	Version string `json:"version"`
 }
 
+// VersionDiff defines model for VersionDiff.
+type VersionDiff struct {
+	// Diff Line by line as patch(1) reads it; empty where they are the same.
+	Diff string `json:"diff"`
+
+	// Fields The fields in which they differ.
+	Fields []string `json:"fields"`
+
+	// From The one version.
+	From int64 `json:"from"`
+
+	// To The other one.
+	To int64 `json:"to"`
+}
+
 // VersionOfJob defines model for VersionOfJob.
 type VersionOfJob struct {
 	At time.Time `json:"at"`
@@ -2807,6 +3962,9 @@ type VersionOfJob struct {
 	// By Who made it.
 	By  *string     `json:"by,omitempty"`
 	Job *Definition `json:"job,omitempty"`
+
+	// Note Why, where they said it.
+	Note *string `json:"note,omitempty"`
 
 	// Remote The address that it came from.
 	Remote *string `json:"remote,omitempty"`
@@ -2933,6 +4091,45 @@ type WorkerSettings struct {
 	Weight    *int64     `json:"weight,omitempty"`
 }
 
+// ListAuditParams defines parameters for ListAudit.
+type ListAuditParams struct {
+	// Actor Only what this one did: the name, exactly.
+	Actor *string `form:"actor,omitempty" json:"actor,omitempty"`
+
+	// Kind Only what was done to this kind of thing, such as job, run, user, token, session, worker, channel or secret.
+	Kind *string `form:"kind,omitempty" json:"kind,omitempty"`
+
+	// Name Only what was done to the thing of this name, exactly.
+	Name *string `form:"name,omitempty" json:"name,omitempty"`
+
+	// Verb Only what was done so, such as create, replace, delete, pause, resume, run, kill or login.
+	Verb *string `form:"verb,omitempty" json:"verb,omitempty"`
+
+	// From Only what was done at this time or later.
+	From *time.Time `form:"from,omitempty" json:"from,omitempty"`
+
+	// To Only what was done before this time.
+	To *time.Time `form:"to,omitempty" json:"to,omitempty"`
+
+	// Limit How many to list.
+	Limit *int64 `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor nextCursor of the page before; the filters must be the same.
+	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// VerifyAuditParams defines parameters for VerifyAudit.
+type VerifyAuditParams struct {
+	// From The place to begin at; one that is no longer kept counts as the oldest that is.
+	From *int64 `form:"from,omitempty" json:"from,omitempty"`
+
+	// Limit How many entries to verify at most.
+	Limit *int64 `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Links Give what was hashed, so that it can be computed again elsewhere.
+	Links *bool `form:"links,omitempty" json:"links,omitempty"`
+}
+
 // DeleteChannelParams defines parameters for DeleteChannel.
 type DeleteChannelParams struct {
 	// IfMatch Only if the channel's ETag is this one.
@@ -3001,24 +4198,63 @@ type ListJobsParams struct {
 	// Group Only jobs of this group.
 	Group *string `form:"group,omitempty" json:"group,omitempty"`
 
+	// State Only jobs that stand so just now; done: it fires no more; manual: it has no timetable.
+	State *ListJobsParamsState `form:"state,omitempty" json:"state,omitempty"`
+
+	// Sort What to list them by, from the smallest on, or from the largest with a minus; those that are equal, by name. By name where not given.
+	Sort *ListJobsParamsSort `form:"sort,omitempty" json:"sort,omitempty"`
+
 	// Limit How many to list.
 	Limit *int64 `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor nextCursor of the page before; the filters must be the same.
 	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
 
+	// Selector Only jobs whose labels match: team=data,tier!=slow.
+	Selector *string `form:"selector,omitempty" json:"selector,omitempty"`
+
 	// Include What to tell of each job besides, separated by commas: its last 20 runs, its next 5 fires, figures of its last 7 days.
 	Include *[]ListJobsParamsInclude `form:"include,omitempty" json:"include,omitempty"`
 }
 
+// ListJobsParamsState defines parameters for ListJobs.
+type ListJobsParamsState string
+
+// ListJobsParamsSort defines parameters for ListJobs.
+type ListJobsParamsSort string
+
 // ListJobsParamsInclude defines parameters for ListJobs.
 type ListJobsParamsInclude string
+
+// ApplyJobsParams defines parameters for ApplyJobs.
+type ApplyJobsParams struct {
+	// DryRun Write nothing, and answer with the differences.
+	DryRun *bool `form:"dryRun,omitempty" json:"dryRun,omitempty"`
+
+	// Prune Also delete the jobs whose labels match this selector and that were not sent, in the groups where you are editor; nothing is deleted where any job is refused.
+	Prune *string `form:"prune,omitempty" json:"prune,omitempty"`
+
+	// IdempotencyKey Refused with 409 where it was used for another request within a day. Applying the same again changes nothing anyway.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
+
+// BulkJobsParams defines parameters for BulkJobs.
+type BulkJobsParams struct {
+	// IdempotencyKey Asked again with the same key within a day, no job is run twice; another request with it is refused.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
 
 // DeleteJobParams defines parameters for DeleteJob.
 type DeleteJobParams struct {
 	// Kill Also end its runs.
 	Kill *bool `form:"kill,omitempty" json:"kill,omitempty"`
 
+	// IfMatch Only if the job's ETag is this one.
+	IfMatch *string `json:"If-Match,omitempty"`
+}
+
+// PatchJobParams defines parameters for PatchJob.
+type PatchJobParams struct {
 	// IfMatch Only if the job's ETag is this one.
 	IfMatch *string `json:"If-Match,omitempty"`
 }
@@ -3065,8 +4301,17 @@ type ResumeJobParams struct {
 	IfMatch *string `json:"If-Match,omitempty"`
 }
 
+// RollbackJobParams defines parameters for RollbackJob.
+type RollbackJobParams struct {
+	// IfMatch Only if the job's ETag is this one.
+	IfMatch *string `json:"If-Match,omitempty"`
+}
+
 // RunJobParams defines parameters for RunJob.
 type RunJobParams struct {
+	// Wait Answer when the run has ended, or after this time, 5m at most; its retries are runs of their own. At once where not given.
+	Wait *string `form:"wait,omitempty" json:"wait,omitempty"`
+
 	// IdempotencyKey Asked again with the same key within a day, the job is run once and the answer is the same.
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
@@ -3078,6 +4323,12 @@ type ListVersionsParams struct {
 
 	// Cursor nextCursor of the page before.
 	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// DiffJobVersionsParams defines parameters for DiffJobVersions.
+type DiffJobVersionsParams struct {
+	// To The version to compare with; the job as it is now where not given.
+	To *int64 `form:"to,omitempty" json:"to,omitempty"`
 }
 
 // ListRunsParams defines parameters for ListRuns.
@@ -3251,6 +4502,15 @@ type PutSecretParams struct {
 	IfNoneMatch *string `json:"If-None-Match,omitempty"`
 }
 
+// ListSessionsParams defines parameters for ListSessions.
+type ListSessionsParams struct {
+	// Limit How many to list.
+	Limit *int64 `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor nextCursor of the page before.
+	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
 // GetJobStatisticsParams defines parameters for GetJobStatistics.
 type GetJobStatisticsParams struct {
 	// From Count what was planned at this time or later, from the beginning of its hour or day on; a day, or 30 days, before the end where not given.
@@ -3293,8 +4553,38 @@ type GetStatisticsParams struct {
 // GetStatisticsParamsBy defines parameters for GetStatistics.
 type GetStatisticsParamsBy string
 
+// ListTokensParams defines parameters for ListTokens.
+type ListTokensParams struct {
+	// User Only those of this user.
+	User *string `form:"user,omitempty" json:"user,omitempty"`
+}
+
+// ListUsersParams defines parameters for ListUsers.
+type ListUsersParams struct {
+	// Limit How many to list.
+	Limit *int64 `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor nextCursor of the page before.
+	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// DeleteUserParams defines parameters for DeleteUser.
+type DeleteUserParams struct {
+	// IfMatch Only if the user's ETag is this one.
+	IfMatch *string `json:"If-Match,omitempty"`
+}
+
+// PatchUserParams defines parameters for PatchUser.
+type PatchUserParams struct {
+	// IfMatch Only if the user's ETag is this one.
+	IfMatch *string `json:"If-Match,omitempty"`
+}
+
 // LoginJSONRequestBody defines body for Login for application/json ContentType.
 type LoginJSONRequestBody = LoginBody
+
+// ChangePasswordJSONRequestBody defines body for ChangePassword for application/json ContentType.
+type ChangePasswordJSONRequestBody = PasswordBody
 
 // PutChannelJSONRequestBody defines body for PutChannel for application/json ContentType.
 type PutChannelJSONRequestBody = ChannelDefinition
@@ -3302,14 +4592,26 @@ type PutChannelJSONRequestBody = ChannelDefinition
 // CreateJobJSONRequestBody defines body for CreateJob for application/json ContentType.
 type CreateJobJSONRequestBody = JobInput
 
+// ApplyJobsJSONRequestBody defines body for ApplyJobs for application/json ContentType.
+type ApplyJobsJSONRequestBody = ApplyRequest
+
+// BulkJobsJSONRequestBody defines body for BulkJobs for application/json ContentType.
+type BulkJobsJSONRequestBody = BulkRequest
+
 // ValidateJobJSONRequestBody defines body for ValidateJob for application/json ContentType.
 type ValidateJobJSONRequestBody = JobInput
+
+// PatchJobApplicationMergePatchPlusJSONRequestBody defines body for PatchJob for application/merge-patch+json ContentType.
+type PatchJobApplicationMergePatchPlusJSONRequestBody = JobPatch
 
 // PutJobJSONRequestBody defines body for PutJob for application/json ContentType.
 type PutJobJSONRequestBody = JobInput
 
 // PauseJobJSONRequestBody defines body for PauseJob for application/json ContentType.
 type PauseJobJSONRequestBody = PauseRequest
+
+// RollbackJobJSONRequestBody defines body for RollbackJob for application/json ContentType.
+type RollbackJobJSONRequestBody = RollbackRequest
 
 // RunJobJSONRequestBody defines body for RunJob for application/json ContentType.
 type RunJobJSONRequestBody = RunRequest
@@ -3322,6 +4624,15 @@ type PreviewScheduleJSONRequestBody = PreviewRequest
 
 // PutSecretJSONRequestBody defines body for PutSecret for application/json ContentType.
 type PutSecretJSONRequestBody = SecretDefinition
+
+// CreateTokenJSONRequestBody defines body for CreateToken for application/json ContentType.
+type CreateTokenJSONRequestBody = TokenDefinition
+
+// CreateUserJSONRequestBody defines body for CreateUser for application/json ContentType.
+type CreateUserJSONRequestBody = UserDefinition
+
+// PatchUserJSONRequestBody defines body for PatchUser for application/json ContentType.
+type PatchUserJSONRequestBody = UserPatch
 
 // PatchWorkerJSONRequestBody defines body for PatchWorker for application/json ContentType.
 type PatchWorkerJSONRequestBody = WorkerPatch
@@ -3403,14 +4714,32 @@ func WithRequestEditorFn(fn RequestEditorFn) ClientOption {
 // The interface specification for the client above.
 type ClientInterface interface {
 
-	// LoginWithBody Get a session, by a login code or a token
+	// ListAudit Who did what, when and from where, the newest first
+	//
+	// Every change is an entry from the moment on when it is made: to jobs, runs, users, tokens, sessions, workers, channels and secrets. It needs the role admin for everything, not for a group.
+	//
+	// Corresponds with GET /api/v1/audit (the `ListAudit` operationId).
+	ListAudit(ctx context.Context, params *ListAuditParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// VerifyAudit Verify a part of the chain of all changes
+	//
+	// Each entry is held against its hash, each hash against the one before it, and the end against etcd. Ask again from to + 1 while there is more. With links it can be computed elsewhere: the hash of a link is the SHA-256 of previous and text, and previous is the hash of the link before.
+	//
+	// Corresponds with GET /api/v1/audit/verify (the `VerifyAudit` operationId).
+	VerifyAudit(ctx context.Context, params *VerifyAuditParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// LoginWithBody Get a session
+	//
+	// By a user's name and password, by a token, or by a login code. The answer sets a cookie, which ends when it is not used for eight hours, and after a day. Five failures a minute, for a user or from a network, are followed by 429.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /api/v1/auth/login (the `Login` operationId).
 	LoginWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// Login Get a session, by a login code or a token
+	// Login Get a session
+	//
+	// By a user's name and password, by a token, or by a login code. The answer sets a cookie, which ends when it is not used for eight hours, and after a day. Five failures a minute, for a user or from a network, are followed by 429.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -3419,13 +4748,35 @@ type ClientInterface interface {
 
 	// Logout End the session
 	//
+	// Ends the session that asks, and takes its cookie away.
+	//
 	// Corresponds with POST /api/v1/auth/logout (the `Logout` operationId).
 	Logout(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// Me Who is logged in
 	//
+	// Tells who asks, and what they may do.
+	//
 	// Corresponds with GET /api/v1/auth/me (the `Me` operationId).
 	Me(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ChangePasswordWithBody Change one's own password
+	//
+	// All sessions of the user are over; one that asks gets a new cookie.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PUT /api/v1/auth/password (the `ChangePassword` operationId).
+	ChangePasswordWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ChangePassword Change one's own password
+	//
+	// All sessions of the user are over; one that asks gets a new cookie.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PUT /api/v1/auth/password (the `ChangePassword` operationId).
+	ChangePassword(ctx context.Context, body ChangePasswordJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListChannels Channels that can be told of jobs, by name
 	//
@@ -3471,7 +4822,7 @@ type ClientInterface interface {
 	// Corresponds with GET /api/v1/fires (the `ListFires` operationId).
 	ListFires(ctx context.Context, params *ListFiresParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListJobs Jobs, by name
+	// ListJobs Jobs
 	//
 	// Corresponds with GET /api/v1/jobs (the `ListJobs` operationId).
 	ListJobs(ctx context.Context, params *ListJobsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -3489,6 +4840,34 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /api/v1/jobs (the `CreateJob` operationId).
 	CreateJob(ctx context.Context, body CreateJobJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ApplyJobsWithBody Make many jobs be as they are sent
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/jobs/apply (the `ApplyJobs` operationId).
+	ApplyJobsWithBody(ctx context.Context, params *ApplyJobsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ApplyJobs Make many jobs be as they are sent
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/jobs/apply (the `ApplyJobs` operationId).
+	ApplyJobs(ctx context.Context, params *ApplyJobsParams, body ApplyJobsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// BulkJobsWithBody Do the same with many jobs
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/jobs/bulk (the `BulkJobs` operationId).
+	BulkJobsWithBody(ctx context.Context, params *BulkJobsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// BulkJobs Do the same with many jobs
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/jobs/bulk (the `BulkJobs` operationId).
+	BulkJobs(ctx context.Context, params *BulkJobsParams, body BulkJobsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ValidateJobWithBody What would be stored, or all that is wrong; writes nothing
 	//
@@ -3513,6 +4892,20 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /api/v1/jobs/{name} (the `GetJob` operationId).
 	GetJob(ctx context.Context, name string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PatchJobWithBody Change parts of a job
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PATCH /api/v1/jobs/{name} (the `PatchJob` operationId).
+	PatchJobWithBody(ctx context.Context, name string, params *PatchJobParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PatchJobWithApplicationMergePatchPlusJSONBody Change parts of a job
+	//
+	// Takes a body of the `application/merge-patch+json` content type.
+	//
+	// Corresponds with PATCH /api/v1/jobs/{name} (the `PatchJob` operationId).
+	PatchJobWithApplicationMergePatchPlusJSONBody(ctx context.Context, name string, params *PatchJobParams, body PatchJobApplicationMergePatchPlusJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// PutJobWithBody Create or replace a job
 	//
@@ -3557,6 +4950,20 @@ type ClientInterface interface {
 	// Corresponds with POST /api/v1/jobs/{name}/resume (the `ResumeJob` operationId).
 	ResumeJob(ctx context.Context, name string, params *ResumeJobParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// RollbackJobWithBody Let a job be again what it was
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/jobs/{name}/rollback (the `RollbackJob` operationId).
+	RollbackJobWithBody(ctx context.Context, name string, params *RollbackJobParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RollbackJob Let a job be again what it was
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/jobs/{name}/rollback (the `RollbackJob` operationId).
+	RollbackJob(ctx context.Context, name string, params *RollbackJobParams, body RollbackJobJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// RunJobWithBody Run a job now
 	//
 	// Takes any type of body and a specified content type.
@@ -3580,6 +4987,11 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /api/v1/jobs/{name}/versions/{version} (the `GetJobVersion` operationId).
 	GetJobVersion(ctx context.Context, name string, version int64, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DiffJobVersions How a job became another one
+	//
+	// Corresponds with GET /api/v1/jobs/{name}/versions/{version}/diff (the `DiffJobVersions` operationId).
+	DiffJobVersions(ctx context.Context, name string, version int64, params *DiffJobVersionsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListRuns Runs, the newest first
 	//
@@ -3678,6 +5090,20 @@ type ClientInterface interface {
 	// Corresponds with PUT /api/v1/secrets/{name} (the `PutSecret` operationId).
 	PutSecret(ctx context.Context, name string, params *PutSecretParams, body PutSecretJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ListSessions Sessions, the newest first
+	//
+	// One's own; for admins everywhere, all of them.
+	//
+	// Corresponds with GET /api/v1/sessions (the `ListSessions` operationId).
+	ListSessions(ctx context.Context, params *ListSessionsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeleteSession End a session
+	//
+	// One's own; for admins everywhere, any. It is refused by all masters within seconds.
+	//
+	// Corresponds with DELETE /api/v1/sessions/{id} (the `DeleteSession` operationId).
+	DeleteSession(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// GetJobStatistics What the runs of a job come to, by hour or day
 	//
 	// Corresponds with GET /api/v1/stats/jobs/{name} (the `GetJobStatistics` operationId).
@@ -3692,6 +5118,109 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /api/v1/stats/runs (the `GetStatistics` operationId).
 	GetStatistics(ctx context.Context, params *GetStatisticsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetDoctor Look at all that the cluster depends on, with what to do about each fault
+	//
+	// Looks at etcd (each member's version, space and leader), the clocks, the watch, the log store, certificates, workers and masters, the audit chain, and at every degraded mode. Each fault says what to do about it. The answer is 200 whatever was found.
+	//
+	// Corresponds with GET /api/v1/system/doctor (the `GetDoctor` operationId).
+	GetDoctor(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListTokens Tokens, by name
+	//
+	// Those of the one who asks; for admins everywhere, all of them.
+	//
+	// Corresponds with GET /api/v1/tokens (the `ListTokens` operationId).
+	ListTokens(ctx context.Context, params *ListTokensParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateTokenWithBody Make a token
+	//
+	// The answer has the token itself, once. It belongs to the user who asks, never may more than that user, and goes when the user does. One has to be logged in with a session: only an admin's token can make others.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/tokens (the `CreateToken` operationId).
+	CreateTokenWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateToken Make a token
+	//
+	// The answer has the token itself, once. It belongs to the user who asks, never may more than that user, and goes when the user does. One has to be logged in with a session: only an admin's token can make others.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/tokens (the `CreateToken` operationId).
+	CreateToken(ctx context.Context, body CreateTokenJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeleteToken Take a token away
+	//
+	// It is refused by all masters within seconds, and sessions that came from it are over. The last way for an admin to come in stays.
+	//
+	// Corresponds with DELETE /api/v1/tokens/{id} (the `DeleteToken` operationId).
+	DeleteToken(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetToken One token
+	//
+	// One's own; for admins everywhere, any.
+	//
+	// Corresponds with GET /api/v1/tokens/{id} (the `GetToken` operationId).
+	GetToken(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListUsers Users, by name
+	//
+	// Passwords never come back. For admins everywhere.
+	//
+	// Corresponds with GET /api/v1/users (the `ListUsers` operationId).
+	ListUsers(ctx context.Context, params *ListUsersParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateUserWithBody Make a user
+	//
+	// Gives a user a role everywhere, or roles in groups, or both. Without a password nobody can log in as the user, but tokens can belong to it, as for a service.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/users (the `CreateUser` operationId).
+	CreateUserWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateUser Make a user
+	//
+	// Gives a user a role everywhere, or roles in groups, or both. Without a password nobody can log in as the user, but tokens can belong to it, as for a service.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/users (the `CreateUser` operationId).
+	CreateUser(ctx context.Context, body CreateUserJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeleteUser Delete a user
+	//
+	// The user's tokens go with it, and its sessions are over within seconds. The last admin who can log in stays.
+	//
+	// Corresponds with DELETE /api/v1/users/{name} (the `DeleteUser` operationId).
+	DeleteUser(ctx context.Context, name string, params *DeleteUserParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetUser One user
+	//
+	// For admins everywhere; GET /auth/me tells anybody of themselves.
+	//
+	// Corresponds with GET /api/v1/users/{name} (the `GetUser` operationId).
+	GetUser(ctx context.Context, name string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PatchUserWithBody Change a user
+	//
+	// Changes what is given. Where the password or a role changes, or the user is disabled, the user's sessions are over within seconds; tokens of the user may do what the user may from then on. The last admin who can log in stays one.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PATCH /api/v1/users/{name} (the `PatchUser` operationId).
+	PatchUserWithBody(ctx context.Context, name string, params *PatchUserParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PatchUser Change a user
+	//
+	// Changes what is given. Where the password or a role changes, or the user is disabled, the user's sessions are over within seconds; tokens of the user may do what the user may from then on. The last admin who can log in stays one.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PATCH /api/v1/users/{name} (the `PatchUser` operationId).
+	PatchUser(ctx context.Context, name string, params *PatchUserParams, body PatchUserJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListWorkers Workers that are alive, or have settings
 	//
@@ -3752,7 +5281,43 @@ type ClientInterface interface {
 	Version(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 }
 
-// LoginWithBody Get a session, by a login code or a token
+// ListAudit Who did what, when and from where, the newest first
+//
+// Every change is an entry from the moment on when it is made: to jobs, runs, users, tokens, sessions, workers, channels and secrets. It needs the role admin for everything, not for a group.
+//
+// Corresponds with GET /api/v1/audit (the `ListAudit` operationId).
+func (c *Client) ListAudit(ctx context.Context, params *ListAuditParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListAuditRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// VerifyAudit Verify a part of the chain of all changes
+//
+// Each entry is held against its hash, each hash against the one before it, and the end against etcd. Ask again from to + 1 while there is more. With links it can be computed elsewhere: the hash of a link is the SHA-256 of previous and text, and previous is the hash of the link before.
+//
+// Corresponds with GET /api/v1/audit/verify (the `VerifyAudit` operationId).
+func (c *Client) VerifyAudit(ctx context.Context, params *VerifyAuditParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewVerifyAuditRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// LoginWithBody Get a session
+//
+// By a user's name and password, by a token, or by a login code. The answer sets a cookie, which ends when it is not used for eight hours, and after a day. Five failures a minute, for a user or from a network, are followed by 429.
 //
 // Takes any type of body and a specified content type.
 //
@@ -3769,7 +5334,9 @@ func (c *Client) LoginWithBody(ctx context.Context, contentType string, body io.
 	return c.Client.Do(req)
 }
 
-// Login Get a session, by a login code or a token
+// Login Get a session
+//
+// By a user's name and password, by a token, or by a login code. The answer sets a cookie, which ends when it is not used for eight hours, and after a day. Five failures a minute, for a user or from a network, are followed by 429.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -3788,6 +5355,8 @@ func (c *Client) Login(ctx context.Context, body LoginJSONRequestBody, reqEditor
 
 // Logout End the session
 //
+// Ends the session that asks, and takes its cookie away.
+//
 // Corresponds with POST /api/v1/auth/logout (the `Logout` operationId).
 func (c *Client) Logout(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewLogoutRequest(c.Server)
@@ -3803,9 +5372,49 @@ func (c *Client) Logout(ctx context.Context, reqEditors ...RequestEditorFn) (*ht
 
 // Me Who is logged in
 //
+// Tells who asks, and what they may do.
+//
 // Corresponds with GET /api/v1/auth/me (the `Me` operationId).
 func (c *Client) Me(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewMeRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ChangePasswordWithBody Change one's own password
+//
+// All sessions of the user are over; one that asks gets a new cookie.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PUT /api/v1/auth/password (the `ChangePassword` operationId).
+func (c *Client) ChangePasswordWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewChangePasswordRequestWithBody(c.Server, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ChangePassword Change one's own password
+//
+// All sessions of the user are over; one that asks gets a new cookie.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PUT /api/v1/auth/password (the `ChangePassword` operationId).
+func (c *Client) ChangePassword(ctx context.Context, body ChangePasswordJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewChangePasswordRequest(c.Server, body)
 	if err != nil {
 		return nil, err
 	}
@@ -3940,7 +5549,7 @@ func (c *Client) ListFires(ctx context.Context, params *ListFiresParams, reqEdit
 	return c.Client.Do(req)
 }
 
-// ListJobs Jobs, by name
+// ListJobs Jobs
 //
 // Corresponds with GET /api/v1/jobs (the `ListJobs` operationId).
 func (c *Client) ListJobs(ctx context.Context, params *ListJobsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -3979,6 +5588,74 @@ func (c *Client) CreateJobWithBody(ctx context.Context, contentType string, body
 // Corresponds with POST /api/v1/jobs (the `CreateJob` operationId).
 func (c *Client) CreateJob(ctx context.Context, body CreateJobJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewCreateJobRequest(c.Server, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ApplyJobsWithBody Make many jobs be as they are sent
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/jobs/apply (the `ApplyJobs` operationId).
+func (c *Client) ApplyJobsWithBody(ctx context.Context, params *ApplyJobsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewApplyJobsRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ApplyJobs Make many jobs be as they are sent
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/jobs/apply (the `ApplyJobs` operationId).
+func (c *Client) ApplyJobs(ctx context.Context, params *ApplyJobsParams, body ApplyJobsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewApplyJobsRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// BulkJobsWithBody Do the same with many jobs
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/jobs/bulk (the `BulkJobs` operationId).
+func (c *Client) BulkJobsWithBody(ctx context.Context, params *BulkJobsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewBulkJobsRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// BulkJobs Do the same with many jobs
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/jobs/bulk (the `BulkJobs` operationId).
+func (c *Client) BulkJobs(ctx context.Context, params *BulkJobsParams, body BulkJobsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewBulkJobsRequest(c.Server, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -4043,6 +5720,40 @@ func (c *Client) DeleteJob(ctx context.Context, name string, params *DeleteJobPa
 // Corresponds with GET /api/v1/jobs/{name} (the `GetJob` operationId).
 func (c *Client) GetJob(ctx context.Context, name string, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetJobRequest(c.Server, name)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PatchJobWithBody Change parts of a job
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PATCH /api/v1/jobs/{name} (the `PatchJob` operationId).
+func (c *Client) PatchJobWithBody(ctx context.Context, name string, params *PatchJobParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPatchJobRequestWithBody(c.Server, name, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PatchJobWithApplicationMergePatchPlusJSONBody Change parts of a job
+//
+// Takes a body of the `application/merge-patch+json` content type.
+//
+// Corresponds with PATCH /api/v1/jobs/{name} (the `PatchJob` operationId).
+func (c *Client) PatchJobWithApplicationMergePatchPlusJSONBody(ctx context.Context, name string, params *PatchJobParams, body PatchJobApplicationMergePatchPlusJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPatchJobRequestWithApplicationMergePatchPlusJSONBody(c.Server, name, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -4166,6 +5877,40 @@ func (c *Client) ResumeJob(ctx context.Context, name string, params *ResumeJobPa
 	return c.Client.Do(req)
 }
 
+// RollbackJobWithBody Let a job be again what it was
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/jobs/{name}/rollback (the `RollbackJob` operationId).
+func (c *Client) RollbackJobWithBody(ctx context.Context, name string, params *RollbackJobParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRollbackJobRequestWithBody(c.Server, name, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RollbackJob Let a job be again what it was
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/jobs/{name}/rollback (the `RollbackJob` operationId).
+func (c *Client) RollbackJob(ctx context.Context, name string, params *RollbackJobParams, body RollbackJobJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRollbackJobRequest(c.Server, name, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // RunJobWithBody Run a job now
 //
 // Takes any type of body and a specified content type.
@@ -4220,6 +5965,21 @@ func (c *Client) ListVersions(ctx context.Context, name string, params *ListVers
 // Corresponds with GET /api/v1/jobs/{name}/versions/{version} (the `GetJobVersion` operationId).
 func (c *Client) GetJobVersion(ctx context.Context, name string, version int64, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetJobVersionRequest(c.Server, name, version)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DiffJobVersions How a job became another one
+//
+// Corresponds with GET /api/v1/jobs/{name}/versions/{version}/diff (the `DiffJobVersions` operationId).
+func (c *Client) DiffJobVersions(ctx context.Context, name string, version int64, params *DiffJobVersionsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDiffJobVersionsRequest(c.Server, name, version, params)
 	if err != nil {
 		return nil, err
 	}
@@ -4477,6 +6237,40 @@ func (c *Client) PutSecret(ctx context.Context, name string, params *PutSecretPa
 	return c.Client.Do(req)
 }
 
+// ListSessions Sessions, the newest first
+//
+// One's own; for admins everywhere, all of them.
+//
+// Corresponds with GET /api/v1/sessions (the `ListSessions` operationId).
+func (c *Client) ListSessions(ctx context.Context, params *ListSessionsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListSessionsRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeleteSession End a session
+//
+// One's own; for admins everywhere, any. It is refused by all masters within seconds.
+//
+// Corresponds with DELETE /api/v1/sessions/{id} (the `DeleteSession` operationId).
+func (c *Client) DeleteSession(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteSessionRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // GetJobStatistics What the runs of a job come to, by hour or day
 //
 // Corresponds with GET /api/v1/stats/jobs/{name} (the `GetJobStatistics` operationId).
@@ -4512,6 +6306,239 @@ func (c *Client) GetOverview(ctx context.Context, reqEditors ...RequestEditorFn)
 // Corresponds with GET /api/v1/stats/runs (the `GetStatistics` operationId).
 func (c *Client) GetStatistics(ctx context.Context, params *GetStatisticsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetStatisticsRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetDoctor Look at all that the cluster depends on, with what to do about each fault
+//
+// Looks at etcd (each member's version, space and leader), the clocks, the watch, the log store, certificates, workers and masters, the audit chain, and at every degraded mode. Each fault says what to do about it. The answer is 200 whatever was found.
+//
+// Corresponds with GET /api/v1/system/doctor (the `GetDoctor` operationId).
+func (c *Client) GetDoctor(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetDoctorRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListTokens Tokens, by name
+//
+// Those of the one who asks; for admins everywhere, all of them.
+//
+// Corresponds with GET /api/v1/tokens (the `ListTokens` operationId).
+func (c *Client) ListTokens(ctx context.Context, params *ListTokensParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListTokensRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateTokenWithBody Make a token
+//
+// The answer has the token itself, once. It belongs to the user who asks, never may more than that user, and goes when the user does. One has to be logged in with a session: only an admin's token can make others.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/tokens (the `CreateToken` operationId).
+func (c *Client) CreateTokenWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateTokenRequestWithBody(c.Server, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateToken Make a token
+//
+// The answer has the token itself, once. It belongs to the user who asks, never may more than that user, and goes when the user does. One has to be logged in with a session: only an admin's token can make others.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/tokens (the `CreateToken` operationId).
+func (c *Client) CreateToken(ctx context.Context, body CreateTokenJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateTokenRequest(c.Server, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeleteToken Take a token away
+//
+// It is refused by all masters within seconds, and sessions that came from it are over. The last way for an admin to come in stays.
+//
+// Corresponds with DELETE /api/v1/tokens/{id} (the `DeleteToken` operationId).
+func (c *Client) DeleteToken(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteTokenRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetToken One token
+//
+// One's own; for admins everywhere, any.
+//
+// Corresponds with GET /api/v1/tokens/{id} (the `GetToken` operationId).
+func (c *Client) GetToken(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetTokenRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListUsers Users, by name
+//
+// Passwords never come back. For admins everywhere.
+//
+// Corresponds with GET /api/v1/users (the `ListUsers` operationId).
+func (c *Client) ListUsers(ctx context.Context, params *ListUsersParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListUsersRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateUserWithBody Make a user
+//
+// Gives a user a role everywhere, or roles in groups, or both. Without a password nobody can log in as the user, but tokens can belong to it, as for a service.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/users (the `CreateUser` operationId).
+func (c *Client) CreateUserWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateUserRequestWithBody(c.Server, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateUser Make a user
+//
+// Gives a user a role everywhere, or roles in groups, or both. Without a password nobody can log in as the user, but tokens can belong to it, as for a service.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/users (the `CreateUser` operationId).
+func (c *Client) CreateUser(ctx context.Context, body CreateUserJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateUserRequest(c.Server, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeleteUser Delete a user
+//
+// The user's tokens go with it, and its sessions are over within seconds. The last admin who can log in stays.
+//
+// Corresponds with DELETE /api/v1/users/{name} (the `DeleteUser` operationId).
+func (c *Client) DeleteUser(ctx context.Context, name string, params *DeleteUserParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteUserRequest(c.Server, name, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetUser One user
+//
+// For admins everywhere; GET /auth/me tells anybody of themselves.
+//
+// Corresponds with GET /api/v1/users/{name} (the `GetUser` operationId).
+func (c *Client) GetUser(ctx context.Context, name string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetUserRequest(c.Server, name)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PatchUserWithBody Change a user
+//
+// Changes what is given. Where the password or a role changes, or the user is disabled, the user's sessions are over within seconds; tokens of the user may do what the user may from then on. The last admin who can log in stays one.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PATCH /api/v1/users/{name} (the `PatchUser` operationId).
+func (c *Client) PatchUserWithBody(ctx context.Context, name string, params *PatchUserParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPatchUserRequestWithBody(c.Server, name, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PatchUser Change a user
+//
+// Changes what is given. Where the password or a role changes, or the user is disabled, the user's sessions are over within seconds; tokens of the user may do what the user may from then on. The last admin who can log in stays one.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PATCH /api/v1/users/{name} (the `PatchUser` operationId).
+func (c *Client) PatchUser(ctx context.Context, name string, params *PatchUserParams, body PatchUserJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPatchUserRequest(c.Server, name, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -4680,6 +6707,222 @@ func (c *Client) Version(ctx context.Context, reqEditors ...RequestEditorFn) (*h
 	return c.Client.Do(req)
 }
 
+// NewListAuditRequest constructs an http.Request for the ListAudit method
+func NewListAuditRequest(server string, params *ListAuditParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/audit")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Actor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "actor", *params.Actor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Kind != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "kind", *params.Kind, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Name != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "name", *params.Name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Verb != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "verb", *params.Verb, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.From != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "from", *params.From, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.To != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "to", *params.To, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewVerifyAuditRequest constructs an http.Request for the VerifyAudit method
+func NewVerifyAuditRequest(server string, params *VerifyAuditParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/audit/verify")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.From != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "from", *params.From, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Links != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "links", *params.Links, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewLoginRequest calls the generic Login builder with application/json body
 func NewLoginRequest(server string, body LoginJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
@@ -4770,6 +7013,46 @@ func NewMeRequest(server string) (*http.Request, error) {
 	if err != nil {
 		return nil, err
 	}
+
+	return req, nil
+}
+
+// NewChangePasswordRequest calls the generic ChangePassword builder with application/json body
+func NewChangePasswordRequest(server string, body ChangePasswordJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewChangePasswordRequestWithBody(server, "application/json", bodyReader)
+}
+
+// NewChangePasswordRequestWithBody constructs an http.Request for the ChangePassword method, with any body, and a specified content type
+func NewChangePasswordRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/auth/password")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPut, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
 
 	return req, nil
 }
@@ -5259,6 +7542,30 @@ func NewListJobsRequest(server string, params *ListJobsParams) (*http.Request, e
 
 		}
 
+		if params.State != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "state", *params.State, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Sort != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "sort", *params.Sort, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if params.Limit != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
@@ -5274,6 +7581,18 @@ func NewListJobsRequest(server string, params *ListJobsParams) (*http.Request, e
 		if params.Cursor != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Selector != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "selector", *params.Selector, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -5345,6 +7664,155 @@ func NewCreateJobRequestWithBody(server string, contentType string, body io.Read
 	}
 
 	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewApplyJobsRequest calls the generic ApplyJobs builder with application/json body
+func NewApplyJobsRequest(server string, params *ApplyJobsParams, body ApplyJobsJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewApplyJobsRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewApplyJobsRequestWithBody constructs an http.Request for the ApplyJobs method, with any body, and a specified content type
+func NewApplyJobsRequestWithBody(server string, params *ApplyJobsParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/jobs/apply")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.DryRun != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "dryRun", *params.DryRun, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Prune != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "prune", *params.Prune, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewBulkJobsRequest calls the generic BulkJobs builder with application/json body
+func NewBulkJobsRequest(server string, params *BulkJobsParams, body BulkJobsJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewBulkJobsRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewBulkJobsRequestWithBody constructs an http.Request for the BulkJobs method, with any body, and a specified content type
+func NewBulkJobsRequestWithBody(server string, params *BulkJobsParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/jobs/bulk")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
 
 	return req, nil
 }
@@ -5494,6 +7962,68 @@ func NewGetJobRequest(server string, name string) (*http.Request, error) {
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewPatchJobRequestWithApplicationMergePatchPlusJSONBody calls the generic PatchJob builder with application/merge-patch+json body
+func NewPatchJobRequestWithApplicationMergePatchPlusJSONBody(server string, name string, params *PatchJobParams, body PatchJobApplicationMergePatchPlusJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewPatchJobRequestWithBody(server, name, params, "application/merge-patch+json", bodyReader)
+}
+
+// NewPatchJobRequestWithBody constructs an http.Request for the PatchJob method, with any body, and a specified content type
+func NewPatchJobRequestWithBody(server string, name string, params *PatchJobParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "name", name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/jobs/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPatch, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
 	}
 
 	return req, nil
@@ -5826,6 +8356,68 @@ func NewResumeJobRequest(server string, name string, params *ResumeJobParams) (*
 	return req, nil
 }
 
+// NewRollbackJobRequest calls the generic RollbackJob builder with application/json body
+func NewRollbackJobRequest(server string, name string, params *RollbackJobParams, body RollbackJobJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewRollbackJobRequestWithBody(server, name, params, "application/json", bodyReader)
+}
+
+// NewRollbackJobRequestWithBody constructs an http.Request for the RollbackJob method, with any body, and a specified content type
+func NewRollbackJobRequestWithBody(server string, name string, params *RollbackJobParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "name", name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/jobs/%s/rollback", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
 // NewRunJobRequest calls the generic RunJob builder with application/json body
 func NewRunJobRequest(server string, name string, params *RunJobParams, body RunJobJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
@@ -5861,6 +8453,33 @@ func NewRunJobRequestWithBody(server string, name string, params *RunJobParams, 
 	queryURL, err := serverURL.Parse(operationPath)
 	if err != nil {
 		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Wait != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
 	}
 
 	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
@@ -5992,6 +8611,74 @@ func NewGetJobVersionRequest(server string, name string, version int64) (*http.R
 	queryURL, err := serverURL.Parse(operationPath)
 	if err != nil {
 		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewDiffJobVersionsRequest constructs an http.Request for the DiffJobVersions method
+func NewDiffJobVersionsRequest(server string, name string, version int64, params *DiffJobVersionsParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "name", name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "version", version, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "integer", Format: "int64"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/jobs/%s/versions/%s/diff", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.To != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "to", *params.To, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
@@ -7018,6 +9705,106 @@ func NewPutSecretRequestWithBody(server string, name string, params *PutSecretPa
 	return req, nil
 }
 
+// NewListSessionsRequest constructs an http.Request for the ListSessions method
+func NewListSessionsRequest(server string, params *ListSessionsParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/sessions")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewDeleteSessionRequest constructs an http.Request for the DeleteSession method
+func NewDeleteSessionRequest(server string, id string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/sessions/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewGetJobStatisticsRequest constructs an http.Request for the GetJobStatistics method
 func NewGetJobStatisticsRequest(server string, name string, params *GetJobStatisticsParams) (*http.Request, error) {
 	var err error
@@ -7251,6 +10038,446 @@ func NewGetStatisticsRequest(server string, params *GetStatisticsParams) (*http.
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetDoctorRequest constructs an http.Request for the GetDoctor method
+func NewGetDoctorRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/system/doctor")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListTokensRequest constructs an http.Request for the ListTokens method
+func NewListTokensRequest(server string, params *ListTokensParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/tokens")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.User != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "user", *params.User, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewCreateTokenRequest calls the generic CreateToken builder with application/json body
+func NewCreateTokenRequest(server string, body CreateTokenJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCreateTokenRequestWithBody(server, "application/json", bodyReader)
+}
+
+// NewCreateTokenRequestWithBody constructs an http.Request for the CreateToken method, with any body, and a specified content type
+func NewCreateTokenRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/tokens")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewDeleteTokenRequest constructs an http.Request for the DeleteToken method
+func NewDeleteTokenRequest(server string, id string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/tokens/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetTokenRequest constructs an http.Request for the GetToken method
+func NewGetTokenRequest(server string, id string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/tokens/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListUsersRequest constructs an http.Request for the ListUsers method
+func NewListUsersRequest(server string, params *ListUsersParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/users")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewCreateUserRequest calls the generic CreateUser builder with application/json body
+func NewCreateUserRequest(server string, body CreateUserJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCreateUserRequestWithBody(server, "application/json", bodyReader)
+}
+
+// NewCreateUserRequestWithBody constructs an http.Request for the CreateUser method, with any body, and a specified content type
+func NewCreateUserRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/users")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewDeleteUserRequest constructs an http.Request for the DeleteUser method
+func NewDeleteUserRequest(server string, name string, params *DeleteUserParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "name", name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/users/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewGetUserRequest constructs an http.Request for the GetUser method
+func NewGetUserRequest(server string, name string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "name", name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/users/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewPatchUserRequest calls the generic PatchUser builder with application/json body
+func NewPatchUserRequest(server string, name string, params *PatchUserParams, body PatchUserJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewPatchUserRequestWithBody(server, name, params, "application/json", bodyReader)
+}
+
+// NewPatchUserRequestWithBody constructs an http.Request for the PatchUser method, with any body, and a specified content type
+func NewPatchUserRequestWithBody(server string, name string, params *PatchUserParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "name", name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/users/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPatch, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
 	}
 
 	return req, nil
@@ -7570,14 +10797,36 @@ func WithBaseURL(baseURL string) ClientOption {
 // ClientWithResponsesInterface is the interface specification for the client with responses above.
 type ClientWithResponsesInterface interface {
 
-	// LoginWithBodyWithResponse Get a session, by a login code or a token
+	// ListAuditWithResponse Who did what, when and from where, the newest first
+	//
+	// Every change is an entry from the moment on when it is made: to jobs, runs, users, tokens, sessions, workers, channels and secrets. It needs the role admin for everything, not for a group.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/audit (the `ListAudit` operationId).
+	ListAuditWithResponse(ctx context.Context, params *ListAuditParams, reqEditors ...RequestEditorFn) (*ListAuditResponse, error)
+
+	// VerifyAuditWithResponse Verify a part of the chain of all changes
+	//
+	// Each entry is held against its hash, each hash against the one before it, and the end against etcd. Ask again from to + 1 while there is more. With links it can be computed elsewhere: the hash of a link is the SHA-256 of previous and text, and previous is the hash of the link before.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/audit/verify (the `VerifyAudit` operationId).
+	VerifyAuditWithResponse(ctx context.Context, params *VerifyAuditParams, reqEditors ...RequestEditorFn) (*VerifyAuditResponse, error)
+
+	// LoginWithBodyWithResponse Get a session
+	//
+	// By a user's name and password, by a token, or by a login code. The answer sets a cookie, which ends when it is not used for eight hours, and after a day. Five failures a minute, for a user or from a network, are followed by 429.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/auth/login (the `Login` operationId).
 	LoginWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*LoginResponse, error)
 
-	// LoginWithResponse Get a session, by a login code or a token
+	// LoginWithResponse Get a session
+	//
+	// By a user's name and password, by a token, or by a login code. The answer sets a cookie, which ends when it is not used for eight hours, and after a day. Five failures a minute, for a user or from a network, are followed by 429.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -7586,6 +10835,8 @@ type ClientWithResponsesInterface interface {
 
 	// LogoutWithResponse End the session
 	//
+	// Ends the session that asks, and takes its cookie away.
+	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/auth/logout (the `Logout` operationId).
@@ -7593,10 +10844,30 @@ type ClientWithResponsesInterface interface {
 
 	// MeWithResponse Who is logged in
 	//
+	// Tells who asks, and what they may do.
+	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/auth/me (the `Me` operationId).
 	MeWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*MeResponse, error)
+
+	// ChangePasswordWithBodyWithResponse Change one's own password
+	//
+	// All sessions of the user are over; one that asks gets a new cookie.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /api/v1/auth/password (the `ChangePassword` operationId).
+	ChangePasswordWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ChangePasswordResponse, error)
+
+	// ChangePasswordWithResponse Change one's own password
+	//
+	// All sessions of the user are over; one that asks gets a new cookie.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /api/v1/auth/password (the `ChangePassword` operationId).
+	ChangePasswordWithResponse(ctx context.Context, body ChangePasswordJSONRequestBody, reqEditors ...RequestEditorFn) (*ChangePasswordResponse, error)
 
 	// ListChannelsWithResponse Channels that can be told of jobs, by name
 	//
@@ -7654,7 +10925,7 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /api/v1/fires (the `ListFires` operationId).
 	ListFiresWithResponse(ctx context.Context, params *ListFiresParams, reqEditors ...RequestEditorFn) (*ListFiresResponse, error)
 
-	// ListJobsWithResponse Jobs, by name
+	// ListJobsWithResponse Jobs
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -7674,6 +10945,34 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with POST /api/v1/jobs (the `CreateJob` operationId).
 	CreateJobWithResponse(ctx context.Context, body CreateJobJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateJobResponse, error)
+
+	// ApplyJobsWithBodyWithResponse Make many jobs be as they are sent
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/jobs/apply (the `ApplyJobs` operationId).
+	ApplyJobsWithBodyWithResponse(ctx context.Context, params *ApplyJobsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ApplyJobsResponse, error)
+
+	// ApplyJobsWithResponse Make many jobs be as they are sent
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/jobs/apply (the `ApplyJobs` operationId).
+	ApplyJobsWithResponse(ctx context.Context, params *ApplyJobsParams, body ApplyJobsJSONRequestBody, reqEditors ...RequestEditorFn) (*ApplyJobsResponse, error)
+
+	// BulkJobsWithBodyWithResponse Do the same with many jobs
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/jobs/bulk (the `BulkJobs` operationId).
+	BulkJobsWithBodyWithResponse(ctx context.Context, params *BulkJobsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*BulkJobsResponse, error)
+
+	// BulkJobsWithResponse Do the same with many jobs
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/jobs/bulk (the `BulkJobs` operationId).
+	BulkJobsWithResponse(ctx context.Context, params *BulkJobsParams, body BulkJobsJSONRequestBody, reqEditors ...RequestEditorFn) (*BulkJobsResponse, error)
 
 	// ValidateJobWithBodyWithResponse What would be stored, or all that is wrong; writes nothing
 	//
@@ -7702,6 +11001,20 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /api/v1/jobs/{name} (the `GetJob` operationId).
 	GetJobWithResponse(ctx context.Context, name string, reqEditors ...RequestEditorFn) (*GetJobResponse, error)
+
+	// PatchJobWithBodyWithResponse Change parts of a job
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PATCH /api/v1/jobs/{name} (the `PatchJob` operationId).
+	PatchJobWithBodyWithResponse(ctx context.Context, name string, params *PatchJobParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PatchJobResponse, error)
+
+	// PatchJobWithApplicationMergePatchPlusJSONBodyWithResponse Change parts of a job
+	//
+	// Takes a body of the `application/merge-patch+json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PATCH /api/v1/jobs/{name} (the `PatchJob` operationId).
+	PatchJobWithApplicationMergePatchPlusJSONBodyWithResponse(ctx context.Context, name string, params *PatchJobParams, body PatchJobApplicationMergePatchPlusJSONRequestBody, reqEditors ...RequestEditorFn) (*PatchJobResponse, error)
 
 	// PutJobWithBodyWithResponse Create or replace a job
 	//
@@ -7752,6 +11065,20 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /api/v1/jobs/{name}/resume (the `ResumeJob` operationId).
 	ResumeJobWithResponse(ctx context.Context, name string, params *ResumeJobParams, reqEditors ...RequestEditorFn) (*ResumeJobResponse, error)
 
+	// RollbackJobWithBodyWithResponse Let a job be again what it was
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/jobs/{name}/rollback (the `RollbackJob` operationId).
+	RollbackJobWithBodyWithResponse(ctx context.Context, name string, params *RollbackJobParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RollbackJobResponse, error)
+
+	// RollbackJobWithResponse Let a job be again what it was
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/jobs/{name}/rollback (the `RollbackJob` operationId).
+	RollbackJobWithResponse(ctx context.Context, name string, params *RollbackJobParams, body RollbackJobJSONRequestBody, reqEditors ...RequestEditorFn) (*RollbackJobResponse, error)
+
 	// RunJobWithBodyWithResponse Run a job now
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
@@ -7779,6 +11106,13 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /api/v1/jobs/{name}/versions/{version} (the `GetJobVersion` operationId).
 	GetJobVersionWithResponse(ctx context.Context, name string, version int64, reqEditors ...RequestEditorFn) (*GetJobVersionResponse, error)
+
+	// DiffJobVersionsWithResponse How a job became another one
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/jobs/{name}/versions/{version}/diff (the `DiffJobVersions` operationId).
+	DiffJobVersionsWithResponse(ctx context.Context, name string, version int64, params *DiffJobVersionsParams, reqEditors ...RequestEditorFn) (*DiffJobVersionsResponse, error)
 
 	// ListRunsWithResponse Runs, the newest first
 	//
@@ -7895,6 +11229,24 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with PUT /api/v1/secrets/{name} (the `PutSecret` operationId).
 	PutSecretWithResponse(ctx context.Context, name string, params *PutSecretParams, body PutSecretJSONRequestBody, reqEditors ...RequestEditorFn) (*PutSecretResponse, error)
 
+	// ListSessionsWithResponse Sessions, the newest first
+	//
+	// One's own; for admins everywhere, all of them.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/sessions (the `ListSessions` operationId).
+	ListSessionsWithResponse(ctx context.Context, params *ListSessionsParams, reqEditors ...RequestEditorFn) (*ListSessionsResponse, error)
+
+	// DeleteSessionWithResponse End a session
+	//
+	// One's own; for admins everywhere, any. It is refused by all masters within seconds.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /api/v1/sessions/{id} (the `DeleteSession` operationId).
+	DeleteSessionWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*DeleteSessionResponse, error)
+
 	// GetJobStatisticsWithResponse What the runs of a job come to, by hour or day
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -7915,6 +11267,123 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /api/v1/stats/runs (the `GetStatistics` operationId).
 	GetStatisticsWithResponse(ctx context.Context, params *GetStatisticsParams, reqEditors ...RequestEditorFn) (*GetStatisticsResponse, error)
+
+	// GetDoctorWithResponse Look at all that the cluster depends on, with what to do about each fault
+	//
+	// Looks at etcd (each member's version, space and leader), the clocks, the watch, the log store, certificates, workers and masters, the audit chain, and at every degraded mode. Each fault says what to do about it. The answer is 200 whatever was found.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/system/doctor (the `GetDoctor` operationId).
+	GetDoctorWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetDoctorResponse, error)
+
+	// ListTokensWithResponse Tokens, by name
+	//
+	// Those of the one who asks; for admins everywhere, all of them.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/tokens (the `ListTokens` operationId).
+	ListTokensWithResponse(ctx context.Context, params *ListTokensParams, reqEditors ...RequestEditorFn) (*ListTokensResponse, error)
+
+	// CreateTokenWithBodyWithResponse Make a token
+	//
+	// The answer has the token itself, once. It belongs to the user who asks, never may more than that user, and goes when the user does. One has to be logged in with a session: only an admin's token can make others.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/tokens (the `CreateToken` operationId).
+	CreateTokenWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateTokenResponse, error)
+
+	// CreateTokenWithResponse Make a token
+	//
+	// The answer has the token itself, once. It belongs to the user who asks, never may more than that user, and goes when the user does. One has to be logged in with a session: only an admin's token can make others.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/tokens (the `CreateToken` operationId).
+	CreateTokenWithResponse(ctx context.Context, body CreateTokenJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateTokenResponse, error)
+
+	// DeleteTokenWithResponse Take a token away
+	//
+	// It is refused by all masters within seconds, and sessions that came from it are over. The last way for an admin to come in stays.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /api/v1/tokens/{id} (the `DeleteToken` operationId).
+	DeleteTokenWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*DeleteTokenResponse, error)
+
+	// GetTokenWithResponse One token
+	//
+	// One's own; for admins everywhere, any.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/tokens/{id} (the `GetToken` operationId).
+	GetTokenWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*GetTokenResponse, error)
+
+	// ListUsersWithResponse Users, by name
+	//
+	// Passwords never come back. For admins everywhere.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/users (the `ListUsers` operationId).
+	ListUsersWithResponse(ctx context.Context, params *ListUsersParams, reqEditors ...RequestEditorFn) (*ListUsersResponse, error)
+
+	// CreateUserWithBodyWithResponse Make a user
+	//
+	// Gives a user a role everywhere, or roles in groups, or both. Without a password nobody can log in as the user, but tokens can belong to it, as for a service.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/users (the `CreateUser` operationId).
+	CreateUserWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateUserResponse, error)
+
+	// CreateUserWithResponse Make a user
+	//
+	// Gives a user a role everywhere, or roles in groups, or both. Without a password nobody can log in as the user, but tokens can belong to it, as for a service.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/users (the `CreateUser` operationId).
+	CreateUserWithResponse(ctx context.Context, body CreateUserJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateUserResponse, error)
+
+	// DeleteUserWithResponse Delete a user
+	//
+	// The user's tokens go with it, and its sessions are over within seconds. The last admin who can log in stays.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /api/v1/users/{name} (the `DeleteUser` operationId).
+	DeleteUserWithResponse(ctx context.Context, name string, params *DeleteUserParams, reqEditors ...RequestEditorFn) (*DeleteUserResponse, error)
+
+	// GetUserWithResponse One user
+	//
+	// For admins everywhere; GET /auth/me tells anybody of themselves.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/users/{name} (the `GetUser` operationId).
+	GetUserWithResponse(ctx context.Context, name string, reqEditors ...RequestEditorFn) (*GetUserResponse, error)
+
+	// PatchUserWithBodyWithResponse Change a user
+	//
+	// Changes what is given. Where the password or a role changes, or the user is disabled, the user's sessions are over within seconds; tokens of the user may do what the user may from then on. The last admin who can log in stays one.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PATCH /api/v1/users/{name} (the `PatchUser` operationId).
+	PatchUserWithBodyWithResponse(ctx context.Context, name string, params *PatchUserParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PatchUserResponse, error)
+
+	// PatchUserWithResponse Change a user
+	//
+	// Changes what is given. Where the password or a role changes, or the user is disabled, the user's sessions are over within seconds; tokens of the user may do what the user may from then on. The last admin who can log in stays one.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PATCH /api/v1/users/{name} (the `PatchUser` operationId).
+	PatchUserWithResponse(ctx context.Context, name string, params *PatchUserParams, body PatchUserJSONRequestBody, reqEditors ...RequestEditorFn) (*PatchUserResponse, error)
 
 	// ListWorkersWithResponse Workers that are alive, or have settings
 	//
@@ -7985,6 +11454,102 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /version (the `Version` operationId).
 	VersionWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*VersionResponse, error)
+}
+
+type ListAuditResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *HistoryPageAuditEntry
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListAuditResponse) GetJSON200() *HistoryPageAuditEntry {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListAuditResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListAuditResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListAuditResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListAuditResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListAuditResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type VerifyAuditResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *AuditStep
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r VerifyAuditResponse) GetJSON200() *AuditStep {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r VerifyAuditResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r VerifyAuditResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r VerifyAuditResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r VerifyAuditResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r VerifyAuditResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
 }
 
 // LoginResponse200Headers the declared response headers of an HTTP 200 response for Login
@@ -8132,6 +11697,61 @@ func (r MeResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r MeResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ChangePasswordResponse200Headers the declared response headers of an HTTP 200 response for ChangePassword
+type ChangePasswordResponse200Headers struct {
+	SetCookie *string
+}
+
+type ChangePasswordResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Me
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ChangePasswordResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ChangePasswordResponse) GetJSON200() *Me {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ChangePasswordResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ChangePasswordResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ChangePasswordResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ChangePasswordResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ChangePasswordResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -8592,6 +12212,102 @@ func (r CreateJobResponse) ContentType() string {
 	return ""
 }
 
+type ApplyJobsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ApplyAnswer
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ApplyJobsResponse) GetJSON200() *ApplyAnswer {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ApplyJobsResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ApplyJobsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ApplyJobsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ApplyJobsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ApplyJobsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type BulkJobsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *BulkAnswer
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r BulkJobsResponse) GetJSON200() *BulkAnswer {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r BulkJobsResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r BulkJobsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r BulkJobsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r BulkJobsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r BulkJobsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type ValidateJobResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -8731,6 +12447,62 @@ func (r GetJobResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r GetJobResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// PatchJobResponse200Headers the declared response headers of an HTTP 200 response for PatchJob
+type PatchJobResponse200Headers struct {
+	ETag     *string
+	Location *string
+}
+
+type PatchJobResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Job
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *PatchJobResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r PatchJobResponse) GetJSON200() *Job {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r PatchJobResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r PatchJobResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r PatchJobResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r PatchJobResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r PatchJobResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -9008,6 +12780,62 @@ func (r ResumeJobResponse) ContentType() string {
 	return ""
 }
 
+// RollbackJobResponse200Headers the declared response headers of an HTTP 200 response for RollbackJob
+type RollbackJobResponse200Headers struct {
+	ETag     *string
+	Location *string
+}
+
+type RollbackJobResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Job
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *RollbackJobResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r RollbackJobResponse) GetJSON200() *Job {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r RollbackJobResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r RollbackJobResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r RollbackJobResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r RollbackJobResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r RollbackJobResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // RunJobResponse202Headers the declared response headers of an HTTP 202 response for RunJob
 type RunJobResponse202Headers struct {
 	Location *string
@@ -9153,6 +12981,54 @@ func (r GetJobVersionResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r GetJobVersionResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type DiffJobVersionsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *VersionDiff
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r DiffJobVersionsResponse) GetJSON200() *VersionDiff {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r DiffJobVersionsResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r DiffJobVersionsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r DiffJobVersionsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DiffJobVersionsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DiffJobVersionsResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -9761,6 +13637,95 @@ func (r PutSecretResponse) ContentType() string {
 	return ""
 }
 
+type ListSessionsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *PageSession
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListSessionsResponse) GetJSON200() *PageSession {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListSessionsResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListSessionsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListSessionsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListSessionsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListSessionsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type DeleteSessionResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r DeleteSessionResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r DeleteSessionResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r DeleteSessionResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DeleteSessionResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DeleteSessionResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type GetJobStatisticsResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -9899,6 +13864,493 @@ func (r GetStatisticsResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r GetStatisticsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetDoctorResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Examination
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetDoctorResponse) GetJSON200() *Examination {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetDoctorResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetDoctorResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetDoctorResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetDoctorResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetDoctorResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ListTokensResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *PageToken
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListTokensResponse) GetJSON200() *PageToken {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListTokensResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListTokensResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListTokensResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListTokensResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListTokensResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type CreateTokenResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *Token
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r CreateTokenResponse) GetJSON201() *Token {
+	return r.JSON201
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r CreateTokenResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r CreateTokenResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r CreateTokenResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CreateTokenResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CreateTokenResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type DeleteTokenResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r DeleteTokenResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r DeleteTokenResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r DeleteTokenResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DeleteTokenResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DeleteTokenResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetTokenResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Token
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetTokenResponse) GetJSON200() *Token {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetTokenResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetTokenResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetTokenResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetTokenResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetTokenResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ListUsersResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *PageUser
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListUsersResponse) GetJSON200() *PageUser {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListUsersResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListUsersResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListUsersResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListUsersResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListUsersResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// CreateUserResponse201Headers the declared response headers of an HTTP 201 response for CreateUser
+type CreateUserResponse201Headers struct {
+	ETag *string
+}
+
+type CreateUserResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *User
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// Headers201 the parsed response headers for an HTTP 201 response
+	Headers201 *CreateUserResponse201Headers
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r CreateUserResponse) GetJSON201() *User {
+	return r.JSON201
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r CreateUserResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r CreateUserResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r CreateUserResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CreateUserResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CreateUserResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type DeleteUserResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r DeleteUserResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r DeleteUserResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r DeleteUserResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DeleteUserResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DeleteUserResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// GetUserResponse200Headers the declared response headers of an HTTP 200 response for GetUser
+type GetUserResponse200Headers struct {
+	ETag *string
+}
+
+type GetUserResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *User
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *GetUserResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetUserResponse) GetJSON200() *User {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetUserResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetUserResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetUserResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetUserResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetUserResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// PatchUserResponse200Headers the declared response headers of an HTTP 200 response for PatchUser
+type PatchUserResponse200Headers struct {
+	ETag *string
+}
+
+type PatchUserResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *User
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *PatchUserResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r PatchUserResponse) GetJSON200() *User {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r PatchUserResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r PatchUserResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r PatchUserResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r PatchUserResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r PatchUserResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -10296,7 +14748,39 @@ func (r VersionResponse) ContentType() string {
 	return ""
 }
 
-// LoginWithBodyWithResponse Get a session, by a login code or a token
+// ListAuditWithResponse Who did what, when and from where, the newest first
+//
+// Every change is an entry from the moment on when it is made: to jobs, runs, users, tokens, sessions, workers, channels and secrets. It needs the role admin for everything, not for a group.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/audit (the `ListAudit` operationId).
+func (c *ClientWithResponses) ListAuditWithResponse(ctx context.Context, params *ListAuditParams, reqEditors ...RequestEditorFn) (*ListAuditResponse, error) {
+	rsp, err := c.ListAudit(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListAuditResponse(rsp)
+}
+
+// VerifyAuditWithResponse Verify a part of the chain of all changes
+//
+// Each entry is held against its hash, each hash against the one before it, and the end against etcd. Ask again from to + 1 while there is more. With links it can be computed elsewhere: the hash of a link is the SHA-256 of previous and text, and previous is the hash of the link before.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/audit/verify (the `VerifyAudit` operationId).
+func (c *ClientWithResponses) VerifyAuditWithResponse(ctx context.Context, params *VerifyAuditParams, reqEditors ...RequestEditorFn) (*VerifyAuditResponse, error) {
+	rsp, err := c.VerifyAudit(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseVerifyAuditResponse(rsp)
+}
+
+// LoginWithBodyWithResponse Get a session
+//
+// By a user's name and password, by a token, or by a login code. The answer sets a cookie, which ends when it is not used for eight hours, and after a day. Five failures a minute, for a user or from a network, are followed by 429.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -10309,7 +14793,9 @@ func (c *ClientWithResponses) LoginWithBodyWithResponse(ctx context.Context, con
 	return ParseLoginResponse(rsp)
 }
 
-// LoginWithResponse Get a session, by a login code or a token
+// LoginWithResponse Get a session
+//
+// By a user's name and password, by a token, or by a login code. The answer sets a cookie, which ends when it is not used for eight hours, and after a day. Five failures a minute, for a user or from a network, are followed by 429.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -10324,6 +14810,8 @@ func (c *ClientWithResponses) LoginWithResponse(ctx context.Context, body LoginJ
 
 // LogoutWithResponse End the session
 //
+// Ends the session that asks, and takes its cookie away.
+//
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /api/v1/auth/logout (the `Logout` operationId).
@@ -10337,6 +14825,8 @@ func (c *ClientWithResponses) LogoutWithResponse(ctx context.Context, reqEditors
 
 // MeWithResponse Who is logged in
 //
+// Tells who asks, and what they may do.
+//
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /api/v1/auth/me (the `Me` operationId).
@@ -10346,6 +14836,36 @@ func (c *ClientWithResponses) MeWithResponse(ctx context.Context, reqEditors ...
 		return nil, err
 	}
 	return ParseMeResponse(rsp)
+}
+
+// ChangePasswordWithBodyWithResponse Change one's own password
+//
+// All sessions of the user are over; one that asks gets a new cookie.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /api/v1/auth/password (the `ChangePassword` operationId).
+func (c *ClientWithResponses) ChangePasswordWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ChangePasswordResponse, error) {
+	rsp, err := c.ChangePasswordWithBody(ctx, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseChangePasswordResponse(rsp)
+}
+
+// ChangePasswordWithResponse Change one's own password
+//
+// All sessions of the user are over; one that asks gets a new cookie.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /api/v1/auth/password (the `ChangePassword` operationId).
+func (c *ClientWithResponses) ChangePasswordWithResponse(ctx context.Context, body ChangePasswordJSONRequestBody, reqEditors ...RequestEditorFn) (*ChangePasswordResponse, error) {
+	rsp, err := c.ChangePassword(ctx, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseChangePasswordResponse(rsp)
 }
 
 // ListChannelsWithResponse Channels that can be told of jobs, by name
@@ -10452,7 +14972,7 @@ func (c *ClientWithResponses) ListFiresWithResponse(ctx context.Context, params 
 	return ParseListFiresResponse(rsp)
 }
 
-// ListJobsWithResponse Jobs, by name
+// ListJobsWithResponse Jobs
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -10489,6 +15009,58 @@ func (c *ClientWithResponses) CreateJobWithResponse(ctx context.Context, body Cr
 		return nil, err
 	}
 	return ParseCreateJobResponse(rsp)
+}
+
+// ApplyJobsWithBodyWithResponse Make many jobs be as they are sent
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/jobs/apply (the `ApplyJobs` operationId).
+func (c *ClientWithResponses) ApplyJobsWithBodyWithResponse(ctx context.Context, params *ApplyJobsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ApplyJobsResponse, error) {
+	rsp, err := c.ApplyJobsWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseApplyJobsResponse(rsp)
+}
+
+// ApplyJobsWithResponse Make many jobs be as they are sent
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/jobs/apply (the `ApplyJobs` operationId).
+func (c *ClientWithResponses) ApplyJobsWithResponse(ctx context.Context, params *ApplyJobsParams, body ApplyJobsJSONRequestBody, reqEditors ...RequestEditorFn) (*ApplyJobsResponse, error) {
+	rsp, err := c.ApplyJobs(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseApplyJobsResponse(rsp)
+}
+
+// BulkJobsWithBodyWithResponse Do the same with many jobs
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/jobs/bulk (the `BulkJobs` operationId).
+func (c *ClientWithResponses) BulkJobsWithBodyWithResponse(ctx context.Context, params *BulkJobsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*BulkJobsResponse, error) {
+	rsp, err := c.BulkJobsWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseBulkJobsResponse(rsp)
+}
+
+// BulkJobsWithResponse Do the same with many jobs
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/jobs/bulk (the `BulkJobs` operationId).
+func (c *ClientWithResponses) BulkJobsWithResponse(ctx context.Context, params *BulkJobsParams, body BulkJobsJSONRequestBody, reqEditors ...RequestEditorFn) (*BulkJobsResponse, error) {
+	rsp, err := c.BulkJobs(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseBulkJobsResponse(rsp)
 }
 
 // ValidateJobWithBodyWithResponse What would be stored, or all that is wrong; writes nothing
@@ -10541,6 +15113,32 @@ func (c *ClientWithResponses) GetJobWithResponse(ctx context.Context, name strin
 		return nil, err
 	}
 	return ParseGetJobResponse(rsp)
+}
+
+// PatchJobWithBodyWithResponse Change parts of a job
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PATCH /api/v1/jobs/{name} (the `PatchJob` operationId).
+func (c *ClientWithResponses) PatchJobWithBodyWithResponse(ctx context.Context, name string, params *PatchJobParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PatchJobResponse, error) {
+	rsp, err := c.PatchJobWithBody(ctx, name, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePatchJobResponse(rsp)
+}
+
+// PatchJobWithApplicationMergePatchPlusJSONBodyWithResponse Change parts of a job
+//
+// Takes a body of the `application/merge-patch+json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PATCH /api/v1/jobs/{name} (the `PatchJob` operationId).
+func (c *ClientWithResponses) PatchJobWithApplicationMergePatchPlusJSONBodyWithResponse(ctx context.Context, name string, params *PatchJobParams, body PatchJobApplicationMergePatchPlusJSONRequestBody, reqEditors ...RequestEditorFn) (*PatchJobResponse, error) {
+	rsp, err := c.PatchJobWithApplicationMergePatchPlusJSONBody(ctx, name, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePatchJobResponse(rsp)
 }
 
 // PutJobWithBodyWithResponse Create or replace a job
@@ -10634,6 +15232,32 @@ func (c *ClientWithResponses) ResumeJobWithResponse(ctx context.Context, name st
 	return ParseResumeJobResponse(rsp)
 }
 
+// RollbackJobWithBodyWithResponse Let a job be again what it was
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/jobs/{name}/rollback (the `RollbackJob` operationId).
+func (c *ClientWithResponses) RollbackJobWithBodyWithResponse(ctx context.Context, name string, params *RollbackJobParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RollbackJobResponse, error) {
+	rsp, err := c.RollbackJobWithBody(ctx, name, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRollbackJobResponse(rsp)
+}
+
+// RollbackJobWithResponse Let a job be again what it was
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/jobs/{name}/rollback (the `RollbackJob` operationId).
+func (c *ClientWithResponses) RollbackJobWithResponse(ctx context.Context, name string, params *RollbackJobParams, body RollbackJobJSONRequestBody, reqEditors ...RequestEditorFn) (*RollbackJobResponse, error) {
+	rsp, err := c.RollbackJob(ctx, name, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRollbackJobResponse(rsp)
+}
+
 // RunJobWithBodyWithResponse Run a job now
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
@@ -10684,6 +15308,19 @@ func (c *ClientWithResponses) GetJobVersionWithResponse(ctx context.Context, nam
 		return nil, err
 	}
 	return ParseGetJobVersionResponse(rsp)
+}
+
+// DiffJobVersionsWithResponse How a job became another one
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/jobs/{name}/versions/{version}/diff (the `DiffJobVersions` operationId).
+func (c *ClientWithResponses) DiffJobVersionsWithResponse(ctx context.Context, name string, version int64, params *DiffJobVersionsParams, reqEditors ...RequestEditorFn) (*DiffJobVersionsResponse, error) {
+	rsp, err := c.DiffJobVersions(ctx, name, version, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDiffJobVersionsResponse(rsp)
 }
 
 // ListRunsWithResponse Runs, the newest first
@@ -10891,6 +15528,36 @@ func (c *ClientWithResponses) PutSecretWithResponse(ctx context.Context, name st
 	return ParsePutSecretResponse(rsp)
 }
 
+// ListSessionsWithResponse Sessions, the newest first
+//
+// One's own; for admins everywhere, all of them.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/sessions (the `ListSessions` operationId).
+func (c *ClientWithResponses) ListSessionsWithResponse(ctx context.Context, params *ListSessionsParams, reqEditors ...RequestEditorFn) (*ListSessionsResponse, error) {
+	rsp, err := c.ListSessions(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListSessionsResponse(rsp)
+}
+
+// DeleteSessionWithResponse End a session
+//
+// One's own; for admins everywhere, any. It is refused by all masters within seconds.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /api/v1/sessions/{id} (the `DeleteSession` operationId).
+func (c *ClientWithResponses) DeleteSessionWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*DeleteSessionResponse, error) {
+	rsp, err := c.DeleteSession(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDeleteSessionResponse(rsp)
+}
+
 // GetJobStatisticsWithResponse What the runs of a job come to, by hour or day
 //
 // Returns a wrapper object for the known response body format(s).
@@ -10928,6 +15595,201 @@ func (c *ClientWithResponses) GetStatisticsWithResponse(ctx context.Context, par
 		return nil, err
 	}
 	return ParseGetStatisticsResponse(rsp)
+}
+
+// GetDoctorWithResponse Look at all that the cluster depends on, with what to do about each fault
+//
+// Looks at etcd (each member's version, space and leader), the clocks, the watch, the log store, certificates, workers and masters, the audit chain, and at every degraded mode. Each fault says what to do about it. The answer is 200 whatever was found.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/system/doctor (the `GetDoctor` operationId).
+func (c *ClientWithResponses) GetDoctorWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetDoctorResponse, error) {
+	rsp, err := c.GetDoctor(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetDoctorResponse(rsp)
+}
+
+// ListTokensWithResponse Tokens, by name
+//
+// Those of the one who asks; for admins everywhere, all of them.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/tokens (the `ListTokens` operationId).
+func (c *ClientWithResponses) ListTokensWithResponse(ctx context.Context, params *ListTokensParams, reqEditors ...RequestEditorFn) (*ListTokensResponse, error) {
+	rsp, err := c.ListTokens(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListTokensResponse(rsp)
+}
+
+// CreateTokenWithBodyWithResponse Make a token
+//
+// The answer has the token itself, once. It belongs to the user who asks, never may more than that user, and goes when the user does. One has to be logged in with a session: only an admin's token can make others.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/tokens (the `CreateToken` operationId).
+func (c *ClientWithResponses) CreateTokenWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateTokenResponse, error) {
+	rsp, err := c.CreateTokenWithBody(ctx, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateTokenResponse(rsp)
+}
+
+// CreateTokenWithResponse Make a token
+//
+// The answer has the token itself, once. It belongs to the user who asks, never may more than that user, and goes when the user does. One has to be logged in with a session: only an admin's token can make others.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/tokens (the `CreateToken` operationId).
+func (c *ClientWithResponses) CreateTokenWithResponse(ctx context.Context, body CreateTokenJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateTokenResponse, error) {
+	rsp, err := c.CreateToken(ctx, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateTokenResponse(rsp)
+}
+
+// DeleteTokenWithResponse Take a token away
+//
+// It is refused by all masters within seconds, and sessions that came from it are over. The last way for an admin to come in stays.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /api/v1/tokens/{id} (the `DeleteToken` operationId).
+func (c *ClientWithResponses) DeleteTokenWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*DeleteTokenResponse, error) {
+	rsp, err := c.DeleteToken(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDeleteTokenResponse(rsp)
+}
+
+// GetTokenWithResponse One token
+//
+// One's own; for admins everywhere, any.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/tokens/{id} (the `GetToken` operationId).
+func (c *ClientWithResponses) GetTokenWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*GetTokenResponse, error) {
+	rsp, err := c.GetToken(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetTokenResponse(rsp)
+}
+
+// ListUsersWithResponse Users, by name
+//
+// Passwords never come back. For admins everywhere.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/users (the `ListUsers` operationId).
+func (c *ClientWithResponses) ListUsersWithResponse(ctx context.Context, params *ListUsersParams, reqEditors ...RequestEditorFn) (*ListUsersResponse, error) {
+	rsp, err := c.ListUsers(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListUsersResponse(rsp)
+}
+
+// CreateUserWithBodyWithResponse Make a user
+//
+// Gives a user a role everywhere, or roles in groups, or both. Without a password nobody can log in as the user, but tokens can belong to it, as for a service.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/users (the `CreateUser` operationId).
+func (c *ClientWithResponses) CreateUserWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateUserResponse, error) {
+	rsp, err := c.CreateUserWithBody(ctx, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateUserResponse(rsp)
+}
+
+// CreateUserWithResponse Make a user
+//
+// Gives a user a role everywhere, or roles in groups, or both. Without a password nobody can log in as the user, but tokens can belong to it, as for a service.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/users (the `CreateUser` operationId).
+func (c *ClientWithResponses) CreateUserWithResponse(ctx context.Context, body CreateUserJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateUserResponse, error) {
+	rsp, err := c.CreateUser(ctx, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateUserResponse(rsp)
+}
+
+// DeleteUserWithResponse Delete a user
+//
+// The user's tokens go with it, and its sessions are over within seconds. The last admin who can log in stays.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /api/v1/users/{name} (the `DeleteUser` operationId).
+func (c *ClientWithResponses) DeleteUserWithResponse(ctx context.Context, name string, params *DeleteUserParams, reqEditors ...RequestEditorFn) (*DeleteUserResponse, error) {
+	rsp, err := c.DeleteUser(ctx, name, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDeleteUserResponse(rsp)
+}
+
+// GetUserWithResponse One user
+//
+// For admins everywhere; GET /auth/me tells anybody of themselves.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/users/{name} (the `GetUser` operationId).
+func (c *ClientWithResponses) GetUserWithResponse(ctx context.Context, name string, reqEditors ...RequestEditorFn) (*GetUserResponse, error) {
+	rsp, err := c.GetUser(ctx, name, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetUserResponse(rsp)
+}
+
+// PatchUserWithBodyWithResponse Change a user
+//
+// Changes what is given. Where the password or a role changes, or the user is disabled, the user's sessions are over within seconds; tokens of the user may do what the user may from then on. The last admin who can log in stays one.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PATCH /api/v1/users/{name} (the `PatchUser` operationId).
+func (c *ClientWithResponses) PatchUserWithBodyWithResponse(ctx context.Context, name string, params *PatchUserParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PatchUserResponse, error) {
+	rsp, err := c.PatchUserWithBody(ctx, name, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePatchUserResponse(rsp)
+}
+
+// PatchUserWithResponse Change a user
+//
+// Changes what is given. Where the password or a role changes, or the user is disabled, the user's sessions are over within seconds; tokens of the user may do what the user may from then on. The last admin who can log in stays one.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PATCH /api/v1/users/{name} (the `PatchUser` operationId).
+func (c *ClientWithResponses) PatchUserWithResponse(ctx context.Context, name string, params *PatchUserParams, body PatchUserJSONRequestBody, reqEditors ...RequestEditorFn) (*PatchUserResponse, error) {
+	rsp, err := c.PatchUser(ctx, name, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePatchUserResponse(rsp)
 }
 
 // ListWorkersWithResponse Workers that are alive, or have settings
@@ -11060,6 +15922,72 @@ func (c *ClientWithResponses) VersionWithResponse(ctx context.Context, reqEditor
 	return ParseVersionResponse(rsp)
 }
 
+// ParseListAuditResponse parses an HTTP response from a ListAuditWithResponse call
+func ParseListAuditResponse(rsp *http.Response) (*ListAuditResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListAuditResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest HistoryPageAuditEntry
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseVerifyAuditResponse parses an HTTP response from a VerifyAuditWithResponse call
+func ParseVerifyAuditResponse(rsp *http.Response) (*VerifyAuditResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &VerifyAuditResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest AuditStep
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseLoginResponse parses an HTTP response from a LoginWithResponse call
 func ParseLoginResponse(rsp *http.Response) (*LoginResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -11176,6 +16104,52 @@ func ParseMeResponse(rsp *http.Response) (*MeResponse, error) {
 		}
 		response.ApplicationproblemJSONDefault = &dest
 
+	}
+
+	return response, nil
+}
+
+// ParseChangePasswordResponse parses an HTTP response from a ChangePasswordWithResponse call
+func ParseChangePasswordResponse(rsp *http.Response) (*ChangePasswordResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ChangePasswordResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Me
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers ChangePasswordResponse200Headers
+		if values := rsp.Header.Values("Set-Cookie"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Set-Cookie", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.SetCookie = &value
+		}
+		response.Headers200 = &headers
 	}
 
 	return response, nil
@@ -11527,6 +16501,72 @@ func ParseCreateJobResponse(rsp *http.Response) (*CreateJobResponse, error) {
 	return response, nil
 }
 
+// ParseApplyJobsResponse parses an HTTP response from a ApplyJobsWithResponse call
+func ParseApplyJobsResponse(rsp *http.Response) (*ApplyJobsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ApplyJobsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ApplyAnswer
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseBulkJobsResponse parses an HTTP response from a BulkJobsWithResponse call
+func ParseBulkJobsResponse(rsp *http.Response) (*BulkJobsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &BulkJobsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest BulkAnswer
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseValidateJobResponse parses an HTTP response from a ValidateJobWithResponse call
 func ParseValidateJobResponse(rsp *http.Response) (*ValidateJobResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -11622,6 +16662,59 @@ func ParseGetJobResponse(rsp *http.Response) (*GetJobResponse, error) {
 	switch {
 	case rsp.StatusCode == 200:
 		var headers GetJobResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		if values := rsp.Header.Values("Location"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Location", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Location = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParsePatchJobResponse parses an HTTP response from a PatchJobWithResponse call
+func ParsePatchJobResponse(rsp *http.Response) (*PatchJobResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &PatchJobResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Job
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers PatchJobResponse200Headers
 		if values := rsp.Header.Values("ETag"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
@@ -11874,6 +16967,59 @@ func ParseResumeJobResponse(rsp *http.Response) (*ResumeJobResponse, error) {
 	return response, nil
 }
 
+// ParseRollbackJobResponse parses an HTTP response from a RollbackJobWithResponse call
+func ParseRollbackJobResponse(rsp *http.Response) (*RollbackJobResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &RollbackJobResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Job
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers RollbackJobResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		if values := rsp.Header.Values("Location"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Location", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Location = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
 // ParseRunJobResponse parses an HTTP response from a RunJobWithResponse call
 func ParseRunJobResponse(rsp *http.Response) (*RunJobResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -11969,6 +17115,39 @@ func ParseGetJobVersionResponse(rsp *http.Response) (*GetJobVersionResponse, err
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest VersionOfJob
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseDiffJobVersionsResponse parses an HTTP response from a DiffJobVersionsWithResponse call
+func ParseDiffJobVersionsResponse(rsp *http.Response) (*DiffJobVersionsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DiffJobVersionsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest VersionDiff
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -12471,6 +17650,68 @@ func ParsePutSecretResponse(rsp *http.Response) (*PutSecretResponse, error) {
 	return response, nil
 }
 
+// ParseListSessionsResponse parses an HTTP response from a ListSessionsWithResponse call
+func ParseListSessionsResponse(rsp *http.Response) (*ListSessionsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListSessionsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest PageSession
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseDeleteSessionResponse parses an HTTP response from a DeleteSessionWithResponse call
+func ParseDeleteSessionResponse(rsp *http.Response) (*DeleteSessionResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DeleteSessionResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case rsp.StatusCode == 204:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseGetJobStatisticsResponse parses an HTTP response from a GetJobStatisticsWithResponse call
 func ParseGetJobStatisticsResponse(rsp *http.Response) (*GetJobStatisticsResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -12565,6 +17806,367 @@ func ParseGetStatisticsResponse(rsp *http.Response) (*GetStatisticsResponse, err
 		}
 		response.ApplicationproblemJSONDefault = &dest
 
+	}
+
+	return response, nil
+}
+
+// ParseGetDoctorResponse parses an HTTP response from a GetDoctorWithResponse call
+func ParseGetDoctorResponse(rsp *http.Response) (*GetDoctorResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetDoctorResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Examination
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListTokensResponse parses an HTTP response from a ListTokensWithResponse call
+func ParseListTokensResponse(rsp *http.Response) (*ListTokensResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListTokensResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest PageToken
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseCreateTokenResponse parses an HTTP response from a CreateTokenWithResponse call
+func ParseCreateTokenResponse(rsp *http.Response) (*CreateTokenResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CreateTokenResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest Token
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseDeleteTokenResponse parses an HTTP response from a DeleteTokenWithResponse call
+func ParseDeleteTokenResponse(rsp *http.Response) (*DeleteTokenResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DeleteTokenResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case rsp.StatusCode == 204:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetTokenResponse parses an HTTP response from a GetTokenWithResponse call
+func ParseGetTokenResponse(rsp *http.Response) (*GetTokenResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetTokenResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Token
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListUsersResponse parses an HTTP response from a ListUsersWithResponse call
+func ParseListUsersResponse(rsp *http.Response) (*ListUsersResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListUsersResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest PageUser
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseCreateUserResponse parses an HTTP response from a CreateUserWithResponse call
+func ParseCreateUserResponse(rsp *http.Response) (*CreateUserResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CreateUserResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest User
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 201:
+		var headers CreateUserResponse201Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers201 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseDeleteUserResponse parses an HTTP response from a DeleteUserWithResponse call
+func ParseDeleteUserResponse(rsp *http.Response) (*DeleteUserResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DeleteUserResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case rsp.StatusCode == 204:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetUserResponse parses an HTTP response from a GetUserWithResponse call
+func ParseGetUserResponse(rsp *http.Response) (*GetUserResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetUserResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest User
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers GetUserResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParsePatchUserResponse parses an HTTP response from a PatchUserWithResponse call
+func ParsePatchUserResponse(rsp *http.Response) (*PatchUserResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &PatchUserResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest User
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers PatchUserResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers200 = &headers
 	}
 
 	return response, nil

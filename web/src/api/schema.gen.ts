@@ -4,6 +4,46 @@
  */
 
 export interface paths {
+    "/api/v1/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Who did what, when and from where, the newest first
+         * @description Every change is an entry from the moment on when it is made: to jobs, runs, users, tokens, sessions, workers, channels and secrets. It needs the role admin for everything, not for a group.
+         */
+        get: operations["list-audit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/audit/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Verify a part of the chain of all changes
+         * @description Each entry is held against its hash, each hash against the one before it, and the end against etcd. Ask again from to + 1 while there is more. With links it can be computed elsewhere: the hash of a link is the SHA-256 of previous and text, and previous is the hash of the link before.
+         */
+        get: operations["verify-audit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/auth/login": {
         parameters: {
             query?: never;
@@ -13,7 +53,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Get a session, by a login code or a token */
+        /**
+         * Get a session
+         * @description By a user's name and password, by a token, or by a login code. The answer sets a cookie, which ends when it is not used for eight hours, and after a day. Five failures a minute, for a user or from a network, are followed by 429.
+         */
         post: operations["login"];
         delete?: never;
         options?: never;
@@ -30,7 +73,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** End the session */
+        /**
+         * End the session
+         * @description Ends the session that asks, and takes its cookie away.
+         */
         post: operations["logout"];
         delete?: never;
         options?: never;
@@ -45,9 +91,32 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Who is logged in */
+        /**
+         * Who is logged in
+         * @description Tells who asks, and what they may do.
+         */
         get: operations["me"];
         put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/auth/password": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Change one's own password
+         * @description All sessions of the user are over; one that asks gets a new cookie.
+         */
+        put: operations["change-password"];
         post?: never;
         delete?: never;
         options?: never;
@@ -149,11 +218,45 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Jobs, by name */
+        /** Jobs */
         get: operations["list-jobs"];
         put?: never;
         /** Create a job */
         post: operations["create-job"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/jobs/apply": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Make many jobs be as they are sent */
+        post: operations["apply-jobs"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/jobs/bulk": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Do the same with many jobs */
+        post: operations["bulk-jobs"];
         delete?: never;
         options?: never;
         head?: never;
@@ -193,7 +296,8 @@ export interface paths {
         delete: operations["delete-job"];
         options?: never;
         head?: never;
-        patch?: never;
+        /** Change parts of a job */
+        patch: operations["patch-job"];
         trace?: never;
     };
     "/api/v1/jobs/{name}/fires": {
@@ -264,6 +368,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/jobs/{name}/rollback": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Let a job be again what it was */
+        post: operations["rollback-job"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/jobs/{name}/run": {
         parameters: {
             query?: never;
@@ -307,6 +428,23 @@ export interface paths {
         };
         /** A job as it was */
         get: operations["get-job-version"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/jobs/{name}/versions/{version}/diff": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** How a job became another one */
+        get: operations["diff-job-versions"];
         put?: never;
         post?: never;
         delete?: never;
@@ -499,6 +637,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Sessions, the newest first
+         * @description One's own; for admins everywhere, all of them.
+         */
+        get: operations["list-sessions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sessions/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * End a session
+         * @description One's own; for admins everywhere, any. It is refused by all masters within seconds.
+         */
+        delete: operations["delete-session"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/stats/jobs/{name}": {
         parameters: {
             query?: never;
@@ -548,6 +726,126 @@ export interface paths {
         options?: never;
         head?: never;
         patch?: never;
+        trace?: never;
+    };
+    "/api/v1/system/doctor": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Look at all that the cluster depends on, with what to do about each fault
+         * @description Looks at etcd (each member's version, space and leader), the clocks, the watch, the log store, certificates, workers and masters, the audit chain, and at every degraded mode. Each fault says what to do about it. The answer is 200 whatever was found.
+         */
+        get: operations["get-doctor"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tokens": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Tokens, by name
+         * @description Those of the one who asks; for admins everywhere, all of them.
+         */
+        get: operations["list-tokens"];
+        put?: never;
+        /**
+         * Make a token
+         * @description The answer has the token itself, once. It belongs to the user who asks, never may more than that user, and goes when the user does. One has to be logged in with a session: only an admin's token can make others.
+         */
+        post: operations["create-token"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tokens/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * One token
+         * @description One's own; for admins everywhere, any.
+         */
+        get: operations["get-token"];
+        put?: never;
+        post?: never;
+        /**
+         * Take a token away
+         * @description It is refused by all masters within seconds, and sessions that came from it are over. The last way for an admin to come in stays.
+         */
+        delete: operations["delete-token"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/users": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Users, by name
+         * @description Passwords never come back. For admins everywhere.
+         */
+        get: operations["list-users"];
+        put?: never;
+        /**
+         * Make a user
+         * @description Gives a user a role everywhere, or roles in groups, or both. Without a password nobody can log in as the user, but tokens can belong to it, as for a service.
+         */
+        post: operations["create-user"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/users/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * One user
+         * @description For admins everywhere; GET /auth/me tells anybody of themselves.
+         */
+        get: operations["get-user"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a user
+         * @description The user's tokens go with it, and its sessions are over within seconds. The last admin who can log in stays.
+         */
+        delete: operations["delete-user"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a user
+         * @description Changes what is given. Where the password or a role changes, or the user is disabled, the user's sessions are over within seconds; tokens of the user may do what the user may from then on. The last admin who can log in stays one.
+         */
+        patch: operations["patch-user"];
         trace?: never;
     };
     "/api/v1/workers": {
@@ -676,7 +974,171 @@ export interface components {
     schemas: {
         Accepted: {
             fire: string;
+            /** @description How the run ended; where that was waited for, and came in time. */
+            outcome?: components["schemas"]["Run"];
             run: string;
+        };
+        Applied: {
+            /** @description Line by line as patch(1) reads it; of a dry run. */
+            diff?: string;
+            /** @description What is not as before, of a job that was changed. */
+            fields?: string[];
+            /** @description As it was sent; empty where it names none. */
+            name: string;
+            /** @description Why nothing was done with it. */
+            refusal?: components["schemas"]["Refusal"];
+            /** @enum {string} */
+            result: "created" | "changed" | "unchanged" | "deleted" | "refused";
+            /**
+             * Format: int64
+             * @description The job's version, where it stands.
+             */
+            version?: number;
+        };
+        ApplyAnswer: {
+            counts: components["schemas"]["ApplyCounts"];
+            /** @description Nothing was written; this is what would be. */
+            dryRun?: boolean;
+            /** @description In the order in which they were sent, then those that were to be pruned, by name. */
+            items: components["schemas"]["Applied"][];
+        };
+        ApplyCounts: {
+            /** Format: int64 */
+            changed: number;
+            /** Format: int64 */
+            created: number;
+            /** Format: int64 */
+            deleted: number;
+            /** Format: int64 */
+            refused: number;
+            /** Format: int64 */
+            unchanged: number;
+        };
+        ApplyRequest: {
+            /** @description Each is created, changed or left as it is, by itself: what is wrong with one hinders no other. */
+            jobs: components["schemas"]["JobInput"][];
+        };
+        AuditActor: {
+            /**
+             * @description The user, the token, or what else acted.
+             * @example ada
+             */
+            name: string;
+            /**
+             * @description The address that it came from.
+             * @example 192.0.2.7
+             */
+            remote?: string;
+            /** @description Id of the token that stands behind it. */
+            token?: string;
+            /** @description The user who stands behind it. */
+            user?: string;
+        };
+        AuditAnchor: {
+            /** @description SHA-256, in hex; empty before the first link. */
+            hash: string;
+            /**
+             * Format: int64
+             * @description Its place; 0 before the first link.
+             */
+            seq: number;
+        };
+        AuditEntry: {
+            actor: components["schemas"]["AuditActor"];
+            /** @description What is there since then; hidden likewise. */
+            after?: unknown;
+            /** Format: date-time */
+            at: string;
+            /** @description What was there before; absent where nothing was. Values of environment variables, and of what is named like a secret, are hidden. */
+            before?: unknown;
+            /** @description Hash of its link. */
+            hash?: string;
+            /** @description Sorts by time. */
+            id: string;
+            /**
+             * @description What it was done to.
+             * @example job
+             */
+            kind: string;
+            /**
+             * @description Which one.
+             * @example nightly-report
+             */
+            name: string;
+            /**
+             * Format: int64
+             * @description Of etcd, at which it was made; of a job, its version from then on.
+             */
+            revision?: number;
+            /**
+             * Format: int64
+             * @description Its place in the chain; absent while it waits to be sealed, and where a version without a chain delivered it.
+             */
+            seq?: number;
+            /**
+             * @description What was done.
+             * @example replace
+             */
+            verb: string;
+        };
+        AuditFault: {
+            /**
+             * @description altered: an entry is not what was hashed. broken: it was not made after the one before it. missing: entries are not there. twice: a place is taken twice. end: the chain does not end where etcd says.
+             * @enum {string}
+             */
+            code: "altered" | "broken" | "missing" | "twice" | "end";
+            /** @description The entry. */
+            id?: string;
+            /**
+             * Format: int64
+             * @description The place; of entries that are missing, the first one.
+             */
+            seq: number;
+            text: string;
+        };
+        AuditLink: {
+            /** @description SHA-256, in hex, of the bytes of previous followed by those of text. */
+            hash: string;
+            id: string;
+            /** @description Hash of the link before; empty for the first one. */
+            previous: string;
+            /** Format: int64 */
+            seq: number;
+            /** @description The entry as JSON, byte for byte as it was hashed; in the place of before and after are their SHA-256, in hex. */
+            text: string;
+        };
+        AuditStep: {
+            /**
+             * Format: int64
+             * @description How many entries were verified.
+             */
+            checked: number;
+            faults: components["schemas"]["AuditFault"][];
+            /**
+             * Format: int64
+             * @description The first place that was looked at.
+             */
+            from: number;
+            /** @description Where the chain ends, as etcd knows it. */
+            head: components["schemas"]["AuditAnchor"];
+            /** @description Nothing was found to be wrong here. */
+            intact: boolean;
+            /** @description The last link that was let go of for its age: the chain is verified from the next one on. */
+            kept: components["schemas"]["AuditAnchor"];
+            /** @description What was hashed, where it was asked for. */
+            links?: components["schemas"]["AuditLink"][];
+            /** @description The chain goes on: ask again from to + 1. */
+            more: boolean;
+            /**
+             * Format: int64
+             * @description The last one; lower than from where there was none.
+             */
+            to: number;
+            /**
+             * Format: int64
+             * @description Links at the end whose entries are on their way into the log store.
+             */
+            waiting: number;
         };
         Bucket: {
             /**
@@ -699,6 +1161,59 @@ export interface components {
              * @description succeeded ÷ (succeeded + failed + timed_out + lost + refused); absent where no run counts.
              */
             successRate?: number;
+        };
+        BulkAnswer: {
+            /** Format: int64 */
+            done: number;
+            /** @description In the order in which the jobs were named, or by name. */
+            items: components["schemas"]["BulkItem"][];
+            /** Format: int64 */
+            refused: number;
+        };
+        BulkItem: {
+            /** @description Of running: the fire that was asked for. */
+            fire?: string;
+            /** @description Of killing: the runs whose end was asked for. */
+            killed?: string[];
+            name: string;
+            /** @description Why nothing was done with it, or not all. */
+            refusal?: components["schemas"]["Refusal"];
+            /** @enum {string} */
+            result: "done" | "refused";
+            /** @description Its run. */
+            run?: string;
+        };
+        BulkRequest: {
+            /**
+             * @description kill ends the runs of the jobs.
+             * @enum {string}
+             */
+            action: "run" | "pause" | "resume" | "delete" | "kill";
+            /** @description Those of this group. */
+            group?: string;
+            /** @description Their names. Not beside a filter. */
+            jobs?: string[];
+            /** @description Of deleting: also end their runs. */
+            kill?: boolean;
+            /** @description Why; pausing needs it. */
+            note?: string;
+            /** @description Those with this in the name or the title. */
+            q?: string;
+            /**
+             * @description Those whose labels match.
+             * @example team=data
+             */
+            selector?: string;
+            /**
+             * @description Those that stand so just now; beside another filter.
+             * @enum {string}
+             */
+            state?: "active" | "paused" | "done" | "manual";
+            /**
+             * Format: date-time
+             * @description Of pausing: when they go on by themselves.
+             */
+            until?: string;
         };
         Candidate: {
             /** @description It may run the job now. */
@@ -790,7 +1305,7 @@ export interface components {
              * @description What it is, for programs and for translation.
              * @enum {string}
              */
-            code: "etcd_away" | "etcd_full" | "log_store_away" | "outbox_full" | "spool_full" | "disk_full" | "clock_off" | "worker_lost" | "no_workers" | "watch_stale" | "unreadable" | "misses_feature" | "housekeeping_fails" | "fires_overdue" | "fire_without_entry" | "notify_failing";
+            code: "etcd_away" | "etcd_full" | "log_store_away" | "outbox_full" | "spool_full" | "disk_full" | "clock_off" | "worker_lost" | "no_workers" | "watch_stale" | "unreadable" | "certificate_ends" | "certificate_unusable" | "misses_feature" | "housekeeping_fails" | "fires_overdue" | "fire_without_entry" | "notify_failing";
             /** @description What the translation needs. */
             data?: {
                 [key: string]: string;
@@ -1013,6 +1528,24 @@ export interface components {
             /** @description What it says, in a line. */
             text: string;
         };
+        Examination: {
+            /**
+             * Format: date-time
+             * @description By the clock of the master that looked.
+             */
+            at: string;
+            /** @description In the order in which to look at them. */
+            findings: components["schemas"]["Finding"][];
+            /** @description Its host. */
+            master?: string;
+            /**
+             * @description The worst of all.
+             * @enum {string}
+             */
+            status: "ok" | "warning" | "failing" | "unknown";
+            /** @description Its version. */
+            version: string;
+        };
         Fault: {
             /**
              * @description What kind of fault; stable.
@@ -1047,6 +1580,37 @@ export interface components {
              * @description succeeded ÷ (succeeded + failed + timed_out + lost + refused); absent where no run counts.
              */
             successRate?: number;
+        };
+        Finding: {
+            /**
+             * @description What to do about it.
+             * @example Make etcd compact its history, then defragment it, one member after the other.
+             */
+            advice?: string;
+            /**
+             * @description What was looked at.
+             * @example etcd_space
+             */
+            check: string;
+            /** @description For translated texts. */
+            data?: {
+                [key: string]: string;
+            };
+            /**
+             * @description Failing: something does not work, or soon will not. Unknown: it could not be looked at.
+             * @enum {string}
+             */
+            status: "ok" | "warning" | "failing" | "unknown";
+            /**
+             * @description What was found.
+             * @example 1.7 GiB of 2 GiB are taken
+             */
+            text: string;
+            /**
+             * @description Which of several: an endpoint of etcd, a worker, a master, a file.
+             * @example https://etcd-1.example.com:2379
+             */
+            who?: string;
         };
         Fire: {
             /** @description Ids of its runs, the oldest first. */
@@ -1093,6 +1657,13 @@ export interface components {
              * @description up to and including this one.
              */
             to: string;
+        };
+        HistoryPageAuditEntry: {
+            items: components["schemas"]["AuditEntry"][];
+            /** @description Where the next page begins; absent on the last one. */
+            nextCursor?: string;
+            /** @description The log store is away: of the history only what waits, runs, or has just ended is told. */
+            partial?: boolean;
         };
         HistoryPageFire: {
             items: components["schemas"]["Fire"][];
@@ -1432,6 +2003,137 @@ export interface components {
              */
             version: number;
         };
+        /** @description A merge patch (RFC 7396): what it holds replaces what the job holds, object within object; null takes something away; what it does not speak of stays. A list is replaced as a whole. */
+        JobPatch: {
+            /** @description A program and its arguments, run without a shell. */
+            args?: string[];
+            catchUp?: components["schemas"]["CatchUp"];
+            /**
+             * @description Run by the shell. Either this or args is needed.
+             * @example make report
+             */
+            command?: string;
+            /**
+             * @description The timetable: 5 fields, 7 with seconds and years, or @daily and the like. Without it the job runs only when triggered.
+             * @example 30 2 * * MON-FRI
+             */
+            cronExpr?: string;
+            description?: string;
+            dst?: components["schemas"]["DST"];
+            /**
+             * Format: date-time
+             * @description No fire after this time.
+             */
+            endAt?: string;
+            /** @description Environment variables, at most 128. */
+            env?: {
+                [key: string]: string;
+            };
+            /**
+             * @description The group that the job belongs to.
+             * @example reports
+             */
+            group?: string;
+            /**
+             * @description Each fire is due up to this much later than planned, always the same for the same fire.
+             * @example 30s
+             */
+            jitter?: string;
+            /**
+             * @description Time between TERM and KILL; 10s where not given, at most a third of lostAfter.
+             * @example 10s
+             */
+            killGrace?: string;
+            /** @description Words to select by, at most 32. */
+            labels?: {
+                [key: string]: string;
+            };
+            /**
+             * @description How long a worker that cannot reach etcd lets its runs go on, and at least how long others wait before they take a run for lost; 60s where not given, 20s to 1h.
+             * @example 60s
+             */
+            lostAfter?: string;
+            /** @description Ignored. */
+            meta?: components["schemas"]["JobMeta"];
+            /**
+             * @description Names the job; without '..'.
+             * @example nightly-report
+             */
+            name?: string;
+            notify?: components["schemas"]["Notify"];
+            /**
+             * @description What follows when a run was lost with its worker: the next attempt, or nothing; detach is like abandon, and a worker that is cut off lets the run go on; rerun where not given.
+             * @enum {string}
+             */
+            onLost?: "rerun" | "abandon" | "detach";
+            output?: components["schemas"]["OutputPolicy"];
+            /**
+             * @description What happens to a fire while the earlier run still goes: it is written down as skipped, waits (one at most), kills that run, or runs beside it; skip where not given.
+             * @enum {string}
+             */
+            overlap?: "skip" | "queue" | "replace" | "allow";
+            /** @description Variables that a trigger may set, by name. */
+            params?: {
+                [key: string]: components["schemas"]["Param"];
+            };
+            /** @description Why it is paused. */
+            pauseNote?: string;
+            /**
+             * Format: date-time
+             * @description When it goes on by itself.
+             */
+            pauseUntil?: string;
+            /** @description Its fires are skipped, until pauseUntil where that is given; it can be run by hand. */
+            paused?: boolean;
+            placement?: components["schemas"]["Placement"];
+            /**
+             * Format: int64
+             * @description 9 first, where slots are scarce; 5 where not given.
+             */
+            priority?: number;
+            retention?: components["schemas"]["Retention"];
+            retry?: components["schemas"]["Retry"];
+            /** @description Absolute path of the shell; /bin/sh where not given. */
+            shell?: string;
+            /**
+             * Format: int64
+             * @description How many of its worker's slots a run takes; 1 where not given.
+             */
+            slots?: number;
+            /**
+             * Format: date-time
+             * @description No fire before this time.
+             */
+            startAt?: string;
+            /**
+             * @description Until so long after its planned time a fire is merely late; 5m where not given.
+             * @example 5m
+             */
+            startDeadline?: string;
+            /** @description What the command reads on standard input. */
+            stdin?: string;
+            /** @description Exit codes that count as success; 0 where not given. */
+            successExitCodes?: number[];
+            /**
+             * @description The run is stopped after this time. None where not given.
+             * @example 1h
+             */
+            timeout?: string;
+            /**
+             * @description IANA name of the zone of the timetable. Filled in when the job is saved.
+             * @example Asia/Shanghai
+             */
+            timezone?: string;
+            /**
+             * @description A name for people, in any language.
+             * @example 每晚报表
+             */
+            title?: string;
+            /** @description The user to run as: a wish, which the worker may refuse. */
+            user?: string;
+            /** @description Absolute path of the folder to run in. */
+            workDir?: string;
+        };
         JobStats: {
             /**
              * Format: double
@@ -1469,13 +2171,15 @@ export interface components {
             at: string;
             /** @description Who made it. */
             by?: string;
+            /** @description Why, where they said it. */
+            note?: string;
             /** @description The address that it came from. */
             remote?: string;
             /**
              * @description How. A job of this name that was deleted and made again has the versions of both.
              * @enum {string}
              */
-            verb: "create" | "replace" | "pause" | "resume" | "delete";
+            verb: "create" | "replace" | "patch" | "rollback" | "pause" | "resume" | "delete";
             /**
              * Format: int64
              * @description The job's version from then on.
@@ -1526,15 +2230,39 @@ export interface components {
         LoginBody: {
             /** @description A one-use login code. */
             code?: string;
+            /**
+             * @description The password of the user.
+             * @example blue horse under a quiet bridge
+             */
+            password?: string;
             /** @description An API token. */
             token?: string;
+            /**
+             * @description The name of a user, with the password.
+             * @example ann
+             */
+            user?: string;
         };
         Me: {
+            /**
+             * Format: date-time
+             * @description When the session or the token ends at the latest.
+             */
+            expiresAt?: string;
+            /** @description What they may do besides with the jobs of a group, by its name. */
+            groups?: {
+                [key: string]: string;
+            };
             name: string;
-            /** @enum {string} */
-            role: "viewer" | "operator" | "editor" | "admin";
+            /**
+             * @description What they may do everywhere; absent for nothing.
+             * @enum {string}
+             */
+            role?: "viewer" | "operator" | "editor" | "admin";
             /** @description Logged in with a session, and not with a token. */
             session: boolean;
+            /** @description The user; absent for a token that is nobody's. */
+            user?: string;
         };
         Note: {
             /**
@@ -1680,6 +2408,21 @@ export interface components {
             /** @description Where the next page begins; absent on the last one. */
             nextCursor?: string;
         };
+        PageSession: {
+            items: components["schemas"]["Session"][];
+            /** @description Where the next page begins; absent on the last one. */
+            nextCursor?: string;
+        };
+        PageToken: {
+            items: components["schemas"]["Token"][];
+            /** @description Where the next page begins; absent on the last one. */
+            nextCursor?: string;
+        };
+        PageUser: {
+            items: components["schemas"]["User"][];
+            /** @description Where the next page begins; absent on the last one. */
+            nextCursor?: string;
+        };
         PageWorker: {
             items: components["schemas"]["Worker"][];
             /** @description Where the next page begins; absent on the last one. */
@@ -1694,6 +2437,12 @@ export interface components {
              * @example [a-z0-9-]+
              */
             pattern?: string;
+        };
+        PasswordBody: {
+            /** @description The password as it is. */
+            current: string;
+            /** @description The new one: at least 12 characters, at most 1024 bytes. */
+            new: string;
         };
         PauseRequest: {
             /** @description Why; shown with the job. */
@@ -1804,6 +2553,19 @@ export interface components {
             /** @description The same in English. */
             text: string;
         };
+        Refusal: {
+            /**
+             * @description As a request for it alone would be answered.
+             * @enum {string}
+             */
+            code: "invalid" | "not_found" | "exists" | "stale" | "conflict" | "forbidden" | "unavailable" | "too_large" | "too_many_requests" | "internal";
+            /** @description What is wrong, in a sentence. */
+            detail: string;
+            /** @description All that is wrong with it. */
+            errors?: components["schemas"]["Fault"][];
+            /** @description What may help. */
+            hint?: string;
+        };
         Result: {
             /** @enum {string} */
             cause: "cron" | "catchup" | "manual" | "retry" | "rerun";
@@ -1862,6 +2624,15 @@ export interface components {
              * @example 5m
              */
             maxBackoff?: string;
+        };
+        RollbackRequest: {
+            /** @description Why; shown with the version. */
+            note?: string;
+            /**
+             * Format: int64
+             * @description One of the job's versions.
+             */
+            version: number;
         };
         Run: {
             /**
@@ -2023,6 +2794,25 @@ export interface components {
              */
             value?: string;
         };
+        Session: {
+            /** Format: date-time */
+            createdAt: string;
+            /** @description It is the one that asks. */
+            current?: boolean;
+            /**
+             * Format: date-time
+             * @description When it ends at the latest; it ends earlier when nobody uses it for eight hours.
+             */
+            expiresAt: string;
+            id: string;
+            /** @description Who is logged in: the name of the user, or of the token. */
+            name: string;
+            /** @description The address that it was begun from. */
+            remote?: string;
+            /** @description Id of the token that the session came from. */
+            token?: string;
+            user?: string;
+        };
         Statistics: {
             /** @description The oldest first; also those in which nothing ran. */
             buckets: components["schemas"]["Bucket"][];
@@ -2085,6 +2875,67 @@ export interface components {
             /** Format: double */
             p99Ms: number;
         };
+        Token: {
+            /** Format: date-time */
+            createdAt: string;
+            createdBy?: string;
+            /** @description It is of no use any more, and listed for another week. */
+            expired?: boolean;
+            /**
+             * Format: date-time
+             * @description Absent for one that does not expire.
+             */
+            expiresAt?: string;
+            /** @description The only groups that it is good for; absent for all. */
+            groups?: string[];
+            /** @description The middle of the token's text. */
+            id: string;
+            /**
+             * Format: date-time
+             * @description When it was last used, to the minute.
+             */
+            lastUsedAt?: string;
+            /** @description The address that it was last used from. */
+            lastUsedFrom?: string;
+            /** @description What it is for. */
+            name: string;
+            /**
+             * @description What it may do at most; one of a user may no more than the user.
+             * @enum {string}
+             */
+            role: "viewer" | "operator" | "editor" | "admin";
+            /** @description The token itself. It is not shown again. */
+            token?: string;
+            /** @description Whose it is. */
+            user?: string;
+        };
+        TokenDefinition: {
+            /**
+             * @description How long it lives: a duration, or never; 90d where not given.
+             * @example 90d
+             */
+            expiresIn?: string;
+            /**
+             * @description The only groups that it is to be good for; all where not given.
+             * @example [
+             *       "reports"
+             *     ]
+             */
+            groups?: string[];
+            /**
+             * @description What it is for.
+             * @example nightly deploy
+             */
+            name: string;
+            /**
+             * @description What it may do at most.
+             * @example operator
+             * @enum {string}
+             */
+            role: "viewer" | "operator" | "editor" | "admin";
+            /** @description Whose it is to be: the one who asks where not given. For others than oneself only admins may ask. */
+            user?: string;
+        };
         Trend: {
             /**
              * Format: date-time
@@ -2103,6 +2954,79 @@ export interface components {
              */
             successRate?: number;
         };
+        User: {
+            /** Format: date-time */
+            createdAt: string;
+            createdBy?: string;
+            /** @description They cannot log in, and their tokens are refused. */
+            disabled?: boolean;
+            /** @description What they may do besides with the jobs of a group, by its name. */
+            groups?: {
+                [key: string]: string;
+            };
+            /** @description They can log in with a password. */
+            hasPassword: boolean;
+            name: string;
+            /**
+             * @description What they may do everywhere; absent for nothing.
+             * @enum {string}
+             */
+            role?: "viewer" | "operator" | "editor" | "admin";
+            title?: string;
+            /** Format: date-time */
+            updatedAt: string;
+            updatedBy?: string;
+            /**
+             * Format: int64
+             * @description Grows with each change; the ETag.
+             */
+            version: number;
+        };
+        UserDefinition: {
+            disabled?: boolean;
+            /** @description What they may do besides with the jobs of a group, by its name: viewer, operator, editor or admin. */
+            groups?: {
+                [key: string]: string;
+            };
+            /**
+             * @description Names the user; without '..'.
+             * @example ann
+             */
+            name: string;
+            /**
+             * @description At least 12 characters, at most 1024 bytes. Without one they cannot log in, but tokens can belong to them.
+             * @example blue horse under a quiet bridge
+             */
+            password?: string;
+            /**
+             * @description What they may do everywhere; nothing where not given.
+             * @example viewer
+             * @enum {string}
+             */
+            role?: "viewer" | "operator" | "editor" | "admin";
+            /**
+             * @description A name for people, in any language.
+             * @example Ann Lee
+             */
+            title?: string;
+        };
+        UserPatch: {
+            /** @description They cannot log in, and their tokens are refused. */
+            disabled?: boolean;
+            /** @description What they may do besides, by group, in whole; null for nothing. */
+            groups?: {
+                [key: string]: string;
+            } | null;
+            /** @description A new password; null takes it away. */
+            password?: string | null;
+            /**
+             * @description What they may do everywhere; null for nothing.
+             * @enum {string|null}
+             */
+            role?: "viewer" | "operator" | "editor" | "admin" | null;
+            /** @description A name for people; null for none. */
+            title?: string | null;
+        };
         Validation: {
             /** @description All that is wrong; locations are those of a body. */
             faults: components["schemas"]["Fault"][];
@@ -2114,6 +3038,22 @@ export interface components {
             go: string;
             version: string;
         };
+        VersionDiff: {
+            /** @description Line by line as patch(1) reads it; empty where they are the same. */
+            diff: string;
+            /** @description The fields in which they differ. */
+            fields: string[];
+            /**
+             * Format: int64
+             * @description The one version.
+             */
+            from: number;
+            /**
+             * Format: int64
+             * @description The other one.
+             */
+            to: number;
+        };
         VersionOfJob: {
             /** Format: date-time */
             at: string;
@@ -2121,6 +3061,8 @@ export interface components {
             by?: string;
             /** @description The job as it was from then on; absent where it was deleted. */
             job?: components["schemas"]["Definition"];
+            /** @description Why, where they said it. */
+            note?: string;
             /** @description The address that it came from. */
             remote?: string;
             /** @description Tells the job from others that had its name. */
@@ -2129,7 +3071,7 @@ export interface components {
              * @description How. A job of this name that was deleted and made again has the versions of both.
              * @enum {string}
              */
-            verb: "create" | "replace" | "pause" | "resume" | "delete";
+            verb: "create" | "replace" | "patch" | "rollback" | "pause" | "resume" | "delete";
             /**
              * Format: int64
              * @description The job's version from then on.
@@ -2280,6 +3222,88 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    "list-audit": {
+        parameters: {
+            query?: {
+                /** @description Only what this one did: the name, exactly. */
+                actor?: string;
+                /** @description Only what was done to this kind of thing, such as job, run, user, token, session, worker, channel or secret. */
+                kind?: string;
+                /** @description Only what was done to the thing of this name, exactly. */
+                name?: string;
+                /** @description Only what was done so, such as create, replace, delete, pause, resume, run, kill or login. */
+                verb?: string;
+                /** @description Only what was done at this time or later. */
+                from?: string;
+                /** @description Only what was done before this time. */
+                to?: string;
+                /** @description How many to list. */
+                limit?: number;
+                /** @description nextCursor of the page before; the filters must be the same. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HistoryPageAuditEntry"];
+                };
+            };
+            /** @description The request was refused, or failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "verify-audit": {
+        parameters: {
+            query?: {
+                /** @description The place to begin at; one that is no longer kept counts as the oldest that is. */
+                from?: number;
+                /** @description How many entries to verify at most. */
+                limit?: number;
+                /** @description Give what was hashed, so that it can be computed again elsewhere. */
+                links?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditStep"];
+                };
+            };
+            /** @description The request was refused, or failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     login: {
         parameters: {
             query?: never;
@@ -2354,6 +3378,40 @@ export interface operations {
             /** @description OK */
             200: {
                 headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Me"];
+                };
+            };
+            /** @description The request was refused, or failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "change-password": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PasswordBody"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "Set-Cookie"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2638,10 +3696,16 @@ export interface operations {
                 q?: string;
                 /** @description Only jobs of this group. */
                 group?: string;
+                /** @description Only jobs that stand so just now; done: it fires no more; manual: it has no timetable. */
+                state?: "active" | "paused" | "done" | "manual";
+                /** @description What to list them by, from the smallest on, or from the largest with a minus; those that are equal, by name. By name where not given. */
+                sort?: "name" | "nextFire" | "updated" | "group" | "-name" | "-nextFire" | "-updated" | "-group";
                 /** @description How many to list. */
                 limit?: number;
                 /** @description nextCursor of the page before; the filters must be the same. */
                 cursor?: string;
+                /** @description Only jobs whose labels match: team=data,tier!=slow. */
+                selector?: string;
                 /** @description What to tell of each job besides, separated by commas: its last 20 runs, its next 5 fires, figures of its last 7 days. */
                 include?: ("results" | "next" | "stats")[];
             };
@@ -2693,6 +3757,83 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Job"];
+                };
+            };
+            /** @description The request was refused, or failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "apply-jobs": {
+        parameters: {
+            query?: {
+                /** @description Write nothing, and answer with the differences. */
+                dryRun?: boolean;
+                /** @description Also delete the jobs whose labels match this selector and that were not sent, in the groups where you are editor; nothing is deleted where any job is refused. */
+                prune?: string;
+            };
+            header?: {
+                /** @description Refused with 409 where it was used for another request within a day. Applying the same again changes nothing anyway. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ApplyRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApplyAnswer"];
+                };
+            };
+            /** @description The request was refused, or failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "bulk-jobs": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Asked again with the same key within a day, no job is run twice; another request with it is refused. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BulkRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BulkAnswer"];
                 };
             };
             /** @description The request was refused, or failed. */
@@ -2861,6 +4002,47 @@ export interface operations {
             };
         };
     };
+    "patch-job": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Only if the job's ETag is this one. */
+                "If-Match"?: string;
+            };
+            path: {
+                /** @description Name of the job. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/merge-patch+json": components["schemas"]["JobPatch"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    ETag?: string;
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Job"];
+                };
+            };
+            /** @description The request was refused, or failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     "list-job-fires": {
         parameters: {
             query?: {
@@ -3014,9 +4196,53 @@ export interface operations {
             };
         };
     };
-    "run-job": {
+    "rollback-job": {
         parameters: {
             query?: never;
+            header?: {
+                /** @description Only if the job's ETag is this one. */
+                "If-Match"?: string;
+            };
+            path: {
+                /** @description Name of the job. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RollbackRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    ETag?: string;
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Job"];
+                };
+            };
+            /** @description The request was refused, or failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "run-job": {
+        parameters: {
+            query?: {
+                /** @description Answer when the run has ended, or after this time, 5m at most; its retries are runs of their own. At once where not given. */
+                wait?: string;
+            };
             header?: {
                 /** @description Asked again with the same key within a day, the job is run once and the answer is the same. */
                 "Idempotency-Key"?: string;
@@ -3112,6 +4338,43 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["VersionOfJob"];
+                };
+            };
+            /** @description The request was refused, or failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "diff-job-versions": {
+        parameters: {
+            query?: {
+                /** @description The version to compare with; the job as it is now where not given. */
+                to?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Name of the job. */
+                name: string;
+                /** @description The version to begin with. */
+                version: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VersionDiff"];
                 };
             };
             /** @description The request was refused, or failed. */
@@ -3654,6 +4917,70 @@ export interface operations {
             };
         };
     };
+    "list-sessions": {
+        parameters: {
+            query?: {
+                /** @description How many to list. */
+                limit?: number;
+                /** @description nextCursor of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageSession"];
+                };
+            };
+            /** @description The request was refused, or failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "delete-session": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the session. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The request was refused, or failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     "get-job-statistics": {
         parameters: {
             query?: {
@@ -3753,6 +5080,336 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Statistics"];
+                };
+            };
+            /** @description The request was refused, or failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "get-doctor": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Examination"];
+                };
+            };
+            /** @description The request was refused, or failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "list-tokens": {
+        parameters: {
+            query?: {
+                /** @description Only those of this user. */
+                user?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageToken"];
+                };
+            };
+            /** @description The request was refused, or failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "create-token": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TokenDefinition"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Token"];
+                };
+            };
+            /** @description The request was refused, or failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "get-token": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the token. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Token"];
+                };
+            };
+            /** @description The request was refused, or failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "delete-token": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the token. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The request was refused, or failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "list-users": {
+        parameters: {
+            query?: {
+                /** @description How many to list. */
+                limit?: number;
+                /** @description nextCursor of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageUser"];
+                };
+            };
+            /** @description The request was refused, or failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "create-user": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UserDefinition"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["User"];
+                };
+            };
+            /** @description The request was refused, or failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "get-user": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the user. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["User"];
+                };
+            };
+            /** @description The request was refused, or failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "delete-user": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Only if the user's ETag is this one. */
+                "If-Match"?: string;
+            };
+            path: {
+                /** @description Name of the user. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The request was refused, or failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "patch-user": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Only if the user's ETag is this one. */
+                "If-Match"?: string;
+            };
+            path: {
+                /** @description Name of the user. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UserPatch"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["User"];
                 };
             };
             /** @description The request was refused, or failed. */
