@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"carillon/cmd/internal/daemon"
+	"carillon/internal/auth"
 	"carillon/internal/authstore"
 	"carillon/internal/common"
 	"carillon/internal/config"
@@ -35,7 +37,8 @@ console under /, and /docs, /healthz, /readyz and /metrics.
 
 It listens on loopback unless told otherwise, and beyond it only with TLS, or with
 --insecure-http behind a proxy that it is told of. There is no default password:
-run "carillon-master bootstrap" once to make the first admin token.
+run "carillon-master bootstrap" once to make the first admin token. Where no admin can get
+in any more, run "carillon-master reset-admin".
 
 Settings come from flags, CARILLON_* variables, the file of --config, and
 defaults, in this order. Exit codes: 0 stopped as asked, 1 failed, 78 the settings cannot work.`,
@@ -63,24 +66,47 @@ afterwards tokens are made by whoever has an admin's.`,
 			if err != nil {
 				return err
 			}
-			return bootstrap(cmd.Context(), cfg, stdout)
+			return token(cmd.Context(), cfg, stdout, func(ctx context.Context, s *authstore.Store) (string, error) {
+				return s.Bootstrap(ctx, common.Actor{Name: "bootstrap", Remote: "console"}, auth.TokenLife)
+			})
+		},
+	})
+	cmd.AddCommand(&cobra.Command{
+		Use:   "reset-admin",
+		Short: "Make an admin token for a cluster whose admins cannot get in, and print it once",
+		Long: `reset-admin makes an admin token that lives for a day, and prints it. Whoever may run it
+on a master's host has that master's way to etcd. With the token log in, give an admin a
+new password or make another admin, and take the token away. The audit tells of it.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cfg, err := config.LoadBootstrap(cmd.Flags(), environ)
+			if err != nil {
+				return err
+			}
+			return token(cmd.Context(), cfg, stdout, func(ctx context.Context, s *authstore.Store) (string, error) {
+				return s.ResetAdmin(ctx, common.Actor{Name: "reset-admin", Remote: "console"}, resetLife)
+			})
 		},
 	})
 	cmd.SetContext(ctx)
 	return daemon.Execute(cmd, args, stdout, stderr)
 }
 
-func bootstrap(ctx context.Context, cfg config.Etcd, stdout io.Writer) error {
+// resetLife is how long the token lives that reset-admin makes.
+const resetLife = 24 * time.Hour
+
+// token prints the token that is made.
+func token(ctx context.Context, cfg config.Etcd, stdout io.Writer, make func(context.Context, *authstore.Store) (string, error)) error {
 	etcd, err := daemon.DialEtcd(cfg, nil)
 	if err != nil {
 		return err
 	}
 	defer etcd.Close()
-	token, err := authstore.New(etcd, daemon.WallClock).Bootstrap(ctx, common.Actor{Name: "bootstrap", Remote: "console"}, daemon.TokenLife)
+	made, err := make(ctx, authstore.New(etcd, daemon.WallClock))
 	if err != nil {
 		return daemon.Failed(err)
 	}
-	fmt.Fprintln(stdout, token)
+	fmt.Fprintln(stdout, made)
 	return nil
 }
 

@@ -130,6 +130,3 @@ func DialEtcd(c config.Etcd, kept *Certificates) (*clientv3.Client, error) {
 	}
 	return etcdkit.Dial(etcdkit.Config{Endpoints: c.Endpoints, Username: c.Username, Password: c.Password.Reveal(), TLS: secure})
 }
-
-// TokenLife is how long a token lives that says nothing else.
-const TokenLife = 90 * 24 * time.Hour
