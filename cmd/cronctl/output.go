@@ -50,7 +50,7 @@ func show[T any](c *cli, v any, items []json.RawMessage, heads []string, cells f
 	case "json", "yaml":
 		return c.print(v)
 	}
-	var t table
+	t := table{colours: c.colours()}
 	t.row(heads...)
 	for _, item := range items {
 		v, err := decode[T](item)

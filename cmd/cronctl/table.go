@@ -9,7 +9,10 @@ import (
 
 // table prints rows in columns. Cells are single lines; wide characters take two
 // places, as terminals show them.
-type table struct{ rows [][]string }
+type table struct {
+	rows    [][]string
+	colours bool // of the words under STATUS and STATE
+}
 
 func (t *table) row(cells ...string) {
 	for i, cell := range cells {
@@ -32,10 +35,14 @@ func (t *table) print(w io.Writer) error {
 		}
 	}
 	var b strings.Builder
-	for _, row := range t.rows {
+	for n, row := range t.rows {
 		var line strings.Builder
 		for i, cell := range row {
-			line.WriteString(cell)
+			if head := t.rows[0][min(i, len(t.rows[0])-1)]; t.colours && n > 0 && (head == "STATUS" || head == "STATE") {
+				line.WriteString(paint(cell))
+			} else {
+				line.WriteString(cell)
+			}
 			line.WriteString(strings.Repeat(" ", widths[i]-width(cell)+2))
 		}
 		b.WriteString(strings.TrimRight(line.String(), " "))

@@ -199,6 +199,7 @@ func (e ChannelDefinitionKind) Valid() bool {
 
 // Defines values for ConditionCode.
 const (
+	AuditStuck          ConditionCode = "audit_stuck"
 	CertificateEnds     ConditionCode = "certificate_ends"
 	CertificateUnusable ConditionCode = "certificate_unusable"
 	ClockOff            ConditionCode = "clock_off"
@@ -222,6 +223,8 @@ const (
 // Valid indicates whether the value is a known member of the ConditionCode enum.
 func (e ConditionCode) Valid() bool {
 	switch e {
+	case AuditStuck:
+		return true
 	case CertificateEnds:
 		return true
 	case CertificateUnusable:

@@ -207,6 +207,13 @@ func (k *Keeper) Client(secure *tls.Config) {
 	secure.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &k.use().pair, nil }
 }
 
+// Shown tells which certificate is in use, where it came from, and from when until when it is good.
+func (k *Keeper) Shown() (use, file string, from, until time.Time) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.cfg.Use, k.cfg.Files.Cert, k.held.leaf.NotBefore, k.held.leaf.NotAfter
+}
+
 // Conditions tell that the certificate ends soon, or that what is in the files now cannot be
 // used. Files that are replaced one after the other do not fit together for a moment, so
 // they must fail twice.

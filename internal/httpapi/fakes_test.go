@@ -16,6 +16,7 @@ import (
 	"carillon/internal/auth"
 	"carillon/internal/common"
 	"carillon/internal/common/schedule"
+	"carillon/internal/placement"
 	"carillon/internal/runlog"
 	"carillon/internal/runlog/rollup"
 	"carillon/internal/runlog/tail"
@@ -46,7 +47,9 @@ type fakes struct {
 	panics   bool
 	changes  []common.Change
 	overdue  []common.Overdue
-	blind    bool                 // it is not known which jobs there are
+	blind    bool // it is not known which jobs there are
+	queries  []common.JobQuery
+	keys     map[string]string    // of idempotency, and what they were used for
 	rollups  []runlog.RollupQuery // that were asked for
 	totals   [][]string           // jobs, likewise
 	lastOf   [][]string
@@ -103,8 +106,13 @@ func (f *fakes) List(_ context.Context, q common.JobQuery) (jobs []common.JobSta
 	if f.panics {
 		panic("a secret thing")
 	}
+	selector, err := placement.ParseSelector(q.Selector)
+	if err != nil {
+		return nil, "", err
+	}
+	f.queries = append(f.queries, q)
 	for _, j := range f.jobs {
-		if strings.Contains(j.Name, q.Q) && (q.Group == "" || q.Group == j.Group) && j.Name > q.After {
+		if selector.Matches(j.Labels) && strings.Contains(j.Name, q.Q) && (q.Group == "" || q.Group == j.Group) && j.Name > q.After {
 			jobs = append(jobs, j)
 		}
 	}
@@ -452,7 +460,7 @@ func (f *fakes) Overview(context.Context) (Overview, error) {
 func testConfig(t *testing.T, f *fakes) Config {
 	t.Helper()
 	f.jobs, f.sessions, f.settings = map[string]common.JobState{}, map[string]auth.Identity{}, map[string]common.WorkerSettings{}
-	return Config{Jobs: f, Runs: f, Following: tail.New(f, tail.Config{}), Workers: f, Channels: &fakeChannels{}, Secrets: &fakeSecrets{}, Auth: f, Access: &fakeAccess{}, Health: f, Stats: f, Counted: f, Changes: f, Findings: f, Schedules: schedule.NewInterner(),
+	return Config{Jobs: f, Runs: f, Following: tail.New(f, tail.Config{}), Workers: f, Channels: &fakeChannels{}, Secrets: &fakeSecrets{}, Auth: f, Access: &fakeAccess{}, Health: f, Stats: f, Counted: f, Changes: f, Audit: &fakeAudit{}, Findings: f, Doctor: f, Schedules: schedule.NewInterner(),
 		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "carillon_up 1\n") }),
 		Console: fstest.MapFS{"index.html": {Data: []byte("<!doctype html><title>Carillon</title>")},
 			"assets/index.js": {Data: []byte("console.log(1)")}},

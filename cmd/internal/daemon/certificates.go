@@ -32,6 +32,13 @@ func (c *Certificates) keep(use string, files certs.Files) (*certs.Keeper, error
 	return keeper, nil
 }
 
+func (c *Certificates) all() []*certs.Keeper {
+	if c == nil {
+		return nil
+	}
+	return c.held
+}
+
 func (c *Certificates) parts() (all []lifecycle.Part) {
 	if c == nil {
 		return nil

@@ -14,7 +14,6 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
-	"carillon/internal/audit"
 	"carillon/internal/authstore"
 	"carillon/internal/bootclock"
 	"carillon/internal/certs"
@@ -29,6 +28,7 @@ import (
 	"carillon/internal/metrics"
 	"carillon/internal/registry"
 	"carillon/internal/runlog"
+	"carillon/internal/runlog/audit"
 	"carillon/internal/runlog/tail"
 	"carillon/internal/secretstore"
 )
@@ -143,7 +143,7 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 	handler, err := httpapi.New(httpapi.Config{
 		Jobs: store, Runs: history, Following: following, Workers: staff, Channels: m.notices, Secrets: secrets, Auth: cfg.Auth, Access: cfg.Auth,
 		Counted: there, Changes: changes, Audit: record{changes, audit.NewVerifier(m.chain(), there)}, Findings: m.findings,
-		Doctor: &doctor{state: m.state, workers: staff, id: presence.ID, host: presence.Host, version: cfg.Version},
+		Doctor: &doctor{state: m.state, workers: staff, id: presence.ID, host: presence.Host, version: cfg.Version, certificates: cfg.Certificates},
 		Health: m.state, Stats: m.state, Metrics: cfg.Exposed, Schedules: interner, Console: cfg.Console,
 		Version: cfg.Version, Timezone: cfg.Timezone, Secure: cfg.HTTP.Secure(), Logger: cfg.Log, Now: WallClock,
 		Answered: cfg.Metrics.Request, Refused: cfg.Metrics.RequestRefused, TrustedProxies: cfg.HTTP.TrustedProxies, APIRate: cfg.HTTP.APIRate,

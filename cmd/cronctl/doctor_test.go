@@ -1,0 +1,61 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"carillon/internal/apiclient"
+	"carillon/internal/common"
+	"carillon/internal/httpapi"
+)
+
+// Examine finds what is said of degraded modes; what stops claims is failing.
+func (f *fakes) Examine(context.Context) httpapi.Examination {
+	e := httpapi.Examination{At: time.Now(), Master: "host-m", Version: "1.2.3"}
+	for _, c := range f.lasting {
+		found := httpapi.Finding{Check: c.Code, Status: httpapi.FindingWarning, Who: c.Who, Text: c.Text, Advice: "mend " + c.Code}
+		if c.StopsClaims {
+			found.Status = httpapi.FindingFailing
+		}
+		e.Findings = append(e.Findings, found)
+	}
+	e.Status = httpapi.Worst(e.Findings)
+	return e
+}
+
+func TestDoctor(t *testing.T) {
+	s := newStage(t)
+	r := s.run("doctor").want(t, exitOK, "CHECK", "server", "your_clock")
+	if strings.Contains(r.out, "What to do") {
+		t.Errorf("all is well: %s", r.out)
+	}
+	s.lasting = []common.Condition{{Code: "one", Who: "north", Text: "something is not"}}
+	s.run("doctor").want(t, exitOK, "warning", "something is not", "What to do:", "one (north): mend one")
+	s.lasting = append(s.lasting, common.Condition{Code: "two", Text: "x", StopsClaims: true})
+	var e examination
+	if err := json.Unmarshal([]byte(s.run("doctor", "-o", "json").want(t, exitJobFailed).out), &e); err != nil || e.Status != "failing" || e.Master != "host-m" || len(e.Findings) < 4 {
+		t.Errorf("%+v, %v", e, err)
+	}
+	s.server.Close()
+	s.run("doctor").want(t, exitAway)
+}
+
+func TestWhatIsSeenFromHere(t *testing.T) {
+	now := time.Now()
+	resp := &http.Response{Header: http.Header{"Date": {now.Add(-time.Minute).UTC().Format(http.TimeFormat)}}}
+	found := map[string]string{}
+	for _, f := range seenFromHere(resp, &examination{Version: version}, &apiclient.Me{ExpiresAt: new(now.Add(time.Hour))}, 2*time.Second, now) {
+		if found[f.Check] = f.Status; f.Advice == "" {
+			t.Errorf("what is to be done? %+v", f)
+		}
+	}
+	for _, check := range []string{"server", "your_clock", "your_token"} {
+		if found[check] != "warning" {
+			t.Errorf("%s is %q", check, found[check])
+		}
+	}
+}

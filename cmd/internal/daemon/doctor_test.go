@@ -1,0 +1,151 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"carillon/internal/common"
+	"carillon/internal/httpapi"
+	"carillon/internal/registry"
+)
+
+// Whatever can be degraded, somebody is told what to do about it.
+func TestEveryConditionHasACure(t *testing.T) {
+	for _, code := range common.ConditionCodes() {
+		if c, known := cures[code]; !known || !c.seen && (c.advice == "" || c.check == "") {
+			t.Errorf("what is to be done about %s?", code)
+		}
+	}
+}
+
+func TestDoctorJudgesEtcd(t *testing.T) {
+	status := func(change func(*clientv3.StatusResponse)) *clientv3.StatusResponse {
+		s := &clientv3.StatusResponse{Version: "3.6.14", Leader: 1, DbSize: 10 << 20, DbSizeInUse: 5 << 20, DbSizeQuota: 1 << 30}
+		change(s)
+		return s
+	}
+	for name, c := range map[string]struct {
+		status *clientv3.StatusResponse
+		took   time.Duration
+		check  string // that is not well; none where empty
+		want   httpapi.FindingStatus
+		text   string
+	}{
+		"well":      {status: status(func(*clientv3.StatusResponse) {})},
+		"old":       {status: status(func(s *clientv3.StatusResponse) { s.Version = "3.5.9" }), check: "etcd_version", want: httpapi.FindingWarning, text: "3.5.33"},
+		"filling":   {status: status(func(s *clientv3.StatusResponse) { s.DbSize = 750 << 20 }), check: "etcd_space", want: httpapi.FindingWarning, text: "73 %"},
+		"nearly":    {status: status(func(s *clientv3.StatusResponse) { s.DbSize = 1000 << 20 }), check: "etcd_space", want: httpapi.FindingFailing},
+		"full":      {status: status(func(s *clientv3.StatusResponse) { s.Errors = []string{"memberID:1 alarm:NOSPACE "} }), check: "etcd_space", want: httpapi.FindingFailing, text: "no writes"},
+		"corrupt":   {status: status(func(s *clientv3.StatusResponse) { s.Errors = []string{"memberID:1 alarm:CORRUPT "} }), check: "etcd", want: httpapi.FindingFailing, text: "CORRUPT"},
+		"headless":  {status: status(func(s *clientv3.StatusResponse) { s.Leader = 0 }), check: "etcd", want: httpapi.FindingFailing, text: "leader"},
+		"learner":   {status: status(func(s *clientv3.StatusResponse) { s.IsLearner = true }), check: "etcd", want: httpapi.FindingWarning},
+		"slow":      {status: status(func(*clientv3.StatusResponse) {}), took: 2 * time.Second, check: "etcd", want: httpapi.FindingWarning, text: "2s"},
+		"old quota": {status: status(func(s *clientv3.StatusResponse) { s.DbSizeQuota, s.DbSize = 0, 1900<<20 }), check: "etcd_space", want: httpapi.FindingFailing, text: "2.0 GiB"},
+	} {
+		wrong := 0
+		for _, f := range judgeEtcd("e", c.status, c.took) {
+			if f.Status == httpapi.FindingOK {
+				continue
+			}
+			if wrong++; f.Check != c.check || f.Status != c.want || !strings.Contains(f.Text, c.text) || f.Advice == "" {
+				t.Errorf("%s: found %+v", name, f)
+			}
+		}
+		if (wrong > 0) != (c.check != "") {
+			t.Errorf("%s: %d findings", name, wrong)
+		}
+	}
+}
+
+func TestDoctorJudgesCertificates(t *testing.T) {
+	for left, want := range map[time.Duration]httpapi.FindingStatus{-time.Hour: httpapi.FindingFailing, time.Hour: httpapi.FindingFailing, 10 * 24 * time.Hour: httpapi.FindingWarning,
+		60 * 24 * time.Hour: httpapi.FindingOK} {
+		if f := judgeCertificate("api", 90*24*time.Hour, left, time.Now().Add(left)); f.Status != want {
+			t.Errorf("%v: %+v", left, f)
+		}
+	}
+}
+
+func (r *rig) doctor() *doctor {
+	return &doctor{state: r.state, workers: workers{settings: registry.NewSettings(r.etcd, WallClock, func() {}), members: r.state.members}, id: "m", host: "host-m", version: "1.2"}
+}
+
+// examine waits until what is found of a check has a status, and gives the first such.
+func (r *rig) examine(check string, want httpapi.FindingStatus) httpapi.Finding {
+	r.Helper()
+	d := r.doctor()
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+		found := d.Examine(r.Context())
+		for _, f := range found.Findings {
+			if f.Check == check && f.Status == want {
+				if rank := httpapi.Worst(found.Findings); rank != found.Status {
+					r.Fatalf("all is %s, and the worst %s", found.Status, rank)
+				}
+				return f
+			}
+		}
+		if time.Now().After(deadline) {
+			r.Fatalf("%s is not %s: %+v", check, want, found)
+		}
+	}
+}
+
+func TestDoctor(t *testing.T) {
+	r := newRig(t)
+	r.state.look(t.Context())
+	r.examine("etcd", httpapi.FindingOK)
+	r.examine("etcd_version", httpapi.FindingOK)
+	r.examine("etcd_space", httpapi.FindingOK)
+	r.examine("watch", httpapi.FindingOK)
+	r.examine("log_store", httpapi.FindingOK)
+	r.examine("outbox", httpapi.FindingOK)
+	r.examine("jobs", httpapi.FindingOK)
+	r.examine("elected", httpapi.FindingFailing)
+	if f := r.examine("workers", httpapi.FindingFailing); !strings.Contains(f.Advice, "carillon-worker") {
+		t.Errorf("no worker: %+v", f)
+	}
+	register := func(id, version string, clock time.Time, trouble string) {
+		t.Helper()
+		reg := common.Registration{Life: common.Life{Worker: id, Name: "name-" + id, Life: "l-" + id}, Version: version, Slots: 1, Clock: clock, Trouble: trouble, Lease: 1}
+		r.put(common.WorkerKey(id), reg)
+	}
+	register("w1", "1.2", time.Now(), "")
+	r.alive(1)
+	r.examine("versions", httpapi.FindingOK)
+	r.examine("clock", httpapi.FindingOK)
+	register("w2", "1.1", time.Now().Add(time.Minute), "the disk is full")
+	r.alive(2)
+	if f := r.examine("versions", httpapi.FindingWarning); !strings.Contains(f.Text, "worker name-w2") {
+		t.Errorf("%+v", f)
+	}
+	if f := r.examine("clock", httpapi.FindingWarning); !strings.Contains(f.Who, "name-w2") || !strings.Contains(f.Advice, "NTP") {
+		t.Errorf("%+v", f)
+	}
+	r.put(common.WorkerSettingsKey("w3"), common.WorkerSettings{Drain: true})
+	if f := r.examine("worker", httpapi.FindingWarning); f.Who != "w3" {
+		t.Errorf("%+v", f)
+	}
+	r.put(common.JobsPrefix+"broken", "no job")
+	r.away(errors.New("refused"))
+	r.state.look(t.Context())
+	if f := r.examine("log_store", httpapi.FindingFailing); !strings.Contains(f.Text, "refused") || f.Advice == "" {
+		t.Errorf("%+v", f)
+	}
+	r.examine("jobs", httpapi.FindingFailing)
+	full := &pb.AlarmRequest{Action: pb.AlarmRequest_ACTIVATE, Alarm: pb.AlarmType_NOSPACE}
+	if _, err := pb.NewMaintenanceClient(r.etcd.ActiveConnection()).Alarm(t.Context(), full); err != nil {
+		t.Fatal(err)
+	}
+	r.examine("etcd_space", httpapi.FindingFailing)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if found := r.doctor().Examine(ctx); found.Status != httpapi.FindingFailing {
+		t.Errorf("nobody can be asked: %+v", found)
+	}
+}
