@@ -11,6 +11,7 @@ type Actor struct {
 	Remote string `json:"remote,omitempty"` // address it came from
 	User   string `json:"user,omitempty"`   // the user who stands behind it
 	Token  string `json:"token,omitempty"`  // id of the token that stands behind it
+	Note   string `json:"note,omitempty"`   // why, where they said it
 }
 
 // Change is the value of /cron/changes/<id>: who changed what, before and after.

@@ -1,12 +1,38 @@
 package common
 
-// JobQuery narrows a list of jobs, which is ordered by name. Zero fields do not.
+// JobQuery narrows a list of jobs, and orders it. Zero fields do not.
 type JobQuery struct {
-	Q     string // a part of the name or the title
-	Group string
-	Limit int
-	After string // only jobs after this name
+	Q          string // a part of the name or the title
+	Group      string
+	Selector   string // of labels: team=data,tier!=slow
+	Phase      Phase
+	Order      JobOrder // by name where not given
+	Descending bool
+	Limit      int
+	After      string // go on after this place, as it was given with the page before; of the names it is one
 }
+
+// Phase is how a job stands at a time.
+type Phase string
+
+// How it can stand.
+const (
+	PhaseActive Phase = "active"
+	PhasePaused Phase = "paused"
+	PhaseDone   Phase = "done"   // it fires no more
+	PhaseManual Phase = "manual" // it has no timetable
+)
+
+// JobOrder is what jobs are listed by; those that are equal in it, by name.
+type JobOrder string
+
+// What there is.
+const (
+	OrderName     JobOrder = "name"
+	OrderNextFire JobOrder = "nextFire" // those that do not fire last
+	OrderUpdated  JobOrder = "updated"
+	OrderGroup    JobOrder = "group"
+)
 
 // Precondition is what must hold of a job for a change to happen. The zero value
 // asks for nothing; a change that it forbids is refused with CodeStale.

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"maps"
@@ -42,6 +43,9 @@ func (g *guard) handle(hc huma.Context, next func(huma.Context)) {
 	}
 	// The body is read. What is left of the read deadline would end a long answer.
 	_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // not every writer has one
+	if g.route.patience > 0 {
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(g.route.patience + writeTimeout)) // likewise
+	}
 	w.Header().Set("Cache-Control", "no-store")
 	next(hc)
 }
@@ -50,7 +54,7 @@ func (g *guard) request(w http.ResponseWriter, r *http.Request, param func(strin
 	check := &checker{schemas: g.schemas}
 	g.parameters(check, r.URL, param)
 	if g.operation.RequestBody != nil {
-		check.shape = g.route.shape
+		check.shape, check.patch = g.route.shape, g.route.patch
 		if problem := g.body(check, w, r); problem != nil {
 			return problem
 		}
@@ -119,12 +123,21 @@ func (g *guard) body(check *checker, w http.ResponseWriter, r *http.Request) *Pr
 		return g.problems.refuse(ctx, common.CodeUnsupportedType, "the body must not be compressed",
 			Fault{Location: "header.Content-Encoding", Code: "media_type", Message: "must be absent", Value: common.Excerpt(coding)})
 	}
+	if g.route.raw {
+		if !utf8.Valid(data) || !json.Valid(data) {
+			check.add("body", "json", nil, "is not valid JSON in UTF-8")
+			return nil
+		}
+		r.Body = io.NopCloser(bytes.NewReader(data))
+		r.Header.Set("Content-Type", "application/json")
+		return nil
+	}
 	value, fault := parseStrict(data)
 	if fault != nil {
 		check.faults = append(check.faults, *fault)
 		return nil
 	}
-	check.check(g.operation.RequestBody.Content["application/json"].Schema, "body", value)
+	check.check(g.operation.RequestBody.Content[g.route.mediaType()].Schema, "body", value)
 	r.Body = io.NopCloser(bytes.NewReader(data))
 	r.Header.Set("Content-Type", "application/json")
 	return nil
@@ -135,9 +148,9 @@ func (g *guard) body(check *checker, w http.ResponseWriter, r *http.Request) *Pr
 func (g *guard) mediaType(ctx context.Context, header string) *Problem {
 	mediaType, params, err := mime.ParseMediaType(header)
 	charset := params["charset"]
-	if err == nil && mediaType == "application/json" && (charset == "" || strings.EqualFold(charset, "utf-8")) {
+	if err == nil && mediaType == g.route.mediaType() && (charset == "" || strings.EqualFold(charset, "utf-8")) {
 		return nil
 	}
 	return g.problems.refuse(ctx, common.CodeUnsupportedType, "the body must be JSON",
-		Fault{Location: "header.Content-Type", Code: "media_type", Message: "must be application/json", Value: common.Excerpt(header)})
+		Fault{Location: "header.Content-Type", Code: "media_type", Message: "must be " + g.route.mediaType(), Value: common.Excerpt(header)})
 }

@@ -198,7 +198,7 @@ func TestQueries(t *testing.T) {
 		"/api/v1/jobs?limit=-1":             "query.limit",
 		"/api/v1/jobs?limit=1&limit=2":      "query.limit",
 		"/api/v1/jobs?Limit=1":              "query.Limit",
-		"/api/v1/jobs?sort=name":            "query.sort",
+		"/api/v1/jobs?sort=size":            "query.sort",
 		"/api/v1/jobs?q=%zz":                "query",
 		"/api/v1/jobs?a=1;b=2":              "query",
 		"/api/v1/jobs?cursor=x":             "query.cursor",

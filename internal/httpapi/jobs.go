@@ -22,7 +22,8 @@ type jobsResource struct {
 	runs    Runs
 	outlook *outlook
 
-	findings Findings
+	findings  Findings
+	following Following
 }
 
 // JobMeta is what the server adds to a job.
@@ -56,10 +57,10 @@ type Overdue struct {
 
 // The states of a job.
 const (
-	stateActive = "active"
-	statePaused = "paused"
-	stateDone   = "done"
-	stateManual = "manual"
+	stateActive = string(common.PhaseActive)
+	statePaused = string(common.PhasePaused)
+	stateDone   = string(common.PhaseDone)
+	stateManual = string(common.PhaseManual)
 )
 
 // Job is a job as it is answered.
@@ -103,6 +104,8 @@ type PauseRequest struct {
 type Accepted struct {
 	Fire string `json:"fire"`
 	Run  string `json:"run"`
+
+	Outcome *Run `json:"outcome,omitempty" doc:"How the run ended; where that was waited for, and came in time."`
 }
 
 // JobPath names a job. (Exported, as huma looks into embedded types only where they are.)
@@ -113,8 +116,12 @@ type JobPath struct {
 type jobListInput struct {
 	Q      string `query:"q" maxLength:"200" doc:"A part of the name or the title."`
 	Group  string `query:"group" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Only jobs of this group."`
+	State  string `query:"state" enum:"active,paused,done,manual" doc:"Only jobs that stand so just now; done: it fires no more; manual: it has no timetable."`
+	Sort   string `query:"sort" enum:"name,nextFire,updated,group,-name,-nextFire,-updated,-group" doc:"What to list them by, from the smallest on, or from the largest with a minus; those that are equal, by name. By name where not given."`
 	Limit  int    `query:"limit" minimum:"1" maximum:"500" default:"50" doc:"How many to list."`
 	Cursor string `query:"cursor" maxLength:"1024" doc:"nextCursor of the page before; the filters must be the same."`
+
+	Selector string `query:"selector" maxLength:"1024" doc:"Only jobs whose labels match: team=data,tier!=slow." example:"team=data"`
 
 	Include []Include `query:"include" nullable:"false" doc:"What to tell of each job besides, separated by commas: its last 20 runs, its next 5 fires, figures of its last 7 days."`
 }
@@ -142,6 +149,8 @@ type jobRunInput struct {
 	JobPath
 	IdempotencyKey string `header:"Idempotency-Key" maxLength:"128" doc:"Asked again with the same key within a day, the job is run once and the answer is the same."`
 	Body           *RunRequest
+
+	Wait common.Duration `query:"wait" maxLength:"32" doc:"Answer when the run has ended, or after this time, 5m at most; its retries are runs of their own. At once where not given." example:"30s"`
 }
 
 type jobPauseInput struct {
@@ -174,7 +183,7 @@ func (s *jobsResource) register(r *router) {
 		return huma.Operation{OperationID: id, Method: method, Path: "/api/v1/jobs" + path, Summary: summary, Tags: []string{"jobs"}}
 	}
 	view, define := needs(auth.Viewer), needs(auth.Editor)
-	register(r, route{access: view, Operation: op("list-jobs", http.MethodGet, "", "Jobs, by name")}, s.list)
+	register(r, route{access: view, Operation: op("list-jobs", http.MethodGet, "", "Jobs")}, s.list)
 	enumerate(r, "/api/v1/jobs", "include", includes[:])
 	create := op("create-job", http.MethodPost, "", "Create a job")
 	create.DefaultStatus = http.StatusCreated
@@ -189,15 +198,19 @@ func (s *jobsResource) register(r *router) {
 	register(r, route{access: define, Operation: op("delete-job", http.MethodDelete, "/{name}", "Delete a job; its history stays")}, s.delete)
 	run := op("run-job", http.MethodPost, "/{name}/run", "Run a job now")
 	run.DefaultStatus = http.StatusAccepted
-	register(r, route{access: needs(auth.Operator), Operation: run}, s.run)
+	register(r, route{access: needs(auth.Operator), patience: maxWait, Operation: run}, s.run)
 	register(r, route{access: needs(auth.Operator), Operation: op("pause-job", http.MethodPost, "/{name}/pause", "Let a job not fire")}, s.pause)
 	register(r, route{access: needs(auth.Operator), Operation: op("resume-job", http.MethodPost, "/{name}/resume", "Let a paused job fire again")}, s.resume)
 	register(r, route{access: view, Operation: op("get-placement", http.MethodGet, "/{name}/placement", "Who would run a job now, and why the others would not")}, s.placement)
 }
 
 func (s *jobsResource) list(ctx context.Context, in *jobListInput) (*jobListOutput, error) {
-	q := common.JobQuery{Q: in.Q, Group: in.Group, Limit: in.Limit}
-	list := asked("jobs", "q", in.Q, "group", in.Group)
+	if err := checkSelector("query.selector", in.Selector); err != nil {
+		return nil, err
+	}
+	order, descending := strings.CutPrefix(in.Sort, "-")
+	q := common.JobQuery{Q: in.Q, Group: in.Group, Selector: in.Selector, Phase: common.Phase(in.State), Order: common.JobOrder(order), Descending: descending, Limit: in.Limit}
+	list := asked("jobs", "q", in.Q, "group", in.Group, "selector", in.Selector, "state", in.State, "sort", in.Sort)
 	if in.Cursor != "" {
 		after, err := readCursor[string](list, in.Cursor)
 		if err != nil {
@@ -326,6 +339,10 @@ func (s *jobsResource) run(ctx context.Context, in *jobRunInput) (*acceptedOutpu
 		return nil, err
 	}
 	request := common.TriggerRequest{Job: in.Name, Key: in.IdempotencyKey, May: allowNow(ctx, auth.Operator)}
+	wait, err := waitTime(in.Wait)
+	if err != nil {
+		return nil, err
+	}
 	if in.Body != nil {
 		request.Note, request.Params, request.Worker = in.Body.Note, in.Body.Params, in.Body.Worker
 	}
@@ -338,7 +355,11 @@ func (s *jobsResource) run(ctx context.Context, in *jobRunInput) (*acceptedOutpu
 	if err != nil {
 		return nil, err
 	}
-	return &acceptedOutput{Location: "/api/v1/runs/" + trigger.RunID(), Body: Accepted{Fire: trigger.Fire, Run: trigger.RunID()}}, nil
+	out := &acceptedOutput{Location: "/api/v1/runs/" + trigger.RunID(), Body: Accepted{Fire: trigger.Fire, Run: trigger.RunID()}}
+	if wait > 0 {
+		out.Body.Outcome, err = s.await(ctx, out.Body.Run, wait)
+	}
+	return out, err
 }
 
 // checkKey refuses a key that is too long, or not printable.

@@ -17,18 +17,21 @@ const maxDepth = 32
 // parseStrict reads one JSON value as encoding/json's decoder does, and refuses what
 // that lets pass: invalid UTF-8, a key that stands twice, anything after the value,
 // and nesting beyond maxDepth. Numbers stay json.Number.
-func parseStrict(data []byte) (any, *Fault) {
+func parseStrict(data []byte) (any, *Fault) { return parseStrictAt("body", data) }
+
+// parseStrictAt reads what stands at a place of the body.
+func parseStrictAt(at string, data []byte) (any, *Fault) {
 	if !utf8.Valid(data) {
-		return nil, &Fault{Location: "body", Code: "utf8", Message: "is not valid UTF-8"}
+		return nil, &Fault{Location: at, Code: "utf8", Message: "is not valid UTF-8"}
 	}
 	p := &parser{dec: json.NewDecoder(bytes.NewReader(data))}
 	p.dec.UseNumber()
-	v, fault := p.value("body", 0)
+	v, fault := p.value(at, 0)
 	if fault != nil {
 		return nil, fault
 	}
 	if _, err := p.dec.Token(); !errors.Is(err, io.EOF) {
-		return nil, &Fault{Location: "body", Code: "trailing", Message: "has something after the JSON value"}
+		return nil, &Fault{Location: at, Code: "trailing", Message: "has something after the JSON value"}
 	}
 	return v, nil
 }

@@ -20,7 +20,15 @@ type Jobs interface {
 	Whose(name string) (uid, group string, known bool)
 	Create(ctx context.Context, actor common.Actor, job common.Job) (common.JobState, error)
 	Put(ctx context.Context, actor common.Actor, job common.Job, pre common.Precondition) (state common.JobState, created bool, err error)
+	// Apply does what Put does, and tells what was there before; a dry one writes nothing.
+	Apply(ctx context.Context, actor common.Actor, job common.Job, pre common.Precondition, dry bool) (common.Saved, error)
+	// Change makes of a job that stands another one. change may be asked more than once.
+	Change(ctx context.Context, actor common.Actor, verb, name string, pre common.Precondition, change func(common.Job) (common.Job, error)) (common.JobState, error)
 	Delete(ctx context.Context, actor common.Actor, name string, pre common.Precondition, kill bool) error
+	// OpenRuns gives all runs that wait or run.
+	OpenRuns(ctx context.Context) ([]common.Run, error)
+	// Once refuses a key of idempotency that was used for something else within a day.
+	Once(ctx context.Context, actor common.Actor, key, asks string) error
 	// Validate gives the job as it would be stored, and all that is wrong with it.
 	Validate(ctx context.Context, job common.Job) (common.Job, []common.Fault, error)
 	// Trigger asks for a run; asked again with the same key it gives the same answer.

@@ -80,7 +80,7 @@ func TestNoRouteAndNoMethod(t *testing.T) {
 			h.problem(http.StatusNotFound, "not_found", "", as("admin", http.MethodGet, target, "", "Accept", "text/html"))
 		}
 	}
-	for _, c := range [][2]string{{http.MethodPatch, "/api/v1/jobs/a"}, {http.MethodDelete, "/api/v1/jobs"}, {http.MethodGet, "/api/v1/auth/login"},
+	for _, c := range [][2]string{{http.MethodPatch, "/api/v1/jobs"}, {http.MethodDelete, "/api/v1/jobs"}, {http.MethodGet, "/api/v1/auth/login"},
 		{http.MethodPost, "/healthz"}, {http.MethodPost, "/metrics"}, {http.MethodGet, "/api/v1/jobs/a/run"}, {"BREW", "/api/v1/jobs"}} {
 		p := as("admin", c[0], c[1], "")
 		h.problem(http.StatusMethodNotAllowed, "method_not_allowed", "", p)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humagin"
@@ -40,7 +41,24 @@ type route struct {
 	maxBody int64 // default maxBody
 	// shape: of the body's values only the types are checked here, the rest by the port.
 	shape bool
+	// raw: of the body it is checked only that it is JSON; the handler looks at each of its parts.
+	raw bool
+	// patience is how long the handler may wait for what it answers.
+	patience time.Duration
+	// patch: the body is a merge patch, in which null takes something away.
+	patch bool
 }
+
+// mediaType is that of the body.
+func (r *route) mediaType() string {
+	if r.patch {
+		return mergePatchType
+	}
+	return "application/json"
+}
+
+// mergePatchType is that of RFC 7396.
+const mergePatchType = "application/merge-patch+json"
 
 // router registers routes. Every route of the API goes through it.
 type router struct {

@@ -26,7 +26,9 @@ type checker struct {
 	schemas huma.Registry
 	// shape leaves out what the code that takes the value checks by itself, better
 	// explained: enums, patterns and bounds.
-	shape  bool
+	shape bool
+	// patch lets null stand wherever something may be taken away, and nothing be required.
+	patch  bool
 	faults []Fault
 }
 
@@ -93,7 +95,7 @@ func (c *checker) object(s *huma.Schema, at string, v any) {
 		return
 	}
 	for _, name := range s.Required {
-		if _, found := m[name]; !found {
+		if _, found := m[name]; !found && !c.patch {
 			c.add(at+"."+name, "required", nil, "is required")
 		}
 	}
@@ -104,9 +106,10 @@ func (c *checker) object(s *huma.Schema, at string, v any) {
 		switch {
 		case property != nil:
 			// Null says that an optional field is absent.
-			if m[name] != nil || slices.Contains(s.Required, name) {
+			if m[name] != nil || slices.Contains(s.Required, name) && !c.patch {
 				c.check(property, in, m[name])
 			}
+		case values != nil && m[name] == nil && c.patch:
 		case values != nil:
 			c.check(values, in, m[name])
 		case s.AdditionalProperties != true && s.Type != "":

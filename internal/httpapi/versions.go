@@ -23,7 +23,8 @@ type JobVersion struct {
 	At      time.Time `json:"at"`
 	By      string    `json:"by,omitempty" doc:"Who made it."`
 	Remote  string    `json:"remote,omitempty" doc:"The address that it came from."`
-	Verb    string    `json:"verb" enum:"create,replace,pause,resume,delete" doc:"How. A job of this name that was deleted and made again has the versions of both."`
+	Note    string    `json:"note,omitempty" doc:"Why, where they said it."`
+	Verb    string    `json:"verb" enum:"create,replace,patch,rollback,pause,resume,delete" doc:"How. A job of this name that was deleted and made again has the versions of both."`
 }
 
 // VersionOfJob is a version with what the job said.
@@ -34,7 +35,7 @@ type VersionOfJob struct {
 }
 
 // The verbs that leave a version.
-var versionVerbs = []string{"create", "replace", "pause", "resume", "delete"}
+var versionVerbs = []string{"create", "replace", "patch", "rollback", "pause", "resume", "delete"}
 
 type versionListInput struct {
 	JobPath
@@ -57,6 +58,7 @@ func (s *versionsResource) register(r *router) {
 	}
 	register(r, route{access: needs(auth.Viewer), Operation: op("list-versions", "", "What became of a job's definition, when, and by whom, the newest first")}, s.list)
 	register(r, route{access: needs(auth.Viewer), Operation: op("get-job-version", "/{version}", "A job as it was")}, s.get)
+	register(r, route{access: needs(auth.Viewer), Operation: op("diff-job-versions", "/{version}/diff", "How a job became another one")}, s.diff)
 }
 
 func (s *versionsResource) list(ctx context.Context, in *versionListInput) (*versionListOutput, error) {
@@ -94,7 +96,7 @@ func (s *versionsResource) list(ctx context.Context, in *versionListInput) (*ver
 }
 
 func versionOf(c *common.Change) JobVersion {
-	return JobVersion{Version: c.Revision, At: c.At, By: c.Actor.Name, Remote: c.Actor.Remote, Verb: c.Verb}
+	return JobVersion{Version: c.Revision, At: c.At, By: c.Actor.Name, Remote: c.Actor.Remote, Note: c.Actor.Note, Verb: c.Verb}
 }
 
 // Bounds of the search for a version.

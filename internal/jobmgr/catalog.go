@@ -4,7 +4,6 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -202,31 +201,6 @@ func (c *Catalog) reach(ctx context.Context, revision int64, limit time.Duration
 	}
 }
 
-// list gives a page of jobs in the order of their names, and whether there are more.
-func (c *Catalog) list(q common.JobQuery) (page []common.JobState, more bool) {
-	c.mu.RLock()
-	defer c.mu.RUnlock()
-	from, found := slices.BinarySearch(c.names, q.After)
-	if found {
-		from++
-	}
-	wanted := strings.ToLower(q.Q)
-	for _, name := range c.names[from:] {
-		job := c.jobs[name]
-		if q.Group != "" && q.Group != job.Group {
-			continue
-		}
-		if wanted != "" && !strings.Contains(name, wanted) && !strings.Contains(strings.ToLower(job.Title), wanted) {
-			continue
-		}
-		if q.Limit > 0 && len(page) == q.Limit {
-			return page, true
-		}
-		page = append(page, job.JobState)
-	}
-	return page, false
-}
-
 // Job gives a job by its name.
 func (c *Catalog) Job(name string) (common.JobState, bool) {
 	c.mu.RLock()
@@ -274,15 +248,4 @@ func (c *Catalog) entries(group string) []*entry {
 		}
 	}
 	return all
-}
-
-// List gives a page of jobs, and the name to go on after, empty at the end. What
-// this master has written it shows.
-func (s *Store) List(ctx context.Context, q common.JobQuery) ([]common.JobState, string, error) {
-	s.cfg.Catalog.reach(ctx, s.written.Load(), time.Second)
-	page, more := s.cfg.Catalog.list(q)
-	if !more {
-		return page, "", nil
-	}
-	return page, page[len(page)-1].Name, nil
 }

@@ -84,36 +84,14 @@ func (s *Store) Create(ctx context.Context, actor common.Actor, job common.Job) 
 
 // Put creates or replaces a job. Where nothing would change it writes nothing.
 func (s *Store) Put(ctx context.Context, actor common.Actor, job common.Job, pre common.Precondition) (common.JobState, bool, error) {
-	job, faults := s.prepare(job)
-	if slices.ContainsFunc(faults, func(f common.Fault) bool { return f.Code != schedule.CodePast }) {
-		return common.JobState{}, false, refused(faults)
-	}
-	for try := range tries {
-		seen, err := s.look(ctx, job.Name)
-		if err != nil {
-			return common.JobState{}, false, err
-		}
-		if len(faults) > 0 && !seen.hasTimetable(&job) {
-			return common.JobState{}, false, refused(faults)
-		}
-		if err := seen.satisfies(job.Name, pre); err != nil {
-			return common.JobState{}, false, err
-		}
-		var state common.JobState
-		var done bool
-		if seen.job == nil {
-			state, done, err = s.create(ctx, actor, job)
-		} else {
-			state, done, err = s.replace(ctx, actor, "replace", job, seen)
-		}
-		if err != nil || done {
-			return state, seen.job == nil, err
-		}
-		if err := again(ctx, try); err != nil {
-			return common.JobState{}, false, err
-		}
-	}
-	return common.JobState{}, false, busy(job.Name)
+	saved, err := s.Apply(ctx, actor, job, pre, false)
+	return saved.State, saved.Effect == common.EffectCreated, err
+}
+
+// refusedFor tells whether the faults of a job refuse it whatever stands in its place: one
+// whose last fire is over may be saved again as it is.
+func refusedFor(faults []common.Fault) bool {
+	return slices.ContainsFunc(faults, func(f common.Fault) bool { return f.Code != schedule.CodePast })
 }
 
 func refused(faults []common.Fault) error {

@@ -42,8 +42,20 @@ func newTombstone(actor common.Actor, r *common.TriggerRequest) (*tombstone, err
 	if err != nil {
 		return nil, fmt.Errorf("encode the request for %q: %w", r.Job, err)
 	}
-	// The name's length keeps the two apart.
-	return &tombstone{key: common.IdempotencyKey(digest(fmt.Sprintf("%d %s %s", len(actor.Name), actor.Name, r.Key))), asks: digest(string(data))}, nil
+	return &tombstone{key: tombstoneKey(actor, r.Key), asks: digest(string(data))}, nil
+}
+
+// tombstoneKey is that of a key of the one who asks: a user, with whatever token or session, or
+// a token that is nobody's. The length of who they are keeps the two apart.
+func tombstoneKey(actor common.Actor, key string) string {
+	owner := "name " + actor.Name
+	switch {
+	case actor.User != "":
+		owner = "user " + actor.User
+	case actor.Token != "":
+		owner = "token " + actor.Token
+	}
+	return common.IdempotencyKey(digest(fmt.Sprintf("%d %s %s", len(owner), owner, key)))
 }
 
 func digest(text string) string {
@@ -109,4 +121,35 @@ func (t *tombstone) release(ctx context.Context, s *Store) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), callLimit)
 	defer cancel()
 	_, _ = s.cfg.Client.Revoke(ctx, t.lease) // it ends by itself as well
+}
+
+// Once remembers for a day what a key of idempotency was used for, and refuses it where that was
+// something else.
+func (s *Store) Once(ctx context.Context, actor common.Actor, key, asks string) error {
+	mark := &tombstone{key: tombstoneKey(actor, key), asks: asks}
+	defer mark.release(ctx, s)
+	for try := range tries {
+		callCtx, cancel := context.WithTimeout(ctx, callLimit)
+		resp, err := s.cfg.Client.Get(callCtx, mark.key)
+		cancel()
+		if err != nil {
+			return etcdkit.Wrap(fmt.Errorf("read tombstone: %w", err))
+		}
+		if used, _, err := mark.answered(seen{more: resp.Kvs}); used || err != nil {
+			return err
+		}
+		put, err := mark.put(ctx, s, &common.Trigger{})
+		if err != nil {
+			return err
+		}
+		_, done, err := s.commit(ctx, "remember a key for", "", []clientv3.Cmp{etcdkit.Absent(mark.key)}, []clientv3.Op{put})
+		mark.written(done, err)
+		if err != nil || done {
+			return err
+		}
+		if err := again(ctx, try); err != nil {
+			return err
+		}
+	}
+	return common.Errorf(common.CodeConflict, "the Idempotency-Key is in use; try again")
 }

@@ -1,0 +1,58 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+
+	"carillon/internal/common"
+)
+
+// What is done with many jobs at once, and with parts of one.
+
+func (f *fakes) Apply(ctx context.Context, a common.Actor, job common.Job, pre common.Precondition, dry bool) (common.Saved, error) {
+	stored, faults, _ := f.Validate(ctx, job)
+	if len(faults) > 0 {
+		return common.Saved{}, common.Invalid("the job is not valid", faults...)
+	}
+	saved := common.Saved{Effect: common.EffectCreated, State: common.JobState{StoredJob: common.StoredJob{Job: stored}}}
+	if old, err := f.Get(ctx, job.Name); err == nil {
+		saved.Effect, saved.Before = common.EffectChanged, &old.Job
+		before, _ := json.Marshal(old.Job)
+		if after, _ := json.Marshal(stored); string(before) == string(after) {
+			saved.Effect, saved.State = common.EffectUnchanged, old
+			return saved, nil
+		}
+	}
+	if dry {
+		return saved, nil
+	}
+	var err error
+	saved.State, _, err = f.Put(ctx, a, job, pre)
+	return saved, err
+}
+
+func (f *fakes) Change(ctx context.Context, a common.Actor, _, name string, pre common.Precondition, change func(common.Job) (common.Job, error)) (common.JobState, error) {
+	old, err := f.Get(ctx, name)
+	if err != nil {
+		return common.JobState{}, err
+	}
+	job, err := change(old.Job)
+	if err != nil {
+		return common.JobState{}, err
+	}
+	state, _, err := f.Put(ctx, a, job, pre)
+	return state, err
+}
+
+func (f *fakes) Once(context.Context, common.Actor, string, string) error { return nil }
+
+func (f *fakes) OpenRuns(context.Context) (open []common.Run, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, run := range f.runs {
+		if !run.Status.Terminal() {
+			open = append(open, *run)
+		}
+	}
+	return open, nil
+}

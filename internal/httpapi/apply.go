@@ -1,0 +1,412 @@
+package httpapi
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"carillon/internal/auth"
+	"carillon/internal/common"
+	"carillon/internal/jobdiff"
+	"carillon/internal/placement"
+)
+
+// Bounds of work on many jobs at once.
+const (
+	maxApplyBody = 8 << 20
+	// maxMany is how many jobs one request may be about.
+	maxMany = 20_000
+	// manyAtOnce are worked on at a time; their writes share transactions.
+	manyAtOnce = 64
+	// manyRequests go on at a time; the others wait.
+	manyRequests = 2
+)
+
+// manyResource is what is done with many jobs at once.
+type manyResource struct {
+	*jobsResource
+	problems problems
+	schemas  huma.Registry
+	going    chan struct{} // holds one for each request that goes on
+}
+
+// ApplyRequest is jobs as they should be.
+type ApplyRequest struct {
+	Jobs []JobInput `json:"jobs" nullable:"false" maxItems:"20000" doc:"Each is created, changed or left as it is, by itself: what is wrong with one hinders no other."`
+}
+
+// applyBody is an ApplyRequest that has not been looked at: its jobs are judged one by one.
+type applyBody struct{ raw json.RawMessage }
+
+// UnmarshalJSON keeps the text.
+func (b *applyBody) UnmarshalJSON(data []byte) error {
+	b.raw = bytes.Clone(data)
+	return nil
+}
+
+// Schema is that of an ApplyRequest.
+func (applyBody) Schema(r huma.Registry) *huma.Schema {
+	return r.Schema(reflect.TypeFor[ApplyRequest](), true, "")
+}
+
+// Results of an apply besides those of common.Effect.
+const (
+	resultDeleted = "deleted"
+	resultRefused = "refused"
+)
+
+// Applied says what became of a job.
+type Applied struct {
+	Name    string   `json:"name" doc:"As it was sent; empty where it names none."`
+	Result  string   `json:"result" enum:"created,changed,unchanged,deleted,refused"`
+	Version int64    `json:"version,omitempty" doc:"The job's version, where it stands."`
+	Fields  []string `json:"fields,omitempty" nullable:"false" doc:"What is not as before, of a job that was changed."`
+	Diff    string   `json:"diff,omitempty" doc:"Line by line as patch(1) reads it; of a dry run."`
+	Refusal *Refusal `json:"refusal,omitempty" doc:"Why nothing was done with it."`
+}
+
+// Refusal is why something was not done with one of many.
+type Refusal struct {
+	Code   common.Code `json:"code" doc:"As a request for it alone would be answered." enum:"invalid,not_found,exists,stale,conflict,forbidden,unavailable,too_large,too_many_requests,internal"`
+	Detail string      `json:"detail" doc:"What is wrong, in a sentence."`
+	Hint   string      `json:"hint,omitempty" doc:"What may help."`
+	Errors []Fault     `json:"errors,omitempty" nullable:"false" doc:"All that is wrong with it."`
+}
+
+// ApplyCounts count the results.
+type ApplyCounts struct {
+	Created   int `json:"created"`
+	Changed   int `json:"changed"`
+	Unchanged int `json:"unchanged"`
+	Deleted   int `json:"deleted"`
+	Refused   int `json:"refused"`
+}
+
+// ApplyAnswer says what became of each job.
+type ApplyAnswer struct {
+	Items  []Applied   `json:"items" nullable:"false" doc:"In the order in which they were sent, then those that were to be pruned, by name."`
+	Counts ApplyCounts `json:"counts"`
+	DryRun bool        `json:"dryRun,omitempty" doc:"Nothing was written; this is what would be."`
+}
+
+type applyInput struct {
+	IdempotencyKey string `header:"Idempotency-Key" maxLength:"128" doc:"Refused with 409 where it was used for another request within a day. Applying the same again changes nothing anyway."`
+	DryRun         bool   `query:"dryRun" doc:"Write nothing, and answer with the differences."`
+	Prune          string `query:"prune" maxLength:"1024" doc:"Also delete the jobs whose labels match this selector and that were not sent, in the groups where you are editor; nothing is deleted where any job is refused."`
+	Body           applyBody
+}
+
+type applyOutput struct{ Body ApplyAnswer }
+
+func (s *manyResource) register(r *router) {
+	s.schemas, s.going = r.api.OpenAPI().Components.Schemas, make(chan struct{}, manyRequests)
+	s.registerBulk(r)
+	register(r, route{access: needs(auth.Editor), maxBody: maxApplyBody, raw: true, Operation: huma.Operation{
+		OperationID: "apply-jobs", Method: http.MethodPost, Path: "/api/v1/jobs/apply", Summary: "Make many jobs be as they are sent", Tags: []string{"jobs"}}}, s.apply)
+}
+
+// turn waits until the request may go on, for end to be called when it has.
+func (s *manyResource) turn(ctx context.Context) (end func(), err error) {
+	select {
+	case s.going <- struct{}{}:
+		return func() { <-s.going }, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+func (s *manyResource) apply(ctx context.Context, in *applyInput) (*applyOutput, error) {
+	sent, err := jobsOf(in.Body.raw)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkSelector("query.prune", in.Prune); err != nil {
+		return nil, err
+	}
+	end, err := s.turn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer end()
+	if err := s.once(ctx, in.IdempotencyKey, "apply", in.Prune, strconv.FormatBool(in.DryRun), string(in.Body.raw)); err != nil {
+		return nil, err
+	}
+	answer := ApplyAnswer{DryRun: in.DryRun, Items: make([]Applied, len(sent))}
+	jobs, named := make([]*Definition, len(sent)), map[string]bool{}
+	for i := range sent {
+		answer.Items[i], jobs[i] = s.read(sent[i], fmt.Sprintf("body.jobs[%d]", i))
+		name := answer.Items[i].Name
+		if named[name] && jobs[i] != nil {
+			jobs[i] = nil
+			answer.Items[i].refuse(&Problem{Code: common.CodeInvalid, Detail: fmt.Sprintf("job %q was sent twice", name), Hint: "send each job once"})
+		}
+		named[name] = true
+	}
+	inParallel(ctx, len(jobs), func(i int) {
+		if jobs[i] != nil {
+			s.applyOne(ctx, &answer.Items[i], jobs[i], in.DryRun)
+			answer.Items[i].Refusal.place(fmt.Sprintf("body.jobs[%d]", i))
+		}
+	})
+	if in.Prune != "" {
+		pruned, err := s.prune(ctx, in.Prune, named, in.DryRun, slices.ContainsFunc(answer.Items, Applied.refused))
+		if err != nil {
+			return nil, err
+		}
+		answer.Items = append(answer.Items, pruned...)
+	}
+	for i := range answer.Items {
+		answer.Counts.add(answer.Items[i].Result)
+	}
+	return &applyOutput{Body: answer}, context.Cause(ctx)
+}
+
+func (c *ApplyCounts) add(result string) {
+	switch result {
+	case string(common.EffectCreated):
+		c.Created++
+	case string(common.EffectChanged):
+		c.Changed++
+	case string(common.EffectUnchanged):
+		c.Unchanged++
+	case resultDeleted:
+		c.Deleted++
+	default:
+		c.Refused++
+	}
+}
+
+func (a Applied) refused() bool { return a.Result == resultRefused }
+
+func (a *Applied) refuse(p *Problem) {
+	a.Result, a.Refusal = resultRefused, refusalOf(p)
+}
+
+// place puts faults of a job where it stands in the body.
+func (r *Refusal) place(at string) {
+	if r == nil {
+		return
+	}
+	for i := range r.Errors {
+		if rest, ok := strings.CutPrefix(r.Errors[i].Location, "body"); ok {
+			r.Errors[i].Location = at + rest
+		}
+	}
+}
+
+func refusalOf(p *Problem) *Refusal {
+	return &Refusal{Code: p.Code, Detail: p.Detail, Hint: p.Hint, Errors: p.Errors}
+}
+
+// jobsOf takes the jobs out of the body of an apply, each as it is written.
+func jobsOf(body json.RawMessage) (sent []json.RawMessage, err error) {
+	wrong := func(at, code, message string) error {
+		return &requestFault{Fault{Location: at, Code: code, Message: message}}
+	}
+	in := json.NewDecoder(bytes.NewReader(body))
+	if t, err := in.Token(); err != nil || t != json.Delim('{') {
+		return nil, wrong("body", "type", "must be an object")
+	}
+	given := false
+	for in.More() {
+		key, err := in.Token()
+		if err != nil {
+			return nil, wrong("body", "json", "is not valid JSON")
+		}
+		at := "body." + common.Excerpt(fmt.Sprint(key))
+		switch {
+		case key != "jobs":
+			return nil, wrong(at, "unknown", "is not a known field")
+		case given:
+			return nil, wrong(at, "duplicate", "stands twice")
+		}
+		given = true
+		if t, err := in.Token(); err != nil || t != json.Delim('[') {
+			return nil, wrong(at, "type", "must be an array")
+		}
+		for in.More() {
+			var job json.RawMessage
+			if err := in.Decode(&job); err != nil {
+				return nil, wrong(at, "json", "is not valid JSON")
+			}
+			if sent = append(sent, job); len(sent) > maxMany {
+				return nil, wrong(at, "too_many", fmt.Sprintf("must be at most %d", maxMany))
+			}
+		}
+		if _, err := in.Token(); err != nil && !errors.Is(err, io.EOF) {
+			return nil, wrong(at, "json", "is not valid JSON")
+		}
+	}
+	if !given {
+		return nil, wrong("body.jobs", "required", "is required")
+	}
+	return sent, nil
+}
+
+// read reads one of the jobs; nil is one that is refused.
+func (s *manyResource) read(sent json.RawMessage, at string) (Applied, *Definition) {
+	item, problem := Applied{}, &Problem{Code: common.CodeInvalid, Detail: "the job is not valid"}
+	value, fault := parseStrictAt(at, sent)
+	var named struct{ Name any }
+	if err := json.Unmarshal(sent, &named); err == nil {
+		item.Name, _ = named.Name.(string)
+	}
+	if !common.ValidName(item.Name) {
+		item.Name = common.Excerpt(item.Name)
+	}
+	check := &checker{schemas: s.schemas, shape: true}
+	switch {
+	case fault != nil:
+		check.faults = []Fault{*fault}
+	case len(sent) > 2*common.MaxJobBytes: // without what is only written more widely
+		check.faults = []Fault{{Location: at, Code: "too_large", Message: "is larger than 64 KiB"}}
+	default:
+		check.check(s.schemas.Schema(reflect.TypeFor[JobInput](), true, ""), at, value)
+	}
+	var in JobInput
+	if len(check.faults) == 0 {
+		if err := json.Unmarshal(sent, &in); err != nil {
+			check.faults = []Fault{{Location: at, Code: "invalid", Message: "is not a job"}}
+		}
+	}
+	if len(check.faults) > 0 {
+		problem.Errors = check.faults
+		item.refuse(problem)
+		return item, nil
+	}
+	return item, &in.Definition
+}
+
+func (s *manyResource) applyOne(ctx context.Context, item *Applied, job *Definition, dry bool) {
+	err := allow(ctx, auth.Editor, job.Group)
+	var saved common.Saved
+	if err == nil {
+		saved, err = s.jobs.Apply(ctx, actor(ctx), common.Job(*job), common.Precondition{May: allowNow(ctx, auth.Editor)}, dry)
+	}
+	if err == nil {
+		item.Result, item.Version = string(saved.Effect), saved.State.Version
+		err = item.compare(saved.Before, &saved.State.Job, dry)
+	}
+	if err != nil {
+		item.refuse(s.problems.of(ctx, err))
+	}
+}
+
+// compare tells how a job is not as before.
+func (a *Applied) compare(before, after *common.Job, dry bool) (err error) {
+	if a.Result == string(common.EffectChanged) {
+		if a.Fields, err = jobdiff.Fields(before, after); err != nil {
+			return err
+		}
+	}
+	if !dry || a.Result == string(common.EffectUnchanged) {
+		return nil
+	}
+	from, to := a.Name, a.Name+" (new)"
+	if before == nil {
+		from = "/dev/null"
+	}
+	if after == nil {
+		to = "/dev/null"
+	}
+	a.Diff, err = jobdiff.Unified(from, to, before, after)
+	return err
+}
+
+// prune deletes the jobs that match a selector and were not named, in the groups where the one
+// who asks is editor. Where something was refused it deletes nothing: what was meant is not known.
+func (s *manyResource) prune(ctx context.Context, selector string, named map[string]bool, dry, refused bool) ([]Applied, error) {
+	var doomed []common.JobState
+	for after := ""; ; {
+		page, next, err := s.jobs.List(ctx, common.JobQuery{Selector: selector, Limit: maxPrunePage, After: after})
+		if err != nil {
+			return nil, err
+		}
+		for i := range page {
+			if !named[page[i].Name] && may(ctx, auth.Editor, page[i].Group) {
+				doomed = append(doomed, page[i])
+			}
+		}
+		if next == "" {
+			break
+		}
+		after = next
+	}
+	slices.SortFunc(doomed, func(a, b common.JobState) int { return cmp.Compare(a.Name, b.Name) })
+	items := make([]Applied, len(doomed))
+	inParallel(ctx, len(doomed), func(i int) {
+		job, item := &doomed[i], &items[i]
+		item.Name, item.Result = job.Name, resultDeleted
+		var err error
+		switch {
+		case refused:
+			err = &common.Error{Code: common.CodeConflict, Message: "it was not deleted, as other jobs were refused", Hint: "mend those, and apply again"}
+		case !dry:
+			err = s.jobs.Delete(ctx, actor(ctx), job.Name, common.Precondition{Version: job.Version, May: allowNow(ctx, auth.Editor)}, false)
+		default:
+			err = item.compare(&job.Job, nil, true)
+		}
+		if err != nil {
+			item.refuse(s.problems.of(ctx, err))
+		}
+	})
+	return items, nil
+}
+
+// maxPrunePage is how many jobs are looked at in one go.
+const maxPrunePage = 1000
+
+// inParallel does something for each of n, some at a time, until the context ends.
+func inParallel(ctx context.Context, n int, do func(i int)) {
+	var next atomic.Int64
+	var going sync.WaitGroup
+	for range min(n, manyAtOnce) {
+		going.Go(func() {
+			for i := int(next.Add(1)) - 1; i < n && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
+				do(i)
+			}
+		})
+	}
+	going.Wait()
+}
+
+// once refuses a key that was used for another request. What is asked for twice with the same
+// key is done again, which changes nothing where it is done already.
+func (s *manyResource) once(ctx context.Context, key string, asks ...string) error {
+	if key == "" {
+		return nil
+	}
+	if err := checkKey(key); err != nil {
+		return err
+	}
+	sum := sha256.New()
+	for _, part := range asks {
+		fmt.Fprintf(sum, "%d %s", len(part), part)
+	}
+	return s.jobs.Once(ctx, actor(ctx), key, hex.EncodeToString(sum.Sum(nil)))
+}
+
+// checkSelector refuses a parameter that is no selector of labels.
+func checkSelector(at, text string) error {
+	_, err := placement.ParseSelector(text)
+	refusal, wrong := errors.AsType[*common.Error](err)
+	if !wrong {
+		return nil
+	}
+	return &requestFault{Fault{Location: at, Code: "selector", Message: refusal.Message, Hint: refusal.Hint, Value: common.Excerpt(text)}}
+}

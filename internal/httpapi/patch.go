@@ -1,0 +1,162 @@
+package httpapi
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"reflect"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"carillon/internal/auth"
+	"carillon/internal/common"
+)
+
+// editsResource changes parts of jobs, and takes changes back.
+type editsResource struct {
+	*jobsResource
+	versions *versionsResource
+}
+
+// JobPatch is a merge patch (RFC 7396) of a job: what it holds replaces what the job holds, object
+// within object, null takes something away, and what it does not speak of stays.
+type JobPatch struct{ raw json.RawMessage }
+
+// UnmarshalJSON keeps the text.
+func (p *JobPatch) UnmarshalJSON(data []byte) error {
+	p.raw = bytes.Clone(data)
+	return nil
+}
+
+// Schema is that of a job of which nothing is required.
+func (JobPatch) Schema(r huma.Registry) *huma.Schema {
+	const name = "JobPatch"
+	if _, made := r.Map()[name]; !made {
+		s := *r.SchemaFromRef(r.Schema(reflect.TypeFor[JobInput](), true, "").Ref)
+		s.Required = nil
+		s.Description = "A merge patch (RFC 7396): what it holds replaces what the job holds, object within object; null takes something away; what it does not speak of stays. A list is replaced as a whole."
+		r.Map()[name] = &s
+	}
+	return &huma.Schema{Ref: "#/components/schemas/" + name}
+}
+
+type jobPatchInput struct {
+	JobPath
+	IfMatch string   `header:"If-Match" doc:"Only if the job's ETag is this one."`
+	Body    JobPatch `contentType:"application/merge-patch+json"`
+}
+
+// RollbackRequest says back to what.
+type RollbackRequest struct {
+	Version int64  `json:"version" minimum:"1" doc:"One of the job's versions."`
+	Note    string `json:"note,omitempty" maxLength:"500" doc:"Why; shown with the version."`
+}
+
+type jobRollbackInput struct {
+	JobPath
+	IfMatch string `header:"If-Match" doc:"Only if the job's ETag is this one."`
+	Body    RollbackRequest
+}
+
+func (s *editsResource) register(r *router) {
+	op := func(id, method, path, summary string) huma.Operation {
+		return huma.Operation{OperationID: id, Method: method, Path: "/api/v1/jobs/{name}" + path, Summary: summary, Tags: []string{"jobs"}}
+	}
+	define := needs(auth.Editor)
+	register(r, route{access: define, maxBody: maxJobBody, shape: true, patch: true, Operation: op("patch-job", http.MethodPatch, "", "Change parts of a job")}, s.patch)
+	register(r, route{access: define, Operation: op("rollback-job", http.MethodPost, "/rollback", "Let a job be again what it was")}, s.rollback)
+}
+
+func (s *editsResource) patch(ctx context.Context, in *jobPatchInput) (*jobOutput, error) {
+	pre, err := precondition(in.IfMatch, "")
+	if err != nil {
+		return nil, err
+	}
+	pre.May = allowNow(ctx, auth.Editor)
+	state, err := s.jobs.Change(ctx, actor(ctx), "patch", in.Name, pre, func(old common.Job) (common.Job, error) {
+		job, err := patched(&old, in.Body.raw)
+		if err != nil {
+			return job, err
+		}
+		return job, allow(ctx, auth.Editor, job.Group)
+	})
+	return s.output(ctx, http.StatusOK, &state, err)
+}
+
+// patched is a job with a merge patch, of which the guard has checked the fields and types.
+func patched(old *common.Job, patch json.RawMessage) (job common.Job, err error) {
+	change, fault := parseStrict(patch)
+	if fault != nil {
+		return job, &requestFault{*fault}
+	}
+	fields, ok := change.(map[string]any)
+	if !ok {
+		return job, &requestFault{Fault{Location: "body", Code: "type", Message: "must be an object"}}
+	}
+	delete(fields, "meta")
+	data, err := json.Marshal(old)
+	if err != nil {
+		return job, fmt.Errorf("encode job %q: %w", old.Name, err)
+	}
+	held, fault := parseStrict(data)
+	if fault != nil {
+		return job, fmt.Errorf("read job %q: %s %s", old.Name, fault.Location, fault.Message)
+	}
+	if data, err = json.Marshal(merge(held, fields)); err != nil {
+		return job, fmt.Errorf("encode job %q: %w", old.Name, err)
+	}
+	if err := json.Unmarshal(data, &job); err != nil {
+		return job, &requestFault{Fault{Location: "body", Code: "invalid", Message: "does not make a job"}}
+	}
+	return job, nil
+}
+
+// merge is MergePatch of RFC 7396.
+func merge(target, patch any) any {
+	fields, ok := patch.(map[string]any)
+	if !ok {
+		return patch
+	}
+	into, ok := target.(map[string]any)
+	if !ok {
+		into = map[string]any{}
+	}
+	into = maps.Clone(into)
+	for name, value := range fields {
+		if value == nil {
+			delete(into, name)
+		} else {
+			into[name] = merge(into[name], value)
+		}
+	}
+	return into
+}
+
+// rollback brings the definition back. Whether the job is paused stays as it is now: a pause is
+// somebody's decision of today.
+func (s *editsResource) rollback(ctx context.Context, in *jobRollbackInput) (*jobOutput, error) {
+	pre, err := precondition(in.IfMatch, "")
+	if err != nil {
+		return nil, err
+	}
+	then, err := s.versions.get(ctx, &versionInput{JobPath: in.JobPath, Version: in.Body.Version})
+	if err != nil {
+		return nil, err
+	}
+	if then.Body.Job == nil {
+		return nil, common.Invalid("the job cannot be rolled back", common.Fault{Location: "version", Code: "deleted", Message: "is that of its deletion", Hint: "choose the one before"})
+	}
+	target := common.Job(*then.Body.Job)
+	pre.May = allowNow(ctx, auth.Editor)
+	who := actor(ctx)
+	who.Note = in.Body.Note
+	state, err := s.jobs.Change(ctx, who, "rollback", in.Name, pre, func(old common.Job) (common.Job, error) {
+		job := target
+		job.Paused, job.PauseNote, job.PauseUntil = old.Paused, old.PauseNote, old.PauseUntil
+		return job, allow(ctx, auth.Editor, job.Group)
+	})
+	return s.output(ctx, http.StatusOK, &state, err)
+}

@@ -1,0 +1,71 @@
+package httpapi
+
+import (
+	"context"
+	"strconv"
+
+	"carillon/internal/auth"
+	"carillon/internal/common"
+	"carillon/internal/jobdiff"
+)
+
+// VersionDiff is the difference of two versions of a job.
+type VersionDiff struct {
+	From   int64    `json:"from" doc:"The one version."`
+	To     int64    `json:"to" doc:"The other one."`
+	Fields []string `json:"fields" nullable:"false" doc:"The fields in which they differ."`
+	Diff   string   `json:"diff" doc:"Line by line as patch(1) reads it; empty where they are the same."`
+}
+
+type versionDiffInput struct {
+	JobPath
+	Version int64 `path:"version" minimum:"1" doc:"The version to begin with."`
+	To      int64 `query:"to" minimum:"1" doc:"The version to compare with; the job as it is now where not given."`
+}
+
+type versionDiffOutput struct{ Body VersionDiff }
+
+func (s *versionsResource) diff(ctx context.Context, in *versionDiffInput) (*versionDiffOutput, error) {
+	from, err := s.definition(ctx, in.JobPath, in.Version)
+	if err != nil {
+		return nil, err
+	}
+	var to *common.Job
+	if in.To == 0 {
+		state, err := s.jobs.Get(ctx, in.Name)
+		if err != nil {
+			return nil, err
+		}
+		if err := allow(ctx, auth.Viewer, state.Group); err != nil {
+			return nil, err
+		}
+		in.To, to = state.Version, &state.Job
+	} else if to, err = s.definition(ctx, in.JobPath, in.To); err != nil {
+		return nil, err
+	}
+	out := &versionDiffOutput{Body: VersionDiff{From: in.Version, To: in.To, Fields: []string{}}}
+	fields, err := jobdiff.Fields(from, to)
+	if err != nil {
+		return nil, err
+	}
+	out.Body.Fields = append(out.Body.Fields, fields...)
+	out.Body.Diff, err = jobdiff.Unified(versionName(in.Name, in.Version, from), versionName(in.Name, in.To, to), from, to)
+	return out, err
+}
+
+// versionName names a side of a difference as patch(1) likes it.
+func versionName(name string, version int64, job *common.Job) string {
+	if job == nil {
+		return "/dev/null"
+	}
+	return name + "@" + strconv.FormatInt(version, 10)
+}
+
+// definition is the job of a version; nil where that is its deletion.
+func (s *versionsResource) definition(ctx context.Context, path JobPath, version int64) (*common.Job, error) {
+	found, err := s.get(ctx, &versionInput{JobPath: path, Version: version})
+	if err != nil || found.Body.Job == nil {
+		return nil, err
+	}
+	return (*common.Job)(found.Body.Job), nil
+}

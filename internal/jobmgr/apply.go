@@ -1,0 +1,106 @@
+package jobmgr
+
+import (
+	"context"
+
+	"carillon/internal/common"
+)
+
+// Apply does what Put does, and tells what stood there before. A dry one judges all the same,
+// and writes nothing; the state that it gives has no version.
+func (s *Store) Apply(ctx context.Context, actor common.Actor, job common.Job, pre common.Precondition, dry bool) (common.Saved, error) {
+	job, faults := s.prepare(job)
+	if refusedFor(faults) {
+		return common.Saved{}, refused(faults)
+	}
+	for try := range tries {
+		seen, err := s.look(ctx, job.Name)
+		if err != nil {
+			return common.Saved{}, err
+		}
+		if len(faults) > 0 && !seen.hasTimetable(&job) {
+			return common.Saved{}, refused(faults)
+		}
+		if err := seen.satisfies(job.Name, pre); err != nil {
+			return common.Saved{}, err
+		}
+		saved, done, err := s.save(ctx, actor, job, seen, dry)
+		if err != nil || done {
+			return saved, err
+		}
+		if err := again(ctx, try); err != nil {
+			return common.Saved{}, err
+		}
+	}
+	return common.Saved{}, busy(job.Name)
+}
+
+// save saves a job in place of what was seen, if that still stands.
+func (s *Store) save(ctx context.Context, actor common.Actor, job common.Job, seen seen, dry bool) (common.Saved, bool, error) {
+	if seen.job == nil {
+		saved := common.Saved{Effect: common.EffectCreated, State: common.JobState{StoredJob: common.StoredJob{Job: job}}}
+		if dry {
+			return saved, true, nil
+		}
+		var done bool
+		var err error
+		saved.State, done, err = s.create(ctx, actor, job)
+		return saved, done, err
+	}
+	old, err := seen.state()
+	if err != nil {
+		return common.Saved{}, false, err
+	}
+	saved := common.Saved{Effect: common.EffectChanged, Before: &old.Job, State: old}
+	if same(&job, &old.Job) {
+		saved.Effect = common.EffectUnchanged
+		return saved, true, nil
+	}
+	if dry {
+		saved.State = common.JobState{StoredJob: common.StoredJob{Job: job}}
+		return saved, true, nil
+	}
+	var done bool
+	saved.State, done, err = s.replace(ctx, actor, "replace", job, seen)
+	return saved, done, err
+}
+
+// Change makes of a job that stands another one, which is judged as a whole. change may be
+// asked again, where somebody else was faster; what it refuses is refused.
+func (s *Store) Change(ctx context.Context, actor common.Actor, verb, name string, pre common.Precondition, change func(common.Job) (common.Job, error)) (common.JobState, error) {
+	for try := range tries {
+		seen, err := s.look(ctx, name)
+		if err != nil {
+			return common.JobState{}, err
+		}
+		if seen.job == nil {
+			return common.JobState{}, notFound(name)
+		}
+		if err := seen.satisfies(name, pre); err != nil {
+			return common.JobState{}, err
+		}
+		old, err := seen.state()
+		if err != nil {
+			return common.JobState{}, err
+		}
+		job, err := change(old.Job)
+		if err != nil {
+			return common.JobState{}, err
+		}
+		job, faults := s.prepare(job)
+		if job.Name != name {
+			faults = append(faults, common.Fault{Location: "name", Code: "mismatch", Message: "must stay: a job cannot be renamed", Value: common.Excerpt(job.Name)})
+		}
+		if refusedFor(faults) || len(faults) > 0 && timetableChanged(&old.Job, &job) {
+			return common.JobState{}, refused(faults)
+		}
+		state, done, err := s.replace(ctx, actor, verb, job, seen)
+		if err != nil || done {
+			return state, err
+		}
+		if err := again(ctx, try); err != nil {
+			return common.JobState{}, err
+		}
+	}
+	return common.JobState{}, busy(name)
+}
