@@ -30,12 +30,12 @@ var table = map[string]kind{
 	"internal/lifecycle":     pure,
 	"internal/placement":     pure,
 	"internal/runlog":        pure,
+	"internal/runlog/audit":  pure,
 	"internal/runlog/entry":  pure,
 	"internal/runlog/rollup": words, // what runs are counted in
 	"internal/runlog/search": pure,
 	"internal/runlog/tail":   pure,
 	"internal/alerts":        pure,
-	"internal/audit":         pure,
 	"internal/mask":          pure,
 	"internal/seal":          pure,
 	"internal/scheduler":     pure,
@@ -85,7 +85,7 @@ var etcd = []string{"internal/alertstore", "internal/auditstore", "internal/auth
 // sibling are the exceptions to "adapters never import adapters".
 var sibling = map[string][]string{
 	// the small things that all etcd packages share
-	"internal/etcdkit": {"internal/alertstore", "internal/authstore", "internal/joblock", "internal/jobmgr", "internal/leader", "internal/registry", "internal/secretstore"},
+	"internal/etcdkit": {"internal/alertstore", "internal/auditstore", "internal/authstore", "internal/joblock", "internal/jobmgr", "internal/leader", "internal/registry", "internal/secretstore"},
 }
 
 // rooms say where a technology may appear outside of tests: an import path, or

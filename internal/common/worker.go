@@ -87,4 +87,7 @@ type MasterPresence struct {
 	Host    string    `json:"host"`
 	Version string    `json:"version"`
 	Clock   time.Time `json:"clock"`
+	// Seals says that it leaves changes to the elected master, which seals them. Older versions deliver them
+	// by themselves.
+	Seals bool `json:"seals,omitempty"`
 }

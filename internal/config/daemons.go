@@ -18,8 +18,10 @@ type Master struct {
 	Etcd     Etcd
 	MongoDB  MongoDB
 	Timezone string // of jobs that name none
-	Notify   Notify
-	Log      Log
+	// AuditRetention is how long it is kept who changed what; 0 is for ever.
+	AuditRetention time.Duration
+	Notify         Notify
+	Log            Log
 }
 
 // Worker is what carillon-worker is told.
@@ -49,8 +51,10 @@ type Standalone struct {
 	DrainTimeout time.Duration
 	SpoolMax     int64
 	Timezone     string
-	Notify       Notify
-	Log          Log
+	// AuditRetention is how long it is kept who changed what; 0 is for ever.
+	AuditRetention time.Duration
+	Notify         Notify
+	Log            Log
 }
 
 // DefaultDrainTimeout is how long a worker that stops waits for its runs. The
@@ -63,6 +67,7 @@ func (m *Master) settings() *settings {
 	m.Etcd.declare(s)
 	m.MongoDB.declare(s)
 	declareZone(s, &m.Timezone)
+	declareAudit(s, &m.AuditRetention)
 	m.Notify.declare(s, "")
 	m.Log.declare(s)
 	return s
@@ -84,6 +89,7 @@ func (d *Standalone) settings() *settings {
 	d.HTTP.declare(s)
 	declareWorker(s, "carillon", &d.Name, &d.DataDir, &d.Labels, &d.Secrets, &d.Slots, &d.DrainTimeout, &d.SpoolMax)
 	declareZone(s, &d.Timezone)
+	declareAudit(s, &d.AuditRetention)
 	d.Notify.declare(s, " (default: made at the first start, in <data-dir>/secrets.key)")
 	d.Log.declare(s)
 	return s
@@ -91,6 +97,17 @@ func (d *Standalone) settings() *settings {
 
 func declareZone(s *settings, to *string) {
 	s.text(to, "timezone", "zone", "UTC", "time zone of jobs that name none, filled in when they are saved", zone)
+}
+
+func declareAudit(s *settings, to *time.Duration) {
+	s.add("auditRetention", "duration", "400d", "how long the audit, and with it the versions of jobs, is kept, such as 400d; 0 for ever", func(text string) error {
+		d, err := common.Duration(text).Value()
+		if err != nil || d != 0 && d < 24*time.Hour {
+			return fmt.Errorf("must be 0, or a duration of at least a day, such as 400d")
+		}
+		*to = d
+		return nil
+	})
 }
 
 func declareWorker(s *settings, folder string, name, dataDir *string, labels, secrets *map[string]string, slots *int, drain *time.Duration, spool *int64) {

@@ -38,6 +38,12 @@ type Jobs interface {
 	Retention(name string) (r common.Retention, exists bool, err error)
 }
 
+// Audit is the chain of changes.
+type Audit interface {
+	// Expire gives the place up to which links may go when those of before a time are too old.
+	Expire(ctx context.Context, before time.Time) (place int64, err error)
+}
+
 // Observer counts what is done.
 type Observer interface {
 	Expired(runs int, bytes int64)
@@ -51,10 +57,13 @@ type Config struct {
 	Jobs  Jobs
 	// Now is the time by which runs are too old, or why nothing may go just now: because
 	// the clock is wrong, or because it is not known which jobs there are.
-	Now      func() (time.Time, error)
-	Diary    Diary
-	Log      *slog.Logger
-	Observer Observer
+	Now   func() (time.Time, error)
+	Diary Diary
+	Audit Audit
+	// AuditKept is how long it is kept who changed what; 0 is for ever.
+	AuditKept time.Duration
+	Log       *slog.Logger
+	Observer  Observer
 }
 
 // Keeper does the housekeeping.
@@ -179,7 +188,14 @@ func (k *Keeper) round(ctx context.Context, now time.Time, d *done) (more bool, 
 	if !believed {
 		return k.tidy(ctx, runlog.Tidy{Now: now}, d)
 	}
-	if more, err = k.tidy(ctx, bounds(now), d); err != nil || time.Now().Before(k.ask) {
+	old := bounds(now)
+	if k.cfg.AuditKept > 0 {
+		old.Changes = now.Add(-k.cfg.AuditKept)
+		if old.Sealed, err = k.cfg.Audit.Expire(ctx, old.Changes); err != nil {
+			return false, fmt.Errorf("look how far the audit is too old: %w", err)
+		}
+	}
+	if more, err = k.tidy(ctx, old, d); err != nil || time.Now().Before(k.ask) {
 		return more, err
 	}
 	left := false

@@ -141,6 +141,7 @@ func (r rules) Retention(name string) (common.Retention, bool, error) {
 
 // house is a keeper in a bubble.
 type house struct {
+	audit chain
 	*Keeper
 	store *shelf
 	told  told
@@ -164,12 +165,23 @@ func (p *page) Write(_ context.Context, at time.Time) error {
 	return nil
 }
 
+// auditKept is how long the house keeps the audit.
+const auditKept = 90 * 24 * time.Hour
+
+// chain lets go of the first seven links.
+type chain struct{ before time.Time }
+
+func (c *chain) Expire(_ context.Context, before time.Time) (int64, error) {
+	c.before = before
+	return 7, nil
+}
+
 func newHouse(store *shelf, jobs rules) *house {
 	h := &house{store: store, page: &page{at: noon}}
 	if store.takes == 0 {
 		store.takes = time.Millisecond
 	}
-	h.Keeper = New(Config{Store: store, Jobs: jobs, Now: func() (time.Time, error) { return noon.Add(time.Since(bubble) + time.Duration(h.ahead.Load())), h.sure }, Diary: h.page,
+	h.Keeper = New(Config{Store: store, Jobs: jobs, Now: func() (time.Time, error) { return noon.Add(time.Since(bubble) + time.Duration(h.ahead.Load())), h.sure }, Diary: h.page, Audit: &h.audit, AuditKept: auditKept,
 		Log: slog.New(slog.NewTextHandler(&h.log, nil)), Observer: &h.told})
 	return h
 }
@@ -229,7 +241,7 @@ func TestEverythingGetsToItsBound(t *testing.T) {
 				t.Errorf("asked for %+v", e)
 			}
 		}
-		if a := store.asked; a.Now.Sub(a.Hours) != runlog.HoursKept || a.Now.Sub(a.Days) != runlog.DaysKept || a.Now.Sub(a.Changes) != 366*24*time.Hour {
+		if a := store.asked; a.Now.Sub(a.Hours) != runlog.HoursKept || a.Now.Sub(a.Days) != runlog.DaysKept || a.Now.Sub(a.Changes) != auditKept || !h.audit.before.Equal(a.Changes) || a.Sealed != 7 {
 			t.Errorf("tidied by %+v", a)
 		}
 	})

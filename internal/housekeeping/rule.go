@@ -7,9 +7,6 @@ import (
 	"carillon/internal/runlog"
 )
 
-// changesKept is how long it is kept who changed what.
-const changesKept = 366 * 24 * time.Hour
-
 // settled is how long ago a run must have ended to go. Its outcome may be written again while it
 // is not known to have been, and would be there, and counted, for a second time. And nobody looks for the end of a long run
 // in vain, however old it is.
@@ -27,7 +24,7 @@ func expiry(kept runlog.Kept, r common.Retention, exists bool, now time.Time) (e
 	return e, old || e.Keep > 0 && kept.Runs > int64(e.Keep)
 }
 
-// bounds tell what is too old beside runs.
+// bounds tell what is too old beside runs and changes.
 func bounds(now time.Time) runlog.Tidy {
-	return runlog.Tidy{Now: now, Hours: now.Add(-runlog.HoursKept), Days: now.Add(-runlog.DaysKept), Changes: now.Add(-changesKept)}
+	return runlog.Tidy{Now: now, Hours: now.Add(-runlog.HoursKept), Days: now.Add(-runlog.DaysKept)}
 }

@@ -29,7 +29,9 @@ type Config struct {
 	Stats     Stats
 	Counted   runlog.Statistics
 	Changes   Changes
+	Audit     Audit
 	Findings  Findings
+	Doctor    Doctor
 	Metrics   http.Handler
 	Schedules *schedule.Interner
 	Console   fs.FS  // the console's files; nil for none
@@ -96,6 +98,7 @@ func build(cfg Config) (http.Handler, *router, error) {
 	(&firesResource{runs: cfg.Runs, jobs: cfg.Jobs, now: cfg.Now}).register(r)
 	(&workersResource{workers: cfg.Workers}).register(r)
 	(&channelsResource{channels: cfg.Channels}).register(r)
+	(&auditResource{audit: cfg.Audit}).register(r)
 	(&secretsResource{secrets: cfg.Secrets}).register(r)
 	times.register(r)
 	(&statsResource{stats: cfg.Stats, counted: cfg.Counted, jobs: cfg.Jobs, workers: cfg.Workers, zone: cfg.Timezone, now: cfg.Now}).register(r)
@@ -103,6 +106,7 @@ func build(cfg Config) (http.Handler, *router, error) {
 		accounts: auth.NewLimiter(loginBurst, loginWindow), cookie: cookie, secure: cfg.Secure, now: cfg.Now}).register(r)
 	(&usersResource{users: cfg.Access}).register(r)
 	(&tokensResource{tokens: cfg.Access, now: cfg.Now}).register(r)
+	(&doctorResource{doctor: cfg.Doctor}).register(r)
 	(&systemResource{health: cfg.Health, version: cfg.Version}).register(r)
 	r.raw(http.MethodGet, "/metrics", needs(auth.Viewer), cfg.Metrics)
 	if err := registerDocs(r); err != nil {

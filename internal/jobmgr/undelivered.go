@@ -13,8 +13,8 @@ import (
 // changesPerRead bounds one read of changes: each holds a thing twice.
 const changesPerRead = 100
 
-// LiveChanges gives the changes of a thing that wait to be delivered. What does not decode
-// is passed over.
+// LiveChanges gives the changes of a thing that wait to be delivered; of all where kind and
+// name are empty. What does not decode is passed over.
 func (s *Store) LiveChanges(ctx context.Context, kind, name string) ([]common.Change, error) {
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
@@ -27,7 +27,7 @@ func (s *Store) LiveChanges(ctx context.Context, kind, name string) ([]common.Ch
 		}
 		for _, kv := range resp.Kvs {
 			change, err := common.Decode[common.Change](kv.Value)
-			if err == nil && change.Kind == kind && change.Name == name && common.ChangeKey(change.ID) == string(kv.Key) {
+			if err == nil && (kind == "" || change.Kind == kind) && (name == "" || change.Name == name) && common.ChangeKey(change.ID) == string(kv.Key) {
 				change.Revision = kv.ModRevision
 				found = append(found, change)
 			}

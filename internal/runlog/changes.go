@@ -10,7 +10,7 @@ import (
 
 // Undelivered knows the changes that the store may not have yet.
 type Undelivered interface {
-	// LiveChanges gives those of a thing, in no order.
+	// LiveChanges gives those of a thing, or of all where kind and name are empty, in no order.
 	LiveChanges(ctx context.Context, kind, name string) ([]common.Change, error)
 }
 
@@ -49,7 +49,30 @@ func (c *Changes) Of(ctx context.Context, kind, name string, verbs []string, bef
 		}
 		found = append(found, stored...)
 	}
-	slices.SortFunc(found, func(a, b common.Change) int { return cmp.Compare(b.ID, a.ID) })
+	return newestChanges(found, limit), partial, nil
+}
+
+// List lists changes, the newest first, q.Limit of them at most; partial as with Of.
+func (c *Changes) List(ctx context.Context, q ChangeQuery) (found []common.Change, partial bool, err error) {
+	live, err := c.live.LiveChanges(ctx, "", "")
+	if err != nil {
+		return nil, false, err
+	}
+	stored, err := c.store.Changes(ctx, q)
+	if partial = isAway(ctx, err); err != nil && !partial {
+		return nil, false, err
+	}
+	for i := range live {
+		if q.Matches(&live[i]) {
+			stored = append(stored, live[i])
+		}
+	}
+	return newestChanges(stored, q.Limit), partial, nil
+}
+
+// newestChanges puts changes in order; of two with one id it keeps the first.
+func newestChanges(found []common.Change, limit int) []common.Change {
+	slices.SortStableFunc(found, func(a, b common.Change) int { return cmp.Compare(b.ID, a.ID) })
 	found = slices.CompactFunc(found, func(a, b common.Change) bool { return a.ID == b.ID })
-	return found[:min(limit, len(found))], partial, nil
+	return found[:min(limit, len(found))]
 }

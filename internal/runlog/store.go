@@ -168,6 +168,17 @@ type ChangeQuery struct {
 	Limit      int
 }
 
+// Matches tells whether a change belongs to the list, the limit aside.
+func (q *ChangeQuery) Matches(c *common.Change) bool {
+	return (q.Kind == "" || q.Kind == c.Kind) &&
+		(q.Name == "" || q.Name == c.Name) &&
+		(q.Verb == "" || q.Verb == c.Verb) &&
+		(q.Actor == "" || q.Actor == c.Actor.Name) &&
+		(q.From.IsZero() || !c.At.Before(q.From)) &&
+		(q.To.IsZero() || c.At.Before(q.To)) &&
+		(q.Before == "" || c.ID < q.Before)
+}
+
 // Statistics are what a store counts together. A store may be a minute behind with them,
 // and ten with a job that has thousands of runs within an hour.
 type Statistics interface {

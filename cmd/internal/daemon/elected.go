@@ -15,6 +15,7 @@ import (
 	"carillon/internal/leader"
 	"carillon/internal/registry"
 	"carillon/internal/runlog"
+	"carillon/internal/runlog/audit"
 )
 
 // duty is what the elected master does, for as long as it is elected. It is begun again, after a
@@ -131,17 +132,18 @@ func (m *Master) upkeep(store *jobmgr.Store, history *runlog.View, staff workers
 		return guard.Now()
 	}
 	keeper := housekeeping.New(housekeeping.Config{Store: m.cfg.Store, Jobs: m.catalog, Now: now,
-		Diary: diary{leader.NewMemo[believed](m.elector, common.ClockKey)}, Log: m.cfg.Log, Observer: m.cfg.Metrics.Upkeep})
-	audit := auditor.New(auditor.Config{Catalog: m.catalog, State: store, Ledger: history, Why: staff.unplaced, Now: now, Alike: m.alike, Away: m.state.StoreAway,
+		Diary: diary{leader.NewMemo[believed](m.elector, common.ClockKey)}, Log: m.cfg.Log, Observer: m.cfg.Metrics.Upkeep,
+		Audit: audit.NewExpirer(m.chain(), m.cfg.Store), AuditKept: m.cfg.AuditRetention})
+	fires := auditor.New(auditor.Config{Catalog: m.catalog, State: store, Ledger: history, Why: staff.unplaced, Now: now, Alike: m.alike, Away: m.state.StoreAway,
 		Log: m.cfg.Log, Observer: m.cfg.Metrics.Upkeep})
-	tell = append(tell, keeper.Conditions, audit.Conditions)
+	tell = append(tell, keeper.Conditions, fires.Conditions)
 	who := hostname()
 	return []duty{
 		{"housekeeping", keeper.Run},
-		{"audit", audit.Run},
+		{"audit", fires.Run},
 		{"findings", func(ctx context.Context) error {
 			return m.findings.Keep(ctx, tellEvery, func() common.Findings {
-				f := common.Findings{Overdue: audit.Found()}
+				f := common.Findings{Overdue: fires.Found()}
 				for _, source := range tell {
 					for _, c := range source() {
 						c.Who = who

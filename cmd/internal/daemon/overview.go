@@ -87,6 +87,7 @@ func (s state) Overview(ctx context.Context) (httpapi.Overview, error) {
 type present struct {
 	runlog.Reader
 	runlog.Statistics
+	runlog.Chained
 	away func() bool
 }
 
@@ -130,6 +131,13 @@ func (p present) Changes(ctx context.Context, q runlog.ChangeQuery) ([]common.Ch
 		return nil, err
 	}
 	return p.Reader.Changes(ctx, q)
+}
+
+func (p present) Sealed(ctx context.Context, after int64, limit int) ([]common.Change, error) {
+	if err := p.gone(); err != nil {
+		return nil, err
+	}
+	return p.Chained.Sealed(ctx, after, limit)
 }
 
 func (p present) Rollups(ctx context.Context, q runlog.RollupQuery) ([]rollup.Row, error) {

@@ -8,9 +8,9 @@ import (
 	"carillon/internal/jobmgr"
 )
 
-func TestChangesWaitUntilAcknowledged(t *testing.T) {
+func TestOutcomesWaitUntilAcknowledged(t *testing.T) {
 	s := newStory(t)
-	source := jobmgr.NewChanges(s.client)
+	source := jobmgr.NewOutcomes(s.client)
 	if pending, err := source.Pending(t.Context(), 10); err != nil || !pending.Batch.Empty() || pending.More {
 		t.Fatalf("%v, %+v", err, pending)
 	}
@@ -18,14 +18,16 @@ func TestChangesWaitUntilAcknowledged(t *testing.T) {
 	s.clock.forward(time.Minute)
 	s.remove("a")
 	first, err := source.Pending(t.Context(), 10)
-	if err != nil || len(first.Batch.Changes) != 2 || len(first.Batch.Runs) != 1 || first.Batch.Runs[0].JobUID != job.UID || first.More {
+	if err != nil || len(first.Batch.Changes) != 0 || len(first.Batch.Runs) != 1 || first.Batch.Runs[0].JobUID != job.UID || first.More {
 		t.Fatalf("%v, %+v", err, first)
 	}
 	again, err := source.Pending(t.Context(), 10)
-	if err != nil || len(again.Batch.Changes) != 2 || len(again.Batch.Runs) != 1 {
+	if err != nil || len(again.Batch.Runs) != 1 {
 		t.Fatalf("not acknowledged, yet gone: %v, %+v", err, again)
 	}
-	s.put(minutely("b")) // after both looks: neither may take it away
+	s.put(minutely("b"))
+	s.clock.forward(time.Minute)
+	s.remove("b") // after both looks: neither may take it away
 	for range 2 {
 		if err := first.Ack(t.Context()); err != nil {
 			t.Fatal(err)
@@ -35,39 +37,35 @@ func TestChangesWaitUntilAcknowledged(t *testing.T) {
 		}
 	}
 	left, err := source.Pending(t.Context(), 10)
-	if err != nil || len(left.Batch.Changes) != 1 || left.Batch.Changes[0].Name != "b" || len(left.Batch.Runs) != 0 {
+	if err != nil || len(left.Batch.Runs) != 1 || left.Batch.Runs[0].Job != "b" {
 		t.Fatalf("%v, %+v", err, left)
 	}
 }
 
-func TestChangesInParts(t *testing.T) {
+func TestOutcomesInParts(t *testing.T) {
 	s := newStory(t)
 	s.put(common.Job{Name: "a", Command: "true"})
 	for range 30 {
 		s.trigger("a")
 	}
-	s.raw(common.ChangeKey("0"), "{")
 	s.raw(common.OutboxKey(common.MasterOutbox, "0"), "{")
 	s.raw(common.OutboxKey("w1", "x.1"), encode(t, common.Run{ID: "x.1"})) // a worker's, which delivers it itself
 	s.remove("a")
-	source := jobmgr.NewChanges(s.client)
+	source := jobmgr.NewOutcomes(s.client)
 	seen, parts := map[string]int{}, 0
 	for {
 		pending, err := source.Pending(t.Context(), 10)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(pending.Bad) != 2 {
+		if len(pending.Bad) != 1 {
 			t.Fatalf("told of as bad: %v", pending.Bad)
 		}
 		if parts++; parts > 10 {
 			t.Fatal("there is always more")
 		}
-		for _, c := range pending.Batch.Changes {
-			seen["change "+c.ID]++
-		}
 		for _, r := range pending.Batch.Runs {
-			seen["run "+r.ID]++
+			seen[r.ID]++
 		}
 		if err := pending.Ack(t.Context()); err != nil {
 			t.Fatal(err)
@@ -81,10 +79,10 @@ func TestChangesInParts(t *testing.T) {
 			t.Errorf("%s was given %d times", what, n)
 		}
 	}
-	if len(seen) != 32+30 {
-		t.Errorf("%d of 62 were given", len(seen))
+	if len(seen) != 30 {
+		t.Errorf("%d of 30 were given", len(seen))
 	}
-	if bad := append(s.keys(common.ChangesPrefix), s.keys(common.OutboxPrefix)...); len(bad) != 3 {
-		t.Errorf("left: %v", bad)
+	if left := s.keys(common.OutboxPrefix); len(left) != 2 {
+		t.Errorf("left: %v", left)
 	}
 }

@@ -1,0 +1,43 @@
+package daemon
+
+import (
+	"context"
+
+	"carillon/internal/auditstore"
+	"carillon/internal/runlog"
+	"carillon/internal/runlog/audit"
+)
+
+// record is who changed what: the elected master seals it, and every master shows and
+// verifies it.
+type record struct {
+	*runlog.Changes
+	verifier *audit.Verifier
+}
+
+// Verify verifies a part of the chain.
+func (r record) Verify(ctx context.Context, from int64, limit int) (audit.Step, error) {
+	return r.verifier.Step(ctx, from, limit)
+}
+
+// newSealer makes the sealer of this master, for when it is elected.
+func (m *Master) newSealer() *audit.Sealer {
+	return audit.NewSealer(audit.Config{Chain: m.chain(), Store: m.cfg.Store, Alone: m.allSeal, Log: m.cfg.Log,
+		Delivered: m.cfg.Metrics.ChangesDelivered, Failed: m.cfg.Metrics.LogStoreError})
+}
+
+func (m *Master) chain() *auditstore.Chain { return auditstore.New(m.cfg.Etcd, m.elector.Held) }
+
+// allSeal tells whether every master that is alive leaves changes to the elected one.
+func (m *Master) allSeal() bool {
+	snapshot := m.members.Snapshot()
+	if snapshot.Generation == 0 {
+		return false
+	}
+	for i := range snapshot.Masters {
+		if !snapshot.Masters[i].Seals {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,117 @@
+package auditstore
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"go.etcd.io/etcd/api/v3/mvccpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"carillon/internal/common"
+	"carillon/internal/etcdkit"
+	"carillon/internal/runlog/audit"
+)
+
+const (
+	callLimit = 10 * time.Second
+	// findAtOnce is how many keys one transaction reads.
+	findAtOnce = 100
+)
+
+// Chain is the chain's side in etcd.
+type Chain struct {
+	client *clientv3.Client
+	held   func() clientv3.Cmp
+}
+
+// New makes a chain; held gives a compare that holds while this master is elected.
+func New(client *clientv3.Client, held func() clientv3.Cmp) *Chain {
+	return &Chain{client: client, held: held}
+}
+
+// Head reads the head, and its revision; both are zero where there is none.
+func (c *Chain) Head(ctx context.Context) (head audit.Head, revision int64, err error) {
+	ctx, cancel := context.WithTimeout(ctx, callLimit)
+	defer cancel()
+	resp, err := c.client.Get(ctx, common.AuditKey)
+	if err != nil {
+		return head, 0, etcdkit.Wrap(fmt.Errorf("read %s: %w", common.AuditKey, err))
+	}
+	for _, kv := range resp.Kvs {
+		if head, err = common.Decode[audit.Head](kv.Value); err != nil {
+			return head, 0, fmt.Errorf("decode %s: %w", common.AuditKey, err)
+		}
+		revision = kv.ModRevision
+	}
+	return head, revision, nil
+}
+
+// Waiting gives changes in the order of their ids.
+func (c *Chain) Waiting(ctx context.Context, limit int) (waiting []audit.Waiting, more bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, callLimit)
+	defer cancel()
+	resp, err := c.client.Get(ctx, common.ChangesPrefix, clientv3.WithPrefix(), clientv3.WithLimit(int64(limit)))
+	if err != nil {
+		return nil, false, etcdkit.Wrap(fmt.Errorf("list changes: %w", err))
+	}
+	for _, kv := range resp.Kvs {
+		waiting = append(waiting, waitingOf(kv))
+	}
+	return waiting, resp.More, nil
+}
+
+func waitingOf(kv *mvccpb.KeyValue) audit.Waiting {
+	return audit.Waiting{ID: string(kv.Key[len(common.ChangesPrefix):]), Value: kv.Value, Revision: kv.ModRevision}
+}
+
+// Find gives those of the changes that are still there.
+func (c *Chain) Find(ctx context.Context, ids []string) (found []audit.Waiting, err error) {
+	for part := range slices.Chunk(ids, findAtOnce) {
+		ops := make([]clientv3.Op, len(part))
+		for i, id := range part {
+			ops[i] = clientv3.OpGet(common.ChangeKey(id))
+		}
+		callCtx, cancel := context.WithTimeout(ctx, callLimit)
+		resp, err := c.client.Txn(callCtx).Then(ops...).Commit()
+		cancel()
+		if err != nil {
+			return nil, etcdkit.Wrap(fmt.Errorf("look for changes: %w", err))
+		}
+		for _, r := range resp.Responses {
+			for _, kv := range r.GetResponseRange().Kvs {
+				found = append(found, waitingOf(kv))
+			}
+		}
+	}
+	return found, nil
+}
+
+// Put puts the head where it is the one that was seen, and this master is elected.
+func (c *Chain) Put(ctx context.Context, head audit.Head, revision int64) error {
+	data, err := json.Marshal(head)
+	if err != nil {
+		return fmt.Errorf("encode %s: %w", common.AuditKey, err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, callLimit)
+	defer cancel()
+	resp, err := c.client.Txn(ctx).If(etcdkit.Unchanged(common.AuditKey, revision), c.held()).Then(clientv3.OpPut(common.AuditKey, string(data))).Commit()
+	if err != nil {
+		return etcdkit.Wrap(fmt.Errorf("write %s: %w", common.AuditKey, err))
+	}
+	if !resp.Succeeded {
+		return common.Errorf(common.CodeConflict, "the head of the audit chain was moved meanwhile, or this master is not elected")
+	}
+	return nil
+}
+
+// Remove deletes changes that the log store has.
+func (c *Chain) Remove(ctx context.Context, delivered []audit.Waiting) error {
+	seen := make([]*mvccpb.KeyValue, len(delivered))
+	for i := range delivered {
+		seen[i] = &mvccpb.KeyValue{Key: []byte(common.ChangeKey(delivered[i].ID)), ModRevision: delivered[i].Revision}
+	}
+	return etcdkit.DeleteSeen(ctx, c.client, seen)
+}

@@ -1,0 +1,49 @@
+package jobmgr
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"go.etcd.io/etcd/api/v3/mvccpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"carillon/internal/common"
+	"carillon/internal/etcdkit"
+	"carillon/internal/runlog"
+)
+
+// Outcomes is what waits for a master to deliver it to the log store: the outcomes that
+// changes accounted for. It is a runlog.Source. Every master delivers; storing is idempotent,
+// and what is gone is gone. Who changed what is delivered by the elected one alone, which seals it.
+type Outcomes struct {
+	client *clientv3.Client
+}
+
+// NewOutcomes gives the source.
+func NewOutcomes(client *clientv3.Client) *Outcomes { return &Outcomes{client: client} }
+
+// Pending reads up to limit of them.
+func (c *Outcomes) Pending(ctx context.Context, limit int) (runlog.Pending, error) {
+	callCtx, cancel := context.WithTimeout(ctx, callLimit)
+	defer cancel()
+	outcomes, err := c.client.Get(callCtx, common.OutboxOf(common.MasterOutbox), clientv3.WithPrefix(), clientv3.WithLimit(int64(limit)))
+	if err != nil {
+		return runlog.Pending{}, etcdkit.Wrap(fmt.Errorf("list the outcomes of changes: %w", err))
+	}
+	pending := runlog.Pending{More: outcomes.More}
+	var good []*mvccpb.KeyValue
+	for _, kv := range outcomes.Kvs {
+		run, err := common.Decode[common.Run](kv.Value)
+		if err == nil && common.OutboxKey(common.MasterOutbox, run.ID) != string(kv.Key) {
+			err = errors.New("it holds another run")
+		}
+		if err != nil {
+			pending.Bad = append(pending.Bad, fmt.Errorf("decode %s: %w", kv.Key, err))
+			continue
+		}
+		pending.Batch.Runs, good = append(pending.Batch.Runs, run), append(good, kv)
+	}
+	pending.Ack = func(ctx context.Context) error { return etcdkit.DeleteSeen(ctx, c.client, good) }
+	return pending, nil
+}

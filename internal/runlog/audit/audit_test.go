@@ -1,0 +1,490 @@
+package audit_test
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"carillon/internal/common"
+	"carillon/internal/runlog"
+	"carillon/internal/runlog/audit"
+)
+
+// shelf is etcd and the log store in memory, with a revision for each put.
+type shelf struct {
+	mu       sync.Mutex
+	head     audit.Head
+	revision int64 // of the head
+	clock    int64
+	waiting  map[string]audit.Waiting
+	stored   map[string]common.Change
+	fail     func(step string) error // what fails, before or after it was done
+	writes   int
+}
+
+func newShelf() *shelf {
+	return &shelf{waiting: map[string]audit.Waiting{}, stored: map[string]common.Change{}, fail: func(string) error { return nil }}
+}
+
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+func (s *shelf) change(t *testing.T, name string, after any) common.Change {
+	t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.clock++
+	c, err := common.NewChange(noon.Add(time.Duration(s.clock)*time.Second), common.Actor{Name: "ada <&>", Remote: "::1"}, "replace", "job", name, nil, after)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := json.Marshal(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.waiting[c.ID] = audit.Waiting{ID: c.ID, Value: data, Revision: s.clock}
+	return c
+}
+
+func (s *shelf) Head(context.Context) (audit.Head, int64, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.head, s.revision, s.fail("head")
+}
+
+func (s *shelf) Waiting(_ context.Context, limit int) (all []audit.Waiting, more bool, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, w := range s.waiting {
+		all = append(all, w)
+	}
+	slices.SortFunc(all, func(a, b audit.Waiting) int { return cmp.Compare(a.ID, b.ID) })
+	return all[:min(limit, len(all))], len(all) > limit, s.fail("waiting")
+}
+
+func (s *shelf) Find(_ context.Context, ids []string) (found []audit.Waiting, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, id := range slices.Backward(ids) { // in any order
+		if w, ok := s.waiting[id]; ok {
+			found = append(found, w)
+		}
+	}
+	return found, s.fail("find")
+}
+
+func (s *shelf) Put(_ context.Context, head audit.Head, revision int64) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if revision != s.revision {
+		return common.Errorf(common.CodeConflict, "it has moved")
+	}
+	if err := s.fail("before put"); err != nil {
+		return err
+	}
+	s.clock++
+	s.head, s.revision = head, s.clock
+	return s.fail("put")
+}
+
+func (s *shelf) Remove(_ context.Context, delivered []audit.Waiting) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i, w := range delivered {
+		if i == len(delivered)/2 {
+			if err := s.fail("remove"); err != nil {
+				return err // half of it is done
+			}
+		}
+		delete(s.waiting, w.ID)
+	}
+	return nil
+}
+
+func (s *shelf) Write(_ context.Context, b runlog.Batch) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.writes++
+	for i, c := range b.Changes {
+		if i == len(b.Changes)/2 {
+			if err := s.fail("write"); err != nil {
+				return err
+			}
+		}
+		if _, there := s.stored[c.ID]; !there {
+			s.stored[c.ID] = c
+		}
+	}
+	return nil
+}
+
+func (s *shelf) Sealed(_ context.Context, after int64, limit int) (all []common.Change, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, c := range s.stored {
+		if c.Link != nil && c.Link.Seq > after {
+			c.Link = new(*c.Link)
+			all = append(all, c)
+		}
+	}
+	slices.SortFunc(all, func(a, b common.Change) int {
+		return cmp.Or(cmp.Compare(a.Link.Seq, b.Link.Seq), cmp.Compare(a.ID, b.ID))
+	})
+	return all[:min(limit, len(all))], s.fail("sealed")
+}
+
+func (s *shelf) Changes(_ context.Context, q runlog.ChangeQuery) (all []common.Change, err error) {
+	for _, c := range s.stored {
+		if q.Matches(&c) {
+			all = append(all, c)
+		}
+	}
+	slices.SortFunc(all, func(a, b common.Change) int { return cmp.Compare(b.ID, a.ID) })
+	return all[:min(q.Limit, len(all))], nil
+}
+
+// seal has a master elected until nothing waits, or a step of it has failed for good.
+func (s *shelf) seal(t *testing.T) (log string) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		var out bytes.Buffer
+		sealer := audit.NewSealer(audit.Config{Chain: s, Store: s, Alone: func() bool { return true },
+			Log: slog.New(slog.NewTextHandler(&out, nil)), Delivered: func(int) {}, Failed: func() {}})
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		if err := sealer.Run(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Error(err)
+		}
+		log = out.String()
+	})
+	return log
+}
+
+// verify goes through the whole chain, in steps of a size, and gives what is wrong.
+func (s *shelf) verify(t *testing.T, size int) (checked int, faults []string) {
+	t.Helper()
+	v := audit.NewVerifier(s, s)
+	for from := int64(1); ; {
+		step, err := v.Step(t.Context(), from, size)
+		if err != nil {
+			t.Fatal(err)
+		}
+		checked += step.Checked
+		for _, f := range step.Faults {
+			faults = append(faults, fmt.Sprintf("%s %d", f.Code, f.Seq))
+		}
+		if !step.More {
+			return checked, faults
+		}
+		from = step.To + 1
+	}
+}
+
+func (s *shelf) intact(t *testing.T, count int) {
+	t.Helper()
+	for _, size := range []int{1, 7, 1000} {
+		if n, faults := s.verify(t, size); n != count || faults != nil {
+			t.Fatalf("in steps of %d: %d verified, %v; want %d and nothing", size, n, faults, count)
+		}
+	}
+}
+
+func TestChain(t *testing.T) {
+	s := newShelf()
+	s.intact(t, 0)
+	var made []common.Change
+	for i := range 450 { // more than two batches
+		made = append(made, s.change(t, fmt.Sprint("job-", i), map[string]any{"n": i, "text": "<&>\u2028"}))
+	}
+	s.waiting["0"] = audit.Waiting{ID: "0", Value: []byte("{")} // stands in nobody's way
+	log := s.seal(t)
+	if len(s.waiting) != 1 || len(s.stored) != 450 || s.head.Seq != 450 {
+		t.Fatalf("%d wait, %d are stored, the head is at %d", len(s.waiting), len(s.stored), s.head.Seq)
+	}
+	s.intact(t, 450)
+	if n := strings.Count(log, "msg=audit_entry"); n != 450 || strings.Count(log, "audit_change_unreadable") != 1 {
+		t.Errorf("%d lines of the log:\n%.500s", n, log)
+	}
+	for i, c := range made {
+		got := s.stored[c.ID]
+		if got.Link.Seq != int64(i+1) || got.Revision != int64(i+1) || string(got.After) != string(c.After) {
+			t.Fatalf("%d became %+v", i, got)
+		}
+	}
+	// More comes; the chain goes on where it ended.
+	s.change(t, "late", 1)
+	s.seal(t)
+	s.intact(t, 451)
+}
+
+// Whatever step fails, before it or when it is half done, the next master makes the same chain of it.
+func TestCrashes(t *testing.T) {
+	whole := newShelf()
+	for i := range 5 {
+		whole.change(t, fmt.Sprint(i), i)
+	}
+	ids := func(s *shelf) string {
+		var b strings.Builder
+		all, err := s.Sealed(t.Context(), 0, 1000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range all {
+			fmt.Fprintf(&b, "%d %s %s\n", c.Link.Seq, c.Name, c.Link.Hash)
+		}
+		return b.String()
+	}
+	for _, where := range []string{"head", "find", "waiting", "before put", "put", "write", "remove"} {
+		t.Run(where, func(t *testing.T) {
+			s := newShelf()
+			for id, w := range whole.waiting {
+				s.waiting[id] = w
+			}
+			s.clock = whole.clock
+			s.fail = func(step string) error {
+				if step == where {
+					return errors.New("the power is gone")
+				}
+				return nil
+			}
+			if log := s.seal(t); !strings.Contains(log, "audit_seal_failed") && where != "find" {
+				t.Fatal("nothing failed")
+			}
+			first := ids(s)
+			s.change(t, "5", 5) // which must not get among the others
+			s.fail = func(string) error { return nil }
+			s.seal(t)
+			s.intact(t, 6)
+			if all := ids(s); !strings.HasPrefix(all, first) && where != "write" {
+				t.Errorf("another chain: first\n%sthen\n%s", first, all)
+			}
+			if len(s.waiting) != 0 || s.head.Seq != 6 {
+				t.Errorf("%d wait, the head is at %d", len(s.waiting), s.head.Seq)
+			}
+		})
+	}
+}
+
+// A master that was elected before does no harm.
+func TestTwoMasters(t *testing.T) {
+	s := newShelf()
+	for i := range 500 {
+		s.change(t, fmt.Sprint(i), i)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		defer cancel()
+		var all sync.WaitGroup
+		for range 3 {
+			all.Go(func() {
+				_ = audit.NewSealer(audit.Config{Chain: s, Store: s, Alone: func() bool { return true },
+					Log: slog.New(slog.DiscardHandler), Delivered: func(int) {}, Failed: func() {}}).Run(ctx)
+			})
+		}
+		all.Wait()
+	})
+	s.intact(t, 500)
+}
+
+// While a master is alive that delivers by itself nothing is sealed.
+func TestNotAlone(t *testing.T) {
+	s := newShelf()
+	s.change(t, "a", 1)
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		_ = audit.NewSealer(audit.Config{Chain: s, Store: s, Alone: func() bool { return false },
+			Log: slog.New(slog.DiscardHandler), Delivered: func(int) {}, Failed: func() {}}).Run(ctx)
+	})
+	if s.head.Seq != 0 || s.writes != 0 || len(s.waiting) != 1 {
+		t.Errorf("sealed up to %d, %d writes", s.head.Seq, s.writes)
+	}
+}
+
+// Each way of tampering is found.
+func TestTampering(t *testing.T) {
+	at := func(s *shelf, seq int64) string {
+		for id, c := range s.stored {
+			if c.Link.Seq == seq {
+				return id
+			}
+		}
+		return ""
+	}
+	edit := func(seq int64, how func(c *common.Change)) func(*shelf) {
+		return func(s *shelf) {
+			c := s.stored[at(s, seq)]
+			c.Link = new(*c.Link)
+			how(&c)
+			s.stored[c.ID] = c
+		}
+	}
+	rehash := func(c *common.Change) { c.Link.Hash = audit.Hash(c.Link.Previous, c.Link.Text) }
+	for name, c := range map[string]struct {
+		tamper func(s *shelf)
+		want   []string
+	}{
+		"what was after":       {edit(5, func(c *common.Change) { c.After = []byte("99") }), []string{"altered 5"}},
+		"nothing after":        {edit(5, func(c *common.Change) { c.After = nil }), []string{"altered 5"}},
+		"something before":     {edit(5, func(c *common.Change) { c.Before = []byte("1") }), []string{"altered 5"}},
+		"who did it":           {edit(5, func(c *common.Change) { c.Link.Text = strings.Replace(c.Link.Text, "ada", "bob", 1) }), []string{"altered 5"}},
+		"with another hash":    {edit(5, func(c *common.Change) { c.Link.Text = strings.Replace(c.Link.Text, "ada", "bob", 1); rehash(c) }), []string{"broken 6"}},
+		"the last one":         {edit(20, func(c *common.Change) { c.Link.Text = strings.Replace(c.Link.Text, "ada", "bob", 1); rehash(c) }), []string{"end 20"}},
+		"one is gone":          {func(s *shelf) { delete(s.stored, at(s, 5)) }, []string{"missing 5"}},
+		"three are gone":       {func(s *shelf) { delete(s.stored, at(s, 5)); delete(s.stored, at(s, 6)); delete(s.stored, at(s, 7)) }, []string{"missing 5"}},
+		"the first is gone":    {func(s *shelf) { delete(s.stored, at(s, 1)) }, []string{"missing 1"}},
+		"the last is gone":     {func(s *shelf) { delete(s.stored, at(s, 20)) }, []string{"end 20"}},
+		"all are gone":         {func(s *shelf) { clear(s.stored) }, []string{"end 1"}},
+		"the place of another": {edit(5, func(c *common.Change) { c.Link.Seq = 6 }), []string{"altered 6", "broken 7", "missing 5", "twice 6"}},
+		"the text of another": {func(s *shelf) {
+			edit(5, func(c *common.Change) { *c.Link = *s.stored[at(s, 4)].Link; c.Link.Seq = 5 })(s)
+		}, []string{"altered 5", "broken 5", "broken 6"}},
+		"one more at the end":  {func(s *shelf) { c := s.stored[at(s, 20)]; c.ID = "x"; c.Link = new(*c.Link); s.stored["x"] = c }, []string{"altered 20", "twice 20"}},
+		"etcd has lost it":     {func(s *shelf) { s.head = audit.Head{} }, []string{"end 1"}},
+		"etcd is of before":    {func(s *shelf) { s.head.Seq, s.head.Hash, s.head.Batch = 4, "x", nil }, []string{"end 4"}},
+		"said to be let go of": {func(s *shelf) { delete(s.stored, at(s, 1)); s.head.Kept = audit.Anchor{Seq: 2, Hash: "x"} }, []string{"broken 3"}},
+		"the head of a reseal": {func(s *shelf) { s.head.Hash = "x" }, []string{"end 20"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newShelf()
+			for i := range 20 {
+				s.change(t, fmt.Sprint(i), i)
+			}
+			s.seal(t)
+			c.tamper(s)
+			for _, size := range []int{1000, 3} {
+				_, faults := s.verify(t, size)
+				slices.Sort(faults)
+				faults = slices.Compact(faults)
+				if !slices.Equal(faults, c.want) {
+					t.Errorf("in steps of %d: %q, want %q", size, faults, c.want)
+				}
+			}
+		})
+	}
+}
+
+// A change that is altered in etcd after it was sealed, and before the log store has it, keeps
+// the hash that it was sealed with.
+func TestAlteredOnTheWay(t *testing.T) {
+	s := newShelf()
+	s.change(t, "a", 1)
+	c := s.change(t, "b", 2)
+	s.fail = func(step string) error {
+		if step == "write" {
+			return errors.New("away")
+		}
+		return nil
+	}
+	s.seal(t)
+	v := audit.NewVerifier(s, s)
+	clear(s.stored)
+	if step, err := v.Step(t.Context(), 1, 10); err != nil || len(step.Faults) != 0 || step.Waiting != 2 || step.Head.Seq != 2 {
+		t.Fatalf("while it is on its way: %+v, %v", step, err)
+	}
+	w := s.waiting[c.ID]
+	w.Value = bytes.Replace(w.Value, []byte("ada"), []byte("bob"), 1)
+	s.waiting[c.ID] = w
+	s.fail = func(string) error { return nil }
+	s.seal(t)
+	if _, faults := s.verify(t, 10); !slices.Equal(faults, []string{"altered 2"}) {
+		t.Errorf("found %q", faults)
+	}
+}
+
+// What is let go of for its age leaves a chain that can be verified.
+func TestExpire(t *testing.T) {
+	s := newShelf()
+	for i := range 20 {
+		s.change(t, fmt.Sprint(i), i)
+	}
+	s.seal(t)
+	e := audit.NewExpirer(s, expiring{s})
+	if place, err := e.Expire(t.Context(), noon); err != nil || place != 0 {
+		t.Fatalf("%d, %v", place, err)
+	}
+	for _, want := range []int64{7, 7, 12} {
+		place, err := e.Expire(t.Context(), noon.Add(time.Duration(want)*time.Second+1))
+		if err != nil || place != want {
+			t.Fatalf("up to %d, %v, want %d", place, err, want)
+		}
+		s.intact(t, 20-int(want)) // also before they have gone
+		for id, c := range s.stored {
+			if c.Link.Seq <= place {
+				delete(s.stored, id)
+			}
+		}
+		s.intact(t, 20-int(want))
+	}
+	if place, err := e.Expire(t.Context(), noon); err != nil || place != 12 { // a clock went back
+		t.Fatalf("%d, %v", place, err)
+	}
+	s.change(t, "more", 1)
+	s.seal(t)
+	s.intact(t, 9)
+}
+
+type expiring struct{ *shelf }
+
+func (expiring) Run(context.Context, string) (common.Run, error) { panic("not asked") }
+func (expiring) Runs(context.Context, runlog.Query) (runlog.Found, error) {
+	panic("not asked")
+}
+func (expiring) Last(context.Context, []string, int) (map[string][]common.Run, error) {
+	panic("not asked")
+}
+func (expiring) Output(context.Context, string, int64, int) ([]common.Chunk, error) {
+	panic("not asked")
+}
+
+// A head of a newer version is left alone.
+func TestNewerFormat(t *testing.T) {
+	s := newShelf()
+	s.head.Format = audit.Format + 1
+	s.change(t, "a", 1)
+	if log := s.seal(t); !strings.Contains(log, "newer version") || s.writes != 0 {
+		t.Errorf("%d writes:\n%s", s.writes, log)
+	}
+	if _, err := audit.NewVerifier(s, s).Step(t.Context(), 1, 10); common.CodeOf(err) != common.CodeConflict {
+		t.Error(err)
+	}
+}
+
+func TestMask(t *testing.T) {
+	for give, want := range map[string]string{
+		``:      ``,
+		`{`:     `"(hidden)"`,
+		`7`:     `7`,
+		`"abc"`: `"abc"`,
+		`{"name":"a","env":{"A":"x","B":"","C":"secret:db"},"command":"true <&>"}`:                 `{"command":"true \u003c\u0026\u003e","env":{"A":"(hidden)","B":"","C":"secret:db"},"name":"a"}`,
+		`{"password":"x","old":{"apiKey":7,"API_TOKEN":["a",{"b":"c"}]},"n":12345678901234567890}`: `{"n":12345678901234567890,"old":{"API_TOKEN":["(hidden)",{"b":"(hidden)"}],"apiKey":"(hidden)"},"password":"(hidden)"}`,
+		`{"params":{"DB_PASSWORD":{"default":"x"},"DAY":{"default":"today"}}}`:                     `{"params":{"DAY":{"default":"today"},"DB_PASSWORD":{"default":"(hidden)"}}}`,
+		`[{"sealed":"s1.…"},{"clientSecret":null,"hash":"ab","ok":true}]`:                          `[{"sealed":"(hidden)"},{"clientSecret":null,"hash":"(hidden)","ok":true}]`,
+	} {
+		if got := string(audit.Mask(json.RawMessage(give))); got != want {
+			t.Errorf("%s became\n%s, want\n%s", give, got, want)
+		}
+	}
+}
+
+// What is hashed is told byte for byte, so that others can compute it.
+func TestText(t *testing.T) {
+	value := `{"verb":"create","id":"1-a","unknown": [1, 2],"kind":"job","name":"<&>","actor":{"name":"ada"},"at":"2026-03-01T12:00:00Z","after":{"name":"x"}}`
+	text, err := audit.Text([]byte(value), 7, 42)
+	const want = `{"actor":{"name":"ada"},"after":"0229d37e33daae149bf40543a5ce1db4459d10f830d5139279aa2bfd5f6485a1","at":"2026-03-01T12:00:00Z","id":"1-a","kind":"job","name":"<&>","revision":42,"seq":7,"unknown":[1,2],"verb":"create"}`
+	if err != nil || text != want {
+		t.Errorf("%v:\n%s\nwant\n%s", err, text, want)
+	}
+	if got := audit.Hash("ab", "c"); got != audit.Sum([]byte("abc")) {
+		t.Error(got)
+	}
+}

@@ -1,0 +1,54 @@
+package audit
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"carillon/internal/common"
+	"carillon/internal/runlog"
+)
+
+// Expirer tells which entries are too old.
+type Expirer struct {
+	chain Chain
+	store interface {
+		Changes(ctx context.Context, q runlog.ChangeQuery) ([]common.Change, error)
+	}
+}
+
+// NewExpirer makes one.
+func NewExpirer(chain Chain, store runlog.Reader) *Expirer {
+	return &Expirer{chain: chain, store: store}
+}
+
+// expireLook is how many entries before a time are looked at for one that is sealed.
+const expireLook = 100
+
+// Expire gives the place up to which entries may go when those of before a time are too old.
+// That place is in the head first, so that who verifies knows where the chain begins.
+func (e *Expirer) Expire(ctx context.Context, before time.Time) (int64, error) {
+	head, revision, err := checked(ctx, e.chain)
+	if err != nil {
+		return 0, err
+	}
+	old, err := e.store.Changes(ctx, runlog.ChangeQuery{To: before, Limit: expireLook})
+	if err != nil {
+		return 0, err
+	}
+	for i := range old {
+		l := old[i].Link
+		if l == nil {
+			continue
+		}
+		if l.Seq <= head.Kept.Seq || l.Seq > head.Seq {
+			break
+		}
+		head.Kept = Anchor{Seq: l.Seq, Hash: l.Hash}
+		if err := e.chain.Put(ctx, head, revision); err != nil {
+			return 0, fmt.Errorf("let go of old entries of the audit: %w", err)
+		}
+		break
+	}
+	return head.Kept.Seq, nil
+}

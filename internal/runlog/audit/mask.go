@@ -1,0 +1,67 @@
+package audit
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+)
+
+// Hidden stands in the place of a value that is not shown.
+const Hidden = "(hidden)"
+
+// secretive are parts of names of what is not shown.
+var secretive = []string{"password", "passwd", "passphrase", "secret", "token", "apikey", "api_key", "api-key", "privatekey", "private_key",
+	"private-key", "credential", "authorization", "cookie", "sealed", "hash"}
+
+// Mask is one side of a change as it may be shown: the values of env, and of all that is named
+// like a secret, are hidden. What cannot be read is hidden altogether.
+func Mask(side json.RawMessage) json.RawMessage {
+	if len(side) == 0 {
+		return nil
+	}
+	dec := json.NewDecoder(bytes.NewReader(side))
+	dec.UseNumber()
+	var value any
+	hidden := json.RawMessage(`"` + Hidden + `"`)
+	if err := dec.Decode(&value); err != nil {
+		return hidden
+	}
+	data, err := json.Marshal(mask(value, false))
+	if err != nil {
+		return hidden
+	}
+	return data
+}
+
+// mask goes through a value; all says that every text and number below is hidden.
+func mask(value any, all bool) any {
+	switch v := value.(type) {
+	case map[string]any:
+		for name, member := range v {
+			v[name] = mask(member, all || name == "env" || isSecretive(name))
+		}
+	case []any:
+		for i := range v {
+			v[i] = mask(v[i], all)
+		}
+	case string:
+		if all && v != "" && !strings.HasPrefix(v, "secret:") { // which is the name of one
+			return Hidden
+		}
+	case json.Number:
+		if all {
+			return Hidden
+		}
+	}
+	return value
+}
+
+func isSecretive(name string) bool {
+	name = strings.ToLower(name)
+	for _, part := range secretive {
+		if strings.Contains(name, part) {
+			return true
+		}
+	}
+	return false
+}

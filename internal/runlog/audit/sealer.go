@@ -1,0 +1,222 @@
+package audit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"carillon/internal/common"
+	"carillon/internal/runlog"
+)
+
+const (
+	batchSize = 200
+	// look is how often it is looked for changes without being told of any.
+	look       = time.Second
+	retryFirst = 200 * time.Millisecond
+	retryMost  = 10 * time.Second
+	// stuckFor is how long sealing must have failed before somebody should look.
+	stuckFor = 15 * time.Minute
+)
+
+// Config is what a sealer needs.
+type Config struct {
+	Chain Chain
+	Store runlog.Writer
+	// Alone tells whether no master is alive that delivers changes without sealing them, as
+	// older versions do.
+	Alone     func() bool
+	Log       *slog.Logger
+	Delivered func(n int) // counts
+	Failed    func()      // counts writes that the log store did not take
+}
+
+// Sealer seals changes and brings them into the log store. Wake and Conditions are safe for
+// concurrent use.
+type Sealer struct {
+	cfg  Config
+	wake chan struct{}
+	bad  map[string]bool // changes that cannot be sealed, and stay; owned by Run
+
+	mu      sync.Mutex
+	failing time.Time // guarded by mu; since when it fails, zero while it does not
+	fault   error     // guarded by mu
+}
+
+// NewSealer makes a sealer.
+func NewSealer(cfg Config) *Sealer {
+	return &Sealer{cfg: cfg, wake: make(chan struct{}, 1), bad: map[string]bool{}}
+}
+
+// Wake says that there is a change. It never blocks.
+func (s *Sealer) Wake() {
+	select {
+	case s.wake <- struct{}{}:
+	default: // it is awake already, and will look again
+	}
+}
+
+// Run seals and delivers until the context ends. It is for the elected master.
+func (s *Sealer) Run(ctx context.Context) error {
+	defer s.note(nil) // whoever comes next will tell
+	wait := time.NewTimer(0)
+	defer wait.Stop()
+	for retry := retryFirst; ; {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-s.wake:
+		case <-wait.C:
+		}
+		next := look
+		more, err := s.pass(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case err != nil:
+			s.cfg.Log.Warn("audit_seal_failed", "error", err, "again_in", retry)
+			next, retry = retry, min(2*retry, retryMost)
+		default:
+			retry = retryFirst
+			if more {
+				next = 0
+			}
+		}
+		s.note(err)
+		wait.Reset(next)
+	}
+}
+
+func (s *Sealer) note(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.fault = err
+	switch {
+	case err == nil:
+		s.failing = time.Time{}
+	case s.failing.IsZero():
+		s.failing = time.Now()
+	}
+}
+
+// Conditions tells that changes have not been brought into the log store for too long.
+func (s *Sealer) Conditions() []common.Condition {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.failing.IsZero() || time.Since(s.failing) < stuckFor {
+		return nil
+	}
+	why := common.Excerpt(s.fault.Error())
+	return []common.Condition{{Code: common.ConditionAuditStuck, From: s.failing.UTC(), Data: common.Words{"error": why},
+		Text: "changes are not sealed and stay in etcd: " + why}}
+}
+
+// pass finishes what was sealed last and seals what waits; more says that this was not all.
+func (s *Sealer) pass(ctx context.Context) (more bool, err error) {
+	if !s.cfg.Alone() {
+		return false, nil // the others deliver; what was sealed is finished when they are gone
+	}
+	head, revision, err := checked(ctx, s.cfg.Chain)
+	if err != nil {
+		return false, err
+	}
+	if err := s.finish(ctx, &head); err != nil {
+		return false, err
+	}
+	waiting, more, err := s.cfg.Chain.Waiting(ctx, batchSize+len(s.bad))
+	if err != nil {
+		return false, err
+	}
+	next := Head{Format: Format, Seq: head.Seq, Hash: head.Hash, Previous: head.Hash, Kept: head.Kept}
+	var sealed []Waiting
+	var batch []common.Change
+	for i := range waiting {
+		change, err := seal(&waiting[i], next.Seq+1, next.Hash)
+		if err != nil {
+			if !s.bad[waiting[i].ID] {
+				s.bad[waiting[i].ID] = true
+				s.cfg.Log.Error("audit_change_unreadable", "id", waiting[i].ID, "error", err)
+			}
+			continue
+		}
+		next.Seq, next.Hash = change.Link.Seq, change.Link.Hash
+		next.Batch = append(next.Batch, Sealed{ID: change.ID, Hash: change.Link.Hash})
+		batch, sealed = append(batch, change), append(sealed, waiting[i])
+		if len(batch) == batchSize {
+			break
+		}
+	}
+	if len(batch) == 0 {
+		return false, nil
+	}
+	if err := s.cfg.Chain.Put(ctx, next, revision); err != nil {
+		return false, fmt.Errorf("seal %d changes: %w", len(batch), err)
+	}
+	return more, s.deliver(ctx, batch, sealed)
+}
+
+// finish delivers what of the head's batch is still in etcd.
+func (s *Sealer) finish(ctx context.Context, head *Head) error {
+	ids := make([]string, len(head.Batch))
+	at := make(map[string]int, len(ids))
+	for i, sealed := range head.Batch {
+		ids[i], at[sealed.ID] = sealed.ID, i
+	}
+	left, err := s.cfg.Chain.Find(ctx, ids)
+	if err != nil || len(left) == 0 {
+		return err
+	}
+	var batch []common.Change
+	for i := range left {
+		place := at[left[i].ID]
+		seq, previous := head.link(place)
+		change, err := seal(&left[i], seq, previous)
+		if err != nil {
+			return fmt.Errorf("read change %s, which is sealed: %w", left[i].ID, err)
+		}
+		// A change that was altered after it was sealed keeps the hash that it was sealed with:
+		// it is found out by whoever verifies.
+		change.Link.Hash = head.Batch[place].Hash
+		batch = append(batch, change)
+	}
+	return s.deliver(ctx, batch, left)
+}
+
+// seal makes the link of a change.
+func seal(w *Waiting, seq int64, previous string) (common.Change, error) {
+	change, err := common.Decode[common.Change](w.Value)
+	if err == nil && (change.ID == "" || change.ID != w.ID) {
+		err = errors.New("it holds another change")
+	}
+	if err != nil {
+		return change, err
+	}
+	text, err := Text(w.Value, seq, w.Revision)
+	if err != nil {
+		return change, err
+	}
+	change.Revision = w.Revision
+	change.Link = &common.Link{Seq: seq, Previous: previous, Hash: Hash(previous, text), Text: text}
+	return change, nil
+}
+
+// deliver brings changes with their links into the log store, and then takes them out of etcd.
+func (s *Sealer) deliver(ctx context.Context, batch []common.Change, sealed []Waiting) error {
+	if err := s.cfg.Store.Write(ctx, runlog.Batch{Changes: batch}); err != nil {
+		s.cfg.Failed()
+		return err
+	}
+	if err := s.cfg.Chain.Remove(ctx, sealed); err != nil {
+		return err
+	}
+	s.cfg.Delivered(len(batch))
+	for i := range batch {
+		c := &batch[i]
+		s.cfg.Log.Info("audit_entry", "seq", c.Link.Seq, "hash", c.Link.Hash, "id", c.ID, "at", c.At, "actor", c.Actor.Name, "user", c.Actor.User,
+			"token", c.Actor.Token, "remote", c.Actor.Remote, "verb", c.Verb, "kind", c.Kind, "name", c.Name, "revision", c.Revision)
+	}
+	return nil
+}
