@@ -23,6 +23,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"carillon/internal/common"
+	"carillon/internal/runlog/mongolog"
 )
 
 // topology is deploy/compose.yaml played with processes instead of containers: the same
@@ -204,11 +205,7 @@ func TestCompose(t *testing.T) {
 	p.healthy("etcd")
 	mongo := start(t, "mongodouble", "--listen", p.mongoAt, "--dir", filepath.Join(p.dir, "mongo"))
 	eventually(t, "the log store listens", func() bool { return strings.Contains(mongo.text(), "mongodb://") })
-	for _, service := range []string{"master", "worker-1", "worker-2"} { // the double knows neither TLS nor users
-		if err := os.WriteFile(p.secret(service, "mongodb.uri"), []byte("mongodb://"+p.mongoAt+"\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
+	gate := p.mongoGate()
 	master := p.start("master")
 	p.healthy("master")
 	workers := map[string]*process{}
@@ -269,9 +266,69 @@ func TestCompose(t *testing.T) {
 	}
 	a.do(http.StatusNoContent, http.MethodDelete, "/api/v1/jobs/tick", nil, nil)
 	everyFireOnce(t, a.runs("job=tick"))
+	p.keepsToItsRole(gate)
 	for _, daemon := range append(slices.Collect(maps.Values(workers)), master) {
 		if text := daemon.text(); strings.Contains(text, "permission denied") {
 			t.Errorf("%s lacks a right in etcd: %s", daemon.name, text)
+		}
+	}
+}
+
+// mongoGate is what the services find in the place of MongoDB, by the addresses that the
+// script has made for them: only where it is, and where files are, is changed.
+func (p *topology) mongoGate() *mongoGate {
+	p.t.Helper()
+	passwords := map[string]string{}
+	for _, user := range []string{"carillon-master", "carillon-worker"} {
+		passwords[user] = mongoPassword(p.t, p.secret("mongo", user+".password"))
+	}
+	gate := newMongoGate(p.t, p.mongoAt, p.secret("mongo", "mongo.crt"), p.secret("mongo", "mongo.key"), passwords,
+		map[string][]string{"carillon-worker": {"find", "getmore", "insert", "createindexes"},
+			"carillon-master": {"aggregate", "find", "getmore", "killcursors", "insert", "delete", "createindexes", "dropindexes", "listindexes", "listcollections"}})
+	for _, service := range []string{"master", "worker-1", "worker-2"} {
+		uri := strings.Replace(mongoPassword(p.t, p.secret(service, "mongodb.uri")), "@mongo:27017", "@"+gate.address(), 1)
+		if err := os.WriteFile(p.secret(service, "mongodb.uri"), []byte(p.here(service, uri)+"&authMechanism=SCRAM-SHA-256\n"), 0o600); err != nil {
+			p.t.Fatal(err)
+		}
+	}
+	return gate
+}
+
+// keepsToItsRole wants nobody to have asked MongoDB for what the roles of mongodb-users.js
+// do not give, and only those to have been let in whom the script has made.
+func (p *topology) keepsToItsRole(gate *mongoGate) {
+	t := p.t
+	t.Helper()
+	for _, user := range []string{"", "carillon-worker", "carillon-master"} {
+		asked, refused := gate.asked(user)
+		if len(refused) > 0 {
+			t.Errorf("%q asked MongoDB for %v, which its role does not give", user, refused)
+		}
+		if user != "" && (!slices.Contains(asked, "find") || !slices.Contains(asked, "insert")) {
+			t.Errorf("%s asked MongoDB for %v alone", user, asked)
+		}
+	}
+	data, err := os.ReadFile(p.secret("worker-1", "mongodb.uri"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	uri, password := strings.TrimSpace(string(data)), mongoPassword(t, p.secret("mongo", "carillon-worker.password"))
+	for what, other := range map[string]string{
+		"a wrong password":     strings.Replace(uri, password, "wrong-"+password, 1),
+		"nobody's name":        strings.Replace(uri, "carillon-worker:", "mallory:", 1),
+		"another authority":    strings.Replace(uri, "tlsCAFile="+p.secret("worker-1", "ca.crt"), "tlsCAFile="+p.secret("master", "tls.crt"), 1),
+		"no TLS":               strings.Replace(uri, "tls=true&tlsCAFile="+p.secret("worker-1", "ca.crt"), "tls=false", 1),
+		"no name, no password": strings.Replace(strings.Replace(uri, "carillon-worker:"+password+"@", "", 1), "&authMechanism=SCRAM-SHA-256", "", 1),
+	} {
+		if other == uri {
+			t.Fatalf("%s is no other address", what)
+		}
+		store, err := mongolog.Open(t.Context(), mongolog.Config{URI: strings.Replace(other, "authSource=carillon&", "", 1) + "&serverSelectionTimeoutMS=500"})
+		if err == nil {
+			err = errors.Join(store.Ping(t.Context()), store.Close())
+		}
+		if err == nil || strings.Contains(err.Error(), password) {
+			t.Errorf("with %s: %v", what, err)
 		}
 	}
 }
@@ -284,7 +341,7 @@ func (p *topology) wholeLife(a *api, worker *process) *process {
 	for name, job := range map[string]map[string]any{
 		"fails":  {"command": `[ "$CARILLON_ATTEMPT" -gt 1 ]`, "retry": map[string]any{"max": 1, "backoff": "1s"}},
 		"queues": {"command": "sleep 600", "overlap": "queue", "killGrace": "1s"},
-		"gives":  {"command": "sleep 600", "overlap": "replace", "killGrace": "1s", "cronExpr": "*/2 * * * * * *"},
+		"gives":  {"command": "sleep 5", "overlap": "replace", "killGrace": "1s", "cronExpr": "*/2 * * * * * *"},
 		"dies":   {"command": `[ "$CARILLON_ATTEMPT" -gt 1 ] || sleep 600`, "lostAfter": "20s", "killGrace": "1s"},
 	} {
 		job["name"] = name
