@@ -24,7 +24,7 @@ func older(t *testing.T, name, pkg string) string {
 	}
 	text := string(data)
 	for _, cut := range [][2]string{
-		{"[...]string{FeatureDetach}", "[...]string{}"},
+		{"[...]string{FeatureDetach, ", "[...]string{"},
 		{"if j.OnLost == LostDetach {", "if false {"},
 		{", string(LostDetach))", ")"},
 	} {
