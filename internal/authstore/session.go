@@ -68,6 +68,9 @@ func (s *Store) sessionIdentity(ctx context.Context, session *auth.SessionRecord
 		}
 		who = h.who
 	}
+	if session.External != nil {
+		who = session.External.Identity()
+	}
 	if who.Name == "" {
 		return auth.Identity{}, errRefused()
 	}
@@ -194,8 +197,8 @@ func (s *Store) loginByPassword(ctx context.Context, l auth.Login) (auth.Session
 		return auth.Session{}, err
 	}
 	if good {
-		var session auth.Session
-		if session, err = s.sessionOfUser(ctx, l.Remote, user); common.CodeOf(err) != common.CodeUnauthenticated {
+		// Refused is a user who has changed since.
+		if session, err := s.sessionOfUser(ctx, l.Remote, "login", user); common.CodeOf(err) != common.CodeUnauthenticated {
 			return session, err
 		}
 	}
@@ -210,17 +213,18 @@ func (s *Store) sessionOfToken(ctx context.Context, remote string, h *held, cmps
 	if h.owner != nil {
 		value.User, value.UserID, value.Epoch = h.owner.Name, h.owner.ID, h.owner.Epoch
 	}
-	return s.session(ctx, remote, h.who, value, append(cmps, h.compares()...), ops)
+	return s.session(ctx, remote, "login", h.who, value, append(cmps, h.compares()...), ops)
 }
 
 // sessionOfUser makes a session that ends when the user's epoch does.
-func (s *Store) sessionOfUser(ctx context.Context, remote string, user *auth.UserRecord) (auth.Session, error) {
-	return s.session(ctx, remote, user.Identity(), auth.SessionRecord{Name: user.Name, User: user.Name, UserID: user.ID, Epoch: user.Epoch},
+func (s *Store) sessionOfUser(ctx context.Context, remote, verb string, user *auth.UserRecord) (auth.Session, error) {
+	return s.session(ctx, remote, verb, user.Identity(), auth.SessionRecord{Name: user.Name, User: user.Name, UserID: user.ID, Epoch: user.Epoch},
 		[]clientv3.Cmp{etcdkit.Unchanged(common.UserKey(user.Name), user.Version)}, nil)
 }
 
-// session makes a session where the compares hold.
-func (s *Store) session(ctx context.Context, remote string, who auth.Identity, value auth.SessionRecord, cmps []clientv3.Cmp, ops []clientv3.Op) (auth.Session, error) {
+// session makes a session where the compares hold. It is told of under the verb, where
+// that is not empty.
+func (s *Store) session(ctx context.Context, remote, verb string, who auth.Identity, value auth.SessionRecord, cmps []clientv3.Cmp, ops []clientv3.Op) (auth.Session, error) {
 	now := s.now()
 	secret := auth.NewSecret()
 	key := common.SessionKey(auth.Hash(secret))
@@ -230,9 +234,14 @@ func (s *Store) session(ctx context.Context, remote string, who auth.Identity, v
 	}
 	actor := common.Actor{Name: who.Name, Remote: remote, User: who.User, Token: who.Token}
 	err := s.create(ctx, auth.SessionIdle, func(lease clientv3.LeaseID) ([]clientv3.Cmp, []clientv3.Op, error) {
-		put, err1 := putOp(key, value, clientv3.WithLease(lease))
-		change, err2 := s.changeOp(actor, "login", "session", who.Name, nil, value)
-		return append(cmps, etcdkit.Absent(key)), append(ops, put, change), errors.Join(err1, err2)
+		put, err := putOp(key, value, clientv3.WithLease(lease))
+		ops := append(ops, put)
+		if err == nil && verb != "" {
+			var change clientv3.Op
+			change, err = s.changeOp(actor, verb, "session", who.Name, nil, value)
+			ops = append(ops, change)
+		}
+		return append(cmps, etcdkit.Absent(key)), ops, err
 	})
 	if err != nil {
 		return auth.Session{}, err

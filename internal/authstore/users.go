@@ -281,5 +281,5 @@ func (s *Store) ChangePassword(ctx context.Context, actor common.Actor, c auth.P
 	if err != nil || !c.Session {
 		return auth.Session{}, err
 	}
-	return s.sessionOfUser(ctx, c.Remote, &after)
+	return s.sessionOfUser(ctx, c.Remote, "", &after)
 }

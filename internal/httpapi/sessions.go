@@ -231,7 +231,7 @@ func ownsSession(ctx context.Context, r *auth.SessionRecord) bool {
 	return ok && (who.May(auth.Admin, "") || r.Of(&who))
 }
 
-func (s *sessionsResource) list(ctx context.Context, in *listInput) (*sessionsOutput, error) {
+func (s *sessionsResource) list(ctx context.Context, in *Paging) (*sessionsOutput, error) {
 	found, err := s.sessions.Sessions(ctx)
 	if err != nil {
 		return nil, err

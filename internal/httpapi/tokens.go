@@ -61,7 +61,7 @@ type TokenPath struct {
 type tokenCreateInput struct{ Body TokenDefinition }
 
 type tokensInput struct {
-	listInput
+	Paging
 	User string `query:"user" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Only those of this user."`
 }
 
@@ -110,7 +110,7 @@ func (s *tokensResource) list(ctx context.Context, in *tokensInput) (*tokensOutp
 	})
 	key := func(t *auth.TokenRecord) string { return t.Name + "\x00" + t.ID }
 	slices.SortFunc(found, func(a, b auth.TokenRecord) int { return cmp.Compare(key(&a), key(&b)) })
-	found, next, err := cut(asked("tokens", "user", in.User), found, key, &in.listInput)
+	found, next, err := cut(asked("tokens", "user", in.User), found, key, &in.Paging)
 	if err != nil {
 		return nil, err
 	}

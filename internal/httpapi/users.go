@@ -62,8 +62,8 @@ type UserPath struct {
 	Name string `path:"name" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Name of the user."`
 }
 
-// listInput pages through a list without filters.
-type listInput struct {
+// Paging says which part of a list to give.
+type Paging struct {
 	Limit  int    `query:"limit" minimum:"1" maximum:"500" default:"50" doc:"How many to list."`
 	Cursor string `query:"cursor" maxLength:"1024" doc:"nextCursor of the page before."`
 }
@@ -107,7 +107,7 @@ func (s *usersResource) register(r *router) {
 	register(r, route{access: needs(auth.Admin), Operation: remove}, s.delete)
 }
 
-func (s *usersResource) list(ctx context.Context, in *listInput) (*usersOutput, error) {
+func (s *usersResource) list(ctx context.Context, in *Paging) (*usersOutput, error) {
 	if err := allowEverywhere(ctx, auth.Admin); err != nil {
 		return nil, err
 	}
@@ -190,7 +190,7 @@ func userOf(u *auth.UserRecord) User {
 }
 
 // cut takes the page that is asked for out of a list in the order of its keys.
-func cut[T any](list string, all []T, key func(*T) string, in *listInput) (items []T, next string, err error) {
+func cut[T any](list string, all []T, key func(*T) string, in *Paging) (items []T, next string, err error) {
 	after := ""
 	if in.Cursor != "" {
 		if after, err = readCursor[string](list, in.Cursor); err != nil {

@@ -1,0 +1,33 @@
+package authstore
+
+import (
+	"context"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"carillon/internal/auth"
+	"carillon/internal/common"
+	"carillon/internal/etcdkit"
+)
+
+// LoginExternal makes a session for somebody whom an issuer vouches for. Each of their logins
+// makes one: what was used before is CodeUnauthenticated, on all masters.
+func (s *Store) LoginExternal(ctx context.Context, e auth.External, remote string) (auth.Session, error) {
+	who, used := e.Identity(), common.UsedLoginKey(e.Once)
+	granting, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	lease, err := s.client.Grant(granting, int64(auth.LoginCodeLife.Seconds()))
+	if err != nil {
+		return auth.Session{}, etcdkit.Wrap(err)
+	}
+	session, err := s.session(ctx, remote, who, auth.SessionRecord{Name: who.Name, User: who.User, External: &e},
+		[]clientv3.Cmp{etcdkit.Absent(used)}, []clientv3.Op{clientv3.OpPut(used, "{}", clientv3.WithLease(lease.ID))})
+	if common.CodeOf(err) == common.CodeUnauthenticated {
+		s.failed(ctx, "", remote)
+	}
+	return session, err
+}
+
+// LoginRefused writes down, as often as other failures are, that somebody came from an issuer
+// and was not let in.
+func (s *Store) LoginRefused(ctx context.Context, remote string) { s.failed(ctx, "", remote) }

@@ -1,0 +1,328 @@
+package httpapi
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"carillon/internal/auth"
+	"carillon/internal/authstore"
+	"carillon/internal/common"
+	"carillon/internal/etcdkit/etcdtest"
+)
+
+const (
+	aPassword = "blue horse under a quiet bridge"
+	another   = "nine green lamps along the canal"
+)
+
+// site is the API over the store that keeps users in an etcd.
+type site struct {
+	*harness
+	admin string // token
+	log   *bytes.Buffer
+}
+
+func newSite(t *testing.T, change ...func(*Config)) *site {
+	t.Helper()
+	store := authstore.New(etcdtest.Start(t), time.Now)
+	admin, err := store.Bootstrap(t.Context(), common.Actor{Name: "host"}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &site{admin: admin, log: &bytes.Buffer{}}
+	s.harness = newHarness(t, append(change, func(c *Config) {
+		c.Auth, c.Access = store, store
+		c.Logger = slog.New(slog.NewTextHandler(s.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	})...)
+	return s
+}
+
+func bearer(token, method, target, body string) *http.Request {
+	return as("", method, target, body, "Authorization", "Bearer "+token)
+}
+
+func (s *site) root(want int, method, target, body string) string {
+	s.t.Helper()
+	return s.want(want, bearer(s.admin, method, target, body)).Body.String()
+}
+
+// enter logs in and gives the cookie as a header.
+func (s *site) enter(user, password string, headers ...string) string {
+	s.t.Helper()
+	c := login(s.t, s.harness, fmt.Sprintf(`{"user":%q,"password":%q}`, user, password), headers...)
+	return c.Name + "=" + c.Value
+}
+
+func (s *site) make(request *http.Request) Token {
+	s.t.Helper()
+	var token Token
+	decode(s.t, s.want(http.StatusCreated, request), &token)
+	return token
+}
+
+// A new user logs in, makes a token for a script and takes it away; an admin ends what is left.
+func TestUsersAndTheirTokens(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.root(http.StatusCreated, http.MethodPost, "/api/v1/users", `{"name":"ann","title":"Ann","role":"viewer","groups":{"reports":"editor"},"password":"`+aPassword+`"}`)
+	s.problem(http.StatusConflict, "exists", "", bearer(s.admin, http.MethodPost, "/api/v1/users", `{"name":"ann"}`))
+	s.problem(http.StatusUnprocessableEntity, "invalid", "body.password", bearer(s.admin, http.MethodPost, "/api/v1/users", `{"name":"bob","password":"short"}`))
+	s.problem(http.StatusUnprocessableEntity, "invalid", "body.groups.x", bearer(s.admin, http.MethodPost, "/api/v1/users", `{"name":"bob","groups":{"x":"root"}}`))
+	s.problem(http.StatusUnprocessableEntity, "invalid", "body.passwordHash", bearer(s.admin, http.MethodPost, "/api/v1/users", `{"name":"bob","passwordHash":"x"}`))
+
+	cookie := s.enter("ann", aPassword)
+	ann := func(method, target, body string) *http.Request { return as("", method, target, body, "Cookie", cookie) }
+	var me Me
+	decode(t, s.want(http.StatusOK, ann(http.MethodGet, "/api/v1/auth/me", "")), &me)
+	if me.Name != "ann" || me.User != "ann" || me.Role != auth.Viewer || me.Groups["reports"] != auth.Editor || !me.Session || me.ExpiresAt == nil {
+		t.Errorf("ann is %+v", me)
+	}
+	s.problem(http.StatusForbidden, "forbidden", "", ann(http.MethodGet, "/api/v1/users", ""))
+	s.problem(http.StatusUnprocessableEntity, "invalid", "body.role", ann(http.MethodPost, "/api/v1/tokens", `{"name":"x","role":"admin"}`))
+	s.problem(http.StatusForbidden, "forbidden", "", ann(http.MethodPost, "/api/v1/tokens", `{"name":"x","role":"viewer","user":"bob"}`))
+	for body, at := range map[string]string{`{"name":"x","role":"viewer","groups":[]}`: "body.groups", `{"name":"x","role":"viewer","expiresIn":"1s"}`: "body.expiresIn",
+		`{"name":"x","role":"viewer","expiresIn":"soon"}`: "body.expiresIn", `{"name":"","role":"viewer"}`: "body.name", `{"name":"x"}`: "body.role"} {
+		s.problem(http.StatusUnprocessableEntity, "invalid", at, ann(http.MethodPost, "/api/v1/tokens", body))
+	}
+	token := s.make(ann(http.MethodPost, "/api/v1/tokens", `{"name":"nightly","role":"operator","groups":["reports"]}`))
+	if life := time.Until(*token.ExpiresAt); token.User != "ann" || life < 89*24*time.Hour || life > 91*24*time.Hour || !strings.HasPrefix(token.Token, "car_"+token.ID+"_") {
+		t.Errorf("the token is %+v", token)
+	}
+	me = Me{}
+	decode(t, s.want(http.StatusOK, bearer(token.Token, http.MethodGet, "/api/v1/auth/me", "")), &me)
+	if me.Session || me.Role != "" || me.Groups["reports"] != auth.Operator {
+		t.Errorf("by the token ann is %+v", me)
+	}
+	s.problem(http.StatusForbidden, "forbidden", "", bearer(token.Token, http.MethodPost, "/api/v1/tokens", `{"name":"x","role":"viewer"}`))
+	var tokens Page[Token]
+	decode(t, s.want(http.StatusOK, ann(http.MethodGet, "/api/v1/tokens", "")), &tokens)
+	if len(tokens.Items) != 1 || tokens.Items[0].Token != "" || tokens.Items[0].LastUsedAt == nil {
+		t.Errorf("ann sees %+v", tokens)
+	}
+	if all := s.root(http.StatusOK, http.MethodGet, "/api/v1/tokens", ""); strings.Contains(all, token.Token[25:]) || strings.Count(all, `"id"`) != 2 {
+		t.Errorf("an admin sees %s", all)
+	}
+	s.want(http.StatusNoContent, ann(http.MethodDelete, "/api/v1/tokens/"+token.ID, ""))
+	s.problem(http.StatusUnauthorized, "unauthenticated", "", bearer(token.Token, http.MethodGet, "/api/v1/auth/me", ""))
+
+	// Nobody learns of others' tokens and sessions, or can touch them.
+	robot := s.make(bearer(s.admin, http.MethodPost, "/api/v1/tokens", `{"name":"robot","role":"viewer","expiresIn":"never"}`))
+	if robot.ExpiresAt != nil || robot.User != "" {
+		t.Errorf("the robot's token is %+v", robot)
+	}
+	for _, method := range []string{http.MethodGet, http.MethodDelete} {
+		s.problem(http.StatusNotFound, "not_found", "", ann(method, "/api/v1/tokens/"+robot.ID, ""))
+	}
+	s.want(http.StatusOK, bearer(robot.Token, http.MethodGet, "/api/v1/tokens/"+robot.ID, ""))
+
+	var sessions Page[Session]
+	decode(t, s.want(http.StatusOK, ann(http.MethodGet, "/api/v1/sessions", "")), &sessions)
+	if len(sessions.Items) != 1 || !sessions.Items[0].Current || sessions.Items[0].User != "ann" {
+		t.Errorf("ann sees the sessions %+v", sessions)
+	}
+	s.problem(http.StatusNotFound, "not_found", "", bearer(robot.Token, http.MethodDelete, "/api/v1/sessions/"+sessions.Items[0].ID, ""))
+	s.root(http.StatusNoContent, http.MethodDelete, "/api/v1/sessions/"+sessions.Items[0].ID, "")
+	s.problem(http.StatusUnauthorized, "unauthenticated", "", ann(http.MethodGet, "/api/v1/auth/me", ""))
+
+	var user User
+	w := s.want(http.StatusOK, bearer(s.admin, http.MethodGet, "/api/v1/users/ann", ""))
+	decode(t, w, &user)
+	if !user.HasPassword || strings.Contains(w.Body.String(), "argon2") || w.Header().Get("ETag") != etag(user.Version) {
+		t.Errorf("an admin sees %s", w.Body)
+	}
+	s.problem(http.StatusPreconditionFailed, "stale", "", as("", http.MethodPatch, "/api/v1/users/ann", `{"title":"A"}`, "Authorization", "Bearer "+s.admin, "If-Match", `"1"`))
+	user = User{}
+	decode(t, s.want(http.StatusOK, bearer(s.admin, http.MethodPatch, "/api/v1/users/ann", `{"role":null,"groups":{"reports":"viewer"},"disabled":true,"password":null}`)), &user)
+	if user.Role != "" || user.Groups["reports"] != auth.Viewer || !user.Disabled || user.HasPassword || user.Title != "Ann" {
+		t.Errorf("after the change ann is %+v", user)
+	}
+	s.root(http.StatusNoContent, http.MethodDelete, "/api/v1/users/ann", "")
+	s.problem(http.StatusNotFound, "not_found", "", bearer(s.admin, http.MethodGet, "/api/v1/users/ann", ""))
+
+	for _, secret := range []string{s.admin, token.Token, robot.Token, aPassword, cookie[strings.Index(cookie, "=")+1:]} {
+		if strings.Contains(s.log.String(), secret) {
+			t.Errorf("the log tells of %.12s…", secret)
+		}
+	}
+}
+
+// The new session of a login is never the one that was brought along, and a new password
+// ends all the others.
+func TestChangingOnesPassword(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.root(http.StatusCreated, http.MethodPost, "/api/v1/users", `{"name":"ann","password":"`+aPassword+`"}`)
+	first := s.enter("ann", aPassword)
+	second := s.enter("ann", aPassword, "Cookie", first)
+	if first == second {
+		t.Fatal("a session is taken up again")
+	}
+	put := func(cookie, body string) *http.Request {
+		return as("", http.MethodPut, "/api/v1/auth/password", body, "Cookie", cookie)
+	}
+	s.problem(http.StatusUnprocessableEntity, "invalid", "body.current", put(first, `{"current":"`+another+`","new":"`+another+`"}`))
+	s.problem(http.StatusUnprocessableEntity, "invalid", "body.new", put(first, `{"current":"`+aPassword+`","new":"short"}`))
+	s.problem(http.StatusConflict, "conflict", "", bearer(s.admin, http.MethodPut, "/api/v1/auth/password", `{"current":"`+aPassword+`","new":"`+another+`"}`))
+	w := s.want(http.StatusOK, put(first, `{"current":"`+aPassword+`","new":"`+another+`"}`))
+	cookies := w.Result().Cookies()
+	if len(cookies) != 1 || !cookies[0].HttpOnly || cookies[0].SameSite != http.SameSiteLaxMode {
+		t.Fatalf("the change sets %v", cookies)
+	}
+	for _, old := range []string{first, second} {
+		s.want(http.StatusUnauthorized, as("", http.MethodGet, "/api/v1/auth/me", "", "Cookie", old))
+	}
+	// Without any role there is nothing to see, but the way out.
+	now := cookies[0].Name + "=" + cookies[0].Value
+	s.want(http.StatusOK, as("", http.MethodGet, "/api/v1/auth/me", "", "Cookie", now))
+	s.problem(http.StatusForbidden, "forbidden", "", as("", http.MethodGet, "/api/v1/jobs", "", "Cookie", now))
+	s.want(http.StatusNoContent, as("", http.MethodPost, "/api/v1/auth/logout", "", "Cookie", now))
+	s.problem(http.StatusUnauthorized, "unauthenticated", "", as("", http.MethodPost, "/api/v1/auth/login", `{"user":"ann","password":"`+aPassword+`"}`))
+	s.enter("ann", another)
+}
+
+// Whoever guesses the password of one user is held up wherever they come from, and others are not.
+func TestLoginIsLimitedByAccount(t *testing.T) {
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	guesses := &guessed{}
+	h := newHarness(t, func(c *Config) {
+		c.Now = func() time.Time { return now }
+		c.Auth = guesses
+	})
+	attempt := func(network int, user, password string) *http.Request {
+		r := as("", http.MethodPost, "/api/v1/auth/login", fmt.Sprintf(`{"user":%q,"password":%q}`, user, password))
+		r.RemoteAddr = fmt.Sprintf("198.51.%d.1:1234", network)
+		return r
+	}
+	for range 20 {
+		h.want(http.StatusOK, attempt(0, "ann", aPassword))
+	}
+	for i := range 5 {
+		h.want(http.StatusUnauthorized, attempt(i, "ann", another))
+	}
+	asked := guesses.asked
+	w := h.want(http.StatusTooManyRequests, attempt(6, "ann", aPassword))
+	if w.Header().Get("Retry-After") == "" || guesses.asked != asked {
+		t.Errorf("Retry-After %q, and the password was looked at: %v", w.Header().Get("Retry-After"), guesses.asked != asked)
+	}
+	h.want(http.StatusOK, attempt(7, "bob", aPassword))
+	// Names that cannot be share one bound, so that they fill nothing.
+	for i := range 5 {
+		h.want(http.StatusUnauthorized, attempt(10+i, fmt.Sprintf("No Such %d", i), another))
+	}
+	h.want(http.StatusTooManyRequests, attempt(20, "No Such", another))
+	now = now.Add(time.Minute)
+	h.want(http.StatusOK, attempt(0, "ann", aPassword))
+	for _, body := range []string{`{"user":"ann"}`, `{"password":"x"}`, `{"user":"ann","password":"x","token":"y"}`, `{"user":"ann","password":"x","role":"admin"}`} {
+		h.want(http.StatusUnprocessableEntity, as("", http.MethodPost, "/api/v1/auth/login", body))
+	}
+}
+
+// guessed knows one password for all users.
+type guessed struct {
+	Auth
+	asked int
+}
+
+func (g *guessed) Login(_ context.Context, l auth.Login) (auth.Session, error) {
+	g.asked++
+	if l.Password != aPassword {
+		return auth.Session{}, common.Errorf(common.CodeUnauthenticated, "the user or the password is wrong")
+	}
+	return auth.Session{Secret: auth.NewSecret(), Identity: auth.Identity{Name: l.User, User: l.User, Session: true}}, nil
+}
+
+// Who may make a token, and for whom: whoever came with a token gets no other one that
+// outlives it.
+func TestWhoMakesTokens(t *testing.T) {
+	ann := auth.Identity{Name: "ann", User: "ann", UserID: "1", Role: auth.Editor, Session: true}
+	byToken, admin, sso := ann, ann, ann
+	byToken.Token = "t"
+	admin.Role, admin.Session, admin.Token = auth.Admin, false, "t"
+	sso.UserID = ""
+	groupAdmin := ann
+	groupAdmin.Role, groupAdmin.Grants = auth.Viewer, map[string]auth.Role{"reports": auth.Admin}
+	for _, c := range []struct {
+		who           auth.Identity
+		wished, owner string
+		refused       bool
+	}{
+		{who: ann, owner: "ann"},
+		{who: ann, wished: "ann", owner: "ann"},
+		{who: ann, wished: "bob", refused: true},
+		{who: byToken, refused: true},
+		{who: sso, refused: true},
+		{who: sso, wished: "ann", refused: true},
+		{who: groupAdmin, wished: "bob", refused: true},
+		{who: admin, owner: "ann"},
+		{who: admin, wished: "bob", owner: "bob"},
+		{who: auth.Identity{Name: "admin", Role: auth.Admin, Token: "t"}},
+		{who: auth.Identity{Name: "ci", Role: auth.Editor, Token: "t"}, refused: true},
+		{who: auth.Identity{Name: "ci", Role: auth.Editor, Token: "t", Session: true}, refused: true},
+	} {
+		owner, err := tokenOwner(withVisit(t.Context(), &visit{who: &c.who}), c.wished)
+		if owner != c.owner || (common.CodeOf(err) == common.CodeForbidden) != c.refused || (err != nil) != c.refused {
+			t.Errorf("%+v for %q: %q, %v", c.who, c.wished, owner, err)
+		}
+	}
+}
+
+func TestPagesOfUsers(t *testing.T) {
+	people := &fakeAccess{}
+	h := newHarness(t, func(c *Config) { c.Access = people })
+	var want, got []string
+	for i := range 7 {
+		name := fmt.Sprintf("u%d", i)
+		want = append(want, name)
+		h.want(http.StatusCreated, as("admin", http.MethodPost, "/api/v1/users", `{"name":"`+name+`"}`))
+		people.sessions = append(people.sessions, auth.SessionRecord{ID: fmt.Sprintf("%016d", i), User: name, CreatedAt: time.Unix(int64(i), 0), ExpiresAt: time.Unix(9999999999, 0)})
+	}
+	walk := func(path string, add func(json.RawMessage)) {
+		t.Helper()
+		cursor := ""
+		for range 10 {
+			var p struct {
+				Items      []json.RawMessage
+				NextCursor string
+			}
+			target := path + "?limit=3"
+			if cursor != "" {
+				target += "&cursor=" + cursor
+			}
+			decode(t, h.want(http.StatusOK, as("admin", http.MethodGet, target, "")), &p)
+			for _, item := range p.Items {
+				add(item)
+			}
+			if cursor = p.NextCursor; cursor == "" {
+				return
+			}
+		}
+		t.Errorf("%s goes on for ever", path)
+	}
+	walk("/api/v1/users", func(item json.RawMessage) {
+		var u User
+		_ = json.Unmarshal(item, &u)
+		got = append(got, u.Name)
+	})
+	if !slices.Equal(got, want) {
+		t.Errorf("users %v", got)
+	}
+	got = nil
+	walk("/api/v1/sessions", func(item json.RawMessage) {
+		var s Session
+		_ = json.Unmarshal(item, &s)
+		got = append(got, s.User)
+	})
+	slices.Reverse(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("sessions, the newest first: %v", got)
+	}
+	h.problem(http.StatusUnprocessableEntity, "invalid", "query.cursor", as("admin", http.MethodGet, "/api/v1/tokens?cursor=x", ""))
+}
