@@ -213,18 +213,23 @@ func (s *Store) sessionOfToken(ctx context.Context, remote string, h *held, cmps
 	if h.owner != nil {
 		value.User, value.UserID, value.Epoch = h.owner.Name, h.owner.ID, h.owner.Epoch
 	}
-	return s.session(ctx, remote, "login", h.who, value, append(cmps, h.compares()...), ops)
+	return s.session(ctx, remote, h.who, value, append(cmps, h.compares()...), ops)
 }
 
 // sessionOfUser makes a session that ends when the user's epoch does.
 func (s *Store) sessionOfUser(ctx context.Context, remote, verb string, user *auth.UserRecord) (auth.Session, error) {
-	return s.session(ctx, remote, verb, user.Identity(), auth.SessionRecord{Name: user.Name, User: user.Name, UserID: user.ID, Epoch: user.Epoch},
+	return s.begin(ctx, remote, verb, user.Identity(), auth.SessionRecord{Name: user.Name, User: user.Name, UserID: user.ID, Epoch: user.Epoch},
 		[]clientv3.Cmp{etcdkit.Unchanged(common.UserKey(user.Name), user.Version)}, nil)
 }
 
-// session makes a session where the compares hold. It is told of under the verb, where
+// session makes a session of somebody who logs in.
+func (s *Store) session(ctx context.Context, remote string, who auth.Identity, value auth.SessionRecord, cmps []clientv3.Cmp, ops []clientv3.Op) (auth.Session, error) {
+	return s.begin(ctx, remote, "login", who, value, cmps, ops)
+}
+
+// begin makes a session where the compares hold. It is told of under the verb, where
 // that is not empty.
-func (s *Store) session(ctx context.Context, remote, verb string, who auth.Identity, value auth.SessionRecord, cmps []clientv3.Cmp, ops []clientv3.Op) (auth.Session, error) {
+func (s *Store) begin(ctx context.Context, remote, verb string, who auth.Identity, value auth.SessionRecord, cmps []clientv3.Cmp, ops []clientv3.Op) (auth.Session, error) {
 	now := s.now()
 	secret := auth.NewSecret()
 	key := common.SessionKey(auth.Hash(secret))
