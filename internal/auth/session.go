@@ -66,6 +66,7 @@ type SessionRecord struct {
 	User      string    `json:"user,omitempty"`
 	UserID    string    `json:"userId,omitempty"`
 	Epoch     string    `json:"epoch,omitempty"` // the user's, when the session was made
+	External  *External `json:"external,omitempty"` // of somebody of whom we have no record
 	CreatedAt time.Time `json:"createdAt"`
 	ExpiresAt time.Time `json:"expiresAt"` // absolute; the idle bound is the lease
 	Remote    string    `json:"remote,omitempty"`

@@ -150,6 +150,9 @@ func SessionKey(hash string) string { return SessionsPrefix + hash }
 // LoginCodeKey holds a one-use login code; hash is that of the code.
 func LoginCodeKey(hash string) string { return AuthPrefix + "codes/" + hash }
 
+// UsedLoginKey says that a login at an issuer has made its session; hash names the login.
+func UsedLoginKey(hash string) string { return AuthPrefix + "logins/" + hash }
+
 // BootstrapKey says that the first admin token was made.
 const BootstrapKey = AuthPrefix + "bootstrap"
 

@@ -1,0 +1,22 @@
+package auth
+
+import "maps"
+
+// External is somebody whom an issuer of logins vouches for, with what our rules let them do.
+type External struct {
+	Issuer  string          `json:"issuer"`
+	Subject string          `json:"subject"` // the issuer's own name of them, which never becomes another's
+	Name    string          `json:"name"`    // for people
+	Role    Role            `json:"role,omitempty"`
+	Groups  map[string]Role `json:"groups,omitempty"`
+	// Once names the login: it makes one session only.
+	Once string `json:"-"`
+}
+
+// externalPrefix keeps them apart from our own users, whose names hold no colon.
+const externalPrefix = "oidc:"
+
+// Identity is who they are here. They are a user without a record of ours.
+func (e *External) Identity() Identity {
+	return Identity{Name: externalPrefix + e.Name, User: externalPrefix + e.Subject, Role: e.Role, Grants: maps.Clone(e.Groups)}
+}

@@ -1,0 +1,82 @@
+package oidc
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"strconv"
+	"strings"
+	"time"
+
+	"carillon/internal/auth"
+)
+
+// AttemptLife is how long somebody may take to log in at the issuer.
+const AttemptLife = 10 * time.Minute
+
+// maxTo bounds the path that somebody comes back to.
+const maxTo = 1024
+
+// attempt is somebody's way to the issuer and back. The browser keeps it in a cookie; what
+// the issuer sees of it cannot be made without the secret.
+type attempt struct {
+	secret string
+	at     time.Time
+	to     string // path that they come back to
+}
+
+func newAttempt(now time.Time, to string) attempt {
+	return attempt{secret: auth.NewSecret(), at: now, to: to}
+}
+
+// cookie is the attempt as a cookie's value.
+func (a *attempt) cookie() string {
+	return a.secret + "." + strconv.FormatInt(a.at.Unix(), 10) + "." + base64.RawURLEncoding.EncodeToString([]byte(a.to))
+}
+
+// readAttempt reads a cookie's value.
+func readAttempt(text string) (a attempt, ok bool) {
+	parts := strings.Split(text, ".")
+	if len(parts) != 3 || !auth.ValidSecret(parts[0]) || len(parts[2]) > 2*maxTo {
+		return attempt{}, false
+	}
+	seconds, err := strconv.ParseInt(parts[1], 10, 64)
+	if err != nil {
+		return attempt{}, false
+	}
+	to, err := base64.RawURLEncoding.DecodeString(parts[2])
+	if err != nil {
+		return attempt{}, false
+	}
+	return attempt{secret: parts[0], at: time.Unix(seconds, 0), to: string(to)}, true
+}
+
+// derive makes one of the values that go with the attempt. Time and path are part of it, so
+// that neither can be changed on the way.
+func (a *attempt) derive(purpose string) string {
+	mac := hmac.New(sha256.New, []byte(a.secret))
+	mac.Write([]byte(purpose + "\x00" + strconv.FormatInt(a.at.Unix(), 10) + "\x00" + a.to))
+	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
+}
+
+func (a *attempt) state() string    { return a.derive("state") }
+func (a *attempt) nonce() string    { return a.derive("nonce") }
+func (a *attempt) verifier() string { return a.derive("verifier") }
+
+// alive tells whether the attempt is not over; clocks of masters may differ a little.
+func (a *attempt) alive(now time.Time) bool {
+	age := now.Sub(a.at)
+	return age > -time.Minute && age < AttemptLife
+}
+
+// same compares in constant time. Nothing is the same as the empty text.
+func same(a, b string) bool { return a != "" && hmac.Equal([]byte(a), []byte(b)) }
+
+// localPath tells whether a text is a path of the console, and leads nowhere else.
+func localPath(to string) bool {
+	if len(to) > maxTo || !strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") {
+		return false
+	}
+	// Browsers take a backslash for a slash, and skip what is not printable.
+	return !strings.ContainsFunc(to, func(r rune) bool { return r == '\\' || r <= ' ' || r >= 0x7f })
+}

@@ -1,0 +1,316 @@
+package oidc
+
+import (
+	"cmp"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/coreos/go-oidc/v3/oidc"
+	"golang.org/x/oauth2"
+
+	"carillon/internal/auth"
+	"carillon/internal/common"
+)
+
+// Config says where people log in, and what they may do then.
+type Config struct {
+	Issuer       string
+	ClientID     string
+	ClientSecret string // "" for a public client: PKCE stands in for it
+	RedirectURL  string // of our callback, as browsers reach it
+	Scopes       []string
+	NameClaim    string
+	GroupsClaim  string
+	Rules        []Rule
+	Roots        *x509.CertPool // nil: the system's
+	Now          func() time.Time
+}
+
+// Provider is the issuer as we know it. What it says of itself is asked for when somebody
+// logs in for the first time, so that a daemon starts without it.
+type Provider struct {
+	cfg    Config
+	client *http.Client
+
+	mu    sync.Mutex
+	known *known // guarded by mu; nil before the issuer has answered
+}
+
+// known is what the issuer has said of itself.
+type known struct {
+	provider *oidc.Provider
+	verifier *oidc.IDTokenVerifier
+	oauth    oauth2.Config
+	// namesItself says that answers to us name their issuer (RFC 9207).
+	namesItself bool
+}
+
+// algorithms are those by which an ID token may be signed: with a key that only the issuer has.
+var algorithms = []string{oidc.RS256, oidc.RS384, oidc.RS512, oidc.ES256, oidc.ES384, oidc.ES512, oidc.PS256, oidc.PS384, oidc.PS512, oidc.EdDSA}
+
+const (
+	askTimeout = 10 * time.Second
+	maxAnswer  = 1 << 20
+)
+
+// New makes a provider. It asks nobody.
+func New(cfg Config) *Provider {
+	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true, TLSHandshakeTimeout: askTimeout, ResponseHeaderTimeout: askTimeout,
+		IdleConnTimeout: time.Minute, MaxIdleConnsPerHost: 2, TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: cfg.Roots}}
+	return &Provider{cfg: cfg, client: &http.Client{Transport: bounded{transport}, Timeout: askTimeout,
+		// Nothing that the issuer's own document names leads elsewhere.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
+}
+
+// Close gives connections to the issuer up.
+func (p *Provider) Close() { p.client.CloseIdleConnections() }
+
+// bounded keeps answers from being larger than they may be.
+type bounded struct{ next *http.Transport }
+
+func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
+	resp, err := b.next.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	resp.Body = http.MaxBytesReader(nil, resp.Body, maxAnswer)
+	return resp, nil
+}
+
+// CloseIdleConnections is asked for by http.Client.
+func (b bounded) CloseIdleConnections() { b.next.CloseIdleConnections() }
+
+// discover asks the issuer what it is, until it has answered once.
+func (p *Provider) discover(ctx context.Context) (*known, error) {
+	p.mu.Lock()
+	have := p.known
+	p.mu.Unlock()
+	if have != nil {
+		return have, nil
+	}
+	provider, err := oidc.NewProvider(oidc.ClientContext(ctx, p.client), p.cfg.Issuer)
+	if err != nil {
+		return nil, errAway(err)
+	}
+	var says struct {
+		JWKS        string   `json:"jwks_uri"`
+		Algorithms  []string `json:"id_token_signing_alg_values_supported"`
+		NamesItself bool     `json:"authorization_response_iss_parameter_supported"`
+	}
+	if err := provider.Claims(&says); err != nil {
+		return nil, errAway(err)
+	}
+	endpoint := provider.Endpoint()
+	for _, one := range []string{endpoint.AuthURL, endpoint.TokenURL, says.JWKS} {
+		if !p.private(one) {
+			return nil, errAway(fmt.Errorf("the issuer names %q, which is not https", common.Excerpt(one)))
+		}
+	}
+	allowed := slices.Clone(algorithms)
+	if len(says.Algorithms) > 0 {
+		allowed = slices.DeleteFunc(allowed, func(one string) bool { return !slices.Contains(says.Algorithms, one) })
+	}
+	if len(allowed) == 0 {
+		return nil, errAway(errors.New("the issuer signs by no algorithm that can be trusted"))
+	}
+	now := &known{provider: provider, namesItself: says.NamesItself,
+		verifier: provider.VerifierContext(oidc.ClientContext(context.WithoutCancel(ctx), p.client),
+			&oidc.Config{ClientID: p.cfg.ClientID, SupportedSigningAlgs: allowed, Now: p.cfg.Now}),
+		oauth: oauth2.Config{ClientID: p.cfg.ClientID, ClientSecret: p.cfg.ClientSecret, Endpoint: endpoint, RedirectURL: p.cfg.RedirectURL, Scopes: p.cfg.Scopes}}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.known = now
+	return now, nil
+}
+
+// private tells whether an address of the issuer is one that nobody can listen to: https, or
+// plain where the issuer itself is plain, which only an issuer on this machine may be.
+func (p *Provider) private(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && u.Host != "" && (u.Scheme == "https" || u.Scheme == "http" && strings.HasPrefix(p.cfg.Issuer, "http://"))
+}
+
+// Begin gives what the browser keeps in a cookie, and where it goes; to is the path of the
+// console that it comes back to.
+func (p *Provider) Begin(ctx context.Context, to string) (cookie, location string, err error) {
+	if !localPath(to) {
+		to = "/"
+	}
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	issuer, err := p.discover(ctx)
+	if err != nil {
+		return "", "", err
+	}
+	a := newAttempt(p.cfg.Now(), to)
+	return a.cookie(), issuer.oauth.AuthCodeURL(a.state(), oidc.Nonce(a.nonce()), oauth2.S256ChallengeOption(a.verifier())), nil
+}
+
+// Answer is what the issuer has the browser bring.
+type Answer struct {
+	Code   string
+	State  string
+	Error  string
+	Issuer string
+}
+
+// Finish tells who somebody is who comes back with an answer, and where to. Where the answer
+// cannot be theirs it is CodeUnauthenticated, where they may do nothing CodeForbidden, where
+// the issuer does not answer CodeUnavailable.
+func (p *Provider) Finish(ctx context.Context, cookie string, answer Answer) (who auth.External, to string, err error) {
+	a, ok := readAttempt(cookie)
+	if !ok || !same(a.state(), answer.State) || !a.alive(p.cfg.Now()) {
+		return auth.External{}, "", errRefused("the login was begun too long ago, or by another browser", nil)
+	}
+	if !localPath(a.to) {
+		a.to = "/"
+	}
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	issuer, err := p.discover(ctx)
+	if err != nil {
+		return auth.External{}, a.to, err
+	}
+	if answer.Issuer != p.cfg.Issuer && (answer.Issuer != "" || issuer.namesItself) {
+		return auth.External{}, a.to, errRefused("the answer is another issuer's", nil)
+	}
+	if answer.Error != "" || answer.Code == "" {
+		return auth.External{}, a.to, errRefused("the issuer did not let you in", errors.New(common.Excerpt(answer.Error)))
+	}
+	if who, err = p.identify(ctx, issuer, &a, answer.Code); err != nil {
+		return auth.External{}, a.to, err
+	}
+	who.Once = auth.Hash(a.state())
+	return who, a.to, nil
+}
+
+// identify exchanges the code for an ID token, and believes that.
+func (p *Provider) identify(ctx context.Context, issuer *known, a *attempt, code string) (auth.External, error) {
+	ctx = oidc.ClientContext(ctx, p.client)
+	token, err := issuer.oauth.Exchange(ctx, code, oauth2.VerifierOption(a.verifier()))
+	if told, ok := errors.AsType[*oauth2.RetrieveError](err); ok && told.Response.StatusCode < http.StatusInternalServerError {
+		return auth.External{}, errRefused("the issuer does not know the code", err)
+	}
+	if err != nil {
+		return auth.External{}, errAway(err)
+	}
+	raw, _ := token.Extra("id_token").(string)
+	if raw == "" {
+		return auth.External{}, errRefused("the issuer gave no ID token", nil)
+	}
+	id, err := issuer.verifier.Verify(ctx, raw)
+	if err != nil {
+		return auth.External{}, errRefused("the ID token cannot be believed", err)
+	}
+	said := claims{}
+	if err := id.Claims(&said); err != nil {
+		return auth.External{}, errRefused("the ID token cannot be read", err)
+	}
+	if !same(a.nonce(), id.Nonce) {
+		return auth.External{}, errRefused("the ID token belongs to another login", nil)
+	}
+	if party := said.text("azp"); party != p.cfg.ClientID && (party != "" || len(id.Audience) > 1) {
+		return auth.External{}, errRefused("the ID token was made for another client", nil)
+	}
+	if id.Subject == "" {
+		return auth.External{}, errRefused("the ID token names nobody", nil)
+	}
+	if _, there := said.find(p.cfg.GroupsClaim); !there && issuer.provider.UserInfoEndpoint() != "" {
+		// Some issuers keep their ID tokens small, and tell groups there only.
+		if err := p.more(ctx, issuer, token, id.Subject, said); err != nil {
+			return auth.External{}, err
+		}
+	}
+	who := auth.External{Issuer: p.cfg.Issuer, Subject: id.Subject, Name: cmp.Or(said.text(p.cfg.NameClaim), said.text("email"), id.Subject)}
+	if who.Role, who.Groups = rights(p.cfg.Rules, said.texts(p.cfg.GroupsClaim)); who.Role == "" && len(who.Groups) == 0 {
+		return auth.External{}, &common.Error{Code: common.CodeForbidden, Message: "no role is given to you here",
+			Hint: "an admin can give one to a group that you are in, by the setting oidc.roles"}
+	}
+	return who, nil
+}
+
+// more adds what the issuer tells about the user beside the ID token, whose word counts first.
+func (p *Provider) more(ctx context.Context, issuer *known, token *oauth2.Token, subject string, said claims) error {
+	if !p.private(issuer.provider.UserInfoEndpoint()) {
+		return nil
+	}
+	info, err := issuer.provider.UserInfo(ctx, oauth2.StaticTokenSource(token))
+	if err != nil {
+		return errAway(err)
+	}
+	if info.Subject != subject {
+		return errRefused("the issuer tells of somebody else", nil)
+	}
+	besides := claims{}
+	if err := info.Claims(&besides); err != nil {
+		return errRefused("what the issuer tells cannot be read", err)
+	}
+	for name, value := range besides {
+		if _, there := said[name]; !there {
+			said[name] = value
+		}
+	}
+	return nil
+}
+
+// claims are what a token says.
+type claims map[string]any
+
+// find gives a claim by its name, or by the path to it (realm_access.roles).
+func (c claims) find(name string) (any, bool) {
+	if value, ok := c[name]; ok {
+		return value, true
+	}
+	first, rest, deeper := strings.Cut(name, ".")
+	if inner, ok := c[first].(map[string]any); ok && deeper {
+		return claims(inner).find(rest)
+	}
+	return nil, false
+}
+
+// maxName bounds what is taken for somebody's name, in bytes.
+const maxName = 128
+
+// text gives a claim that is a name: a short text that can be printed.
+func (c claims) text(name string) string {
+	value, _ := c.find(name)
+	text, _ := value.(string)
+	if len(text) > maxName || strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f || r == '\uFFFD' }) {
+		return ""
+	}
+	return text
+}
+
+// texts gives a claim that is a list of names, or one of them.
+func (c claims) texts(name string) (all []string) {
+	value, _ := c.find(name)
+	switch value := value.(type) {
+	case string:
+		return []string{value}
+	case []any:
+		for _, one := range value {
+			if text, ok := one.(string); ok {
+				all = append(all, text)
+			}
+		}
+	}
+	return all
+}
+
+func errRefused(message string, err error) error {
+	return &common.Error{Code: common.CodeUnauthenticated, Message: message, Hint: "begin the login once more", Err: err}
+}
+
+func errAway(err error) error {
+	return &common.Error{Code: common.CodeUnavailable, Message: "the issuer of logins does not answer as it should", Err: err,
+		Hint: "log in by other means, or try again later; the log says more"}
+}
