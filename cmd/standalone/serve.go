@@ -32,6 +32,10 @@ func serve(ctx context.Context, child *guardian.Child, cfg config.Standalone, st
 	if err != nil {
 		return err
 	}
+	runAs, err := daemon.OpenRunAs(cfg.Execution.RunAs, log)
+	if err != nil {
+		return err
+	}
 	home, err := daemon.OpenHome(cfg.DataDir, cfg.Name)
 	if err != nil {
 		return daemon.Failed(err)
@@ -61,7 +65,7 @@ func serve(ctx context.Context, child *guardian.Child, cfg config.Standalone, st
 	defer store.Close()
 
 	client, registry := etcd.Client(), metrics.NewRegistry(version)
-	worker := daemon.NewWorker(daemon.WorkerConfig{Home: home, Etcd: client, Store: store, Spool: output, Labels: cfg.Labels, Secrets: secrets, Box: box, Slots: cfg.Slots, Drain: cfg.DrainTimeout,
+	worker := daemon.NewWorker(daemon.WorkerConfig{Home: home, Etcd: client, Store: store, Spool: output, Labels: cfg.Labels, Secrets: secrets, Box: box, RunAs: runAs, MaxRunTime: cfg.Execution.MaxRunTime, Slots: cfg.Slots, Drain: cfg.DrainTimeout,
 		// A laptop's sleep is nobody's loss: nobody else could have run anything meanwhile.
 		Boot:    bootclock.Awake,
 		Version: version, Log: log, Metrics: metrics.NewWorker(registry, daemon.WallClock), Guardian: child})

@@ -214,6 +214,7 @@ const (
 	NoWorkers           ConditionCode = "no_workers"
 	NotifyFailing       ConditionCode = "notify_failing"
 	OutboxFull          ConditionCode = "outbox_full"
+	RunAsIgnored        ConditionCode = "run_as_ignored"
 	SpoolFull           ConditionCode = "spool_full"
 	Unreadable          ConditionCode = "unreadable"
 	WatchStale          ConditionCode = "watch_stale"
@@ -252,6 +253,8 @@ func (e ConditionCode) Valid() bool {
 	case NotifyFailing:
 		return true
 	case OutboxFull:
+		return true
+	case RunAsIgnored:
 		return true
 	case SpoolFull:
 		return true

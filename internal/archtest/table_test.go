@@ -37,6 +37,7 @@ var table = map[string]kind{
 	"internal/runlog/tail":   pure,
 	"internal/alerts":        pure,
 	"internal/mask":          pure,
+	"internal/runas":         pure,
 	"internal/seal":          pure,
 	"internal/scheduler":     pure,
 
@@ -107,7 +108,7 @@ var rooms = []struct {
 	{"github.com/prometheus", []string{"internal/metrics"}},
 	{"github.com/spf13/cobra", []string{"cmd/..."}},
 	{"github.com/spf13/pflag", []string{"internal/config", "cmd/..."}},
-	{"github.com/goccy/go-yaml", []string{"internal/config", "cmd/..."}},
+	{"github.com/goccy/go-yaml", []string{"internal/config", "internal/runas", "cmd/..."}},
 	{"github.com/coreos/go-oidc", []string{"internal/oidc"}},
 	{"golang.org/x/oauth2", []string{"internal/oidc"}},
 	{"github.com/coreos/go-systemd", []string{"cmd/..."}},

@@ -37,6 +37,7 @@ const (
 	ConditionOverdue         = "fires_overdue"        // fires were due more than a minute ago, and nobody took them
 	ConditionNoEntry         = "fire_without_entry"   // a fire that the cursor has passed is nowhere
 	ConditionNotifyFailing   = "notify_failing"       // a channel has not taken what it is told for long
+	ConditionRunAs           = "run_as_ignored"       // the file that says as whom jobs run cannot be used as it is now
 	ConditionAuditStuck      = "audit_stuck"          // changes are not sealed and stay in etcd
 )
 
@@ -44,5 +45,5 @@ const (
 func ConditionCodes() []string {
 	return []string{ConditionEtcdAway, ConditionEtcdFull, ConditionLogStoreAway, ConditionOutboxFull, ConditionSpoolFull, ConditionDiskFull,
 		ConditionClockOff, ConditionWorkerLost, ConditionNoWorkers, ConditionWatchStale, ConditionUnreadable, ConditionCertificateEnds, ConditionCertificateBad, ConditionMissesFeature,
-		ConditionHousekeeping, ConditionOverdue, ConditionNoEntry, ConditionNotifyFailing, ConditionAuditStuck}
+		ConditionHousekeeping, ConditionOverdue, ConditionNoEntry, ConditionNotifyFailing, ConditionRunAs, ConditionAuditStuck}
 }

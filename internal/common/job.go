@@ -179,6 +179,18 @@ type JobState struct {
 	Cursor  time.Time
 }
 
+// CommandBytes is how long what the job gives its command is.
+func (j *Job) CommandBytes() int {
+	n := len(j.Command) + len(j.Stdin)
+	for _, a := range j.Args {
+		n += len(a)
+	}
+	for name, value := range j.Env {
+		n += len(name) + len(value)
+	}
+	return n
+}
+
 // PausedAt tells whether the job is paused at a time.
 func (j *Job) PausedAt(now time.Time) bool {
 	return j.Paused && (j.PauseUntil == nil || now.Before(*j.PauseUntil))

@@ -35,6 +35,7 @@ type Worker struct {
 	SpoolMax      int64  // bytes of output on the disk while the log store is away
 	MetricsListen string // host:port on loopback, unix:/path, or "" for none
 	SecretsKey    Secret // keys in base64 that secrets of jobs are opened with
+	Execution     Execution
 	Etcd          Etcd
 	MongoDB       MongoDB
 	Log           Log
@@ -50,11 +51,30 @@ type Standalone struct {
 	Slots        int
 	DrainTimeout time.Duration
 	SpoolMax     int64
+	Execution    Execution
 	Timezone     string
 	// AuditRetention is how long it is kept who changed what; 0 is for ever.
 	AuditRetention time.Duration
 	Notify         Notify
 	Log            Log
+}
+
+// Execution says as whom commands run on a worker, and for how long.
+type Execution struct {
+	RunAs      string        // a file of rules; none where empty
+	MaxRunTime time.Duration // 0: no bound but the job's
+}
+
+func (e *Execution) declare(s *settings) {
+	s.text(&e.RunAs, "runAs", "file", "", "file that says as whom jobs may run here, and what; it must belong to root, and is read again when it changes (default: all run as the worker's own user)", absolute)
+	s.duration(&e.MaxRunTime, "maxRunTime", 0, 0, 366*24*time.Hour, "longest that a command may run here, whatever its job says; 0 for no bound")
+}
+
+func absolute(text string) error {
+	if text != "" && !filepath.IsAbs(text) {
+		return fmt.Errorf("must be an absolute path")
+	}
+	return nil
 }
 
 // DefaultDrainTimeout is how long a worker that stops waits for its runs. The
@@ -76,6 +96,7 @@ func (m *Master) settings() *settings {
 func (w *Worker) settings() *settings {
 	s := &settings{program: "carillon-worker"}
 	declareWorker(s, "carillon-worker", &w.Name, &w.DataDir, &w.Labels, &w.Secrets, &w.Slots, &w.DrainTimeout, &w.SpoolMax)
+	w.Execution.declare(s)
 	s.secret(&w.SecretsKey, "secretsKey", "key that secrets of jobs are opened with, that of the masters; without it jobs that refer to secrets are refused here.", secretsKey)
 	s.add("metricsListen", "address", "127.0.0.1:7071", "address of /metrics and /readyz: loopback, unix:/path, or off", localAddress(&w.MetricsListen))
 	w.Etcd.declare(s)
@@ -88,6 +109,7 @@ func (d *Standalone) settings() *settings {
 	s := &settings{program: "carillon-standalone"}
 	d.HTTP.declare(s)
 	declareWorker(s, "carillon", &d.Name, &d.DataDir, &d.Labels, &d.Secrets, &d.Slots, &d.DrainTimeout, &d.SpoolMax)
+	d.Execution.declare(s)
 	declareZone(s, &d.Timezone)
 	declareAudit(s, &d.AuditRetention)
 	d.Notify.declare(s, " (default: made at the first start, in <data-dir>/secrets.key)")

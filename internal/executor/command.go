@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"carillon/internal/common"
+	"carillon/internal/runas"
 )
 
 // spec is a command ready to be started.
@@ -21,38 +22,53 @@ type spec struct {
 	stdin   string
 	own     folder // taken when the command is started, if private
 	private bool   // dir is to be the run's own
+	as      *runas.Account
 }
 
-// refuse tells why this worker must not run a job at all.
-func (x *Executor) refuse(t *Task) *outcome {
+// refuse tells why this worker must not run a job, or else as whom it runs.
+func (x *Executor) refuse(t *Task) (*runas.Account, *outcome) {
 	job := &t.Job
 	if lacking := common.Lacking(job.MustHave(), common.Features[:]); len(lacking) > 0 {
-		return featureRefused(lacking)
+		return nil, featureRefused(lacking)
 	}
-	if job.User != "" && job.User != x.user {
-		return userRefused(job.User, x.user)
+	if size := job.CommandBytes(); size > common.MaxJobBytes {
+		return nil, &outcome{common.StatusRefused, &common.Reason{Code: "too_large",
+			Text: fmt.Sprintf("the job's definition has %d bytes; none that is saved has more than %d", size, common.MaxJobBytes)}}
+	}
+	as, why := x.cfg.RunAs.As(&job.Job, x.self.Name)
+	if why == nil && len(job.Args) == 0 {
+		why = x.cfg.RunAs.Shell(&job.Job, shellOf(job))
+		if why == nil {
+			why = x.cfg.RunAs.Command(&job.Job, job.Command)
+		}
+	}
+	if why != nil {
+		return nil, &outcome{common.StatusRefused, why}
 	}
 	if faults := job.ParamFaults(t.Record.Params); len(faults) > 0 {
-		return paramsRefused(faults)
+		return nil, paramsRefused(faults)
 	}
-	return nil
+	return as, nil
 }
 
 // resolve finds out what to start, or why this worker cannot.
-func (x *Executor) resolve(t *Task, secrets map[string]string) (*spec, *outcome) {
+func (x *Executor) resolve(t *Task, g granted) (*spec, *outcome) {
 	job := &t.Job
-	s := &spec{stdin: job.Stdin, dir: job.WorkDir}
+	s := &spec{stdin: job.Stdin, dir: job.WorkDir, as: g.as}
 	if s.dir == "" {
 		s.private = true
-	} else if info, err := os.Stat(s.dir); err != nil || !info.IsDir() {
+	} else if info, err := os.Stat(s.dir); err != nil && !(s.as != nil && errors.Is(err, os.ErrPermission)) || err == nil && !info.IsDir() {
 		return nil, failed("workdir_missing", "the folder %s is not there, or is no folder", common.Excerpt(s.dir)).with("workDir", s.dir)
 	}
 	var search string
-	s.env, search = x.environment(t, secrets)
+	s.env, search = x.environment(t, g)
 	if len(job.Args) > 0 {
 		path, err := lookup(job.Args[0], search)
 		if err != nil {
 			return nil, failed("program_missing", "no program %s was found in the PATH %s", common.Excerpt(job.Args[0]), common.Excerpt(search)).with("program", job.Args[0])
+		}
+		if why := x.cfg.RunAs.Command(&job.Job, path); why != nil {
+			return nil, &outcome{common.StatusRefused, why}
 		}
 		s.path, s.args = path, job.Args
 		return s, nil
@@ -96,14 +112,6 @@ func featureRefused(lacking []string) *outcome {
 	return o.with("needs", needs)
 }
 
-func userRefused(wanted, own string) *outcome {
-	o := &outcome{common.StatusRefused, &common.Reason{
-		Code: "user_not_allowed",
-		Text: fmt.Sprintf("the job wants to run as %s, but this worker runs commands only as %s", common.Excerpt(wanted), own),
-	}}
-	return o.with("user", wanted).with("workerUser", own)
-}
-
 func shellOf(job *common.StoredJob) string {
 	if job.Shell == "" {
 		return common.DefaultShell
@@ -145,7 +153,12 @@ func (x *Executor) enter(s *spec) (err error) {
 	if !s.private {
 		return nil
 	}
-	if s.own, err = x.folders.take(); err != nil {
+	if s.as != nil {
+		s.own.path, err = x.borrow(s.as)
+	} else {
+		s.own, err = x.folders.take()
+	}
+	if err != nil {
 		return folderFailure{err}
 	}
 	s.dir = s.own.path
@@ -157,7 +170,13 @@ func (x *Executor) leave(t *Task, s *spec, clean bool) {
 	if !s.private {
 		return
 	}
-	if err := x.folders.giveBack(s.own, clean); err != nil {
+	var err error
+	if s.as != nil {
+		err = returnFolder(s.own.path)
+	} else {
+		err = x.folders.giveBack(s.own, clean)
+	}
+	if err != nil {
 		x.cfg.Log.Warn("private folder of a run not removed", "job", t.Record.Job, "run", t.Record.Run, "err", err)
 	}
 }

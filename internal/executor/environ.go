@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,13 +19,14 @@ const (
 // of etcd and of the log store among it, is none of a command's business. The job's
 // variables, with the secrets that they stand for, come over the usual ones, its parameters over those, and ours over all.
 // It is sorted, and comes with the PATH that is in it.
-func (x *Executor) environment(t *Task, secrets map[string]string) (env []string, path string) {
+func (x *Executor) environment(t *Task, g granted) (env []string, path string) {
 	params := t.Job.ParamValues(t.Record.Params)
 	zone := t.Job.Timezone
 	if zone == "" {
 		zone = "UTC"
 	}
-	usual := [...]variable{{"PATH", x.cfg.Path}, {"HOME", x.home}, {"USER", x.user}, {"LOGNAME", x.user},
+	as := cmp.Or(g.as, &x.self)
+	usual := [...]variable{{"PATH", x.cfg.Path}, {"HOME", as.Home}, {"USER", as.Name}, {"LOGNAME", as.Name},
 		{"SHELL", shellOf(&t.Job)}, {"LANG", "C.UTF-8"}, {"TZ", zone}}
 	ours := [...]variable{
 		{"CARILLON_JOB", t.Record.Job},
@@ -53,7 +55,7 @@ func (x *Executor) environment(t *Task, secrets map[string]string) (env []string
 	}
 	for name, value := range t.Job.Env {
 		if _, over := params[name]; !over && !named(ours[:], name) {
-			if secret, found := secrets[name]; found {
+			if secret, found := g.secrets[name]; found {
 				value = secret
 			}
 			add(variable{name, value})

@@ -6,10 +6,8 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"os/user"
 	"path/filepath"
 	"runtime"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -18,6 +16,7 @@ import (
 	"carillon/internal/common"
 	"carillon/internal/mask"
 	"carillon/internal/proctree"
+	"carillon/internal/runas"
 )
 
 // DefaultPath is where commands look for programs.
@@ -38,8 +37,12 @@ type Config struct {
 	Masks func() *mask.Masker
 	// Secrets opens what jobs refer to in their env; nil: this worker has none.
 	Secrets Secrets
-	Now   func() time.Time // wall clock; default time.Now
-	Log   *slog.Logger     // default: nowhere
+	// RunAs says as whom jobs run, and what; nil: all as this process's own user.
+	RunAs *runas.File
+	// MaxRunTime is the longest that a command may run, whatever its job says; 0: no bound.
+	MaxRunTime time.Duration
+	Now        func() time.Time // wall clock; default time.Now
+	Log        *slog.Logger     // default: nowhere
 }
 
 // Task is a run to execute: the job under which it was claimed and its record.
@@ -64,8 +67,7 @@ type Output interface {
 // Executor runs commands. It is safe for concurrent use.
 type Executor struct {
 	cfg     Config
-	user    string
-	home    string
+	self    runas.Account
 	folders *folders
 	// terminal tells that this process has one. Commands must not have it: nothing is to
 	// wait for a password that nobody types. So each gets a session then. Else it gets a
@@ -107,8 +109,7 @@ func New(cfg Config) (*Executor, error) {
 	}
 	x := &Executor{
 		cfg:      cfg,
-		user:     strconv.Itoa(os.Getuid()),
-		home:     "/",
+		self:     runas.Own(),
 		gate:     make(chan struct{}, cfg.StartGate),
 		terminal: hasTerminal(),
 		buffers:  sync.Pool{New: func() any { return new([common.MaxChunk]byte) }},
@@ -118,10 +119,6 @@ func New(cfg Config) (*Executor, error) {
 		quit:     make(chan struct{}),
 	}
 	x.groups.owner, x.groups.quit = &x.own, x.quit
-	// An account without an entry in the user database may run commands as well.
-	if u, err := user.Current(); err == nil {
-		x.user, x.home = u.Username, u.HomeDir
-	}
 	base, err := filepath.Abs(cfg.BaseDir)
 	if err != nil {
 		return nil, fmt.Errorf("find data folder: %w", err)
@@ -193,7 +190,8 @@ func (x *Executor) KillAll() {
 // of the run is killed at once; without another cause by then, it is [ErrCutOff].
 func (x *Executor) Run(ctx context.Context, t Task, out Output) common.Run {
 	masks := x.cfg.Masks()
-	if bad := x.refuse(&t); bad != nil {
+	as, bad := x.refuse(&t)
+	if bad != nil {
 		return x.refused(&t, bad, masks)
 	}
 	values, more, bad := x.open(ctx, &t)
@@ -201,9 +199,15 @@ func (x *Executor) Run(ctx context.Context, t Task, out Output) common.Run {
 		return x.refused(&t, bad, masks)
 	}
 	masks = masks.With(more)
-	run := x.run(ctx, t, out, masks, values)
+	run := x.run(ctx, t, out, masks, granted{as, values})
 	maskReason(masks, run.Reason)
 	return run
+}
+
+// granted is what a run has beyond its definition.
+type granted struct {
+	as      *runas.Account    // nil: this process's own
+	secrets map[string]string // by variable
 }
 
 // refused is the outcome of a run that does not begin.
@@ -213,8 +217,8 @@ func (x *Executor) refused(t *Task, why *outcome, masks *mask.Masker) common.Run
 	return run
 }
 
-func (x *Executor) run(ctx context.Context, t Task, out Output, masks *mask.Masker, secrets map[string]string) common.Run {
-	spec, bad := x.resolve(&t, secrets)
+func (x *Executor) run(ctx context.Context, t Task, out Output, masks *mask.Masker, g granted) common.Run {
+	spec, bad := x.resolve(&t, g)
 	if bad != nil {
 		return x.outcome(&t, bad)
 	}

@@ -7,6 +7,22 @@ import (
 	"carillon/internal/common"
 )
 
+// What no master would have saved is not run.
+func TestDefinitionThatIsTooLarge(t *testing.T) {
+	for name, job := range map[string]common.Job{
+		"command": {Command: "echo ran #" + strings.Repeat("x", common.MaxJobBytes)},
+		"stdin":   {Command: "echo ran", Stdin: strings.Repeat("x", common.MaxJobBytes)},
+		"env":     {Command: "echo ran", Env: map[string]string{"A": strings.Repeat("x", common.MaxJobBytes)}},
+		"args":    {Args: []string{"echo", strings.Repeat("x", common.MaxJobBytes)}},
+	} {
+		got, out := run(t, newTask(job))
+		expect(t, got, common.StatusRefused, "too_large")
+		if got.StartedAt != nil || out.text() != "" {
+			t.Errorf("%s: printed %.20q", name, out.text())
+		}
+	}
+}
+
 // What a worker of this version would run otherwise than it says, it does not run.
 func TestDefinitionOfANewerVersion(t *testing.T) {
 	for name, c := range map[string]struct {

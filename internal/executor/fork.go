@@ -2,6 +2,7 @@ package executor
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"runtime"
@@ -36,7 +37,7 @@ func (x *Executor) forker() {
 		runtime.UnlockOSThread()
 		return
 	}
-	err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+	err := errors.Join(unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), dropAmbient())
 	for {
 		select {
 		case o := <-x.forks:
@@ -62,7 +63,7 @@ func (x *Executor) fork(o *forkOrder) error {
 		Dir:   s.dir,
 		Env:   s.env,
 		Files: o.files,
-		Sys:   &syscall.SysProcAttr{Setpgid: !x.terminal, Setsid: x.terminal, Pdeathsig: syscall.SIGKILL, PidFD: &handle},
+		Sys:   &syscall.SysProcAttr{Setpgid: !x.terminal, Setsid: x.terminal, Pdeathsig: syscall.SIGKILL, PidFD: &handle, Credential: credential(s.as)},
 	}
 	if p.leaf = x.cgroups.leaf(); p.leaf != nil {
 		attr.Sys.UseCgroupFD, attr.Sys.CgroupFD = true, int(p.leaf.dir.Fd())

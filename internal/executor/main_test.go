@@ -33,6 +33,10 @@ func TestMain(m *testing.M) {
 		fmt.Print("alive ", left, " ", err)
 		os.Exit(0)
 	}
+	if os.Getenv(asOrdinary) != "" {
+		runOrdinary()
+		os.Exit(0)
+	}
 	if os.Getenv(asTerminalOwner) != "" {
 		ownTerminal()
 	}

@@ -33,9 +33,17 @@ var (
 )
 
 // timedOut is the cause that Run itself ends a command with.
-type timedOut struct{ after time.Duration }
+type timedOut struct {
+	after  time.Duration
+	worker bool // it is the worker's bound
+}
 
-func (t timedOut) Error() string { return fmt.Sprintf("ran longer than its timeout of %v", t.after) }
+func (t timedOut) Error() string {
+	if t.worker {
+		return fmt.Sprintf("ran longer than the %v that this worker lets a command run", t.after)
+	}
+	return fmt.Sprintf("ran longer than its timeout of %v", t.after)
+}
 
 // FenceGrace is how long a command has between TERM and KILL when its worker was
 // cut off: no longer than what the fence of the protocol leaves, whose KILL must
@@ -93,6 +101,9 @@ func outcomeOfCause(cause error) *outcome {
 	}
 	if t, ok := errors.AsType[timedOut](cause); ok {
 		stopped.status, stopped.reason.Code = common.StatusTimedOut, "timeout"
+		if t.worker {
+			stopped.reason.Code = "max_run_time"
+		}
 		return stopped.with("after", t.after.String())
 	}
 	switch {

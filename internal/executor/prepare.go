@@ -10,7 +10,8 @@ import (
 )
 
 // Prepare sets what commands inherit from this process as a whole: umask 027, no
-// core dumps, and no descriptor but 0 to 2. The main of every program that runs
+// core dumps, and no descriptor but 0 to 2. And it closes this process's own environment, memory
+// and files to the commands, which mostly run as the same user: passwords may be in them. The main of every program that runs
 // commands calls it first, before it opens anything.
 //
 // It is apart from New because a umask cannot be given to a child alone without a
@@ -21,6 +22,9 @@ func Prepare() error {
 	var none unix.Rlimit
 	if err := unix.Setrlimit(unix.RLIMIT_CORE, &none); err != nil {
 		return fmt.Errorf("forbid core dumps: %w", err)
+	}
+	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
+		return fmt.Errorf("close the process to others of its user: %w", err)
 	}
 	return closeOnExec()
 }

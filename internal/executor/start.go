@@ -79,6 +79,11 @@ func (x *Executor) start(ctx context.Context, t *Task, s *spec, c *capture) (_ *
 	}
 	defer func() { _ = unix.Close(errEnd) }()
 
+	if s.as != nil { // it may open its own output by name, as /dev/stdout
+		if err := errors.Join(unix.Fchmod(outEnd, 0o666), unix.Fchmod(errEnd, 0o666)); err != nil {
+			return nil, errors.Join(fmt.Errorf("open the pipes to %s: %w", s.as.Name, err), stdout.Close(), stderr.Close())
+		}
+	}
 	p := &process{exited: make(chan struct{}), read: make(chan struct{}), outputs: [2]*os.File{stdout, stderr},
 		run: t.Record.Run, folder: s.own.path, pipes: [2]string{nameOf(outEnd), nameOf(errEnd)}}
 	p.startedAt = x.cfg.Now().UTC()

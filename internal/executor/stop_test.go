@@ -55,6 +55,31 @@ func TestTimeoutWhenTermIsIgnored(t *testing.T) {
 	wantGone(t, list)
 }
 
+// A worker's own bound holds whatever a job says, and a shorter timeout of the job's as well.
+func TestMaxRunTime(t *testing.T) {
+	for name, c := range map[string]struct {
+		job         string
+		worker      time.Duration
+		code, after string
+	}{
+		"no timeout":      {"", 150 * time.Millisecond, "max_run_time", "150ms"},
+		"a longer one":    {"1h", 150 * time.Millisecond, "max_run_time", "150ms"},
+		"a shorter one":   {"150ms", time.Hour, "timeout", "150ms"},
+		"no bound at all": {"150ms", 0, "timeout", "150ms"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			x := newExecutor(t, func(cfg *executor.Config) { cfg.MaxRunTime = c.worker })
+			task := newTask(common.Job{Command: "sleep 300", Timeout: common.Duration(c.job)})
+			got := x.Run(t.Context(), task, record(t, task))
+			expect(t, got, common.StatusTimedOut, c.code)
+			if got.Reason.Data["after"] != c.after {
+				t.Errorf("%+v", got.Reason)
+			}
+		})
+	}
+}
+
 func TestTimeoutLeavesFastCommandsAlone(t *testing.T) {
 	got, _ := run(t, newTask(common.Job{Command: "true", Timeout: "1h"}))
 	expect(t, got, common.StatusSucceeded, "")

@@ -19,9 +19,9 @@ const (
 // supervise returns when the command has ended, with the cause if it was stopped.
 // The command is not reaped then, so that the id of its group is still its own.
 func (x *Executor) supervise(ctx context.Context, t *Task, p *process) (cause error) {
-	if timeout := t.Job.Timeout.Or(0); timeout > 0 {
+	if limit := x.limit(t); limit.after > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, timeout, timedOut{timeout})
+		ctx, cancel = context.WithTimeoutCause(ctx, limit.after, limit)
 		defer cancel()
 	}
 	select {
@@ -44,6 +44,15 @@ func (x *Executor) supervise(ctx context.Context, t *Task, p *process) (cause er
 	}
 	x.stop(t, p, graceOf(&t.Record, cause))
 	return cause
+}
+
+// limit is for how long the command may run: no longer than its job says, nor than this worker does.
+func (x *Executor) limit(t *Task) timedOut {
+	job, own := t.Job.Timeout.Or(0), x.cfg.MaxRunTime
+	if own > 0 && (job <= 0 || own < job) {
+		return timedOut{own, true}
+	}
+	return timedOut{job, false}
 }
 
 // causeOfKill is why a run is killed without a grace.

@@ -24,6 +24,7 @@ import (
 	"carillon/internal/metrics"
 	"carillon/internal/proctree"
 	"carillon/internal/registry"
+	"carillon/internal/runas"
 	"carillon/internal/runlog"
 	"carillon/internal/scheduler"
 	"carillon/internal/seal"
@@ -53,6 +54,10 @@ type WorkerConfig struct {
 	Secrets *mask.Files
 	// Box opens the secrets that jobs refer to; nil: none can be opened here.
 	Box *seal.Box
+	// RunAs says as whom jobs run; nil: all as this process's user.
+	RunAs *runas.File
+	// MaxRunTime bounds how long a command runs; 0: only its job does.
+	MaxRunTime time.Duration
 	Slots   int
 	Drain   time.Duration
 	Version string
@@ -99,7 +104,7 @@ func NewWorker(cfg WorkerConfig) *Worker {
 	w.members = registry.NewMembers(client, WallClock, w.trouble("workers"))
 	w.cluster = &cluster{members: w.members, guard: registry.NewGuard(w.members, life.Worker, WallClock, nil), stopping: w.draining.Load, clocked: cfg.Metrics.Clock}
 	w.sink = runlog.NewSink(runlog.SinkConfig{Spool: cfg.Spool, Workers: w.alive}, joblock.NewOutbox(client, life.Worker), cfg.Store, log, cfg.Metrics)
-	w.conditions = newConditions(life.Name, log, cfg.Metrics.Condition, w.session.Conditions, w.sink.Conditions, w.cluster.Conditions, w.fresh.Conditions, cfg.Certificates.Conditions)
+	w.conditions = newConditions(life.Name, log, cfg.Metrics.Condition, w.session.Conditions, w.sink.Conditions, w.cluster.Conditions, w.fresh.Conditions, cfg.RunAs.Conditions, cfg.Certificates.Conditions)
 	w.cluster.conditions = w.conditions
 	w.loop = scheduler.New(log, cfg.Metrics, WallClock)
 	w.dispatcher = dispatch.New(dispatch.Config{
@@ -127,6 +132,17 @@ func NewWorker(cfg WorkerConfig) *Worker {
 	w.secrets = secretstore.NewTable(client, cfg.Box, time.Now)
 	w.watcher = jobmgr.NewWatcher(client, w.trouble("jobs"), w.fresh.mark)
 	return w
+}
+
+// OpenRunAs reads the file that says as whom jobs run; nil where there is none.
+func OpenRunAs(path string, log *slog.Logger) (*runas.File, error) {
+	if path != "" {
+		return runas.Open(runas.Config{Path: path, Capable: executor.Capable, Log: log})
+	}
+	if os.Geteuid() == 0 {
+		log.Warn("commands_run_as_root", "hint", "let the worker run as a user of its own, or name others in a file of runAs")
+	}
+	return nil, nil
 }
 
 func (w *Worker) trouble(watch string) func(error) {
@@ -200,13 +216,16 @@ func (w *Worker) sweep(ctx context.Context) error {
 	if _, err := executor.RemoveWorkDirs(w.cfg.Home.Dir); err != nil {
 		return fmt.Errorf("remove folders of an earlier life: %w", err)
 	}
+	if _, err := executor.RemoveBorrowed(life.Worker); err != nil {
+		w.cfg.Log.Warn("folders_not_removed", "error", err) // they are others', and in nobody's way
+	}
 	return nil
 }
 
 func (w *Worker) openExecutor(context.Context) (err error) {
 	life := w.cfg.Home.Life
 	w.executor, err = executor.New(executor.Config{BaseDir: w.cfg.Home.Dir, Worker: life.Worker, Life: life.Life, Adopt: true,
-		Masks: w.cfg.Secrets.Masker, Secrets: w.secrets, Log: w.cfg.Log})
+		Masks: w.cfg.Secrets.Masker, Secrets: w.secrets, RunAs: w.cfg.RunAs, MaxRunTime: w.cfg.MaxRunTime, Log: w.cfg.Log})
 	return err
 }
 

@@ -48,6 +48,7 @@ export const en = {
     fires_overdue: { title: 'Fires are overdue, and nobody took them: {{count}} jobs.', text: 'The first is {{first}}, due since {{since}}. Look at the workers, and at what the job asks of them.' },
     fire_without_entry: { title: 'A fire has no entry in the ledger.', text: '{{job}} at {{plannedAt}}. This must not happen; please report it. In the last day: {{count}}.' },
     notify_failing: { title: 'Channels do not take what they are told: {{channels}}.', text: 'It is tried again for a day. Look at their settings, and send a test.' },
+    run_as_ignored: { title: 'A worker’s file of users cannot be used.', text: 'What it said before counts: {{error}}' },
   } satisfies Record<Condition['code'], { title: string; text: string }>,
   login: {
     title: 'Sign in to Carillon', token: 'Access token', tokenPlaceholder: 'car_…', submit: 'Sign in', exchanging: 'Signing in with the link…',

@@ -47,6 +47,7 @@ export const zh: Resource = {
     fires_overdue: { title: '有 {{count}} 个任务的触发已逾期，且无人领取。', text: '第一个是 {{first}}，自 {{since}} 起到期。请检查工作节点以及任务对它们的要求。' },
     fire_without_entry: { title: '有一次触发在台账中没有记录。', text: '{{job}}，计划时间 {{plannedAt}}。这不应发生，请报告。最近一天内：{{count}}。' },
     notify_failing: { title: '有通知渠道持续发送失败：{{channels}}。', text: '一天之内会不断重试。请检查其设置，并发送一条测试。' },
+    run_as_ignored: { title: '工作节点的用户规则文件无法使用。', text: '仍按其先前的内容执行：{{error}}' },
   },
   login: {
     title: '登录 Carillon', token: '访问令牌', tokenPlaceholder: 'car_…', submit: '登录', exchanging: '正在通过链接登录…',

@@ -25,6 +25,7 @@ export const zhServer = {
     idempotency_key: '须为最多 128 个可打印的 ASCII 字符。', idempotency_reused: '此键已用于另一个请求。', unknown_worker: '没有此名称或 ID 的存活工作节点。', past: '须为将来的时间。',
     selector: '无法识别的选择器，请写成 zone=a,disk!=slow 的形式。', type: '类型不正确。', integer: '须为整数。', number: '须为数字。', time: '不是有效的时间，请写成 2030-01-01T09:00:00+08:00 的形式。',
     json: '不是有效的 JSON。', duplicate: '同一名称出现了两次。', depth: '嵌套过深。', trailing: '末尾有多余的内容。', incomplete: '内容不完整。', media_type: '不接受此类内容。',
+    unknown_secret: '没有此密钥。', foreign_secret: '此密钥不供本分组的任务使用。', secret_name: '须引用一个密钥，例如 secret:db-password。',
     etag: '不是有效的版本标记。', cursor: '翻页位置无效，请从第一页重新开始。', query: '不是有效的查询。', run_id: '不是有效的运行 ID。',
   },
   reasons: {
@@ -34,6 +35,9 @@ export const zhServer = {
     user_not_allowed: '工作节点以用户 {{workerUser}} 运行，不能切换到用户 {{user}}', param: '任务不接受参数 {{param}} 的值', late: '没有工作节点在期限内领取', overlap: '上一次运行尚未结束', claimed_twice: '此工作节点已经运行过它',
     queue_full: '已有另一次触发在等待', replaced: '之后的触发取代了它', no_worker: '没有工作节点可以运行它', no_slot: '可以运行它的工作节点没有空闲槽位', edited: '被领取之前，计划已被修改', paused: '任务已暂停', deleted: '任务已被删除',
     queued: '等待上一次运行结束', backoff: '将于 {{until}} 重试', starting: '已到时间，即将被领取', needs_feature: '任务需要 {{needs}}，此版本的工作节点不支持',
+    secret_missing: '任务引用的密钥 {{secret}} 不存在', secret_not_allowed: '密钥 {{secret}} 不供分组 {{group}} 的任务使用', secret_sealed_otherwise: '此工作节点的 secretsKey 无法打开密钥 {{secret}}', secrets_away: '无法从 etcd 读取密钥 {{secret}}',
+    user_missing: '工作节点的机器上没有用户 {{user}}', group_disabled: '此工作节点不运行分组 {{group}} 的任务', shell_not_allowed: '此工作节点不允许分组 {{group}} 的任务使用 Shell {{shell}}',
+    command_not_allowed: '此工作节点只允许分组 {{group}} 的任务运行部分命令，此命令不在其中', max_run_time: '运行超过了此工作节点允许的最长时间 {{after}}', too_large: '任务的定义过大',
   },
   verdicts: {
     not_pinned: '任务只在 {{workers}} 上运行', selector: '标签不符合 {{unmet}}', no_weight: '权重为 0', too_small: '共有 {{slots}} 个槽位，而一次运行需要 {{takes}} 个', trouble: '不领取运行：{{trouble}}',

@@ -1,0 +1,145 @@
+package executor
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"carillon/internal/runas"
+)
+
+// Capable tells why this process cannot run commands as other users, where it cannot: it needs to
+// become them, to end what they run, and to see it.
+func Capable() error {
+	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	var sets [2]unix.CapUserData
+	if err := unix.Capget(&header, &sets[0]); err != nil {
+		return fmt.Errorf("find out its capabilities: %w", err)
+	}
+	var missing []string
+	for _, c := range [...]struct {
+		bit  uint
+		name string
+	}{{unix.CAP_SETUID, "CAP_SETUID"}, {unix.CAP_SETGID, "CAP_SETGID"}, {unix.CAP_KILL, "CAP_KILL"}} {
+		if sets[0].Effective&(1<<c.bit) == 0 {
+			missing = append(missing, c.name)
+		}
+	}
+	if len(missing) > 0 {
+		return fmt.Errorf("it lacks %s", strings.Join(missing, ", "))
+	}
+	if os.Getuid() != 0 {
+		if _, err := os.Stat("/proc/1"); errors.Is(err, os.ErrNotExist) {
+			return errors.New("/proc hides the processes of others from it (hidepid, or ProtectProc of its unit)")
+		}
+	}
+	return nil
+}
+
+// dropAmbient keeps what this thread starts from having capabilities of ours: systemd may have
+// given them so that they outlast an execve(2), and those of a user who is not root outlast setuid(2).
+func dropAmbient() error {
+	err := unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
+	if errors.Is(err, unix.EINVAL) {
+		return nil // a kernel without them
+	}
+	return err
+}
+
+// credential is how the kernel is told of an account; nil is our own.
+func credential(a *runas.Account) *syscall.Credential {
+	if a == nil {
+		return nil
+	}
+	return &syscall.Credential{Uid: a.UID, Gid: a.GID, Groups: a.Groups}
+}
+
+// borrowed begins the names of folders that runs have as other users, in the folder for temporary files: ours is closed to them.
+const borrowed = "carillon-run-"
+
+// borrow makes an empty folder that belongs to another user.
+func (x *Executor) borrow(a *runas.Account) (path string, err error) {
+	err = filesAs(a.UID, a.GID, func() error {
+		path, err = os.MkdirTemp("", borrowed+x.cfg.Worker+"-")
+		return err
+	})
+	return path, err
+}
+
+// returnFolder removes such a folder, as the user that it belongs to: what else they may have put into its place is theirs.
+func returnFolder(path string) error {
+	info, err := os.Lstat(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	if !ok || !info.IsDir() {
+		return fmt.Errorf("%s is no folder", path)
+	}
+	return filesAs(stat.Uid, stat.Gid, func() error { return os.RemoveAll(path) })
+}
+
+// RemoveBorrowed removes the folders that earlier lives of a worker left in the folder for temporary
+// files. It is called before New, while no run goes on.
+func RemoveBorrowed(worker string) (removed int, err error) {
+	left, err := filepath.Glob(filepath.Join(os.TempDir(), borrowed+worker+"-*"))
+	if err != nil {
+		return 0, err
+	}
+	for _, path := range left {
+		if failure := returnFolder(path); failure != nil {
+			err = errors.Join(err, fmt.Errorf("remove folder of a run: %w", failure))
+			continue
+		}
+		removed++
+	}
+	return removed, err
+}
+
+// filesAs does something with files as another user: what it makes is theirs, and what they may
+// not do it may not. It takes no capability but that to change users.
+func filesAs(uid, gid uint32, do func() error) error {
+	if int(uid) == os.Geteuid() {
+		return do()
+	}
+	failed := make(chan error, 1)
+	go func() {
+		runtime.LockOSThread()
+		err := become(uid, gid)
+		if err == nil {
+			err = do()
+		}
+		if back := become(uint32(os.Geteuid()), uint32(os.Getegid())); back != nil {
+			err = errors.Join(err, back) // the thread ends with the goroutine
+		} else {
+			runtime.UnlockOSThread()
+		}
+		failed <- err
+	}()
+	return <-failed
+}
+
+// become changes as whom this thread handles files.
+func become(uid, gid uint32) error {
+	const same = -1 // asks only
+	_, _ = unix.SetfsgidRetGid(int(gid))
+	_, _ = unix.SetfsuidRetUid(int(uid))
+	isGroup, err1 := unix.SetfsgidRetGid(same)
+	isUser, err2 := unix.SetfsuidRetUid(same)
+	if err := errors.Join(err1, err2); err != nil {
+		return err
+	}
+	if isUser != int(uid) || isGroup != int(gid) {
+		return fmt.Errorf("handle files as the user %d: not permitted", uid)
+	}
+	return nil
+}

@@ -1,0 +1,113 @@
+package runas
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+
+	"github.com/goccy/go-yaml"
+
+	"carillon/internal/common"
+)
+
+// Everybody is the entry for groups that have none of their own, and for jobs without a group.
+const Everybody = "*"
+
+// Rules are what the file says.
+type Rules struct {
+	// Default is whom jobs run as that name nobody; the worker's own user where empty. A
+	// worker that is root needs one.
+	Default string `yaml:"default"`
+	// Groups are the entries, by group.
+	Groups map[string]Entry `yaml:"groups"`
+}
+
+// Entry is what jobs of a group may do.
+type Entry struct {
+	// Users are whom they may name, beside the default and the worker's own user.
+	Users []string `yaml:"users"`
+	// Shells are those that they may use; any, where none is given.
+	Shells []string `yaml:"shells"`
+	// Commands are all that they may run, where any is given: programs by their full path, or
+	// texts for the shell, word for word.
+	Commands []string `yaml:"commands"`
+	// Disabled says that none of them may run here.
+	Disabled bool `yaml:"disabled"`
+}
+
+const (
+	maxGroups  = 1000
+	maxEntries = 1000
+)
+
+var userPattern = regexp.MustCompile(`^[a-z_][a-z0-9_-]{0,31}\$?$`)
+
+// Parse reads what a file says.
+func Parse(data []byte) (*Rules, error) {
+	rules := new(Rules)
+	if err := yaml.UnmarshalWithOptions(data, rules, yaml.Strict()); err != nil {
+		if e, ok := errors.AsType[yaml.Error](err); ok && e.GetToken() != nil {
+			return nil, fmt.Errorf("line %d: %s", e.GetToken().Position.Line, e.GetMessage())
+		}
+		return nil, err
+	}
+	if rules.Default != "" && !userPattern.MatchString(rules.Default) {
+		return nil, fmt.Errorf("default: %q is not a user name", common.Excerpt(rules.Default))
+	}
+	if len(rules.Groups) > maxGroups {
+		return nil, fmt.Errorf("groups: must be at most %d", maxGroups)
+	}
+	for _, group := range slices.Sorted(maps.Keys(rules.Groups)) {
+		if group != Everybody && !common.ValidName(group) {
+			return nil, fmt.Errorf("groups: %q is not a group; %q stands for all others", common.Excerpt(group), Everybody)
+		}
+		if err := rules.Groups[group].check(); err != nil {
+			return nil, fmt.Errorf("groups.%s: %w", group, err)
+		}
+	}
+	return rules, nil
+}
+
+func (e Entry) check() error {
+	if max(len(e.Users), len(e.Shells), len(e.Commands)) > maxEntries {
+		return fmt.Errorf("lists must have at most %d entries", maxEntries)
+	}
+	for _, name := range e.Users {
+		if !userPattern.MatchString(name) {
+			return fmt.Errorf("users: %q is not a user name", common.Excerpt(name))
+		}
+	}
+	for _, shell := range e.Shells {
+		if !path.IsAbs(shell) || path.Clean(shell) != shell {
+			return fmt.Errorf("shells: %q is not a full path", common.Excerpt(shell))
+		}
+	}
+	if slices.Contains(e.Commands, "") {
+		return errors.New("commands: one is empty")
+	}
+	return nil
+}
+
+// of is the entry for jobs of a group.
+func (r *Rules) of(group string) Entry {
+	if entry, found := r.Groups[group]; found && group != Everybody {
+		return entry
+	}
+	return r.Groups[Everybody]
+}
+
+// switches tells whether anybody may run as somebody who is not the worker's own user.
+func (r *Rules) switches(own string) bool {
+	if r.Default != "" && r.Default != own {
+		return true
+	}
+	for _, entry := range r.Groups {
+		if slices.ContainsFunc(entry.Users, func(name string) bool { return name != own }) {
+			return true
+		}
+	}
+	return false
+}

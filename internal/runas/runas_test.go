@@ -1,0 +1,293 @@
+package runas
+
+import (
+	"bytes"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"carillon/internal/common"
+)
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(path, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// open reads a file that this test's own user is trusted to have written.
+func open(t *testing.T, path string, change ...func(*Config)) (*File, *bytes.Buffer, error) {
+	t.Helper()
+	log := new(bytes.Buffer)
+	cfg := Config{Path: path, Trusted: uint32(os.Getuid()), Log: slog.New(slog.NewTextHandler(log, nil))}
+	for _, c := range change {
+		c(&cfg)
+	}
+	f, err := Open(cfg)
+	return f, log, err
+}
+
+func TestWhatAFileSays(t *testing.T) {
+	for name, c := range map[string]struct{ text, wrong string }{
+		"nothing":          {"", ""},
+		"all":              {"default: nobody\ngroups:\n  backup: {users: [postgres], shells: [/bin/sh], commands: [/usr/bin/rsync]}\n  '*': {disabled: true}\n", ""},
+		"a key too many":   {"group:\n  backup: {}\n", "group"},
+		"an entry's":       {"groups:\n  backup: {user: [root]}\n", "line 2"},
+		"twice":            {"groups:\n  backup: {}\n  backup: {users: [root]}\n", "line 3"},
+		"no user":          {"groups:\n  backup: {users: [0]}\n", `"0" is not a user name`},
+		"no default":       {"default: 'Mr X'\n", "is not a user name"},
+		"no group":         {"groups:\n  Backup: {}\n", `"Backup" is not a group`},
+		"a shell's name":   {"groups:\n  backup: {shells: [bash]}\n", "is not a full path"},
+		"a shell's detour": {"groups:\n  backup: {shells: [/bin/../tmp/sh]}\n", "is not a full path"},
+		"empty":            {"groups:\n  backup: {commands: ['']}\n", "is empty"},
+		"no list":          {"groups:\n  backup: {users: root}\n", "line 2"},
+		"no mapping":       {"- backup\n", "line 1"},
+	} {
+		_, err := Parse([]byte(c.text))
+		if c.wrong == "" && err != nil || c.wrong != "" && (err == nil || !strings.Contains(err.Error(), c.wrong)) {
+			t.Errorf("%s: %v, want %q", name, err, c.wrong)
+		}
+	}
+}
+
+func TestWhoMayRunAsWhom(t *testing.T) {
+	own := Own()
+	path := filepath.Join(t.TempDir(), "run-as.yaml")
+	write(t, path, `
+groups:
+  backup: {users: [nobody, no-such-user], shells: [/bin/sh, /bin/bash]}
+  reports: {commands: [/usr/bin/make, make report]}
+  frozen: {disabled: true}
+`)
+	f, _, err := open(t, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		job   common.Job
+		shell string
+		runs  string // the program, or the text
+		as    string
+		code  string
+	}{
+		"whom the file says":       {job: common.Job{Group: "backup", User: "nobody"}, as: "nobody"},
+		"in another group":         {job: common.Job{Group: "reports", User: "nobody"}, code: "user_not_allowed"},
+		"in no group":              {job: common.Job{User: "nobody"}, code: "user_not_allowed"},
+		"root, who is not said":    {job: common.Job{Group: "backup", User: "root"}, code: "user_not_allowed"},
+		"who is not there":         {job: common.Job{Group: "backup", User: "no-such-user"}, code: "user_missing"},
+		"a group that is disabled": {job: common.Job{Group: "frozen"}, code: "group_disabled"},
+		"a shell of the list":      {job: common.Job{Group: "backup", User: "nobody"}, shell: "/bin/bash", as: "nobody"},
+		"another shell":            {job: common.Job{Group: "backup", User: "nobody"}, shell: "/bin/zsh", as: "nobody", code: "shell_not_allowed"},
+		"a shell where any is":     {job: common.Job{Group: "other", User: own.Name}, shell: "/bin/zsh"},
+	} {
+		if own.UID == 0 && c.as == "" && c.code == "" {
+			continue // root is nobody's default
+		}
+		as, why := f.As(&c.job, own.Name)
+		if why == nil && c.shell != "" {
+			why = f.Shell(&c.job, c.shell)
+		}
+		got := ""
+		if as != nil {
+			got = as.Name
+		}
+		code := ""
+		if why != nil {
+			code = why.Code
+		}
+		if got != c.as || code != c.code {
+			t.Errorf("%s: as %q, %+v", name, got, why)
+		}
+	}
+	for name, c := range map[string]struct {
+		command string
+		env     map[string]string
+		allowed bool
+	}{
+		"a program":                    {"/usr/bin/make", nil, true},
+		"a text":                       {"make report", map[string]string{"DAY": "x"}, true},
+		"another program":              {"/tmp/make", nil, false},
+		"a longer text":                {"make report; id", nil, false},
+		"with a variable that decides": {"make report", map[string]string{"LD_PRELOAD": "/tmp/x.so"}, false},
+		"with a path":                  {"make report", map[string]string{"PATH": "/tmp"}, false},
+	} {
+		why := f.Command(&common.Job{Group: "reports", Env: c.env}, c.command)
+		if (why == nil) != c.allowed || why != nil && why.Code != "command_not_allowed" {
+			t.Errorf("%s: %+v", name, why)
+		}
+	}
+}
+
+// A worker that is root runs nothing as root unless its file says so.
+func TestRootIsNobodysDefault(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("needs root")
+	}
+	path := filepath.Join(t.TempDir(), "run-as.yaml")
+	for text, want := range map[string]string{
+		"groups: {}\n":                          "user_not_allowed",
+		"groups: {g: {users: [root]}}\n":        "",
+		"default: nobody\n":                     "nobody",
+		"default: root\n":                       "",
+		"groups: {'*': {users: [root]}}\n":      "",
+		"groups: {g: {}, '*': {users: [root]}}": "user_not_allowed", // its own entry counts alone
+	} {
+		write(t, path, text)
+		f, _, err := open(t, path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		as, why := f.As(&common.Job{Group: "g"}, "root")
+		got := ""
+		switch {
+		case why != nil:
+			got = why.Code
+		case as != nil:
+			got = as.Name
+		}
+		if got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestWithoutAFile(t *testing.T) {
+	var f *File
+	if as, why := f.As(&common.Job{User: "me"}, "me"); as != nil || why != nil {
+		t.Errorf("%+v, %+v", as, why)
+	}
+	if _, why := f.As(&common.Job{User: "root"}, "me"); why == nil || why.Code != "user_not_allowed" || why.Data["workerUser"] != "me" {
+		t.Errorf("%+v", why)
+	}
+	if why := f.Shell(&common.Job{}, "/bin/zsh"); why != nil {
+		t.Error(why)
+	}
+	if why := f.Command(&common.Job{}, "anything"); why != nil {
+		t.Error(why)
+	}
+	if f.Conditions() != nil {
+		t.Error("there is something wrong")
+	}
+}
+
+// What others could have written does not count.
+func TestFilesThatAreNotTrusted(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(t *testing.T, dir, path string)
+		config func(*Config)
+		wrong  string
+	}{
+		"as it should be":        {},
+		"the group may write it": {change: func(t *testing.T, _, path string) { chmod(t, path, 0o664) }, wrong: "may write it"},
+		"everybody may":          {change: func(t *testing.T, _, path string) { chmod(t, path, 0o606) }, wrong: "may write it"},
+		"its folder":             {change: func(t *testing.T, dir, _ string) { chmod(t, dir, 0o775) }, wrong: "may write it"},
+		"somebody else owns it":  {config: func(c *Config) { c.Trusted = 4711 }, wrong: "must belong to root"},
+		"a folder": {change: func(t *testing.T, _, path string) {
+			if err := errors.Join(os.Remove(path), os.Mkdir(path, 0o755)); err != nil {
+				t.Fatal(err)
+			}
+		}, wrong: "no plain file"},
+		"a link from where others write": {change: func(t *testing.T, dir, path string) {
+			open := filepath.Join(dir, "open")
+			if err := errors.Join(os.Mkdir(open, 0o700), os.Chmod(open, 0o777), os.Rename(path, filepath.Join(open, "real")), os.Symlink(filepath.Join(open, "real"), path)); err != nil {
+				t.Fatal(err)
+			}
+		}, wrong: "may write it"},
+		"no such file": {change: func(t *testing.T, _, path string) {
+			if err := os.Remove(path); err != nil {
+				t.Fatal(err)
+			}
+		}, wrong: "no such file"},
+		"nonsense":               {change: func(t *testing.T, _, path string) { write(t, path, "nonsense: 1\n") }, wrong: "nonsense"},
+		"what it cannot do":      {config: func(c *Config) { c.Capable = func() error { return errors.New("it lacks CAP_SETUID") } }, wrong: "it lacks CAP_SETUID"},
+		"what it need not do":    {change: func(t *testing.T, _, path string) { write(t, path, "groups: {g: {disabled: true}}\n") }, config: func(c *Config) { c.Capable = func() error { return errors.New("no") } }},
+		"larger than any may be": {change: func(t *testing.T, _, path string) { write(t, path, strings.Repeat("#\n", 1<<20)) }, wrong: "larger than"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			path := filepath.Join(dir, "run-as.yaml")
+			write(t, path, "groups: {backup: {users: [nobody]}}\n")
+			if c.change != nil {
+				c.change(t, dir, path)
+			}
+			config := c.config
+			if config == nil {
+				config = func(*Config) {}
+			}
+			if name == "somebody else owns it" && os.Getuid() == 0 {
+				if err := os.Chown(path, 4712, 0); err != nil {
+					t.Fatal(err)
+				}
+			}
+			_, _, err := open(t, path, config)
+			if c.wrong == "" && err != nil || c.wrong != "" && (err == nil || !strings.Contains(err.Error(), c.wrong) || !strings.Contains(err.Error(), "runAs")) {
+				t.Errorf("%v, want %q", err, c.wrong)
+			}
+		})
+	}
+}
+
+func chmod(t *testing.T, path string, mode os.FileMode) {
+	t.Helper()
+	if err := os.Chmod(path, mode); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A file that changes counts at once; one that becomes wrong leaves what it said in force, and is told of.
+func TestFilesThatChange(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "run-as.yaml")
+	n := int64(0)
+	change := func(text string) {
+		t.Helper()
+		write(t, path, text)
+		n++
+		if err := os.Chtimes(path, time.Time{}, time.Unix(1_000_000+n, 0)); err != nil { // a change of a file is seen however soon it comes
+			t.Fatal(err)
+		}
+	}
+	change("groups: {backup: {users: [nobody]}}\n")
+	f, log, err := open(t, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	may := func(user string) bool {
+		as, why := f.As(&common.Job{Group: "backup", User: user}, "carillon-worker")
+		return why == nil && as != nil && as.Name == user
+	}
+	expect := func(nobody, daemon, wrong bool) {
+		t.Helper()
+		if may("nobody") != nobody || may("daemon") != daemon || (len(f.Conditions()) > 0) != wrong {
+			t.Errorf("nobody %v, daemon %v, %+v", may("nobody"), may("daemon"), f.Conditions())
+		}
+	}
+	expect(true, false, false)
+	change("groups: {backup: {users: [daemon]}}\n")
+	expect(false, true, false)
+	change("groups: {backup: {users: [nobody]\n")
+	expect(false, true, true)
+	change("groups: {backup: {users: [nobody]}}\n")
+	chmod(t, path, 0o666)
+	expect(false, true, true)
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	expect(false, true, true)
+	expect(false, true, true)
+	change("groups: {backup: {users: [nobody]}}\n")
+	expect(true, false, false)
+	if told := strings.Count(log.String(), "run_as_not_read"); told != 3 {
+		t.Errorf("%d troubles are told, want each once:\n%s", told, log)
+	}
+	if c := f.Conditions(); len(c) != 0 {
+		t.Errorf("%+v", c)
+	}
+}
