@@ -14,11 +14,11 @@ import (
 )
 
 func (c *cli) get() *cobra.Command {
-	return group("get", "List jobs, runs, workers, channels or deliveries, or show one", `  cronctl get jobs --group reports
+	return group("get", "List things, or show one", `  cronctl get jobs --group reports
   cronctl get job nightly-report -o yaml
   cronctl get runs --job nightly-report --status failed,lost
   cronctl get runs --group reports --exit-code 3 --from -1d
-  cronctl get workers -o wide`, c.getJobs(), c.getRuns(), c.getWorkers(), c.getChannels(), c.getDeliveries())
+  cronctl get workers -o wide`, c.getJobs(), c.getRuns(), c.getWorkers(), c.getVersions(), c.getChannels(), c.getDeliveries())
 }
 
 // job is a job as the API shows it.

@@ -1,0 +1,308 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"carillon/internal/apiclient"
+	"carillon/internal/common"
+)
+
+const (
+	// A request holds so many bytes of jobs: the server takes 8 MiB, and so many jobs.
+	maxApplied     = 7 << 20
+	maxAppliedJobs = 20_000
+)
+
+// applyFlags say what is applied.
+type applyFlags struct {
+	file, prune string
+	dryRun      bool
+}
+
+func (f *applyFlags) declare(cmd *cobra.Command) {
+	cmd.Flags().StringVarP(&f.file, "file", "f", "", "file with jobs, or folder of such files; - for standard input")
+	cmd.Flags().StringVar(&f.prune, "prune", "", "also delete the jobs with these labels that are not in the files, as in app=shop")
+}
+
+func (c *cli) apply() *cobra.Command {
+	var f applyFlags
+	cmd := &cobra.Command{
+		Use:   "apply -f FILE|DIR",
+		Short: "Make jobs be as files say: those that are missing are created, those that differ changed",
+		Long: `Make jobs be as files say. Each job is judged by itself: what is wrong with one hinders
+no other, and is listed. Jobs that are as the files say are left alone, so that applying
+again changes nothing; with -o wide they are listed too.
+
+With --prune the jobs whose labels match, and that are not in the files, are deleted (in
+the groups where you are editor); nothing is deleted where any job was refused. With
+--dry-run nothing is written, and the differences are shown.
+
+The files are as "cronctl export" writes them: JSON or YAML, one job, several documents,
+or a list. Exit code 2 says that a job was refused.`,
+		Example: `  cronctl apply -f jobs/
+  cronctl apply -f jobs/ --prune managed-by=git --dry-run
+  cronctl export --group shop | cronctl apply -f - --context other`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			answer, err := c.applyFiles(cmd.Context(), &f)
+			if err != nil {
+				return err
+			}
+			return c.showApplied(answer)
+		},
+	}
+	f.declare(cmd)
+	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "write nothing, and show the differences")
+	return cmd
+}
+
+func (c *cli) diff() *cobra.Command {
+	var f applyFlags
+	var from, to int64
+	cmd := &cobra.Command{
+		Use:   "diff -f FILE|DIR | diff JOB --from VERSION [--to VERSION]",
+		Short: "Show what apply would change, or how two versions of a job differ",
+		Long: `Show what "cronctl apply" would change, as patch(1) reads it, and write nothing; or how
+two versions of a job differ. Its exit code is 0 where nothing differs and 1 where
+something does, as diff's is.`,
+		Example: `  cronctl diff -f jobs/
+  cronctl diff -f jobs/ --prune managed-by=git
+  cronctl diff nightly-report --from 1042          # with the job as it is
+  cronctl diff nightly-report --from 1042 --to 1055`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				if f.file != "" || f.prune != "" {
+					return &common.Error{Code: common.CodeInvalid, Message: "there are files and also a job", Hint: "give either -f, or a job and --from"}
+				}
+				return c.diffVersions(cmd.Context(), args[0], from, to)
+			}
+			f.dryRun = true
+			answer, err := c.applyFiles(cmd.Context(), &f)
+			if err != nil {
+				return err
+			}
+			if err := c.showDiff(answer); err != nil {
+				return err
+			}
+			if answer.Counts.Created+answer.Counts.Changed+answer.Counts.Deleted > 0 {
+				return exitError(exitJobFailed)
+			}
+			return nil
+		},
+	}
+	f.declare(cmd)
+	cmd.Flags().Int64Var(&from, "from", 0, "the version of the job to begin with; get versions lists them")
+	cmd.Flags().Int64Var(&to, "to", 0, "the version to compare with (default: the job as it is)")
+	return cmd
+}
+
+// applyFiles sends the jobs of the files, in as few requests as they need.
+func (c *cli) applyFiles(ctx context.Context, f *applyFlags) (*apiclient.ApplyAnswer, error) {
+	if f.file == "" {
+		return nil, &common.Error{Code: common.CodeInvalid, Message: "say which files", Hint: "-f FILE, -f DIR, or -f - for standard input"}
+	}
+	docs, err := c.documents(f.file)
+	if err != nil {
+		return nil, err
+	}
+	api, err := c.api()
+	if err != nil {
+		return nil, err
+	}
+	all := &apiclient.ApplyAnswer{Items: []apiclient.Applied{}, DryRun: &f.dryRun}
+	for sent := 0; sent < len(docs); {
+		body, n := requestOf(docs[sent:])
+		if n < len(docs) && f.prune != "" {
+			return nil, &common.Error{Code: common.CodeTooLarge, Message: fmt.Sprintf("the jobs are more than fit into one request (%d MiB, %d jobs), and --prune needs to know all of them", maxApplied>>20, maxAppliedJobs),
+				Hint: "apply them in parts, each with a selector of its own"}
+		}
+		part, err := apiclient.Decode[apiclient.ApplyAnswer](api.ApplyJobsWithBody(ctx, &apiclient.ApplyJobsParams{DryRun: &f.dryRun, Prune: set(f.prune)}, jsonType, bytes.NewReader(body)))
+		if err != nil {
+			if sent > 0 {
+				fmt.Fprintf(c.stderr, "note: the first %d of %d jobs were applied before this\n", sent, len(docs))
+			}
+			return nil, err
+		}
+		name(part.Items, docs[sent:sent+n])
+		all.Items = append(all.Items, part.Items...)
+		all.Counts.Created += part.Counts.Created
+		all.Counts.Changed += part.Counts.Changed
+		all.Counts.Unchanged += part.Counts.Unchanged
+		all.Counts.Deleted += part.Counts.Deleted
+		all.Counts.Refused += part.Counts.Refused
+		sent += n
+	}
+	return all, nil
+}
+
+// name says of items without a name where they came from.
+func name(items []apiclient.Applied, docs []document) {
+	for i := range min(len(items), len(docs)) {
+		if items[i].Name == "" {
+			items[i].Name = docs[i].from
+		}
+	}
+}
+
+// requestOf puts as many jobs into a request as it takes, one at least.
+func requestOf(docs []document) (body []byte, n int) {
+	var b bytes.Buffer
+	b.WriteString(`{"jobs":[`)
+	for n < len(docs) && n < maxAppliedJobs && (n == 0 || b.Len()+len(docs[n].data) < maxApplied) {
+		if n > 0 {
+			b.WriteByte(',')
+		}
+		b.Write(docs[n].data)
+		n++
+	}
+	b.WriteString(`]}`)
+	return b.Bytes(), n
+}
+
+func (c *cli) showApplied(a *apiclient.ApplyAnswer) error {
+	if c.format == "json" || c.format == "yaml" {
+		if err := c.print(a); err != nil {
+			return err
+		}
+		return refusedAny(a)
+	}
+	dry := *a.DryRun
+	note := ""
+	if dry {
+		note = " (not written)"
+	}
+	for i := range a.Items {
+		item := &a.Items[i]
+		switch item.Result {
+		case apiclient.AppliedResultRefused:
+			continue
+		case apiclient.AppliedResultUnchanged:
+			if c.format != "wide" {
+				continue
+			}
+		}
+		line := fmt.Sprintf("%s %s", item.Result, item.Name)
+		if item.Fields != nil && len(*item.Fields) > 0 {
+			line += ": " + strings.Join(*item.Fields, ", ")
+		}
+		fmt.Fprintln(c.stdout, oneLine(line)+note)
+		if dry {
+			c.printDiff(text(item.Diff))
+		}
+	}
+	c.sayRefused(a)
+	n := &a.Counts
+	fmt.Fprintf(c.stdout, "%d created, %d changed, %d unchanged, %d deleted, %d refused%s\n", n.Created, n.Changed, n.Unchanged, n.Deleted, n.Refused, note)
+	return refusedAny(a)
+}
+
+func (c *cli) showDiff(a *apiclient.ApplyAnswer) error {
+	if c.format == "json" || c.format == "yaml" {
+		if err := c.print(a); err != nil {
+			return err
+		}
+		return refusedAny(a)
+	}
+	for i := range a.Items {
+		c.printDiff(text(a.Items[i].Diff))
+	}
+	c.sayRefused(a)
+	return refusedAny(a)
+}
+
+// sayRefused tells why jobs were refused.
+func (c *cli) sayRefused(a *apiclient.ApplyAnswer) {
+	for i := range a.Items {
+		item := &a.Items[i]
+		if item.Refusal != nil {
+			report(c.stderr, refusal(item.Name, item.Refusal))
+		}
+	}
+}
+
+// refusal is why something was not done with one of many, as an error.
+func refusal(name string, r *apiclient.Refusal) *common.Error {
+	e := &common.Error{Code: common.Code(r.Code), Message: oneLine(name + ": " + r.Detail), Hint: text(r.Hint)}
+	if r.Errors != nil {
+		for _, f := range *r.Errors {
+			_, at, found := strings.Cut(f.Location, "].") // which of the jobs is said already
+			if !found {
+				at = f.Location
+			}
+			e.Faults = append(e.Faults, common.Fault{Location: at, Code: f.Code, Message: f.Message, Hint: text(f.Hint)})
+		}
+	}
+	return e
+}
+
+// refusedAny ends the program as the first refusal does.
+func refusedAny(a *apiclient.ApplyAnswer) error {
+	for i := range a.Items {
+		if r := a.Items[i].Refusal; r != nil {
+			return exitError(exitCode(context.Background(), refusal("", r)))
+		}
+	}
+	return nil
+}
+
+// printDiff prints differences, on a terminal in colours.
+func (c *cli) printDiff(diff string) {
+	colours := c.colours()
+	for line := range strings.Lines(diff) {
+		line = strings.TrimSuffix(line, "\n")
+		shade := ""
+		switch {
+		case strings.HasPrefix(line, "+"):
+			shade = green
+		case strings.HasPrefix(line, "-"):
+			shade = red
+		case strings.HasPrefix(line, "@@"):
+			shade = cyan
+		}
+		if colours && shade != "" {
+			line = "\x1b[" + shade + "m" + line + "\x1b[0m"
+		}
+		fmt.Fprintln(c.stdout, line)
+	}
+}
+
+func (c *cli) diffVersions(ctx context.Context, job string, from, to int64) error {
+	if err := named("job", job); err != nil {
+		return err
+	}
+	if from <= 0 {
+		return &common.Error{Code: common.CodeInvalid, Message: "say which version: --from", Hint: "cronctl get versions " + job + " lists them"}
+	}
+	api, err := c.api()
+	if err != nil {
+		return err
+	}
+	params := &apiclient.DiffJobVersionsParams{}
+	if to > 0 {
+		params.To = &to
+	}
+	raw, err := apiclient.Decode[json.RawMessage](api.DiffJobVersions(ctx, job, from, params))
+	if err != nil {
+		return err
+	}
+	d, err := decode[apiclient.VersionDiff](raw)
+	if err != nil {
+		return err
+	}
+	if c.format == "json" || c.format == "yaml" {
+		err = c.print(raw)
+	} else {
+		c.printDiff(d.Diff)
+	}
+	if err == nil && d.Diff != "" {
+		return exitError(exitJobFailed)
+	}
+	return err
+}
