@@ -4561,6 +4561,12 @@ type GetStatisticsParamsBy string
 
 // ListTokensParams defines parameters for ListTokens.
 type ListTokensParams struct {
+	// Limit How many to list.
+	Limit *int64 `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor nextCursor of the page before.
+	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
+
 	// User Only those of this user.
 	User *string `form:"user,omitempty" json:"user,omitempty"`
 }
@@ -10104,6 +10110,30 @@ func NewListTokensRequest(server string, params *ListTokensParams) (*http.Reques
 		// per the OpenAPI spec (e.g. "color=blue,black,brown").
 		var rawQueryFragments []string
 
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if params.User != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "user", *params.User, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
@@ -11913,6 +11943,11 @@ type PutChannelResponse200Headers struct {
 	ETag *string
 }
 
+// PutChannelResponse201Headers the declared response headers of an HTTP 201 response for PutChannel
+type PutChannelResponse201Headers struct {
+	ETag *string
+}
+
 type PutChannelResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -11924,6 +11959,8 @@ type PutChannelResponse struct {
 	ApplicationproblemJSONDefault *Problem
 	// Headers200 the parsed response headers for an HTTP 200 response
 	Headers200 *PutChannelResponse200Headers
+	// Headers201 the parsed response headers for an HTTP 201 response
+	Headers201 *PutChannelResponse201Headers
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
@@ -12521,6 +12558,12 @@ type PutJobResponse200Headers struct {
 	Location *string
 }
 
+// PutJobResponse201Headers the declared response headers of an HTTP 201 response for PutJob
+type PutJobResponse201Headers struct {
+	ETag     *string
+	Location *string
+}
+
 type PutJobResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -12532,6 +12575,8 @@ type PutJobResponse struct {
 	ApplicationproblemJSONDefault *Problem
 	// Headers200 the parsed response headers for an HTTP 200 response
 	Headers200 *PutJobResponse200Headers
+	// Headers201 the parsed response headers for an HTTP 201 response
+	Headers201 *PutJobResponse201Headers
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
@@ -13228,16 +13273,26 @@ func (r KillRunResponse) ContentType() string {
 
 // GetOutputResponse200Headers the declared response headers of an HTTP 200 response for GetOutput
 type GetOutputResponse200Headers struct {
+	AcceptRanges           *string
 	CarillonNextOffset     *int64
 	CarillonOutputComplete *bool
 	CarillonOutputSize     *int64
+	ContentDisposition     *string
 }
 
 // GetOutputResponse206Headers the declared response headers of an HTTP 206 response for GetOutput
 type GetOutputResponse206Headers struct {
+	AcceptRanges           *string
 	CarillonNextOffset     *int64
 	CarillonOutputComplete *bool
 	CarillonOutputSize     *int64
+	ContentDisposition     *string
+	ContentRange           *string
+}
+
+// GetOutputResponse416Headers the declared response headers of an HTTP 416 response for GetOutput
+type GetOutputResponse416Headers struct {
+	ContentRange *string
 }
 
 type GetOutputResponse struct {
@@ -13251,6 +13306,8 @@ type GetOutputResponse struct {
 	Headers200 *GetOutputResponse200Headers
 	// Headers206 the parsed response headers for an HTTP 206 response
 	Headers206 *GetOutputResponse206Headers
+	// Headers416 the parsed response headers for an HTTP 416 response
+	Headers416 *GetOutputResponse416Headers
 }
 
 // GetApplicationproblemJSON416 returns the response for an HTTP 416 `application/problem+json` response
@@ -13586,6 +13643,11 @@ type PutSecretResponse200Headers struct {
 	ETag *string
 }
 
+// PutSecretResponse201Headers the declared response headers of an HTTP 201 response for PutSecret
+type PutSecretResponse201Headers struct {
+	ETag *string
+}
+
 type PutSecretResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -13597,6 +13659,8 @@ type PutSecretResponse struct {
 	ApplicationproblemJSONDefault *Problem
 	// Headers200 the parsed response headers for an HTTP 200 response
 	Headers200 *PutSecretResponse200Headers
+	// Headers201 the parsed response headers for an HTTP 201 response
+	Headers201 *PutSecretResponse201Headers
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
@@ -16317,6 +16381,16 @@ func ParsePutChannelResponse(rsp *http.Response) (*PutChannelResponse, error) {
 			headers.ETag = &value
 		}
 		response.Headers200 = &headers
+	case rsp.StatusCode == 201:
+		var headers PutChannelResponse201Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers201 = &headers
 	}
 
 	return response, nil
@@ -16796,6 +16870,23 @@ func ParsePutJobResponse(rsp *http.Response) (*PutJobResponse, error) {
 			headers.Location = &value
 		}
 		response.Headers200 = &headers
+	case rsp.StatusCode == 201:
+		var headers PutJobResponse201Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		if values := rsp.Header.Values("Location"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Location", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Location = &value
+		}
+		response.Headers201 = &headers
 	}
 
 	return response, nil
@@ -17332,6 +17423,13 @@ func ParseGetOutputResponse(rsp *http.Response) (*GetOutputResponse, error) {
 	switch {
 	case rsp.StatusCode == 200:
 		var headers GetOutputResponse200Headers
+		if values := rsp.Header.Values("Accept-Ranges"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Accept-Ranges", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.AcceptRanges = &value
+		}
 		if values := rsp.Header.Values("Carillon-Next-Offset"); len(values) > 0 {
 			var value int64
 			if err := runtime.BindStyledParameterWithOptions("simple", "Carillon-Next-Offset", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: "int64"}); err != nil {
@@ -17352,10 +17450,24 @@ func ParseGetOutputResponse(rsp *http.Response) (*GetOutputResponse, error) {
 				return nil, err
 			}
 			headers.CarillonOutputSize = &value
+		}
+		if values := rsp.Header.Values("Content-Disposition"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Content-Disposition", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ContentDisposition = &value
 		}
 		response.Headers200 = &headers
 	case rsp.StatusCode == 206:
 		var headers GetOutputResponse206Headers
+		if values := rsp.Header.Values("Accept-Ranges"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Accept-Ranges", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.AcceptRanges = &value
+		}
 		if values := rsp.Header.Values("Carillon-Next-Offset"); len(values) > 0 {
 			var value int64
 			if err := runtime.BindStyledParameterWithOptions("simple", "Carillon-Next-Offset", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: "int64"}); err != nil {
@@ -17377,7 +17489,31 @@ func ParseGetOutputResponse(rsp *http.Response) (*GetOutputResponse, error) {
 			}
 			headers.CarillonOutputSize = &value
 		}
+		if values := rsp.Header.Values("Content-Disposition"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Content-Disposition", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ContentDisposition = &value
+		}
+		if values := rsp.Header.Values("Content-Range"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Content-Range", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ContentRange = &value
+		}
 		response.Headers206 = &headers
+	case rsp.StatusCode == 416:
+		var headers GetOutputResponse416Headers
+		if values := rsp.Header.Values("Content-Range"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Content-Range", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ContentRange = &value
+		}
+		response.Headers416 = &headers
 	}
 
 	return response, nil
@@ -17651,6 +17787,16 @@ func ParsePutSecretResponse(rsp *http.Response) (*PutSecretResponse, error) {
 			headers.ETag = &value
 		}
 		response.Headers200 = &headers
+	case rsp.StatusCode == 201:
+		var headers PutSecretResponse201Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers201 = &headers
 	}
 
 	return response, nil

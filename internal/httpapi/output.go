@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"net/http"
 	"strconv"
@@ -39,13 +40,18 @@ func outputResponses() map[string]*huma.Response {
 	headers := map[string]*huma.Param{
 		"Carillon-Next-Offset":     {Description: "Where to go on.", Schema: number},
 		"Carillon-Output-Size":     {Description: "All that the command has printed, as far as is known.", Schema: number},
+		"Accept-Ranges":            {Description: "bytes, where a range may be asked for.", Schema: &huma.Schema{Type: huma.TypeString}},
+		"Content-Disposition":      {Description: "The name to save it under; where it was asked for as a file.", Schema: &huma.Schema{Type: huma.TypeString}},
 		"Carillon-Output-Complete": {Description: "Whether nothing will come after this answer.", Schema: &huma.Schema{Type: huma.TypeBoolean}},
 	}
+	contentRange := &huma.Param{Description: "Which bytes these are, and of how many.", Schema: &huma.Schema{Type: huma.TypeString}}
+	partial := maps.Clone(headers)
+	partial["Content-Range"] = contentRange
 	text := map[string]*huma.MediaType{"text/plain": {Schema: &huma.Schema{Type: huma.TypeString}}}
 	return map[string]*huma.Response{
 		"200": {Description: "Bytes as they were printed. Where some were not kept, a line says how many.", Headers: headers, Content: text},
-		"206": {Description: "The range that was asked for.", Headers: headers, Content: text},
-		"416": {Description: "There is nothing in the range.", Content: map[string]*huma.MediaType{
+		"206": {Description: "The range that was asked for.", Headers: partial, Content: text},
+		"416": {Description: "There is nothing in the range.", Headers: map[string]*huma.Param{"Content-Range": contentRange}, Content: map[string]*huma.MediaType{
 			problemType: {Schema: &huma.Schema{Ref: "#/components/schemas/Problem"}}}},
 	}
 }

@@ -3525,6 +3525,7 @@ export interface operations {
             /** @description Created */
             201: {
                 headers: {
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3949,6 +3950,8 @@ export interface operations {
             /** @description Created */
             201: {
                 headers: {
+                    ETag?: string;
+                    Location?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4589,12 +4592,16 @@ export interface operations {
             /** @description Bytes as they were printed. Where some were not kept, a line says how many. */
             200: {
                 headers: {
+                    /** @description bytes, where a range may be asked for. */
+                    "Accept-Ranges"?: string;
                     /** @description Where to go on. */
                     "Carillon-Next-Offset"?: number;
                     /** @description Whether nothing will come after this answer. */
                     "Carillon-Output-Complete"?: boolean;
                     /** @description All that the command has printed, as far as is known. */
                     "Carillon-Output-Size"?: number;
+                    /** @description The name to save it under; where it was asked for as a file. */
+                    "Content-Disposition"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4604,12 +4611,18 @@ export interface operations {
             /** @description The range that was asked for. */
             206: {
                 headers: {
+                    /** @description bytes, where a range may be asked for. */
+                    "Accept-Ranges"?: string;
                     /** @description Where to go on. */
                     "Carillon-Next-Offset"?: number;
                     /** @description Whether nothing will come after this answer. */
                     "Carillon-Output-Complete"?: boolean;
                     /** @description All that the command has printed, as far as is known. */
                     "Carillon-Output-Size"?: number;
+                    /** @description The name to save it under; where it was asked for as a file. */
+                    "Content-Disposition"?: string;
+                    /** @description Which bytes these are, and of how many. */
+                    "Content-Range"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4619,6 +4632,8 @@ export interface operations {
             /** @description There is nothing in the range. */
             416: {
                 headers: {
+                    /** @description Which bytes these are, and of how many. */
+                    "Content-Range"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4867,6 +4882,7 @@ export interface operations {
             /** @description Created */
             201: {
                 headers: {
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5125,6 +5141,10 @@ export interface operations {
     "list-tokens": {
         parameters: {
             query?: {
+                /** @description How many to list. */
+                limit?: number;
+                /** @description nextCursor of the page before. */
+                cursor?: string;
                 /** @description Only those of this user. */
                 user?: string;
             };

@@ -1,0 +1,223 @@
+package contract
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+
+	"carillon/internal/auth"
+)
+
+// reach says how far somebody's role must reach for a call.
+type reach int
+
+const (
+	open       reach = iota // to nothing: anybody may call
+	known                   // to nothing: whoever has shown who they are may call
+	somewhere               // to some group, whichever
+	ofGroup                 // to the group that the call is about
+	ofAny                   // likewise; to some group where the call is about none
+	everywhere              // to all groups
+	nobody                  // what the call is about is another's: it is for whom also gives
+)
+
+// call says how an operation is called so that it succeeds, and who may do it. In target and body,
+// {job}, {group}, {label}, {run}, {fire}, {version}, {worker} and whatever before sets stand for those of the
+// object that the call is about.
+type call struct {
+	need    auth.Role
+	reach   reach
+	target  string
+	body    string
+	headers []string // names and values in turn
+	// before makes what the call needs. It is asked again after each call that has succeeded.
+	before func(s *stack, o *object)
+	follow bool // the answer goes on
+	// says is what the document says of who may call, where that is not what is needed for another's.
+	says string
+	want int // the status of success, where the document has several; 0 for any of them
+	// refused is the status for who may not, where that is not 403: of what others are not to know of.
+	refused int
+	// also gives somebody else who may, for what only they may.
+	also func(s *stack, o *object) actor
+}
+
+// calls are one for each operation of the document, by its id. Who adds an operation adds a line.
+var calls = map[string]call{
+	// jobs
+	"list-jobs":    {need: auth.Viewer, reach: somewhere, target: "/api/v1/jobs?include=results,next,stats"},
+	"create-job":   {need: auth.Editor, reach: ofGroup, target: "/api/v1/jobs", body: `{"name":"new-{label}","group":"{group}","command":"true"}`, before: without("/api/v1/jobs/new-{label}")},
+	"validate-job": {need: auth.Editor, reach: ofGroup, target: "/api/v1/jobs/validate", body: `{"name":"{job}","group":"{group}","command":"true"}`},
+	"get-job":      {need: auth.Viewer, reach: somewhere, target: "/api/v1/jobs/{job}"},
+	"put-job":      {need: auth.Editor, reach: ofGroup, target: "/api/v1/jobs/put-{label}", body: `{"name":"put-{label}","group":"{group}","command":"echo {hush}"}`},
+	"delete-job":   {need: auth.Editor, reach: ofGroup, target: "/api/v1/jobs/gone-{label}?kill=true", before: spare("gone")},
+	"run-job":      {need: auth.Operator, reach: ofGroup, target: "/api/v1/jobs/ran-{label}/run", body: `{"note":"by hand"}`, before: spare("ran")},
+	"pause-job":    {need: auth.Operator, reach: ofGroup, target: "/api/v1/jobs/paused-{label}/pause", body: `{"note":"for now"}`, before: spare("paused")},
+	"resume-job":   {need: auth.Operator, reach: ofGroup, target: "/api/v1/jobs/paused-{label}/resume", before: spare("paused")},
+
+	"patch-job": {need: auth.Editor, reach: ofGroup, target: "/api/v1/jobs/patched-{label}", body: `{"title":"another","env":null}`,
+		headers: []string{"Content-Type", "application/merge-patch+json"}, before: spare("patched")},
+	"rollback-job": {need: auth.Editor, reach: ofGroup, target: "/api/v1/jobs/{job}/rollback", body: `{"version":{version}}`},
+	"apply-jobs":   {need: auth.Editor, reach: somewhere, target: "/api/v1/jobs/apply", body: `{"jobs":[{"name":"applied-{label}","group":"{group}","command":"echo {hush}"}]}`},
+	"bulk-jobs":    {need: auth.Operator, reach: somewhere, target: "/api/v1/jobs/bulk", body: `{"action":"pause","note":"for now","jobs":["paused-{label}","none"]}`, before: spare("paused")},
+
+	"get-placement":   {need: auth.Viewer, reach: somewhere, target: "/api/v1/jobs/{job}/placement"},
+	"list-versions":   {need: auth.Viewer, reach: ofGroup, target: "/api/v1/jobs/{job}/versions"},
+	"get-job-version": {need: auth.Viewer, reach: ofGroup, target: "/api/v1/jobs/{job}/versions/{version}"},
+
+	"diff-job-versions": {need: auth.Viewer, reach: ofGroup, target: "/api/v1/jobs/{job}/versions/{version}/diff"},
+
+	// fires and runs
+	"list-fires":     {need: auth.Viewer, reach: somewhere, target: "/api/v1/fires"},
+	"list-job-fires": {need: auth.Viewer, reach: somewhere, target: "/api/v1/jobs/{job}/fires"},
+	"list-runs":      {need: auth.Viewer, reach: somewhere, target: "/api/v1/runs?limit=10"},
+	"get-run":        {need: auth.Viewer, reach: somewhere, target: "/api/v1/runs/{run}"},
+	"kill-run":       {need: auth.Operator, reach: ofGroup, target: "/api/v1/runs/{waiting}/kill", body: `{"note":"enough"}`, before: waiting},
+	"get-output":     {need: auth.Viewer, reach: ofGroup, target: "/api/v1/runs/{run}/output", want: http.StatusOK},
+	"search-output":  {need: auth.Viewer, reach: ofGroup, target: "/api/v1/runs/{run}/output/search?q=hush"},
+	"follow-output":  {need: auth.Viewer, reach: ofGroup, target: "/api/v1/runs/{run}/output/stream"},
+	"search-runs":    {need: auth.Viewer, reach: somewhere, target: "/api/v1/runs/search?q=hush"},
+
+	// workers
+	"list-workers":   {need: auth.Viewer, reach: somewhere, target: "/api/v1/workers"},
+	"get-worker":     {need: auth.Viewer, reach: somewhere, target: "/api/v1/workers/{worker}"},
+	"patch-worker":   {need: auth.Admin, reach: everywhere, target: "/api/v1/workers/{worker}", body: `{"labels":{"zone":"a"},"slots":null}`},
+	"drain-worker":   {need: auth.Operator, reach: everywhere, target: "/api/v1/workers/{worker}/drain", body: `{"note":"new disk"}`},
+	"undrain-worker": {need: auth.Operator, reach: everywhere, target: "/api/v1/workers/{worker}/undrain"},
+
+	// notifications
+	"list-channels":   {need: auth.Viewer, reach: somewhere, target: "/api/v1/channels", before: channel},
+	"get-channel":     {need: auth.Viewer, reach: somewhere, target: "/api/v1/channels/ops", before: channel},
+	"put-channel":     {need: auth.Admin, reach: everywhere, target: "/api/v1/channels/dev", body: `{"kind":"webhook","url":"https://hooks.example.com/{hush}"}`},
+	"delete-channel":  {need: auth.Admin, reach: everywhere, target: "/api/v1/channels/ops", before: channel},
+	"test-channel":    {need: auth.Admin, reach: everywhere, target: "/api/v1/channels/ops/test", before: channel},
+	"list-deliveries": {need: auth.Viewer, reach: somewhere, target: "/api/v1/deliveries"},
+
+	// secrets
+	"list-secrets":  {need: auth.Editor, reach: somewhere, target: "/api/v1/secrets", before: secret},
+	"get-secret":    {need: auth.Editor, reach: ofAny, target: "/api/v1/secrets/db-{label}", before: secret},
+	"put-secret":    {need: auth.Admin, reach: ofGroup, target: "/api/v1/secrets/db-{label}", body: `{"value":"{hush} again","groups":{groups}}`, before: secret},
+	"delete-secret": {need: auth.Admin, reach: ofGroup, target: "/api/v1/secrets/db-{label}", before: secret},
+
+	// timetables and statistics
+	"preview-schedule":   {need: auth.Viewer, reach: somewhere, target: "/api/v1/schedules/preview", body: `{"cronExpr":"30 2 * * *","timezone":"Europe/Berlin","count":3}`},
+	"get-overview":       {need: auth.Viewer, reach: somewhere, target: "/api/v1/stats/overview"},
+	"get-statistics":     {need: auth.Viewer, reach: somewhere, target: "/api/v1/stats/runs?by=hour&workers=true"},
+	"get-job-statistics": {need: auth.Viewer, reach: somewhere, target: "/api/v1/stats/jobs/{job}"},
+
+	// access
+	"login":           {reach: open, target: "/api/v1/auth/login", body: `{"token":"{admin}"}`},
+	"logout":          {reach: known, target: "/api/v1/auth/logout"},
+	"me":              {reach: known, target: "/api/v1/auth/me"},
+	"change-password": {reach: nobody, refused: http.StatusConflict, target: "/api/v1/auth/password", body: `{"current":"{password}","new":"blue horse under a bridge"}`, also: ann},
+
+	"list-sessions":  {reach: known, target: "/api/v1/sessions"},
+	"delete-session": {need: auth.Admin, reach: everywhere, says: "authenticated", refused: http.StatusNotFound, target: "/api/v1/sessions/{session}", before: session},
+
+	"list-tokens":  {need: auth.Viewer, reach: somewhere, target: "/api/v1/tokens"},
+	"create-token": {need: auth.Admin, reach: everywhere, says: "viewer", target: "/api/v1/tokens", body: `{"name":"for a script","role":"viewer"}`, also: annsSession},
+	"get-token":    {need: auth.Admin, reach: everywhere, says: "viewer", refused: http.StatusNotFound, target: "/api/v1/tokens/{token}", before: token, also: ann},
+	"delete-token": {need: auth.Admin, reach: everywhere, says: "viewer", refused: http.StatusNotFound, target: "/api/v1/tokens/{token}", before: token, also: ann},
+
+	"list-users":  {need: auth.Admin, reach: everywhere, target: "/api/v1/users"},
+	"create-user": {need: auth.Admin, reach: everywhere, target: "/api/v1/users", body: `{"name":"bob-{label}","groups":{"ours":"editor"}}`, before: without("/api/v1/users/bob-{label}")},
+	"get-user":    {need: auth.Admin, reach: everywhere, target: "/api/v1/users/{user}", before: user},
+	"patch-user":  {need: auth.Admin, reach: everywhere, target: "/api/v1/users/{user}", body: `{"title":"Ann Lee"}`, before: user},
+	"delete-user": {need: auth.Admin, reach: everywhere, target: "/api/v1/users/{user}", before: user},
+
+	"list-audit":   {need: auth.Admin, reach: everywhere, target: "/api/v1/audit?limit=5"},
+	"verify-audit": {need: auth.Admin, reach: everywhere, target: "/api/v1/audit/verify?links=true&limit=5"},
+
+	// system
+	"healthz":    {reach: open, target: "/healthz"},
+	"readyz":     {reach: open, target: "/readyz"},
+	"get-doctor": {need: auth.Viewer, reach: somewhere, target: "/api/v1/system/doctor"},
+	"version":    {need: auth.Viewer, reach: somewhere, target: "/version"},
+}
+
+// without takes something away that an earlier call has made.
+func without(target string) func(*stack, *object) {
+	return func(s *stack, o *object) {
+		if a := s.do(s.admin, request{method: http.MethodDelete, target: o.fill(target)}); a.status != http.StatusNoContent && a.status != http.StatusNotFound {
+			s.t.Fatalf("%s: %d %s", target, a.status, a.body)
+		}
+	}
+}
+
+// spare makes a job that the call may use up.
+func spare(name string) func(*stack, *object) {
+	return func(s *stack, o *object) {
+		name := name + "-" + o.vars["label"]
+		s.ask(http.MethodPut, "/api/v1/jobs/"+name, map[string]any{"name": name, "group": o.group, "command": "echo " + o.vars["hush"], "description": o.vars["hush"]}, nil)
+	}
+}
+
+// waiting makes a run that waits.
+func waiting(s *stack, o *object) {
+	spare("killed")(s, o)
+	var asked struct{ Run string }
+	s.ask(http.MethodPost, "/api/v1/jobs/killed-"+o.vars["label"]+"/run", map[string]any{"note": o.vars["hush"]}, &asked)
+	o.vars["waiting"] = asked.Run
+}
+
+func channel(s *stack, _ *object) {
+	s.ask(http.MethodPut, "/api/v1/channels/ops", map[string]any{"kind": "webhook", "url": "https://127.0.0.1:1/hook"}, nil)
+}
+
+// secret makes a secret for the group of the object, or for all.
+func secret(s *stack, o *object) {
+	groups := []string{o.group}
+	o.vars["groups"] = `["` + o.group + `"]`
+	if o.group == "" {
+		groups, o.vars["groups"] = nil, `[]`
+	}
+	s.ask(http.MethodPut, o.fill("/api/v1/secrets/db-{label}"), map[string]any{"value": o.vars["hush"] + " of all", "groups": groups}, nil)
+}
+
+// password is that of users that are made.
+const password = "a horse under a blue bridge"
+
+// user makes a user of a name that nobody had before.
+func user(s *stack, o *object) {
+	*s.made++
+	o.vars["user"], o.vars["password"] = fmt.Sprintf("ann-%d", *s.made), password
+	s.ask(http.MethodPost, "/api/v1/users", map[string]any{"name": o.vars["user"], "role": "viewer", "password": password}, nil)
+}
+
+// token makes a user with a token, which is the user's.
+func token(s *stack, o *object) {
+	user(s, o)
+	var made struct{ ID, Token string }
+	s.ask(http.MethodPost, "/api/v1/tokens", map[string]any{"name": "a token", "role": "viewer", "user": o.vars["user"]}, &made)
+	o.vars["token"], o.vars["secret"] = made.ID, made.Token
+}
+
+// session makes a user who is logged in.
+func session(s *stack, o *object) {
+	user(s, o)
+	a := s.do(actor{}, request{method: http.MethodPost, target: "/api/v1/auth/login", body: o.fill(`{"user":"{user}","password":"{password}"}`)})
+	cookie, _, _ := strings.Cut(a.header.Get("Set-Cookie"), ";")
+	if a.status != http.StatusOK || cookie == "" {
+		s.t.Fatalf("login: %d %s", a.status, a.body)
+	}
+	o.vars["cookie"] = cookie
+	var all struct{ Items []struct{ ID, User string } }
+	s.ask(http.MethodGet, "/api/v1/sessions", nil, &all)
+	for _, one := range all.Items {
+		if one.User == o.vars["user"] {
+			o.vars["session"] = one.ID
+		}
+	}
+}
+
+// ann is the user by a token of hers.
+func ann(s *stack, o *object) actor {
+	token(s, o)
+	return actor{name: "ann", token: o.vars["secret"], role: auth.Viewer}
+}
+
+// annsSession is the user logged in.
+func annsSession(s *stack, o *object) actor {
+	session(s, o)
+	return actor{name: "ann", cookie: o.vars["cookie"], role: auth.Viewer}
+}
