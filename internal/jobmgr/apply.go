@@ -9,7 +9,10 @@ import (
 // Apply does what Put does, and tells what stood there before. A dry one judges all the same,
 // and writes nothing; the state that it gives has no version.
 func (s *Store) Apply(ctx context.Context, actor common.Actor, job common.Job, pre common.Precondition, dry bool) (common.Saved, error) {
-	job, faults := s.prepare(job)
+	job, faults, err := s.prepare(ctx, job)
+	if err != nil {
+		return common.Saved{}, err
+	}
 	if refusedFor(faults) {
 		return common.Saved{}, refused(faults)
 	}
@@ -87,7 +90,10 @@ func (s *Store) Change(ctx context.Context, actor common.Actor, verb, name strin
 		if err != nil {
 			return common.JobState{}, err
 		}
-		job, faults := s.prepare(job)
+		job, faults, err := s.prepare(ctx, job)
+		if err != nil {
+			return common.JobState{}, err
+		}
 		if job.Name != name {
 			faults = append(faults, common.Fault{Location: "name", Code: "mismatch", Message: "must stay: a job cannot be renamed", Value: common.Excerpt(job.Name)})
 		}

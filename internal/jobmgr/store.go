@@ -49,6 +49,8 @@ type Config struct {
 	Changed func() // told after a change, which now waits to be delivered; may be nil
 	// Unplaced tells why no worker may run a job just now; nil where one may. May be nil.
 	Unplaced func(*common.StoredJob) *common.Reason
+	// Secrets lists what is wrong with the secrets that a job refers to. May be nil.
+	Secrets func(context.Context, *common.Job) ([]common.Fault, error)
 }
 
 // Store is the masters' side of the keyspace: jobs, triggers, wishes to kill.
@@ -109,17 +111,21 @@ func (s seen) hasTimetable(job *common.Job) bool {
 }
 
 // Validate gives the job as it would be stored, and everything that is wrong with it.
-func (s *Store) Validate(_ context.Context, job common.Job) (common.Job, []common.Fault, error) {
-	job, faults := s.prepare(job)
-	return job, faults, nil
+func (s *Store) Validate(ctx context.Context, job common.Job) (common.Job, []common.Fault, error) {
+	return s.prepare(ctx, job)
 }
 
-// prepare fills in the time zone and lists all faults, those of the timetable too.
-func (s *Store) prepare(job common.Job) (common.Job, []common.Fault) {
+// prepare fills in the time zone and lists all faults, those of the timetable and of the secrets too.
+func (s *Store) prepare(ctx context.Context, job common.Job) (common.Job, []common.Fault, error) {
 	if job.Timezone == "" {
 		job.Timezone = s.cfg.Timezone
 	}
-	return job, slices.Concat(job.Faults(), s.timetableFaults(&job), selectorFaults(&job))
+	faults := slices.Concat(job.Faults(), s.timetableFaults(&job), selectorFaults(&job))
+	if s.cfg.Secrets == nil {
+		return job, faults, nil
+	}
+	more, err := s.cfg.Secrets(ctx, &job)
+	return job, append(faults, more...), err
 }
 
 func (s *Store) create(ctx context.Context, actor common.Actor, job common.Job) (common.JobState, bool, error) {

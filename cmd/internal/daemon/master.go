@@ -119,23 +119,22 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 		own:     newConditions(presence.Host, cfg.Log, cfg.Metrics.Condition, look.Conditions, m.findings.Conditions, cfg.Certificates.Conditions),
 		elector: m.elector}
 	staff := workers{settings: registry.NewSettings(cfg.Etcd, WallClock, changed), members: m.members}
-	store := jobmgr.NewStore(jobmgr.Config{Client: cfg.Etcd, Interner: interner, Timezone: cfg.Timezone, Now: WallClock,
-		Clock:   guard.Now,
-		Catalog: m.catalog, Changed: changed, Unplaced: staff.unplaced})
-	there := present{cfg.Store, cfg.Store, cfg.Store, look.StoreAway}
-	changes := runlog.NewChanges(store, there)
-	history := runlog.NewView(store, store, there)
-	following := tail.New(history, tail.Config{})
-	var err error
-	if m.notices, err = newNotices(&cfg, changed, told{jobs: store, catalog: m.catalog, history: history,
-		habits: runlog.NewHabits(there, WallClock), overdue: m.findings.Overdue}); err != nil {
-		return nil, err
-	}
 	box, err := SecretBox(cfg.Notify.SecretsKey)
 	if err != nil {
 		return nil, fmt.Errorf("secretsKey: %w", err)
 	}
 	secrets := secretstore.New(cfg.Etcd, box, WallClock, changed)
+	store := jobmgr.NewStore(jobmgr.Config{Client: cfg.Etcd, Interner: interner, Timezone: cfg.Timezone, Now: WallClock,
+		Clock:   guard.Now,
+		Catalog: m.catalog, Changed: changed, Unplaced: staff.unplaced, Secrets: secrets.Faults})
+	there := present{cfg.Store, cfg.Store, cfg.Store, look.StoreAway}
+	changes := runlog.NewChanges(store, there)
+	history := runlog.NewView(store, store, there)
+	following := tail.New(history, tail.Config{})
+	if m.notices, err = newNotices(&cfg, changed, told{jobs: store, catalog: m.catalog, history: history,
+		habits: runlog.NewHabits(there, WallClock), overdue: m.findings.Overdue}); err != nil {
+		return nil, err
+	}
 	m.duties = append(m.upkeep(store, history, staff, guard, m.notices.Conditions, sealer.Conditions),
 		duty{"audit chain", sealer.Run},
 		duty{"notifications", m.notices.notifier.Run},

@@ -58,11 +58,11 @@ type WorkerConfig struct {
 	RunAs *runas.File
 	// MaxRunTime bounds how long a command runs; 0: only its job does.
 	MaxRunTime time.Duration
-	Slots   int
-	Drain   time.Duration
-	Version string
-	Log     *slog.Logger
-	Metrics *metrics.Worker
+	Slots      int
+	Drain      time.Duration
+	Version    string
+	Log        *slog.Logger
+	Metrics    *metrics.Worker
 	// Certificates are those that it shows to others; nil where the master of the same process has them.
 	Certificates *Certificates
 	// Boot is the clock by which runs are ended when etcd is away for too long.
