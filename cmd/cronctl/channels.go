@@ -318,30 +318,9 @@ func (c *cli) saveChannel(ctx context.Context, channel newChannel, replace bool)
 }
 
 func (c *cli) removeChannels() *cobra.Command {
-	return &cobra.Command{
-		Use:     "channels NAME...",
-		Aliases: []string{"channel"},
-		Short:   "Delete channels; what waits for them is not sent",
-		Args:    cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, names []string) error {
-			for _, name := range names {
-				if err := named("channel", name); err != nil {
-					return err
-				}
-			}
-			api, err := c.api()
-			if err != nil {
-				return err
-			}
-			for _, name := range names {
-				if _, err := apiclient.Read(api.DeleteChannel(cmd.Context(), name, &apiclient.DeleteChannelParams{})); err != nil {
-					return within(name, err)
-				}
-				fmt.Fprintf(c.stdout, "deleted %s\n", name)
-			}
-			return nil
-		},
-	}
+	return c.removal("channels NAME...", "Delete channels; what waits for them is not sent", "channel", named, func(ctx context.Context, api *apiclient.API, name string) (*http.Response, error) {
+		return api.DeleteChannel(ctx, name, &apiclient.DeleteChannelParams{})
+	})
 }
 
 func (c *cli) test() *cobra.Command {

@@ -15,10 +15,10 @@ import (
 const jsonType = "application/json"
 
 func (c *cli) create() *cobra.Command {
-	return group("create", "Create jobs or channels, from a file or from flags", `  cronctl create jobs -f jobs.yaml
+	return group("create", "Create jobs, channels, users, tokens or secrets", `  cronctl create jobs -f jobs.yaml
   cronctl get jobs -o json | cronctl create jobs -f - --server https://other.example.com:7070
   cronctl create job nightly --cron '30 2 * * *' --timezone Europe/Berlin -- make report
-  cronctl create job once -- ./manage.py migrate   # no timetable: runs when triggered`, c.createJob(), c.createChannel())
+  cronctl create job once -- ./manage.py migrate   # no timetable: runs when triggered`, c.createJob(), c.createChannel(), c.createUser(), c.createToken(), c.createSecret())
 }
 
 // jobFlags are the fields of a job that have a flag.

@@ -39,5 +39,5 @@ func (c *cli) remove() *cobra.Command {
 		},
 	}
 	jobs.Flags().BoolVar(&kill, "kill", false, "also end their runs")
-	return group("delete", "Delete jobs or channels", "  cronctl delete jobs old-report older-report --kill", jobs, c.removeChannels())
+	return group("delete", "Delete jobs, channels, users, tokens, sessions or secrets", "  cronctl delete jobs old-report older-report --kill\n  cronctl delete token TOKEN-ID", jobs, c.removeChannels(), c.removeUsers(), c.removeTokens(), c.removeSessions(), c.removeSecrets())
 }

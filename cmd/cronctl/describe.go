@@ -14,8 +14,8 @@ import (
 )
 
 func (c *cli) describe() *cobra.Command {
-	return group("describe", "Show a job with who would run it, a run with how it went, or a channel with what was told on it", "  cronctl describe job nightly-report\n  cronctl describe run ID",
-		c.describeJob(), c.describeRun(), c.describeChannel())
+	return group("describe", "Show a thing with what belongs to it", "  cronctl describe job nightly-report\n  cronctl describe run ID",
+		c.describeJob(), c.describeRun(), c.describeWorker(), c.describeChannel(), c.describeUser())
 }
 
 // description is a job, who would run it now, and how it did.

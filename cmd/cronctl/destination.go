@@ -19,6 +19,7 @@ type destination struct {
 	context       string // its name, where one is used
 	insecure      bool
 	ca, cert, key string // files
+	cookie        string // of a session
 }
 
 // destination finds the server and the token. What stands on the command line comes first,
@@ -37,7 +38,7 @@ func (c *cli) destination() (destination, error) {
 	case err != nil || t.token != "":
 	case saved != "":
 		t.token = saved
-	case isLocal(t.server):
+	case t.context == "" && isLocal(t.server): // who has logged out of a context is nobody there
 		t.token, err = standaloneToken(c.env)
 	}
 	return t, err
@@ -79,7 +80,7 @@ func (c *cli) savedContext() (*savedContext, error) {
 
 // client makes the client of it.
 func (t *destination) client() (*apiclient.API, error) {
-	o := apiclient.Options{Server: t.server, Token: t.token, InsecureHTTP: t.insecure, UserAgent: "cronctl/" + version}
+	o := apiclient.Options{Server: t.server, Token: t.token, Cookie: t.cookie, InsecureHTTP: t.insecure, UserAgent: "cronctl/" + version}
 	var err error
 	if o.TLS, err = t.tls(); err != nil {
 		return nil, &common.Error{Code: common.CodeInvalid, Message: "the files for TLS cannot be used", Err: err}
@@ -136,15 +137,7 @@ func isLocal(server string) bool {
 	return apiclient.Loopback(base.Hostname())
 }
 
-// hostOf is the name of a server's machine.
-func hostOf(server string) string {
-	base, err := url.Parse(server)
-	if err != nil {
-		return ""
-	}
-	return base.Hostname()
-}
-
+// firstOf gives the first text that is not empty.
 func firstOf(texts ...string) string {
 	for _, text := range texts {
 		if text != "" {

@@ -18,7 +18,8 @@ func (c *cli) get() *cobra.Command {
   cronctl get job nightly-report -o yaml
   cronctl get runs --job nightly-report --status failed,lost
   cronctl get runs --group reports --exit-code 3 --from -1d
-  cronctl get workers -o wide`, c.getJobs(), c.getRuns(), c.getWorkers(), c.getVersions(), c.getChannels(), c.getDeliveries())
+  cronctl get workers -o wide
+  cronctl get audit --kind job --from -1d`, c.getJobs(), c.getRuns(), c.getWorkers(), c.getVersions(), c.getChannels(), c.getDeliveries(), c.getUsers(), c.getTokens(), c.getSessions(), c.getSecrets(), c.getAudit())
 }
 
 // job is a job as the API shows it.

@@ -2,9 +2,12 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/url"
+	"os"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -12,18 +15,27 @@ import (
 	"carillon/internal/common"
 )
 
+const maxPassword = 1024
+
 // loginFlags say how to log in, and what to keep.
-type loginFlags struct{ name string }
+type loginFlags struct {
+	name, user, code, expiresIn string
+	passwordStdin               bool
+}
 
 func (c *cli) login() *cobra.Command {
 	var f loginFlags
 	cmd := &cobra.Command{
 		Use:   "login [SERVER]",
 		Short: "Log in at a server, and keep it as a context",
-		Long: `Log in at a server, and keep the server and a token as the current context. It asks
-for the token, which is not shown; a script gives it with --token-file, where - is
-standard input.`,
-		Example: `  cronctl login https://carillon.example.com
+		Long: `Log in at a server, and keep the server and a token as the current context. It asks for
+your name and password, and has the server make a token of yours, "cronctl on HOST", which
+expires; the password is not kept. With --code it takes a one-use login code instead (what
+follows #login= in the link of a first start), and with --token-file a token that you have.
+
+A script gives the password with --password-stdin, or the token with --token-file -.
+"cronctl logout" takes the token away again.`,
+		Example: `  cronctl login https://carillon.example.com --user ann
   cronctl login https://carillon.example.com --name prod --token-file token.txt`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -37,6 +49,10 @@ standard input.`,
 		},
 	}
 	cmd.Flags().StringVar(&f.name, "name", "", "what to call the context (default: the server's host)")
+	cmd.Flags().StringVar(&f.user, "user", "", "your name there")
+	cmd.Flags().BoolVar(&f.passwordStdin, "password-stdin", false, "read the password from standard input")
+	cmd.Flags().StringVar(&f.code, "code", "", "a one-use login code")
+	cmd.Flags().StringVar(&f.expiresIn, "expires-in", "", "how long the token is to live, such as 12h or 30d, or never (default 90d)")
 	return cmd
 }
 
@@ -45,9 +61,22 @@ func (c *cli) logIn(ctx context.Context, f *loginFlags) error {
 	if err != nil {
 		return err
 	}
-	if to.token, err = c.loginToken(); err != nil {
+	if !to.insecure {
+		if err := apiclient.Private(to.server); err != nil {
+			return err // before anybody types a password
+		}
+	}
+	body, given, err := c.credentials(f)
+	if err != nil {
 		return err
 	}
+	one := savedContext{Token: given}
+	if body != nil {
+		if one, err = c.tokenFor(ctx, &to, f, body); err != nil {
+			return err
+		}
+	}
+	to.token = one.Token
 	api, err := to.client()
 	if err != nil {
 		return err
@@ -56,13 +85,115 @@ func (c *cli) logIn(ctx context.Context, f *loginFlags) error {
 	if err != nil {
 		return err
 	}
-	return c.keep(&to, &me, savedContext{Token: to.token})
+	if one.ExpiresAt == nil {
+		one.ExpiresAt = me.ExpiresAt
+	}
+	return c.keep(&to, &me, one)
+}
+
+// credentials are what to log in with, or a token that needs no login.
+func (c *cli) credentials(f *loginFlags) (body *apiclient.LoginJSONRequestBody, token string, err error) {
+	switch {
+	case f.code != "" && (f.user != "" || f.passwordStdin) || (c.tokenText != "" || c.tokenFile != "") && (f.code != "" || f.user != "" || f.passwordStdin):
+		return nil, "", &common.Error{Code: common.CodeInvalid, Message: "there is more than one way to log in", Hint: "give either --user, --code or --token-file"}
+	case f.code != "":
+		return &apiclient.LoginJSONRequestBody{Code: &f.code}, "", nil
+	case c.tokenText != "":
+		return nil, c.tokenText, nil
+	case c.tokenFile == "-":
+		token, err = c.secretFrom("the token", maxToken)
+		return nil, token, err
+	case c.tokenFile != "":
+		token, err = readToken(c.tokenFile)
+		return nil, token, err
+	case !c.asks() && !f.passwordStdin:
+		return nil, "", &common.Error{Code: common.CodeInvalid, Message: "there is nobody to ask for a password", Hint: "give it with --user NAME --password-stdin, or a token with --token-file FILE"}
+	case f.user == "" && f.passwordStdin:
+		return nil, "", &common.Error{Code: common.CodeInvalid, Message: "whose password is that?", Hint: "give the name with --user"}
+	}
+	if f.user == "" {
+		if f.user, err = c.ask("User (empty to give a token): "); err != nil {
+			return nil, "", err
+		}
+		if f.user == "" {
+			token, err = c.askSecret("Token: ")
+			return nil, strings.TrimSpace(token), err
+		}
+	}
+	var password string
+	if f.passwordStdin {
+		password, err = c.secretFrom("the password", maxPassword)
+	} else {
+		password, err = c.askSecret("Password: ")
+	}
+	return &apiclient.LoginJSONRequestBody{User: &f.user, Password: &password}, "", err
+}
+
+// tokenFor logs in and has a token made, for which alone the session is needed.
+func (c *cli) tokenFor(ctx context.Context, to *destination, f *loginFlags, body *apiclient.LoginJSONRequestBody) (savedContext, error) {
+	var one savedContext
+	anybody := *to
+	anybody.token = ""
+	api, err := anybody.client()
+	if err != nil {
+		return one, err
+	}
+	resp, err := api.Login(ctx, *body)
+	me, err := apiclient.Decode[apiclient.Me](resp, err)
+	if err != nil {
+		if e, ok := asError(err); ok && e.Code == common.CodeUnauthenticated {
+			return one, &common.Error{Code: e.Code, Message: e.Message, Hint: "look at the name, the password or the code; a code is good once, for 15 minutes"}
+		}
+		return one, err
+	}
+	cookies := resp.Cookies()
+	if len(cookies) == 0 {
+		return one, common.Errorf(common.CodeUnavailable, "the server has logged us in, but begun no session")
+	}
+	anybody.cookie = cookies[0].Name + "=" + cookies[0].Value
+	if api, err = anybody.client(); err != nil {
+		return one, err
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		host = "an unknown machine"
+	}
+	wish := apiclient.TokenDefinition{Name: "cronctl on " + cut(oneLine(host), 80), Role: highest(&me), ExpiresIn: set(f.expiresIn)}
+	made, err := apiclient.Decode[apiclient.Token](api.CreateToken(ctx, wish))
+	// The session is of no more use, whatever came of it; who stays logged in is seen in get sessions.
+	_, left := apiclient.Read(api.Logout(ctx))
+	if err != nil {
+		return one, err
+	}
+	if left != nil {
+		fmt.Fprintln(c.stderr, "note: the session that made the token could not be ended; it ends by itself")
+	}
+	return savedContext{Token: text(made.Token), ExpiresAt: made.ExpiresAt, Ours: true}, nil
+}
+
+// highest is the most that somebody may do anywhere: a token of theirs may do no more than they.
+func highest(me *apiclient.Me) apiclient.TokenDefinitionRole {
+	has := map[string]bool{}
+	if me.Role != nil {
+		has[string(*me.Role)] = true
+	}
+	if me.Groups != nil {
+		for _, role := range *me.Groups {
+			has[role] = true
+		}
+	}
+	for _, role := range []string{"admin", "editor", "operator"} {
+		if has[role] {
+			return apiclient.TokenDefinitionRole(role)
+		}
+	}
+	return "viewer"
 }
 
 // keep saves a context, and makes it the current one.
 func (c *cli) keep(to *destination, me *apiclient.Me, one savedContext) error {
 	one.Name, one.Server, one.InsecureHTTP = to.context, strings.TrimRight(to.server, "/"), to.insecure
-	one.CA, one.Cert, one.Key, one.User = to.ca, to.cert, to.key, me.Name
+	one.CA, one.Cert, one.Key, one.User = to.ca, to.cert, to.key, firstOf(text(me.User), me.Name)
 	all, err := loadContexts(c.env)
 	if err != nil {
 		return err
@@ -72,9 +203,13 @@ func (c *cli) keep(to *destination, me *apiclient.Me, one savedContext) error {
 	if err := all.save(c.env); err != nil {
 		return err
 	}
-	fmt.Fprintf(c.stdout, "logged in at %s as %s; the context is %s\n", one.Server, me.Name, one.Name)
+	until := ""
+	if one.ExpiresAt != nil {
+		until = ", until " + when(*one.ExpiresAt)
+	}
+	fmt.Fprintf(c.stdout, "logged in at %s as %s%s; the context is %s\n", one.Server, one.User, until, one.Name)
 	for _, other := range []string{"CARILLON_SERVER", "CARILLON_TOKEN", "CARILLON_TOKEN_FILE", "CARILLON_CONTEXT"} {
-		if value := c.env[other]; value != "" && value != one.Name && !(other == "CARILLON_SERVER" && sameServer(value, one.Server)) {
+		if value := c.env[other]; value != "" && value != one.Name && (other != "CARILLON_SERVER" || !sameServer(value, one.Server)) {
 			fmt.Fprintf(c.stderr, "note: %s is set, and counts before the context\n", other)
 		}
 	}
@@ -87,18 +222,13 @@ func (c *cli) loginTarget(f *loginFlags) (destination, error) {
 	if err != nil {
 		return to, err
 	}
-	if base, err := url.Parse(to.server); err == nil && base.Scheme != "" && base.Host != "" {
-		to.server = base.Scheme + "://" + base.Host + strings.TrimRight(base.Path, "/")
-	} else if !strings.Contains(to.server, "://") {
+	if !strings.Contains(to.server, "://") {
 		return to, &common.Error{Code: common.CodeInvalid, Message: "the server " + common.Excerpt(to.server) + " is not an address of one", Hint: "write it as https://" + common.Excerpt(to.server)}
 	}
-	name := firstOf(f.name, to.context)
-	if name == "" {
-		if name = strings.ToLower(hostOf(to.server)); isLocal(to.server) {
-			name = "local"
-		}
-		name = strings.Trim(strings.ReplaceAll(name, ":", "-"), "-")
+	if err := apiclient.Reachable(to.server); err != nil {
+		return to, err
 	}
+	name := firstOf(f.name, to.context, contextName(to.server))
 	if !common.ValidName(name) {
 		return to, &common.Error{Code: common.CodeInvalid, Message: fmt.Sprintf("%q cannot name a context", common.Excerpt(name)),
 			Hint: "name it with --name; names are of a–z, 0–9, '.', '_' and '-'"}
@@ -114,17 +244,188 @@ func (c *cli) loginTarget(f *loginFlags) (destination, error) {
 	return to, nil
 }
 
-// loginToken is the token that was given, or the answer to a question.
-func (c *cli) loginToken() (string, error) {
+// contextName is what the context of a server is called.
+func contextName(server string) string {
+	base, err := url.Parse(server)
 	switch {
-	case c.tokenText != "":
-		return c.tokenText, nil
-	case c.tokenFile == "-":
-		return c.secretFrom("the token", maxToken)
-	case c.tokenFile != "":
-		return readToken(c.tokenFile)
-	case c.asks():
-		return c.askSecret("Token: ")
+	case err != nil:
+		return ""
+	case apiclient.Loopback(base.Hostname()):
+		return "local"
 	}
-	return "", &common.Error{Code: common.CodeInvalid, Message: "there is no token, and nobody to ask", Hint: "give it with --token-file FILE, or --token-file - for standard input"}
+	return strings.Trim(strings.ReplaceAll(strings.ToLower(base.Hostname()), ":", "-"), "-")
+}
+
+func (c *cli) logout() *cobra.Command {
+	return &cobra.Command{
+		Use:   "logout",
+		Short: "Forget the token of a context; one that login has made is taken away at the server too",
+		Long: `Forget the token of the current context, or of --context. A token that login has made is
+taken away at the server, so that it is of no use to anybody who may have copied it; one
+that you brought yourself stays good there. The context itself stays.`,
+		Example: "  cronctl logout\n  cronctl logout --context prod",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			all, err := loadContexts(c.env)
+			if err != nil {
+				return err
+			}
+			name := firstOf(c.context, c.env["CARILLON_CONTEXT"], all.Current)
+			if name == "" {
+				return &common.Error{Code: common.CodeNotFound, Message: "no context is chosen", Hint: "name it with --context"}
+			}
+			one, err := all.find(name)
+			if err != nil {
+				return err
+			}
+			if one.Token == "" {
+				fmt.Fprintf(c.stdout, "nobody is logged in at %s\n", name)
+				return nil
+			}
+			gone := ""
+			if one.Ours {
+				if err := revoke(cmd.Context(), one); err != nil {
+					return err
+				}
+				gone = ", and the token is good for nothing any more"
+			}
+			one.Token, one.ExpiresAt, one.Ours = "", nil, false
+			if err := all.save(c.env); err != nil {
+				return err
+			}
+			fmt.Fprintf(c.stdout, "logged out at %s%s\n", name, gone)
+			return nil
+		},
+	}
+}
+
+// revoke takes a context's token away at its server. One that the server does not know any
+// more is gone already.
+func revoke(ctx context.Context, one *savedContext) error {
+	_, rest, _ := strings.Cut(one.Token, "_")
+	id, _, found := strings.Cut(rest, "_")
+	if !found {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	to := destination{server: one.Server, token: one.Token, insecure: one.InsecureHTTP, ca: one.CA, cert: one.Cert, key: one.Key}
+	api, err := to.client()
+	if err != nil {
+		return err
+	}
+	_, err = apiclient.Read(api.DeleteToken(ctx, id))
+	if code := common.CodeOf(err); code == common.CodeUnauthenticated || code == common.CodeNotFound {
+		return nil
+	}
+	return err
+}
+
+func (c *cli) whoami() *cobra.Command {
+	return &cobra.Command{
+		Use:     "whoami",
+		Short:   "Tell who you are to the server, and what you may do",
+		Example: "  cronctl whoami\n  cronctl whoami --context prod -o json",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			to, err := c.destination()
+			if err != nil {
+				return err
+			}
+			api, err := to.client()
+			if err != nil {
+				return err
+			}
+			raw, err := apiclient.Read(api.Me(cmd.Context()))
+			if err != nil {
+				return err
+			}
+			if c.format == "json" || c.format == "yaml" {
+				return c.print(json.RawMessage(raw))
+			}
+			me, err := decode[apiclient.Me](raw)
+			if err != nil {
+				return err
+			}
+			var facts table
+			facts.row("Name:", me.Name)
+			if me.User != nil {
+				facts.row("User:", *me.User)
+			}
+			role := "none"
+			if me.Role != nil {
+				role = string(*me.Role)
+			}
+			facts.row("Role everywhere:", role)
+			if me.Groups != nil {
+				facts.row("Roles in groups:", rolesOf(me.Groups))
+			}
+			if me.ExpiresAt != nil {
+				facts.row("Until:", when(*me.ExpiresAt))
+			}
+			facts.row("Server:", to.server)
+			if to.context != "" {
+				facts.row("Context:", to.context)
+			}
+			return facts.print(c.stdout)
+		},
+	}
+}
+
+func (c *cli) passwd() *cobra.Command {
+	return &cobra.Command{
+		Use:   "passwd",
+		Short: "Change your own password",
+		Long: `Change your own password. It asks for the password as it is and for the new one, twice;
+from a pipe it reads both, a line each. All sessions of yours are over then; tokens stay.`,
+		Example: "  cronctl passwd",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			api, err := c.api()
+			if err != nil {
+				return err
+			}
+			current, fresh, err := c.passwords()
+			if err != nil {
+				return err
+			}
+			if _, err := apiclient.Read(api.ChangePassword(cmd.Context(), apiclient.ChangePasswordJSONRequestBody{Current: current, New: fresh})); err != nil {
+				return err
+			}
+			fmt.Fprintln(c.stdout, "the password is changed, and all sessions are over")
+			return nil
+		},
+	}
+}
+
+// passwords asks for the password as it is, and for a new one.
+func (c *cli) passwords() (current, fresh string, err error) {
+	if !c.asks() {
+		both, err := c.secretFrom("the two passwords", 2*maxPassword+2)
+		if err != nil {
+			return "", "", err
+		}
+		current, fresh, found := strings.Cut(both, "\n")
+		if !found {
+			return "", "", &common.Error{Code: common.CodeInvalid, Message: "there is no new password", Hint: "write the password as it is, and the new one on a line of its own"}
+		}
+		return strings.TrimSuffix(current, "\r"), fresh, nil
+	}
+	if current, err = c.askSecret("Password as it is: "); err == nil {
+		fresh, err = c.askTwice("New password: ")
+	}
+	return current, fresh, err
+}
+
+// askTwice asks for a new secret, so that a slip of the finger is noticed.
+func (c *cli) askTwice(question string) (string, error) {
+	once, err := c.askSecret(question)
+	if err != nil {
+		return "", err
+	}
+	again, err := c.askSecret("Once more: ")
+	if err == nil && once != again {
+		err = common.Errorf(common.CodeInvalid, "the two are not the same")
+	}
+	return once, err
 }

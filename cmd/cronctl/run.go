@@ -110,7 +110,7 @@ func (c *cli) root() (*cobra.Command, error) {
 			Hint: "there are table, wide, json and yaml"}
 	}
 	root.AddCommand(c.get(), c.describe(), c.status(), c.doctor(), c.create(), c.apply(), c.diff(), c.edit(), c.rollback(), c.export(), c.remove(), c.runJob(), c.logs(), c.search(), c.kill(), c.pause(), c.resume(), c.fires(), c.next(), c.stats(),
-		c.drain(), c.undrain(), c.set(), c.label(), c.test(), c.importCrontab(), c.login(), c.contexts(), c.man(), c.version())
+		c.drain(), c.undrain(), c.set(), c.label(), c.test(), c.importCrontab(), c.login(), c.logout(), c.whoami(), c.passwd(), c.contexts(), c.audit(), c.man(), c.version())
 	return root, c.completions(root)
 }
 

@@ -49,7 +49,7 @@ func (c *cli) undrain() *cobra.Command {
 }
 
 func (c *cli) set() *cobra.Command {
-	return group("set", "Set what a worker takes", "  cronctl set worker north --slots 4 --weight 2", c.setWorker())
+	return group("set", "Change a worker, a user or a secret", "  cronctl set worker north --slots 4 --weight 2\n  cronctl set user ann --role operator", c.setWorker(), c.setUser(), c.setSecret())
 }
 
 func (c *cli) setWorker() *cobra.Command {
@@ -172,4 +172,72 @@ func labelsOf(labels *map[string]string) string {
 		parts = append(parts, name+"="+(*labels)[name])
 	}
 	return or(strings.Join(parts, ","), "-")
+}
+
+// described worker: how it is, and what it runs.
+type workerAndRuns struct {
+	Worker json.RawMessage `json:"worker"`
+	Runs   list            `json:"runs"`
+}
+
+func (c *cli) describeWorker() *cobra.Command {
+	return &cobra.Command{
+		Use:     "worker WORKER",
+		Aliases: []string{"workers"},
+		Short:   "Show a worker: how it is, what is not as it should be, and what it runs and ran last",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := named("worker", args[0]); err != nil {
+				return err
+			}
+			api, err := c.api()
+			if err != nil {
+				return err
+			}
+			var d workerAndRuns
+			if d.Worker, err = apiclient.Decode[json.RawMessage](api.GetWorker(cmd.Context(), args[0])); err != nil {
+				return err
+			}
+			w, err := decode[apiclient.Worker](d.Worker)
+			if err != nil {
+				return err
+			}
+			if d.Runs, err = apiclient.Decode[list](api.ListRuns(cmd.Context(), &apiclient.ListRunsParams{Worker: &w.Id, Limit: new(int64(lastShown))})); err != nil {
+				return err
+			}
+			if c.format == "json" || c.format == "yaml" {
+				return c.print(d)
+			}
+			return c.showWorker(&w, d.Runs.Items)
+		},
+	}
+}
+
+func (c *cli) showWorker(w *apiclient.Worker, runs []json.RawMessage) error {
+	var facts table
+	fact := func(name, value string) {
+		if value != "" {
+			facts.row(name+":", value)
+		}
+	}
+	fact("Name", w.Name)
+	fact("Id", w.Id)
+	fact("State", workerState(w))
+	fact("Host", w.Host)
+	fact("Version", w.Version)
+	fact("Since", when(w.StartedAt))
+	fact("Slots", fmt.Sprintf("%d of %d used, by %d runs", w.Used, w.Slots, w.Running))
+	fact("Weight", fmt.Sprint(w.Weight))
+	fact("Labels", labelsOf(w.Labels))
+	fact("Clock", fmt.Sprintf("%s, %d ms ahead", when(w.Clock), w.SkewMs))
+	if w.Conditions != nil {
+		for _, d := range *w.Conditions {
+			fact("Condition", string(d.Code)+": "+d.Text+" (since "+when(d.Since)+")")
+		}
+	}
+	if err := facts.print(c.stdout); err != nil {
+		return err
+	}
+	fmt.Fprintln(c.stdout, "\nRuns:")
+	return c.showRuns(nil, runs)
 }

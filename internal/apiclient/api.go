@@ -17,7 +17,8 @@ import (
 type Options struct {
 	Server       string // URL, as in http://127.0.0.1:7070
 	Token        string // may be empty
-	InsecureHTTP bool   // send the token over plain HTTP to another machine
+	Cookie       string // of a session, as NAME=VALUE; empty for none
+	InsecureHTTP bool   // send the token, and whatever else is secret, over plain HTTP to another machine
 	UserAgent    string
 	TLS          *tls.Config // nil for the system's authorities, and no certificate of our own
 }
@@ -32,16 +33,35 @@ const (
 	headerTimeout = 60 * time.Second
 )
 
-// New makes a client; it does not connect.
-func New(o Options) (*API, error) {
-	base, err := url.Parse(o.Server)
+// Reachable refuses what is not the address of a server.
+func Reachable(server string) error {
+	base, err := url.Parse(server)
 	if err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https" || base.User != nil || base.RawQuery != "" || base.Fragment != "" {
-		return nil, &common.Error{Code: common.CodeInvalid, Message: "the server " + common.Excerpt(o.Server) + " is not an address of one",
+		return &common.Error{Code: common.CodeInvalid, Message: "the server " + common.Excerpt(server) + " is not an address of one",
 			Hint: "write it as http://127.0.0.1:7070 or https://carillon.example.com"}
 	}
-	if base.Scheme == "http" && o.Token != "" && !o.InsecureHTTP && !Loopback(base.Hostname()) {
-		return nil, &common.Error{Code: common.CodeForbidden, Message: "the token is not sent to " + base.Host + " over plain HTTP, where others may read it",
-			Hint: "use https, or allow it with --insecure-http"}
+	return nil
+}
+
+// Private refuses a server to which others may read along.
+func Private(server string) error {
+	base, err := url.Parse(server)
+	if err == nil && (base.Scheme == "https" || Loopback(base.Hostname())) {
+		return nil
+	}
+	return &common.Error{Code: common.CodeForbidden, Message: "no token or password is sent to " + common.Excerpt(server) + " over plain HTTP, where others may read it",
+		Hint: "use https, or allow it with --insecure-http"}
+}
+
+// New makes a client; it does not connect.
+func New(o Options) (*API, error) {
+	if err := Reachable(o.Server); err != nil {
+		return nil, err
+	}
+	if (o.Token != "" || o.Cookie != "") && !o.InsecureHTTP {
+		if err := Private(o.Server); err != nil {
+			return nil, err
+		}
 	}
 	transport := &http.Transport{
 		Proxy:                 http.ProxyFromEnvironment,
@@ -67,6 +87,9 @@ func New(o Options) (*API, error) {
 func (o *Options) sign(_ context.Context, r *http.Request) error {
 	if o.Token != "" {
 		r.Header.Set("Authorization", "Bearer "+o.Token)
+	}
+	if o.Cookie != "" {
+		r.Header.Set("Cookie", o.Cookie)
 	}
 	if o.UserAgent != "" {
 		r.Header.Set("User-Agent", o.UserAgent)

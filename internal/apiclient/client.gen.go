@@ -1400,6 +1400,27 @@ func (e ListDeliveriesParamsStatus) Valid() bool {
 	}
 }
 
+// Defines values for FollowEventsParamsTypes.
+const (
+	FollowEventsParamsTypesJob    FollowEventsParamsTypes = "job"
+	FollowEventsParamsTypesRun    FollowEventsParamsTypes = "run"
+	FollowEventsParamsTypesWorker FollowEventsParamsTypes = "worker"
+)
+
+// Valid indicates whether the value is a known member of the FollowEventsParamsTypes enum.
+func (e FollowEventsParamsTypes) Valid() bool {
+	switch e {
+	case FollowEventsParamsTypesJob:
+		return true
+	case FollowEventsParamsTypesRun:
+		return true
+	case FollowEventsParamsTypesWorker:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ListFiresParamsStatus.
 const (
 	ListFiresParamsStatusFailed    ListFiresParamsStatus = "failed"
@@ -1831,6 +1852,9 @@ type AuditActor struct {
 	//
 	// Example: ada
 	Name string `json:"name"`
+
+	// Note Why, where they said it.
+	Note *string `json:"note,omitempty"`
 
 	// Remote The address that it came from.
 	//
@@ -3092,6 +3116,14 @@ type LoginBody struct {
 	User *string `json:"user,omitempty"`
 }
 
+// LoginMethods defines model for LoginMethods.
+type LoginMethods struct {
+	Oidc *SSOMethod `json:"oidc,omitempty"`
+
+	// Password By a user's name and password.
+	Password bool `json:"password"`
+}
+
 // Me defines model for Me.
 type Me struct {
 	// ExpiresAt When the session or the token ends at the latest.
@@ -3646,6 +3678,19 @@ type RunSearch struct {
 	Scanned Scanned `json:"scanned"`
 }
 
+// SSOMethod defines model for SSOMethod.
+type SSOMethod struct {
+	// Start Where the browser goes; to=/path says where in the console it comes back to.
+	//
+	// Example: /api/v1/auth/oidc/start
+	Start string `json:"start"`
+
+	// Title Text of the button.
+	//
+	// Example: Single sign-on
+	Title string `json:"title"`
+}
+
 // Scanned defines model for Scanned.
 type Scanned struct {
 	// Bytes How much of their output was.
@@ -4171,6 +4216,24 @@ type ListDeliveriesParams struct {
 
 // ListDeliveriesParamsStatus defines parameters for ListDeliveries.
 type ListDeliveriesParamsStatus string
+
+// FollowEventsParams defines parameters for FollowEvents.
+type FollowEventsParams struct {
+	// Since Begin after this revision, as an earlier stream or answer told it; now where not given.
+	Since *int64 `form:"since,omitempty" json:"since,omitempty"`
+
+	// Types Only these, separated by commas.
+	Types *[]FollowEventsParamsTypes `form:"types,omitempty" json:"types,omitempty"`
+
+	// Jobs Only these jobs and their runs, and no workers, separated by commas.
+	Jobs *[]string `form:"jobs,omitempty" json:"jobs,omitempty"`
+
+	// LastEventID The id of the last event that came: go on after it, whatever since says.
+	LastEventID *string `json:"Last-Event-ID,omitempty"`
+}
+
+// FollowEventsParamsTypes defines parameters for FollowEvents.
+type FollowEventsParamsTypes string
 
 // ListFiresParams defines parameters for ListFires.
 type ListFiresParams struct {
@@ -4772,6 +4835,13 @@ type ClientInterface interface {
 	// Corresponds with GET /api/v1/auth/me (the `Me` operationId).
 	Me(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// LoginMethods The ways to log in
+	//
+	// What the console's login page offers. A browser that goes to `start` comes back to the console logged in, or with the reason why not in the fragment: `#sso=refused`, `not_allowed` (no role is given to them), `unavailable` or `busy`.
+	//
+	// Corresponds with GET /api/v1/auth/methods (the `LoginMethods` operationId).
+	LoginMethods(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ChangePasswordWithBody Change one's own password
 	//
 	// All sessions of the user are over; one that asks gets a new cookie.
@@ -4828,6 +4898,13 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /api/v1/deliveries (the `ListDeliveries` operationId).
 	ListDeliveries(ctx context.Context, params *ListDeliveriesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// FollowEvents Follow what changes: jobs, runs and workers
+	//
+	// One stream tells of all that a list or a page shows. It resumes by revision.
+	//
+	// Corresponds with GET /api/v1/events (the `FollowEvents` operationId).
+	FollowEvents(ctx context.Context, params *FollowEventsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListFires The ledger and the planned future of all jobs, the newest first
 	//
@@ -5399,6 +5476,23 @@ func (c *Client) Me(ctx context.Context, reqEditors ...RequestEditorFn) (*http.R
 	return c.Client.Do(req)
 }
 
+// LoginMethods The ways to log in
+//
+// What the console's login page offers. A browser that goes to `start` comes back to the console logged in, or with the reason why not in the fragment: `#sso=refused`, `not_allowed` (no role is given to them), `unavailable` or `busy`.
+//
+// Corresponds with GET /api/v1/auth/methods (the `LoginMethods` operationId).
+func (c *Client) LoginMethods(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewLoginMethodsRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ChangePasswordWithBody Change one's own password
 //
 // All sessions of the user are over; one that asks gets a new cookie.
@@ -5536,6 +5630,23 @@ func (c *Client) TestChannel(ctx context.Context, name string, reqEditors ...Req
 // Corresponds with GET /api/v1/deliveries (the `ListDeliveries` operationId).
 func (c *Client) ListDeliveries(ctx context.Context, params *ListDeliveriesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListDeliveriesRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// FollowEvents Follow what changes: jobs, runs and workers
+//
+// One stream tells of all that a list or a page shows. It resumes by revision.
+//
+// Corresponds with GET /api/v1/events (the `FollowEvents` operationId).
+func (c *Client) FollowEvents(ctx context.Context, params *FollowEventsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewFollowEventsRequest(c.Server, params)
 	if err != nil {
 		return nil, err
 	}
@@ -7029,6 +7140,33 @@ func NewMeRequest(server string) (*http.Request, error) {
 	return req, nil
 }
 
+// NewLoginMethodsRequest constructs an http.Request for the LoginMethods method
+func NewLoginMethodsRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/auth/methods")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewChangePasswordRequest calls the generic ChangePassword builder with application/json body
 func NewChangePasswordRequest(server string, body ChangePasswordJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
@@ -7383,6 +7521,99 @@ func NewListDeliveriesRequest(server string, params *ListDeliveriesParams) (*htt
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewFollowEventsRequest constructs an http.Request for the FollowEvents method
+func NewFollowEventsRequest(server string, params *FollowEventsParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/events")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Since != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "since", *params.Since, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Types != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "types", *params.Types, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Jobs != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "jobs", *params.Jobs, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.LastEventID != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Last-Event-ID", *params.LastEventID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Last-Event-ID", headerParam0)
+		}
+
 	}
 
 	return req, nil
@@ -10887,6 +11118,15 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /api/v1/auth/me (the `Me` operationId).
 	MeWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*MeResponse, error)
 
+	// LoginMethodsWithResponse The ways to log in
+	//
+	// What the console's login page offers. A browser that goes to `start` comes back to the console logged in, or with the reason why not in the fragment: `#sso=refused`, `not_allowed` (no role is given to them), `unavailable` or `busy`.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/auth/methods (the `LoginMethods` operationId).
+	LoginMethodsWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*LoginMethodsResponse, error)
+
 	// ChangePasswordWithBodyWithResponse Change one's own password
 	//
 	// All sessions of the user are over; one that asks gets a new cookie.
@@ -10953,6 +11193,15 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /api/v1/deliveries (the `ListDeliveries` operationId).
 	ListDeliveriesWithResponse(ctx context.Context, params *ListDeliveriesParams, reqEditors ...RequestEditorFn) (*ListDeliveriesResponse, error)
+
+	// FollowEventsWithResponse Follow what changes: jobs, runs and workers
+	//
+	// One stream tells of all that a list or a page shows. It resumes by revision.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/events (the `FollowEvents` operationId).
+	FollowEventsWithResponse(ctx context.Context, params *FollowEventsParams, reqEditors ...RequestEditorFn) (*FollowEventsResponse, error)
 
 	// ListFiresWithResponse The ledger and the planned future of all jobs, the newest first
 	//
@@ -11739,6 +11988,54 @@ func (r MeResponse) ContentType() string {
 	return ""
 }
 
+type LoginMethodsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *LoginMethods
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r LoginMethodsResponse) GetJSON200() *LoginMethods {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r LoginMethodsResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r LoginMethodsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r LoginMethodsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r LoginMethodsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r LoginMethodsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // ChangePasswordResponse200Headers the declared response headers of an HTTP 200 response for ChangePassword
 type ChangePasswordResponse200Headers struct {
 	SetCookie *string
@@ -12097,6 +12394,47 @@ func (r ListDeliveriesResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r ListDeliveriesResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type FollowEventsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r FollowEventsResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r FollowEventsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r FollowEventsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r FollowEventsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r FollowEventsResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -14908,6 +15246,21 @@ func (c *ClientWithResponses) MeWithResponse(ctx context.Context, reqEditors ...
 	return ParseMeResponse(rsp)
 }
 
+// LoginMethodsWithResponse The ways to log in
+//
+// What the console's login page offers. A browser that goes to `start` comes back to the console logged in, or with the reason why not in the fragment: `#sso=refused`, `not_allowed` (no role is given to them), `unavailable` or `busy`.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/auth/methods (the `LoginMethods` operationId).
+func (c *ClientWithResponses) LoginMethodsWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*LoginMethodsResponse, error) {
+	rsp, err := c.LoginMethods(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseLoginMethodsResponse(rsp)
+}
+
 // ChangePasswordWithBodyWithResponse Change one's own password
 //
 // All sessions of the user are over; one that asks gets a new cookie.
@@ -15027,6 +15380,21 @@ func (c *ClientWithResponses) ListDeliveriesWithResponse(ctx context.Context, pa
 		return nil, err
 	}
 	return ParseListDeliveriesResponse(rsp)
+}
+
+// FollowEventsWithResponse Follow what changes: jobs, runs and workers
+//
+// One stream tells of all that a list or a page shows. It resumes by revision.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/events (the `FollowEvents` operationId).
+func (c *ClientWithResponses) FollowEventsWithResponse(ctx context.Context, params *FollowEventsParams, reqEditors ...RequestEditorFn) (*FollowEventsResponse, error) {
+	rsp, err := c.FollowEvents(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseFollowEventsResponse(rsp)
 }
 
 // ListFiresWithResponse The ledger and the planned future of all jobs, the newest first
@@ -16179,6 +16547,39 @@ func ParseMeResponse(rsp *http.Response) (*MeResponse, error) {
 	return response, nil
 }
 
+// ParseLoginMethodsResponse parses an HTTP response from a LoginMethodsWithResponse call
+func ParseLoginMethodsResponse(rsp *http.Response) (*LoginMethodsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &LoginMethodsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest LoginMethods
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseChangePasswordResponse parses an HTTP response from a ChangePasswordWithResponse call
 func ParseChangePasswordResponse(rsp *http.Response) (*ChangePasswordResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -16450,6 +16851,32 @@ func ParseListDeliveriesResponse(rsp *http.Response) (*ListDeliveriesResponse, e
 		}
 		response.JSON200 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseFollowEventsResponse parses an HTTP response from a FollowEventsWithResponse call
+func ParseFollowEventsResponse(rsp *http.Response) (*FollowEventsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &FollowEventsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
 		var dest Problem
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {

@@ -104,6 +104,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/auth/methods": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The ways to log in
+         * @description What the console's login page offers. A browser that goes to `start` comes back to the console logged in, or with the reason why not in the fragment: `#sso=refused`, `not_allowed` (no role is given to them), `unavailable` or `busy`.
+         */
+        get: operations["login-methods"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/auth/password": {
         parameters: {
             query?: never;
@@ -186,6 +206,26 @@ export interface paths {
         };
         /** What was told on the channels in the last seven days, or is to be, the newest first */
         get: operations["list-deliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Follow what changes: jobs, runs and workers
+         * @description One stream tells of all that a list or a page shows. It resumes by revision.
+         */
+        get: operations["follow-events"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1024,6 +1064,8 @@ export interface components {
              * @example ada
              */
             name: string;
+            /** @description Why, where they said it. */
+            note?: string;
             /**
              * @description The address that it came from.
              * @example 192.0.2.7
@@ -2243,6 +2285,12 @@ export interface components {
              */
             user?: string;
         };
+        LoginMethods: {
+            /** @description At an issuer of OpenID Connect; absent where there is none. */
+            oidc?: components["schemas"]["SSOMethod"];
+            /** @description By a user's name and password. */
+            password: boolean;
+        };
         Me: {
             /**
              * Format: date-time
@@ -2740,6 +2788,18 @@ export interface components {
             /** @description The log store is away: only what waits, runs, or has just ended was looked at. */
             partial?: boolean;
             scanned: components["schemas"]["Scanned"];
+        };
+        SSOMethod: {
+            /**
+             * @description Where the browser goes; to=/path says where in the console it comes back to.
+             * @example /api/v1/auth/oidc/start
+             */
+            start: string;
+            /**
+             * @description Text of the button.
+             * @example Single sign-on
+             */
+            title: string;
         };
         Scanned: {
             /**
@@ -3395,6 +3455,35 @@ export interface operations {
             };
         };
     };
+    "login-methods": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LoginMethods"];
+                };
+            };
+            /** @description The request was refused, or failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     "change-password": {
         parameters: {
             query?: never;
@@ -3635,6 +3724,55 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["PageDelivery"];
+                };
+            };
+            /** @description The request was refused, or failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "follow-events": {
+        parameters: {
+            query?: {
+                /** @description Begin after this revision, as an earlier stream or answer told it; now where not given. */
+                since?: number;
+                /** @description Only these, separated by commas. */
+                types?: ("job" | "run" | "worker")[];
+                /** @description Only these jobs and their runs, and no workers, separated by commas. */
+                jobs?: string[];
+            };
+            header?: {
+                /** @description The id of the last event that came: go on after it, whatever since says. */
+                "Last-Event-ID"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /**
+             * @description Events, one JSON value each. What one revision of etcd has changed comes together, and the last event of it has the revision as its id: who comes back with it, to this master or another, misses nothing.
+             *
+             *     - ready {revision}: all that comes after this revision is told; first of all.
+             *     - job {name, title?, group?, version, paused?, deleted?}: a job was made, changed, or deleted.
+             *     - run {id, job, jobUid, group?, fire, plannedAt, cause, attempt, status, reason?, worker?, workerName?, exitCode?, endedAt?}: a run waits, runs, or has come to an end. The same status may be told twice.
+             *     - worker {id, name?, running?, used?, draining?, gone?, settings?}: a worker is there, is busy with more or less, or is gone; settings says that an operator has changed what is said of it.
+             *     - reset {revision}: something was missed, and is not known any more: read again what is shown. It goes on after the revision.
+             *
+             *     Nothing of what jobs do is told here: ask for the job, or the run. Comments come at least every 15 seconds. The stream ends when the one who asked may not read any more.
+             */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
                 };
             };
             /** @description The request was refused, or failed. */

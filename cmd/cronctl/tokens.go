@@ -1,0 +1,195 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"carillon/internal/apiclient"
+	"carillon/internal/common"
+)
+
+func (c *cli) getTokens() *cobra.Command {
+	var user string
+	cmd := &cobra.Command{
+		Use:     "tokens [ID]",
+		Aliases: []string{"token"},
+		Short:   "List tokens, or show one: your own, and for admins everybody's",
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			api, err := c.api()
+			if err != nil {
+				return err
+			}
+			if len(args) == 1 {
+				if err := identified("token", args[0]); err != nil {
+					return err
+				}
+				one, err := apiclient.Decode[json.RawMessage](api.GetToken(cmd.Context(), args[0]))
+				return c.one(one, err, c.showTokens)
+			}
+			all, err := c.tokensOf(cmd.Context(), api, user)
+			if err != nil {
+				return err
+			}
+			return c.showTokens(all, all.Items)
+		},
+	}
+	cmd.Flags().StringVar(&user, "user", "", "only those of this user")
+	return cmd
+}
+
+func (c *cli) tokensOf(ctx context.Context, api *apiclient.API, user string) (list, error) {
+	params := apiclient.ListTokensParams{User: set(user)}
+	return pages(0, func(cursor *string, size *int64) (*http.Response, error) {
+		params.Cursor, params.Limit = cursor, size
+		return api.ListTokens(ctx, &params)
+	})
+}
+
+func (c *cli) showTokens(v any, items []json.RawMessage) error {
+	heads := []string{"ID", "NAME", "USER", "ROLE", "GROUPS", "EXPIRES", "LAST USED"}
+	if c.format == "wide" {
+		heads = append(heads, "FROM", "CREATED", "BY")
+	}
+	return show(c, v, items, heads, func(t apiclient.Token) []string {
+		expires, groups := "never", "all"
+		switch {
+		case t.Expired != nil && *t.Expired:
+			expires = "expired"
+		case t.ExpiresAt != nil:
+			expires = when(*t.ExpiresAt)
+		}
+		if t.Groups != nil {
+			groups = strings.Join(*t.Groups, ",")
+		}
+		cells := []string{t.Id, t.Name, or(text(t.User), "-"), string(t.Role), groups, expires, whenSet(t.LastUsedAt)}
+		if c.format == "wide" {
+			cells = append(cells, or(text(t.LastUsedFrom), "-"), when(t.CreatedAt), or(text(t.CreatedBy), "-"))
+		}
+		return cells
+	})
+}
+
+func (c *cli) createToken() *cobra.Command {
+	var role, expiresIn, user string
+	var groups []string
+	cmd := &cobra.Command{
+		Use:     "token NAME --role ROLE",
+		Aliases: []string{"tokens"},
+		Short:   "Make a token, for a script; it is printed once",
+		Long: `Make a token, for a script. It is printed alone on standard output, this once; what it is
+stands on standard error. It may never do more than the user it belongs to, goes when that
+user goes, and is taken away with "cronctl delete token ID".`,
+		Example: `  cronctl create token nightly-deploy --role operator --group shop --expires-in 90d > deploy.token
+  cronctl create token metrics --role viewer --expires-in never`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			api, err := c.api()
+			if err != nil {
+				return err
+			}
+			wish := apiclient.TokenDefinition{Name: args[0], Role: apiclient.TokenDefinitionRole(role), ExpiresIn: set(expiresIn), User: set(user)}
+			if len(groups) > 0 {
+				wish.Groups = &groups
+			}
+			raw, err := apiclient.Decode[json.RawMessage](api.CreateToken(cmd.Context(), wish))
+			if err != nil {
+				return err
+			}
+			if c.format == "json" || c.format == "yaml" {
+				return c.print(raw)
+			}
+			made, err := decode[apiclient.Token](raw)
+			if err != nil {
+				return err
+			}
+			until := "does not expire"
+			if made.ExpiresAt != nil {
+				until = "is good until " + when(*made.ExpiresAt)
+			}
+			fmt.Fprintf(c.stderr, "token %s %s; it is not shown again\n", made.Id, until)
+			fmt.Fprintln(c.stdout, text(made.Token))
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&role, "role", "", "what it may do at most: viewer, operator, editor or admin")
+	cmd.Flags().StringSliceVar(&groups, "group", nil, "the only groups it is good for (default all); may be repeated")
+	cmd.Flags().StringVar(&expiresIn, "expires-in", "", "how long it lives, such as 12h or 90d, or never (default 90d)")
+	cmd.Flags().StringVar(&user, "user", "", "whose it is to be (default yours); only admins make tokens for others")
+	_ = cmd.MarkFlagRequired("role") // the flag is there
+	return cmd
+}
+
+func (c *cli) removeTokens() *cobra.Command {
+	return c.removal("tokens ID...", "Take tokens away; all masters refuse them within seconds", "token", identified, func(ctx context.Context, api *apiclient.API, id string) (*http.Response, error) {
+		return api.DeleteToken(ctx, id)
+	})
+}
+
+func (c *cli) getSessions() *cobra.Command {
+	var user string
+	cmd := &cobra.Command{
+		Use:     "sessions",
+		Aliases: []string{"session"},
+		Short:   "List who is logged in, the newest first: yourself, and for admins everybody",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			api, err := c.api()
+			if err != nil {
+				return err
+			}
+			all, err := c.sessionsOf(cmd.Context(), api, user)
+			if err != nil {
+				return err
+			}
+			return c.showSessions(all, all.Items)
+		},
+	}
+	cmd.Flags().StringVar(&user, "user", "", "only those of this user")
+	return cmd
+}
+
+// sessionsOf lists sessions; the server does not choose by user.
+func (c *cli) sessionsOf(ctx context.Context, api *apiclient.API, user string) (list, error) {
+	var params apiclient.ListSessionsParams
+	all, err := pages(0, func(cursor *string, size *int64) (*http.Response, error) {
+		params.Cursor, params.Limit = cursor, size
+		return api.ListSessions(ctx, &params)
+	})
+	if user != "" {
+		all.Items = slices.DeleteFunc(all.Items, func(item json.RawMessage) bool {
+			s, err := decode[apiclient.Session](item)
+			return err != nil || text(s.User) != user
+		})
+	}
+	return all, err
+}
+
+func (c *cli) showSessions(v any, items []json.RawMessage) error {
+	return show(c, v, items, []string{"ID", "NAME", "USER", "SINCE", "UNTIL", "FROM"}, func(s apiclient.Session) []string {
+		return []string{s.Id, s.Name, or(text(s.User), "-"), when(s.CreatedAt), when(s.ExpiresAt), or(text(s.Remote), "-")}
+	})
+}
+
+func (c *cli) removeSessions() *cobra.Command {
+	return c.removal("sessions ID...", "End sessions", "session", identified, func(ctx context.Context, api *apiclient.API, id string) (*http.Response, error) {
+		return api.DeleteSession(ctx, id)
+	})
+}
+
+var anID = regexp.MustCompile(`^[a-z0-9]{8,64}$`)
+
+// identified refuses what cannot be an id before it becomes a part of a URL.
+func identified(kind, id string) error {
+	if anID.MatchString(id) {
+		return nil
+	}
+	return &common.Error{Code: common.CodeInvalid, Message: fmt.Sprintf("%q is not the id of a %s", common.Excerpt(id), kind), Hint: "cronctl get " + kind + "s lists them"}
+}
