@@ -70,7 +70,7 @@ func serve(ctx context.Context, child *guardian.Child, cfg config.Standalone, st
 		Boot:    bootclock.Awake,
 		Version: version, Log: log, Metrics: metrics.NewWorker(registry, daemon.WallClock), Guardian: child})
 	auth := authstore.New(client, daemon.WallClock)
-	master, err := daemon.NewMaster(daemon.MasterConfig{ID: home.Life.Worker, HTTP: cfg.HTTP, Etcd: client, Store: store, Auth: auth,
+	master, err := daemon.NewMaster(daemon.MasterConfig{ID: home.Life.Worker, HTTP: cfg.HTTP, OIDC: cfg.OIDC, Etcd: client, Store: store, Auth: auth,
 		Timezone: cfg.Timezone, AuditRetention: cfg.AuditRetention, Notify: cfg.Notify, Console: web.Dist(), Version: version, Log: log, Metrics: metrics.NewMaster(registry), Exposed: registry.Handler(),
 		Certificates: daemon.NewCertificates(log, registry.CertificateEnds)})
 	if err != nil {

@@ -1,6 +1,9 @@
 package auth
 
-import "maps"
+import (
+	"maps"
+	"time"
+)
 
 // External is somebody whom an issuer of logins vouches for, with what our rules let them do.
 type External struct {
@@ -20,3 +23,14 @@ const externalPrefix = "oidc:"
 func (e *External) Identity() Identity {
 	return Identity{Name: externalPrefix + e.Name, User: externalPrefix + e.Subject, Role: e.Role, Grants: maps.Clone(e.Groups)}
 }
+
+// IssuerAnswer is what an issuer has somebody's browser bring to us.
+type IssuerAnswer struct {
+	Code   string
+	State  string
+	Error  string
+	Issuer string
+}
+
+// ExternalLoginLife is how long somebody may take to log in at an issuer.
+const ExternalLoginLife = 10 * time.Minute

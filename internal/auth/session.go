@@ -65,7 +65,7 @@ type SessionRecord struct {
 	Token     string    `json:"token,omitempty"` // the token that it came from
 	User      string    `json:"user,omitempty"`
 	UserID    string    `json:"userId,omitempty"`
-	Epoch     string    `json:"epoch,omitempty"` // the user's, when the session was made
+	Epoch     string    `json:"epoch,omitempty"`    // the user's, when the session was made
 	External  *External `json:"external,omitempty"` // of somebody of whom we have no record
 	CreatedAt time.Time `json:"createdAt"`
 	ExpiresAt time.Time `json:"expiresAt"` // absolute; the idle bound is the lease

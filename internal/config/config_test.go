@@ -244,6 +244,9 @@ func TestListening(t *testing.T) {
 		{"--listen=0.0.0.0:7070 --insecure-http --trusted-proxies=10.0.0.1", ""},
 		{"--listen=0.0.0.0:7070 --tls-cert=" + cert + " --tls-key=" + key, ""},
 		{"--listen=0.0.0.0:7070 --tls-cert=" + cert, "go together"},
+		{"--listen=0.0.0.0:7070 --tls-client-ca=" + cert, "go together"},
+		{"--tls-cert=" + cert + " --tls-key=" + key + " --tls-client-ca=" + cert, ""},
+		{"--tls-cert=" + cert + " --tls-key=" + key + " --tls-client-ca=" + key, "holds no certificate"},
 		{"--listen=0.0.0.0:7070 --tls-cert=" + cert + " --tls-key=" + cert, "tls: "},
 		{"--insecure-http --trusted-proxies=10.0.0.1 --tls-cert=" + cert + " --tls-key=" + key, "cannot stand beside"},
 	} {

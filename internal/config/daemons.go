@@ -15,6 +15,7 @@ import (
 // Master is what carillon-master is told.
 type Master struct {
 	HTTP     HTTP
+	OIDC     OIDC
 	Etcd     Etcd
 	MongoDB  MongoDB
 	Timezone string // of jobs that name none
@@ -44,6 +45,7 @@ type Worker struct {
 // Standalone is what carillon-standalone is told.
 type Standalone struct {
 	HTTP         HTTP
+	OIDC         OIDC
 	DataDir      string
 	Name         string
 	Labels       map[string]string
@@ -84,6 +86,7 @@ const DefaultDrainTimeout = time.Minute
 func (m *Master) settings() *settings {
 	s := &settings{program: "carillon-master"}
 	m.HTTP.declare(s)
+	m.OIDC.declare(s)
 	m.Etcd.declare(s)
 	m.MongoDB.declare(s)
 	declareZone(s, &m.Timezone)
@@ -108,6 +111,7 @@ func (w *Worker) settings() *settings {
 func (d *Standalone) settings() *settings {
 	s := &settings{program: "carillon-standalone"}
 	d.HTTP.declare(s)
+	d.OIDC.declare(s)
 	declareWorker(s, "carillon", &d.Name, &d.DataDir, &d.Labels, &d.Secrets, &d.Slots, &d.DrainTimeout, &d.SpoolMax)
 	d.Execution.declare(s)
 	declareZone(s, &d.Timezone)
@@ -218,6 +222,7 @@ func LoadMaster(fs *pflag.FlagSet, environ []string) (Master, error) {
 	m.MongoDB.complete()
 	faults = append(faults, m.HTTP.check()...)
 	faults = append(faults, m.Notify.check()...)
+	faults = append(faults, m.OIDC.check(m.Notify.PublicURL)...)
 	faults = append(faults, m.Etcd.check()...)
 	return m, s.refused(faults)
 }
@@ -264,6 +269,7 @@ func LoadStandalone(fs *pflag.FlagSet, environ []string) (Standalone, error) {
 	faults = append(faults, completeWorker(env, "carillon", &d.Name, &d.DataDir)...)
 	faults = append(faults, d.HTTP.check()...)
 	faults = append(faults, d.Notify.check()...)
+	faults = append(faults, d.OIDC.check(d.Notify.PublicURL)...)
 	return d, s.refused(faults)
 }
 

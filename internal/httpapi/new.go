@@ -25,6 +25,8 @@ type Config struct {
 	Secrets   Secrets
 	Auth      Auth
 	Access    Access
+	SSO       SSO // nil: nobody logs in elsewhere
+	External  ExternalLogins
 	Health    Health
 	Stats     Stats
 	Counted   runlog.Statistics
@@ -81,9 +83,9 @@ func build(cfg Config) (http.Handler, *router, error) {
 		return nil, nil, err
 	}
 	r := &router{api: newHuma(engine, cfg.Version, p), engine: engine, problems: p, public: map[string]bool{}, paths: map[string]bool{}}
-	cookie := plainCookie
+	cookie, attemptCookie := plainCookie, plainAttemptCookie
 	if cfg.Secure {
-		cookie = secureCookie
+		cookie, attemptCookie = secureCookie, secureAttemptCookie
 	}
 	times := &timetables{interner: cfg.Schedules, zone: cfg.Timezone, now: cfg.Now}
 	expected := &outlook{jobs: cfg.Jobs, habits: runlog.NewHabits(cfg.Counted, cfg.Now), now: cfg.Now}
@@ -102,8 +104,10 @@ func build(cfg Config) (http.Handler, *router, error) {
 	(&secretsResource{secrets: cfg.Secrets}).register(r)
 	times.register(r)
 	(&statsResource{stats: cfg.Stats, counted: cfg.Counted, jobs: cfg.Jobs, workers: cfg.Workers, zone: cfg.Timezone, now: cfg.Now}).register(r)
-	(&sessionsResource{auth: cfg.Auth, sessions: cfg.Access, problems: p, networks: auth.NewLimiter(loginBurst, loginWindow),
-		accounts: auth.NewLimiter(loginBurst, loginWindow), cookie: cookie, secure: cfg.Secure, now: cfg.Now}).register(r)
+	sessions := &sessionsResource{auth: cfg.Auth, sessions: cfg.Access, problems: p, networks: auth.NewLimiter(loginBurst, loginWindow),
+		accounts: auth.NewLimiter(loginBurst, loginWindow), cookie: cookie, secure: cfg.Secure, now: cfg.Now}
+	sessions.register(r)
+	(&ssoResource{sso: cfg.SSO, external: cfg.External, sessions: sessions, log: cfg.Logger, cookie: attemptCookie}).register(r)
 	(&usersResource{users: cfg.Access}).register(r)
 	(&tokensResource{tokens: cfg.Access, now: cfg.Now}).register(r)
 	(&doctorResource{doctor: cfg.Doctor}).register(r)

@@ -11,9 +11,6 @@ import (
 	"carillon/internal/auth"
 )
 
-// AttemptLife is how long somebody may take to log in at the issuer.
-const AttemptLife = 10 * time.Minute
-
 // maxTo bounds the path that somebody comes back to.
 const maxTo = 1024
 
@@ -66,7 +63,7 @@ func (a *attempt) verifier() string { return a.derive("verifier") }
 // alive tells whether the attempt is not over; clocks of masters may differ a little.
 func (a *attempt) alive(now time.Time) bool {
 	age := now.Sub(a.at)
-	return age > -time.Minute && age < AttemptLife
+	return age > -time.Minute && age < auth.ExternalLoginLife
 }
 
 // same compares in constant time. Nothing is the same as the empty text.

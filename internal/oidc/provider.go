@@ -23,6 +23,7 @@ import (
 
 // Config says where people log in, and what they may do then.
 type Config struct {
+	Title        string // of the button that leads there
 	Issuer       string
 	ClientID     string
 	ClientSecret string // "" for a public client: PKCE stands in for it
@@ -70,6 +71,9 @@ func New(cfg Config) *Provider {
 		// Nothing that the issuer's own document names leads elsewhere.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
 }
+
+// Title is the text of the button that leads there.
+func (p *Provider) Title() string { return p.cfg.Title }
 
 // Close gives connections to the issuer up.
 func (p *Provider) Close() { p.client.CloseIdleConnections() }
@@ -155,18 +159,10 @@ func (p *Provider) Begin(ctx context.Context, to string) (cookie, location strin
 	return a.cookie(), issuer.oauth.AuthCodeURL(a.state(), oidc.Nonce(a.nonce()), oauth2.S256ChallengeOption(a.verifier())), nil
 }
 
-// Answer is what the issuer has the browser bring.
-type Answer struct {
-	Code   string
-	State  string
-	Error  string
-	Issuer string
-}
-
 // Finish tells who somebody is who comes back with an answer, and where to. Where the answer
 // cannot be theirs it is CodeUnauthenticated, where they may do nothing CodeForbidden, where
 // the issuer does not answer CodeUnavailable.
-func (p *Provider) Finish(ctx context.Context, cookie string, answer Answer) (who auth.External, to string, err error) {
+func (p *Provider) Finish(ctx context.Context, cookie string, answer auth.IssuerAnswer) (who auth.External, to string, err error) {
 	a, ok := readAttempt(cookie)
 	if !ok || !same(a.state(), answer.State) || !a.alive(p.cfg.Now()) {
 		return auth.External{}, "", errRefused("the login was begun too long ago, or by another browser", nil)

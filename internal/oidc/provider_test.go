@@ -43,7 +43,7 @@ func newLogin(t *testing.T, change ...func(*Config)) *login {
 }
 
 // begin goes to the issuer, and gives what it sends the browser back with.
-func (l *login) begin(to string) (cookie string, answer Answer) {
+func (l *login) begin(to string) (cookie string, answer auth.IssuerAnswer) {
 	l.t.Helper()
 	cookie, location, err := l.p.Begin(l.t.Context(), to)
 	if err != nil {
@@ -60,7 +60,7 @@ func (l *login) begin(to string) (cookie string, answer Answer) {
 	if err != nil || !strings.HasPrefix(back.String(), callback+"?") {
 		l.t.Fatalf("the issuer sends the browser to %v (%d, %v)", back, resp.StatusCode, err)
 	}
-	return cookie, Answer{Code: back.Query().Get("code"), State: back.Query().Get("state")}
+	return cookie, auth.IssuerAnswer{Code: back.Query().Get("code"), State: back.Query().Get("state")}
 }
 
 func (l *login) all() (auth.External, string, error) {
@@ -135,29 +135,29 @@ func TestAnAttemptBelongsToItsBrowser(t *testing.T) {
 	mine, answer := l.begin("/")
 	other, foreign := l.begin("/")
 	before := l.issuer.Asked()
-	finish := func(what, cookie string, answer Answer) {
+	finish := func(what, cookie string, answer auth.IssuerAnswer) {
 		t.Helper()
 		_, _, err := l.p.Finish(t.Context(), cookie, answer)
 		l.refused(what, common.CodeUnauthenticated, err)
 	}
 	finish("no cookie", "", answer)
 	finish("another browser's", other, answer)
-	finish("no state", mine, Answer{Code: answer.Code})
+	finish("no state", mine, auth.IssuerAnswer{Code: answer.Code})
 	finish("another's answer", mine, foreign)
 	finish("half a cookie", mine[:len(mine)/2], answer)
 	parts := strings.Split(mine, ".")
 	finish("another path", parts[0]+"."+parts[1]+".L2V2aWw", answer)
 	finish("a later begin", parts[0]+".9999999999."+parts[2], answer)
-	finish("the issuer said no", mine, Answer{State: answer.State, Error: "access_denied"})
-	finish("of another issuer", mine, Answer{State: answer.State, Code: answer.Code, Issuer: "https://id.example.com"})
-	l.now = l.now.Add(AttemptLife)
+	finish("the issuer said no", mine, auth.IssuerAnswer{State: answer.State, Error: "access_denied"})
+	finish("of another issuer", mine, auth.IssuerAnswer{State: answer.State, Code: answer.Code, Issuer: "https://id.example.com"})
+	l.now = l.now.Add(auth.ExternalLoginLife)
 	finish("too late", mine, answer)
-	l.now = l.now.Add(-AttemptLife)
+	l.now = l.now.Add(-auth.ExternalLoginLife)
 	if l.issuer.Asked() != before {
 		t.Error("the issuer is asked about what cannot be ours")
 	}
 	// Another's code with one's own state: the verifier does not fit.
-	finish("another's code", mine, Answer{State: answer.State, Code: foreign.Code})
+	finish("another's code", mine, auth.IssuerAnswer{State: answer.State, Code: foreign.Code})
 	if _, _, err := l.p.Finish(t.Context(), mine, answer); err != nil {
 		t.Errorf("and the right one: %v", err)
 	}

@@ -20,6 +20,8 @@ import (
 	"carillon/internal/common"
 	"carillon/internal/common/schedule"
 	"carillon/internal/config"
+	"carillon/internal/feed"
+	"carillon/internal/feedwatch"
 	"carillon/internal/httpapi"
 	"carillon/internal/joblock"
 	"carillon/internal/jobmgr"
@@ -49,6 +51,7 @@ type MasterConfig struct {
 	// one clock, and what an earlier life left behind under it is no vote.
 	ID       string
 	HTTP     config.HTTP
+	OIDC     config.OIDC
 	Etcd     *clientv3.Client
 	Store    LogStore
 	Auth     *authstore.Store
@@ -76,6 +79,7 @@ type Master struct {
 	elector  *leader.Elector
 	duties   []duty // of the elected master
 	findings findings
+	feed     *feed.Hub
 	notices  *notices
 	state    state
 	server   *http.Server
@@ -111,6 +115,7 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 	interner := schedule.NewInterner()
 	m.catalog = jobmgr.NewCatalog(watcher, interner)
 	m.changes = runlog.NewSink(runlog.SinkConfig{}, jobmgr.NewOutcomes(cfg.Etcd), cfg.Store, cfg.Log, delivery{cfg.Metrics})
+	m.feed = feed.NewHub(feed.Config{Source: feedwatch.New(cfg.Etcd), Log: cfg.Log})
 	sealer := m.newSealer()
 	changed := func() { m.changes.Outcomes(); sealer.Wake() }
 	guard := registry.NewGuard(m.members, presence.ID, WallClock, nil)
@@ -139,9 +144,13 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 		duty{"audit chain", sealer.Run},
 		duty{"notifications", m.notices.notifier.Run},
 		duty{"channels", func(ctx context.Context) error { return m.notices.watch(ctx, cfg.Log) }})
+	sso, err := newSSO(&cfg.OIDC, cfg.Notify.PublicURL)
+	if err != nil {
+		return nil, err
+	}
 	handler, err := httpapi.New(httpapi.Config{
-		Jobs: store, Runs: history, Following: following, Workers: staff, Channels: m.notices, Secrets: secrets, Auth: cfg.Auth, Access: cfg.Auth,
-		Counted: there, Changes: changes, Audit: record{changes, audit.NewVerifier(m.chain(), there)}, Findings: m.findings,
+		Jobs: store, Runs: history, Following: following, Workers: staff, Channels: m.notices, Secrets: secrets, Auth: cfg.Auth, SSO: sso, External: cfg.Auth, Access: cfg.Auth,
+		Counted: there, Changes: changes, Feed: m.feed, Audit: record{changes, audit.NewVerifier(m.chain(), there)}, Findings: m.findings,
 		Doctor: &doctor{state: m.state, workers: staff, id: presence.ID, host: presence.Host, version: cfg.Version, certificates: cfg.Certificates},
 		Health: m.state, Stats: m.state, Metrics: cfg.Exposed, Schedules: interner, Console: cfg.Console,
 		Version: cfg.Version, Timezone: cfg.Timezone, Secure: cfg.HTTP.Secure(), Logger: cfg.Log, Now: WallClock,
@@ -152,6 +161,7 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 	}
 	m.server = httpapi.Server(handler, cfg.Log, m.connections)
 	m.server.RegisterOnShutdown(following.Stop)
+	m.server.RegisterOnShutdown(m.feed.Stop)
 	return m, nil
 }
 
@@ -168,6 +178,7 @@ func (m *Master) Parts() []lifecycle.Part {
 		{Name: "conditions", Serve: m.state.own.watch},
 		{Name: "webhooks", Stop: func(context.Context) error { m.notices.webhooks.Close(); return nil }},
 		{Name: "findings", Serve: ignoreEnd(m.findings.Run)},
+		{Name: "events", Serve: m.feed.Run},
 		{Name: "elected", Serve: ignoreEnd(func(ctx context.Context) error {
 			return m.elector.Run(ctx, func(ctx context.Context) { perform(ctx, m.cfg.Log, m.duties) })
 		})},

@@ -1,0 +1,139 @@
+package config
+
+import (
+	"crypto/x509"
+	"fmt"
+	"net/netip"
+	"net/url"
+	"strings"
+
+	"carillon/internal/common"
+)
+
+// OIDC says where people log in, beside users and tokens of ours. Without an issuer they
+// do not.
+type OIDC struct {
+	Issuer       string
+	ClientID     string
+	ClientSecret Secret
+	Title        string // of the button
+	Scopes       []string
+	NameClaim    string
+	GroupsClaim  string
+	Roles        []OIDCRole
+	CA           string
+}
+
+// OIDCRole gives a role to those who are in a group of the issuer's.
+type OIDCRole struct {
+	Claimed string // the issuer's name of the group; * for everybody
+	Group   string // of jobs; "" for all
+	Role    string
+}
+
+// Configured tells whether people can log in there.
+func (o *OIDC) Configured() bool { return o.Issuer != "" }
+
+func (o *OIDC) declare(s *settings) {
+	s.text(&o.Issuer, "oidc.issuer", "url", "", "issuer of OpenID Connect where people may log in, such as https://id.example.com/realms/ops; needs publicURL", issuer)
+	s.text(&o.ClientID, "oidc.clientId", "name", "", "what this client is called there; its redirect URI is publicURL with /api/v1/auth/oidc/callback")
+	s.secret(&o.ClientSecret, "oidc.clientSecret", "its secret; none for a public client.", func(string) error { return nil })
+	s.text(&o.Title, "oidc.title", "text", "Single sign-on", "text of the button that leads there", title)
+	listOf(s, &o.Scopes, "oidc.scopes", "list", "openid,profile,email", "what is asked for; some issuers want one more to tell groups", scope)
+	s.text(&o.NameClaim, "oidc.nameClaim", "name", "preferred_username", "claim that holds the name by which people are shown", claim)
+	s.text(&o.GroupsClaim, "oidc.groupsClaim", "name", "groups", "claim that holds somebody's groups; dots lead into objects, as in realm_access.roles", claim)
+	listOf(s, &o.Roles, "oidc.roles", "list", "", "who may do what: group of the issuer=role, or group of the issuer=group of jobs:role, with * for everybody there, such as platform=admin,data=reports:editor,*=viewer; without any nobody may log in there", oidcRole)
+	s.text(&o.CA, "oidc.ca", "file", "", "CA certificates that the issuer is checked against (default: the system's)")
+}
+
+func (o *OIDC) check(public string) (faults []common.Fault) {
+	add := func(location, code, message string) {
+		faults = append(faults, common.Fault{Location: location, Code: code, Message: message})
+	}
+	if !o.Configured() {
+		if o.ClientID != "" || len(o.Roles) > 0 {
+			add("oidc.issuer", "pair", "is required where oidc.clientId or oidc.roles are given")
+		}
+		return faults
+	}
+	if o.ClientID == "" {
+		add("oidc.clientId", "required", "is required with oidc.issuer")
+	}
+	if len(o.Roles) == 0 {
+		add("oidc.roles", "required", "is required with oidc.issuer: nobody could do anything")
+	}
+	if u, err := url.Parse(public); public == "" || err != nil || u.Scheme != "https" && !localHost(u.Hostname()) {
+		add("publicURL", "required", "is required with oidc.issuer, and must begin with https://: it is where people come back to")
+	}
+	if _, err := o.Roots(); err != nil {
+		add("oidc.ca", "tls", err.Error())
+	}
+	return faults
+}
+
+// Roots are the CAs that the issuer is checked against; nil for the system's.
+func (o *OIDC) Roots() (*x509.CertPool, error) {
+	if o.CA == "" {
+		return nil, nil
+	}
+	return loadPool(o.CA)
+}
+
+func localHost(host string) bool {
+	ip, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && ip.Unmap().IsLoopback()
+}
+
+func issuer(text string) error {
+	if text == "" {
+		return nil
+	}
+	u, err := url.Parse(text)
+	if err != nil || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" ||
+		u.Scheme != "https" && (u.Scheme != "http" || !localHost(u.Hostname())) {
+		return fmt.Errorf("%q must look like https://id.example.com/realms/ops", common.Excerpt(text))
+	}
+	return nil
+}
+
+func title(text string) error {
+	if len(text) == 0 || len(text) > 80 || strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+		return fmt.Errorf("must be 1 to 80 bytes, on one line")
+	}
+	return nil
+}
+
+func scope(text string) (string, error) {
+	if strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' || r == '"' || r == '\\' }) {
+		return "", fmt.Errorf("%q is no scope", common.Excerpt(text))
+	}
+	return text, nil
+}
+
+func claim(text string) error {
+	if text == "" || len(text) > 256 {
+		return fmt.Errorf("must name a claim, such as groups")
+	}
+	return nil
+}
+
+func oidcRole(text string) (OIDCRole, error) {
+	i := strings.LastIndex(text, "=")
+	if i <= 0 {
+		return OIDCRole{}, fmt.Errorf("%q must look like platform=admin or data=reports:editor", common.Excerpt(text))
+	}
+	r := OIDCRole{Claimed: text[:i], Role: text[i+1:]}
+	if group, role, inGroup := strings.Cut(r.Role, ":"); inGroup {
+		r.Group, r.Role = group, role
+		if !common.ValidName(group) {
+			return OIDCRole{}, fmt.Errorf("%q is no name of a group of jobs", common.Excerpt(group))
+		}
+	}
+	if err := oneOf("viewer", "operator", "editor", "admin")(r.Role); err != nil {
+		return OIDCRole{}, fmt.Errorf("the role of %q %w", common.Excerpt(r.Claimed), err)
+	}
+	if r.Claimed == "*" && r.Role == "admin" {
+		return OIDCRole{}, fmt.Errorf("%q would make everybody there an admin", common.Excerpt(text))
+	}
+	return r, nil
+}

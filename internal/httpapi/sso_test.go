@@ -1,0 +1,176 @@
+package httpapi
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"carillon/internal/auth"
+	"carillon/internal/authstore"
+	"carillon/internal/etcdkit/etcdtest"
+	"carillon/internal/oidc"
+	"carillon/internal/oidc/oidctest"
+)
+
+// sso is the API with an issuer, and sessions in etcd.
+type sso struct {
+	*harness
+	issuer *oidctest.Issuer
+}
+
+func newSSO(t *testing.T, change ...func(*Config)) *sso {
+	t.Helper()
+	store, issuer := authstore.New(etcdtest.Start(t), time.Now), oidctest.Start(t)
+	provider := oidc.New(oidc.Config{Title: "Company login", Issuer: issuer.URL, ClientID: oidctest.ClientID, ClientSecret: oidctest.ClientSecret,
+		RedirectURL: "https://carillon.example.com" + ssoPath + "/callback", Scopes: []string{"openid"}, NameClaim: "preferred_username", GroupsClaim: "groups",
+		Rules: []oidc.Rule{{Claimed: "ops", Group: "reports", Role: auth.Editor}}, Now: time.Now})
+	t.Cleanup(provider.Close)
+	return &sso{issuer: issuer, harness: newHarness(t, append([]func(*Config){func(c *Config) {
+		c.Auth, c.External, c.SSO, c.Secure = store, store, provider, true
+	}}, change...)...)}
+}
+
+// cookiesOf gives the cookies of an answer by their names.
+func cookiesOf(w *httptest.ResponseRecorder) map[string]*http.Cookie {
+	all := map[string]*http.Cookie{}
+	for _, c := range w.Result().Cookies() {
+		all[c.Name] = c
+	}
+	return all
+}
+
+// begin goes to the issuer, and gives the attempt's cookie and the address that it sends the browser to.
+func (s *sso) begin(to string) (cookie *http.Cookie, back string) {
+	s.t.Helper()
+	w := s.want(http.StatusFound, as("", http.MethodGet, ssoPath+"/start?to="+url.QueryEscape(to), ""))
+	cookie = cookiesOf(w)[secureAttemptCookie]
+	if cookie == nil || !cookie.HttpOnly || !cookie.Secure || cookie.SameSite != http.SameSiteLaxMode || cookie.Path != "/" || cookie.Domain != "" || cookie.MaxAge <= 0 {
+		s.t.Fatalf("the attempt's cookie: %v", cookie)
+	}
+	client := s.issuer.Client()
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	resp, err := client.Get(w.Header().Get("Location"))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	location, err := resp.Location()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return cookie, location.RequestURI()
+}
+
+// finish comes back, and gives where it leads and the session's cookie, if there is one.
+func (s *sso) finish(back string, cookies ...*http.Cookie) (location string, session *http.Cookie) {
+	s.t.Helper()
+	r := as("", http.MethodGet, back, "")
+	for _, c := range cookies {
+		r.AddCookie(c)
+	}
+	w := s.want(http.StatusFound, r)
+	set := cookiesOf(w)
+	if gone := set[secureAttemptCookie]; gone == nil || gone.MaxAge >= 0 {
+		s.t.Errorf("the attempt's cookie stays: %v", gone)
+	}
+	return w.Header().Get("Location"), set[secureCookie]
+}
+
+func TestSingleSignOn(t *testing.T) {
+	s := newSSO(t)
+	var methods LoginMethods
+	decode(t, s.want(http.StatusOK, as("", http.MethodGet, "/api/v1/auth/methods", "")), &methods)
+	if !methods.Password || methods.OIDC == nil || methods.OIDC.Title != "Company login" || methods.OIDC.Start != ssoPath+"/start" {
+		t.Errorf("%+v", methods)
+	}
+	cookie, back := s.begin("/jobs?group=reports")
+	location, session := s.finish(back, cookie, &http.Cookie{Name: secureCookie, Value: "preset"})
+	if location != "/jobs?group=reports" || session == nil || session.Value == "preset" || !session.HttpOnly || !session.Secure ||
+		session.SameSite != http.SameSiteLaxMode || session.Path != "/" || session.Domain != "" {
+		t.Fatalf("back at %q with %v", location, session)
+	}
+	var me Me
+	mine := secureCookie + "=" + session.Value
+	decode(t, s.want(http.StatusOK, as("", http.MethodGet, "/api/v1/auth/me", "", "Cookie", mine)), &me)
+	if me.Name != "oidc:ann" || me.User != "oidc:248289761001" || me.Role != "" || me.Groups["reports"] != auth.Editor || !me.Session {
+		t.Errorf("%+v", me)
+	}
+	s.want(http.StatusForbidden, as("", http.MethodPost, "/api/v1/jobs", aJob, "Cookie", mine))
+	s.want(http.StatusCreated, as("", http.MethodPost, "/api/v1/jobs", `{"name":"monthly","group":"reports","command":"true"}`, "Cookie", mine))
+	s.want(http.StatusConflict, as("", http.MethodPut, "/api/v1/auth/password", `{"current":"a","new":"b"}`, "Cookie", mine))
+	// The same answer again makes no session, even where the issuer and the browser play along.
+	s.issuer.Tell(oidctest.Lie{Reuse: true})
+	cookie, back = s.begin("/")
+	if _, session := s.finish(back, cookie); session == nil {
+		t.Fatal("no session")
+	}
+	if location, session := s.finish(back, cookie); location != "/#sso=refused" || session != nil {
+		t.Errorf("a second use leads to %q with %v", location, session)
+	}
+	s.want(http.StatusNoContent, as("", http.MethodPost, "/api/v1/auth/logout", "", "Cookie", mine))
+	s.want(http.StatusUnauthorized, as("", http.MethodGet, "/api/v1/auth/me", "", "Cookie", mine))
+}
+
+func TestSingleSignOnRefuses(t *testing.T) {
+	for name, c := range map[string]struct {
+		lie    oidctest.Lie
+		change func(s *sso, cookie *http.Cookie, back string) (*http.Cookie, string)
+		want   string
+	}{
+		"nobody's group":   {lie: oidctest.Lie{Claims: map[string]any{"groups": []string{"x"}}}, want: "not_allowed"},
+		"forged":           {lie: oidctest.Lie{Signature: "none"}, want: "refused"},
+		"a replayed nonce": {lie: oidctest.Lie{Claims: map[string]any{"nonce": "another"}}, want: "refused"},
+		"without the cookie": {want: "refused", change: func(_ *sso, _ *http.Cookie, back string) (*http.Cookie, string) {
+			return &http.Cookie{Name: "other", Value: "x"}, back
+		}},
+		"another's answer": {want: "refused", change: func(s *sso, cookie *http.Cookie, _ string) (*http.Cookie, string) {
+			_, back := s.begin("/")
+			return cookie, back
+		}},
+		"with less than an answer": {want: "refused", change: func(_ *sso, cookie *http.Cookie, _ string) (*http.Cookie, string) {
+			return cookie, ssoPath + "/callback?state[]=%00&code=%ff"
+		}},
+		"the issuer is gone": {want: "unavailable", change: func(s *sso, cookie *http.Cookie, back string) (*http.Cookie, string) {
+			s.issuer.Close()
+			return cookie, back
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSSO(t)
+			s.issuer.Tell(c.lie)
+			cookie, back := s.begin("/jobs")
+			if c.change != nil {
+				cookie, back = c.change(s, cookie, back)
+			}
+			if location, session := s.finish(back, cookie); location != "/#sso="+c.want || session != nil {
+				t.Errorf("it leads to %q with %v", location, session)
+			}
+		})
+	}
+	s := newSSO(t)
+	s.issuer.Tell(oidctest.Lie{Signature: "other"})
+	for range loginBurst {
+		cookie, back := s.begin("/")
+		s.finish(back, cookie)
+	}
+	s.issuer.Tell(oidctest.Lie{})
+	cookie, back := s.begin("/")
+	if location, session := s.finish(back, cookie); location != "/#sso=busy" || session != nil {
+		t.Errorf("after %d failures it leads to %q with %v", loginBurst, location, session)
+	}
+}
+
+func TestNoIssuer(t *testing.T) {
+	h := newHarness(t)
+	w := h.want(http.StatusOK, as("", http.MethodGet, "/api/v1/auth/methods", ""))
+	if strings.Contains(w.Body.String(), "oidc") {
+		t.Errorf("a way that is not there: %s", w.Body)
+	}
+	for _, path := range []string{"/start", "/callback?state=x&code=y"} {
+		h.problem(http.StatusNotFound, "not_found", "", as("", http.MethodGet, ssoPath+path, ""))
+		h.want(http.StatusMethodNotAllowed, as("admin", http.MethodPost, ssoPath+path, ""))
+	}
+}
