@@ -36,6 +36,7 @@ var table = map[string]kind{
 	"internal/runlog/search": pure,
 	"internal/runlog/tail":   pure,
 	"internal/alerts":        pure,
+	"internal/feed":          pure,
 	"internal/mask":          pure,
 	"internal/runas":         pure,
 	"internal/seal":          pure,
@@ -43,6 +44,7 @@ var table = map[string]kind{
 
 	"internal/alertstore":       adapter,
 	"internal/auditstore":       adapter,
+	"internal/feedwatch":        adapter,
 	"internal/mailer":           adapter,
 	"internal/webhook":          adapter,
 	"internal/apiclient":        adapter,
@@ -67,11 +69,12 @@ var table = map[string]kind{
 	"internal/dispatch":     conductor,
 	"internal/housekeeping": conductor,
 
-	"bench/...": wiring,
-	"cmd/...":   wiring,
-	"deploy":    wiring,
-	"web":       wiring,
-	"test/...":  wiring,
+	"bench/...":  wiring,
+	"cmd/...":    wiring,
+	"deploy":     wiring,
+	"deploy/...": wiring,
+	"web":        wiring,
+	"test/...":   wiring,
 
 	"internal/archtest":           support,
 	"internal/etcdkit/etcdtest":   support,
@@ -82,13 +85,13 @@ var table = map[string]kind{
 }
 
 // etcd are the packages that may speak to etcd.
-var etcd = []string{"internal/alertstore", "internal/auditstore", "internal/authstore", "internal/etcdkit", "internal/embedded", "internal/joblock", "internal/jobmgr",
+var etcd = []string{"internal/alertstore", "internal/auditstore", "internal/authstore", "internal/etcdkit", "internal/embedded", "internal/feedwatch", "internal/joblock", "internal/jobmgr",
 	"internal/leader", "internal/registry", "internal/secretstore", "internal/etcdkit/etcdtest", "bench/...", "cmd/...", "test/chaos"}
 
 // sibling are the exceptions to "adapters never import adapters".
 var sibling = map[string][]string{
 	// the small things that all etcd packages share
-	"internal/etcdkit": {"internal/alertstore", "internal/auditstore", "internal/authstore", "internal/joblock", "internal/jobmgr", "internal/leader", "internal/registry", "internal/secretstore"},
+	"internal/etcdkit": {"internal/alertstore", "internal/auditstore", "internal/authstore", "internal/feedwatch", "internal/joblock", "internal/jobmgr", "internal/leader", "internal/registry", "internal/secretstore"},
 }
 
 // rooms say where a technology may appear outside of tests: an import path, or

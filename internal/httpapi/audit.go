@@ -30,6 +30,7 @@ type AuditActor struct {
 	Remote string `json:"remote,omitempty" doc:"The address that it came from." example:"192.0.2.7"`
 	User   string `json:"user,omitempty" doc:"The user who stands behind it."`
 	Token  string `json:"token,omitempty" doc:"Id of the token that stands behind it."`
+	Note   string `json:"note,omitempty" doc:"Why, where they said it."`
 }
 
 // AuditEntry is a change that somebody made.
@@ -148,7 +149,7 @@ func (s *auditResource) list(ctx context.Context, in *auditListInput) (*auditLis
 }
 
 func auditEntry(c *common.Change) AuditEntry {
-	e := AuditEntry{ID: c.ID, At: c.At, Actor: AuditActor{Name: c.Actor.Name, Remote: c.Actor.Remote, User: c.Actor.User, Token: c.Actor.Token}, Verb: c.Verb, Kind: c.Kind, Name: c.Name, Revision: c.Revision,
+	e := AuditEntry{ID: c.ID, At: c.At, Actor: AuditActor{Name: c.Actor.Name, Remote: c.Actor.Remote, User: c.Actor.User, Token: c.Actor.Token, Note: c.Actor.Note}, Verb: c.Verb, Kind: c.Kind, Name: c.Name, Revision: c.Revision,
 		Before: audit.Mask(c.Before), After: audit.Mask(c.After)}
 	if c.Link != nil {
 		e.Seq, e.Hash = c.Link.Seq, c.Link.Hash

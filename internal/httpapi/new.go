@@ -32,6 +32,7 @@ type Config struct {
 	Counted   runlog.Statistics
 	Changes   Changes
 	Audit     Audit
+	Feed      Feed
 	Findings  Findings
 	Doctor    Doctor
 	Metrics   http.Handler
@@ -101,6 +102,7 @@ func build(cfg Config) (http.Handler, *router, error) {
 	(&workersResource{workers: cfg.Workers}).register(r)
 	(&channelsResource{channels: cfg.Channels}).register(r)
 	(&auditResource{audit: cfg.Audit}).register(r)
+	(&feedResource{feed: cfg.Feed, problems: p}).register(r)
 	(&secretsResource{secrets: cfg.Secrets}).register(r)
 	times.register(r)
 	(&statsResource{stats: cfg.Stats, counted: cfg.Counted, jobs: cfg.Jobs, workers: cfg.Workers, zone: cfg.Timezone, now: cfg.Now}).register(r)

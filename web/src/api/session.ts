@@ -37,11 +37,13 @@ export function useSessionState(enabled: boolean, away: boolean) {
   });
 }
 
-/** Exchanges a token, or the code of a login link, for a cookie session. */
+export type Credentials = { user: string; password: string } | { token: string } | { code: string };
+
+/** Exchanges a password, a token, or the code of a login link, for a cookie session. */
 export function useLogin() {
   const queryClient = useQueryClient();
   return useMutation({
-    mutationFn: (credentials: { token: string } | { code: string }) => dataOf(client.POST('/api/v1/auth/login', { body: credentials })),
+    mutationFn: (credentials: Credentials) => dataOf(client.POST('/api/v1/auth/login', { body: credentials })),
     // Awaited, so that the form stays busy until it is known who came in. What failed for want of a session is fetched again.
     onSuccess: () => queryClient.invalidateQueries(),
   });

@@ -1,0 +1,206 @@
+package feed
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sort"
+	"time"
+)
+
+// Part is what a follower gets next.
+type Part struct {
+	Revision int64 // up to which all is told with it
+	Batches  []Batch
+	// Reset says that something was missed: what is known is to be read again. It stands alone.
+	Reset bool
+}
+
+// partBatches bounds what is given at once.
+const partBatches = 256
+
+// Follower is somebody who follows.
+type Follower struct {
+	hub   *Hub
+	want  func(*Event) bool
+	place int64   // in the ring, of what comes next
+	since int64   // what is not after this revision was told
+	ahead []Batch // from before the ring, to be told first
+	reset bool    // that is to be told first
+}
+
+// begin finds the place to begin at.
+func (f *Follower) begin(ctx context.Context, since int64) error {
+	h := f.hub
+	if err := h.begun(ctx); err != nil {
+		return err
+	}
+	h.mu.Lock()
+	revision, floor := h.revision, h.floor
+	f.place, f.since = h.first+int64(len(h.ring)), revision
+	if since > 0 && since >= floor {
+		f.place = h.first + int64(sort.Search(len(h.ring), func(i int) bool { return h.ring[i].Revision > since }))
+		f.since = since
+	} else {
+		// What the ring has comes after what is read again.
+		f.place = h.first
+		if since == 0 {
+			f.place += int64(len(h.ring))
+		}
+	}
+	h.mu.Unlock()
+	switch {
+	case since == 0:
+		return nil
+	case since > revision:
+		return f.future(ctx, since)
+	case since < floor:
+		return f.catchUp(ctx, since, floor)
+	}
+	return nil
+}
+
+// future is for who has seen a revision that we have not: another master has, or etcd went back.
+func (f *Follower) future(ctx context.Context, since int64) error {
+	latest, err := f.hub.cfg.Source.Revision(ctx)
+	if err != nil {
+		return err
+	}
+	if since > latest {
+		f.reset, f.since = true, latest
+	}
+	return nil
+}
+
+// catchUp reads again what came after a revision and is not in the ring.
+func (f *Follower) catchUp(ctx context.Context, since, floor int64) error {
+	f.since = since
+	ctx, cancel := context.WithTimeout(ctx, f.hub.cfg.Wait)
+	defer cancel()
+	count := 0
+	enough := errors.New("enough")
+	reading, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	err := f.hub.cfg.Source.Watch(reading, since, func(b Batch) {
+		if context.Cause(reading) != nil {
+			return
+		}
+		if b.Revision <= floor {
+			if len(b.Events) > 0 {
+				f.ahead = append(f.ahead, b)
+			}
+			count += len(b.Events)
+		}
+		switch {
+		case count > f.hub.cfg.Catch:
+			stop(ErrGone)
+		case b.Revision >= floor:
+			stop(enough)
+		}
+	})
+	if cause := context.Cause(reading); cause != nil {
+		err = cause
+	}
+	switch {
+	case errors.Is(err, enough):
+		return nil
+	case errors.Is(err, ErrGone), errors.Is(err, context.DeadlineExceeded):
+		f.missed()
+		return nil
+	}
+	return err
+}
+
+// missed has the follower go on from now.
+func (f *Follower) missed() {
+	f.hub.mu.Lock()
+	defer f.hub.mu.Unlock()
+	f.leap()
+}
+
+// leap is missed while mu is held.
+func (f *Follower) leap() {
+	f.place, f.since = f.hub.first+int64(len(f.hub.ring)), f.hub.revision
+	f.ahead, f.reset = nil, true
+}
+
+// Next waits for what comes next; at least until that revision all is told when the context ends.
+func (f *Follower) Next(ctx context.Context) (Part, error) {
+	for {
+		part, changed, err := f.look()
+		if err != nil || part.Reset || len(part.Batches) > 0 {
+			return part, err
+		}
+		if changed == nil {
+			continue // there is more, of which nothing was for us so far
+		}
+		select {
+		case <-ctx.Done():
+			return part, context.Cause(ctx)
+		case <-changed:
+		}
+	}
+}
+
+// look gives what there is, and what to wait for where there is nothing.
+func (f *Follower) look() (part Part, changed <-chan struct{}, err error) {
+	h := f.hub
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch {
+	case h.stopped:
+		return part, nil, ErrStopped
+	case h.revision == 0 || f.place < h.first && !f.reset:
+		if h.revision == 0 {
+			return Part{Revision: f.since}, h.changed, nil // it is begun anew
+		}
+		f.leap()
+	}
+	if f.reset {
+		f.reset = false
+		return Part{Revision: f.since, Reset: true}, nil, nil
+	}
+	if len(f.ahead) > 0 {
+		n := min(len(f.ahead), partBatches)
+		part.Batches, part.Revision = f.pick(f.ahead[:n]), f.ahead[n-1].Revision
+		f.ahead = f.ahead[n:]
+		return part, nil, nil
+	}
+	from := h.ring[f.place-h.first:]
+	n := min(len(from), partBatches)
+	part.Batches = f.pick(from[:n])
+	f.place += int64(n)
+	if n < len(from) {
+		part.Revision = from[n-1].Revision
+		return part, nil, nil
+	}
+	part.Revision = max(h.revision, f.since)
+	return part, h.changed, nil
+}
+
+// pick gives what is for this follower.
+func (f *Follower) pick(batches []Batch) (mine []Batch) {
+	for _, b := range batches {
+		if b.Revision <= f.since {
+			continue
+		}
+		if f.want != nil {
+			b.Events = slices.DeleteFunc(slices.Clone(b.Events), func(e Event) bool { return !f.want(&e) })
+		}
+		if len(b.Events) > 0 {
+			mine = append(mine, b)
+		}
+	}
+	return mine
+}
+
+// Revision is that from which on it follows.
+func (f *Follower) Revision() int64 { return f.since }
+
+// Close ends it.
+func (f *Follower) Close() {
+	f.hub.mu.Lock()
+	defer f.hub.mu.Unlock()
+	f.hub.followers--
+	f.hub.left = time.Now()
+}

@@ -1,0 +1,310 @@
+package feed_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"carillon/internal/common"
+	"carillon/internal/feed"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// river is a source in memory. What is not after floor is compacted.
+type river struct {
+	mu      sync.Mutex
+	all     []feed.Batch
+	latest  int64
+	floor   int64
+	away    bool
+	watches int // that go on
+	most    int
+	changed chan struct{}
+}
+
+func newRiver() *river { return &river{latest: 100, floor: 1, changed: make(chan struct{})} }
+
+func (r *river) touch() {
+	close(r.changed)
+	r.changed = make(chan struct{})
+}
+
+// put makes a change of a job.
+func (r *river) put(jobs ...string) int64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.latest++
+	b := feed.Batch{Revision: r.latest}
+	for _, job := range jobs {
+		b.Events = append(b.Events, feed.Event{Kind: feed.Job, Job: job, Data: job})
+	}
+	r.all = append(r.all, b)
+	r.touch()
+	return r.latest
+}
+
+func (r *river) set(change func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	change()
+	r.touch()
+}
+
+func (r *river) Revision(context.Context) (int64, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.away {
+		return 0, errors.New("away")
+	}
+	return r.latest, nil
+}
+
+func (r *river) Watch(ctx context.Context, after int64, each func(feed.Batch)) error {
+	r.set(func() { r.watches++; r.most = max(r.most, r.watches) })
+	defer r.set(func() { r.watches-- })
+	for {
+		r.mu.Lock()
+		var due []feed.Batch
+		for _, b := range r.all {
+			if b.Revision > after {
+				due = append(due, b)
+			}
+		}
+		away, gone, changed, latest := r.away, after < r.floor, r.changed, r.latest
+		r.mu.Unlock()
+		switch {
+		case away:
+			return errors.New("away")
+		case gone:
+			return feed.ErrGone
+		}
+		for _, b := range due {
+			each(b)
+			after = b.Revision
+		}
+		if after < latest {
+			after = latest
+			each(feed.Batch{Revision: latest}) // as far as it has told
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-changed:
+		}
+	}
+}
+
+// stage is a hub that runs, in a bubble.
+type stage struct {
+	*testing.T
+	*river
+	hub *feed.Hub
+}
+
+func play(t *testing.T, cfg feed.Config, do func(s *stage)) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &stage{T: t, river: newRiver()}
+		cfg.Source, cfg.Log = s.river, slog.New(slog.NewTextHandler(io.Discard, nil))
+		s.hub = feed.NewHub(cfg)
+		ctx, cancel := context.WithCancel(t.Context())
+		var running sync.WaitGroup
+		running.Go(func() {
+			if err := s.hub.Run(ctx); err != nil {
+				t.Error(err)
+			}
+		})
+		do(s)
+		cancel()
+		running.Wait()
+	})
+}
+
+func (s *stage) follow(since int64, want func(*feed.Event) bool) *feed.Follower {
+	s.Helper()
+	f, err := s.hub.Follow(s.Context(), since, want)
+	if err != nil {
+		s.Fatal(err)
+	}
+	return f
+}
+
+// hears takes all that a follower can be told by now.
+func (s *stage) hears(f *feed.Follower, want ...string) {
+	s.Helper()
+	synctest.Wait()
+	var got []string
+	for {
+		ctx, cancel := context.WithTimeout(s.Context(), time.Millisecond)
+		part, err := f.Next(ctx)
+		cancel()
+		if errors.Is(err, context.DeadlineExceeded) {
+			break
+		}
+		if err != nil {
+			s.Fatal(err)
+		}
+		if part.Reset {
+			got = append(got, fmt.Sprintf("reset %d", part.Revision))
+		}
+		for _, b := range part.Batches {
+			for _, e := range b.Events {
+				got = append(got, fmt.Sprintf("%d %v", b.Revision, e.Data))
+			}
+		}
+	}
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		s.Errorf("heard %q, want %q", got, want)
+	}
+}
+
+func TestFollow(t *testing.T) {
+	play(t, feed.Config{}, func(s *stage) {
+		s.put("early")
+		f := s.follow(0, nil)
+		if f.Revision() != 101 {
+			s.Errorf("it begins after %d", f.Revision())
+		}
+		s.hears(f)
+		s.put("a", "b")
+		s.put("c")
+		s.hears(f, "102 a", "102 b", "103 c")
+		g := s.follow(102, nil) // out of memory
+		s.hears(g, "103 c")
+		onlyB := s.follow(101, func(e *feed.Event) bool { return e.Job == "b" })
+		s.hears(onlyB, "102 b")
+		h := s.follow(100, nil) // of before the watch
+		s.put("d")
+		s.hears(h, "101 early", "102 a", "102 b", "103 c", "104 d")
+		s.hears(f, "104 d")
+		s.hears(onlyB)
+		for _, f := range []*feed.Follower{f, g, h, onlyB} {
+			f.Close()
+		}
+		if s.most != 2 { // that of all, and what was read again
+			s.Errorf("%d watches at a time", s.most)
+		}
+	})
+}
+
+// Nothing is watched while nobody follows, and who comes back later misses nothing.
+func TestNobodyFollows(t *testing.T) {
+	play(t, feed.Config{Linger: time.Minute}, func(s *stage) {
+		synctest.Wait()
+		if s.most != 0 {
+			s.Error("it is watched for nobody")
+		}
+		f := s.follow(0, nil)
+		s.put("a")
+		s.hears(f, "101 a")
+		f.Close()
+		time.Sleep(30 * time.Second)
+		if s.watches != 1 {
+			s.Error("not watched on for a while")
+		}
+		time.Sleep(time.Minute)
+		if s.watches != 0 {
+			s.Error("watched on for nobody")
+		}
+		s.put("b")
+		s.put("c")
+		g := s.follow(101, nil)
+		s.hears(g, "102 b", "103 c")
+		g.Close()
+	})
+}
+
+func TestReset(t *testing.T) {
+	play(t, feed.Config{Keep: 10, Catch: 5}, func(s *stage) {
+		f, quick := s.follow(0, nil), s.follow(0, nil)
+		for range 8 {
+			s.put("a")
+		}
+		s.hears(quick, "101 a", "102 a", "103 a", "104 a", "105 a", "106 a", "107 a", "108 a")
+		for range 8 {
+			s.put("b")
+		}
+		s.hears(f, "reset 116") // it was too slow
+		s.hears(quick, "109 b", "110 b", "111 b", "112 b", "113 b", "114 b", "115 b", "116 b")
+		s.put("c")
+		s.hears(f, "117 c")
+		s.hears(s.follow(101, nil), "reset 117")  // too much to read again
+		s.hears(s.follow(5000, nil), "reset 117") // etcd went back
+		s.set(func() { s.floor = 103 })
+		s.hears(s.follow(102, nil), "reset 117") // compacted
+		s.hears(s.follow(105, nil), "106 a", "107 a", "108 a", "109 b", "110 b", "111 b", "112 b", "113 b", "114 b", "115 b", "116 b", "117 c")
+		// A watch that broke, and cannot be taken up again.
+		s.set(func() { s.away = true })
+		synctest.Wait()
+		s.set(func() { s.latest, s.floor = 200, 190 })
+		s.set(func() { s.away = false })
+		time.Sleep(time.Minute)
+		s.hears(f, "reset 200")
+		s.hears(quick, "reset 200")
+		s.put("d")
+		s.hears(f, "201 d")
+		// Another one, that can.
+		s.set(func() { s.away = true })
+		s.put("e")
+		time.Sleep(time.Second)
+		s.hears(f)
+		s.set(func() { s.away = false })
+		time.Sleep(time.Minute)
+		s.hears(f, "202 e")
+	})
+}
+
+// Another process has heard of more than we have: who comes from there is told what comes after.
+func TestAhead(t *testing.T) {
+	play(t, feed.Config{}, func(s *stage) {
+		s.follow(0, nil)
+		synctest.Wait()
+		s.mu.Lock()
+		s.latest = 105 // and nothing is told of it yet
+		s.mu.Unlock()
+		f := s.follow(105, nil)
+		s.put("a")
+		s.hears(f, "106 a")
+	})
+}
+
+func TestAway(t *testing.T) {
+	play(t, feed.Config{Wait: time.Second}, func(s *stage) {
+		s.set(func() { s.away = true })
+		if _, err := s.hub.Follow(s.Context(), 0, nil); common.CodeOf(err) != common.CodeUnavailable {
+			s.Error(err)
+		}
+		s.set(func() { s.away = false })
+		f := s.follow(0, nil)
+		s.hub.Stop()
+		if _, err := f.Next(s.Context()); !errors.Is(err, feed.ErrStopped) {
+			s.Error(err)
+		}
+		if _, err := s.hub.Follow(s.Context(), 0, nil); common.CodeOf(err) != common.CodeUnavailable {
+			s.Error(err)
+		}
+	})
+}
+
+// What is told while it is quiet is as far as all is known.
+func TestQuiet(t *testing.T) {
+	play(t, feed.Config{}, func(s *stage) {
+		f := s.follow(0, func(*feed.Event) bool { return false })
+		s.put("a")
+		s.put("b")
+		synctest.Wait()
+		ctx, cancel := context.WithTimeout(s.Context(), time.Second)
+		defer cancel()
+		if part, err := f.Next(ctx); !errors.Is(err, context.DeadlineExceeded) || part.Revision != 102 {
+			s.Errorf("%+v, %v", part, err)
+		}
+	})
+}

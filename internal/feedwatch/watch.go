@@ -1,0 +1,171 @@
+package feedwatch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"go.etcd.io/etcd/api/v3/mvccpb"
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"carillon/internal/common"
+	"carillon/internal/etcdkit"
+	"carillon/internal/feed"
+)
+
+const (
+	callLimit = 5 * time.Second
+	// silence is how long a watch may say nothing before it is given up.
+	silence = 30 * time.Second
+	// ask is how often it is asked up to where it has told all: soon at first, since somebody may
+	// wait for it.
+	askFirst = 100 * time.Millisecond
+	ask      = 10 * time.Second
+)
+
+// Source is etcd.
+type Source struct{ client *clientv3.Client }
+
+// New makes a source.
+func New(client *clientv3.Client) *Source { return &Source{client: client} }
+
+// Revision is that of the latest change there is.
+func (s *Source) Revision(ctx context.Context) (int64, error) {
+	ctx, cancel := context.WithTimeout(ctx, callLimit)
+	defer cancel()
+	resp, err := s.client.Get(ctx, common.JobsPrefix, clientv3.WithPrefix(), clientv3.WithCountOnly())
+	if err != nil {
+		return 0, etcdkit.Wrap(fmt.Errorf("look for the revision: %w", err))
+	}
+	return resp.Header.Revision, nil
+}
+
+// Watch hands over what comes after a revision.
+func (s *Source) Watch(ctx context.Context, after int64, each func(feed.Batch)) error {
+	ctx, cancel := context.WithCancel(clientv3.WithRequireLeader(ctx))
+	defer cancel()
+	// Everything from the jobs to the workers: neither who may do what, nor changes, nor cursors.
+	ch := s.client.Watch(ctx, common.JobsPrefix, clientv3.WithRange(clientv3.GetPrefixRangeEnd(common.WorkersPrefix)),
+		clientv3.WithRev(after+1), clientv3.WithProgressNotify(), clientv3.WithCreatedNotify())
+	timer := time.NewTimer(askFirst)
+	defer timer.Stop()
+	r := reader{workers: map[string]feed.WorkerData{}}
+	for heard := time.Now(); ; {
+		select {
+		case <-timer.C:
+			if time.Since(heard) > silence {
+				return fmt.Errorf("watch: silent for %v", silence)
+			}
+			// On a context of its own: it blocks while the stream is being made.
+			asking, done := context.WithTimeout(ctx, callLimit)
+			_ = s.client.RequestProgress(asking) // no answer is what silence is for
+			done()
+			timer.Reset(ask)
+		case resp, ok := <-ch:
+			switch {
+			case !ok && ctx.Err() != nil:
+				return context.Cause(ctx)
+			case !ok:
+				return errors.New("watch: closed")
+			case resp.CompactRevision != 0 || errors.Is(resp.Err(), rpctypes.ErrCompacted):
+				return feed.ErrGone
+			case resp.Err() != nil:
+				return etcdkit.Wrap(fmt.Errorf("watch: %w", resp.Err()))
+			}
+			heard = time.Now()
+			r.read(&resp, each)
+		}
+	}
+}
+
+// reader makes events of what a watch tells.
+type reader struct {
+	workers map[string]feed.WorkerData // as they were told of last
+}
+
+// read hands over a response, revision by revision.
+func (r *reader) read(resp *clientv3.WatchResponse, each func(feed.Batch)) {
+	if resp.IsProgressNotify() {
+		each(feed.Batch{Revision: resp.Header.Revision})
+		return
+	}
+	for i := 0; i < len(resp.Events); {
+		b := feed.Batch{Revision: resp.Events[i].Kv.ModRevision}
+		for ; i < len(resp.Events) && resp.Events[i].Kv.ModRevision == b.Revision; i++ {
+			if e, told := r.event(resp.Events[i].Kv, resp.Events[i].Type == clientv3.EventTypeDelete); told {
+				b.Events = append(b.Events, e)
+			}
+		}
+		each(b)
+	}
+}
+
+// event tells what the change of a key means, if anything is told of it. What cannot be read
+// is not told of.
+func (r *reader) event(kv *mvccpb.KeyValue, deleted bool) (feed.Event, bool) {
+	key := string(kv.Key)
+	under := func(prefix string) bool { return strings.HasPrefix(key, prefix) }
+	switch {
+	case under(common.JobsPrefix):
+		return job(kv, deleted)
+	case under(common.WorkersPrefix):
+		return r.worker(kv, deleted)
+	case under(common.WorkerSettingsPrefix):
+		return feed.Event{Kind: feed.Worker, Data: feed.WorkerData{ID: key[len(common.WorkerSettingsPrefix):], Settings: true}}, true
+	case deleted: // what becomes of a run is put somewhere in the same transaction
+	case under(common.TriggersPrefix):
+		if t, err := common.Decode[common.Trigger](kv.Value); err == nil && t.Job != "" {
+			return run(t.AsRun())
+		}
+	case under(common.RunsPrefix):
+		if rec, err := common.Decode[common.Record](kv.Value); err == nil && rec.Job != "" {
+			return run(rec.AsRun(common.StatusRunning))
+		}
+	case under(common.OutboxPrefix) && !common.IsLateKey(key):
+		if outcome, err := common.Decode[common.Run](kv.Value); err == nil && outcome.Job != "" {
+			return run(outcome)
+		}
+	}
+	return feed.Event{}, false
+}
+
+func job(kv *mvccpb.KeyValue, deleted bool) (feed.Event, bool) {
+	data := feed.JobData{Name: string(kv.Key[len(common.JobsPrefix):]), Version: kv.ModRevision, Deleted: deleted}
+	if !deleted {
+		// One that cannot be read has changed as well.
+		if stored, err := common.Decode[common.StoredJob](kv.Value); err == nil {
+			data.Title, data.Group, data.Paused = stored.Title, stored.Group, stored.Paused
+		}
+	}
+	return feed.Event{Kind: feed.Job, Job: data.Name, Data: data}, true
+}
+
+func run(r common.Run) (feed.Event, bool) {
+	data := feed.RunData{ID: r.ID, Job: r.Job, JobUID: r.JobUID, Group: r.Group, Fire: r.Fire, PlannedAt: r.PlannedAt, Cause: r.Cause, Attempt: r.Attempt,
+		Status: r.Status, Worker: r.Worker, WorkerName: r.WorkerName, ExitCode: r.ExitCode, EndedAt: r.EndedAt}
+	if r.Reason != nil {
+		data.Reason = r.Reason.Code
+	}
+	return feed.Event{Kind: feed.Run, Job: r.Job, Data: data}, true
+}
+
+// worker tells of a registration; it is written anew every few seconds, mostly with another
+// time of the clock alone.
+func (r *reader) worker(kv *mvccpb.KeyValue, deleted bool) (feed.Event, bool) {
+	id := string(kv.Key[len(common.WorkersPrefix):])
+	data := feed.WorkerData{ID: id, Gone: deleted}
+	if deleted {
+		data.Name = r.workers[id].Name
+		delete(r.workers, id)
+		return feed.Event{Kind: feed.Worker, Data: data}, true
+	}
+	if reg, err := common.Decode[common.Registration](kv.Value); err == nil {
+		data.Name, data.Running, data.Used, data.Draining = reg.Name, reg.Running, reg.Used, reg.Draining
+	}
+	before, known := r.workers[id]
+	r.workers[id] = data
+	return feed.Event{Kind: feed.Worker, Data: data}, !known || before != data
+}
