@@ -38,7 +38,7 @@ func (l *Log) declare(s *settings) {
 func (l Log) Logger(w io.Writer) *slog.Logger {
 	options := &slog.HandlerOptions{Level: l.Level}
 	if l.Format == "json" {
-		return slog.New(slog.NewJSONHandler(w, options))
+		return slog.New(slog.NewJSONHandler(visible{w}, options))
 	}
 	return slog.New(slog.NewTextHandler(w, options))
 }
