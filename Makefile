@@ -140,6 +140,30 @@ lint: ## golangci-lint; building it takes some minutes, once
 	cd tools && $(GO) build -buildvcs=false -o $(CURDIR)/bin/golangci-lint github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 	bin/golangci-lint run ./...
 
+# What a release is held to. govulncheck asks the database at VULNDB.
+VULNDB ?= https://vuln.go.dev
+
+.PHONY: supply-chain verify reproducible sbom govulncheck
+supply-chain: verify reproducible sbom govulncheck ## what a release is held to: modules, builds, contents, known holes
+
+verify: ## every module is what go.sum says
+	@for m in . tools test/etcdctl test/mongodouble; do echo "$$m: $$(cd $$m && $(GO) mod verify)" || exit 1; done
+
+# With nothing of the first build but the sources: another folder, another build cache.
+reproducible: build ## build twice, and compare; bin/SHA256SUMS
+	@dir=$$(mktemp -d); trap 'chmod -R u+w "$$dir"; rm -rf "$$dir"' EXIT; mkdir "$$dir/again"; \
+	git ls-files -z | xargs -0 ls -d 2>/dev/null | tar -c -T - | tar -x -C "$$dir/again"; \
+	GOCACHE="$$dir/cache" $(MAKE) -s -C "$$dir/again" build VERSION='$(VERSION)'; \
+	for b in $(BINARIES); do cmp "$$b" "$$dir/again/$$b" || { echo "$$b is not what its sources alone give" >&2; exit 1; }; done
+	cd bin && sha256sum $(notdir $(BINARIES)) > SHA256SUMS && cat SHA256SUMS
+
+sbom: build ## write what the programs are made of: bin/sbom.cdx.json
+	$(GO) run ./deploy/sbom -version '$(VERSION)' -console web/package-lock.json $(BINARIES) > bin/sbom.cdx.json
+
+govulncheck: ## look for known holes in what is reachable
+	cd tools && $(GO) build -buildvcs=false -o $(CURDIR)/bin/govulncheck golang.org/x/vuln/cmd/govulncheck
+	bin/govulncheck -db '$(VULNDB)' ./...
+
 .PHONY: web
 web: need-node web/node_modules ## make the console's types and build it into web/dist
 	cd web && npm run gen && npm run build
