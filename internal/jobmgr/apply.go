@@ -16,6 +16,14 @@ func (s *Store) Apply(ctx context.Context, actor common.Actor, job common.Job, p
 	if refusedFor(faults) {
 		return common.Saved{}, refused(faults)
 	}
+	// A job that is likely to be new need not be looked for: where it is not, its creation fails.
+	likelyNew := !dry && len(faults) == 0 && pre.Version == 0 && (pre.Absent || !s.cfg.Catalog.knows(job.Name)) && s.mayMove() == nil
+	if likelyNew {
+		saved, done, err := s.save(ctx, actor, job, seen{}, false)
+		if err != nil || done {
+			return saved, err
+		}
+	}
 	for try := range tries {
 		seen, err := s.look(ctx, job.Name)
 		if err != nil {

@@ -224,6 +224,14 @@ func (s *Store) Whose(name string) (uid, group string, known bool) {
 	return "", "", c.revision > 0 && !bad
 }
 
+// knows tells whether there is a job of this name, as far as it is known here.
+func (c *Catalog) knows(name string) bool {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	_, bad := c.bad[name]
+	return bad || c.jobs[name] != nil
+}
+
 // Told gives the jobs that want somebody to be told of them; known is false before all jobs
 // were read.
 func (c *Catalog) Told() (told []common.JobState, known bool) {

@@ -57,10 +57,11 @@ type Config struct {
 type Store struct {
 	cfg     Config
 	written atomic.Int64 // the revision of our last change of a job, for List
+	group   group
 }
 
 // NewStore makes a store.
-func NewStore(cfg Config) *Store { return &Store{cfg: cfg} }
+func NewStore(cfg Config) *Store { return &Store{cfg: cfg, group: group{client: cfg.Client}} }
 
 // Get reads a job.
 func (s *Store) Get(ctx context.Context, name string) (common.JobState, error) {
@@ -231,14 +232,21 @@ func (s *Store) changeOp(actor common.Actor, verb, kind, name string, before, af
 func (s *Store) commit(ctx context.Context, verb, name string, cmps []clientv3.Cmp, ops []clientv3.Op) (revision int64, done bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
-	resp, err := s.cfg.Client.Txn(ctx).If(cmps...).Then(ops...).Commit()
-	if err != nil {
-		return 0, false, etcdkit.Wrap(fmt.Errorf("%s job %q: %w", verb, name, err))
+	var out outcome
+	if fits(cmps, ops) {
+		out = s.group.commit(ctx, name, cmps, ops)
+	} else if resp, err := s.cfg.Client.Txn(ctx).If(cmps...).Then(ops...).Commit(); err != nil {
+		out.err = err
+	} else {
+		out = outcome{revision: resp.Header.Revision, done: resp.Succeeded}
 	}
-	if resp.Succeeded && s.cfg.Changed != nil {
+	if out.err != nil {
+		return 0, false, etcdkit.Wrap(fmt.Errorf("%s job %q: %w", verb, name, out.err))
+	}
+	if out.done && s.cfg.Changed != nil {
 		s.cfg.Changed()
 	}
-	return resp.Header.Revision, resp.Succeeded, nil
+	return out.revision, out.done, nil
 }
 
 // wrote remembers a change of a job, which the catalog is going to see. Of two
