@@ -39,19 +39,71 @@ async function latestRun(job, status) {
 test('whoever is not signed in sees the way in, and a wrong token is refused at its field', async () => {
   const tab = await visit('/runs');
   await tab.page.getByRole('heading', { name: 'Sign in to Carillon' }).waitFor();
-  await assertAccessible(tab.page, 'login');
-  await shoot(tab.page, 'login');
+  await tab.page.getByRole('button', { name: 'Sign in with an access token' }).click();
+  await assertAccessible(tab.page, 'login by a token');
+  await shoot(tab.page, 'login-token');
   await tab.page.getByLabel('Access token').fill('car_wrong_token');
-  await tab.page.getByRole('button', { name: 'Sign in' }).click();
+  await tab.page.getByRole('button', { name: 'Sign in', exact: true }).click();
   await tab.page.getByText('This token is not valid').waitFor();
   await tab.page.getByLabel('Access token').fill(await server.token());
-  await tab.page.getByRole('button', { name: 'Sign in' }).click();
+  await tab.page.getByRole('button', { name: 'Sign in', exact: true }).click();
   await tab.page.getByRole('heading', { name: 'Runs', exact: true }).waitFor();
   assert.equal(new URL(tab.page.url()).pathname, '/runs', 'one stays on the page that one asked for');
-  await tab.page.getByRole('button', { name: 'Account' }).click();
-  await tab.page.getByRole('menuitem', { name: 'Sign out' }).click();
-  await tab.page.getByRole('heading', { name: 'Sign in to Carillon' }).waitFor();
+  await signOut(tab.page);
   await leave(tab);
+});
+
+async function signOut(page) {
+  await page.getByRole('button', { name: 'Account' }).click();
+  await page.getByRole('menuitem', { name: 'Sign out' }).click();
+  await page.getByRole('heading', { name: 'Sign in to Carillon' }).waitFor();
+}
+
+test('a user signs in with a password, sees what a role in one group allows, and goes on after the password was changed', async () => {
+  const [password, later] = ['blue horse under a quiet bridge', 'nine green lamps along the canal'];
+  await server.api('POST', '/users', { name: 'ann', password, groups: { reports: 'operator' } });
+  await server.api('POST', '/jobs', { name: 'ours', group: 'reports', command: 'echo ours' });
+  await server.api('POST', '/jobs', { name: 'theirs', group: 'billing', command: 'echo a-command-of-others' });
+  const tab = await visit('/jobs');
+  const { page } = tab;
+  await page.getByLabel('User', { exact: true }).waitFor();
+  await assertAccessible(page, 'login');
+  await shoot(page, 'login');
+  const enter = async (secret) => {
+    await page.getByLabel('Password', { exact: true }).fill(secret);
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+  };
+  await page.getByLabel('User', { exact: true }).fill('ann');
+  await enter(later);
+  await page.getByText('The user or the password is wrong.').waitFor();
+  await shoot(page, 'login-refused');
+  await enter(password);
+  await page.getByRole('button', { name: 'Run ours now' }).waitFor();
+  assert.equal(await page.getByRole('button', { name: 'Run theirs now' }).count(), 0);
+  assert.equal(await page.getByRole('link', { name: 'New job' }).count(), 0);
+  await page.getByRole('link', { name: 'theirs' }).click();
+  await page.getByText('You have no role in the group of this job').waitFor();
+  await assertAccessible(page, "a job of others'");
+  await shoot(page, 'job-hidden');
+  assert.ok(!(await page.content()).includes('a-command-of-others'));
+  await page.getByRole('button', { name: 'Account' }).click();
+  await page.getByText('reports: Operator').waitFor();
+  await page.keyboard.press('Escape');
+
+  // The session ends with the password; what was open stays, and goes on.
+  await server.api('PATCH', '/users/ann', { password: later });
+  const dialog = page.getByRole('dialog');
+  await dialog.getByText('Your session has ended').waitFor({ timeout: 70_000 });
+  assert.equal(await dialog.getByLabel('User', { exact: true }).inputValue(), 'ann');
+  await until('the password is asked for', () => dialog.getByLabel('Password', { exact: true }).evaluate((field) => field === document.activeElement));
+  await shoot(page, 'login-again');
+  await enter(later);
+  await dialog.waitFor({ state: 'hidden' });
+  assert.equal(new URL(page.url()).pathname, '/jobs/theirs');
+  await signOut(page);
+  await leave(tab);
+  for (const job of ['ours', 'theirs']) await server.api('DELETE', `/jobs/${job}`);
+  await server.api('DELETE', '/users/ann');
 });
 
 test('the login link signs in once, and leaves the address', async () => {

@@ -33,7 +33,7 @@ export function SessionGate({ loginCode, children }: { loginCode: string | undef
       <SessionContext value={session.data.me}>
         {children}
         <Modal opened={ended} onClose={() => undefined} withCloseButton={false} closeOnEscape={false} closeOnClickOutside={false} title={t('login.title')}>
-          <LoginForm note={t('login.expired')} />
+          <LoginForm note={t('login.expired')} user={session.data.me.user} first={session.data.me.user === undefined ? 'token' : 'password'} />
         </Modal>
       </SessionContext>
     );

@@ -1,6 +1,7 @@
 import { ActionIcon, Menu, useMantineColorScheme, type MantineColorScheme } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { useLogout } from '../api/session.ts';
+import type { Role } from '../api/types.ts';
 import { languages, setLanguage, type Language } from '../i18n/index.ts';
 import { visible } from '../lib/visible.ts';
 import { Icon, type IconName } from '../parts/icons.tsx';
@@ -69,7 +70,10 @@ export function AccountMenu() {
         <Menu.Label>
           <span className="break">{t('settings.signedInAs', { subject: visible(me.name) })}</span>
           <br />
-          {t(`roles.${me.role}`)}
+          {me.role ? t(`roles.${me.role}`) : t('roles.none')}
+          {Object.entries(me.groups ?? {}).map(([group, role]) => (
+            <div key={group} className="break">{t('roles.inGroup', { group, role: t(`roles.${role as Role}` as const) })}</div>
+          ))}
         </Menu.Label>
         <Menu.Item leftSection={<Icon name="out" size={16} />} onClick={() => logout.mutate()}>
           {t('settings.signOut')}

@@ -1,5 +1,6 @@
-import { createContext, use } from 'react';
+import { createContext, use, useCallback } from 'react';
 import type { Me, Role } from '../api/types.ts';
+import { reaches } from '../lib/rights.ts';
 
 export const SessionContext = createContext<Me | undefined>(undefined);
 
@@ -10,9 +11,13 @@ export function useSession(): Me {
   return me;
 }
 
-const ranks: Record<Role, number> = { viewer: 0, operator: 1, editor: 2, admin: 3 };
+/** Tells whether the session's roles reach the one that an act needs, in a group or anywhere. The server decides; this only leaves out what it would refuse. */
+export function useRights(): (role: Role, group?: string) => boolean {
+  const me = useSession();
+  return useCallback((role: Role, group?: string) => reaches(me, role, group), [me]);
+}
 
-/** Whether the session's role reaches the one that an act needs. The server decides; this only leaves out what it would refuse. */
-export function useCan(role: Role): boolean {
-  return ranks[useSession().role] >= ranks[role];
+/** The same for one act. */
+export function useCan(role: Role, group?: string): boolean {
+  return reaches(useSession(), role, group);
 }

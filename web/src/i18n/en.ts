@@ -12,7 +12,7 @@ export const en = {
     theme: 'Theme', light: 'Light', dark: 'Dark', system: 'As the system', language: 'Language', account: 'Account',
     signedInAs: 'Signed in as {{subject}}', signOut: 'Sign out', shortcuts: 'Keyboard shortcuts',
   },
-  roles: { viewer: 'Viewer', operator: 'Operator', editor: 'Editor', admin: 'Admin' },
+  roles: { viewer: 'Viewer', operator: 'Operator', editor: 'Editor', admin: 'Admin', none: 'Roles in groups only', inGroup: '{{group}}: {{role}}' },
   shortcuts: {
     title: 'Keyboard shortcuts', search: 'Go to the search field', jobs: 'Go to jobs', runs: 'Go to runs', ledger: 'Go to the ledger', workers: 'Go to workers', help: 'Show this list',
     then: 'then',
@@ -49,9 +49,12 @@ export const en = {
     fire_without_entry: { title: 'A fire has no entry in the ledger.', text: '{{job}} at {{plannedAt}}. This must not happen; please report it. In the last day: {{count}}.' },
     notify_failing: { title: 'Channels do not take what they are told: {{channels}}.', text: 'It is tried again for a day. Look at their settings, and send a test.' },
     run_as_ignored: { title: 'A worker’s file of users cannot be used.', text: 'What it said before counts: {{error}}' },
+    audit_stuck: { title: 'Changes are not added to the audit.', text: 'They wait in etcd, and nothing is lost: {{error}}' },
   } satisfies Record<Condition['code'], { title: string; text: string }>,
   login: {
-    title: 'Sign in to Carillon', token: 'Access token', tokenPlaceholder: 'car_…', submit: 'Sign in', exchanging: 'Signing in with the link…',
+    title: 'Sign in to Carillon', user: 'User', password: 'Password', token: 'Access token', tokenPlaceholder: 'car_…', submit: 'Sign in', exchanging: 'Signing in with the link…',
+    byToken: 'Sign in with an access token', byPassword: 'Sign in with a user and password', otherWays: 'or',
+    wrongPassword: 'The user or the password is wrong.', tooMany: 'Too many attempts. Wait a minute, then try again.',
     expired: 'Your session has ended. Sign in to go on where you were.',
     hintStandalone: 'carillon-standalone prints a login link when it starts for the first time, and keeps the admin token in this file:',
     hintCluster: 'In a cluster, this prints the first admin token, once:',
@@ -104,6 +107,7 @@ export const en = {
     confirm: 'Delete the job', done: 'The job {{name}} was deleted.',
   },
   job: {
+    hidden: 'You have no role in the group of this job: what it runs, and with what, is not shown.',
     tabs: 'Parts of this page', overview: 'Overview', definition: 'Definition', nextFires: 'Next fires', runs: 'Runs', command: 'Command', program: 'Program', shell: 'Shell', directory: 'Working directory', user: 'User',
     environment: 'Environment', stdin: 'Standard input', timeout: 'Timeout', killGrace: 'Grace before kill', outputMax: 'Output kept',
     group: 'Group', description: 'Description', timezone: 'Time zone', labels: 'Labels', params: 'Parameters', exitCodes: 'Exit codes that mean success', noTimeout: 'None',

@@ -11,7 +11,7 @@ export const zh: Resource = {
     theme: '主题', light: '浅色', dark: '深色', system: '跟随系统', language: '语言', account: '账户',
     signedInAs: '已登录：{{subject}}', signOut: '退出登录', shortcuts: '键盘快捷键',
   },
-  roles: { viewer: '只读', operator: '操作员', editor: '编辑者', admin: '管理员' },
+  roles: { viewer: '只读', operator: '操作员', editor: '编辑者', admin: '管理员', none: '仅在分组中有角色', inGroup: '分组 {{group}}：{{role}}' },
   shortcuts: {
     title: '键盘快捷键', search: '转到搜索框', jobs: '转到任务', runs: '转到运行', ledger: '转到台账', workers: '转到工作节点', help: '显示此列表',
     then: '然后',
@@ -48,9 +48,12 @@ export const zh: Resource = {
     fire_without_entry: { title: '有一次触发在台账中没有记录。', text: '{{job}}，计划时间 {{plannedAt}}。这不应发生，请报告。最近一天内：{{count}}。' },
     notify_failing: { title: '有通知渠道持续发送失败：{{channels}}。', text: '一天之内会不断重试。请检查其设置，并发送一条测试。' },
     run_as_ignored: { title: '工作节点的用户规则文件无法使用。', text: '仍按其先前的内容执行：{{error}}' },
+    audit_stuck: { title: '变更未能写入审计记录。', text: '它们暂存于 etcd，不会丢失：{{error}}' },
   },
   login: {
-    title: '登录 Carillon', token: '访问令牌', tokenPlaceholder: 'car_…', submit: '登录', exchanging: '正在通过链接登录…',
+    title: '登录 Carillon', user: '用户', password: '密码', token: '访问令牌', tokenPlaceholder: 'car_…', submit: '登录', exchanging: '正在通过链接登录…',
+    byToken: '使用访问令牌登录', byPassword: '使用用户和密码登录', otherWays: '或',
+    wrongPassword: '用户或密码不正确。', tooMany: '尝试次数过多，请一分钟后再试。',
     expired: '会话已结束，请重新登录，继续刚才的操作。',
     hintStandalone: 'carillon-standalone 首次启动时会打印登录链接，并将管理员令牌保存在此文件中：',
     hintCluster: '在集群中，以下命令会打印首个管理员令牌（仅一次）：',
@@ -103,6 +106,7 @@ export const zh: Resource = {
     confirm: '删除任务', done: '任务 {{name}} 已删除。',
   },
   job: {
+    hidden: '您在此任务所属的分组中没有角色，因此不显示它运行的内容。',
     tabs: '本页内容', overview: '概览', definition: '定义', nextFires: '后续触发', runs: '运行记录', command: '命令', program: '程序', shell: 'Shell', directory: '工作目录', user: '用户',
     environment: '环境变量', stdin: '标准输入', timeout: '超时', killGrace: '强制终止前的宽限', outputMax: '保留的输出',
     group: '分组', description: '说明', timezone: '时区', labels: '标签', params: '参数', exitCodes: '视为成功的退出码', noTimeout: '无',

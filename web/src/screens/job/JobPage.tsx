@@ -73,6 +73,7 @@ function JobView({ job }: { job: Job }) {
       >
         <Acts job={job} />
       </PageHead>
+      {job.meta.hidden && <Alert color="gray" variant="light" icon={<Icon name="question" />}>{t('job.hidden')}</Alert>}
       {job.meta.paused && <PausedNotice job={job} />}
       {job.meta.overdue && <OverdueNotice overdue={job.meta.overdue} zone={job.timezone} />}
       <Tabs value={tab ?? 'overview'} onChange={(value) => show(value === 'statistics' ? { tab: 'statistics', ...(range && { range }) } : {})} keepMounted={false}>
@@ -133,8 +134,8 @@ function PausedNotice({ job }: { job: Job }) {
 function Acts({ job }: { job: Job }) {
   const { t } = useTranslation();
   const navigate = useNavigate();
-  const mayRun = useCan('operator');
-  const mayEdit = useCan('editor');
+  const mayRun = useCan('operator', job.group ?? '');
+  const mayEdit = useCan('editor', job.group ?? '');
   // As the job was when it was asked for: what the dialog is about does not change under it.
   const [pausing, setPausing] = useState<Job | undefined>();
   const [deleting, setDeleting] = useState(false);

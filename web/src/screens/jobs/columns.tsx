@@ -13,8 +13,8 @@ import { RelativeTime } from '../../parts/TimeText.tsx';
 import classes from './columns.module.css';
 
 interface Acts {
-  mayRun: boolean;
-  mayEdit: boolean;
+  mayRun: (job: Job) => boolean;
+  mayEdit: (job: Job) => boolean;
   onRun: (job: Job) => void;
   onAsk: (job: Job) => void;
   onPause: (job: Job) => void;
@@ -74,7 +74,7 @@ function ScheduleCell({ t, job }: { t: TFunction; job: Job }) {
 }
 
 function ActionsCell({ t, job, acts }: { t: TFunction; job: Job; acts: Acts }) {
-  if (!acts.mayRun) return null;
+  if (!acts.mayRun(job)) return null;
   return (
     <div className={classes.actions}>
       <ActionIcon variant="subtle" size="lg" aria-label={t('jobs.runOf', { name: job.name })} title={t('jobs.run')} onClick={() => acts.onRun(job)}>
@@ -93,7 +93,7 @@ function ActionsCell({ t, job, acts }: { t: TFunction; job: Job; acts: Acts }) {
           <Menu.Item leftSection={<Icon name={job.meta.paused ? 'play' : 'pause'} size={16} />} onClick={() => acts.onPause(job)}>
             {job.meta.paused ? t('pause.resume') : t('pause.pause')}
           </Menu.Item>
-          {acts.mayEdit && (
+          {acts.mayEdit(job) && (
             <>
               <Menu.Item renderRoot={(props) => <Link to="/jobs/$name/edit" params={{ name: job.name }} {...props} />} leftSection={<Icon name="pencil" size={16} />}>
                 {t('jobs.edit')}

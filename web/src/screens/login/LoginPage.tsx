@@ -1,4 +1,4 @@
-import { Alert, Button, PasswordInput, Stack, Text, Title } from '@mantine/core';
+import { Alert, Button, PasswordInput, Stack, Text, TextInput, Title } from '@mantine/core';
 import { useEffect, useState, type FormEvent } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useLogin } from '../../api/session.ts';
@@ -10,27 +10,48 @@ import { Icon } from '../../parts/icons.tsx';
 import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
 import classes from './LoginPage.module.css';
 
-/** Takes an access token and exchanges it for a session. */
-export function LoginForm({ note }: { note?: string }) {
+type Way = 'password' | 'token';
+
+/** Takes a user's password, or an access token, and exchanges it for a session. */
+export function LoginForm({ note, user: known = '', first = 'password' }: { note?: string; user?: string | undefined; first?: Way }) {
   const { t } = useTranslation();
   const login = useLogin();
-  const [token, setToken] = useState('');
+  const [way, setWay] = useState<Way>(first);
+  const [user, setUser] = useState(known);
+  const [secret, setSecret] = useState('');
+  const byPassword = way === 'password';
   const refused = login.error instanceof Problem && (login.error.status === 401 || login.error.status === 422);
+  const tooMany = login.error instanceof Problem && login.error.status === 429;
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    if (token.trim() !== '') login.mutate({ token: token.trim() });
+    if (byPassword) login.mutate({ user: user.trim(), password: secret });
+    else login.mutate({ token: secret.trim() });
+  };
+  const change = () => {
+    setWay(byPassword ? 'token' : 'password');
+    setSecret('');
+    login.reset();
   };
   return (
     <form onSubmit={submit}>
       <Stack>
         {note && <Text size="sm">{note}</Text>}
+        {byPassword && (
+          <TextInput
+            label={t('login.user')} value={user} onChange={(e) => setUser(e.currentTarget.value)} autoComplete="username" autoCapitalize="none" spellCheck={false}
+            autoFocus={user === ''} required withAsterisk={false} error={refused}
+          />
+        )}
         <PasswordInput
-          label={t('login.token')} placeholder={t('login.tokenPlaceholder')} value={token} onChange={(e) => setToken(e.currentTarget.value)}
-          error={refused && t('login.wrongToken')} autoComplete="current-password" spellCheck={false} autoFocus required withAsterisk={false}
+          key={way} label={byPassword ? t('login.password') : t('login.token')} placeholder={byPassword ? undefined : t('login.tokenPlaceholder')}
+          value={secret} onChange={(e) => setSecret(e.currentTarget.value)} error={refused && (byPassword ? t('login.wrongPassword') : t('login.wrongToken'))}
+          autoComplete={byPassword ? 'current-password' : 'off'} spellCheck={false} autoFocus={!byPassword || user !== ''} data-autofocus={known !== '' || undefined} required withAsterisk={false}
           visibilityToggleButtonProps={{ 'aria-hidden': true }}
         />
-        {login.error && !refused && <ProblemNotice error={login.error} />}
+        {tooMany && <Alert color="yellow" variant="light" icon={<Icon name="warn" />} role="alert">{t('login.tooMany')}</Alert>}
+        {login.error && !refused && !tooMany && <ProblemNotice error={login.error} />}
         <Button type="submit" loading={login.isPending}>{t('login.submit')}</Button>
+        <Button variant="subtle" size="compact-sm" onClick={change}>{byPassword ? t('login.byToken') : t('login.byPassword')}</Button>
       </Stack>
     </form>
   );
@@ -53,7 +74,7 @@ export function LoginPage({ linkFailed }: { linkFailed: boolean }) {
           <span className={classes.logo}><Icon name="bell" size={28} /></span>
           <Title order={1} size="h3">{t('login.title')}</Title>
           {linkFailed && <Alert color="yellow" variant="light" icon={<Icon name="warn" />} role="alert">{t('login.linkFailed')}</Alert>}
-          <LoginForm />
+          <LoginForm first={linkFailed ? 'token' : 'password'} />
           <div className={classes.hints}>
             <p>{t('login.hintStandalone')}</p>
             <CopyLine>cat DATA-DIR/admin.token</CopyLine>

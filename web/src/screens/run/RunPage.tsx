@@ -115,7 +115,7 @@ function RunAgain({ run }: { run: Run }) {
 
 function Acts({ run }: { run: Run }) {
   const { t } = useTranslation();
-  const mayRun = useCan('operator');
+  const mayRun = useCan('operator', run.group ?? '');
   const kill = useKillRun();
   const [asking, setAsking] = useState(false);
   if (!mayRun) return null;

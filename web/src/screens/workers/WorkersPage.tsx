@@ -16,8 +16,8 @@ import { SettingsDialog } from './SettingsDialog.tsx';
 export function WorkersPage() {
   const { t, i18n } = useTranslation();
   const workers = useWorkers();
-  const mayDrain = useCan('operator');
-  const maySet = useCan('admin');
+  const mayDrain = useCan('operator', '');
+  const maySet = useCan('admin', '');
   // As the worker was when it was asked for: what a dialog is about does not change under it.
   const [draining, setDraining] = useState<Worker | undefined>();
   const [setting, setSetting] = useState<Worker | undefined>();
