@@ -88,6 +88,31 @@ new password or make another admin, and take the token away. The audit tells of 
 			})
 		},
 	})
+	cmd.AddCommand(&cobra.Command{
+		Use:   "reseal",
+		Short: "Seal all secrets with the first key of secretsKey",
+		Long: `reseal seals anew what was sealed with an older key: secrets of jobs and of channels. To replace a
+key, let all masters and workers know the new one (secretsKey: the old one, then the new one), then
+put the new one first, call reseal, and take the old one away.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cfg, key, err := config.LoadReseal(cmd.Flags(), environ)
+			if err != nil {
+				return err
+			}
+			etcd, err := daemon.DialEtcd(cfg, nil)
+			if err != nil {
+				return err
+			}
+			defer etcd.Close()
+			secrets, channels, err := daemon.Reseal(cmd.Context(), etcd, key)
+			if err != nil {
+				return daemon.Failed(err)
+			}
+			fmt.Fprintf(stdout, "sealed anew: %d secrets, %d channels\n", secrets, channels)
+			return nil
+		},
+	})
 	cmd.SetContext(ctx)
 	return daemon.Execute(cmd, args, stdout, stderr)
 }

@@ -1,12 +1,17 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"carillon/cmd/internal/daemon"
 	"carillon/internal/config"
 	"carillon/internal/seal"
 )
@@ -30,6 +35,18 @@ func secretsKey(cfg config.Standalone) (config.Secret, error) {
 		return config.Secret{}, fmt.Errorf("keep the key of secrets: %w", err)
 	}
 	return config.NewSecret(string(data)), nil
+}
+
+// reseal seals with the first key what was sealed with another: nobody else has to know it here. What
+// does not open stays, and those who need it are told so.
+func reseal(ctx context.Context, log *slog.Logger, etcd *clientv3.Client, key config.Secret) {
+	secrets, channels, err := daemon.Reseal(ctx, etcd, key)
+	if err != nil {
+		log.Warn("secrets_not_resealed", "error", err)
+	}
+	if secrets+channels > 0 {
+		log.Info("secrets_resealed", "secrets", secrets, "channels", channels)
+	}
 }
 
 // keep writes a file in whole, or not at all.

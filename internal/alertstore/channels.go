@@ -295,3 +295,52 @@ func (s *Store) Disable(ctx context.Context, c alerts.Channel, why string) error
 	_, err = s.write(ctx, common.Actor{Name: "carillon"}, kv, &c, &after)
 	return err
 }
+
+// Reseal seals anew what was sealed under an older key, so that the older one can be taken away.
+// It tells how many channels it sealed.
+func (s *Store) Reseal(ctx context.Context) (n int, err error) {
+	var all []*mvccpb.KeyValue
+	if err := s.list(ctx, common.ChannelsPrefix, func(kv *mvccpb.KeyValue) { all = append(all, kv) }); err != nil {
+		return 0, err
+	}
+	for _, kv := range all {
+		done, err := s.resealOne(ctx, kv)
+		if err != nil {
+			return n, err
+		}
+		if done {
+			n++
+		}
+	}
+	return n, nil
+}
+
+func (s *Store) resealOne(ctx context.Context, kv *mvccpb.KeyValue) (bool, error) {
+	key := string(kv.Key)
+	for range tries {
+		c, err := channelOf(kv)
+		if err != nil || c.Sealed == "" {
+			return false, err
+		}
+		sealed, fresh, err := s.box.Renew(key, c.Sealed)
+		if err != nil {
+			return false, &common.Error{Code: common.CodeConflict, Message: fmt.Sprintf("the channel %s does not open: %v", c.Name, err), Err: err,
+				Hint: "give the key that it was sealed with as well, after the new one"}
+		}
+		if !fresh {
+			return false, nil
+		}
+		c.Sealed = sealed
+		data, err := common.EncodeOver(kv.Value, &c)
+		if err != nil {
+			return false, err
+		}
+		if _, done, err := s.commit(ctx, etcdkit.Unchanged(key, kv.ModRevision), clientv3.OpPut(key, string(data))); err != nil || done {
+			return done, err
+		}
+		if kv, _, err = s.get(ctx, key); err != nil || kv == nil {
+			return false, err
+		}
+	}
+	return false, common.Errorf(common.CodeConflict, "channel %s changes too fast; try again", common.Excerpt(key))
+}

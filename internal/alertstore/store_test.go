@@ -441,3 +441,25 @@ func TestFollow(t *testing.T) {
 		t.Errorf("over a gap: %v", err)
 	}
 }
+
+func TestReseal(t *testing.T) {
+	client := etcdtest.Start(t)
+	old, next := seal.NewKey(), seal.NewKey()
+	if _, _, _, err := storeOver(t, client, old).Save(t.Context(), ann, "ops", hook("whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD"), common.Precondition{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, _, err := storeOver(t, client, old).Save(t.Context(), ann, "post", alerts.Wish{Kind: alerts.KindMail, To: []string{"a@example.com"}}, common.Precondition{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := storeOver(t, client, next).Reseal(t.Context()); common.CodeOf(err) != common.CodeConflict {
+		t.Errorf("without the old key: %v", err)
+	}
+	for _, want := range []int{1, 0} {
+		if n, err := storeOver(t, client, next+"\n"+old).Reseal(t.Context()); n != want || err != nil {
+			t.Errorf("%d sealed anew, %v; want %d", n, err, want)
+		}
+	}
+	if _, target, err := storeOver(t, client, next).Channel(t.Context(), "ops"); err != nil || target.Secret == "" {
+		t.Errorf("with the new key alone: %v", err)
+	}
+}

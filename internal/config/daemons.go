@@ -236,6 +236,17 @@ func LoadBootstrap(fs *pflag.FlagSet, environ []string) (Etcd, error) {
 	return m.Etcd, s.refused(append(faults, m.Etcd.check()...))
 }
 
+// LoadReseal reads what "carillon-master reseal" needs: etcd and the keys.
+func LoadReseal(fs *pflag.FlagSet, environ []string) (Etcd, Secret, error) {
+	var m Master
+	s := m.settings()
+	faults := s.load(fs, environmentOf(environ))
+	if m.Notify.SecretsKey.Empty() {
+		faults = append(faults, common.Fault{Location: "secretsKey", Code: "required", Message: "is required"})
+	}
+	return m.Etcd, m.Notify.SecretsKey, s.refused(append(faults, m.Etcd.check()...))
+}
+
 // WorkerFlags declares the flags of carillon-worker.
 func WorkerFlags(fs *pflag.FlagSet) { new(Worker).settings().flags(fs) }
 
