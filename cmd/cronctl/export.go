@@ -18,40 +18,44 @@ import (
 )
 
 func (c *cli) export() *cobra.Command {
-	var inGroup, to string
+	var f choice
+	var to string
 	cmd := &cobra.Command{
 		Use:   "export [JOB…]",
-		Short: "Write jobs as YAML that create takes again",
+		Short: "Write jobs as YAML that apply takes again",
 		Long: `Write jobs as they were defined, as YAML, by name: all of them, those named, or
-those of a group. What the server adds (versions, times, the next fire) is left out,
-so that the same jobs give the same file, and "cronctl create jobs -f" takes it,
-here or on another server.
+those that match a filter. What the server adds (versions, times, the next fire) is left out,
+so that the same jobs give the same file, and "cronctl apply -f" takes it, here or
+on another server: exported again from there it is the same, byte for byte.
 
 With -o FILE it is one file, which replaces one that is there when it is complete;
 with -o to a folder (DIR/, or one that is there) a file for each job, NAME.yaml. Files are
 readable by their owner alone, since commands and variables may hold secrets.`,
 		Example: `  cronctl export -o jobs.yaml
   cronctl export --group reports -o jobs/
-  cronctl export nightly-report | cronctl create jobs -f - --server https://other.example.com:7070`,
+  cronctl export nightly-report | cronctl apply -f - --server https://other.example.com:7070`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch to {
 			case "yaml", "json", "table", "wide":
 				return &common.Error{Code: common.CodeInvalid, Message: "-o says where to write here, and jobs are always written as YAML",
 					Hint: "for a file of that name: -o ./" + to}
 			}
-			if len(args) > 0 && inGroup != "" {
-				return &common.Error{Code: common.CodeInvalid, Message: "there are names and also a group", Hint: "give either of them"}
+			whole := len(args) == 0 && !f.filtered() && f.state == ""
+			if len(args) > 0 || f.filtered() {
+				if err := f.take(args); err != nil {
+					return err
+				}
 			}
-			jobs, err := c.exported(cmd, args, inGroup)
+			jobs, err := c.exported(cmd, &f)
 			if err != nil {
 				return err
 			}
-			return c.writeJobs(jobs, to, len(args) == 0 && inGroup == "")
+			return c.writeJobs(jobs, to, whole)
 		},
 	}
 	// It stands before the flag of all commands that says how to print.
 	cmd.Flags().StringVarP(&to, "output", "o", "", "file to write, or folder (DIR/) for a file of each job (default: standard output)")
-	cmd.Flags().StringVar(&inGroup, "group", "", "only jobs of this group")
+	f.declare(cmd)
 	return cmd
 }
 
@@ -62,13 +66,13 @@ type exportedJob struct {
 }
 
 // exported fetches jobs, in the order in which they are to be written.
-func (c *cli) exported(cmd *cobra.Command, names []string, inGroup string) ([]exportedJob, error) {
+func (c *cli) exported(cmd *cobra.Command, f *choice) ([]exportedJob, error) {
 	api, err := c.api()
 	if err != nil {
 		return nil, err
 	}
 	var found []json.RawMessage
-	for _, name := range slices.Compact(slices.Sorted(slices.Values(names))) {
+	for _, name := range slices.Compact(slices.Sorted(slices.Values(f.names))) {
 		if err := named("job", name); err != nil {
 			return nil, err
 		}
@@ -78,8 +82,8 @@ func (c *cli) exported(cmd *cobra.Command, names []string, inGroup string) ([]ex
 		}
 		found = append(found, one)
 	}
-	if len(names) == 0 {
-		params := apiclient.ListJobsParams{Group: set(inGroup)}
+	if len(f.names) == 0 {
+		params := apiclient.ListJobsParams{Group: set(f.group), Q: set(f.query), Selector: set(f.selector), State: set(apiclient.ListJobsParamsState(f.state))}
 		all, err := pages(0, func(cursor *string, size *int64) (*http.Response, error) {
 			params.Cursor, params.Limit = cursor, size
 			return api.ListJobs(cmd.Context(), &params)

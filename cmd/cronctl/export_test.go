@@ -60,7 +60,7 @@ func TestWhatIsExportedWhereTo(t *testing.T) {
 	if got := s.run("export", "--group", "reports").want(t, exitOK).out; strings.Contains(got, "name: few") || strings.Count(got, "---\n") != 1 {
 		t.Errorf("exported of a group\n%s", got)
 	}
-	s.run("export", "few", "--group", "reports").want(t, exitUsage, "also a group")
+	s.run("export", "few", "--group", "reports").want(t, exitUsage, "also a filter")
 	s.run("export", "nobody").want(t, exitNotFound, "nobody: there is no job")
 	s.run("export", "A/B").want(t, exitUsage)
 	s.run("export", "-o", "yaml").want(t, exitUsage, "-o ./yaml")

@@ -29,7 +29,8 @@ type job struct {
 }
 
 func (c *cli) getJobs() *cobra.Command {
-	var q, inGroup string
+	var f choice
+	var sort string
 	var limit int
 	cmd := &cobra.Command{
 		Use:     "jobs [NAME]",
@@ -49,7 +50,8 @@ func (c *cli) getJobs() *cobra.Command {
 				one, err := apiclient.Decode[json.RawMessage](api.GetJob(cmd.Context(), args[0]))
 				return c.one(one, err, c.showJobs)
 			}
-			params := apiclient.ListJobsParams{Q: set(q), Group: set(inGroup)}
+			params := apiclient.ListJobsParams{Q: set(f.query), Group: set(f.group), Selector: set(f.selector), State: set(apiclient.ListJobsParamsState(f.state)),
+				Sort: set(apiclient.ListJobsParamsSort(sort))}
 			if c.format == "wide" {
 				params.Include = &[]apiclient.ListJobsParamsInclude{"results", "stats"}
 			}
@@ -64,8 +66,8 @@ func (c *cli) getJobs() *cobra.Command {
 			return c.showJobs(all, all.Items)
 		},
 	}
-	cmd.Flags().StringVarP(&q, "query", "q", "", "only jobs with this in their name or title")
-	cmd.Flags().StringVar(&inGroup, "group", "", "only jobs of this group")
+	f.declare(cmd)
+	cmd.Flags().StringVar(&sort, "sort", "", "name, group, nextFire or updated; with a minus the largest first, as in --sort=-updated (default name)")
 	cmd.Flags().IntVar(&limit, "limit", 0, "list at most so many (default all)")
 	return cmd
 }

@@ -14,16 +14,21 @@ import (
 
 func (c *cli) pause() *cobra.Command {
 	var note, until string
+	var f choice
 	cmd := &cobra.Command{
-		Use:   "pause JOB",
-		Short: "Let a job not fire",
-		Long: `Let a job not fire, until --until or until it is resumed. What would have fired
+		Use:   "pause JOB... | --selector LABELS | --group GROUP",
+		Short: "Let jobs not fire",
+		Long: `Let jobs not fire, until --until or until it is resumed. What would have fired
 meanwhile is written down as skipped when the pause ends. It can still be run by hand.`,
 		Example: `  cronctl pause nightly-report --note 'the database moves'
   cronctl pause nightly-report --note 'holidays' --until 2026-12-27T00:00:00+08:00
-  cronctl pause nightly-report --note 'a deployment' --until 2h`,
-		Args: cobra.ExactArgs(1),
+  cronctl pause nightly-report --note 'a deployment' --until 2h
+  cronctl pause --selector team=data --note 'the database moves'`,
+		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := f.take(args); err != nil {
+				return err
+			}
 			request := apiclient.PauseRequest{Note: note}
 			if until != "" {
 				at, err := moment("--until", until, time.Now())
@@ -31,6 +36,9 @@ meanwhile is written down as skipped when the pause ends. It can still be run by
 					return err
 				}
 				request.Until = &at
+			}
+			if !f.one() {
+				return c.bulk(cmd.Context(), &f, apiclient.BulkRequest{Action: apiclient.BulkRequestActionPause, Note: &note, Until: request.Until}, "", "paused")
 			}
 			return c.changeJob(args[0], func(api *apiclient.API) (*http.Response, error) {
 				return api.PauseJob(cmd.Context(), args[0], nil, request)
@@ -44,23 +52,34 @@ meanwhile is written down as skipped when the pause ends. It can still be run by
 	}
 	cmd.Flags().StringVar(&note, "note", "", "why; shown with the job")
 	cmd.Flags().StringVar(&until, "until", "", "when it goes on by itself: a time, or how long from now, such as 2h or 3d")
+	f.declare(cmd)
 	_ = cmd.MarkFlagRequired("note") // the flag is there
 	return cmd
 }
 
 func (c *cli) resume() *cobra.Command {
-	return &cobra.Command{
-		Use:     "resume JOB",
-		Short:   "Let a paused job fire again",
-		Long:    "Let a paused job fire again, from now on. What would have fired meanwhile is written down as skipped.",
-		Example: "  cronctl resume nightly-report",
-		Args:    cobra.ExactArgs(1),
+	var f choice
+	cmd := &cobra.Command{
+		Use:   "resume JOB... | --selector LABELS | --group GROUP",
+		Short: "Let paused jobs fire again",
+		Long:  "Let paused jobs fire again, from now on. What would have fired meanwhile is written down as skipped.",
+		Example: `  cronctl resume nightly-report
+  cronctl resume --selector team=data`,
+		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := f.take(args); err != nil {
+				return err
+			}
+			if !f.one() {
+				return c.bulk(cmd.Context(), &f, apiclient.BulkRequest{Action: apiclient.BulkRequestActionResume}, "", "resumed")
+			}
 			return c.changeJob(args[0], func(api *apiclient.API) (*http.Response, error) {
 				return api.ResumeJob(cmd.Context(), args[0], nil)
 			}, func(j *job) string { return "resumed " + j.Name + ", next fire " + nextOf(j) })
 		},
 	}
+	f.declare(cmd)
+	return cmd
 }
 
 // changeJob asks for a change of a job and says in a line how the job stands then.

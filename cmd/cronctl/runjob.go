@@ -16,21 +16,31 @@ func (c *cli) runJob() *cobra.Command {
 	var wait, follow, jobsCode bool
 	var note, worker, key string
 	var params []string
+	var f choice
 	cmd := &cobra.Command{
-		Use:   "run JOB",
+		Use:   "run JOB... | --selector LABELS | --group GROUP",
 		Short: "Run a job now",
 		Long: `Run a job now, beside its timetable. It prints the run's id. With --wait it waits
 for the run's end and exits with 0 if it succeeded and 1 if not; with --exit-code
 it exits with the command's own code. An interrupt ends the waiting, not the run.
 With --param it sets variables that the job lists. A script that may be started
-twice gives --idempotency-key: the same key within a day means the same run.`,
+twice gives --idempotency-key: the same key within a day means the same run.
+
+Several jobs, or all that match, are run at once; --wait, --follow, --param and --worker
+go with a single one.`,
 		Example: `  cronctl run nightly-report --follow
   cronctl run nightly-report --param DAY=2026-12-01 --worker north
   cronctl run backup --exit-code && echo done`,
-		Args: cobra.ExactArgs(1),
+		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := named("job", args[0]); err != nil {
+			if err := f.take(args); err != nil {
 				return err
+			}
+			if !f.one() {
+				if wait || follow || jobsCode || len(params) > 0 || worker != "" {
+					return &common.Error{Code: common.CodeInvalid, Message: "--wait, --follow, --exit-code, --param and --worker go with a single job", Hint: "name one job"}
+				}
+				return c.bulk(cmd.Context(), &f, apiclient.BulkRequest{Action: apiclient.BulkRequestActionRun, Note: set(note)}, key, "run")
 			}
 			api, err := c.api()
 			if err != nil {
@@ -83,6 +93,7 @@ twice gives --idempotency-key: the same key within a day means the same run.`,
 	cmd.Flags().StringArrayVar(&params, "param", nil, "set a variable that the job lists, as NAME=VALUE; may stand more than once")
 	cmd.Flags().StringVar(&worker, "worker", "", "run it there and nowhere else: name or id of a worker")
 	cmd.Flags().StringVar(&key, "idempotency-key", "", "asked again with the same key within a day, it runs once")
+	f.declare(cmd)
 	return cmd
 }
 
@@ -141,25 +152,48 @@ func (c *cli) ended(run *common.Run, jobsCode bool) error {
 }
 
 func (c *cli) kill() *cobra.Command {
-	var note string
+	var note, ofJob string
+	var f choice
 	cmd := &cobra.Command{
-		Use:     "kill RUN",
-		Short:   "End a run",
-		Long:    "End a run: its processes get TERM, and KILL when the job's grace is over.",
-		Example: "  cronctl kill \"$(cronctl run slow-job)\" --note 'wrong day'",
-		Args:    cobra.ExactArgs(1),
+		Use:   "kill RUN... | --job JOB | --selector LABELS | --group GROUP",
+		Short: "End runs",
+		Long:  "End runs, by their ids or all of some jobs: their processes get TERM, and KILL when the job's grace is over.",
+		Example: `  cronctl kill "$(cronctl run slow-job)" --note 'wrong day'
+  cronctl kill --job slow-job
+  cronctl kill --selector team=data --note 'the database moves'`,
+		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if ofJob != "" || f.filtered() {
+				if len(args) > 0 || ofJob != "" && f.filtered() {
+					return &common.Error{Code: common.CodeInvalid, Message: "there are runs and also jobs", Hint: "give runs, --job, or a filter"}
+				}
+				var names []string
+				if ofJob != "" {
+					names = []string{ofJob}
+				}
+				if err := f.take(names); err != nil {
+					return err
+				}
+				return c.bulk(cmd.Context(), &f, apiclient.BulkRequest{Action: apiclient.BulkRequestActionKill, Note: set(note)}, "", "")
+			}
+			if len(args) == 0 {
+				return &common.Error{Code: common.CodeInvalid, Message: "say which runs", Hint: "cronctl get runs --status running lists them"}
+			}
 			api, err := c.api()
 			if err != nil {
 				return err
 			}
-			if _, err := apiclient.Read(api.KillRun(cmd.Context(), args[0], apiclient.NoteBody{Note: set(note)})); err != nil {
-				return err
+			for _, run := range args {
+				if _, err := apiclient.Read(api.KillRun(cmd.Context(), run, apiclient.NoteBody{Note: set(note)})); err != nil {
+					return within(run, err)
+				}
+				fmt.Fprintf(c.stdout, "asked for the end of %s\n", run)
 			}
-			fmt.Fprintf(c.stdout, "asked for the end of %s\n", args[0])
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&note, "note", "", "why; kept with the run")
+	cmd.Flags().StringVar(&note, "note", "", "why; kept with the runs")
+	cmd.Flags().StringVar(&ofJob, "job", "", "all runs of this job")
+	f.declare(cmd)
 	return cmd
 }

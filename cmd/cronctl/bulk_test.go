@@ -1,0 +1,52 @@
+package main
+
+import (
+	"testing"
+
+	"carillon/internal/common"
+)
+
+func TestManyAtOnce(t *testing.T) {
+	s := newStage(t)
+	for _, name := range []string{"a", "b", "c"} {
+		s.run("create", "job", name, "--group", "g", "--", "true").want(t, exitOK)
+	}
+	s.run("create", "job", "other", "--", "true").want(t, exitOK)
+	s.run("pause", "a", "b", "--note", "x").want(t, exitOK, "paused a", "paused b")
+	if !s.jobs["a"].Paused || !s.jobs["b"].Paused || s.jobs["c"].Paused {
+		t.Error("not those two are paused")
+	}
+	s.run("resume", "--group", "g").want(t, exitOK, "resumed a", "resumed c")
+	if s.jobs["a"].Paused {
+		t.Error("a is paused still")
+	}
+	s.run("run", "--group", "g", "-o", "json").want(t, exitOK, `"done": 3`)
+	if len(s.asked) != 3 {
+		t.Errorf("asked for %d runs", len(s.asked))
+	}
+	s.run("run", "a", "b", "--wait").want(t, exitUsage, "single job")
+	s.run("run").want(t, exitUsage, "which jobs")
+	s.run("run", "a", "--group", "g").want(t, exitUsage, "also a filter")
+	s.run("kill", "--job", "a", "--note", "x").want(t, exitOK, "asked for the end of")
+	if len(s.killed) != 1 {
+		t.Errorf("killed %q", s.killed)
+	}
+	s.mu.Lock()
+	for id, run := range s.runs {
+		if !run.Status.Terminal() {
+			s.end(id, common.StatusSucceeded, 0)
+		}
+	}
+	s.mu.Unlock()
+	s.run("kill", "--group", "g").want(t, exitOK, "nothing of a is running")
+	s.run("kill", "--job", "none").want(t, exitNotFound)
+	s.run("kill").want(t, exitUsage, "which runs")
+	s.run("kill", "x", "--job", "a").want(t, exitUsage)
+	s.run("delete", "jobs", "a", "none").want(t, exitNotFound, "deleted a", "none: ")
+	s.run("delete", "jobs", "--group", "g").want(t, exitUsage, "--yes")
+	s.run("delete", "jobs", "--group", "g", "--yes").want(t, exitOK, "deleted b", "deleted c")
+	s.run("delete", "jobs", "--group", "g", "--yes").want(t, exitOK, "no job matches")
+	if _, there := s.jobs["other"]; !there || len(s.jobs) != 1 {
+		t.Errorf("left are %v", s.jobs)
+	}
+}
