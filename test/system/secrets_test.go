@@ -18,6 +18,9 @@ import (
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"carillon/internal/proctree"
 	"carillon/internal/seal"
@@ -136,7 +139,7 @@ func TestSecretsStaySecret(t *testing.T) {
 		t.Errorf("the new value: %+v printed %q", ended, output)
 	}
 
-	for what, text := range map[string]string{"etcd": everything(t, s.keys()), "the log store": files(t, filepath.Join(s.dir, "mongo")), "the worker's folder": files(t, filepath.Join(s.dir, "east")),
+	for what, text := range map[string]string{"etcd": everything(t, s.keys()), "the log store": documents(t, s.mongoAt), "the worker's folder": files(t, filepath.Join(s.dir, "east")),
 		"the master's log": s.master.text(), "the worker's log": s.worker.text(), "answers": answers(s.api)} {
 		if strings.Contains(text, canary) {
 			t.Errorf("%s has the secret", what)
@@ -181,6 +184,35 @@ func everything(t *testing.T, client *clientv3.Client) string {
 	var b strings.Builder
 	for _, kv := range resp.Kvs {
 		fmt.Fprintf(&b, "%s=%s\n", kv.Key, kv.Value)
+	}
+	return b.String()
+}
+
+// documents are all that a log store holds, as it is sent.
+func documents(t *testing.T, address string) string {
+	t.Helper()
+	client, err := mongo.Connect(options.Client().ApplyURI("mongodb://" + address))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Disconnect(context.WithoutCancel(t.Context()))
+	db := client.Database("carillon")
+	names, err := db.ListCollectionNames(t.Context(), bson.D{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	for _, name := range names {
+		found, err := db.Collection(name).Find(t.Context(), bson.D{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for found.Next(t.Context()) {
+			b.Write(found.Current)
+		}
+		if err := found.Err(); err != nil {
+			t.Fatal(err)
+		}
 	}
 	return b.String()
 }
