@@ -284,6 +284,24 @@ func (s *Store) Delete(ctx context.Context, actor common.Actor, name string, pre
 	return common.Errorf(common.CodeConflict, "channel %s changes too fast; try again", common.Excerpt(name))
 }
 
+// NoteTest writes down that somebody asks for a test on a channel.
+func (s *Store) NoteTest(ctx context.Context, actor common.Actor, name string) error {
+	change, err := common.NewChange(s.now(), actor, "test", "channel", name, nil, nil)
+	if err != nil {
+		return err
+	}
+	entry, err := json.Marshal(change)
+	if err != nil {
+		return err
+	}
+	there := clientv3.Compare(clientv3.CreateRevision(common.ChannelKey(name)), ">", 0)
+	_, done, err := s.commit(ctx, there, clientv3.OpPut(common.ChangeKey(change.ID), string(entry)))
+	if err == nil && !done {
+		err = errNoChannel(name)
+	}
+	return err
+}
+
 // Disable disables a channel that has not changed since it was read.
 func (s *Store) Disable(ctx context.Context, c alerts.Channel, why string) error {
 	kv, _, err := s.get(ctx, common.ChannelKey(c.Name))

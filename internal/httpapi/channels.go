@@ -174,7 +174,7 @@ func (s *channelsResource) test(ctx context.Context, in *ChannelPath) (*delivery
 	if err := allowEverywhere(ctx, auth.Admin); err != nil {
 		return nil, err
 	}
-	n, err := s.channels.Test(ctx, in.Name, actor(ctx).Name)
+	n, err := s.channels.Test(ctx, actor(ctx), in.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -244,7 +244,7 @@ type Channels interface {
 	Save(ctx context.Context, actor common.Actor, name string, wish alerts.Wish, pre common.Precondition) (c alerts.Channel, secret string, created bool, err error)
 	Delete(ctx context.Context, actor common.Actor, name string, pre common.Precondition) error
 	// Test tells a test on a channel, once.
-	Test(ctx context.Context, name, by string) (alerts.Notice, error)
+	Test(ctx context.Context, actor common.Actor, name string) (alerts.Notice, error)
 	// Notices lists the newest first.
 	Notices(ctx context.Context, q alerts.NoticeQuery) (found []alerts.Notice, more bool, err error)
 }

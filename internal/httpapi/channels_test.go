@@ -78,13 +78,13 @@ func (f *fakeChannels) Delete(_ context.Context, _ common.Actor, name string, _ 
 	return nil
 }
 
-func (f *fakeChannels) Test(ctx context.Context, name, by string) (alerts.Notice, error) {
+func (f *fakeChannels) Test(ctx context.Context, actor common.Actor, name string) (alerts.Notice, error) {
 	c, err := f.Find(ctx, name)
 	if err != nil {
 		return alerts.Notice{}, err
 	}
 	return alerts.Notice{ID: "1", Channel: name, Kind: c.Kind, Subject: alerts.SubjectTest, Status: alerts.Failed, Code: alerts.CodeTrouble,
-		Error: "it says canary to " + by, Attempts: 1, CreatedAt: time.Now(), DoneAt: time.Now(), Data: alerts.Data{Event: alerts.SubjectTest}}, nil
+		Error: "it says canary to " + actor.Name, Attempts: 1, CreatedAt: time.Now(), DoneAt: time.Now(), Data: alerts.Data{Event: alerts.SubjectTest}}, nil
 }
 
 func (f *fakeChannels) Notices(_ context.Context, q alerts.NoticeQuery) (found []alerts.Notice, more bool, err error) {

@@ -129,6 +129,8 @@ var calls = map[string]call{
 	"verify-audit": {need: auth.Admin, reach: everywhere, target: "/api/v1/audit/verify?links=true&limit=5"},
 
 	// system
+	"follow-events": {need: auth.Viewer, reach: somewhere, target: "/api/v1/events?since=1", follow: true},
+
 	"healthz":    {reach: open, target: "/healthz"},
 	"readyz":     {reach: open, target: "/readyz"},
 	"get-doctor": {need: auth.Viewer, reach: somewhere, target: "/api/v1/system/doctor"},

@@ -72,9 +72,12 @@ func SecretBox(key config.Secret) (*seal.Box, error) {
 	return seal.Parse(key.Reveal())
 }
 
-// Test tells a test on a channel.
-func (n *notices) Test(ctx context.Context, name, by string) (alerts.Notice, error) {
-	return n.notifier.Test(ctx, name, by)
+// Test tells a test on a channel. That it was asked for is written down before.
+func (n *notices) Test(ctx context.Context, actor common.Actor, name string) (alerts.Notice, error) {
+	if err := n.NoteTest(ctx, actor, name); err != nil {
+		return alerts.Notice{}, err
+	}
+	return n.notifier.Test(ctx, name, actor.Name)
 }
 
 // watch looks for channels that fail, for as long as this master is elected.
