@@ -106,6 +106,29 @@ test('a user signs in with a password, sees what a role in one group allows, and
   await server.api('DELETE', '/users/ann');
 });
 
+test('where the server has an issuer of logins, it is offered, and what it came to is said', async () => {
+  const tab = await open(browser, server);
+  const { page } = tab;
+  // The issuer's own pages are not the console's: only the way there and back is.
+  await page.route('**/api/v1/auth/methods', (route) => route.fulfill({ json: { password: true, oidc: { title: 'Sign in at Example', start: '/api/v1/auth/oidc/start' } } }));
+  let asked;
+  await page.route('**/api/v1/auth/oidc/start*', (route) => {
+    asked = new URL(route.request().url()).searchParams.get('to');
+    return route.fulfill({ status: 302, headers: { location: '/#sso=not_allowed' } });
+  });
+  await page.goto(`${server.url}/runs?status=failed`);
+  const button = page.getByRole('link', { name: 'Sign in at Example' });
+  await button.waitFor();
+  await assertAccessible(page, 'login with single sign-on');
+  await shoot(page, 'login-sso');
+  await button.click();
+  await page.getByText('You are known there, but have been given no role here.').waitFor();
+  assert.equal(asked, '/runs?status=failed', 'one comes back to the page that one asked for');
+  assert.ok(!page.url().includes('sso'), page.url());
+  await shoot(page, 'login-sso-refused');
+  await leave(tab);
+});
+
 test('the login link signs in once, and leaves the address', async () => {
   const tab = await open(browser, server);
   await tab.page.goto(server.loginLink);

@@ -5,7 +5,7 @@ import { createQueryClient } from './api/queryClient.ts';
 import { App } from './app/App.tsx';
 import { createConsoleRouter } from './app/router.tsx';
 import { createTranslator } from './i18n/index.ts';
-import { takeLoginCode } from './lib/fragment.ts';
+import { takeLoginCode, takeSsoReason } from './lib/fragment.ts';
 
 const root = document.getElementById('root');
 if (root) {
@@ -13,6 +13,7 @@ if (root) {
   createRoot(root).render(
     <App
       loginCode={takeLoginCode(window.location, window.history)}
+      ssoReason={takeSsoReason(window.location, window.history)}
       translator={createTranslator()}
       connectivity={connectivity}
       queryClient={createQueryClient(connectivity)}

@@ -1,6 +1,7 @@
 /** The query cache's keys. What a mutation changes is invalidated by prefix. */
 export const keys = {
   session: ['session'] as const,
+  methods: ['methods'] as const,
   jobs: ['jobs'] as const,
   jobList: (q: string, cursor: string, include: readonly string[]) => ['jobs', 'list', q, cursor, include] as const,
   job: (name: string) => ['jobs', 'one', name] as const,

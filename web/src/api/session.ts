@@ -37,6 +37,11 @@ export function useSessionState(enabled: boolean, away: boolean) {
   });
 }
 
+/** The ways to sign in that the server offers. */
+export function useLoginMethods() {
+  return useQuery({ queryKey: keys.methods, queryFn: ({ signal }) => dataOf(client.GET('/api/v1/auth/methods', { signal })), staleTime: Infinity });
+}
+
 export type Credentials = { user: string; password: string } | { token: string } | { code: string };
 
 /** Exchanges a password, a token, or the code of a login link, for a cookie session. */

@@ -7,18 +7,20 @@ import { I18nextProvider } from 'react-i18next';
 import type { Connectivity } from '../api/connectivity.ts';
 import { theme } from '../theme/theme.ts';
 import { ConnectivityContext } from './connectivity.ts';
+import type { SsoReason } from '../lib/fragment.ts';
 import type { createConsoleRouter } from './router.tsx';
 import { SessionGate } from './SessionGate.tsx';
 
 interface Props {
   loginCode: string | undefined;
+  ssoReason: SsoReason | undefined;
   translator: i18n;
   connectivity: Connectivity;
   queryClient: QueryClient;
   router: ReturnType<typeof createConsoleRouter>;
 }
 
-export function App({ loginCode, translator, connectivity, queryClient, router }: Props) {
+export function App({ loginCode, ssoReason, translator, connectivity, queryClient, router }: Props) {
   // The key is theme.js's as well, which reads it before the first paint.
   const schemes = useMemo(() => localStorageColorSchemeManager({ key: 'carillon-color-scheme' }), []);
   return (
@@ -26,7 +28,7 @@ export function App({ loginCode, translator, connectivity, queryClient, router }
       <MantineProvider theme={theme} defaultColorScheme="auto" colorSchemeManager={schemes} withCssVariables={false} withGlobalClasses={false}>
         <ConnectivityContext value={connectivity}>
           <QueryClientProvider client={queryClient}>
-            <SessionGate loginCode={loginCode}>
+            <SessionGate loginCode={loginCode} ssoReason={ssoReason}>
               <RouterProvider router={router} />
             </SessionGate>
           </QueryClientProvider>

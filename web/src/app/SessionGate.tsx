@@ -1,8 +1,9 @@
 import { Loader, Modal } from '@mantine/core';
-import { useEffect, useRef, type ReactNode } from 'react';
+import { useEffect, useRef, useState, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useLogin, useSessionState } from '../api/session.ts';
 import { ServerAway } from '../api/problem.ts';
+import type { SsoReason } from '../lib/fragment.ts';
 import { ProblemNotice } from '../parts/ProblemNotice.tsx';
 import { LoginForm, LoginPage } from '../screens/login/LoginPage.tsx';
 import { useServerAway } from './connectivity.ts';
@@ -13,7 +14,7 @@ import { SessionContext } from './session.ts';
  * Shows the console to whoever is signed in, and the way in to everybody else. A login code is exchanged first. When a
  * session ends while the console is open, the page stays as it is under a dialog, so that nothing typed is lost.
  */
-export function SessionGate({ loginCode, children }: { loginCode: string | undefined; children: ReactNode }) {
+export function SessionGate({ loginCode, ssoReason, children }: { loginCode: string | undefined; ssoReason: SsoReason | undefined; children: ReactNode }) {
   const { t } = useTranslation();
   const away = useServerAway();
   const exchange = useLogin();
@@ -26,6 +27,11 @@ export function SessionGate({ loginCode, children }: { loginCode: string | undef
 
   const exchanging = loginCode !== undefined && (exchange.isIdle || exchange.isPending);
   const session = useSessionState(!exchanging, away);
+  const signedIn = session.data?.state === 'in';
+  const [refusal, setRefusal] = useState(ssoReason);
+  useEffect(() => {
+    if (signedIn) setRefusal(undefined); // it is of no interest any more, also after signing out
+  }, [signedIn]);
 
   if (session.data && session.data.state !== 'out') {
     const ended = session.data.state === 'ended';
@@ -38,7 +44,7 @@ export function SessionGate({ loginCode, children }: { loginCode: string | undef
       </SessionContext>
     );
   }
-  if (session.data) return <LoginPage linkFailed={exchange.isError && !(exchange.error instanceof ServerAway)} />;
+  if (session.data) return <LoginPage linkFailed={exchange.isError && !(exchange.error instanceof ServerAway)} ssoReason={refusal} />;
   return (
     <main className={classes.centre} role="status">
       <h1 className="unseen">Carillon</h1>

@@ -53,7 +53,11 @@ export const en = {
   } satisfies Record<Condition['code'], { title: string; text: string }>,
   login: {
     title: 'Sign in to Carillon', user: 'User', password: 'Password', token: 'Access token', tokenPlaceholder: 'car_…', submit: 'Sign in', exchanging: 'Signing in with the link…',
-    byToken: 'Sign in with an access token', byPassword: 'Sign in with a user and password', otherWays: 'or',
+    byToken: 'Sign in with an access token', byPassword: 'Sign in with a user and password',
+    sso: {
+      refused: 'The single sign-on did not work. Try it again.', not_allowed: 'You are known there, but have been given no role here. Ask an admin.',
+      unavailable: 'The single sign-on does not answer just now. Try it again later.', busy: 'Too many attempts. Wait a minute, then try again.',
+    },
     wrongPassword: 'The user or the password is wrong.', tooMany: 'Too many attempts. Wait a minute, then try again.',
     expired: 'Your session has ended. Sign in to go on where you were.',
     hintStandalone: 'carillon-standalone prints a login link when it starts for the first time, and keeps the admin token in this file:',

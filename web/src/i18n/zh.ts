@@ -52,7 +52,11 @@ export const zh: Resource = {
   },
   login: {
     title: '登录 Carillon', user: '用户', password: '密码', token: '访问令牌', tokenPlaceholder: 'car_…', submit: '登录', exchanging: '正在通过链接登录…',
-    byToken: '使用访问令牌登录', byPassword: '使用用户和密码登录', otherWays: '或',
+    byToken: '使用访问令牌登录', byPassword: '使用用户和密码登录',
+    sso: {
+      refused: '单点登录未成功，请重试。', not_allowed: '您的身份已确认，但在此没有任何角色，请联系管理员。',
+      unavailable: '单点登录服务暂时没有响应，请稍后重试。', busy: '尝试次数过多，请一分钟后再试。',
+    },
     wrongPassword: '用户或密码不正确。', tooMany: '尝试次数过多，请一分钟后再试。',
     expired: '会话已结束，请重新登录，继续刚才的操作。',
     hintStandalone: 'carillon-standalone 首次启动时会打印登录链接，并将管理员令牌保存在此文件中：',

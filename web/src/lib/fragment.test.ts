@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseLoginCode, takeLoginCode } from './fragment.ts';
+import { parseLoginCode, parseSsoReason, takeLoginCode, takeSsoReason } from './fragment.ts';
 
 describe('parseLoginCode', () => {
   it.each([
@@ -31,4 +31,18 @@ describe('takeLoginCode', () => {
   it('leaves other fragments alone', () => {
     expect(visit('#section')).toEqual({ code: undefined, replaced: [] });
   });
+});
+
+it.each([
+  ['#sso=refused', 'refused'],
+  ['#sso=not_allowed', 'not_allowed'],
+  ['#sso=<b>', undefined],
+  ['#sso=', undefined],
+  ['#login=abc', undefined],
+])('what an issuer sends back with %s', (hash, want) => {
+  expect(parseSsoReason(hash)).toBe(want);
+  const replaced: string[] = [];
+  const history = { state: null, replaceState: (_s: unknown, _t: string, url: string) => replaced.push(url) } as unknown as History;
+  expect(takeSsoReason({ hash, pathname: '/', search: '' } as Location, history)).toBe(want);
+  expect(replaced).toEqual(hash.startsWith('#sso=') ? ['/'] : []);
 });

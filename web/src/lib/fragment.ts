@@ -13,3 +13,21 @@ export function takeLoginCode(location: Location, history: History): string | un
   history.replaceState(history.state, '', location.pathname + location.search);
   return code;
 }
+
+// Whoever comes back from an issuer of logins without a session comes to <origin>/#sso=<reason>.
+
+export const ssoReasons = ['refused', 'not_allowed', 'unavailable', 'busy'] as const;
+
+export type SsoReason = (typeof ssoReasons)[number];
+
+export function parseSsoReason(hash: string): SsoReason | undefined {
+  const reason = new URLSearchParams(hash.replace(/^#/, '')).get('sso');
+  return ssoReasons.find((known) => known === reason);
+}
+
+export function takeSsoReason(location: Location, history: History): SsoReason | undefined {
+  if (!location.hash.startsWith('#sso=')) return undefined;
+  const reason = parseSsoReason(location.hash);
+  history.replaceState(history.state, '', location.pathname + location.search);
+  return reason;
+}

@@ -1,10 +1,12 @@
 import { Alert, Button, PasswordInput, Stack, Text, TextInput, Title } from '@mantine/core';
 import { useEffect, useState, type FormEvent } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useLogin } from '../../api/session.ts';
+import { useLogin, useLoginMethods } from '../../api/session.ts';
 import { Problem } from '../../api/problem.ts';
 import { LanguageMenu, ThemeMenu } from '../../app/menus.tsx';
 import { OfflineBanner } from '../../app/OfflineBanner.tsx';
+import type { SsoReason } from '../../lib/fragment.ts';
+import { visible } from '../../lib/visible.ts';
 import { CopyLine } from '../../parts/CopyLine.tsx';
 import { Icon } from '../../parts/icons.tsx';
 import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
@@ -51,13 +53,22 @@ export function LoginForm({ note, user: known = '', first = 'password' }: { note
         {tooMany && <Alert color="yellow" variant="light" icon={<Icon name="warn" />} role="alert">{t('login.tooMany')}</Alert>}
         {login.error && !refused && !tooMany && <ProblemNotice error={login.error} />}
         <Button type="submit" loading={login.isPending}>{t('login.submit')}</Button>
+        <SingleSignOn />
         <Button variant="subtle" size="compact-sm" onClick={change}>{byPassword ? t('login.byToken') : t('login.byPassword')}</Button>
       </Stack>
     </form>
   );
 }
 
-export function LoginPage({ linkFailed }: { linkFailed: boolean }) {
+/** Leads to the issuer that the server trusts, and back to the page that was asked for. */
+function SingleSignOn() {
+  const issuer = useLoginMethods().data?.oidc;
+  if (!issuer) return null;
+  const to = window.location.pathname + window.location.search;
+  return <Button variant="default" component="a" href={`${issuer.start}?to=${encodeURIComponent(to)}`}>{visible(issuer.title)}</Button>;
+}
+
+export function LoginPage({ linkFailed, ssoReason }: { linkFailed: boolean; ssoReason?: SsoReason | undefined }) {
   const { t } = useTranslation();
   useEffect(() => {
     document.title = `${t('login.title')} · Carillon`;
@@ -74,6 +85,7 @@ export function LoginPage({ linkFailed }: { linkFailed: boolean }) {
           <span className={classes.logo}><Icon name="bell" size={28} /></span>
           <Title order={1} size="h3">{t('login.title')}</Title>
           {linkFailed && <Alert color="yellow" variant="light" icon={<Icon name="warn" />} role="alert">{t('login.linkFailed')}</Alert>}
+          {ssoReason && <Alert color="yellow" variant="light" icon={<Icon name="warn" />} role="alert">{t(`login.sso.${ssoReason}`)}</Alert>}
           <LoginForm first={linkFailed ? 'token' : 'password'} />
           <div className={classes.hints}>
             <p>{t('login.hintStandalone')}</p>
