@@ -139,6 +139,55 @@ func TestUnits(t *testing.T) {
 	}
 }
 
+// With run-as.conf a worker has what that needs, and no more: not what makes root of it.
+func TestRunAsDropIn(t *testing.T) {
+	got := directives(t, "run-as.conf")
+	want := []string{"CAP_SETUID CAP_SETGID CAP_KILL"}
+	if len(got) != 3 || !slices.Equal(got["CapabilityBoundingSet"], want) || !slices.Equal(got["AmbientCapabilities"], want) || !slices.Equal(got["ProtectProc"], []string{"default"}) {
+		t.Errorf("%v", got)
+	}
+}
+
+// How much of the machine a unit leaves open, by systemd's own reckoning: 0 is nothing, 10 all.
+func TestSystemdExposure(t *testing.T) {
+	analyze, err := exec.LookPath("systemd-analyze")
+	if err != nil {
+		t.Skip("systemd-analyze is not installed")
+	}
+	dir := t.TempDir()
+	for unit, of := range map[string]struct {
+		files []string
+		tenth int
+	}{
+		"carillon-master.service": {[]string{"carillon-master.service"}, 15},
+		"carillon-worker.service": {[]string{"carillon-worker.service"}, 25},
+		"carillon-run-as.service": {[]string{"carillon-worker.service", "run-as.conf"}, 33},
+	} {
+		var whole []byte
+		for _, name := range of.files {
+			data, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			whole = append(append(whole, data...), '\n')
+		}
+		file := filepath.Join(dir, unit)
+		if err := os.WriteFile(file, whole, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		out, err := exec.CommandContext(t.Context(), analyze, "security", "--offline=true", "--no-pager", "--threshold="+strconv.Itoa(of.tenth), file).CombinedOutput()
+		lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+		verdict := lines[len(lines)-1]
+		switch {
+		case strings.Contains(verdict, "unrecognized option") || strings.Contains(string(out), "unrecognized option"):
+			t.Skip("this systemd-analyze cannot judge a file: ", verdict)
+		case err != nil:
+			t.Errorf("%s is more open than %d.%d: %v: %s", unit, of.tenth/10, of.tenth%10, err, verdict)
+		}
+		t.Log(verdict)
+	}
+}
+
 // systemd's patience is longer than a drain, the longest killGrace and the last
 // writes together.
 func TestTheWorkerIsGivenTimeToDrain(t *testing.T) {

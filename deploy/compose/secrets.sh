@@ -1,10 +1,10 @@
 #!/bin/sh
 # Makes what the services of compose.yaml prove themselves with, where it is missing: a
-# certificate authority of this installation alone, a certificate for each service, and
-# MongoDB's passwords. There is no default that anybody else knows. Run as root, without a
+# certificate authority of this installation alone, a certificate for each service,
+# MongoDB's passwords, and the key of the secrets that jobs use. There is no default that anybody else knows. Run as root, without a
 # network, by the service "secrets"; its arguments are the names of the workers.
 #
-#   $SECRETS      the authority's key and the passwords; no other service sees it
+#   $SECRETS      the authority's key, the passwords, the key of stored secrets; no other service sees it
 #   $KEYS/NAME    what the service NAME may see
 #   $DATA/NAME    the data folders of etcd and of the workers
 set -eu
@@ -83,6 +83,7 @@ uri() {
 mkdir -p "$SECRETS"
 authority
 for user in root carillon-master carillon-worker; do once "$SECRETS/$user.password" password; done
+once "$SECRETS/secretsKey" openssl rand -base64 32
 
 for name in etcd etcd-users mongo master "$@"; do
 	mkdir -p "$KEYS/$name"
@@ -107,6 +108,7 @@ own "$KEYS/mongo" 999:999
 certificate "$KEYS/master/etcd" carillon-master clientAuth
 certificate "$KEYS/master/tls" master serverAuth DNS:localhost,DNS:master,IP:127.0.0.1,IP:::1
 once "$KEYS/master/mongodb.uri" uri carillon-master
+once "$KEYS/master/secretsKey" cat "$SECRETS/secretsKey"
 own "$KEYS/master" 10001:10001
 
 # A worker may write its own registration in etcd and no other, so its id is made here,
@@ -114,6 +116,7 @@ own "$KEYS/master" 10001:10001
 for name in "$@"; do
 	certificate "$KEYS/$name/etcd" "carillon-$name" clientAuth
 	once "$KEYS/$name/mongodb.uri" uri carillon-worker
+	once "$KEYS/$name/secretsKey" cat "$SECRETS/secretsKey"
 	mkdir -p "$DATA/$name"
 	once "$DATA/$name/worker.id" worker_id
 	cp "$DATA/$name/worker.id" "$KEYS/etcd-users/$name.id"

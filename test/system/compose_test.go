@@ -333,8 +333,8 @@ func (p *topology) keepsToItsRole(gate *mongoGate) {
 	}
 }
 
-// wholeLife takes worker-2 through what workers do in etcd: attempts, queues, kills, what
-// one leaves behind that dies, and its return.
+// wholeLife takes worker-2 through what workers do in etcd: attempts, queues, kills,
+// secrets, what one leaves behind that dies, and its return.
 func (p *topology) wholeLife(a *api, worker *process) *process {
 	t := p.t
 	t.Helper()
@@ -369,6 +369,16 @@ func (p *topology) wholeLife(a *api, worker *process) *process {
 	}
 	eventually(t, "a fire makes the one before give way", func() bool { return a.count("job=gives", status("killed")) > 1 })
 	a.do(http.StatusNoContent, http.MethodDelete, "/api/v1/jobs/gives", nil, nil)
+
+	a.do(http.StatusCreated, http.MethodPut, "/api/v1/secrets/db", map[string]any{"value": "correct horse battery"}, nil)
+	a.do(http.StatusCreated, http.MethodPost, "/api/v1/jobs", map[string]any{"name": "knows", "env": map[string]string{"PASSWORD": "secret:db"},
+		"command": `[ "$PASSWORD" = "correct horse battery" ]`}, nil)
+	for _, name := range []string{"worker-1", "worker-2"} {
+		begin("knows", map[string]any{"worker": name})
+		eventually(t, name+" opens a secret", func() bool {
+			return a.count("job=knows", func(r run) bool { return r.Status == "succeeded" && r.WorkerName == name }) == 1
+		})
+	}
 
 	eventually(t, "worker-2 runs what dies with it", func() bool { return a.count("job=dies", status("running")) == 1 })
 	if code := worker.end(syscall.SIGKILL); code != -1 {
