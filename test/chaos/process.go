@@ -37,7 +37,6 @@ func newHost(bin string) (*host, error) {
 type process struct {
 	*exec.Cmd
 	name  string
-	exe   string
 	log   string // path
 	began time.Time
 	done  chan struct{} // closed when it has ended
@@ -58,7 +57,6 @@ func (h *host) start(c command) (*process, error) {
 	}
 	defer log.Close()
 	fmt.Fprintf(log, "--- %s starts at %s\n", c.name, p.began.Format(time.RFC3339Nano))
-	p.exe = p.Path
 	p.Stdout, p.Stderr = log, log
 	p.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + filepath.Dir(c.log)}, c.env...)
 	p.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -142,7 +140,7 @@ func (p *process) alive() bool {
 // that runs the same program once more.
 func (p *process) proper() int {
 	for _, child := range children(p.pid()) {
-		if exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", child)); err == nil && exe == p.exe {
+		if name := nameOf(child); name != "" && name == nameOf(p.pid()) { // who executes what is closed to others
 			return child
 		}
 	}
