@@ -202,7 +202,7 @@ func (s *Store) CreateToken(ctx context.Context, actor common.Actor, wish auth.T
 		kv, err := s.userKey(ctx, wish.User)
 		switch {
 		case common.CodeOf(err) == common.CodeNotFound:
-			faults = append(faults, common.Fault{Location: "user", Code: "unknown", Value: common.Excerpt(wish.User), Message: "is not a user"})
+			faults = append(faults, common.Fault{Location: "user", Code: "unknown_user", Value: common.Excerpt(wish.User), Message: "is not a user"})
 		case err != nil:
 			return "", record, err
 		default:

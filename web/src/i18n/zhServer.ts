@@ -14,7 +14,7 @@ export const zhServer = {
     name: '使用 1 至 128 个字符：a–z、0–9、“.”、“_”、“-”；首尾须为字母或数字；不能包含“..”。', mismatch: '与地址中的名称不一致。', unknown: '不是已知字段。',
     path: '必须是不含“..”的绝对路径。', duration: '不是有效的时长，请写成 90s、5m、1h30m 或 2d。', size: '不是有效的大小，请写成 512KiB、16MiB 或 1GiB。',
     utf8: '不是有效的 UTF-8。', nul: '不能包含 NUL 字符。', control: '必须为单行，且不含控制字符。', exclusive: '不能与另一选项同时使用。',
-    env_name: '变量名由字母、数字和“_”组成，且不以数字开头。', env_reserved: '此变量由工作节点设置，或决定运行什么，不能用在这里。', user: '不是有效的用户名。', label: '不是有效的标签。',
+    env_name: '变量名由字母、数字和“_”组成，且不以数字开头。', env_reserved: '此变量由工作节点设置，或决定运行什么，不能用在这里。', user: '不是有效的用户名。', password: '密码至少 12 个字符、至多 1024 字节，不能与用户名相同，也不能只重复少数几个字符。', wrong: '与当前密码不符。', role: '超出该用户的角色。', unknown_user: '没有此用户。', label: '不是有效的标签。',
     cron_empty: '请填写 Cron 表达式。', cron_too_long: '最多 256 个字符。', cron_characters: '必须为单行，且只含可打印的 ASCII 字符。', cron_field_count: '需要 5 个、6 个或 7 个字段。',
     cron_six_fields: '六个字段有两种读法：请改写为七个字段，首位为秒，末位为年。', cron_zone_prefix: '时区请填写在“时区”字段中。', cron_alias: '不是已知的 @ 写法。',
     cron_trailing: '末尾有多余的内容。', cron_empty_item: '两个逗号之间没有内容。', cron_syntax: '含有无法识别的字符。', cron_field_range: '某个字段的值超出范围。',
