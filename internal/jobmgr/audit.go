@@ -15,11 +15,12 @@ import (
 	"carillon/internal/etcdkit"
 )
 
-// Plans gives all jobs that have a timetable, in no order. They are shared: nobody may change them.
+// Plans gives all jobs that have a timetable, in no order: of each what is needed to plan it, which
+// is who it is, its cursor, pause, jitter and retention.
 func (c *Catalog) Plans() iter.Seq2[*common.JobState, schedule.Schedule] {
 	return func(yield func(*common.JobState, schedule.Schedule) bool) {
 		for _, job := range c.entries("") {
-			if !yield(&job.JobState, job.timetable) {
+			if !yield(job.plan(), job.timetable) {
 				return
 			}
 		}

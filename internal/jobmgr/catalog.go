@@ -27,22 +27,14 @@ type Catalog struct {
 // tables are the jobs in the ways in which they are looked for.
 type tables struct {
 	jobs  map[string]*entry
-	names []string // sorted
-	byUID map[string]string
+	names ordered
+	byUID map[string]*entry
 	bad   map[string]error
 	needs map[string]int // features, and how many jobs need each
 }
 
 func newTables() tables {
-	return tables{jobs: map[string]*entry{}, byUID: map[string]string{}, bad: map[string]error{}, needs: map[string]int{}}
-}
-
-// entry is a job and its timetable, which is zero where it has none, or none that
-// can be read. It does not change; its cursor is that of when the job was saved, or
-// first seen.
-type entry struct {
-	common.JobState
-	timetable schedule.Schedule
+	return tables{jobs: map[string]*entry{}, byUID: map[string]*entry{}, bad: map[string]error{}, needs: map[string]int{}}
 }
 
 // NewCatalog makes an empty catalog.
@@ -59,9 +51,14 @@ func (c *Catalog) Run(ctx context.Context) error {
 }
 
 func (c *Catalog) apply(u JobsUpdate) {
-	entries := make([]*entry, len(u.Jobs))
+	entries := make([]*entry, 0, len(u.Jobs))
 	for i := range u.Jobs {
-		entries[i] = c.entry(u.Jobs[i])
+		e, err := c.entry(&u.Jobs[i])
+		if err != nil {
+			u.Bad = append(u.Bad, BadJob{Name: u.Jobs[i].Name, Err: err})
+			continue
+		}
+		entries = append(entries, e)
 	}
 	if u.Whole {
 		c.next = new(newTables())
@@ -97,30 +94,30 @@ func (t *tables) apply(u *JobsUpdate, entries []*entry) {
 	}
 }
 
-func (c *Catalog) entry(job common.JobState) *entry {
+func (c *Catalog) entry(job *common.JobState) (*entry, error) {
 	timetable, err := c.interner.OfJob(&job.Job)
 	if err != nil {
 		timetable = schedule.Schedule{}
 	}
-	return &entry{JobState: job, timetable: timetable}
+	return newEntry(job, timetable)
 }
 
 func (t *tables) put(job *entry) {
-	delete(t.bad, job.Name)
-	if old, known := t.jobs[job.Name]; known {
-		delete(t.byUID, old.UID)
+	delete(t.bad, job.name)
+	if old, known := t.jobs[job.name]; known {
+		delete(t.byUID, old.uid)
 		t.need(old, -1)
-	} else if i, found := slices.BinarySearch(t.names, job.Name); !found {
-		t.names = slices.Insert(t.names, i, job.Name) // at the end, while a list comes in order
+		delete(t.jobs, job.name) // its key is a part of what goes
 	}
-	t.jobs[job.Name] = job
-	t.byUID[job.UID] = job.Name
+	t.names.put(job)
+	t.jobs[job.name] = job
+	t.byUID[job.uid] = job
 	t.need(job, 1)
 }
 
 // need counts what a job needs of a worker.
 func (t *tables) need(job *entry, by int) {
-	for _, need := range job.MustHave() {
+	for _, need := range job.needs {
 		if t.needs[need] += by; t.needs[need] == 0 {
 			delete(t.needs, need)
 		}
@@ -134,19 +131,19 @@ func (t *tables) drop(name string) {
 		return
 	}
 	delete(t.jobs, name)
-	delete(t.byUID, old.UID)
+	delete(t.byUID, old.uid)
 	t.need(old, -1)
-	if i, found := slices.BinarySearch(t.names, name); found {
-		t.names = slices.Delete(t.names, i, i+1)
-	}
+	t.names.drop(name)
 }
 
 // Name finds the name of the job with a uid.
 func (c *Catalog) Name(uid string) (string, bool) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
-	name, found := c.byUID[uid]
-	return name, found
+	if job := c.byUID[uid]; job != nil {
+		return job.name, true
+	}
+	return "", false
 }
 
 // Len is the number of jobs, and of those that cannot be read.
@@ -161,7 +158,7 @@ func (c *Catalog) Paused(now time.Time) (n int) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	for _, job := range c.jobs {
-		if job.PausedAt(now) {
+		if job.pausedAt(now) {
 			n++
 		}
 	}
@@ -206,7 +203,7 @@ func (c *Catalog) Job(name string) (common.JobState, bool) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	if found, known := c.jobs[name]; known {
-		return found.JobState, true
+		return found.state(), true
 	}
 	return common.JobState{}, false
 }
@@ -218,7 +215,7 @@ func (s *Store) Whose(name string) (uid, group string, known bool) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	if job, exists := c.jobs[name]; exists {
-		return job.UID, job.Group, true
+		return job.uid, job.group.Value(), true
 	}
 	_, bad := c.bad[name]
 	return "", "", c.revision > 0 && !bad
@@ -238,8 +235,8 @@ func (c *Catalog) Told() (told []common.JobState, known bool) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	for _, job := range c.jobs {
-		if job.Notify != nil && len(job.Notify.To) > 0 {
-			told = append(told, job.JobState)
+		if job.told {
+			told = append(told, job.state())
 		}
 	}
 	return told, c.revision > 0
@@ -251,7 +248,7 @@ func (c *Catalog) entries(group string) []*entry {
 	defer c.mu.RUnlock()
 	all := make([]*entry, 0, len(c.jobs))
 	for _, job := range c.jobs {
-		if !job.timetable.IsZero() && (group == "" || group == job.Group) {
+		if !job.timetable.IsZero() && (group == "" || group == job.group.Value()) {
 			all = append(all, job)
 		}
 	}

@@ -1,7 +1,6 @@
 package jobmgr_test
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"sync/atomic"
@@ -201,33 +200,6 @@ func TestCatalogTellsOfBadJobs(t *testing.T) {
 	}
 	if name, known := s.catalog.Name(turned.UID); !known || name != "turned" {
 		t.Fatalf("the mended job is %q", name)
-	}
-}
-
-func BenchmarkCatalogList100k(b *testing.B) {
-	catalog := jobmgr.NewCatalog(jobmgr.NewWatcher(nil, func(error) {}, func() {}), schedule.NewInterner())
-	jobs := make([]common.JobState, 100_000)
-	for i := range jobs {
-		jobs[i] = common.JobState{StoredJob: common.StoredJob{UID: fmt.Sprint("u", i),
-			Job: common.Job{Name: fmt.Sprintf("job-%06d", i), Group: fmt.Sprint("g", i%100), Title: "Nightly Report", Command: "true"}}}
-	}
-	catalog.Fill(jobs)
-	store := jobmgr.NewStore(jobmgr.Config{Catalog: catalog})
-	for name, q := range map[string]common.JobQuery{
-		"first page":   {Limit: 50},
-		"middle page":  {Limit: 50, After: "job-050000"},
-		"group":        {Limit: 50, Group: "g99"},
-		"text":         {Limit: 50, Q: "9999"},
-		"no such text": {Limit: 50, Q: "zebra"},
-	} {
-		b.Run(name, func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				if _, _, err := store.List(context.Background(), q); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
 	}
 }
 

@@ -16,9 +16,9 @@ func (s *Store) UpToDate() bool {
 	return s.cfg.Catalog.revision >= s.written.Load()
 }
 
-// Fill gives the catalog a whole table.
-func (c *Catalog) Fill(jobs []common.JobState) {
-	c.apply(JobsUpdate{Whole: true, Revision: 1, Jobs: jobs})
+// Fill gives the catalog a whole table, or a part of one after which more come.
+func (c *Catalog) Fill(jobs []common.JobState, more bool) {
+	c.apply(JobsUpdate{Whole: c.next == nil, More: more, Revision: 1, Jobs: jobs})
 }
 
 // Limits that tests go up to.

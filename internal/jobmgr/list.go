@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+	"unique"
 
 	"carillon/internal/common"
 	"carillon/internal/placement"
@@ -62,65 +62,63 @@ func readSpot(text string, order common.JobOrder) spot {
 // filter is a question for jobs, made ready.
 type filter struct {
 	q        common.JobQuery
+	group    unique.Handle[string]
 	wanted   string
 	selector *placement.Selector
+	matches  map[unique.Handle[string]]bool // what the selector says of labels, which many jobs share
 	now      time.Time
 }
 
 func (f *filter) takes(job *entry) bool {
 	switch {
-	case f.q.Group != "" && f.q.Group != job.Group:
+	case f.q.Group != "" && f.group != job.group:
 		return false
-	case f.wanted != "" && !strings.Contains(job.Name, f.wanted) && !strings.Contains(strings.ToLower(job.Title), f.wanted):
+	case f.wanted != "" && !strings.Contains(job.name, f.wanted) && !strings.Contains(job.title, f.wanted):
 		return false
-	case !f.selector.Matches(job.Labels):
+	case f.q.Selector != "" && !f.selects(job.labels):
 		return false
 	}
 	return f.q.Phase == "" || f.q.Phase == job.phase(f.now)
 }
 
+func (f *filter) selects(labels unique.Handle[string]) bool {
+	match, known := f.matches[labels]
+	if !known {
+		match = f.selector.Matches(labelsOf(labels.Value()))
+		f.matches[labels] = match
+	}
+	return match
+}
+
 // spot is where the job stands in the order that was asked for.
 func (f *filter) spot(job *entry) spot {
-	s := spot{name: job.Name}
+	s := spot{name: job.name}
 	switch f.q.Order {
 	case common.OrderNextFire:
-		s.at = math.MaxInt64
-		if next := job.nextFire(f.now); !next.IsZero() {
-			s.at = next.UnixNano()
-		}
+		s.at = job.nextFire(f.now)
 	case common.OrderUpdated:
-		s.at = job.UpdatedAt.UnixNano()
+		s.at = job.updated.UnixNano()
 	case common.OrderGroup:
-		s.text = job.Group
+		s.text = job.group.Value()
 	}
 	return s
 }
 
 // list gives a page of jobs, and where the page after it begins; empty at the end.
 func (c *Catalog) list(q common.JobQuery, selector *placement.Selector, now time.Time) (page []common.JobState, next string) {
-	c.mu.RLock()
-	defer c.mu.RUnlock()
-	f := &filter{q: q, wanted: strings.ToLower(q.Q), selector: selector, now: now}
+	f := &filter{q: q, group: unique.Make(q.Group), wanted: strings.ToLower(q.Q), selector: selector, matches: map[unique.Handle[string]]bool{}, now: now}
+	var found []placed
+	var more bool
 	if (q.Order == "" || q.Order == common.OrderName) && !q.Descending {
-		return c.listByName(f)
+		found, more = c.byName(f)
+	} else {
+		found, more = c.ordered(f)
 	}
-	after := readSpot(q.After, q.Order)
-	order := spot.compare
-	if q.Descending {
-		order = func(a, b spot) int { return b.compare(a) }
+	if len(found) > 0 {
+		page = make([]common.JobState, len(found))
 	}
-	best := firsts{limit: q.Limit, order: order}
-	for _, job := range c.jobs {
-		if !f.takes(job) {
-			continue
-		}
-		if at := f.spot(job); q.After == "" || order(at, after) > 0 {
-			best.add(at, job)
-		}
-	}
-	found, more := best.sorted()
 	for i := range found {
-		page = append(page, found[i].job.JobState)
+		page[i] = found[i].job.state()
 	}
 	if more {
 		next = found[len(found)-1].at.write(q.Order)
@@ -128,23 +126,40 @@ func (c *Catalog) list(q common.JobQuery, selector *placement.Selector, now time
 	return page, next
 }
 
-// listByName needs to look at no more than it gives, and at what the filter leaves out.
-func (c *Catalog) listByName(f *filter) (page []common.JobState, next string) {
-	from, found := slices.BinarySearch(c.names, f.q.After)
-	if found {
-		from++
-	}
-	for _, name := range c.names[from:] {
-		job := c.jobs[name]
+// byName needs to look at no more than it gives, and at what the filter leaves out.
+func (c *Catalog) byName(f *filter) (found []placed, more bool) {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	for job := range c.names.after(f.q.After) {
 		if !f.takes(job) {
 			continue
 		}
-		if f.q.Limit > 0 && len(page) == f.q.Limit {
-			return page, page[len(page)-1].Name
+		if f.q.Limit > 0 && len(found) == f.q.Limit {
+			return found, true
 		}
-		page = append(page, job.JobState)
+		found = append(found, placed{spot{name: job.name}, job})
 	}
-	return page, ""
+	return found, false
+}
+
+// ordered looks at all jobs.
+func (c *Catalog) ordered(f *filter) (found []placed, more bool) {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	after, order := readSpot(f.q.After, f.q.Order), spot.compare
+	if f.q.Descending {
+		order = func(a, b spot) int { return b.compare(a) }
+	}
+	best := firsts{limit: f.q.Limit, order: order}
+	for job := range c.names.after("") {
+		if !f.takes(job) {
+			continue
+		}
+		if at := f.spot(job); f.q.After == "" || order(at, after) > 0 {
+			best.add(at, job)
+		}
+	}
+	return best.sorted()
 }
 
 // firsts keeps the first of many in an order: limit of them, and one more to tell that there is
@@ -202,34 +217,4 @@ func (f *firsts) sorted() (found []placed, more bool) {
 		return f.heap[:f.limit], true
 	}
 	return f.heap, false
-}
-
-// nextFire is when the job fires next; zero where it does not.
-func (e *entry) nextFire(now time.Time) time.Time {
-	if e.timetable.IsZero() {
-		return time.Time{}
-	}
-	if e.PausedAt(now) {
-		if e.PauseUntil == nil {
-			return time.Time{}
-		}
-		now = *e.PauseUntil
-	}
-	fire, ok, err := e.timetable.Upcoming(e.Cursor, now)
-	if err != nil || !ok {
-		return time.Time{}
-	}
-	return fire
-}
-
-func (e *entry) phase(now time.Time) common.Phase {
-	switch {
-	case e.PausedAt(now):
-		return common.PhasePaused
-	case e.CronExpr == "":
-		return common.PhaseManual
-	case e.nextFire(now).IsZero():
-		return common.PhaseDone
-	}
-	return common.PhaseActive
 }

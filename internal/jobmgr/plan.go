@@ -38,11 +38,11 @@ func (s *Store) Due(ctx context.Context, q *runlog.FireQuery) (fires []common.Fi
 			return nil, true, err
 		}
 		look.each = dueOfJob
-		jobs[job.Name] = job
-		look.at(job, job.Cursor, &found)
+		jobs[job.name] = job
+		look.at(job, job.cursor, &found)
 	} else {
 		for _, job := range s.cfg.Catalog.entries(q.Group) {
-			jobs[job.Name] = job
+			jobs[job.name] = job
 		}
 		err := allCursors(ctx, s.cfg.Client, func(name string, kv *mvccpb.KeyValue) {
 			if job := jobs[name]; job != nil {
@@ -58,7 +58,8 @@ func (s *Store) Due(ctx context.Context, q *runlog.FireQuery) (fires []common.Fi
 	for i := range found.fires {
 		f := &found.fires[i]
 		if f.Status == common.StatusWaiting && f.Reason == nil {
-			f.Reason = s.unplaced(&jobs[f.Job].StoredJob)
+			job := jobs[f.Job].state()
+			f.Reason = s.unplaced(&job.StoredJob)
 		}
 	}
 	return found.fires, !found.cut, nil
@@ -78,7 +79,7 @@ func (s *Store) planOf(ctx context.Context, name string) (*entry, error) {
 	if err != nil || timetable.IsZero() {
 		return nil, nil //nolint:nilerr // likewise
 	}
-	return &entry{JobState: state, timetable: timetable}, nil
+	return newEntry(&state, timetable)
 }
 
 // dueLook finds what is due.
@@ -94,12 +95,13 @@ func (l *dueLook) at(job *entry, cursor time.Time, found *newest) {
 	if err != nil || !ok || first.After(l.now) {
 		return
 	}
-	if job.Paused {
+	if job.paused {
 		end := l.now
-		if job.PauseUntil != nil && job.PauseUntil.Before(end) {
-			end = lastPaused(*job.PauseUntil)
+		if job.pauseUntil != nil && job.pauseUntil.Before(end) {
+			end = lastPaused(*job.pauseUntil)
 		}
-		l.stretch(job, cursor, end, new(waitsPaused(&job.Job)), found)
+		state := job.state()
+		l.stretch(job, cursor, end, new(waitsPaused(&state.Job)), found)
 		cursor = later(cursor, end)
 	}
 	var fires []time.Time
@@ -114,9 +116,8 @@ func (l *dueLook) at(job *entry, cursor time.Time, found *newest) {
 		l.stretch(job, cursor, l.now, nil, found)
 		return
 	}
-	terms := job.Terms()
 	for _, at := range fires {
-		found.add(planned(job, &terms, at, l.now))
+		found.add(planned(job, at, l.now))
 	}
 }
 
@@ -142,13 +143,13 @@ func (l *dueLook) stretch(job *entry, cursor, to time.Time, reason *common.Reaso
 		return
 	}
 	l.budget -= count
-	state := job.JobState
+	state := job.plan()
 	state.Cursor = cursor
 	if count == most {
 		last = to
 	}
-	run := common.PassedOver(&state, last, count, common.StatusWaiting, common.Reason{})
-	f := common.Fire{ID: run.Fire, Job: job.Name, JobUID: job.UID, Group: job.Group, PlannedAt: run.PlannedAt, Cause: common.CauseCron,
+	run := common.PassedOver(state, last, count, common.StatusWaiting, common.Reason{})
+	f := common.Fire{ID: run.Fire, Job: job.name, JobUID: job.uid, Group: job.group.Value(), PlannedAt: run.PlannedAt, Cause: common.CauseCron,
 		Status: common.StatusWaiting, Reason: reason, Attempts: []string{}, Gap: run.Gap}
 	found.add(f)
 }
@@ -205,22 +206,21 @@ func window(ctx context.Context, jobs []*entry, q *runlog.FireQuery, start, end 
 			return found, false, context.Cause(ctx)
 		}
 		from := start.Add(-1)
-		if job.Paused {
-			if job.PauseUntil == nil {
+		if job.paused {
+			if job.pauseUntil == nil {
 				continue
 			}
-			from = later(from, lastPaused(*job.PauseUntil))
+			from = later(from, lastPaused(*job.pauseUntil))
 		}
-		at, ok, failed := job.timetable.Upcoming(job.Cursor, from)
+		at, ok, failed := job.timetable.Upcoming(job.cursor, from)
 		if failed != nil || !ok || !at.Before(end) {
 			continue
 		}
-		terms := job.Terms()
 		for failed == nil && ok && at.Before(end) {
 			if budget--; budget < 0 {
 				return found, false, nil
 			}
-			found.add(planned(job, &terms, at, q.Now))
+			found.add(planned(job, at, q.Now))
 			at, ok, failed = job.timetable.Next(at)
 		}
 	}
@@ -229,11 +229,11 @@ func window(ctx context.Context, jobs []*entry, q *runlog.FireQuery, start, end 
 
 // planned is a fire of the plan that nobody has taken: it waits, or its time, or that
 // which jitter adds, is still to come.
-func planned(job *entry, terms *common.Terms, at, now time.Time) common.Fire {
-	f := common.Fire{ID: common.PlannedFire(job.UID, at), Job: job.Name, JobUID: job.UID, Group: job.Group, PlannedAt: at.UTC(),
+func planned(job *entry, at, now time.Time) common.Fire {
+	f := common.Fire{ID: common.PlannedFire(job.uid, at), Job: job.name, JobUID: job.uid, Group: job.group.Value(), PlannedAt: at.UTC(),
 		Cause: common.CauseCron, Status: common.StatusWaiting, Attempts: []string{}}
 	due := at
-	if delay := terms.Delay(job.UID, at); delay > 0 {
+	if delay := job.delay(at); delay > 0 {
 		due = at.Add(delay)
 		f.DueAt = new(due.UTC())
 	}

@@ -212,7 +212,7 @@ func BenchmarkPlanned(b *testing.B) {
 		job.CronExpr = fmt.Sprintf("%d %d * * *", i%60, i/60%24)
 		jobs[i] = common.JobState{StoredJob: common.StoredJob{Job: job, UID: fmt.Sprintf("%016d", i)}, Version: 1, Cursor: noon}
 	}
-	catalog.Fill(jobs)
+	catalog.Fill(jobs, false)
 	store := jobmgr.NewStore(jobmgr.Config{Interner: interner, Catalog: catalog, Now: func() time.Time { return noon }})
 	for _, ahead := range []time.Duration{time.Hour, 31 * 24 * time.Hour} {
 		b.Run(ahead.String(), func(b *testing.B) {

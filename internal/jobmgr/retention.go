@@ -19,10 +19,10 @@ func (c *Catalog) Retention(name string) (r common.Retention, exists bool, err e
 		return common.Retention{}, true, err
 	}
 	job, exists := c.jobs[name]
-	if !exists || job.Retention == nil {
+	if !exists || job.retention == nil {
 		return common.Retention{}, exists, nil
 	}
-	if r = *job.Retention; r.Age != "" {
+	if r = *job.retention; r.Age != "" {
 		_, err = r.Age.Value() // what nobody can read must not become the default
 	}
 	return r, true, err

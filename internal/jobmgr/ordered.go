@@ -1,0 +1,76 @@
+package jobmgr
+
+import (
+	"cmp"
+	"iter"
+	"slices"
+)
+
+// maxChunk is the length of a chunk at which it is cut in two.
+const maxChunk = 512
+
+// ordered are entries in the order of their names, in chunks, so that one more costs no more
+// where there are many.
+type ordered struct{ chunks [][]*entry }
+
+func byName(e *entry, name string) int { return cmp.Compare(e.name, name) }
+
+// place finds the chunk and the place in it where a name is, or would stand.
+func (o *ordered) place(name string) (chunk, at int, found bool) {
+	chunk, _ = slices.BinarySearchFunc(o.chunks, name, func(c []*entry, name string) int { return byName(c[len(c)-1], name) })
+	if chunk == len(o.chunks) {
+		chunk = max(0, chunk-1)
+	}
+	if len(o.chunks) == 0 {
+		return 0, 0, false
+	}
+	at, found = slices.BinarySearchFunc(o.chunks[chunk], name, byName)
+	return chunk, at, found
+}
+
+// put puts an entry in its place, or in that of the one that had its name.
+func (o *ordered) put(e *entry) {
+	chunk, at, found := o.place(e.name)
+	switch {
+	case found:
+		o.chunks[chunk][at] = e
+		return
+	case len(o.chunks) == 0:
+		o.chunks = append(o.chunks, []*entry{e})
+		return
+	}
+	o.chunks[chunk] = slices.Insert(o.chunks[chunk], at, e)
+	if c := o.chunks[chunk]; len(c) >= maxChunk {
+		half := slices.Clone(c[maxChunk/2:])
+		clear(c[maxChunk/2:])
+		o.chunks[chunk] = c[:maxChunk/2]
+		o.chunks = slices.Insert(o.chunks, chunk+1, half)
+	}
+}
+
+func (o *ordered) drop(name string) {
+	chunk, at, found := o.place(name)
+	if !found {
+		return
+	}
+	if o.chunks[chunk] = slices.Delete(o.chunks[chunk], at, at+1); len(o.chunks[chunk]) == 0 {
+		o.chunks = slices.Delete(o.chunks, chunk, chunk+1)
+	}
+}
+
+// after gives those whose names come after one.
+func (o *ordered) after(name string) iter.Seq[*entry] {
+	return func(yield func(*entry) bool) {
+		chunk, at, found := o.place(name)
+		if found {
+			at++
+		}
+		for ; chunk < len(o.chunks); chunk, at = chunk+1, 0 {
+			for _, e := range o.chunks[chunk][at:] {
+				if !yield(e) {
+					return
+				}
+			}
+		}
+	}
+}
