@@ -8,8 +8,6 @@ import (
 	"time"
 
 	"carillon/internal/common"
-	"carillon/internal/common/schedule"
-	"carillon/internal/jobmgr"
 )
 
 // pages reads a whole list, page by page.
