@@ -39,15 +39,12 @@ yaml each entry has what was there before and after, with what is secret hidden.
 			if params.From, params.To, err = between(from, to); err != nil {
 				return err
 			}
-			all, err := pages(limit, func(cursor *string, size *int64) (*http.Response, error) {
-				params.Cursor, params.Limit = cursor, size
-				return api.ListAudit(cmd.Context(), &params)
-			})
-			if err != nil {
-				return err
-			}
-			c.partial(all)
-			return c.showAudit(all, all.Items)
+			return c.list(cmd.Context(), listing{show: c.showAudit, newest: true, fetch: func(ctx context.Context) (list, error) {
+				return pages(limit, func(cursor *string, size *int64) (*http.Response, error) {
+					params.Cursor, params.Limit = cursor, size
+					return api.ListAudit(ctx, &params)
+				})
+			}})
 		},
 	}
 	cmd.Flags().StringVar(&actor, "actor", "", "only what this one did: a user, or the name of a token")

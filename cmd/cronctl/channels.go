@@ -32,14 +32,11 @@ func (c *cli) getChannels() *cobra.Command {
 				if err := named("channel", args[0]); err != nil {
 					return err
 				}
-				one, err := apiclient.Decode[json.RawMessage](api.GetChannel(cmd.Context(), args[0]))
-				return c.one(one, err, c.showChannels)
+				return c.watchOne(cmd.Context(), func(ctx context.Context) (*http.Response, error) { return api.GetChannel(ctx, args[0]) }, c.showChannels)
 			}
-			all, err := apiclient.Decode[list](api.ListChannels(cmd.Context()))
-			if err != nil {
-				return err
-			}
-			return c.showChannels(all, all.Items)
+			return c.list(cmd.Context(), listing{show: c.showChannels, whole: true, fetch: func(ctx context.Context) (list, error) {
+				return apiclient.Decode[list](api.ListChannels(ctx))
+			}})
 		},
 	}
 }
@@ -93,14 +90,12 @@ func (c *cli) getDeliveries() *cobra.Command {
 				return err
 			}
 			params := apiclient.ListDeliveriesParams{Channel: set(channel), Job: set(job), Status: set(apiclient.ListDeliveriesParamsStatus(status))}
-			all, err := pages(limit, func(cursor *string, size *int64) (*http.Response, error) {
-				params.Cursor, params.Limit = cursor, size
-				return api.ListDeliveries(cmd.Context(), &params)
-			})
-			if err != nil {
-				return err
-			}
-			return c.showDeliveries(all, all.Items)
+			return c.list(cmd.Context(), listing{show: c.showDeliveries, newest: true, fetch: func(ctx context.Context) (list, error) {
+				return pages(limit, func(cursor *string, size *int64) (*http.Response, error) {
+					params.Cursor, params.Limit = cursor, size
+					return api.ListDeliveries(ctx, &params)
+				})
+			}})
 		},
 	}
 	cmd.Flags().StringVar(&channel, "channel", "", "only on this channel")

@@ -60,7 +60,7 @@ func (f *channels) Delete(ctx context.Context, _ common.Actor, name string, _ co
 	return err
 }
 
-func (f *channels) Test(ctx context.Context, name, _ string) (alerts.Notice, error) {
+func (f *channels) Test(ctx context.Context, _ common.Actor, name string) (alerts.Notice, error) {
 	c, err := f.Find(ctx, name)
 	n := alerts.Notice{Channel: name, Kind: c.Kind, Subject: alerts.SubjectTest, Status: alerts.Sent, Attempts: 1, Data: alerts.Data{Event: alerts.SubjectTest}}
 	if c.Disabled {

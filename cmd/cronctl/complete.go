@@ -109,6 +109,19 @@ func (c *cli) completeChannels() completer {
 		})
 }
 
+// completeNamed offers the names of users or secrets, and the ids of tokens and sessions.
+func (c *cli) completeNamed(list func(ctx context.Context, api *apiclient.API) (*http.Response, error)) completer {
+	return c.offer(func(ctx context.Context, api *apiclient.API, _ string) (*http.Response, error) { return list(ctx, api) },
+		func(item json.RawMessage) (string, string) {
+			var v struct{ ID, Name, Title, Description string }
+			_ = json.Unmarshal(item, &v)
+			if v.ID != "" {
+				return v.ID, v.Name
+			}
+			return v.Name, firstOf(v.Title, v.Description)
+		})
+}
+
 // completeContexts offers the contexts.
 func (c *cli) completeContexts(_ *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 	all, err := loadContexts(c.env)
@@ -145,16 +158,33 @@ func only(complete completer) completer {
 // the name of a flag wherever there is one of that name.
 func (c *cli) completions(root *cobra.Command) error {
 	jobs, runs, workers, channels := c.completeJobs(), c.completeRuns(false), c.completeWorkers(), c.completeChannels()
+	most := new(int64(completeMost))
+	users := c.completeNamed(func(ctx context.Context, api *apiclient.API) (*http.Response, error) {
+		return api.ListUsers(ctx, &apiclient.ListUsersParams{Limit: most})
+	})
+	tokens := c.completeNamed(func(ctx context.Context, api *apiclient.API) (*http.Response, error) {
+		return api.ListTokens(ctx, &apiclient.ListTokensParams{Limit: most})
+	})
+	sessions := c.completeNamed(func(ctx context.Context, api *apiclient.API) (*http.Response, error) {
+		return api.ListSessions(ctx, &apiclient.ListSessionsParams{Limit: most})
+	})
+	secrets := c.completeNamed(func(ctx context.Context, api *apiclient.API) (*http.Response, error) { return api.ListSecrets(ctx) })
 	arguments := map[string]completer{
-		"get jobs": only(jobs), "describe job": only(jobs), "delete jobs": jobs, "export": jobs, "run": only(jobs), "pause": jobs, "resume": jobs, "fires": only(jobs), "stats": only(jobs),
-		"edit job": only(jobs),
-		"get runs": only(runs), "describe run": only(runs), "logs": only(runs), "kill": only(c.completeRuns(true)),
+		"get jobs": only(jobs), "describe job": only(jobs), "delete jobs": jobs, "export": jobs, "run": jobs, "pause": jobs, "resume": jobs, "fires": only(jobs), "stats": only(jobs),
+		"edit job": only(jobs), "rollback": only(jobs), "get versions": only(jobs), "diff": only(jobs),
+		"get users": only(users), "describe user": only(users), "set user": only(users), "delete users": users,
+		"get tokens": only(tokens), "delete tokens": tokens, "delete sessions": sessions,
+		"get secrets": only(secrets), "set secret": only(secrets), "delete secrets": secrets,
+		"get runs": only(runs), "describe run": only(runs), "logs": only(runs), "kill": c.completeRuns(true),
 		"get workers": only(workers), "describe worker": only(workers), "drain": only(workers), "undrain": only(workers), "set worker": only(workers), "label": only(workers),
 		"get channels": only(channels), "describe channel": only(channels), "delete channels": channels, "test channel": only(channels),
 	}
 	flags := map[string]completer{
 		"output": words("table", "wide", "json", "yaml"), "context": c.completeContexts, "job": jobs, "worker": workers, "channel": channels,
 		"stream": words("stdout", "stderr"), "cause": words("cron", "catchup", "manual", "retry", "rerun"), "by": words("hour", "day"),
+		"role": words("viewer", "operator", "editor", "admin"), "state": words("active", "paused", "done", "manual"), "user": users,
+		"sort": words("name", "-name", "group", "-group", "nextFire", "-nextFire", "updated", "-updated"),
+		"kind": words("job", "run", "user", "token", "session", "worker", "channel", "secret", "webhook", "mail"),
 	}
 	return eachCommand(root, func(cmd *cobra.Command) error {
 		path := strings.TrimPrefix(cmd.CommandPath(), root.Name()+" ")

@@ -105,7 +105,7 @@ func TestCompletion(t *testing.T) {
 		want []string
 	}{
 		{[]string{"run", "hel"}, []string{"hello\t每晚", "help"}},
-		{[]string{"run", "hello", ""}, nil},
+		{[]string{"rollback", "hello", ""}, nil},
 		{[]string{"delete", "jobs", "hello", ""}, []string{"help"}},
 		{[]string{"get", "runs", "--job", ""}, []string{"hello", "help"}},
 		{[]string{"drain", ""}, []string{"alpha\thost-a"}},

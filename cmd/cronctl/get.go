@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -14,12 +15,17 @@ import (
 )
 
 func (c *cli) get() *cobra.Command {
+	watched := []*cobra.Command{c.getJobs(), c.getRuns(), c.getWorkers(), c.getChannels(), c.getDeliveries(), c.getUsers(), c.getTokens(), c.getSessions(), c.getSecrets(), c.getAudit()}
+	for _, cmd := range watched {
+		c.watchFlag(cmd)
+	}
 	return group("get", "List things, or show one", `  cronctl get jobs --group reports
   cronctl get job nightly-report -o yaml
   cronctl get runs --job nightly-report --status failed,lost
+  cronctl get runs --status running --watch
   cronctl get runs --group reports --exit-code 3 --from -1d
   cronctl get workers -o wide
-  cronctl get audit --kind job --from -1d`, c.getJobs(), c.getRuns(), c.getWorkers(), c.getVersions(), c.getChannels(), c.getDeliveries(), c.getUsers(), c.getTokens(), c.getSessions(), c.getSecrets(), c.getAudit())
+  cronctl get audit --kind job --from -1d`, append(watched, c.getVersions())...)
 }
 
 // job is a job as the API shows it.
@@ -47,23 +53,19 @@ func (c *cli) getJobs() *cobra.Command {
 				if err := named("job", args[0]); err != nil {
 					return err
 				}
-				one, err := apiclient.Decode[json.RawMessage](api.GetJob(cmd.Context(), args[0]))
-				return c.one(one, err, c.showJobs)
+				return c.watchOne(cmd.Context(), func(ctx context.Context) (*http.Response, error) { return api.GetJob(ctx, args[0]) }, c.showJobs, apiclient.FollowEventsParamsTypesJob, apiclient.FollowEventsParamsTypesRun)
 			}
 			params := apiclient.ListJobsParams{Q: set(f.query), Group: set(f.group), Selector: set(f.selector), State: set(apiclient.ListJobsParamsState(f.state)),
 				Sort: set(apiclient.ListJobsParamsSort(sort))}
 			if c.format == "wide" {
 				params.Include = &[]apiclient.ListJobsParamsInclude{"results", "stats"}
 			}
-			all, err := pages(limit, func(cursor *string, size *int64) (*http.Response, error) {
-				params.Cursor, params.Limit = cursor, size
-				return api.ListJobs(cmd.Context(), &params)
-			})
-			if err != nil {
-				return err
-			}
-			c.partial(all)
-			return c.showJobs(all, all.Items)
+			return c.list(cmd.Context(), listing{show: c.showJobs, types: []apiclient.FollowEventsParamsTypes{apiclient.FollowEventsParamsTypesJob, apiclient.FollowEventsParamsTypesRun}, whole: limit == 0, fetch: func(ctx context.Context) (list, error) {
+				return pages(limit, func(cursor *string, size *int64) (*http.Response, error) {
+					params.Cursor, params.Limit = cursor, size
+					return api.ListJobs(ctx, &params)
+				})
+			}})
 		},
 	}
 	f.declare(cmd)
@@ -131,8 +133,7 @@ func (c *cli) getRuns() *cobra.Command {
 				return err
 			}
 			if len(args) == 1 {
-				one, err := apiclient.Decode[json.RawMessage](api.GetRun(cmd.Context(), args[0]))
-				return c.one(one, err, c.showRuns)
+				return c.watchOne(cmd.Context(), func(ctx context.Context) (*http.Response, error) { return api.GetRun(ctx, args[0]) }, c.showRuns, apiclient.FollowEventsParamsTypesRun)
 			}
 			params.Job, params.Fire, params.Worker = set(ofJob), set(fire), set(worker)
 			params.Cause = set(apiclient.ListRunsParamsCause(cause))
@@ -144,15 +145,12 @@ func (c *cli) getRuns() *cobra.Command {
 			if params.From, params.To, err = between(from, to); err != nil {
 				return err
 			}
-			all, err := pages(limit, func(cursor *string, size *int64) (*http.Response, error) {
-				params.Cursor, params.Limit = cursor, size
-				return api.ListRuns(cmd.Context(), &params)
-			})
-			if err != nil {
-				return err
-			}
-			c.partial(all)
-			return c.showRuns(all, all.Items)
+			return c.list(cmd.Context(), listing{show: c.showRuns, types: []apiclient.FollowEventsParamsTypes{apiclient.FollowEventsParamsTypesRun}, newest: true, fetch: func(ctx context.Context) (list, error) {
+				return pages(limit, func(cursor *string, size *int64) (*http.Response, error) {
+					params.Cursor, params.Limit = cursor, size
+					return api.ListRuns(ctx, &params)
+				})
+			}})
 		},
 	}
 	cmd.Flags().StringVar(&ofJob, "job", "", "only runs of this job")
@@ -211,14 +209,11 @@ func (c *cli) getWorkers() *cobra.Command {
 				if err := named("worker", args[0]); err != nil {
 					return err
 				}
-				one, err := apiclient.Decode[json.RawMessage](api.GetWorker(cmd.Context(), args[0]))
-				return c.one(one, err, c.showWorkers)
+				return c.watchOne(cmd.Context(), func(ctx context.Context) (*http.Response, error) { return api.GetWorker(ctx, args[0]) }, c.showWorkers, apiclient.FollowEventsParamsTypesWorker)
 			}
-			all, err := apiclient.Decode[list](api.ListWorkers(cmd.Context()))
-			if err != nil {
-				return err
-			}
-			return c.showWorkers(all, all.Items)
+			return c.list(cmd.Context(), listing{show: c.showWorkers, types: []apiclient.FollowEventsParamsTypes{apiclient.FollowEventsParamsTypesWorker}, whole: true, fetch: func(ctx context.Context) (list, error) {
+				return apiclient.Decode[list](api.ListWorkers(ctx))
+			}})
 		},
 	}
 }

@@ -46,18 +46,24 @@ func pages(limit int, fetch func(cursor *string, size *int64) (*http.Response, e
 
 // show prints a list or one item: as it came, or as a table that heads and cells make.
 func show[T any](c *cli, v any, items []json.RawMessage, heads []string, cells func(T) []string) error {
-	switch c.format {
-	case "json", "yaml":
+	if c.seen == nil && (c.format == "json" || c.format == "yaml") {
 		return c.print(v)
 	}
-	t := table{colours: c.colours()}
-	t.row(heads...)
-	for _, item := range items {
+	rows := make([][]string, len(items))
+	for i, item := range items {
 		v, err := decode[T](item)
 		if err != nil {
 			return err
 		}
-		t.row(cells(v)...)
+		rows[i] = cells(v)
+	}
+	if c.seen != nil {
+		return c.seen.show(c, heads, rows, items)
+	}
+	t := table{colours: c.colours()}
+	t.row(heads...)
+	for _, row := range rows {
+		t.row(row...)
 	}
 	return t.print(c.stdout)
 }

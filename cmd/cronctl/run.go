@@ -23,6 +23,8 @@ type cli struct {
 	ca, cert, key                         string
 	insecure                              bool
 	format                                string
+	watch                                 bool
+	seen                                  *seen // where a list is watched
 }
 
 // run is the program: it gives the exit code.

@@ -31,14 +31,11 @@ func (c *cli) getSecrets() *cobra.Command {
 				if err := named("secret", args[0]); err != nil {
 					return err
 				}
-				one, err := apiclient.Decode[json.RawMessage](api.GetSecret(cmd.Context(), args[0]))
-				return c.one(one, err, c.showSecrets)
+				return c.watchOne(cmd.Context(), func(ctx context.Context) (*http.Response, error) { return api.GetSecret(ctx, args[0]) }, c.showSecrets)
 			}
-			all, err := apiclient.Decode[list](api.ListSecrets(cmd.Context()))
-			if err != nil {
-				return err
-			}
-			return c.showSecrets(all, all.Items)
+			return c.list(cmd.Context(), listing{show: c.showSecrets, whole: true, fetch: func(ctx context.Context) (list, error) {
+				return apiclient.Decode[list](api.ListSecrets(ctx))
+			}})
 		},
 	}
 }

@@ -10,8 +10,10 @@ import (
 // table prints rows in columns. Cells are single lines; wide characters take two
 // places, as terminals show them.
 type table struct {
-	rows    [][]string
-	colours bool // of the words under STATUS and STATE
+	rows     [][]string
+	colours  bool  // of the words under STATUS and STATE
+	headless bool  // the first row was printed before
+	widths   []int // of the columns so far
 }
 
 func (t *table) row(cells ...string) {
@@ -25,17 +27,19 @@ func (t *table) row(cells ...string) {
 func oneLine(s string) string { return strings.Join(strings.FieldsFunc(s, unicode.IsControl), " ") }
 
 func (t *table) print(w io.Writer) error {
-	var widths []int
 	for _, row := range t.rows {
 		for i, cell := range row {
-			if i == len(widths) {
-				widths = append(widths, 0)
+			if i == len(t.widths) {
+				t.widths = append(t.widths, 0)
 			}
-			widths[i] = max(widths[i], width(cell))
+			t.widths[i] = max(t.widths[i], width(cell))
 		}
 	}
 	var b strings.Builder
 	for n, row := range t.rows {
+		if n == 0 && t.headless {
+			continue
+		}
 		var line strings.Builder
 		for i, cell := range row {
 			if head := t.rows[0][min(i, len(t.rows[0])-1)]; t.colours && n > 0 && (head == "STATUS" || head == "STATE") {
@@ -43,7 +47,7 @@ func (t *table) print(w io.Writer) error {
 			} else {
 				line.WriteString(cell)
 			}
-			line.WriteString(strings.Repeat(" ", widths[i]-width(cell)+2))
+			line.WriteString(strings.Repeat(" ", t.widths[i]-width(cell)+2))
 		}
 		b.WriteString(strings.TrimRight(line.String(), " "))
 		b.WriteByte('\n')

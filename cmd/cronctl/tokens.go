@@ -31,14 +31,11 @@ func (c *cli) getTokens() *cobra.Command {
 				if err := identified("token", args[0]); err != nil {
 					return err
 				}
-				one, err := apiclient.Decode[json.RawMessage](api.GetToken(cmd.Context(), args[0]))
-				return c.one(one, err, c.showTokens)
+				return c.watchOne(cmd.Context(), func(ctx context.Context) (*http.Response, error) { return api.GetToken(ctx, args[0]) }, c.showTokens)
 			}
-			all, err := c.tokensOf(cmd.Context(), api, user)
-			if err != nil {
-				return err
-			}
-			return c.showTokens(all, all.Items)
+			return c.list(cmd.Context(), listing{show: c.showTokens, whole: true, fetch: func(ctx context.Context) (list, error) {
+				return c.tokensOf(ctx, api, user)
+			}})
 		},
 	}
 	cmd.Flags().StringVar(&user, "user", "", "only those of this user")
@@ -145,11 +142,9 @@ func (c *cli) getSessions() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			all, err := c.sessionsOf(cmd.Context(), api, user)
-			if err != nil {
-				return err
-			}
-			return c.showSessions(all, all.Items)
+			return c.list(cmd.Context(), listing{show: c.showSessions, whole: true, newest: true, fetch: func(ctx context.Context) (list, error) {
+				return c.sessionsOf(ctx, api, user)
+			}})
 		},
 	}
 	cmd.Flags().StringVar(&user, "user", "", "only those of this user")

@@ -34,18 +34,15 @@ func (c *cli) getUsers() *cobra.Command {
 				if err := named("user", args[0]); err != nil {
 					return err
 				}
-				one, err := apiclient.Decode[json.RawMessage](api.GetUser(cmd.Context(), args[0]))
-				return c.one(one, err, c.showUsers)
+				return c.watchOne(cmd.Context(), func(ctx context.Context) (*http.Response, error) { return api.GetUser(ctx, args[0]) }, c.showUsers)
 			}
 			var params apiclient.ListUsersParams
-			all, err := pages(0, func(cursor *string, size *int64) (*http.Response, error) {
-				params.Cursor, params.Limit = cursor, size
-				return api.ListUsers(cmd.Context(), &params)
-			})
-			if err != nil {
-				return err
-			}
-			return c.showUsers(all, all.Items)
+			return c.list(cmd.Context(), listing{show: c.showUsers, whole: true, fetch: func(ctx context.Context) (list, error) {
+				return pages(0, func(cursor *string, size *int64) (*http.Response, error) {
+					params.Cursor, params.Limit = cursor, size
+					return api.ListUsers(ctx, &params)
+				})
+			}})
 		},
 	}
 }

@@ -1,0 +1,295 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"carillon/internal/apiclient"
+	"carillon/internal/common"
+)
+
+const (
+	// A list is asked for again when the server tells of a change, but no more often than
+	// this; one of which it does not tell, every so often.
+	watchLeast = time.Second
+	watchPoll  = 3 * time.Second
+	// watchMost is how long a list stands at most: some things change by the time alone.
+	watchMost = 30 * time.Second
+	// A list that takes long to fetch may take a fifth of the time.
+	watchShare = 5
+)
+
+// listing is a list that can be watched.
+type listing struct {
+	fetch  func(ctx context.Context) (list, error)
+	show   func(v any, items []json.RawMessage) error
+	types  []apiclient.FollowEventsParamsTypes // of the events that tell of a change; none: it is polled
+	whole  bool                                // what is not listed any more is gone
+	newest bool                                // the newest comes first; when it is watched, last
+}
+
+// watchFlag adds --watch to a command that lists.
+func (c *cli) watchFlag(cmd *cobra.Command) {
+	cmd.Flags().BoolVarP(&c.watch, "watch", "w", false, "go on, and print what changes")
+}
+
+// list shows a list, and with --watch what changes in it.
+func (c *cli) list(ctx context.Context, l listing) error {
+	all, err := l.fetch(ctx)
+	if err != nil {
+		return err
+	}
+	c.partial(all)
+	if !c.watch {
+		return l.show(all, all.Items)
+	}
+	c.seen = &seen{whole: l.whole, newest: l.newest}
+	if err := l.show(all, all.Items); err != nil {
+		return err
+	}
+	w := &watcher{c: c, listing: l, fetched: time.Now()}
+	if err = w.run(ctx); ctx.Err() != nil {
+		return exitError(exitInterrupted)
+	}
+	return err
+}
+
+// watchOne shows a single thing, and with --watch how it changes.
+func (c *cli) watchOne(ctx context.Context, fetch func(ctx context.Context) (*http.Response, error), show func(v any, items []json.RawMessage) error, types ...apiclient.FollowEventsParamsTypes) error {
+	if !c.watch {
+		one, err := apiclient.Decode[json.RawMessage](fetch(ctx))
+		return c.one(one, err, show)
+	}
+	return c.list(ctx, listing{show: show, types: types, fetch: func(ctx context.Context) (list, error) {
+		one, err := apiclient.Decode[json.RawMessage](fetch(ctx))
+		return list{Items: []json.RawMessage{one}}, err
+	}})
+}
+
+// watcher fetches a list again and again.
+type watcher struct {
+	c *cli
+	listing
+	fetched time.Time     // when that was done last
+	took    time.Duration // how long it took
+	polls   bool          // nobody tells of changes
+}
+
+func (w *watcher) run(ctx context.Context) error {
+	api, err := w.c.api()
+	if err != nil {
+		return err
+	}
+	w.polls = len(w.types) == 0
+	var broken time.Time
+	for {
+		if w.polls {
+			err = w.rest(ctx, watchPoll)
+		} else {
+			err = w.follow(ctx, api)
+		}
+		if err == nil {
+			err = w.again(ctx)
+		}
+		switch code := common.CodeOf(err); {
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case err == nil:
+			broken = time.Time{}
+		case code == common.CodeNotFound && !w.polls:
+			w.polls = true // an older server tells of nothing
+		case code != common.CodeUnavailable && code != common.CodeTooMany:
+			return err
+		case broken.IsZero():
+			broken = time.Now()
+			fmt.Fprintln(w.c.stderr, "note: the connection broke; trying again")
+		case time.Since(broken) > away:
+			return err
+		}
+		if err := w.rest(ctx, watchLeast); err != nil {
+			return err
+		}
+	}
+}
+
+// follow waits for news, and fetches the list for each lot of them, until the stream breaks off.
+func (w *watcher) follow(ctx context.Context, api *apiclient.API) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	alive := time.AfterFunc(silence, cancel)
+	defer alive.Stop()
+	body, err := apiclient.Open(api.FollowEvents(ctx, &apiclient.FollowEventsParams{Types: &w.types}))
+	if err != nil {
+		return err
+	}
+	defer body.Close()
+	news, stale := bufio.NewReaderSize(body, 64<<10), false
+	for {
+		line, err := news.ReadSlice('\n')
+		alive.Reset(silence)
+		if err != nil && err != bufio.ErrBufferFull {
+			if ctx.Err() == nil && err != io.EOF {
+				return &common.Error{Code: common.CodeUnavailable, Message: "the connection broke", Err: err}
+			}
+			return nil
+		}
+		// The first event says only that the rest will come; what changed before it is in no list perhaps.
+		stale = stale || bytes.HasPrefix(line, []byte("event: ")) || time.Since(w.fetched) > watchMost
+		if !stale || news.Buffered() > 0 {
+			continue // one look for all that came together
+		}
+		if err := w.rest(ctx, max(watchLeast, watchShare*w.took)-time.Since(w.fetched)); err != nil {
+			return err
+		}
+		if err := w.again(ctx); err != nil {
+			return err
+		}
+		stale = false
+	}
+}
+
+// again fetches the list and prints what is not as before.
+func (w *watcher) again(ctx context.Context) error {
+	began := time.Now()
+	all, err := w.fetch(ctx)
+	if err != nil {
+		return err
+	}
+	w.fetched, w.took = time.Now(), time.Since(began)
+	return w.show(all, all.Items)
+}
+
+// rest waits.
+func (w *watcher) rest(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(max(d, 0))
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-timer.C:
+		return nil
+	}
+}
+
+// seen is what of a list has been printed.
+type seen struct {
+	whole, newest bool
+	heads         []string
+	widths        []int
+	rows          map[string]string // by id or name: what was printed
+	order         []string
+	first         map[string]string // the first cell, likewise
+}
+
+// restless are columns that change all the time, and so are no change.
+var restless = []string{"CLOCK", "AHEAD"}
+
+// show prints rows that are new or not as before.
+func (s *seen) show(c *cli, heads []string, rows [][]string, items []json.RawMessage) error {
+	if s.rows == nil {
+		s.rows, s.first = map[string]string{}, map[string]string{}
+	}
+	titled := !slices.Equal(heads, s.heads)
+	t := table{colours: c.colours(), widths: s.widths, headless: !titled}
+	t.row(slices.Clone(heads)...)
+	listed := map[string]bool{}
+	var changed []json.RawMessage
+	for n := range rows {
+		i := n
+		if s.newest {
+			i = len(rows) - 1 - n
+		}
+		key, text := keyOf(items[i], rows[i]), lasting(heads, rows[i])
+		listed[key] = true
+		if c.format == "json" || c.format == "yaml" {
+			text = string(items[i])
+		}
+		before, known := s.rows[key]
+		if known && before == text {
+			continue
+		}
+		if !known {
+			s.order = append(s.order, key)
+		}
+		s.rows[key], s.first[key] = text, rows[i][0]
+		changed = append(changed, items[i])
+		t.row(rows[i]...)
+	}
+	for _, key := range s.order {
+		if s.whole && !listed[key] {
+			gone := make([]string, len(heads))
+			gone[0], gone[len(gone)-1] = s.first[key], "(gone)"
+			t.row(gone...)
+			item, err := json.Marshal(map[string]any{"name": key, "gone": true})
+			if err != nil {
+				return err
+			}
+			changed = append(changed, item)
+		}
+	}
+	s.order = slices.DeleteFunc(s.order, func(key string) bool {
+		if s.whole && !listed[key] {
+			delete(s.rows, key)
+			delete(s.first, key)
+			return true
+		}
+		return false
+	})
+	s.heads = heads
+	if c.format == "json" || c.format == "yaml" {
+		return c.printEach(changed)
+	}
+	if len(t.rows) == 1 && !titled {
+		return nil
+	}
+	err := t.print(c.stdout)
+	s.widths = t.widths
+	return err
+}
+
+// keyOf tells items apart.
+func keyOf(item json.RawMessage, row []string) string {
+	var named struct{ ID, Name string }
+	_ = json.Unmarshal(item, &named) // one without either goes by its first cell
+	return firstOf(named.ID, named.Name, row[0])
+}
+
+// lasting is a row without what changes all the time.
+func lasting(heads, row []string) string {
+	var kept []string
+	for i, cell := range row {
+		if !slices.Contains(restless, heads[i]) {
+			kept = append(kept, cell)
+		}
+	}
+	return strings.Join(kept, "\x00")
+}
+
+// printEach prints items one by one: JSON on a line each, YAML as documents.
+func (c *cli) printEach(items []json.RawMessage) error {
+	for _, item := range items {
+		if c.format == "yaml" {
+			fmt.Fprintln(c.stdout, "---")
+			if err := c.print(item); err != nil {
+				return err
+			}
+			continue
+		}
+		var b bytes.Buffer
+		if err := json.Compact(&b, item); err != nil {
+			return &common.Error{Code: common.CodeUnavailable, Message: "the server's answer cannot be read", Err: err}
+		}
+		fmt.Fprintln(c.stdout, b.String())
+	}
+	return nil
+}

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"carillon/internal/common"
+)
+
+// watching calls the program until the test has seen enough; next gives its next line.
+func (s *stage) watching(events <-chan string, args ...string) (next func(want string), stop func() int) {
+	s.t.Helper()
+	environ := s.between(func(next http.Handler, w http.ResponseWriter, r *http.Request) {
+		if !strings.HasSuffix(r.URL.Path, "/events") {
+			next.ServeHTTP(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "text/event-stream")
+		for {
+			select {
+			case name := <-events:
+				if name == "" {
+					return // breaks off
+				}
+				fmt.Fprintf(w, "id: 1\nevent: %s\ndata: {}\n\n", name)
+				_ = http.NewResponseController(w).Flush()
+			case <-r.Context().Done():
+				return
+			}
+		}
+	})
+	ctx, cancel := context.WithCancel(s.t.Context())
+	r, w := io.Pipe()
+	ended := make(chan int, 1)
+	go func() {
+		ended <- run(ctx, args, strings.NewReader(""), w, io.Discard, environ)
+		_ = w.Close()
+	}()
+	lines := bufio.NewScanner(r)
+	next = func(want string) {
+		s.t.Helper()
+		if !lines.Scan() || !strings.Contains(lines.Text(), want) {
+			s.t.Fatalf("there comes %q, %v, want %q", lines.Text(), lines.Err(), want)
+		}
+	}
+	return next, func() int {
+		cancel()
+		for lines.Scan() {
+		}
+		return <-ended
+	}
+}
+
+func TestWatch(t *testing.T) {
+	s := newStage(t)
+	s.run("create", "job", "a", "--", "true").want(t, exitOK)
+	events := make(chan string)
+	next, stop := s.watching(events, "get", "jobs", "--watch")
+	next("NAME")
+	next("a")
+	events <- "ready"
+	s.run("create", "job", "b", "--cron", "@daily", "--", "true").want(t, exitOK)
+	events <- "job"
+	next("b")
+	s.run("pause", "b", "--note", "x").want(t, exitOK)
+	events <- "job"
+	next("paused") // and a, which is as it was, is not printed again
+	s.run("delete", "job", "a").want(t, exitOK)
+	events <- "" // what changes while the connection is broken is seen after it
+	next("(gone)")
+	if code := stop(); code != exitInterrupted {
+		t.Errorf("exit code %d", code)
+	}
+}
+
+func TestWatchAsJSON(t *testing.T) {
+	s := newStage(t)
+	s.printing("x", common.StatusRunning)
+	events := make(chan string)
+	next, stop := s.watching(events, "get", "runs", "-w", "-o", "json")
+	next(`"status":"running"`)
+	s.mu.Lock()
+	s.end(aRun, common.StatusSucceeded, 0)
+	s.mu.Unlock()
+	events <- "run"
+	next(`"status":"succeeded"`)
+	stop()
+}
+
+// What cannot be listed is not watched.
+func TestWatchRefused(t *testing.T) {
+	s := newStage(t)
+	s.run("get", "jobs", "-w", "--group", "No Group").want(t, exitUsage)
+	s.run("get", "job", "none", "-w").want(t, exitNotFound)
+}
