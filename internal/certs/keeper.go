@@ -50,7 +50,7 @@ type holding struct {
 }
 
 const (
-	lookEvery = 5 * time.Second
+	lookEvery = 2 * time.Second
 	// handshakeEvery is how often at most a handshake looks at the files.
 	handshakeEvery = time.Second
 	maxFile        = 1 << 20

@@ -90,13 +90,23 @@ func errNoCredentials() error {
 		Hint: "send a token as Authorization: Bearer …, or log in"}
 }
 
-// crossSite refuses what a page of another site makes a browser send.
-func crossSite(p problems, next http.Handler) http.Handler {
-	protection := http.NewCrossOriginProtection()
-	protection.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+// crossSite refuses what a page of another site makes a browser send. Of an older browser,
+// which says no more than the page's origin, the protection compares the host alone: a page
+// that came without TLS may be anybody's all the same.
+func crossSite(p problems, secure bool, next http.Handler) http.Handler {
+	deny := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		p.write(w, r, p.refuse(r.Context(), common.CodeForbidden, "the request comes from another site"))
-	}))
-	return protection.Handler(next)
+	})
+	protection := http.NewCrossOriginProtection()
+	protection.SetDenyHandler(deny)
+	protected := protection.Handler(next)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if secure && r.Header.Get("Sec-Fetch-Site") == "" && strings.HasPrefix(r.Header.Get("Origin"), "http://") && r.Method != http.MethodGet && r.Method != http.MethodHead {
+			deny.ServeHTTP(w, r)
+			return
+		}
+		protected.ServeHTTP(w, r)
+	})
 }
 
 // plainPaths refuses encoded characters in the API's paths: no name needs one, and

@@ -15,7 +15,7 @@ import (
 // The exact list of what is answered to anybody, the console's files aside. Adding a
 // line here is a decision.
 func publicRoutes() []string {
-	return []string{"GET /healthz", "GET /readyz", "POST /api/v1/auth/login"}
+	return []string{"GET /api/v1/auth/methods", "GET /api/v1/auth/oidc/callback", "GET /api/v1/auth/oidc/start", "GET /healthz", "GET /readyz", "POST /api/v1/auth/login"}
 }
 
 // path fills a route's parameters in.

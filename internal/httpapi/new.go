@@ -126,7 +126,7 @@ func build(cfg Config) (http.Handler, *router, error) {
 
 	var h http.Handler = engine
 	h = plainPaths(p, h)
-	h = crossSite(p, h)
+	h = crossSite(p, cfg.Secure, h)
 	refused := newRefusals(cfg.Refused, cfg.Now, cfg.Logger)
 	h = &gate{auth: cfg.Auth, problems: p, cookie: cookie, rates: newRates(cfg.APIRate, cfg.Now), refused: refused, next: h, public: func(req *http.Request) bool {
 		if r.public[req.Method+" "+req.URL.Path] {
