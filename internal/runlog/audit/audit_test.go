@@ -401,6 +401,64 @@ func TestAlteredOnTheWay(t *testing.T) {
 	}
 }
 
+// Who verifies while it is sealed finds nothing wrong, whatever comes between two looks.
+func TestVerifyMeanwhile(t *testing.T) {
+	s := newShelf()
+	next := 0
+	// At each look that a verification takes, one of the steps of sealing a batch is made.
+	steps := []func(){
+		func() { s.change(t, "a", 1); s.change(t, "b", 2) },
+		func() { s.fail = func(step string) error { return failing(step == "write") }; s.seal(t) },  // the head knows them
+		func() { s.fail = func(step string) error { return failing(step == "remove") }; s.seal(t) }, // half of them is stored, then all
+		func() { s.fail = func(string) error { return nil }; s.seal(t) },
+	}
+	for range 40 {
+		calls := 0
+		looks := &looking{shelf: s, before: func() {
+			if calls++; calls%(next%5+1) == 0 {
+				step := steps[next%len(steps)]
+				next++
+				step()
+			}
+		}}
+		step, err := audit.NewVerifier(looks, looks).Step(t.Context(), 1, 1000)
+		if err != nil || len(step.Faults) > 0 {
+			t.Fatalf("%+v, %v", step.Faults, err)
+		}
+	}
+	s.fail = func(string) error { return nil }
+	s.seal(t)
+	s.intact(t, int(s.head.Seq))
+}
+
+func failing(yes bool) error {
+	if yes {
+		return errors.New("away")
+	}
+	return nil
+}
+
+// looking lets something happen before each look.
+type looking struct {
+	*shelf
+	before func()
+}
+
+func (l *looking) Head(ctx context.Context) (audit.Head, int64, error) {
+	l.before()
+	return l.shelf.Head(ctx)
+}
+
+func (l *looking) Find(ctx context.Context, ids []string) ([]audit.Waiting, error) {
+	l.before()
+	return l.shelf.Find(ctx, ids)
+}
+
+func (l *looking) Sealed(ctx context.Context, after int64, limit int) ([]common.Change, error) {
+	l.before()
+	return l.shelf.Sealed(ctx, after, limit)
+}
+
 // What is let go of for its age leaves a chain that can be verified.
 func TestExpire(t *testing.T) {
 	s := newShelf()

@@ -53,8 +53,8 @@ func NewVerifier(chain Chain, store runlog.Chained) *Verifier {
 // count as that.
 func (v *Verifier) Step(ctx context.Context, from int64, limit int) (Step, error) {
 	step, err := v.step(ctx, from, limit)
-	if err == nil && !step.More && len(step.Faults) > 0 {
-		// What was on its way while we looked is there now.
+	if err == nil && len(step.Faults) > 0 {
+		// What was being let go of while we looked is known to be gone now.
 		return v.step(ctx, from, limit)
 	}
 	return step, err
@@ -135,23 +135,42 @@ func (v *Verifier) end(ctx context.Context, s *Step, head *Head) error {
 		return nil
 	}
 	missing := head.Seq - s.To
-	text := fmt.Sprintf("entries %d to %d are not there, which etcd knows of", s.To+1, head.Seq)
 	if missing > int64(len(head.Batch)) {
-		s.fault(s.To+1, "", FaultEnd, text)
+		s.cut(s.To+1, head.Seq)
 		return nil
 	}
-	ids := make([]string, 0, missing)
-	for _, sealed := range head.Batch[int64(len(head.Batch))-missing:] {
-		ids = append(ids, sealed.ID)
+	batch := head.Batch[int64(len(head.Batch))-missing:]
+	ids := make([]string, len(batch))
+	for i := range batch {
+		ids[i] = batch[i].ID
 	}
 	left, err := v.chain.Find(ctx, ids)
 	if err != nil {
 		return err
 	}
-	if len(left) < len(ids) {
-		s.fault(s.To+1, "", FaultEnd, text)
-		return nil
+	// What is not in etcd any more has come into the log store since we looked there.
+	arrived, err := v.store.Sealed(ctx, s.To, len(batch))
+	if err != nil {
+		return err
 	}
-	s.Waiting = len(left)
+	known := map[string]bool{}
+	for i := range left {
+		known[left[i].ID] = true
+	}
+	for i := range arrived {
+		known[arrived[i].ID] = true
+	}
+	for i, id := range ids {
+		if !known[id] {
+			s.cut(s.To+1+int64(i), head.Seq)
+			return nil
+		}
+	}
+	s.Waiting = len(ids)
 	return nil
+}
+
+// cut says that the last entries are missing.
+func (s *Step) cut(from, to int64) {
+	s.fault(from, "", FaultEnd, fmt.Sprintf("entries %d to %d are not there, which etcd knows of", from, to))
 }
