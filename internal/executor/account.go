@@ -42,14 +42,19 @@ func Capable() error {
 	return nil
 }
 
-// dropAmbient keeps what this thread starts from having capabilities of ours: systemd may have
+// keepCapabilities keeps what this thread starts from having capabilities of ours: systemd may have
 // given them so that they outlast an execve(2), and those of a user who is not root outlast setuid(2).
-func dropAmbient() error {
-	err := unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
-	if errors.Is(err, unix.EINVAL) {
-		return nil // a kernel without them
+func keepCapabilities() error {
+	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	var sets [2]unix.CapUserData
+	if err := unix.Capget(&header, &sets[0]); err != nil {
+		return err
 	}
-	return err
+	if sets[0].Inheritable == 0 && sets[1].Inheritable == 0 { // none is ambient, then
+		return nil
+	}
+	sets[0].Inheritable, sets[1].Inheritable = 0, 0
+	return unix.Capset(&header, &sets[0])
 }
 
 // credential is how the kernel is told of an account; nil is our own.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -50,7 +51,8 @@ func TestRunningAsAnother(t *testing.T) {
 		"no capabilities":        {`grep -E 'Cap(Inh|Prm|Eff|Amb)' /proc/self/status | tr -d '\t\n'`, "CapInh:0000000000000000CapPrm:0000000000000000CapEff:0000000000000000CapAmb:0000000000000000"},
 		"no way back":            {`setpriv --reuid 0 true 2>/dev/null || echo no; grep -c '^NoNewPrivs:.*1' /proc/self/status`, "no\n1\n"},
 		"a folder of its own":    {`ls -A; echo x >file; mkdir sub; ls; cd "$(pwd -P)/sub" && stat -c '%U %a' ..`, "file\nsub\nnobody 700\n"},
-		"output by name":         {`echo a >/dev/stdout; echo b >/dev/stderr`, "a\nb\n"},
+		"output by name":         {`echo a >/dev/stdout`, "a\n"},
+		"errors by name":         {`echo b >/dev/stderr`, "b\n"},
 		"not root's files":       {`cat /etc/shadow 2>/dev/null || echo no`, "no\n"},
 		"its own umask":          {`umask`, "0027\n"},
 		"not what the worker is": {`cat /proc/$PPID/environ 2>/dev/null || echo no`, "no\n"},
@@ -218,6 +220,75 @@ func TestTheWorkerCannotBeLookedInto(t *testing.T) {
 		cmd := exec.Command(self)
 		cmd.Env = append(os.Environ(), asOrdinary+"="+c.command, "ETCD_PASSWORD=canary", "TMPDIR=/tmp")
 		if out, err := cmd.CombinedOutput(); err != nil || string(out) != c.prints {
+			t.Errorf("%s: %v, printed %q, want %q", name, err, out, c.prints)
+		}
+	}
+}
+
+// asCapable makes the test binary a worker that is not root, and has what is needed to run
+// commands as others: as systemd starts it with the drop-in for that.
+const asCapable = "EXECUTOR_TEST_CAPABLE"
+
+func runCapable() {
+	fail := func(err error) {
+		if err != nil {
+			fmt.Print(err)
+			os.Exit(1)
+		}
+	}
+	fail(executor.Prepare())
+	dir, err := os.MkdirTemp("", "capable-")
+	fail(err)
+	defer os.RemoveAll(dir)
+	file, err := runas.Open(runas.Config{Path: os.Getenv(asCapable), Capable: executor.Capable, Log: slog.New(slog.DiscardHandler)})
+	fail(err)
+	x, err := executor.New(executor.Config{BaseDir: dir, Worker: "capable", Life: life, Adopt: true, RunAs: file})
+	fail(err)
+	const caps = `; grep -E '^Cap(Inh|Prm|Eff|Amb)' /proc/self/status | cut -f2 | sort -u`
+	_, out := runIn(x, nobodys(`id -un; id -G; pwd -P >where; stat -c '%U %a' . `+caps))
+	fmt.Print(out)
+	_, out = runIn(x, newTask(common.Job{Group: "ops", Command: `id -un` + caps}))
+	fmt.Print(out)
+	task := nobodys(`trap '' TERM; setsid sleep 600 >/dev/null 2>&1 & echo $!; mkdir deep; touch deep/er; while :; do sleep 1; done`)
+	task.Job.Timeout, task.Record.Policy.KillGrace = "300ms", 0
+	got, out := runIn(x, task)
+	fmt.Println(got.Status, alive(number(out)))
+	left, _ := filepath.Glob(filepath.Join(os.TempDir(), "carillon-run-capable-*"))
+	fmt.Println(len(left), "folders")
+	fail(x.Close())
+}
+
+func number(text string) int {
+	n, _ := strconv.Atoi(strings.TrimSpace(text))
+	return n
+}
+
+func TestCapabilitiesAreEnough(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("needs root, to give capabilities away")
+	}
+	dir := t.TempDir()
+	self, rules := filepath.Join(dir, "self"), filepath.Join(dir, "run-as.yaml")
+	binary, err := os.ReadFile(os.Args[0])
+	if err := errors.Join(err, os.WriteFile(self, binary, 0o700), os.Chmod(self, 0o755), os.WriteFile(rules, []byte(asNobody), 0o600), os.Chmod(rules, 0o644),
+		os.Chmod(dir, 0o755), os.Chmod(filepath.Dir(dir), 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	const none = "0000000000000000\n"
+	for name, c := range map[string]struct {
+		caps   []uintptr
+		prints string
+	}{
+		"all that it needs": {[]uintptr{unix.CAP_SETUID, unix.CAP_SETGID, unix.CAP_KILL},
+			"nobody\n65534\nnobody 700\n" + none + "daemon\n" + none + "timed_out false\n0 folders\n"},
+		"without one": {[]uintptr{unix.CAP_SETUID, unix.CAP_SETGID}, "it lacks CAP_KILL"},
+	} {
+		cmd := exec.Command(self)
+		cmd.Dir = "/"
+		cmd.Env = append(os.Environ(), asCapable+"="+rules, "TMPDIR=/tmp")
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 1, Gid: 1}, AmbientCaps: c.caps}
+		out, err := cmd.CombinedOutput()
+		if strings.HasSuffix(c.prints, "\n") && (err != nil || string(out) != c.prints) || !strings.Contains(string(out), c.prints) {
 			t.Errorf("%s: %v, printed %q, want %q", name, err, out, c.prints)
 		}
 	}

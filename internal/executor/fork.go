@@ -37,7 +37,7 @@ func (x *Executor) forker() {
 		runtime.UnlockOSThread()
 		return
 	}
-	err := errors.Join(unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), dropAmbient())
+	err := errors.Join(unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), keepCapabilities())
 	for {
 		select {
 		case o := <-x.forks:

@@ -37,6 +37,10 @@ func TestMain(m *testing.M) {
 		runOrdinary()
 		os.Exit(0)
 	}
+	if os.Getenv(asCapable) != "" {
+		runCapable()
+		os.Exit(0)
+	}
 	if os.Getenv(asTerminalOwner) != "" {
 		ownTerminal()
 	}
