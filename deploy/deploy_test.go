@@ -24,6 +24,7 @@ import (
 
 	"carillon/internal/common"
 	"carillon/internal/config"
+	"carillon/internal/runas"
 )
 
 // credentials are what credentials.conf would hand to a daemon.
@@ -145,6 +146,28 @@ func TestRunAsDropIn(t *testing.T) {
 	want := []string{"CAP_SETUID CAP_SETGID CAP_KILL"}
 	if len(got) != 3 || !slices.Equal(got["CapabilityBoundingSet"], want) || !slices.Equal(got["AmbientCapabilities"], want) || !slices.Equal(got["ProtectProc"], []string{"default"}) {
 		t.Errorf("%v", got)
+	}
+}
+
+// The file that goes with it says what the worker understands, also where its examples are
+// taken, and its user is one that is made.
+func TestRunAsExample(t *testing.T) {
+	data, err := os.ReadFile("run-as.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rules, err := runas.Parse(data)
+	if err != nil || rules.Default != "carillon-jobs" || len(rules.Groups) != 0 {
+		t.Errorf("%+v, %v", rules, err)
+	}
+	before, examples, found := strings.Cut(string(data), "groups: {}\n")
+	rules, err = runas.Parse([]byte(before + "groups:\n" + strings.ReplaceAll(examples, "#", "")))
+	if err != nil || !found || len(rules.Groups) != 3 || !rules.Groups["playground"].Disabled {
+		t.Errorf("the examples: %+v, %v", rules, err)
+	}
+	users, err := os.ReadFile("carillon.sysusers")
+	if err != nil || !strings.Contains(string(users), "\nu carillon-jobs ") {
+		t.Errorf("carillon-jobs is not made: %s, %v", users, err)
 	}
 }
 

@@ -1,0 +1,55 @@
+package deploy
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// Each requirement of docs/security.md names tests that there are.
+func TestSecurityPageNamesItsTests(t *testing.T) {
+	page, err := os.ReadFile("../docs/security.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := map[string]string{}
+	for line := range strings.Lines(string(page)) {
+		if m := regexp.MustCompile(`^\| (S\d+) \|`).FindStringSubmatch(line); m != nil {
+			rows[m[1]] = line
+		}
+	}
+	named := regexp.MustCompile("`([a-z/]+): ((?:Test|Fuzz)[A-Za-z0-9]+)`")
+	for n := range 30 {
+		id := fmt.Sprintf("S%d", n+1)
+		tests := named.FindAllStringSubmatch(rows[id], -1)
+		if len(tests) == 0 {
+			t.Errorf("%s names no test", id)
+		}
+		for _, test := range tests {
+			if !declared(t, test[1], test[2]) {
+				t.Errorf("%s names %s in %s, which there is not", id, test[2], test[1])
+			}
+		}
+	}
+}
+
+func declared(t *testing.T, folder, function string) bool {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join("..", folder, "*_test.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		source, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(source), "\nfunc "+function+"(") {
+			return true
+		}
+	}
+	return false
+}
