@@ -30,10 +30,12 @@ type Access interface {
 	Sessions
 }
 
-// Attempts to log in, of a network and for an account.
+// Failed attempts to log in, of a network and for an account; and logins of an account
+// from a network, since each is a session that stays for a while.
 const (
-	loginBurst  = 5
-	loginWindow = time.Minute
+	loginBurst   = 5
+	sessionBurst = 60
+	loginWindow  = time.Minute
 )
 
 type sessionsResource struct {
@@ -42,6 +44,7 @@ type sessionsResource struct {
 	problems problems
 	networks *auth.Limiter
 	accounts *auth.Limiter
+	begun    *auth.Limiter
 	cookie   string
 	secure   bool
 	now      func() time.Time
@@ -154,12 +157,16 @@ func (s *sessionsResource) login(ctx context.Context, in *loginInput) (*loginOut
 // attempt counts an attempt to show who one is; done takes it out of the count again.
 func (s *sessionsResource) attempt(ctx context.Context, user string) (done func(), err error) {
 	now, network := s.now(), auth.Network(visitOf(ctx).remote)
+	account := user
+	if !common.ValidName(user) {
+		account = "" // one for all that cannot be
+	}
 	wait, ok := s.networks.Take(now, network)
 	if ok && user != "" {
-		if !common.ValidName(user) {
-			user = "" // one for all that cannot be
-		}
-		wait, ok = s.accounts.Take(now, user)
+		wait, ok = s.accounts.Take(now, account)
+	}
+	if ok {
+		wait, ok = s.begun.Take(now, network+" "+account)
 	}
 	if !ok {
 		problem := s.problems.refuse(ctx, common.CodeTooMany, "too many attempts to log in")
@@ -169,7 +176,9 @@ func (s *sessionsResource) attempt(ctx context.Context, user string) (done func(
 	}
 	return func() {
 		s.networks.GiveBack(now, network)
-		s.accounts.GiveBack(now, user)
+		if user != "" {
+			s.accounts.GiveBack(now, account)
+		}
 	}, nil
 }
 
@@ -209,13 +218,16 @@ func (s *sessionsResource) password(ctx context.Context, in *passwordInput) (*lo
 	if who.UserID == "" {
 		return nil, &common.Error{Code: common.CodeConflict, Message: "you have no password here", Hint: "you came with a token that is nobody's, or by way of another system"}
 	}
+	v := visitOf(ctx)
+	change := auth.PasswordChange{User: who.User, UserID: who.UserID, Current: in.Body.Current, New: in.Body.New, Session: v.session != "", Remote: v.remote}
+	if faults := change.Faults(); len(faults) > 0 {
+		return nil, common.Invalid("the password cannot be changed", faults...) // and is no guess
+	}
 	done, err := s.attempt(ctx, who.User)
 	if err != nil {
 		return nil, err
 	}
-	v := visitOf(ctx)
-	session, err := s.sessions.ChangePassword(ctx, actor(ctx), auth.PasswordChange{User: who.User, UserID: who.UserID,
-		Current: in.Body.Current, New: in.Body.New, Session: v.session != "", Remote: v.remote})
+	session, err := s.sessions.ChangePassword(ctx, actor(ctx), change)
 	if err != nil {
 		return nil, err
 	}

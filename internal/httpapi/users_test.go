@@ -225,6 +225,23 @@ func TestLoginIsLimitedByAccount(t *testing.T) {
 	}
 }
 
+// Whoever may log in does not fill etcd with sessions.
+func TestLoginsAreBounded(t *testing.T) {
+	h := newHarness(t, func(c *Config) {
+		now := c.Now()
+		c.Now = func() time.Time { return now }
+		c.Auth = &guessed{}
+	})
+	enter := func(user string) *http.Request {
+		return as("", http.MethodPost, "/api/v1/auth/login", fmt.Sprintf(`{"user":%q,"password":%q}`, user, aPassword))
+	}
+	for range sessionBurst {
+		h.want(http.StatusOK, enter("ann"))
+	}
+	h.problem(http.StatusTooManyRequests, "too_many_requests", "", enter("ann"))
+	h.want(http.StatusOK, enter("bob"))
+}
+
 // guessed knows one password for all users.
 type guessed struct {
 	Auth
