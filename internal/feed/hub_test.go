@@ -103,6 +103,13 @@ func (r *river) Watch(ctx context.Context, after int64, each func(feed.Batch)) e
 	}
 }
 
+// watched tells how many watches go on.
+func (r *river) watched() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.watches
+}
+
 // stage is a hub that runs, in a bubble.
 type stage struct {
 	*testing.T
@@ -207,11 +214,11 @@ func TestNobodyFollows(t *testing.T) {
 		s.hears(f, "101 a")
 		f.Close()
 		time.Sleep(30 * time.Second)
-		if s.watches != 1 {
+		if s.watched() != 1 {
 			s.Error("not watched on for a while")
 		}
 		time.Sleep(time.Minute)
-		if s.watches != 0 {
+		if s.watched() != 0 {
 			s.Error("watched on for nobody")
 		}
 		s.put("b")
