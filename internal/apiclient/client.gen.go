@@ -4862,20 +4862,28 @@ type ClientInterface interface {
 
 	// ListChannels Channels that can be told of jobs, by name
 	//
+	// Jobs name channels in notify. Where they lead is shown to admins only, and no secret to anybody.
+	//
 	// Corresponds with GET /api/v1/channels (the `ListChannels` operationId).
 	ListChannels(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// DeleteChannel Delete a channel
+	//
+	// Jobs that name it go on, and what would be told on it fails.
 	//
 	// Corresponds with DELETE /api/v1/channels/{name} (the `DeleteChannel` operationId).
 	DeleteChannel(ctx context.Context, name string, params *DeleteChannelParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetChannel One channel
 	//
+	// Where it leads is shown to admins only.
+	//
 	// Corresponds with GET /api/v1/channels/{name} (the `GetChannel` operationId).
 	GetChannel(ctx context.Context, name string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// PutChannelWithBody Make or change a channel
+	//
+	// Of a webhook that exists, URL and secret stay where they are not given. A signing secret that was made is answered once.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -4884,6 +4892,8 @@ type ClientInterface interface {
 
 	// PutChannel Make or change a channel
 	//
+	// Of a webhook that exists, URL and secret stay where they are not given. A signing secret that was made is answered once.
+	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with PUT /api/v1/channels/{name} (the `PutChannel` operationId).
@@ -4891,10 +4901,14 @@ type ClientInterface interface {
 
 	// TestChannel Tell a test on a channel, once, and answer with what became of it
 	//
+	// Waits for the answer of who is told, a few seconds at most, and says what it was.
+	//
 	// Corresponds with POST /api/v1/channels/{name}/test (the `TestChannel` operationId).
 	TestChannel(ctx context.Context, name string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListDeliveries What was told on the channels in the last seven days, or is to be, the newest first
+	//
+	// What was told, is to be told, or could not be, with what the last try came to.
 	//
 	// Corresponds with GET /api/v1/deliveries (the `ListDeliveries` operationId).
 	ListDeliveries(ctx context.Context, params *ListDeliveriesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -4908,15 +4922,21 @@ type ClientInterface interface {
 
 	// ListFires The ledger and the planned future of all jobs, the newest first
 	//
+	// The ledger says of every time at which a job was to run what became of it: it ran, was skipped, or was missed and why. Up to a time in the future it goes on with the plan. A stretch of fires with one fate may be one entry.
+	//
 	// Corresponds with GET /api/v1/fires (the `ListFires` operationId).
 	ListFires(ctx context.Context, params *ListFiresParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListJobs Jobs
 	//
+	// All jobs are listed, whoever asks. Of those in groups where you have no role, what they are made of is left out, and meta.hidden says so. Lists page by nextCursor; what include asks for is looked up once for the whole page.
+	//
 	// Corresponds with GET /api/v1/jobs (the `ListJobs` operationId).
 	ListJobs(ctx context.Context, params *ListJobsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// CreateJobWithBody Create a job
+	//
+	// Refused with 409 where there is a job of this name; PUT replaces it. All that is wrong is listed at once. Needs the role editor in the job's group, and everywhere for a job without one.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -4925,12 +4945,16 @@ type ClientInterface interface {
 
 	// CreateJob Create a job
 	//
+	// Refused with 409 where there is a job of this name; PUT replaces it. All that is wrong is listed at once. Needs the role editor in the job's group, and everywhere for a job without one.
+	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /api/v1/jobs (the `CreateJob` operationId).
 	CreateJob(ctx context.Context, body CreateJobJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ApplyJobsWithBody Make many jobs be as they are sent
+	//
+	// Each job is created, changed or left alone by itself, and judged by itself: one that is refused hinders no other. The answer, a 200, says of each what became of it. With dryRun nothing is written. Applying the same again changes nothing.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -4939,12 +4963,16 @@ type ClientInterface interface {
 
 	// ApplyJobs Make many jobs be as they are sent
 	//
+	// Each job is created, changed or left alone by itself, and judged by itself: one that is refused hinders no other. The answer, a 200, says of each what became of it. With dryRun nothing is written. Applying the same again changes nothing.
+	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /api/v1/jobs/apply (the `ApplyJobs` operationId).
 	ApplyJobs(ctx context.Context, params *ApplyJobsParams, body ApplyJobsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// BulkJobsWithBody Do the same with many jobs
+	//
+	// The jobs are named, or found by a filter. Each is judged by itself, by your role in its group; the answer, a 200, says of each what became of it.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -4953,12 +4981,16 @@ type ClientInterface interface {
 
 	// BulkJobs Do the same with many jobs
 	//
+	// The jobs are named, or found by a filter. Each is judged by itself, by your role in its group; the answer, a 200, says of each what became of it.
+	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /api/v1/jobs/bulk (the `BulkJobs` operationId).
 	BulkJobs(ctx context.Context, params *BulkJobsParams, body BulkJobsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ValidateJobWithBody What would be stored, or all that is wrong; writes nothing
+	//
+	// Answers 200 whether the job is valid or not: with the job as it would be stored, or with all that is wrong. Needs what saving it would.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -4967,6 +4999,8 @@ type ClientInterface interface {
 
 	// ValidateJob What would be stored, or all that is wrong; writes nothing
 	//
+	// Answers 200 whether the job is valid or not: with the job as it would be stored, or with all that is wrong. Needs what saving it would.
+	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /api/v1/jobs/validate (the `ValidateJob` operationId).
@@ -4974,15 +5008,21 @@ type ClientInterface interface {
 
 	// DeleteJob Delete a job; its history stays
 	//
+	// Its plan ends; its runs go on unless kill says otherwise. Its history stays for as long as it is kept, for those who have a role in the group in which it was.
+	//
 	// Corresponds with DELETE /api/v1/jobs/{name} (the `DeleteJob` operationId).
 	DeleteJob(ctx context.Context, name string, params *DeleteJobParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetJob One job
 	//
+	// Its ETag, as If-Match, makes a change depend on nobody else's having come before it. Of a job in a group where you have no role, what it is made of is left out.
+	//
 	// Corresponds with GET /api/v1/jobs/{name} (the `GetJob` operationId).
 	GetJob(ctx context.Context, name string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// PatchJobWithBody Change parts of a job
+	//
+	// A merge patch (RFC 7396): what is given takes the place of what there is, null takes it away, lists are replaced in whole. Fields that are not known are refused.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -4991,12 +5031,16 @@ type ClientInterface interface {
 
 	// PatchJobWithApplicationMergePatchPlusJSONBody Change parts of a job
 	//
+	// A merge patch (RFC 7396): what is given takes the place of what there is, null takes it away, lists are replaced in whole. Fields that are not known are refused.
+	//
 	// Takes a body of the `application/merge-patch+json` content type.
 	//
 	// Corresponds with PATCH /api/v1/jobs/{name} (the `PatchJob` operationId).
 	PatchJobWithApplicationMergePatchPlusJSONBody(ctx context.Context, name string, params *PatchJobParams, body PatchJobApplicationMergePatchPlusJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// PutJobWithBody Create or replace a job
+	//
+	// What was answered may be sent back as it is: meta is ignored. Needs the role editor in the group that the job is in, and in the one that it is to be in. With If-Match or If-None-Match it is refused with 412 where somebody else was faster. A job that would not change stays at its version.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -5005,6 +5049,8 @@ type ClientInterface interface {
 
 	// PutJob Create or replace a job
 	//
+	// What was answered may be sent back as it is: meta is ignored. Needs the role editor in the group that the job is in, and in the one that it is to be in. With If-Match or If-None-Match it is refused with 412 where somebody else was faster. A job that would not change stays at its version.
+	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with PUT /api/v1/jobs/{name} (the `PutJob` operationId).
@@ -5012,10 +5058,14 @@ type ClientInterface interface {
 
 	// ListJobFires The ledger and the planned future of a job, the newest first
 	//
+	// Like the ledger of all jobs, of one. That of a job which was deleted stays for as long as it is kept.
+	//
 	// Corresponds with GET /api/v1/jobs/{name}/fires (the `ListJobFires` operationId).
 	ListJobFires(ctx context.Context, name string, params *ListJobFiresParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// PauseJobWithBody Let a job not fire
+	//
+	// Its fires are skipped, and written down as such, until it is resumed or until the time given. It can still be run by hand.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -5024,6 +5074,8 @@ type ClientInterface interface {
 
 	// PauseJob Let a job not fire
 	//
+	// Its fires are skipped, and written down as such, until it is resumed or until the time given. It can still be run by hand.
+	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /api/v1/jobs/{name}/pause (the `PauseJob` operationId).
@@ -5031,15 +5083,21 @@ type ClientInterface interface {
 
 	// GetPlacement Who would run a job now, and why the others would not
 	//
+	// All live workers in the order in which they would take the job's next run, those that may not last, each with the reason.
+	//
 	// Corresponds with GET /api/v1/jobs/{name}/placement (the `GetPlacement` operationId).
 	GetPlacement(ctx context.Context, name string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ResumeJob Let a paused job fire again
 	//
+	// It fires again from now on. What it missed meanwhile is written down as skipped.
+	//
 	// Corresponds with POST /api/v1/jobs/{name}/resume (the `ResumeJob` operationId).
 	ResumeJob(ctx context.Context, name string, params *ResumeJobParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// RollbackJobWithBody Let a job be again what it was
+	//
+	// Its definition becomes that of an earlier version, which makes a new one. Whether it is paused stays as it is. Needs the role editor in the group in which the job is, and in that of the version.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -5048,12 +5106,16 @@ type ClientInterface interface {
 
 	// RollbackJob Let a job be again what it was
 	//
+	// Its definition becomes that of an earlier version, which makes a new one. Whether it is paused stays as it is. Needs the role editor in the group in which the job is, and in that of the version.
+	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /api/v1/jobs/{name}/rollback (the `RollbackJob` operationId).
 	RollbackJob(ctx context.Context, name string, params *RollbackJobParams, body RollbackJobJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// RunJobWithBody Run a job now
+	//
+	// The run is accepted, and waits until a worker takes it: the answer names it before it exists elsewhere. A request with an Idempotency-Key may be repeated for a day, by the same user or token, and runs the job once. Only variables that the job lists can be set.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -5062,6 +5124,8 @@ type ClientInterface interface {
 
 	// RunJob Run a job now
 	//
+	// The run is accepted, and waits until a worker takes it: the answer names it before it exists elsewhere. A request with an Idempotency-Key may be repeated for a day, by the same user or token, and runs the job once. Only variables that the job lists can be set.
+	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /api/v1/jobs/{name}/run (the `RunJob` operationId).
@@ -5069,35 +5133,49 @@ type ClientInterface interface {
 
 	// ListVersions What became of a job's definition, when, and by whom, the newest first
 	//
+	// Every save, pause and deletion is a version. For those who have a role in the job's group.
+	//
 	// Corresponds with GET /api/v1/jobs/{name}/versions (the `ListVersions` operationId).
 	ListVersions(ctx context.Context, name string, params *ListVersionsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetJobVersion A job as it was
+	//
+	// The definition as it was from this version on. For those who have a role in the group in which the job was then, and in the one in which it is.
 	//
 	// Corresponds with GET /api/v1/jobs/{name}/versions/{version} (the `GetJobVersion` operationId).
 	GetJobVersion(ctx context.Context, name string, version int64, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// DiffJobVersions How a job became another one
 	//
+	// As patch(1) reads it, and as a list of the fields that differ. From the version in the path to the one in the query, or to the job as it is.
+	//
 	// Corresponds with GET /api/v1/jobs/{name}/versions/{version}/diff (the `DiffJobVersions` operationId).
 	DiffJobVersions(ctx context.Context, name string, version int64, params *DiffJobVersionsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListRuns Runs, the newest first
+	//
+	// Runs that wait, run, or have ended, each once, wherever they are kept just now. While the log store is away the list is partial, and says so. Of runs in groups where you have no role, parameters, notes and reasons are left out.
 	//
 	// Corresponds with GET /api/v1/runs (the `ListRuns` operationId).
 	ListRuns(ctx context.Context, params *ListRunsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// SearchRuns Find text in what those runs printed that you may see, the newest first
 	//
+	// Looks at a bounded number of runs at a time, the newest first, and says how far it got. Runs in groups where you have no role are passed over.
+	//
 	// Corresponds with GET /api/v1/runs/search (the `SearchRuns` operationId).
 	SearchRuns(ctx context.Context, params *SearchRunsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetRun One run
 	//
+	// As it stands just now. One that goes on says when it should end, going by the job's last days.
+	//
 	// Corresponds with GET /api/v1/runs/{id} (the `GetRun` operationId).
 	GetRun(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// KillRunWithBody End a run
+	//
+	// The command and all that it started get TERM, and KILL after the job's killGrace; a run that waits is taken back. The answer does not wait for the end. Needs the role operator in the group that the run had, and in the job's.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -5106,6 +5184,8 @@ type ClientInterface interface {
 
 	// KillRun End a run
 	//
+	// The command and all that it started get TERM, and KILL after the job's killGrace; a run that waits is taken back. The answer does not wait for the end. Needs the role operator in the group that the run had, and in the job's.
+	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /api/v1/runs/{id}/kill (the `KillRun` operationId).
@@ -5113,20 +5193,28 @@ type ClientInterface interface {
 
 	// GetOutput What a run printed
 	//
+	// Bytes as the command printed them, both streams as they came. Of a run that has ended it is all of it, and one range may be asked for; of one that goes on a piece, and Carillon-Next-Offset says where to go on. For those who have a role in the run's group.
+	//
 	// Corresponds with GET /api/v1/runs/{id}/output (the `GetOutput` operationId).
 	GetOutput(ctx context.Context, id string, params *GetOutputParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// SearchOutput Find text in what a run printed
+	//
+	// Looks at a bounded amount at a time, and says where to go on. Colours and other controls of terminals are not part of what is searched.
 	//
 	// Corresponds with GET /api/v1/runs/{id}/output/search (the `SearchOutput` operationId).
 	SearchOutput(ctx context.Context, id string, params *SearchOutputParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// FollowOutput What a run prints, as it comes, until it ends
 	//
+	// Server-sent events, which go on at any master with Last-Event-ID. For those who have a role in the run's group; it ends when they lose it.
+	//
 	// Corresponds with GET /api/v1/runs/{id}/output/stream (the `FollowOutput` operationId).
 	FollowOutput(ctx context.Context, id string, params *FollowOutputParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// PreviewScheduleWithBody What a cron line means, and when it fires next
+	//
+	// The next fires of a line, its meaning in words (English or Chinese, by Accept-Language), and remarks: on nights when the clocks change, and on what the line means to other programs.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -5134,6 +5222,8 @@ type ClientInterface interface {
 	PreviewScheduleWithBody(ctx context.Context, params *PreviewScheduleParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// PreviewSchedule What a cron line means, and when it fires next
+	//
+	// The next fires of a line, its meaning in words (English or Chinese, by Accept-Language), and remarks: on nights when the clocks change, and on what the line means to other programs.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -5195,15 +5285,21 @@ type ClientInterface interface {
 
 	// GetJobStatistics What the runs of a job come to, by hour or day
 	//
+	// The same of one job. What a job did that was deleted stays.
+	//
 	// Corresponds with GET /api/v1/stats/jobs/{name} (the `GetJobStatistics` operationId).
 	GetJobStatistics(ctx context.Context, name string, params *GetJobStatisticsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetOverview The cluster in a few numbers, and what is not as it should be
 	//
+	// What runs and waits, the workers and their slots, the last day by the hour, and all that is not as it should be. What cannot be known just now is absent.
+	//
 	// Corresponds with GET /api/v1/stats/overview (the `GetOverview` operationId).
 	GetOverview(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetStatistics What the runs of all jobs come to, by hour or day
+	//
+	// Counts, success rates, durations and delays, by the hour or by the day, of each worker apart where that is asked for. At most a minute behind.
 	//
 	// Corresponds with GET /api/v1/stats/runs (the `GetStatistics` operationId).
 	GetStatistics(ctx context.Context, params *GetStatisticsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -5313,15 +5409,21 @@ type ClientInterface interface {
 
 	// ListWorkers Workers that are alive, or have settings
 	//
+	// Those that are alive, and those that are not and have settings.
+	//
 	// Corresponds with GET /api/v1/workers (the `ListWorkers` operationId).
 	ListWorkers(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetWorker One worker
 	//
+	// By its id, or by its name where only one has it.
+	//
 	// Corresponds with GET /api/v1/workers/{id} (the `GetWorker` operationId).
 	GetWorker(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// PatchWorkerWithBody Set a worker's labels, slots and weight
+	//
+	// What is given takes the place of what the worker says of itself; null goes back to that. It holds until it is changed, whether the worker is alive or not.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -5330,12 +5432,16 @@ type ClientInterface interface {
 
 	// PatchWorker Set a worker's labels, slots and weight
 	//
+	// What is given takes the place of what the worker says of itself; null goes back to that. It holds until it is changed, whether the worker is alive or not.
+	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with PATCH /api/v1/workers/{id} (the `PatchWorker` operationId).
 	PatchWorker(ctx context.Context, id string, body PatchWorkerJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// DrainWorkerWithBody Let a worker take no new runs
+	//
+	// What runs there goes on; nothing new begins. It holds until undrain, over restarts of the worker too.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -5344,6 +5450,8 @@ type ClientInterface interface {
 
 	// DrainWorker Let a worker take no new runs
 	//
+	// What runs there goes on; nothing new begins. It holds until undrain, over restarts of the worker too.
+	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /api/v1/workers/{id}/drain (the `DrainWorker` operationId).
@@ -5351,20 +5459,28 @@ type ClientInterface interface {
 
 	// UndrainWorker Let a worker take runs again
 	//
+	// It takes its share again.
+	//
 	// Corresponds with POST /api/v1/workers/{id}/undrain (the `UndrainWorker` operationId).
 	UndrainWorker(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// Healthz Whether the process answers
+	//
+	// For supervisors and load balancers that want to know whether the process lives. It looks at nothing else.
 	//
 	// Corresponds with GET /healthz (the `Healthz` operationId).
 	Healthz(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// Readyz Whether the process can do its work
 	//
+	// For load balancers: 503 where this master cannot do its work, etcd being away. What was looked at is told only to those who are logged in.
+	//
 	// Corresponds with GET /readyz (the `Readyz` operationId).
 	Readyz(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// Version What is running
+	//
+	// The program's version, and that of Go.
 	//
 	// Corresponds with GET /version (the `Version` operationId).
 	Version(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -5533,6 +5649,8 @@ func (c *Client) ChangePassword(ctx context.Context, body ChangePasswordJSONRequ
 
 // ListChannels Channels that can be told of jobs, by name
 //
+// Jobs name channels in notify. Where they lead is shown to admins only, and no secret to anybody.
+//
 // Corresponds with GET /api/v1/channels (the `ListChannels` operationId).
 func (c *Client) ListChannels(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListChannelsRequest(c.Server)
@@ -5547,6 +5665,8 @@ func (c *Client) ListChannels(ctx context.Context, reqEditors ...RequestEditorFn
 }
 
 // DeleteChannel Delete a channel
+//
+// Jobs that name it go on, and what would be told on it fails.
 //
 // Corresponds with DELETE /api/v1/channels/{name} (the `DeleteChannel` operationId).
 func (c *Client) DeleteChannel(ctx context.Context, name string, params *DeleteChannelParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -5563,6 +5683,8 @@ func (c *Client) DeleteChannel(ctx context.Context, name string, params *DeleteC
 
 // GetChannel One channel
 //
+// Where it leads is shown to admins only.
+//
 // Corresponds with GET /api/v1/channels/{name} (the `GetChannel` operationId).
 func (c *Client) GetChannel(ctx context.Context, name string, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetChannelRequest(c.Server, name)
@@ -5577,6 +5699,8 @@ func (c *Client) GetChannel(ctx context.Context, name string, reqEditors ...Requ
 }
 
 // PutChannelWithBody Make or change a channel
+//
+// Of a webhook that exists, URL and secret stay where they are not given. A signing secret that was made is answered once.
 //
 // Takes any type of body and a specified content type.
 //
@@ -5595,6 +5719,8 @@ func (c *Client) PutChannelWithBody(ctx context.Context, name string, params *Pu
 
 // PutChannel Make or change a channel
 //
+// Of a webhook that exists, URL and secret stay where they are not given. A signing secret that was made is answered once.
+//
 // Takes a body of the `application/json` content type.
 //
 // Corresponds with PUT /api/v1/channels/{name} (the `PutChannel` operationId).
@@ -5612,6 +5738,8 @@ func (c *Client) PutChannel(ctx context.Context, name string, params *PutChannel
 
 // TestChannel Tell a test on a channel, once, and answer with what became of it
 //
+// Waits for the answer of who is told, a few seconds at most, and says what it was.
+//
 // Corresponds with POST /api/v1/channels/{name}/test (the `TestChannel` operationId).
 func (c *Client) TestChannel(ctx context.Context, name string, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewTestChannelRequest(c.Server, name)
@@ -5626,6 +5754,8 @@ func (c *Client) TestChannel(ctx context.Context, name string, reqEditors ...Req
 }
 
 // ListDeliveries What was told on the channels in the last seven days, or is to be, the newest first
+//
+// What was told, is to be told, or could not be, with what the last try came to.
 //
 // Corresponds with GET /api/v1/deliveries (the `ListDeliveries` operationId).
 func (c *Client) ListDeliveries(ctx context.Context, params *ListDeliveriesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -5659,6 +5789,8 @@ func (c *Client) FollowEvents(ctx context.Context, params *FollowEventsParams, r
 
 // ListFires The ledger and the planned future of all jobs, the newest first
 //
+// The ledger says of every time at which a job was to run what became of it: it ran, was skipped, or was missed and why. Up to a time in the future it goes on with the plan. A stretch of fires with one fate may be one entry.
+//
 // Corresponds with GET /api/v1/fires (the `ListFires` operationId).
 func (c *Client) ListFires(ctx context.Context, params *ListFiresParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListFiresRequest(c.Server, params)
@@ -5674,6 +5806,8 @@ func (c *Client) ListFires(ctx context.Context, params *ListFiresParams, reqEdit
 
 // ListJobs Jobs
 //
+// All jobs are listed, whoever asks. Of those in groups where you have no role, what they are made of is left out, and meta.hidden says so. Lists page by nextCursor; what include asks for is looked up once for the whole page.
+//
 // Corresponds with GET /api/v1/jobs (the `ListJobs` operationId).
 func (c *Client) ListJobs(ctx context.Context, params *ListJobsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListJobsRequest(c.Server, params)
@@ -5688,6 +5822,8 @@ func (c *Client) ListJobs(ctx context.Context, params *ListJobsParams, reqEditor
 }
 
 // CreateJobWithBody Create a job
+//
+// Refused with 409 where there is a job of this name; PUT replaces it. All that is wrong is listed at once. Needs the role editor in the job's group, and everywhere for a job without one.
 //
 // Takes any type of body and a specified content type.
 //
@@ -5706,6 +5842,8 @@ func (c *Client) CreateJobWithBody(ctx context.Context, contentType string, body
 
 // CreateJob Create a job
 //
+// Refused with 409 where there is a job of this name; PUT replaces it. All that is wrong is listed at once. Needs the role editor in the job's group, and everywhere for a job without one.
+//
 // Takes a body of the `application/json` content type.
 //
 // Corresponds with POST /api/v1/jobs (the `CreateJob` operationId).
@@ -5722,6 +5860,8 @@ func (c *Client) CreateJob(ctx context.Context, body CreateJobJSONRequestBody, r
 }
 
 // ApplyJobsWithBody Make many jobs be as they are sent
+//
+// Each job is created, changed or left alone by itself, and judged by itself: one that is refused hinders no other. The answer, a 200, says of each what became of it. With dryRun nothing is written. Applying the same again changes nothing.
 //
 // Takes any type of body and a specified content type.
 //
@@ -5740,6 +5880,8 @@ func (c *Client) ApplyJobsWithBody(ctx context.Context, params *ApplyJobsParams,
 
 // ApplyJobs Make many jobs be as they are sent
 //
+// Each job is created, changed or left alone by itself, and judged by itself: one that is refused hinders no other. The answer, a 200, says of each what became of it. With dryRun nothing is written. Applying the same again changes nothing.
+//
 // Takes a body of the `application/json` content type.
 //
 // Corresponds with POST /api/v1/jobs/apply (the `ApplyJobs` operationId).
@@ -5756,6 +5898,8 @@ func (c *Client) ApplyJobs(ctx context.Context, params *ApplyJobsParams, body Ap
 }
 
 // BulkJobsWithBody Do the same with many jobs
+//
+// The jobs are named, or found by a filter. Each is judged by itself, by your role in its group; the answer, a 200, says of each what became of it.
 //
 // Takes any type of body and a specified content type.
 //
@@ -5774,6 +5918,8 @@ func (c *Client) BulkJobsWithBody(ctx context.Context, params *BulkJobsParams, c
 
 // BulkJobs Do the same with many jobs
 //
+// The jobs are named, or found by a filter. Each is judged by itself, by your role in its group; the answer, a 200, says of each what became of it.
+//
 // Takes a body of the `application/json` content type.
 //
 // Corresponds with POST /api/v1/jobs/bulk (the `BulkJobs` operationId).
@@ -5790,6 +5936,8 @@ func (c *Client) BulkJobs(ctx context.Context, params *BulkJobsParams, body Bulk
 }
 
 // ValidateJobWithBody What would be stored, or all that is wrong; writes nothing
+//
+// Answers 200 whether the job is valid or not: with the job as it would be stored, or with all that is wrong. Needs what saving it would.
 //
 // Takes any type of body and a specified content type.
 //
@@ -5808,6 +5956,8 @@ func (c *Client) ValidateJobWithBody(ctx context.Context, contentType string, bo
 
 // ValidateJob What would be stored, or all that is wrong; writes nothing
 //
+// Answers 200 whether the job is valid or not: with the job as it would be stored, or with all that is wrong. Needs what saving it would.
+//
 // Takes a body of the `application/json` content type.
 //
 // Corresponds with POST /api/v1/jobs/validate (the `ValidateJob` operationId).
@@ -5825,6 +5975,8 @@ func (c *Client) ValidateJob(ctx context.Context, body ValidateJobJSONRequestBod
 
 // DeleteJob Delete a job; its history stays
 //
+// Its plan ends; its runs go on unless kill says otherwise. Its history stays for as long as it is kept, for those who have a role in the group in which it was.
+//
 // Corresponds with DELETE /api/v1/jobs/{name} (the `DeleteJob` operationId).
 func (c *Client) DeleteJob(ctx context.Context, name string, params *DeleteJobParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewDeleteJobRequest(c.Server, name, params)
@@ -5840,6 +5992,8 @@ func (c *Client) DeleteJob(ctx context.Context, name string, params *DeleteJobPa
 
 // GetJob One job
 //
+// Its ETag, as If-Match, makes a change depend on nobody else's having come before it. Of a job in a group where you have no role, what it is made of is left out.
+//
 // Corresponds with GET /api/v1/jobs/{name} (the `GetJob` operationId).
 func (c *Client) GetJob(ctx context.Context, name string, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetJobRequest(c.Server, name)
@@ -5854,6 +6008,8 @@ func (c *Client) GetJob(ctx context.Context, name string, reqEditors ...RequestE
 }
 
 // PatchJobWithBody Change parts of a job
+//
+// A merge patch (RFC 7396): what is given takes the place of what there is, null takes it away, lists are replaced in whole. Fields that are not known are refused.
 //
 // Takes any type of body and a specified content type.
 //
@@ -5872,6 +6028,8 @@ func (c *Client) PatchJobWithBody(ctx context.Context, name string, params *Patc
 
 // PatchJobWithApplicationMergePatchPlusJSONBody Change parts of a job
 //
+// A merge patch (RFC 7396): what is given takes the place of what there is, null takes it away, lists are replaced in whole. Fields that are not known are refused.
+//
 // Takes a body of the `application/merge-patch+json` content type.
 //
 // Corresponds with PATCH /api/v1/jobs/{name} (the `PatchJob` operationId).
@@ -5888,6 +6046,8 @@ func (c *Client) PatchJobWithApplicationMergePatchPlusJSONBody(ctx context.Conte
 }
 
 // PutJobWithBody Create or replace a job
+//
+// What was answered may be sent back as it is: meta is ignored. Needs the role editor in the group that the job is in, and in the one that it is to be in. With If-Match or If-None-Match it is refused with 412 where somebody else was faster. A job that would not change stays at its version.
 //
 // Takes any type of body and a specified content type.
 //
@@ -5906,6 +6066,8 @@ func (c *Client) PutJobWithBody(ctx context.Context, name string, params *PutJob
 
 // PutJob Create or replace a job
 //
+// What was answered may be sent back as it is: meta is ignored. Needs the role editor in the group that the job is in, and in the one that it is to be in. With If-Match or If-None-Match it is refused with 412 where somebody else was faster. A job that would not change stays at its version.
+//
 // Takes a body of the `application/json` content type.
 //
 // Corresponds with PUT /api/v1/jobs/{name} (the `PutJob` operationId).
@@ -5923,6 +6085,8 @@ func (c *Client) PutJob(ctx context.Context, name string, params *PutJobParams, 
 
 // ListJobFires The ledger and the planned future of a job, the newest first
 //
+// Like the ledger of all jobs, of one. That of a job which was deleted stays for as long as it is kept.
+//
 // Corresponds with GET /api/v1/jobs/{name}/fires (the `ListJobFires` operationId).
 func (c *Client) ListJobFires(ctx context.Context, name string, params *ListJobFiresParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListJobFiresRequest(c.Server, name, params)
@@ -5937,6 +6101,8 @@ func (c *Client) ListJobFires(ctx context.Context, name string, params *ListJobF
 }
 
 // PauseJobWithBody Let a job not fire
+//
+// Its fires are skipped, and written down as such, until it is resumed or until the time given. It can still be run by hand.
 //
 // Takes any type of body and a specified content type.
 //
@@ -5955,6 +6121,8 @@ func (c *Client) PauseJobWithBody(ctx context.Context, name string, params *Paus
 
 // PauseJob Let a job not fire
 //
+// Its fires are skipped, and written down as such, until it is resumed or until the time given. It can still be run by hand.
+//
 // Takes a body of the `application/json` content type.
 //
 // Corresponds with POST /api/v1/jobs/{name}/pause (the `PauseJob` operationId).
@@ -5972,6 +6140,8 @@ func (c *Client) PauseJob(ctx context.Context, name string, params *PauseJobPara
 
 // GetPlacement Who would run a job now, and why the others would not
 //
+// All live workers in the order in which they would take the job's next run, those that may not last, each with the reason.
+//
 // Corresponds with GET /api/v1/jobs/{name}/placement (the `GetPlacement` operationId).
 func (c *Client) GetPlacement(ctx context.Context, name string, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetPlacementRequest(c.Server, name)
@@ -5987,6 +6157,8 @@ func (c *Client) GetPlacement(ctx context.Context, name string, reqEditors ...Re
 
 // ResumeJob Let a paused job fire again
 //
+// It fires again from now on. What it missed meanwhile is written down as skipped.
+//
 // Corresponds with POST /api/v1/jobs/{name}/resume (the `ResumeJob` operationId).
 func (c *Client) ResumeJob(ctx context.Context, name string, params *ResumeJobParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewResumeJobRequest(c.Server, name, params)
@@ -6001,6 +6173,8 @@ func (c *Client) ResumeJob(ctx context.Context, name string, params *ResumeJobPa
 }
 
 // RollbackJobWithBody Let a job be again what it was
+//
+// Its definition becomes that of an earlier version, which makes a new one. Whether it is paused stays as it is. Needs the role editor in the group in which the job is, and in that of the version.
 //
 // Takes any type of body and a specified content type.
 //
@@ -6019,6 +6193,8 @@ func (c *Client) RollbackJobWithBody(ctx context.Context, name string, params *R
 
 // RollbackJob Let a job be again what it was
 //
+// Its definition becomes that of an earlier version, which makes a new one. Whether it is paused stays as it is. Needs the role editor in the group in which the job is, and in that of the version.
+//
 // Takes a body of the `application/json` content type.
 //
 // Corresponds with POST /api/v1/jobs/{name}/rollback (the `RollbackJob` operationId).
@@ -6035,6 +6211,8 @@ func (c *Client) RollbackJob(ctx context.Context, name string, params *RollbackJ
 }
 
 // RunJobWithBody Run a job now
+//
+// The run is accepted, and waits until a worker takes it: the answer names it before it exists elsewhere. A request with an Idempotency-Key may be repeated for a day, by the same user or token, and runs the job once. Only variables that the job lists can be set.
 //
 // Takes any type of body and a specified content type.
 //
@@ -6053,6 +6231,8 @@ func (c *Client) RunJobWithBody(ctx context.Context, name string, params *RunJob
 
 // RunJob Run a job now
 //
+// The run is accepted, and waits until a worker takes it: the answer names it before it exists elsewhere. A request with an Idempotency-Key may be repeated for a day, by the same user or token, and runs the job once. Only variables that the job lists can be set.
+//
 // Takes a body of the `application/json` content type.
 //
 // Corresponds with POST /api/v1/jobs/{name}/run (the `RunJob` operationId).
@@ -6070,6 +6250,8 @@ func (c *Client) RunJob(ctx context.Context, name string, params *RunJobParams, 
 
 // ListVersions What became of a job's definition, when, and by whom, the newest first
 //
+// Every save, pause and deletion is a version. For those who have a role in the job's group.
+//
 // Corresponds with GET /api/v1/jobs/{name}/versions (the `ListVersions` operationId).
 func (c *Client) ListVersions(ctx context.Context, name string, params *ListVersionsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListVersionsRequest(c.Server, name, params)
@@ -6084,6 +6266,8 @@ func (c *Client) ListVersions(ctx context.Context, name string, params *ListVers
 }
 
 // GetJobVersion A job as it was
+//
+// The definition as it was from this version on. For those who have a role in the group in which the job was then, and in the one in which it is.
 //
 // Corresponds with GET /api/v1/jobs/{name}/versions/{version} (the `GetJobVersion` operationId).
 func (c *Client) GetJobVersion(ctx context.Context, name string, version int64, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -6100,6 +6284,8 @@ func (c *Client) GetJobVersion(ctx context.Context, name string, version int64, 
 
 // DiffJobVersions How a job became another one
 //
+// As patch(1) reads it, and as a list of the fields that differ. From the version in the path to the one in the query, or to the job as it is.
+//
 // Corresponds with GET /api/v1/jobs/{name}/versions/{version}/diff (the `DiffJobVersions` operationId).
 func (c *Client) DiffJobVersions(ctx context.Context, name string, version int64, params *DiffJobVersionsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewDiffJobVersionsRequest(c.Server, name, version, params)
@@ -6114,6 +6300,8 @@ func (c *Client) DiffJobVersions(ctx context.Context, name string, version int64
 }
 
 // ListRuns Runs, the newest first
+//
+// Runs that wait, run, or have ended, each once, wherever they are kept just now. While the log store is away the list is partial, and says so. Of runs in groups where you have no role, parameters, notes and reasons are left out.
 //
 // Corresponds with GET /api/v1/runs (the `ListRuns` operationId).
 func (c *Client) ListRuns(ctx context.Context, params *ListRunsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -6130,6 +6318,8 @@ func (c *Client) ListRuns(ctx context.Context, params *ListRunsParams, reqEditor
 
 // SearchRuns Find text in what those runs printed that you may see, the newest first
 //
+// Looks at a bounded number of runs at a time, the newest first, and says how far it got. Runs in groups where you have no role are passed over.
+//
 // Corresponds with GET /api/v1/runs/search (the `SearchRuns` operationId).
 func (c *Client) SearchRuns(ctx context.Context, params *SearchRunsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewSearchRunsRequest(c.Server, params)
@@ -6145,6 +6335,8 @@ func (c *Client) SearchRuns(ctx context.Context, params *SearchRunsParams, reqEd
 
 // GetRun One run
 //
+// As it stands just now. One that goes on says when it should end, going by the job's last days.
+//
 // Corresponds with GET /api/v1/runs/{id} (the `GetRun` operationId).
 func (c *Client) GetRun(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetRunRequest(c.Server, id)
@@ -6159,6 +6351,8 @@ func (c *Client) GetRun(ctx context.Context, id string, reqEditors ...RequestEdi
 }
 
 // KillRunWithBody End a run
+//
+// The command and all that it started get TERM, and KILL after the job's killGrace; a run that waits is taken back. The answer does not wait for the end. Needs the role operator in the group that the run had, and in the job's.
 //
 // Takes any type of body and a specified content type.
 //
@@ -6177,6 +6371,8 @@ func (c *Client) KillRunWithBody(ctx context.Context, id string, contentType str
 
 // KillRun End a run
 //
+// The command and all that it started get TERM, and KILL after the job's killGrace; a run that waits is taken back. The answer does not wait for the end. Needs the role operator in the group that the run had, and in the job's.
+//
 // Takes a body of the `application/json` content type.
 //
 // Corresponds with POST /api/v1/runs/{id}/kill (the `KillRun` operationId).
@@ -6194,6 +6390,8 @@ func (c *Client) KillRun(ctx context.Context, id string, body KillRunJSONRequest
 
 // GetOutput What a run printed
 //
+// Bytes as the command printed them, both streams as they came. Of a run that has ended it is all of it, and one range may be asked for; of one that goes on a piece, and Carillon-Next-Offset says where to go on. For those who have a role in the run's group.
+//
 // Corresponds with GET /api/v1/runs/{id}/output (the `GetOutput` operationId).
 func (c *Client) GetOutput(ctx context.Context, id string, params *GetOutputParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetOutputRequest(c.Server, id, params)
@@ -6208,6 +6406,8 @@ func (c *Client) GetOutput(ctx context.Context, id string, params *GetOutputPara
 }
 
 // SearchOutput Find text in what a run printed
+//
+// Looks at a bounded amount at a time, and says where to go on. Colours and other controls of terminals are not part of what is searched.
 //
 // Corresponds with GET /api/v1/runs/{id}/output/search (the `SearchOutput` operationId).
 func (c *Client) SearchOutput(ctx context.Context, id string, params *SearchOutputParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -6224,6 +6424,8 @@ func (c *Client) SearchOutput(ctx context.Context, id string, params *SearchOutp
 
 // FollowOutput What a run prints, as it comes, until it ends
 //
+// Server-sent events, which go on at any master with Last-Event-ID. For those who have a role in the run's group; it ends when they lose it.
+//
 // Corresponds with GET /api/v1/runs/{id}/output/stream (the `FollowOutput` operationId).
 func (c *Client) FollowOutput(ctx context.Context, id string, params *FollowOutputParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewFollowOutputRequest(c.Server, id, params)
@@ -6238,6 +6440,8 @@ func (c *Client) FollowOutput(ctx context.Context, id string, params *FollowOutp
 }
 
 // PreviewScheduleWithBody What a cron line means, and when it fires next
+//
+// The next fires of a line, its meaning in words (English or Chinese, by Accept-Language), and remarks: on nights when the clocks change, and on what the line means to other programs.
 //
 // Takes any type of body and a specified content type.
 //
@@ -6255,6 +6459,8 @@ func (c *Client) PreviewScheduleWithBody(ctx context.Context, params *PreviewSch
 }
 
 // PreviewSchedule What a cron line means, and when it fires next
+//
+// The next fires of a line, its meaning in words (English or Chinese, by Accept-Language), and remarks: on nights when the clocks change, and on what the line means to other programs.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -6396,6 +6602,8 @@ func (c *Client) DeleteSession(ctx context.Context, id string, reqEditors ...Req
 
 // GetJobStatistics What the runs of a job come to, by hour or day
 //
+// The same of one job. What a job did that was deleted stays.
+//
 // Corresponds with GET /api/v1/stats/jobs/{name} (the `GetJobStatistics` operationId).
 func (c *Client) GetJobStatistics(ctx context.Context, name string, params *GetJobStatisticsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetJobStatisticsRequest(c.Server, name, params)
@@ -6411,6 +6619,8 @@ func (c *Client) GetJobStatistics(ctx context.Context, name string, params *GetJ
 
 // GetOverview The cluster in a few numbers, and what is not as it should be
 //
+// What runs and waits, the workers and their slots, the last day by the hour, and all that is not as it should be. What cannot be known just now is absent.
+//
 // Corresponds with GET /api/v1/stats/overview (the `GetOverview` operationId).
 func (c *Client) GetOverview(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetOverviewRequest(c.Server)
@@ -6425,6 +6635,8 @@ func (c *Client) GetOverview(ctx context.Context, reqEditors ...RequestEditorFn)
 }
 
 // GetStatistics What the runs of all jobs come to, by hour or day
+//
+// Counts, success rates, durations and delays, by the hour or by the day, of each worker apart where that is asked for. At most a minute behind.
 //
 // Corresponds with GET /api/v1/stats/runs (the `GetStatistics` operationId).
 func (c *Client) GetStatistics(ctx context.Context, params *GetStatisticsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -6674,6 +6886,8 @@ func (c *Client) PatchUser(ctx context.Context, name string, params *PatchUserPa
 
 // ListWorkers Workers that are alive, or have settings
 //
+// Those that are alive, and those that are not and have settings.
+//
 // Corresponds with GET /api/v1/workers (the `ListWorkers` operationId).
 func (c *Client) ListWorkers(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListWorkersRequest(c.Server)
@@ -6689,6 +6903,8 @@ func (c *Client) ListWorkers(ctx context.Context, reqEditors ...RequestEditorFn)
 
 // GetWorker One worker
 //
+// By its id, or by its name where only one has it.
+//
 // Corresponds with GET /api/v1/workers/{id} (the `GetWorker` operationId).
 func (c *Client) GetWorker(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetWorkerRequest(c.Server, id)
@@ -6703,6 +6919,8 @@ func (c *Client) GetWorker(ctx context.Context, id string, reqEditors ...Request
 }
 
 // PatchWorkerWithBody Set a worker's labels, slots and weight
+//
+// What is given takes the place of what the worker says of itself; null goes back to that. It holds until it is changed, whether the worker is alive or not.
 //
 // Takes any type of body and a specified content type.
 //
@@ -6721,6 +6939,8 @@ func (c *Client) PatchWorkerWithBody(ctx context.Context, id string, contentType
 
 // PatchWorker Set a worker's labels, slots and weight
 //
+// What is given takes the place of what the worker says of itself; null goes back to that. It holds until it is changed, whether the worker is alive or not.
+//
 // Takes a body of the `application/json` content type.
 //
 // Corresponds with PATCH /api/v1/workers/{id} (the `PatchWorker` operationId).
@@ -6737,6 +6957,8 @@ func (c *Client) PatchWorker(ctx context.Context, id string, body PatchWorkerJSO
 }
 
 // DrainWorkerWithBody Let a worker take no new runs
+//
+// What runs there goes on; nothing new begins. It holds until undrain, over restarts of the worker too.
 //
 // Takes any type of body and a specified content type.
 //
@@ -6755,6 +6977,8 @@ func (c *Client) DrainWorkerWithBody(ctx context.Context, id string, contentType
 
 // DrainWorker Let a worker take no new runs
 //
+// What runs there goes on; nothing new begins. It holds until undrain, over restarts of the worker too.
+//
 // Takes a body of the `application/json` content type.
 //
 // Corresponds with POST /api/v1/workers/{id}/drain (the `DrainWorker` operationId).
@@ -6772,6 +6996,8 @@ func (c *Client) DrainWorker(ctx context.Context, id string, body DrainWorkerJSO
 
 // UndrainWorker Let a worker take runs again
 //
+// It takes its share again.
+//
 // Corresponds with POST /api/v1/workers/{id}/undrain (the `UndrainWorker` operationId).
 func (c *Client) UndrainWorker(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewUndrainWorkerRequest(c.Server, id)
@@ -6786,6 +7012,8 @@ func (c *Client) UndrainWorker(ctx context.Context, id string, reqEditors ...Req
 }
 
 // Healthz Whether the process answers
+//
+// For supervisors and load balancers that want to know whether the process lives. It looks at nothing else.
 //
 // Corresponds with GET /healthz (the `Healthz` operationId).
 func (c *Client) Healthz(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -6802,6 +7030,8 @@ func (c *Client) Healthz(ctx context.Context, reqEditors ...RequestEditorFn) (*h
 
 // Readyz Whether the process can do its work
 //
+// For load balancers: 503 where this master cannot do its work, etcd being away. What was looked at is told only to those who are logged in.
+//
 // Corresponds with GET /readyz (the `Readyz` operationId).
 func (c *Client) Readyz(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewReadyzRequest(c.Server)
@@ -6816,6 +7046,8 @@ func (c *Client) Readyz(ctx context.Context, reqEditors ...RequestEditorFn) (*ht
 }
 
 // Version What is running
+//
+// The program's version, and that of Go.
 //
 // Corresponds with GET /version (the `Version` operationId).
 func (c *Client) Version(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -11147,12 +11379,16 @@ type ClientWithResponsesInterface interface {
 
 	// ListChannelsWithResponse Channels that can be told of jobs, by name
 	//
+	// Jobs name channels in notify. Where they lead is shown to admins only, and no secret to anybody.
+	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/channels (the `ListChannels` operationId).
 	ListChannelsWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListChannelsResponse, error)
 
 	// DeleteChannelWithResponse Delete a channel
+	//
+	// Jobs that name it go on, and what would be told on it fails.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -11161,12 +11397,16 @@ type ClientWithResponsesInterface interface {
 
 	// GetChannelWithResponse One channel
 	//
+	// Where it leads is shown to admins only.
+	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/channels/{name} (the `GetChannel` operationId).
 	GetChannelWithResponse(ctx context.Context, name string, reqEditors ...RequestEditorFn) (*GetChannelResponse, error)
 
 	// PutChannelWithBodyWithResponse Make or change a channel
+	//
+	// Of a webhook that exists, URL and secret stay where they are not given. A signing secret that was made is answered once.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -11175,6 +11415,8 @@ type ClientWithResponsesInterface interface {
 
 	// PutChannelWithResponse Make or change a channel
 	//
+	// Of a webhook that exists, URL and secret stay where they are not given. A signing secret that was made is answered once.
+	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with PUT /api/v1/channels/{name} (the `PutChannel` operationId).
@@ -11182,12 +11424,16 @@ type ClientWithResponsesInterface interface {
 
 	// TestChannelWithResponse Tell a test on a channel, once, and answer with what became of it
 	//
+	// Waits for the answer of who is told, a few seconds at most, and says what it was.
+	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/channels/{name}/test (the `TestChannel` operationId).
 	TestChannelWithResponse(ctx context.Context, name string, reqEditors ...RequestEditorFn) (*TestChannelResponse, error)
 
 	// ListDeliveriesWithResponse What was told on the channels in the last seven days, or is to be, the newest first
+	//
+	// What was told, is to be told, or could not be, with what the last try came to.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -11205,12 +11451,16 @@ type ClientWithResponsesInterface interface {
 
 	// ListFiresWithResponse The ledger and the planned future of all jobs, the newest first
 	//
+	// The ledger says of every time at which a job was to run what became of it: it ran, was skipped, or was missed and why. Up to a time in the future it goes on with the plan. A stretch of fires with one fate may be one entry.
+	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/fires (the `ListFires` operationId).
 	ListFiresWithResponse(ctx context.Context, params *ListFiresParams, reqEditors ...RequestEditorFn) (*ListFiresResponse, error)
 
 	// ListJobsWithResponse Jobs
+	//
+	// All jobs are listed, whoever asks. Of those in groups where you have no role, what they are made of is left out, and meta.hidden says so. Lists page by nextCursor; what include asks for is looked up once for the whole page.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -11219,12 +11469,16 @@ type ClientWithResponsesInterface interface {
 
 	// CreateJobWithBodyWithResponse Create a job
 	//
+	// Refused with 409 where there is a job of this name; PUT replaces it. All that is wrong is listed at once. Needs the role editor in the job's group, and everywhere for a job without one.
+	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/jobs (the `CreateJob` operationId).
 	CreateJobWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateJobResponse, error)
 
 	// CreateJobWithResponse Create a job
+	//
+	// Refused with 409 where there is a job of this name; PUT replaces it. All that is wrong is listed at once. Needs the role editor in the job's group, and everywhere for a job without one.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -11233,12 +11487,16 @@ type ClientWithResponsesInterface interface {
 
 	// ApplyJobsWithBodyWithResponse Make many jobs be as they are sent
 	//
+	// Each job is created, changed or left alone by itself, and judged by itself: one that is refused hinders no other. The answer, a 200, says of each what became of it. With dryRun nothing is written. Applying the same again changes nothing.
+	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/jobs/apply (the `ApplyJobs` operationId).
 	ApplyJobsWithBodyWithResponse(ctx context.Context, params *ApplyJobsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ApplyJobsResponse, error)
 
 	// ApplyJobsWithResponse Make many jobs be as they are sent
+	//
+	// Each job is created, changed or left alone by itself, and judged by itself: one that is refused hinders no other. The answer, a 200, says of each what became of it. With dryRun nothing is written. Applying the same again changes nothing.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -11247,12 +11505,16 @@ type ClientWithResponsesInterface interface {
 
 	// BulkJobsWithBodyWithResponse Do the same with many jobs
 	//
+	// The jobs are named, or found by a filter. Each is judged by itself, by your role in its group; the answer, a 200, says of each what became of it.
+	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/jobs/bulk (the `BulkJobs` operationId).
 	BulkJobsWithBodyWithResponse(ctx context.Context, params *BulkJobsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*BulkJobsResponse, error)
 
 	// BulkJobsWithResponse Do the same with many jobs
+	//
+	// The jobs are named, or found by a filter. Each is judged by itself, by your role in its group; the answer, a 200, says of each what became of it.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -11261,12 +11523,16 @@ type ClientWithResponsesInterface interface {
 
 	// ValidateJobWithBodyWithResponse What would be stored, or all that is wrong; writes nothing
 	//
+	// Answers 200 whether the job is valid or not: with the job as it would be stored, or with all that is wrong. Needs what saving it would.
+	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/jobs/validate (the `ValidateJob` operationId).
 	ValidateJobWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ValidateJobResponse, error)
 
 	// ValidateJobWithResponse What would be stored, or all that is wrong; writes nothing
+	//
+	// Answers 200 whether the job is valid or not: with the job as it would be stored, or with all that is wrong. Needs what saving it would.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -11275,12 +11541,16 @@ type ClientWithResponsesInterface interface {
 
 	// DeleteJobWithResponse Delete a job; its history stays
 	//
+	// Its plan ends; its runs go on unless kill says otherwise. Its history stays for as long as it is kept, for those who have a role in the group in which it was.
+	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with DELETE /api/v1/jobs/{name} (the `DeleteJob` operationId).
 	DeleteJobWithResponse(ctx context.Context, name string, params *DeleteJobParams, reqEditors ...RequestEditorFn) (*DeleteJobResponse, error)
 
 	// GetJobWithResponse One job
+	//
+	// Its ETag, as If-Match, makes a change depend on nobody else's having come before it. Of a job in a group where you have no role, what it is made of is left out.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -11289,12 +11559,16 @@ type ClientWithResponsesInterface interface {
 
 	// PatchJobWithBodyWithResponse Change parts of a job
 	//
+	// A merge patch (RFC 7396): what is given takes the place of what there is, null takes it away, lists are replaced in whole. Fields that are not known are refused.
+	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with PATCH /api/v1/jobs/{name} (the `PatchJob` operationId).
 	PatchJobWithBodyWithResponse(ctx context.Context, name string, params *PatchJobParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PatchJobResponse, error)
 
 	// PatchJobWithApplicationMergePatchPlusJSONBodyWithResponse Change parts of a job
+	//
+	// A merge patch (RFC 7396): what is given takes the place of what there is, null takes it away, lists are replaced in whole. Fields that are not known are refused.
 	//
 	// Takes a body of the `application/merge-patch+json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -11303,12 +11577,16 @@ type ClientWithResponsesInterface interface {
 
 	// PutJobWithBodyWithResponse Create or replace a job
 	//
+	// What was answered may be sent back as it is: meta is ignored. Needs the role editor in the group that the job is in, and in the one that it is to be in. With If-Match or If-None-Match it is refused with 412 where somebody else was faster. A job that would not change stays at its version.
+	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with PUT /api/v1/jobs/{name} (the `PutJob` operationId).
 	PutJobWithBodyWithResponse(ctx context.Context, name string, params *PutJobParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PutJobResponse, error)
 
 	// PutJobWithResponse Create or replace a job
+	//
+	// What was answered may be sent back as it is: meta is ignored. Needs the role editor in the group that the job is in, and in the one that it is to be in. With If-Match or If-None-Match it is refused with 412 where somebody else was faster. A job that would not change stays at its version.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -11317,12 +11595,16 @@ type ClientWithResponsesInterface interface {
 
 	// ListJobFiresWithResponse The ledger and the planned future of a job, the newest first
 	//
+	// Like the ledger of all jobs, of one. That of a job which was deleted stays for as long as it is kept.
+	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/jobs/{name}/fires (the `ListJobFires` operationId).
 	ListJobFiresWithResponse(ctx context.Context, name string, params *ListJobFiresParams, reqEditors ...RequestEditorFn) (*ListJobFiresResponse, error)
 
 	// PauseJobWithBodyWithResponse Let a job not fire
+	//
+	// Its fires are skipped, and written down as such, until it is resumed or until the time given. It can still be run by hand.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -11331,12 +11613,16 @@ type ClientWithResponsesInterface interface {
 
 	// PauseJobWithResponse Let a job not fire
 	//
+	// Its fires are skipped, and written down as such, until it is resumed or until the time given. It can still be run by hand.
+	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/jobs/{name}/pause (the `PauseJob` operationId).
 	PauseJobWithResponse(ctx context.Context, name string, params *PauseJobParams, body PauseJobJSONRequestBody, reqEditors ...RequestEditorFn) (*PauseJobResponse, error)
 
 	// GetPlacementWithResponse Who would run a job now, and why the others would not
+	//
+	// All live workers in the order in which they would take the job's next run, those that may not last, each with the reason.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -11345,12 +11631,16 @@ type ClientWithResponsesInterface interface {
 
 	// ResumeJobWithResponse Let a paused job fire again
 	//
+	// It fires again from now on. What it missed meanwhile is written down as skipped.
+	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/jobs/{name}/resume (the `ResumeJob` operationId).
 	ResumeJobWithResponse(ctx context.Context, name string, params *ResumeJobParams, reqEditors ...RequestEditorFn) (*ResumeJobResponse, error)
 
 	// RollbackJobWithBodyWithResponse Let a job be again what it was
+	//
+	// Its definition becomes that of an earlier version, which makes a new one. Whether it is paused stays as it is. Needs the role editor in the group in which the job is, and in that of the version.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -11359,12 +11649,16 @@ type ClientWithResponsesInterface interface {
 
 	// RollbackJobWithResponse Let a job be again what it was
 	//
+	// Its definition becomes that of an earlier version, which makes a new one. Whether it is paused stays as it is. Needs the role editor in the group in which the job is, and in that of the version.
+	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/jobs/{name}/rollback (the `RollbackJob` operationId).
 	RollbackJobWithResponse(ctx context.Context, name string, params *RollbackJobParams, body RollbackJobJSONRequestBody, reqEditors ...RequestEditorFn) (*RollbackJobResponse, error)
 
 	// RunJobWithBodyWithResponse Run a job now
+	//
+	// The run is accepted, and waits until a worker takes it: the answer names it before it exists elsewhere. A request with an Idempotency-Key may be repeated for a day, by the same user or token, and runs the job once. Only variables that the job lists can be set.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -11373,12 +11667,16 @@ type ClientWithResponsesInterface interface {
 
 	// RunJobWithResponse Run a job now
 	//
+	// The run is accepted, and waits until a worker takes it: the answer names it before it exists elsewhere. A request with an Idempotency-Key may be repeated for a day, by the same user or token, and runs the job once. Only variables that the job lists can be set.
+	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/jobs/{name}/run (the `RunJob` operationId).
 	RunJobWithResponse(ctx context.Context, name string, params *RunJobParams, body RunJobJSONRequestBody, reqEditors ...RequestEditorFn) (*RunJobResponse, error)
 
 	// ListVersionsWithResponse What became of a job's definition, when, and by whom, the newest first
+	//
+	// Every save, pause and deletion is a version. For those who have a role in the job's group.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -11387,12 +11685,16 @@ type ClientWithResponsesInterface interface {
 
 	// GetJobVersionWithResponse A job as it was
 	//
+	// The definition as it was from this version on. For those who have a role in the group in which the job was then, and in the one in which it is.
+	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/jobs/{name}/versions/{version} (the `GetJobVersion` operationId).
 	GetJobVersionWithResponse(ctx context.Context, name string, version int64, reqEditors ...RequestEditorFn) (*GetJobVersionResponse, error)
 
 	// DiffJobVersionsWithResponse How a job became another one
+	//
+	// As patch(1) reads it, and as a list of the fields that differ. From the version in the path to the one in the query, or to the job as it is.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -11401,12 +11703,16 @@ type ClientWithResponsesInterface interface {
 
 	// ListRunsWithResponse Runs, the newest first
 	//
+	// Runs that wait, run, or have ended, each once, wherever they are kept just now. While the log store is away the list is partial, and says so. Of runs in groups where you have no role, parameters, notes and reasons are left out.
+	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/runs (the `ListRuns` operationId).
 	ListRunsWithResponse(ctx context.Context, params *ListRunsParams, reqEditors ...RequestEditorFn) (*ListRunsResponse, error)
 
 	// SearchRunsWithResponse Find text in what those runs printed that you may see, the newest first
+	//
+	// Looks at a bounded number of runs at a time, the newest first, and says how far it got. Runs in groups where you have no role are passed over.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -11415,12 +11721,16 @@ type ClientWithResponsesInterface interface {
 
 	// GetRunWithResponse One run
 	//
+	// As it stands just now. One that goes on says when it should end, going by the job's last days.
+	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/runs/{id} (the `GetRun` operationId).
 	GetRunWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*GetRunResponse, error)
 
 	// KillRunWithBodyWithResponse End a run
+	//
+	// The command and all that it started get TERM, and KILL after the job's killGrace; a run that waits is taken back. The answer does not wait for the end. Needs the role operator in the group that the run had, and in the job's.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -11429,12 +11739,16 @@ type ClientWithResponsesInterface interface {
 
 	// KillRunWithResponse End a run
 	//
+	// The command and all that it started get TERM, and KILL after the job's killGrace; a run that waits is taken back. The answer does not wait for the end. Needs the role operator in the group that the run had, and in the job's.
+	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/runs/{id}/kill (the `KillRun` operationId).
 	KillRunWithResponse(ctx context.Context, id string, body KillRunJSONRequestBody, reqEditors ...RequestEditorFn) (*KillRunResponse, error)
 
 	// GetOutputWithResponse What a run printed
+	//
+	// Bytes as the command printed them, both streams as they came. Of a run that has ended it is all of it, and one range may be asked for; of one that goes on a piece, and Carillon-Next-Offset says where to go on. For those who have a role in the run's group.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -11443,12 +11757,16 @@ type ClientWithResponsesInterface interface {
 
 	// SearchOutputWithResponse Find text in what a run printed
 	//
+	// Looks at a bounded amount at a time, and says where to go on. Colours and other controls of terminals are not part of what is searched.
+	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/runs/{id}/output/search (the `SearchOutput` operationId).
 	SearchOutputWithResponse(ctx context.Context, id string, params *SearchOutputParams, reqEditors ...RequestEditorFn) (*SearchOutputResponse, error)
 
 	// FollowOutputWithResponse What a run prints, as it comes, until it ends
+	//
+	// Server-sent events, which go on at any master with Last-Event-ID. For those who have a role in the run's group; it ends when they lose it.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -11457,12 +11775,16 @@ type ClientWithResponsesInterface interface {
 
 	// PreviewScheduleWithBodyWithResponse What a cron line means, and when it fires next
 	//
+	// The next fires of a line, its meaning in words (English or Chinese, by Accept-Language), and remarks: on nights when the clocks change, and on what the line means to other programs.
+	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/schedules/preview (the `PreviewSchedule` operationId).
 	PreviewScheduleWithBodyWithResponse(ctx context.Context, params *PreviewScheduleParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PreviewScheduleResponse, error)
 
 	// PreviewScheduleWithResponse What a cron line means, and when it fires next
+	//
+	// The next fires of a line, its meaning in words (English or Chinese, by Accept-Language), and remarks: on nights when the clocks change, and on what the line means to other programs.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -11534,6 +11856,8 @@ type ClientWithResponsesInterface interface {
 
 	// GetJobStatisticsWithResponse What the runs of a job come to, by hour or day
 	//
+	// The same of one job. What a job did that was deleted stays.
+	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/stats/jobs/{name} (the `GetJobStatistics` operationId).
@@ -11541,12 +11865,16 @@ type ClientWithResponsesInterface interface {
 
 	// GetOverviewWithResponse The cluster in a few numbers, and what is not as it should be
 	//
+	// What runs and waits, the workers and their slots, the last day by the hour, and all that is not as it should be. What cannot be known just now is absent.
+	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/stats/overview (the `GetOverview` operationId).
 	GetOverviewWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetOverviewResponse, error)
 
 	// GetStatisticsWithResponse What the runs of all jobs come to, by hour or day
+	//
+	// Counts, success rates, durations and delays, by the hour or by the day, of each worker apart where that is asked for. At most a minute behind.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -11672,12 +12000,16 @@ type ClientWithResponsesInterface interface {
 
 	// ListWorkersWithResponse Workers that are alive, or have settings
 	//
+	// Those that are alive, and those that are not and have settings.
+	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/workers (the `ListWorkers` operationId).
 	ListWorkersWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListWorkersResponse, error)
 
 	// GetWorkerWithResponse One worker
+	//
+	// By its id, or by its name where only one has it.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -11686,12 +12018,16 @@ type ClientWithResponsesInterface interface {
 
 	// PatchWorkerWithBodyWithResponse Set a worker's labels, slots and weight
 	//
+	// What is given takes the place of what the worker says of itself; null goes back to that. It holds until it is changed, whether the worker is alive or not.
+	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with PATCH /api/v1/workers/{id} (the `PatchWorker` operationId).
 	PatchWorkerWithBodyWithResponse(ctx context.Context, id string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PatchWorkerResponse, error)
 
 	// PatchWorkerWithResponse Set a worker's labels, slots and weight
+	//
+	// What is given takes the place of what the worker says of itself; null goes back to that. It holds until it is changed, whether the worker is alive or not.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -11700,12 +12036,16 @@ type ClientWithResponsesInterface interface {
 
 	// DrainWorkerWithBodyWithResponse Let a worker take no new runs
 	//
+	// What runs there goes on; nothing new begins. It holds until undrain, over restarts of the worker too.
+	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/workers/{id}/drain (the `DrainWorker` operationId).
 	DrainWorkerWithBodyWithResponse(ctx context.Context, id string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*DrainWorkerResponse, error)
 
 	// DrainWorkerWithResponse Let a worker take no new runs
+	//
+	// What runs there goes on; nothing new begins. It holds until undrain, over restarts of the worker too.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -11714,12 +12054,16 @@ type ClientWithResponsesInterface interface {
 
 	// UndrainWorkerWithResponse Let a worker take runs again
 	//
+	// It takes its share again.
+	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/workers/{id}/undrain (the `UndrainWorker` operationId).
 	UndrainWorkerWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*UndrainWorkerResponse, error)
 
 	// HealthzWithResponse Whether the process answers
+	//
+	// For supervisors and load balancers that want to know whether the process lives. It looks at nothing else.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -11728,12 +12072,16 @@ type ClientWithResponsesInterface interface {
 
 	// ReadyzWithResponse Whether the process can do its work
 	//
+	// For load balancers: 503 where this master cannot do its work, etcd being away. What was looked at is told only to those who are logged in.
+	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /readyz (the `Readyz` operationId).
 	ReadyzWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ReadyzResponse, error)
 
 	// VersionWithResponse What is running
+	//
+	// The program's version, and that of Go.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -15293,6 +15641,8 @@ func (c *ClientWithResponses) ChangePasswordWithResponse(ctx context.Context, bo
 
 // ListChannelsWithResponse Channels that can be told of jobs, by name
 //
+// Jobs name channels in notify. Where they lead is shown to admins only, and no secret to anybody.
+//
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /api/v1/channels (the `ListChannels` operationId).
@@ -15305,6 +15655,8 @@ func (c *ClientWithResponses) ListChannelsWithResponse(ctx context.Context, reqE
 }
 
 // DeleteChannelWithResponse Delete a channel
+//
+// Jobs that name it go on, and what would be told on it fails.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -15319,6 +15671,8 @@ func (c *ClientWithResponses) DeleteChannelWithResponse(ctx context.Context, nam
 
 // GetChannelWithResponse One channel
 //
+// Where it leads is shown to admins only.
+//
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /api/v1/channels/{name} (the `GetChannel` operationId).
@@ -15331,6 +15685,8 @@ func (c *ClientWithResponses) GetChannelWithResponse(ctx context.Context, name s
 }
 
 // PutChannelWithBodyWithResponse Make or change a channel
+//
+// Of a webhook that exists, URL and secret stay where they are not given. A signing secret that was made is answered once.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -15345,6 +15701,8 @@ func (c *ClientWithResponses) PutChannelWithBodyWithResponse(ctx context.Context
 
 // PutChannelWithResponse Make or change a channel
 //
+// Of a webhook that exists, URL and secret stay where they are not given. A signing secret that was made is answered once.
+//
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with PUT /api/v1/channels/{name} (the `PutChannel` operationId).
@@ -15358,6 +15716,8 @@ func (c *ClientWithResponses) PutChannelWithResponse(ctx context.Context, name s
 
 // TestChannelWithResponse Tell a test on a channel, once, and answer with what became of it
 //
+// Waits for the answer of who is told, a few seconds at most, and says what it was.
+//
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /api/v1/channels/{name}/test (the `TestChannel` operationId).
@@ -15370,6 +15730,8 @@ func (c *ClientWithResponses) TestChannelWithResponse(ctx context.Context, name 
 }
 
 // ListDeliveriesWithResponse What was told on the channels in the last seven days, or is to be, the newest first
+//
+// What was told, is to be told, or could not be, with what the last try came to.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -15399,6 +15761,8 @@ func (c *ClientWithResponses) FollowEventsWithResponse(ctx context.Context, para
 
 // ListFiresWithResponse The ledger and the planned future of all jobs, the newest first
 //
+// The ledger says of every time at which a job was to run what became of it: it ran, was skipped, or was missed and why. Up to a time in the future it goes on with the plan. A stretch of fires with one fate may be one entry.
+//
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /api/v1/fires (the `ListFires` operationId).
@@ -15411,6 +15775,8 @@ func (c *ClientWithResponses) ListFiresWithResponse(ctx context.Context, params 
 }
 
 // ListJobsWithResponse Jobs
+//
+// All jobs are listed, whoever asks. Of those in groups where you have no role, what they are made of is left out, and meta.hidden says so. Lists page by nextCursor; what include asks for is looked up once for the whole page.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -15425,6 +15791,8 @@ func (c *ClientWithResponses) ListJobsWithResponse(ctx context.Context, params *
 
 // CreateJobWithBodyWithResponse Create a job
 //
+// Refused with 409 where there is a job of this name; PUT replaces it. All that is wrong is listed at once. Needs the role editor in the job's group, and everywhere for a job without one.
+//
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /api/v1/jobs (the `CreateJob` operationId).
@@ -15437,6 +15805,8 @@ func (c *ClientWithResponses) CreateJobWithBodyWithResponse(ctx context.Context,
 }
 
 // CreateJobWithResponse Create a job
+//
+// Refused with 409 where there is a job of this name; PUT replaces it. All that is wrong is listed at once. Needs the role editor in the job's group, and everywhere for a job without one.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -15451,6 +15821,8 @@ func (c *ClientWithResponses) CreateJobWithResponse(ctx context.Context, body Cr
 
 // ApplyJobsWithBodyWithResponse Make many jobs be as they are sent
 //
+// Each job is created, changed or left alone by itself, and judged by itself: one that is refused hinders no other. The answer, a 200, says of each what became of it. With dryRun nothing is written. Applying the same again changes nothing.
+//
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /api/v1/jobs/apply (the `ApplyJobs` operationId).
@@ -15463,6 +15835,8 @@ func (c *ClientWithResponses) ApplyJobsWithBodyWithResponse(ctx context.Context,
 }
 
 // ApplyJobsWithResponse Make many jobs be as they are sent
+//
+// Each job is created, changed or left alone by itself, and judged by itself: one that is refused hinders no other. The answer, a 200, says of each what became of it. With dryRun nothing is written. Applying the same again changes nothing.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -15477,6 +15851,8 @@ func (c *ClientWithResponses) ApplyJobsWithResponse(ctx context.Context, params 
 
 // BulkJobsWithBodyWithResponse Do the same with many jobs
 //
+// The jobs are named, or found by a filter. Each is judged by itself, by your role in its group; the answer, a 200, says of each what became of it.
+//
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /api/v1/jobs/bulk (the `BulkJobs` operationId).
@@ -15489,6 +15865,8 @@ func (c *ClientWithResponses) BulkJobsWithBodyWithResponse(ctx context.Context, 
 }
 
 // BulkJobsWithResponse Do the same with many jobs
+//
+// The jobs are named, or found by a filter. Each is judged by itself, by your role in its group; the answer, a 200, says of each what became of it.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -15503,6 +15881,8 @@ func (c *ClientWithResponses) BulkJobsWithResponse(ctx context.Context, params *
 
 // ValidateJobWithBodyWithResponse What would be stored, or all that is wrong; writes nothing
 //
+// Answers 200 whether the job is valid or not: with the job as it would be stored, or with all that is wrong. Needs what saving it would.
+//
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /api/v1/jobs/validate (the `ValidateJob` operationId).
@@ -15515,6 +15895,8 @@ func (c *ClientWithResponses) ValidateJobWithBodyWithResponse(ctx context.Contex
 }
 
 // ValidateJobWithResponse What would be stored, or all that is wrong; writes nothing
+//
+// Answers 200 whether the job is valid or not: with the job as it would be stored, or with all that is wrong. Needs what saving it would.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -15529,6 +15911,8 @@ func (c *ClientWithResponses) ValidateJobWithResponse(ctx context.Context, body 
 
 // DeleteJobWithResponse Delete a job; its history stays
 //
+// Its plan ends; its runs go on unless kill says otherwise. Its history stays for as long as it is kept, for those who have a role in the group in which it was.
+//
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with DELETE /api/v1/jobs/{name} (the `DeleteJob` operationId).
@@ -15541,6 +15925,8 @@ func (c *ClientWithResponses) DeleteJobWithResponse(ctx context.Context, name st
 }
 
 // GetJobWithResponse One job
+//
+// Its ETag, as If-Match, makes a change depend on nobody else's having come before it. Of a job in a group where you have no role, what it is made of is left out.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -15555,6 +15941,8 @@ func (c *ClientWithResponses) GetJobWithResponse(ctx context.Context, name strin
 
 // PatchJobWithBodyWithResponse Change parts of a job
 //
+// A merge patch (RFC 7396): what is given takes the place of what there is, null takes it away, lists are replaced in whole. Fields that are not known are refused.
+//
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with PATCH /api/v1/jobs/{name} (the `PatchJob` operationId).
@@ -15567,6 +15955,8 @@ func (c *ClientWithResponses) PatchJobWithBodyWithResponse(ctx context.Context, 
 }
 
 // PatchJobWithApplicationMergePatchPlusJSONBodyWithResponse Change parts of a job
+//
+// A merge patch (RFC 7396): what is given takes the place of what there is, null takes it away, lists are replaced in whole. Fields that are not known are refused.
 //
 // Takes a body of the `application/merge-patch+json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -15581,6 +15971,8 @@ func (c *ClientWithResponses) PatchJobWithApplicationMergePatchPlusJSONBodyWithR
 
 // PutJobWithBodyWithResponse Create or replace a job
 //
+// What was answered may be sent back as it is: meta is ignored. Needs the role editor in the group that the job is in, and in the one that it is to be in. With If-Match or If-None-Match it is refused with 412 where somebody else was faster. A job that would not change stays at its version.
+//
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with PUT /api/v1/jobs/{name} (the `PutJob` operationId).
@@ -15593,6 +15985,8 @@ func (c *ClientWithResponses) PutJobWithBodyWithResponse(ctx context.Context, na
 }
 
 // PutJobWithResponse Create or replace a job
+//
+// What was answered may be sent back as it is: meta is ignored. Needs the role editor in the group that the job is in, and in the one that it is to be in. With If-Match or If-None-Match it is refused with 412 where somebody else was faster. A job that would not change stays at its version.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -15607,6 +16001,8 @@ func (c *ClientWithResponses) PutJobWithResponse(ctx context.Context, name strin
 
 // ListJobFiresWithResponse The ledger and the planned future of a job, the newest first
 //
+// Like the ledger of all jobs, of one. That of a job which was deleted stays for as long as it is kept.
+//
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /api/v1/jobs/{name}/fires (the `ListJobFires` operationId).
@@ -15619,6 +16015,8 @@ func (c *ClientWithResponses) ListJobFiresWithResponse(ctx context.Context, name
 }
 
 // PauseJobWithBodyWithResponse Let a job not fire
+//
+// Its fires are skipped, and written down as such, until it is resumed or until the time given. It can still be run by hand.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -15633,6 +16031,8 @@ func (c *ClientWithResponses) PauseJobWithBodyWithResponse(ctx context.Context, 
 
 // PauseJobWithResponse Let a job not fire
 //
+// Its fires are skipped, and written down as such, until it is resumed or until the time given. It can still be run by hand.
+//
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /api/v1/jobs/{name}/pause (the `PauseJob` operationId).
@@ -15645,6 +16045,8 @@ func (c *ClientWithResponses) PauseJobWithResponse(ctx context.Context, name str
 }
 
 // GetPlacementWithResponse Who would run a job now, and why the others would not
+//
+// All live workers in the order in which they would take the job's next run, those that may not last, each with the reason.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -15659,6 +16061,8 @@ func (c *ClientWithResponses) GetPlacementWithResponse(ctx context.Context, name
 
 // ResumeJobWithResponse Let a paused job fire again
 //
+// It fires again from now on. What it missed meanwhile is written down as skipped.
+//
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /api/v1/jobs/{name}/resume (the `ResumeJob` operationId).
@@ -15671,6 +16075,8 @@ func (c *ClientWithResponses) ResumeJobWithResponse(ctx context.Context, name st
 }
 
 // RollbackJobWithBodyWithResponse Let a job be again what it was
+//
+// Its definition becomes that of an earlier version, which makes a new one. Whether it is paused stays as it is. Needs the role editor in the group in which the job is, and in that of the version.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -15685,6 +16091,8 @@ func (c *ClientWithResponses) RollbackJobWithBodyWithResponse(ctx context.Contex
 
 // RollbackJobWithResponse Let a job be again what it was
 //
+// Its definition becomes that of an earlier version, which makes a new one. Whether it is paused stays as it is. Needs the role editor in the group in which the job is, and in that of the version.
+//
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /api/v1/jobs/{name}/rollback (the `RollbackJob` operationId).
@@ -15697,6 +16105,8 @@ func (c *ClientWithResponses) RollbackJobWithResponse(ctx context.Context, name 
 }
 
 // RunJobWithBodyWithResponse Run a job now
+//
+// The run is accepted, and waits until a worker takes it: the answer names it before it exists elsewhere. A request with an Idempotency-Key may be repeated for a day, by the same user or token, and runs the job once. Only variables that the job lists can be set.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -15711,6 +16121,8 @@ func (c *ClientWithResponses) RunJobWithBodyWithResponse(ctx context.Context, na
 
 // RunJobWithResponse Run a job now
 //
+// The run is accepted, and waits until a worker takes it: the answer names it before it exists elsewhere. A request with an Idempotency-Key may be repeated for a day, by the same user or token, and runs the job once. Only variables that the job lists can be set.
+//
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /api/v1/jobs/{name}/run (the `RunJob` operationId).
@@ -15723,6 +16135,8 @@ func (c *ClientWithResponses) RunJobWithResponse(ctx context.Context, name strin
 }
 
 // ListVersionsWithResponse What became of a job's definition, when, and by whom, the newest first
+//
+// Every save, pause and deletion is a version. For those who have a role in the job's group.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -15737,6 +16151,8 @@ func (c *ClientWithResponses) ListVersionsWithResponse(ctx context.Context, name
 
 // GetJobVersionWithResponse A job as it was
 //
+// The definition as it was from this version on. For those who have a role in the group in which the job was then, and in the one in which it is.
+//
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /api/v1/jobs/{name}/versions/{version} (the `GetJobVersion` operationId).
@@ -15749,6 +16165,8 @@ func (c *ClientWithResponses) GetJobVersionWithResponse(ctx context.Context, nam
 }
 
 // DiffJobVersionsWithResponse How a job became another one
+//
+// As patch(1) reads it, and as a list of the fields that differ. From the version in the path to the one in the query, or to the job as it is.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -15763,6 +16181,8 @@ func (c *ClientWithResponses) DiffJobVersionsWithResponse(ctx context.Context, n
 
 // ListRunsWithResponse Runs, the newest first
 //
+// Runs that wait, run, or have ended, each once, wherever they are kept just now. While the log store is away the list is partial, and says so. Of runs in groups where you have no role, parameters, notes and reasons are left out.
+//
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /api/v1/runs (the `ListRuns` operationId).
@@ -15775,6 +16195,8 @@ func (c *ClientWithResponses) ListRunsWithResponse(ctx context.Context, params *
 }
 
 // SearchRunsWithResponse Find text in what those runs printed that you may see, the newest first
+//
+// Looks at a bounded number of runs at a time, the newest first, and says how far it got. Runs in groups where you have no role are passed over.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -15789,6 +16211,8 @@ func (c *ClientWithResponses) SearchRunsWithResponse(ctx context.Context, params
 
 // GetRunWithResponse One run
 //
+// As it stands just now. One that goes on says when it should end, going by the job's last days.
+//
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /api/v1/runs/{id} (the `GetRun` operationId).
@@ -15801,6 +16225,8 @@ func (c *ClientWithResponses) GetRunWithResponse(ctx context.Context, id string,
 }
 
 // KillRunWithBodyWithResponse End a run
+//
+// The command and all that it started get TERM, and KILL after the job's killGrace; a run that waits is taken back. The answer does not wait for the end. Needs the role operator in the group that the run had, and in the job's.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -15815,6 +16241,8 @@ func (c *ClientWithResponses) KillRunWithBodyWithResponse(ctx context.Context, i
 
 // KillRunWithResponse End a run
 //
+// The command and all that it started get TERM, and KILL after the job's killGrace; a run that waits is taken back. The answer does not wait for the end. Needs the role operator in the group that the run had, and in the job's.
+//
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /api/v1/runs/{id}/kill (the `KillRun` operationId).
@@ -15827,6 +16255,8 @@ func (c *ClientWithResponses) KillRunWithResponse(ctx context.Context, id string
 }
 
 // GetOutputWithResponse What a run printed
+//
+// Bytes as the command printed them, both streams as they came. Of a run that has ended it is all of it, and one range may be asked for; of one that goes on a piece, and Carillon-Next-Offset says where to go on. For those who have a role in the run's group.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -15841,6 +16271,8 @@ func (c *ClientWithResponses) GetOutputWithResponse(ctx context.Context, id stri
 
 // SearchOutputWithResponse Find text in what a run printed
 //
+// Looks at a bounded amount at a time, and says where to go on. Colours and other controls of terminals are not part of what is searched.
+//
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /api/v1/runs/{id}/output/search (the `SearchOutput` operationId).
@@ -15853,6 +16285,8 @@ func (c *ClientWithResponses) SearchOutputWithResponse(ctx context.Context, id s
 }
 
 // FollowOutputWithResponse What a run prints, as it comes, until it ends
+//
+// Server-sent events, which go on at any master with Last-Event-ID. For those who have a role in the run's group; it ends when they lose it.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -15867,6 +16301,8 @@ func (c *ClientWithResponses) FollowOutputWithResponse(ctx context.Context, id s
 
 // PreviewScheduleWithBodyWithResponse What a cron line means, and when it fires next
 //
+// The next fires of a line, its meaning in words (English or Chinese, by Accept-Language), and remarks: on nights when the clocks change, and on what the line means to other programs.
+//
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /api/v1/schedules/preview (the `PreviewSchedule` operationId).
@@ -15879,6 +16315,8 @@ func (c *ClientWithResponses) PreviewScheduleWithBodyWithResponse(ctx context.Co
 }
 
 // PreviewScheduleWithResponse What a cron line means, and when it fires next
+//
+// The next fires of a line, its meaning in words (English or Chinese, by Accept-Language), and remarks: on nights when the clocks change, and on what the line means to other programs.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -15998,6 +16436,8 @@ func (c *ClientWithResponses) DeleteSessionWithResponse(ctx context.Context, id 
 
 // GetJobStatisticsWithResponse What the runs of a job come to, by hour or day
 //
+// The same of one job. What a job did that was deleted stays.
+//
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /api/v1/stats/jobs/{name} (the `GetJobStatistics` operationId).
@@ -16011,6 +16451,8 @@ func (c *ClientWithResponses) GetJobStatisticsWithResponse(ctx context.Context, 
 
 // GetOverviewWithResponse The cluster in a few numbers, and what is not as it should be
 //
+// What runs and waits, the workers and their slots, the last day by the hour, and all that is not as it should be. What cannot be known just now is absent.
+//
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /api/v1/stats/overview (the `GetOverview` operationId).
@@ -16023,6 +16465,8 @@ func (c *ClientWithResponses) GetOverviewWithResponse(ctx context.Context, reqEd
 }
 
 // GetStatisticsWithResponse What the runs of all jobs come to, by hour or day
+//
+// Counts, success rates, durations and delays, by the hour or by the day, of each worker apart where that is asked for. At most a minute behind.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -16232,6 +16676,8 @@ func (c *ClientWithResponses) PatchUserWithResponse(ctx context.Context, name st
 
 // ListWorkersWithResponse Workers that are alive, or have settings
 //
+// Those that are alive, and those that are not and have settings.
+//
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /api/v1/workers (the `ListWorkers` operationId).
@@ -16244,6 +16690,8 @@ func (c *ClientWithResponses) ListWorkersWithResponse(ctx context.Context, reqEd
 }
 
 // GetWorkerWithResponse One worker
+//
+// By its id, or by its name where only one has it.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -16258,6 +16706,8 @@ func (c *ClientWithResponses) GetWorkerWithResponse(ctx context.Context, id stri
 
 // PatchWorkerWithBodyWithResponse Set a worker's labels, slots and weight
 //
+// What is given takes the place of what the worker says of itself; null goes back to that. It holds until it is changed, whether the worker is alive or not.
+//
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with PATCH /api/v1/workers/{id} (the `PatchWorker` operationId).
@@ -16270,6 +16720,8 @@ func (c *ClientWithResponses) PatchWorkerWithBodyWithResponse(ctx context.Contex
 }
 
 // PatchWorkerWithResponse Set a worker's labels, slots and weight
+//
+// What is given takes the place of what the worker says of itself; null goes back to that. It holds until it is changed, whether the worker is alive or not.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -16284,6 +16736,8 @@ func (c *ClientWithResponses) PatchWorkerWithResponse(ctx context.Context, id st
 
 // DrainWorkerWithBodyWithResponse Let a worker take no new runs
 //
+// What runs there goes on; nothing new begins. It holds until undrain, over restarts of the worker too.
+//
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /api/v1/workers/{id}/drain (the `DrainWorker` operationId).
@@ -16296,6 +16750,8 @@ func (c *ClientWithResponses) DrainWorkerWithBodyWithResponse(ctx context.Contex
 }
 
 // DrainWorkerWithResponse Let a worker take no new runs
+//
+// What runs there goes on; nothing new begins. It holds until undrain, over restarts of the worker too.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -16310,6 +16766,8 @@ func (c *ClientWithResponses) DrainWorkerWithResponse(ctx context.Context, id st
 
 // UndrainWorkerWithResponse Let a worker take runs again
 //
+// It takes its share again.
+//
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /api/v1/workers/{id}/undrain (the `UndrainWorker` operationId).
@@ -16322,6 +16780,8 @@ func (c *ClientWithResponses) UndrainWorkerWithResponse(ctx context.Context, id 
 }
 
 // HealthzWithResponse Whether the process answers
+//
+// For supervisors and load balancers that want to know whether the process lives. It looks at nothing else.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -16336,6 +16796,8 @@ func (c *ClientWithResponses) HealthzWithResponse(ctx context.Context, reqEditor
 
 // ReadyzWithResponse Whether the process can do its work
 //
+// For load balancers: 503 where this master cannot do its work, etcd being away. What was looked at is told only to those who are logged in.
+//
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /readyz (the `Readyz` operationId).
@@ -16348,6 +16810,8 @@ func (c *ClientWithResponses) ReadyzWithResponse(ctx context.Context, reqEditors
 }
 
 // VersionWithResponse What is running
+//
+// The program's version, and that of Go.
 //
 // Returns a wrapper object for the known response body format(s).
 //

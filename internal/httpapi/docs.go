@@ -8,6 +8,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -22,10 +23,43 @@ func (r *router) document() (v31, v30 []byte, err error) {
 	if err == nil {
 		v30, err = r.api.OpenAPI().Downgrade()
 	}
+	if err == nil {
+		v30, err = plainer(v30)
+	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("write the OpenAPI document: %w", err)
 	}
 	return v31, v30, nil
+}
+
+// plainer leaves out of a document what makes a generator's code longer and not better: each kind
+// of refusal by itself, all of which are a Problem, and the examples.
+func plainer(document []byte) ([]byte, error) {
+	var d struct {
+		Components map[string]json.RawMessage                       `json:"components"`
+		Info       json.RawMessage                                  `json:"info"`
+		OpenAPI    string                                           `json:"openapi"`
+		Paths      map[string]map[string]map[string]json.RawMessage `json:"paths"`
+		Tags       json.RawMessage                                  `json:"tags"`
+	}
+	if err := json.Unmarshal(document, &d); err != nil {
+		return nil, err
+	}
+	delete(d.Components, "responses")
+	for _, item := range d.Paths {
+		for _, op := range item {
+			var responses map[string]map[string]json.RawMessage
+			if err := json.Unmarshal(op["responses"], &responses); err != nil {
+				return nil, err
+			}
+			maps.DeleteFunc(responses, func(_ string, r map[string]json.RawMessage) bool { return r["$ref"] != nil })
+			var err error
+			if op["responses"], err = json.Marshal(responses); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return json.Marshal(d)
 }
 
 // registerDocs adds the document and a page for reading it. It must come last.
@@ -67,13 +101,14 @@ func noMethod(p problems) http.Handler {
 }
 
 type docsOperation struct {
-	Method, Path, Summary, Role string
-	Parameters                  []docsField
-	Body                        string
-	Responses                   []docsField
+	ID, Method, Path, Summary, Description, Role string
+	Parameters                                   []docsField
+	Body, BodyType                               string
+	Example                                      string // of the body
+	Responses                                    []docsField
 }
 
-type docsField struct{ Name, Type, Text string }
+type docsField struct{ Name, Type, Link, Text, Example string }
 
 type docsSchema struct {
 	Name   string
@@ -87,7 +122,7 @@ func renderDocs(doc *huma.OpenAPI) ([]byte, error) {
 		item := doc.Paths[path]
 		for _, op := range []*huma.Operation{item.Get, item.Post, item.Put, item.Patch, item.Delete} {
 			if op != nil {
-				operations = append(operations, docsOf(op))
+				operations = append(operations, docsOf(doc, op))
 			}
 		}
 	}
@@ -96,10 +131,15 @@ func renderDocs(doc *huma.OpenAPI) ([]byte, error) {
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		schemas = append(schemas, docsSchema{Name: name, Fields: docsFields(all[name])})
 	}
+	var refusals []docsField
+	for _, name := range slices.Sorted(maps.Keys(doc.Components.Responses)) {
+		r := doc.Components.Responses[name]
+		refusals = append(refusals, docsField{Name: name, Text: r.Description, Example: docsExample(r.Content[problemType].Example)})
+	}
 	var out bytes.Buffer
 	t, err := template.New("docs").Parse(docsTemplate)
 	if err == nil {
-		err = t.Execute(&out, map[string]any{"Info": doc.Info, "Operations": operations, "Schemas": schemas})
+		err = t.Execute(&out, map[string]any{"Info": doc.Info, "Operations": operations, "Refusals": refusals, "Schemas": schemas})
 	}
 	if err != nil {
 		return nil, fmt.Errorf("write the docs page: %w", err)
@@ -107,26 +147,49 @@ func renderDocs(doc *huma.OpenAPI) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-func docsOf(op *huma.Operation) docsOperation {
-	d := docsOperation{Method: op.Method, Path: op.Path, Summary: op.Summary, Role: fmt.Sprint(op.Extensions["x-carillon-role"])}
+func docsOf(doc *huma.OpenAPI, op *huma.Operation) docsOperation {
+	d := docsOperation{ID: op.OperationID, Method: op.Method, Path: op.Path, Summary: op.Summary, Description: op.Description, Role: fmt.Sprint(op.Extensions["x-carillon-role"])}
 	for _, p := range op.Parameters {
 		d.Parameters = append(d.Parameters, docsField{Name: p.Name + " (" + p.In + ")", Type: docsType(p.Schema), Text: p.Schema.Description})
 	}
 	if op.RequestBody != nil {
-		for _, media := range op.RequestBody.Content {
-			d.Body = docsType(media.Schema)
+		for kind, media := range op.RequestBody.Content {
+			d.Body, d.BodyType, d.Example = docsType(media.Schema), kind, docsExample(media.Example)
 		}
 	}
 	for _, status := range slices.Sorted(maps.Keys(op.Responses)) {
-		f := docsField{Name: status, Text: op.Responses[status].Description}
-		for _, media := range op.Responses[status].Content {
-			if media.Schema != nil {
+		r := op.Responses[status]
+		if name, ok := strings.CutPrefix(r.Ref, "#/components/responses/"); ok {
+			d.Responses = append(d.Responses, docsField{Name: status, Link: name, Text: doc.Components.Responses[name].Description})
+			continue
+		}
+		f := docsField{Name: status, Text: r.Description}
+		for kind, media := range r.Content {
+			if f.Type = kind; media.Schema != nil && media.Schema.Ref != "" {
 				f.Type = docsType(media.Schema)
 			}
+			f.Example = docsExample(media.Example)
 		}
 		d.Responses = append(d.Responses, f)
 	}
 	return d
+}
+
+// docsExample writes an example as it is read best.
+func docsExample(v any) string {
+	if v == nil {
+		return ""
+	}
+	data, err := json.Marshal(v)
+	var text string
+	if err == nil && json.Unmarshal(data, &text) == nil {
+		return text
+	}
+	var out bytes.Buffer
+	if err != nil || json.Indent(&out, data, "", "  ") != nil {
+		return ""
+	}
+	return out.String()
 }
 
 func docsFields(s *huma.Schema) []docsField {
@@ -162,7 +225,7 @@ const docsTemplate = `<!doctype html>
 <title>{{.Info.Title}} API</title>
 <style>
 body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color-scheme:light dark}
-code{font-size:.95em}h2{margin-top:3rem}h3{margin:2rem 0 .25rem}table{border-collapse:collapse;width:100%;margin:.5rem 0}
+code,pre{font-size:.95em}pre{overflow:auto;background:#8881;padding:.5rem}.text{white-space:pre-line}h2{margin-top:3rem}h3{margin:2rem 0 .25rem}table{border-collapse:collapse;width:100%;margin:.5rem 0}
 th,td{text-align:left;vertical-align:top;padding:.25rem .75rem .25rem 0;border-bottom:1px solid #8884}
 </style></head>
 <body>
@@ -170,10 +233,17 @@ th,td{text-align:left;vertical-align:top;padding:.25rem .75rem .25rem 0;border-b
 <p>{{.Info.Description}}</p>
 <p>For programs: <a href="/openapi.json">OpenAPI 3.1 as JSON</a>, <a href="/openapi.yaml">as YAML</a>.</p>
 <h2>Operations</h2>
-{{range .Operations}}<section><h3><code>{{.Method}} {{.Path}}</code></h3>
-<p>{{.Summary}}. Role: {{.Role}}.{{with .Body}} Body: {{.}}.{{end}}</p>
+<ul>{{range .Operations}}<li><a href="#{{.ID}}"><code>{{.Method}} {{.Path}}</code></a> {{.Summary}}</li>{{end}}</ul>
+{{range .Operations}}<section id="{{.ID}}"><h3><code>{{.Method}} {{.Path}}</code></h3>
+<p>{{.Summary}}. Role: {{.Role}}.{{with .Body}} Body: {{.}},{{end}}{{with .BodyType}} as {{.}}.{{end}}</p>
+<p class="text">{{.Description}}</p>
 <table>{{range .Parameters}}<tr><th scope="row">{{.Name}}</th><td>{{.Type}}</td><td>{{.Text}}</td></tr>{{end}}
-{{range .Responses}}<tr><th scope="row">{{.Name}}</th><td>{{.Type}}</td><td>{{.Text}}</td></tr>{{end}}</table></section>
+{{range .Responses}}<tr><th scope="row">{{.Name}}</th><td>{{with .Link}}<a href="#refusal-{{.}}">{{.}}</a>{{else}}{{.Type}}{{end}}</td><td class="text">{{.Text}}</td></tr>{{end}}</table>
+{{with .Example}}<details><summary>A body</summary><pre>{{.}}</pre></details>{{end}}
+{{range .Responses}}{{with .Example}}<details><summary>An answer</summary><pre>{{.}}</pre></details>{{end}}{{end}}</section>
+{{end}}
+<h2>Refusals</h2>
+{{range .Refusals}}<section id="refusal-{{.Name}}"><h3>{{.Name}}</h3><p>{{.Text}}</p><details><summary>An answer</summary><pre>{{.Example}}</pre></details></section>
 {{end}}
 <h2>Types</h2>
 {{range .Schemas}}<section><h3>{{.Name}}</h3>

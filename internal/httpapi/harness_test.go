@@ -135,6 +135,9 @@ func (h *harness) conforms(r *http.Request, w *httptest.ResponseRecorder) {
 	if response == nil {
 		response = op.Responses["default"]
 	}
+	if name, ok := strings.CutPrefix(response.Ref, "#/components/responses/"); ok {
+		response = h.router.api.OpenAPI().Components.Responses[name]
+	}
 	if len(response.Content) == 0 {
 		if w.Body.Len() > 0 {
 			h.t.Errorf("%s %s: %d has a body that the document does not have: %s", r.Method, r.URL, w.Code, w.Body)

@@ -314,8 +314,12 @@ func (s *jobsResource) validate(ctx context.Context, in *jobInput) (*validationO
 	if err := allow(ctx, auth.Editor, in.Body.Group); err != nil {
 		return nil, err
 	}
-	if uid, group, _ := s.jobs.Whose(in.Body.Name); uid != "" {
-		if err := allow(ctx, auth.Editor, group); err != nil {
+	if !may(ctx, auth.Editor, "") && common.ValidName(in.Body.Name) {
+		uid, group, err := standing(ctx, s.jobs, in.Body.Name)
+		if err == nil && uid != "" {
+			err = allow(ctx, auth.Editor, group)
+		}
+		if err != nil {
 			return nil, err
 		}
 	}

@@ -83,7 +83,12 @@ func build(cfg Config) (http.Handler, *router, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	r := &router{api: newHuma(engine, cfg.Version, p), engine: engine, problems: p, public: map[string]bool{}, paths: map[string]bool{}}
+	api := newHuma(engine, cfg.Version, p)
+	describe, err := newDescriber(api)
+	if err != nil {
+		return nil, nil, err
+	}
+	r := &router{api: api, engine: engine, problems: p, describe: describe, public: map[string]bool{}, paths: map[string]bool{}}
 	cookie, attemptCookie := plainCookie, plainAttemptCookie
 	if cfg.Secure {
 		cookie, attemptCookie = secureCookie, secureAttemptCookie

@@ -65,6 +65,7 @@ type router struct {
 	api      huma.API
 	engine   *gin.Engine
 	problems problems
+	describe *describer
 	public   map[string]bool // "METHOD /path"
 	paths    map[string]bool // of all routes
 	err      error           // the first refusal to register
@@ -115,14 +116,7 @@ func register[I, O any](r *router, rt route, handle func(context.Context, *I) (*
 		return out, nil
 	})
 	g.operation = operationOf(r.api, op.Method, op.Path)
-	complete(g.operation)
-}
-
-// complete adds to the answers of an operation what those of the same kind have.
-func complete(op *huma.Operation) {
-	if ok, made := op.Responses["200"], op.Responses["201"]; ok != nil && made != nil && made.Headers == nil {
-		made.Headers = ok.Headers
-	}
+	r.describe.complete(g.operation, rt.access)
 }
 
 // raw adds a route that is served outside of huma.

@@ -34,19 +34,34 @@ func mayOf(ctx context.Context, jobs jobGroups, need auth.Role, job, jobUID, gro
 	return known && (uid != jobUID || who.May(need, group))
 }
 
-// allowRun refuses what mayRun does not allow.
-func allowRun(ctx context.Context, jobs jobGroups, need auth.Role, run *common.Run) error {
-	if mayRun(ctx, jobs, need, run) {
+// allowRun refuses what mayRun does not allow. It looks at the job as it stands: where one thing is
+// asked for, nobody is shown what became another's a moment ago.
+func allowRun(ctx context.Context, jobs Jobs, need auth.Role, run *common.Run) error {
+	if may(ctx, need, "") {
 		return nil
 	}
 	if err := allow(ctx, need, run.Group); err != nil {
 		return err
 	}
-	_, group, _ := jobs.Whose(run.Job)
-	if err := allow(ctx, need, group); err != nil {
+	uid, group, err := standing(ctx, jobs, run.Job)
+	if err != nil || uid != run.JobUID {
 		return err
 	}
-	return errGroupUnknown()
+	return allow(ctx, need, group)
+}
+
+// standing tells the uid and the group of a job as it stands; "" where there is none.
+func standing(ctx context.Context, jobs Jobs, name string) (uid, group string, err error) {
+	state, err := jobs.Get(ctx, name)
+	switch {
+	case err == nil:
+		return state.UID, state.Group, nil
+	case common.CodeOf(err) == common.CodeNotFound:
+		return "", "", nil
+	case common.CodeOf(err) == common.CodeInternal: // it cannot be read
+		return "", "", errGroupUnknown()
+	}
+	return "", "", err
 }
 
 func errGroupUnknown() error {

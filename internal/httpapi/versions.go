@@ -141,9 +141,9 @@ func (s *versionsResource) allowed(ctx context.Context, name string, c *common.C
 	if may(ctx, auth.Viewer, "") {
 		return nil
 	}
-	uid, group, known := s.jobs.Whose(name)
-	if !known {
-		return errGroupUnknown()
+	uid, group, err := standing(ctx, s.jobs, name)
+	if err != nil {
+		return err
 	}
 	if uid != "" {
 		if err := allow(ctx, auth.Viewer, group); err != nil {

@@ -55,7 +55,7 @@ var calls = map[string]call{
 	"pause-job":    {need: auth.Operator, reach: ofGroup, target: "/api/v1/jobs/paused-{label}/pause", body: `{"note":"for now"}`, before: spare("paused")},
 	"resume-job":   {need: auth.Operator, reach: ofGroup, target: "/api/v1/jobs/paused-{label}/resume", before: spare("paused")},
 
-	"patch-job": {need: auth.Editor, reach: ofGroup, target: "/api/v1/jobs/patched-{label}", body: `{"title":"another","env":null}`,
+	"patch-job": {need: auth.Editor, reach: ofGroup, target: "/api/v1/jobs/patched-{label}", body: `{"title":"another","timeout":"10m"}`,
 		headers: []string{"Content-Type", "application/merge-patch+json"}, before: spare("patched")},
 	"rollback-job": {need: auth.Editor, reach: ofGroup, target: "/api/v1/jobs/{job}/rollback", body: `{"version":{version}}`},
 	"apply-jobs":   {need: auth.Editor, reach: somewhere, target: "/api/v1/jobs/apply", body: `{"jobs":[{"name":"applied-{label}","group":"{group}","command":"echo {hush}"}]}`},
@@ -107,6 +107,7 @@ var calls = map[string]call{
 
 	// access
 	"login":           {reach: open, target: "/api/v1/auth/login", body: `{"token":"{admin}"}`},
+	"login-methods":   {reach: open, target: "/api/v1/auth/methods"},
 	"logout":          {reach: known, target: "/api/v1/auth/logout"},
 	"me":              {reach: known, target: "/api/v1/auth/me"},
 	"change-password": {reach: nobody, refused: http.StatusConflict, target: "/api/v1/auth/password", body: `{"current":"{password}","new":"blue horse under a bridge"}`, also: ann},

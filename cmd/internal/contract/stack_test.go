@@ -164,7 +164,12 @@ func (o *object) fill(text string) string {
 }
 
 // canary stands wherever only those may look who have a role in the group.
-func canary(group string) string { return "hush-" + group + "-hush" }
+func canary(group string) string {
+	if *update {
+		return "report"
+	}
+	return "hush-" + group + "-hush"
+}
 
 // object makes a job with a run that has printed something.
 func (s *stack) object(group string) *object {
@@ -217,6 +222,17 @@ func (s *stack) ask(method, target string, body, answer any) {
 			s.t.Fatalf("%s %s: %v", method, target, err)
 		}
 	}
+}
+
+// document is what the master says of its API.
+func (s *stack) document() document {
+	s.t.Helper()
+	a := s.do(s.admin, request{method: http.MethodGet, target: "/openapi.json"})
+	doc, err := read(a.body)
+	if err != nil || a.status != http.StatusOK {
+		s.t.Fatalf("the document: %d, %v", a.status, err)
+	}
+	return document(fields(doc))
 }
 
 type request struct {

@@ -151,7 +151,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Channels that can be told of jobs, by name */
+        /**
+         * Channels that can be told of jobs, by name
+         * @description Jobs name channels in notify. Where they lead is shown to admins only, and no secret to anybody.
+         */
         get: operations["list-channels"];
         put?: never;
         post?: never;
@@ -168,12 +171,21 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One channel */
+        /**
+         * One channel
+         * @description Where it leads is shown to admins only.
+         */
         get: operations["get-channel"];
-        /** Make or change a channel */
+        /**
+         * Make or change a channel
+         * @description Of a webhook that exists, URL and secret stay where they are not given. A signing secret that was made is answered once.
+         */
         put: operations["put-channel"];
         post?: never;
-        /** Delete a channel */
+        /**
+         * Delete a channel
+         * @description Jobs that name it go on, and what would be told on it fails.
+         */
         delete: operations["delete-channel"];
         options?: never;
         head?: never;
@@ -189,7 +201,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Tell a test on a channel, once, and answer with what became of it */
+        /**
+         * Tell a test on a channel, once, and answer with what became of it
+         * @description Waits for the answer of who is told, a few seconds at most, and says what it was.
+         */
         post: operations["test-channel"];
         delete?: never;
         options?: never;
@@ -204,7 +219,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What was told on the channels in the last seven days, or is to be, the newest first */
+        /**
+         * What was told on the channels in the last seven days, or is to be, the newest first
+         * @description What was told, is to be told, or could not be, with what the last try came to.
+         */
         get: operations["list-deliveries"];
         put?: never;
         post?: never;
@@ -241,7 +259,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The ledger and the planned future of all jobs, the newest first */
+        /**
+         * The ledger and the planned future of all jobs, the newest first
+         * @description The ledger says of every time at which a job was to run what became of it: it ran, was skipped, or was missed and why. Up to a time in the future it goes on with the plan. A stretch of fires with one fate may be one entry.
+         */
         get: operations["list-fires"];
         put?: never;
         post?: never;
@@ -258,10 +279,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Jobs */
+        /**
+         * Jobs
+         * @description All jobs are listed, whoever asks. Of those in groups where you have no role, what they are made of is left out, and meta.hidden says so. Lists page by nextCursor; what include asks for is looked up once for the whole page.
+         */
         get: operations["list-jobs"];
         put?: never;
-        /** Create a job */
+        /**
+         * Create a job
+         * @description Refused with 409 where there is a job of this name; PUT replaces it. All that is wrong is listed at once. Needs the role editor in the job's group, and everywhere for a job without one.
+         */
         post: operations["create-job"];
         delete?: never;
         options?: never;
@@ -278,7 +305,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Make many jobs be as they are sent */
+        /**
+         * Make many jobs be as they are sent
+         * @description Each job is created, changed or left alone by itself, and judged by itself: one that is refused hinders no other. The answer, a 200, says of each what became of it. With dryRun nothing is written. Applying the same again changes nothing.
+         */
         post: operations["apply-jobs"];
         delete?: never;
         options?: never;
@@ -295,7 +325,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Do the same with many jobs */
+        /**
+         * Do the same with many jobs
+         * @description The jobs are named, or found by a filter. Each is judged by itself, by your role in its group; the answer, a 200, says of each what became of it.
+         */
         post: operations["bulk-jobs"];
         delete?: never;
         options?: never;
@@ -312,7 +345,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** What would be stored, or all that is wrong; writes nothing */
+        /**
+         * What would be stored, or all that is wrong; writes nothing
+         * @description Answers 200 whether the job is valid or not: with the job as it would be stored, or with all that is wrong. Needs what saving it would.
+         */
         post: operations["validate-job"];
         delete?: never;
         options?: never;
@@ -327,16 +363,28 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One job */
+        /**
+         * One job
+         * @description Its ETag, as If-Match, makes a change depend on nobody else's having come before it. Of a job in a group where you have no role, what it is made of is left out.
+         */
         get: operations["get-job"];
-        /** Create or replace a job */
+        /**
+         * Create or replace a job
+         * @description What was answered may be sent back as it is: meta is ignored. Needs the role editor in the group that the job is in, and in the one that it is to be in. With If-Match or If-None-Match it is refused with 412 where somebody else was faster. A job that would not change stays at its version.
+         */
         put: operations["put-job"];
         post?: never;
-        /** Delete a job; its history stays */
+        /**
+         * Delete a job; its history stays
+         * @description Its plan ends; its runs go on unless kill says otherwise. Its history stays for as long as it is kept, for those who have a role in the group in which it was.
+         */
         delete: operations["delete-job"];
         options?: never;
         head?: never;
-        /** Change parts of a job */
+        /**
+         * Change parts of a job
+         * @description A merge patch (RFC 7396): what is given takes the place of what there is, null takes it away, lists are replaced in whole. Fields that are not known are refused.
+         */
         patch: operations["patch-job"];
         trace?: never;
     };
@@ -347,7 +395,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The ledger and the planned future of a job, the newest first */
+        /**
+         * The ledger and the planned future of a job, the newest first
+         * @description Like the ledger of all jobs, of one. That of a job which was deleted stays for as long as it is kept.
+         */
         get: operations["list-job-fires"];
         put?: never;
         post?: never;
@@ -366,7 +417,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Let a job not fire */
+        /**
+         * Let a job not fire
+         * @description Its fires are skipped, and written down as such, until it is resumed or until the time given. It can still be run by hand.
+         */
         post: operations["pause-job"];
         delete?: never;
         options?: never;
@@ -381,7 +435,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Who would run a job now, and why the others would not */
+        /**
+         * Who would run a job now, and why the others would not
+         * @description All live workers in the order in which they would take the job's next run, those that may not last, each with the reason.
+         */
         get: operations["get-placement"];
         put?: never;
         post?: never;
@@ -400,7 +457,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Let a paused job fire again */
+        /**
+         * Let a paused job fire again
+         * @description It fires again from now on. What it missed meanwhile is written down as skipped.
+         */
         post: operations["resume-job"];
         delete?: never;
         options?: never;
@@ -417,7 +477,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Let a job be again what it was */
+        /**
+         * Let a job be again what it was
+         * @description Its definition becomes that of an earlier version, which makes a new one. Whether it is paused stays as it is. Needs the role editor in the group in which the job is, and in that of the version.
+         */
         post: operations["rollback-job"];
         delete?: never;
         options?: never;
@@ -434,7 +497,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Run a job now */
+        /**
+         * Run a job now
+         * @description The run is accepted, and waits until a worker takes it: the answer names it before it exists elsewhere. A request with an Idempotency-Key may be repeated for a day, by the same user or token, and runs the job once. Only variables that the job lists can be set.
+         */
         post: operations["run-job"];
         delete?: never;
         options?: never;
@@ -449,7 +515,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What became of a job's definition, when, and by whom, the newest first */
+        /**
+         * What became of a job's definition, when, and by whom, the newest first
+         * @description Every save, pause and deletion is a version. For those who have a role in the job's group.
+         */
         get: operations["list-versions"];
         put?: never;
         post?: never;
@@ -466,7 +535,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A job as it was */
+        /**
+         * A job as it was
+         * @description The definition as it was from this version on. For those who have a role in the group in which the job was then, and in the one in which it is.
+         */
         get: operations["get-job-version"];
         put?: never;
         post?: never;
@@ -483,7 +555,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** How a job became another one */
+        /**
+         * How a job became another one
+         * @description As patch(1) reads it, and as a list of the fields that differ. From the version in the path to the one in the query, or to the job as it is.
+         */
         get: operations["diff-job-versions"];
         put?: never;
         post?: never;
@@ -500,7 +575,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Runs, the newest first */
+        /**
+         * Runs, the newest first
+         * @description Runs that wait, run, or have ended, each once, wherever they are kept just now. While the log store is away the list is partial, and says so. Of runs in groups where you have no role, parameters, notes and reasons are left out.
+         */
         get: operations["list-runs"];
         put?: never;
         post?: never;
@@ -517,7 +595,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Find text in what those runs printed that you may see, the newest first */
+        /**
+         * Find text in what those runs printed that you may see, the newest first
+         * @description Looks at a bounded number of runs at a time, the newest first, and says how far it got. Runs in groups where you have no role are passed over.
+         */
         get: operations["search-runs"];
         put?: never;
         post?: never;
@@ -534,7 +615,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One run */
+        /**
+         * One run
+         * @description As it stands just now. One that goes on says when it should end, going by the job's last days.
+         */
         get: operations["get-run"];
         put?: never;
         post?: never;
@@ -553,7 +637,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** End a run */
+        /**
+         * End a run
+         * @description The command and all that it started get TERM, and KILL after the job's killGrace; a run that waits is taken back. The answer does not wait for the end. Needs the role operator in the group that the run had, and in the job's.
+         */
         post: operations["kill-run"];
         delete?: never;
         options?: never;
@@ -568,7 +655,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What a run printed */
+        /**
+         * What a run printed
+         * @description Bytes as the command printed them, both streams as they came. Of a run that has ended it is all of it, and one range may be asked for; of one that goes on a piece, and Carillon-Next-Offset says where to go on. For those who have a role in the run's group.
+         */
         get: operations["get-output"];
         put?: never;
         post?: never;
@@ -585,7 +675,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Find text in what a run printed */
+        /**
+         * Find text in what a run printed
+         * @description Looks at a bounded amount at a time, and says where to go on. Colours and other controls of terminals are not part of what is searched.
+         */
         get: operations["search-output"];
         put?: never;
         post?: never;
@@ -602,7 +695,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What a run prints, as it comes, until it ends */
+        /**
+         * What a run prints, as it comes, until it ends
+         * @description Server-sent events, which go on at any master with Last-Event-ID. For those who have a role in the run's group; it ends when they lose it.
+         */
         get: operations["follow-output"];
         put?: never;
         post?: never;
@@ -621,7 +717,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** What a cron line means, and when it fires next */
+        /**
+         * What a cron line means, and when it fires next
+         * @description The next fires of a line, its meaning in words (English or Chinese, by Accept-Language), and remarks: on nights when the clocks change, and on what the line means to other programs.
+         */
         post: operations["preview-schedule"];
         delete?: never;
         options?: never;
@@ -724,7 +823,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What the runs of a job come to, by hour or day */
+        /**
+         * What the runs of a job come to, by hour or day
+         * @description The same of one job. What a job did that was deleted stays.
+         */
         get: operations["get-job-statistics"];
         put?: never;
         post?: never;
@@ -741,7 +843,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The cluster in a few numbers, and what is not as it should be */
+        /**
+         * The cluster in a few numbers, and what is not as it should be
+         * @description What runs and waits, the workers and their slots, the last day by the hour, and all that is not as it should be. What cannot be known just now is absent.
+         */
         get: operations["get-overview"];
         put?: never;
         post?: never;
@@ -758,7 +863,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What the runs of all jobs come to, by hour or day */
+        /**
+         * What the runs of all jobs come to, by hour or day
+         * @description Counts, success rates, durations and delays, by the hour or by the day, of each worker apart where that is asked for. At most a minute behind.
+         */
         get: operations["get-statistics"];
         put?: never;
         post?: never;
@@ -895,7 +1003,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Workers that are alive, or have settings */
+        /**
+         * Workers that are alive, or have settings
+         * @description Those that are alive, and those that are not and have settings.
+         */
         get: operations["list-workers"];
         put?: never;
         post?: never;
@@ -912,14 +1023,20 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One worker */
+        /**
+         * One worker
+         * @description By its id, or by its name where only one has it.
+         */
         get: operations["get-worker"];
         put?: never;
         post?: never;
         delete?: never;
         options?: never;
         head?: never;
-        /** Set a worker's labels, slots and weight */
+        /**
+         * Set a worker's labels, slots and weight
+         * @description What is given takes the place of what the worker says of itself; null goes back to that. It holds until it is changed, whether the worker is alive or not.
+         */
         patch: operations["patch-worker"];
         trace?: never;
     };
@@ -932,7 +1049,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Let a worker take no new runs */
+        /**
+         * Let a worker take no new runs
+         * @description What runs there goes on; nothing new begins. It holds until undrain, over restarts of the worker too.
+         */
         post: operations["drain-worker"];
         delete?: never;
         options?: never;
@@ -949,7 +1069,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Let a worker take runs again */
+        /**
+         * Let a worker take runs again
+         * @description It takes its share again.
+         */
         post: operations["undrain-worker"];
         delete?: never;
         options?: never;
@@ -964,7 +1087,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Whether the process answers */
+        /**
+         * Whether the process answers
+         * @description For supervisors and load balancers that want to know whether the process lives. It looks at nothing else.
+         */
         get: operations["healthz"];
         put?: never;
         post?: never;
@@ -981,7 +1107,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Whether the process can do its work */
+        /**
+         * Whether the process can do its work
+         * @description For load balancers: 503 where this master cannot do its work, etcd being away. What was looked at is told only to those who are logged in.
+         */
         get: operations["readyz"];
         put?: never;
         post?: never;
@@ -998,7 +1127,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What is running */
+        /**
+         * What is running
+         * @description The program's version, and that of Go.
+         */
         get: operations["version"];
         put?: never;
         post?: never;
@@ -3274,7 +3406,248 @@ export interface components {
             weight?: number;
         };
     };
-    responses: never;
+    responses: {
+        /** @description It stands against what there is: something of this name exists, it has ended, or it changes too fast. */
+        conflict: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "title": "Conflict",
+                 *       "status": 409,
+                 *       "detail": "the Idempotency-Key was used before, for another request",
+                 *       "code": "conflict",
+                 *       "requestId": "k5w2hq6v3n7ptx4a",
+                 *       "hint": "use a new key for each thing that is asked for",
+                 *       "errors": [
+                 *         {
+                 *           "location": "header.Idempotency-Key",
+                 *           "code": "idempotency_reused",
+                 *           "message": "belongs to another request"
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The role does not allow it, or not in this group. */
+        forbidden: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "title": "Forbidden",
+                 *       "status": 403,
+                 *       "detail": "your role in the group \"reports\" does not allow this",
+                 *       "code": "forbidden",
+                 *       "requestId": "k5w2hq6v3n7ptx4a",
+                 *       "hint": "it needs the role editor; yours is viewer"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description Something went wrong in the server. */
+        internal: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "title": "Internal Server Error",
+                 *       "status": 500,
+                 *       "detail": "something went wrong in the server",
+                 *       "code": "internal",
+                 *       "requestId": "k5w2hq6v3n7ptx4a",
+                 *       "hint": "the server's log has the cause under the request's id"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The request is not valid. All that is wrong is listed. */
+        invalid: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "title": "Unprocessable Entity",
+                 *       "status": 422,
+                 *       "detail": "the request is not valid",
+                 *       "code": "invalid",
+                 *       "requestId": "k5w2hq6v3n7ptx4a",
+                 *       "errors": [
+                 *         {
+                 *           "location": "body.timeout",
+                 *           "code": "duration",
+                 *           "message": "must be a duration",
+                 *           "hint": "write 90s, 1h30m or 7d",
+                 *           "value": "soon"
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description There is no such thing. */
+        not_found: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "title": "Not Found",
+                 *       "status": 404,
+                 *       "detail": "there is no job \"nightly-report\"",
+                 *       "code": "not_found",
+                 *       "requestId": "k5w2hq6v3n7ptx4a"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description It is not, or no longer, what If-Match or If-None-Match says. */
+        stale: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "title": "Precondition Failed",
+                 *       "status": 412,
+                 *       "detail": "job \"nightly-report\" is at version 42, not 40",
+                 *       "code": "stale",
+                 *       "requestId": "k5w2hq6v3n7ptx4a",
+                 *       "hint": "somebody else saved it: read it again and repeat the change"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The body is too large. */
+        too_large: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "title": "Request Entity Too Large",
+                 *       "status": 413,
+                 *       "detail": "the body is too large",
+                 *       "code": "too_large",
+                 *       "requestId": "k5w2hq6v3n7ptx4a",
+                 *       "errors": [
+                 *         {
+                 *           "location": "body",
+                 *           "code": "too_large",
+                 *           "message": "must be at most 64 KiB"
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description Too much was asked for in a short time. */
+        too_many_requests: {
+            headers: {
+                /** @description Seconds to wait. */
+                "Retry-After"?: number;
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "title": "Too Many Requests",
+                 *       "status": 429,
+                 *       "detail": "too many requests",
+                 *       "code": "too_many_requests",
+                 *       "requestId": "k5w2hq6v3n7ptx4a",
+                 *       "hint": "wait as long as Retry-After says"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description Nobody is logged in, or the token or session is no longer good. */
+        unauthenticated: {
+            headers: {
+                /** @description How to show who one is. */
+                "WWW-Authenticate"?: string;
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "title": "Unauthorized",
+                 *       "status": 401,
+                 *       "detail": "you are not logged in",
+                 *       "code": "unauthenticated",
+                 *       "requestId": "k5w2hq6v3n7ptx4a",
+                 *       "hint": "send a token as Authorization: Bearer …, or log in"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description What it needs, etcd or the log store, does not answer just now. */
+        unavailable: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "title": "Service Unavailable",
+                 *       "status": 503,
+                 *       "detail": "the log store does not answer",
+                 *       "code": "unavailable",
+                 *       "requestId": "k5w2hq6v3n7ptx4a",
+                 *       "hint": "it is tried again every few seconds"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The body is of another type, or is compressed. */
+        unsupported_media_type: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "title": "Unsupported Media Type",
+                 *       "status": 415,
+                 *       "detail": "the body must be JSON",
+                 *       "code": "unsupported_media_type",
+                 *       "requestId": "k5w2hq6v3n7ptx4a",
+                 *       "errors": [
+                 *         {
+                 *           "location": "header.Content-Type",
+                 *           "code": "media_type",
+                 *           "message": "must be application/json",
+                 *           "value": "text/plain"
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+    };
     parameters: never;
     requestBodies: never;
     headers: never;
@@ -3314,9 +3687,119 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "actor": {
+                     *             "name": "admin",
+                     *             "remote": "127.0.0.1",
+                     *             "token": "v2txvelki23ugszk"
+                     *           },
+                     *           "after": {
+                     *             "command": "echo report",
+                     *             "createdAt": "2026-11-22T00:44:11.546303059Z",
+                     *             "cronExpr": "0 0 1 1 *",
+                     *             "description": "report",
+                     *             "env": {
+                     *               "A": "(hidden)"
+                     *             },
+                     *             "group": "reports",
+                     *             "name": "job-reports",
+                     *             "params": {
+                     *               "P": {
+                     *                 "default": "report"
+                     *               }
+                     *             },
+                     *             "stdin": "report",
+                     *             "timezone": "UTC",
+                     *             "title": "the same job",
+                     *             "uid": "d5o4wc4b3aezd66l",
+                     *             "updatedAt": "2026-11-22T00:44:11.552543301Z",
+                     *             "updatedBy": "admin",
+                     *             "user": "report",
+                     *             "workDir": "/report"
+                     *           },
+                     *           "at": "2026-11-22T00:44:11.55291757Z",
+                     *           "before": {
+                     *             "command": "echo report",
+                     *             "createdAt": "2026-11-22T00:44:11.546303059Z",
+                     *             "cronExpr": "0 0 1 1 *",
+                     *             "description": "report",
+                     *             "env": {
+                     *               "A": "(hidden)"
+                     *             },
+                     *             "group": "reports",
+                     *             "name": "job-reports",
+                     *             "params": {
+                     *               "P": {
+                     *                 "default": "report"
+                     *               }
+                     *             },
+                     *             "stdin": "report",
+                     *             "timezone": "UTC",
+                     *             "title": "a job",
+                     *             "uid": "d5o4wc4b3aezd66l",
+                     *             "updatedAt": "2026-11-22T00:44:11.546303059Z",
+                     *             "updatedBy": "admin",
+                     *             "user": "report",
+                     *             "workDir": "/report"
+                     *           },
+                     *           "id": "01795308251552917570-vl52is3frb7ige7w",
+                     *           "kind": "job",
+                     *           "name": "job-reports",
+                     *           "revision": 10,
+                     *           "verb": "replace"
+                     *         },
+                     *         {
+                     *           "actor": {
+                     *             "name": "admin",
+                     *             "remote": "127.0.0.1",
+                     *             "token": "v2txvelki23ugszk"
+                     *           },
+                     *           "after": {
+                     *             "command": "echo report",
+                     *             "createdAt": "2026-11-22T00:44:11.546303059Z",
+                     *             "cronExpr": "0 0 1 1 *",
+                     *             "description": "report",
+                     *             "env": {
+                     *               "A": "(hidden)"
+                     *             },
+                     *             "group": "reports",
+                     *             "name": "job-reports",
+                     *             "params": {
+                     *               "P": {
+                     *                 "default": "report"
+                     *               }
+                     *             },
+                     *             "stdin": "report",
+                     *             "timezone": "UTC",
+                     *             "title": "a job",
+                     *             "uid": "d5o4wc4b3aezd66l",
+                     *             "updatedAt": "2026-11-22T00:44:11.546303059Z",
+                     *             "updatedBy": "admin",
+                     *             "user": "report",
+                     *             "workDir": "/report"
+                     *           },
+                     *           "at": "2026-11-22T00:44:11.546394115Z",
+                     *           "id": "01795308251546394115-3hsy7fbh2zrmtlta",
+                     *           "kind": "job",
+                     *           "name": "job-reports",
+                     *           "revision": 9,
+                     *           "verb": "create"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["HistoryPageAuditEntry"];
                 };
             };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
             /** @description The request was refused, or failed. */
             default: {
                 headers: {
@@ -3350,9 +3833,34 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "checked": 0,
+                     *       "faults": [],
+                     *       "from": 1,
+                     *       "head": {
+                     *         "hash": "",
+                     *         "seq": 0
+                     *       },
+                     *       "intact": true,
+                     *       "kept": {
+                     *         "hash": "",
+                     *         "seq": 0
+                     *       },
+                     *       "more": false,
+                     *       "to": 0,
+                     *       "waiting": 0
+                     *     }
+                     */
                     "application/json": components["schemas"]["AuditStep"];
                 };
             };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
             /** @description The request was refused, or failed. */
             default: {
                 headers: {
@@ -3373,6 +3881,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "token": "car_k5w2hq6v3n7ptx4a_…"
+                 *     }
+                 */
                 "application/json": components["schemas"]["LoginBody"];
             };
         };
@@ -3384,9 +3897,26 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "expiresAt": "2026-11-23T00:44:11.566439508Z",
+                     *       "name": "admin",
+                     *       "role": "admin",
+                     *       "session": true
+                     *     }
+                     */
                     "application/json": components["schemas"]["Me"];
                 };
             };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            409: components["responses"]["conflict"];
+            413: components["responses"]["too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
             /** @description The request was refused, or failed. */
             default: {
                 headers: {
@@ -3415,6 +3945,13 @@ export interface operations {
                 };
                 content?: never;
             };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            409: components["responses"]["conflict"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
             /** @description The request was refused, or failed. */
             default: {
                 headers: {
@@ -3441,9 +3978,21 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "name": "admin",
+                     *       "role": "admin",
+                     *       "session": false
+                     *     }
+                     */
                     "application/json": components["schemas"]["Me"];
                 };
             };
+            401: components["responses"]["unauthenticated"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
             /** @description The request was refused, or failed. */
             default: {
                 headers: {
@@ -3470,9 +4019,18 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "password": true
+                     *     }
+                     */
                     "application/json": components["schemas"]["LoginMethods"];
                 };
             };
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
             /** @description The request was refused, or failed. */
             default: {
                 headers: {
@@ -3493,6 +4051,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "current": "a horse under a blue bridge",
+                 *       "new": "blue horse under a bridge"
+                 *     }
+                 */
                 "application/json": components["schemas"]["PasswordBody"];
             };
         };
@@ -3504,9 +4068,27 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "expiresAt": "2027-02-20T00:44:11.630152735Z",
+                     *       "name": "ann-1",
+                     *       "role": "viewer",
+                     *       "session": false,
+                     *       "user": "ann-1"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Me"];
                 };
             };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            409: components["responses"]["conflict"];
+            413: components["responses"]["too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
             /** @description The request was refused, or failed. */
             default: {
                 headers: {
@@ -3533,9 +4115,30 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "createdAt": "2026-11-22T00:44:11.752850151Z",
+                     *           "kind": "webhook",
+                     *           "name": "ops",
+                     *           "origin": "https://127.0.0.1:1",
+                     *           "updatedAt": "2026-11-22T00:44:11.752850231Z",
+                     *           "updatedBy": "admin",
+                     *           "version": 16
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["PageChannel"];
                 };
             };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
             /** @description The request was refused, or failed. */
             default: {
                 headers: {
@@ -3566,9 +4169,27 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "createdAt": "2026-11-22T00:44:11.752850151Z",
+                     *       "kind": "webhook",
+                     *       "name": "ops",
+                     *       "origin": "https://127.0.0.1:1",
+                     *       "updatedAt": "2026-11-22T00:44:11.75468542Z",
+                     *       "updatedBy": "admin",
+                     *       "version": 17
+                     *     }
+                     */
                     "application/json": components["schemas"]["Channel"];
                 };
             };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
             /** @description The request was refused, or failed. */
             default: {
                 headers: {
@@ -3597,6 +4218,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "kind": "webhook",
+                 *       "url": "https://hooks.example.com/report"
+                 *     }
+                 */
                 "application/json": components["schemas"]["ChannelDefinition"];
             };
         };
@@ -3618,9 +4245,32 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "createdAt": "2026-11-22T00:44:11.756619326Z",
+                     *       "kind": "webhook",
+                     *       "name": "dev",
+                     *       "origin": "https://hooks.example.com",
+                     *       "secret": "whsec_…",
+                     *       "updatedAt": "2026-11-22T00:44:11.756619406Z",
+                     *       "updatedBy": "admin",
+                     *       "version": 19
+                     *     }
+                     */
                     "application/json": components["schemas"]["Channel"];
                 };
             };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            409: components["responses"]["conflict"];
+            412: components["responses"]["stale"];
+            413: components["responses"]["too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
             /** @description The request was refused, or failed. */
             default: {
                 headers: {
@@ -3654,6 +4304,15 @@ export interface operations {
                 };
                 content?: never;
             };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            409: components["responses"]["conflict"];
+            412: components["responses"]["stale"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
             /** @description The request was refused, or failed. */
             default: {
                 headers: {
@@ -3683,9 +4342,32 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "attempts": 1,
+                     *       "channel": "ops",
+                     *       "code": "refused",
+                     *       "createdAt": "2026-11-22T00:44:11.759411973Z",
+                     *       "doneAt": "2026-11-22T00:44:11.759653544Z",
+                     *       "error": "dial tcp 127.0.0.1:1: 127.0.0.1: the address is not a public one, and the setting notifyAllow does not name it",
+                     *       "event": "test",
+                     *       "id": "01795308251759411973-9176dc9af62894f9",
+                     *       "kind": "webhook",
+                     *       "status": "failed",
+                     *       "text": "test of a channel"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Delivery"];
                 };
             };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            409: components["responses"]["conflict"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
             /** @description The request was refused, or failed. */
             default: {
                 headers: {
@@ -3723,9 +4405,34 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "attempts": 1,
+                     *           "channel": "ops",
+                     *           "code": "refused",
+                     *           "createdAt": "2026-11-22T00:44:11.759411973Z",
+                     *           "doneAt": "2026-11-22T00:44:11.759653544Z",
+                     *           "error": "dial tcp 127.0.0.1:1: 127.0.0.1: the address is not a public one, and the setting notifyAllow does not name it",
+                     *           "event": "test",
+                     *           "id": "01795308251759411973-9176dc9af62894f9",
+                     *           "kind": "webhook",
+                     *           "status": "failed",
+                     *           "text": "test of a channel"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["PageDelivery"];
                 };
             };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
             /** @description The request was refused, or failed. */
             default: {
                 headers: {
@@ -3772,9 +4479,34 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example retry: 1000
+                     *
+                     *     id: 1
+                     *     event: ready
+                     *     data: {"revision":1}
+                     *
+                     *     id: 2
+                     *     event: worker
+                     *     data: {"id":"w1","name":"north"}
+                     *
+                     *     id: 9
+                     *     event: job
+                     *     data: {"name":"job-reports","title":"a job","group":"reports","version":9}
+                     *
+                     *     id: 10
+                     *     event: job
+                     *     data: {"name":"job-reports","title":"the same job","group":"reports","version":10}
+                     */
                     "text/event-stream": string;
                 };
             };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
             /** @description The request was refused, or failed. */
             default: {
                 headers: {
@@ -3814,9 +4546,40 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "attempts": [
+                     *             "d5o4wc4b3aezd66l.01795304651000000000.1"
+                     *           ],
+                     *           "cause": "manual",
+                     *           "group": "reports",
+                     *           "id": "d5o4wc4b3aezd66l.01795304651000000000",
+                     *           "job": "job-reports",
+                     *           "jobUid": "d5o4wc4b3aezd66l",
+                     *           "plannedAt": "2026-11-21T23:44:11Z",
+                     *           "reason": {
+                     *             "code": "exit_code",
+                     *             "data": {
+                     *               "path": "report"
+                     *             },
+                     *             "text": "report"
+                     *           },
+                     *           "status": "failed"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["HistoryPageFire"];
                 };
             };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
             /** @description The request was refused, or failed. */
             default: {
                 headers: {
@@ -3860,9 +4623,71 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "command": "echo report",
+                     *           "cronExpr": "0 0 1 1 *",
+                     *           "description": "report",
+                     *           "env": {
+                     *             "A": "report"
+                     *           },
+                     *           "group": "reports",
+                     *           "meta": {
+                     *             "createdAt": "2026-11-22T00:44:11.546303059Z",
+                     *             "next": [
+                     *               "2027-01-01T00:00:00Z",
+                     *               "2028-01-01T00:00:00Z"
+                     *             ],
+                     *             "nextFire": "2027-01-01T00:00:00Z",
+                     *             "results": [
+                     *               {
+                     *                 "cause": "manual",
+                     *                 "durationMs": 60000,
+                     *                 "id": "d5o4wc4b3aezd66l.01795304651000000000.1",
+                     *                 "plannedAt": "2026-11-21T23:44:11Z",
+                     *                 "startedAt": "2026-11-21T23:44:11Z",
+                     *                 "status": "failed"
+                     *               }
+                     *             ],
+                     *             "state": "active",
+                     *             "stats": {
+                     *               "p50Ms": 0,
+                     *               "p95Ms": 0,
+                     *               "runs": 1,
+                     *               "samples": 0,
+                     *               "successRate": 0
+                     *             },
+                     *             "uid": "d5o4wc4b3aezd66l",
+                     *             "updatedAt": "2026-11-22T00:44:11.552543301Z",
+                     *             "updatedBy": "admin",
+                     *             "version": 10
+                     *           },
+                     *           "name": "job-reports",
+                     *           "params": {
+                     *             "P": {
+                     *               "default": "report"
+                     *             }
+                     *           },
+                     *           "stdin": "report",
+                     *           "timezone": "UTC",
+                     *           "title": "the same job",
+                     *           "user": "report",
+                     *           "workDir": "/report"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["HistoryPageJob"];
                 };
             };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
             /** @description The request was refused, or failed. */
             default: {
                 headers: {
@@ -3883,6 +4708,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "command": "true",
+                 *       "group": "reports",
+                 *       "name": "new-reports"
+                 *     }
+                 */
                 "application/json": components["schemas"]["JobInput"];
             };
         };
@@ -3895,9 +4727,34 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "command": "true",
+                     *       "group": "reports",
+                     *       "meta": {
+                     *         "createdAt": "2026-11-22T00:44:11.869743567Z",
+                     *         "state": "manual",
+                     *         "uid": "d4377aipyhty6nms",
+                     *         "updatedAt": "2026-11-22T00:44:11.869743567Z",
+                     *         "updatedBy": "admin",
+                     *         "version": 30
+                     *       },
+                     *       "name": "new-reports",
+                     *       "timezone": "UTC"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Job"];
                 };
             };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            409: components["responses"]["conflict"];
+            413: components["responses"]["too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
             /** @description The request was refused, or failed. */
             default: {
                 headers: {
@@ -3926,6 +4783,17 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "jobs": [
+                 *         {
+                 *           "command": "echo report",
+                 *           "group": "reports",
+                 *           "name": "applied-reports"
+                 *         }
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["ApplyRequest"];
             };
         };
@@ -3936,9 +4804,36 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "counts": {
+                     *         "changed": 0,
+                     *         "created": 1,
+                     *         "deleted": 0,
+                     *         "refused": 0,
+                     *         "unchanged": 0
+                     *       },
+                     *       "items": [
+                     *         {
+                     *           "name": "applied-reports",
+                     *           "result": "created",
+                     *           "version": 31
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["ApplyAnswer"];
                 };
             };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            409: components["responses"]["conflict"];
+            413: components["responses"]["too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
             /** @description The request was refused, or failed. */
             default: {
                 headers: {
@@ -3962,6 +4857,16 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "action": "pause",
+                 *       "jobs": [
+                 *         "paused-reports",
+                 *         "none"
+                 *       ],
+                 *       "note": "for now"
+                 *     }
+                 */
                 "application/json": components["schemas"]["BulkRequest"];
             };
         };
@@ -3972,9 +4877,38 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "done": 1,
+                     *       "items": [
+                     *         {
+                     *           "name": "paused-reports",
+                     *           "result": "done"
+                     *         },
+                     *         {
+                     *           "name": "none",
+                     *           "refusal": {
+                     *             "code": "not_found",
+                     *             "detail": "there is no job \"none\""
+                     *           },
+                     *           "result": "refused"
+                     *         }
+                     *       ],
+                     *       "refused": 1
+                     *     }
+                     */
                     "application/json": components["schemas"]["BulkAnswer"];
                 };
             };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            409: components["responses"]["conflict"];
+            413: components["responses"]["too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
             /** @description The request was refused, or failed. */
             default: {
                 headers: {
@@ -3995,6 +4929,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "command": "true",
+                 *       "group": "reports",
+                 *       "name": "job-reports"
+                 *     }
+                 */
                 "application/json": components["schemas"]["JobInput"];
             };
         };
@@ -4005,9 +4946,30 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "faults": [],
+                     *       "job": {
+                     *         "command": "true",
+                     *         "group": "reports",
+                     *         "name": "job-reports",
+                     *         "timezone": "UTC"
+                     *       },
+                     *       "valid": true
+                     *     }
+                     */
                     "application/json": components["schemas"]["Validation"];
                 };
             };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            409: components["responses"]["conflict"];
+            413: components["responses"]["too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
             /** @description The request was refused, or failed. */
             default: {
                 headers: {
@@ -4039,9 +5001,47 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "command": "echo report",
+                     *       "cronExpr": "0 0 1 1 *",
+                     *       "description": "report",
+                     *       "env": {
+                     *         "A": "report"
+                     *       },
+                     *       "group": "reports",
+                     *       "meta": {
+                     *         "createdAt": "2026-11-22T00:44:11.546303059Z",
+                     *         "nextFire": "2027-01-01T00:00:00Z",
+                     *         "state": "active",
+                     *         "uid": "d5o4wc4b3aezd66l",
+                     *         "updatedAt": "2026-11-22T00:44:11.552543301Z",
+                     *         "updatedBy": "admin",
+                     *         "version": 10
+                     *       },
+                     *       "name": "job-reports",
+                     *       "params": {
+                     *         "P": {
+                     *           "default": "report"
+                     *         }
+                     *       },
+                     *       "stdin": "report",
+                     *       "timezone": "UTC",
+                     *       "title": "the same job",
+                     *       "user": "report",
+                     *       "workDir": "/report"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Job"];
                 };
             };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
             /** @description The request was refused, or failed. */
             default: {
                 headers: {
@@ -4070,6 +5070,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "command": "echo report",
+                 *       "group": "reports",
+                 *       "name": "put-reports"
+                 *     }
+                 */
                 "application/json": components["schemas"]["JobInput"];
             };
         };
@@ -4093,9 +5100,36 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "command": "echo report",
+                     *       "group": "reports",
+                     *       "meta": {
+                     *         "createdAt": "2026-11-22T00:44:11.874793162Z",
+                     *         "state": "manual",
+                     *         "uid": "ka4txextb6z7tajh",
+                     *         "updatedAt": "2026-11-22T00:44:11.874793162Z",
+                     *         "updatedBy": "admin",
+                     *         "version": 35
+                     *       },
+                     *       "name": "put-reports",
+                     *       "timezone": "UTC"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Job"];
                 };
             };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            409: components["responses"]["conflict"];
+            412: components["responses"]["stale"];
+            413: components["responses"]["too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
             /** @description The request was refused, or failed. */
             default: {
                 headers: {
@@ -4132,6 +5166,15 @@ export interface operations {
                 };
                 content?: never;
             };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            409: components["responses"]["conflict"];
+            412: components["responses"]["stale"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
             /** @description The request was refused, or failed. */
             default: {
                 headers: {
@@ -4158,6 +5201,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "timeout": "10m",
+                 *       "title": "another"
+                 *     }
+                 */
                 "application/merge-patch+json": components["schemas"]["JobPatch"];
             };
         };
@@ -4170,9 +5219,39 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "command": "echo report",
+                     *       "description": "report",
+                     *       "group": "reports",
+                     *       "meta": {
+                     *         "createdAt": "2026-11-22T00:44:11.875478985Z",
+                     *         "state": "manual",
+                     *         "uid": "4rk3c37yotk3ldjg",
+                     *         "updatedAt": "2026-11-22T00:44:11.876363155Z",
+                     *         "updatedBy": "admin",
+                     *         "version": 37
+                     *       },
+                     *       "name": "patched-reports",
+                     *       "timeout": "10m",
+                     *       "timezone": "UTC",
+                     *       "title": "another"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Job"];
                 };
             };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            409: components["responses"]["conflict"];
+            412: components["responses"]["stale"];
+            413: components["responses"]["too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
             /** @description The request was refused, or failed. */
             default: {
                 headers: {
@@ -4213,9 +5292,41 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "attempts": [
+                     *             "d5o4wc4b3aezd66l.01795304651000000000.1"
+                     *           ],
+                     *           "cause": "manual",
+                     *           "group": "reports",
+                     *           "id": "d5o4wc4b3aezd66l.01795304651000000000",
+                     *           "job": "job-reports",
+                     *           "jobUid": "d5o4wc4b3aezd66l",
+                     *           "plannedAt": "2026-11-21T23:44:11Z",
+                     *           "reason": {
+                     *             "code": "exit_code",
+                     *             "data": {
+                     *               "path": "report"
+                     *             },
+                     *             "text": "report"
+                     *           },
+                     *           "status": "failed"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["HistoryPageFire"];
                 };
             };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
             /** @description The request was refused, or failed. */
             default: {
                 headers: {
@@ -4242,6 +5353,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "note": "for now"
+                 *     }
+                 */
                 "application/json": components["schemas"]["PauseRequest"];
             };
         };
@@ -4254,9 +5370,40 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "command": "echo report",
+                     *       "description": "report",
+                     *       "group": "reports",
+                     *       "meta": {
+                     *         "createdAt": "2026-11-22T00:44:11.871643472Z",
+                     *         "paused": true,
+                     *         "state": "paused",
+                     *         "uid": "t7rmswoxy7jvgnhn",
+                     *         "updatedAt": "2026-11-22T00:44:11.881231319Z",
+                     *         "updatedBy": "admin",
+                     *         "version": 41
+                     *       },
+                     *       "name": "paused-reports",
+                     *       "pauseNote": "for now",
+                     *       "paused": true,
+                     *       "timezone": "UTC"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Job"];
                 };
             };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            409: components["responses"]["conflict"];
+            412: components["responses"]["stale"];
+            413: components["responses"]["too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
             /** @description The request was refused, or failed. */
             default: {
                 headers: {
@@ -4286,9 +5433,28 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "eligible": true,
+                     *           "name": "north",
+                     *           "rank": 0,
+                     *           "worker": "w1"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["Ranking"];
                 };
             };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
             /** @description The request was refused, or failed. */
             default: {
                 headers: {
@@ -4323,9 +5489,35 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "command": "echo report",
+                     *       "description": "report",
+                     *       "group": "reports",
+                     *       "meta": {
+                     *         "createdAt": "2026-11-22T00:44:11.871643472Z",
+                     *         "state": "manual",
+                     *         "uid": "t7rmswoxy7jvgnhn",
+                     *         "updatedAt": "2026-11-22T00:44:11.905223572Z",
+                     *         "updatedBy": "admin",
+                     *         "version": 44
+                     *       },
+                     *       "name": "paused-reports",
+                     *       "timezone": "UTC"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Job"];
                 };
             };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            409: components["responses"]["conflict"];
+            412: components["responses"]["stale"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
             /** @description The request was refused, or failed. */
             default: {
                 headers: {
@@ -4352,6 +5544,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "version": 10
+                 *     }
+                 */
                 "application/json": components["schemas"]["RollbackRequest"];
             };
         };
@@ -4364,9 +5561,51 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "command": "echo report",
+                     *       "cronExpr": "0 0 1 1 *",
+                     *       "description": "report",
+                     *       "env": {
+                     *         "A": "report"
+                     *       },
+                     *       "group": "reports",
+                     *       "meta": {
+                     *         "createdAt": "2026-11-22T00:44:11.546303059Z",
+                     *         "nextFire": "2027-01-01T00:00:00Z",
+                     *         "state": "active",
+                     *         "uid": "d5o4wc4b3aezd66l",
+                     *         "updatedAt": "2026-11-22T00:44:11.552543301Z",
+                     *         "updatedBy": "admin",
+                     *         "version": 10
+                     *       },
+                     *       "name": "job-reports",
+                     *       "params": {
+                     *         "P": {
+                     *           "default": "report"
+                     *         }
+                     *       },
+                     *       "stdin": "report",
+                     *       "timezone": "UTC",
+                     *       "title": "the same job",
+                     *       "user": "report",
+                     *       "workDir": "/report"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Job"];
                 };
             };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            409: components["responses"]["conflict"];
+            412: components["responses"]["stale"];
+            413: components["responses"]["too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
             /** @description The request was refused, or failed. */
             default: {
                 headers: {
@@ -4396,6 +5635,11 @@ export interface operations {
         };
         requestBody?: {
             content: {
+                /**
+                 * @example {
+                 *       "note": "by hand"
+                 *     }
+                 */
                 "application/json": components["schemas"]["RunRequest"];
             };
         };
@@ -4407,9 +5651,25 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "fire": "agnkhpftie2h6tey.tnqhuosgmh44hgjx2",
+                     *       "run": "agnkhpftie2h6tey.tnqhuosgmh44hgjx2.1"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Accepted"];
                 };
             };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            409: components["responses"]["conflict"];
+            413: components["responses"]["too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
             /** @description The request was refused, or failed. */
             default: {
                 headers: {
@@ -4444,9 +5704,36 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "at": "2026-11-22T00:44:11.55291757Z",
+                     *           "by": "admin",
+                     *           "remote": "127.0.0.1",
+                     *           "verb": "replace",
+                     *           "version": 10
+                     *         },
+                     *         {
+                     *           "at": "2026-11-22T00:44:11.546394115Z",
+                     *           "by": "admin",
+                     *           "remote": "127.0.0.1",
+                     *           "verb": "create",
+                     *           "version": 9
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["HistoryPageJobVersion"];
                 };
             };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
             /** @description The request was refused, or failed. */
             default: {
                 headers: {
@@ -4478,9 +5765,46 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "at": "2026-11-22T00:44:11.55291757Z",
+                     *       "by": "admin",
+                     *       "job": {
+                     *         "command": "echo report",
+                     *         "cronExpr": "0 0 1 1 *",
+                     *         "description": "report",
+                     *         "env": {
+                     *           "A": "report"
+                     *         },
+                     *         "group": "reports",
+                     *         "name": "job-reports",
+                     *         "params": {
+                     *           "P": {
+                     *             "default": "report"
+                     *           }
+                     *         },
+                     *         "stdin": "report",
+                     *         "timezone": "UTC",
+                     *         "title": "the same job",
+                     *         "user": "report",
+                     *         "workDir": "/report"
+                     *       },
+                     *       "remote": "127.0.0.1",
+                     *       "uid": "d5o4wc4b3aezd66l",
+                     *       "verb": "replace",
+                     *       "version": 10
+                     *     }
+                     */
                     "application/json": components["schemas"]["VersionOfJob"];
                 };
             };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
             /** @description The request was refused, or failed. */
             default: {
                 headers: {
@@ -4515,9 +5839,24 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "diff": "",
+                     *       "fields": [],
+                     *       "from": 10,
+                     *       "to": 10
+                     *     }
+                     */
                     "application/json": components["schemas"]["VersionDiff"];
                 };
             };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
             /** @description The request was refused, or failed. */
             default: {
                 headers: {
@@ -4569,9 +5908,69 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "attempt": 1,
+                     *           "cause": "manual",
+                     *           "fire": "agnkhpftie2h6tey.tnqhuosgmh44hgjx2",
+                     *           "group": "reports",
+                     *           "id": "agnkhpftie2h6tey.tnqhuosgmh44hgjx2.1",
+                     *           "job": "ran-reports",
+                     *           "jobUid": "agnkhpftie2h6tey",
+                     *           "note": "by hand",
+                     *           "outputBytes": 0,
+                     *           "plannedAt": "2026-11-22T00:44:11.909954392Z",
+                     *           "reason": {
+                     *             "code": "starting",
+                     *             "text": "it is due, and about to be taken"
+                     *           },
+                     *           "status": "waiting",
+                     *           "triggeredBy": "admin"
+                     *         },
+                     *         {
+                     *           "attempt": 1,
+                     *           "cause": "manual",
+                     *           "claimedAt": "2026-11-21T23:44:11Z",
+                     *           "endedAt": "2026-11-21T23:45:11Z",
+                     *           "exitCode": 3,
+                     *           "fire": "d5o4wc4b3aezd66l.01795304651000000000",
+                     *           "group": "reports",
+                     *           "id": "d5o4wc4b3aezd66l.01795304651000000000.1",
+                     *           "job": "job-reports",
+                     *           "jobUid": "d5o4wc4b3aezd66l",
+                     *           "note": "report",
+                     *           "outputBytes": 6,
+                     *           "params": {
+                     *             "P": "report"
+                     *           },
+                     *           "plannedAt": "2026-11-21T23:44:11Z",
+                     *           "reason": {
+                     *             "code": "exit_code",
+                     *             "data": {
+                     *               "path": "report"
+                     *             },
+                     *             "text": "report"
+                     *           },
+                     *           "startedAt": "2026-11-21T23:44:11Z",
+                     *           "status": "failed",
+                     *           "triggeredBy": "somebody",
+                     *           "worker": "w1",
+                     *           "workerName": "north"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["HistoryPageRun"];
                 };
             };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
             /** @description The request was refused, or failed. */
             default: {
                 headers: {
@@ -4621,9 +6020,26 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "complete": true,
+                     *       "items": [],
+                     *       "scanned": {
+                     *         "bytes": 6,
+                     *         "runs": 2,
+                     *         "until": "2026-11-21T23:44:11Z"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["RunSearch"];
                 };
             };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
             /** @description The request was refused, or failed. */
             default: {
                 headers: {
@@ -4653,9 +6069,48 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "attempt": 1,
+                     *       "cause": "manual",
+                     *       "claimedAt": "2026-11-21T23:44:11Z",
+                     *       "endedAt": "2026-11-21T23:45:11Z",
+                     *       "exitCode": 3,
+                     *       "fire": "d5o4wc4b3aezd66l.01795304651000000000",
+                     *       "group": "reports",
+                     *       "id": "d5o4wc4b3aezd66l.01795304651000000000.1",
+                     *       "job": "job-reports",
+                     *       "jobUid": "d5o4wc4b3aezd66l",
+                     *       "note": "report",
+                     *       "outputBytes": 6,
+                     *       "params": {
+                     *         "P": "report"
+                     *       },
+                     *       "plannedAt": "2026-11-21T23:44:11Z",
+                     *       "reason": {
+                     *         "code": "exit_code",
+                     *         "data": {
+                     *           "path": "report"
+                     *         },
+                     *         "text": "report"
+                     *       },
+                     *       "startedAt": "2026-11-21T23:44:11Z",
+                     *       "status": "failed",
+                     *       "triggeredBy": "somebody",
+                     *       "worker": "w1",
+                     *       "workerName": "north"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Run"];
                 };
             };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
             /** @description The request was refused, or failed. */
             default: {
                 headers: {
@@ -4679,6 +6134,11 @@ export interface operations {
         };
         requestBody?: {
             content: {
+                /**
+                 * @example {
+                 *       "note": "enough"
+                 *     }
+                 */
                 "application/json": components["schemas"]["NoteBody"];
             };
         };
@@ -4690,6 +6150,16 @@ export interface operations {
                 };
                 content?: never;
             };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            409: components["responses"]["conflict"];
+            413: components["responses"]["too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
             /** @description The request was refused, or failed. */
             default: {
                 headers: {
@@ -4743,6 +6213,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /** @example report */
                     "text/plain": string;
                 };
             };
@@ -4764,9 +6235,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /** @example report */
                     "text/plain": string;
                 };
             };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
             /** @description There is nothing in the range. */
             416: {
                 headers: {
@@ -4778,6 +6253,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
             /** @description The request was refused, or failed. */
             default: {
                 headers: {
@@ -4820,9 +6299,26 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "bytes": 6,
+                     *       "complete": true,
+                     *       "matches": [],
+                     *       "nextOffset": 6,
+                     *       "scannedTo": 6,
+                     *       "stopped": "end"
+                     *     }
+                     */
                     "application/json": components["schemas"]["OutputSearch"];
                 };
             };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
             /** @description The request was refused, or failed. */
             default: {
                 headers: {
@@ -4872,9 +6368,31 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example retry: 1000
+                     *
+                     *     id: 0
+                     *     event: run
+                     *     data: {"id":"d5o4wc4b3aezd66l.01795304651000000000.1","job":"job-reports","jobUid":"d5o4wc4b3aezd66l","group":"reports","fire":"d5o4wc4b3aezd66l.01795304651000000000","plannedAt":"2026-11-21T23:44:11Z","cause":"manual","attempt":1,"status":"failed","reason":{"code":"exit_code","data":{"path":"report"},"text":"report"},"worker":"w1","workerName":"north","claimedAt":"2026-11-21T23:44:11Z","startedAt":"2026-11-21T23:44:11Z","endedAt":"2026-11-21T23:45:11Z","exitCode":3,"outputBytes":6,"triggeredBy":"somebody","note":"report","params":{"P":"report"}}
+                     *
+                     *     id: 6
+                     *     event: output
+                     *     data: {"offset":0,"stream":"stdout","at":"2026-11-21T23:44:11Z","text":"report"}
+                     *
+                     *     id: 6
+                     *     event: end
+                     *     data: {"run":{"id":"d5o4wc4b3aezd66l.01795304651000000000.1","job":"job-reports","jobUid":"d5o4wc4b3aezd66l","group":"reports","fire":"d5o4wc4b3aezd66l.01795304651000000000","plannedAt":"2026-11-21T23:44:11Z","cause":"manual","attempt":1,"status":"failed","reason":{"code":"exit_code","data":{"path":"report"},"text":"report"},"worker":"w1","workerName":"north","claimedAt":"2026-11-21T23:44:11Z","startedAt":"2026-11-21T23:44:11Z","endedAt":"2026-11-21T23:45:11Z","exitCode":3,"outputBytes":6,"triggeredBy":"somebody","note":"report","params":{"P":"report"}},"offset":6,"complete":true}
+                     */
                     "text/event-stream": string;
                 };
             };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
             /** @description The request was refused, or failed. */
             default: {
                 headers: {
@@ -4898,6 +6416,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "count": 3,
+                 *       "cronExpr": "30 2 * * *",
+                 *       "timezone": "Europe/Berlin"
+                 *     }
+                 */
                 "application/json": components["schemas"]["PreviewRequest"];
             };
         };
@@ -4910,9 +6435,30 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "canonical": "0 30 2 * * * *",
+                     *       "description": "at 02:30, every day",
+                     *       "fires": [
+                     *         "2026-11-22T02:30:00+01:00",
+                     *         "2026-11-23T02:30:00+01:00"
+                     *       ],
+                     *       "notes": [],
+                     *       "timezone": "Europe/Berlin"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Preview"];
                 };
             };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            409: components["responses"]["conflict"];
+            413: components["responses"]["too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
             /** @description The request was refused, or failed. */
             default: {
                 headers: {
@@ -4939,9 +6485,32 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "createdAt": "2026-11-22T00:44:11.926181807Z",
+                     *           "groups": [
+                     *             "reports"
+                     *           ],
+                     *           "name": "db-reports",
+                     *           "setAt": "2026-11-22T00:44:11.926182048Z",
+                     *           "updatedAt": "2026-11-22T00:44:11.926182048Z",
+                     *           "updatedBy": "admin",
+                     *           "version": 53
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["PageSecret"];
                 };
             };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
             /** @description The request was refused, or failed. */
             default: {
                 headers: {
@@ -4972,9 +6541,29 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "createdAt": "2026-11-22T00:44:11.926181807Z",
+                     *       "groups": [
+                     *         "reports"
+                     *       ],
+                     *       "name": "db-reports",
+                     *       "setAt": "2026-11-22T00:44:11.929021004Z",
+                     *       "updatedAt": "2026-11-22T00:44:11.929021004Z",
+                     *       "updatedBy": "admin",
+                     *       "version": 55
+                     *     }
+                     */
                     "application/json": components["schemas"]["Secret"];
                 };
             };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
             /** @description The request was refused, or failed. */
             default: {
                 headers: {
@@ -5003,6 +6592,14 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "groups": [
+                 *         "reports"
+                 *       ],
+                 *       "value": "report again"
+                 *     }
+                 */
                 "application/json": components["schemas"]["SecretDefinition"];
             };
         };
@@ -5014,6 +6611,19 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "createdAt": "2026-11-22T00:44:11.926181807Z",
+                     *       "groups": [
+                     *         "reports"
+                     *       ],
+                     *       "name": "db-reports",
+                     *       "setAt": "2026-11-22T00:44:11.931686872Z",
+                     *       "updatedAt": "2026-11-22T00:44:11.931686872Z",
+                     *       "updatedBy": "admin",
+                     *       "version": 57
+                     *     }
+                     */
                     "application/json": components["schemas"]["Secret"];
                 };
             };
@@ -5027,6 +6637,17 @@ export interface operations {
                     "application/json": components["schemas"]["Secret"];
                 };
             };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            409: components["responses"]["conflict"];
+            412: components["responses"]["stale"];
+            413: components["responses"]["too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
             /** @description The request was refused, or failed. */
             default: {
                 headers: {
@@ -5060,6 +6681,15 @@ export interface operations {
                 };
                 content?: never;
             };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            409: components["responses"]["conflict"];
+            412: components["responses"]["stale"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
             /** @description The request was refused, or failed. */
             default: {
                 headers: {
@@ -5091,9 +6721,28 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "createdAt": "2026-11-22T00:44:11.566439508Z",
+                     *           "expiresAt": "2026-11-23T00:44:11.566439508Z",
+                     *           "id": "387b96ee1e2c5eb9",
+                     *           "name": "admin",
+                     *           "remote": "127.0.0.1",
+                     *           "token": "v2txvelki23ugszk"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["PageSession"];
                 };
             };
+            401: components["responses"]["unauthenticated"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
             /** @description The request was refused, or failed. */
             default: {
                 headers: {
@@ -5124,6 +6773,14 @@ export interface operations {
                 };
                 content?: never;
             };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            409: components["responses"]["conflict"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
             /** @description The request was refused, or failed. */
             default: {
                 headers: {
@@ -5164,9 +6821,116 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "buckets": [
+                     *         {
+                     *           "at": "2026-11-21T00:00:00Z",
+                     *           "delay": {
+                     *             "count": 0,
+                     *             "maxMs": 0,
+                     *             "meanMs": 0,
+                     *             "p50Ms": 0,
+                     *             "p95Ms": 0,
+                     *             "p99Ms": 0
+                     *           },
+                     *           "duration": {
+                     *             "count": 0,
+                     *             "maxMs": 0,
+                     *             "meanMs": 0,
+                     *             "p50Ms": 0,
+                     *             "p95Ms": 0,
+                     *             "p99Ms": 0
+                     *           },
+                     *           "runs": 0,
+                     *           "statuses": {
+                     *             "failed": 0,
+                     *             "killed": 0,
+                     *             "lost": 0,
+                     *             "missed": 0,
+                     *             "refused": 0,
+                     *             "skipped": 0,
+                     *             "succeeded": 0,
+                     *             "timed_out": 0
+                     *           }
+                     *         },
+                     *         {
+                     *           "at": "2026-11-21T01:00:00Z",
+                     *           "delay": {
+                     *             "count": 0,
+                     *             "maxMs": 0,
+                     *             "meanMs": 0,
+                     *             "p50Ms": 0,
+                     *             "p95Ms": 0,
+                     *             "p99Ms": 0
+                     *           },
+                     *           "duration": {
+                     *             "count": 0,
+                     *             "maxMs": 0,
+                     *             "meanMs": 0,
+                     *             "p50Ms": 0,
+                     *             "p95Ms": 0,
+                     *             "p99Ms": 0
+                     *           },
+                     *           "runs": 0,
+                     *           "statuses": {
+                     *             "failed": 0,
+                     *             "killed": 0,
+                     *             "lost": 0,
+                     *             "missed": 0,
+                     *             "refused": 0,
+                     *             "skipped": 0,
+                     *             "succeeded": 0,
+                     *             "timed_out": 0
+                     *           }
+                     *         }
+                     *       ],
+                     *       "by": "hour",
+                     *       "from": "2026-11-21T00:00:00Z",
+                     *       "timezone": "UTC",
+                     *       "to": "2026-11-22T00:44:12.011823237Z",
+                     *       "total": {
+                     *         "delay": {
+                     *           "count": 0,
+                     *           "maxMs": 0,
+                     *           "meanMs": 0,
+                     *           "p50Ms": 0,
+                     *           "p95Ms": 0,
+                     *           "p99Ms": 0
+                     *         },
+                     *         "duration": {
+                     *           "count": 0,
+                     *           "maxMs": 0,
+                     *           "meanMs": 0,
+                     *           "p50Ms": 0,
+                     *           "p95Ms": 0,
+                     *           "p99Ms": 0
+                     *         },
+                     *         "runs": 1,
+                     *         "statuses": {
+                     *           "failed": 1,
+                     *           "killed": 0,
+                     *           "lost": 0,
+                     *           "missed": 0,
+                     *           "refused": 0,
+                     *           "skipped": 0,
+                     *           "succeeded": 0,
+                     *           "timed_out": 0
+                     *         },
+                     *         "successRate": 0
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["Statistics"];
                 };
             };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
             /** @description The request was refused, or failed. */
             default: {
                 headers: {
@@ -5193,9 +6957,102 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "degraded": [],
+                     *       "jobs": {
+                     *         "paused": 0,
+                     *         "total": 8,
+                     *         "unreadable": 0
+                     *       },
+                     *       "lastDay": {
+                     *         "from": "2026-11-21T00:00:00Z",
+                     *         "hours": [
+                     *           {
+                     *             "at": "2026-11-21T00:00:00Z",
+                     *             "delayP95Ms": 0,
+                     *             "statuses": {
+                     *               "failed": 0,
+                     *               "killed": 0,
+                     *               "lost": 0,
+                     *               "missed": 0,
+                     *               "refused": 0,
+                     *               "skipped": 0,
+                     *               "succeeded": 0,
+                     *               "timed_out": 0
+                     *             }
+                     *           },
+                     *           {
+                     *             "at": "2026-11-21T01:00:00Z",
+                     *             "delayP95Ms": 0,
+                     *             "statuses": {
+                     *               "failed": 0,
+                     *               "killed": 0,
+                     *               "lost": 0,
+                     *               "missed": 0,
+                     *               "refused": 0,
+                     *               "skipped": 0,
+                     *               "succeeded": 0,
+                     *               "timed_out": 0
+                     *             }
+                     *           }
+                     *         ],
+                     *         "total": {
+                     *           "delay": {
+                     *             "count": 0,
+                     *             "maxMs": 0,
+                     *             "meanMs": 0,
+                     *             "p50Ms": 0,
+                     *             "p95Ms": 0,
+                     *             "p99Ms": 0
+                     *           },
+                     *           "duration": {
+                     *             "count": 0,
+                     *             "maxMs": 0,
+                     *             "meanMs": 0,
+                     *             "p50Ms": 0,
+                     *             "p95Ms": 0,
+                     *             "p99Ms": 0
+                     *           },
+                     *           "runs": 2,
+                     *           "statuses": {
+                     *             "failed": 1,
+                     *             "killed": 1,
+                     *             "lost": 0,
+                     *             "missed": 0,
+                     *             "refused": 0,
+                     *             "skipped": 0,
+                     *             "succeeded": 0,
+                     *             "timed_out": 0
+                     *           },
+                     *           "successRate": 0
+                     *         }
+                     *       },
+                     *       "leader": {
+                     *         "name": "master-1",
+                     *         "since": "2026-11-22T00:44:11.516448769Z"
+                     *       },
+                     *       "logStore": "ok",
+                     *       "running": 0,
+                     *       "waiting": 1,
+                     *       "workers": {
+                     *         "alive": 1,
+                     *         "draining": 0,
+                     *         "slots": 4,
+                     *         "troubled": 0,
+                     *         "used": 0
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["Overview"];
                 };
             };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
             /** @description The request was refused, or failed. */
             default: {
                 headers: {
@@ -5233,9 +7090,149 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "buckets": [
+                     *         {
+                     *           "at": "2026-11-21T00:00:00Z",
+                     *           "delay": {
+                     *             "count": 0,
+                     *             "maxMs": 0,
+                     *             "meanMs": 0,
+                     *             "p50Ms": 0,
+                     *             "p95Ms": 0,
+                     *             "p99Ms": 0
+                     *           },
+                     *           "duration": {
+                     *             "count": 0,
+                     *             "maxMs": 0,
+                     *             "meanMs": 0,
+                     *             "p50Ms": 0,
+                     *             "p95Ms": 0,
+                     *             "p99Ms": 0
+                     *           },
+                     *           "runs": 0,
+                     *           "statuses": {
+                     *             "failed": 0,
+                     *             "killed": 0,
+                     *             "lost": 0,
+                     *             "missed": 0,
+                     *             "refused": 0,
+                     *             "skipped": 0,
+                     *             "succeeded": 0,
+                     *             "timed_out": 0
+                     *           }
+                     *         },
+                     *         {
+                     *           "at": "2026-11-21T01:00:00Z",
+                     *           "delay": {
+                     *             "count": 0,
+                     *             "maxMs": 0,
+                     *             "meanMs": 0,
+                     *             "p50Ms": 0,
+                     *             "p95Ms": 0,
+                     *             "p99Ms": 0
+                     *           },
+                     *           "duration": {
+                     *             "count": 0,
+                     *             "maxMs": 0,
+                     *             "meanMs": 0,
+                     *             "p50Ms": 0,
+                     *             "p95Ms": 0,
+                     *             "p99Ms": 0
+                     *           },
+                     *           "runs": 0,
+                     *           "statuses": {
+                     *             "failed": 0,
+                     *             "killed": 0,
+                     *             "lost": 0,
+                     *             "missed": 0,
+                     *             "refused": 0,
+                     *             "skipped": 0,
+                     *             "succeeded": 0,
+                     *             "timed_out": 0
+                     *           }
+                     *         }
+                     *       ],
+                     *       "by": "hour",
+                     *       "from": "2026-11-21T00:00:00Z",
+                     *       "timezone": "UTC",
+                     *       "to": "2026-11-22T00:44:12.014279853Z",
+                     *       "total": {
+                     *         "delay": {
+                     *           "count": 0,
+                     *           "maxMs": 0,
+                     *           "meanMs": 0,
+                     *           "p50Ms": 0,
+                     *           "p95Ms": 0,
+                     *           "p99Ms": 0
+                     *         },
+                     *         "duration": {
+                     *           "count": 0,
+                     *           "maxMs": 0,
+                     *           "meanMs": 0,
+                     *           "p50Ms": 0,
+                     *           "p95Ms": 0,
+                     *           "p99Ms": 0
+                     *         },
+                     *         "runs": 2,
+                     *         "statuses": {
+                     *           "failed": 1,
+                     *           "killed": 1,
+                     *           "lost": 0,
+                     *           "missed": 0,
+                     *           "refused": 0,
+                     *           "skipped": 0,
+                     *           "succeeded": 0,
+                     *           "timed_out": 0
+                     *         },
+                     *         "successRate": 0
+                     *       },
+                     *       "workers": [
+                     *         {
+                     *           "delay": {
+                     *             "count": 0,
+                     *             "maxMs": 0,
+                     *             "meanMs": 0,
+                     *             "p50Ms": 0,
+                     *             "p95Ms": 0,
+                     *             "p99Ms": 0
+                     *           },
+                     *           "duration": {
+                     *             "count": 0,
+                     *             "maxMs": 0,
+                     *             "meanMs": 0,
+                     *             "p50Ms": 0,
+                     *             "p95Ms": 0,
+                     *             "p99Ms": 0
+                     *           },
+                     *           "name": "north",
+                     *           "runs": 1,
+                     *           "statuses": {
+                     *             "failed": 1,
+                     *             "killed": 0,
+                     *             "lost": 0,
+                     *             "missed": 0,
+                     *             "refused": 0,
+                     *             "skipped": 0,
+                     *             "succeeded": 0,
+                     *             "timed_out": 0
+                     *           },
+                     *           "successRate": 0,
+                     *           "worker": "w1"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["Statistics"];
                 };
             };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
             /** @description The request was refused, or failed. */
             default: {
                 headers: {
@@ -5262,9 +7259,37 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "at": "2026-11-22T00:44:12.016981334Z",
+                     *       "findings": [
+                     *         {
+                     *           "check": "etcd",
+                     *           "status": "ok",
+                     *           "text": "it answers within 900µs",
+                     *           "who": "127.0.0.1:43531"
+                     *         },
+                     *         {
+                     *           "check": "etcd_version",
+                     *           "status": "ok",
+                     *           "text": "3.7.1",
+                     *           "who": "127.0.0.1:43531"
+                     *         }
+                     *       ],
+                     *       "master": "master-1",
+                     *       "status": "ok",
+                     *       "version": "test"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Examination"];
                 };
             };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
             /** @description The request was refused, or failed. */
             default: {
                 headers: {
@@ -5298,9 +7323,41 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "createdAt": "2026-11-22T00:44:11.630152735Z",
+                     *           "createdBy": "admin",
+                     *           "expiresAt": "2027-02-20T00:44:11.630152735Z",
+                     *           "id": "kkzn6gqgnkujh6vv",
+                     *           "lastUsedAt": "2026-11-22T00:44:00Z",
+                     *           "lastUsedFrom": "127.0.0.1",
+                     *           "name": "a token",
+                     *           "role": "viewer",
+                     *           "user": "ann-1"
+                     *         },
+                     *         {
+                     *           "createdAt": "2026-11-22T00:44:11.516082332Z",
+                     *           "createdBy": "bootstrap",
+                     *           "id": "v2txvelki23ugszk",
+                     *           "lastUsedAt": "2026-11-22T00:44:00Z",
+                     *           "lastUsedFrom": "127.0.0.1",
+                     *           "name": "admin",
+                     *           "role": "admin"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["PageToken"];
                 };
             };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
             /** @description The request was refused, or failed. */
             default: {
                 headers: {
@@ -5321,6 +7378,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "for a script",
+                 *       "role": "viewer"
+                 *     }
+                 */
                 "application/json": components["schemas"]["TokenDefinition"];
             };
         };
@@ -5331,9 +7394,29 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "createdAt": "2026-11-22T00:44:12.018146292Z",
+                     *       "createdBy": "admin",
+                     *       "expiresAt": "2027-02-20T00:44:12.018146292Z",
+                     *       "id": "7tdhebzevfkvqvyp",
+                     *       "name": "for a script",
+                     *       "role": "viewer",
+                     *       "token": "car_k5w2hq6v3n7ptx4a_…"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Token"];
                 };
             };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            409: components["responses"]["conflict"];
+            413: components["responses"]["too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
             /** @description The request was refused, or failed. */
             default: {
                 headers: {
@@ -5363,9 +7446,27 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "createdAt": "2026-11-22T00:44:12.05257608Z",
+                     *       "createdBy": "admin",
+                     *       "expiresAt": "2027-02-20T00:44:12.05257608Z",
+                     *       "id": "nglsk32mohdyx5jo",
+                     *       "name": "a token",
+                     *       "role": "viewer",
+                     *       "user": "ann-3"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Token"];
                 };
             };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
             /** @description The request was refused, or failed. */
             default: {
                 headers: {
@@ -5396,6 +7497,14 @@ export interface operations {
                 };
                 content?: never;
             };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            409: components["responses"]["conflict"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
             /** @description The request was refused, or failed. */
             default: {
                 headers: {
@@ -5427,9 +7536,41 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "createdAt": "2026-11-22T00:44:11.628395743Z",
+                     *           "createdBy": "admin",
+                     *           "hasPassword": true,
+                     *           "name": "ann-1",
+                     *           "role": "viewer",
+                     *           "updatedAt": "2026-11-22T00:44:11.751545905Z",
+                     *           "updatedBy": "ann-1",
+                     *           "version": 15
+                     *         },
+                     *         {
+                     *           "createdAt": "2026-11-22T00:44:11.977948687Z",
+                     *           "createdBy": "admin",
+                     *           "hasPassword": true,
+                     *           "name": "ann-2",
+                     *           "role": "viewer",
+                     *           "updatedAt": "2026-11-22T00:44:11.977948687Z",
+                     *           "updatedBy": "admin",
+                     *           "version": 64
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["PageUser"];
                 };
             };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
             /** @description The request was refused, or failed. */
             default: {
                 headers: {
@@ -5450,6 +7591,14 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "groups": {
+                 *         "ours": "editor"
+                 *       },
+                 *       "name": "bob-reports"
+                 *     }
+                 */
                 "application/json": components["schemas"]["UserDefinition"];
             };
         };
@@ -5461,9 +7610,32 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "createdAt": "2026-11-22T00:44:12.081773441Z",
+                     *       "createdBy": "admin",
+                     *       "groups": {
+                     *         "ours": "editor"
+                     *       },
+                     *       "hasPassword": false,
+                     *       "name": "bob-reports",
+                     *       "updatedAt": "2026-11-22T00:44:12.081773441Z",
+                     *       "updatedBy": "admin",
+                     *       "version": 73
+                     *     }
+                     */
                     "application/json": components["schemas"]["User"];
                 };
             };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            409: components["responses"]["conflict"];
+            413: components["responses"]["too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
             /** @description The request was refused, or failed. */
             default: {
                 headers: {
@@ -5494,9 +7666,28 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "createdAt": "2026-11-22T00:44:12.136725864Z",
+                     *       "createdBy": "admin",
+                     *       "hasPassword": true,
+                     *       "name": "ann-5",
+                     *       "role": "viewer",
+                     *       "updatedAt": "2026-11-22T00:44:12.136725864Z",
+                     *       "updatedBy": "admin",
+                     *       "version": 74
+                     *     }
+                     */
                     "application/json": components["schemas"]["User"];
                 };
             };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
             /** @description The request was refused, or failed. */
             default: {
                 headers: {
@@ -5530,6 +7721,15 @@ export interface operations {
                 };
                 content?: never;
             };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            409: components["responses"]["conflict"];
+            412: components["responses"]["stale"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
             /** @description The request was refused, or failed. */
             default: {
                 headers: {
@@ -5556,6 +7756,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "title": "Ann Lee"
+                 *     }
+                 */
                 "application/json": components["schemas"]["UserPatch"];
             };
         };
@@ -5567,9 +7772,33 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "createdAt": "2026-11-22T00:44:12.193560366Z",
+                     *       "createdBy": "admin",
+                     *       "hasPassword": true,
+                     *       "name": "ann-6",
+                     *       "role": "viewer",
+                     *       "title": "Ann Lee",
+                     *       "updatedAt": "2026-11-22T00:44:12.200005554Z",
+                     *       "updatedBy": "admin",
+                     *       "version": 76
+                     *     }
+                     */
                     "application/json": components["schemas"]["User"];
                 };
             };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            409: components["responses"]["conflict"];
+            412: components["responses"]["stale"];
+            413: components["responses"]["too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
             /** @description The request was refused, or failed. */
             default: {
                 headers: {
@@ -5596,9 +7825,35 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "clock": "2026-11-22T00:44:11.513214492Z",
+                     *           "host": "north",
+                     *           "id": "w1",
+                     *           "name": "north",
+                     *           "pid": 0,
+                     *           "running": 0,
+                     *           "skewMs": 0,
+                     *           "slots": 4,
+                     *           "startedAt": "2026-11-22T00:44:11.513214282Z",
+                     *           "used": 0,
+                     *           "version": "test",
+                     *           "weight": 1
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["PageWorker"];
                 };
             };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
             /** @description The request was refused, or failed. */
             default: {
                 headers: {
@@ -5628,9 +7883,33 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "clock": "2026-11-22T00:44:11.513214492Z",
+                     *       "host": "north",
+                     *       "id": "w1",
+                     *       "name": "north",
+                     *       "pid": 0,
+                     *       "running": 0,
+                     *       "skewMs": 0,
+                     *       "slots": 4,
+                     *       "startedAt": "2026-11-22T00:44:11.513214282Z",
+                     *       "used": 0,
+                     *       "version": "test",
+                     *       "weight": 1
+                     *     }
+                     */
                     "application/json": components["schemas"]["Worker"];
                 };
             };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            409: components["responses"]["conflict"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
             /** @description The request was refused, or failed. */
             default: {
                 headers: {
@@ -5654,6 +7933,14 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "labels": {
+                 *         "zone": "a"
+                 *       },
+                 *       "slots": null
+                 *     }
+                 */
                 "application/json": components["schemas"]["WorkerPatch"];
             };
         };
@@ -5664,9 +7951,45 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "clock": "2026-11-22T00:44:11.513214492Z",
+                     *       "host": "north",
+                     *       "id": "w1",
+                     *       "labels": {
+                     *         "zone": "a"
+                     *       },
+                     *       "name": "north",
+                     *       "pid": 0,
+                     *       "running": 0,
+                     *       "settings": {
+                     *         "labels": {
+                     *           "zone": "a"
+                     *         },
+                     *         "updatedAt": "2026-11-22T00:44:12.335510553Z",
+                     *         "updatedBy": "admin"
+                     *       },
+                     *       "skewMs": 0,
+                     *       "slots": 4,
+                     *       "startedAt": "2026-11-22T00:44:11.513214282Z",
+                     *       "used": 0,
+                     *       "version": "test",
+                     *       "weight": 1
+                     *     }
+                     */
                     "application/json": components["schemas"]["Worker"];
                 };
             };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            409: components["responses"]["conflict"];
+            413: components["responses"]["too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
             /** @description The request was refused, or failed. */
             default: {
                 headers: {
@@ -5690,6 +8013,11 @@ export interface operations {
         };
         requestBody?: {
             content: {
+                /**
+                 * @example {
+                 *       "note": "new disk"
+                 *     }
+                 */
                 "application/json": components["schemas"]["NoteBody"];
             };
         };
@@ -5700,9 +8028,48 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "clock": "2026-11-22T00:44:11.513214492Z",
+                     *       "draining": true,
+                     *       "host": "north",
+                     *       "id": "w1",
+                     *       "labels": {
+                     *         "zone": "a"
+                     *       },
+                     *       "name": "north",
+                     *       "pid": 0,
+                     *       "running": 0,
+                     *       "settings": {
+                     *         "drain": true,
+                     *         "drainNote": "new disk",
+                     *         "labels": {
+                     *           "zone": "a"
+                     *         },
+                     *         "updatedAt": "2026-11-22T00:44:12.337361915Z",
+                     *         "updatedBy": "admin"
+                     *       },
+                     *       "skewMs": 0,
+                     *       "slots": 4,
+                     *       "startedAt": "2026-11-22T00:44:11.513214282Z",
+                     *       "used": 0,
+                     *       "version": "test",
+                     *       "weight": 1
+                     *     }
+                     */
                     "application/json": components["schemas"]["Worker"];
                 };
             };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            409: components["responses"]["conflict"];
+            413: components["responses"]["too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
             /** @description The request was refused, or failed. */
             default: {
                 headers: {
@@ -5732,9 +8099,43 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "clock": "2026-11-22T00:44:11.513214492Z",
+                     *       "host": "north",
+                     *       "id": "w1",
+                     *       "labels": {
+                     *         "zone": "a"
+                     *       },
+                     *       "name": "north",
+                     *       "pid": 0,
+                     *       "running": 0,
+                     *       "settings": {
+                     *         "labels": {
+                     *           "zone": "a"
+                     *         },
+                     *         "updatedAt": "2026-11-22T00:44:12.345217658Z",
+                     *         "updatedBy": "admin"
+                     *       },
+                     *       "skewMs": 0,
+                     *       "slots": 4,
+                     *       "startedAt": "2026-11-22T00:44:11.513214282Z",
+                     *       "used": 0,
+                     *       "version": "test",
+                     *       "weight": 1
+                     *     }
+                     */
                     "application/json": components["schemas"]["Worker"];
                 };
             };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            409: components["responses"]["conflict"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
             /** @description The request was refused, or failed. */
             default: {
                 headers: {
@@ -5761,9 +8162,17 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "status": "ok"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Liveness"];
                 };
             };
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
             /** @description The request was refused, or failed. */
             default: {
                 headers: {
@@ -5790,9 +8199,29 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "checks": [
+                     *         {
+                     *           "name": "etcd",
+                     *           "needed": true,
+                     *           "ok": true
+                     *         },
+                     *         {
+                     *           "name": "watch",
+                     *           "needed": true,
+                     *           "ok": true
+                     *         }
+                     *       ],
+                     *       "status": "ok"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Readiness"];
                 };
             };
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
             /** @description It cannot. */
             503: {
                 headers: {
@@ -5828,9 +8257,21 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "go": "go1.26.8",
+                     *       "version": "test"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Version"];
                 };
             };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
             /** @description The request was refused, or failed. */
             default: {
                 headers: {

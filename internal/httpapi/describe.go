@@ -1,0 +1,156 @@
+package httpapi
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"carillon/internal/common"
+)
+
+// What the document says of operations beyond what their types and registrations do: at length,
+// which refusals there are, and by example. The examples were taken from a master at work.
+
+//go:embed examples.json
+var recorded []byte
+
+// example is a call of an operation, as it was made and answered.
+type example struct {
+	Request json.RawMessage            `json:"request,omitempty"`
+	Answers map[string]json.RawMessage `json:"answers,omitempty"` // by status; of an answer that is no JSON the text
+}
+
+// describer completes operations as they are registered.
+type describer struct {
+	examples map[string]example // by id of operation
+}
+
+func newDescriber(api huma.API) (*describer, error) {
+	d := &describer{}
+	if err := json.Unmarshal(recorded, &d.examples); err != nil {
+		return nil, fmt.Errorf("read the examples of the API: %w", err)
+	}
+	api.OpenAPI().Components.Responses = map[string]*huma.Response{}
+	for _, r := range refusalKinds() {
+		api.OpenAPI().Components.Responses[r.name()] = r.response(api)
+	}
+	return d, nil
+}
+
+// refusalKind is a kind of refusal that operations have in common.
+type refusalKind struct {
+	code    common.Code
+	text    string // of the document
+	example Problem
+	headers map[string]*huma.Param
+}
+
+func refusalKinds() []refusalKind {
+	text := func(description string) *huma.Param {
+		return &huma.Param{Description: description, Schema: &huma.Schema{Type: huma.TypeString}}
+	}
+	wait := map[string]*huma.Param{"Retry-After": {Description: "Seconds to wait.", Schema: &huma.Schema{Type: huma.TypeInteger}}}
+	return []refusalKind{
+		{code: common.CodeInvalid, text: "The request is not valid. All that is wrong is listed.", example: Problem{Detail: "the request is not valid",
+			Errors: []Fault{{Location: "body.timeout", Code: "duration", Message: "must be a duration", Hint: "write 90s, 1h30m or 7d", Value: "soon"}}}},
+		{code: common.CodeUnauthenticated, text: "Nobody is logged in, or the token or session is no longer good.",
+			headers: map[string]*huma.Param{"WWW-Authenticate": text("How to show who one is.")},
+			example: Problem{Detail: "you are not logged in", Hint: "send a token as Authorization: Bearer …, or log in"}},
+		{code: common.CodeForbidden, text: "The role does not allow it, or not in this group.",
+			example: Problem{Detail: `your role in the group "reports" does not allow this`, Hint: "it needs the role editor; yours is viewer"}},
+		{code: common.CodeNotFound, text: "There is no such thing.", example: Problem{Detail: `there is no job "nightly-report"`}},
+		{code: common.CodeConflict, text: "It stands against what there is: something of this name exists, it has ended, or it changes too fast.",
+			example: Problem{Detail: "the Idempotency-Key was used before, for another request", Hint: "use a new key for each thing that is asked for",
+				Errors: []Fault{{Location: "header.Idempotency-Key", Code: "idempotency_reused", Message: "belongs to another request"}}}},
+		{code: common.CodeStale, text: "It is not, or no longer, what If-Match or If-None-Match says.",
+			example: Problem{Detail: `job "nightly-report" is at version 42, not 40`, Hint: "somebody else saved it: read it again and repeat the change"}},
+		{code: common.CodeTooLarge, text: "The body is too large.", example: Problem{Detail: "the body is too large",
+			Errors: []Fault{{Location: "body", Code: "too_large", Message: "must be at most 64 KiB"}}}},
+		{code: common.CodeUnsupportedType, text: "The body is of another type, or is compressed.", example: Problem{Detail: "the body must be JSON",
+			Errors: []Fault{{Location: "header.Content-Type", Code: "media_type", Message: "must be application/json", Value: "text/plain"}}}},
+		{code: common.CodeTooMany, text: "Too much was asked for in a short time.", headers: wait, example: Problem{Detail: "too many requests",
+			Hint: "wait as long as Retry-After says"}},
+		{code: common.CodeUnavailable, text: "What it needs, etcd or the log store, does not answer just now.",
+			example: Problem{Detail: "the log store does not answer", Hint: "it is tried again every few seconds"}},
+		{code: common.CodeInternal, text: "Something went wrong in the server.", example: Problem{Detail: "something went wrong in the server",
+			Hint: "the server's log has the cause under the request's id"}},
+	}
+}
+
+// name is that of the component.
+func (r *refusalKind) name() string { return string(r.code) }
+
+func (r *refusalKind) response(api huma.API) *huma.Response {
+	p := r.example
+	p.Code, p.Status, p.RequestID = r.code, statusOf(r.code), "k5w2hq6v3n7ptx4a"
+	p.Title = http.StatusText(p.Status)
+	return &huma.Response{Description: r.text, Headers: r.headers, Content: map[string]*huma.MediaType{problemType: {Schema: problemSchema(api), Example: p}}}
+}
+
+// complete adds what is not said where the operation is registered.
+func (d *describer) complete(op *huma.Operation, a access) {
+	if op.Description == "" {
+		op.Description = descriptions[op.OperationID]
+	}
+	if ok, made := op.Responses["200"], op.Responses["201"]; ok != nil && made != nil && made.Headers == nil {
+		made.Headers = ok.Headers
+	}
+	for _, code := range refusalsOf(op, a) {
+		if status := strconv.Itoa(statusOf(code)); op.Responses[status] == nil {
+			op.Responses[status] = &huma.Response{Ref: "#/components/responses/" + string(code)}
+		}
+	}
+	given := d.examples[op.OperationID]
+	if op.RequestBody != nil && given.Request != nil {
+		for _, media := range op.RequestBody.Content {
+			media.Example = given.Request
+		}
+	}
+	for status, answer := range given.Answers {
+		if op.Responses[status] == nil {
+			continue
+		}
+		for _, media := range op.Responses[status].Content {
+			media.Example = answer
+		}
+	}
+}
+
+// refusalsOf are those that an operation may answer with, by what it is.
+func refusalsOf(op *huma.Operation, a access) []common.Code {
+	codes := []common.Code{common.CodeTooMany, common.CodeInternal}
+	if op.OperationID != "healthz" {
+		codes = append(codes, common.CodeUnavailable)
+	}
+	if a != public || op.RequestBody != nil {
+		codes = append(codes, common.CodeUnauthenticated)
+	}
+	changes := op.Method != http.MethodGet
+	if a != public && a != anyone || changes {
+		codes = append(codes, common.CodeForbidden) // also what comes from another site
+	}
+	if changes || op.OperationID == "get-worker" { // a name may be that of several
+		codes = append(codes, common.CodeConflict)
+	}
+	codes = append(codes, common.CodeInvalid) // an unknown parameter at least
+	if op.RequestBody != nil {
+		codes = append(codes, common.CodeTooLarge, common.CodeUnsupportedType)
+	}
+	in := func(where string, names ...string) bool {
+		return slices.ContainsFunc(op.Parameters, func(p *huma.Param) bool {
+			return p.In == where && (len(names) == 0 || slices.Contains(names, p.Name))
+		})
+	}
+	if in("path") {
+		codes = append(codes, common.CodeNotFound)
+	}
+	if in("header", "If-Match", "If-None-Match") {
+		codes = append(codes, common.CodeStale)
+	}
+	return codes
+}
