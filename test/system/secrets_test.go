@@ -416,3 +416,50 @@ func TestRunAs(t *testing.T) {
 		t.Errorf("a worker with such a file ended with %d: %s", code, refused.text())
 	}
 }
+
+// A standalone's folder has everything but its secrets; with a new key before the old one in
+// secrets.key it seals anew when it starts, and needs the old one no longer.
+func TestSecretsOfAStandalone(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	p, a := standalone(t, dir)
+	s := &secretive{cluster: &cluster{t: t, dir: dir}, api: a}
+	s.put("db", canary)
+	a.do(http.StatusCreated, http.MethodPut, "/api/v1/jobs/report", map[string]any{"name": "report", "env": map[string]string{"PGPASSWORD": "secret:db"},
+		"command": `echo "I print $PGPASSWORD"`}, nil)
+	works := func() {
+		t.Helper()
+		if ended, output := s.ran("report"); ended.Status != "succeeded" || output != "I print [secret:db]\n" {
+			t.Errorf("%+v printed %q", ended, output)
+		}
+	}
+	works()
+	again := func(keys ...string) {
+		t.Helper()
+		if code := p.end(syscall.SIGTERM); code != 0 {
+			t.Fatalf("it stopped with %d", code)
+		}
+		text := files(t, dir)
+		if strings.Contains(text+p.text(), canary) {
+			t.Error("its folder, or its log, has the secret")
+		}
+		if !strings.Contains(text, "secret:db") {
+			t.Error("its folder was not looked at")
+		}
+		if err := os.WriteFile(filepath.Join(dir, "secrets.key"), []byte(strings.Join(keys, "\n")), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		p, s.api = standalone(t, dir)
+	}
+	old, err := os.ReadFile(filepath.Join(dir, "secrets.key"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	next := seal.NewKey()
+	again(next, string(old))
+	if !strings.Contains(p.text(), "secrets_resealed") {
+		t.Error("nothing was sealed anew")
+	}
+	again(next)
+	works()
+}

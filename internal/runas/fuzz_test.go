@@ -1,0 +1,37 @@
+package runas
+
+import (
+	"strings"
+	"testing"
+
+	"carillon/internal/common"
+)
+
+// FuzzParse: nothing panics, and what is taken lets nobody run as root who is not named so.
+func FuzzParse(f *testing.F) {
+	for _, text := range []string{"", "default: nobody\n", "groups: {backup: {users: [postgres], shells: [/bin/sh], commands: [/usr/bin/rsync]}, '*': {disabled: true}}\n",
+		"groups: {g: {users: [root]}}", "groups:\n  - a\n", "a: &a [*a]\n", "groups: {g: {users: [0]}}", "\xff\x00", "groups: {'..': {}}"} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		rules, err := Parse(data)
+		if err != nil {
+			return
+		}
+		if !strings.Contains(string(data), "root") && !strings.Contains(string(data), "\\") {
+			for _, group := range []string{"g", "backup", ""} {
+				entry := rules.of(group)
+				for _, user := range append(entry.Users, rules.Default) {
+					if user == "root" {
+						t.Fatalf("root is let in by %q", data)
+					}
+				}
+			}
+		}
+		file := &File{rules: rules, own: Account{Name: "me", UID: 1}}
+		file.cfg.Path = "/nonexistent"
+		if _, why := file.As(&common.Job{Group: "g", User: "nobody"}, "me"); why == nil && !strings.Contains(string(data), "nobody") && !strings.Contains(string(data), "\\") {
+			t.Fatalf("nobody is let in by %q", data)
+		}
+	})
+}
