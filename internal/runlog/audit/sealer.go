@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -119,6 +120,11 @@ func (s *Sealer) pass(ctx context.Context) (more bool, err error) {
 	if !s.cfg.Alone() {
 		return false, nil // the others deliver; what was sealed is finished when they are gone
 	}
+	// What is sealed and not delivered waits as well: where nothing does, all is done.
+	waiting, _, err := s.cfg.Chain.Waiting(ctx, len(s.bad)+1)
+	if err != nil || !slices.ContainsFunc(waiting, func(w Waiting) bool { return !s.bad[w.ID] }) {
+		return false, err
+	}
 	head, revision, err := checked(ctx, s.cfg.Chain)
 	if err != nil {
 		return false, err
@@ -126,8 +132,7 @@ func (s *Sealer) pass(ctx context.Context) (more bool, err error) {
 	if err := s.finish(ctx, &head); err != nil {
 		return false, err
 	}
-	waiting, more, err := s.cfg.Chain.Waiting(ctx, batchSize+len(s.bad))
-	if err != nil {
+	if waiting, more, err = s.cfg.Chain.Waiting(ctx, batchSize+len(s.bad)); err != nil {
 		return false, err
 	}
 	next := Head{Format: Format, Seq: head.Seq, Hash: head.Hash, Previous: head.Hash, Kept: head.Kept}
