@@ -52,6 +52,7 @@ func (s *stage) printing(text string, status common.Status) {
 
 // However often the connection breaks, each byte comes once.
 func TestFollowGoesOnAfterABreak(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	var text strings.Builder
 	for i := range 20_000 {

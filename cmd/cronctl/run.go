@@ -60,7 +60,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 }
 
 const rootHelp = `cronctl speaks to Carillon's API: it defines jobs, runs them, reads what they
-printed, and brings a crontab over.
+printed, says how the cluster is, and brings a crontab over.
 
 "cronctl login SERVER" saves a server and a token of yours as a context. Which server
 is meant: --context, --server, CARILLON_SERVER, CARILLON_CONTEXT, the current context,

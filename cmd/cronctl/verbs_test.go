@@ -75,6 +75,7 @@ func TestFilesOfJobs(t *testing.T) {
 }
 
 func TestRunFollowsToTheEnd(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		status common.Status
 		code   int

@@ -57,6 +57,7 @@ func (s *stage) watching(events <-chan string, args ...string) (next func(want s
 }
 
 func TestWatch(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	s.run("create", "job", "a", "--", "true").want(t, exitOK)
 	events := make(chan string)
@@ -79,6 +80,7 @@ func TestWatch(t *testing.T) {
 }
 
 func TestWatchAsJSON(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	s.printing("x", common.StatusRunning)
 	events := make(chan string)
