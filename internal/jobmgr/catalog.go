@@ -51,7 +51,7 @@ func (c *Catalog) Run(ctx context.Context) error {
 }
 
 func (c *Catalog) apply(u JobsUpdate) {
-	entries := make([]*entry, 0, len(u.Jobs))
+	entries := make([]slot, 0, len(u.Jobs))
 	for i := range u.Jobs {
 		e, err := c.entry(&u.Jobs[i])
 		if err != nil {
@@ -81,7 +81,7 @@ func (c *Catalog) apply(u JobsUpdate) {
 	c.reached = make(chan struct{})
 }
 
-func (t *tables) apply(u *JobsUpdate, entries []*entry) {
+func (t *tables) apply(u *JobsUpdate, entries []slot) {
 	for _, e := range entries {
 		t.put(e)
 	}
@@ -94,22 +94,27 @@ func (t *tables) apply(u *JobsUpdate, entries []*entry) {
 	}
 }
 
-func (c *Catalog) entry(job *common.JobState) (*entry, error) {
+func (c *Catalog) entry(job *common.JobState) (slot, error) {
 	timetable, err := c.interner.OfJob(&job.Job)
 	if err != nil {
 		timetable = schedule.Schedule{}
 	}
-	return newEntry(job, timetable)
+	e, err := newEntry(job, timetable)
+	if err != nil {
+		return slot{}, err
+	}
+	return newSlot(job, e), nil
 }
 
-func (t *tables) put(job *entry) {
+func (t *tables) put(s slot) {
+	job := s.job
 	delete(t.bad, job.name)
 	if old, known := t.jobs[job.name]; known {
 		delete(t.byUID, old.uid)
 		t.need(old, -1)
 		delete(t.jobs, job.name) // its key is a part of what goes
 	}
-	t.names.put(job)
+	t.names.put(s)
 	t.jobs[job.name] = job
 	t.byUID[job.uid] = job
 	t.need(job, 1)

@@ -26,3 +26,6 @@ const (
 	MaxTriggers = maxTriggers
 	MostCounted = mostCounted
 )
+
+// Remove takes a job out of the catalog.
+func (c *Catalog) Remove(name string) { c.apply(JobsUpdate{Revision: 1, Gone: []string{name}}) }

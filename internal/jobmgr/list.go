@@ -31,19 +31,34 @@ func (s *Store) List(ctx context.Context, q common.JobQuery) ([]common.JobState,
 type spot struct {
 	at   int64  // the time that is ordered by
 	text string // or the text
-	name string
+	job  *entry // nil of a place to go on from
+	name string // of that place
 }
 
-func (a spot) compare(b spot) int {
-	return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.text, b.text), cmp.Compare(a.name, b.name))
+// tie is what those that are equal are ordered by. It is not looked at before: it lies elsewhere in memory.
+func (a *spot) tie() string {
+	if a.job != nil {
+		return a.job.name
+	}
+	return a.name
+}
+
+func (a *spot) compare(b *spot) int {
+	switch {
+	case a.at != b.at:
+		return cmp.Compare(a.at, b.at)
+	case a.text != b.text:
+		return cmp.Compare(a.text, b.text)
+	}
+	return cmp.Compare(a.tie(), b.tie())
 }
 
 // write and readSpot make a place to go on from of it: of the names, the name.
-func (a spot) write(order common.JobOrder) string {
+func (a *spot) write(order common.JobOrder) string {
 	if order == "" || order == common.OrderName {
-		return a.name
+		return a.tie()
 	}
-	return strconv.FormatInt(a.at, 10) + "/" + a.text + "/" + a.name
+	return strconv.FormatInt(a.at, 10) + "/" + a.text + "/" + a.tie()
 }
 
 func readSpot(text string, order common.JobOrder) spot {
@@ -66,14 +81,14 @@ type filter struct {
 	wanted   string
 	selector *placement.Selector
 	matches  map[unique.Handle[string]]bool // what the selector says of labels, which many jobs share
-	now      time.Time
+	now      int64
 }
 
-func (f *filter) takes(job *entry) bool {
+func (f *filter) takes(job *slot) bool {
 	switch {
 	case f.q.Group != "" && f.group != job.group:
 		return false
-	case f.wanted != "" && !strings.Contains(job.name, f.wanted) && !strings.Contains(job.title, f.wanted):
+	case f.wanted != "" && !strings.Contains(job.search, f.wanted):
 		return false
 	case f.q.Selector != "" && !f.selects(job.labels):
 		return false
@@ -91,13 +106,13 @@ func (f *filter) selects(labels unique.Handle[string]) bool {
 }
 
 // spot is where the job stands in the order that was asked for.
-func (f *filter) spot(job *entry) spot {
-	s := spot{name: job.name}
+func (f *filter) spot(job *slot) spot {
+	s := spot{job: job.job}
 	switch f.q.Order {
 	case common.OrderNextFire:
 		s.at = job.nextFire(f.now)
 	case common.OrderUpdated:
-		s.at = job.updated.UnixNano()
+		s.at = job.updated
 	case common.OrderGroup:
 		s.text = job.group.Value()
 	}
@@ -106,8 +121,8 @@ func (f *filter) spot(job *entry) spot {
 
 // list gives a page of jobs, and where the page after it begins; empty at the end.
 func (c *Catalog) list(q common.JobQuery, selector *placement.Selector, now time.Time) (page []common.JobState, next string) {
-	f := &filter{q: q, group: unique.Make(q.Group), wanted: strings.ToLower(q.Q), selector: selector, matches: map[unique.Handle[string]]bool{}, now: now}
-	var found []placed
+	f := &filter{q: q, group: unique.Make(q.Group), wanted: strings.ToLower(q.Q), selector: selector, matches: map[unique.Handle[string]]bool{}, now: now.UnixNano()}
+	var found []spot
 	var more bool
 	if (q.Order == "" || q.Order == common.OrderName) && !q.Descending {
 		found, more = c.byName(f)
@@ -121,13 +136,13 @@ func (c *Catalog) list(q common.JobQuery, selector *placement.Selector, now time
 		page[i] = found[i].job.state()
 	}
 	if more {
-		next = found[len(found)-1].at.write(q.Order)
+		next = found[len(found)-1].write(q.Order)
 	}
 	return page, next
 }
 
 // byName needs to look at no more than it gives, and at what the filter leaves out.
-func (c *Catalog) byName(f *filter) (found []placed, more bool) {
+func (c *Catalog) byName(f *filter) (found []spot, more bool) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	for job := range c.names.after(f.q.After) {
@@ -137,26 +152,22 @@ func (c *Catalog) byName(f *filter) (found []placed, more bool) {
 		if f.q.Limit > 0 && len(found) == f.q.Limit {
 			return found, true
 		}
-		found = append(found, placed{spot{name: job.name}, job})
+		found = append(found, f.spot(job))
 	}
 	return found, false
 }
 
 // ordered looks at all jobs.
-func (c *Catalog) ordered(f *filter) (found []placed, more bool) {
+func (c *Catalog) ordered(f *filter) (found []spot, more bool) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
-	after, order := readSpot(f.q.After, f.q.Order), spot.compare
-	if f.q.Descending {
-		order = func(a, b spot) int { return b.compare(a) }
-	}
-	best := firsts{limit: f.q.Limit, order: order}
+	after, best := readSpot(f.q.After, f.q.Order), firsts{limit: f.q.Limit, descending: f.q.Descending}
 	for job := range c.names.after("") {
 		if !f.takes(job) {
 			continue
 		}
-		if at := f.spot(job); f.q.After == "" || order(at, after) > 0 {
-			best.add(at, job)
+		if at := f.spot(job); f.q.After == "" || best.order(&at, &after) > 0 {
+			best.add(at)
 		}
 	}
 	return best.sorted()
@@ -165,31 +176,33 @@ func (c *Catalog) ordered(f *filter) (found []placed, more bool) {
 // firsts keeps the first of many in an order: limit of them, and one more to tell that there is
 // one; all, where there is no limit.
 type firsts struct {
-	limit int
-	order func(a, b spot) int
-	heap  []placed // the last one is on top, once there are more than limit
+	limit      int
+	descending bool
+	heap       []spot // the last one is on top, once there are more than limit
 }
 
-type placed struct {
-	at  spot
-	job *entry
+func (f *firsts) order(a, b *spot) int {
+	if f.descending {
+		return b.compare(a)
+	}
+	return a.compare(b)
 }
 
-func (f *firsts) add(at spot, job *entry) {
+func (f *firsts) add(at spot) {
 	switch {
 	case f.limit <= 0 || len(f.heap) <= f.limit:
-		f.heap = append(f.heap, placed{at, job})
+		f.heap = append(f.heap, at)
 		if f.limit > 0 {
 			f.up(len(f.heap) - 1)
 		}
-	case f.order(at, f.heap[0].at) < 0:
-		f.heap[0] = placed{at, job}
+	case f.order(&at, &f.heap[0]) < 0:
+		f.heap[0] = at
 		f.down(0)
 	}
 }
 
 func (f *firsts) up(i int) {
-	for parent := (i - 1) / 2; i > 0 && f.order(f.heap[i].at, f.heap[parent].at) > 0; i, parent = parent, (parent-1)/2 {
+	for parent := (i - 1) / 2; i > 0 && f.order(&f.heap[i], &f.heap[parent]) > 0; i, parent = parent, (parent-1)/2 {
 		f.heap[i], f.heap[parent] = f.heap[parent], f.heap[i]
 	}
 }
@@ -198,7 +211,7 @@ func (f *firsts) down(i int) {
 	for {
 		last, left := i, 2*i+1
 		for child := left; child <= left+1 && child < len(f.heap); child++ {
-			if f.order(f.heap[child].at, f.heap[last].at) > 0 {
+			if f.order(&f.heap[child], &f.heap[last]) > 0 {
 				last = child
 			}
 		}
@@ -211,8 +224,8 @@ func (f *firsts) down(i int) {
 }
 
 // sorted gives them in their order, and whether there are more.
-func (f *firsts) sorted() (found []placed, more bool) {
-	slices.SortFunc(f.heap, func(a, b placed) int { return f.order(a.at, b.at) })
+func (f *firsts) sorted() (found []spot, more bool) {
+	slices.SortFunc(f.heap, func(a, b spot) int { return f.order(&a, &b) })
 	if f.limit > 0 && len(f.heap) > f.limit {
 		return f.heap[:f.limit], true
 	}

@@ -9,15 +9,15 @@ import (
 // maxChunk is the length of a chunk at which it is cut in two.
 const maxChunk = 512
 
-// ordered are entries in the order of their names, in chunks, so that one more costs no more
+// ordered are slots in the order of their names, in chunks, so that one more costs no more
 // where there are many.
-type ordered struct{ chunks [][]*entry }
+type ordered struct{ chunks [][]slot }
 
-func byName(e *entry, name string) int { return cmp.Compare(e.name, name) }
+func byName(s slot, name string) int { return cmp.Compare(s.job.name, name) }
 
 // place finds the chunk and the place in it where a name is, or would stand.
 func (o *ordered) place(name string) (chunk, at int, found bool) {
-	chunk, _ = slices.BinarySearchFunc(o.chunks, name, func(c []*entry, name string) int { return byName(c[len(c)-1], name) })
+	chunk, _ = slices.BinarySearchFunc(o.chunks, name, func(c []slot, name string) int { return byName(c[len(c)-1], name) })
 	if chunk == len(o.chunks) {
 		chunk = max(0, chunk-1)
 	}
@@ -28,18 +28,18 @@ func (o *ordered) place(name string) (chunk, at int, found bool) {
 	return chunk, at, found
 }
 
-// put puts an entry in its place, or in that of the one that had its name.
-func (o *ordered) put(e *entry) {
-	chunk, at, found := o.place(e.name)
+// put puts a slot in its place, or in that of the one that had its name.
+func (o *ordered) put(s slot) {
+	chunk, at, found := o.place(s.job.name)
 	switch {
 	case found:
-		o.chunks[chunk][at] = e
+		o.chunks[chunk][at] = s
 		return
 	case len(o.chunks) == 0:
-		o.chunks = append(o.chunks, []*entry{e})
+		o.chunks = append(o.chunks, []slot{s})
 		return
 	}
-	o.chunks[chunk] = slices.Insert(o.chunks[chunk], at, e)
+	o.chunks[chunk] = slices.Insert(o.chunks[chunk], at, s)
 	if c := o.chunks[chunk]; len(c) >= maxChunk {
 		half := slices.Clone(c[maxChunk/2:])
 		clear(c[maxChunk/2:])
@@ -59,15 +59,15 @@ func (o *ordered) drop(name string) {
 }
 
 // after gives those whose names come after one.
-func (o *ordered) after(name string) iter.Seq[*entry] {
-	return func(yield func(*entry) bool) {
+func (o *ordered) after(name string) iter.Seq[*slot] {
+	return func(yield func(*slot) bool) {
 		chunk, at, found := o.place(name)
 		if found {
 			at++
 		}
 		for ; chunk < len(o.chunks); chunk, at = chunk+1, 0 {
-			for _, e := range o.chunks[chunk][at:] {
-				if !yield(e) {
+			for c := o.chunks[chunk]; at < len(c); at++ {
+				if !yield(&c[at]) {
 					return
 				}
 			}

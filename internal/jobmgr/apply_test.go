@@ -1,0 +1,119 @@
+package jobmgr_test
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+
+	"carillon/internal/common"
+)
+
+func TestApply(t *testing.T) {
+	s := newStory(t)
+	job := minutely("a")
+	for _, c := range []struct {
+		dry  bool
+		want common.Effect
+	}{{true, common.EffectCreated}, {false, common.EffectCreated}, {false, common.EffectUnchanged}, {true, common.EffectUnchanged}} {
+		saved, err := s.store.Apply(t.Context(), actor, job, any0, c.dry)
+		if err != nil || saved.Effect != c.want {
+			t.Fatalf("dry %t: %+v, %v; want %s", c.dry, saved, err, c.want)
+		}
+		if _, err := s.store.Get(t.Context(), "a"); (err == nil) == (c.dry && c.want == common.EffectCreated) {
+			t.Fatalf("dry %t: %v", c.dry, err)
+		}
+	}
+	job.Title = "new"
+	saved, err := s.store.Apply(t.Context(), actor, job, any0, true)
+	if err != nil || saved.Effect != common.EffectChanged || saved.Before.Title != "" || saved.State.Title != "new" {
+		t.Errorf("%+v, %v", saved, err)
+	}
+	if state, err := s.store.Get(t.Context(), "a"); err != nil || state.Title != "" {
+		t.Errorf("a dry run wrote: %+v, %v", state, err)
+	}
+	if saved, err = s.store.Apply(t.Context(), actor, job, any0, false); err != nil || saved.State.Title != "new" || saved.State.Version == 0 {
+		t.Errorf("%+v, %v", saved, err)
+	}
+	forbidden := common.Precondition{May: func(string) error { return common.Errorf(common.CodeForbidden, "no") }}
+	if _, err := s.store.Apply(t.Context(), actor, job, forbidden, true); common.CodeOf(err) != common.CodeForbidden {
+		t.Error(err)
+	}
+}
+
+func TestChange(t *testing.T) {
+	s := newStory(t)
+	s.put(minutely("a"))
+	state, err := s.store.Change(t.Context(), actor, "patch", "a", any0, func(old common.Job) (common.Job, error) {
+		old.Title = "patched"
+		return old, nil
+	})
+	if err != nil || state.Title != "patched" {
+		t.Fatal(state, err)
+	}
+	changes, err := s.store.LiveChanges(t.Context(), "job", "a")
+	if err != nil || !slices.ContainsFunc(changes, func(c common.Change) bool { return c.Verb == "patch" }) {
+		t.Errorf("%+v, %v", changes, err)
+	}
+	for code, change := range map[common.Code]func(old common.Job) (common.Job, error){
+		common.CodeInvalid:   func(old common.Job) (common.Job, error) { old.Name = "b"; return old, nil },
+		common.CodeForbidden: func(old common.Job) (common.Job, error) { return old, common.Errorf(common.CodeForbidden, "no") },
+	} {
+		if _, err := s.store.Change(t.Context(), actor, "patch", "a", any0, change); common.CodeOf(err) != code {
+			t.Errorf("%v, want %s", err, code)
+		}
+	}
+	bad := func(old common.Job) (common.Job, error) { old.CronExpr = "61 * * * *"; return old, nil }
+	if _, err := s.store.Change(t.Context(), actor, "patch", "a", any0, bad); common.CodeOf(err) != common.CodeInvalid {
+		t.Error(err)
+	}
+	if _, err := s.store.Change(t.Context(), actor, "patch", "none", any0, bad); common.CodeOf(err) != common.CodeNotFound {
+		t.Error(err)
+	}
+}
+
+// Changes that come together share transactions: each has its own outcome all the same, and of
+// those that want the same job one wins.
+func TestManyAtOnce(t *testing.T) {
+	s := newStory(t)
+	const n = 200
+	var group sync.WaitGroup
+	errs := make([]error, 2*n)
+	for i := range 2 * n {
+		group.Go(func() { _, errs[i] = s.store.Create(t.Context(), actor, minutely(fmt.Sprint("job-", i%n))) })
+	}
+	group.Wait()
+	for i := range n {
+		first, second := errs[i], errs[i+n]
+		if first != nil {
+			first, second = second, first
+		}
+		if first != nil || common.CodeOf(second) != common.CodeExists {
+			t.Errorf("job-%d: %v, %v", i, errs[i], errs[i+n])
+		}
+		if _, err := s.store.Get(t.Context(), fmt.Sprint("job-", i)); err != nil {
+			t.Error(err)
+		}
+	}
+	if left := len(s.under(common.ChangesPrefix)); left != n {
+		t.Errorf("%d changes, want %d", left, n)
+	}
+}
+
+func TestOnce(t *testing.T) {
+	s := newStory(t)
+	for _, c := range []struct {
+		by        common.Actor
+		key, asks string
+		want      common.Code
+	}{
+		{common.Actor{Name: "ann", User: "ann"}, "k", "x", ""}, {common.Actor{Name: "ann", User: "ann"}, "k", "x", ""},
+		{common.Actor{Name: "ann", User: "ann"}, "k", "y", common.CodeConflict}, {common.Actor{Name: "bob", User: "bob"}, "k", "y", ""},
+		{common.Actor{Name: "ann", User: "ann"}, "l", "y", ""},
+	} {
+		err := s.store.Once(t.Context(), c.by, c.key, c.asks)
+		if err == nil && c.want != "" || err != nil && common.CodeOf(err) != c.want {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+}

@@ -1,0 +1,108 @@
+package jobmgr_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"carillon/internal/common"
+	"carillon/internal/common/schedule"
+	"carillon/internal/jobmgr"
+)
+
+// Every order, with every filter, gives each job once and in its place, however long the pages are.
+func TestListOrders(t *testing.T) {
+	s := newStory(t)
+	until := s.clock.now().Add(time.Hour)
+	for i, job := range []common.Job{
+		{Name: "d", CronExpr: "30 12 * * *", Group: "b", Labels: map[string]string{"team": "x"}},
+		{Name: "a", CronExpr: "0 13 * * *", Group: "c"},
+		{Name: "c", Group: "b", Labels: map[string]string{"team": "y", "tier": "1"}},
+		{Name: "b", CronExpr: "30 12 * * *", Labels: map[string]string{"team": "x", "tier": "2"}},
+		{Name: "e", CronExpr: "* * * * *", Group: "a", Paused: true, PauseNote: "n", PauseUntil: &until},
+		{Name: "f", CronExpr: "* * * * *", Group: "a", Paused: true, PauseNote: "n"},
+	} {
+		job.Command = "true"
+		s.clock.forward(time.Duration(i) * time.Second)
+		s.put(job)
+	}
+	for _, c := range []struct {
+		q    common.JobQuery
+		want string
+	}{
+		{common.JobQuery{Descending: true}, "f e d c b a"},
+		{common.JobQuery{Order: common.OrderUpdated}, "d a c b e f"},
+		{common.JobQuery{Order: common.OrderUpdated, Descending: true}, "f e b c a d"},
+		{common.JobQuery{Order: common.OrderGroup}, "b e f c d a"},
+		{common.JobQuery{Order: common.OrderGroup, Descending: true}, "a d c f e b"},
+		{common.JobQuery{Selector: "team=x"}, "b d"},
+		{common.JobQuery{Selector: "team", Order: common.OrderUpdated}, "d c b"},
+		{common.JobQuery{Selector: "!team"}, "a e f"},
+		{common.JobQuery{Phase: common.PhasePaused}, "e f"},
+		{common.JobQuery{Phase: common.PhaseManual}, "c"},
+		{common.JobQuery{Phase: common.PhaseActive, Group: "b"}, "d"},
+		{common.JobQuery{Phase: common.PhaseDone}, ""},
+	} {
+		for _, limit := range []int{0, 1, 2, 3, 6} {
+			c.q.Limit = limit
+			names, _ := s.pages(c.q)
+			if got := fmt.Sprint(names); got != "["+c.want+"]" {
+				t.Errorf("%+v: %s, want %s", c.q, got, c.want)
+			}
+		}
+	}
+	// Those that fire first; f does not, and c has no timetable.
+	names, _ := s.pages(common.JobQuery{Order: common.OrderNextFire, Limit: 2})
+	if len(names) != 6 || !slices.Equal(names[4:], []string{"c", "f"}) || slices.Index(names, "b") > slices.Index(names, "d") {
+		t.Error(names)
+	}
+	s.clock.forward(2 * time.Hour)
+	if names, _ := s.pages(common.JobQuery{Phase: common.PhasePaused}); !slices.Equal(names, []string{"f"}) {
+		t.Errorf("paused after the end of a pause: %v", names)
+	}
+	if names, _ := s.pages(common.JobQuery{Order: common.OrderNextFire}); names[0] != "e" {
+		t.Errorf("first to fire after the end of its pause: %v", names)
+	}
+	if _, _, err := s.store.List(t.Context(), common.JobQuery{Selector: "="}); common.CodeOf(err) != common.CodeInvalid {
+		t.Error(err)
+	}
+}
+
+// A thousand names that come and go stay in their order.
+func TestNamesStayInOrder(t *testing.T) {
+	dice := rand.New(rand.NewPCG(3, 4))
+	there := map[string]bool{}
+	catalog := jobmgr.NewCatalog(nil, schedule.NewInterner())
+	store := jobmgr.NewStore(jobmgr.Config{Catalog: catalog, Now: time.Now})
+	var jobs []common.JobState
+	for i := range 3000 {
+		name := fmt.Sprintf("j%04d", dice.IntN(10_000))
+		there[name] = true
+		jobs = append(jobs, common.JobState{StoredJob: common.StoredJob{UID: fmt.Sprint(i), Job: common.Job{Name: name, Command: "true"}}, Version: int64(i)})
+	}
+	catalog.Fill(jobs, false)
+	for name := range there {
+		if dice.IntN(3) == 0 {
+			catalog.Remove(name)
+			delete(there, name)
+		}
+	}
+	var names []string
+	for after := ""; ; {
+		page, next, err := store.List(t.Context(), common.JobQuery{Limit: 100, After: after})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range page {
+			names = append(names, page[i].Name)
+		}
+		if after = next; next == "" {
+			break
+		}
+	}
+	if !slices.IsSorted(names) || len(names) != len(there) {
+		t.Errorf("%d of %d names, sorted: %t", len(names), len(there), slices.IsSorted(names))
+	}
+}

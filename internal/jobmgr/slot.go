@@ -1,0 +1,89 @@
+package jobmgr
+
+import (
+	"encoding/json"
+	"math"
+	"strings"
+	"sync/atomic"
+	"time"
+	"unique"
+
+	"carillon/internal/common"
+)
+
+// slot is what a list looks at of a job. Slots lie beside each other: who goes through all of them
+// reads memory in its order.
+type slot struct {
+	job           *entry
+	search        string // name and title in small letters, with a NUL between them
+	group, labels unique.Handle[string]
+	updated       int64 // Unix nanoseconds
+	next          int64 // its next fire as it was found last, likewise; 0 before. Atomic
+	pausedUntil   int64 // likewise; 0: it is not paused, noFire: until it is resumed
+	timed         bool  // it has a timetable
+}
+
+// noFire stands for the next fire of a job that has none.
+const noFire = math.MaxInt64
+
+// newSlot makes the slot of a new entry.
+func newSlot(job *common.JobState, e *entry) slot {
+	search := job.Name + "\x00" + strings.ToLower(job.Title)
+	e.name = search[:len(job.Name)] // the same memory
+	s := slot{job: e, search: search, group: e.group, labels: unique.Make(labelsText(job.Labels)),
+		updated: job.UpdatedAt.UnixNano(), timed: job.CronExpr != ""}
+	switch {
+	case job.Paused && job.PauseUntil == nil:
+		s.pausedUntil = noFire
+	case job.Paused:
+		s.pausedUntil = job.PauseUntil.UnixNano()
+	}
+	return s
+}
+
+// labelsText writes labels so that the same ones have the same text.
+func labelsText(labels map[string]string) string {
+	if len(labels) == 0 {
+		return ""
+	}
+	text, err := json.Marshal(labels)
+	if err != nil {
+		return "" // texts always can be written
+	}
+	return string(text)
+}
+
+func labelsOf(text string) (labels map[string]string) {
+	if text != "" {
+		_ = json.Unmarshal([]byte(text), &labels) // labelsText wrote it
+	}
+	return labels
+}
+
+// nextFire is when the job fires next. What was found once holds until it has passed.
+func (s *slot) nextFire(now int64) int64 {
+	if s.pausedUntil == noFire || s.job.timetable.IsZero() {
+		return noFire
+	}
+	if known := atomic.LoadInt64(&s.next); known > now {
+		return known
+	}
+	next := int64(noFire)
+	if fire, ok, err := s.job.timetable.Upcoming(s.job.cursor, time.Unix(0, max(now, s.pausedUntil))); err == nil && ok {
+		next = fire.UnixNano()
+	}
+	atomic.StoreInt64(&s.next, next)
+	return next
+}
+
+func (s *slot) phase(now int64) common.Phase {
+	switch {
+	case now < s.pausedUntil:
+		return common.PhasePaused
+	case !s.timed:
+		return common.PhaseManual
+	case s.nextFire(now) == noFire:
+		return common.PhaseDone
+	}
+	return common.PhaseActive
+}
