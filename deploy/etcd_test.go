@@ -229,6 +229,7 @@ func expect(t *testing.T, who string, client *clientv3.Client, from, end string,
 }
 
 func TestRolesInEtcd(t *testing.T) {
+	t.Parallel()
 	g := startGuarded(t)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -385,6 +386,7 @@ func TestRolesInEtcd(t *testing.T) {
 
 // Users may be known by passwords as well: made by the script, for nobody else to read.
 func TestPasswordsInEtcd(t *testing.T) {
+	t.Parallel()
 	g := startGuarded(t)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()

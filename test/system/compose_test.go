@@ -282,9 +282,10 @@ func (p *topology) mongoGate() *mongoGate {
 	for _, user := range []string{"carillon-master", "carillon-worker"} {
 		passwords[user] = mongoPassword(p.t, p.secret("mongo", user+".password"))
 	}
-	gate := newMongoGate(p.t, p.mongoAt, p.secret("mongo", "mongo.crt"), p.secret("mongo", "mongo.key"), passwords,
+	gate := newMongoGate(p.t, p.mongoAt, p.secret("mongo", "mongo.crt"), p.secret("mongo", "mongo.key"), p.authority(), passwords,
 		map[string][]string{"carillon-worker": {"find", "getmore", "insert", "createindexes"},
-			"carillon-master": {"aggregate", "find", "getmore", "killcursors", "insert", "delete", "createindexes", "dropindexes", "listindexes", "listcollections"}})
+			"CN=carillon-worker-1": {"find", "getmore", "insert", "createindexes"},
+			"carillon-master":      {"aggregate", "find", "getmore", "killcursors", "insert", "delete", "createindexes", "dropindexes", "listindexes", "listcollections"}})
 	for _, service := range []string{"master", "worker-1", "worker-2"} {
 		uri := strings.Replace(mongoPassword(p.t, p.secret(service, "mongodb.uri")), "@mongo:27017", "@"+gate.address(), 1)
 		if err := os.WriteFile(p.secret(service, "mongodb.uri"), []byte(p.here(service, uri)+"&authMechanism=SCRAM-SHA-256\n"), 0o600); err != nil {
@@ -313,7 +314,31 @@ func (p *topology) keepsToItsRole(gate *mongoGate) {
 		t.Fatal(err)
 	}
 	uri, password := strings.TrimSpace(string(data)), mongoPassword(t, p.secret("mongo", "carillon-worker.password"))
+	ping := func(uri string) error {
+		store, err := mongolog.Open(t.Context(), mongolog.Config{URI: uri + "&serverSelectionTimeoutMS=500"})
+		if err != nil {
+			return err
+		}
+		return errors.Join(store.Ping(t.Context()), store.Close())
+	}
+	// By the certificate that it shows instead of a password.
+	var both []byte
+	for _, name := range []string{"etcd.crt", "etcd.key"} {
+		both = append(both, mongoPassword(t, p.secret("worker-1", name))+"\n"...)
+	}
+	certificate := filepath.Join(t.TempDir(), "client.pem")
+	if err := os.WriteFile(certificate, both, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	shows := "mongodb://" + gate.address() + "/?authMechanism=MONGODB-X509&authSource=$external&tls=true&tlsCAFile=" + p.secret("worker-1", "ca.crt")
+	if err := ping(shows + "&tlsCertificateKeyFile=" + certificate); err != nil {
+		t.Errorf("with a certificate: %v", err)
+	}
+	if asked, refused := gate.asked("CN=carillon-worker-1"); len(asked) == 0 || len(refused) > 0 {
+		t.Errorf("with a certificate it asked for %v, and was refused %v", asked, refused)
+	}
 	for what, other := range map[string]string{
+		"no certificate":       shows,
 		"a wrong password":     strings.Replace(uri, password, "wrong-"+password, 1),
 		"nobody's name":        strings.Replace(uri, "carillon-worker:", "mallory:", 1),
 		"another authority":    strings.Replace(uri, "tlsCAFile="+p.secret("worker-1", "ca.crt"), "tlsCAFile="+p.secret("master", "tls.crt"), 1),
@@ -323,11 +348,7 @@ func (p *topology) keepsToItsRole(gate *mongoGate) {
 		if other == uri {
 			t.Fatalf("%s is no other address", what)
 		}
-		store, err := mongolog.Open(t.Context(), mongolog.Config{URI: strings.Replace(other, "authSource=carillon&", "", 1) + "&serverSelectionTimeoutMS=500"})
-		if err == nil {
-			err = errors.Join(store.Ping(t.Context()), store.Close())
-		}
-		if err == nil || strings.Contains(err.Error(), password) {
+		if err := ping(strings.Replace(other, "authSource=carillon&", "", 1)); err == nil || strings.Contains(err.Error(), password) {
 			t.Errorf("with %s: %v", what, err)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"crypto/pbkdf2"
 	"crypto/sha256"
 	"crypto/tls"
+	"crypto/x509"
 	"encoding/base64"
 	"encoding/binary"
 	"errors"
@@ -37,16 +38,26 @@ type mongoGate struct {
 	used map[string]map[string]bool // commands that were asked for, and whether they may be, by user; guarded by mu
 }
 
+// subject is whom a client's certificate names; nobody without one.
+func subject(client net.Conn) string {
+	conn, secure := client.(*tls.Conn)
+	if !secure || conn.Handshake() != nil || len(conn.ConnectionState().PeerCertificates) == 0 {
+		return ""
+	}
+	return conn.ConnectionState().PeerCertificates[0].Subject.String()
+}
+
 // beforeLogin is what MongoDB answers to whoever has not logged in.
 var beforeLogin = []string{"hello", "ismaster", "saslstart", "saslcontinue", "ping", "endsessions", "buildinfo"}
 
-func newMongoGate(t *testing.T, behind, certificate, key string, passwords map[string]string, may map[string][]string) *mongoGate {
+func newMongoGate(t *testing.T, behind, certificate, key string, clients *x509.CertPool, passwords map[string]string, may map[string][]string) *mongoGate {
 	t.Helper()
 	pair, err := tls.LoadX509KeyPair(certificate, key)
 	if err != nil {
 		t.Fatal(err)
 	}
-	listener, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12})
+	listener, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12,
+		ClientAuth: tls.VerifyClientCertIfGiven, ClientCAs: clients})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +99,7 @@ func (g *mongoGate) serve(client net.Conn) {
 		case <-stop:
 		}
 	}()
-	login := scram{passwords: g.passwords}
+	login := scram{passwords: g.passwords, shown: subject(client)}
 	for {
 		message, err := readMessage(client)
 		if err != nil {
@@ -225,9 +236,11 @@ func reply(to io.Writer, question []byte, answer bson.D) error {
 	return err
 }
 
-// scram is the server's side of SCRAM-SHA-256 (RFC 5802, RFC 7677) of one connection.
+// scram is the server's side of the login of one connection: by SCRAM-SHA-256 (RFC 5802,
+// RFC 7677), or by the certificate that was shown.
 type scram struct {
 	passwords map[string]string
+	shown     string // whom the certificate names
 	user      string // once it is proven
 
 	claimed, first, nonce string
@@ -239,13 +252,21 @@ const (
 )
 
 func (s *scram) answer(command string, body bson.Raw) (bson.D, bool) {
+	refused := bson.D{{Key: "ok", Value: 0.0}, {Key: "code", Value: int32(18)}, {Key: "codeName", Value: "AuthenticationFailed"}, {Key: "errmsg", Value: "Authentication failed."}}
+	if command == "authenticate" {
+		if s.shown == "" {
+			return refused, true
+		}
+		s.user = s.shown
+		return bson.D{{Key: "ok", Value: 1.0}, {Key: "user", Value: s.user}, {Key: "dbname", Value: "$external"}}, true
+	}
 	if command != "saslstart" && command != "saslcontinue" {
 		return nil, false
 	}
 	_, payload := body.Lookup("payload").Binary()
 	said, done, err := s.step(command, string(payload))
 	if err != nil {
-		return bson.D{{Key: "ok", Value: 0.0}, {Key: "code", Value: int32(18)}, {Key: "codeName", Value: "AuthenticationFailed"}, {Key: "errmsg", Value: "Authentication failed."}}, true
+		return refused, true
 	}
 	return bson.D{{Key: "conversationId", Value: int32(1)}, {Key: "done", Value: done}, {Key: "payload", Value: []byte(said)}, {Key: "ok", Value: 1.0}}, true
 }
