@@ -27,6 +27,9 @@ func TestLiveChanges(t *testing.T) {
 		found[2].Revision != again.Version || found[2].Actor.Name == "" {
 		t.Errorf("found %+v", found)
 	}
+	if all, err := s.store.LiveChanges(t.Context(), "", ""); err != nil || len(all) != 153 {
+		t.Errorf("%d of 153 changes in all, %v", len(all), err)
+	}
 	if none, err := s.store.LiveChanges(t.Context(), "worker", "wanted"); err != nil || len(none) != 0 {
 		t.Errorf("changes of another kind: %+v, %v", none, err)
 	}

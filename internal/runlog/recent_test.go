@@ -48,7 +48,7 @@ func (s *annals) Changes(_ context.Context, q ChangeQuery) (found []common.Chang
 		return nil, errAway
 	}
 	for _, c := range slices.Backward(s.stored) {
-		if c.Verb == q.Verb && (q.Before == "" || c.ID < q.Before) && len(found) < q.Limit {
+		if q.Matches(&c) && len(found) < q.Limit {
 			found = append(found, c)
 		}
 	}
@@ -83,7 +83,7 @@ func TestLastIsTheBeginningOfTheList(t *testing.T) {
 
 // A change is listed at once, and once, also while it moves into the store.
 func TestChangesAreListedOnce(t *testing.T) {
-	change := func(n int, verb string) common.Change { return common.Change{ID: fmt.Sprintf("%02d", n), Verb: verb} }
+	change := func(n int, verb string) common.Change { return common.Change{ID: fmt.Sprintf("%02d", n), Kind: "job", Name: "a", Verb: verb} }
 	ids := func(found []common.Change) (ids string) {
 		for i := range found {
 			ids += found[i].ID + " "
@@ -115,6 +115,34 @@ func TestChangesAreListedOnce(t *testing.T) {
 		found, partial, err := NewChanges(s, s).Of(t.Context(), "job", "a", verbs, c.before, c.limit)
 		if err != nil || ids(found) != c.want || partial != c.partial {
 			t.Errorf("%s: %s(partial %v, %v), want %s", c.name, ids(found), partial, err, c.want)
+		}
+	}
+	for _, c := range []struct {
+		q    ChangeQuery
+		move int
+		away bool
+		want string
+	}{
+		{q: ChangeQuery{Limit: 10}, want: "08 07 06 05 04 03 02 01 "},
+		{q: ChangeQuery{Limit: 10}, move: 4, want: "08 07 06 05 04 03 02 01 "},
+		{q: ChangeQuery{Limit: 3}, move: 2, want: "08 07 06 "},
+		{q: ChangeQuery{Limit: 3, Before: "06"}, want: "05 04 03 "},
+		{q: ChangeQuery{Limit: 10, Verb: "run", Kind: "job"}, want: "08 04 "},
+		{q: ChangeQuery{Limit: 10, Name: "b"}, want: ""},
+		{q: ChangeQuery{Limit: 10}, away: true, want: "08 07 06 05 03 "},
+	} {
+		s := &annals{away: c.away, stored: []common.Change{change(1, "create"), change(2, "replace"), change(3, "replace"), change(4, "run")},
+			waiting: []common.Change{change(3, "replace"), change(5, "replace"), change(6, "create"), change(7, "replace"), change(8, "run")}}
+		s.stored[2].Link = &common.Link{Seq: 3}
+		s.moves = func() { s.stored = append(s.stored, s.waiting[1:1+c.move]...) }
+		found, partial, err := NewChanges(s, s).List(t.Context(), c.q)
+		if err != nil || ids(found) != c.want || partial != c.away {
+			t.Errorf("%+v: %s(partial %v, %v), want %s", c.q, ids(found), partial, err, c.want)
+		}
+		for i := range found {
+			if found[i].ID == "03" && !c.away && found[i].Link == nil {
+				t.Errorf("%+v: what is sealed is listed without its place", c.q)
+			}
 		}
 	}
 }
