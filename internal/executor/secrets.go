@@ -41,18 +41,20 @@ func (x *Executor) open(ctx context.Context, t *Task) (values map[string]string,
 		}
 		values[variable] = string(plain)
 		masks = append(masks, mask.Secret{Name: name, Value: plain})
-		masks = append(masks, lines(name, plain)...)
+		more := lines(name, plain)
+		masks = append(masks, more[:min(len(more), max(0, maxLines-len(masks)))]...)
 	}
 	return values, masks, nil
 }
 
-// maxLines bounds how many lines of a secret are masked each by itself.
+// maxLines bounds how many lines of a job's secrets are masked each by itself: each byte of the output is
+// compared with all that is masked.
 const maxLines = 128
 
 // lines are those of a secret that has more than one: a command may print them with something before each.
 func lines(name string, plain []byte) (masks []mask.Secret) {
 	for line := range bytes.Lines(plain) {
-		if line = bytes.TrimSpace(line); len(line) >= mask.MinSecret && len(line) < len(plain) && len(masks) < maxLines {
+		if line = bytes.TrimSpace(line); len(line) >= mask.MinSecret && len(line) < len(plain) {
 			masks = append(masks, mask.Secret{Name: name, Value: line})
 		}
 	}

@@ -21,7 +21,7 @@ const (
 	callLimit = 5 * time.Second
 	pageOf    = 500
 	// maxSecrets bounds what every worker holds in memory.
-	maxSecrets = 10_000
+	maxSecrets = 2000
 	// tries is how often a change is decided again because something else moved between its
 	// look and its transaction.
 	tries = 8

@@ -271,3 +271,24 @@ func TestReseal(t *testing.T) {
 		}
 	}
 }
+
+func TestOneSecretTooMany(t *testing.T) {
+	client := etcdtest.Start(t)
+	const most = 2000
+	for from := 0; from < most; from += 100 {
+		ops := make([]clientv3.Op, 0, 100)
+		for i := from; i < from+100; i++ {
+			ops = append(ops, clientv3.OpPut(common.SecretKey(fmt.Sprintf("s%04d", i)), fmt.Sprintf(`{"name":"s%04d"}`, i)))
+		}
+		if _, err := client.Txn(t.Context()).Then(ops...).Commit(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := storeOver(client, boxOf(t, seal.NewKey()))
+	_, _, err := s.SaveSecret(t.Context(), ann, "more", common.SecretWish{Value: canary}, common.Precondition{}, anything)
+	wantCode(t, err, common.CodeConflict)
+	save(t, s, "s0007", canary) // one that is there may be changed
+	if all, err := s.Secrets(t.Context()); err != nil || len(all) != most {
+		t.Errorf("%d are listed, %v", len(all), err)
+	}
+}
