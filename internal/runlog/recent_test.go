@@ -83,7 +83,9 @@ func TestLastIsTheBeginningOfTheList(t *testing.T) {
 
 // A change is listed at once, and once, also while it moves into the store.
 func TestChangesAreListedOnce(t *testing.T) {
-	change := func(n int, verb string) common.Change { return common.Change{ID: fmt.Sprintf("%02d", n), Kind: "job", Name: "a", Verb: verb} }
+	change := func(n int, verb string) common.Change {
+		return common.Change{ID: fmt.Sprintf("%02d", n), Kind: "job", Name: "a", Verb: verb}
+	}
 	ids := func(found []common.Change) (ids string) {
 		for i := range found {
 			ids += found[i].ID + " "
