@@ -5338,7 +5338,7 @@ type ClientInterface interface {
 
 	// DeleteToken Take a token away
 	//
-	// It is refused by all masters within seconds, and sessions that came from it are over. The last way for an admin to come in stays.
+	// It is refused by all masters within seconds, and sessions that came from it are over. A token that is not an admin's can take away itself only. The last way for an admin to come in stays.
 	//
 	// Corresponds with DELETE /api/v1/tokens/{id} (the `DeleteToken` operationId).
 	DeleteToken(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -6725,7 +6725,7 @@ func (c *Client) CreateToken(ctx context.Context, body CreateTokenJSONRequestBod
 
 // DeleteToken Take a token away
 //
-// It is refused by all masters within seconds, and sessions that came from it are over. The last way for an admin to come in stays.
+// It is refused by all masters within seconds, and sessions that came from it are over. A token that is not an admin's can take away itself only. The last way for an admin to come in stays.
 //
 // Corresponds with DELETE /api/v1/tokens/{id} (the `DeleteToken` operationId).
 func (c *Client) DeleteToken(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -11919,7 +11919,7 @@ type ClientWithResponsesInterface interface {
 
 	// DeleteTokenWithResponse Take a token away
 	//
-	// It is refused by all masters within seconds, and sessions that came from it are over. The last way for an admin to come in stays.
+	// It is refused by all masters within seconds, and sessions that came from it are over. A token that is not an admin's can take away itself only. The last way for an admin to come in stays.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -16541,7 +16541,7 @@ func (c *ClientWithResponses) CreateTokenWithResponse(ctx context.Context, body 
 
 // DeleteTokenWithResponse Take a token away
 //
-// It is refused by all masters within seconds, and sessions that came from it are over. The last way for an admin to come in stays.
+// It is refused by all masters within seconds, and sessions that came from it are over. A token that is not an admin's can take away itself only. The last way for an admin to come in stays.
 //
 // Returns a wrapper object for the known response body format(s).
 //

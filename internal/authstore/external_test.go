@@ -41,7 +41,7 @@ func TestSessionOfAnIssuersUser(t *testing.T) {
 		t.Errorf("another login: %v", err)
 	}
 	// It is listed, and can be ended.
-	listed, err := s.Sessions(t.Context())
+	listed, err := s.Sessions(t.Context(), anybody)
 	if err != nil || len(listed) != 2 || !listed[0].Of(&who) {
 		t.Fatalf("%+v, %v", listed, err)
 	}

@@ -18,11 +18,11 @@ func sessionOf(kv *mvccpb.KeyValue) (auth.SessionRecord, error) {
 	return r, err
 }
 
-// Sessions lists those that have not ended.
-func (s *Store) Sessions(ctx context.Context) (all []auth.SessionRecord, err error) {
+// Sessions lists those that have not ended, of whom are wanted.
+func (s *Store) Sessions(ctx context.Context, wanted func(*auth.SessionRecord) bool) (all []auth.SessionRecord, err error) {
 	var found []auth.SessionRecord
 	err = s.list(ctx, common.SessionsPrefix, func(kv *mvccpb.KeyValue) {
-		if r, err := sessionOf(kv); err == nil && s.now().Before(r.ExpiresAt) {
+		if r, err := sessionOf(kv); err == nil && s.now().Before(r.ExpiresAt) && wanted(&r) {
 			found = append(found, r)
 		}
 	})

@@ -44,6 +44,8 @@ func whose(t *testing.T, s *Store, c auth.Credential) (auth.Identity, error) {
 	return s.Authenticate(t.Context(), c)
 }
 
+func anybody(*auth.SessionRecord) bool { return true }
+
 func conflicts(err error) bool { return common.CodeOf(err) == common.CodeConflict }
 
 func TestUsers(t *testing.T) {
@@ -243,7 +245,7 @@ func TestSessionsEndWithWhatTheyRestOn(t *testing.T) {
 	}
 	// Somebody else of the same name has nothing of it.
 	makeUser(t, s, "ann", auth.UserWish{Role: new(auth.Admin), Password: new(password)})
-	if all, err := s.Sessions(t.Context()); err != nil || len(all) != 0 {
+	if all, err := s.Sessions(t.Context(), anybody); err != nil || len(all) != 0 {
 		t.Errorf("sessions of those who went are listed: %+v, %v", all, err)
 	}
 }
@@ -570,7 +572,7 @@ func TestSessionsByID(t *testing.T) {
 	if _, err := s.Login(t.Context(), auth.Login{Token: token}); err != nil {
 		t.Fatal(err)
 	}
-	all, err := s.Sessions(t.Context())
+	all, err := s.Sessions(t.Context(), anybody)
 	if err != nil || len(all) != 2 {
 		t.Fatalf("%+v, %v", all, err)
 	}

@@ -112,10 +112,10 @@ func (f *fakeAccess) RevokeToken(_ context.Context, _ common.Actor, id string) e
 	return nil
 }
 
-func (f *fakeAccess) Sessions(context.Context) ([]auth.SessionRecord, error) {
+func (f *fakeAccess) Sessions(_ context.Context, wanted func(*auth.SessionRecord) bool) ([]auth.SessionRecord, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return slices.Clone(f.sessions), nil
+	return slices.DeleteFunc(slices.Clone(f.sessions), func(r auth.SessionRecord) bool { return !wanted(&r) }), nil
 }
 
 func (f *fakeAccess) Session(_ context.Context, id string) (auth.SessionRecord, error) {

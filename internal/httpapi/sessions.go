@@ -16,7 +16,8 @@ import (
 
 // Sessions are those who are logged in.
 type Sessions interface {
-	Sessions(ctx context.Context) ([]auth.SessionRecord, error)
+	// Sessions lists those that have not ended, of whom are wanted.
+	Sessions(ctx context.Context, wanted func(*auth.SessionRecord) bool) ([]auth.SessionRecord, error)
 	Session(ctx context.Context, id string) (auth.SessionRecord, error)
 	EndSession(ctx context.Context, actor common.Actor, id string) error
 	// ChangePassword ends the user's sessions, and gives a new one where that is asked for.
@@ -244,11 +245,10 @@ func ownsSession(ctx context.Context, r *auth.SessionRecord) bool {
 }
 
 func (s *sessionsResource) list(ctx context.Context, in *Paging) (*sessionsOutput, error) {
-	found, err := s.sessions.Sessions(ctx)
+	found, err := s.sessions.Sessions(ctx, func(r *auth.SessionRecord) bool { return ownsSession(ctx, r) })
 	if err != nil {
 		return nil, err
 	}
-	found = slices.DeleteFunc(found, func(r auth.SessionRecord) bool { return !ownsSession(ctx, &r) })
 	// The older, the greater the key.
 	key := func(r *auth.SessionRecord) string {
 		return common.TimeKey(distant.Add(-time.Duration(r.CreatedAt.UnixNano()))) + r.ID
@@ -277,6 +277,9 @@ func (s *sessionsResource) end(ctx context.Context, in *SessionPath) (*struct{},
 	r, err := s.sessions.Session(ctx, in.ID)
 	if err == nil && !ownsSession(ctx, &r) {
 		err = common.Errorf(common.CodeNotFound, "there is no session %q", in.ID) // nobody learns of others'
+	}
+	if err == nil {
+		err = notByToken(ctx, r.Token)
 	}
 	if err != nil {
 		return nil, err

@@ -81,7 +81,7 @@ func (s *tokensResource) register(r *router) {
 	register(r, route{access: needs(auth.Viewer), Operation: create}, s.create)
 	register(r, route{access: needs(auth.Viewer), Operation: op("get-token", http.MethodGet, "/{id}", "One token", "One's own; for admins everywhere, any.")}, s.get)
 	remove := op("delete-token", http.MethodDelete, "/{id}", "Take a token away",
-		"It is refused by all masters within seconds, and sessions that came from it are over. The last way for an admin to come in stays.")
+		"It is refused by all masters within seconds, and sessions that came from it are over. A token that is not an admin's can take away itself only. The last way for an admin to come in stays.")
 	remove.DefaultStatus = http.StatusNoContent
 	register(r, route{access: needs(auth.Viewer), Operation: remove}, s.delete)
 }
@@ -179,6 +179,16 @@ func tokenOwner(ctx context.Context, wished string) (string, error) {
 	return who.User, nil
 }
 
+// notByToken keeps a token, unless it is an admin's, from ending what of its user is not
+// its own: who finds a token that may only read is not to stop all the others.
+func notByToken(ctx context.Context, own string) error {
+	who, ok := identity(ctx)
+	if ok && (who.Token == "" || who.Token == own || who.May(auth.Admin, "")) {
+		return nil
+	}
+	return &common.Error{Code: common.CodeForbidden, Message: "a token can take away itself only", Hint: "log in with your password"}
+}
+
 // Bounds of a token's life.
 const (
 	minTokenLife = time.Minute
@@ -213,6 +223,9 @@ func wishOf(d *TokenDefinition) (auth.TokenWish, error) {
 
 func (s *tokensResource) delete(ctx context.Context, in *TokenPath) (*struct{}, error) {
 	if _, err := s.own(ctx, in.ID); err != nil {
+		return nil, err
+	}
+	if err := notByToken(ctx, in.ID); err != nil {
 		return nil, err
 	}
 	return nil, s.tokens.RevokeToken(ctx, actor(ctx), in.ID)

@@ -102,6 +102,14 @@ func TestUsersAndTheirTokens(t *testing.T) {
 		t.Errorf("by the token ann is %+v", me)
 	}
 	s.problem(http.StatusForbidden, "forbidden", "", bearer(token.Token, http.MethodPost, "/api/v1/tokens", `{"name":"x","role":"viewer"}`))
+	// Found by somebody else, it can end itself and nothing else of its user.
+	other := s.make(ann(http.MethodPost, "/api/v1/tokens", `{"name":"deploy","role":"editor","groups":["reports"]}`))
+	s.problem(http.StatusForbidden, "forbidden", "", bearer(token.Token, http.MethodDelete, "/api/v1/tokens/"+other.ID, ""))
+	var sessions Page[Session]
+	decode(t, s.want(http.StatusOK, bearer(token.Token, http.MethodGet, "/api/v1/sessions", "")), &sessions)
+	s.problem(http.StatusForbidden, "forbidden", "", bearer(token.Token, http.MethodDelete, "/api/v1/sessions/"+sessions.Items[0].ID, ""))
+	s.want(http.StatusNoContent, bearer(other.Token, http.MethodDelete, "/api/v1/tokens/"+other.ID, ""))
+
 	var tokens Page[Token]
 	decode(t, s.want(http.StatusOK, ann(http.MethodGet, "/api/v1/tokens", "")), &tokens)
 	if len(tokens.Items) != 1 || tokens.Items[0].Token != "" || tokens.Items[0].LastUsedAt == nil {
@@ -123,7 +131,7 @@ func TestUsersAndTheirTokens(t *testing.T) {
 	}
 	s.want(http.StatusOK, bearer(robot.Token, http.MethodGet, "/api/v1/tokens/"+robot.ID, ""))
 
-	var sessions Page[Session]
+	sessions = Page[Session]{}
 	decode(t, s.want(http.StatusOK, ann(http.MethodGet, "/api/v1/sessions", "")), &sessions)
 	if len(sessions.Items) != 1 || !sessions.Items[0].Current || sessions.Items[0].User != "ann" {
 		t.Errorf("ann sees the sessions %+v", sessions)

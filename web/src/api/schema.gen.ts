@@ -936,7 +936,7 @@ export interface paths {
         post?: never;
         /**
          * Take a token away
-         * @description It is refused by all masters within seconds, and sessions that came from it are over. The last way for an admin to come in stays.
+         * @description It is refused by all masters within seconds, and sessions that came from it are over. A token that is not an admin's can take away itself only. The last way for an admin to come in stays.
          */
         delete: operations["delete-token"];
         options?: never;
