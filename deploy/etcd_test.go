@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -14,6 +15,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -98,20 +100,37 @@ const (
 	otherID = "bbbbbbbbbbbbbbbb"
 )
 
-func startGuarded(t *testing.T) *guarded {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("builds etcdctl")
-	}
-	bin := t.TempDir()
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", filepath.Join(bin, "etcdctl"), ".")
+// tools is the folder of what tests have built.
+var tools string
+
+// buildEtcdctl builds etcd's own, once for all tests.
+var buildEtcdctl = sync.OnceValue(func() error {
+	build := exec.Command("go", "build", "-o", filepath.Join(tools, "etcdctl"), ".")
 	build.Dir = "../test/etcdctl"
 	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("build etcdctl: %v\n%s", err, out)
+		return fmt.Errorf("build etcdctl: %w\n%s", err, out)
+	}
+	return nil
+})
+
+func TestMain(m *testing.M) {
+	var err error
+	if tools, err = os.MkdirTemp("", "carillon-deploy-"); err != nil {
+		panic(err)
+	}
+	code := m.Run()
+	_ = os.RemoveAll(tools)
+	os.Exit(code)
+}
+
+func startGuarded(t *testing.T) *guarded {
+	t.Helper()
+	if err := buildEtcdctl(); err != nil {
+		t.Fatal(err)
 	}
 	g := &guarded{Secure: etcdtest.StartSecure(t), t: t}
 	cert, key := g.Certificate("root")
-	g.environ = []string{"PATH=" + bin + ":" + os.Getenv("PATH"), "ETCDCTL_ENDPOINTS=https://" + g.Endpoint,
+	g.environ = []string{"PATH=" + tools + ":" + os.Getenv("PATH"), "ETCDCTL_ENDPOINTS=https://" + g.Endpoint,
 		"ETCDCTL_CACERT=" + g.Authority, "ETCDCTL_CERT=" + cert, "ETCDCTL_KEY=" + key}
 	return g
 }
@@ -392,11 +411,10 @@ func TestPasswordsInEtcd(t *testing.T) {
 	defer cancel()
 	dir := t.TempDir()
 	g.environ = append(g.environ, "PASSWORDS="+dir)
-	for range 2 {
-		g.mustUsers("masters")
-		g.mustUsers("worker", "one", ourID)
-		g.mustUsers("enable")
-	}
+	g.mustUsers("masters")
+	g.mustUsers("worker", "one", ourID)
+	g.mustUsers("enable")
+	g.mustUsers("masters") // again, with the password that there is
 	password := func(user string) string {
 		t.Helper()
 		path := filepath.Join(dir, user+".password")

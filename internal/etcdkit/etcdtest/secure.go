@@ -44,6 +44,7 @@ func StartSecure(t testing.TB) *Secure {
 	cfg.ListenClientUrls, cfg.AdvertiseClientUrls = []url.URL{free}, []url.URL{free}
 	secure := &cfg.ClientTLSInfo
 	secure.CertFile, secure.KeyFile, secure.TrustedCAFile, secure.ClientCertAuth = cert, key, s.Authority, true
+	cfg.BcryptCost = 4            // the least there is: passwords of tests are no secrets
 	cfg.EnableGRPCGateway = false // a certificate that came through it would be etcd's own
 	s.start(cfg)
 	return s
