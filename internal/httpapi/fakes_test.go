@@ -49,10 +49,12 @@ type fakes struct {
 	overdue  []common.Overdue
 	blind    bool // it is not known which jobs there are
 	queries  []common.JobQuery
-	keys     map[string]string    // of idempotency, and what they were used for
-	rollups  []runlog.RollupQuery // that were asked for
-	totals   [][]string           // jobs, likewise
-	lastOf   [][]string
+
+	onTrigger func(run string)     // called under the lock, with the run that will be
+	keys      map[string]string    // of idempotency, and what they were used for
+	rollups   []runlog.RollupQuery // that were asked for
+	totals    [][]string           // jobs, likewise
+	lastOf    [][]string
 }
 
 // The tokens of the fake are "<role>-token".
@@ -216,7 +218,11 @@ func (f *fakes) Trigger(ctx context.Context, _ common.Actor, r common.TriggerReq
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.triggers = append(f.triggers, r)
-	return common.Trigger{Job: r.Job, Fire: common.TriggeredFire(j.UID, common.NewID()), Attempt: 1}, nil
+	trigger := common.Trigger{Job: r.Job, Fire: common.TriggeredFire(j.UID, common.NewID()), Attempt: 1}
+	if f.onTrigger != nil {
+		f.onTrigger(trigger.RunID())
+	}
+	return trigger, nil
 }
 
 func (f *fakes) Pause(ctx context.Context, actor common.Actor, name string, r common.PauseRequest, pre common.Precondition) (common.JobState, error) {

@@ -1,0 +1,117 @@
+package httpapi
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"carillon/internal/auth"
+	"carillon/internal/common"
+)
+
+func (h *harness) bulk(role, body string, headers ...string) BulkAnswer {
+	h.t.Helper()
+	var answer BulkAnswer
+	decode(h.t, h.want(200, as(role, "POST", "/api/v1/jobs/bulk", body, headers...)), &answer)
+	return answer
+}
+
+func TestBulk(t *testing.T) {
+	h := newHarness(t)
+	for _, job := range []string{`{"name":"a","command":"true","labels":{"team":"x"}}`, `{"name":"b","command":"true","labels":{"team":"x"}}`, `{"name":"c","command":"true"}`} {
+		h.want(201, as("editor", "POST", "/api/v1/jobs", job))
+	}
+	answer := h.bulk("operator", `{"action":"run","jobs":["a","none","a","b"],"note":"now"}`, "Idempotency-Key", "k")
+	if answer.Done != 2 || answer.Refused != 1 || len(answer.Items) != 3 || len(h.triggers) != 2 || answer.Items[0].Run == "" || answer.Items[1].Refusal.Code != common.CodeNotFound {
+		t.Errorf("%+v", answer)
+	}
+	if keys := []string{h.triggers[0].Key, h.triggers[1].Key}; !slices.Contains(keys, "k\na") || !slices.Contains(keys, "k\nb") || h.triggers[0].Note != "now" {
+		t.Errorf("%+v", h.triggers)
+	}
+	h.problem(409, "conflict", "", as("operator", "POST", "/api/v1/jobs/bulk", `{"action":"run","jobs":["a"]}`, "Idempotency-Key", "k"))
+
+	if answer = h.bulk("operator", `{"action":"pause","selector":"team=x","note":"moving"}`); answer.Done != 2 || h.jobs["a"].PauseNote != "moving" || h.jobs["c"].Paused {
+		t.Errorf("%+v", answer)
+	}
+	if answer = h.bulk("operator", `{"action":"resume","q":"a"}`); answer.Done != 1 || h.jobs["a"].Paused {
+		t.Errorf("%+v", answer)
+	}
+	uid := h.jobs["a"].UID
+	h.runs = []common.Run{{ID: "u.t1.1", Job: "a", JobUID: uid, Status: common.StatusRunning}, {ID: "u.t2.1", Job: "a", JobUID: uid, Status: common.StatusWaiting},
+		{ID: "u.t3.1", Job: "a", JobUID: uid, Status: common.StatusFailed}, {ID: "u.t4.1", Job: "c", Status: common.StatusRunning}}
+	answer = h.bulk("operator", `{"action":"kill","jobs":["a","b","none"],"note":"stop"}`)
+	if answer.Done != 2 || !slices.Equal(answer.Items[0].Killed, []string{"u.t1.1", "u.t2.1"}) || answer.Items[1].Killed != nil || answer.Items[2].Refusal == nil {
+		t.Errorf("%+v", answer)
+	}
+	h.problem(403, "forbidden", "", as("operator", "POST", "/api/v1/jobs/bulk", `{"action":"delete","jobs":["a"]}`))
+	if answer = h.bulk("editor", `{"action":"delete","jobs":["a"],"kill":true}`); answer.Done != 1 || len(h.jobs) != 2 || h.killed[len(h.killed)-1] != "a" {
+		t.Errorf("%+v", answer)
+	}
+}
+
+func TestBulkRefuses(t *testing.T) {
+	h := newHarness(t)
+	for body, location := range map[string]string{`{"action":"run"}`: "body.jobs", `{"action":"fly","jobs":["a"]}`: "body.action", `{"action":"run","jobs":["A"]}`: "body.jobs[0]",
+		`{"action":"pause","jobs":["a"]}`: "body.note", `{"action":"run","jobs":["a"],"group":"g"}`: "body.jobs", `{"action":"run","selector":"="}`: "body.selector",
+		`{"action":"run","jobs":["a"],"until":"2030-01-01T00:00:00Z"}`: "body.until", `{"action":"run","jobs":["a"],"kill":true}`: "body.kill", `{"action":"run","state":"active"}`: "body.jobs"} {
+		h.problem(422, "invalid", location, as("operator", "POST", "/api/v1/jobs/bulk", body))
+	}
+	h.problem(403, "forbidden", "", as("viewer", "POST", "/api/v1/jobs/bulk", `{"action":"run","jobs":["a"]}`))
+}
+
+// Many are told apart by the group of each.
+func TestManyByGroup(t *testing.T) {
+	h := newHarness(t)
+	h.want(201, as("editor", "POST", "/api/v1/jobs", `{"name":"mine","command":"true","group":"g","labels":{"app":"x"}}`))
+	h.want(201, as("editor", "POST", "/api/v1/jobs", `{"name":"theirs","command":"true","group":"h","labels":{"app":"x"}}`))
+	h.sessions["granted"] = auth.Identity{Name: "granted", Grants: map[string]auth.Role{"g": auth.Editor}, Session: true}
+	ask := func(path, body string) *BulkAnswer {
+		r := as("", "POST", path, body)
+		r.Header.Set("Cookie", plainCookie+"=granted")
+		var answer BulkAnswer
+		decode(t, h.want(200, r), &answer)
+		return &answer
+	}
+	if answer := ask("/api/v1/jobs/bulk", `{"action":"run","selector":"app=x"}`); answer.Done != 1 || answer.Refused != 1 || answer.Items[1].Refusal.Code != common.CodeForbidden {
+		t.Errorf("%+v", answer)
+	}
+	r := as("", "POST", "/api/v1/jobs/apply?prune=app", `{"jobs":[]}`)
+	r.Header.Set("Cookie", plainCookie+"=granted")
+	var answer ApplyAnswer
+	decode(t, h.want(200, r), &answer)
+	if answer.Counts != (ApplyCounts{Deleted: 1}) || len(h.jobs) != 1 || h.jobs["theirs"].Name == "" {
+		t.Errorf("%+v", answer)
+	}
+	r = as("", "POST", "/api/v1/jobs/apply", `{"jobs":[{"name":"theirs","command":"x","group":"g"},{"name":"new","command":"x","group":"h"},{"name":"free","command":"x"},{"name":"own","command":"x","group":"g"}]}`)
+	r.Header.Set("Cookie", plainCookie+"=granted")
+	decode(t, h.want(200, r), &answer)
+	if answer.Counts != (ApplyCounts{Created: 1, Refused: 3}) || answer.Items[3].Result != "created" {
+		t.Errorf("%+v", answer)
+	}
+}
+
+// The answer waits for the end of the run, or for as long as it was told to.
+func TestRunAndWait(t *testing.T) {
+	h := newHarness(t)
+	h.want(201, as("editor", "POST", "/api/v1/jobs", `{"name":"a","command":"true"}`))
+	ended := time.Now().Add(-time.Hour)
+	h.onTrigger = func(run string) {
+		h.runs = append(h.runs, common.Run{ID: run, Job: "a", Status: common.StatusSucceeded, ExitCode: new(0), EndedAt: &ended, Attempt: 1, Cause: common.CauseManual})
+	}
+	var accepted Accepted
+	decode(t, h.want(202, as("operator", "POST", "/api/v1/jobs/a/run?wait=30s", "")), &accepted)
+	if accepted.Outcome == nil || accepted.Outcome.ID != accepted.Run || accepted.Outcome.Status != common.StatusSucceeded {
+		t.Errorf("%+v", accepted)
+	}
+	h.onTrigger = func(run string) {
+		h.runs = append(h.runs, common.Run{ID: run, Job: "a", Status: common.StatusRunning, Attempt: 1, Cause: common.CauseManual})
+	}
+	accepted = Accepted{}
+	decode(t, h.want(202, as("operator", "POST", "/api/v1/jobs/a/run?wait=50ms", "")), &accepted)
+	if accepted.Outcome != nil || accepted.Run == "" {
+		t.Errorf("of a run that goes on: %+v", accepted)
+	}
+	for _, wait := range []string{"6m", "-1s", "soon"} {
+		h.problem(422, "invalid", "query.wait", as("operator", "POST", "/api/v1/jobs/a/run?wait="+wait, ""))
+	}
+}
