@@ -31,6 +31,10 @@ func (f *fakes) Apply(ctx context.Context, a common.Actor, job common.Job, pre c
 	return saved, err
 }
 
+func (f *fakes) CreateOnce(ctx context.Context, a common.Actor, job common.Job, _ string) (common.JobState, error) {
+	return f.Create(ctx, a, job)
+}
+
 func (f *fakes) Change(ctx context.Context, a common.Actor, _, name string, pre common.Precondition, change func(common.Job) (common.Job, error)) (common.JobState, error) {
 	old, err := f.Get(ctx, name)
 	if err != nil {

@@ -346,9 +346,17 @@ type stage struct {
 
 func newStage(t *testing.T) *stage {
 	t.Helper()
+	return newStageWith(t, func(*httpapi.Config) {})
+}
+
+// newStageWith is a stage of which some parts are other ones.
+func newStageWith(t *testing.T, change func(*httpapi.Config)) *stage {
+	t.Helper()
 	f := &fakes{jobs: map[string]common.JobState{}, runs: map[string]*common.Run{}, output: map[string]string{}, channels: &channels{kept: map[string]alerts.Wish{}}}
-	handler, err := httpapi.New(httpapi.Config{Jobs: f, Runs: f, Following: tail.New(f, tail.Config{}), Workers: f, Channels: f.channels, Auth: f, Health: f, Stats: f, Counted: f, Changes: f, Findings: f, Doctor: f, Metrics: http.NotFoundHandler(),
-		Schedules: schedule.NewInterner(), Version: "1.2.3", Timezone: "UTC", Logger: slog.New(slog.DiscardHandler), Now: time.Now})
+	cfg := httpapi.Config{Jobs: f, Runs: f, Following: tail.New(f, tail.Config{}), Workers: f, Channels: f.channels, Auth: f, Health: f, Stats: f, Counted: f, Changes: f, Findings: f, Doctor: f, Metrics: http.NotFoundHandler(),
+		Schedules: schedule.NewInterner(), Version: "1.2.3", Timezone: "UTC", Logger: slog.New(slog.DiscardHandler), Now: time.Now}
+	change(&cfg)
+	handler, err := httpapi.New(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}

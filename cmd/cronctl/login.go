@@ -142,7 +142,7 @@ func (c *cli) tokenFor(ctx context.Context, to *destination, f *loginFlags, body
 	me, err := apiclient.Decode[apiclient.Me](resp, err)
 	if err != nil {
 		if e, ok := asError(err); ok && e.Code == common.CodeUnauthenticated {
-			return one, &common.Error{Code: e.Code, Message: e.Message, Hint: "look at the name, the password or the code; a code is good once, for 15 minutes"}
+			return one, &common.Error{Code: common.CodeForbidden, Message: e.Message, Hint: "look at the name, the password or the code; a code is good once, for 15 minutes"}
 		}
 		return one, err
 	}
