@@ -2213,7 +2213,7 @@ type Definition struct {
 	// EndAt No fire after this time.
 	EndAt *time.Time `json:"endAt,omitempty"`
 
-	// Env Environment variables, at most 128.
+	// Env Environment variables, at most 128. The value secret:db-password stands for the secret of that name, which the worker puts in its place when a run starts.
 	Env *map[string]string `json:"env,omitempty"`
 
 	// Group The group that the job belongs to.
@@ -2595,7 +2595,7 @@ type Job struct {
 	// EndAt No fire after this time.
 	EndAt *time.Time `json:"endAt,omitempty"`
 
-	// Env Environment variables, at most 128.
+	// Env Environment variables, at most 128. The value secret:db-password stands for the secret of that name, which the worker puts in its place when a run starts.
 	Env *map[string]string `json:"env,omitempty"`
 
 	// Group The group that the job belongs to.
@@ -2731,7 +2731,7 @@ type JobInput struct {
 	// EndAt No fire after this time.
 	EndAt *time.Time `json:"endAt,omitempty"`
 
-	// Env Environment variables, at most 128.
+	// Env Environment variables, at most 128. The value secret:db-password stands for the secret of that name, which the worker puts in its place when a run starts.
 	Env *map[string]string `json:"env,omitempty"`
 
 	// Group The group that the job belongs to.
@@ -2900,7 +2900,7 @@ type JobPatch struct {
 	// EndAt No fire after this time.
 	EndAt *time.Time `json:"endAt,omitempty"`
 
-	// Env Environment variables, at most 128.
+	// Env Environment variables, at most 128. The value secret:db-password stands for the secret of that name, which the worker puts in its place when a run starts.
 	Env *map[string]string `json:"env,omitempty"`
 
 	// Group The group that the job belongs to.

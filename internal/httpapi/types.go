@@ -27,7 +27,7 @@ type Definition struct {
 	Args             []string             `json:"args,omitempty" nullable:"false" doc:"A program and its arguments, run without a shell."`
 	Stdin            string               `json:"stdin,omitempty" doc:"What the command reads on standard input."`
 	Shell            string               `json:"shell,omitempty" doc:"Absolute path of the shell; /bin/sh where not given."`
-	Env              map[string]string    `json:"env,omitempty" doc:"Environment variables, at most 128."`
+	Env              map[string]string    `json:"env,omitempty" doc:"Environment variables, at most 128. The value secret:db-password stands for the secret of that name, which the worker puts in its place when a run starts."`
 	WorkDir          string               `json:"workDir,omitempty" doc:"Absolute path of the folder to run in."`
 	User             string               `json:"user,omitempty" doc:"The user to run as: a wish, which the worker may refuse."`
 	Timeout          common.Duration      `json:"timeout,omitempty" doc:"The run is stopped after this time. None where not given." example:"1h"`

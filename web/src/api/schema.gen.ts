@@ -1529,7 +1529,7 @@ export interface components {
              * @description No fire after this time.
              */
             endAt?: string;
-            /** @description Environment variables, at most 128. */
+            /** @description Environment variables, at most 128. The value secret:db-password stands for the secret of that name, which the worker puts in its place when a run starts. */
             env?: {
                 [key: string]: string;
             };
@@ -1888,7 +1888,7 @@ export interface components {
              * @description No fire after this time.
              */
             endAt?: string;
-            /** @description Environment variables, at most 128. */
+            /** @description Environment variables, at most 128. The value secret:db-password stands for the secret of that name, which the worker puts in its place when a run starts. */
             env?: {
                 [key: string]: string;
             };
@@ -2028,7 +2028,7 @@ export interface components {
              * @description No fire after this time.
              */
             endAt?: string;
-            /** @description Environment variables, at most 128. */
+            /** @description Environment variables, at most 128. The value secret:db-password stands for the secret of that name, which the worker puts in its place when a run starts. */
             env?: {
                 [key: string]: string;
             };
@@ -2199,7 +2199,7 @@ export interface components {
              * @description No fire after this time.
              */
             endAt?: string;
-            /** @description Environment variables, at most 128. */
+            /** @description Environment variables, at most 128. The value secret:db-password stands for the secret of that name, which the worker puts in its place when a run starts. */
             env?: {
                 [key: string]: string;
             };
