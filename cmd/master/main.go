@@ -17,7 +17,6 @@ import (
 	"carillon/internal/common"
 	"carillon/internal/config"
 	"carillon/internal/metrics"
-	"carillon/internal/runlog/mongolog"
 	"carillon/web"
 )
 
@@ -144,7 +143,7 @@ func serve(ctx context.Context, cfg config.Master, stderr io.Writer) error {
 		return err
 	}
 	defer etcd.Close()
-	store, err := mongolog.Open(ctx, mongolog.Config{URI: cfg.MongoDB.URI.Reveal(), Database: cfg.MongoDB.Database})
+	store, err := daemon.OpenMongoDB(ctx, cfg.MongoDB, certificates)
 	if err != nil {
 		return err
 	}

@@ -18,7 +18,6 @@ import (
 	"carillon/internal/lifecycle"
 	"carillon/internal/mask"
 	"carillon/internal/metrics"
-	"carillon/internal/runlog/mongolog"
 	"carillon/internal/runlog/spool"
 )
 
@@ -119,7 +118,7 @@ func serve(ctx context.Context, child *guardian.Child, cfg config.Worker, stderr
 		return err
 	}
 	defer etcd.Close()
-	store, err := mongolog.Open(ctx, mongolog.Config{URI: cfg.MongoDB.URI.Reveal(), Database: cfg.MongoDB.Database})
+	store, err := daemon.OpenMongoDB(ctx, cfg.MongoDB, certificates)
 	if err != nil {
 		return err
 	}

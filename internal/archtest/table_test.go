@@ -79,6 +79,7 @@ var table = map[string]kind{
 	"internal/archtest":           support,
 	"internal/etcdkit/etcdtest":   support,
 	"internal/runlog/conformance": support,
+	"internal/certs/certstest":    support,
 	"internal/oidc/oidctest":      support,
 	"internal/virtualtime":        support,
 	"internal/runlog/mongotest":   support,

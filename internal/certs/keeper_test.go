@@ -1,49 +1,22 @@
 package certs
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
-	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/pem"
 	"errors"
 	"io"
 	"log/slog"
-	"math/big"
 	"net"
 	"os"
 	"path/filepath"
 	"testing"
 	"time"
 
+	"carillon/internal/certs/certstest"
 	"carillon/internal/common"
 )
 
 // made is a certificate with its key, as files hold them.
 type made struct{ cert, key []byte }
-
-// issue makes a certificate of a name; without a parent it vouches for itself.
-func issue(t *testing.T, name string, from, until time.Time) made {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := &x509.Certificate{SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: name}, DNSNames: []string{name},
-		NotBefore: from, NotAfter: until, IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature,
-		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	private, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return made{pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private})}
-}
 
 // folder is where the files are.
 type folder struct {
@@ -70,7 +43,8 @@ func (f *folder) write(m made) Files {
 }
 
 func (f *folder) issue(name string, from, until time.Duration) made {
-	return issue(f.t, name, f.now.Add(from), f.now.Add(until))
+	cert, key := certstest.Issue(f.t, name, f.now.Add(from), f.now.Add(until))
+	return made{cert, key}
 }
 
 func (f *folder) open(files Files, ends func(string, time.Time)) *Keeper {

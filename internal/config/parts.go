@@ -151,6 +151,27 @@ func (m *MongoDB) complete() {
 	}
 }
 
+// ClientCertificate names the files of the client certificate in the URI; "" where there is
+// none, or its key is encrypted.
+func (m *MongoDB) ClientCertificate() (cert, key string) {
+	_, query, _ := strings.Cut(m.URI.Reveal(), "?")
+	given, err := url.ParseQuery(query)
+	if err != nil {
+		return "", ""
+	}
+	options := map[string]string{}
+	for name, values := range given {
+		options[strings.ToLower(name)] = values[0]
+	}
+	if options["tlscertificatekeyfilepassword"] != "" {
+		return "", ""
+	}
+	if both := options["tlscertificatekeyfile"]; both != "" {
+		return both, both
+	}
+	return options["tlscertificatefile"], options["tlsprivatekeyfile"]
+}
+
 func mongoURI(text string) error {
 	if !strings.HasPrefix(text, "mongodb://") && !strings.HasPrefix(text, "mongodb+srv://") {
 		return fmt.Errorf("must begin with mongodb:// or mongodb+srv://") // the text itself may be a secret

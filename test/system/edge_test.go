@@ -3,17 +3,10 @@ package system
 import (
 	"bufio"
 	"bytes"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/pem"
 	"fmt"
 	"io"
-	"math/big"
-	"net"
 	"net/http"
 	"net/http/cookiejar"
 	"os"
@@ -23,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"carillon/internal/certs/certstest"
 	"carillon/internal/oidc/oidctest"
 )
 
@@ -43,23 +37,9 @@ func newShown(t testing.TB) *shown {
 // replace puts a new certificate of a name into the files.
 func (s *shown) replace(name string) {
 	s.t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	template := &x509.Certificate{SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: name}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(90 * 24 * time.Hour)}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	private, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
-	s.pool.AppendCertsFromPEM(text)
-	s.write(text, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private}))
+	cert, key := certstest.Issue(s.t, name, time.Now().Add(-time.Hour), time.Now().Add(90*24*time.Hour))
+	s.pool.AppendCertsFromPEM(cert)
+	s.write(cert, key)
 }
 
 func (s *shown) write(cert, key []byte) {

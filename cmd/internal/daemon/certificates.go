@@ -1,12 +1,15 @@
 package daemon
 
 import (
+	"context"
 	"log/slog"
 	"time"
 
 	"carillon/internal/certs"
 	"carillon/internal/common"
+	"carillon/internal/config"
 	"carillon/internal/lifecycle"
+	"carillon/internal/runlog/mongolog"
 )
 
 // Certificates are those that a daemon shows to others. They are replaced without a
@@ -37,6 +40,20 @@ func (c *Certificates) all() []*certs.Keeper {
 		return nil
 	}
 	return c.held
+}
+
+// OpenMongoDB opens the log store that the settings name. Where it is shown a client certificate,
+// the connections made after that is replaced show the new one.
+func OpenMongoDB(ctx context.Context, m config.MongoDB, kept *Certificates) (*mongolog.Store, error) {
+	cfg := mongolog.Config{URI: m.URI.Reveal(), Database: m.Database}
+	if cert, key := m.ClientCertificate(); cert != "" {
+		keeper, err := kept.keep("mongodb", certs.Files{Cert: cert, Key: key})
+		if err != nil {
+			return nil, err
+		}
+		cfg.Secure = keeper.Client
+	}
+	return mongolog.Open(ctx, cfg)
 }
 
 func (c *Certificates) parts() (all []lifecycle.Part) {

@@ -21,6 +21,7 @@ package mongolog
 
 import (
 	"context"
+	"crypto/tls"
 	"fmt"
 	"strings"
 	"time"
@@ -57,6 +58,8 @@ const DefaultDatabase = "carillon"
 type Config struct {
 	URI      string // mongodb:// or mongodb+srv://; it may carry a password, which no error repeats
 	Database string // DefaultDatabase if empty
+	// Secure hears how TLS is spoken, and may change it; nil for nobody.
+	Secure func(*tls.Config)
 }
 
 // Store is a run log in MongoDB.
@@ -93,6 +96,9 @@ func Open(_ context.Context, cfg Config) (*Store, error) {
 		ApplyURI(cfg.URI).
 		SetReadPreference(readpref.Primary()).
 		SetWriteConcern(&writeconcern.WriteConcern{W: "majority", Journal: new(true)})
+	if cfg.Secure != nil && opts.TLSConfig != nil {
+		cfg.Secure(opts.TLSConfig)
+	}
 	client, err := mongo.Connect(opts)
 	if err != nil {
 		return nil, badURI(cfg.URI, err)
