@@ -43,6 +43,13 @@ func (f *fakes) Apply(ctx context.Context, actor common.Actor, job common.Job, p
 	return saved, err
 }
 
+func (f *fakes) CreateOnce(ctx context.Context, actor common.Actor, job common.Job, key string) (common.JobState, error) {
+	f.mu.Lock()
+	f.created = append(f.created, key)
+	f.mu.Unlock()
+	return f.Create(ctx, actor, job)
+}
+
 func (f *fakes) Change(ctx context.Context, actor common.Actor, verb, name string, pre common.Precondition, change func(common.Job) (common.Job, error)) (common.JobState, error) {
 	old, err := f.Get(ctx, name)
 	if err != nil {
@@ -167,4 +174,13 @@ func (f *fakes) OpenRuns(context.Context) (open []common.Run, err error) {
 		}
 	}
 	return open, f.fail
+}
+
+func TestCreateWithAKey(t *testing.T) {
+	h := newHarness(t)
+	h.want(201, as("editor", "POST", "/api/v1/jobs", `{"name":"a","command":"true"}`, "Idempotency-Key", "k"))
+	if !slices.Equal(h.created, []string{"k"}) {
+		t.Error(h.created)
+	}
+	h.problem(422, "invalid", "header.Idempotency-Key", as("editor", "POST", "/api/v1/jobs", `{"name":"b","command":"true"}`, "Idempotency-Key", strings.Repeat("k", 129)))
 }

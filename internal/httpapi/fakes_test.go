@@ -49,6 +49,7 @@ type fakes struct {
 	overdue  []common.Overdue
 	blind    bool // it is not known which jobs there are
 	queries  []common.JobQuery
+	created  []string // keys of idempotency that jobs were created with
 
 	onTrigger func(run string)     // called under the lock, with the run that will be
 	keys      map[string]string    // of idempotency, and what they were used for

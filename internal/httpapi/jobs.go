@@ -132,6 +132,11 @@ type jobInput struct {
 	Body JobInput
 }
 
+type jobCreateInput struct {
+	IdempotencyKey string `header:"Idempotency-Key" maxLength:"128" doc:"Asked again with the same key within a day, the job is created once, and answered as it is by then."`
+	Body           JobInput
+}
+
 type jobPutInput struct {
 	JobPath
 	IfMatch     string `header:"If-Match" doc:"Only if the job's ETag is this one."`
@@ -271,11 +276,14 @@ func (s *jobsResource) addOverdue(ctx context.Context, items []Job) error {
 	return nil
 }
 
-func (s *jobsResource) create(ctx context.Context, in *jobInput) (*jobOutput, error) {
+func (s *jobsResource) create(ctx context.Context, in *jobCreateInput) (*jobOutput, error) {
+	if err := checkKey(in.IdempotencyKey); err != nil {
+		return nil, err
+	}
 	if err := allow(ctx, auth.Editor, in.Body.Group); err != nil {
 		return nil, err
 	}
-	state, err := s.jobs.Create(ctx, actor(ctx), common.Job(in.Body.Definition))
+	state, err := s.jobs.CreateOnce(ctx, actor(ctx), common.Job(in.Body.Definition), in.IdempotencyKey)
 	return s.output(ctx, http.StatusCreated, &state, err)
 }
 

@@ -18,7 +18,9 @@ type Jobs interface {
 	// Whose tells the uid and the group of a job, as this process knows them without asking
 	// anybody; "" for no such job. known is false where it cannot tell.
 	Whose(name string) (uid, group string, known bool)
-	Create(ctx context.Context, actor common.Actor, job common.Job) (common.JobState, error)
+	// CreateOnce makes a job that must not exist; asked again with the same key, where that is not
+	// empty, it gives the job that it has made.
+	CreateOnce(ctx context.Context, actor common.Actor, job common.Job, key string) (common.JobState, error)
 	Put(ctx context.Context, actor common.Actor, job common.Job, pre common.Precondition) (state common.JobState, created bool, err error)
 	// Apply does what Put does, and tells what was there before; a dry one writes nothing.
 	Apply(ctx context.Context, actor common.Actor, job common.Job, pre common.Precondition, dry bool) (common.Saved, error)

@@ -55,7 +55,7 @@ func (s *Store) save(ctx context.Context, actor common.Actor, job common.Job, se
 		}
 		var done bool
 		var err error
-		saved.State, done, err = s.create(ctx, actor, job)
+		saved.State, done, err = s.create(ctx, actor, job, nil)
 		return saved, done, err
 	}
 	old, err := seen.state()

@@ -117,3 +117,27 @@ func TestOnce(t *testing.T) {
 		}
 	}
 }
+
+func TestCreateOnce(t *testing.T) {
+	s := newStory(t)
+	first, err := s.store.CreateOnce(t.Context(), actor, minutely("a"), "k")
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := s.store.CreateOnce(t.Context(), actor, minutely("a"), "k")
+	if err != nil || again.UID != first.UID || again.Version != first.Version {
+		t.Errorf("%+v, %v", again, err)
+	}
+	_, err = s.store.CreateOnce(t.Context(), actor, minutely("b"), "k")
+	wantCode(t, "another job", err, common.CodeConflict)
+	_, err = s.store.CreateOnce(t.Context(), actor, minutely("a"), "l")
+	wantCode(t, "another key", err, common.CodeExists)
+	_, err = s.store.CreateOnce(t.Context(), actor, minutely("a"), "")
+	wantCode(t, "no key", err, common.CodeExists)
+	s.remove("a")
+	_, err = s.store.CreateOnce(t.Context(), actor, minutely("a"), "k")
+	wantCode(t, "deleted since", err, common.CodeConflict)
+	if left := len(s.under(common.JobsPrefix)); left != 0 {
+		t.Errorf("%d jobs", left)
+	}
+}

@@ -79,10 +79,62 @@ func (s *Store) Get(ctx context.Context, name string) (common.JobState, error) {
 func (s *Store) Create(ctx context.Context, actor common.Actor, job common.Job) (common.JobState, error) {
 	state, _, err := s.Put(ctx, actor, job, common.Precondition{Absent: true})
 	if common.CodeOf(err) == common.CodeStale {
-		return common.JobState{}, &common.Error{Code: common.CodeExists, Message: fmt.Sprintf("job %q exists already", job.Name),
-			Hint: "choose another name, or replace it with PUT"}
+		return common.JobState{}, exists(job.Name)
 	}
 	return state, err
+}
+
+// CreateOnce makes a job that must not exist. Asked again with the same key within a day it gives
+// the job that it has made, as that is by then.
+func (s *Store) CreateOnce(ctx context.Context, actor common.Actor, job common.Job, key string) (common.JobState, error) {
+	mark, err := newCreation(actor, &job, key)
+	if err != nil {
+		return common.JobState{}, err
+	}
+	if mark == nil {
+		return s.Create(ctx, actor, job)
+	}
+	defer mark.release(ctx, s)
+	job, faults, err := s.prepare(ctx, job)
+	if err != nil {
+		return common.JobState{}, err
+	}
+	if len(faults) > 0 {
+		return common.JobState{}, refused(faults)
+	}
+	for try := range tries {
+		seen, err := s.look(ctx, job.Name, mark.ops()...)
+		if err != nil {
+			return common.JobState{}, err
+		}
+		made, answer, err := mark.answered(seen)
+		if err != nil {
+			return common.JobState{}, err
+		}
+		if made {
+			state, err := s.Get(ctx, job.Name)
+			if err == nil && state.UID != answer.JobUID || common.CodeOf(err) == common.CodeNotFound {
+				return common.JobState{}, common.Errorf(common.CodeConflict, "job %q was created with this Idempotency-Key, and deleted since", job.Name)
+			}
+			return state, err
+		}
+		if seen.job != nil {
+			return common.JobState{}, exists(job.Name)
+		}
+		state, done, err := s.create(ctx, actor, job, mark)
+		if err != nil || done {
+			return state, err
+		}
+		if err := again(ctx, try); err != nil {
+			return common.JobState{}, err
+		}
+	}
+	return common.JobState{}, busy(job.Name)
+}
+
+func exists(name string) error {
+	return &common.Error{Code: common.CodeExists, Message: fmt.Sprintf("job %q exists already", name),
+		Hint: "choose another name, or replace it with PUT"}
 }
 
 // Put creates or replaces a job. Where nothing would change it writes nothing.
@@ -129,7 +181,8 @@ func (s *Store) prepare(ctx context.Context, job common.Job) (common.Job, []comm
 	return job, append(faults, more...), err
 }
 
-func (s *Store) create(ctx context.Context, actor common.Actor, job common.Job) (common.JobState, bool, error) {
+// create makes a job; mark, which may be nil, remembers that it did.
+func (s *Store) create(ctx context.Context, actor common.Actor, job common.Job, mark *tombstone) (common.JobState, bool, error) {
 	if err := s.mayMove(); err != nil {
 		return common.JobState{}, false, err
 	}
@@ -141,7 +194,16 @@ func (s *Store) create(ctx context.Context, actor common.Actor, job common.Job) 
 		return common.JobState{}, false, err
 	}
 	ops = append(ops, clientv3.OpPut(common.CursorKey(job.Name), common.TimeKey(now)))
-	revision, done, err := s.commit(ctx, "create", job.Name, []clientv3.Cmp{etcdkit.Absent(common.JobKey(job.Name))}, ops)
+	cmps := []clientv3.Cmp{etcdkit.Absent(common.JobKey(job.Name))}
+	if mark != nil {
+		put, err := mark.put(ctx, s, &common.Trigger{JobUID: stored.UID})
+		if err != nil {
+			return common.JobState{}, false, err
+		}
+		cmps, ops = append(cmps, etcdkit.Absent(mark.key)), append(ops, put)
+	}
+	revision, done, err := s.commit(ctx, "create", job.Name, cmps, ops)
+	mark.written(done, err)
 	s.wrote(revision, done)
 	return common.JobState{StoredJob: stored, Version: revision, Created: revision, Cursor: now}, done, err
 }

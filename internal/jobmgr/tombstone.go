@@ -63,6 +63,18 @@ func digest(text string) string {
 	return hex.EncodeToString(sum[:])
 }
 
+// newCreation is the tombstone of a job that is to be created; nil without a key.
+func newCreation(actor common.Actor, job *common.Job, key string) (*tombstone, error) {
+	if key == "" {
+		return nil, nil
+	}
+	data, err := json.Marshal(job)
+	if err != nil {
+		return nil, fmt.Errorf("encode job %q: %w", job.Name, err)
+	}
+	return &tombstone{key: tombstoneKey(actor, key), asks: digest("create " + string(data))}, nil
+}
+
 // ops read it, beside the job.
 func (t *tombstone) ops() []clientv3.Op {
 	if t == nil {

@@ -4702,7 +4702,10 @@ export interface operations {
     "create-job": {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Asked again with the same key within a day, the job is created once, and answered as it is by then. */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
