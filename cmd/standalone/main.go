@@ -52,7 +52,7 @@ process uses the data folder, 78 the settings cannot work.`,
 		},
 	}
 	config.StandaloneFlags(cmd.PersistentFlags())
-	cmd.AddCommand(backupCommand(environ, stdout))
+	cmd.AddCommand(backupCommand(environ, stdout), resetCommand(environ, stdout))
 	cmd.SetContext(ctx)
 	return daemon.Execute(cmd, args, stdout, stderr)
 }

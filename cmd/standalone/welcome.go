@@ -32,7 +32,11 @@ func welcome(ctx context.Context, cfg config.Standalone, auth *authstore.Store, 
 	}
 	url := scheme + "://" + address
 	if done {
-		fmt.Fprintf(stdout, "\n  Carillon is at %s\n  The admin token is in %s\n\n", url, path)
+		how := "The admin token is in " + path
+		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+			how = "If no admin can get in any more: stop it, and run carillon-standalone reset-admin"
+		}
+		fmt.Fprintf(stdout, "\n  Carillon is at %s\n  %s\n\n", url, how)
 		return nil
 	}
 	token, err := firstToken(ctx, auth, actor, path)
