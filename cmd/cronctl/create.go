@@ -142,7 +142,7 @@ func (c *cli) createAll(cmd *cobra.Command, docs []document, f *jobFlags) error 
 			_, err = apiclient.Read(api.PutJobWithBody(ctx, names[i], nil, jsonType, bytes.NewReader(d.data)))
 		default:
 			verb = "created"
-			_, err = apiclient.Read(api.CreateJobWithBody(ctx, jsonType, bytes.NewReader(d.data)))
+			_, err = apiclient.Read(api.CreateJobWithBody(ctx, nil, jsonType, bytes.NewReader(d.data)))
 		}
 		if err != nil {
 			return within(d.from, err)

@@ -112,7 +112,7 @@ func (m *importer) write(ctx context.Context, api *apiclient.API) error {
 		}
 		done := "created"
 		if s.version == 0 {
-			_, err = apiclient.Read(api.CreateJobWithBody(ctx, jsonType, bytes.NewReader(data)))
+			_, err = apiclient.Read(api.CreateJobWithBody(ctx, nil, jsonType, bytes.NewReader(data)))
 		} else {
 			done = "overwritten"
 			match := fmt.Sprintf("%q", fmt.Sprint(s.version))

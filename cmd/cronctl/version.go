@@ -15,8 +15,18 @@ func (c *cli) version() *cobra.Command {
 		Short: "Tell the versions of this program and of the server",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			fmt.Fprintf(c.stdout, "cronctl  %s\n", version)
-			if clientOnly {
+			both := struct {
+				Cronctl string             `json:"cronctl"`
+				Server  *apiclient.Version `json:"server,omitempty"`
+			}{Cronctl: version}
+			structured := c.format == "json" || c.format == "yaml"
+			if !structured {
+				fmt.Fprintf(c.stdout, "cronctl  %s\n", version)
+			}
+			switch {
+			case clientOnly && structured:
+				return c.print(both)
+			case clientOnly:
 				return nil
 			}
 			api, err := c.api()
@@ -26,6 +36,9 @@ func (c *cli) version() *cobra.Command {
 			v, err := apiclient.Decode[apiclient.Version](api.Version(cmd.Context()))
 			if err != nil {
 				return err
+			}
+			if both.Server = &v; structured {
+				return c.print(both)
 			}
 			fmt.Fprintf(c.stdout, "server   %s (%s)\n", v.Version, v.Go)
 			return nil

@@ -121,7 +121,7 @@ func judgeEtcd(who string, s *clientv3.StatusResponse, took time.Duration) []htt
 	case took > slowAnswer:
 		all = append(all, fault(httpapi.FindingWarning, "etcd", who, "Look at its disk: etcd wants one whose fsync takes under 10 ms, and shares with nobody.", "it took %v to answer", took.Round(time.Millisecond)))
 	default:
-		all = append(all, ok("etcd", who, "it answers within %v", took.Round(time.Millisecond/10)))
+		all = append(all, ok("etcd", who, "it answers within %v", within(took)))
 	}
 	if why := etcdkit.VersionFault(s.Version); why != "" {
 		all = append(all, fault(httpapi.FindingWarning, "etcd_version", who, adviseVersion, "%s", why))
@@ -149,6 +149,11 @@ func judgeEtcd(who string, s *clientv3.StatusResponse, took time.Duration) []htt
 	return all
 }
 
+// within is a time in whole milliseconds, one at least.
+func within(took time.Duration) time.Duration {
+	return max(took.Round(time.Millisecond), time.Millisecond)
+}
+
 // size writes bytes for people.
 func size(n int64) string {
 	switch {
@@ -173,7 +178,11 @@ func (d *doctor) clocks(context.Context) []httpapi.Finding {
 			all = append(all, fault(httpapi.FindingWarning, "clock", v.Who, adviseClock, "its clock is %v off this master's", v.Ahead.Round(time.Millisecond)))
 		}
 	}
-	if len(all) == 0 {
+	switch {
+	case len(all) > 0:
+	case len(votes) == 0:
+		all = append(all, ok("clock", "", "there is no other clock to compare this master's with"))
+	default:
 		all = append(all, ok("clock", "", "%d clocks were compared with this master's, and agree with it within a second", len(votes)))
 	}
 	return all
@@ -207,7 +216,7 @@ func (d *doctor) logStore(ctx context.Context) []httpapi.Finding {
 	case took > slowAnswer:
 		all = append(all, fault(httpapi.FindingWarning, "log_store", "", "Look at its load and its disk.", "it took %v to answer", took.Round(time.Millisecond)))
 	default:
-		all = append(all, ok("log_store", "", "it answers within %v", took.Round(time.Millisecond/10)))
+		all = append(all, ok("log_store", "", "it answers within %v", within(took)))
 	}
 	resp, err := d.state.etcd.Get(ctx, common.OutboxPrefix, clientv3.WithPrefix(), clientv3.WithCountOnly(), clientv3.WithSerializable())
 	switch {
@@ -373,5 +382,6 @@ var cures = map[string]cure{
 	common.ConditionCertificateEnds: {seen: true},
 	common.ConditionCertificateBad:  {check: "certificate", fails: true, advice: "Look whether certificate and key belong together and may be read: the one before stays in use until then."},
 	common.ConditionAuditStuck:      {check: "audit", fails: true, advice: "Look at the elected master's log, and whether the log store takes writes: changes wait in etcd until they are sealed, and nothing is lost."},
+	common.ConditionRunAs:           {check: "worker", advice: "Mend the worker's runAs file: it must be valid, belong to root, and be writable by nobody else. What it said before counts until then."},
 	common.ConditionNotifyFailing:   {check: "notifications", advice: "Look at what it answers: cronctl get deliveries --channel NAME -o wide; then try it: cronctl test channel NAME."},
 }
