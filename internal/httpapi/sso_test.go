@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -19,18 +20,19 @@ import (
 type sso struct {
 	*harness
 	issuer *oidctest.Issuer
+	from   func() string
 }
 
-func newSSO(t *testing.T, change ...func(*Config)) *sso {
+func newSSO(t *testing.T) *sso {
 	t.Helper()
 	store, issuer := authstore.New(etcdtest.Start(t), time.Now), oidctest.Start(t)
 	provider := oidc.New(oidc.Config{Title: "Company login", Issuer: issuer.URL, ClientID: oidctest.ClientID, ClientSecret: oidctest.ClientSecret,
 		RedirectURL: "https://carillon.example.com" + ssoPath + "/callback", Scopes: []string{"openid"}, NameClaim: "preferred_username", GroupsClaim: "groups",
 		Rules: []oidc.Rule{{Claimed: "ops", Group: "reports", Role: auth.Editor}}, Now: time.Now})
 	t.Cleanup(provider.Close)
-	return &sso{issuer: issuer, harness: newHarness(t, append([]func(*Config){func(c *Config) {
+	return &sso{issuer: issuer, from: func() string { return "192.0.2.1" }, harness: newHarness(t, func(c *Config) {
 		c.Auth, c.External, c.SSO, c.Secure = store, store, provider, true
-	}}, change...)...)}
+	})}
 }
 
 // cookiesOf gives the cookies of an answer by their names.
@@ -71,7 +73,7 @@ func (s *sso) finish(back string, cookies ...*http.Cookie) (location string, ses
 	for _, c := range cookies {
 		r.AddCookie(c)
 	}
-	w := s.want(http.StatusFound, r)
+	w := s.want(http.StatusFound, at(r, s.from()))
 	set := cookiesOf(w)
 	if gone := set[secureAttemptCookie]; gone == nil || gone.MaxAge >= 0 {
 		s.t.Errorf("the attempt's cookie stays: %v", gone)
@@ -115,6 +117,9 @@ func TestSingleSignOn(t *testing.T) {
 }
 
 func TestSingleSignOnRefuses(t *testing.T) {
+	s := newSSO(t)
+	network := 0 // each case comes from one of its own
+	s.from = func() string { return fmt.Sprintf("198.51.%d.1", network) }
 	for name, c := range map[string]struct {
 		lie    oidctest.Lie
 		change func(s *sso, cookie *http.Cookie, back string) (*http.Cookie, string)
@@ -133,13 +138,11 @@ func TestSingleSignOnRefuses(t *testing.T) {
 		"with less than an answer": {want: "refused", change: func(_ *sso, cookie *http.Cookie, _ string) (*http.Cookie, string) {
 			return cookie, ssoPath + "/callback?state[]=%00&code=%ff"
 		}},
-		"the issuer is gone": {want: "unavailable", change: func(s *sso, cookie *http.Cookie, back string) (*http.Cookie, string) {
-			s.issuer.Close()
-			return cookie, back
-		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newSSO(t)
+			defer func(before *testing.T) { s.t = before }(s.t)
+			s.t = t
+			network++
 			s.issuer.Tell(c.lie)
 			cookie, back := s.begin("/jobs")
 			if c.change != nil {
@@ -150,7 +153,7 @@ func TestSingleSignOnRefuses(t *testing.T) {
 			}
 		})
 	}
-	s := newSSO(t)
+	network++
 	s.issuer.Tell(oidctest.Lie{Signature: "other"})
 	for range loginBurst {
 		cookie, back := s.begin("/")
@@ -160,6 +163,12 @@ func TestSingleSignOnRefuses(t *testing.T) {
 	cookie, back := s.begin("/")
 	if location, session := s.finish(back, cookie); location != "/#sso=busy" || session != nil {
 		t.Errorf("after %d failures it leads to %q with %v", loginBurst, location, session)
+	}
+	network++
+	cookie, back = s.begin("/")
+	s.issuer.Close()
+	if location, session := s.finish(back, cookie); location != "/#sso=unavailable" || session != nil {
+		t.Errorf("where the issuer is gone it leads to %q with %v", location, session)
 	}
 }
 

@@ -29,8 +29,10 @@ type login struct {
 	now    time.Time
 }
 
-func newLogin(t *testing.T, change ...func(*Config)) *login {
-	l := &login{t: t, issuer: oidctest.Start(t), now: time.Now()}
+func newLogin(t *testing.T) *login { return newLoginAt(t, oidctest.Start(t)) }
+
+func newLoginAt(t *testing.T, issuer *oidctest.Issuer, change ...func(*Config)) *login {
+	l := &login{t: t, issuer: issuer, now: time.Now()}
 	cfg := Config{Issuer: l.issuer.URL, ClientID: oidctest.ClientID, ClientSecret: oidctest.ClientSecret, RedirectURL: callback,
 		Scopes: []string{"openid", "profile"}, NameClaim: "preferred_username", GroupsClaim: "groups", Now: func() time.Time { return l.now },
 		Rules: []Rule{{Claimed: "ops", Role: auth.Operator}, {Claimed: "data", Group: "reports", Role: auth.Editor}}}
@@ -167,6 +169,7 @@ func TestAnAttemptBelongsToItsBrowser(t *testing.T) {
 }
 
 func TestRightsComeFromRulesAlone(t *testing.T) {
+	issuer := oidctest.Start(t)
 	for name, c := range map[string]struct {
 		rules  []Rule
 		claims map[string]any
@@ -191,7 +194,7 @@ func TestRightsComeFromRulesAlone(t *testing.T) {
 		"from the user info":  {claims: map[string]any{"groups": nil}, info: map[string]any{"groups": []string{"ops"}}, role: auth.Operator},
 		"not from both":       {claims: map[string]any{"groups": []string{"x"}}, info: map[string]any{"groups": []string{"ops"}}, none: true},
 	} {
-		l := newLogin(t, func(cfg *Config) {
+		l := newLoginAt(t, issuer, func(cfg *Config) {
 			if c.rules != nil {
 				cfg.Rules = c.rules
 			}
