@@ -124,7 +124,7 @@ func (c *Catalog) list(q common.JobQuery, selector *placement.Selector, now time
 	f := &filter{q: q, group: unique.Make(q.Group), wanted: strings.ToLower(q.Q), selector: selector, matches: map[unique.Handle[string]]bool{}, now: now.UnixNano()}
 	var found []spot
 	var more bool
-	if (q.Order == "" || q.Order == common.OrderName) && !q.Descending {
+	if q.Order == "" || q.Order == common.OrderName {
 		found, more = c.byName(f)
 	} else {
 		found, more = c.ordered(f)
@@ -145,7 +145,11 @@ func (c *Catalog) list(q common.JobQuery, selector *placement.Selector, now time
 func (c *Catalog) byName(f *filter) (found []spot, more bool) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
-	for job := range c.names.after(f.q.After) {
+	jobs := c.names.after(f.q.After)
+	if f.q.Descending {
+		jobs = c.names.before(f.q.After)
+	}
+	for job := range jobs {
 		if !f.takes(job) {
 			continue
 		}

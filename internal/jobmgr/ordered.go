@@ -74,3 +74,24 @@ func (o *ordered) after(name string) iter.Seq[*slot] {
 		}
 	}
 }
+
+// before gives those whose names come before one, the last one first; all, before none.
+func (o *ordered) before(name string) iter.Seq[*slot] {
+	return func(yield func(*slot) bool) {
+		chunk, at := len(o.chunks), 0
+		if name != "" {
+			chunk, at, _ = o.place(name)
+		}
+		for {
+			for at--; at >= 0; at-- {
+				if !yield(&o.chunks[chunk][at]) {
+					return
+				}
+			}
+			if chunk--; chunk < 0 {
+				return
+			}
+			at = len(o.chunks[chunk])
+		}
+	}
+}
