@@ -124,7 +124,8 @@ func (f *Follower) leap() {
 	f.ahead, f.reset = nil, true
 }
 
-// Next waits for what comes next; at least until that revision all is told when the context ends.
+// Next waits for what comes next. Where the context ends before, the part says up to which
+// revision all is told.
 func (f *Follower) Next(ctx context.Context) (Part, error) {
 	for {
 		part, changed, err := f.look()
@@ -135,10 +136,15 @@ func (f *Follower) Next(ctx context.Context) (Part, error) {
 			continue // there is more, of which nothing was for us so far
 		}
 		select {
-		case <-ctx.Done():
-			return part, context.Cause(ctx)
 		case <-changed:
+			continue
+		case <-ctx.Done():
 		}
+		part, _, err = f.look()
+		if err == nil && !part.Reset && len(part.Batches) == 0 {
+			err = context.Cause(ctx)
+		}
+		return part, err
 	}
 }
 
