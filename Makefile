@@ -85,6 +85,15 @@ bench-programs: need-gcc $(DOUBLE)
 	$$($(GO) env CC) -static -O2 -Wall -Wextra -pthread -o $(BENCHBIN)/bare bench/helper/bare.c
 	ln -sf ../mongodouble $(BENCHBIN)/mongodouble
 
+APIROWS ?= all
+
+.PHONY: bench-api
+bench-api: ## measure the API of a real standalone over HTTP, about 4 minutes; APIROWS=lists,put for some of it
+	mkdir -p $(BENCHBIN)
+	$(BUILD) -o $(BENCHBIN)/carillon-standalone ./cmd/standalone
+	$(BUILD) -o $(BENCHBIN)/api ./bench/api
+	$(BENCHBIN)/api -standalone $(BENCHBIN)/carillon-standalone -rows '$(APIROWS)'
+
 RUNS       ?= 1000000
 HISTORY    ?= sqlite
 HISTORYROW ?= all
