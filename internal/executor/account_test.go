@@ -237,11 +237,11 @@ func runCapable() {
 		}
 	}
 	fail(executor.Prepare())
+	file, err := runas.Open(runas.Config{Path: os.Getenv(asCapable), Capable: executor.Capable, Log: slog.New(slog.DiscardHandler)})
+	fail(err)
 	dir, err := os.MkdirTemp("", "capable-")
 	fail(err)
 	defer os.RemoveAll(dir)
-	file, err := runas.Open(runas.Config{Path: os.Getenv(asCapable), Capable: executor.Capable, Log: slog.New(slog.DiscardHandler)})
-	fail(err)
 	x, err := executor.New(executor.Config{BaseDir: dir, Worker: "capable", Life: life, Adopt: true, RunAs: file})
 	fail(err)
 	const caps = `; grep -E '^Cap(Inh|Prm|Eff|Amb)' /proc/self/status | cut -f2 | sort -u`
