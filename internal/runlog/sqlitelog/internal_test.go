@@ -1,6 +1,7 @@
 package sqlitelog
 
 import (
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -164,6 +165,43 @@ func plan(t *testing.T, s *Store, text string, args []any) (steps []string) {
 	}
 	t.Logf("%s\n\t%s", strings.Join(strings.Fields(text), " "), strings.Join(steps, "\n\t"))
 	return steps
+}
+
+// Whatever schema an earlier version has left, the file opens, and takes runs.
+func TestEverySchemaIsBroughtUpToDate(t *testing.T) {
+	for version := 1; version < len(steps()); version++ {
+		path := filepath.Join(t.TempDir(), "runs.db")
+		if err := restrict(path); err != nil {
+			t.Fatal(err)
+		}
+		old, err := connect(path, 1, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, step := range steps()[:version] {
+			if _, err := old.ExecContext(t.Context(), step.text); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := old.ExecContext(t.Context(), fmt.Sprintf("PRAGMA user_version = %d", version)); err != nil {
+			t.Fatal(err)
+		}
+		if err := old.Close(); err != nil {
+			t.Fatal(err)
+		}
+		s, err := Open(t.Context(), path)
+		if err != nil {
+			t.Errorf("schema %d: %v", version, err)
+			continue
+		}
+		run := common.Run{ID: "u.00000000001770000000.1", Job: "j", Status: common.StatusFailed, PlannedAt: time.Unix(1770000000, 0).UTC()}
+		if err := s.Write(t.Context(), runlog.Batch{Runs: []common.Run{run}}); err != nil {
+			t.Errorf("schema %d: %v", version, err)
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}
 }
 
 const insertRun1 = "INSERT INTO runs (id, planned, job, job_uid, grp, status, worker, cause, doc) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"

@@ -243,8 +243,15 @@ type room struct {
 // and free pages. All of it is in the WAL once before it is in the file.
 const migratedRun = 1000
 
-// needed is how many bytes a migration takes of the disk, at most.
-func needed(ctx context.Context, tx *sql.Tx) (runs, bytes int64, err error) {
+// migratedChange is likewise what it writes for each change, once runs lie as they do now.
+const migratedChange = 300
+
+// needed is how many bytes a migration from a version takes of the disk, at most.
+func needed(ctx context.Context, tx *sql.Tx, version int) (runs, bytes int64, err error) {
+	if version >= 4 { // the fourth step was the last that copied runs
+		err = tx.QueryRowContext(ctx, "SELECT count(*) FROM changes").Scan(&bytes)
+		return 0, migratedChange * bytes, err
+	}
 	err = tx.QueryRowContext(ctx, "SELECT count(*), coalesce(sum(octet_length(doc)), 0) FROM runs").Scan(&runs, &bytes)
 	return runs, 2*bytes + migratedRun*runs, err
 }
@@ -275,7 +282,7 @@ func migrate(ctx context.Context, db *sql.DB, disk func() (room, error), log *sl
 		if err != nil {
 			return version, fmt.Errorf("look how much room there is: %w", err)
 		}
-		runs, need, err := needed(ctx, tx)
+		runs, need, err := needed(ctx, tx, version)
 		if err != nil {
 			return version, err
 		}
