@@ -246,7 +246,11 @@ func (c *cli) showVerdict(v *verdict) error {
 		if !v.Intact {
 			state = "the chain is NOT intact"
 		}
-		fmt.Fprintf(c.stdout, "%s: %d entries were verified, from %d to %d\n", state, v.Checked, v.From, v.To)
+		span := "nothing is sealed yet"
+		if v.Checked > 0 {
+			span = fmt.Sprintf("%d entries were verified, from %d to %d", v.Checked, v.From, v.To)
+		}
+		fmt.Fprintf(c.stdout, "%s: %s\n", state, span)
 		if v.Waiting > 0 {
 			fmt.Fprintf(c.stdout, "%d more are on their way into the log store\n", v.Waiting)
 		}
