@@ -44,6 +44,16 @@ func (t times) at(quantile float64) time.Duration {
 
 func ms(d time.Duration) string { return fmt.Sprintf("%.1f ms", float64(d)/float64(time.Millisecond)) }
 
+// wait waits for a time, or until the context ends.
+func wait(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
 // together has some clients do something, each over a connection of its own, until one fails.
 func (b *bench) together(ctx context.Context, n int, do func(ctx context.Context, c *conn) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -184,7 +194,7 @@ func put(ctx context.Context, b *bench) ([]line, error) {
 	err := b.together(ctx, 64, func(ctx context.Context, c *conn) error {
 		for i := int(next.Add(1)) - 1; i < n && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
 			due := began.Add(time.Duration(i) * time.Second / rate)
-			time.Sleep(time.Until(due))
+			wait(ctx, time.Until(due))
 			job := rand.IntN(b.jobs)
 			if _, err := c.do(http.StatusOK, http.MethodPut, "/api/v1/jobs/"+jobName(job), jobText(job, fmt.Sprint("make report-", i))); err != nil {
 				return err

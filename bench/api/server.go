@@ -58,7 +58,7 @@ func start(ctx context.Context, program string) (*server, error) {
 		} else if time.Now().After(limit) || ctx.Err() != nil {
 			return nil, errors.Join(fmt.Errorf("the standalone does not come up: %w", err), s.end(os.Stderr, true))
 		}
-		time.Sleep(50 * time.Millisecond)
+		wait(ctx, 50*time.Millisecond)
 	}
 }
 

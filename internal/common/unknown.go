@@ -27,7 +27,8 @@ func HoldsUnknown[T any](held []byte) bool {
 		return false
 	}
 	members, err := membersOf(held)
-	return err == nil && slices.ContainsFunc(members, func(m member) bool { return typeOf(reflect.TypeFor[T](), m.name) == nil })
+	known := typesOf(reflect.TypeFor[T]())
+	return err == nil && slices.ContainsFunc(members, func(m member) bool { return known(m.name) == nil })
 }
 
 // over lays under a new value what the held one has that its type does not know.
@@ -46,9 +47,10 @@ func over(held, data json.RawMessage, t reflect.Type) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
+	known := typesOf(t)
 	for i := range after {
 		m := &after[i]
-		of := typeOf(t, m.name)
+		of := known(m.name)
 		old := slices.IndexFunc(before, func(b member) bool { return b.name == m.name })
 		if of == nil || old < 0 {
 			continue
@@ -58,7 +60,7 @@ func over(held, data json.RawMessage, t reflect.Type) (json.RawMessage, error) {
 		}
 	}
 	for _, m := range before {
-		if typeOf(t, m.name) == nil {
+		if known(m.name) == nil {
 			after = append(after, m)
 		}
 	}
@@ -105,18 +107,30 @@ func encodeMembers(all []member) (json.RawMessage, error) {
 	return append(out, '}'), nil
 }
 
-// typeOf is the type of a member of an object, nil where that knows no such member. Names
+// typesOf tells the type of each member of an object, nil where that knows no such member. Names
 // are compared as they are read: without regard to case.
-func typeOf(t reflect.Type, name string) reflect.Type {
+func typesOf(t reflect.Type) func(name string) reflect.Type {
 	if t.Kind() == reflect.Map {
-		return t.Elem()
+		return func(string) reflect.Type { return t.Elem() }
 	}
+	type field struct {
+		name string
+		of   reflect.Type
+	}
+	var fields []field
 	for _, f := range reflect.VisibleFields(t) {
-		if own, _, _ := strings.Cut(f.Tag.Get("json"), ","); own != "" && strings.EqualFold(own, name) {
-			return f.Type
+		if own, _, _ := strings.Cut(f.Tag.Get("json"), ","); own != "" {
+			fields = append(fields, field{own, f.Type})
 		}
 	}
-	return nil
+	return func(name string) reflect.Type {
+		for _, f := range fields {
+			if strings.EqualFold(f.name, name) {
+				return f.of
+			}
+		}
+		return nil
+	}
 }
 
 func isObject(data json.RawMessage) bool { return bytes.HasPrefix(bytes.TrimSpace(data), []byte("{")) }

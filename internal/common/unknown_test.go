@@ -83,7 +83,7 @@ func FuzzEncodeOver(f *testing.F) {
 			return
 		}
 		for name := range before {
-			if typeOf(reflect.TypeFor[StoredJob](), name) == nil && after[name] == nil {
+			if typesOf(reflect.TypeFor[StoredJob]())(name) == nil && after[name] == nil {
 				t.Fatalf("%q is gone from %s", name, got)
 			}
 		}

@@ -55,7 +55,7 @@ func TestCatalogIsSmall(t *testing.T) {
 	if count, _ := catalog.Len(); count != n {
 		t.Fatal(count)
 	}
-	if each := (int64(after) - int64(before)) / n; each > 1000 {
+	if each := (int64(after) - int64(before)) / n; each > 1024 {
 		t.Errorf("%d bytes for each job", each)
 	} else {
 		t.Logf("%d bytes for each job", each)
