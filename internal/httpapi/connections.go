@@ -17,17 +17,20 @@ const (
 	// this machine, where one may run that nobody has named.
 	maxOfClient = maxConnections / 4
 	// maxSpare is how many more there may be to ask whether we live, and for nothing else.
-	maxSpare = 64
+	maxSpare = 256
+	// spareTime is how long a spare one stays at least: enough for its question, and the answer.
+	spareTime = 100 * time.Millisecond
 )
 
 // Connections bounds how many connections are served at a time. One more takes the place
 // of that which has been idle for longest. Where none is, or its client has its share, it
 // is a spare one: those answer /healthz and /readyz only, and the next one too many takes
-// the place of the oldest of them. So whoever asks whether we live is answered however many
+// the place of the oldest of them, and waits until that has had its time. So whoever asks whether we live is answered however many
 // connections others hold. It is safe for concurrent use, and starts no goroutine.
 type Connections struct {
 	trusted                proxies
 	most, ofClient, spares int
+	least                  time.Duration // that a spare one stays
 
 	mu      sync.Mutex
 	served  map[*connection]struct{} // guarded by mu
@@ -38,11 +41,11 @@ type Connections struct {
 
 // NewConnections makes the bound; addresses of the proxies have no share of their own.
 func NewConnections(trusted []netip.Prefix) *Connections {
-	return newConnections(trusted, maxConnections, maxOfClient, maxSpare)
+	return newConnections(trusted, maxConnections, maxOfClient, maxSpare, spareTime)
 }
 
-func newConnections(trusted proxies, most, ofClient, spares int) *Connections {
-	return &Connections{trusted: trusted, most: most, ofClient: ofClient, spares: spares, served: map[*connection]struct{}{}, clients: map[string]int{}}
+func newConnections(trusted proxies, most, ofClient, spares int, least time.Duration) *Connections {
+	return &Connections{trusted: trusted, most: most, ofClient: ofClient, spares: spares, least: least, served: map[*connection]struct{}{}, clients: map[string]int{}}
 }
 
 // connection is one that knows its place.
@@ -50,6 +53,7 @@ type connection struct {
 	net.Conn
 	all    *Connections
 	client string
+	at     time.Time
 	idle   *list.Element // guarded by all.mu; nil while it is not idle
 	spare  *list.Element // guarded by all.mu; nil where it is not a spare one
 	extra  bool          // it was a spare one from the start
@@ -64,11 +68,21 @@ func (c *connection) Close() error {
 }
 
 // Listen bounds the connections of a listener.
-func (s *Connections) Listen(l net.Listener) net.Listener { return &bounded{Listener: l, all: s} }
+func (s *Connections) Listen(l net.Listener) net.Listener {
+	return &bounded{Listener: l, all: s, closed: make(chan struct{})}
+}
 
 type bounded struct {
 	net.Listener
-	all *Connections
+	all    *Connections
+	once   sync.Once
+	closed chan struct{}
+}
+
+// Close ends a wait as well.
+func (b *bounded) Close() error {
+	b.once.Do(func() { close(b.closed) })
+	return b.Listener.Close()
 }
 
 func (b *bounded) Accept() (net.Conn, error) {
@@ -76,26 +90,60 @@ func (b *bounded) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return b.all.enter(conn), nil
+	c := b.all.know(conn)
+	if wait := b.all.crowded(c, time.Now()); wait > 0 {
+		timer := time.NewTimer(wait)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+		case <-b.closed:
+		}
+	}
+	b.all.enter(c)
+	return c, nil
 }
 
-func (s *Connections) enter(conn net.Conn) *connection {
+// know makes ours of a connection.
+func (s *Connections) know(conn net.Conn) *connection {
 	c := &connection{Conn: conn, all: s}
 	from, ok := address(conn.RemoteAddr().String())
 	if ok && !from.IsLoopback() && !s.trusted.trusts(from) {
 		c.client = sourceOf(from.String())
 	}
-	s.mu.Lock()
+	return c
+}
+
+// place tells, with mu held, whose place a connection would take; spare says that it would be
+// a spare one.
+func (s *Connections) place(c *connection) (of *connection, spare bool) {
 	within := c.client == "" || s.clients[c.client] < s.ofClient
-	var evicted *connection
-	if !within || len(s.served) >= s.most {
-		evicted = s.idleOf(c.client, !within)
-		c.extra = evicted == nil
+	if within && len(s.served) < s.most {
+		return nil, false
 	}
-	if c.extra {
-		if s.spare.Len() >= s.spares {
-			evicted = s.spare.Front().Value.(*connection)
-		}
+	if of = s.idleOf(c.client, !within); of != nil {
+		return of, false
+	}
+	if s.spare.Len() >= s.spares {
+		of = s.spare.Front().Value.(*connection)
+	}
+	return of, true
+}
+
+// crowded tells how long a connection has to wait before it may take the place of a spare one.
+func (s *Connections) crowded(c *connection, now time.Time) time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if of, spare := s.place(c); spare && of != nil {
+		return s.least - now.Sub(of.at)
+	}
+	return 0
+}
+
+func (s *Connections) enter(c *connection) {
+	s.mu.Lock()
+	c.at = time.Now()
+	evicted, spare := s.place(c)
+	if c.extra = spare; spare {
 		c.spare = s.spare.PushBack(c)
 	}
 	if evicted != nil {
@@ -111,7 +159,6 @@ func (s *Connections) enter(conn net.Conn) *connection {
 	if evicted != nil {
 		_ = evicted.Conn.Close() // it is given up
 	}
-	return c
 }
 
 // idleOf is what has been idle for longest, of a client alone or of all; nil where nothing is.

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/netip"
 	"testing"
+	"time"
 )
 
 // from is a connection that comes from an address.
@@ -24,8 +25,12 @@ func (f *from) RemoteAddr() net.Addr {
 func (f *from) Close() error { f.closed = true; return nil }
 
 func TestConnectionsHaveAShare(t *testing.T) {
-	bound := newConnections(proxies{netip.MustParsePrefix("10.0.0.0/24")}, 10, 3, 2)
-	enter := func(remote string) *connection { return bound.enter(&from{remote: remote}) }
+	bound := newConnections(proxies{netip.MustParsePrefix("10.0.0.0/24")}, 10, 3, 2, 0)
+	enter := func(remote string) *connection {
+		c := bound.know(&from{remote: remote})
+		bound.enter(c)
+		return c
+	}
 	gone := func(c *connection) bool { return c.Conn.(*from).closed }
 	var mine []*connection
 	for i := range 3 {
@@ -80,7 +85,7 @@ func TestConnectionsHaveAShare(t *testing.T) {
 // However many connections are taken, whoever asks whether we live is answered.
 func TestFullHouseAnswersHealthChecks(t *testing.T) {
 	h := newHarness(t)
-	bound := newConnections(nil, 2, 2, 2)
+	bound := newConnections(nil, 2, 2, 2, 10*time.Millisecond)
 	server := Server(h.handler, slog.New(slog.DiscardHandler), bound)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
