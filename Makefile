@@ -56,6 +56,14 @@ test-web: need-node web/node_modules
 e2e: need-node need-chromium web/node_modules bin/carillon-standalone bin/cronctl ## the browser test against the standalone
 	cd web && CHROMIUM='$(CHROMIUM)' CARILLON_BIN='$(CURDIR)/bin/carillon-standalone' npm run e2e
 
+# Go fuzzes one target at a time. What it finds stands under testdata, and is tried by every test from then on.
+FUZZTIME ?= 60s
+
+.PHONY: fuzz
+fuzz: ## look for what breaks decoders and the router, $(FUZZTIME) each
+	@grep -rnoE --include='*_test.go' '^func Fuzz[A-Za-z0-9]*' cmd internal | sed -E 's|/[^/]*_test.go:[0-9]+:func | |' | sort -u | while read -r dir name; do \
+		echo "== $$dir $$name"; $(GO) test ./$$dir -run '^$$' -fuzz "^$$name$$$$" -fuzztime $(FUZZTIME) </dev/null || exit 1; done
+
 .PHONY: bench
 bench: $(DOUBLE) ## run the benchmarks; compare two outputs with benchstat
 	$(GO) test -run '^$$' -bench . -benchmem -count 6 ./internal/...
