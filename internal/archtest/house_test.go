@@ -3,6 +3,7 @@ package archtest
 import (
 	"go/ast"
 	"go/token"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -15,6 +16,9 @@ func houseFaults(files []*file) (faults []string) {
 			documented[f.pkg] = true
 		}
 		faults = append(faults, notes(f)...)
+		if slices.Contains(f.imports, "testing/synctest") && f.pkg != "internal/virtualtime" {
+			faults = append(faults, f.pkg+": virtual time comes from internal/virtualtime, which survives the race detector")
+		}
 		if f.test || ast.IsGenerated(f.syntax) {
 			continue
 		}
@@ -191,6 +195,7 @@ func TestPlantedHabits(t *testing.T) {
 		{"package p\n", "says nowhere what it promises"},
 		{"// Package p promises.\npackage p\n\nfunc init() {}\n", "no init"},
 		{"// Package p promises.\npackage p\n\nimport \"time\"\n\nfunc f() { time.Sleep(1) }\n", "cannot be interrupted"},
+		{"// Package p promises.\npackage p\n\nimport _ \"testing/synctest\"\n", "internal/virtualtime"},
 		{"// Package p promises.\npackage p\n\nimport \"os\"\n\nfunc f() { os.Exit(1) }\n", "only main"},
 		{"// Package p promises.\npackage p\n\nvar count int\n", "package-level state"},
 		{"// Package p promises.\npackage p\n\nimport \"sync\"\n\nvar mu = sync.Mutex{}\n", "package-level state"},

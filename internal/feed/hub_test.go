@@ -8,13 +8,13 @@ import (
 	"log/slog"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"go.uber.org/goleak"
 
 	"carillon/internal/common"
 	"carillon/internal/feed"
+	"carillon/internal/virtualtime"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -118,7 +118,7 @@ type stage struct {
 }
 
 func play(t *testing.T, cfg feed.Config, do func(s *stage)) {
-	synctest.Test(t, func(t *testing.T) {
+	virtualtime.Test(t, func(t *testing.T) {
 		s := &stage{T: t, river: newRiver()}
 		cfg.Source, cfg.Log = s.river, slog.New(slog.NewTextHandler(io.Discard, nil))
 		s.hub = feed.NewHub(cfg)
@@ -147,7 +147,7 @@ func (s *stage) follow(since int64, want func(*feed.Event) bool) *feed.Follower 
 // hears takes all that a follower can be told by now.
 func (s *stage) hears(f *feed.Follower, want ...string) {
 	s.Helper()
-	synctest.Wait()
+	virtualtime.Wait()
 	var got []string
 	for {
 		ctx, cancel := context.WithTimeout(s.Context(), time.Millisecond)
@@ -205,7 +205,7 @@ func TestFollow(t *testing.T) {
 // Nothing is watched while nobody follows, and who comes back later misses nothing.
 func TestNobodyFollows(t *testing.T) {
 	play(t, feed.Config{Linger: time.Minute}, func(s *stage) {
-		synctest.Wait()
+		virtualtime.Wait()
 		if s.most != 0 {
 			s.Error("it is watched for nobody")
 		}
@@ -250,7 +250,7 @@ func TestReset(t *testing.T) {
 		s.hears(s.follow(105, nil), "106 a", "107 a", "108 a", "109 b", "110 b", "111 b", "112 b", "113 b", "114 b", "115 b", "116 b", "117 c")
 		// A watch that broke, and cannot be taken up again.
 		s.set(func() { s.away = true })
-		synctest.Wait()
+		virtualtime.Wait()
 		s.set(func() { s.latest, s.floor = 200, 190 })
 		s.set(func() { s.away = false })
 		time.Sleep(time.Minute)
@@ -273,7 +273,7 @@ func TestReset(t *testing.T) {
 func TestAhead(t *testing.T) {
 	play(t, feed.Config{}, func(s *stage) {
 		s.follow(0, nil)
-		synctest.Wait()
+		virtualtime.Wait()
 		s.mu.Lock()
 		s.latest = 105 // and nothing is told of it yet
 		s.mu.Unlock()
@@ -307,7 +307,7 @@ func TestQuiet(t *testing.T) {
 		f := s.follow(0, func(*feed.Event) bool { return false })
 		s.put("a")
 		s.put("b")
-		synctest.Wait()
+		virtualtime.Wait()
 		ctx, cancel := context.WithTimeout(s.Context(), time.Second)
 		defer cancel()
 		if part, err := f.Next(ctx); !errors.Is(err, context.DeadlineExceeded) || part.Revision != 102 {

@@ -6,16 +6,17 @@ import (
 	"errors"
 	"log/slog"
 	"strings"
+	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"carillon/internal/etcdkit/etcdtest"
+	"carillon/internal/virtualtime"
 )
 
 func TestEtcdVersions(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		away := true
+	virtualtime.Test(t, func(t *testing.T) {
+		var back atomic.Bool
 		asked := map[string]int{}
 		var log bytes.Buffer
 		part := etcdVersions([]string{"old", "new", "away"}, func(_ context.Context, endpoint string) (string, error) {
@@ -23,7 +24,7 @@ func TestEtcdVersions(t *testing.T) {
 			switch {
 			case endpoint == "new":
 				return "3.7.1", nil
-			case endpoint == "away" && away:
+			case endpoint == "away" && !back.Load():
 				return "", errors.New("away")
 			}
 			return "3.6.9", nil
@@ -31,13 +32,15 @@ func TestEtcdVersions(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error)
 		go func() { done <- part.Serve(ctx) }()
-		synctest.Wait()
+		virtualtime.Wait()
 		if n := strings.Count(log.String(), "msg=etcd_outdated endpoint=old version=3.6.9 fault="); n != 1 {
 			t.Errorf("at first: %s", log.String())
 		}
 		time.Sleep(2 * time.Minute)
-		away = false
+		virtualtime.Wait()
+		back.Store(true)
 		time.Sleep(2 * time.Minute)
+		virtualtime.Wait()
 		if got := log.String(); strings.Count(got, "etcd_outdated") != 2 || !strings.Contains(got, "endpoint=away") {
 			t.Errorf("then: %s", got)
 		}

@@ -12,12 +12,12 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"carillon/internal/common"
 	"carillon/internal/runlog"
 	"carillon/internal/runlog/audit"
+	"carillon/internal/virtualtime"
 )
 
 // shelf is etcd and the log store in memory, with a revision for each put.
@@ -158,7 +158,7 @@ func (s *shelf) Changes(_ context.Context, q runlog.ChangeQuery) (all []common.C
 // seal has a master elected until nothing waits, or a step of it has failed for good.
 func (s *shelf) seal(t *testing.T) (log string) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
+	virtualtime.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
 		sealer := audit.NewSealer(audit.Config{Chain: s, Store: s, Alone: func() bool { return true },
 			Log: slog.New(slog.NewTextHandler(&out, nil)), Delivered: func(int) {}, Failed: func() {}})
@@ -283,7 +283,7 @@ func TestTwoMasters(t *testing.T) {
 	for i := range 500 {
 		s.change(t, fmt.Sprint(i), i)
 	}
-	synctest.Test(t, func(t *testing.T) {
+	virtualtime.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 		defer cancel()
 		var all sync.WaitGroup
@@ -302,7 +302,7 @@ func TestTwoMasters(t *testing.T) {
 func TestNotAlone(t *testing.T) {
 	s := newShelf()
 	s.change(t, "a", 1)
-	synctest.Test(t, func(t *testing.T) {
+	virtualtime.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		defer cancel()
 		_ = audit.NewSealer(audit.Config{Chain: s, Store: s, Alone: func() bool { return false },
