@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -51,12 +52,7 @@ func (c *cli) offer(list func(ctx context.Context, api *apiclient.API, typed str
 }
 
 func contains(args []string, name string) bool {
-	for _, arg := range args {
-		if arg == name {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(args, name)
 }
 
 // completeJobs offers names of jobs.

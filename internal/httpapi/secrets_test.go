@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -142,9 +143,7 @@ func TestWhoMayKeepSecrets(t *testing.T) {
 		"editor":   {Name: "editor", Role: auth.Editor},
 		"viewer":   {Name: "viewer", Role: auth.Viewer},
 	}
-	for name, who := range people {
-		h.sessions[name] = who
-	}
+	maps.Copy(h.sessions, people)
 	ask := func(who, method, path, body string) int {
 		r := as("", method, path, body)
 		r.AddCookie(&http.Cookie{Name: plainCookie, Value: who})

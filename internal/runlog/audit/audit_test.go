@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -249,9 +250,7 @@ func TestCrashes(t *testing.T) {
 	for _, where := range []string{"head", "find", "waiting", "before put", "put", "before write", "write", "remove"} {
 		t.Run(where, func(t *testing.T) {
 			s := newShelf()
-			for id, w := range whole.waiting {
-				s.waiting[id] = w
-			}
+			maps.Copy(s.waiting, whole.waiting)
 			s.clock = whole.clock
 			s.fail = func(step string) error {
 				if step == where {
