@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -90,25 +91,28 @@ func TestRunFollowsToTheEnd(t *testing.T) {
 		{common.StatusSucceeded, 3, []string{"--wait"}, exitOK},
 		{common.StatusTimedOut, 0, []string{"--exit-code"}, exitJobFailed},
 	} {
-		s := newStage(t)
-		s.jobs["hello"] = common.JobState{StoredJob: common.StoredJob{Job: common.Job{Name: "hello", Command: "first\n"}}, Version: 1}
-		asked := 0
-		s.onAsk = func(f *fakes, id string) {
-			switch asked++; asked {
-			case 2:
-				f.output[id] += "second\n"
-			case 3:
-				f.output[id] += "third\n"
-				f.end(id, c.status, c.code)
+		t.Run(fmt.Sprintf("%s %d %s", c.status, c.code, c.flags[0]), func(t *testing.T) {
+			t.Parallel()
+			s := newStage(t)
+			s.jobs["hello"] = common.JobState{StoredJob: common.StoredJob{Job: common.Job{Name: "hello", Command: "first\n"}}, Version: 1}
+			asked := 0
+			s.onAsk = func(f *fakes, id string) {
+				switch asked++; asked {
+				case 2:
+					f.output[id] += "second\n"
+				case 3:
+					f.output[id] += "third\n"
+					f.end(id, c.status, c.code)
+				}
 			}
-		}
-		got := s.run(append([]string{"run", "hello", "--note", "because"}, c.flags...)...).want(t, c.want, string(c.status), "on alpha")
-		if c.flags[0] == "--follow" && got.out != "first\nsecond\nthird\n" {
-			t.Errorf("followed %q", got.out)
-		}
-		if s.notes[0] != "because" {
-			t.Errorf("notes %q", s.notes)
-		}
+			got := s.run(append([]string{"run", "hello", "--note", "because"}, c.flags...)...).want(t, c.want, string(c.status), "on alpha")
+			if c.flags[0] == "--follow" && got.out != "first\nsecond\nthird\n" {
+				t.Errorf("followed %q", got.out)
+			}
+			if s.notes[0] != "because" {
+				t.Errorf("notes %q", s.notes)
+			}
+		})
 	}
 }
 

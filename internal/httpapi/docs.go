@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -62,31 +63,28 @@ func plainer(document []byte) ([]byte, error) {
 	return json.Marshal(d)
 }
 
-// registerDocs adds the document and a page for reading it. It must come last.
-func registerDocs(r *router) error {
+// registerDocs adds the document and a page for reading it. It must come last. Each is written when
+// somebody first asks for it.
+func registerDocs(r *router) {
 	// Every refusal is a Problem; huma's own error type never leaves the server.
 	delete(r.api.OpenAPI().Components.Schemas.Map(), "ErrorModel")
 	delete(r.api.OpenAPI().Components.Schemas.Map(), "ErrorDetail")
-	v31, _, err := r.document()
-	if err != nil {
-		return err
-	}
-	yaml, err := r.api.OpenAPI().YAML()
-	if err != nil {
-		return fmt.Errorf("write the OpenAPI document: %w", err)
-	}
-	page, err := renderDocs(r.api.OpenAPI())
-	if err != nil {
-		return err
-	}
-	r.raw(http.MethodGet, "/openapi.json", needs(auth.Viewer), static("application/vnd.oai.openapi+json", v31))
-	r.raw(http.MethodGet, "/openapi.yaml", needs(auth.Viewer), static("application/vnd.oai.openapi", yaml))
-	r.raw(http.MethodGet, "/docs", needs(auth.Viewer), static("text/html; charset=utf-8", page))
-	return nil
+	asJSON := func() ([]byte, error) { return json.Marshal(r.api.OpenAPI()) }
+	page := func() ([]byte, error) { return renderDocs(r.api.OpenAPI()) }
+	r.raw(http.MethodGet, "/openapi.json", needs(auth.Viewer), r.written("application/vnd.oai.openapi+json", asJSON))
+	r.raw(http.MethodGet, "/openapi.yaml", needs(auth.Viewer), r.written("application/vnd.oai.openapi", r.api.OpenAPI().YAML))
+	r.raw(http.MethodGet, "/docs", needs(auth.Viewer), r.written("text/html; charset=utf-8", page))
 }
 
-func static(mediaType string, data []byte) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+// written serves what is written once.
+func (r *router) written(mediaType string, write func() ([]byte, error)) http.Handler {
+	once := sync.OnceValues(write)
+	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		data, err := once()
+		if err != nil {
+			r.problems.write(w, req, r.problems.of(req.Context(), fmt.Errorf("write the OpenAPI document: %w", err)))
+			return
+		}
 		w.Header().Set("Content-Type", mediaType)
 		w.Header().Set("Cache-Control", "no-cache")
 		w.Header().Set("Content-Security-Policy", policyDocs)
