@@ -30,6 +30,8 @@ type Store struct {
 	client *clientv3.Client
 	now    func() time.Time
 	hasher *auth.Hasher
+	// counting is held by the one who makes a token for a user.
+	counting chan struct{}
 
 	mu       sync.Mutex
 	read     map[string]reading             // guarded by mu
@@ -46,7 +48,7 @@ type reading struct {
 
 // New makes a store over a client.
 func New(client *clientv3.Client, now func() time.Time) *Store {
-	return &Store{client: client, now: now, hasher: auth.NewHasher(),
+	return &Store{client: client, now: now, hasher: auth.NewHasher(), counting: make(chan struct{}, 1),
 		read: map[string]reading{}, touched: map[clientv3.LeaseID]time.Time{}, used: map[string]time.Time{}}
 }
 
@@ -92,19 +94,28 @@ func (s *Store) forget(key string) {
 
 // list reads a prefix page by page.
 func (s *Store) list(ctx context.Context, prefix string, each func(*mvccpb.KeyValue)) error {
+	_, err := s.listed(ctx, prefix, each)
+	return err
+}
+
+// listed is list, and gives the revision that it began at.
+func (s *Store) listed(ctx context.Context, prefix string, each func(*mvccpb.KeyValue)) (revision int64, err error) {
 	from, end := prefix, clientv3.GetPrefixRangeEnd(prefix)
 	for {
 		callCtx, cancel := context.WithTimeout(ctx, callTimeout)
 		resp, err := s.client.Get(callCtx, from, clientv3.WithRange(end), clientv3.WithLimit(pageOf))
 		cancel()
 		if err != nil {
-			return etcdkit.Wrap(fmt.Errorf("list %s: %w", prefix, err))
+			return 0, etcdkit.Wrap(fmt.Errorf("list %s: %w", prefix, err))
+		}
+		if revision == 0 {
+			revision = resp.Header.Revision
 		}
 		for _, kv := range resp.Kvs {
 			each(kv)
 		}
 		if !resp.More || len(resp.Kvs) == 0 {
-			return nil
+			return revision, nil
 		}
 		from = string(resp.Kvs[len(resp.Kvs)-1].Key) + "\x00"
 	}

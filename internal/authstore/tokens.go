@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
@@ -18,6 +19,8 @@ import (
 const (
 	// maxTokens is how many tokens a user may have: so many can go with it in one transaction.
 	maxTokens = 50
+	// goAtOnce is how many that are left are deleted in one transaction.
+	goAtOnce = 100
 	// remembered is how long a token is still listed after it has expired.
 	remembered = 7 * 24 * time.Hour
 	// useEvery is how often the use of a token is written down.
@@ -150,17 +153,36 @@ func (s *Store) Tokens(ctx context.Context) (all []auth.TokenRecord, err error) 
 	return all, err
 }
 
-// tokensOf lists the tokens of a user.
-func (s *Store) tokensOf(ctx context.Context, userID string) (found []auth.TokenRecord, err error) {
-	if userID == "" {
-		return nil, nil
-	}
-	err = s.list(ctx, common.TokensPrefix, func(kv *mvccpb.KeyValue) {
-		if r, err := common.Decode[auth.TokenRecord](kv.Value); err == nil && r.UserID == userID && common.TokenKey(r.ID) == string(kv.Key) {
-			found = append(found, r)
+// tokensOf lists the ids of a user's tokens. The compare holds while no token was made since.
+func (s *Store) tokensOf(ctx context.Context, userID string) (ids []string, same clientv3.Cmp, err error) {
+	revision, err := s.listed(ctx, common.TokensPrefix, func(kv *mvccpb.KeyValue) {
+		if r, err := common.Decode[auth.TokenRecord](kv.Value); err == nil && userID != "" && r.UserID == userID && common.TokenKey(r.ID) == string(kv.Key) {
+			ids = append(ids, r.ID)
 		}
 	})
-	return found, err
+	return ids, etcdkit.NoneNewer(common.TokensPrefix, revision), err
+}
+
+// tidy deletes the tokens of a user who is gone, whom they served alone: those that were one
+// too many for the transaction that the user went in, and those made while it was.
+func (s *Store) tidy(ctx context.Context, user *auth.UserRecord) error {
+	ids, _, err := s.tokensOf(ctx, user.ID)
+	if err != nil {
+		return err
+	}
+	for part := range slices.Chunk(ids, goAtOnce) {
+		ops := make([]clientv3.Op, len(part))
+		for i, id := range part {
+			key := common.TokenKey(id)
+			// Whatever its record says by now: nobody makes another of that id.
+			ops[i] = clientv3.OpTxn([]clientv3.Cmp{clientv3.Compare(clientv3.CreateRevision(key), ">", 0)},
+				[]clientv3.Op{clientv3.OpDelete(key), clientv3.OpDelete(common.TokenUseKey(id))}, nil)
+		}
+		if _, _, err := s.commit(ctx, nil, ops); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Token reads one; CodeNotFound where there is none.
@@ -196,26 +218,41 @@ func (s *Store) tokenKey(ctx context.Context, id string) (*mvccpb.KeyValue, erro
 // CreateToken makes a token, and gives it in the clear: it is not shown again. The token
 // of a user may not be wished more rights than the user has.
 func (s *Store) CreateToken(ctx context.Context, actor common.Actor, wish auth.TokenWish) (token string, record auth.TokenRecord, err error) {
-	faults := wish.Faults()
-	var owner *auth.UserRecord
 	if wish.User != "" {
-		kv, err := s.userKey(ctx, wish.User)
-		switch {
-		case common.CodeOf(err) == common.CodeNotFound:
-			faults = append(faults, common.Fault{Location: "user", Code: "unknown_user", Value: common.Excerpt(wish.User), Message: "is not a user"})
-		case err != nil:
-			return "", record, err
-		default:
-			if owner, err = userOf(kv); err != nil {
-				return "", record, err
-			}
-			faults = append(faults, beyond(owner, &wish)...)
+		// One at a time, so that those of one master do not upset each other's count.
+		select {
+		case s.counting <- struct{}{}:
+			defer func() { <-s.counting }()
+		case <-ctx.Done():
+			return "", record, context.Cause(ctx)
 		}
 	}
-	if len(faults) > 0 {
-		return "", record, common.Invalid("the token cannot be made", faults...)
+	for range tries {
+		var owner *auth.UserRecord
+		faults := wish.Faults()
+		if wish.User != "" {
+			kv, err := s.userKey(ctx, wish.User)
+			switch {
+			case common.CodeOf(err) == common.CodeNotFound:
+				faults = append(faults, common.Fault{Location: "user", Code: "unknown_user", Value: common.Excerpt(wish.User), Message: "is not a user"})
+			case err != nil:
+				return "", record, err
+			default:
+				if owner, err = userOf(kv); err != nil {
+					return "", record, err
+				}
+				faults = append(faults, beyond(owner, &wish)...)
+			}
+		}
+		if len(faults) > 0 {
+			return "", record, common.Invalid("the token cannot be made", faults...)
+		}
+		token, record, err = s.makeToken(ctx, actor, "create", wish, owner)
+		if common.CodeOf(err) != common.CodeUnauthenticated {
+			return token, record, err
+		}
 	}
-	return s.makeToken(ctx, actor, "create", wish, owner)
+	return "", record, errBusy("user", wish.User)
 }
 
 // beyond is what is wished for and the owner of the token has not.
@@ -232,13 +269,14 @@ func beyond(owner *auth.UserRecord, wish *auth.TokenWish) (faults []common.Fault
 	return faults
 }
 
+// makeToken is CodeUnauthenticated where the owner, or what the owner has, has changed since.
 func (s *Store) makeToken(ctx context.Context, actor common.Actor, verb string, wish auth.TokenWish, owner *auth.UserRecord) (token string, record auth.TokenRecord, err error) {
 	t := auth.NewToken()
 	record = t.Record(wish, owner, actor.Name, s.now().UTC())
 	key := common.TokenKey(t.ID)
 	cmps := []clientv3.Cmp{etcdkit.Absent(key)}
 	if owner != nil {
-		has, err := s.tokensOf(ctx, owner.ID)
+		has, same, err := s.tokensOf(ctx, owner.ID)
 		if err != nil {
 			return "", record, err
 		}
@@ -246,7 +284,7 @@ func (s *Store) makeToken(ctx context.Context, actor common.Actor, verb string, 
 			return "", record, &common.Error{Code: common.CodeConflict, Message: fmt.Sprintf("the user has %d tokens, as many as there may be", len(has)),
 				Hint: "delete those that are not used any more"}
 		}
-		cmps = append(cmps, etcdkit.Unchanged(common.UserKey(owner.Name), owner.Version))
+		cmps = append(cmps, etcdkit.Unchanged(common.UserKey(owner.Name), owner.Version), same)
 	}
 	parts := func(opts ...clientv3.OpOption) ([]clientv3.Op, error) {
 		put, err1 := putOp(key, record, opts...)
@@ -268,9 +306,6 @@ func (s *Store) makeToken(ctx context.Context, actor common.Actor, verb string, 
 		if _, done, err = s.commit(ctx, cmps, ops); err == nil && !done {
 			err = errRefused()
 		}
-	}
-	if common.CodeOf(err) == common.CodeUnauthenticated {
-		err = errBusy("user", wish.User)
 	}
 	if err != nil {
 		return "", record, err

@@ -221,12 +221,12 @@ func (s *Store) DeleteUser(ctx context.Context, actor common.Actor, name string,
 			cmps = append(cmps, other)
 		}
 		// They are of no use any more whatever becomes of their keys: they name the record that goes.
-		tokens, err := s.tokensOf(ctx, before.ID)
+		tokens, _, err := s.tokensOf(ctx, before.ID)
 		if err != nil {
 			return err
 		}
-		for i := range tokens {
-			ops = append(ops, clientv3.OpDelete(common.TokenKey(tokens[i].ID)), clientv3.OpDelete(common.TokenUseKey(tokens[i].ID)))
+		for _, id := range tokens[:min(len(tokens), maxTokens)] {
+			ops = append(ops, clientv3.OpDelete(common.TokenKey(id)), clientv3.OpDelete(common.TokenUseKey(id)))
 		}
 		change, err := s.changeOp(actor, "delete", "user", name, before.Redacted(), nil)
 		if err != nil {
@@ -234,8 +234,12 @@ func (s *Store) DeleteUser(ctx context.Context, actor common.Actor, name string,
 		}
 		_, done, err := s.commit(ctx, cmps, append(ops, change))
 		s.forget(key)
-		if err != nil || done {
+		if err != nil {
 			return err
+		}
+		if done {
+			_ = s.tidy(ctx, before) // the user is gone whatever becomes of this
+			return nil
 		}
 	}
 	return errBusy("user", name)

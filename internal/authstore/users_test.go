@@ -476,6 +476,63 @@ func TestTokensAreBounded(t *testing.T) {
 	}
 }
 
+// The bound holds however many ask at once, of however many masters.
+func TestTokensAreBoundedAtOnce(t *testing.T) {
+	t.Parallel()
+	s, client, c := setUp(t)
+	masters := []*Store{s, New(client, c.now)}
+	makeUser(t, s, "ann", auth.UserWish{Role: new(auth.Viewer)})
+	makeUser(t, s, "bob", auth.UserWish{Role: new(auth.Viewer)})
+	var made atomic.Int32
+	var wg sync.WaitGroup
+	for i := range 2 * maxTokens {
+		wg.Go(func() {
+			for {
+				_, _, err := masters[i%2].CreateToken(t.Context(), host, auth.TokenWish{Name: fmt.Sprint(i), Role: auth.Viewer, User: "ann", TTL: time.Duration(i%2) * time.Hour})
+				switch {
+				case err == nil:
+					made.Add(1)
+				case !conflicts(err):
+					t.Errorf("the others are told %v", err)
+				case strings.Contains(err.Error(), "too fast"):
+					continue
+				}
+				return
+			}
+		})
+	}
+	wg.Wait()
+	if got, err := s.Tokens(t.Context()); err != nil || len(got) != maxTokens || made.Load() != maxTokens {
+		t.Errorf("%d were made, %d are there, want %d: %v", made.Load(), len(got), maxTokens, err)
+	}
+	if _, _, err := s.CreateToken(t.Context(), host, auth.TokenWish{Name: "x", Role: auth.Viewer, User: "bob"}); err != nil {
+		t.Errorf("another user's: %v", err)
+	}
+}
+
+// A user goes with however many tokens there are.
+func TestUsersGoWithAllTheirTokens(t *testing.T) {
+	t.Parallel()
+	s, client, _ := setUp(t)
+	ann := makeUser(t, s, "ann", auth.UserWish{Role: new(auth.Viewer)})
+	for i := range maxTokens + goAtOnce + 10 {
+		token := auth.NewToken()
+		put, err := putOp(common.TokenKey(token.ID), token.Record(auth.TokenWish{Name: fmt.Sprint(i), Role: auth.Viewer}, &ann, "x", time.Now()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := client.Txn(t.Context()).Then(put, clientv3.OpPut(common.TokenUseKey(token.ID), "{}")).Commit(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.DeleteUser(t.Context(), host, "ann", common.Precondition{}); err != nil {
+		t.Fatal(err)
+	}
+	if left := dump(t, client); strings.Contains(left, common.TokensPrefix) || strings.Contains(left, common.TokenUsesPrefix) || strings.Contains(left, common.UsersPrefix) {
+		t.Errorf("left is\n%s", left)
+	}
+}
+
 // A token that was taken away is refused by every master within three seconds.
 func TestRevocation(t *testing.T) {
 	t.Parallel()
