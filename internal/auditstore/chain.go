@@ -49,18 +49,20 @@ func (c *Chain) Head(ctx context.Context) (head audit.Head, revision int64, err 
 	return head, revision, nil
 }
 
-// Waiting gives changes in the order of their ids.
-func (c *Chain) Waiting(ctx context.Context, limit int) (waiting []audit.Waiting, more bool, err error) {
+// Waiting gives the ids of changes in their order, from one on.
+func (c *Chain) Waiting(ctx context.Context, from string, limit int) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
-	resp, err := c.client.Get(ctx, common.ChangesPrefix, clientv3.WithPrefix(), clientv3.WithLimit(int64(limit)))
+	resp, err := c.client.Get(ctx, common.ChangeKey(from), clientv3.WithRange(clientv3.GetPrefixRangeEnd(common.ChangesPrefix)),
+		clientv3.WithLimit(int64(limit)), clientv3.WithKeysOnly())
 	if err != nil {
-		return nil, false, etcdkit.Wrap(fmt.Errorf("list changes: %w", err))
+		return nil, etcdkit.Wrap(fmt.Errorf("list changes: %w", err))
 	}
-	for _, kv := range resp.Kvs {
-		waiting = append(waiting, waitingOf(kv))
+	ids := make([]string, len(resp.Kvs))
+	for i, kv := range resp.Kvs {
+		ids[i] = string(kv.Key[len(common.ChangesPrefix):])
 	}
-	return waiting, resp.More, nil
+	return ids, nil
 }
 
 func waitingOf(kv *mvccpb.KeyValue) audit.Waiting {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -53,9 +54,16 @@ func TestChain(t *testing.T) {
 	for i := range 150 {
 		ids = append(ids, put(t, client, fmt.Sprint(i)).ID)
 	}
-	waiting, more, err := chain.Waiting(ctx, 20)
-	if err != nil || len(waiting) != 20 || !more || waiting[0].ID != ids[0] || waiting[19].ID != ids[19] || waiting[0].Revision == 0 {
-		t.Fatalf("%d wait, %v, %v", len(waiting), more, err)
+	first, err := chain.Waiting(ctx, "", 20)
+	if err != nil || !slices.Equal(first, ids[:20]) {
+		t.Fatalf("%d wait, %v", len(first), err)
+	}
+	if rest, err := chain.Waiting(ctx, ids[20], 1000); err != nil || !slices.Equal(rest, ids[20:]) {
+		t.Fatalf("%d wait from there on, %v", len(rest), err)
+	}
+	waiting, err := chain.Find(ctx, first)
+	if err != nil || len(waiting) != 20 || waiting[0].Revision == 0 {
+		t.Fatalf("%d were found, %v", len(waiting), err)
 	}
 	head = audit.Head{Format: audit.Format, Seq: 20, Hash: "ab", Batch: []audit.Sealed{{ID: ids[19], Hash: "ab"}}, Kept: audit.Anchor{Seq: 3, Hash: "cd"}}
 	if err := chain.Put(ctx, head, 0); err != nil {

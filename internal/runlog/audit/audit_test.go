@@ -31,6 +31,7 @@ type shelf struct {
 	stored   map[string]common.Change
 	fail     func(step string) error // what fails, before or after it was done
 	writes   int
+	looks    []string // where each look began
 }
 
 func newShelf() *shelf {
@@ -62,14 +63,17 @@ func (s *shelf) Head(context.Context) (audit.Head, int64, error) {
 	return s.head, s.revision, s.fail("head")
 }
 
-func (s *shelf) Waiting(_ context.Context, limit int) (all []audit.Waiting, more bool, err error) {
+func (s *shelf) Waiting(_ context.Context, from string, limit int) (ids []string, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, w := range s.waiting {
-		all = append(all, w)
+	s.looks = append(s.looks, from)
+	for id := range s.waiting {
+		if id >= from {
+			ids = append(ids, id)
+		}
 	}
-	slices.SortFunc(all, func(a, b audit.Waiting) int { return cmp.Compare(a.ID, b.ID) })
-	return all[:min(limit, len(all))], len(all) > limit, s.fail("waiting")
+	slices.Sort(ids)
+	return ids[:min(limit, len(ids))], s.fail("waiting")
 }
 
 func (s *shelf) Find(_ context.Context, ids []string) (found []audit.Waiting, err error) {
@@ -274,6 +278,50 @@ func TestCrashes(t *testing.T) {
 			}
 		})
 	}
+}
+
+// While changes come one after the other only the newest are looked at, and those that come together are
+// sealed together; one that is older than what was sealed is found all the same.
+func TestSteady(t *testing.T) {
+	s := newShelf()
+	old := s.change(t, "old", 1)
+	s.mu.Lock()
+	held := s.waiting[old.ID]
+	delete(s.waiting, old.ID)
+	s.mu.Unlock()
+	virtualtime.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		sealer := audit.NewSealer(audit.Config{Chain: s, Store: s, Alone: func() bool { return true },
+			Log: slog.New(slog.DiscardHandler), Delivered: func(int) {}, Failed: func() {}})
+		var run sync.WaitGroup
+		run.Go(func() { _ = sealer.Run(ctx) })
+		for i := range 1000 { // in five seconds
+			s.change(t, fmt.Sprint(i), i)
+			if i == 500 {
+				s.mu.Lock()
+				s.waiting[old.ID] = held
+				s.mu.Unlock()
+			}
+			sealer.Wake()
+			time.Sleep(5 * time.Millisecond)
+		}
+		cancel()
+		run.Wait()
+	})
+	whole := 0
+	for _, from := range s.looks {
+		if from == "" {
+			whole++
+		}
+	}
+	if whole < 4 || whole > 7 || len(s.looks) < 50 || len(s.looks) > 150 || s.writes > 150 {
+		t.Errorf("%d looks, %d of them at all, and %d writes", len(s.looks), whole, s.writes)
+	}
+	if _, there := s.stored[old.ID]; !there {
+		t.Error("the old one was not found")
+	}
+	s.seal(t)
+	s.intact(t, 1001)
 }
 
 // A master that was elected before does no harm.

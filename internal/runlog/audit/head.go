@@ -57,8 +57,8 @@ type Waiting struct {
 type Chain interface {
 	// Head reads the head, and its revision; both are zero where there is none.
 	Head(ctx context.Context) (head Head, revision int64, err error)
-	// Waiting gives changes in the order of their ids.
-	Waiting(ctx context.Context, limit int) (waiting []Waiting, more bool, err error)
+	// Waiting gives the ids of changes in their order, from one on.
+	Waiting(ctx context.Context, from string, limit int) ([]string, error)
 	// Find gives those of the changes that are still there, in any order.
 	Find(ctx context.Context, ids []string) ([]Waiting, error)
 	// Put puts the head where its revision is still the one that was seen, and this master is

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,8 +16,17 @@ import (
 
 const (
 	batchSize = 200
-	// look is how often it is looked for changes without being told of any.
-	look       = time.Second
+	// lookSize is how many changes are looked for at a time. etcd counts all that wait, and what
+	// is not compacted yet of those that did, for each look.
+	lookSize = 5 * batchSize
+	// look is how often it is looked for changes without being told of any, and for those that
+	// are older than the ones before.
+	look = time.Second
+	// late is by how much a change may be older than one that was found before it, to be found
+	// without a look at all.
+	late = 2 * time.Second
+	// rest is the time between two passes: changes that come one after the other are sealed together.
+	rest       = 50 * time.Millisecond
 	retryFirst = 200 * time.Millisecond
 	retryMost  = 10 * time.Second
 	// stuckFor is how long sealing must have failed before somebody should look.
@@ -40,7 +50,13 @@ type Config struct {
 type Sealer struct {
 	cfg  Config
 	wake chan struct{}
-	bad  map[string]bool // changes that cannot be sealed, and stay; owned by Run
+
+	// Owned by Run.
+	bad    map[string]bool // changes that cannot be sealed, and stay
+	queue  []string        // ids of changes that were found, in order
+	newest string          // the last id that was found
+	full   bool            // there may be more after it
+	looked time.Time       // when it was looked at all that wait
 
 	mu      sync.Mutex
 	failing time.Time // guarded by mu; since when it fails, zero while it does not
@@ -65,11 +81,18 @@ func (s *Sealer) Run(ctx context.Context) error {
 	defer s.note(nil) // whoever comes next will tell
 	wait := time.NewTimer(0)
 	defer wait.Stop()
+	var ended time.Time
 	for retry := retryFirst; ; {
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		case <-s.wake:
+			wait.Reset(max(0, rest-time.Since(ended)))
+			select {
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			case <-wait.C:
+			}
 		case <-wait.C:
 		}
 		next := look
@@ -87,6 +110,7 @@ func (s *Sealer) Run(ctx context.Context) error {
 			}
 		}
 		s.note(err)
+		ended = time.Now()
 		wait.Reset(next)
 	}
 }
@@ -120,10 +144,14 @@ func (s *Sealer) pass(ctx context.Context) (more bool, err error) {
 	if !s.cfg.Alone() {
 		return false, nil // the others deliver; what was sealed is finished when they are gone
 	}
+	defer func() {
+		if err != nil { // what stands in etcd is not known any more
+			s.queue, s.full, s.looked = nil, false, time.Time{}
+		}
+	}()
 	// What is sealed and not delivered waits as well: where nothing does, all is done.
-	waiting, _, err := s.cfg.Chain.Waiting(ctx, len(s.bad)+1)
-	if err != nil || !slices.ContainsFunc(waiting, func(w Waiting) bool { return !s.bad[w.ID] }) {
-		return false, err
+	if err := s.find(ctx); err != nil || len(s.queue) == 0 {
+		return s.full, err
 	}
 	head, revision, err := checked(ctx, s.cfg.Chain)
 	if err != nil {
@@ -132,35 +160,70 @@ func (s *Sealer) pass(ctx context.Context) (more bool, err error) {
 	if err := s.finish(ctx, &head); err != nil {
 		return false, err
 	}
-	if waiting, more, err = s.cfg.Chain.Waiting(ctx, batchSize+len(s.bad)); err != nil {
+	ids := s.queue[:min(batchSize, len(s.queue))]
+	s.queue = s.queue[len(ids):]
+	more = len(s.queue) > 0 || s.full
+	waiting, err := s.cfg.Chain.Find(ctx, ids)
+	if err != nil {
 		return false, err
 	}
+	slices.SortFunc(waiting, func(a, b Waiting) int { return cmp.Compare(a.ID, b.ID) })
 	next := Head{Format: Format, Seq: head.Seq, Hash: head.Hash, Previous: head.Hash, Kept: head.Kept}
 	var sealed []Waiting
 	var batch []common.Change
 	for i := range waiting {
 		change, err := seal(&waiting[i], next.Seq+1, next.Hash)
 		if err != nil {
-			if !s.bad[waiting[i].ID] {
-				s.bad[waiting[i].ID] = true
-				s.cfg.Log.Error("audit_change_unreadable", "id", waiting[i].ID, "error", err)
-			}
+			s.bad[waiting[i].ID] = true
+			s.cfg.Log.Error("audit_change_unreadable", "id", waiting[i].ID, "error", err)
 			continue
 		}
 		next.Seq, next.Hash = change.Link.Seq, change.Link.Hash
 		next.Batch = append(next.Batch, Sealed{ID: change.ID, Hash: change.Link.Hash})
 		batch, sealed = append(batch, change), append(sealed, waiting[i])
-		if len(batch) == batchSize {
-			break
-		}
 	}
 	if len(batch) == 0 {
-		return false, nil
+		return more, nil
 	}
 	if err := s.cfg.Chain.Put(ctx, next, revision); err != nil {
 		return false, fmt.Errorf("seal %d changes: %w", len(batch), err)
 	}
 	return more, s.deliver(ctx, batch, sealed)
+}
+
+// find looks for changes, where none are known of.
+func (s *Sealer) find(ctx context.Context) error {
+	if len(s.queue) > 0 {
+		return nil
+	}
+	from, now := since(s.newest), time.Now()
+	if now.Sub(s.looked) >= look {
+		from, s.looked = "", now
+	}
+	limit := lookSize + len(s.bad)
+	ids, err := s.cfg.Chain.Waiting(ctx, from, limit)
+	if err != nil || len(ids) == 0 {
+		s.full = false
+		return err
+	}
+	s.newest, s.full = ids[len(ids)-1], len(ids) == limit
+	s.queue = slices.DeleteFunc(ids, func(id string) bool { return s.bad[id] })
+	return nil
+}
+
+// timeDigits is the length of a time at the beginning of an id.
+const timeDigits = 20
+
+// since is where to look from for what is not much older than a change; ids begin with their time.
+func since(id string) string {
+	if len(id) < timeDigits {
+		return ""
+	}
+	at, err := common.ParseTimeKey(id[:timeDigits])
+	if err != nil {
+		return ""
+	}
+	return common.TimeKey(at.Add(-late))
 }
 
 // finish delivers what of the head's batch is still in etcd.
