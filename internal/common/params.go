@@ -30,10 +30,13 @@ var guarded = map[string]bool{
 	"LUA_INIT": true, "LUA_PATH": true, "LUA_CPATH": true, "OPENSSL_CONF": true, "OPENSSL_ENGINES": true, "OPENSSL_MODULES": true,
 	"GIT_ASKPASS": true, "GIT_EDITOR": true, "GIT_EXEC_PATH": true, "GIT_EXTERNAL_DIFF": true, "GIT_PAGER": true, "GIT_PROXY_COMMAND": true,
 	"GIT_SSH": true, "GIT_SSH_COMMAND": true, "GIT_TEMPLATE_DIR": true, "SSH_ASKPASS": true, "MAKEFLAGS": true,
+	"GNUMAKEFLAGS": true, "MAKEFILES": true, "MFLAGS": true, "TAR_OPTIONS": true, "RSYNC_RSH": true, "PYTHONUSERBASE": true, "PYTHONPLATLIBDIR": true,
+	"XDG_CONFIG_HOME": true, "GIT_DIR": true, "GIT_WORK_TREE": true, "DOTNET_STARTUP_HOOKS": true, "PSQLRC": true, "LESSOPEN": true, "LESSCLOSE": true,
+	"MANPAGER": true, "KUBECONFIG": true, "AWS_CONFIG_FILE": true,
 }
 
 // guardedPrefixes begin the names of others of their kind.
-var guardedPrefixes = [...]string{"CARILLON_", "LD_", "DYLD_", "BASH_FUNC_", "GIT_CONFIG", "MALLOC_"}
+var guardedPrefixes = [...]string{"CARILLON_", "LD_", "DYLD_", "BASH_FUNC_", "GIT_CONFIG", "MALLOC_", "NPM_CONFIG_", "npm_config_"}
 
 // DecidesWhatRuns tells whether a variable decides what a shell, the loader or a common
 // interpreter runs.

@@ -121,7 +121,8 @@ func TestRefusedUsers(t *testing.T) {
 	x := newExecutor(t, runningAs(t, `
 default: nobody
 groups:
-  ops: {users: [nobody], shells: [/bin/sh], commands: [/bin/echo, /usr/bin/id, id -u]}
+  ops: {users: [nobody], shells: [/bin/sh], commands: [/bin/echo, {args: [/usr/bin/id, -u]}, id -u, 'pwd; echo $DAY']}
+  days: {users: [nobody], commands: [{command: 'pwd; echo $DAY', env: [DAY], workDirs: [/usr]}]}
   frozen: {disabled: true}
 `))
 	trace := filepath.Join(t.TempDir(), "ran")
@@ -138,6 +139,12 @@ groups:
 		"another program":       {job: common.Job{Group: "ops", Args: []string{"touch", trace}}, reason: "command_not_allowed"},
 		"one on its own path":   {job: common.Job{Group: "ops", Args: []string{"id"}, Env: map[string]string{"PATH": "/tmp"}}, reason: "program_missing"},
 		"one that it preloads":  {job: common.Job{Group: "ops", Command: "id -u", Env: map[string]string{"LD_PRELOAD": "/tmp/x.so"}}, reason: "command_not_allowed"},
+		"what it may not set":   {job: common.Job{Group: "ops", Command: "pwd; echo $DAY", Env: map[string]string{"DAY": "x"}}, reason: "command_not_allowed"},
+		"nor by a parameter":    {job: common.Job{Group: "ops", Command: "pwd; echo $DAY", Params: map[string]common.Param{"DAY": {Default: "x"}}}, reason: "command_not_allowed"},
+		"where it may not run":  {job: common.Job{Group: "ops", Command: "pwd; echo $DAY", WorkDir: "/usr"}, reason: "command_not_allowed"},
+		"a program's arguments": {job: common.Job{Group: "ops", Args: []string{"id", "-g"}}, reason: "command_not_allowed"},
+		"a program's variable":  {job: common.Job{Group: "ops", Args: []string{"id", "-u"}, Env: map[string]string{"LANG": "C"}}, reason: "command_not_allowed"},
+		"what it may":           {job: common.Job{Group: "days", Command: "pwd; echo $DAY", WorkDir: "/usr", Env: map[string]string{"DAY": "x"}}, prints: "/usr\nx\n"},
 		"a text of the list":    {job: common.Job{Group: "ops", Command: "id -u"}, prints: "65534\n"},
 		"a program of the list": {job: common.Job{Group: "ops", Args: []string{"id", "-u"}}, prints: "65534\n"},
 		"whom it runs as else":  {job: common.Job{Command: "id -un"}, prints: "nobody\n"},

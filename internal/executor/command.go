@@ -39,7 +39,7 @@ func (x *Executor) refuse(t *Task) (*runas.Account, *outcome) {
 	if why == nil && len(job.Args) == 0 {
 		why = x.cfg.RunAs.Shell(&job.Job, shellOf(job))
 		if why == nil {
-			why = x.cfg.RunAs.Command(&job.Job, job.Command)
+			why = x.cfg.RunAs.Command(&job.Job, "")
 		}
 	}
 	if why != nil {

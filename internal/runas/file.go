@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 
@@ -255,27 +256,42 @@ func (f *File) Shell(job *common.Job, shell string) *common.Reason {
 	return nil
 }
 
-// Command tells why a job must not run a program, by its full path, or a text for its shell. Where only some may be run,
-// nor may its env set what makes a program run others.
-func (f *File) Command(job *common.Job, command string) *common.Reason {
+// Command tells why a job must not run a program, by the path at which it was found, or its
+// text for the shell, where that is "".
+func (f *File) Command(job *common.Job, program string) *common.Reason {
 	if f == nil {
 		return nil
 	}
-	allowed := f.now().of(job.Group).Commands
-	if len(allowed) == 0 {
+	entry := f.now().of(job.Group)
+	if len(entry.Commands) == 0 {
 		return nil
 	}
-	if !slices.Contains(allowed, command) {
-		return refusal("command_not_allowed", map[string]string{"group": job.Group},
-			"this worker lets jobs of the group %q run some commands only, and %s is none of them", job.Group, common.Excerpt(command))
+	shells := entry.Shells
+	if len(shells) == 0 {
+		shells = []string{common.DefaultShell} // any other could be a program of the job's choice
 	}
-	for name := range job.Env {
-		if common.DecidesWhatRuns(name) {
-			return refusal("command_not_allowed", map[string]string{"group": job.Group, "variable": name},
-				"this worker lets jobs of the group %q run some commands only, and the variable %s could make them run others", job.Group, common.Excerpt(name))
+	if shell := cmp.Or(job.Shell, common.DefaultShell); (program == "" || job.Shell != "") && !slices.Contains(shells, shell) {
+		return refusal("shell_not_allowed", map[string]string{"shell": shell, "group": job.Group},
+			"this worker lets jobs of the group %q run some commands only, and none by the shell %s", job.Group, common.Excerpt(shell))
+	}
+	why := refusal("command_not_allowed", map[string]string{"group": job.Group},
+		"this worker lets jobs of the group %q run some commands only, and %s is none of them", job.Group, common.Excerpt(cmp.Or(strings.Join(job.Args, " "), job.Command)))
+	for i := range entry.Commands {
+		if !entry.Commands[i].runs(job, program) {
+			continue
 		}
+		what, variable := entry.Commands[i].beyond(job)
+		if what == "" {
+			return nil
+		}
+		data := map[string]string{"group": job.Group}
+		if variable != "" {
+			data["variable"] = variable
+		}
+		why = refusal("command_not_allowed", data,
+			"this worker lets jobs of the group %q run some commands only, and does not let them give this one %s", job.Group, what)
 	}
-	return nil
+	return why
 }
 
 func refusal(code string, data map[string]string, format string, args ...any) *common.Reason {

@@ -31,9 +31,8 @@ type Entry struct {
 	Users []string `yaml:"users"`
 	// Shells are those that they may use; any, where none is given.
 	Shells []string `yaml:"shells"`
-	// Commands are all that they may run, where any is given: programs by their full path, or
-	// texts for the shell, word for word.
-	Commands []string `yaml:"commands"`
+	// Commands are all that they may run, where any is given.
+	Commands []Command `yaml:"commands"`
 	// Disabled says that none of them may run here.
 	Disabled bool `yaml:"disabled"`
 }
@@ -85,8 +84,10 @@ func (e Entry) check() error {
 			return fmt.Errorf("shells: %q is not a full path", common.Excerpt(shell))
 		}
 	}
-	if slices.Contains(e.Commands, "") {
-		return errors.New("commands: one is empty")
+	for i := range e.Commands {
+		if err := e.Commands[i].check(); err != nil {
+			return fmt.Errorf("commands: %w", err)
+		}
 	}
 	return nil
 }

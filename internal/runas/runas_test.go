@@ -48,6 +48,14 @@ func TestWhatAFileSays(t *testing.T) {
 		"a shell's name":   {"groups:\n  backup: {shells: [bash]}\n", "is not a full path"},
 		"a shell's detour": {"groups:\n  backup: {shells: [/bin/../tmp/sh]}\n", "is not a full path"},
 		"empty":            {"groups:\n  backup: {commands: ['']}\n", "is empty"},
+		"commands":         {"groups:\n  backup: {commands: [/usr/bin/id, {command: make report, env: [DAY], workDirs: [/srv], stdin: true}, {args: [/bin/cat, -], anyArgs: true}]}\n", ""},
+		"two in one":       {"groups:\n  backup: {commands: [{command: id, args: [/usr/bin/id]}]}\n", "command and args"},
+		"a command's key":  {"groups:\n  backup: {commands: [{command: id, umask: 1}]}\n", "umask"},
+		"a program's name": {"groups:\n  backup: {commands: [{args: [id]}]}\n", `"id" is not the full path`},
+		"more of a text":   {"groups:\n  backup: {commands: [{command: id, anyArgs: true}]}\n", "anyArgs goes with args"},
+		"no variable":      {"groups:\n  backup: {commands: [{command: id, env: [A=B]}]}\n", "not the name of a variable"},
+		"one that decides": {"groups:\n  backup: {commands: [{command: id, env: [LD_PRELOAD]}]}\n", "decides what runs"},
+		"a folder's name":  {"groups:\n  backup: {commands: [{command: id, workDirs: [srv]}]}\n", "workDirs"},
 		"no list":          {"groups:\n  backup: {users: root}\n", "line 2"},
 		"no mapping":       {"- backup\n", "line 1"},
 	} {
@@ -64,7 +72,6 @@ func TestWhoMayRunAsWhom(t *testing.T) {
 	write(t, path, `
 groups:
   backup: {users: [nobody, no-such-user], shells: [/bin/sh, /bin/bash]}
-  reports: {commands: [/usr/bin/make, make report]}
   frozen: {disabled: true}
 `)
 	f, _, err := open(t, path)
@@ -107,20 +114,91 @@ groups:
 			t.Errorf("%s: as %q, %+v", name, got, why)
 		}
 	}
+}
+
+// Where only some commands may be run, a job cannot make them run something else.
+func TestWhichCommands(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "run-as.yaml")
+	write(t, path, `
+groups:
+  reports:
+    commands:
+      - make report
+      - /usr/bin/id
+      - command: make day
+        env: [DAY]
+        workDirs: [/srv/reports]
+        stdin: true
+      - args: [/bin/tar, cf, /srv/a.tar]
+        anyArgs: true
+      - args: [/bin/tar, tf, /srv/a.tar]
+      - command: make report
+        env: [MONTH]
+  bash:
+    shells: [/bin/bash]
+    commands: [make report, /usr/bin/id]
+  open: {}
+`)
+	f, _, err := open(t, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	env := func(name string) map[string]string { return map[string]string{name: "x"} }
+	param := func(name string) map[string]common.Param { return map[string]common.Param{name: {Default: "x"}} }
+	args := func(args ...string) []string { return args }
 	for name, c := range map[string]struct {
-		command string
-		env     map[string]string
-		allowed bool
+		job     common.Job
+		program string // where the first of the arguments is found; itself by default
+		code    string
+		says    string
 	}{
-		"a program":                    {"/usr/bin/make", nil, true},
-		"a text":                       {"make report", map[string]string{"DAY": "x"}, true},
-		"another program":              {"/tmp/make", nil, false},
-		"a longer text":                {"make report; id", nil, false},
-		"with a variable that decides": {"make report", map[string]string{"LD_PRELOAD": "/tmp/x.so"}, false},
-		"with a path":                  {"make report", map[string]string{"PATH": "/tmp"}, false},
+		"a text":                          {job: common.Job{Command: "make report"}},
+		"a longer text":                   {job: common.Job{Command: "make report; id"}, code: "command_not_allowed", says: "make report; id is none of them"},
+		"another text":                    {job: common.Job{Command: "make"}, code: "command_not_allowed"},
+		"a program":                       {job: common.Job{Args: args("/usr/bin/id")}},
+		"by its name":                     {job: common.Job{Args: args("id")}, program: "/usr/bin/id"},
+		"found elsewhere":                 {job: common.Job{Args: args("id")}, program: "/tmp/id", code: "command_not_allowed"},
+		"relative":                        {job: common.Job{Args: args("bin/id")}, code: "command_not_allowed"},
+		"with an argument":                {job: common.Job{Args: args("/usr/bin/id", "-u")}, code: "command_not_allowed", says: "/usr/bin/id -u is none of them"},
+		"its path as a text":              {job: common.Job{Command: "/usr/bin/id"}},
+		"a text as a program":             {job: common.Job{Args: args("make report")}, code: "command_not_allowed"},
+		"all arguments":                   {job: common.Job{Args: args("/bin/tar", "tf", "/srv/a.tar")}},
+		"one too many":                    {job: common.Job{Args: args("/bin/tar", "tf", "/srv/a.tar", "--checkpoint=1")}, code: "command_not_allowed"},
+		"one too few":                     {job: common.Job{Args: args("/bin/tar", "tf")}, code: "command_not_allowed"},
+		"another":                         {job: common.Job{Args: args("/bin/tar", "xf", "/srv/a.tar")}, code: "command_not_allowed"},
+		"more where they may":             {job: common.Job{Args: args("/bin/tar", "cf", "/srv/a.tar", "/etc/hostname")}},
+		"the variable that may":           {job: common.Job{Command: "make day", Env: env("DAY")}},
+		"the parameter that may":          {job: common.Job{Command: "make day", Params: param("DAY")}},
+		"the folder that may":             {job: common.Job{Command: "make day", WorkDir: "/srv/reports"}},
+		"input where it may":              {job: common.Job{Command: "make day", Stdin: "x"}},
+		"one of several entries":          {job: common.Job{Command: "make report", Env: env("MONTH")}},
+		"a variable":                      {job: common.Job{Command: "make report", Env: env("TAR_OPTIONS")}, code: "command_not_allowed", says: "the variable TAR_OPTIONS"},
+		"of another entry":                {job: common.Job{Command: "make report", Env: env("DAY")}, code: "command_not_allowed"},
+		"of no danger that is known":      {job: common.Job{Command: "make day", Env: env("NIGHT")}, code: "command_not_allowed"},
+		"a program's":                     {job: common.Job{Args: args("/bin/tar", "tf", "/srv/a.tar"), Env: env("TAR_OPTIONS")}, code: "command_not_allowed"},
+		"a parameter":                     {job: common.Job{Command: "make report", Params: param("MAKEFILES")}, code: "command_not_allowed", says: "the parameter MAKEFILES"},
+		"a folder":                        {job: common.Job{Command: "make report", WorkDir: "/dev/shm/evil"}, code: "command_not_allowed", says: "the folder /dev/shm/evil"},
+		"a folder below one that may":     {job: common.Job{Command: "make day", WorkDir: "/srv/reports/evil"}, code: "command_not_allowed"},
+		"input":                           {job: common.Job{Command: "make report", Stdin: "x"}, code: "command_not_allowed", says: "an input"},
+		"a shell of its own":              {job: common.Job{Command: "make report", Shell: "/dev/shm/evil"}, code: "shell_not_allowed"},
+		"another shell":                   {job: common.Job{Command: "make report", Shell: "/bin/bash"}, code: "shell_not_allowed"},
+		"a shell for a program":           {job: common.Job{Args: args("/usr/bin/id"), Shell: "/dev/shm/evil"}, code: "shell_not_allowed"},
+		"the shell of the list":           {job: common.Job{Group: "bash", Command: "make report", Shell: "/bin/bash"}},
+		"not the usual one":               {job: common.Job{Group: "bash", Command: "make report"}, code: "shell_not_allowed"},
+		"no shell at all":                 {job: common.Job{Group: "bash", Args: args("/usr/bin/id")}},
+		"a group that may run everything": {job: common.Job{Group: "open", Command: "id", Env: env("X"), WorkDir: "/tmp", Shell: "/bin/zsh", Stdin: "x"}},
 	} {
-		why := f.Command(&common.Job{Group: "reports", Env: c.env}, c.command)
-		if (why == nil) != c.allowed || why != nil && why.Code != "command_not_allowed" {
+		if c.job.Group == "" {
+			c.job.Group = "reports"
+		}
+		if c.program == "" && len(c.job.Args) > 0 {
+			c.program = c.job.Args[0]
+		}
+		why, code, says := f.Command(&c.job, c.program), "", ""
+		if why != nil {
+			code, says = why.Code, why.Text
+		}
+		if code != c.code || !strings.Contains(says, c.says) {
 			t.Errorf("%s: %+v", name, why)
 		}
 	}
