@@ -51,20 +51,46 @@ func (w *Watcher) Run(ctx context.Context, receive func(context.Context, JobsUpd
 	return follower.Follow(ctx, func(ctx context.Context, u etcdkit.Update) error {
 		page := u.Whole || listing
 		listing = page && u.More
-		cursors, err := w.cursors(ctx, &u, page && len(u.Puts) > 0)
-		if err != nil {
+		puts := decodePuts(u.Puts)
+		if err := w.cursors(ctx, puts, page && len(puts) > 0); err != nil {
 			return err
 		}
-		return receive(ctx, jobsUpdate(u, cursors))
+		return receive(ctx, jobsUpdate(&u, puts))
 	})
 }
 
-func jobsUpdate(u etcdkit.Update, cursors map[string]*mvccpb.KeyValue) JobsUpdate {
-	out := JobsUpdate{Whole: u.Whole, More: u.More, Revision: u.Revision, Jobs: make([]common.JobState, 0, len(u.Puts))}
-	for _, kv := range u.Puts {
-		state, err := decodeJob(kv, cursors[jobOf(kv)])
+// put is a job of an update.
+type put struct {
+	name   string
+	kv     *mvccpb.KeyValue
+	stored common.StoredJob
+	err    error            // why it cannot be read
+	cursor *mvccpb.KeyValue // nil where it is not known, or not there
+	gone   bool             // it was deleted since
+}
+
+func decodePuts(kvs []*mvccpb.KeyValue) []put {
+	puts := make([]put, len(kvs))
+	for i, kv := range kvs {
+		puts[i] = put{name: jobOf(kv), kv: kv}
+		puts[i].stored, puts[i].err = decodeStored(kv)
+	}
+	return puts
+}
+
+func jobsUpdate(u *etcdkit.Update, puts []put) JobsUpdate {
+	out := JobsUpdate{Whole: u.Whole, More: u.More, Revision: u.Revision, Jobs: make([]common.JobState, 0, len(puts))}
+	for i := range puts {
+		p := &puts[i]
+		if p.gone {
+			continue
+		}
+		state, err := common.JobState{}, p.err
+		if err == nil {
+			state, err = withCursor(p.stored, p.kv, p.cursor)
+		}
 		if err != nil {
-			out.Bad = append(out.Bad, BadJob{Name: jobOf(kv), Err: err})
+			out.Bad = append(out.Bad, BadJob{Name: p.name, Err: err})
 			continue
 		}
 		out.Jobs = append(out.Jobs, state)
@@ -79,35 +105,54 @@ func jobsUpdate(u etcdkit.Update, cursors map[string]*mvccpb.KeyValue) JobsUpdat
 const cursorsPerTxn = 50
 
 // cursors reads the cursors of the jobs that an update puts, trying until it has
-// them: an update must not be told without. It takes jobs out of the update that
-// were deleted since. A page is a part of a list, and so in the order of its keys.
-func (w *Watcher) cursors(ctx context.Context, u *etcdkit.Update, page bool) (map[string]*mvccpb.KeyValue, error) {
-	found := make(map[string]*mvccpb.KeyValue, len(u.Puts))
+// them: an update must not be told without. It marks jobs that were deleted since.
+// A page is a part of a list, and so in the order of its keys.
+func (w *Watcher) cursors(ctx context.Context, puts []put, page bool) error {
 	for wait := 100 * time.Millisecond; ; wait = min(2*wait, 5*time.Second) {
 		var err error
 		if page {
-			err = w.rangeOfCursors(ctx, u, found)
+			err = w.rangeOfCursors(ctx, puts)
+		} else {
+			ofNew(puts)
 		}
 		if err == nil {
-			err = w.someCursors(ctx, u, found)
+			err = w.someCursors(ctx, puts)
 		}
 		if err == nil {
-			return found, nil
+			return nil
 		}
 		w.trouble(err)
 		select {
 		case <-ctx.Done():
-			return nil, context.Cause(ctx)
+			return context.Cause(ctx)
 		case <-time.After(wait):
 		}
 	}
 }
 
+// ofNew gives jobs that were just created the cursors that they were created with, which need
+// not be asked for. Where such a one has moved since it does no harm: it is compared when it is used.
+func ofNew(puts []put) {
+	for i := range puts {
+		if p := &puts[i]; p.kv.CreateRevision == p.kv.ModRevision && p.err == nil && !p.stored.CreatedAt.IsZero() {
+			p.cursor = &mvccpb.KeyValue{Key: []byte(common.CursorKey(p.name)), Value: []byte(common.TimeKey(p.stored.CreatedAt))}
+		}
+	}
+}
+
 // rangeOfCursors reads those of a page in one go. They may be newer than the jobs, which
-// does no harm: a cursor is compared when it is used.
-func (w *Watcher) rangeOfCursors(ctx context.Context, u *etcdkit.Update, found map[string]*mvccpb.KeyValue) error {
-	first, last := common.CursorKey(jobOf(u.Puts[0])), common.CursorKey(jobOf(u.Puts[len(u.Puts)-1]))
-	return eachCursor(ctx, w.client, first, last+"\x00", func(job string, kv *mvccpb.KeyValue) { found[job] = kv })
+// does no harm either.
+func (w *Watcher) rangeOfCursors(ctx context.Context, puts []put) error {
+	first, last := common.CursorKey(puts[0].name), common.CursorKey(puts[len(puts)-1].name)
+	at := 0
+	return eachCursor(ctx, w.client, first, last+"\x00", func(job string, kv *mvccpb.KeyValue) {
+		for at < len(puts) && puts[at].name < job {
+			at++
+		}
+		if at < len(puts) && puts[at].name == job {
+			puts[at].cursor = kv
+		}
+	})
 }
 
 // allCursors reads every cursor.
@@ -138,18 +183,17 @@ func eachCursor(ctx context.Context, client *clientv3.Client, key, end string, t
 // someCursors reads those that are not there yet, with their jobs. A job that has
 // neither a cursor nor the version that the update tells of was deleted meanwhile:
 // it is not broken, and the watch tells of its end, or of what came after it.
-func (w *Watcher) someCursors(ctx context.Context, u *etcdkit.Update, found map[string]*mvccpb.KeyValue) error {
-	var without []*mvccpb.KeyValue
-	for _, kv := range u.Puts {
-		if found[jobOf(kv)] == nil {
-			without = append(without, kv)
+func (w *Watcher) someCursors(ctx context.Context, puts []put) error {
+	var without []*put
+	for i := range puts {
+		if puts[i].cursor == nil && puts[i].err == nil {
+			without = append(without, &puts[i])
 		}
 	}
-	gone := map[string]bool{}
 	for part := range slices.Chunk(without, cursorsPerTxn) {
 		ops := make([]clientv3.Op, 0, 2*len(part))
-		for _, kv := range part {
-			ops = append(ops, clientv3.OpGet(common.CursorKey(jobOf(kv))), clientv3.OpGet(string(kv.Key), clientv3.WithKeysOnly()))
+		for _, p := range part {
+			ops = append(ops, clientv3.OpGet(common.CursorKey(p.name)), clientv3.OpGet(common.JobKey(p.name), clientv3.WithKeysOnly()))
 		}
 		callCtx, cancel := context.WithTimeout(ctx, callLimit)
 		resp, err := w.client.Txn(callCtx).Then(ops...).Commit()
@@ -157,17 +201,16 @@ func (w *Watcher) someCursors(ctx context.Context, u *etcdkit.Update, found map[
 		if err != nil {
 			return fmt.Errorf("read cursors: %w", err)
 		}
-		for i, kv := range part {
+		for i, p := range part {
 			cursor, job := resp.Responses[2*i].GetResponseRange().Kvs, resp.Responses[2*i+1].GetResponseRange().Kvs
 			switch {
 			case len(cursor) > 0:
-				found[jobOf(kv)] = cursor[0]
-			case len(job) == 0 || job[0].ModRevision != kv.ModRevision:
-				gone[jobOf(kv)] = true
+				p.cursor = cursor[0]
+			case len(job) == 0 || job[0].ModRevision != p.kv.ModRevision:
+				p.gone = true
 			}
 		}
 	}
-	u.Puts = slices.DeleteFunc(u.Puts, func(kv *mvccpb.KeyValue) bool { return gone[jobOf(kv)] })
 	return nil
 }
 

@@ -152,6 +152,24 @@ func TestWatcherRacingWithDeletions(t *testing.T) {
 	}
 }
 
+// The cursor of a job that is told of when it is created is not asked for; that of a list is, and so is
+// that of a job that does not say when it was created.
+func TestWatcherTellsOfNewJobs(t *testing.T) {
+	s := newStory(t)
+	r := watch(t, s.client, 0)
+	r.has(t, nil, map[string]time.Time{})
+	moved := noon.Add(time.Hour)
+	for name, created := range map[string]time.Time{"new": noon, "old": {}} {
+		if _, err := s.client.Txn(t.Context()).Then(
+			clientv3.OpPut(common.JobKey(name), encode(t, common.StoredJob{Job: minutely(name), UID: name, CreatedAt: created})),
+			clientv3.OpPut(common.CursorKey(name), common.TimeKey(moved))).Commit(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r.has(t, nil, map[string]time.Time{"new": noon, "old": moved})
+	watch(t, s.client, 0).has(t, nil, map[string]time.Time{"new": moved, "old": moved})
+}
+
 func TestWatcherPagesManyJobs(t *testing.T) {
 	s := newStory(t)
 	const n = 3000
