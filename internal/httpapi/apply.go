@@ -33,8 +33,6 @@ const (
 	maxMany = 20_000
 	// manyAtOnce are worked on at a time; their writes share transactions.
 	manyAtOnce = 64
-	// manyRequests go on at a time; the others wait.
-	manyRequests = 2
 )
 
 // manyResource is what is done with many jobs at once.
@@ -42,7 +40,6 @@ type manyResource struct {
 	*jobsResource
 	problems problems
 	schemas  huma.Registry
-	going    chan struct{} // holds one for each request that goes on
 }
 
 // ApplyRequest is jobs as they should be.
@@ -50,14 +47,8 @@ type ApplyRequest struct {
 	Jobs []JobInput `json:"jobs" nullable:"false" maxItems:"20000" doc:"Each is created, changed or left as it is, by itself: what is wrong with one hinders no other."`
 }
 
-// applyBody is an ApplyRequest that has not been looked at: its jobs are judged one by one.
-type applyBody struct{ raw json.RawMessage }
-
-// UnmarshalJSON keeps the text.
-func (b *applyBody) UnmarshalJSON(data []byte) error {
-	b.raw = bytes.Clone(data)
-	return nil
-}
+// applyBody stands for an ApplyRequest whose jobs are judged one by one: its text is in the visit.
+type applyBody struct{}
 
 // Schema is that of an ApplyRequest.
 func (applyBody) Schema(r huma.Registry) *huma.Schema {
@@ -114,36 +105,22 @@ type applyInput struct {
 type applyOutput struct{ Body ApplyAnswer }
 
 func (s *manyResource) register(r *router) {
-	s.schemas, s.going = r.api.OpenAPI().Components.Schemas, make(chan struct{}, manyRequests)
+	s.schemas = r.api.OpenAPI().Components.Schemas
 	s.registerBulk(r)
-	register(r, route{access: needs(auth.Editor), maxBody: maxApplyBody, raw: true, Operation: huma.Operation{
+	register(r, route{access: needs(auth.Editor), maxBody: maxApplyBody, raw: true, turns: newTurns(), Operation: huma.Operation{
 		OperationID: "apply-jobs", Method: http.MethodPost, Path: "/api/v1/jobs/apply", Summary: "Make many jobs be as they are sent", Tags: []string{"jobs"}}}, s.apply)
 }
 
-// turn waits until the request may go on, for end to be called when it has.
-func (s *manyResource) turn(ctx context.Context) (end func(), err error) {
-	select {
-	case s.going <- struct{}{}:
-		return func() { <-s.going }, nil
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	}
-}
-
 func (s *manyResource) apply(ctx context.Context, in *applyInput) (*applyOutput, error) {
-	sent, err := jobsOf(in.Body.raw)
+	body := visitOf(ctx).body
+	sent, err := jobsOf(body)
 	if err != nil {
 		return nil, err
 	}
 	if err := checkSelector("query.prune", in.Prune); err != nil {
 		return nil, err
 	}
-	end, err := s.turn(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer end()
-	if err := s.once(ctx, in.IdempotencyKey, "apply", in.Prune, strconv.FormatBool(in.DryRun), string(in.Body.raw)); err != nil {
+	if err := s.once(ctx, in.IdempotencyKey, body, "apply", in.Prune, strconv.FormatBool(in.DryRun)); err != nil {
 		return nil, err
 	}
 	answer := ApplyAnswer{DryRun: in.DryRun, Items: make([]Applied, len(sent))}
@@ -213,8 +190,9 @@ func refusalOf(p *Problem) *Refusal {
 	return &Refusal{Code: p.Code, Detail: p.Detail, Hint: p.Hint, Errors: p.Errors}
 }
 
-// jobsOf takes the jobs out of the body of an apply, each as it is written.
-func jobsOf(body json.RawMessage) (sent []json.RawMessage, err error) {
+// jobsOf takes the jobs out of the body of an apply, each as it is written: they are parts of it,
+// not copies.
+func jobsOf(body []byte) (sent []json.RawMessage, err error) {
 	wrong := func(at, code, message string) error {
 		return &requestFault{Fault{Location: at, Code: code, Message: message}}
 	}
@@ -240,11 +218,11 @@ func jobsOf(body json.RawMessage) (sent []json.RawMessage, err error) {
 			return nil, wrong(at, "type", "must be an array")
 		}
 		for in.More() {
-			var job json.RawMessage
-			if err := in.Decode(&job); err != nil {
+			begin := in.InputOffset()
+			if err := in.Decode(&skipped{}); err != nil {
 				return nil, wrong(at, "json", "is not valid JSON")
 			}
-			if sent = append(sent, job); len(sent) > maxMany {
+			if sent = append(sent, bytes.TrimLeft(body[begin:in.InputOffset()], " \t\r\n,")); len(sent) > maxMany {
 				return nil, wrong(at, "too_many", fmt.Sprintf("must be at most %d", maxMany))
 			}
 		}
@@ -257,6 +235,12 @@ func jobsOf(body json.RawMessage) (sent []json.RawMessage, err error) {
 	}
 	return sent, nil
 }
+
+// skipped is a value that nobody looks at.
+type skipped struct{}
+
+// UnmarshalJSON takes any.
+func (*skipped) UnmarshalJSON([]byte) error { return nil }
 
 // read reads one of the jobs; nil is one that is refused.
 func (s *manyResource) read(sent json.RawMessage, at string) (Applied, *Definition) {
@@ -387,7 +371,7 @@ func inParallel(ctx context.Context, n int, do func(i int)) {
 
 // once refuses a key that was used for another request. What is asked for twice with the same
 // key is done again, which changes nothing where it is done already.
-func (s *manyResource) once(ctx context.Context, key string, asks ...string) error {
+func (s *manyResource) once(ctx context.Context, key string, body []byte, asks ...string) error {
 	if key == "" {
 		return nil
 	}
@@ -398,6 +382,7 @@ func (s *manyResource) once(ctx context.Context, key string, asks ...string) err
 	for _, part := range asks {
 		fmt.Fprintf(sum, "%d %s", len(part), part)
 	}
+	sum.Write(body)
 	return s.jobs.Once(ctx, actor(ctx), key, hex.EncodeToString(sum.Sum(nil)))
 }
 

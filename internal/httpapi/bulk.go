@@ -90,7 +90,7 @@ func (b *BulkRequest) check() error {
 }
 
 func (s *manyResource) registerBulk(r *router) {
-	register(r, route{access: needs(auth.Operator), Operation: huma.Operation{OperationID: "bulk-jobs", Method: http.MethodPost,
+	register(r, route{access: needs(auth.Operator), turns: newTurns(), Operation: huma.Operation{OperationID: "bulk-jobs", Method: http.MethodPost,
 		Path: "/api/v1/jobs/bulk", Summary: "Do the same with many jobs", Tags: []string{"jobs"}}}, s.bulk)
 }
 
@@ -102,16 +102,11 @@ func (s *manyResource) bulk(ctx context.Context, in *bulkInput) (*bulkOutput, er
 	if b.Action == "delete" && !somewhere(ctx, auth.Editor) {
 		return nil, allowEverywhere(ctx, auth.Editor)
 	}
-	end, err := s.turn(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer end()
 	until := ""
 	if b.Until != nil {
 		until = askedTime(*b.Until)
 	}
-	if err := s.once(ctx, in.IdempotencyKey, "bulk", b.Action, askedSet(b.Jobs), b.Selector, b.Group, b.Q, b.State, b.Note, until, fmt.Sprint(b.Kill)); err != nil {
+	if err := s.once(ctx, in.IdempotencyKey, nil, "bulk", b.Action, askedSet(b.Jobs), b.Selector, b.Group, b.Q, b.State, b.Note, until, fmt.Sprint(b.Kill)); err != nil {
 		return nil, err
 	}
 	names, err := s.named(ctx, b)

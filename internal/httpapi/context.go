@@ -13,7 +13,8 @@ type visit struct {
 	remote    string // address, without the port
 	session   string // secret of the session cookie that was accepted
 	who       *auth.Identity
-	quiet     bool // one of too many: the log tells of them together
+	quiet     bool   // one of too many: the log tells of them together
+	body      []byte // of a raw route, as it was sent
 	// again asks once more who what the request carries belongs to; nil for nobody.
 	again func(context.Context) (auth.Identity, error)
 }

@@ -34,6 +34,12 @@ func (g *guard) handle(hc huma.Context, next func(huma.Context)) {
 	c := humagin.Unwrap(hc)
 	w, r := http.ResponseWriter(c.Writer), c.Request
 	problem := g.problems.forbid(r.Context(), g.route.access)
+	if problem == nil && g.route.turns != nil {
+		var end func()
+		if end, problem = g.turn(w, r); problem == nil {
+			defer end()
+		}
+	}
 	if problem == nil {
 		problem = g.request(w, r, c.Param)
 	}
@@ -128,7 +134,8 @@ func (g *guard) body(check *checker, w http.ResponseWriter, r *http.Request) *Pr
 			check.add("body", "json", nil, "is not valid JSON in UTF-8")
 			return nil
 		}
-		r.Body = io.NopCloser(bytes.NewReader(data))
+		visitOf(ctx).body = data
+		r.Body = io.NopCloser(strings.NewReader("null")) // huma would copy it
 		r.Header.Set("Content-Type", "application/json")
 		return nil
 	}

@@ -41,8 +41,11 @@ type route struct {
 	maxBody int64 // default maxBody
 	// shape: of the body's values only the types are checked here, the rest by the port.
 	shape bool
-	// raw: of the body it is checked only that it is JSON; the handler looks at each of its parts.
+	// raw: of the body it is checked only that it is JSON; the handler finds it in the visit, and
+	// looks at each of its parts.
 	raw bool
+	// turns: before its body is read a request waits for its turn; nil: it does not.
+	turns *turns
 	// patience is how long the handler may wait for what it answers.
 	patience time.Duration
 	// patch: the body is a merge patch, in which null takes something away.

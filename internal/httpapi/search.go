@@ -146,10 +146,7 @@ func (s *searchResource) turn(ctx context.Context) (done func(), err error) {
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	case <-patience.C:
-		problem := s.problems.refuse(ctx, common.CodeTooMany, "others are searching just now")
-		problem.Hint = "try again in a moment"
-		problem.headers = http.Header{"Retry-After": {strconv.Itoa(int(searchWait / time.Second))}}
-		return nil, problem
+		return nil, s.problems.tooMany(ctx, "others are searching just now", searchWait)
 	}
 }
 

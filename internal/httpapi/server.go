@@ -9,6 +9,9 @@ import (
 	"time"
 )
 
+// readTimeout is how long a request may take to arrive.
+const readTimeout = 30 * time.Second
+
 // Server makes the HTTP server for a handler, with bounds against clients that are
 // slow or send too much. Answers have a write deadline of their own, which streams renew.
 // A bound of connections counts those that it was told to listen for; nil is none.
@@ -16,7 +19,7 @@ func Server(h http.Handler, log *slog.Logger, bound *Connections) *http.Server {
 	s := &http.Server{
 		Handler:           h,
 		ReadHeaderTimeout: 5 * time.Second,
-		ReadTimeout:       30 * time.Second,
+		ReadTimeout:       readTimeout,
 		IdleTimeout:       60 * time.Second,
 		MaxHeaderBytes:    16 << 10,
 		HTTP2: &http.HTTP2Config{

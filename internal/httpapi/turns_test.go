@@ -1,0 +1,150 @@
+package httpapi
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"carillon/internal/common"
+	"carillon/internal/virtualtime"
+)
+
+// held keeps what is applied until it is let go.
+type held struct {
+	Jobs
+	mu    sync.Mutex
+	going map[string]int // guarded by mu; by who asks
+	free  chan struct{}
+}
+
+func (h *held) Apply(_ context.Context, who common.Actor, job common.Job, _ common.Precondition, _ bool) (common.Saved, error) {
+	h.mu.Lock()
+	h.going[who.Name]++
+	h.mu.Unlock()
+	<-h.free
+	return common.Saved{Effect: common.EffectCreated, State: common.JobState{StoredJob: common.StoredJob{Job: job}}}, nil
+}
+
+func (h *held) count(who string) int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.going[who]
+}
+
+// unread is a body that tells when somebody reads it.
+type unread struct {
+	io.Reader
+	reads chan<- struct{}
+	once  sync.Once
+}
+
+func (u *unread) Read(p []byte) (int, error) {
+	u.once.Do(func() { u.reads <- struct{}{} })
+	return u.Reader.Read(p)
+}
+
+// However many applies one sends at once, few of their bodies are in memory, few wait, and the rest
+// is refused unread; others still have a turn, and there are other turns for what is done in bulk.
+func TestAppliesWaitForTheirTurn(t *testing.T) {
+	virtualtime.Test(t, func(t *testing.T) {
+		jobs := &held{going: map[string]int{}, free: make(chan struct{})}
+		h := newHarness(t, func(c *Config) { jobs.Jobs, c.Jobs = c.Jobs, jobs })
+		const many = 60
+		reads, answers := make(chan struct{}, 2*many), make(chan *httptest.ResponseRecorder, 2*many)
+		apply := func(role string) {
+			r := as(role, http.MethodPost, "/api/v1/jobs/apply", `{"jobs":[]}`)
+			r.Body = io.NopCloser(&unread{Reader: strings.NewReader(`{"jobs":[{"name":"a","command":"true"}]}`), reads: reads})
+			go func() { answers <- h.send(r) }()
+		}
+		for range many {
+			apply("editor")
+		}
+		virtualtime.Wait()
+		if len(reads) != turnsOfOne || jobs.count("the editor") != turnsOfOne {
+			t.Errorf("%d bodies of one who asks were read, and %d go on", len(reads), jobs.count("the editor"))
+		}
+		if len(answers) != many-maxInLineOf {
+			t.Errorf("%d of %d were refused at once", len(answers), many)
+		}
+		for len(answers) > 0 {
+			if w := <-answers; w.Code != http.StatusTooManyRequests || w.Header().Get("Retry-After") != "5" {
+				t.Errorf("%d, Retry-After %q: %s", w.Code, w.Header().Get("Retry-After"), w.Body)
+			}
+		}
+		apply("admin")
+		virtualtime.Wait()
+		if jobs.count("the admin") != 1 {
+			t.Error("another one waits behind all that one has sent")
+		}
+		h.want(http.StatusOK, as("operator", http.MethodPost, "/api/v1/jobs/bulk", `{"action":"kill","jobs":["none"]}`))
+		h.want(http.StatusOK, as("editor", http.MethodPost, "/api/v1/jobs/bulk", `{"action":"resume","jobs":["none"]}`))
+
+		time.Sleep(turnWait) // nobody waits for ever
+		virtualtime.Wait()
+		if len(answers) != maxInLineOf-turnsOfOne || len(reads) != turnsOfOne+1 {
+			t.Errorf("%d of those that waited were refused, %d were read", len(answers), len(reads))
+		}
+		close(jobs.free)
+		virtualtime.Wait()
+		ok := 0
+		for len(answers) > 0 {
+			if w := <-answers; w.Code == http.StatusOK {
+				ok++
+			}
+		}
+		if ok != turnsOfOne+1 {
+			t.Errorf("%d were done", ok)
+		}
+		h.want(http.StatusOK, as("editor", http.MethodPost, "/api/v1/jobs/apply", `{"jobs":[]}`)) // all turns were given back
+	})
+}
+
+// The line has an end for all together as well, and who gives up leaves it.
+func TestTurns(t *testing.T) {
+	virtualtime.Test(t, func(t *testing.T) {
+		all := newTurns()
+		ctx, giveUp := context.WithCancel(t.Context())
+		ends := make(chan func(), 100)
+		for i := range maxInLine {
+			go func() {
+				end, ok := all.take(ctx, string(rune('a'+i%8)))
+				if !ok {
+					end = nil
+				}
+				ends <- end
+			}()
+		}
+		virtualtime.Wait()
+		if len(ends) != turnsAtOnce {
+			t.Errorf("%d go on", len(ends))
+		}
+		if _, ok := all.take(t.Context(), "z"); ok {
+			t.Error("the line has no end")
+		}
+		(<-ends)() // one ends, and the next goes on
+		virtualtime.Wait()
+		if len(ends) != turnsAtOnce {
+			t.Errorf("%d go on", len(ends))
+		}
+		giveUp()
+		virtualtime.Wait()
+		for len(ends) > 0 {
+			if end := <-ends; end != nil {
+				end()
+			}
+		}
+		if all.inLine != 0 || len(all.lines) != 0 || len(all.going) != 0 {
+			t.Errorf("%d are in line still, %d lines, %d turns", all.inLine, len(all.lines), len(all.going))
+		}
+		end, ok := all.take(t.Context(), "z")
+		if !ok {
+			t.Fatal("no turn although nobody waits")
+		}
+		end()
+	})
+}
