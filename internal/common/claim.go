@@ -66,6 +66,9 @@ type Outcome struct {
 	Next  *Trigger // what follows, as long as the job is the one that was created at Created
 	// Created is ClaimResult.Created of the claim.
 	Created int64
+	// Unbegun says that the command was never started, and may be by somebody else: where Next,
+	// which is the same attempt, can follow, it takes the place of the outcome.
+	Unbegun bool
 }
 
 // ErrNotOurs says that a run's record was not the one that its finisher had claimed.

@@ -180,6 +180,17 @@ func (r *Record) Next(cause Cause, notBefore time.Time) Trigger {
 		Cause: cause, By: r.By, Note: r.Note, NotBefore: notBefore.UTC(), Params: r.Params}
 }
 
+// Again is the trigger for the same attempt, whose command was never started. asked is the trigger
+// that it was claimed for, if it was.
+func (r *Record) Again(asked *Trigger, notBefore time.Time) Trigger {
+	again := Trigger{ID: r.Run, Job: r.Job, JobUID: r.JobUID, Group: r.Group, Fire: r.Fire, PlannedAt: r.PlannedAt, Attempt: r.Attempt,
+		Cause: r.Cause, By: r.By, Note: r.Note, NotBefore: notBefore.UTC(), Params: r.Params}
+	if asked != nil {
+		again.Worker, again.Avoid = asked.Worker, asked.Avoid
+	}
+	return again
+}
+
 // Kill is the value of /cron/killer/<worker>/<run>: a wish to end a run.
 type Kill struct {
 	Run  string    `json:"run"`

@@ -49,16 +49,31 @@ type Dispatcher struct {
 	ending   *ending
 	hurry    chan struct{} // closed when a drain is to wait no longer
 	hurried  sync.Once
+	halted   chan struct{} // closed when nothing may be claimed or started any more
+	halt     sync.Once
 }
 
 // New makes a dispatcher.
 func New(cfg Config) *Dispatcher {
 	return &Dispatcher{cfg: cfg, turns: newTurns(cfg.Life, cfg.Cluster), looks: newInbox[item](), pending: newPending(),
-		outcomes: newInbox[common.Outcome](), runs: newRuns(), ending: newEnding(), hurry: make(chan struct{})}
+		outcomes: newInbox[common.Outcome](), runs: newRuns(), ending: newEnding(), hurry: make(chan struct{}), halted: make(chan struct{})}
 }
 
 // Hurry has a drain end now the runs that it waits for.
 func (d *Dispatcher) Hurry() { d.hurried.Do(func() { close(d.hurry) }) }
+
+// Halt has this worker claim nothing more, of whatever kind, and start nothing of what it has claimed: it is
+// about to end all its runs at once, and what follows them is for others, or for a later life.
+func (d *Dispatcher) Halt() { d.halt.Do(func() { close(d.halted) }) }
+
+func (d *Dispatcher) isHalted() bool {
+	select {
+	case <-d.halted:
+		return true
+	default:
+		return false
+	}
+}
 
 // Running is how many runs go on here, and how many slots they take.
 func (d *Dispatcher) Running() (runs, slots int) { return d.runs.load() }
@@ -75,9 +90,18 @@ func (d *Dispatcher) Run(ctx context.Context) error {
 	defer release()
 	keeping.Go(func() { d.keepFence(kept) })
 	keeping.Go(func() { d.keepLocks(kept) })
-	claiming.Go(func() { d.collect(ctx, life) })
-	claiming.Go(func() { d.look(ctx, life) })
-	claiming.Go(func() { d.claim(ctx, life) })
+	open, shut := context.WithCancel(ctx)
+	defer shut()
+	claiming.Go(func() { // the gate of all that claims
+		defer shut()
+		select {
+		case <-d.halted:
+		case <-ctx.Done():
+		}
+	})
+	claiming.Go(func() { d.collect(open, life) })
+	claiming.Go(func() { d.look(open, life) })
+	claiming.Go(func() { d.claim(open, life) })
 	finishing.Go(func() { d.finish(life) })
 
 	<-ctx.Done()
@@ -163,7 +187,7 @@ func (d *Dispatcher) claim(ctx, life context.Context) {
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(claimPatience, cancel) })()
 	for {
 		batch, ok := d.pending.take(ctx, d.cfg.MaxBatch, d.free)
-		if !ok || ctx.Err() != nil {
+		if !ok || ctx.Err() != nil || d.isHalted() {
 			return // what was not claimed is for others, or for a later life
 		}
 		d.cfg.Metrics.QueueDepth("claims", d.pending.len())

@@ -27,7 +27,10 @@ func (d *Dispatcher) finish(life context.Context) {
 		errs := d.cfg.Finisher.Finish(life, batch)
 		written := make([]common.Run, 0, len(batch))
 		for i := range batch {
-			if errs[i] == nil {
+			switch {
+			case errs[i] == nil && batch[i].Unbegun:
+				d.cfg.Unsure() // there is one only where it could not be given back
+			case errs[i] == nil:
 				written = append(written, batch[i].Run)
 			}
 			d.finished(life, &batch[i], errs[i])
@@ -60,12 +63,14 @@ func (d *Dispatcher) finished(life context.Context, outcome *common.Outcome, err
 		time.AfterFunc(retryAfter, func() { d.outcomes.put(again) })
 		return
 	}
-	var delay time.Duration
-	if run.StartedAt != nil {
-		delay = run.StartedAt.Sub(run.PlannedAt)
+	if !outcome.Unbegun {
+		var delay time.Duration
+		if run.StartedAt != nil {
+			delay = run.StartedAt.Sub(run.PlannedAt)
+		}
+		d.cfg.Metrics.Outcome(run.Job, run.Status, delay)
+		d.runs.remember(run.JobUID, run.Status)
 	}
-	d.cfg.Metrics.Outcome(run.Job, run.Status, delay)
-	d.runs.remember(run.JobUID, run.Status)
 	d.runs.remove(run.ID, outcome.Token)
 	d.pending.put(d.ending.end(run.Job)...)
 	_ = d.cfg.Plan.Ended(life, run.ID, run.Job) // fails only when the worker is gone

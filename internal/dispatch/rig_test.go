@@ -329,6 +329,7 @@ func (r *fakeRunner) Run(ctx context.Context, t Task) common.Run {
 		run.Status, run.Note = common.StatusKilled, "not started: "+err.Error()
 		return run
 	}
+	run.StartedAt = new(time.Now().UTC())
 	if r.starting != nil {
 		r.starting()
 	}

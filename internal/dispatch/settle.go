@@ -110,6 +110,9 @@ func (d *Dispatcher) admit(life context.Context, settled *scheduler.Settled, cla
 	d.cfg.Metrics.Running(running)
 	task := Task{Job: r.Job, Record: record, Fence: r.Fence, Previous: d.runs.previous(record.JobUID), KillNow: held.kill,
 		MayStart: func() error {
+			if d.isHalted() {
+				return d.cfg.Causes.Stopping
+			}
 			if !d.runs.mayStart(run, d.cfg.Boot(), d.cfg.Beat) {
 				return d.cfg.Causes.CutOff
 			}
@@ -122,8 +125,19 @@ func (d *Dispatcher) admit(life context.Context, settled *scheduler.Settled, cla
 		d.runs.end(run)
 		d.ending.begin(outcome.Job)
 		outcome.Delays = delays(&outcome, granted)
-		d.outcomes.put(common.Outcome{Run: outcome, Token: r.Fence, Created: r.Created, Next: d.next(ctx, &task, &outcome)})
+		end := common.Outcome{Run: outcome, Token: r.Fence, Created: r.Created, Unbegun: d.unbegun(ctx, &outcome)}
+		end.Next = d.next(ctx, &task, &end.Run)
+		if end.Unbegun {
+			again := record.Again(claim.Trigger, agreed(d.cfg.Cluster, d.cfg.Now()))
+			end.Next = &again
+		}
+		d.outcomes.put(end)
 	}
+}
+
+// unbegun tells whether a run was not started as this worker is ending: that costs no attempt.
+func (d *Dispatcher) unbegun(ctx context.Context, outcome *common.Run) bool {
+	return d.isHalted() && outcome.Status == common.StatusKilled && outcome.StartedAt == nil && ctx.Err() == nil
 }
 
 // next is what follows a run that has ended. One that was ended because its worker was cut

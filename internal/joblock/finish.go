@@ -48,7 +48,9 @@ func (f *Finisher) Finish(ctx context.Context, outcomes []common.Outcome) []erro
 			errs[i] = a.err
 		case !a.succeeded && !f.wrote(&outcomes[i], first(a.responses[0])):
 			errs[i] = common.ErrNotOurs
-			late = append(late, outcomes[i].Run.Late())
+			if !outcomes[i].Unbegun {
+				late = append(late, outcomes[i].Run.Late())
+			}
 		}
 	}
 	f.note(ctx, late)
@@ -76,11 +78,17 @@ func (f *Finisher) op(o *common.Outcome) (nestedTxn, error) {
 		clientv3.OpDelete(common.LockKey(job, run)),
 		clientv3.OpDelete(common.RecordKey(job, run)),
 		clientv3.OpDelete(common.KillKey(f.worker, run)),
-		put,
+	}
+	if o.Next == nil || !o.Unbegun {
+		resolve = append(resolve, put)
 	}
 	if o.Next != nil {
+		var instead []clientv3.Op
+		if o.Unbegun {
+			instead = []clientv3.Op{put}
+		}
 		// Somebody may have wished the run to end whom we did not hear: what is killed is not run again.
-		follow, more, err := followOp(o.Next, o.Created, etcdkit.Absent(common.KillKey(f.worker, run)))
+		follow, more, err := followOp(o.Next, o.Created, instead, etcdkit.Absent(common.KillKey(f.worker, run)))
 		if err != nil {
 			return nestedTxn{}, err
 		}
@@ -91,13 +99,13 @@ func (f *Finisher) op(o *common.Outcome) (nestedTxn, error) {
 }
 
 // followOp puts the trigger for a next attempt, as long as the job is the one whose
-// creation was seen, and under further conditions. They are looked at before anything of the
-// whole transaction is written.
-func followOp(next *common.Trigger, created int64, unless ...clientv3.Cmp) (op clientv3.Op, size int, err error) {
+// creation was seen, and under further conditions; otherwise it does what is to be done instead. They
+// are looked at before anything of the whole transaction is written.
+func followOp(next *common.Trigger, created int64, instead []clientv3.Op, unless ...clientv3.Cmp) (op clientv3.Op, size int, err error) {
 	data, err := json.Marshal(next)
 	if err != nil {
 		return clientv3.Op{}, 0, fmt.Errorf("encode trigger of %s: %w", next.RunID(), err)
 	}
 	return clientv3.OpTxn(append(unless, etcdkit.Same(common.JobKey(next.Job), created)),
-		[]clientv3.Op{clientv3.OpPut(common.TriggerKey(next.Job, next.ID), string(data))}, nil), len(data), nil
+		[]clientv3.Op{clientv3.OpPut(common.TriggerKey(next.Job, next.ID), string(data))}, instead), len(data), nil
 }

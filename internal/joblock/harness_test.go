@@ -72,6 +72,14 @@ func (s *story) put(name string, cursor time.Time) int64 {
 	return resp.Header.Revision
 }
 
+// etcd does something behind everybody's back.
+func (s *story) etcd(op clientv3.Op) {
+	s.Helper()
+	if _, err := s.client.Do(s.Context(), op); err != nil {
+		s.Fatal(err)
+	}
+}
+
 func (s *story) encode(v any) string {
 	s.Helper()
 	data, err := json.Marshal(v)

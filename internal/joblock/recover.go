@@ -68,7 +68,7 @@ func (r *Recoverer) Resolve(ctx context.Context, o common.Orphan, outcome common
 			return false, fmt.Errorf("resolve %s: %w", run, err)
 		}
 		if follow {
-			op, _, err := followOp(next, created)
+			op, _, err := followOp(next, created, nil)
 			if err != nil {
 				return false, err
 			}

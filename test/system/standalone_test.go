@@ -1,12 +1,14 @@
 package system
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -80,6 +82,27 @@ func (p *process) killAll() {
 		p.t.Fatal(err)
 	}
 	p.exit()
+}
+
+// When the guardian is killed, its worker ends the run, and leaves the next attempt to the next life.
+func TestGuardianKilledOneAttempt(t *testing.T) {
+	dir := t.TempDir()
+	p, a := standalone(t, dir)
+	a.do(http.StatusCreated, http.MethodPost, "/api/v1/jobs", map[string]any{"name": "long",
+		"command": "if [ $CARILLON_ATTEMPT = 1 ]; then exec sleep 600; fi"}, nil)
+	a.do(http.StatusAccepted, http.MethodPost, "/api/v1/jobs/long/run", map[string]any{}, nil)
+	eventually(t, "it runs", func() bool { return a.count("job=long&status=running", status("running")) == 1 })
+	if err := p.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	p.exit() // the worker holds its outputs: it is gone as well
+	_, a = standalone(t, dir)
+	eventually(t, "the job was run again", func() bool { return a.count("job=long", status("succeeded")) == 1 })
+	runs := a.runs("job=long")
+	slices.SortFunc(runs, func(a, b run) int { return cmp.Compare(a.Attempt, b.Attempt) })
+	if len(runs) != 2 || runs[0].Status != "lost" || runs[1].Status != "succeeded" || runs[1].Attempt != 2 || runs[1].Cause != "rerun" {
+		t.Fatalf("runs %+v, want one that is lost and its next attempt", runs)
+	}
 }
 
 // A worker that is killed leaves nothing running, loses no fire, and blocks no job.

@@ -24,6 +24,7 @@ func (w *Worker) beat(killBy time.Duration) {
 func (w *Worker) followGuardian(ctx context.Context) error {
 	select {
 	case <-w.cfg.Guardian.Gone():
+		w.dispatcher.Halt() // first: it would claim what follows the runs that it loses, and lose that too
 		w.executor.KillAll()
 		return errUnguarded
 	case <-ctx.Done():

@@ -1,0 +1,56 @@
+package dispatch
+
+import (
+	"testing"
+
+	"carillon/internal/common"
+	"carillon/internal/virtualtime"
+)
+
+// A worker that is about to end all its runs claims nothing more, neither what follows
+// those runs nor what falls due.
+func TestHaltClaimsNothing(t *testing.T) {
+	bubble(t, nil, func(r *rig) {
+		r.long("a")
+		r.hand(r.fire("a"))
+		r.d.Halt()
+		r.d.Halt()
+		virtualtime.Wait()
+		r.runner.started()
+		r.d.runs.killAll()
+		virtualtime.Wait()
+		r.expectOutcomes("a lost 42 no grace")
+		if next := r.finisher.batches[0][0].Next; next == nil || next.Attempt != 2 || r.finisher.batches[0][0].Unbegun {
+			r.Fatalf("what follows: %+v", next)
+		}
+		r.d.pending.put(item{fire: r.shot("a", "2"), turn: turn{act: claim}}, item{fire: r.fire("b"), turn: turn{act: expire}})
+		virtualtime.Wait()
+		r.expectBatches([]string{"a"})
+	})
+}
+
+// What was being claimed as it began is given back: its attempt is not used up.
+func TestHaltGivesBack(t *testing.T) {
+	bubble(t, nil, func(r *rig) {
+		gate := make(chan struct{})
+		r.claimer.set(func(c *fakeClaimer) { c.hold = gate })
+		shot := r.shot("b", "x")
+		shot.Trigger.Worker, shot.Trigger.Avoid = "w", "v"
+		r.hand(r.fire("a"))
+		r.hand(shot)
+		r.d.Halt()
+		close(gate)
+		virtualtime.Wait()
+		r.expectBatches([]string{"a"})
+		if told := r.told(); len(told) > 0 || r.unsure.Load() == 0 || r.running() != 0 || r.metrics.count(common.StatusLost) > 0 {
+			r.Fatalf("told %q, %d run", told, r.running())
+		}
+		back := r.finisher.batches[0][0]
+		record := r.claimer.batches[0][0].Record
+		next := back.Next
+		if !back.Unbegun || back.Token != 42 || back.Created != 7 || next == nil || next.RunID() != record.Run || next.Attempt != 1 ||
+			next.Cause != record.Cause || !next.PlannedAt.Equal(record.PlannedAt) || next.ID == common.QueuedTrigger {
+			r.Fatalf("given back: %+v, %+v", back, next)
+		}
+	})
+}
