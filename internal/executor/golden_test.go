@@ -53,6 +53,8 @@ echo '[folder]'; pwd -P; stat -c '%a %U' .; ls -A`
 	text = regexp.MustCompile(`pipe:\[\d+\]`).ReplaceAllString(text, "<PIPE>")
 	text = regexp.MustCompile(`(?m)^/.*/work/\d+$`).ReplaceAllString(text, "<DATA>/work/<N>")
 	text = strings.Replace(text, " "+me.Username+"\n", " <USER>\n", 1)
+	// Who started this process may ignore signals, and so does what it starts.
+	text = strings.Replace(text, "SigIgn: "+ignored(t)+"\n", "SigIgn: <THE WORKER'S>\n", 1)
 	text = limits(t, text)
 	golden := filepath.Join("testdata", "finds.golden")
 	if *update {
@@ -67,6 +69,16 @@ echo '[folder]'; pwd -P; stat -c '%a %U' .; ls -A`
 	if text != string(want) {
 		t.Errorf("a command finds\n%s\nwant\n%s", text, want)
 	}
+}
+
+// ignored are the signals that this process ignores, as the kernel writes them.
+func ignored(t *testing.T) string {
+	t.Helper()
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(regexp.MustCompile(`(?m)^SigIgn:\s+(\S+)$`).FindSubmatch(status)[1])
 }
 
 // limits names those that are this process's own.
