@@ -19,7 +19,7 @@ const aPassword = "blue horse under a quiet bridge"
 func newAccessStage(t *testing.T) (s *stage, admin string) {
 	t.Helper()
 	client := etcdtest.Start(t)
-	store := authstore.New(client, time.Now)
+	store := authstore.New(client, time.Now, nil)
 	admin, err := store.Bootstrap(t.Context(), common.Actor{Name: "test"}, 0)
 	if err != nil {
 		t.Fatal(err)

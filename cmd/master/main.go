@@ -126,7 +126,7 @@ func token(ctx context.Context, cfg config.Etcd, stdout io.Writer, make func(con
 		return err
 	}
 	defer etcd.Close()
-	made, err := make(ctx, authstore.New(etcd, daemon.WallClock))
+	made, err := make(ctx, authstore.New(etcd, daemon.WallClock, nil))
 	if err != nil {
 		return daemon.Failed(err)
 	}
@@ -149,7 +149,7 @@ func serve(ctx context.Context, cfg config.Master, stderr io.Writer) error {
 	}
 	defer store.Close()
 	master, err := daemon.NewMaster(daemon.MasterConfig{ID: common.NewID(), HTTP: cfg.HTTP, OIDC: cfg.OIDC, Etcd: etcd, Store: store,
-		Auth: authstore.New(etcd, daemon.WallClock), Timezone: cfg.Timezone, AuditRetention: cfg.AuditRetention, Notify: cfg.Notify, Console: web.Dist(), Version: version, Log: log,
+		Auth: daemon.NewAccess(etcd, &cfg.OIDC), Timezone: cfg.Timezone, AuditRetention: cfg.AuditRetention, Notify: cfg.Notify, Console: web.Dist(), Version: version, Log: log,
 		Metrics: metrics.NewMaster(registry), Exposed: registry.Handler(), Certificates: certificates})
 	if err != nil {
 		return daemon.Failed(err)

@@ -55,7 +55,7 @@ func reset(ctx context.Context, cfg config.Standalone, stdout io.Writer) error {
 		return err
 	}
 	defer etcd.Close()
-	token, err := authstore.New(etcd.Client(), daemon.WallClock).ResetAdmin(ctx, common.Actor{Name: "reset-admin", Remote: "console"}, resetLife)
+	token, err := authstore.New(etcd.Client(), daemon.WallClock, nil).ResetAdmin(ctx, common.Actor{Name: "reset-admin", Remote: "console"}, resetLife)
 	if err != nil {
 		return err
 	}

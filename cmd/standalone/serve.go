@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 
 	"carillon/cmd/internal/daemon"
-	"carillon/internal/authstore"
 	"carillon/internal/bootclock"
 	"carillon/internal/config"
 	"carillon/internal/embedded"
@@ -69,7 +68,7 @@ func serve(ctx context.Context, child *guardian.Child, cfg config.Standalone, st
 		// A laptop's sleep is nobody's loss: nobody else could have run anything meanwhile.
 		Boot:    bootclock.Awake,
 		Version: version, Log: log, Metrics: metrics.NewWorker(registry, daemon.WallClock), Guardian: child})
-	auth := authstore.New(client, daemon.WallClock)
+	auth := daemon.NewAccess(client, &cfg.OIDC)
 	master, err := daemon.NewMaster(daemon.MasterConfig{ID: home.Life.Worker, HTTP: cfg.HTTP, OIDC: cfg.OIDC, Etcd: client, Store: store, Auth: auth,
 		Timezone: cfg.Timezone, AuditRetention: cfg.AuditRetention, Notify: cfg.Notify, Console: web.Dist(), Version: version, Log: log, Metrics: metrics.NewMaster(registry), Exposed: registry.Handler(),
 		Certificates: daemon.NewCertificates(log, registry.CertificateEnds)})

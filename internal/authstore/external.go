@@ -13,7 +13,12 @@ import (
 // LoginExternal makes a session for somebody whom an issuer vouches for. Each of their logins
 // makes one: what was used before is CodeUnauthenticated, on all masters.
 func (s *Store) LoginExternal(ctx context.Context, e auth.External, remote string) (auth.Session, error) {
-	who, used := e.Identity(), common.UsedLoginKey(e.Once)
+	who, ok := s.issuer.Identity(&e)
+	if !ok {
+		s.failed(ctx, "", remote)
+		return auth.Session{}, errRefused()
+	}
+	used := common.UsedLoginKey(e.Once)
 	granting, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	lease, err := s.client.Grant(granting, int64(auth.LoginCodeLife.Seconds()))

@@ -9,10 +9,55 @@ import (
 	"carillon/internal/common"
 )
 
+const anIssuer = "https://id.example.com"
+
+var itsRules = []auth.Rule{{Claimed: "ops", Role: auth.Admin}, {Claimed: "data", Group: "reports", Role: auth.Editor}, {Claimed: auth.Everybody, Role: auth.Viewer}}
+
+// A session of an issuer's user has the rights that the rules give now, and is over with them.
+func TestRightsOfAnIssuersUser(t *testing.T) {
+	t.Parallel()
+	_, client, clock := setUp(t)
+	master := func(issuer string, rules ...auth.Rule) *Store {
+		return New(client, clock.now, &auth.Issuer{URL: issuer, Rules: rules})
+	}
+	before := master(anIssuer, itsRules...)
+	session, err := before.LoginExternal(t.Context(), auth.External{Issuer: anIssuer, Subject: "1", Name: "ann", Claimed: []string{"data", "ops"}, Once: "1"}, "")
+	if err != nil || session.Identity.Role != auth.Admin {
+		t.Fatalf("%+v, %v", session.Identity, err)
+	}
+	for name, c := range map[string]struct {
+		s                   *Store
+		everywhere, inGroup auth.Role
+	}{
+		"the same rules":    {before, auth.Admin, auth.Admin},
+		"one is gone":       {master(anIssuer, itsRules[1:]...), auth.Viewer, auth.Editor},
+		"two are":           {master(anIssuer, itsRules[2]), auth.Viewer, auth.Viewer},
+		"one says less":     {master(anIssuer, auth.Rule{Claimed: "ops", Role: auth.Operator}), auth.Operator, auth.Operator},
+		"none for them":     {master(anIssuer, auth.Rule{Claimed: "others", Role: auth.Viewer}), "", ""},
+		"no rules":          {master(anIssuer), "", ""},
+		"another issuer":    {master("https://id2.example.com", itsRules...), "", ""},
+		"no issuer anymore": {New(client, clock.now, nil), "", ""},
+	} {
+		who, err := whose(t, c.s, auth.Credential{Session: session.Secret})
+		if (c.everywhere == "") != refused(err) || who.Role != c.everywhere || who.In("reports") != c.inGroup {
+			t.Errorf("%s: %+v, %v", name, who, err)
+		}
+		listed, err := c.s.Sessions(t.Context(), anybody)
+		if err != nil || (len(listed) == 0) != (c.everywhere == "") {
+			t.Errorf("%s: listed are %+v, %v", name, listed, err)
+		}
+	}
+	// Who is vouched for by another issuer gets no session at all.
+	if _, err := before.LoginExternal(t.Context(), auth.External{Issuer: "https://id2.example.com", Subject: "1", Name: "ann", Claimed: []string{"ops"}, Once: "2"}, ""); !refused(err) {
+		t.Errorf("another issuer's: %v", err)
+	}
+}
+
 func TestSessionOfAnIssuersUser(t *testing.T) {
-	s, client, clock := setUp(t)
-	ann := auth.External{Issuer: "https://id.example.com", Subject: "248289761001", Name: "ann", Role: auth.Viewer,
-		Groups: map[string]auth.Role{"reports": auth.Editor}, Once: auth.Hash("a login")}
+	_, client, clock := setUp(t)
+	issuer := &auth.Issuer{URL: anIssuer, Rules: itsRules}
+	s := New(client, clock.now, issuer)
+	ann := auth.External{Issuer: anIssuer, Subject: "248289761001", Name: "ann", Claimed: []string{"data"}, Once: auth.Hash("a login")}
 	session, err := s.LoginExternal(t.Context(), ann, "192.0.2.1")
 	if err != nil {
 		t.Fatal(err)
@@ -21,9 +66,9 @@ func TestSessionOfAnIssuersUser(t *testing.T) {
 		t.Error("the session lasts too long, or its secret is stored")
 	}
 	// Another master knows it, and what it may do.
-	other := New(client, clock.now)
+	other := New(client, clock.now, issuer)
 	who, err := other.Authenticate(t.Context(), auth.Credential{Session: session.Secret})
-	if err != nil || !who.Session || who.Name != "oidc:ann" || who.User != "oidc:248289761001" || who.UserID != "" || who.Token != "" ||
+	if err != nil || !who.Session || who.Name != "oidc:ann" || who.User != "oidc:"+auth.Hash(anIssuer)[:12]+":248289761001" || who.UserID != "" || who.Token != "" ||
 		who.Role != auth.Viewer || !who.May(auth.Editor, "reports") || who.May(auth.Operator, "other") {
 		t.Errorf("%+v, %v", who, err)
 	}
@@ -52,7 +97,7 @@ func TestSessionOfAnIssuersUser(t *testing.T) {
 		t.Errorf("a session that was ended is good: %v", err)
 	}
 	// It has no longer life than others.
-	session, err = s.LoginExternal(t.Context(), auth.External{Subject: "x", Name: "x", Role: auth.Viewer, Once: "1"}, "")
+	session, err = s.LoginExternal(t.Context(), auth.External{Issuer: anIssuer, Subject: "x", Name: "x", Once: "1"}, "")
 	if err != nil {
 		t.Fatal(err)
 	}

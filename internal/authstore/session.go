@@ -49,7 +49,7 @@ func (s *Store) Authenticate(ctx context.Context, c auth.Credential) (auth.Ident
 	return who, s.touch(ctx, key, clientv3.LeaseID(kv.Lease))
 }
 
-// sessionIdentity is who a session belongs to, as long as its token and its user are good.
+// sessionIdentity is who a session belongs to, as long as its token, its user and its issuer are good.
 func (s *Store) sessionIdentity(ctx context.Context, session *auth.SessionRecord) (who auth.Identity, err error) {
 	if session.UserID != "" {
 		user, err := s.owner(ctx, s.get, session.User, session.Holds)
@@ -69,7 +69,11 @@ func (s *Store) sessionIdentity(ctx context.Context, session *auth.SessionRecord
 		who = h.who
 	}
 	if session.External != nil {
-		who = session.External.Identity()
+		// By the rules of now, whatever they were at the login.
+		var ok bool
+		if who, ok = s.issuer.Identity(session.External); !ok {
+			return auth.Identity{}, errRefused()
+		}
 	}
 	if who.Name == "" {
 		return auth.Identity{}, errRefused()

@@ -30,6 +30,7 @@ type Store struct {
 	client *clientv3.Client
 	now    func() time.Time
 	hasher *auth.Hasher
+	issuer *auth.Issuer // nil: there is none
 	// counting is held by the one who makes a token for a user.
 	counting chan struct{}
 
@@ -46,9 +47,10 @@ type reading struct {
 	until time.Time
 }
 
-// New makes a store over a client.
-func New(client *clientv3.Client, now func() time.Time) *Store {
-	return &Store{client: client, now: now, hasher: auth.NewHasher(), counting: make(chan struct{}, 1),
+// New makes a store over a client. Only those whom the issuer vouches for are let in beside our
+// own; none where it is nil.
+func New(client *clientv3.Client, now func() time.Time, issuer *auth.Issuer) *Store {
+	return &Store{client: client, now: now, issuer: issuer, hasher: auth.NewHasher(), counting: make(chan struct{}, 1),
 		read: map[string]reading{}, touched: map[clientv3.LeaseID]time.Time{}, used: map[string]time.Time{}}
 }
 

@@ -26,7 +26,7 @@ func setUp(t *testing.T) (*Store, *clientv3.Client, *clock) {
 	t.Helper()
 	client := etcdtest.Start(t)
 	c := &clock{}
-	return New(client, c.now), client, c
+	return New(client, c.now, nil), client, c
 }
 
 func refused(err error) bool { return common.CodeOf(err) == common.CodeUnauthenticated }
@@ -64,7 +64,7 @@ func TestBootstrapOnce(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
-			made, err := New(client, time.Now).Bootstrap(t.Context(), common.Actor{Name: "host"}, 0)
+			made, err := New(client, time.Now, nil).Bootstrap(t.Context(), common.Actor{Name: "host"}, 0)
 			switch {
 			case err == nil:
 				won.Add(1)
@@ -153,7 +153,7 @@ func TestLoginCodeIsUsedOnce(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
-			session, err := New(client, time.Now).Login(t.Context(), auth.Login{Code: code, Remote: "127.0.0.1"})
+			session, err := New(client, time.Now, nil).Login(t.Context(), auth.Login{Code: code, Remote: "127.0.0.1"})
 			if err == nil {
 				won.Add(1)
 				if session.Identity.Role != auth.Admin || !session.Identity.Session {
@@ -272,7 +272,7 @@ func TestEtcdAway(t *testing.T) {
 	defer client.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
-	_, err = New(client, time.Now).Authenticate(ctx, auth.Credential{Token: auth.NewToken().Reveal()})
+	_, err = New(client, time.Now, nil).Authenticate(ctx, auth.Credential{Token: auth.NewToken().Reveal()})
 	if common.CodeOf(err) != common.CodeUnavailable {
 		t.Errorf("with etcd away: %v", err)
 	}

@@ -184,7 +184,7 @@ func TestOmittedFailuresAreCounted(t *testing.T) {
 func TestSessionsEndWithWhatTheyRestOn(t *testing.T) {
 	t.Parallel()
 	s, client, c := setUp(t)
-	elsewhere := New(client, c.now)
+	elsewhere := New(client, c.now, nil)
 	makeUser(t, s, "ann", auth.UserWish{Role: new(auth.Viewer), Password: new(aPassword)})
 	password := aPassword
 	for _, change := range []struct {
@@ -255,7 +255,7 @@ func TestChangePassword(t *testing.T) {
 	s, client, c := setUp(t)
 	ann := makeUser(t, s, "ann", auth.UserWish{Role: new(auth.Viewer), Password: new(aPassword)})
 	old := logIn(t, s, "ann", aPassword)
-	elsewhere := New(client, c.now)
+	elsewhere := New(client, c.now, nil)
 	if _, err := whose(t, elsewhere, auth.Credential{Session: old.Secret}); err != nil {
 		t.Fatal(err)
 	}
@@ -375,7 +375,7 @@ func TestTheLastWayInStays(t *testing.T) {
 func TestTokensBelongToUsers(t *testing.T) {
 	t.Parallel()
 	s, client, c := setUp(t)
-	elsewhere := New(client, c.now)
+	elsewhere := New(client, c.now, nil)
 	makeUser(t, s, "ann", auth.UserWish{Role: new(auth.Viewer), Groups: &map[string]auth.Role{"reports": auth.Editor}})
 	for name, wish := range map[string]auth.TokenWish{
 		"more than the user":          {Name: "x", Role: auth.Admin, User: "ann"},
@@ -480,7 +480,7 @@ func TestTokensAreBounded(t *testing.T) {
 func TestTokensAreBoundedAtOnce(t *testing.T) {
 	t.Parallel()
 	s, client, c := setUp(t)
-	masters := []*Store{s, New(client, c.now)}
+	masters := []*Store{s, New(client, c.now, nil)}
 	makeUser(t, s, "ann", auth.UserWish{Role: new(auth.Viewer)})
 	makeUser(t, s, "bob", auth.UserWish{Role: new(auth.Viewer)})
 	var made atomic.Int32
@@ -538,7 +538,7 @@ func TestRevocation(t *testing.T) {
 	t.Parallel()
 	s, client, c := setUp(t)
 	bootstrap(t, s)
-	masters := []*Store{s, New(client, c.now), New(client, c.now)}
+	masters := []*Store{s, New(client, c.now, nil), New(client, c.now, nil)}
 	token, record, err := s.CreateToken(t.Context(), host, auth.TokenWish{Name: "ci", Role: auth.Operator, TTL: time.Hour})
 	if err != nil {
 		t.Fatal(err)
@@ -571,7 +571,7 @@ func TestRevocation(t *testing.T) {
 func TestLastUse(t *testing.T) {
 	t.Parallel()
 	s, client, c := setUp(t)
-	other := New(client, c.now)
+	other := New(client, c.now, nil)
 	token, record, err := s.CreateToken(t.Context(), host, auth.TokenWish{Name: "ci", Role: auth.Viewer})
 	if err != nil {
 		t.Fatal(err)
@@ -622,7 +622,7 @@ func TestLastUse(t *testing.T) {
 func TestSessionsByID(t *testing.T) {
 	t.Parallel()
 	s, client, c := setUp(t)
-	elsewhere := New(client, c.now)
+	elsewhere := New(client, c.now, nil)
 	token := bootstrap(t, s)
 	makeUser(t, s, "ann", auth.UserWish{Role: new(auth.Viewer), Password: new(aPassword)})
 	mine := logIn(t, s, "ann", aPassword)

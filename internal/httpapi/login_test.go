@@ -12,7 +12,7 @@ import (
 
 // TestLoginAgainstEtcd goes the way of a first start: bootstrap, login link, session, logout.
 func TestLoginAgainstEtcd(t *testing.T) {
-	store := authstore.New(etcdtest.Start(t), time.Now)
+	store := authstore.New(etcdtest.Start(t), time.Now, nil)
 	token, err := store.Bootstrap(t.Context(), common.Actor{Name: "host"}, 0)
 	if err != nil {
 		t.Fatal(err)

@@ -32,7 +32,7 @@ type site struct {
 
 func newSite(t *testing.T, change ...func(*Config)) *site {
 	t.Helper()
-	store := authstore.New(etcdtest.Start(t), time.Now)
+	store := authstore.New(etcdtest.Start(t), time.Now, nil)
 	admin, err := store.Bootstrap(t.Context(), common.Actor{Name: "host"}, 0)
 	if err != nil {
 		t.Fatal(err)

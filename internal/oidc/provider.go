@@ -31,7 +31,7 @@ type Config struct {
 	Scopes       []string
 	NameClaim    string
 	GroupsClaim  string
-	Rules        []Rule
+	Rules        []auth.Rule
 	Roots        *x509.CertPool // nil: the system's
 	Now          func() time.Time
 }
@@ -40,6 +40,7 @@ type Config struct {
 // logs in for the first time, so that a daemon starts without it.
 type Provider struct {
 	cfg    Config
+	issuer auth.Issuer
 	client *http.Client
 
 	mu    sync.Mutex
@@ -67,7 +68,7 @@ const (
 func New(cfg Config) *Provider {
 	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true, TLSHandshakeTimeout: askTimeout, ResponseHeaderTimeout: askTimeout,
 		IdleConnTimeout: time.Minute, MaxIdleConnsPerHost: 2, TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: cfg.Roots}}
-	return &Provider{cfg: cfg, client: &http.Client{Transport: bounded{transport}, Timeout: askTimeout,
+	return &Provider{cfg: cfg, issuer: auth.Issuer{URL: cfg.Issuer, Rules: cfg.Rules}, client: &http.Client{Transport: bounded{transport}, Timeout: askTimeout,
 		// Nothing that the issuer's own document names leads elsewhere.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
 }
@@ -217,7 +218,7 @@ func (p *Provider) identify(ctx context.Context, issuer *known, a *attempt, code
 	if party := said.text("azp"); party != p.cfg.ClientID && (party != "" || len(id.Audience) > 1) {
 		return auth.External{}, errRefused("the ID token was made for another client", nil)
 	}
-	if id.Subject == "" {
+	if id.Subject == "" || len(id.Subject) > maxSubject {
 		return auth.External{}, errRefused("the ID token names nobody", nil)
 	}
 	if _, there := said.find(p.cfg.GroupsClaim); !there && issuer.provider.UserInfoEndpoint() != "" {
@@ -226,8 +227,9 @@ func (p *Provider) identify(ctx context.Context, issuer *known, a *attempt, code
 			return auth.External{}, err
 		}
 	}
-	who := auth.External{Issuer: p.cfg.Issuer, Subject: id.Subject, Name: cmp.Or(said.text(p.cfg.NameClaim), said.text("email"), id.Subject)}
-	if who.Role, who.Groups = rights(p.cfg.Rules, said.texts(p.cfg.GroupsClaim)); who.Role == "" && len(who.Groups) == 0 {
+	who := auth.External{Issuer: p.cfg.Issuer, Subject: id.Subject, Name: cmp.Or(said.text(p.cfg.NameClaim), said.text("email"), id.Subject),
+		Claimed: p.issuer.Named(said.texts(p.cfg.GroupsClaim))}
+	if _, ok := p.issuer.Identity(&who); !ok {
 		return auth.External{}, &common.Error{Code: common.CodeForbidden, Message: "no role is given to you here",
 			Hint: "an admin can give one to a group that you are in, by the setting oidc.roles"}
 	}
@@ -273,8 +275,10 @@ func (c claims) find(name string) (any, bool) {
 	return nil, false
 }
 
-// maxName bounds what is taken for somebody's name, in bytes.
-const maxName = 128
+const (
+	maxName    = 128 // bytes of what is taken for somebody's name
+	maxSubject = 255 // as the issuer's own name of somebody may have
+)
 
 // text gives a claim that is a name: a short text that can be printed.
 func (c claims) text(name string) string {

@@ -49,7 +49,7 @@ func start(t *testing.T) *stack {
 	t.Cleanup(func() { _ = store.Close() })
 	registry := metrics.NewRegistry("test")
 	log := slog.New(slog.DiscardHandler)
-	access := authstore.New(client, daemon.WallClock)
+	access := authstore.New(client, daemon.WallClock, nil)
 	master, err := daemon.NewMaster(daemon.MasterConfig{ID: common.NewID(), HTTP: config.HTTP{Listen: "127.0.0.1:0"}, Etcd: client, Store: store, Auth: access,
 		Notify:   config.Notify{SecretsKey: config.NewSecret("MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=")},
 		Timezone: "UTC", Console: fstest.MapFS{"index.html": {Data: []byte("<!doctype html><title>Carillon</title>")}}, Version: "test", Log: log,

@@ -3,11 +3,31 @@ package daemon
 import (
 	"strings"
 
+	clientv3 "go.etcd.io/etcd/client/v3"
+
 	"carillon/internal/auth"
+	"carillon/internal/authstore"
 	"carillon/internal/config"
 	"carillon/internal/httpapi"
 	"carillon/internal/oidc"
 )
+
+// NewAccess makes the store of users, tokens and sessions.
+func NewAccess(client *clientv3.Client, c *config.OIDC) *authstore.Store {
+	return authstore.New(client, WallClock, issuerOf(c))
+}
+
+// issuerOf is who vouches for people; nil where nobody does.
+func issuerOf(c *config.OIDC) *auth.Issuer {
+	if !c.Configured() {
+		return nil
+	}
+	rules := make([]auth.Rule, len(c.Roles))
+	for i, r := range c.Roles {
+		rules[i] = auth.Rule{Claimed: r.Claimed, Group: r.Group, Role: auth.Role(r.Role)}
+	}
+	return &auth.Issuer{URL: c.Issuer, Rules: rules}
+}
 
 // newSSO makes the way to log in at an issuer; nil where there is none.
 func newSSO(c *config.OIDC, public string) (httpapi.SSO, error) {
@@ -18,11 +38,7 @@ func newSSO(c *config.OIDC, public string) (httpapi.SSO, error) {
 	if err != nil {
 		return nil, err
 	}
-	rules := make([]oidc.Rule, len(c.Roles))
-	for i, r := range c.Roles {
-		rules[i] = oidc.Rule{Claimed: r.Claimed, Group: r.Group, Role: auth.Role(r.Role)}
-	}
 	return oidc.New(oidc.Config{Title: c.Title, Issuer: c.Issuer, ClientID: c.ClientID, ClientSecret: c.ClientSecret.Reveal(),
 		RedirectURL: strings.TrimSuffix(public, "/") + httpapi.SSOCallback, Scopes: c.Scopes, NameClaim: c.NameClaim, GroupsClaim: c.GroupsClaim,
-		Rules: rules, Roots: roots, Now: WallClock}), nil
+		Rules: issuerOf(c).Rules, Roots: roots, Now: WallClock}), nil
 }
