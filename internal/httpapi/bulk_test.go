@@ -1,12 +1,15 @@
 package httpapi
 
 import (
+	"context"
+	"errors"
 	"slices"
 	"testing"
 	"time"
 
 	"carillon/internal/auth"
 	"carillon/internal/common"
+	"carillon/internal/runlog/tail"
 )
 
 func (h *harness) bulk(role, body string, headers ...string) BulkAnswer {
@@ -113,5 +116,44 @@ func TestRunAndWait(t *testing.T) {
 	}
 	for _, wait := range []string{"6m", "-1s", "soon"} {
 		h.problem(422, "invalid", "query.wait", as("operator", "POST", "/api/v1/jobs/a/run?wait="+wait, ""))
+	}
+}
+
+// unfollowed refuses to be followed.
+type unfollowed struct{ err error }
+
+func (u unfollowed) Follow(context.Context, string, tail.Place) (*tail.Follower, error) {
+	return nil, u.err
+}
+
+// A run that was asked for is never answered with a refusal: who is told to try again would run it twice.
+func TestRunIsAcceptedWhereNobodyCanWait(t *testing.T) {
+	for _, err := range []error{common.Errorf(common.CodeTooMany, "too many follow"), common.Errorf(common.CodeNotFound, "no such run"), errStoreOff, tail.ErrStopped, errors.New("broken")} {
+		h := newHarness(t, func(c *Config) { c.Following = unfollowed{err} })
+		h.want(201, as("editor", "POST", "/api/v1/jobs", `{"name":"a","command":"true"}`))
+		var accepted Accepted
+		decode(t, h.want(202, as("operator", "POST", "/api/v1/jobs/a/run?wait=30s", "")), &accepted)
+		if accepted.Run == "" || accepted.Outcome != nil || len(h.triggers) != 1 {
+			t.Errorf("%v: %+v", err, accepted)
+		}
+	}
+}
+
+// Who is given the same run again for their key sees no more of it than they may see by now.
+func TestRunAndWaitHides(t *testing.T) {
+	h := newHarness(t)
+	h.jobs["a"] = common.JobState{Version: 1, StoredJob: common.StoredJob{Job: common.Job{Name: "a", Command: "true", Group: "red"}, UID: "u"}}
+	h.sessions["reds"] = auth.Identity{Name: "reds", User: "reds", Grants: map[string]auth.Role{"red": auth.Operator}}
+	for group, hidden := range map[string]bool{"blue": true, "red": false} {
+		h.onTrigger = func(run string) {
+			h.runs = append(h.runs, common.Run{ID: run, Job: "a", JobUID: "u", Group: group, Status: common.StatusSucceeded, Attempt: 1, Cause: common.CauseManual, Note: "secret"})
+		}
+		r := as("", "POST", "/api/v1/jobs/a/run?wait=30s", "")
+		r.Header.Set("Cookie", plainCookie+"=reds")
+		var accepted Accepted
+		decode(t, h.want(202, r), &accepted)
+		if accepted.Outcome == nil || accepted.Outcome.Hidden != hidden || (accepted.Outcome.Note == "") != hidden {
+			t.Errorf("of a run in %s: %+v", group, accepted.Outcome)
+		}
 	}
 }

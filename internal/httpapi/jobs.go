@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"log/slog"
 	"net/http"
 	"regexp"
 	"slices"
@@ -24,6 +25,7 @@ type jobsResource struct {
 
 	findings  Findings
 	following Following
+	log       *slog.Logger
 }
 
 // JobMeta is what the server adds to a job.
@@ -369,9 +371,9 @@ func (s *jobsResource) run(ctx context.Context, in *jobRunInput) (*acceptedOutpu
 	}
 	out := &acceptedOutput{Location: "/api/v1/runs/" + trigger.RunID(), Body: Accepted{Fire: trigger.Fire, Run: trigger.RunID()}}
 	if wait > 0 {
-		out.Body.Outcome, err = s.await(ctx, out.Body.Run, wait)
+		out.Body.Outcome = s.await(ctx, out.Body.Run, wait)
 	}
-	return out, err
+	return out, nil
 }
 
 // checkKey refuses a key that is too long, or not printable.

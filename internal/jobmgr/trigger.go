@@ -29,7 +29,13 @@ func (s *Store) Trigger(ctx context.Context, actor common.Actor, r common.Trigge
 			return common.Trigger{}, err
 		}
 		if done, answer, err := mark.answered(seen); done || err != nil {
-			return answer, err
+			if err == nil {
+				err = allowed(&r, &answer, seen)
+			}
+			if err != nil {
+				return common.Trigger{}, err
+			}
+			return answer, nil
 		}
 		trigger, err := s.newTrigger(actor, &r, seen)
 		if err != nil {
@@ -65,6 +71,25 @@ func (s *Store) Trigger(ctx context.Context, actor common.Actor, r common.Trigge
 		}
 	}
 	return common.Trigger{}, busy(r.Job)
+}
+
+// allowed tells whether somebody may still have the answer that they were given before: for the
+// group that the job had then, and for the one that it has.
+func allowed(r *common.TriggerRequest, given *common.Trigger, seen seen) error {
+	if r.May == nil {
+		return nil
+	}
+	if err := r.May(given.Group); err != nil {
+		return err
+	}
+	if seen.job == nil {
+		return nil
+	}
+	state, err := seen.state()
+	if err != nil {
+		return err
+	}
+	return r.May(state.Group)
 }
 
 // newTrigger makes the trigger, of the job as it was seen.

@@ -302,3 +302,32 @@ func TestForeignValues(t *testing.T) {
 		t.Fatalf("%+v, %v", pending, err)
 	}
 }
+
+// Who may not run the job any more is not given the run that they had asked for.
+func TestIdempotencyKeyIsNoRight(t *testing.T) {
+	s := newStory(t)
+	job := minutely("a")
+	job.Group = "blue"
+	s.put(job)
+	mine := "blue"
+	request := common.TriggerRequest{Job: "a", Key: "k", May: func(group string) error {
+		if group != mine {
+			return common.Errorf(common.CodeForbidden, "not in %q", group)
+		}
+		return nil
+	}}
+	first, err := s.store.Trigger(t.Context(), actor, request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, err := s.store.Trigger(t.Context(), actor, request); err != nil || again.RunID() != first.RunID() {
+		t.Fatalf("%+v, %v", again, err)
+	}
+	mine = "red"
+	_, err = s.store.Trigger(t.Context(), actor, request)
+	wantCode(t, "the group that it had", err, common.CodeForbidden)
+	mine, job.Group = "blue", "red"
+	s.put(job)
+	_, err = s.store.Trigger(t.Context(), actor, request)
+	wantCode(t, "the group that it has", err, common.CodeForbidden)
+}
