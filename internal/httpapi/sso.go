@@ -17,6 +17,8 @@ type SSO interface {
 	// Begin gives what the browser keeps in a cookie and where it goes; to is the path of
 	// the console that it comes back to.
 	Begin(ctx context.Context, to string) (cookie, location string, err error)
+	// Begun tells whether an answer with the state is that to the login that the cookie is of.
+	Begun(cookie, state string) bool
 	// Finish tells who has come back, and where to. It is CodeUnauthenticated for an answer
 	// that cannot be theirs, CodeForbidden for somebody who may do nothing, CodeUnavailable
 	// where the issuer does not answer.
@@ -109,6 +111,13 @@ func (s *ssoResource) callback(w http.ResponseWriter, r *http.Request) {
 	if cookie, err := r.Cookie(s.cookie); err == nil {
 		kept = cookie.Value
 	}
+	q := r.URL.Query()
+	if !s.sso.Begun(kept, q.Get("state")) {
+		// Any page can make a browser come here with what it likes: that is no attempt of theirs,
+		// and ends none.
+		s.failed(w, r, &common.Error{Code: common.CodeUnauthenticated, Message: "the login was begun too long ago, or by another browser"})
+		return
+	}
 	gone := s.newCookie("")
 	gone.MaxAge = -1
 	http.SetCookie(w, gone)
@@ -117,7 +126,7 @@ func (s *ssoResource) callback(w http.ResponseWriter, r *http.Request) {
 		s.failed(w, r, err)
 		return
 	}
-	q, remote := r.URL.Query(), visitOf(ctx).remote
+	remote := visitOf(ctx).remote
 	who, to, err := s.sso.Finish(ctx, kept, auth.IssuerAnswer{Code: q.Get("code"), State: q.Get("state"), Error: q.Get("error"), Issuer: q.Get("iss")})
 	if err != nil {
 		if common.CodeOf(err) != common.CodeUnavailable {

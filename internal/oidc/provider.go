@@ -42,9 +42,12 @@ type Provider struct {
 	cfg    Config
 	issuer auth.Issuer
 	client *http.Client
+	asking chan struct{} // held by the one who asks the issuer what it is
 
-	mu    sync.Mutex
-	known *known // guarded by mu; nil before the issuer has answered
+	mu       sync.Mutex
+	known    *known    // guarded by mu; nil before the issuer has answered
+	failed   error     // what came of it when the issuer was asked last; guarded by mu
+	failedAt time.Time // guarded by mu
 }
 
 // known is what the issuer has said of itself.
@@ -62,13 +65,16 @@ var algorithms = []string{oidc.RS256, oidc.RS384, oidc.RS512, oidc.ES256, oidc.E
 const (
 	askTimeout = 10 * time.Second
 	maxAnswer  = 1 << 20
+	maxConns   = 8
+	// askAgain is how long after a failure nobody asks what the issuer is.
+	askAgain = time.Second
 )
 
 // New makes a provider. It asks nobody.
 func New(cfg Config) *Provider {
 	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true, TLSHandshakeTimeout: askTimeout, ResponseHeaderTimeout: askTimeout,
-		IdleConnTimeout: time.Minute, MaxIdleConnsPerHost: 2, TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: cfg.Roots}}
-	return &Provider{cfg: cfg, issuer: auth.Issuer{URL: cfg.Issuer, Rules: cfg.Rules}, client: &http.Client{Transport: bounded{transport}, Timeout: askTimeout,
+		IdleConnTimeout: time.Minute, MaxIdleConnsPerHost: 2, MaxConnsPerHost: maxConns, TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: cfg.Roots}}
+	return &Provider{cfg: cfg, issuer: auth.Issuer{URL: cfg.Issuer, Rules: cfg.Rules}, asking: make(chan struct{}, 1), client: &http.Client{Transport: bounded{transport}, Timeout: askTimeout,
 		// Nothing that the issuer's own document names leads elsewhere.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
 }
@@ -94,14 +100,43 @@ func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 // CloseIdleConnections is asked for by http.Client.
 func (b bounded) CloseIdleConnections() { b.next.CloseIdleConnections() }
 
-// discover asks the issuer what it is, until it has answered once.
+// discover asks the issuer what it is, until it has answered once. One asks at a time, and
+// those who wait hear what that one hears: everybody may begin a login.
 func (p *Provider) discover(ctx context.Context) (*known, error) {
-	p.mu.Lock()
-	have := p.known
-	p.mu.Unlock()
-	if have != nil {
-		return have, nil
+	if have, err := p.heard(); have != nil || err != nil {
+		return have, err
 	}
+	select {
+	case p.asking <- struct{}{}:
+		defer func() { <-p.asking }()
+	case <-ctx.Done():
+		return nil, errAway(context.Cause(ctx))
+	}
+	if have, err := p.heard(); have != nil || err != nil {
+		return have, err
+	}
+	now, err := p.ask(ctx)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.known = now
+	if err != nil && !errors.Is(ctx.Err(), context.Canceled) { // who went away has learned nothing
+		p.failed, p.failedAt = err, p.cfg.Now()
+	}
+	return now, err
+}
+
+// heard is what is known without asking: what the issuer is, or that it did not answer just now.
+func (p *Provider) heard() (*known, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.known == nil && p.failed != nil && p.cfg.Now().Sub(p.failedAt) < askAgain {
+		return nil, p.failed
+	}
+	return p.known, nil
+}
+
+// ask asks the issuer what it is.
+func (p *Provider) ask(ctx context.Context) (*known, error) {
 	provider, err := oidc.NewProvider(oidc.ClientContext(ctx, p.client), p.cfg.Issuer)
 	if err != nil {
 		return nil, errAway(err)
@@ -127,14 +162,10 @@ func (p *Provider) discover(ctx context.Context) (*known, error) {
 	if len(allowed) == 0 {
 		return nil, errAway(errors.New("the issuer signs by no algorithm that can be trusted"))
 	}
-	now := &known{provider: provider, namesItself: says.NamesItself,
+	return &known{provider: provider, namesItself: says.NamesItself,
 		verifier: provider.VerifierContext(oidc.ClientContext(context.WithoutCancel(ctx), p.client),
 			&oidc.Config{ClientID: p.cfg.ClientID, SupportedSigningAlgs: allowed, Now: p.cfg.Now}),
-		oauth: oauth2.Config{ClientID: p.cfg.ClientID, ClientSecret: p.cfg.ClientSecret, Endpoint: endpoint, RedirectURL: p.cfg.RedirectURL, Scopes: p.cfg.Scopes}}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.known = now
-	return now, nil
+		oauth: oauth2.Config{ClientID: p.cfg.ClientID, ClientSecret: p.cfg.ClientSecret, Endpoint: endpoint, RedirectURL: p.cfg.RedirectURL, Scopes: p.cfg.Scopes}}, nil
 }
 
 // private tells whether an address of the issuer is one that nobody can listen to: https, or
@@ -160,12 +191,24 @@ func (p *Provider) Begin(ctx context.Context, to string) (cookie, location strin
 	return a.cookie(), issuer.oauth.AuthCodeURL(a.state(), oidc.Nonce(a.nonce()), oauth2.S256ChallengeOption(a.verifier())), nil
 }
 
+// Begun tells whether an answer belongs to a login that the browser with the cookie has begun
+// not long ago. It asks nobody.
+func (p *Provider) Begun(cookie, state string) bool {
+	_, ok := p.attempt(cookie, state)
+	return ok
+}
+
+func (p *Provider) attempt(cookie, state string) (attempt, bool) {
+	a, ok := readAttempt(cookie)
+	return a, ok && same(a.state(), state) && a.alive(p.cfg.Now())
+}
+
 // Finish tells who somebody is who comes back with an answer, and where to. Where the answer
 // cannot be theirs it is CodeUnauthenticated, where they may do nothing CodeForbidden, where
 // the issuer does not answer CodeUnavailable.
 func (p *Provider) Finish(ctx context.Context, cookie string, answer auth.IssuerAnswer) (who auth.External, to string, err error) {
-	a, ok := readAttempt(cookie)
-	if !ok || !same(a.state(), answer.State) || !a.alive(p.cfg.Now()) {
+	a, ok := p.attempt(cookie, answer.State)
+	if !ok {
 		return auth.External{}, "", errRefused("the login was begun too long ago, or by another browser", nil)
 	}
 	if !localPath(a.to) {

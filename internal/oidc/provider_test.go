@@ -1,6 +1,7 @@
 package oidc
 
 import (
+	"context"
 	"crypto/x509"
 	"maps"
 	"net/http"
@@ -8,6 +9,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -153,6 +156,9 @@ func TestAnAttemptBelongsToItsBrowser(t *testing.T) {
 	l.now = l.now.Add(auth.ExternalLoginLife)
 	finish("too late", mine, answer)
 	l.now = l.now.Add(-auth.ExternalLoginLife)
+	if !l.p.Begun(mine, answer.State) || l.p.Begun(mine, foreign.State) || l.p.Begun(other, answer.State) || l.p.Begun("", "") || l.p.Begun(mine, "") {
+		t.Error("it is not told who began what")
+	}
 	if l.issuer.Asked() != before {
 		t.Error("the issuer is asked about what cannot be ours")
 	}
@@ -263,23 +269,68 @@ func TestIssuerThatIsAway(t *testing.T) {
 	// What failed once is asked again.
 	server := httptest.NewServer(nil)
 	defer server.Close()
-	up := false
+	up, asked, now := false, 0, time.Now()
 	server.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked++
 		if !up {
 			http.Error(w, "later", http.StatusServiceUnavailable)
 			return
 		}
 		oidctest.Answer(w, map[string]any{"issuer": server.URL, "authorization_endpoint": server.URL + "/a", "token_endpoint": server.URL + "/t", "jwks_uri": server.URL + "/k"})
 	})
-	p := New(Config{Issuer: server.URL, ClientID: "x", Now: time.Now})
+	p := New(Config{Issuer: server.URL, ClientID: "x", Now: func() time.Time { return now }})
 	defer p.Close()
 	_, _, err = p.Begin(t.Context(), "/")
 	l.refused("not yet up", common.CodeUnavailable, err)
 	up = true
+	_, _, err = p.Begin(t.Context(), "/")
+	if l.refused("asked at once", common.CodeUnavailable, err); asked != 1 {
+		t.Errorf("it was asked %d times", asked)
+	}
+	now = now.Add(askAgain)
 	_, location, err := p.Begin(t.Context(), "/")
 	u, err2 := url.Parse(location)
 	if err != nil || err2 != nil || u.Query().Get("code_challenge_method") != "S256" {
 		t.Errorf("up again: %s, %v", location, err)
+	}
+}
+
+// However many begin a login while the issuer is slow, one asks what it is.
+func TestOneAsksASlowIssuer(t *testing.T) {
+	var asked atomic.Int32
+	come, answer := make(chan struct{}, 1), make(chan struct{})
+	server := httptest.NewServer(nil)
+	defer server.Close()
+	server.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if asked.Add(1) == 1 {
+			come <- struct{}{}
+			<-answer
+		}
+		http.Error(w, "later", http.StatusServiceUnavailable)
+	})
+	now := time.Now()
+	p := New(Config{Issuer: server.URL, ClientID: "x", Now: func() time.Time { return now }})
+	defer p.Close()
+	var all sync.WaitGroup
+	begin := func() {
+		if _, _, err := p.Begin(t.Context(), "/"); common.CodeOf(err) != common.CodeUnavailable {
+			t.Error(err)
+		}
+	}
+	all.Go(begin)
+	<-come
+	for range 50 {
+		all.Go(begin)
+	}
+	// One who goes away waits for nobody.
+	gone, leave := context.WithCancel(t.Context())
+	leave()
+	if _, _, err := p.Begin(gone, "/"); common.CodeOf(err) != common.CodeUnavailable {
+		t.Error(err)
+	}
+	close(answer)
+	if all.Wait(); asked.Load() != 1 {
+		t.Errorf("the issuer was asked %d times", asked.Load())
 	}
 }
 
