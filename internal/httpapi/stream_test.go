@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -281,8 +282,10 @@ func (f *fakes) end(id string, status common.Status) {
 
 // A browser or curl sees a running job's output line by line, over both versions of HTTP.
 func TestStreamOfARunThatGoesOn(t *testing.T) {
+	t.Parallel()
 	for _, proto := range []string{"HTTP/1.1", "HTTP/2.0"} {
 		t.Run(proto, func(t *testing.T) {
+			t.Parallel()
 			h := newHarness(t)
 			id := printed(h, common.StatusRunning)
 			server := httptest.NewUnstartedServer(h.handler)
@@ -389,6 +392,7 @@ func TestStreamsEnd(t *testing.T) {
 
 // Those who read nothing hold up nobody, and no stop.
 func TestStreamsThatNobodyReads(t *testing.T) {
+	t.Parallel()
 	var hub *tail.Hub
 	h := newHarness(t, func(c *Config) {
 		hub = tail.New(c.Runs, tail.Config{})
@@ -398,9 +402,22 @@ func TestStreamsThatNobodyReads(t *testing.T) {
 	server := httptest.NewUnstartedServer(h.handler)
 	server.Config = Server(h.handler, slog.New(slog.DiscardHandler), nil)
 	server.Config.RegisterOnShutdown(hub.Stop)
+	const held = 32 << 10 // by either end of a connection
+	server.Config.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
+		if err := c.(*net.TCPConn).SetWriteBuffer(held); err != nil {
+			t.Error(err)
+		}
+		return ctx
+	}
 	server.Start()
 	defer server.Close()
-	transport := &http.Transport{}
+	transport := &http.Transport{DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+		c, err := (&net.Dialer{}).DialContext(ctx, network, address)
+		if err == nil {
+			err = c.(*net.TCPConn).SetReadBuffer(held)
+		}
+		return c, err
+	}}
 	defer transport.CloseIdleConnections()
 	open := func() *http.Response {
 		r := as("viewer", http.MethodGet, server.URL+"/api/v1/runs/"+id+"/output/stream", "")
@@ -416,7 +433,7 @@ func TestStreamsThatNobodyReads(t *testing.T) {
 		open()
 	}
 	next := readEvents(t, open().Body)
-	const pieces = 400 // more than what connections and the window hold
+	const pieces = 100 // more than what connections and the window hold
 	go func() {
 		for range pieces {
 			h.print(id, strings.Repeat("x", 20_000))
