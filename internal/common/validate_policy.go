@@ -125,10 +125,15 @@ func (j *Job) pauseFaults(c *checker) {
 	}
 }
 
-// time bounds a time to what a key can hold, and a timetable reach.
+// TimeRange says which times are valid.
+const TimeRange = "must be from 1970 to 2099"
+
+// ValidTime tells whether a key can hold a time, and a timetable reach it.
+func ValidTime(t time.Time) bool { return t.UTC().Year() >= 1970 && t.UTC().Year() <= 2099 }
+
 func (c *checker) time(location string, t *time.Time) {
-	if t != nil && (t.UTC().Year() < 1970 || t.UTC().Year() > 2099) {
-		c.add(location, "range", t.Format(time.RFC3339), "must be from 1970 to 2099")
+	if t != nil && !ValidTime(*t) {
+		c.add(location, "range", t.Format(time.RFC3339), TimeRange)
 	}
 }
 

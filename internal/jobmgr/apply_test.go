@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"carillon/internal/common"
+	"carillon/internal/runlog"
 )
 
 func TestApply(t *testing.T) {
@@ -51,7 +52,7 @@ func TestChange(t *testing.T) {
 	if err != nil || state.Title != "patched" {
 		t.Fatal(state, err)
 	}
-	changes, err := s.store.LiveChanges(t.Context(), "job", "a")
+	changes, err := s.live(runlog.ChangeQuery{Kind: "job", Name: "a"})
 	if err != nil || !slices.ContainsFunc(changes, func(c common.Change) bool { return c.Verb == "patch" }) {
 		t.Errorf("%+v, %v", changes, err)
 	}

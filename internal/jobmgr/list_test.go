@@ -12,6 +12,21 @@ import (
 	"carillon/internal/jobmgr"
 )
 
+// A pause beyond the times of jobs is refused; one that was not, of which nanoseconds cannot tell, lasts.
+func TestPausedForCenturies(t *testing.T) {
+	s := newStory(t)
+	until := time.Date(2500, 1, 1, 0, 0, 0, 0, time.UTC)
+	job := s.put(minutely("a"))
+	_, err := s.store.Pause(t.Context(), actor, "a", common.PauseRequest{Note: "n", Until: &until}, any0)
+	wantCode(t, "a pause until 2500", err, common.CodeInvalid)
+	job.Paused, job.PauseNote, job.PauseUntil = true, "n", &until
+	s.raw(common.JobKey("a"), encode(t, job.StoredJob))
+	eventually(t, "the pause is listed", func() bool {
+		names, _ := s.pages(common.JobQuery{Phase: common.PhasePaused})
+		return len(names) == 1
+	})
+}
+
 // Every order, with every filter, gives each job once and in its place, however long the pages are.
 func TestListOrders(t *testing.T) {
 	s := newStory(t)

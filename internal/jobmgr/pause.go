@@ -13,6 +13,10 @@ func (s *Store) Pause(ctx context.Context, actor common.Actor, name string, r co
 		return common.JobState{}, common.Invalid("the job cannot be paused", common.Fault{Location: "until", Code: "past",
 			Message: "must be in the future", Value: common.Excerpt(r.Until.String())})
 	}
+	if r.Until != nil && !common.ValidTime(*r.Until) {
+		return common.JobState{}, common.Invalid("the job cannot be paused", common.Fault{Location: "until", Code: "range",
+			Message: common.TimeRange, Value: common.Excerpt(r.Until.String())})
+	}
 	return s.edit(ctx, actor, "pause", name, pre, func(j *common.Job) {
 		j.Paused, j.PauseNote, j.PauseUntil = true, r.Note, r.Until
 	})

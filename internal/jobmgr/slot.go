@@ -36,9 +36,17 @@ func newSlot(job *common.JobState, e *entry) slot {
 	case job.Paused && job.PauseUntil == nil:
 		s.pausedUntil = noFire
 	case job.Paused:
-		s.pausedUntil = job.PauseUntil.UnixNano()
+		s.pausedUntil = nanos(*job.PauseUntil)
 	}
 	return s
+}
+
+// nanos is a time in Unix nanoseconds. Those end in 2262: what comes later never does.
+func nanos(t time.Time) int64 {
+	if t.Unix() >= noFire/int64(time.Second) {
+		return noFire
+	}
+	return t.UnixNano()
 }
 
 // labelsText writes labels so that the same ones have the same text.
@@ -70,7 +78,7 @@ func (s *slot) nextFire(now int64) int64 {
 	}
 	next := int64(noFire)
 	if fire, ok, err := s.job.timetable.Upcoming(s.job.cursor, time.Unix(0, max(now, s.pausedUntil))); err == nil && ok {
-		next = fire.UnixNano()
+		next = nanos(fire)
 	}
 	atomic.StoreInt64(&s.next, next)
 	return next

@@ -58,10 +58,13 @@ type Store struct {
 	cfg     Config
 	written atomic.Int64 // the revision of our last change of a job, for List
 	group   group
+	readers chan struct{} // holds one for each that looks through the changes that wait
 }
 
 // NewStore makes a store.
-func NewStore(cfg Config) *Store { return &Store{cfg: cfg, group: group{client: cfg.Client}} }
+func NewStore(cfg Config) *Store {
+	return &Store{cfg: cfg, group: group{client: cfg.Client}, readers: make(chan struct{}, changesReaders)}
+}
 
 // Get reads a job.
 func (s *Store) Get(ctx context.Context, name string) (common.JobState, error) {

@@ -10,8 +10,9 @@ import (
 
 // Undelivered knows the changes that the store may not have yet.
 type Undelivered interface {
-	// LiveChanges gives those of a thing, or of all where kind and name are empty, in no order.
-	LiveChanges(ctx context.Context, kind, name string) ([]common.Change, error)
+	// LiveChanges gives the newest of those that match and are to be kept, the newest first; partial where
+	// there are too many to look at them all.
+	LiveChanges(ctx context.Context, q ChangeQuery, keep func(*common.Change) bool) (found []common.Change, partial bool, err error)
 }
 
 // Changes is who changed what as users see it: a change is listed as soon as it was
@@ -26,17 +27,13 @@ func NewChanges(live Undelivered, store Reader) *Changes { return &Changes{live:
 
 // Of lists the changes of one thing with one of the verbs, the newest first, that come
 // before an id where it is not empty. While the store is away there are only those
-// that it does not have, and partial says so.
+// that it does not have, and partial says so; also where too many wait to look at them all.
 func (c *Changes) Of(ctx context.Context, kind, name string, verbs []string, before string, limit int) (found []common.Change, partial bool, err error) {
 	// What is live first: it moves from there into the store, never back.
-	live, err := c.live.LiveChanges(ctx, kind, name)
+	found, partial, err = c.live.LiveChanges(ctx, ChangeQuery{Kind: kind, Name: name, Before: before, Limit: limit},
+		func(c *common.Change) bool { return slices.Contains(verbs, c.Verb) })
 	if err != nil {
 		return nil, false, err
-	}
-	for i := range live {
-		if slices.Contains(verbs, live[i].Verb) && (before == "" || live[i].ID < before) {
-			found = append(found, live[i])
-		}
 	}
 	for _, verb := range verbs {
 		stored, err := c.store.Changes(ctx, ChangeQuery{Kind: kind, Name: name, Verb: verb, Before: before, Limit: limit})
@@ -54,20 +51,16 @@ func (c *Changes) Of(ctx context.Context, kind, name string, verbs []string, bef
 
 // List lists changes, the newest first, q.Limit of them at most; partial as with Of.
 func (c *Changes) List(ctx context.Context, q ChangeQuery) (found []common.Change, partial bool, err error) {
-	live, err := c.live.LiveChanges(ctx, "", "")
+	live, partial, err := c.live.LiveChanges(ctx, q, func(*common.Change) bool { return true })
 	if err != nil {
 		return nil, false, err
 	}
 	stored, err := c.store.Changes(ctx, q)
-	if partial = isAway(ctx, err); err != nil && !partial {
+	away := isAway(ctx, err)
+	if err != nil && !away {
 		return nil, false, err
 	}
-	for i := range live {
-		if q.Matches(&live[i]) {
-			stored = append(stored, live[i])
-		}
-	}
-	return newestChanges(stored, q.Limit), partial, nil
+	return newestChanges(append(stored, live...), q.Limit), partial || away, nil
 }
 
 // newestChanges puts changes in order; of two with one id it keeps the first.

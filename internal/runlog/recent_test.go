@@ -38,9 +38,14 @@ func (s *annals) Last(ctx context.Context, jobs []string, n int) (map[string][]c
 	return last, nil
 }
 
-func (s *annals) LiveChanges(context.Context, string, string) ([]common.Change, error) {
+func (s *annals) LiveChanges(_ context.Context, q ChangeQuery, keep func(*common.Change) bool) (found []common.Change, partial bool, err error) {
 	defer s.moves()
-	return slices.Clone(s.waiting), nil
+	for _, c := range slices.Backward(s.waiting) {
+		if q.Matches(&c) && keep(&c) && len(found) < q.Limit {
+			found = append(found, c)
+		}
+	}
+	return found, false, nil
 }
 
 func (s *annals) Changes(_ context.Context, q ChangeQuery) (found []common.Change, err error) {
