@@ -284,9 +284,10 @@ func (f *fakes) Run(_ context.Context, id string) (common.Run, error) {
 
 func (f *fakes) Runs(_ context.Context, q runlog.Query) (page runlog.RunPage, err error) {
 	f.mu.Lock()
-	defer f.mu.Unlock()
+	runs := slices.Clone(f.runs)
 	page.Partial = f.storeOff
-	for _, r := range f.runs {
+	f.mu.Unlock()
+	for _, r := range runs {
 		if q.Matches(&r) && len(page.Runs) < q.Limit {
 			page.Runs = append(page.Runs, r)
 		}

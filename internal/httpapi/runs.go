@@ -3,7 +3,6 @@ package httpapi
 import (
 	"context"
 	"net/http"
-	"slices"
 	"strconv"
 	"time"
 
@@ -102,6 +101,10 @@ func (s *runsResource) list(ctx context.Context, in *runListInput) (*runListOutp
 	}
 	q := runlog.Query{Job: in.Job, Group: in.Group, Fire: in.Fire, Statuses: in.Status, Worker: in.Worker, Cause: common.Cause(in.Cause),
 		ExitCode: in.ExitCode.pointer(), Text: in.Q, From: in.From, To: in.To, Limit: in.Limit + 1} // one more tells whether there is another page
+	if !may(ctx, auth.Viewer, "") {
+		// What they may not see must not be found either, nor change where a page ends.
+		q.FoundBy = func(r *common.Run) string { return shownText(r, mayRun(ctx, s.jobs, auth.Viewer, r)) }
+	}
 	list := in.list()
 	if in.Cursor != "" {
 		before, err := readCursor[runlog.Position](list, in.Cursor)
@@ -124,14 +127,6 @@ func (s *runsResource) list(ctx context.Context, in *runListInput) (*runListOutp
 		if next, err = writeCursor(list, *last); err != nil {
 			return nil, err
 		}
-	}
-	if in.Q != "" { // what they may not see must not be found either
-		runs = slices.DeleteFunc(runs, func(r common.Run) bool {
-			if !mayRun(ctx, s.jobs, auth.Viewer, &r) {
-				hideRun(&r)
-			}
-			return !q.Matches(&r)
-		})
 	}
 	items, err := s.outlook.runs(ctx, runs)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"carillon/internal/auth"
 	"carillon/internal/common"
 )
 
@@ -107,4 +108,32 @@ func TestWorkers(t *testing.T) {
 		t.Errorf("%+v", one)
 	}
 	h.problem(http.StatusNotFound, "not_found", "", as("viewer", http.MethodGet, "/api/v1/workers/w2", ""))
+}
+
+// Who may not see a note or a reason cannot guess them: whether there is a match shows neither in the
+// list nor in where it goes on.
+func TestSearchTellsNothingOfWhatIsHidden(t *testing.T) {
+	h := newHarness(t)
+	h.jobs["theirs"] = common.JobState{StoredJob: common.StoredJob{Job: common.Job{Name: "theirs", Group: "blue"}, UID: "aaaaaaaaaaaaaaaa"}}
+	h.sessions["reds"] = auth.Identity{Name: "reds", User: "reds", Grants: map[string]auth.Role{"red": auth.Viewer}}
+	for n := range 3 {
+		r := someRun(common.StatusFailed, 10-n)
+		r.Job, r.Group, r.Note, r.TriggeredBy = "theirs", "blue", "hunter2 is the code", "ann"
+		r.Reason = &common.Reason{Code: "start_failed", Text: "no such file: /srv/hunter3"}
+		if n == 1 {
+			r.Group, r.Job, r.JobUID = "red", "ours", "bbbbbbbbbbbbbbbb"
+		}
+		h.runs = append(h.runs, r)
+	}
+	for q, want := range map[string]int{"hunter2": 1, "hunter3": 1, "hunter4": 0, "start failed": 0, "file": 1, "theirs": 2, "ann": 3, "aaaaaaaaaaaaaaaa": 3} {
+		for limit := 1; limit <= 3; limit++ {
+			r := as("", http.MethodGet, fmt.Sprintf("/api/v1/runs?limit=%d&q=%s", limit, url.QueryEscape(q)), "")
+			r.Header.Set("Cookie", plainCookie+"=reds")
+			var p Page[Run]
+			decode(t, h.want(http.StatusOK, r), &p)
+			if len(p.Items) != min(want, limit) || (p.NextCursor != "") != (want > limit) {
+				t.Errorf("%q, %d at a time: %d, and then %q; want %d", q, limit, len(p.Items), p.NextCursor, want)
+			}
+		}
+	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"carillon/internal/auth"
 	"carillon/internal/common"
+	"carillon/internal/runlog"
 )
 
 // Whoever is logged in sees that jobs and runs are there and how they fare. What a job is made
@@ -83,6 +84,19 @@ func (j *Job) hide() {
 // hideRun likewise.
 func hideRun(r *common.Run) {
 	r.Params, r.Note, r.Reason = nil, "", hiddenReason(r.Status, r.Reason)
+}
+
+// shownText is the text by which those find a run who may see all of it, or not.
+func shownText(r *common.Run, all bool) string {
+	if all {
+		return runlog.TextOf(r)
+	}
+	shown := *r
+	hideRun(&shown)
+	if shown.Reason != r.Reason {
+		shown.Reason = nil // what is shown in its place was never searched
+	}
+	return runlog.TextOf(&shown)
 }
 
 // hiddenReason leaves of a worker's reason, or of one that somebody gave, what it is: the rest

@@ -96,10 +96,12 @@ type Query struct {
 	Worker   string
 	Cause    common.Cause
 	ExitCode *int
-	Text     string    // in what TextOf gives, whatever the case
+	Text     string    // in what FoundBy gives, whatever the case
 	From, To time.Time // PlannedAt: From inclusive, To exclusive
 	Before   *Position // only what comes after this place of the list
 	Limit    int       // 0: all of them, however many have to be looked at
+	// FoundBy gives the text that a run is found by, a part of what TextOf gives; nil is TextOf.
+	FoundBy func(*common.Run) string
 }
 
 // Found is a part of a list of runs.
@@ -110,7 +112,7 @@ type Found struct {
 	Until *Position
 }
 
-// TextOf is the text that a run is found by.
+// TextOf is all the text that a run may be found by.
 func TextOf(r *common.Run) string {
 	text := r.Job + "\n" + r.ID + "\n" + r.WorkerName + "\n" + r.TriggeredBy + "\n" + r.Note
 	if r.Reason != nil {
@@ -151,11 +153,18 @@ func (q *Query) Matches(r *common.Run) bool {
 		(q.Worker == "" || q.Worker == r.Worker) &&
 		(q.Cause == "" || q.Cause == r.Cause) &&
 		(q.ExitCode == nil || r.ExitCode != nil && *q.ExitCode == *r.ExitCode) &&
-		(q.Text == "" || strings.Contains(strings.ToLower(TextOf(r)), strings.ToLower(q.Text))) &&
+		(q.Text == "" || strings.Contains(strings.ToLower(q.textOf(r)), strings.ToLower(q.Text))) &&
 		(len(q.Statuses) == 0 || slices.Contains(q.Statuses, r.Status)) &&
 		(q.From.IsZero() || !r.PlannedAt.Before(q.From)) &&
 		(q.To.IsZero() || r.PlannedAt.Before(q.To)) &&
 		(q.Before == nil || q.Before.Compare(PositionOf(r)) < 0)
+}
+
+func (q *Query) textOf(r *common.Run) string {
+	if q.FoundBy != nil {
+		return q.FoundBy(r)
+	}
+	return TextOf(r)
 }
 
 // ChangeQuery narrows a list of changes. Zero fields do not.

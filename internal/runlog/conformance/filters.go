@@ -43,6 +43,7 @@ func filters(t *testing.T, s Store, size Size) {
 		{ExitCode: new(0)}, {ExitCode: new(3)}, {ExitCode: new(3), Limit: 2}, {ExitCode: new(-1)}, {ExitCode: new(1 << 40)},
 		{Text: "REP"}, {Text: "report-2"}, {Text: "disk full"}, {Text: "ärger"}, {Text: "ÄRGER"}, {Text: "ARGER"}, {Text: "每"}, {Text: "u1.1"},
 		{Text: "\u212a"}, {Text: "%"}, {Text: "_"}, {Text: "a.b"}, {Text: ".*"}, {Text: "\\"}, {Text: "' OR ''='"}, {Text: "\xff"}, {Text: "\x00"},
+		{Text: "disk", FoundBy: jobOf}, {Text: "BACKUP", FoundBy: jobOf}, {Text: "disk", FoundBy: jobOf, Limit: 2, ExitCode: new(3)},
 		{Text: "north", Limit: 3}, {Text: "nobody writes this", Limit: 3}, {Text: "disk", Job: "backup", ExitCode: new(3)},
 	} {
 		check(t, q)
@@ -65,6 +66,9 @@ func filters(t *testing.T, s Store, size Size) {
 		})
 	})
 }
+
+// jobOf is all that some may find a run by.
+func jobOf(r *common.Run) string { return r.Job }
 
 // maybe is a value, or, four times out of five, none: so that lists are not empty.
 func maybe(t *rapid.T, name string, values []string) string {

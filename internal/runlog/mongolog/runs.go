@@ -85,7 +85,7 @@ func listOf(q *runlog.Query) (l list, possible bool) {
 	l.rest = append(l.rest, is("jobUid", q.JobUID)...)
 	l.rest = append(l.rest, is("cause", string(q.Cause))...)
 	if l.byText = q.Text != ""; l.byText || q.ExitCode != nil {
-		l.exact = &runlog.Query{ExitCode: q.ExitCode, Text: q.Text}
+		l.exact = &runlog.Query{ExitCode: q.ExitCode, Text: q.Text, FoundBy: q.FoundBy}
 	}
 	l.short = q.Fire != ""
 	return l, true
