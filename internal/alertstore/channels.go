@@ -3,6 +3,7 @@ package alertstore
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -316,13 +317,13 @@ func (s *Store) Disable(ctx context.Context, c alerts.Channel, why string) error
 
 // Reseal seals anew what was sealed under an older key, so that the older one can be taken away.
 // It tells how many channels it sealed.
-func (s *Store) Reseal(ctx context.Context) (n int, err error) {
+func (s *Store) Reseal(ctx context.Context, actor common.Actor) (n int, err error) {
 	var all []*mvccpb.KeyValue
 	if err := s.list(ctx, common.ChannelsPrefix, func(kv *mvccpb.KeyValue) { all = append(all, kv) }); err != nil {
 		return 0, err
 	}
 	for _, kv := range all {
-		done, err := s.resealOne(ctx, kv)
+		done, err := s.resealOne(ctx, actor, kv)
 		if err != nil {
 			return n, err
 		}
@@ -333,7 +334,7 @@ func (s *Store) Reseal(ctx context.Context) (n int, err error) {
 	return n, nil
 }
 
-func (s *Store) resealOne(ctx context.Context, kv *mvccpb.KeyValue) (bool, error) {
+func (s *Store) resealOne(ctx context.Context, actor common.Actor, kv *mvccpb.KeyValue) (bool, error) {
 	key := string(kv.Key)
 	for range tries {
 		c, err := channelOf(kv)
@@ -349,11 +350,16 @@ func (s *Store) resealOne(ctx context.Context, kv *mvccpb.KeyValue) (bool, error
 			return false, nil
 		}
 		c.Sealed = sealed
-		data, err := common.EncodeOver(kv.Value, &c)
+		change, err := common.NewChange(s.now(), actor, "reseal", "channel", c.Name, nil, nil)
 		if err != nil {
 			return false, err
 		}
-		if _, done, err := s.commit(ctx, etcdkit.Unchanged(key, kv.ModRevision), clientv3.OpPut(key, string(data))); err != nil || done {
+		data, err1 := common.EncodeOver(kv.Value, &c)
+		entry, err2 := json.Marshal(change)
+		if err := errors.Join(err1, err2); err != nil {
+			return false, err
+		}
+		if _, done, err := s.commit(ctx, etcdkit.Unchanged(key, kv.ModRevision), clientv3.OpPut(key, string(data)), clientv3.OpPut(common.ChangeKey(change.ID), string(entry))); err != nil || done {
 			return done, err
 		}
 		if kv, _, err = s.get(ctx, key); err != nil || kv == nil {

@@ -451,15 +451,36 @@ func TestReseal(t *testing.T) {
 	if _, _, _, err := storeOver(t, client, old).Save(t.Context(), ann, "post", alerts.Wish{Kind: alerts.KindMail, To: []string{"a@example.com"}}, common.Precondition{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := storeOver(t, client, next).Reseal(t.Context()); common.CodeOf(err) != common.CodeConflict {
+	if _, err := storeOver(t, client, next).Reseal(t.Context(), common.Actor{Name: "host"}); common.CodeOf(err) != common.CodeConflict {
 		t.Errorf("without the old key: %v", err)
 	}
 	for _, want := range []int{1, 0} {
-		if n, err := storeOver(t, client, next+"\n"+old).Reseal(t.Context()); n != want || err != nil {
+		if n, err := storeOver(t, client, next+"\n"+old).Reseal(t.Context(), common.Actor{Name: "host"}); n != want || err != nil {
 			t.Errorf("%d sealed anew, %v; want %d", n, err, want)
 		}
 	}
 	if _, target, err := storeOver(t, client, next).Channel(t.Context(), "ops"); err != nil || target.Secret == "" {
 		t.Errorf("with the new key alone: %v", err)
+	}
+	// The history tells of each, and of nothing that nobody may see.
+	changes, err := client.Get(t.Context(), common.ChangesPrefix, clientv3.WithPrefix())
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := 0
+	for _, kv := range changes.Kvs {
+		c, err := common.Decode[common.Change](kv.Value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.Verb == "reseal" {
+			told++
+			if c.Kind != "channel" || c.Name == "" || c.Actor.Name != "host" || c.Before != nil || c.After != nil {
+				t.Errorf("%+v", c)
+			}
+		}
+	}
+	if told != 1 {
+		t.Errorf("the history tells of %d", told)
 	}
 }

@@ -328,9 +328,9 @@ func (s *Store) Faults(ctx context.Context, job *common.Job) (faults []common.Fa
 
 // Reseal seals anew what was sealed under an older key, so that the older one can be taken away.
 // It tells how many it sealed.
-func (s *Store) Reseal(ctx context.Context) (n int, err error) {
+func (s *Store) Reseal(ctx context.Context, actor common.Actor) (n int, err error) {
 	err = s.each(ctx, func(kv *mvccpb.KeyValue) error {
-		done, err := s.resealOne(ctx, kv)
+		done, err := s.resealOne(ctx, actor, kv)
 		if done {
 			n++
 		}
@@ -339,7 +339,7 @@ func (s *Store) Reseal(ctx context.Context) (n int, err error) {
 	return n, err
 }
 
-func (s *Store) resealOne(ctx context.Context, kv *mvccpb.KeyValue) (bool, error) {
+func (s *Store) resealOne(ctx context.Context, actor common.Actor, kv *mvccpb.KeyValue) (bool, error) {
 	key := string(kv.Key)
 	for range tries {
 		one, err := read(kv)
@@ -359,7 +359,11 @@ func (s *Store) resealOne(ctx context.Context, kv *mvccpb.KeyValue) (bool, error
 		if err != nil {
 			return false, err
 		}
-		if _, done, err := s.commit(ctx, etcdkit.Unchanged(key, kv.ModRevision), clientv3.OpPut(key, string(data))); err != nil || done {
+		change, err := s.change(actor, "reseal", one.Name, nil, nil)
+		if err != nil {
+			return false, err
+		}
+		if _, done, err := s.commit(ctx, etcdkit.Unchanged(key, kv.ModRevision), clientv3.OpPut(key, string(data)), change); err != nil || done {
 			return done, err
 		}
 		if kv, err = get(ctx, s.client, one.Name); err != nil || kv == nil {

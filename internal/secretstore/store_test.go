@@ -254,13 +254,13 @@ func TestReseal(t *testing.T) {
 	for i := range 3 {
 		save(t, s, fmt.Sprint("s", i), fmt.Sprint(canary, i), "theirs")
 	}
-	if _, err := storeOver(client, boxOf(t, next)).Reseal(t.Context()); common.CodeOf(err) != common.CodeConflict {
+	if _, err := storeOver(client, boxOf(t, next)).Reseal(t.Context(), common.Actor{Name: "host"}); common.CodeOf(err) != common.CodeConflict {
 		t.Errorf("without the old key: %v", err)
 	}
 	both := storeOver(client, boxOf(t, next, old))
 	save(t, both, "s2", canary+"2", "theirs")
 	for _, want := range []int{2, 0} {
-		if n, err := both.Reseal(t.Context()); n != want || err != nil {
+		if n, err := both.Reseal(t.Context(), common.Actor{Name: "host"}); n != want || err != nil {
 			t.Errorf("%d sealed anew, %v; want %d", n, err, want)
 		}
 	}
@@ -269,6 +269,27 @@ func TestReseal(t *testing.T) {
 		if plain, why := table.Open(t.Context(), fmt.Sprint("s", i), "theirs"); string(plain) != fmt.Sprint(canary, i) {
 			t.Errorf("s%d: %q, %+v", i, plain, why)
 		}
+	}
+	// The history tells of each, and of nothing that nobody may see.
+	changes, err := client.Get(t.Context(), common.ChangesPrefix, clientv3.WithPrefix())
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := 0
+	for _, kv := range changes.Kvs {
+		c, err := common.Decode[common.Change](kv.Value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.Verb == "reseal" {
+			told++
+			if c.Kind != "secret" || c.Name == "" || c.Actor.Name != "host" || c.Before != nil || c.After != nil {
+				t.Errorf("%+v", c)
+			}
+		}
+	}
+	if told != 2 {
+		t.Errorf("the history tells of %d", told)
 	}
 }
 
