@@ -34,10 +34,15 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	credential, given := g.credential(r)
 	credential.Remote = visitOf(r.Context()).remote
 	pass := ticket{rates: g.rates}
-	if !health(r) { // somebody may take us for dead
+	if alive := health(r); given || !alive {
 		var wait time.Duration
 		var ok bool
-		if pass, wait, ok = g.rates.admit(credential, given, visitOf(r.Context()).remote); !ok {
+		pass, wait, ok = g.rates.admit(credential, given, visitOf(r.Context()).remote)
+		switch {
+		case ok:
+		case alive: // who is refused takes us for dead: they are answered as nobody
+			given = false
+		default:
 			g.problems.write(w, r, g.refused.problem(g.problems, r, "rate", "too many requests",
 				"wait as long as Retry-After says; the setting apiRate is how many a token, session or address may send in a second", wait))
 			return
@@ -52,7 +57,9 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	who, err := g.auth.Authenticate(r.Context(), credential)
-	pass.judged(err == nil)
+	if code := common.CodeOf(err); err == nil || code == common.CodeUnauthenticated {
+		pass.judged(err == nil) // else nobody knows just now
+	}
 	if err != nil {
 		// Who comes to a public route with an old cookie comes as nobody.
 		if !open {

@@ -1,10 +1,14 @@
 package httpapi
 
 import (
+	"context"
 	"net/http"
 	"net/netip"
 	"testing"
 	"time"
+
+	"carillon/internal/auth"
+	"carillon/internal/common"
 )
 
 // at makes a request come from an address.
@@ -77,4 +81,59 @@ func TestForwardedAddressOfAnActor(t *testing.T) {
 			t.Errorf("from %s: %q, want %q", peer, h.actors[len(h.actors)-1].Remote, want)
 		}
 	}
+}
+
+// watched counts who is asked for, and may not know anybody just now.
+type watched struct {
+	Auth
+	asked int
+	away  bool
+}
+
+func (w *watched) Authenticate(ctx context.Context, c auth.Credential) (auth.Identity, error) {
+	w.asked++
+	if w.away {
+		return auth.Identity{}, common.Errorf(common.CodeUnavailable, "etcd does not answer")
+	}
+	return w.Auth.Authenticate(ctx, c)
+}
+
+// Whether we live is answered however often one asks, but nobody looks up one token after the other for it.
+func TestHealthIsNoWayAroundTheRate(t *testing.T) {
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	seen := &watched{}
+	h := newHarness(t, func(c *Config) {
+		c.APIRate, c.Now = 3, func() time.Time { return now }
+		seen.Auth, c.Auth = c.Auth, seen
+	})
+	for range 20 {
+		h.want(http.StatusOK, at(as("wrong", http.MethodGet, "/healthz", ""), "192.0.2.1"))
+		h.want(http.StatusOK, at(as("wrong", http.MethodGet, "/readyz", ""), "192.0.2.1"))
+		h.want(http.StatusOK, at(as("", http.MethodGet, "/readyz", ""), "192.0.2.1"))
+	}
+	if seen.asked > 3 {
+		t.Errorf("%d tokens were looked up", seen.asked)
+	}
+}
+
+// A token that nobody can look up just now keeps its own rate.
+func TestRatesOutliveAnOutage(t *testing.T) {
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	seen := &watched{}
+	h := newHarness(t, func(c *Config) {
+		c.APIRate, c.Now = 3, func() time.Time { return now }
+		seen.Auth, c.Auth = c.Auth, seen
+	})
+	jobs := at(as("viewer", http.MethodGet, "/api/v1/jobs", ""), "192.0.2.1")
+	h.want(http.StatusOK, jobs)
+	seen.away = true
+	h.want(http.StatusServiceUnavailable, jobs)
+	seen.away = false
+	for range 2 {
+		h.want(http.StatusUnauthorized, at(as("wrong", http.MethodGet, "/api/v1/jobs", ""), "192.0.2.1"))
+	}
+	now = now.Add(400 * time.Millisecond)
+	h.want(http.StatusUnauthorized, at(as("wrong", http.MethodGet, "/api/v1/jobs", ""), "192.0.2.1"))
+	h.want(http.StatusTooManyRequests, at(as("wrong", http.MethodGet, "/api/v1/jobs", ""), "192.0.2.1"))
+	h.want(http.StatusOK, jobs)
 }
