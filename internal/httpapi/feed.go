@@ -106,16 +106,21 @@ func tellFeed(ctx context.Context, f *feed.Follower, st *stream) error {
 	st.events.retry(reconnect)
 	told := f.Revision()
 	st.changed("ready", told, revisionEvent{told})
-	checked := time.Now()
+	watch := newVigil(ctx, mayRead)
+	heard := time.Now()
 	for {
 		if err := st.send(); err != nil {
 			return nil // the client is gone, or so slow that it may as well be
 		}
-		part, err := nextChange(ctx, f)
+		part, err := nextChange(ctx, f, min(beat-time.Since(heard), watch.left()))
 		switch {
 		case ctx.Err() != nil, errors.Is(err, feed.ErrStopped):
 			return nil
 		case errors.Is(err, context.DeadlineExceeded):
+			if time.Since(heard) < beat {
+				break
+			}
+			heard = time.Now()
 			if part.Revision > told {
 				told = part.Revision
 				fmt.Fprintf(&st.events.out, "id: %d\n", told)
@@ -124,9 +129,11 @@ func tellFeed(ctx context.Context, f *feed.Follower, st *stream) error {
 		case err != nil:
 			return err
 		case part.Reset:
+			heard = time.Now()
 			told = part.Revision
 			st.changed("reset", told, revisionEvent{told})
 		default:
+			heard = time.Now()
 			for _, b := range part.Batches {
 				for i := range b.Events {
 					id := int64(0) // who is cut off in the midst gets all of the revision again
@@ -142,29 +149,23 @@ func tellFeed(ctx context.Context, f *feed.Follower, st *stream) error {
 				}
 			}
 		}
-		if time.Since(checked) >= recheck {
-			checked = time.Now()
-			if !stillReads(ctx) {
-				return nil // who comes back is refused in words
-			}
+		if !watch.still(ctx) {
+			return nil // who comes back is refused in words
 		}
 	}
 }
 
-// stillReads tells whether the one who follows may still read. Where nobody can tell just now, they may.
-func stillReads(ctx context.Context) bool {
-	again, err := asAgain(ctx)
-	if err == nil {
-		who, ok := identity(again)
-		return ok && who.Somewhere(auth.Viewer)
+// mayRead tells whether the one who asks may follow what changes.
+func mayRead(ctx context.Context) error {
+	if who, ok := identity(ctx); !ok || !who.Somewhere(auth.Viewer) {
+		return common.Errorf(common.CodeForbidden, "you may not read this")
 	}
-	code := common.CodeOf(err)
-	return code != common.CodeUnauthenticated && code != common.CodeForbidden
+	return nil
 }
 
-// nextChange waits for a part, but no longer than a stream may be quiet.
-func nextChange(ctx context.Context, f *feed.Follower) (feed.Part, error) {
-	ctx, cancel := context.WithTimeout(ctx, beat)
+// nextChange waits for a part, but no longer than the limit.
+func nextChange(ctx context.Context, f *feed.Follower, limit time.Duration) (feed.Part, error) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	return f.Next(ctx)
 }

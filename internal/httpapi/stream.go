@@ -21,8 +21,6 @@ const (
 	// beat is how often a quiet stream says that it lives, so that nobody between here and the
 	// client thinks it is dead.
 	beat = 15 * time.Second
-	// recheck is how often the one who follows is asked again who that is.
-	recheck = time.Minute
 	// halfChar is how long the rest of a character is waited for.
 	halfChar = time.Second
 	// reconnect is how long a browser waits before it follows on.
@@ -109,20 +107,26 @@ func (s *runsResource) follow(ctx context.Context, in *streamInput) (*huma.Strea
 // for the log, and breaks the connection off.
 func (s *runsResource) tell(ctx context.Context, id string, follower *tail.Follower, st *stream) error {
 	st.events.retry(reconnect)
-	checked := time.Now()
+	watch := newVigil(ctx, func(ctx context.Context) error { return s.allowed(ctx, auth.Viewer, id) })
+	heard := time.Now()
 	for {
 		if err := st.send(); err != nil {
 			return nil // the client is gone, or so slow that it may as well be
 		}
-		part, err := next(ctx, follower, st.events.patience())
+		patience := st.events.patience()
+		part, err := next(ctx, follower, min(patience-time.Since(heard), watch.left()))
 		switch {
 		case ctx.Err() != nil, errors.Is(err, tail.ErrStopped):
 			return nil
 		case errors.Is(err, context.DeadlineExceeded):
-			st.events.idle()
+			if time.Since(heard) >= patience {
+				st.events.idle()
+				heard = time.Now()
+			}
 		case err != nil:
 			return err
 		default:
+			heard = time.Now()
 			if err := st.events.part(&part, st.send); err != nil {
 				return nil
 			}
@@ -131,24 +135,10 @@ func (s *runsResource) tell(ctx context.Context, id string, follower *tail.Follo
 				return nil
 			}
 		}
-		if time.Since(checked) >= recheck {
-			checked = time.Now()
-			if !s.still(ctx, id) {
-				return nil // who comes back is refused in words
-			}
+		if !watch.still(ctx) {
+			return nil // who comes back is refused in words
 		}
 	}
-}
-
-// still tells whether the one who follows is who they were, and may still see the run. Where
-// nobody can tell just now, they are.
-func (s *runsResource) still(ctx context.Context, id string) bool {
-	again, err := asAgain(ctx)
-	if err == nil {
-		err = s.allowed(again, auth.Viewer, id)
-	}
-	code := common.CodeOf(err)
-	return code != common.CodeUnauthenticated && code != common.CodeForbidden
 }
 
 // next waits for a part, but no longer than that.

@@ -582,7 +582,32 @@ func TestStreamOfOneWhoIsGone(t *testing.T) {
 		default:
 		}
 		_ = h.Logout(t.Context(), common.Actor{}, "s")
-		time.Sleep(2 * recheck)
+		time.Sleep(recheck + time.Second)
+		select {
+		case thrown := <-done:
+			if thrown != nil || strings.Contains(c.body.String(), "event: end") {
+				t.Errorf("it ended with %v", thrown)
+			}
+		default:
+			t.Error("it goes on")
+		}
+	})
+}
+
+// Nor who is who they were, and may less.
+func TestStreamOfOneWhoMayLess(t *testing.T) {
+	streaming(t, func(h *harness) *http.Request {
+		h.sessions["s"] = auth.Identity{Name: "ann", Role: auth.Viewer}
+		r := streamOf(h, "")
+		r.Header.Del("Authorization")
+		r.AddCookie(&http.Cookie{Name: plainCookie, Value: "s"})
+		return r
+	}, func(h *harness, c *conn, done <-chan any) {
+		time.Sleep(beat)
+		h.mu.Lock()
+		h.sessions["s"] = auth.Identity{Name: "ann", Grants: map[string]auth.Role{"another": auth.Admin}}
+		h.mu.Unlock()
+		time.Sleep(recheck + time.Second)
 		select {
 		case thrown := <-done:
 			if thrown != nil || strings.Contains(c.body.String(), "event: end") {
