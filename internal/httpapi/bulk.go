@@ -215,8 +215,12 @@ func (s *manyResource) killRuns(ctx context.Context, item *BulkItem, runs []*com
 			return err
 		}
 	}
+	var refusal error // of a run of another group: it shields none of the others
 	for _, run := range runs {
-		if err := allowRun(ctx, s.jobs, auth.Operator, run); err != nil {
+		if err := allowRun(ctx, s.jobs, auth.Operator, run); common.CodeOf(err) == common.CodeForbidden {
+			refusal = err
+			continue
+		} else if err != nil {
 			return err
 		}
 		switch err := s.jobs.Kill(ctx, actor(ctx), run.ID, note); common.CodeOf(err) {
@@ -228,7 +232,7 @@ func (s *manyResource) killRuns(ctx context.Context, item *BulkItem, runs []*com
 			item.Killed = append(item.Killed, run.ID)
 		}
 	}
-	return nil
+	return refusal
 }
 
 // somewhere tells whether the one who asks has the role for any group.

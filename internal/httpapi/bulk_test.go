@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -154,6 +155,40 @@ func TestRunAndWaitHides(t *testing.T) {
 		decode(t, h.want(202, r), &accepted)
 		if accepted.Outcome == nil || accepted.Outcome.Hidden != hidden || (accepted.Outcome.Note == "") != hidden {
 			t.Errorf("of a run in %s: %+v", group, accepted.Outcome)
+		}
+	}
+}
+
+// A run of another group shields no other run of the job.
+func TestBulkKillsWhatItMay(t *testing.T) {
+	h := newHarness(t)
+	h.jobs["a"] = common.JobState{Version: 1, StoredJob: common.StoredJob{Job: common.Job{Name: "a", Command: "true", Group: "red"}, UID: "u"}}
+	h.sessions["reds"] = auth.Identity{Name: "reds", User: "reds", Grants: map[string]auth.Role{"red": auth.Operator}}
+	for i, group := range []string{"blue", "red", "blue", "red"} {
+		h.runs = append(h.runs, common.Run{ID: "u.t" + string(rune('1'+i)) + ".1", Job: "a", JobUID: "u", Group: group, Status: common.StatusRunning})
+	}
+	r := as("", "POST", "/api/v1/jobs/bulk", `{"action":"kill","jobs":["a"],"note":"stop"}`)
+	r.Header.Set("Cookie", plainCookie+"=reds")
+	var answer BulkAnswer
+	decode(t, h.want(200, r), &answer)
+	item := answer.Items[0]
+	if !slices.Equal(item.Killed, []string{"u.t2.1", "u.t4.1"}) || !slices.Equal(h.killed, item.Killed) || item.Result != resultRefused || item.Refusal == nil || item.Refusal.Code != common.CodeForbidden {
+		t.Errorf("%+v, killed %v", item, h.killed)
+	}
+}
+
+// Why somebody has paused a job is for those who may see what it is.
+func TestPauseNoteIsHidden(t *testing.T) {
+	h := newHarness(t)
+	h.jobs["a"] = common.JobState{Version: 1, StoredJob: common.StoredJob{Job: common.Job{Name: "a", Command: "true", Group: "blue", Paused: true, PauseNote: "the key is in the safe"}, UID: "u"}}
+	for role, hidden := range map[auth.Role]bool{"": true, auth.Viewer: false} {
+		h.sessions["some"] = auth.Identity{Name: "some", Grants: map[string]auth.Role{"red": auth.Viewer, "blue": role}}
+		for _, target := range []string{"/api/v1/jobs/a", "/api/v1/jobs"} {
+			r := as("", "GET", target, "")
+			r.Header.Set("Cookie", plainCookie+"=some")
+			if w := h.want(200, r); strings.Contains(w.Body.String(), "safe") == hidden {
+				t.Errorf("role %q: %s", role, w.Body)
+			}
 		}
 	}
 }

@@ -39,7 +39,7 @@ type JobMeta struct {
 	State     string    `json:"state,omitempty" enum:"active,paused,done,manual" doc:"done: it fires no more; manual: it has no timetable. Always answered."`
 	Paused    bool      `json:"paused,omitempty" doc:"It is paused just now."`
 	Overdue   *Overdue  `json:"overdue,omitempty" doc:"A fire has passed that nobody has dealt with; told where jobs are read."`
-	Hidden    bool      `json:"hidden,omitempty" doc:"You have no role in its group: command, args, stdin, env, params, workDir, user and description are left out."`
+	Hidden    bool      `json:"hidden,omitempty" doc:"You have no role in its group: command, args, stdin, env, params, workDir, user, description and pauseNote are left out."`
 
 	Results []Result    `json:"results,omitempty" nullable:"false" doc:"Its last 20 runs, the newest first; where they were asked for."`
 	Late    bool        `json:"late,omitempty" doc:"One of them should have started by now."`

@@ -77,7 +77,7 @@ func allowNow(ctx context.Context, need auth.Role) func(group string) error {
 // hide leaves out of a job what only those may see who have a role in its group.
 func (j *Job) hide() {
 	j.Command, j.Args, j.Stdin, j.Env, j.Params = "", nil, "", nil, nil
-	j.WorkDir, j.User, j.Description = "", "", ""
+	j.WorkDir, j.User, j.Description, j.PauseNote = "", "", "", ""
 	j.Meta.Hidden = true
 }
 

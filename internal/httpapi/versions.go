@@ -76,8 +76,11 @@ func (s *versionsResource) list(ctx context.Context, in *versionListInput) (*ver
 	if len(found) == 0 && before == "" && !partial {
 		return nil, common.Errorf(common.CodeNotFound, "there is no job %q, and none that was is known", in.Name)
 	}
-	for i := range found[:min(1, len(found))] {
-		if err := s.allowed(ctx, in.Name, &found[i]); err != nil {
+	if err := s.present(ctx, in.Name); err != nil {
+		return nil, err
+	}
+	if len(found) > 0 && before == "" {
+		if err := allow(ctx, auth.Viewer, groupThen(&found[0])); err != nil {
 			return nil, err
 		}
 	}
@@ -88,9 +91,11 @@ func (s *versionsResource) list(ctx context.Context, in *versionListInput) (*ver
 			return nil, err
 		}
 	}
-	items := make([]JobVersion, len(found))
+	items := make([]JobVersion, 0, len(found))
 	for i := range found {
-		items[i] = versionOf(&found[i])
+		if may(ctx, auth.Viewer, groupThen(&found[i])) { // not what became of it in another group
+			items = append(items, versionOf(&found[i]))
+		}
 	}
 	return &versionListOutput{Body: historyPage(items, next, partial)}, nil
 }
@@ -138,27 +143,36 @@ func (s *versionsResource) get(ctx context.Context, in *versionInput) (*jobVersi
 // allowed refuses who may not see a version: they need a role in the group in which the job was
 // then, and in the one in which it is.
 func (s *versionsResource) allowed(ctx context.Context, name string, c *common.Change) error {
+	if err := s.present(ctx, name); err != nil {
+		return err
+	}
+	return allow(ctx, auth.Viewer, groupThen(c))
+}
+
+// present refuses who has no role in the group in which a job is, where there is one.
+func (s *versionsResource) present(ctx context.Context, name string) error {
 	if may(ctx, auth.Viewer, "") {
 		return nil
 	}
 	uid, group, err := standing(ctx, s.jobs, name)
-	if err != nil {
+	if err != nil || uid == "" {
 		return err
 	}
-	if uid != "" {
-		if err := allow(ctx, auth.Viewer, group); err != nil {
-			return err
-		}
-	}
+	return allow(ctx, auth.Viewer, group)
+}
+
+// groupThen is the group in which a change left a job, or took it away. What cannot be read is for
+// those who may see all.
+func groupThen(c *common.Change) string {
 	side := c.After
 	if c.Verb == "delete" {
 		side = c.Before
 	}
-	var then common.StoredJob
+	var then struct{ Group string }
 	if json.Unmarshal(side, &then) != nil {
-		then.Group = "" // what cannot be read is for those who may see all
+		return ""
 	}
-	return allow(ctx, auth.Viewer, then.Group)
+	return then.Group
 }
 
 func versionAnswer(c *common.Change) (*jobVersionOutput, error) {

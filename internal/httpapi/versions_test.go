@@ -1,12 +1,15 @@
 package httpapi
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"carillon/internal/auth"
 	"carillon/internal/common"
 )
 
@@ -91,4 +94,45 @@ func TestVersionsWhileTheLogStoreIsAway(t *testing.T) {
 	}
 	h.want(http.StatusOK, as("viewer", http.MethodGet, "/api/v1/jobs/a/versions/101", ""))
 	h.problem(http.StatusServiceUnavailable, "unavailable", "", as("viewer", http.MethodGet, "/api/v1/jobs/a/versions/77", ""))
+}
+
+// Who sees the versions of a job sees none of the time that it, or one of its name, was in another group.
+func TestVersionsByGroup(t *testing.T) {
+	h := newHarness(t)
+	h.sessions["reds"] = auth.Identity{Name: "reds", User: "reds", Grants: map[string]auth.Role{"red": auth.Viewer}}
+	job := func(group string) common.Job { return common.Job{Name: "a", Command: "true", Group: group} }
+	list := func(status int) (seen []int64) {
+		for cursor := ""; ; {
+			r := as("", http.MethodGet, "/api/v1/jobs/a/versions?limit=2&cursor="+cursor, "")
+			r.Header.Set("Cookie", plainCookie+"=reds")
+			w := h.want(status, r)
+			var p Page[JobVersion]
+			if decode(t, w, &p); status != http.StatusOK {
+				return nil
+			}
+			for _, v := range p.Items {
+				seen = append(seen, v.Version)
+			}
+			if cursor = p.NextCursor; cursor == "" {
+				return seen
+			}
+		}
+	}
+	was := func(groups ...string) { // the oldest first
+		h.changes = nil
+		for i, group := range groups {
+			after, _ := json.Marshal(common.StoredJob{Job: job(group), UID: "u"})
+			h.changes = append(h.changes, common.Change{ID: fmt.Sprintf("%020d", i), Verb: "replace", Kind: "job", Name: "a", Revision: int64(i + 1), After: after})
+		}
+	}
+	was("red", "blue", "blue", "", "red")
+	h.jobs["a"] = common.JobState{StoredJob: common.StoredJob{Job: job("red"), UID: "u"}}
+	if got := list(http.StatusOK); !slices.Equal(got, []int64{5, 1}) {
+		t.Errorf("%v", got)
+	}
+	h.jobs["a"] = common.JobState{StoredJob: common.StoredJob{Job: job("blue"), UID: "u"}}
+	list(http.StatusForbidden)
+	delete(h.jobs, "a")
+	was("red", "blue")
+	list(http.StatusForbidden)
 }
