@@ -1,9 +1,12 @@
 package httpapi
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
+	"reflect"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -222,7 +225,7 @@ func TestQueries(t *testing.T) {
 }
 
 func FuzzParseStrict(f *testing.F) {
-	for _, seed := range []string{aJob, `{"a":[1,2,{"b":null}]}`, `[[[[]]]]`, `{"a":1,"a":2}`, "\xff", `1e999`, `"\ud800"`, `{} {}`} {
+	for _, seed := range []string{aJob, `{"a":[1,2,{"b":null}]}`, `[[[[]]]]`, `{"a":1,"a":2}`, "\xff", `1e999`, `"\ud800"`, `{} {}`, " { \"a\\\"\" : [ true , -1.5e3 ,\"\\\\\"\n, { } , [ ] ] } "} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -235,6 +238,12 @@ func FuzzParseStrict(f *testing.F) {
 		}
 		if depthOf(v) > maxDepth || !utf8.Valid(data) {
 			t.Errorf("%q passes", data)
+		}
+		var same any
+		dec := json.NewDecoder(bytes.NewReader(data))
+		dec.UseNumber()
+		if err := dec.Decode(&same); err != nil || !reflect.DeepEqual(v, same) {
+			t.Errorf("%q: read as %v, want %v, %v", data, v, same, err)
 		}
 	})
 }

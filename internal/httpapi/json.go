@@ -3,9 +3,7 @@ package httpapi
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"unicode/utf8"
 
 	"carillon/internal/common"
@@ -24,81 +22,152 @@ func parseStrictAt(at string, data []byte) (any, *Fault) {
 	if !utf8.Valid(data) {
 		return nil, &Fault{Location: at, Code: "utf8", Message: "is not valid UTF-8"}
 	}
-	p := &parser{dec: json.NewDecoder(bytes.NewReader(data))}
-	p.dec.UseNumber()
-	v, fault := p.value(at, 0)
-	if fault != nil {
-		return nil, fault
+	if !json.Valid(data) {
+		return nil, notJSON(at, data)
 	}
-	if _, err := p.dec.Token(); !errors.Is(err, io.EOF) {
-		return nil, &Fault{Location: at, Code: "trailing", Message: "has something after the JSON value"}
-	}
-	return v, nil
+	p := &parser{data: data}
+	return p.value(at, 0)
 }
 
-type parser struct{ dec *json.Decoder }
-
-func (p *parser) token(at string) (json.Token, *Fault) {
-	t, err := p.dec.Token()
-	if err != nil {
-		return nil, &Fault{Location: at, Code: "json",
-			Message: fmt.Sprintf("is not valid JSON near byte %d", p.dec.InputOffset())}
+// notJSON tells what is wrong with what is not one JSON value.
+func notJSON(at string, data []byte) *Fault {
+	in := json.NewDecoder(bytes.NewReader(data))
+	for depth := 0; ; {
+		t, err := in.Token()
+		if err != nil {
+			return &Fault{Location: at, Code: "json", Message: fmt.Sprintf("is not valid JSON near byte %d", in.InputOffset())}
+		}
+		switch t {
+		case json.Delim('{'), json.Delim('['):
+			depth++
+		case json.Delim('}'), json.Delim(']'):
+			depth--
+		}
+		switch {
+		case depth > maxDepth:
+			return tooDeep()
+		case depth == 0:
+			return &Fault{Location: at, Code: "trailing", Message: "has something after the JSON value"}
+		}
 	}
-	return t, nil
+}
+
+func tooDeep() *Fault {
+	return &Fault{Location: "body", Code: "depth", Message: fmt.Sprintf("is nested deeper than %d", maxDepth)}
+}
+
+// parser goes through JSON that is known to be valid, in UTF-8.
+type parser struct {
+	data []byte
+	next int // where it is
+}
+
+// peek gives the next byte that is no space.
+func (p *parser) peek() byte {
+	for {
+		switch c := p.data[p.next]; c {
+		case ' ', '\t', '\r', '\n':
+			p.next++
+		default:
+			return c
+		}
+	}
+}
+
+// more goes on to the next member of an object or an array; false where it has ended.
+func (p *parser) more() bool {
+	c := p.peek()
+	if c == ',' {
+		p.next++
+		c = p.peek()
+	}
+	if c == '}' || c == ']' {
+		p.next++
+		return false
+	}
+	return true
 }
 
 func (p *parser) value(at string, depth int) (any, *Fault) {
-	t, fault := p.token(at)
-	if fault != nil {
-		return nil, fault
+	c := p.peek()
+	if (c == '{' || c == '[') && depth >= maxDepth {
+		return nil, tooDeep()
 	}
-	delim, ok := t.(json.Delim)
-	if !ok {
-		return t, nil
-	}
-	if depth >= maxDepth {
-		return nil, &Fault{Location: "body", Code: "depth", Message: fmt.Sprintf("is nested deeper than %d", maxDepth)}
-	}
-	if delim == '{' {
+	switch c {
+	case '{':
+		p.next++
 		return p.object(at, depth)
+	case '[':
+		p.next++
+		return p.array(at, depth)
+	case '"':
+		return p.text(), nil
 	}
-	return p.array(at, depth)
+	word := p.word()
+	switch c {
+	case 't', 'f':
+		return c == 't', nil
+	case 'n':
+		return nil, nil
+	}
+	return json.Number(word), nil
+}
+
+// word takes a number, true, false or null.
+func (p *parser) word() string {
+	from := p.next
+	if length := bytes.IndexAny(p.data[from:], ",]} \t\r\n"); length >= 0 {
+		p.next += length
+	} else {
+		p.next = len(p.data)
+	}
+	return string(p.data[from:p.next])
+}
+
+// text takes a string.
+func (p *parser) text() (s string) {
+	from, escaped := p.next, false
+	for p.next++; p.data[p.next] != '"'; p.next++ {
+		if p.data[p.next] == '\\' {
+			escaped = true
+			p.next++
+		}
+	}
+	p.next++
+	if quoted := p.data[from:p.next]; escaped {
+		_ = json.Unmarshal(quoted, &s) // it is valid
+		return s
+	}
+	return string(p.data[from+1 : p.next-1])
 }
 
 func (p *parser) object(at string, depth int) (any, *Fault) {
 	m := map[string]any{}
-	for p.dec.More() {
-		t, fault := p.token(at)
-		if fault != nil {
-			return nil, fault
-		}
-		key, ok := t.(string)
-		if !ok {
-			return nil, &Fault{Location: at, Code: "json", Message: "has a key that is not a string"}
-		}
+	for p.more() {
+		key := p.text()
 		in := at + "." + common.Excerpt(key)
 		if _, twice := m[key]; twice {
 			return nil, &Fault{Location: in, Code: "duplicate", Message: "stands twice"}
 		}
+		p.peek() // the colon
+		p.next++
 		v, fault := p.value(in, depth+1)
 		if fault != nil {
 			return nil, fault
 		}
 		m[key] = v
 	}
-	_, fault := p.token(at)
-	return m, fault
+	return m, nil
 }
 
 func (p *parser) array(at string, depth int) (any, *Fault) {
 	list := []any{}
-	for p.dec.More() {
+	for p.more() {
 		v, fault := p.value(fmt.Sprintf("%s[%d]", at, len(list)), depth+1)
 		if fault != nil {
 			return nil, fault
 		}
 		list = append(list, v)
 	}
-	_, fault := p.token(at)
-	return list, fault
+	return list, nil
 }
