@@ -124,8 +124,19 @@ func TestSurvivors(t *testing.T) {
 	c.worker("east")
 	c.worker("north")
 	west := c.worker("west")
-	for i := range 12 {
-		a.do(http.StatusCreated, http.MethodPost, "/api/v1/jobs", map[string]any{"name": fmt.Sprintf("tick-%d", i), "cronExpr": "* * * * * * *", "command": "true"}, nil)
+	client := c.keys()
+	eventually(t, "all workers are registered", func() bool { return len(registered(t, client)) == 3 })
+	shares := map[string]int{} // by chance a worker may be the first for none of many jobs
+	jobs := 0
+	for ; jobs < 12 || len(shares) < 3; jobs++ {
+		name := fmt.Sprintf("tick-%d", jobs)
+		a.do(http.StatusCreated, http.MethodPost, "/api/v1/jobs", map[string]any{"name": name, "cronExpr": "* * * * * * *", "command": "true"}, nil)
+		var placed struct{ Items []struct{ Name string } }
+		eventually(t, "three workers may run it", func() bool {
+			a.do(http.StatusOK, http.MethodGet, "/api/v1/jobs/"+name+"/placement", nil, &placed)
+			return len(placed.Items) == 3
+		})
+		shares[placed.Items[0].Name]++
 	}
 	takes := func(worker string) func() bool {
 		return func() bool {
@@ -159,7 +170,7 @@ func TestSurvivors(t *testing.T) {
 	if n := a.count("job=once", func(run) bool { return true }); n != 1 {
 		t.Errorf("%d runs of the job that is not to be run again", n)
 	}
-	for i := range 12 {
+	for i := range jobs {
 		name := fmt.Sprintf("tick-%d", i)
 		a.do(http.StatusNoContent, http.MethodDelete, "/api/v1/jobs/"+name, nil, nil)
 		everyFireOnce(t, a.runs("job="+name))
@@ -234,6 +245,7 @@ func TestStoresAway(t *testing.T) {
 
 // A crontab is taken, and taking it again changes nothing.
 func TestImportCrontab(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	_, a := standalone(t, dir)
 	tab := filepath.Join(t.TempDir(), "crontab")

@@ -99,6 +99,7 @@ func (a *api) allSucceeded(t *testing.T, names []string) {
 // A worker that is told to stop lets its commands end, takes nothing more, and leaves
 // its share to the others at once.
 func TestDrainOfAWorker(t *testing.T) {
+	t.Parallel()
 	c, a := readyCluster(t)
 	client := c.keys()
 	east := c.joined(client, "east")
@@ -156,17 +157,18 @@ func TestDrainOfAWorker(t *testing.T) {
 // Commands that outlast the drain are told to end, and then ended; what they printed
 // and what became of them is written down before the worker is gone.
 func TestDrainDeadline(t *testing.T) {
+	t.Parallel()
 	c, a := readyCluster(t)
 	client := c.keys()
 	east := c.joined(client, "east", "--drain-timeout", "1s")
 	id := registered(t, client)["east"].Worker
-	commands := map[string]struct{ command, printed, signal string }{
-		"polite":   {"trap 'echo asked; exit 3' TERM; echo begun; while :; do sleep 0.05; done", "asked\n", ""},
-		"stubborn": {"trap '' TERM; echo begun; while :; do sleep 0.05; done", "begun\n", "SIGKILL"},
+	commands := map[string]struct{ command, grace, printed, signal string }{
+		"polite":   {"trap 'echo asked; exit 3' TERM; echo begun; while :; do sleep 0.05; done", "20s", "asked\n", ""},
+		"stubborn": {"trap '' TERM; echo begun; while :; do sleep 0.05; done", "1s", "begun\n", "SIGKILL"},
 	}
 	ids := map[string]string{}
 	for name, k := range commands {
-		a.do(http.StatusCreated, http.MethodPost, "/api/v1/jobs", map[string]any{"name": name, "killGrace": "1s", "command": k.command}, nil)
+		a.do(http.StatusCreated, http.MethodPost, "/api/v1/jobs", map[string]any{"name": name, "killGrace": k.grace, "command": k.command}, nil)
 		var accepted struct{ Run string }
 		a.do(http.StatusAccepted, http.MethodPost, "/api/v1/jobs/"+name+"/run", map[string]string{}, &accepted)
 		ids[name] = accepted.Run
@@ -199,6 +201,7 @@ func TestDrainDeadline(t *testing.T) {
 
 // Signals within a second are one wish; a later one hurries.
 func TestSecondSignalHurries(t *testing.T) {
+	t.Parallel()
 	c, a := readyCluster(t)
 	client := c.keys()
 	east := c.joined(client, "east", "--drain-timeout", "1h")
@@ -226,6 +229,7 @@ func TestSecondSignalHurries(t *testing.T) {
 
 // The others are told before anything else happens.
 func TestDrainIsShownAtOnce(t *testing.T) {
+	t.Parallel()
 	c := newCluster(t)
 	client := c.keys()
 	east := c.joined(client, "east")

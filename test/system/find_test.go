@@ -56,6 +56,7 @@ type found struct {
 // A secret that the settings name is nowhere but where it was: not in the answers, not in the
 // folder of data, not in the log. One that is changed is masked from the next run on.
 func TestSecretsStayOnTheWorker(t *testing.T) {
+	t.Parallel()
 	const first, second = "correct-horse-battery", "staple-staple-staple"
 	dir, file := t.TempDir(), filepath.Join(t.TempDir(), "db")
 	keep := func(secret string) {
@@ -114,6 +115,7 @@ func TestSecretsStayOnTheWorker(t *testing.T) {
 
 // What a run prints is found while it goes on.
 func TestSearchWhileARunGoesOn(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	_, a := standalone(t, dir)
 	gate := filepath.Join(t.TempDir(), "gate")

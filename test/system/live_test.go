@@ -125,6 +125,7 @@ func counted(n int) string {
 // A job prints a line now and then: each of them is read while the job runs, by who looks on
 // with its own program and with ours.
 func TestLiveOutput(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	_, a := standalone(t, dir)
 	gate := filepath.Join(t.TempDir(), "gate")

@@ -36,6 +36,7 @@ func standalone(t testing.TB, dir string, flags ...string) (*process, *api) {
 }
 
 func TestFirstStart(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	p, a := standalone(t, dir)
 	info, err := os.Stat(filepath.Join(dir, "admin.token"))
@@ -86,6 +87,7 @@ func (p *process) killAll() {
 
 // When the guardian is killed, its worker ends the run, and leaves the next attempt to the next life.
 func TestGuardianKilledOneAttempt(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	p, a := standalone(t, dir)
 	a.do(http.StatusCreated, http.MethodPost, "/api/v1/jobs", map[string]any{"name": "long",
@@ -107,6 +109,7 @@ func TestGuardianKilledOneAttempt(t *testing.T) {
 
 // A worker that is killed leaves nothing running, loses no fire, and blocks no job.
 func TestKillAndComeBack(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	p, a := standalone(t, dir)
 	marker := fmt.Sprintf("31%d.25", os.Getpid())
@@ -167,6 +170,7 @@ func TestKillAndComeBack(t *testing.T) {
 
 // A stop waits for what runs.
 func TestDrain(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	p, a := standalone(t, dir)
 	gate := filepath.Join(t.TempDir(), "gate")
@@ -199,6 +203,7 @@ func TestDrain(t *testing.T) {
 }
 
 func TestSettingsThatCannotWork(t *testing.T) {
+	t.Parallel()
 	for name, args := range map[string][]string{
 		"open to all without TLS":    {"carillon-standalone", "--data-dir", t.TempDir(), "--listen", "0.0.0.0:0"},
 		"plain http without a proxy": {"carillon-master", "--listen", "0.0.0.0:7070", "--insecure-http"},
@@ -216,6 +221,7 @@ func TestSettingsThatCannotWork(t *testing.T) {
 
 // A copy of a data folder does not start while the original lives, and harms nothing of it.
 func TestCopiedFolder(t *testing.T) {
+	t.Parallel()
 	dir, copied := t.TempDir(), filepath.Join(t.TempDir(), "copy")
 	p, a := standalone(t, dir)
 	gate := filepath.Join(t.TempDir(), "gate")

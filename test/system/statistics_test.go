@@ -41,6 +41,7 @@ type told struct {
 
 // What a standalone has run is counted as it happens, and every change of a job leaves a version.
 func TestStatistics(t *testing.T) {
+	t.Parallel()
 	_, a := standalone(t, t.TempDir())
 	for name, command := range map[string]string{"good": "true", "bad": "exit 3", "long": "exec sleep 600"} {
 		a.do(http.StatusCreated, http.MethodPost, "/api/v1/jobs", map[string]any{"name": name, "command": command, "cronExpr": "0 0 1 1 *", "timezone": "Asia/Tokyo"}, nil)

@@ -124,6 +124,7 @@ func (a *api) patient(gate string) (id string) {
 // A second life of a worker does not start while the first lives, wherever it is
 // started, and does the first no harm.
 func TestTwins(t *testing.T) {
+	t.Parallel()
 	c := newCluster(t)
 	a := c.master()
 	a.token = c.bootstrap()
