@@ -24,6 +24,7 @@ const (
 	AppliedResultDeleted   AppliedResult = "deleted"
 	AppliedResultRefused   AppliedResult = "refused"
 	AppliedResultUnchanged AppliedResult = "unchanged"
+	AppliedResultUnknown   AppliedResult = "unknown"
 )
 
 // Valid indicates whether the value is a known member of the AppliedResult enum.
@@ -38,6 +39,8 @@ func (e AppliedResult) Valid() bool {
 	case AppliedResultRefused:
 		return true
 	case AppliedResultUnchanged:
+		return true
+	case AppliedResultUnknown:
 		return true
 	default:
 		return false
@@ -75,6 +78,7 @@ func (e AuditFaultCode) Valid() bool {
 const (
 	BulkItemResultDone    BulkItemResult = "done"
 	BulkItemResultRefused BulkItemResult = "refused"
+	BulkItemResultUnknown BulkItemResult = "unknown"
 )
 
 // Valid indicates whether the value is a known member of the BulkItemResult enum.
@@ -83,6 +87,8 @@ func (e BulkItemResult) Valid() bool {
 	case BulkItemResultDone:
 		return true
 	case BulkItemResultRefused:
+		return true
+	case BulkItemResultUnknown:
 		return true
 	default:
 		return false
@@ -202,6 +208,7 @@ const (
 	AuditStuck          ConditionCode = "audit_stuck"
 	CertificateEnds     ConditionCode = "certificate_ends"
 	CertificateUnusable ConditionCode = "certificate_unusable"
+	ChangesFull         ConditionCode = "changes_full"
 	ClockOff            ConditionCode = "clock_off"
 	DiskFull            ConditionCode = "disk_full"
 	EtcdAway            ConditionCode = "etcd_away"
@@ -229,6 +236,8 @@ func (e ConditionCode) Valid() bool {
 	case CertificateEnds:
 		return true
 	case CertificateUnusable:
+		return true
+	case ChangesFull:
 		return true
 	case ClockOff:
 		return true
@@ -1809,15 +1818,17 @@ type Applied struct {
 	Fields *[]string `json:"fields,omitempty"`
 
 	// Name As it was sent; empty where it names none.
-	Name    string        `json:"name"`
-	Refusal *Refusal      `json:"refusal,omitempty"`
-	Result  AppliedResult `json:"result"`
+	Name    string   `json:"name"`
+	Refusal *Refusal `json:"refusal,omitempty"`
+
+	// Result unknown: etcd did not answer, and it may have been done. Applying the same again is safe.
+	Result AppliedResult `json:"result"`
 
 	// Version The job's version, where it stands.
 	Version *int64 `json:"version,omitempty"`
 }
 
-// AppliedResult defines model for Applied.Result.
+// AppliedResult unknown: etcd did not answer, and it may have been done. Applying the same again is safe.
 type AppliedResult string
 
 // ApplyAnswer defines model for ApplyAnswer.
@@ -1838,6 +1849,7 @@ type ApplyCounts struct {
 	Deleted   int64 `json:"deleted"`
 	Refused   int64 `json:"refused"`
 	Unchanged int64 `json:"unchanged"`
+	Unknown   int64 `json:"unknown"`
 }
 
 // ApplyRequest defines model for ApplyRequest.
@@ -1995,6 +2007,7 @@ type BulkAnswer struct {
 	// Items In the order in which the jobs were named, or by name.
 	Items   []BulkItem `json:"items"`
 	Refused int64      `json:"refused"`
+	Unknown int64      `json:"unknown"`
 }
 
 // BulkItem defines model for BulkItem.
@@ -2003,16 +2016,18 @@ type BulkItem struct {
 	Fire *string `json:"fire,omitempty"`
 
 	// Killed Of killing: the runs whose end was asked for.
-	Killed  *[]string      `json:"killed,omitempty"`
-	Name    string         `json:"name"`
-	Refusal *Refusal       `json:"refusal,omitempty"`
-	Result  BulkItemResult `json:"result"`
+	Killed  *[]string `json:"killed,omitempty"`
+	Name    string    `json:"name"`
+	Refusal *Refusal  `json:"refusal,omitempty"`
+
+	// Result unknown: etcd did not answer, and it may have been done. With the Idempotency-Key that was sent it can be asked for again.
+	Result BulkItemResult `json:"result"`
 
 	// Run Its run.
 	Run *string `json:"run,omitempty"`
 }
 
-// BulkItemResult defines model for BulkItem.Result.
+// BulkItemResult unknown: etcd did not answer, and it may have been done. With the Idempotency-Key that was sent it can be asked for again.
 type BulkItemResult string
 
 // BulkRequest defines model for BulkRequest.
@@ -2841,7 +2856,7 @@ type JobInputOverlap string
 type JobMeta struct {
 	CreatedAt time.Time `json:"createdAt"`
 
-	// Hidden You have no role in its group: command, args, stdin, env, params, workDir, user and description are left out.
+	// Hidden You have no role in its group: command, args, stdin, env, params, workDir, user, description and pauseNote are left out.
 	Hidden *bool `json:"hidden,omitempty"`
 
 	// Late One of them should have started by now.
@@ -4960,7 +4975,7 @@ type ClientInterface interface {
 
 	// ApplyJobsWithBody Make many jobs be as they are sent
 	//
-	// Each job is created, changed or left alone by itself, and judged by itself: one that is refused hinders no other. The answer, a 200, says of each what became of it. With dryRun nothing is written. Applying the same again changes nothing.
+	// Each job is created, changed or left alone by itself, and judged by itself: one that is refused hinders no other. The answer, a 200, says of each what became of it. With dryRun nothing is written. Applying the same again changes nothing. Four go on at a time, two of one user; a few more wait for their turn, and one too many is answered with 429 before its body is read.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -4969,7 +4984,7 @@ type ClientInterface interface {
 
 	// ApplyJobs Make many jobs be as they are sent
 	//
-	// Each job is created, changed or left alone by itself, and judged by itself: one that is refused hinders no other. The answer, a 200, says of each what became of it. With dryRun nothing is written. Applying the same again changes nothing.
+	// Each job is created, changed or left alone by itself, and judged by itself: one that is refused hinders no other. The answer, a 200, says of each what became of it. With dryRun nothing is written. Applying the same again changes nothing. Four go on at a time, two of one user; a few more wait for their turn, and one too many is answered with 429 before its body is read.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -5121,7 +5136,7 @@ type ClientInterface interface {
 
 	// RunJobWithBody Run a job now
 	//
-	// The run is accepted, and waits until a worker takes it: the answer names it before it exists elsewhere. A request with an Idempotency-Key may be repeated for a day, by the same user or token, and runs the job once. Only variables that the job lists can be set.
+	// The run is accepted, and waits until a worker takes it: the answer names it before it exists elsewhere. A request with an Idempotency-Key may be repeated for a day, by the same user or token, and runs the job once. Only variables that the job lists can be set. A run that was accepted is always answered so: where its end cannot be waited for, the answer comes without the outcome.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -5130,7 +5145,7 @@ type ClientInterface interface {
 
 	// RunJob Run a job now
 	//
-	// The run is accepted, and waits until a worker takes it: the answer names it before it exists elsewhere. A request with an Idempotency-Key may be repeated for a day, by the same user or token, and runs the job once. Only variables that the job lists can be set.
+	// The run is accepted, and waits until a worker takes it: the answer names it before it exists elsewhere. A request with an Idempotency-Key may be repeated for a day, by the same user or token, and runs the job once. Only variables that the job lists can be set. A run that was accepted is always answered so: where its end cannot be waited for, the answer comes without the outcome.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -5139,7 +5154,7 @@ type ClientInterface interface {
 
 	// ListVersions What became of a job's definition, when, and by whom, the newest first
 	//
-	// Every save, pause and deletion is a version. For those who have a role in the job's group.
+	// Every save, pause and deletion is a version. For those who have a role in the job's group; what became of it in a group where you have none is left out.
 	//
 	// Corresponds with GET /api/v1/jobs/{name}/versions (the `ListVersions` operationId).
 	ListVersions(ctx context.Context, name string, params *ListVersionsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -5867,7 +5882,7 @@ func (c *Client) CreateJob(ctx context.Context, params *CreateJobParams, body Cr
 
 // ApplyJobsWithBody Make many jobs be as they are sent
 //
-// Each job is created, changed or left alone by itself, and judged by itself: one that is refused hinders no other. The answer, a 200, says of each what became of it. With dryRun nothing is written. Applying the same again changes nothing.
+// Each job is created, changed or left alone by itself, and judged by itself: one that is refused hinders no other. The answer, a 200, says of each what became of it. With dryRun nothing is written. Applying the same again changes nothing. Four go on at a time, two of one user; a few more wait for their turn, and one too many is answered with 429 before its body is read.
 //
 // Takes any type of body and a specified content type.
 //
@@ -5886,7 +5901,7 @@ func (c *Client) ApplyJobsWithBody(ctx context.Context, params *ApplyJobsParams,
 
 // ApplyJobs Make many jobs be as they are sent
 //
-// Each job is created, changed or left alone by itself, and judged by itself: one that is refused hinders no other. The answer, a 200, says of each what became of it. With dryRun nothing is written. Applying the same again changes nothing.
+// Each job is created, changed or left alone by itself, and judged by itself: one that is refused hinders no other. The answer, a 200, says of each what became of it. With dryRun nothing is written. Applying the same again changes nothing. Four go on at a time, two of one user; a few more wait for their turn, and one too many is answered with 429 before its body is read.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -6218,7 +6233,7 @@ func (c *Client) RollbackJob(ctx context.Context, name string, params *RollbackJ
 
 // RunJobWithBody Run a job now
 //
-// The run is accepted, and waits until a worker takes it: the answer names it before it exists elsewhere. A request with an Idempotency-Key may be repeated for a day, by the same user or token, and runs the job once. Only variables that the job lists can be set.
+// The run is accepted, and waits until a worker takes it: the answer names it before it exists elsewhere. A request with an Idempotency-Key may be repeated for a day, by the same user or token, and runs the job once. Only variables that the job lists can be set. A run that was accepted is always answered so: where its end cannot be waited for, the answer comes without the outcome.
 //
 // Takes any type of body and a specified content type.
 //
@@ -6237,7 +6252,7 @@ func (c *Client) RunJobWithBody(ctx context.Context, name string, params *RunJob
 
 // RunJob Run a job now
 //
-// The run is accepted, and waits until a worker takes it: the answer names it before it exists elsewhere. A request with an Idempotency-Key may be repeated for a day, by the same user or token, and runs the job once. Only variables that the job lists can be set.
+// The run is accepted, and waits until a worker takes it: the answer names it before it exists elsewhere. A request with an Idempotency-Key may be repeated for a day, by the same user or token, and runs the job once. Only variables that the job lists can be set. A run that was accepted is always answered so: where its end cannot be waited for, the answer comes without the outcome.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -6256,7 +6271,7 @@ func (c *Client) RunJob(ctx context.Context, name string, params *RunJobParams, 
 
 // ListVersions What became of a job's definition, when, and by whom, the newest first
 //
-// Every save, pause and deletion is a version. For those who have a role in the job's group.
+// Every save, pause and deletion is a version. For those who have a role in the job's group; what became of it in a group where you have none is left out.
 //
 // Corresponds with GET /api/v1/jobs/{name}/versions (the `ListVersions` operationId).
 func (c *Client) ListVersions(ctx context.Context, name string, params *ListVersionsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -11508,7 +11523,7 @@ type ClientWithResponsesInterface interface {
 
 	// ApplyJobsWithBodyWithResponse Make many jobs be as they are sent
 	//
-	// Each job is created, changed or left alone by itself, and judged by itself: one that is refused hinders no other. The answer, a 200, says of each what became of it. With dryRun nothing is written. Applying the same again changes nothing.
+	// Each job is created, changed or left alone by itself, and judged by itself: one that is refused hinders no other. The answer, a 200, says of each what became of it. With dryRun nothing is written. Applying the same again changes nothing. Four go on at a time, two of one user; a few more wait for their turn, and one too many is answered with 429 before its body is read.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -11517,7 +11532,7 @@ type ClientWithResponsesInterface interface {
 
 	// ApplyJobsWithResponse Make many jobs be as they are sent
 	//
-	// Each job is created, changed or left alone by itself, and judged by itself: one that is refused hinders no other. The answer, a 200, says of each what became of it. With dryRun nothing is written. Applying the same again changes nothing.
+	// Each job is created, changed or left alone by itself, and judged by itself: one that is refused hinders no other. The answer, a 200, says of each what became of it. With dryRun nothing is written. Applying the same again changes nothing. Four go on at a time, two of one user; a few more wait for their turn, and one too many is answered with 429 before its body is read.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -11679,7 +11694,7 @@ type ClientWithResponsesInterface interface {
 
 	// RunJobWithBodyWithResponse Run a job now
 	//
-	// The run is accepted, and waits until a worker takes it: the answer names it before it exists elsewhere. A request with an Idempotency-Key may be repeated for a day, by the same user or token, and runs the job once. Only variables that the job lists can be set.
+	// The run is accepted, and waits until a worker takes it: the answer names it before it exists elsewhere. A request with an Idempotency-Key may be repeated for a day, by the same user or token, and runs the job once. Only variables that the job lists can be set. A run that was accepted is always answered so: where its end cannot be waited for, the answer comes without the outcome.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -11688,7 +11703,7 @@ type ClientWithResponsesInterface interface {
 
 	// RunJobWithResponse Run a job now
 	//
-	// The run is accepted, and waits until a worker takes it: the answer names it before it exists elsewhere. A request with an Idempotency-Key may be repeated for a day, by the same user or token, and runs the job once. Only variables that the job lists can be set.
+	// The run is accepted, and waits until a worker takes it: the answer names it before it exists elsewhere. A request with an Idempotency-Key may be repeated for a day, by the same user or token, and runs the job once. Only variables that the job lists can be set. A run that was accepted is always answered so: where its end cannot be waited for, the answer comes without the outcome.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -11697,7 +11712,7 @@ type ClientWithResponsesInterface interface {
 
 	// ListVersionsWithResponse What became of a job's definition, when, and by whom, the newest first
 	//
-	// Every save, pause and deletion is a version. For those who have a role in the job's group.
+	// Every save, pause and deletion is a version. For those who have a role in the job's group; what became of it in a group where you have none is left out.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -15842,7 +15857,7 @@ func (c *ClientWithResponses) CreateJobWithResponse(ctx context.Context, params 
 
 // ApplyJobsWithBodyWithResponse Make many jobs be as they are sent
 //
-// Each job is created, changed or left alone by itself, and judged by itself: one that is refused hinders no other. The answer, a 200, says of each what became of it. With dryRun nothing is written. Applying the same again changes nothing.
+// Each job is created, changed or left alone by itself, and judged by itself: one that is refused hinders no other. The answer, a 200, says of each what became of it. With dryRun nothing is written. Applying the same again changes nothing. Four go on at a time, two of one user; a few more wait for their turn, and one too many is answered with 429 before its body is read.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -15857,7 +15872,7 @@ func (c *ClientWithResponses) ApplyJobsWithBodyWithResponse(ctx context.Context,
 
 // ApplyJobsWithResponse Make many jobs be as they are sent
 //
-// Each job is created, changed or left alone by itself, and judged by itself: one that is refused hinders no other. The answer, a 200, says of each what became of it. With dryRun nothing is written. Applying the same again changes nothing.
+// Each job is created, changed or left alone by itself, and judged by itself: one that is refused hinders no other. The answer, a 200, says of each what became of it. With dryRun nothing is written. Applying the same again changes nothing. Four go on at a time, two of one user; a few more wait for their turn, and one too many is answered with 429 before its body is read.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -16127,7 +16142,7 @@ func (c *ClientWithResponses) RollbackJobWithResponse(ctx context.Context, name 
 
 // RunJobWithBodyWithResponse Run a job now
 //
-// The run is accepted, and waits until a worker takes it: the answer names it before it exists elsewhere. A request with an Idempotency-Key may be repeated for a day, by the same user or token, and runs the job once. Only variables that the job lists can be set.
+// The run is accepted, and waits until a worker takes it: the answer names it before it exists elsewhere. A request with an Idempotency-Key may be repeated for a day, by the same user or token, and runs the job once. Only variables that the job lists can be set. A run that was accepted is always answered so: where its end cannot be waited for, the answer comes without the outcome.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -16142,7 +16157,7 @@ func (c *ClientWithResponses) RunJobWithBodyWithResponse(ctx context.Context, na
 
 // RunJobWithResponse Run a job now
 //
-// The run is accepted, and waits until a worker takes it: the answer names it before it exists elsewhere. A request with an Idempotency-Key may be repeated for a day, by the same user or token, and runs the job once. Only variables that the job lists can be set.
+// The run is accepted, and waits until a worker takes it: the answer names it before it exists elsewhere. A request with an Idempotency-Key may be repeated for a day, by the same user or token, and runs the job once. Only variables that the job lists can be set. A run that was accepted is always answered so: where its end cannot be waited for, the answer comes without the outcome.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -16157,7 +16172,7 @@ func (c *ClientWithResponses) RunJobWithResponse(ctx context.Context, name strin
 
 // ListVersionsWithResponse What became of a job's definition, when, and by whom, the newest first
 //
-// Every save, pause and deletion is a version. For those who have a role in the job's group.
+// Every save, pause and deletion is a version. For those who have a role in the job's group; what became of it in a group where you have none is left out.
 //
 // Returns a wrapper object for the known response body format(s).
 //

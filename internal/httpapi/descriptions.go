@@ -14,15 +14,15 @@ var descriptions = map[string]string{
 	"rollback-job":      "Its definition becomes that of an earlier version, which makes a new one. Whether it is paused stays as it is. Needs the role editor in the group in which the job is, and in that of the version.",
 	"diff-job-versions": "As patch(1) reads it, and as a list of the fields that differ. From the version in the path to the one in the query, or to the job as it is.",
 	"apply-jobs": "Each job is created, changed or left alone by itself, and judged by itself: one that is refused hinders no other. The answer, a 200, says of each what became of it. " +
-		"With dryRun nothing is written. Applying the same again changes nothing.",
+		"With dryRun nothing is written. Applying the same again changes nothing. Four go on at a time, two of one user; a few more wait for their turn, and one too many is answered with 429 before its body is read.",
 	"bulk-jobs": "The jobs are named, or found by a filter. Each is judged by itself, by your role in its group; the answer, a 200, says of each what became of it.",
 	"run-job": "The run is accepted, and waits until a worker takes it: the answer names it before it exists elsewhere. A request with an Idempotency-Key may be repeated for a day, by the same user or token, " +
-		"and runs the job once. Only variables that the job lists can be set.",
+		"and runs the job once. Only variables that the job lists can be set. A run that was accepted is always answered so: where its end cannot be waited for, the answer comes without the outcome.",
 	"pause-job":     "Its fires are skipped, and written down as such, until it is resumed or until the time given. It can still be run by hand.",
 	"resume-job":    "It fires again from now on. What it missed meanwhile is written down as skipped.",
 	"get-placement": "All live workers in the order in which they would take the job's next run, those that may not last, each with the reason.",
 
-	"list-versions":   "Every save, pause and deletion is a version. For those who have a role in the job's group.",
+	"list-versions":   "Every save, pause and deletion is a version. For those who have a role in the job's group; what became of it in a group where you have none is left out.",
 	"get-job-version": "The definition as it was from this version on. For those who have a role in the group in which the job was then, and in the one in which it is.",
 
 	"list-fires":     "The ledger says of every time at which a job was to run what became of it: it ran, was skipped, or was missed and why. Up to a time in the future it goes on with the plan. A stretch of fires with one fate may be one entry.",

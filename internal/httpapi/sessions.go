@@ -111,11 +111,14 @@ type SessionPath struct {
 
 type sessionsOutput struct{ Body Page[Session] }
 
+// maxLoginBody leaves room for the longest password, however it is written: anybody may send one.
+const maxLoginBody = 16 << 10
+
 func (s *sessionsResource) register(r *router) {
 	op := func(id, method, path, summary, description string) huma.Operation {
 		return huma.Operation{OperationID: id, Method: method, Path: "/api/v1" + path, Summary: summary, Description: description, Tags: []string{"access"}}
 	}
-	register(r, route{access: public, Operation: op("login", http.MethodPost, "/auth/login", "Get a session",
+	register(r, route{access: public, maxBody: maxLoginBody, Operation: op("login", http.MethodPost, "/auth/login", "Get a session",
 		"By a user's name and password, by a token, or by a login code. The answer sets a cookie, which ends when it is not used for eight hours, and after a day. Five failures a minute, for a user or from a network, are followed by 429.")}, s.login)
 	register(r, route{access: anyone, Operation: op("logout", http.MethodPost, "/auth/logout", "End the session", "Ends the session that asks, and takes its cookie away.")}, s.logout)
 	register(r, route{access: anyone, Operation: op("me", http.MethodGet, "/auth/me", "Who is logged in", "Tells who asks, and what they may do.")}, s.me)

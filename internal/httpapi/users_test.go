@@ -351,3 +351,14 @@ func TestPagesOfUsers(t *testing.T) {
 	}
 	h.problem(http.StatusUnprocessableEntity, "invalid", "query.cursor", as("admin", http.MethodGet, "/api/v1/tokens?cursor=x", ""))
 }
+
+// What anybody may send is small: many of them at once must not fill the memory.
+func TestLoginBodyIsSmall(t *testing.T) {
+	h := newHarness(t)
+	h.problem(http.StatusRequestEntityTooLarge, "too_large", "body", as("", http.MethodPost, "/api/v1/auth/login", `{"code":"`+strings.Repeat("x", maxLoginBody)+`"}`))
+	for _, route := range h.router.engine.Routes() {
+		if h.router.public[route.Method+" "+route.Path] && route.Method != http.MethodGet && route.Path != "/api/v1/auth/login" {
+			t.Errorf("%s %s takes a body from anybody", route.Method, route.Path)
+		}
+	}
+}

@@ -307,7 +307,7 @@ export interface paths {
         put?: never;
         /**
          * Make many jobs be as they are sent
-         * @description Each job is created, changed or left alone by itself, and judged by itself: one that is refused hinders no other. The answer, a 200, says of each what became of it. With dryRun nothing is written. Applying the same again changes nothing.
+         * @description Each job is created, changed or left alone by itself, and judged by itself: one that is refused hinders no other. The answer, a 200, says of each what became of it. With dryRun nothing is written. Applying the same again changes nothing. Four go on at a time, two of one user; a few more wait for their turn, and one too many is answered with 429 before its body is read.
          */
         post: operations["apply-jobs"];
         delete?: never;
@@ -499,7 +499,7 @@ export interface paths {
         put?: never;
         /**
          * Run a job now
-         * @description The run is accepted, and waits until a worker takes it: the answer names it before it exists elsewhere. A request with an Idempotency-Key may be repeated for a day, by the same user or token, and runs the job once. Only variables that the job lists can be set.
+         * @description The run is accepted, and waits until a worker takes it: the answer names it before it exists elsewhere. A request with an Idempotency-Key may be repeated for a day, by the same user or token, and runs the job once. Only variables that the job lists can be set. A run that was accepted is always answered so: where its end cannot be waited for, the answer comes without the outcome.
          */
         post: operations["run-job"];
         delete?: never;
@@ -517,7 +517,7 @@ export interface paths {
         };
         /**
          * What became of a job's definition, when, and by whom, the newest first
-         * @description Every save, pause and deletion is a version. For those who have a role in the job's group.
+         * @description Every save, pause and deletion is a version. For those who have a role in the job's group; what became of it in a group where you have none is left out.
          */
         get: operations["list-versions"];
         put?: never;
@@ -1157,10 +1157,13 @@ export interface components {
             fields?: string[];
             /** @description As it was sent; empty where it names none. */
             name: string;
-            /** @description Why nothing was done with it. */
+            /** @description Why nothing was done with it, or why that is not known. */
             refusal?: components["schemas"]["Refusal"];
-            /** @enum {string} */
-            result: "created" | "changed" | "unchanged" | "deleted" | "refused";
+            /**
+             * @description unknown: etcd did not answer, and it may have been done. Applying the same again is safe.
+             * @enum {string}
+             */
+            result: "created" | "changed" | "unchanged" | "deleted" | "refused" | "unknown";
             /**
              * Format: int64
              * @description The job's version, where it stands.
@@ -1185,6 +1188,8 @@ export interface components {
             refused: number;
             /** Format: int64 */
             unchanged: number;
+            /** Format: int64 */
+            unknown: number;
         };
         ApplyRequest: {
             /** @description Each is created, changed or left as it is, by itself: what is wrong with one hinders no other. */
@@ -1343,6 +1348,8 @@ export interface components {
             items: components["schemas"]["BulkItem"][];
             /** Format: int64 */
             refused: number;
+            /** Format: int64 */
+            unknown: number;
         };
         BulkItem: {
             /** @description Of running: the fire that was asked for. */
@@ -1350,10 +1357,13 @@ export interface components {
             /** @description Of killing: the runs whose end was asked for. */
             killed?: string[];
             name: string;
-            /** @description Why nothing was done with it, or not all. */
+            /** @description Why nothing was done with it, or not all, or why that is not known. */
             refusal?: components["schemas"]["Refusal"];
-            /** @enum {string} */
-            result: "done" | "refused";
+            /**
+             * @description unknown: etcd did not answer, and it may have been done. With the Idempotency-Key that was sent it can be asked for again.
+             * @enum {string}
+             */
+            result: "done" | "refused" | "unknown";
             /** @description Its run. */
             run?: string;
         };
@@ -1479,7 +1489,7 @@ export interface components {
              * @description What it is, for programs and for translation.
              * @enum {string}
              */
-            code: "etcd_away" | "etcd_full" | "log_store_away" | "outbox_full" | "spool_full" | "disk_full" | "clock_off" | "worker_lost" | "no_workers" | "watch_stale" | "unreadable" | "certificate_ends" | "certificate_unusable" | "misses_feature" | "housekeeping_fails" | "fires_overdue" | "fire_without_entry" | "notify_failing" | "run_as_ignored" | "audit_stuck";
+            code: "etcd_away" | "etcd_full" | "log_store_away" | "outbox_full" | "spool_full" | "disk_full" | "clock_off" | "worker_lost" | "no_workers" | "watch_stale" | "unreadable" | "certificate_ends" | "certificate_unusable" | "misses_feature" | "housekeeping_fails" | "fires_overdue" | "fire_without_entry" | "notify_failing" | "run_as_ignored" | "changes_full" | "audit_stuck";
             /** @description What the translation needs. */
             data?: {
                 [key: string]: string;
@@ -2140,7 +2150,7 @@ export interface components {
         JobMeta: {
             /** Format: date-time */
             createdAt: string;
-            /** @description You have no role in its group: command, args, stdin, env, params, workDir, user and description are left out. */
+            /** @description You have no role in its group: command, args, stdin, env, params, workDir, user, description and pauseNote are left out. */
             hidden?: boolean;
             /** @description One of them should have started by now. */
             late?: boolean;
