@@ -24,6 +24,7 @@ var quiet = map[string]bool{"validate-job": true, "preview-schedule": true}
 // Whatever changes something leaves one entry in the audit, whoever is refused none, and no
 // secret is in any of them. In the end they all are in the chain.
 func TestEveryChangeIsRecorded(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	o := s.object(ours)
 	o.vars["admin"] = s.admin.token

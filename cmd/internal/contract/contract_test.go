@@ -16,6 +16,7 @@ import (
 const ours, theirs = "ours", "theirs"
 
 func TestContract(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	actors := s.cast(ours)
 	objects := []*object{s.object(ours), s.object(theirs), s.object("")}

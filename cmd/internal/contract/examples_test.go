@@ -24,6 +24,7 @@ type example struct {
 // TestExamples holds every operation to have an example of each body, and of the answer, that is
 // what the document says of it. With -update the examples are taken from calls that an admin makes.
 func TestExamples(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	doc := s.document()
 	if *update {

@@ -33,6 +33,7 @@ var asPatch = []string{"Content-Type", "application/merge-patch+json"}
 // Whoever defines jobs in one group can neither take a job of another nor give one away, by
 // whatever way; and who has lost a job has lost its past.
 func TestJobsDoNotChangeHands(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	editor, both := s.somebody(auth.Editor, ours), s.somebody(auth.Editor, ours, theirs)
 	mine, others := s.object(ours), s.object(theirs)
@@ -101,6 +102,7 @@ func TestJobsDoNotChangeHands(t *testing.T) {
 
 // What is hidden cannot be found by looking for it either.
 func TestHiddenIsNotFound(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.object(ours)
 	s.object(theirs)
@@ -121,6 +123,7 @@ func TestHiddenIsNotFound(t *testing.T) {
 
 // A key of idempotency is one's own.
 func TestKeysAreOnesOwn(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.object(ours)
 	run := func(who actor) string {
@@ -144,6 +147,7 @@ func TestKeysAreOnesOwn(t *testing.T) {
 
 // A role that is taken away is gone for what is under way.
 func TestRightsEndWithTheRole(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	o := s.object(ours)
 	token(s, o)
