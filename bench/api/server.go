@@ -73,7 +73,9 @@ func (s *server) ready() error {
 		return err
 	}
 	defer c.close()
-	_, err = c.do(http.StatusOK, http.MethodGet, "/readyz", nil)
+	if _, err = c.do(http.StatusOK, http.MethodGet, "/readyz", nil); err == nil {
+		_, err = c.do(http.StatusOK, http.MethodGet, "/api/v1/auth/me", nil) // the token is written down before it is good
+	}
 	return err
 }
 
