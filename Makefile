@@ -39,9 +39,9 @@ $(DOUBLE):
 test: need-gcc need-node need-chromium test-go test-web e2e ## run all tests: Go with -race, the console's, the browser's
 
 # The race detector watches what is ours: SQLite, which is C made into Go, has no goroutines and is five times slower
-# under it, and so is the hashing of passwords. The model runs in virtual time, which takes one processor under it; the packages that it is made of are
-# watched in their own tests. Three packages at a time, since most tests wait for an etcd; the one that takes longest
-# comes first.
+# under it, and so is the hashing of passwords. The model runs in virtual time, which takes one processor under it;
+# the packages that it is made of are watched in their own tests. Three packages at a time, since most tests wait for
+# an etcd; the one that takes longest comes first.
 RACE := -race -gcflags='modernc.org/...=-race=false' -gcflags='golang.org/x/crypto/...=-race=false'
 
 .PHONY: test-go
