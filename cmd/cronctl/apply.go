@@ -137,6 +137,7 @@ func (c *cli) applyFiles(ctx context.Context, f *applyFlags) (*apiclient.ApplyAn
 		all.Counts.Unchanged += part.Counts.Unchanged
 		all.Counts.Deleted += part.Counts.Deleted
 		all.Counts.Refused += part.Counts.Refused
+		all.Counts.Unknown += part.Counts.Unknown
 		sent += n
 	}
 	return all, nil
@@ -181,7 +182,7 @@ func (c *cli) showApplied(a *apiclient.ApplyAnswer) error {
 	for i := range a.Items {
 		item := &a.Items[i]
 		switch item.Result {
-		case apiclient.AppliedResultRefused:
+		case apiclient.AppliedResultRefused, apiclient.AppliedResultUnknown:
 			continue
 		case apiclient.AppliedResultUnchanged:
 			if c.format != "wide" {
@@ -199,6 +200,9 @@ func (c *cli) showApplied(a *apiclient.ApplyAnswer) error {
 	}
 	c.sayRefused(a)
 	n := &a.Counts
+	if n.Unknown > 0 {
+		note = fmt.Sprintf(", %d unknown%s", n.Unknown, note)
+	}
 	fmt.Fprintf(c.stdout, "%d created, %d changed, %d unchanged, %d deleted, %d refused%s\n", n.Created, n.Changed, n.Unchanged, n.Deleted, n.Refused, note)
 	return refusedAny(a)
 }

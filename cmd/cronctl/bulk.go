@@ -59,7 +59,7 @@ func (c *cli) bulk(ctx context.Context, f *choice, request apiclient.BulkRequest
 	all := apiclient.BulkAnswer{Items: []apiclient.BulkItem{}}
 	ask := func() error {
 		part, err := apiclient.Decode[apiclient.BulkAnswer](api.BulkJobs(ctx, &apiclient.BulkJobsParams{IdempotencyKey: set(key)}, request))
-		all.Items, all.Done, all.Refused = append(all.Items, part.Items...), all.Done+part.Done, all.Refused+part.Refused
+		all.Items, all.Done, all.Refused, all.Unknown = append(all.Items, part.Items...), all.Done+part.Done, all.Refused+part.Refused, all.Unknown+part.Unknown
 		return err
 	}
 	if f.filtered() {

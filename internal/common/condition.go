@@ -38,6 +38,7 @@ const (
 	ConditionNoEntry         = "fire_without_entry"   // a fire that the cursor has passed is nowhere
 	ConditionNotifyFailing   = "notify_failing"       // a channel has not taken what it is told for long
 	ConditionRunAs           = "run_as_ignored"       // the file that says as whom jobs run cannot be used as it is now
+	ConditionChangesFull     = "changes_full"         // too many changes wait in etcd for the log store: jobs cannot be saved
 	ConditionAuditStuck      = "audit_stuck"          // changes are not sealed and stay in etcd
 )
 
@@ -45,5 +46,5 @@ const (
 func ConditionCodes() []string {
 	return []string{ConditionEtcdAway, ConditionEtcdFull, ConditionLogStoreAway, ConditionOutboxFull, ConditionSpoolFull, ConditionDiskFull,
 		ConditionClockOff, ConditionWorkerLost, ConditionNoWorkers, ConditionWatchStale, ConditionUnreadable, ConditionCertificateEnds, ConditionCertificateBad, ConditionMissesFeature,
-		ConditionHousekeeping, ConditionOverdue, ConditionNoEntry, ConditionNotifyFailing, ConditionRunAs, ConditionAuditStuck}
+		ConditionHousekeeping, ConditionOverdue, ConditionNoEntry, ConditionNotifyFailing, ConditionRunAs, ConditionChangesFull, ConditionAuditStuck}
 }

@@ -37,6 +37,9 @@ type Error struct {
 	Err     error // the cause, for logs; never shown to a user
 }
 
+// ErrUnsure is within the error of a change of which it could not be found out whether it was made.
+var ErrUnsure = errors.New("it may have been done")
+
 // Fault is one thing wrong with one place of an input.
 type Fault struct {
 	Location string `json:"location"`

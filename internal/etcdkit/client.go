@@ -87,5 +87,10 @@ func Ambiguous(err error) bool {
 	}
 }
 
+// MayBeDone tells whether a failed transaction may have been applied all the same.
+func MayBeDone(err error) bool {
+	return Ambiguous(err) && !errors.Is(err, rpctypes.ErrNoSpace) && !errors.Is(err, rpctypes.ErrTooManyRequests) && !errors.Is(err, clientv3.ErrNoAvailableEndpoints)
+}
+
 // LeaseGone tells whether an error says that a lease has ended.
 func LeaseGone(err error) bool { return errors.Is(err, rpctypes.ErrLeaseNotFound) }

@@ -59,16 +59,17 @@ func (applyBody) Schema(r huma.Registry) *huma.Schema {
 const (
 	resultDeleted = "deleted"
 	resultRefused = "refused"
+	resultUnknown = "unknown"
 )
 
 // Applied says what became of a job.
 type Applied struct {
 	Name    string   `json:"name" doc:"As it was sent; empty where it names none."`
-	Result  string   `json:"result" enum:"created,changed,unchanged,deleted,refused"`
+	Result  string   `json:"result" enum:"created,changed,unchanged,deleted,refused,unknown" doc:"unknown: etcd did not answer, and it may have been done. Applying the same again is safe."`
 	Version int64    `json:"version,omitempty" doc:"The job's version, where it stands."`
 	Fields  []string `json:"fields,omitempty" nullable:"false" doc:"What is not as before, of a job that was changed."`
 	Diff    string   `json:"diff,omitempty" doc:"Line by line as patch(1) reads it; of a dry run."`
-	Refusal *Refusal `json:"refusal,omitempty" doc:"Why nothing was done with it."`
+	Refusal *Refusal `json:"refusal,omitempty" doc:"Why nothing was done with it, or why that is not known."`
 }
 
 // Refusal is why something was not done with one of many.
@@ -86,6 +87,7 @@ type ApplyCounts struct {
 	Unchanged int `json:"unchanged"`
 	Deleted   int `json:"deleted"`
 	Refused   int `json:"refused"`
+	Unknown   int `json:"unknown"`
 }
 
 // ApplyAnswer says what became of each job.
@@ -141,7 +143,7 @@ func (s *manyResource) apply(ctx context.Context, in *applyInput) (*applyOutput,
 		}
 	})
 	if in.Prune != "" {
-		pruned, err := s.prune(ctx, in.Prune, named, in.DryRun, slices.ContainsFunc(answer.Items, Applied.refused))
+		pruned, err := s.prune(ctx, in.Prune, named, in.DryRun, slices.ContainsFunc(answer.Items, Applied.failed))
 		if err != nil {
 			return nil, err
 		}
@@ -163,12 +165,29 @@ func (c *ApplyCounts) add(result string) {
 		c.Unchanged++
 	case resultDeleted:
 		c.Deleted++
+	case resultUnknown:
+		c.Unknown++
 	default:
 		c.Refused++
 	}
 }
 
-func (a Applied) refused() bool { return a.Result == resultRefused }
+// failed tells whether it may not be as it was sent.
+func (a Applied) failed() bool { return a.Result == resultRefused || a.Result == resultUnknown }
+
+// fail says why something was not done, or that nobody knows whether it was.
+func (a *Applied) fail(ctx context.Context, ps problems, err error) {
+	a.refuse(ps.of(ctx, err))
+	a.Result = resultOf(err)
+}
+
+// resultOf is the result of what failed.
+func resultOf(err error) string {
+	if errors.Is(err, common.ErrUnsure) {
+		return resultUnknown
+	}
+	return resultRefused
+}
 
 func (a *Applied) refuse(p *Problem) {
 	a.Result, a.Refusal = resultRefused, refusalOf(p)
@@ -287,7 +306,7 @@ func (s *manyResource) applyOne(ctx context.Context, item *Applied, job *Definit
 		err = item.compare(saved.Before, &saved.State.Job, dry)
 	}
 	if err != nil {
-		item.refuse(s.problems.of(ctx, err))
+		item.fail(ctx, s.problems, err)
 	}
 }
 
@@ -346,7 +365,7 @@ func (s *manyResource) prune(ctx context.Context, selector string, named map[str
 			err = item.compare(&job.Job, nil, true)
 		}
 		if err != nil {
-			item.refuse(s.problems.of(ctx, err))
+			item.fail(ctx, s.problems, err)
 		}
 	})
 	return items, nil

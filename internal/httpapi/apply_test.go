@@ -13,6 +13,9 @@ import (
 )
 
 func (f *fakes) Apply(ctx context.Context, actor common.Actor, job common.Job, pre common.Precondition, dry bool) (common.Saved, error) {
+	if f.lost[job.Name] {
+		return common.Saved{}, errLost
+	}
 	saved := common.Saved{Effect: common.EffectCreated}
 	if old, err := f.Get(ctx, job.Name); err == nil {
 		if pre.May != nil {
@@ -125,6 +128,21 @@ func TestApply(t *testing.T) {
 	}
 	if answer, _ = h.applied("editor", "?prune=app%3Dx", body); answer.Counts != (ApplyCounts{Unchanged: 3}) {
 		t.Errorf("again: %+v", answer)
+	}
+}
+
+// Of what may have been done it is not said that it was refused, and nothing is pruned.
+func TestManyUnknown(t *testing.T) {
+	h := newHarness(t)
+	h.want(201, as("editor", "POST", "/api/v1/jobs", `{"name":"goes","command":"true","labels":{"app":"x"}}`))
+	h.lost = map[string]bool{"a": true}
+	answer, by := h.applied("editor", "?prune=app%3Dx", `{"jobs":[{"name":"a","command":"true"},{"name":"b","command":"true"}]}`)
+	if answer.Counts != (ApplyCounts{Created: 1, Unknown: 1, Refused: 1}) || by["a"].Result != resultUnknown || by["a"].Refusal.Code != common.CodeUnavailable {
+		t.Errorf("%+v", answer)
+	}
+	bulk := h.bulk("editor", `{"action":"pause","note":"n","jobs":["a","goes"]}`)
+	if bulk.Done != 1 || bulk.Unknown != 1 || bulk.Refused != 0 || bulk.Items[0].Result != resultUnknown || bulk.Items[0].Refusal == nil {
+		t.Errorf("%+v", bulk)
 	}
 }
 

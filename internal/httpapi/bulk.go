@@ -29,11 +29,11 @@ type BulkRequest struct {
 // BulkItem says what became of one of the jobs.
 type BulkItem struct {
 	Name    string   `json:"name"`
-	Result  string   `json:"result" enum:"done,refused"`
+	Result  string   `json:"result" enum:"done,refused,unknown" doc:"unknown: etcd did not answer, and it may have been done. With the Idempotency-Key that was sent it can be asked for again."`
 	Fire    string   `json:"fire,omitempty" doc:"Of running: the fire that was asked for."`
 	Run     string   `json:"run,omitempty" doc:"Its run."`
 	Killed  []string `json:"killed,omitempty" nullable:"false" doc:"Of killing: the runs whose end was asked for."`
-	Refusal *Refusal `json:"refusal,omitempty" doc:"Why nothing was done with it, or not all."`
+	Refusal *Refusal `json:"refusal,omitempty" doc:"Why nothing was done with it, or not all, or why that is not known."`
 }
 
 // BulkAnswer says what became of each.
@@ -41,6 +41,7 @@ type BulkAnswer struct {
 	Items   []BulkItem `json:"items" nullable:"false" doc:"In the order in which the jobs were named, or by name."`
 	Done    int        `json:"done"`
 	Refused int        `json:"refused"`
+	Unknown int        `json:"unknown"`
 }
 
 type bulkInput struct {
@@ -122,13 +123,16 @@ func (s *manyResource) bulk(ctx context.Context, in *bulkInput) (*bulkOutput, er
 		item := &answer.Items[i]
 		item.Name, item.Result = names[i], "done"
 		if err := do(ctx, item); err != nil {
-			item.Result, item.Refusal = resultRefused, refusalOf(s.problems.of(ctx, err))
+			item.Result, item.Refusal = resultOf(err), refusalOf(s.problems.of(ctx, err))
 		}
 	})
 	for i := range answer.Items {
-		if answer.Items[i].Result == resultRefused {
+		switch answer.Items[i].Result {
+		case resultRefused:
 			answer.Refused++
-		} else {
+		case resultUnknown:
+			answer.Unknown++
+		default:
 			answer.Done++
 		}
 	}

@@ -24,6 +24,8 @@ import (
 
 // fakes stands behind all ports, in memory.
 type fakes struct {
+	lost map[string]bool // jobs of which the answer to a change is lost
+
 	mu       sync.Mutex
 	jobs     map[string]common.JobState
 	version  int64
@@ -235,6 +237,9 @@ func (f *fakes) Resume(ctx context.Context, actor common.Actor, name string, pre
 }
 
 func (f *fakes) edit(ctx context.Context, actor common.Actor, name string, pre common.Precondition, change func(*common.Job)) (common.JobState, error) {
+	if f.lost[name] {
+		return common.JobState{}, errLost
+	}
 	old, err := f.Get(ctx, name)
 	if err != nil {
 		return common.JobState{}, err
@@ -474,3 +479,6 @@ func testConfig(t *testing.T, f *fakes) Config {
 			"assets/index.js": {Data: []byte("console.log(1)")}},
 		Version: "0.1.0", Timezone: "UTC", Logger: slog.New(slog.DiscardHandler), Now: time.Now}
 }
+
+// errLost is a change of which nobody knows whether it was made.
+var errLost = &common.Error{Code: common.CodeUnavailable, Message: "etcd did not answer", Err: common.ErrUnsure}

@@ -71,6 +71,9 @@ func (s *Store) save(ctx context.Context, actor common.Actor, job common.Job, se
 		saved.State = common.JobState{StoredJob: common.StoredJob{Job: job}}
 		return saved, true, nil
 	}
+	if err := s.room(); err != nil {
+		return common.Saved{}, false, err
+	}
 	var done bool
 	saved.State, done, err = s.replace(ctx, actor, "replace", job, seen)
 	return saved, done, err
@@ -107,6 +110,9 @@ func (s *Store) Change(ctx context.Context, actor common.Actor, verb, name strin
 		}
 		if refusedFor(faults) || len(faults) > 0 && timetableChanged(&old.Job, &job) {
 			return common.JobState{}, refused(faults)
+		}
+		if err := s.room(); err != nil {
+			return common.JobState{}, err
 		}
 		state, done, err := s.replace(ctx, actor, verb, job, seen)
 		if err != nil || done {

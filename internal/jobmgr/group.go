@@ -53,6 +53,7 @@ type outcome struct {
 	revision int64
 	done     bool // its compares held
 	err      error
+	unsure   bool // err does not tell whether it was applied
 }
 
 // fits tells whether a transaction is small enough to go with others.
@@ -155,7 +156,7 @@ func (g *group) sendAll(ctx context.Context, batch []*member) []outcome {
 	for i := range outcomes {
 		switch {
 		case err != nil:
-			outcomes[i].err = err
+			outcomes[i].err, outcomes[i].unsure = err, etcdkit.MayBeDone(err)
 		case len(batch) == 1:
 			outcomes[i] = outcome{revision: resp.Header.Revision, done: resp.Succeeded}
 		default:

@@ -1,11 +1,13 @@
 package jobmgr
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -47,6 +49,8 @@ type Config struct {
 	Clock   func() (time.Time, error)
 	Catalog *Catalog
 	Changed func() // told after a change, which now waits to be delivered; may be nil
+	// Room refuses to save jobs while too many changes wait to be delivered. May be nil.
+	Room func() error
 	// Unplaced tells why no worker may run a job just now; nil where one may. May be nil.
 	Unplaced func(*common.StoredJob) *common.Reason
 	// Secrets lists what is wrong with the secrets that a job refers to. May be nil.
@@ -184,8 +188,19 @@ func (s *Store) prepare(ctx context.Context, job common.Job) (common.Job, []comm
 	return job, append(faults, more...), err
 }
 
+// room refuses what is not urgent: each save of a job leaves it twice in etcd, until it is delivered.
+func (s *Store) room() error {
+	if s.cfg.Room == nil {
+		return nil
+	}
+	return s.cfg.Room()
+}
+
 // create makes a job; mark, which may be nil, remembers that it did.
 func (s *Store) create(ctx context.Context, actor common.Actor, job common.Job, mark *tombstone) (common.JobState, bool, error) {
+	if err := s.room(); err != nil {
+		return common.JobState{}, false, err
+	}
 	if err := s.mayMove(); err != nil {
 		return common.JobState{}, false, err
 	}
@@ -293,25 +308,59 @@ func (s *Store) changeOp(actor common.Actor, verb, kind, name string, before, af
 	return clientv3.OpPut(common.ChangeKey(change.ID), string(data)), nil
 }
 
-// commit runs one transaction; done is false where its compares failed.
+// commit runs one transaction; done is false where its compares failed. Where its answer was lost, it is
+// looked whether it was applied.
 func (s *Store) commit(ctx context.Context, verb, name string, cmps []clientv3.Cmp, ops []clientv3.Op) (revision int64, done bool, err error) {
-	ctx, cancel := context.WithTimeout(ctx, callLimit)
+	call, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
 	var out outcome
 	if fits(cmps, ops) {
-		out = s.group.commit(ctx, name, cmps, ops)
-	} else if resp, err := s.cfg.Client.Txn(ctx).If(cmps...).Then(ops...).Commit(); err != nil {
-		out.err = err
+		out = s.group.commit(call, name, cmps, ops)
+	} else if resp, err := s.cfg.Client.Txn(call).If(cmps...).Then(ops...).Commit(); err != nil {
+		out.err, out.unsure = err, etcdkit.MayBeDone(err)
 	} else {
 		out = outcome{revision: resp.Header.Revision, done: resp.Succeeded}
 	}
-	if out.err != nil {
+	if out.unsure {
+		if at := s.applied(ctx, ops); at != 0 {
+			out = outcome{revision: at, done: true}
+		}
+	}
+	switch {
+	case out.unsure:
+		return 0, false, &common.Error{Code: common.CodeUnavailable, Message: "etcd did not answer: it may have been done, or be done in a moment",
+			Hint: "look at what stands there now; with an Idempotency-Key it can be asked for again", Err: fmt.Errorf("%s job %q: %w: %w", verb, name, common.ErrUnsure, out.err)}
+	case out.err != nil:
 		return 0, false, etcdkit.Wrap(fmt.Errorf("%s job %q: %w", verb, name, out.err))
 	}
 	if out.done && s.cfg.Changed != nil {
 		s.cfg.Changed()
 	}
 	return out.revision, out.done, nil
+}
+
+// applied gives the revision at which a transaction was applied whose answer was lost; zero where that is not
+// to be seen, or not yet. What it puts is like nothing that another puts, cursors aside: it has ids, or times
+// and names of its own.
+func (s *Store) applied(ctx context.Context, ops []clientv3.Op) int64 {
+	ctx, cancel := context.WithTimeout(ctx, callLimit)
+	defer cancel()
+	for _, op := range ops {
+		key := string(op.KeyBytes())
+		if !op.IsPut() || strings.HasPrefix(key, common.CursorPrefix) {
+			continue
+		}
+		resp, err := s.cfg.Client.Get(ctx, key)
+		if err != nil {
+			return 0
+		}
+		for _, kv := range resp.Kvs {
+			if bytes.Equal(kv.Value, op.ValueBytes()) {
+				return kv.ModRevision
+			}
+		}
+	}
+	return 0
 }
 
 // wrote remembers a change of a job, which the catalog is going to see. Of two

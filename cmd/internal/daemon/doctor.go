@@ -227,6 +227,14 @@ func (d *doctor) logStore(ctx context.Context) []httpapi.Finding {
 	default:
 		all = append(all, ok("outbox", "", "%d outcomes wait in etcd for the log store", resp.Count))
 	}
+	switch count, full := d.state.backlog.Waiting(); {
+	case full:
+		all = append(all, fault(httpapi.FindingFailing, "changes", "", advice, "%d changes wait in etcd for the log store: jobs cannot be saved until it takes them", count))
+	case count >= waitingWarns:
+		all = append(all, fault(httpapi.FindingWarning, "changes", "", "Look whether the log store keeps up, and whether a master is elected.", "%d changes wait in etcd for the log store", count))
+	default:
+		all = append(all, ok("changes", "", "%d changes wait in etcd for the log store", count))
+	}
 	return all
 }
 

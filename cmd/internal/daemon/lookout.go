@@ -38,6 +38,7 @@ type lookout struct {
 	catalog *jobmgr.Catalog
 	members *registry.Members
 	guard   *registry.Guard
+	backlog jobmgr.Backlog
 
 	mu   sync.Mutex
 	seen sight // guarded by mu
@@ -88,6 +89,7 @@ func (l *lookout) look(ctx context.Context) {
 	asked.Go(func() {
 		if _, s.etcd = l.etcd.Get(ctx, common.JobsPrefix, clientv3.WithKeysOnly()); s.etcd == nil {
 			s.full = outOfSpace(ctx, l.etcd)
+			s.etcd = l.backlog.Look(ctx, l.etcd)
 		}
 	})
 	asked.Wait()
@@ -231,6 +233,7 @@ func (l *lookout) Conditions() []common.Condition {
 	if s.store != nil {
 		add(common.ConditionLogStoreAway, "the log store does not answer", nil)
 	}
+	all = append(all, l.backlog.Conditions()...)
 	all = append(all, clockConditions(l.guard.Judge())...)
 	if !s.nobody.IsZero() && WallClock().Sub(s.nobody) >= nobodyFor {
 		all = append(all, common.Condition{Code: common.ConditionNoWorkers, Text: "no worker is alive: nothing runs", From: s.nobody.UTC()})

@@ -131,7 +131,7 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 	secrets := secretstore.New(cfg.Etcd, box, WallClock, changed)
 	store := jobmgr.NewStore(jobmgr.Config{Client: cfg.Etcd, Interner: interner, Timezone: cfg.Timezone, Now: WallClock,
 		Clock:   guard.Now,
-		Catalog: m.catalog, Changed: changed, Unplaced: staff.unplaced, Secrets: secrets.Faults})
+		Catalog: m.catalog, Changed: changed, Room: look.backlog.Room, Unplaced: staff.unplaced, Secrets: secrets.Faults})
 	there := present{cfg.Store, cfg.Store, cfg.Store, look.StoreAway}
 	changes := runlog.NewChanges(store, there)
 	history := runlog.NewView(store, store, there)

@@ -49,6 +49,7 @@ export const en = {
     fire_without_entry: { title: 'A fire has no entry in the ledger.', text: '{{job}} at {{plannedAt}}. This must not happen; please report it. In the last day: {{count}}.' },
     notify_failing: { title: 'Channels do not take what they are told: {{channels}}.', text: 'It is tried again for a day. Look at their settings, and send a test.' },
     run_as_ignored: { title: 'A worker’s file of users cannot be used.', text: 'What it said before counts: {{error}}' },
+    changes_full: { title: 'Jobs cannot be saved just now.', text: 'Too many changes wait in etcd for the log store: {{count}}. Runs go on; they can be killed, and jobs paused.' },
     audit_stuck: { title: 'Changes are not added to the audit.', text: 'They wait in etcd, and nothing is lost: {{error}}' },
   } satisfies Record<Condition['code'], { title: string; text: string }>,
   login: {

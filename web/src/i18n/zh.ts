@@ -48,6 +48,7 @@ export const zh: Resource = {
     fire_without_entry: { title: '有一次触发在台账中没有记录。', text: '{{job}}，计划时间 {{plannedAt}}。这不应发生，请报告。最近一天内：{{count}}。' },
     notify_failing: { title: '有通知渠道持续发送失败：{{channels}}。', text: '一天之内会不断重试。请检查其设置，并发送一条测试。' },
     run_as_ignored: { title: '工作节点的用户规则文件无法使用。', text: '仍按其先前的内容执行：{{error}}' },
+    changes_full: { title: '暂时无法保存任务。', text: '有 {{count}} 条变更在 etcd 中等待写入日志存储，数量过多。运行不受影响，仍可终止运行、暂停任务。' },
     audit_stuck: { title: '变更未能写入审计记录。', text: '它们暂存于 etcd，不会丢失：{{error}}' },
   },
   login: {

@@ -1,0 +1,85 @@
+package jobmgr_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"carillon/internal/common"
+	"carillon/internal/common/schedule"
+	"carillon/internal/etcdkit"
+	"carillon/internal/jobmgr"
+)
+
+// unreliable makes a store whose next transaction that writes is lost: its answer only, or all of it.
+func (s *story) unreliable() (store *jobmgr.Store, lose func(answerOnly bool)) {
+	var answer, all atomic.Bool
+	away := status.Error(codes.Unavailable, "lost")
+	client, err := clientv3.New(clientv3.Config{Endpoints: []string{s.server.Endpoint}, Logger: zap.NewNop(), DialOptions: []grpc.DialOption{
+		grpc.WithChainUnaryInterceptor(func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+			if text, ok := req.(interface{ String() string }); !ok || !strings.HasSuffix(method, "/Txn") || !strings.Contains(text.String(), "request_put") {
+				return invoke(ctx, method, req, reply, cc, opts...)
+			}
+			if all.Swap(false) {
+				return away
+			}
+			err := invoke(ctx, method, req, reply, cc, opts...)
+			if answer.Swap(false) {
+				return away
+			}
+			return err
+		})}})
+	if err != nil {
+		s.Fatal(err)
+	}
+	s.Cleanup(func() { _ = client.Close() })
+	store = jobmgr.NewStore(jobmgr.Config{Client: client, Interner: schedule.NewInterner(), Timezone: "UTC", Now: s.clock.now, Catalog: s.catalog})
+	return store, func(answerOnly bool) {
+		answer.Store(answerOnly)
+		all.Store(!answerOnly)
+	}
+}
+
+// A change whose answer was lost is looked for; one that is not to be seen is not called refused.
+func TestLostAnswersOfChanges(t *testing.T) {
+	s := newStory(t)
+	store, lose := s.unreliable()
+	for _, title := range []string{"one", "two"} { // it is created, and then replaced
+		lose(true)
+		job := minutely("a")
+		job.Title = title
+		saved, err := store.Apply(t.Context(), actor, job, any0, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		stands, err := s.store.Get(t.Context(), "a")
+		if err != nil || stands.Title != title || stands.Version != saved.State.Version {
+			t.Errorf("told version %d; %+v stands, %v", saved.State.Version, stands, err)
+		}
+	}
+	lose(true)
+	trigger, err := store.Trigger(t.Context(), actor, common.TriggerRequest{Job: "a"})
+	if err != nil || len(s.keys(common.TriggersOf("a"))) != 1 {
+		t.Errorf("a run: %+v, %v, %v", trigger, err, s.keys(common.TriggersOf("a")))
+	}
+	lose(true)
+	if err := store.Delete(t.Context(), actor, "a", any0, false); err != nil {
+		t.Errorf("a delete: %v", err)
+	}
+	lose(false)
+	_, err = store.Apply(t.Context(), actor, minutely("b"), any0, false)
+	if !errors.Is(err, common.ErrUnsure) || common.CodeOf(err) != common.CodeUnavailable {
+		t.Errorf("what was never applied: %v", err)
+	}
+	if etcdkit.MayBeDone(context.Canceled) == false || etcdkit.MayBeDone(clientv3.ErrNoAvailableEndpoints) {
+		t.Error("what may be done is mistaken")
+	}
+}
