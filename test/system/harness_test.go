@@ -54,7 +54,7 @@ func buildAndRun(m *testing.M) (int, error) {
 			return 0, fmt.Errorf("build %s: %w\n%s", name, err, out)
 		}
 	}
-	if double := os.Getenv("CARILLON_TEST_MONGODOUBLE"); double != "" {
+	if double := os.Getenv("CARILLON_MONGODOUBLE"); double != "" {
 		if err := os.Symlink(double, filepath.Join(dir, "mongodouble")); err != nil {
 			return 0, err
 		}
