@@ -54,6 +54,7 @@ type outcome struct {
 	done     bool // its compares held
 	err      error
 	unsure   bool // err does not tell whether it was applied
+	unsent   bool // its turn did not come in time
 }
 
 // fits tells whether a transaction is small enough to go with others.
@@ -84,7 +85,7 @@ func (g *group) commit(ctx context.Context, job string, cmps []clientv3.Cmp, ops
 			g.send(ctx, n.batch)
 		case <-gone:
 			if g.takeBack(own) {
-				return outcome{err: context.Cause(ctx)}
+				return outcome{err: context.Cause(ctx), unsent: true}
 			}
 			gone = nil // it is under way, and not for long
 		}

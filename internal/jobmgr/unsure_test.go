@@ -79,7 +79,7 @@ func TestLostAnswersOfChanges(t *testing.T) {
 	if !errors.Is(err, common.ErrUnsure) || common.CodeOf(err) != common.CodeUnavailable {
 		t.Errorf("what was never applied: %v", err)
 	}
-	if etcdkit.MayBeDone(context.Canceled) == false || etcdkit.MayBeDone(clientv3.ErrNoAvailableEndpoints) {
+	if !etcdkit.MayBeDone(context.Canceled) || etcdkit.MayBeDone(clientv3.ErrNoAvailableEndpoints) {
 		t.Error("what may be done is mistaken")
 	}
 }
