@@ -110,11 +110,11 @@ func (s *manyResource) bulk(ctx context.Context, in *bulkInput) (*bulkOutput, er
 	if err := s.once(ctx, in.IdempotencyKey, nil, "bulk", b.Action, askedSet(b.Jobs), b.Selector, b.Group, b.Q, b.State, b.Note, until, fmt.Sprint(b.Kill)); err != nil {
 		return nil, err
 	}
-	names, err := s.named(ctx, b)
+	names, versions, err := s.named(ctx, b)
 	if err != nil {
 		return nil, err
 	}
-	do, err := s.action(ctx, b, in.IdempotencyKey)
+	do, err := s.action(ctx, b, in.IdempotencyKey, versions)
 	if err != nil {
 		return nil, err
 	}
@@ -139,8 +139,8 @@ func (s *manyResource) bulk(ctx context.Context, in *bulkInput) (*bulkOutput, er
 	return &bulkOutput{Body: answer}, context.Cause(ctx)
 }
 
-// named are the names of the jobs, each once.
-func (s *manyResource) named(ctx context.Context, b *BulkRequest) (names []string, err error) {
+// named are the names of the jobs, each once; and the versions of those that a filter has found.
+func (s *manyResource) named(ctx context.Context, b *BulkRequest) (names []string, versions map[string]int64, err error) {
 	if len(b.Jobs) > 0 {
 		seen := map[string]bool{}
 		for _, name := range b.Jobs {
@@ -149,23 +149,25 @@ func (s *manyResource) named(ctx context.Context, b *BulkRequest) (names []strin
 			}
 			seen[name] = true
 		}
-		return names, nil
+		return names, nil, nil
 	}
 	page, next, err := s.jobs.List(ctx, common.JobQuery{Selector: b.Selector, Group: b.Group, Q: b.Q, Phase: common.Phase(b.State), Limit: maxBulk})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if next != "" {
-		return nil, &common.Error{Code: common.CodeTooLarge, Message: fmt.Sprintf("the filter finds more than %d jobs", maxBulk), Hint: "narrow it: by group, for example"}
+		return nil, nil, &common.Error{Code: common.CodeTooLarge, Message: fmt.Sprintf("the filter finds more than %d jobs", maxBulk), Hint: "narrow it: by group, for example"}
 	}
+	versions = make(map[string]int64, len(page))
 	for i := range page {
 		names = append(names, page[i].Name)
+		versions[page[i].Name] = page[i].Version
 	}
-	return names, nil
+	return names, versions, nil
 }
 
 // action is what is done with each job.
-func (s *manyResource) action(ctx context.Context, b *BulkRequest, key string) (func(context.Context, *BulkItem) error, error) {
+func (s *manyResource) action(ctx context.Context, b *BulkRequest, key string, versions map[string]int64) (func(context.Context, *BulkItem) error, error) {
 	who, may := actor(ctx), common.Precondition{May: allowNow(ctx, auth.Operator)}
 	switch b.Action {
 	case "run":
@@ -194,7 +196,9 @@ func (s *manyResource) action(ctx context.Context, b *BulkRequest, key string) (
 		may.May = allowNow(ctx, auth.Editor)
 		who.Note = b.Note
 		return func(ctx context.Context, item *BulkItem) error {
-			return s.jobs.Delete(ctx, who, item.Name, may, b.Kill)
+			seen := may
+			seen.Version = versions[item.Name] // what was changed since may match no more
+			return s.jobs.Delete(ctx, who, item.Name, seen, b.Kill)
 		}, nil
 	}
 	open, err := s.jobs.OpenRuns(ctx)

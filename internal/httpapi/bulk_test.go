@@ -53,6 +53,25 @@ func TestBulk(t *testing.T) {
 	}
 }
 
+// What was changed since the filter found it is not deleted: it may not match any more.
+func TestBulkDeletesWhatItFound(t *testing.T) {
+	h := newHarness(t)
+	for _, job := range []string{`{"name":"a","command":"true","labels":{"team":"x"}}`, `{"name":"b","command":"true","labels":{"team":"x"}}`} {
+		h.want(201, as("editor", "POST", "/api/v1/jobs", job))
+	}
+	h.behind = true
+	if answer := h.bulk("editor", `{"action":"delete","selector":"team=x"}`); answer.Refused != 2 || len(h.jobs) != 2 || answer.Items[0].Refusal.Code != common.CodeStale {
+		t.Errorf("%+v", answer)
+	}
+	if answer := h.bulk("editor", `{"action":"delete","jobs":["a"]}`); answer.Done != 1 || len(h.jobs) != 1 {
+		t.Errorf("%+v", answer)
+	}
+	h.behind = false
+	if answer := h.bulk("editor", `{"action":"delete","selector":"team=x"}`); answer.Done != 1 || len(h.jobs) != 0 {
+		t.Errorf("%+v", answer)
+	}
+}
+
 func TestBulkRefuses(t *testing.T) {
 	h := newHarness(t)
 	for body, location := range map[string]string{`{"action":"run"}`: "body.jobs", `{"action":"fly","jobs":["a"]}`: "body.action", `{"action":"run","jobs":["A"]}`: "body.jobs[0]",

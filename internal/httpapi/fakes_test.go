@@ -24,7 +24,8 @@ import (
 
 // fakes stands behind all ports, in memory.
 type fakes struct {
-	lost map[string]bool // jobs of which the answer to a change is lost
+	lost   map[string]bool // jobs of which the answer to a change is lost
+	behind bool            // lists show other versions
 
 	mu       sync.Mutex
 	jobs     map[string]common.JobState
@@ -117,6 +118,9 @@ func (f *fakes) List(_ context.Context, q common.JobQuery) (jobs []common.JobSta
 	}
 	f.queries = append(f.queries, q)
 	for _, j := range f.jobs {
+		if f.behind {
+			j.Version += 100
+		}
 		if selector.Matches(j.Labels) && strings.Contains(j.Name, q.Q) && (q.Group == "" || q.Group == j.Group) && j.Name > q.After {
 			jobs = append(jobs, j)
 		}

@@ -64,6 +64,7 @@ func TestLostAnswersOfChanges(t *testing.T) {
 		if err != nil || stands.Title != title || stands.Version != saved.State.Version {
 			t.Errorf("told version %d; %+v stands, %v", saved.State.Version, stands, err)
 		}
+		eventually(t, "the catalog knows it", store.UpToDate) // else it would be created again, in vain
 	}
 	lose(true)
 	trigger, err := store.Trigger(t.Context(), actor, common.TriggerRequest{Job: "a"})
