@@ -79,7 +79,8 @@ func TestFirstStart(t *testing.T) {
 func (p *process) killAll() {
 	p.t.Helper()
 	worker := proctree.Below(p.Process.Pid)[0]
-	if err := errors.Join(p.Process.Kill(), worker.Kill()); err != nil {
+	// The worker is stopped first, so that it does not see its guardian go.
+	if err := errors.Join(syscall.Kill(worker.PID, syscall.SIGSTOP), p.Process.Kill(), worker.Kill()); err != nil {
 		p.t.Fatal(err)
 	}
 	p.exit()
