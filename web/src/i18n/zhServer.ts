@@ -37,7 +37,7 @@ export const zhServer = {
     queued: '等待上一次运行结束', backoff: '将于 {{until}} 重试', starting: '已到时间，即将被领取', needs_feature: '任务需要 {{needs}}，此版本的工作节点不支持',
     secret_missing: '任务引用的密钥 {{secret}} 不存在', secret_not_allowed: '密钥 {{secret}} 不供分组 {{group}} 的任务使用', secret_sealed_otherwise: '此工作节点的 secretsKey 无法打开密钥 {{secret}}', secrets_away: '无法从 etcd 读取密钥 {{secret}}',
     user_missing: '工作节点的机器上没有用户 {{user}}', group_disabled: '此工作节点不运行分组 {{group}} 的任务', shell_not_allowed: '此工作节点不允许分组 {{group}} 的任务使用 Shell {{shell}}',
-    command_not_allowed: '此工作节点只允许分组 {{group}} 的任务运行部分命令，此命令不在其中', max_run_time: '运行超过了此工作节点允许的最长时间 {{after}}', too_large: '任务的定义过大',
+    command_not_allowed: '此工作节点只允许分组 {{group}} 的任务运行部分命令；此命令，或随它给出的变量、参数、目录、输入，不在其中', max_run_time: '运行超过了此工作节点允许的最长时间 {{after}}', too_large: '任务的定义过大',
   },
   verdicts: {
     not_pinned: '任务只在 {{workers}} 上运行', selector: '标签不符合 {{unmet}}', no_weight: '权重为 0', too_small: '共有 {{slots}} 个槽位，而一次运行需要 {{takes}} 个', trouble: '不领取运行：{{trouble}}',
