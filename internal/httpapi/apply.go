@@ -109,7 +109,7 @@ type applyOutput struct{ Body ApplyAnswer }
 func (s *manyResource) register(r *router) {
 	s.schemas = r.api.OpenAPI().Components.Schemas
 	s.registerBulk(r)
-	register(r, route{access: needs(auth.Editor), maxBody: maxApplyBody, raw: true, turns: newTurns(), Operation: huma.Operation{
+	register(r, route{access: needs(auth.Editor), maxBody: maxApplyBody, raw: true, turns: newTurns(), patience: manyPatience, Operation: huma.Operation{
 		OperationID: "apply-jobs", Method: http.MethodPost, Path: "/api/v1/jobs/apply", Summary: "Make many jobs be as they are sent", Tags: []string{"jobs"}}}, s.apply)
 }
 

@@ -91,7 +91,7 @@ func (b *BulkRequest) check() error {
 }
 
 func (s *manyResource) registerBulk(r *router) {
-	register(r, route{access: needs(auth.Operator), turns: newTurns(), Operation: huma.Operation{OperationID: "bulk-jobs", Method: http.MethodPost,
+	register(r, route{access: needs(auth.Operator), turns: newTurns(), patience: manyPatience, Operation: huma.Operation{OperationID: "bulk-jobs", Method: http.MethodPost,
 		Path: "/api/v1/jobs/bulk", Summary: "Do the same with many jobs", Tags: []string{"jobs"}}}, s.bulk)
 }
 

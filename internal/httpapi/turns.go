@@ -18,6 +18,8 @@ const (
 	maxInLineOf = 8 // of one who asks; those that go on count as well
 	turnWait    = 15 * time.Second
 	turnAgain   = 5 * time.Second // when somebody who was refused may try again
+	// manyPatience is how long work on many jobs may take: whoever asked for it is to hear what was done.
+	manyPatience = 5 * time.Minute
 )
 
 // turns bounds how many requests of a kind go on at a time, and how many of them wait. One who

@@ -148,3 +148,30 @@ func TestTurns(t *testing.T) {
 		end()
 	})
 }
+
+// patient notes until when it may be written.
+type patient struct {
+	*httptest.ResponseRecorder
+	until time.Time
+}
+
+func (p *patient) SetWriteDeadline(at time.Time) error {
+	p.until = at
+	return nil
+}
+
+// Whoever asks for work on many jobs hears what was done with them, however long it took.
+func TestWorkOnManyIsAnswered(t *testing.T) {
+	h := newHarness(t)
+	for path, body := range map[string]string{
+		"/api/v1/jobs/apply": `{"jobs":[{"name":"a","command":"true"}]}`,
+		"/api/v1/jobs/bulk":  `{"action":"pause","jobs":["a"],"note":"n"}`,
+	} {
+		w := &patient{ResponseRecorder: httptest.NewRecorder()}
+		began := time.Now()
+		h.handler.ServeHTTP(w, as("admin", "POST", path, body))
+		if w.Code != http.StatusOK || w.until.Before(began.Add(manyPatience)) {
+			t.Errorf("%s: %d, may be written for %v", path, w.Code, w.until.Sub(began))
+		}
+	}
+}
