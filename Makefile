@@ -63,7 +63,7 @@ FUZZTIME ?= 60s
 .PHONY: fuzz
 fuzz: ## look for what breaks decoders and the router, $(FUZZTIME) each
 	@grep -rnoE --include='*_test.go' '^func Fuzz[A-Za-z0-9]*' cmd internal | sed -E 's|/[^/]*_test.go:[0-9]+:func | |' | sort -u | while read -r dir name; do \
-		echo "== $$dir $$name"; $(GO) test ./$$dir -run '^$$' -fuzz "^$$name$$$$" -fuzztime $(FUZZTIME) </dev/null || exit 1; done
+		echo "== $$dir $$name"; $(GO) test ./$$dir -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) </dev/null || exit 1; done
 
 .PHONY: bench
 bench: $(DOUBLE) ## run the benchmarks; compare two outputs with benchstat
