@@ -56,6 +56,11 @@ export default defineConfig({
         // needs stays with it.
         codeSplitting: {
           groups: [
+            { name: 'code', test: /node_modules\/(@codemirror|@lezer|@marijn|style-mod|w3c-keyname|crelt)|src\/parts\/code\//, priority: 3 },
+            { name: 'yaml', test: /node_modules\/yaml\//, priority: 3 },
+            { name: 'charts', test: /node_modules\/uplot|src\/parts\/charts\//, priority: 3 },
+            { name: 'en', test: /src\/i18n\/en\//, priority: 3 },
+            { name: 'zh', test: /src\/i18n\/zh\//, priority: 3 },
             { name: 'vendor', test: /node_modules\/(?!@mantine|@floating-ui|@tanstack\/(react-virtual|virtual-core))/, priority: 2 },
             { name: 'mantine', test: /node_modules\/(@mantine|@floating-ui)/, priority: 2 },
             { name: 'shared', test: /src\/(api|app|i18n|lib|parts|theme)\//, priority: 1 },

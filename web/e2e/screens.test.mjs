@@ -22,7 +22,7 @@ function flatten(node, prefix, into) {
 
 before(async () => {
   for (const language of ['en', 'zh']) {
-    const { module } = await runnerImport(fileURLToPath(new URL(`../src/i18n/${language}.ts`, import.meta.url)));
+    const { module } = await runnerImport(fileURLToPath(new URL(`../src/i18n/${language}/index.ts`, import.meta.url)));
     flatten(module[language], '', texts[language]);
   }
   server = await Server.create();

@@ -9,15 +9,19 @@ import { takeLoginCode, takeSsoReason } from './lib/fragment.ts';
 
 const root = document.getElementById('root');
 if (root) {
+  const loginCode = takeLoginCode(window.location, window.history);
+  const ssoReason = takeSsoReason(window.location, window.history);
   const connectivity = new Connectivity();
-  createRoot(root).render(
-    <App
-      loginCode={takeLoginCode(window.location, window.history)}
-      ssoReason={takeSsoReason(window.location, window.history)}
-      translator={createTranslator()}
-      connectivity={connectivity}
-      queryClient={createQueryClient(connectivity)}
-      router={createConsoleRouter()}
-    />,
+  void createTranslator().then((translator) =>
+    createRoot(root).render(
+      <App
+        loginCode={loginCode}
+        ssoReason={ssoReason}
+        translator={translator}
+        connectivity={connectivity}
+        queryClient={createQueryClient(connectivity)}
+        router={createConsoleRouter()}
+      />,
+    ),
   );
 }

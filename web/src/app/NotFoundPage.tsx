@@ -7,7 +7,7 @@ export function NotFoundPage() {
   return (
     <EmptyPage icon="question" title={t('notFound.title')}>
       <p>{t('notFound.text')}</p>
-      <Link to="/jobs">{t('notFound.home')}</Link>
+      <Link to="/">{t('notFound.home')}</Link>
     </EmptyPage>
   );
 }

@@ -21,15 +21,18 @@ export function Shell() {
       <a href="#content" className={classes.skip}>{t('nav.skip')}</a>
       <header className={classes.header}>
         <div className={classes.bar}>
-          <Link to="/jobs" className={classes.brand} aria-label={t('nav.home')}>
+          <Link to="/" className={classes.brand} aria-label={t('nav.home')}>
             <span className={classes.logo}><Icon name="bell" size={20} /></span>
             <span>Carillon</span>
           </Link>
           <nav className={classes.nav} aria-label={t('nav.main')}>
+            <Link to="/" activeOptions={{ exact: true }} className={classes.link}>{t('nav.overview')}</Link>
             <Link to="/jobs" className={classes.link}>{t('nav.jobs')}</Link>
             <Link to="/runs" className={classes.link}>{t('nav.runs')}</Link>
             <Link to="/ledger" className={classes.link}>{t('nav.ledger')}</Link>
+            <Link to="/timeline" className={classes.link}>{t('nav.timeline')}</Link>
             <Link to="/workers" className={classes.link}>{t('nav.workers')}</Link>
+            <Link to="/access" className={classes.link}>{t('nav.access')}</Link>
           </nav>
           <div className={classes.tools}>
             <ActionIcon className={classes.keys} variant="subtle" color="gray" size="lg" aria-label={t('settings.shortcuts')} onClick={() => setHelp(true)}>

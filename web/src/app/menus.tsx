@@ -46,7 +46,7 @@ export function LanguageMenu() {
       </Menu.Target>
       <Menu.Dropdown>
         {(Object.keys(languages) as Language[]).map((language) => (
-          <Menu.Item key={language} lang={language} rightSection={i18n.language === language && <Icon name="check" size={14} />} onClick={() => setLanguage(i18n, language)}>
+          <Menu.Item key={language} lang={language} rightSection={i18n.language === language && <Icon name="check" size={14} />} onClick={() => void setLanguage(i18n, language)}>
             {languages[language]}
           </Menu.Item>
         ))}

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { en } from './en.ts';
+import { en } from './en/index.ts';
 import { chooseLanguage } from './index.ts';
-import { zh } from './zh.ts';
-import { zhServer } from './zhServer.ts';
+import { zh } from './zh/index.ts';
+import { zhServer } from './zh/server.ts';
 
 function flatten(node: object, prefix = ''): Map<string, string> {
   const all = new Map<string, string>();

@@ -1,8 +1,6 @@
 import i18next, { type i18n } from 'i18next';
 import { initReactI18next } from 'react-i18next';
-import { en, type Resource } from './en.ts';
-import { zh } from './zh.ts';
-import { zhServer } from './zhServer.ts';
+import type { Resource } from './en/index.ts';
 
 export const languages = { en: 'English', zh: '中文' } as const;
 export type Language = keyof typeof languages;
@@ -33,29 +31,42 @@ function stored(): string | null {
   }
 }
 
-export function setLanguage(instance: i18n, language: Language): void {
+// A page is in one language, so only the texts of that one are loaded.
+async function load(instance: i18n, language: Language): Promise<void> {
+  if (instance.hasResourceBundle(language, 'translation')) return;
+  if (language === 'en') instance.addResourceBundle('en', 'translation', (await import('./en/index.ts')).en);
+  else {
+    const { zh, zhServer } = await import('./zh/index.ts');
+    instance.addResourceBundle('zh', 'translation', zh);
+    instance.addResourceBundle('zh', 'server', zhServer);
+  }
+}
+
+export async function setLanguage(instance: i18n, language: Language): Promise<void> {
   try {
     window.localStorage.setItem(storageKey, language);
   } catch {
     // Storage may be blocked; the choice then lasts until the page is closed.
   }
-  void instance.changeLanguage(language);
+  await load(instance, language);
+  await instance.changeLanguage(language);
 }
 
 /** Makes the translator, and keeps the page's lang attribute true. */
-export function createTranslator(): i18n {
+export async function createTranslator(): Promise<i18n> {
   const instance = i18next.createInstance();
-  const tell = (language: string) => document.documentElement.setAttribute('lang', language);
+  const language = chooseLanguage(stored(), navigator.languages);
+  const tell = (is: string) => document.documentElement.setAttribute('lang', is);
   instance.on('languageChanged', tell);
-  void instance.use(initReactI18next).init({
-    lng: chooseLanguage(stored(), navigator.languages),
-    fallbackLng: 'en',
-    initAsync: false,
-    resources: { en: { translation: en }, zh: { translation: zh, server: zhServer } },
+  await instance.use(initReactI18next).init({
+    lng: language,
+    fallbackLng: false,
+    resources: {},
     // React escapes; escaping twice would show entities.
     interpolation: { escapeValue: false },
     returnNull: false,
   });
-  tell(instance.language);
+  await load(instance, language);
+  tell(language);
   return instance;
 }

@@ -1,6 +1,6 @@
 import { createInstance } from 'i18next';
 import { expect, it } from 'vitest';
-import { zhServer } from '../i18n/zhServer.ts';
+import { zhServer } from '../i18n/zh/server.ts';
 import { formatTime } from '../lib/time.ts';
 import { reasonText } from './reasonText.ts';
 

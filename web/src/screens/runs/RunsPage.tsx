@@ -5,7 +5,7 @@ import { useTranslation } from 'react-i18next';
 import { pageSize, useJobs } from '../../api/jobs.ts';
 import { statuses, useRuns } from '../../api/runs.ts';
 import type { RunStatus } from '../../api/types.ts';
-import type { RunSearch } from '../../app/router.tsx';
+import type { RunSearch } from '../../app/routes/runs.tsx';
 import { isName } from '../../lib/names.ts';
 import { DataTable } from '../../parts/DataTable.tsx';
 import { EarlyEnd } from '../../parts/EarlyEnd.tsx';

@@ -1,0 +1,1 @@
+import{N as e,s as t}from"./vendor.js";import{q as n}from"./shared.js";var r=e();function i(){let{t:e}=t();return(0,r.jsx)(n,{title:e(`overview.title`),name:e(`overview.title`)})}export{i as OverviewPage};

@@ -1,0 +1,17 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { fireStatuses } from '../../api/fires.ts';
+import type { FireStatus } from '../../api/types.ts';
+import { root, text } from './root.tsx';
+
+export const ledger = createRoute({
+  getParentRoute: () => root,
+  path: '/ledger',
+  validateSearch: (search: Record<string, unknown>): { job?: string; status?: FireStatus; range?: string; from?: string; to?: string } => ({
+    job: text(search.job),
+    status: fireStatuses.find((s) => s === search.status),
+    range: text(search.range),
+    from: text(search.from),
+    to: text(search.to),
+  }),
+  component: lazyRouteComponent(() => import('../../screens/ledger/LedgerPage.tsx'), 'LedgerPage'),
+});

@@ -1,0 +1,9 @@
+import { createRootRoute } from '@tanstack/react-router';
+import { NotFoundPage } from '../NotFoundPage.tsx';
+import { Shell } from '../Shell.tsx';
+
+/** What is around every screen. */
+export const root = createRootRoute({ component: Shell, notFoundComponent: NotFoundPage });
+
+/** A word of the address, which the router may have taken for a number. */
+export const text = (value: unknown): string | undefined => (typeof value === 'string' || typeof value === 'number') && value !== '' ? String(value) : undefined;

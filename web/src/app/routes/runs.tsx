@@ -1,0 +1,52 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { statuses } from '../../api/runs.ts';
+import type { RunStatus } from '../../api/types.ts';
+import { root, text } from './root.tsx';
+
+/** What is looked for in the output of runs. */
+export interface OutputSearch {
+  q?: string;
+  job?: string;
+  status?: RunStatus;
+  regex?: true;
+  case?: true;
+}
+
+/** What the list of runs is narrowed by. */
+export interface RunSearch {
+  job?: string;
+  status?: RunStatus;
+  q?: string;
+  exitCode?: string;
+}
+
+export const runs = createRoute({
+  getParentRoute: () => root,
+  path: '/runs',
+  validateSearch: (search: Record<string, unknown>): RunSearch => ({
+    job: text(search.job),
+    status: statuses.find((s) => s === search.status),
+    q: text(search.q),
+    exitCode: text(search.exitCode),
+  }),
+  component: lazyRouteComponent(() => import('../../screens/runs/RunsPage.tsx'), 'RunsPage'),
+});
+
+export const run = createRoute({
+  getParentRoute: () => root,
+  path: '/runs/$id',
+  component: lazyRouteComponent(() => import('../../screens/run/RunPage.tsx'), 'RunPage'),
+});
+
+export const search = createRoute({
+  getParentRoute: () => root,
+  path: '/search',
+  validateSearch: (search: Record<string, unknown>): OutputSearch => ({
+    q: text(search.q),
+    job: text(search.job),
+    status: statuses.find((s) => s === search.status),
+    regex: search.regex === true ? true : undefined,
+    case: search.case === true ? true : undefined,
+  }),
+  component: lazyRouteComponent(() => import('../../screens/search/SearchPage.tsx'), 'SearchPage'),
+});

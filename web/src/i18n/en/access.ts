@@ -1,0 +1,3 @@
+export const access = {
+  access: { title: 'Access' },
+};

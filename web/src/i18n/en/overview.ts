@@ -1,0 +1,6 @@
+export const overview = {
+  overview: { title: 'Overview' },
+  lastDay: {
+    title: 'Overview', now: 'Now', day: 'Last 24 hours', chart: 'How the fires of the last 24 hours ended, by hour; {{rate}} of the runs succeeded',
+  },
+};

@@ -1,0 +1,102 @@
+import type { Condition } from '../../api/types.ts';
+
+export const shell = {
+  nav: { overview: 'Overview', timeline: 'Timeline', access: 'Access', jobs: 'Jobs', runs: 'Runs', ledger: 'Ledger', workers: 'Workers', main: 'Main', skip: 'Skip to the content', home: 'Carillon, overview' },
+  common: {
+    cancel: 'Cancel', close: 'Close', retry: 'Try again', copy: 'Copy', copied: 'Copied', loading: 'Loading…', none: '–',
+    previous: 'Previous', next: 'Next', page: 'Page {{page}}', paging: 'Pages', details: 'Request {{id}}', actions: 'Actions', about: 'About', clear: 'Clear the search',
+    default: 'Default: {{value}}',
+  },
+  settings: {
+    theme: 'Theme', light: 'Light', dark: 'Dark', system: 'As the system', language: 'Language', account: 'Account',
+    signedInAs: 'Signed in as {{subject}}', signOut: 'Sign out', shortcuts: 'Keyboard shortcuts',
+  },
+  roles: { viewer: 'Viewer', operator: 'Operator', editor: 'Editor', admin: 'Admin', none: 'Roles in groups only', inGroup: '{{group}}: {{role}}' },
+  shortcuts: {
+    title: 'Keyboard shortcuts', search: 'Go to the search field', jobs: 'Go to jobs', runs: 'Go to runs', ledger: 'Go to the ledger', workers: 'Go to workers', help: 'Show this list',
+    then: 'then',
+  },
+  offline: {
+    title: 'The server does not answer.',
+    text: 'What you see may be out of date. This page tries again by itself and goes on as soon as the server is back.',
+    first: 'Carillon’s server does not answer yet. This page tries again by itself.',
+    outOfDate: 'A newer console is on the server. Reload the page to use it.',
+  },
+  degraded: {
+    since: 'Since', seenBy: 'Seen by {{who}}', more_one: 'and one more', more_other: 'and {{count}} more',
+    partial: 'The history is not at hand just now: listed is only what waits, runs, or has just ended.',
+    unavailable: 'The cluster does not answer.', unavailableText: 'What you see may be out of date, and nothing can be changed. This page tries again by itself.',
+  },
+  conditions: {
+    etcd_away: { title: 'etcd does not answer.', text: 'Nothing new starts, and nothing can be changed. What runs goes on for as long as its job allows (lostAfter). Fires that pass are accounted for when etcd is back.' },
+    etcd_full: { title: 'etcd is full.', text: 'It takes no writes: no run starts and no change is saved. Make room, defragment it, and take back its alarm.' },
+    log_store_away: { title: 'The log store does not answer.', text: 'Jobs run on. Outcomes and output wait, and are stored when it is back; until then their history is not shown.' },
+    outbox_full: { title: 'Too many outcomes wait for the log store.', text: 'Workers take no new runs until it has taken them.' },
+    spool_full: { title: 'A worker has no more room for output that waits for the log store.', text: 'The oldest output is dropped; where some is missing, it says so.' },
+    disk_full: { title: 'A worker’s disk is full.', text: 'It takes no new runs; those that it has go on.' },
+    clock_off: { title: 'A clock is not the cluster’s.', text: 'Set it right (NTP). A worker whose clock is far off takes no runs.' },
+    worker_lost: { title: 'Worker {{worker}} is gone.', text: 'Runs that it had: {{runs}}. The others run them again, or write them down as lost, as their jobs say.' },
+    no_workers: { title: 'No worker is alive.', text: 'Nothing runs until one is there.' },
+    watch_stale: { title: 'Nothing was heard of the jobs for a while.', text: 'What was changed meanwhile may not be known yet.' },
+    unreadable: { title: 'Entries in etcd cannot be read: {{count}}.', text: 'The first one is {{first}}. They are left alone; the log names them.' },
+    certificate_ends: { title: 'The certificate for {{use}} ends soon, or has ended.', text: 'It ends on {{at}}. A new one in its file is used without a restart: {{file}}.' },
+    certificate_unusable: { title: 'The new certificate for {{use}} cannot be used.', text: 'The one before stays in use: {{error}}' },
+    misses_feature: { title: 'Worker {{worker}} ({{version}}) is too old for some jobs.', text: 'It leaves them to newer ones. They need: {{needs}}.' },
+    housekeeping_fails: { title: 'The history is not kept at its bounds.', text: 'Old runs stay for now: {{error}}' },
+    fires_overdue: { title: 'Fires are overdue, and nobody took them: {{count}} jobs.', text: 'The first is {{first}}, due since {{since}}. Look at the workers, and at what the job asks of them.' },
+    fire_without_entry: { title: 'A fire has no entry in the ledger.', text: '{{job}} at {{plannedAt}}. This must not happen; please report it. In the last day: {{count}}.' },
+    notify_failing: { title: 'Channels do not take what they are told: {{channels}}.', text: 'It is tried again for a day. Look at their settings, and send a test.' },
+    run_as_ignored: { title: 'A worker’s file of users cannot be used.', text: 'What it said before counts: {{error}}' },
+    changes_full: { title: 'Jobs cannot be saved just now.', text: 'Too many changes wait in etcd for the log store: {{count}}. Runs go on; they can be killed, and jobs paused.' },
+    audit_stuck: { title: 'Changes are not added to the audit.', text: 'They wait in etcd, and nothing is lost: {{error}}' },
+  } satisfies Record<Condition['code'], { title: string; text: string }>,
+  login: {
+    title: 'Sign in to Carillon', user: 'User', password: 'Password', token: 'Access token', tokenPlaceholder: 'car_…', submit: 'Sign in', exchanging: 'Signing in with the link…',
+    byToken: 'Sign in with an access token', byPassword: 'Sign in with a user and password',
+    sso: {
+      refused: 'The single sign-on did not work. Try it again.', not_allowed: 'You are known there, but have been given no role here. Ask an admin.',
+      unavailable: 'The single sign-on does not answer just now. Try it again later.', busy: 'Too many attempts. Wait a minute, then try again.',
+    },
+    wrongPassword: 'The user or the password is wrong.', tooMany: 'Too many attempts. Wait a minute, then try again.',
+    expired: 'Your session has ended. Sign in to go on where you were.',
+    hintStandalone: 'carillon-standalone prints a login link when it starts for the first time, and keeps the admin token in this file:',
+    hintCluster: 'In a cluster, this prints the first admin token, once:',
+    linkFailed: 'This login link did not work. A link can be used once, within 15 minutes. Sign in with a token instead.',
+    wrongToken: 'This token is not valid, or it has expired.',
+  },
+  problem: {
+    title: 'That did not work', away: 'The server does not answer.', unexpected: 'Something unexpected happened in the console.', reloadPage: 'Reload the page',
+  },
+  status: {
+    planned: 'Planned', waiting: 'Waiting', running: 'Running', succeeded: 'Succeeded', failed: 'Failed', timed_out: 'Timed out', killed: 'Killed', lost: 'Lost',
+    skipped: 'Skipped', refused: 'Refused', missed: 'Missed',
+  },
+  cause: { cron: 'Schedule', catchup: 'Catch-up', manual: 'By hand', retry: 'Retry', rerun: 'Re-run after loss' },
+  flags: {
+    late: 'Late', lateText: 'It should have started by now.', slow: 'Slow', slowText: 'It has been running for far longer than is usual.',
+    overdue: 'Overdue', overdueText: 'A fire was due, and nobody took it.', overdueTitle: 'A fire of this job was due, and nobody took it', overdueSince: 'It was due at',
+  },
+  expected: { label: 'How far the run has come, going by earlier ones', left: '{{time}} left, as usual', over: '{{time}} longer than usual' },
+  early: {
+    nothing: 'Nothing so far: what you look for is rare. There may be more, further back.', some: 'This page ends early: what you look for is rare. There may be more, further back.',
+    goOn: 'Look further back', end: 'There is nothing further back.',
+  },
+  delete: {
+    title: 'Delete {{name}}?', text: 'No further run will start. Runs that are going on go on, and everything in the ledger stays.',
+    confirm: 'Delete the job', done: 'The job {{name}} was deleted.',
+  },
+  notFound: { title: 'Nothing is here', text: 'The address may be old or mistyped.', home: 'Go to the overview' },
+  pause: {
+    pause: 'Pause', resume: 'Resume', paused: 'Paused', done: 'Over', doneText: 'Its schedule has no further fires.',
+    pausedTitle: 'This job is paused', goesOn: 'It goes on by itself at', untilResumed: 'It fires again when somebody resumes it.', untilTime: 'until {{time}}',
+    noneWhile: 'No fire while it is paused.',
+    title: 'Pause {{name}}?',
+    text: 'It fires no more until it is resumed. The fires that pass meanwhile are written down as skipped and not made up for. A run that goes on is left alone, and the job can still be run by hand.',
+    note: 'Why', noteHelp: 'Shown with the job, and in the ledger.', until: 'Until', untilHelp: 'Empty: until somebody resumes it. In your time zone, {{zone}}.', confirm: 'Pause the job',
+    said: 'The job {{name}} is paused.', resumeTitle: 'Resume {{name}}?', resumeText: 'It fires again as planned, from now on. The fires that passed are written down as skipped.', resumed: 'The job {{name}} fires again.',
+  },
+  runDialog: {
+    title: 'Run {{name}} now', workerHelp: 'Run it there and nowhere else.', anyWorker: 'As the job’s placement says', noteHelp: 'Why; shown with the run.',
+    default: 'Default: {{value}}', pattern: 'Must match: {{pattern}}',
+  },
+};

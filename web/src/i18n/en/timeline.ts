@@ -1,0 +1,3 @@
+export const timeline = {
+  timeline: { title: 'Timeline' },
+};

@@ -1,0 +1,60 @@
+import type { Texts } from '../texts.ts';
+import type { job as english } from '../en/job.ts';
+
+export const job: Texts<typeof english> = {
+  job: {
+    hidden: '您在此任务所属的分组中没有角色，因此不显示它运行的内容。',
+    tabs: '本页内容', overview: '概览', definition: '定义', nextFires: '后续触发', runs: '运行记录', command: '命令', program: '程序', shell: 'Shell', directory: '工作目录', user: '用户',
+    environment: '环境变量', stdin: '标准输入', timeout: '超时', killGrace: '强制终止前的宽限', outputMax: '保留的输出',
+    group: '分组', description: '说明', timezone: '时区', labels: '标签', params: '参数', exitCodes: '视为成功的退出码', noTimeout: '无',
+    version: '版本 {{version}}', updated: '修改时间', created: '创建时间', by: '{{when}}，由 {{who}} 操作', noSchedule: '此任务没有计划，仅在触发时运行。',
+    yourTime: '您的时间：{{time}}', notFound: '没有名为 {{name}} 的任务。', allJobs: '全部任务', noRuns: '此任务尚未运行。',
+    noRunsText: '首次运行会在下次触发时出现，或点击“立即运行”马上开始。', allRuns: '全部运行记录',
+  },
+  overlap: {
+    skip: '跳过本次触发', queue: '让一次触发等待其结束', replace: '终止它，运行新的触发', allow: '同时运行',
+  },
+  placement: {
+    title: '现在会由谁运行', nobody: '没有存活的工作节点。', may: '可以运行它的工作节点，按顺序', first: '由它运行', stands: '后备', others: '不会运行它',
+    more_one: '另有 1 个', more_other: '另有 {{count}} 个',
+  },
+  policy: {
+    title: '策略', span: '起止时间', between: '从 {{from}} 到 {{to}} 触发。', from: '从 {{from}} 起触发。', until: '触发至 {{to}}。',
+    jitter: '错开', jitterText: '每次触发比计划最多推迟 {{jitter}}，同一次触发的推迟始终相同。',
+    overlap: '上次运行未结束时',
+    overlapText: {
+      skip: '上次运行未结束时到来的触发会被跳过。', queue: '上次运行未结束时到来的触发会等待其结束；已有一个在等待时，其余被跳过。',
+      replace: '上次运行未结束时到来的触发会将其终止，待其结束后运行。', allow: '触发会与未结束的运行同时运行。',
+    },
+    deadline: '迟到', deadlineText: '触发最多可以晚 {{deadline}} 开始。',
+    catchUp: '超过期限',
+    catchUpText: {
+      none: '超过期限的触发记为已错过。', latest: '超过期限的触发中，最后一次若计划于最近 {{window}} 之内则仍会运行，其余记为已错过。',
+      all: '超过期限的触发，若计划于最近 {{window}} 之内则仍会运行，最多为最后 {{max}} 次，其余记为已错过。',
+    },
+    retry: '重试', noRetry: '失败的运行不会重试。',
+    retryText_one: '失败的运行会在 {{backoff}} 后重试一次。', retryText_other: '失败的运行最多重试 {{count}} 次：首次间隔 {{backoff}}，之后每次加倍，最长 {{maxBackoff}}。',
+    retryCodes: '仅限退出码 {{codes}}。', retryElsewhere: '如有其他工作节点，则在其上重试。', retryAnywhere: '在排在首位的工作节点上重试，可以是同一个。',
+    lost: '节点失联',
+    lostText: {
+      rerun: '工作节点失联达 {{after}} 后，其运行视为丢失，并在别处重跑。', abandon: '工作节点失联达 {{after}} 后，其运行视为丢失，不再重跑。',
+      detach: '工作节点失联达 {{after}} 后，其运行视为丢失，但命令会继续执行：同一任务可能同时有两个运行。',
+    },
+    placement: '放置', pinned: '仅限 {{workers}}。', selector: '仅限标签匹配 {{selector}} 的工作节点。',
+    strategyText: {
+      hash: '只要存活，始终由同一个工作节点运行。', least: '由运行数最少的工作节点运行。', weight: '始终由同一个工作节点运行，各节点按权重分担任务。', any: '由最快领取的工作节点运行。',
+    },
+    scarce: '槽位', scarceText_one: '每次运行占用工作节点的 1 个槽位。槽位紧张时优先级为 {{priority}}，9 最优先。',
+    scarceText_other: '每次运行占用工作节点的 {{count}} 个槽位。槽位紧张时优先级为 {{priority}}，9 最优先。',
+    notify: '通知', noNotify: '不通知任何人。', notifyText: '以下情况通知 {{to}}：{{events}}。',
+    event: { failed: '最终失败', missed: '根本没有运行', lost: '随工作节点丢失', late: '迟迟未开始或远超平常耗时', recovered: '恢复正常' },
+    retention: '历史', retentionText: '运行及其输出保留 {{age}}，最后一次运行始终保留。',
+    retentionRuns_one: '只保留最后一次运行及其输出。', retentionRuns_other: '保留最后 {{count}} 次运行及其输出，最长 {{age}}；最后一次运行始终保留。',
+  },
+  statistics: {
+    title: '统计', range: '时间范围', ranges: { day: '24 小时', week: '7 天', month: '30 天', quarter: '90 天', year: '一年' }, nothing: '此期间没有运行。',
+    successRate: '成功率', runs: '运行次数', p50: '耗时中位数', p95: '95% 耗时不超过', p99: '99% 耗时不超过', longest: '最长耗时', delay95: '95% 启动延迟不超过',
+    endedByDay: '每日触发的结果', endedByHour: '每小时触发的结果', duration: '成功运行的耗时：中位数与 95%', delay: '启动延迟：中位数与 95%', top: '最高 {{top}}',
+    byWorker: '按工作节点', table: '以表格显示', day: '日期', hour: '小时', about: '日期按 {{zone}} 计。被终止的运行既不算成功也不算失败；耗时仅统计成功的运行。',
+  },
+};

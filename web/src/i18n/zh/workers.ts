@@ -1,0 +1,17 @@
+import type { Texts } from '../texts.ts';
+import type { workers as english } from '../en/workers.ts';
+
+export const workers: Texts<typeof english> = {
+  workers: {
+    title: '工作节点', table: '工作节点列表', name: '工作节点', version: '版本', load: '已用槽位', started: '启动时间', state: '状态', ready: '就绪', draining: '排空中',
+    trouble: '不领取运行', loadOf: '{{slots}} 个槽位中已用 {{used}} 个', running_one: '1 个运行', running_other: '{{count}} 个运行', weight: '权重', skew: '时钟',
+    skewHelp: '其时钟比集群快多少。', stopping: '停止中', away: '不在线', awayHelp: '它没有存活，只知道为它所做的设置。', setBy: '最近由 {{who}} 设置，{{when}}',
+    drain: '排空', undrain: '恢复领取', settings: '标签、槽位、权重…', drainTitle: '排空 {{name}}？', undrainTitle: '让 {{name}} 恢复领取？',
+    drainText_one: '它会完成手上的运行，不再领取新的运行。其任务由其他工作节点运行；只能由它运行的任务会等待，超过期限则记为已错过。',
+    drainText_other: '它会完成手上的 {{count}} 个运行，不再领取新的运行。其任务由其他工作节点运行；只能由它运行的任务会等待，超过期限则记为已错过。',
+    drainNoteHelp: '原因，与工作节点一起显示。', undrainText: '它会立即恢复领取运行，放置在它上面的任务也会回来。', drained: '{{name}} 不再领取新的运行。', undrained: '{{name}} 已恢复领取运行。',
+    settingsTitle: '{{name}} 的设置', slots: '槽位', slotsHelp: '同时可运行多少。留空则按其启动设置。', weightHelp: '按权重放置的任务中它所占的份额。留空为 1。',
+    ownLabels: '使用其启动时的标签', ownLabelsHelp: '关闭后可在此设置标签来代替。', labelNameOf: '标签 {{n}} 的名称', labelValueOf: '标签 {{n}} 的值', labelAdd: '添加标签', labelRemove: '删除标签 {{n}}',
+    saved: '{{name}} 的设置已保存。', faults: { number: '须为整数。', twice: '同一标签出现了两次。' }, emptyTitle: '没有已连接的工作节点', emptyText: '在有工作节点之前，任务会一直等待。可在任何能访问 etcd 的机器上启动一个：',
+  },
+};
