@@ -1,0 +1,80 @@
+import { formatMs, formatRate } from '../../lib/figures.ts';
+
+/** What the values of a chart are: milliseconds, how many, or a share of one. */
+export type Unit = 'ms' | 'count' | 'share';
+export type ChartTone = 'ok' | 'bad' | 'warn' | 'idle' | 'live';
+
+export interface ChartSeries {
+  id: string;
+  name: string;
+  /** One for each time; null where nothing is known. */
+  values: readonly (number | null | undefined)[];
+  tone: ChartTone;
+  /** A line unless it says otherwise. */
+  kind?: 'line' | 'area' | 'bars';
+  dashed?: boolean;
+  /** The series between which and this one the room is filled, as between two percentiles. */
+  downTo?: string;
+}
+
+/** A value as it is written beside the chart. */
+export function formatValue(value: number | null | undefined, unit: Unit, language: string): string {
+  if (value === null || value === undefined) return '–';
+  if (unit === 'ms') return formatMs(value);
+  if (unit === 'share') return formatRate(value, language);
+  return new Intl.NumberFormat(language, { maximumFractionDigits: value < 10 ? 1 : 0 }).format(value);
+}
+
+/** The same on an axis, where there is little room. */
+export function formatTick(value: number, unit: Unit, language: string): string {
+  if (unit === 'ms') return value === 0 ? '0' : formatMs(value);
+  if (unit === 'share') return new Intl.NumberFormat(language, { style: 'percent' }).format(value);
+  return new Intl.NumberFormat(language, { notation: 'compact' }).format(value);
+}
+
+const second = 1000;
+const minute = 60 * second;
+const hour = 60 * minute;
+const day = 24 * hour;
+
+/** Steps between lines that are easy to read; times go up by sixties. */
+export const steps: Record<Unit, number[]> = {
+  ms: [
+    ...[1, 2, 5, 10, 20, 50, 100, 200, 500], ...[1, 2, 5, 10, 15, 30].map((n) => n * second), ...[1, 2, 5, 10, 15, 30].map((n) => n * minute),
+    ...[1, 2, 3, 6, 12].map((n) => n * hour), ...[1, 2, 5, 10, 20, 50, 100].map((n) => n * day),
+  ],
+  count: [1, 10, 100, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9].flatMap((n) => [n, 2 * n, 5 * n]),
+  share: [0.05, 0.1, 0.2, 0.25, 0.5],
+};
+
+/** Where a chart begins and ends, and the middle of each bucket, which lasts until the next one begins. All in seconds. */
+export function spread(times: readonly number[], buckets: boolean): { at: number[]; from: number; to: number } {
+  const starts = times.map((time) => time / 1000);
+  const first = starts[0] ?? 0;
+  const last = starts.at(-1) ?? 0;
+  if (!buckets) return { at: starts, from: first, to: last > first ? last : first + 1 };
+  const width = starts.length > 1 ? last - (starts.at(-2) ?? last) : 3600;
+  return { at: starts.map((start, i) => (start + (starts[i + 1] ?? start + width)) / 2), from: first, to: last + width };
+}
+
+/** Each series on top of those before it. */
+export function stack(series: readonly ChartSeries[]): (number | null)[][] {
+  const sum: number[] = [];
+  return series.map(({ values }) => values.map((value, i) => (sum[i] = (sum[i] ?? 0) + (value ?? 0))));
+}
+
+/** What is said of a series to who does not see it; undefined where it has no values. */
+export function rangeOfValues({ values }: Pick<ChartSeries, 'values'>): { min: number; max: number; last: number } | undefined {
+  const known = values.filter((value) => value !== null && value !== undefined);
+  const last = known.at(-1);
+  if (last === undefined) return undefined;
+  return known.reduce((range, value) => ({ min: Math.min(range.min, value), max: Math.max(range.max, value), last }), { min: last, max: last, last });
+}
+
+/** How a time is written under a chart: as long as it takes to tell it from its neighbours. */
+export function formatAxisTime(seconds: number, step: number, language: string, timeZone?: string): string {
+  const date = new Date(seconds * 1000);
+  const clock = new Intl.DateTimeFormat(language, { hour: '2-digit', minute: '2-digit', ...(step < 60 && { second: '2-digit' }), hourCycle: 'h23', timeZone });
+  const midnight = step < 86_400 && /^0?0:00(:00)?$/.test(clock.format(date));
+  return step >= 86_400 || midnight ? new Intl.DateTimeFormat(language, { month: 'short', day: 'numeric', timeZone }).format(date) : clock.format(date);
+}

@@ -1,0 +1,85 @@
+import { lazy, Suspense, useId, useState, type KeyboardEvent, type ReactNode } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useScheme } from '../../lib/useScheme.ts';
+import { ChartTable } from '../ChartTable.tsx';
+import { formatValue, rangeOfValues, type ChartSeries, type Unit } from './data.ts';
+import classes from './charts.module.css';
+
+export type { ChartSeries, ChartTone, Unit } from './data.ts';
+
+// Only who looks at a chart loads what draws it.
+const Plot = lazy(() => import('./Plot.tsx'));
+
+interface Props {
+  label: string;
+  /** In milliseconds, the oldest first. */
+  times: readonly number[];
+  series: readonly ChartSeries[];
+  unit: Unit;
+  /** How a time is written in full, in the legend and in the table. */
+  when: (time: number) => string;
+  /** What the column of times is called. */
+  whenName: string;
+  /** A value stands for the time until the next one begins, and not for a moment. */
+  buckets?: boolean;
+  /** Each series on top of those before it. */
+  stacked?: boolean;
+  height?: number;
+  timeZone?: string | undefined;
+  sync?: string | undefined;
+  /** Beside the label: a choice of range, a link. */
+  side?: ReactNode;
+}
+
+/** Values over time as lines, areas or bars, with a legend that tells the value under the pointer, and the table behind it. */
+export function LineChart({ label, times, series, unit, when, whenName, buckets = true, stacked = false, height = 150, timeZone, sync, side }: Props) {
+  const { t, i18n } = useTranslation();
+  const id = useId();
+  const scheme = useScheme();
+  const [picked, setPicked] = useState<number | undefined>();
+  const write = (value: number | null | undefined) => formatValue(value, unit, i18n.language);
+  const at = picked === undefined ? undefined : times[picked];
+  const told = series.flatMap((one) => {
+    const range = rangeOfValues(one);
+    return range ? [t('charts.summary', { name: one.name, min: write(range.min), max: write(range.max), last: write(range.last) })] : [];
+  });
+  const move = (event: KeyboardEvent) => {
+    const last = times.length - 1;
+    const to = { ArrowLeft: (picked ?? last + 1) - 1, ArrowRight: (picked ?? -1) + 1, Home: 0, End: last }[event.key];
+    if (to === undefined || event.altKey || event.ctrlKey || event.metaKey) return;
+    event.preventDefault();
+    setPicked(Math.min(last, Math.max(0, to)));
+  };
+  return (
+    <figure className={classes.figure} aria-labelledby={id}>
+      <figcaption className={classes.caption}>
+        <span id={id}>{label}</span>
+        {side}
+      </figcaption>
+      <div className={classes.frame} role="img" tabIndex={0} aria-label={[label, ...told].join('. ')} onKeyDown={move} onBlur={() => setPicked(undefined)}>
+        <Suspense fallback={<div style={{ height }} />}>
+          <Plot
+            times={times} series={series} unit={unit} buckets={buckets} stacked={stacked} height={height} language={i18n.language}
+            timeZone={timeZone} scheme={scheme} sync={sync} picked={picked} onPick={setPicked}
+          />
+        </Suspense>
+      </div>
+      <div className={classes.below}>
+        <ul className={classes.legend} aria-live="polite">
+          {series.map((one) => (
+            <li key={one.id}>
+              <span className={classes.mark} data-tone={one.tone} data-kind={one.kind ?? 'line'} data-dashed={one.dashed || undefined} aria-hidden="true" />
+              {one.name}
+              {picked !== undefined && <strong>{write(one.values[picked])}</strong>}
+            </li>
+          ))}
+          {at !== undefined && <li className="dim">{when(at)}</li>}
+        </ul>
+      </div>
+      <ChartTable
+        caption={label} head={[whenName, ...series.map((one) => one.name)]}
+        rows={times.map((time, i) => ({ id: String(time), cells: [when(time), ...series.map((one) => write(one.values[i]))] })).reverse()}
+      />
+    </figure>
+  );
+}
