@@ -8,6 +8,10 @@ export const job = {
     yourTime: 'Your time: {{time}}', notFound: 'There is no job named {{name}}.', allJobs: 'All jobs', noRuns: 'This job has not run yet.',
     noRunsText: 'Its first run appears here at the next fire, or right away with “Run now”.', allRuns: 'All its runs',
   },
+  diff: {
+    same: 'There is no difference.', before: 'Line before', after: 'Line after', line: 'Text', isGone: 'removed:', isCome: 'added:',
+    come_one: '+{{n}} line', come_other: '+{{n}} lines', gone_one: '−{{n}} line', gone_other: '−{{n}} lines', skipped_one: '{{n}} line that is the same', skipped_other: '{{n}} lines that are the same',
+  },
   overlap: {
     skip: 'Skip the fire', queue: 'Let one fire wait for its end', replace: 'Kill it and run the new fire', allow: 'Run beside it',
   },

@@ -11,6 +11,10 @@ export const job: Texts<typeof english> = {
     yourTime: '您的时间：{{time}}', notFound: '没有名为 {{name}} 的任务。', allJobs: '全部任务', noRuns: '此任务尚未运行。',
     noRunsText: '首次运行会在下次触发时出现，或点击“立即运行”马上开始。', allRuns: '全部运行记录',
   },
+  diff: {
+    same: '没有差异。', before: '原行号', after: '新行号', line: '内容', isGone: '删除：', isCome: '新增：',
+    come_one: '+{{n}} 行', come_other: '+{{n}} 行', gone_one: '−{{n}} 行', gone_other: '−{{n}} 行', skipped_one: '{{n}} 行相同', skipped_other: '{{n}} 行相同',
+  },
   overlap: {
     skip: '跳过本次触发', queue: '让一次触发等待其结束', replace: '终止它，运行新的触发', allow: '同时运行',
   },
