@@ -57,7 +57,7 @@ export default defineConfig({
         codeSplitting: {
           groups: [
             { name: 'code', test: /node_modules\/(@codemirror|@lezer|@marijn|style-mod|w3c-keyname|crelt)|src\/parts\/code\//, priority: 3 },
-            { name: 'yaml', test: /node_modules\/yaml\//, priority: 3 },
+            { name: 'yaml', test: /node_modules\/yaml\/|src\/lib\/yaml/, priority: 3 },
             { name: 'charts', test: /node_modules\/uplot|src\/parts\/charts\/Plot/, priority: 3 },
             { name: 'en', test: /src\/i18n\/en\//, priority: 3 },
             { name: 'zh', test: /src\/i18n\/zh\//, priority: 3 },
