@@ -2,6 +2,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { client } from './client.ts';
 import { pageSize } from './jobs.ts';
 import { keys } from './keys.ts';
+import { unlessLive } from './live.ts';
 import { dataOf } from './problem.ts';
 import { statuses } from './runs.ts';
 import type { FireStatus } from './types.ts';
@@ -45,6 +46,6 @@ export function useFires(filter: FireFilter, cursor: string, { limit = pageSize,
     },
     enabled,
     placeholderData: keepPreviousData,
-    refetchInterval: 3000,
+    refetchInterval: unlessLive(3000),
   });
 }

@@ -1,6 +1,7 @@
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { client } from './client.ts';
 import { keys } from './keys.ts';
+import { unlessLive } from './live.ts';
 import { answerOf, dataOf, Problem, type Fault } from './problem.ts';
 import type { Definition, Event, Job, RunRequest } from './types.ts';
 
@@ -23,7 +24,7 @@ export function useJobs(q: string, cursor: string, include?: readonly Include[])
     queryFn: ({ signal }) =>
       dataOf(client.GET('/api/v1/jobs', { params: { query: { q: q || undefined, cursor: cursor || undefined, limit: pageSize, include: include && [...include] } }, signal })),
     placeholderData: keepPreviousData,
-    refetchInterval: 5000,
+    refetchInterval: unlessLive(5000),
   });
 }
 
@@ -37,7 +38,7 @@ export function useJob(name: string, options: { enabled?: boolean; live?: boolea
     queryKey: keys.job(name),
     queryFn: ({ signal }) => fetchJob(name, signal),
     enabled: options.enabled ?? true,
-    refetchInterval: options.live ? 5000 : false,
+    refetchInterval: options.live ? unlessLive(5000) : false,
     // An editor works on what it opened; a newer version reaches it through the conflict dialog.
     refetchOnWindowFocus: options.live ?? false,
   });
@@ -114,7 +115,7 @@ export function usePlacement(name: string) {
   return useQuery({
     queryKey: keys.placement(name),
     queryFn: ({ signal }) => dataOf(client.GET('/api/v1/jobs/{name}/placement', { params: { path: { name } }, signal })),
-    refetchInterval: 5000,
+    refetchInterval: unlessLive(5000),
   });
 }
 

@@ -2,6 +2,7 @@ import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tansta
 import { client } from './client.ts';
 import { pageSize } from './jobs.ts';
 import { keys } from './keys.ts';
+import { unlessLive } from './live.ts';
 import { dataOf } from './problem.ts';
 import type { RunStatus } from './types.ts';
 
@@ -33,7 +34,7 @@ export function useRuns(filter: RunFilter, cursor: string, { limit = pageSize, e
       ),
     enabled,
     placeholderData: keepPreviousData,
-    refetchInterval: 2000,
+    refetchInterval: unlessLive(2000),
   });
 }
 
@@ -41,7 +42,7 @@ export function useRun(id: string) {
   return useQuery({
     queryKey: keys.run(id),
     queryFn: ({ signal }) => dataOf(client.GET('/api/v1/runs/{id}', { params: { path: { id } }, signal })),
-    refetchInterval: ({ state }) => (state.data && isTerminal(state.data.status) ? false : 1000),
+    refetchInterval: ({ state }) => (state.data && isTerminal(state.data.status) ? false : unlessLive(1000)()),
   });
 }
 
@@ -54,7 +55,7 @@ export function useAttempts(fire: string, live: boolean) {
       return items.filter((run) => run.attempt > 0).sort((a, b) => a.attempt - b.attempt);
     },
     // After an attempt that has ended another one may still come.
-    refetchInterval: live ? 1000 : 5000,
+    refetchInterval: unlessLive(live ? 1000 : 5000),
   });
 }
 

@@ -2,6 +2,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { localZone } from '../lib/localTime.ts';
 import { client } from './client.ts';
 import { keys } from './keys.ts';
+import { unlessLive } from './live.ts';
 import { dataOf } from './problem.ts';
 
 /** How far back statistics look, and in which steps. */
@@ -32,6 +33,6 @@ export function useJobStatistics(job: string, range: StatisticsRange) {
         }),
       ),
     placeholderData: keepPreviousData,
-    refetchInterval: 30_000,
+    refetchInterval: unlessLive(30_000),
   });
 }

@@ -1,6 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { client } from './client.ts';
 import { keys } from './keys.ts';
+import { unlessLive } from './live.ts';
 import { dataOf } from './problem.ts';
 import type { WorkerPatch } from './types.ts';
 
@@ -9,7 +10,7 @@ export function useWorkers(enabled = true) {
     queryKey: keys.workers,
     queryFn: ({ signal }) => dataOf(client.GET('/api/v1/workers', { signal })),
     enabled,
-    refetchInterval: 5000,
+    refetchInterval: unlessLive(5000),
   });
 }
 

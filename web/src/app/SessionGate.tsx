@@ -1,12 +1,14 @@
 import { Loader, Modal } from '@mantine/core';
-import { useEffect, useRef, useState, type ReactNode } from 'react';
+import { use, useEffect, useRef, useState, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
+import { useLive } from '../api/live.ts';
 import { useLogin, useSessionState } from '../api/session.ts';
 import { ServerAway } from '../api/problem.ts';
 import type { SsoReason } from '../lib/fragment.ts';
+import { reaches } from '../lib/rights.ts';
 import { ProblemNotice } from '../parts/ProblemNotice.tsx';
 import { LoginForm, LoginPage } from '../screens/login/LoginPage.tsx';
-import { useServerAway } from './connectivity.ts';
+import { ConnectivityContext, useServerAway } from './connectivity.ts';
 import classes from './SessionGate.module.css';
 import { SessionContext } from './session.ts';
 
@@ -28,6 +30,7 @@ export function SessionGate({ loginCode, ssoReason, children }: { loginCode: str
   const exchanging = loginCode !== undefined && (exchange.isIdle || exchange.isPending);
   const session = useSessionState(!exchanging, away);
   const signedIn = session.data?.state === 'in';
+  useLive(session.data?.state === 'in' && reaches(session.data.me, 'viewer'), use(ConnectivityContext));
   const [refusal, setRefusal] = useState(ssoReason);
   useEffect(() => {
     if (signedIn) setRefusal(undefined); // it is of no interest any more, also after signing out

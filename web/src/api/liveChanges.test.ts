@@ -1,0 +1,43 @@
+import { expect, it } from 'vitest';
+import { keys } from './keys.ts';
+import { Changes, type RunEvent } from './liveChanges.ts';
+
+const run = (id: string, job = 'nightly', fire = `${job}-fire`): { kind: 'run'; data: RunEvent } => ({
+  kind: 'run', data: { id, job, jobUid: 'u', fire, plannedAt: '2026-01-01T00:00:00Z', cause: 'cron', attempt: 1, status: 'running' },
+});
+
+it('tells one job, run and fire from another', () => {
+  const changes = new Changes();
+  expect(changes.any).toBe(false);
+  changes.add(run('r1'));
+  expect(changes.any).toBe(true);
+  const concerned = (key: readonly unknown[]) => changes.concern(key);
+  expect([concerned(keys.run('r1')), concerned(keys.run('r2'))]).toEqual([true, false]);
+  expect([concerned(keys.attempts('nightly-fire')), concerned(keys.attempts('other-fire'))]).toEqual([true, false]);
+  expect([concerned(keys.job('nightly')), concerned(keys.job('hourly'))]).toEqual([true, false]);
+  expect([concerned(keys.statistics('nightly', 'day', 'UTC')), concerned(keys.statistics('hourly', 'day', 'UTC'))]).toEqual([true, false]);
+  expect([concerned(keys.runList({ job: 'nightly' }, '')), concerned(keys.runList({ job: 'hourly' }, '')), concerned(keys.runList({}, ''))]).toEqual([true, false, true]);
+  expect([concerned(keys.fireList({}, '')), concerned(keys.overview), concerned(keys.workers)]).toEqual([true, true, false]);
+});
+
+it('leaves alone what no event is about', () => {
+  const changes = new Changes();
+  changes.add(run('r1'));
+  changes.add({ kind: 'job', data: { name: 'nightly', version: 3 } });
+  changes.add({ kind: 'worker', data: { id: 'w1' } });
+  for (const key of [keys.session, keys.methods, keys.users, keys.audit, keys.preview({}, 'en'), keys.validation({})]) expect(changes.concern(key)).toBe(false);
+  expect([changes.concern(keys.workers), changes.concern(keys.placement('nightly'))]).toEqual([true, true]);
+});
+
+it('concerns everything where something was missed', () => {
+  const changes = new Changes();
+  changes.addAll();
+  expect(changes.concern(keys.users)).toBe(true);
+});
+
+it('stops to tell names apart once there are many', () => {
+  const changes = new Changes();
+  for (let i = 0; i < 201; i++) changes.add(run(`r${i}`));
+  expect(changes.concern(keys.run('another'))).toBe(true);
+  expect(changes.concern(keys.job('hourly'))).toBe(false);
+});

@@ -1,0 +1,136 @@
+// What has changed since the queries were last asked again, as far as it matters to them. Decides only; live.ts acts.
+
+/** What is told of a job that was made, changed, or deleted. */
+export interface JobEvent {
+  name: string;
+  title?: string;
+  group?: string;
+  version: number;
+  paused?: boolean;
+  deleted?: boolean;
+}
+
+/** What is told of a run that waits, runs, or has ended. The same status may be told twice. */
+export interface RunEvent {
+  id: string;
+  job: string;
+  jobUid: string;
+  group?: string;
+  fire: string;
+  plannedAt: string;
+  cause: string;
+  attempt: number;
+  status: string;
+  reason?: string;
+  worker?: string;
+  workerName?: string;
+  exitCode?: number;
+  endedAt?: string;
+}
+
+/** What is told of a worker. */
+export interface WorkerEvent {
+  id: string;
+  name?: string;
+  running?: number;
+  used?: number;
+  draining?: boolean;
+  gone?: boolean;
+  settings?: boolean;
+}
+
+export type Change = { kind: 'job'; data: JobEvent } | { kind: 'run'; data: RunEvent } | { kind: 'worker'; data: WorkerEvent };
+
+// Beyond this many they are not told apart, so that what is remembered stays small however much happens.
+const manyNames = 200;
+
+class Names {
+  readonly #names = new Set<string>();
+  #many = false;
+
+  get any(): boolean {
+    return this.#many || this.#names.size > 0;
+  }
+
+  add(name: string): void {
+    if (this.#many) return;
+    this.#names.add(name);
+    if (this.#names.size <= manyNames) return;
+    this.#many = true;
+    this.#names.clear();
+  }
+
+  has(name: unknown): boolean {
+    return this.#many || this.#names.has(String(name));
+  }
+}
+
+/** The job that a query is about, where its key has a filter that names one. */
+function filteredBy(key: readonly unknown[]): unknown {
+  for (const part of key) if (typeof part === 'object' && part !== null && 'job' in part && typeof part.job === 'string' && part.job !== '') return part.job;
+  return undefined;
+}
+
+/** Changes that were gathered, and which queries they concern. */
+export class Changes {
+  #all = false;
+  #workers = false;
+  readonly #jobs = new Names();
+  readonly #runs = new Names();
+  readonly #fires = new Names();
+  readonly #ran = new Names();
+
+  get any(): boolean {
+    return this.#all || this.#workers || this.#jobs.any || this.#runs.any;
+  }
+
+  add({ kind, data }: Change): void {
+    switch (kind) {
+      case 'job':
+        return this.#jobs.add(data.name);
+      case 'run':
+        this.#runs.add(data.id);
+        this.#fires.add(data.fire);
+        return this.#ran.add(data.job);
+      case 'worker':
+        this.#workers = true;
+    }
+  }
+
+  /** Something was missed: nothing that is shown can be relied on. */
+  addAll(): void {
+    this.#all = true;
+  }
+
+  /** Whether what a query shows may be different now. The first word of its key says what it is of; others than these do not hear of changes. */
+  concern(key: readonly unknown[]): boolean {
+    if (this.#all) return true;
+    const job = filteredBy(key);
+    const ran = job === undefined ? this.#runs.any : this.#ran.has(job);
+    switch (key[0]) {
+      case 'jobs':
+        return key[1] === 'one' ? this.#jobs.has(key[2]) || this.#ran.has(key[2]) : this.#jobs.any || this.#runs.any;
+      case 'runs':
+        return key[1] === 'one' ? this.#runs.has(key[2]) : key[1] === 'attempts' ? this.#fires.has(key[2]) : ran;
+      case 'fires':
+      case 'timeline':
+        return ran || (job === undefined ? this.#jobs.any : this.#jobs.has(job));
+      case 'statistics':
+        return this.#ran.has(key[1]);
+      case 'versions':
+        return this.#jobs.has(key[1]);
+      case 'groups':
+      case 'labels':
+      case 'forecast':
+        return this.#jobs.any;
+      case 'placements':
+        return this.#workers || this.#jobs.any;
+      case 'workers':
+        return this.#workers;
+      case 'overview':
+        return this.any;
+      default:
+        return false;
+    }
+  }
+}

@@ -1,0 +1,68 @@
+// When a query that changes concern is asked again. Decides only; live.ts has the clock.
+
+/** Between two times that the same query is asked, in milliseconds. */
+const atLeast = 1000;
+// What is dear to the server, or changes little with each event.
+const calmer: Record<string, number> = { overview: 2000, placements: 2000, statistics: 10_000, groups: 5000, labels: 5000, forecast: 10_000 };
+// A query is asked for at most this part of the time: one that is answered slowly is asked less often.
+const share = 10;
+/** Some of what is shown is counted a little after it is told, so that the last change is followed by another look. */
+const echo = 3000;
+
+interface Pace {
+  asked: number;
+  took: number;
+  /** When to ask again, and once more; undefined when nothing is owed. */
+  due?: number | undefined;
+  echo?: number | undefined;
+}
+
+/** For each query, by its hash, when it is due. */
+export class Paces {
+  readonly #of = new Map<string, Pace>();
+
+  /** Changes concern the query. */
+  concern(hash: string, now: number): void {
+    const pace = this.#of.get(hash) ?? { asked: -Infinity, took: 0 };
+    pace.due ??= now;
+    pace.echo = now + echo;
+    this.#of.set(hash, pace);
+  }
+
+  /** Whether to ask now; whoever does says so. */
+  isDue(hash: string, first: unknown, now: number): boolean {
+    const at = this.#at(hash, first);
+    return at !== undefined && at <= now;
+  }
+
+  asked(hash: string, now: number): void {
+    const pace = this.#of.get(hash);
+    if (!pace) return;
+    pace.asked = now;
+    pace.due = undefined;
+    if (pace.echo !== undefined && pace.echo <= now) pace.echo = undefined;
+  }
+
+  answered(hash: string, took: number): void {
+    const pace = this.#of.get(hash);
+    if (pace) pace.took = took;
+  }
+
+  /** When the first of these queries is due. Others are forgotten, as nobody looks at them. */
+  next(queries: ReadonlyMap<string, unknown>): number | undefined {
+    let first: number | undefined;
+    for (const hash of this.#of.keys()) {
+      if (!queries.has(hash)) this.#of.delete(hash);
+      const at = this.#at(hash, queries.get(hash));
+      if (at !== undefined && (first === undefined || at < first)) first = at;
+    }
+    return first;
+  }
+
+  #at(hash: string, first: unknown): number | undefined {
+    const pace = this.#of.get(hash);
+    const wanted = pace?.due ?? pace?.echo;
+    if (!pace || wanted === undefined) return undefined;
+    return Math.max(wanted, pace.asked + Math.max(calmer[String(first)] ?? atLeast, pace.took * share));
+  }
+}
