@@ -2,6 +2,8 @@ package schedule
 
 import (
 	"fmt"
+	"math/bits"
+	"strings"
 	"sync"
 	"time"
 
@@ -19,6 +21,10 @@ type expression struct {
 	someDays bool          // a day field is restricted
 	either   bool          // both day fields are restricted
 	months   bool          // some months have no day that the line names
+	hours    uint32        // kindCron: the hours that it names
+	minutes  uint64        // likewise
+	seconds  int           // likewise, how many
+	days     string        // likewise, the fields that say on which days, as they stand in text
 
 	mu     sync.Mutex // the engine writes into what it reads
 	engine *cronexpr.Expression
@@ -49,6 +55,9 @@ func newExpression(p *parsed, text string) (*expression, *Error) {
 	x.someDays = !p.line[dom].star || !p.line[dow].star
 	x.either = p.line.either()
 	x.months = p.line.skipsMonths()
+	x.hours, x.minutes = uint32(p.line[hour].bits(&defs[hour])), p.line[minute].bits(&defs[minute])
+	x.seconds = bits.OnesCount64(p.line[second].bits(&defs[second]))
+	x.days = strings.SplitN(text, " ", dom+1)[dom]
 	engine, err := engineParse(text)
 	if err != nil {
 		return nil, &Error{Code: CodeEngine, Field: FieldExpression, Message: "the line cannot be planned: " + err.Error(),

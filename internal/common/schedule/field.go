@@ -52,6 +52,14 @@ type field struct {
 	nth      [5]set // n#k: the k-th such weekday of the month, k-1 as index
 }
 
+// bits are the values of a field that holds nothing but plain ones, counted from 0.
+func (f *field) bits(d *fieldDef) uint64 {
+	if f.star {
+		return 1<<d.size() - 1
+	}
+	return f.set[0]
+}
+
 // full says that the plain values cover the field.
 func (f *field) full(d *fieldDef) bool { return f.set.count() == d.size() }
 

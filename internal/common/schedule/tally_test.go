@@ -1,0 +1,97 @@
+package schedule
+
+import (
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+// TestTallyAgainstNext counts random lines around changes of the clock, and wants in each
+// minute as many fires as stepping finds.
+func TestTallyAgainstNext(t *testing.T) {
+	t.Parallel()
+	in, changes := NewInterner(), sampleChanges(t)
+	rapid.Check(t, func(rt *rapid.T) {
+		c := rapid.SampledFrom(changes).Draw(rt, "change")
+		seconds := rapid.IntRange(0, 4).Draw(rt, "seconds") == 0
+		most := 8 * 86400
+		if seconds {
+			most = 5 * 3600
+		}
+		from := time.Unix(c.at, rapid.Int64Range(0, 3).Draw(rt, "nanoseconds")).Add(-time.Duration(rapid.IntRange(0, most).Draw(rt, "before")) * time.Second)
+		end := from.Add(time.Duration(rapid.IntRange(0, most).Draw(rt, "span")) * time.Second)
+		tally := NewTally(from, end)
+		for range 4 {
+			l := drawLine(rt, seconds)
+			s, err := in.Parse(Spec{Expr: l.text, Zone: c.zone, Rules: rapid.SampledFrom(allRules).Draw(rt, "rules")})
+			if err != nil {
+				continue // never
+			}
+			low, high := from.Add(-1), end
+			if rapid.Bool().Draw(rt, "cut") {
+				low = low.Add(time.Duration(rapid.IntRange(0, most).Draw(rt, "cut from")) * time.Second)
+				high = high.Add(-time.Duration(rapid.IntRange(0, most).Draw(rt, "cut to")) * time.Second)
+			}
+			want, got := map[int64]int{}, map[int64]int{}
+			for at := low; ; {
+				next, ok, err := s.Next(at)
+				if err != nil {
+					rt.Fatal(err)
+				}
+				if !ok || !next.Before(high) {
+					break
+				}
+				want[minuteDown(next.Unix())]++
+				at = next
+			}
+			if err := tally.Of(s.Same(), low, high, func(start int64, minutes uint64, fires int) {
+				for i := range int64(60) {
+					if minutes>>i&1 == 1 {
+						got[start+60*i] += fires
+					}
+				}
+			}); err != nil {
+				rt.Fatal(err)
+			}
+			for at, n := range want {
+				if got[at] != n {
+					rt.Fatalf("%q in %s with %v from %v to %v: %d fires at %v, want %d", l.text, c.zone, s.zone.rules, low, high, got[at], time.Unix(at, 0).In(s.zone.loc), n)
+				}
+			}
+			if len(got) != len(want) {
+				rt.Fatalf("%q in %s with %v from %v to %v: fires in %d minutes, want %d", l.text, c.zone, s.zone.rules, low, high, len(got), len(want))
+			}
+		}
+	})
+}
+
+// Far from any change each local day is looked at once, whatever the line.
+func TestTallyIsArithmetic(t *testing.T) {
+	from := time.Date(2026, 5, 4, 10, 0, 30, 0, time.UTC)
+	end := from.Add(7 * 24 * time.Hour)
+	for _, c := range []struct {
+		expr  string
+		fires int
+		calls int
+	}{
+		{"* * * * * * *", 7 * 86400, 8*24 + 60 + 60}, // the two cut minutes by the second
+		{"* * * * *", 7 * 1440, 8 * 24},
+		{"0 9-17 * * MON-FRI", 45, 46},
+		{"30 2 1 * *", 0, 0},
+	} {
+		fires, calls := 0, 0
+		err := NewTally(from, end).Of(parse(t, c.expr, "America/New_York").Same(), from.Add(-1), end, func(_ int64, minutes uint64, each int) {
+			calls++
+			for ; minutes != 0; minutes &= minutes - 1 {
+				fires += each
+			}
+		})
+		if err != nil || fires != c.fires || calls > c.calls {
+			t.Errorf("%s: %d fires in %d calls, %v; want %d in at most %d", c.expr, fires, calls, err, c.fires, c.calls)
+		}
+	}
+	if NewTally(from, end).Of(parse(t, "@every 5m", "UTC").Same(), from, end, nil) == nil {
+		t.Error("@every is no cron line")
+	}
+}
