@@ -97,6 +97,12 @@ func (f *fakes) List(_ context.Context, q common.JobQuery) ([]common.JobState, s
 	return found, "", nil
 }
 
+func (f *fakes) Count(ctx context.Context, q common.JobQuery) (int, error) {
+	q.After, q.Limit = "", 1000
+	jobs, _, err := f.List(ctx, q)
+	return len(jobs), err
+}
+
 func (f *fakes) Get(_ context.Context, name string) (common.JobState, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -2035,6 +2035,9 @@ type BulkRequest struct {
 	// Action kill ends the runs of the jobs.
 	Action BulkRequestAction `json:"action"`
 
+	// Below Those of this group and of the groups below it: whose names go on after it with a dot or a dash.
+	Below *string `json:"below,omitempty"`
+
 	// Group Those of this group.
 	Group *string `json:"group,omitempty"`
 
@@ -2057,6 +2060,9 @@ type BulkRequest struct {
 
 	// State Those that stand so just now; beside another filter.
 	State *BulkRequestState `json:"state,omitempty"`
+
+	// Ungrouped Those that are in no group.
+	Ungrouped *bool `json:"ungrouped,omitempty"`
 
 	// Until Of pausing: when they go on by themselves.
 	Until *time.Time `json:"until,omitempty"`
@@ -2556,17 +2562,6 @@ type HistoryPageFire struct {
 	Partial *bool `json:"partial,omitempty"`
 }
 
-// HistoryPageJob defines model for HistoryPageJob.
-type HistoryPageJob struct {
-	Items []Job `json:"items"`
-
-	// NextCursor Where the next page begins; absent on the last one.
-	NextCursor *string `json:"nextCursor,omitempty"`
-
-	// Partial The log store is away: of the history only what waits, runs, or has just ended is told.
-	Partial *bool `json:"partial,omitempty"`
-}
-
 // HistoryPageJobVersion defines model for HistoryPageJobVersion.
 type HistoryPageJobVersion struct {
 	Items []JobVersion `json:"items"`
@@ -2893,6 +2888,20 @@ type JobMeta struct {
 
 // JobMetaState done: it fires no more; manual: it has no timetable. Always answered.
 type JobMetaState string
+
+// JobPage defines model for JobPage.
+type JobPage struct {
+	Items []Job `json:"items"`
+
+	// NextCursor Where the next page begins; absent on the last one.
+	NextCursor *string `json:"nextCursor,omitempty"`
+
+	// Partial The log store is away: of the history only what waits, runs, or has just ended is told.
+	Partial *bool `json:"partial,omitempty"`
+
+	// Total How many jobs there are on all pages; where it was asked for.
+	Total *int64 `json:"total,omitempty"`
+}
 
 // JobPatch A merge patch (RFC 7396): what it holds replaces what the job holds, object within object; null takes something away; what it does not speak of stays. A list is replaced as a whole.
 type JobPatch struct {
@@ -4282,6 +4291,9 @@ type ListJobsParams struct {
 	// Group Only jobs of this group.
 	Group *string `form:"group,omitempty" json:"group,omitempty"`
 
+	// Below Only jobs of this group and of those below it: whose names go on after it with a dot or a dash, as data.etl is below data.
+	Below *string `form:"below,omitempty" json:"below,omitempty"`
+
 	// State Only jobs that stand so just now; done: it fires no more; manual: it has no timetable.
 	State *ListJobsParamsState `form:"state,omitempty" json:"state,omitempty"`
 
@@ -4294,8 +4306,17 @@ type ListJobsParams struct {
 	// Cursor nextCursor of the page before; the filters must be the same.
 	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
 
+	// Offset Leave out so many before the first: for a place that no page was before. From page to page a cursor is better: it misses none where jobs come and go.
+	Offset *int64 `form:"offset,omitempty" json:"offset,omitempty"`
+
+	// Total Also tell how many jobs there are on all pages.
+	Total *bool `form:"total,omitempty" json:"total,omitempty"`
+
 	// Selector Only jobs whose labels match: team=data,tier!=slow.
 	Selector *string `form:"selector,omitempty" json:"selector,omitempty"`
+
+	// Ungrouped Only jobs that are in no group.
+	Ungrouped *bool `form:"ungrouped,omitempty" json:"ungrouped,omitempty"`
 
 	// Include What to tell of each job besides, separated by commas: its last 20 runs, its next 5 fires, figures of its last 7 days.
 	Include *[]ListJobsParamsInclude `form:"include,omitempty" json:"include,omitempty"`
@@ -8038,6 +8059,18 @@ func NewListJobsRequest(server string, params *ListJobsParams) (*http.Request, e
 
 		}
 
+		if params.Below != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "below", *params.Below, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if params.State != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "state", *params.State, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
@@ -8086,9 +8119,45 @@ func NewListJobsRequest(server string, params *ListJobsParams) (*http.Request, e
 
 		}
 
+		if params.Offset != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "offset", *params.Offset, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Total != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "total", *params.Total, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if params.Selector != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "selector", *params.Selector, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Ungrouped != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "ungrouped", *params.Ungrouped, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -12877,13 +12946,13 @@ type ListJobsResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
-	JSON200 *HistoryPageJob
+	JSON200 *JobPage
 	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
 	ApplicationproblemJSONDefault *Problem
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
-func (r ListJobsResponse) GetJSON200() *HistoryPageJob {
+func (r ListJobsResponse) GetJSON200() *JobPage {
 	return r.JSON200
 }
 
@@ -17437,7 +17506,7 @@ func ParseListJobsResponse(rsp *http.Response) (*ListJobsResponse, error) {
 
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
-		var dest HistoryPageJob
+		var dest JobPage
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}

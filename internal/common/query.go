@@ -4,11 +4,14 @@ package common
 type JobQuery struct {
 	Q          string // a part of the name or the title
 	Group      string
+	Below      string // this group, and those below it: whose names go on after it with a dot or a dash
+	Ungrouped  bool   // those in no group
 	Selector   string // of labels: team=data,tier!=slow
 	Phase      Phase
 	Order      JobOrder // by name where not given
 	Descending bool
 	Limit      int
+	Skip       int    // leave out so many before the first
 	After      string // go on after this place, as it was given with the page before; of the names it is one
 }
 

@@ -15,15 +15,17 @@ import (
 // BulkRequest says what to do, and with which jobs: those that are named, or those that a
 // filter finds.
 type BulkRequest struct {
-	Action   string     `json:"action" enum:"run,pause,resume,delete,kill" doc:"kill ends the runs of the jobs."`
-	Jobs     []string   `json:"jobs,omitempty" nullable:"false" maxItems:"5000" doc:"Their names. Not beside a filter."`
-	Selector string     `json:"selector,omitempty" maxLength:"1024" doc:"Those whose labels match." example:"team=data"`
-	Group    string     `json:"group,omitempty" pattern:"^([a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?)?$" doc:"Those of this group."`
-	Q        string     `json:"q,omitempty" maxLength:"200" doc:"Those with this in the name or the title."`
-	State    string     `json:"state,omitempty" enum:"active,paused,done,manual" doc:"Those that stand so just now; beside another filter."`
-	Note     string     `json:"note,omitempty" maxLength:"500" doc:"Why; pausing needs it."`
-	Until    *time.Time `json:"until,omitempty" doc:"Of pausing: when they go on by themselves."`
-	Kill     bool       `json:"kill,omitempty" doc:"Of deleting: also end their runs."`
+	Action    string     `json:"action" enum:"run,pause,resume,delete,kill" doc:"kill ends the runs of the jobs."`
+	Jobs      []string   `json:"jobs,omitempty" nullable:"false" maxItems:"5000" doc:"Their names. Not beside a filter."`
+	Selector  string     `json:"selector,omitempty" maxLength:"1024" doc:"Those whose labels match." example:"team=data"`
+	Group     string     `json:"group,omitempty" pattern:"^([a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?)?$" doc:"Those of this group."`
+	Below     string     `json:"below,omitempty" pattern:"^([a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?)?$" doc:"Those of this group and of the groups below it: whose names go on after it with a dot or a dash."`
+	Ungrouped bool       `json:"ungrouped,omitempty" doc:"Those that are in no group."`
+	Q         string     `json:"q,omitempty" maxLength:"200" doc:"Those with this in the name or the title."`
+	State     string     `json:"state,omitempty" enum:"active,paused,done,manual" doc:"Those that stand so just now; beside another filter."`
+	Note      string     `json:"note,omitempty" maxLength:"500" doc:"Why; pausing needs it."`
+	Until     *time.Time `json:"until,omitempty" doc:"Of pausing: when they go on by themselves."`
+	Kill      bool       `json:"kill,omitempty" doc:"Of deleting: also end their runs."`
 }
 
 // BulkItem says what became of one of the jobs.
@@ -60,7 +62,7 @@ func (b *BulkRequest) check() error {
 	add := func(at, code, message string) {
 		faults = append(faults, common.Fault{Location: at, Code: code, Message: message})
 	}
-	filtered := b.Selector != "" || b.Group != "" || b.Q != ""
+	filtered := b.Selector != "" || b.Group != "" || b.Below != "" || b.Ungrouped || b.Q != ""
 	switch {
 	case len(b.Jobs) == 0 && !filtered:
 		add("jobs", "required", "is required, or a selector, a group or q")
@@ -107,7 +109,7 @@ func (s *manyResource) bulk(ctx context.Context, in *bulkInput) (*bulkOutput, er
 	if b.Until != nil {
 		until = askedTime(*b.Until)
 	}
-	if err := s.once(ctx, in.IdempotencyKey, nil, "bulk", b.Action, askedSet(b.Jobs), b.Selector, b.Group, b.Q, b.State, b.Note, until, fmt.Sprint(b.Kill)); err != nil {
+	if err := s.once(ctx, in.IdempotencyKey, nil, "bulk", b.Action, askedSet(b.Jobs), b.Selector, b.Group, b.Below, askedFlag(b.Ungrouped), b.Q, b.State, b.Note, until, fmt.Sprint(b.Kill)); err != nil {
 		return nil, err
 	}
 	names, versions, err := s.named(ctx, b)
@@ -151,7 +153,8 @@ func (s *manyResource) named(ctx context.Context, b *BulkRequest) (names []strin
 		}
 		return names, nil, nil
 	}
-	page, next, err := s.jobs.List(ctx, common.JobQuery{Selector: b.Selector, Group: b.Group, Q: b.Q, Phase: common.Phase(b.State), Limit: maxBulk})
+	page, next, err := s.jobs.List(ctx, common.JobQuery{Selector: b.Selector, Group: b.Group, Below: b.Below, Ungrouped: b.Ungrouped, Q: b.Q,
+		Phase: common.Phase(b.State), Limit: maxBulk})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -45,6 +45,14 @@ func askedTime(t time.Time) string {
 	return t.UTC().Format(time.RFC3339Nano)
 }
 
+// askedFlag writes something that is so, or not, as a filter.
+func askedFlag(is bool) string {
+	if is {
+		return "true"
+	}
+	return ""
+}
+
 // askedSet writes a set as a filter, in whatever order it was given.
 func askedSet[T ~string](set []T) string {
 	set = slices.Clone(set)

@@ -461,6 +461,12 @@ func (f *fakes) Ready(context.Context) []Check {
 	return []Check{{Name: "etcd", OK: !f.unready, Needed: true}, {Name: "log_store", OK: !f.storeOff}}
 }
 
+func (f *fakes) Count(ctx context.Context, q common.JobQuery) (int, error) {
+	q.After, q.Limit = "", 1000
+	jobs, _, err := f.List(ctx, q)
+	return len(jobs), err
+}
+
 func (f *fakes) Conditions() []common.Condition { return f.lasting }
 
 func (f *fakes) Overview(context.Context) (Overview, error) {

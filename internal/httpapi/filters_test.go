@@ -51,6 +51,31 @@ func TestAbsurdFilters(t *testing.T) {
 	h.problem(http.StatusUnprocessableEntity, "invalid", "query.from", as("viewer", http.MethodGet, "/api/v1/fires?from=1500-01-01T00:00:00Z", ""))
 }
 
+// Any place of a list can be asked for, and how long it is.
+func TestJobsFromAPlace(t *testing.T) {
+	h := newHarness(t)
+	for _, name := range []string{"a", "b", "c"} {
+		h.jobs[name] = common.JobState{StoredJob: common.StoredJob{Job: common.Job{Name: name, Group: "data"}, UpdatedAt: time.Now()}}
+	}
+	var p JobPage
+	decode(t, h.want(http.StatusOK, as("viewer", http.MethodGet, "/api/v1/jobs?offset=7&limit=2&total=true&below=data", "")), &p)
+	if len(p.Items) != 2 || p.Total == nil || *p.Total != 3 || p.NextCursor == "" {
+		t.Errorf("%+v", p)
+	}
+	if q := h.queries[0]; q.Skip != 7 || q.Below != "data" || q.Ungrouped {
+		t.Errorf("%+v", q)
+	}
+	p = JobPage{}
+	decode(t, h.want(http.StatusOK, as("viewer", http.MethodGet, "/api/v1/jobs?ungrouped=true", "")), &p)
+	if q := h.queries[len(h.queries)-1]; p.Total != nil || !q.Ungrouped || q.Skip != 0 {
+		t.Errorf("%+v of %+v", p, q)
+	}
+	h.want(http.StatusOK, as("operator", http.MethodPost, "/api/v1/jobs/bulk", `{"action":"resume","below":"data","ungrouped":true}`))
+	if q := h.queries[len(h.queries)-1]; q.Below != "data" || !q.Ungrouped {
+		t.Errorf("%+v", q)
+	}
+}
+
 func TestCursorBelongsToItsFilters(t *testing.T) {
 	h := newHarness(t)
 	for n := 9; n >= 0; n-- {

@@ -118,17 +118,27 @@ type JobPath struct {
 type jobListInput struct {
 	Q      string `query:"q" maxLength:"200" doc:"A part of the name or the title."`
 	Group  string `query:"group" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Only jobs of this group."`
+	Below  string `query:"below" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Only jobs of this group and of those below it: whose names go on after it with a dot or a dash, as data.etl is below data."`
 	State  string `query:"state" enum:"active,paused,done,manual" doc:"Only jobs that stand so just now; done: it fires no more; manual: it has no timetable."`
 	Sort   string `query:"sort" enum:"name,nextFire,updated,group,-name,-nextFire,-updated,-group" doc:"What to list them by, from the smallest on, or from the largest with a minus; those that are equal, by name. By name where not given."`
 	Limit  int    `query:"limit" minimum:"1" maximum:"500" default:"50" doc:"How many to list."`
 	Cursor string `query:"cursor" maxLength:"1024" doc:"nextCursor of the page before; the filters must be the same."`
+	Offset int    `query:"offset" minimum:"0" doc:"Leave out so many before the first: for a place that no page was before. From page to page a cursor is better: it misses none where jobs come and go."`
+	Total  bool   `query:"total" doc:"Also tell how many jobs there are on all pages."`
 
-	Selector string `query:"selector" maxLength:"1024" doc:"Only jobs whose labels match: team=data,tier!=slow." example:"team=data"`
+	Selector  string `query:"selector" maxLength:"1024" doc:"Only jobs whose labels match: team=data,tier!=slow." example:"team=data"`
+	Ungrouped bool   `query:"ungrouped" doc:"Only jobs that are in no group."`
 
 	Include []Include `query:"include" nullable:"false" doc:"What to tell of each job besides, separated by commas: its last 20 runs, its next 5 fires, figures of its last 7 days."`
 }
 
-type jobListOutput struct{ Body HistoryPage[Job] }
+// JobPage is a page of jobs.
+type JobPage struct {
+	HistoryPage[Job]
+	Total *int `json:"total,omitempty" doc:"How many jobs there are on all pages; where it was asked for."`
+}
+
+type jobListOutput struct{ Body JobPage }
 
 type jobInput struct {
 	Body JobInput
@@ -216,8 +226,9 @@ func (s *jobsResource) list(ctx context.Context, in *jobListInput) (*jobListOutp
 		return nil, err
 	}
 	order, descending := strings.CutPrefix(in.Sort, "-")
-	q := common.JobQuery{Q: in.Q, Group: in.Group, Selector: in.Selector, Phase: common.Phase(in.State), Order: common.JobOrder(order), Descending: descending, Limit: in.Limit}
-	list := asked("jobs", "q", in.Q, "group", in.Group, "selector", in.Selector, "state", in.State, "sort", in.Sort)
+	q := common.JobQuery{Q: in.Q, Group: in.Group, Below: in.Below, Ungrouped: in.Ungrouped, Selector: in.Selector, Phase: common.Phase(in.State),
+		Order: common.JobOrder(order), Descending: descending, Limit: in.Limit, Skip: in.Offset}
+	list := asked("jobs", "q", in.Q, "group", in.Group, "below", in.Below, "ungrouped", askedFlag(in.Ungrouped), "selector", in.Selector, "state", in.State, "sort", in.Sort)
 	if in.Cursor != "" {
 		after, err := readCursor[string](list, in.Cursor)
 		if err != nil {
@@ -245,7 +256,15 @@ func (s *jobsResource) list(ctx context.Context, in *jobListInput) (*jobListOutp
 	if err != nil {
 		return nil, err
 	}
-	return &jobListOutput{Body: historyPage(items, next, partial)}, nil
+	out := &jobListOutput{Body: JobPage{HistoryPage: historyPage(items, next, partial)}}
+	if in.Total {
+		total, err := s.jobs.Count(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		out.Body.Total = &total
+	}
+	return out, nil
 }
 
 func (s *jobsResource) get(ctx context.Context, in *JobPath) (*jobOutput, error) {

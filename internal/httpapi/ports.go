@@ -14,6 +14,8 @@ type Jobs interface {
 	// List gives a page of jobs in the order of their names; next is where the page
 	// after it begins, empty at the end.
 	List(ctx context.Context, q common.JobQuery) (jobs []common.JobState, next string, err error)
+	// Count is how many jobs a question finds, on all of its pages.
+	Count(ctx context.Context, q common.JobQuery) (int, error)
 	Get(ctx context.Context, name string) (common.JobState, error)
 	// Whose tells the uid and the group of a job, as this process knows them without asking
 	// anybody; "" for no such job. known is false where it cannot tell.

@@ -69,6 +69,7 @@ func BenchmarkCatalogList100k(b *testing.B) {
 	for name, q := range map[string]common.JobQuery{
 		"all": {}, "middle": {After: "8000"}, "q": {Q: "99"}, "nowhere": {Q: "nowhere"}, "group": {Group: "group-07"}, "selector": {Selector: "team=none"}, "done": {Phase: common.PhaseDone},
 		"nextFire": {Order: common.OrderNextFire}, "updatedDown": {Order: common.OrderUpdated, Descending: true}, "byGroup": {Order: common.OrderGroup},
+		"deep": {Skip: 90_000}, "deepNextFire": {Skip: 50_000, Order: common.OrderNextFire}, "below": {Below: "group"},
 		"everything": {Q: "9", Selector: "team!=team-3", Phase: common.PhaseActive, Order: common.OrderNextFire},
 	} {
 		q.Limit = 50

@@ -17,14 +17,31 @@ import (
 // List gives a page of jobs, and where to go on, empty at the end. What this master has written
 // it shows.
 func (s *Store) List(ctx context.Context, q common.JobQuery) ([]common.JobState, string, error) {
-	selector, err := placement.ParseSelector(q.Selector)
-	if refusal, ok := errors.AsType[*common.Error](err); ok {
-		return nil, "", common.Invalid("the jobs cannot be listed", common.Fault{Location: "selector", Code: "selector",
-			Message: refusal.Message, Hint: refusal.Hint, Value: common.Excerpt(q.Selector)})
+	selector, err := parseSelector(q.Selector)
+	if err != nil {
+		return nil, "", err
 	}
 	s.cfg.Catalog.reach(ctx, s.written.Load(), time.Second)
-	page, next := s.cfg.Catalog.list(q, selector, s.cfg.Now())
+	page, next := s.cfg.Catalog.list(newFilter(q, selector, s.cfg.Now()))
 	return page, next, nil
+}
+
+// Count is how many jobs a question finds, wherever their list begins and ends.
+func (s *Store) Count(_ context.Context, q common.JobQuery) (int, error) {
+	selector, err := parseSelector(q.Selector)
+	if err != nil {
+		return 0, err
+	}
+	return s.cfg.Catalog.count(newFilter(q, selector, s.cfg.Now())), nil
+}
+
+func parseSelector(text string) (*placement.Selector, error) {
+	selector, err := placement.ParseSelector(text)
+	if refusal, ok := errors.AsType[*common.Error](err); ok {
+		return nil, common.Invalid("the jobs cannot be listed", common.Fault{Location: "selector", Code: "selector",
+			Message: refusal.Message, Hint: refusal.Hint, Value: common.Excerpt(text)})
+	}
+	return selector, nil
 }
 
 // spot is where a job stands in an order.
@@ -81,12 +98,20 @@ type filter struct {
 	wanted   string
 	selector *placement.Selector
 	matches  map[unique.Handle[string]]bool // what the selector says of labels, which many jobs share
+	beneath  map[unique.Handle[string]]bool // which groups are below the one that is asked for, likewise
 	now      int64
+}
+
+func newFilter(q common.JobQuery, selector *placement.Selector, now time.Time) *filter {
+	return &filter{q: q, group: unique.Make(q.Group), wanted: strings.ToLower(q.Q), selector: selector, now: now.UnixNano(),
+		matches: map[unique.Handle[string]]bool{}, beneath: map[unique.Handle[string]]bool{}}
 }
 
 func (f *filter) takes(job *slot) bool {
 	switch {
-	case f.q.Group != "" && f.group != job.group:
+	case (f.q.Group != "" || f.q.Ungrouped) && f.group != job.group:
+		return false
+	case f.q.Below != "" && !f.below(job.group):
 		return false
 	case f.wanted != "" && !strings.Contains(job.search, f.wanted):
 		return false
@@ -105,6 +130,17 @@ func (f *filter) selects(labels unique.Handle[string]) bool {
 	return match
 }
 
+// below tells whether a group is the one whose jobs are asked for, or lies below it.
+func (f *filter) below(group unique.Handle[string]) bool {
+	is, known := f.beneath[group]
+	if !known {
+		rest, begins := strings.CutPrefix(group.Value(), f.q.Below)
+		is = begins && (rest == "" || rest[0] == '.' || rest[0] == '-')
+		f.beneath[group] = is
+	}
+	return is
+}
+
 // spot is where the job stands in the order that was asked for.
 func (f *filter) spot(job *slot) spot {
 	s := spot{job: job.job}
@@ -120,11 +156,10 @@ func (f *filter) spot(job *slot) spot {
 }
 
 // list gives a page of jobs, and where the page after it begins; empty at the end.
-func (c *Catalog) list(q common.JobQuery, selector *placement.Selector, now time.Time) (page []common.JobState, next string) {
-	f := &filter{q: q, group: unique.Make(q.Group), wanted: strings.ToLower(q.Q), selector: selector, matches: map[unique.Handle[string]]bool{}, now: now.UnixNano()}
+func (c *Catalog) list(f *filter) (page []common.JobState, next string) {
 	var found []spot
 	var more bool
-	if q.Order == "" || q.Order == common.OrderName {
+	if f.q.Order == "" || f.q.Order == common.OrderName {
 		found, more = c.byName(f)
 	} else {
 		found, more = c.ordered(f)
@@ -136,9 +171,20 @@ func (c *Catalog) list(q common.JobQuery, selector *placement.Selector, now time
 		page[i] = found[i].job.state()
 	}
 	if more {
-		next = found[len(found)-1].write(q.Order)
+		next = found[len(found)-1].write(f.q.Order)
 	}
 	return page, next
+}
+
+func (c *Catalog) count(f *filter) (n int) {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	for job := range c.names.after("") {
+		if f.takes(job) {
+			n++
+		}
+	}
+	return n
 }
 
 // byName needs to look at no more than it gives, and at what the filter leaves out.
@@ -149,8 +195,13 @@ func (c *Catalog) byName(f *filter) (found []spot, more bool) {
 	if f.q.Descending {
 		jobs = c.names.before(f.q.After)
 	}
+	skip := f.q.Skip
 	for job := range jobs {
 		if !f.takes(job) {
+			continue
+		}
+		if skip > 0 {
+			skip--
 			continue
 		}
 		if f.q.Limit > 0 && len(found) == f.q.Limit {
@@ -165,7 +216,7 @@ func (c *Catalog) byName(f *filter) (found []spot, more bool) {
 func (c *Catalog) ordered(f *filter) (found []spot, more bool) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
-	after, best := readSpot(f.q.After, f.q.Order), firsts{limit: f.q.Limit, descending: f.q.Descending}
+	after, best := readSpot(f.q.After, f.q.Order), firsts{limit: f.q.Limit, skip: f.q.Skip, descending: f.q.Descending}
 	for job := range c.names.after("") {
 		if !f.takes(job) {
 			continue
@@ -177,10 +228,11 @@ func (c *Catalog) ordered(f *filter) (found []spot, more bool) {
 	return best.sorted()
 }
 
-// firsts keeps the first of many in an order: limit of them, and one more to tell that there is
-// one; all, where there is no limit.
+// firsts keeps the first of many in an order: limit of them after those that are skipped, and one
+// more to tell that there is one; all, where there is no limit.
 type firsts struct {
 	limit      int
+	skip       int
 	descending bool
 	heap       []spot // the last one is on top, once there are more than limit
 }
@@ -194,7 +246,7 @@ func (f *firsts) order(a, b *spot) int {
 
 func (f *firsts) add(at spot) {
 	switch {
-	case f.limit <= 0 || len(f.heap) <= f.limit:
+	case f.limit <= 0 || len(f.heap) <= f.skip+f.limit:
 		f.heap = append(f.heap, at)
 		if f.limit > 0 {
 			f.up(len(f.heap) - 1)
@@ -230,8 +282,9 @@ func (f *firsts) down(i int) {
 // sorted gives them in their order, and whether there are more.
 func (f *firsts) sorted() (found []spot, more bool) {
 	slices.SortFunc(f.heap, func(a, b spot) int { return f.order(&a, &b) })
-	if f.limit > 0 && len(f.heap) > f.limit {
-		return f.heap[:f.limit], true
+	found = f.heap[min(f.skip, len(f.heap)):]
+	if f.limit > 0 && len(found) > f.limit {
+		return found[:f.limit], true
 	}
-	return f.heap, false
+	return found, false
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -59,6 +60,7 @@ func TestListOrders(t *testing.T) {
 		{common.JobQuery{Phase: common.PhaseManual}, "c"},
 		{common.JobQuery{Phase: common.PhaseActive, Group: "b"}, "d"},
 		{common.JobQuery{Phase: common.PhaseDone}, ""},
+		{common.JobQuery{Ungrouped: true}, "b"},
 	} {
 		for _, limit := range []int{0, 1, 2, 3, 6} {
 			c.q.Limit = limit
@@ -81,6 +83,52 @@ func TestListOrders(t *testing.T) {
 		t.Errorf("first to fire after the end of its pause: %v", names)
 	}
 	if _, _, err := s.store.List(t.Context(), common.JobQuery{Selector: "="}); common.CodeOf(err) != common.CodeInvalid {
+		t.Error(err)
+	}
+}
+
+// What is below a group, what a question finds in all, and any place of a list.
+func TestListBelowAndFrom(t *testing.T) {
+	s := newStory(t)
+	for i, group := range []string{"data", "data.etl", "data-lake", "data_x", "database", "other", ""} {
+		s.put(common.Job{Name: fmt.Sprintf("j%d", i), Group: group, Command: "true"})
+	}
+	list := func(q common.JobQuery) string {
+		page, _, err := s.store.List(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		names := make([]string, len(page))
+		for i := range page {
+			names[i] = page[i].Name
+		}
+		return strings.Join(names, " ")
+	}
+	for _, c := range []struct {
+		q     common.JobQuery
+		total int
+		want  string
+	}{
+		{common.JobQuery{Below: "data"}, 3, "j0 j1 j2"},
+		{common.JobQuery{Below: "data.etl"}, 1, "j1"},
+		{common.JobQuery{Below: "dat"}, 0, ""},
+		{common.JobQuery{Ungrouped: true}, 1, "j6"},
+		{common.JobQuery{Skip: 2, Limit: 3}, 7, "j2 j3 j4"},
+		{common.JobQuery{Skip: 5, Limit: 3}, 7, "j5 j6"},
+		{common.JobQuery{Skip: 7, Limit: 3}, 7, ""},
+		{common.JobQuery{Skip: 2, Limit: 3, Descending: true}, 7, "j4 j3 j2"},
+		{common.JobQuery{Skip: 1, Limit: 2, Order: common.OrderGroup}, 7, "j0 j2"},
+		{common.JobQuery{Skip: 4, Limit: 5, Order: common.OrderGroup, Descending: true}, 7, "j2 j0 j6"},
+		{common.JobQuery{Skip: 1, Below: "data", Limit: 1}, 3, "j1"},
+	} {
+		if got := list(c.q); got != c.want {
+			t.Errorf("%+v: %s, want %s", c.q, got, c.want)
+		}
+		if total, err := s.store.Count(t.Context(), c.q); err != nil || total != c.total {
+			t.Errorf("%+v: %d in all, want %d: %v", c.q, total, c.total, err)
+		}
+	}
+	if _, err := s.store.Count(t.Context(), common.JobQuery{Selector: "="}); common.CodeOf(err) != common.CodeInvalid {
 		t.Error(err)
 	}
 }

@@ -1373,6 +1373,8 @@ export interface components {
              * @enum {string}
              */
             action: "run" | "pause" | "resume" | "delete" | "kill";
+            /** @description Those of this group and of the groups below it: whose names go on after it with a dot or a dash. */
+            below?: string;
             /** @description Those of this group. */
             group?: string;
             /** @description Their names. Not beside a filter. */
@@ -1393,6 +1395,8 @@ export interface components {
              * @enum {string}
              */
             state?: "active" | "paused" | "done" | "manual";
+            /** @description Those that are in no group. */
+            ungrouped?: boolean;
             /**
              * Format: date-time
              * @description Of pausing: when they go on by themselves.
@@ -1856,13 +1860,6 @@ export interface components {
             /** @description The log store is away: of the history only what waits, runs, or has just ended is told. */
             partial?: boolean;
         };
-        HistoryPageJob: {
-            items: components["schemas"]["Job"][];
-            /** @description Where the next page begins; absent on the last one. */
-            nextCursor?: string;
-            /** @description The log store is away: of the history only what waits, runs, or has just ended is told. */
-            partial?: boolean;
-        };
         HistoryPageJobVersion: {
             items: components["schemas"]["JobVersion"][];
             /** @description Where the next page begins; absent on the last one. */
@@ -2186,6 +2183,18 @@ export interface components {
              * @description Grows with each change; the ETag.
              */
             version: number;
+        };
+        JobPage: {
+            items: components["schemas"]["Job"][];
+            /** @description Where the next page begins; absent on the last one. */
+            nextCursor?: string;
+            /** @description The log store is away: of the history only what waits, runs, or has just ended is told. */
+            partial?: boolean;
+            /**
+             * Format: int64
+             * @description How many jobs there are on all pages; where it was asked for.
+             */
+            total?: number;
         };
         /** @description A merge patch (RFC 7396): what it holds replaces what the job holds, object within object; null takes something away; what it does not speak of stays. A list is replaced as a whole. */
         JobPatch: {
@@ -4608,6 +4617,8 @@ export interface operations {
                 q?: string;
                 /** @description Only jobs of this group. */
                 group?: string;
+                /** @description Only jobs of this group and of those below it: whose names go on after it with a dot or a dash, as data.etl is below data. */
+                below?: string;
                 /** @description Only jobs that stand so just now; done: it fires no more; manual: it has no timetable. */
                 state?: "active" | "paused" | "done" | "manual";
                 /** @description What to list them by, from the smallest on, or from the largest with a minus; those that are equal, by name. By name where not given. */
@@ -4616,8 +4627,14 @@ export interface operations {
                 limit?: number;
                 /** @description nextCursor of the page before; the filters must be the same. */
                 cursor?: string;
+                /** @description Leave out so many before the first: for a place that no page was before. From page to page a cursor is better: it misses none where jobs come and go. */
+                offset?: number;
+                /** @description Also tell how many jobs there are on all pages. */
+                total?: boolean;
                 /** @description Only jobs whose labels match: team=data,tier!=slow. */
                 selector?: string;
+                /** @description Only jobs that are in no group. */
+                ungrouped?: boolean;
                 /** @description What to tell of each job besides, separated by commas: its last 20 runs, its next 5 fires, figures of its last 7 days. */
                 include?: ("results" | "next" | "stats")[];
             };
@@ -4689,7 +4706,7 @@ export interface operations {
                      *       ]
                      *     }
                      */
-                    "application/json": components["schemas"]["HistoryPageJob"];
+                    "application/json": components["schemas"]["JobPage"];
                 };
             };
             401: components["responses"]["unauthenticated"];
