@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import react from '@vitejs/plugin-react';
 import { defineConfig, type Plugin } from 'vite';
@@ -26,18 +26,22 @@ function hashOfSources(): string {
 }
 
 function stampSources(): Plugin {
+  let into = 'dist';
   return {
     name: 'carillon-stamp-sources',
     apply: 'build',
+    configResolved({ build }) {
+      into = build.outDir;
+    },
     closeBundle() {
-      writeFileSync(join(root, 'dist/sources.sha256'), `${hashOfSources()}\n`);
+      writeFileSync(resolve(root, into, 'sources.sha256'), `${hashOfSources()}\n`);
     },
   };
 }
 
 export default defineConfig({
   plugins: [react(), stampSources()],
-  server: { proxy: { '/api': process.env.CARILLON_URL ?? 'http://127.0.0.1:8080' } },
+  server: { proxy: Object.fromEntries(['/api', '/version', '/docs'].map((path) => [path, process.env.CARILLON_URL ?? 'http://127.0.0.1:8080'])) },
   build: {
     target: 'es2022',
     sourcemap: false,
