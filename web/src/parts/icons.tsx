@@ -28,7 +28,19 @@ const paths = {
   keyboard: 'M3 6h18v12H3zM7 10h.01M11 10h.01M15 10h.01M8 14h8',
   left: 'M15 5l-7 7 7 7',
   right: 'M9 5l7 7-7 7',
+  down: 'M5 9l7 7 7-7',
+  minus: 'M5 12h14',
   out: 'M10 4H5v16h5M14 8l4 4-4 4M18 12H9',
+  gauge: 'M4 18a9 9 0 1 1 16 0M12 14l4-5M12 14h.01',
+  list: 'M8 6h13M8 12h13M8 18h13M3.500 6h.01M3.500 12h.01M3.500 18h.01',
+  timeline: 'M3 5h8M8 10h9M5 15h7M13 20h8',
+  history: 'M4 12a8 8 0 1 0 2.500-5.800L4 8.500M4 4v4.500h4.500M12 8v4.500l3 2',
+  book: 'M5 4h12a2 2 0 0 1 2 2v14H7a2 2 0 0 1-2-2zM5 18a2 2 0 0 1 2-2h12M9 8h6',
+  server: 'M4 4h16v6H4zM4 14h16v6H4zM8 7h.01M8 17h.01M13 7h3M13 17h3',
+  key: 'M8 11a4 4 0 1 0 0 8 4 4 0 0 0 0-8zM11 12l8-8M16 7l3 3',
+  menu: 'M4 7h16M4 12h16M4 17h16',
+  refresh: 'M20 12a8 8 0 1 1-2.500-5.800L20 8.500M20 4v4.500h-4.500',
+  folder: 'M3 6h6l2 2h10v11H3z',
 } as const;
 
 export type IconName = keyof typeof paths;
