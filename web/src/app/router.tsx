@@ -1,6 +1,6 @@
 import { createRouter, type ErrorComponentProps } from '@tanstack/react-router';
 import { BrokenPage } from './BrokenPage.tsx';
-import { access } from './routes/access.tsx';
+import { access, account } from './routes/access.tsx';
 import { editJob, job, jobs, newJob } from './routes/jobs.tsx';
 import { ledger } from './routes/ledger.tsx';
 import { overview } from './routes/overview.tsx';
@@ -9,7 +9,7 @@ import { run, runs, search } from './routes/runs.tsx';
 import { timeline } from './routes/timeline.tsx';
 import { workers } from './routes/workers.tsx';
 
-const routeTree = root.addChildren([overview, jobs, job, editJob, newJob, runs, run, search, ledger, timeline, workers, access]);
+const routeTree = root.addChildren([overview, jobs, job, editJob, newJob, runs, run, search, ledger, timeline, workers, access, account]);
 
 export function createConsoleRouter() {
   return createRouter({

@@ -1,3 +1,56 @@
 export const access = {
-  access: { title: 'Access' },
+  access: {
+    title: 'Access', users: 'Users', tokens: 'Tokens', sessions: 'Sessions', audit: 'Audit',
+    deniedTitle: 'This page is for admins', denied: 'Users, everybody’s tokens and the audit are kept by those who are admins everywhere. Your own password, tokens and sessions are under your account.', toAccount: 'Go to your account',
+    role: 'Role everywhere', noRole: 'None', groups: 'Roles in groups', groupsHelp: 'What they may do besides with the jobs of a group. The higher role counts.', group: 'Group', groupRole: 'Role in the group', addGroup: 'Add a group', removeGroup: 'Remove group {{n}}',
+    groupOf: 'Group {{n}}', groupRoleOf: 'Role in group {{n}}',
+    roleHelp: {
+      viewer: 'Sees jobs, runs, the ledger and workers.', operator: 'Also runs, kills, pauses; drains workers.', editor: 'Also creates, changes and deletes jobs.', admin: 'Also users, tokens, channels, workers’ settings, audit.',
+    },
+    never: 'Never', by: 'by {{who}}', everywhere: 'everywhere', admins: 'Only admins can see this list.',
+  },
+  users: {
+    table: 'Users', new: 'New user', name: 'User', nameHelp: 'a–z, 0–9, “.”, “_”, “-”. It cannot be changed.', titleField: 'Full name', titleHelp: 'For people to read, in any language.',
+    roles: 'May', login: 'Logs in', password: 'Password', passwordHelp: 'At least 12 characters. Without one nobody can log in as this user, but tokens can belong to it, as for a script.',
+    newPassword: 'New password', newPasswordHelp: 'Leave it empty to keep the one there is. With a new one, all sessions of the user end.', suggest: 'Suggest one', suggested: 'Copy it now: it is not shown again once saved.',
+    showPassword: 'Show the password', takePassword: 'Take the password away', takePasswordHelp: 'Nobody can log in as this user then; its tokens go on.',
+    byPassword: 'by password', noPassword: 'no password', disabled: 'Disabled', disabledHelp: 'Cannot log in, and the user’s tokens are refused.', enabled: 'May log in',
+    created: 'Created', actionsFor: 'Actions for {{name}}', edit: 'Change…', tokensOf: 'Tokens of this user', auditOf: 'What this user did', delete: 'Delete…',
+    newTitle: 'New user', editTitle: 'Change {{name}}', create: 'Create the user', made: 'The user {{name}} was created.', saved: 'The user {{name}} was changed.', you: 'you',
+    deleteTitle: 'Delete {{name}}?', deleteText: 'All tokens of the user go with it, and its sessions end within seconds. Jobs that the user made stay as they are.', deleteConfirm: 'Delete the user', deleted: 'The user {{name}} was deleted.',
+    endsSessions: 'A change of role or password ends the user’s sessions; they log in again with the new rights.',
+    emptyTitle: 'No users yet', emptyText: 'You came in with the token of the first start. Create a user for everybody who uses the console, yourself the first: then the ledger and the audit say who it was.',
+    stale: 'Somebody else has changed this user meanwhile. Close this, look at the list again, and repeat your change.',
+  },
+  tokens: {
+    table: 'Tokens', new: 'New token', name: 'Token', nameHelp: 'What it is for, so that somebody else knows in a year.', owner: 'Belongs to', nobody: 'nobody', may: 'May', lastUsed: 'Last used', from: 'from {{address}}', expires: 'Expires', expired: 'Expired',
+    created: 'Created', delete: 'Revoke', deleteOf: 'Revoke the token {{name}}', deleteTitle: 'Revoke {{name}}?', deleteText: 'All masters refuse it within seconds, and sessions that came from it end. It cannot be taken back.', deleteOwn: 'You are logged in with this very token: you will be signed out.', deleteConfirm: 'Revoke the token', deleted: 'The token {{name}} was revoked.',
+    newTitle: 'New token', role: 'Role, at most', roleHelp: 'It may never do more than the user it belongs to.', user: 'User', userHelp: 'Whose token it is. It goes when the user goes.', onlyGroups: 'Only in these groups', onlyGroupsHelp: 'Names, separated by commas. In all where empty.',
+    life: 'Lives for', lifeHelp: 'A script that is forgotten stops by itself.', lives: { d1: 'One day', d7: '7 days', d30: '30 days', d90: '90 days', d365: 'One year', never: 'For ever' }, create: 'Create the token',
+    madeTitle: 'The token {{name}}', madeText: 'This is the only time that it is shown. Carillon keeps a hash of it.', madeUse: 'Give it to a script in a file or a variable, never on a command line:', done: 'I have copied it',
+    needsSession: 'You are logged in with a token, and a token makes no others. Log in as a user.',
+    filter: 'Tokens of {{user}}', allUsers: 'Show all', emptyTitle: 'No tokens', emptyText: 'A script or cronctl gets a token of its own, with no more rights than it needs.', unused: 'not yet',
+  },
+  sessions: {
+    table: 'Sessions', who: 'Who', from: 'From', begun: 'Begun', ends: 'Ends at the latest', byToken: 'by token {{id}}', current: 'This one', end: 'End', endOf: 'End the session of {{name}} from {{address}}', endTitle: 'End the session of {{name}}?',
+    endText: 'Whoever uses it has to log in again. All masters refuse it within seconds.', endOwn: 'It is the one that you are using: you will be signed out.', endConfirm: 'End the session', ended: 'The session was ended.', emptyTitle: 'No sessions', help: 'A session ends when it is not used for eight hours, and after a day.',
+  },
+  audit: {
+    table: 'Audit', when: 'When', who: 'Who', what: 'What', from: 'from {{address}}', byToken: 'with token {{id}}', asUser: 'as user {{user}}', seq: 'Link {{seq}}', unsealed: 'waits for its seal', changes: 'What changed', field: 'Field', before: 'Before', after: 'After', nothing: 'No field changed.',
+    show: 'Show what changed: {{what}}', actor: 'Who, exactly', object: 'Name, exactly', anyKind: 'Anything', anyVerb: 'All acts', kind: 'Kind', verb: 'Act', fromTime: 'From', toTime: 'To',
+    noteSaid: 'Note', hash: 'Hash', emptyTitle: 'Nothing was done yet', emptyText: 'Every change is written down in the transaction that makes it: who, when, from where, and what was there before.', noMatch: 'Nothing matches these filters.', clear: 'Clear the filters',
+    verify: 'Verify the chain', verifying: '{{n}} entries verified…', intactTitle: 'The chain is intact', intact_one: 'One entry was verified, from its text to its place.', intact_other: '{{count}} entries were verified: none was altered, moved, taken out or put in.',
+    brokenTitle: 'The chain is broken', broken_one: 'One fault was found in {{checked}} entries.', broken_other: '{{count}} faults were found in {{checked}} entries.', anchorHelp: 'Keep this where nobody here can reach it, and compare the next time.', waiting_one: 'One more is on its way into the log store.', waiting_other: '{{count}} more are on their way into the log store.',
+    faultCodes: { altered: 'An entry is not what was sealed', broken: 'It does not follow the one before it', missing: 'Entries are not there', twice: 'A place is taken twice', end: 'The chain does not end where etcd says' }, at: 'at link {{seq}}',
+    kinds: { job: 'Job', run: 'Run', user: 'User', token: 'Token', session: 'Session', 'login-code': 'Login link', worker: 'Worker', channel: 'Channel', secret: 'Secret' },
+    verbs: {
+      create: 'created', replace: 'replaced', patch: 'changed', rollback: 'rolled back', pause: 'paused', resume: 'resumed', delete: 'deleted', run: 'run by hand', kill: 'killed', login: 'logged in', login_failed: 'login failed', logout: 'signed out',
+      bootstrap: 'first admin made', password: 'password changed', test: 'tested', 'reset-admin': 'admin reset', reseal: 'sealed anew',
+    },
+  },
+  account: {
+    title: 'Your account', role: 'You may', token: 'You came in with a token, which is nobody’s own. Ask an admin for a user of your own, so that it can be told who did what.', ends: 'This session ends at the latest',
+    passwordTitle: 'Password', current: 'Current password', new: 'New password', repeat: 'New password, again', differs: 'The two are not the same.', change: 'Change the password', changed: 'Your password was changed. All your other sessions are over.', passwordHelp: 'At least 12 characters. All your other sessions end.',
+    myTokens: 'Your tokens', mySessions: 'Your sessions',
+  },
 };

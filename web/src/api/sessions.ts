@@ -1,0 +1,21 @@
+import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { client } from './client.ts';
+import { keys } from './keys.ts';
+import { dataOf } from './problem.ts';
+
+/** Sessions, the newest first: one's own, or for admins everywhere those of all. */
+export function useSessions(cursor: string) {
+  return useQuery({
+    queryKey: keys.sessionList(cursor),
+    queryFn: ({ signal }) => dataOf(client.GET('/api/v1/sessions', { params: { query: { limit: 50, cursor: cursor || undefined } }, signal })),
+    placeholderData: keepPreviousData,
+  });
+}
+
+export function useEndSession() {
+  const queryClient = useQueryClient();
+  return useMutation({
+    mutationFn: (id: string) => dataOf(client.DELETE('/api/v1/sessions/{id}', { params: { path: { id } } })),
+    onSettled: () => queryClient.invalidateQueries({ queryKey: keys.sessions }),
+  });
+}

@@ -1,0 +1,31 @@
+import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { client } from './client.ts';
+import { keys } from './keys.ts';
+import { dataOf } from './problem.ts';
+import type { TokenDefinition } from './types.ts';
+
+/** Tokens by name: one's own, or for admins everywhere those of all, or of one user. */
+export function useTokens(user: string, cursor: string) {
+  return useQuery({
+    queryKey: keys.tokenList(user, cursor),
+    queryFn: ({ signal }) => dataOf(client.GET('/api/v1/tokens', { params: { query: { limit: 50, user: user || undefined, cursor: cursor || undefined } }, signal })),
+    placeholderData: keepPreviousData,
+  });
+}
+
+/** Makes a token. The answer has its text, this once. */
+export function useMakeToken() {
+  const queryClient = useQueryClient();
+  return useMutation({
+    mutationFn: (definition: TokenDefinition) => dataOf(client.POST('/api/v1/tokens', { body: definition })),
+    onSuccess: () => queryClient.invalidateQueries({ queryKey: keys.tokens }),
+  });
+}
+
+export function useDeleteToken() {
+  const queryClient = useQueryClient();
+  return useMutation({
+    mutationFn: (id: string) => dataOf(client.DELETE('/api/v1/tokens/{id}', { params: { path: { id } } })),
+    onSettled: () => Promise.all([keys.tokens, keys.sessions].map((queryKey) => queryClient.invalidateQueries({ queryKey }))),
+  });
+}

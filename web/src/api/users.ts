@@ -1,0 +1,46 @@
+import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { client } from './client.ts';
+import { keys } from './keys.ts';
+import { dataOf } from './problem.ts';
+import type { Role, User, UserDefinition, UserPatch } from './types.ts';
+
+export const roles: readonly Role[] = ['viewer', 'operator', 'editor', 'admin'];
+
+/** Everybody who may log in or own a token. For admins everywhere. */
+export function useUsers(cursor: string, enabled = true) {
+  return useQuery({
+    queryKey: keys.userList(cursor),
+    queryFn: ({ signal }) => dataOf(client.GET('/api/v1/users', { params: { query: { limit: 100, cursor: cursor || undefined } }, signal })),
+    placeholderData: keepPreviousData,
+    enabled,
+  });
+}
+
+/** What is done to a user. A change names the version that it was made from: 412 where somebody else was quicker. */
+export type UserChange = { act: 'create'; user: UserDefinition } | { act: 'patch'; user: User; patch: UserPatch } | { act: 'delete'; user: User };
+
+export function useChangeUser() {
+  const queryClient = useQueryClient();
+  return useMutation({
+    mutationFn: async (change: UserChange): Promise<void> => {
+      if (change.act === 'create') {
+        await dataOf(client.POST('/api/v1/users', { body: change.user }));
+        return;
+      }
+      const params = { path: { name: change.user.name }, header: { 'If-Match': `"${change.user.version}"` } };
+      if (change.act === 'patch') await dataOf(client.PATCH('/api/v1/users/{name}', { params, body: change.patch }));
+      else await dataOf(client.DELETE('/api/v1/users/{name}', { params }));
+    },
+    // Tokens and sessions of a user go with it. A refusal may mean that the list is out of date.
+    onSettled: () => Promise.all([keys.users, keys.tokens, keys.sessions, keys.audit].map((queryKey) => queryClient.invalidateQueries({ queryKey }))),
+  });
+}
+
+/** Gives oneself another password. The server ends all other sessions, and keeps this one by a new cookie. */
+export function useChangePassword() {
+  const queryClient = useQueryClient();
+  return useMutation({
+    mutationFn: (passwords: { current: string; new: string }) => dataOf(client.PUT('/api/v1/auth/password', { body: passwords })),
+    onSuccess: () => queryClient.invalidateQueries({ queryKey: keys.sessions }),
+  });
+}

@@ -1,0 +1,17 @@
+import type { TFunction } from 'i18next';
+import { Problem, type Fault } from '../api/problem.ts';
+import { visible } from '../lib/visible.ts';
+import { faultText } from './problemText.ts';
+
+/**
+ * The faults of a refusal, for a form: at finds those of a field and of what is below it, in words; rest are those of none of
+ * the fields.
+ */
+export function fieldFaults(t: TFunction, language: string, error: Error | null, fields: readonly string[]): { at: (field: string) => string | undefined; rest: readonly Fault[] } {
+  const faults = error instanceof Problem ? error.faults : [];
+  const belongs = (fault: Fault, field: string) => fault.location === field || fault.location.startsWith(`${field}.`) || fault.location.startsWith(`${field}[`);
+  return {
+    at: (field) => faults.filter((fault) => belongs(fault, field)).map((fault) => visible(faultText(t, language, fault))).join(' ') || undefined,
+    rest: faults.filter((fault) => !fields.some((field) => belongs(fault, field))),
+  };
+}

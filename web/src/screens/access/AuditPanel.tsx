@@ -1,0 +1,67 @@
+import { Button, NativeSelect, TextInput } from '@mantine/core';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useTranslation } from 'react-i18next';
+import { useAudit } from '../../api/audit.ts';
+import type { AccessSearch } from '../../app/routes/access.tsx';
+import { fromLocalInput, toLocalInput } from '../../lib/localTime.ts';
+import { EmptyPage } from '../../parts/EmptyPage.tsx';
+import { Pager } from '../../parts/Pager.tsx';
+import { PartialNotice } from '../../parts/PartialNotice.tsx';
+import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
+import { SearchField } from '../../parts/SearchField.tsx';
+import { useCursorPages } from '../../parts/useCursorPages.ts';
+import { Waiting } from '../../parts/Waiting.tsx';
+import classes from './access.module.css';
+import { AuditRow } from './AuditRow.tsx';
+import { auditKinds, auditVerbs, kindText, verbText } from './auditWords.ts';
+import { VerifyChain } from './VerifyChain.tsx';
+
+type Filter = Pick<AccessSearch, 'actor' | 'kind' | 'name' | 'verb' | 'from' | 'to'>;
+
+/** Who did what, when and from where, narrowed by what stands in the address. */
+export function AuditPanel() {
+  const { t } = useTranslation();
+  const { actor, kind, name, verb, from, to } = useSearch({ from: '/access' });
+  const filter: Filter = { actor, kind, name, verb, from, to };
+  const navigate = useNavigate();
+  const pages = useCursorPages(JSON.stringify(filter));
+  const audit = useAudit(filter, pages.cursor);
+  const show = (next: Filter) => {
+    const set = Object.entries({ ...filter, ...next }).filter(([, value]) => value !== undefined && value !== '');
+    void navigate({ to: '/access', search: { tab: 'audit', ...Object.fromEntries(set) }, replace: true });
+  };
+  const clear = () => void navigate({ to: '/access', search: { tab: 'audit' }, replace: true });
+  const filtered = Object.values(filter).some((value) => value !== undefined);
+  const rows = audit.data?.items;
+  return (
+    <>
+      <div className={classes.toolbar}>
+        <SearchField label={t('audit.actor')} value={actor ?? ''} onChange={(next) => show({ actor: next })} />
+        <SearchField second label={t('audit.object')} value={name ?? ''} onChange={(next) => show({ name: next })} />
+        <NativeSelect
+          aria-label={t('audit.kind')} value={kind ?? ''} data={[{ value: '', label: t('audit.anyKind') }, ...auditKinds.map((value) => ({ value, label: kindText(t, value) }))]}
+          onChange={(e) => show({ kind: e.currentTarget.value })}
+        />
+        <NativeSelect
+          aria-label={t('audit.verb')} value={verb ?? ''} data={[{ value: '', label: t('audit.anyVerb') }, ...auditVerbs.map((value) => ({ value, label: verbText(t, value) }))]}
+          onChange={(e) => show({ verb: e.currentTarget.value })}
+        />
+        <TextInput type="datetime-local" label={t('audit.fromTime')} value={toLocalInput(from)} onChange={(e) => show({ from: fromLocalInput(e.currentTarget.value) })} />
+        <TextInput type="datetime-local" label={t('audit.toTime')} value={toLocalInput(to)} onChange={(e) => show({ to: fromLocalInput(e.currentTarget.value) })} />
+        <VerifyChain />
+      </div>
+      {audit.data?.partial && <PartialNotice />}
+      {audit.error && !rows && <ProblemNotice error={audit.error} onRetry={() => void audit.refetch()} />}
+      {!rows && !audit.error && <Waiting rows={8} />}
+      {rows?.length === 0 && pages.page === 1 && (
+        filtered ? (
+          <EmptyPage icon="search" title={t('audit.noMatch')}><Button variant="default" onClick={clear}>{t('audit.clear')}</Button></EmptyPage>
+        ) : (
+          <EmptyPage icon="clock" title={t('audit.emptyTitle')}><p>{t('audit.emptyText')}</p></EmptyPage>
+        )
+      )}
+      {rows && rows.length > 0 && <ul className={classes.entries} aria-label={t('audit.table')} aria-busy={audit.isPlaceholderData}>{rows.map((entry) => <AuditRow key={entry.id} entry={entry} />)}</ul>}
+      {rows && <Pager pages={pages} nextCursor={audit.data?.nextCursor} />}
+    </>
+  );
+}

@@ -1,0 +1,72 @@
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { AuditEntry } from '../../api/types.ts';
+import { changesOf } from '../../lib/changes.ts';
+import { isName } from '../../lib/names.ts';
+import { visible } from '../../lib/visible.ts';
+import { Icon } from '../../parts/icons.tsx';
+import { PlainText } from '../../parts/PlainText.tsx';
+import { TimeText } from '../../parts/TimeText.tsx';
+import classes from './access.module.css';
+import { kindText, verbText } from './auditWords.ts';
+
+/** One entry: a line, and opened what was there before and after. */
+export function AuditRow({ entry }: { entry: AuditEntry }) {
+  const { t } = useTranslation();
+  const [open, setOpen] = useState(false);
+  const { actor } = entry;
+  return (
+    <li className={classes.entry} data-entry={entry.id} data-verb={entry.verb} data-kind={entry.kind} data-name={entry.name}>
+      <details onToggle={(e) => setOpen(e.currentTarget.open)}>
+        <summary className={classes.summary}>
+          <span className={classes.chevron}><Icon name="right" size={14} /></span>
+          <TimeText at={entry.at} />
+          <span className="break"><strong>{visible(actor.name)}</strong>{actor.user && actor.user !== actor.name && <span className="dim"> {t('audit.asUser', { user: visible(actor.user) })}</span>}</span>
+          <span className="break">
+            {kindText(t, entry.kind)} <span className="mono">{visible(entry.name)}</span> <span className={classes.verb} data-verb={entry.verb}>{verbText(t, entry.verb)}</span>
+          </span>
+          <span className="small dim nowrap">{actor.remote}</span>
+        </summary>
+        {open && <Details entry={entry} />}
+      </details>
+    </li>
+  );
+}
+
+function Details({ entry }: { entry: AuditEntry }) {
+  const { t } = useTranslation();
+  const { actor } = entry;
+  const changes = changesOf(entry.before, entry.after);
+  return (
+    <div className={classes.details}>
+      <span className="spaced small dim">
+        {actor.remote && <span>{t('audit.from', { address: actor.remote })}</span>}
+        {actor.token && <span>{t('audit.byToken', { id: actor.token })}</span>}
+        <span>{entry.seq === undefined ? t('audit.unsealed') : t('audit.seq', { seq: entry.seq })}</span>
+        {entry.hash && <span className="break">{t('audit.hash')} <code>{entry.hash}</code></span>}
+        {entry.kind === 'job' && isName(entry.name) && <Link to="/jobs/$name" params={{ name: entry.name }}>{visible(entry.name)}</Link>}
+      </span>
+      {actor.note && <span>{t('audit.noteSaid')}: <PlainText>{actor.note}</PlainText></span>}
+      {changes.length === 0 ? (
+        <span className="dim">{t('audit.nothing')}</span>
+      ) : (
+        <table className={classes.changes}>
+          <caption className="unseen">{t('audit.changes')}</caption>
+          <thead>
+            <tr><th scope="col">{t('audit.field')}</th><th scope="col">{t('audit.before')}</th><th scope="col">{t('audit.after')}</th></tr>
+          </thead>
+          <tbody>
+            {changes.map((change) => (
+              <tr key={change.path}>
+                <td><code>{visible(change.path)}</code></td>
+                <td className={classes.old}>{change.before !== undefined && visible(change.before)}</td>
+                <td className={classes.now}>{change.after !== undefined && visible(change.after)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+    </div>
+  );
+}

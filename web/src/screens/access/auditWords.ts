@@ -1,0 +1,17 @@
+import type { TFunction } from 'i18next';
+
+/** What changes are made to, and how; a newer master may tell of more, in its own words. */
+export const auditKinds = ['job', 'run', 'user', 'token', 'session', 'login-code', 'worker', 'channel', 'secret'] as const;
+export const auditVerbs = [
+  'create', 'replace', 'patch', 'rollback', 'pause', 'resume', 'delete', 'run', 'kill', 'login', 'login_failed', 'logout', 'password', 'bootstrap', 'reset-admin', 'test', 'reseal',
+] as const;
+
+export function kindText(t: TFunction, kind: string): string {
+  const known = auditKinds.find((k) => k === kind);
+  return known ? t(`audit.kinds.${known}`) : kind;
+}
+
+export function verbText(t: TFunction, verb: string): string {
+  const known = auditVerbs.find((v) => v === verb);
+  return known ? t(`audit.verbs.${known}`) : verb;
+}
