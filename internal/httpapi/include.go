@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"carillon/internal/common"
+	"carillon/internal/common/schedule"
 	"carillon/internal/runlog"
 )
 
@@ -17,9 +18,10 @@ const (
 	includeResults Include = "results"
 	includeNext    Include = "next"
 	includeStats   Include = "stats"
+	includeWords   Include = "words"
 )
 
-var includes = [...]Include{includeResults, includeNext, includeStats}
+var includes = [...]Include{includeResults, includeNext, includeStats, includeWords}
 
 // How much of it.
 const (
@@ -50,7 +52,7 @@ type JobStats struct {
 
 // include adds to each job of a page what was asked for: each kind is asked for once,
 // for the whole page.
-func (s *jobsResource) include(ctx context.Context, what []Include, states []common.JobState, items []Job) (partial bool, err error) {
+func (s *jobsResource) include(ctx context.Context, what []Include, language string, states []common.JobState, items []Job) (partial bool, err error) {
 	names := make([]string, len(states))
 	for i := range states {
 		names[i] = states[i].Name
@@ -66,6 +68,13 @@ func (s *jobsResource) include(ctx context.Context, what []Include, states []com
 			return false, err
 		}
 		partial = partial || away
+	}
+	if slices.Contains(what, includeWords) {
+		for i := range items {
+			if spec, err := schedule.SpecOf(&states[i].Job); err == nil && spec.Expr != "" {
+				items[i].Meta.Words = schedule.Describe(spec, language)
+			}
+		}
 	}
 	if slices.Contains(what, includeNext) {
 		for i := range items {

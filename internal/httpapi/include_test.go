@@ -53,6 +53,19 @@ func withJobs(t *testing.T) (*harness, time.Time) {
 	return h, now
 }
 
+// A list says when its jobs fire in the language of who reads it.
+func TestJobsInWords(t *testing.T) {
+	h, _ := withJobs(t)
+	h.want(http.StatusCreated, as("admin", http.MethodPost, "/api/v1/jobs", `{"name":"manual","command":"true"}`))
+	for language, want := range map[string]string{"en": "every hour", "zh-CN,en;q=0.5": "每小时整点"} {
+		var l jobList
+		decode(t, h.want(http.StatusOK, as("viewer", http.MethodGet, "/api/v1/jobs?include=words", "", "Accept-Language", language)), &l)
+		if l.Items[0].Meta.Words != want || l.Items[3].Meta.Words != "" {
+			t.Errorf("%s: %q, %q", language, l.Items[0].Meta.Words, l.Items[3].Meta.Words)
+		}
+	}
+}
+
 func TestJobsWithResultsNextAndStats(t *testing.T) {
 	h, now := withJobs(t)
 	list := func(query string) (l jobList) {

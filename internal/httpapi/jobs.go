@@ -45,6 +45,7 @@ type JobMeta struct {
 	Late    bool        `json:"late,omitempty" doc:"One of them should have started by now."`
 	Slow    bool        `json:"slow,omitempty" doc:"One of them has been running for far longer than is usual."`
 	Next    []time.Time `json:"next,omitempty" nullable:"false" doc:"Its next 5 fires, in its zone; where they were asked for."`
+	Words   string      `json:"words,omitempty" doc:"Its timetable in words, in the language of Accept-Language; where they were asked for."`
 	Stats   *JobStats   `json:"stats,omitempty" doc:"Where they were asked for, and the log store is there."`
 }
 
@@ -129,7 +130,9 @@ type jobListInput struct {
 	Selector  string `query:"selector" maxLength:"1024" doc:"Only jobs whose labels match: team=data,tier!=slow." example:"team=data"`
 	Ungrouped bool   `query:"ungrouped" doc:"Only jobs that are in no group."`
 
-	Include []Include `query:"include" nullable:"false" doc:"What to tell of each job besides, separated by commas: its last 20 runs, its next 5 fires, figures of its last 7 days."`
+	Include []Include `query:"include" nullable:"false" doc:"What to tell of each job besides, separated by commas: its last 20 runs, its next 5 fires, figures of its last 7 days, its timetable in words."`
+
+	AcceptLanguage string `header:"Accept-Language" doc:"en or zh; of the words."`
 }
 
 // JobPage is a page of jobs.
@@ -138,7 +141,10 @@ type JobPage struct {
 	Total *int `json:"total,omitempty" doc:"How many jobs there are on all pages; where it was asked for."`
 }
 
-type jobListOutput struct{ Body JobPage }
+type jobListOutput struct {
+	Vary string `header:"Vary"`
+	Body JobPage
+}
 
 type jobInput struct {
 	Body JobInput
@@ -252,11 +258,11 @@ func (s *jobsResource) list(ctx context.Context, in *jobListInput) (*jobListOutp
 			return nil, err
 		}
 	}
-	partial, err := s.include(ctx, in.Include, jobs, items)
+	partial, err := s.include(ctx, in.Include, languageOf(in.AcceptLanguage), jobs, items)
 	if err != nil {
 		return nil, err
 	}
-	out := &jobListOutput{Body: JobPage{HistoryPage: historyPage(items, next, partial)}}
+	out := &jobListOutput{Vary: "Accept-Language", Body: JobPage{HistoryPage: historyPage(items, next, partial)}}
 	if in.Total {
 		total, err := s.jobs.Count(ctx, q)
 		if err != nil {
