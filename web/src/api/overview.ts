@@ -1,13 +1,81 @@
-import { useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useQueries, useQuery } from '@tanstack/react-query';
+import { localZone } from '../lib/localTime.ts';
+import { troubleStatuses } from '../lib/troubles.ts';
 import { client } from './client.ts';
 import { keys } from './keys.ts';
+import { unlessLive } from './live.ts';
 import { dataOf } from './problem.ts';
+
+const hour = 3_600_000;
 
 /** The cluster in a few numbers, and what is not as it should be. */
 export function useOverview() {
   return useQuery({
     queryKey: keys.overview,
     queryFn: ({ signal }) => dataOf(client.GET('/api/v1/stats/overview', { signal })),
-    refetchInterval: 10_000,
+    refetchInterval: unlessLive(10_000),
+  });
+}
+
+/** What runs just now. */
+export function useRunning() {
+  return useQuery({
+    queryKey: keys.running,
+    queryFn: ({ signal }) => dataOf(client.GET('/api/v1/runs', { params: { query: { status: ['running'], limit: 100 } }, signal })),
+    refetchInterval: unlessLive(3000),
+  });
+}
+
+/** What is due and has not started. */
+export function useWaiting() {
+  return useQuery({
+    queryKey: keys.waiting,
+    queryFn: ({ signal }) => dataOf(client.GET('/api/v1/fires', { params: { query: { status: ['waiting'], limit: 100 } }, signal })),
+    refetchInterval: unlessLive(5000),
+  });
+}
+
+/** The fires of the last 24 hours that went wrong, the newest of them. */
+export function useTroubles() {
+  return useQuery({
+    queryKey: keys.troubles,
+    queryFn: ({ signal }) =>
+      dataOf(client.GET('/api/v1/fires', { params: { query: { status: [...troubleStatuses], from: new Date(Date.now() - 24 * hour).toISOString(), limit: 200 } }, signal })),
+    refetchInterval: 15_000,
+  });
+}
+
+/** The last run of each of some jobs, to know whether it is well again. */
+export function useLastRuns(jobs: readonly string[]) {
+  return useQueries({
+    queries: jobs.map((job) => ({
+      queryKey: keys.lastRun(job),
+      queryFn: ({ signal }: { signal: AbortSignal }) => dataOf(client.GET('/api/v1/runs', { params: { query: { job, limit: 1 } }, signal })),
+      refetchInterval: unlessLive(15_000),
+    })),
+    combine: (results) => new Map(results.map((result, i) => [jobs[i] ?? '', result.data?.items[0]])),
+  });
+}
+
+/** The jobs that fire next. */
+export function useSoon(limit: number) {
+  return useQuery({
+    queryKey: keys.soon(limit),
+    queryFn: ({ signal }) => dataOf(client.GET('/api/v1/jobs', { params: { query: { sort: 'nextFire', state: 'active', limit } }, signal })),
+    refetchInterval: unlessLive(10_000),
+  });
+}
+
+export const trends = { day: 24, week: 7 * 24 } as const;
+export type Trend = keyof typeof trends;
+
+/** How the runs of all jobs went, hour by hour. */
+export function useTrend(range: Trend) {
+  return useQuery({
+    queryKey: keys.trend(range),
+    queryFn: ({ signal }) =>
+      dataOf(client.GET('/api/v1/stats/runs', { params: { query: { from: new Date(Date.now() - trends[range] * hour).toISOString(), by: 'hour', timezone: localZone() } }, signal })),
+    placeholderData: keepPreviousData,
+    refetchInterval: 30_000,
   });
 }

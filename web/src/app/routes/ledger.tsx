@@ -6,9 +6,10 @@ import { root, text } from './root.tsx';
 export const ledger = createRoute({
   getParentRoute: () => root,
   path: '/ledger',
-  validateSearch: (search: Record<string, unknown>): { job?: string; status?: FireStatus; range?: string; from?: string; to?: string } => ({
+  validateSearch: (search: Record<string, unknown>): { job?: string; group?: string; status?: string; range?: string; from?: string; to?: string } => ({
     job: text(search.job),
-    status: fireStatuses.find((s) => s === search.status),
+    group: text(search.group),
+    status: text(search.status)?.split(',').filter((s) => fireStatuses.includes(s as FireStatus)).join(',') || undefined,
     range: text(search.range),
     from: text(search.from),
     to: text(search.to),

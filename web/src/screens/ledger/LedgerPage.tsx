@@ -2,8 +2,9 @@ import { Button, NativeSelect, TextInput } from '@mantine/core';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
-import { fireStatuses, useFires } from '../../api/fires.ts';
+import { fireStatuses } from '../../api/fires.ts';
 import { useJobs } from '../../api/jobs.ts';
+import { useLedger } from '../../api/ledger.ts';
 import { Problem } from '../../api/problem.ts';
 import { fromLocalInput, toLocalInput } from '../../lib/localTime.ts';
 import { isName } from '../../lib/names.ts';
@@ -18,7 +19,7 @@ import { SearchField } from '../../parts/SearchField.tsx';
 import { useCursorPages } from '../../parts/useCursorPages.ts';
 import { Waiting } from '../../parts/Waiting.tsx';
 import classes from './LedgerPage.module.css';
-import { cleaned, rangeOf, ranges, stretchOf, type LedgerSearch, type Range } from './ranges.ts';
+import { cleaned, rangeOf, ranges, statusesOf, stretchOf, type LedgerSearch, type Range } from './ranges.ts';
 
 /** Every fire with what became of it, and those that are to come. */
 export function LedgerPage() {
@@ -29,7 +30,7 @@ export function LedgerPage() {
   const pages = useCursorPages(JSON.stringify(cleaned(search)));
   // Half a name is no name: the server would refuse it, and it has no fires.
   const named = search.job === undefined || isName(search.job);
-  const fires = useFires({ job: search.job, status: search.status, ...stretchOf(search) }, pages.cursor, { enabled: named });
+  const fires = useLedger({ job: search.job, group: search.group, statuses: statusesOf(search), ...stretchOf(search) }, pages.cursor, named);
   const jobs = useJobs(search.job ?? '', '');
   const columns = useMemo(() => fireColumns(t, i18n.language, true), [t, i18n.language]);
   const show = (next: LedgerSearch) => void navigate({ to: '/ledger', search: cleaned(next), replace: true });

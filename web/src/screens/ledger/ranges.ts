@@ -1,4 +1,4 @@
-import type { Stretch } from '../../api/fires.ts';
+import { fireStatuses, type Stretch } from '../../api/fires.ts';
 import type { FireStatus } from '../../api/types.ts';
 
 const hour = 3_600_000;
@@ -20,7 +20,9 @@ export type Range = keyof typeof ranges | 'custom';
 
 export interface LedgerSearch {
   job?: string | undefined;
-  status?: FireStatus | undefined;
+  group?: string | undefined;
+  /** One status, or several with commas between them. */
+  status?: string | undefined;
   range?: string | undefined;
   from?: string | undefined;
   to?: string | undefined;
@@ -30,6 +32,12 @@ export interface LedgerSearch {
 export function rangeOf(search: LedgerSearch): Range {
   if (search.range === 'custom' || (search.range !== undefined && Object.hasOwn(ranges, search.range))) return search.range as Range;
   return search.status === 'planned' ? 'nextDay' : 'all';
+}
+
+/** The statuses that an address names. */
+export function statusesOf(search: LedgerSearch): FireStatus[] {
+  const named = search.status?.split(',') ?? [];
+  return fireStatuses.filter((status) => named.includes(status));
 }
 
 export function stretchOf(search: LedgerSearch): Stretch {

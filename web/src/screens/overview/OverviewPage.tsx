@@ -1,7 +1,60 @@
+import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
+import { useOverview, useTroubles } from '../../api/overview.ts';
+import { troublesOf } from '../../lib/troubles.ts';
+import { modesOf } from '../../parts/conditions.ts';
 import { PageHead } from '../../parts/PageHead.tsx';
+import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
+import { Waiting } from '../../parts/Waiting.tsx';
+import { ClusterPanel } from './ClusterPanel.tsx';
+import { FirstSteps } from './FirstSteps.tsx';
+import classes from './OverviewPage.module.css';
+import { RunningPanel } from './RunningPanel.tsx';
+import { SoonPanel } from './SoonPanel.tsx';
+import { Tiles } from './Tiles.tsx';
+import { TrendPanel } from './TrendPanel.tsx';
+import { TroublesPanel } from './TroublesPanel.tsx';
+import { Verdict } from './Verdict.tsx';
+import { WaitingPanel } from './WaitingPanel.tsx';
+import { WorkersPanel } from './WorkersPanel.tsx';
 
+/** What one wants to know at three in the morning: what runs, what waits and why, what went wrong, what comes next. */
 export function OverviewPage() {
   const { t } = useTranslation();
-  return <PageHead title={t('overview.title')} name={t('overview.title')} />;
+  const overview = useOverview();
+  const found = useTroubles();
+  const troubles = useMemo(() => troublesOf(found.data?.items ?? []), [found.data]);
+  const { data } = overview;
+  const first = data?.jobs.total === 0;
+
+  return (
+    <>
+      <PageHead title={t('overview.title')} name={t('overview.title')}>
+        {data && found.data && !first && (
+          <Verdict troubles={troubles.length} more={found.data.nextCursor !== undefined} degraded={modesOf(data.degraded).length} unsure={found.data.partial === true || data.workers.alive === 0} />
+        )}
+      </PageHead>
+      {overview.error && !data && <ProblemNotice error={overview.error} onRetry={() => void overview.refetch()} />}
+      {!data && !overview.error && <Waiting rows={8} />}
+      {data && first && <FirstSteps alive={data.workers.alive} />}
+      {data && (!first || (data.running ?? 0) > 0) && (
+        <>
+          <Tiles overview={data} />
+          <div className={classes.columns}>
+            <div className={classes.stack}>
+              <RunningPanel count={data.running} />
+              <WaitingPanel />
+              {found.error && !found.data ? <ProblemNotice error={found.error} onRetry={() => void found.refetch()} /> : <TroublesPanel troubles={troubles} partial={found.data?.partial === true} />}
+            </div>
+            <div className={classes.stack}>
+              <SoonPanel />
+              <WorkersPanel />
+              <ClusterPanel overview={data} />
+            </div>
+          </div>
+          <TrendPanel away={data.logStore === 'away'} />
+        </>
+      )}
+    </>
+  );
 }

@@ -1,0 +1,20 @@
+import { expect, it } from 'vitest';
+import type { Fire } from '../api/types.ts';
+import { troublesOf } from './troubles.ts';
+
+const fire = (job: string, minute: number, more: Partial<Fire> = {}): Fire => ({
+  id: `${job}.${minute}`, job, jobUid: job, plannedAt: new Date(minute * 60_000).toISOString(), cause: 'cron', status: 'failed', attempts: [`${job}.${minute}.1`, `${job}.${minute}.2`], ...more,
+});
+
+it('puts fires together by job, the newest first', () => {
+  const gap = { from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z', count: 24 };
+  const [first, second, ...rest] = troublesOf([fire('a', 9, { status: 'missed', attempts: [], gap }), fire('b', 8), fire('a', 7), fire('a', 6), fire('b', 5, { status: 'lost' })]);
+  expect(rest).toEqual([]);
+  expect([first?.job, second?.job]).toEqual(['a', 'b']);
+  expect([...(first?.counts ?? [])]).toEqual([['missed', 24], ['failed', 2]]);
+  expect([...(second?.counts ?? [])]).toEqual([['failed', 1], ['lost', 1]]);
+  expect(first?.last.status).toBe('missed');
+  expect(first?.lastRun).toBe('a.7.2');
+});
+
+it('has nothing to tell of nothing', () => expect(troublesOf([])).toEqual([]));

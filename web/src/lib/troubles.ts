@@ -1,0 +1,28 @@
+import type { Fire, FireStatus } from '../api/types.ts';
+
+/** How a fire ends that somebody should know of. */
+export const troubleStatuses = ['failed', 'timed_out', 'lost', 'missed', 'refused'] as const satisfies readonly FireStatus[];
+
+/** What went wrong with one job. */
+export interface Trouble {
+  job: string;
+  group: string | undefined;
+  /** How many fires came to each end; a stretch of them counts as often as it stands for. */
+  counts: Map<FireStatus, number>;
+  last: Fire;
+  /** The last run that there was, where one was started at all. */
+  lastRun: string | undefined;
+}
+
+/** Fires that went wrong, by job: the job whose last one is the newest comes first. */
+export function troublesOf(fires: readonly Fire[]): Trouble[] {
+  const byJob = new Map<string, Trouble>();
+  for (const fire of fires) {
+    const trouble = byJob.get(fire.job) ?? { job: fire.job, group: fire.group, counts: new Map(), last: fire, lastRun: undefined };
+    if (Date.parse(fire.plannedAt) > Date.parse(trouble.last.plannedAt)) trouble.last = fire;
+    trouble.counts.set(fire.status, (trouble.counts.get(fire.status) ?? 0) + (fire.gap?.count ?? 1));
+    trouble.lastRun ??= fire.attempts.at(-1);
+    byJob.set(fire.job, trouble);
+  }
+  return [...byJob.values()].sort((a, b) => Date.parse(b.last.plannedAt) - Date.parse(a.last.plannedAt) || a.job.localeCompare(b.job));
+}

@@ -1,0 +1,66 @@
+import { SegmentedControl } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
+import { useMemo, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { trends, useTrend, type Trend } from '../../api/overview.ts';
+import { byTone, endings, formatRate, totalOf } from '../../lib/figures.ts';
+import { formatTime } from '../../lib/time.ts';
+import { LineChart, type ChartSeries } from '../../parts/charts/index.tsx';
+import { Panel } from '../../parts/Panel.tsx';
+import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
+import { StatusBadge } from '../../parts/StatusBadge.tsx';
+import { Waiting } from '../../parts/Waiting.tsx';
+import classes from './TrendPanel.module.css';
+
+const tones = ['ok', 'bad', 'warn', 'idle'] as const;
+
+/** How fires ended and how late they started, over a day or a week; each number leads to what it counts. */
+export function TrendPanel({ away }: { away: boolean }) {
+  const { t, i18n } = useTranslation();
+  const [range, setRange] = useState<Trend>('day');
+  const trend = useTrend(range);
+  const { data } = trend;
+  const number = new Intl.NumberFormat(i18n.language);
+  const times = useMemo(() => data?.buckets.map((bucket) => Date.parse(bucket.at)) ?? [], [data]);
+  const ends = useMemo(
+    () => tones.map((tone): ChartSeries => ({ id: tone, tone, kind: 'bars', name: t(`overview.tones.${tone}`), values: data?.buckets.map(({ statuses }) => byTone(statuses).find((part) => part.tone === tone)?.count) ?? [] })),
+    [data, t],
+  );
+  const delays = useMemo((): ChartSeries[] => {
+    const values = (pick: 'p50Ms' | 'p95Ms') => data?.buckets.map(({ delay }) => (delay.count > 0 ? delay[pick] : null)) ?? [];
+    return [
+      { id: 'p95', tone: 'live', name: t('overview.p95'), values: values('p95Ms'), dashed: true, downTo: 'p50' },
+      { id: 'p50', tone: 'live', name: t('overview.median'), values: values('p50Ms') },
+    ];
+  }, [data, t]);
+  const when = (time: number) => formatTime(new Date(time).toISOString(), i18n.language);
+  const empty = data && totalOf(data.total.statuses) === 0;
+
+  return (
+    <Panel
+      title={t('overview.trend')}
+      side={<SegmentedControl size="xs" aria-label={t('overview.trendRange')} value={range} onChange={(value) => setRange(value as Trend)} data={(Object.keys(trends) as Trend[]).map((value) => ({ value, label: t(`overview.${value}`) }))} />}
+    >
+      {away && <p className="small dim">{t('overview.trendAway')}</p>}
+      {trend.error && !data && !away && <ProblemNotice error={trend.error} onRetry={() => void trend.refetch()} />}
+      {!data && !trend.error && <Waiting rows={4} />}
+      {empty && <p className="small dim">{t('overview.trendNone')}</p>}
+      {data && !empty && (
+        <>
+          <ul className={classes.counts}>
+            <li>{t('overview.rate')} <strong>{formatRate(data.total.successRate, i18n.language)}</strong></li>
+            {endings.map(({ status }) => data.total.statuses[status] > 0 && (
+              <li key={status} data-count={status}>
+                <Link to="/ledger" search={{ status, range: 'custom', from: data.from }}><StatusBadge status={status} /> {number.format(data.total.statuses[status])}</Link>
+              </li>
+            ))}
+          </ul>
+          <div className={classes.charts}>
+            <LineChart label={t('overview.chartEnds')} times={times} series={ends} unit="count" stacked when={when} whenName={t('overview.hour')} sync="overview" />
+            <LineChart label={t('overview.chartDelay')} times={times} series={delays} unit="ms" when={when} whenName={t('overview.hour')} sync="overview" />
+          </div>
+        </>
+      )}
+    </Panel>
+  );
+}

@@ -1,0 +1,88 @@
+import { ActionIcon } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
+import { useMemo } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useFreshJob } from '../../api/jobs.ts';
+import { useLastRuns } from '../../api/overview.ts';
+import type { Run } from '../../api/types.ts';
+import { useRights } from '../../app/session.ts';
+import { troubleStatuses, type Trouble } from '../../lib/troubles.ts';
+import { useSteady } from '../../lib/useSteady.ts';
+import { Icon } from '../../parts/icons.tsx';
+import { Panel } from '../../parts/Panel.tsx';
+import { say } from '../../parts/say.ts';
+import { StatusBadge } from '../../parts/StatusBadge.tsx';
+import { RelativeTime } from '../../parts/TimeText.tsx';
+import { useRunNow } from '../../parts/useRunNow.tsx';
+import { problemText } from '../../parts/problemText.ts';
+import { Why } from '../../parts/Why.tsx';
+import classes from './rows.module.css';
+
+const shown = 8;
+const idOf = (trouble: Trouble) => trouble.job;
+
+/** What went wrong in the last day, by job: how often, why the last time, and whether it has gone well since. */
+export function TroublesPanel({ troubles, partial }: { troubles: readonly Trouble[]; partial: boolean }) {
+  const { t, i18n } = useTranslation();
+  const may = useRights();
+  const fresh = useMemo(() => troubles.slice(0, shown), [troubles]);
+  const { rows, around } = useSteady(fresh, idOf);
+  const last = useLastRuns(rows.map(({ row }) => row.job));
+  const { run, dialog } = useRunNow();
+  const job = useFreshJob();
+  const again = (name: string) =>
+    job.mutate(name, { onSuccess: ({ job: found }) => run(found), onError: (error) => say(t, problemText(t, i18n.language, error).text) });
+  const number = new Intl.NumberFormat(i18n.language);
+  const all = { status: troubleStatuses.join(','), range: 'day' };
+
+  return (
+    <Panel title={t('overview.troubles')} side={rows.length > 0 && <Link to="/ledger" search={all} className={classes.side}>{t('overview.all')}</Link>}>
+      {rows.length === 0 && !partial && <p className={classes.calm}>{t('overview.troublesNone')}</p>}
+      {rows.length === 0 && partial && <p className={classes.calm}>{t('degraded.partial')}</p>}
+      {rows.length > 0 && (
+        <ul className={classes.rows} {...around} data-troubles="">
+          {rows.map(({ row: trouble }) => (
+            <li key={trouble.job} className={classes.row} data-trouble-of={trouble.job}>
+              <div className={classes.main}>
+                <span className={classes.first}>
+                  <Link to="/jobs/$name" params={{ name: trouble.job }} className={classes.name}>{trouble.job}</Link>
+                  {[...trouble.counts].map(([status, count]) => (
+                    <Link key={status} to="/ledger" search={{ job: trouble.job, status, range: 'day' }} aria-label={`${t('overview.showFires', { job: trouble.job })}: ${t(`status.${status}`)} ${number.format(count)}`} className="nowrap">
+                      <StatusBadge status={status} /> {number.format(count)}
+                    </Link>
+                  ))}
+                  <Since run={last.get(trouble.job)} after={trouble.last.plannedAt} />
+                </span>
+                <span className={classes.second}>
+                  {trouble.last.reason && <Why reason={trouble.last.reason} />}
+                  <RelativeTime at={trouble.last.plannedAt} />
+                </span>
+              </div>
+              <div className={classes.acts}>
+                {trouble.lastRun && <Link to="/runs/$id" params={{ id: trouble.lastRun }} aria-label={t('overview.logOf', { job: trouble.job })}>{t('overview.log')}</Link>}
+                {may('operator', trouble.group ?? '') && (
+                  <ActionIcon variant="default" size="md" aria-label={t('overview.againOf', { job: trouble.job })} title={t('overview.againOf', { job: trouble.job })} onClick={() => again(trouble.job)}>
+                    <Icon name="play" size={14} />
+                  </ActionIcon>
+                )}
+              </div>
+            </li>
+          ))}
+        </ul>
+      )}
+      {troubles.length > fresh.length && <Link to="/ledger" search={all} className={classes.more}>{t('overview.more', { count: troubles.length - fresh.length })}</Link>}
+      {dialog}
+    </Panel>
+  );
+}
+
+/** Whether the job has gone well, or goes on again, after what went wrong. */
+function Since({ run, after }: { run: Run | undefined; after: string }) {
+  const { t } = useTranslation();
+  if (!run || Date.parse(run.plannedAt) < Date.parse(after) || (run.status !== 'succeeded' && run.status !== 'running')) return null;
+  return (
+    <Link to="/runs/$id" params={{ id: run.id }} className="small" data-since={run.status}>
+      {run.status === 'succeeded' ? t('overview.wellSince') : t('overview.runsAgain')}
+    </Link>
+  );
+}

@@ -1,0 +1,29 @@
+import { useTranslation } from 'react-i18next';
+import { Icon } from '../../parts/icons.tsx';
+import classes from './Verdict.module.css';
+
+interface Props {
+  troubles: number;
+  /** There may be more than those. */
+  more: boolean;
+  degraded: number;
+  /** Not all that would have to be known is known. */
+  unsure: boolean;
+}
+
+/** The whole page in one sentence. */
+export function Verdict({ troubles, more, degraded, unsure }: Props) {
+  const { t } = useTranslation();
+  if (troubles === 0 && degraded === 0 && unsure) return null;
+  const well = troubles === 0 && degraded === 0;
+  return (
+    <p className={classes.verdict} data-verdict={well ? 'well' : 'trouble'}>
+      <Icon name={well ? 'check' : 'warn'} size={16} />
+      <span>
+        {well && <><strong>{t('overview.well')}</strong> {t('overview.wellText')}</>}
+        {degraded > 0 && <strong>{t('overview.degraded', { count: degraded })} </strong>}
+        {troubles > 0 && (more ? t('overview.troubleMore', { count: troubles }) : t('overview.trouble', { count: troubles }))}
+      </span>
+    </p>
+  );
+}

@@ -1,0 +1,69 @@
+import { Button } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
+import { useMemo, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useWaiting } from '../../api/overview.ts';
+import type { Fire } from '../../api/types.ts';
+import { useRights } from '../../app/session.ts';
+import { useSteady } from '../../lib/useSteady.ts';
+import { Icon } from '../../parts/icons.tsx';
+import { FireWhen } from '../../parts/FireWhen.tsx';
+import { KillDialog } from '../../parts/KillDialog.tsx';
+import { Panel } from '../../parts/Panel.tsx';
+import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
+import { Waiting } from '../../parts/Waiting.tsx';
+import { Why } from '../../parts/Why.tsx';
+import classes from './rows.module.css';
+
+const shown = 6;
+const idOf = (fire: Fire) => fire.id;
+// What waits because somebody wants it so comes last, and what is about to start before it.
+const rank = (fire: Fire) => (fire.reason?.code === 'paused' ? 2 : fire.reason === undefined || fire.reason.code === 'starting' ? 1 : 0);
+
+/** What is due and has not started, with the reason; what has waited for longest comes first. */
+export function WaitingPanel() {
+  const { t } = useTranslation();
+  const waiting = useWaiting();
+  const may = useRights();
+  const [killing, setKilling] = useState<{ id: string; job: string } | undefined>();
+  const sorted = useMemo(() => [...(waiting.data?.items ?? [])].sort((a, b) => rank(a) - rank(b) || Date.parse(a.plannedAt) - Date.parse(b.plannedAt) || a.id.localeCompare(b.id)), [waiting.data]);
+  const fresh = useMemo(() => sorted.slice(0, shown), [sorted]);
+  const { rows, around } = useSteady(fresh, idOf, killing !== undefined);
+  const more = sorted.length - fresh.length;
+
+  return (
+    <Panel title={t('overview.waiting')} side={sorted.length > 0 && <Link to="/ledger" search={{ status: 'waiting' }} className={classes.side}>{t('overview.all')}</Link>}>
+      {waiting.error && !waiting.data && <ProblemNotice error={waiting.error} onRetry={() => void waiting.refetch()} />}
+      {!waiting.data && !waiting.error && <Waiting rows={2} />}
+      {waiting.data && rows.length === 0 && <p className={classes.calm}>{t('overview.waitingNone')}</p>}
+      {rows.length > 0 && (
+        <ul className={classes.rows} {...around} data-waiting="">
+          {rows.map(({ row: fire, gone }) => {
+            const run = fire.attempts.at(-1);
+            return (
+              <li key={fire.id} className={classes.row} data-gone={gone || undefined} data-why={fire.reason?.code ?? 'none'}>
+                <div className={classes.main}>
+                  <span className={classes.first}>
+                    {run ? <Link to="/runs/$id" params={{ id: run }} className={classes.name}>{fire.job}</Link> : <Link to="/jobs/$name" params={{ name: fire.job }} className={classes.name}>{fire.job}</Link>}
+                    <span className="break">{fire.reason ? <Why reason={fire.reason} /> : t('overview.noReason')}</span>
+                  </span>
+                  <span className={classes.second}>
+                    <span><FireWhen of={fire} /></span>
+                    {fire.cause !== 'cron' && <span>{t(`cause.${fire.cause}`)}</span>}
+                  </span>
+                </div>
+                {run && may('operator', fire.group ?? '') && (
+                  <div className={classes.acts}>
+                    <Button size="xs" variant="default" disabled={gone} leftSection={<Icon name="stop" size={14} />} aria-label={t('overview.cancelRun', { job: fire.job })} onClick={() => setKilling({ id: run, job: fire.job })}>{t('common.cancel')}</Button>
+                  </div>
+                )}
+              </li>
+            );
+          })}
+        </ul>
+      )}
+      {more > 0 && <Link to="/ledger" search={{ status: 'waiting' }} className={classes.more}>{t('overview.more', { count: more })}</Link>}
+      {killing && <KillDialog {...killing} waits onClose={() => setKilling(undefined)} />}
+    </Panel>
+  );
+}
