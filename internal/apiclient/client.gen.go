@@ -317,6 +317,24 @@ func (e DSTOverlap) Valid() bool {
 	}
 }
 
+// Defines values for DSTTimeKind.
+const (
+	DSTTimeKindGap     DSTTimeKind = "gap"
+	DSTTimeKindOverlap DSTTimeKind = "overlap"
+)
+
+// Valid indicates whether the value is a known member of the DSTTimeKind enum.
+func (e DSTTimeKind) Valid() bool {
+	switch e {
+	case DSTTimeKindGap:
+		return true
+	case DSTTimeKindOverlap:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for DefinitionOnLost.
 const (
 	DefinitionOnLostAbandon DefinitionOnLost = "abandon"
@@ -587,6 +605,24 @@ func (e FireStatus) Valid() bool {
 	case FireStatusTimedOut:
 		return true
 	case FireStatusWaiting:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ForecastBy.
+const (
+	ForecastByHour   ForecastBy = "hour"
+	ForecastByMinute ForecastBy = "minute"
+)
+
+// Valid indicates whether the value is a known member of the ForecastBy enum.
+func (e ForecastBy) Valid() bool {
+	switch e {
+	case ForecastByHour:
+		return true
+	case ForecastByMinute:
 		return true
 	default:
 		return false
@@ -1475,6 +1511,24 @@ func (e ListFiresParamsStatus) Valid() bool {
 	}
 }
 
+// Defines values for GetForecastParamsBy.
+const (
+	GetForecastParamsByHour   GetForecastParamsBy = "hour"
+	GetForecastParamsByMinute GetForecastParamsBy = "minute"
+)
+
+// Valid indicates whether the value is a known member of the GetForecastParamsBy enum.
+func (e GetForecastParamsBy) Valid() bool {
+	switch e {
+	case GetForecastParamsByHour:
+		return true
+	case GetForecastParamsByMinute:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ListJobsParamsState.
 const (
 	ListJobsParamsStateActive ListJobsParamsState = "active"
@@ -1540,6 +1594,7 @@ const (
 	Next    ListJobsParamsInclude = "next"
 	Results ListJobsParamsInclude = "results"
 	Stats   ListJobsParamsInclude = "stats"
+	Words   ListJobsParamsInclude = "words"
 )
 
 // Valid indicates whether the value is a known member of the ListJobsParamsInclude enum.
@@ -1550,6 +1605,8 @@ func (e ListJobsParamsInclude) Valid() bool {
 	case Results:
 		return true
 	case Stats:
+		return true
+	case Words:
 		return true
 	default:
 		return false
@@ -2213,6 +2270,47 @@ type DSTGap string
 // DSTOverlap A fixed time that exists twice; first where not given.
 type DSTOverlap string
 
+// DSTTime defines model for DSTTime.
+type DSTTime struct {
+	// After What it shows then.
+	//
+	// Example: 2027-03-28T03:00:00+02:00
+	After string    `json:"after"`
+	At    time.Time `json:"at"`
+
+	// Before Local time and offset up to which the clock had come.
+	//
+	// Example: 2027-03-28T02:00:00+01:00
+	Before string `json:"before"`
+
+	// Jobs Jobs with a fire at such a local time, which their dst setting moves, skips, doubles, or lets happen once. Those that run every hour of the day follow real time, and are not among them.
+	Jobs int64 `json:"jobs"`
+
+	// Kind gap: local times are left out; overlap: some come twice.
+	Kind DSTTimeKind `json:"kind"`
+
+	// Moved Of these, those that fire after the gap.
+	Moved int64 `json:"moved"`
+
+	// Names Some of the jobs; 5 at most.
+	Names []string `json:"names"`
+
+	// Once Those that fire in one pass only.
+	Once int64 `json:"once"`
+
+	// Skipped Those that do not fire.
+	Skipped int64 `json:"skipped"`
+
+	// Twice Those that fire in both passes.
+	Twice int64 `json:"twice"`
+
+	// Zone IANA name.
+	Zone string `json:"zone"`
+}
+
+// DSTTimeKind gap: local times are left out; overlap: some come twice.
+type DSTTimeKind string
+
 // Definition defines model for Definition.
 type Definition struct {
 	// Args A program and its arguments, run without a shell.
@@ -2528,6 +2626,50 @@ type FireCause string
 // FireStatus That of its last attempt; planned is in the future, waiting is due.
 type FireStatus string
 
+// Forecast defines model for Forecast.
+type Forecast struct {
+	// Buckets How many fires there are in each bucket, one after the other, also those with none.
+	Buckets []int64    `json:"buckets"`
+	By      ForecastBy `json:"by"`
+
+	// Clamped Less is counted than was asked for: nothing before now, and not more than 7 days by minute, or 14 by hour.
+	Clamped *bool `json:"clamped,omitempty"`
+
+	// Dst When clocks change in the zones of these jobs, the first first.
+	Dst []DSTTime `json:"dst"`
+
+	// From Fires at this time or later are counted: now, where what was asked for lies in the past.
+	From time.Time `json:"from"`
+
+	// Jobs Jobs that fire at least once.
+	Jobs int64 `json:"jobs"`
+
+	// Left Jobs that were not counted, since there was too much to count.
+	Left *int64 `json:"left,omitempty"`
+
+	// Paused Jobs that are left out, since they are paused until somebody resumes them.
+	Paused int64 `json:"paused"`
+	Peak   *Peak `json:"peak,omitempty"`
+
+	// PileUps Minutes that stand out, the largest first, 20 at most: with 10 fires at least, and four times those of the minute in the middle.
+	PileUps []PileUp `json:"pileUps"`
+
+	// Start When the first bucket begins; it may lie before from.
+	Start time.Time `json:"start"`
+
+	// Step How long a bucket is, in seconds: 60 or 3600.
+	Step int64 `json:"step"`
+
+	// To Fires before this time are counted: what was asked for, up to the full minute or hour.
+	To time.Time `json:"to"`
+
+	// Total Fires in all.
+	Total int64 `json:"total"`
+}
+
+// ForecastBy defines model for Forecast.By.
+type ForecastBy string
+
 // Gap defines model for Gap.
 type Gap struct {
 	// Count How many they are.
@@ -2538,6 +2680,14 @@ type Gap struct {
 
 	// To up to and including this one.
 	To time.Time `json:"to"`
+}
+
+// GroupShare defines model for GroupShare.
+type GroupShare struct {
+	Fires int64 `json:"fires"`
+
+	// Name Empty: the jobs without a group.
+	Name string `json:"name"`
 }
 
 // HistoryPageAuditEntry defines model for HistoryPageAuditEntry.
@@ -2884,6 +3034,9 @@ type JobMeta struct {
 
 	// Version Grows with each change; the ETag.
 	Version int64 `json:"version"`
+
+	// Words Its timetable in words, in the language of Accept-Language; where they were asked for.
+	Words *string `json:"words,omitempty"`
 }
 
 // JobMetaState done: it fires no more; manual: it has no timetable. Always answered.
@@ -3029,6 +3182,14 @@ type JobPatchOnLost string
 
 // JobPatchOverlap What happens to a fire while the earlier run still goes: it is written down as skipped, waits (one at most), kills that run, or runs beside it; skip where not given.
 type JobPatchOverlap string
+
+// JobShare defines model for JobShare.
+type JobShare struct {
+	Fires int64   `json:"fires"`
+	Group *string `json:"group,omitempty"`
+	Name  string  `json:"name"`
+	Title *string `json:"title,omitempty"`
+}
 
 // JobStats defines model for JobStats.
 type JobStats struct {
@@ -3380,6 +3541,29 @@ type PauseRequest struct {
 
 	// Until When it goes on by itself; when it is resumed where not given.
 	Until *time.Time `json:"until,omitempty"`
+}
+
+// Peak defines model for Peak.
+type Peak struct {
+	// At When it begins.
+	At    time.Time `json:"at"`
+	Fires int64     `json:"fires"`
+}
+
+// PileUp defines model for PileUp.
+type PileUp struct {
+	// At When the minute begins.
+	At    time.Time `json:"at"`
+	Fires int64     `json:"fires"`
+
+	// Groups The groups that have most of its fires; 5 at most.
+	Groups []GroupShare `json:"groups"`
+
+	// JobCount How many jobs fire in it.
+	JobCount int64 `json:"jobCount"`
+
+	// Jobs Those that fire most often in it, by name where they are equal; 5 at most.
+	Jobs []JobShare `json:"jobs"`
 }
 
 // Placement defines model for Placement.
@@ -4283,6 +4467,36 @@ type ListFiresParams struct {
 // ListFiresParamsStatus defines parameters for ListFires.
 type ListFiresParamsStatus string
 
+// GetForecastParams defines parameters for GetForecast.
+type GetForecastParams struct {
+	// From Count fires planned at this time or later; now where not given, or where it lies in the past.
+	From *time.Time `form:"from,omitempty" json:"from,omitempty"`
+
+	// To Count fires planned before this time, and up to the full minute or hour; a day after from where not given.
+	To *time.Time `form:"to,omitempty" json:"to,omitempty"`
+
+	// By What a bucket is: a minute, for 7 days at most, or an hour of UTC, for 14.
+	By *GetForecastParamsBy `form:"by,omitempty" json:"by,omitempty"`
+
+	// Q A part of the jobs' name or title.
+	Q *string `form:"q,omitempty" json:"q,omitempty"`
+
+	// Group Only jobs of this group.
+	Group *string `form:"group,omitempty" json:"group,omitempty"`
+
+	// Below Only jobs of this group and of those below it.
+	Below *string `form:"below,omitempty" json:"below,omitempty"`
+
+	// Ungrouped Only jobs that are in no group.
+	Ungrouped *bool `form:"ungrouped,omitempty" json:"ungrouped,omitempty"`
+
+	// Selector Only jobs whose labels match: team=data,tier!=slow.
+	Selector *string `form:"selector,omitempty" json:"selector,omitempty"`
+}
+
+// GetForecastParamsBy defines parameters for GetForecast.
+type GetForecastParamsBy string
+
 // ListJobsParams defines parameters for ListJobs.
 type ListJobsParams struct {
 	// Q A part of the name or the title.
@@ -4318,8 +4532,11 @@ type ListJobsParams struct {
 	// Ungrouped Only jobs that are in no group.
 	Ungrouped *bool `form:"ungrouped,omitempty" json:"ungrouped,omitempty"`
 
-	// Include What to tell of each job besides, separated by commas: its last 20 runs, its next 5 fires, figures of its last 7 days.
+	// Include What to tell of each job besides, separated by commas: its last 20 runs, its next 5 fires, figures of its last 7 days, its timetable in words.
 	Include *[]ListJobsParamsInclude `form:"include,omitempty" json:"include,omitempty"`
+
+	// AcceptLanguage en or zh; of the words.
+	AcceptLanguage *string `json:"Accept-Language,omitempty"`
 }
 
 // ListJobsParamsState defines parameters for ListJobs.
@@ -4968,6 +5185,13 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /api/v1/fires (the `ListFires` operationId).
 	ListFires(ctx context.Context, params *ListFiresParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetForecast How often jobs will fire, by the minute or hour
+	//
+	// Counted from the plan as it stands: timetables, starts, ends and pauses count, by the planned time; jitter, triggers, retries and what is left of earlier do not. Of nights when clocks change it tells what becomes of the fires. It may be a few seconds old. All jobs count, whoever asks.
+	//
+	// Corresponds with GET /api/v1/forecast (the `GetForecast` operationId).
+	GetForecast(ctx context.Context, params *GetForecastParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListJobs Jobs
 	//
@@ -5836,6 +6060,23 @@ func (c *Client) FollowEvents(ctx context.Context, params *FollowEventsParams, r
 // Corresponds with GET /api/v1/fires (the `ListFires` operationId).
 func (c *Client) ListFires(ctx context.Context, params *ListFiresParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListFiresRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetForecast How often jobs will fire, by the minute or hour
+//
+// Counted from the plan as it stands: timetables, starts, ends and pauses count, by the planned time; jitter, triggers, retries and what is left of earlier do not. Of nights when clocks change it tells what becomes of the fires. It may be a few seconds old. All jobs count, whoever asks.
+//
+// Corresponds with GET /api/v1/forecast (the `GetForecast` operationId).
+func (c *Client) GetForecast(ctx context.Context, params *GetForecastParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetForecastRequest(c.Server, params)
 	if err != nil {
 		return nil, err
 	}
@@ -8007,6 +8248,144 @@ func NewListFiresRequest(server string, params *ListFiresParams) (*http.Request,
 	return req, nil
 }
 
+// NewGetForecastRequest constructs an http.Request for the GetForecast method
+func NewGetForecastRequest(server string, params *GetForecastParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/forecast")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.From != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "from", *params.From, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.To != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "to", *params.To, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.By != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "by", *params.By, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Q != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "q", *params.Q, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Group != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "group", *params.Group, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Below != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "below", *params.Below, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Ungrouped != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "ungrouped", *params.Ungrouped, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Selector != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "selector", *params.Selector, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewListJobsRequest constructs an http.Request for the ListJobs method
 func NewListJobsRequest(server string, params *ListJobsParams) (*http.Request, error) {
 	var err error
@@ -8188,6 +8567,21 @@ func NewListJobsRequest(server string, params *ListJobsParams) (*http.Request, e
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
+	}
+
+	if params != nil {
+
+		if params.AcceptLanguage != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Accept-Language", *params.AcceptLanguage, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Accept-Language", headerParam0)
+		}
+
 	}
 
 	return req, nil
@@ -11563,6 +11957,15 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /api/v1/fires (the `ListFires` operationId).
 	ListFiresWithResponse(ctx context.Context, params *ListFiresParams, reqEditors ...RequestEditorFn) (*ListFiresResponse, error)
 
+	// GetForecastWithResponse How often jobs will fire, by the minute or hour
+	//
+	// Counted from the plan as it stands: timetables, starts, ends and pauses count, by the planned time; jitter, triggers, retries and what is left of earlier do not. Of nights when clocks change it tells what becomes of the fires. It may be a few seconds old. All jobs count, whoever asks.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/forecast (the `GetForecast` operationId).
+	GetForecastWithResponse(ctx context.Context, params *GetForecastParams, reqEditors ...RequestEditorFn) (*GetForecastResponse, error)
+
 	// ListJobsWithResponse Jobs
 	//
 	// All jobs are listed, whoever asks. Of those in groups where you have no role, what they are made of is left out, and meta.hidden says so. Lists page by nextCursor; what include asks for is looked up once for the whole page.
@@ -12942,6 +13345,59 @@ func (r ListFiresResponse) ContentType() string {
 	return ""
 }
 
+type GetForecastResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Forecast
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetForecastResponse) GetJSON200() *Forecast {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetForecastResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetForecastResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetForecastResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetForecastResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetForecastResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ListJobsResponse200Headers the declared response headers of an HTTP 200 response for ListJobs
+type ListJobsResponse200Headers struct {
+	Vary *string
+}
+
 type ListJobsResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -12949,6 +13405,8 @@ type ListJobsResponse struct {
 	JSON200 *JobPage
 	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
 	ApplicationproblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ListJobsResponse200Headers
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
@@ -15879,6 +16337,21 @@ func (c *ClientWithResponses) ListFiresWithResponse(ctx context.Context, params 
 	return ParseListFiresResponse(rsp)
 }
 
+// GetForecastWithResponse How often jobs will fire, by the minute or hour
+//
+// Counted from the plan as it stands: timetables, starts, ends and pauses count, by the planned time; jitter, triggers, retries and what is left of earlier do not. Of nights when clocks change it tells what becomes of the fires. It may be a few seconds old. All jobs count, whoever asks.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/forecast (the `GetForecast` operationId).
+func (c *ClientWithResponses) GetForecastWithResponse(ctx context.Context, params *GetForecastParams, reqEditors ...RequestEditorFn) (*GetForecastResponse, error) {
+	rsp, err := c.GetForecast(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetForecastResponse(rsp)
+}
+
 // ListJobsWithResponse Jobs
 //
 // All jobs are listed, whoever asks. Of those in groups where you have no role, what they are made of is left out, and meta.hidden says so. Lists page by nextCursor; what include asks for is looked up once for the whole page.
@@ -17491,6 +17964,39 @@ func ParseListFiresResponse(rsp *http.Response) (*ListFiresResponse, error) {
 	return response, nil
 }
 
+// ParseGetForecastResponse parses an HTTP response from a GetForecastWithResponse call
+func ParseGetForecastResponse(rsp *http.Response) (*GetForecastResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetForecastResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Forecast
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseListJobsResponse parses an HTTP response from a ListJobsWithResponse call
 func ParseListJobsResponse(rsp *http.Response) (*ListJobsResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -17519,6 +18025,19 @@ func ParseListJobsResponse(rsp *http.Response) (*ListJobsResponse, error) {
 		}
 		response.ApplicationproblemJSONDefault = &dest
 
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers ListJobsResponse200Headers
+		if values := rsp.Header.Values("Vary"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Vary", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Vary = &value
+		}
+		response.Headers200 = &headers
 	}
 
 	return response, nil

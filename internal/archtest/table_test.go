@@ -26,6 +26,7 @@ var table = map[string]kind{
 	"internal/config":        pure,
 	"internal/crontab":       pure,
 	"internal/flow":          pure,
+	"internal/forecast":      pure,
 	"internal/jobdiff":       pure,
 	"internal/lifecycle":     pure,
 	"internal/placement":     pure,

@@ -28,6 +28,9 @@ var descriptions = map[string]string{
 	"list-fires":     "The ledger says of every time at which a job was to run what became of it: it ran, was skipped, or was missed and why. Up to a time in the future it goes on with the plan. A stretch of fires with one fate may be one entry.",
 	"list-job-fires": "Like the ledger of all jobs, of one. That of a job which was deleted stays for as long as it is kept.",
 
+	"get-forecast": "Counted from the plan as it stands: timetables, starts, ends and pauses count, by the planned time; jitter, triggers, retries and what is left of earlier do not. " +
+		"Of nights when clocks change it tells what becomes of the fires. It may be a few seconds old. All jobs count, whoever asks.",
+
 	"list-runs": "Runs that wait, run, or have ended, each once, wherever they are kept just now. While the log store is away the list is partial, and says so. Of runs in groups where you have no role, " +
 		"parameters, notes and reasons are left out.",
 	"get-run":  "As it stands just now. One that goes on says when it should end, going by the job's last days.",

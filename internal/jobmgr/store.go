@@ -63,11 +63,12 @@ type Store struct {
 	written atomic.Int64 // the revision of our last change of a job, for List
 	group   group
 	readers chan struct{} // holds one for each that looks through the changes that wait
+	ahead   *forecasts
 }
 
 // NewStore makes a store.
 func NewStore(cfg Config) *Store {
-	return &Store{cfg: cfg, group: group{client: cfg.Client}, readers: make(chan struct{}, changesReaders)}
+	return &Store{cfg: cfg, group: group{client: cfg.Client}, readers: make(chan struct{}, changesReaders), ahead: newForecasts()}
 }
 
 // Get reads a job.

@@ -70,6 +70,7 @@ var calls = map[string]call{
 	// fires and runs
 	"list-fires":     {need: auth.Viewer, reach: somewhere, target: "/api/v1/fires"},
 	"list-job-fires": {need: auth.Viewer, reach: somewhere, target: "/api/v1/jobs/{job}/fires"},
+	"get-forecast":   {need: auth.Viewer, reach: somewhere, target: "/api/v1/forecast?by=hour"},
 	"list-runs":      {need: auth.Viewer, reach: somewhere, target: "/api/v1/runs?limit=10"},
 	"get-run":        {need: auth.Viewer, reach: somewhere, target: "/api/v1/runs/{run}"},
 	"kill-run":       {need: auth.Operator, reach: ofGroup, target: "/api/v1/runs/{waiting}/kill", body: `{"note":"enough"}`, before: waiting},

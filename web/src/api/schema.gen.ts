@@ -272,6 +272,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/forecast": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How often jobs will fire, by the minute or hour
+         * @description Counted from the plan as it stands: timetables, starts, ends and pauses count, by the planned time; jitter, triggers, retries and what is left of earlier do not. Of nights when clocks change it tells what becomes of the fires. It may be a few seconds old. All jobs count, whoever asks.
+         */
+        get: operations["get-forecast"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/jobs": {
         parameters: {
             query?: never;
@@ -1522,6 +1542,54 @@ export interface components {
              */
             overlap?: "first" | "second" | "both";
         };
+        DSTTime: {
+            /**
+             * @description What it shows then.
+             * @example 2027-03-28T03:00:00+02:00
+             */
+            after: string;
+            /** Format: date-time */
+            at: string;
+            /**
+             * @description Local time and offset up to which the clock had come.
+             * @example 2027-03-28T02:00:00+01:00
+             */
+            before: string;
+            /**
+             * Format: int64
+             * @description Jobs with a fire at such a local time, which their dst setting moves, skips, doubles, or lets happen once. Those that run every hour of the day follow real time, and are not among them.
+             */
+            jobs: number;
+            /**
+             * @description gap: local times are left out; overlap: some come twice.
+             * @enum {string}
+             */
+            kind: "gap" | "overlap";
+            /**
+             * Format: int64
+             * @description Of these, those that fire after the gap.
+             */
+            moved: number;
+            /** @description Some of the jobs; 5 at most. */
+            names: string[];
+            /**
+             * Format: int64
+             * @description Those that fire in one pass only.
+             */
+            once: number;
+            /**
+             * Format: int64
+             * @description Those that do not fire.
+             */
+            skipped: number;
+            /**
+             * Format: int64
+             * @description Those that fire in both passes.
+             */
+            twice: number;
+            /** @description IANA name. */
+            zone: string;
+        };
         Definition: {
             /** @description A program and its arguments, run without a shell. */
             args?: string[];
@@ -1829,6 +1897,60 @@ export interface components {
              */
             status: "planned" | "waiting" | "running" | "succeeded" | "failed" | "timed_out" | "killed" | "lost" | "skipped" | "refused" | "missed";
         };
+        Forecast: {
+            /** @description How many fires there are in each bucket, one after the other, also those with none. */
+            buckets: number[];
+            /** @enum {string} */
+            by: "minute" | "hour";
+            /** @description Less is counted than was asked for: nothing before now, and not more than 7 days by minute, or 14 by hour. */
+            clamped?: boolean;
+            /** @description When clocks change in the zones of these jobs, the first first. */
+            dst: components["schemas"]["DSTTime"][];
+            /**
+             * Format: date-time
+             * @description Fires at this time or later are counted: now, where what was asked for lies in the past.
+             */
+            from: string;
+            /**
+             * Format: int64
+             * @description Jobs that fire at least once.
+             */
+            jobs: number;
+            /**
+             * Format: int64
+             * @description Jobs that were not counted, since there was too much to count.
+             */
+            left?: number;
+            /**
+             * Format: int64
+             * @description Jobs that are left out, since they are paused until somebody resumes them.
+             */
+            paused: number;
+            /** @description The bucket with the most fires, the first of these; absent where there are no fires. */
+            peak?: components["schemas"]["Peak"];
+            /** @description Minutes that stand out, the largest first, 20 at most: with 10 fires at least, and four times those of the minute in the middle. */
+            pileUps: components["schemas"]["PileUp"][];
+            /**
+             * Format: date-time
+             * @description When the first bucket begins; it may lie before from.
+             */
+            start: string;
+            /**
+             * Format: int64
+             * @description How long a bucket is, in seconds: 60 or 3600.
+             */
+            step: number;
+            /**
+             * Format: date-time
+             * @description Fires before this time are counted: what was asked for, up to the full minute or hour.
+             */
+            to: string;
+            /**
+             * Format: int64
+             * @description Fires in all.
+             */
+            total: number;
+        };
         Gap: {
             /**
              * Format: int64
@@ -1845,6 +1967,12 @@ export interface components {
              * @description up to and including this one.
              */
             to: string;
+        };
+        GroupShare: {
+            /** Format: int64 */
+            fires: number;
+            /** @description Empty: the jobs without a group. */
+            name: string;
         };
         HistoryPageAuditEntry: {
             items: components["schemas"]["AuditEntry"][];
@@ -2183,6 +2311,8 @@ export interface components {
              * @description Grows with each change; the ETag.
              */
             version: number;
+            /** @description Its timetable in words, in the language of Accept-Language; where they were asked for. */
+            words?: string;
         };
         JobPage: {
             items: components["schemas"]["Job"][];
@@ -2326,6 +2456,13 @@ export interface components {
             user?: string;
             /** @description Absolute path of the folder to run in. */
             workDir?: string;
+        };
+        JobShare: {
+            /** Format: int64 */
+            fires: number;
+            group?: string;
+            name: string;
+            title?: string;
         };
         JobStats: {
             /**
@@ -2651,6 +2788,33 @@ export interface components {
              * @description When it goes on by itself; when it is resumed where not given.
              */
             until?: string;
+        };
+        Peak: {
+            /**
+             * Format: date-time
+             * @description When it begins.
+             */
+            at: string;
+            /** Format: int64 */
+            fires: number;
+        };
+        PileUp: {
+            /**
+             * Format: date-time
+             * @description When the minute begins.
+             */
+            at: string;
+            /** Format: int64 */
+            fires: number;
+            /** @description The groups that have most of its fires; 5 at most. */
+            groups: components["schemas"]["GroupShare"][];
+            /**
+             * Format: int64
+             * @description How many jobs fire in it.
+             */
+            jobCount: number;
+            /** @description Those that fire most often in it, by name where they are equal; 5 at most. */
+            jobs: components["schemas"]["JobShare"][];
         };
         Placement: {
             /**
@@ -3713,11 +3877,11 @@ export interface operations {
                      *           "actor": {
                      *             "name": "admin",
                      *             "remote": "127.0.0.1",
-                     *             "token": "v2txvelki23ugszk"
+                     *             "token": "rfqc3qn4gfsnujcq"
                      *           },
                      *           "after": {
                      *             "command": "echo report",
-                     *             "createdAt": "2026-11-22T00:44:11.546303059Z",
+                     *             "createdAt": "2026-11-22T10:55:41.165203487Z",
                      *             "cronExpr": "0 0 1 1 *",
                      *             "description": "report",
                      *             "env": {
@@ -3733,16 +3897,16 @@ export interface operations {
                      *             "stdin": "report",
                      *             "timezone": "UTC",
                      *             "title": "the same job",
-                     *             "uid": "d5o4wc4b3aezd66l",
-                     *             "updatedAt": "2026-11-22T00:44:11.552543301Z",
+                     *             "uid": "kfmj5sxuzsa7752b",
+                     *             "updatedAt": "2026-11-22T10:55:41.16785896Z",
                      *             "updatedBy": "admin",
                      *             "user": "report",
                      *             "workDir": "/report"
                      *           },
-                     *           "at": "2026-11-22T00:44:11.55291757Z",
+                     *           "at": "2026-11-22T10:55:41.16796581Z",
                      *           "before": {
                      *             "command": "echo report",
-                     *             "createdAt": "2026-11-22T00:44:11.546303059Z",
+                     *             "createdAt": "2026-11-22T10:55:41.165203487Z",
                      *             "cronExpr": "0 0 1 1 *",
                      *             "description": "report",
                      *             "env": {
@@ -3758,13 +3922,13 @@ export interface operations {
                      *             "stdin": "report",
                      *             "timezone": "UTC",
                      *             "title": "a job",
-                     *             "uid": "d5o4wc4b3aezd66l",
-                     *             "updatedAt": "2026-11-22T00:44:11.546303059Z",
+                     *             "uid": "kfmj5sxuzsa7752b",
+                     *             "updatedAt": "2026-11-22T10:55:41.165203487Z",
                      *             "updatedBy": "admin",
                      *             "user": "report",
                      *             "workDir": "/report"
                      *           },
-                     *           "id": "01795308251552917570-vl52is3frb7ige7w",
+                     *           "id": "01795344941167965810-4ylutdsuedytaix6",
                      *           "kind": "job",
                      *           "name": "job-reports",
                      *           "revision": 10,
@@ -3774,11 +3938,11 @@ export interface operations {
                      *           "actor": {
                      *             "name": "admin",
                      *             "remote": "127.0.0.1",
-                     *             "token": "v2txvelki23ugszk"
+                     *             "token": "rfqc3qn4gfsnujcq"
                      *           },
                      *           "after": {
                      *             "command": "echo report",
-                     *             "createdAt": "2026-11-22T00:44:11.546303059Z",
+                     *             "createdAt": "2026-11-22T10:55:41.165203487Z",
                      *             "cronExpr": "0 0 1 1 *",
                      *             "description": "report",
                      *             "env": {
@@ -3794,14 +3958,14 @@ export interface operations {
                      *             "stdin": "report",
                      *             "timezone": "UTC",
                      *             "title": "a job",
-                     *             "uid": "d5o4wc4b3aezd66l",
-                     *             "updatedAt": "2026-11-22T00:44:11.546303059Z",
+                     *             "uid": "kfmj5sxuzsa7752b",
+                     *             "updatedAt": "2026-11-22T10:55:41.165203487Z",
                      *             "updatedBy": "admin",
                      *             "user": "report",
                      *             "workDir": "/report"
                      *           },
-                     *           "at": "2026-11-22T00:44:11.546394115Z",
-                     *           "id": "01795308251546394115-3hsy7fbh2zrmtlta",
+                     *           "at": "2026-11-22T10:55:41.165287063Z",
+                     *           "id": "01795344941165287063-uz6xymstybljda5q",
                      *           "kind": "job",
                      *           "name": "job-reports",
                      *           "revision": 9,
@@ -3918,7 +4082,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "expiresAt": "2026-11-23T00:44:11.566439508Z",
+                     *       "expiresAt": "2026-11-23T10:55:41.175713671Z",
                      *       "name": "admin",
                      *       "role": "admin",
                      *       "session": true
@@ -4089,7 +4253,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "expiresAt": "2027-02-20T00:44:11.630152735Z",
+                     *       "expiresAt": "2027-02-20T10:55:41.258630731Z",
                      *       "name": "ann-1",
                      *       "role": "viewer",
                      *       "session": false,
@@ -4138,13 +4302,13 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "createdAt": "2026-11-22T00:44:11.752850151Z",
+                     *           "createdAt": "2026-11-22T10:55:41.365712635Z",
                      *           "kind": "webhook",
                      *           "name": "ops",
                      *           "origin": "https://127.0.0.1:1",
-                     *           "updatedAt": "2026-11-22T00:44:11.752850231Z",
+                     *           "updatedAt": "2026-11-22T10:55:41.365712855Z",
                      *           "updatedBy": "admin",
-                     *           "version": 16
+                     *           "version": 20
                      *         }
                      *       ]
                      *     }
@@ -4190,13 +4354,13 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "createdAt": "2026-11-22T00:44:11.752850151Z",
+                     *       "createdAt": "2026-11-22T10:55:41.365712635Z",
                      *       "kind": "webhook",
                      *       "name": "ops",
                      *       "origin": "https://127.0.0.1:1",
-                     *       "updatedAt": "2026-11-22T00:44:11.75468542Z",
+                     *       "updatedAt": "2026-11-22T10:55:41.373158553Z",
                      *       "updatedBy": "admin",
-                     *       "version": 17
+                     *       "version": 22
                      *     }
                      */
                     "application/json": components["schemas"]["Channel"];
@@ -4266,14 +4430,14 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "createdAt": "2026-11-22T00:44:11.756619326Z",
+                     *       "createdAt": "2026-11-22T10:55:41.374756614Z",
                      *       "kind": "webhook",
                      *       "name": "dev",
                      *       "origin": "https://hooks.example.com",
                      *       "secret": "whsec_…",
-                     *       "updatedAt": "2026-11-22T00:44:11.756619406Z",
+                     *       "updatedAt": "2026-11-22T10:55:41.374756744Z",
                      *       "updatedBy": "admin",
-                     *       "version": 19
+                     *       "version": 23
                      *     }
                      */
                     "application/json": components["schemas"]["Channel"];
@@ -4366,11 +4530,11 @@ export interface operations {
                      *       "attempts": 1,
                      *       "channel": "ops",
                      *       "code": "refused",
-                     *       "createdAt": "2026-11-22T00:44:11.759411973Z",
-                     *       "doneAt": "2026-11-22T00:44:11.759653544Z",
+                     *       "createdAt": "2026-11-22T10:55:41.381357256Z",
+                     *       "doneAt": "2026-11-22T10:55:41.381665751Z",
                      *       "error": "dial tcp 127.0.0.1:1: 127.0.0.1: the address is not a public one, and the setting notifyAllow does not name it",
                      *       "event": "test",
-                     *       "id": "01795308251759411973-9176dc9af62894f9",
+                     *       "id": "01795344941381357256-08153763b154036a",
                      *       "kind": "webhook",
                      *       "status": "failed",
                      *       "text": "test of a channel"
@@ -4431,11 +4595,11 @@ export interface operations {
                      *           "attempts": 1,
                      *           "channel": "ops",
                      *           "code": "refused",
-                     *           "createdAt": "2026-11-22T00:44:11.759411973Z",
-                     *           "doneAt": "2026-11-22T00:44:11.759653544Z",
+                     *           "createdAt": "2026-11-22T10:55:41.381357256Z",
+                     *           "doneAt": "2026-11-22T10:55:41.381665751Z",
                      *           "error": "dial tcp 127.0.0.1:1: 127.0.0.1: the address is not a public one, and the setting notifyAllow does not name it",
                      *           "event": "test",
-                     *           "id": "01795308251759411973-9176dc9af62894f9",
+                     *           "id": "01795344941381357256-08153763b154036a",
                      *           "kind": "webhook",
                      *           "status": "failed",
                      *           "text": "test of a channel"
@@ -4570,14 +4734,14 @@ export interface operations {
                      *       "items": [
                      *         {
                      *           "attempts": [
-                     *             "d5o4wc4b3aezd66l.01795304651000000000.1"
+                     *             "kfmj5sxuzsa7752b.01795341341000000000.1"
                      *           ],
                      *           "cause": "manual",
                      *           "group": "reports",
-                     *           "id": "d5o4wc4b3aezd66l.01795304651000000000",
+                     *           "id": "kfmj5sxuzsa7752b.01795341341000000000",
                      *           "job": "job-reports",
-                     *           "jobUid": "d5o4wc4b3aezd66l",
-                     *           "plannedAt": "2026-11-21T23:44:11Z",
+                     *           "jobUid": "kfmj5sxuzsa7752b",
+                     *           "plannedAt": "2026-11-22T09:55:41Z",
                      *           "reason": {
                      *             "code": "exit_code",
                      *             "data": {
@@ -4591,6 +4755,76 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["HistoryPageFire"];
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+            /** @description The request was refused, or failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "get-forecast": {
+        parameters: {
+            query?: {
+                /** @description Count fires planned at this time or later; now where not given, or where it lies in the past. */
+                from?: string;
+                /** @description Count fires planned before this time, and up to the full minute or hour; a day after from where not given. */
+                to?: string;
+                /** @description What a bucket is: a minute, for 7 days at most, or an hour of UTC, for 14. */
+                by?: "minute" | "hour";
+                /** @description A part of the jobs' name or title. */
+                q?: string;
+                /** @description Only jobs of this group. */
+                group?: string;
+                /** @description Only jobs of this group and of those below it. */
+                below?: string;
+                /** @description Only jobs that are in no group. */
+                ungrouped?: boolean;
+                /** @description Only jobs whose labels match: team=data,tier!=slow. */
+                selector?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "buckets": [
+                     *         0,
+                     *         0
+                     *       ],
+                     *       "by": "hour",
+                     *       "dst": [],
+                     *       "from": "2026-11-22T10:55:41.45194059Z",
+                     *       "jobs": 0,
+                     *       "paused": 0,
+                     *       "pileUps": [],
+                     *       "start": "2026-11-22T10:00:00Z",
+                     *       "step": 3600,
+                     *       "to": "2026-11-23T11:00:00Z",
+                     *       "total": 0
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Forecast"];
                 };
             };
             401: components["responses"]["unauthenticated"];
@@ -4635,10 +4869,13 @@ export interface operations {
                 selector?: string;
                 /** @description Only jobs that are in no group. */
                 ungrouped?: boolean;
-                /** @description What to tell of each job besides, separated by commas: its last 20 runs, its next 5 fires, figures of its last 7 days. */
-                include?: ("results" | "next" | "stats")[];
+                /** @description What to tell of each job besides, separated by commas: its last 20 runs, its next 5 fires, figures of its last 7 days, its timetable in words. */
+                include?: ("results" | "next" | "stats" | "words")[];
             };
-            header?: never;
+            header?: {
+                /** @description en or zh; of the words. */
+                "Accept-Language"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -4647,6 +4884,7 @@ export interface operations {
             /** @description OK */
             200: {
                 headers: {
+                    Vary?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4662,7 +4900,7 @@ export interface operations {
                      *           },
                      *           "group": "reports",
                      *           "meta": {
-                     *             "createdAt": "2026-11-22T00:44:11.546303059Z",
+                     *             "createdAt": "2026-11-22T10:55:41.165203487Z",
                      *             "next": [
                      *               "2027-01-01T00:00:00Z",
                      *               "2028-01-01T00:00:00Z"
@@ -4672,9 +4910,9 @@ export interface operations {
                      *               {
                      *                 "cause": "manual",
                      *                 "durationMs": 60000,
-                     *                 "id": "d5o4wc4b3aezd66l.01795304651000000000.1",
-                     *                 "plannedAt": "2026-11-21T23:44:11Z",
-                     *                 "startedAt": "2026-11-21T23:44:11Z",
+                     *                 "id": "kfmj5sxuzsa7752b.01795341341000000000.1",
+                     *                 "plannedAt": "2026-11-22T09:55:41Z",
+                     *                 "startedAt": "2026-11-22T09:55:41Z",
                      *                 "status": "failed"
                      *               }
                      *             ],
@@ -4686,8 +4924,8 @@ export interface operations {
                      *               "samples": 0,
                      *               "successRate": 0
                      *             },
-                     *             "uid": "d5o4wc4b3aezd66l",
-                     *             "updatedAt": "2026-11-22T00:44:11.552543301Z",
+                     *             "uid": "kfmj5sxuzsa7752b",
+                     *             "updatedAt": "2026-11-22T10:55:41.16785896Z",
                      *             "updatedBy": "admin",
                      *             "version": 10
                      *           },
@@ -4762,12 +5000,12 @@ export interface operations {
                      *       "command": "true",
                      *       "group": "reports",
                      *       "meta": {
-                     *         "createdAt": "2026-11-22T00:44:11.869743567Z",
+                     *         "createdAt": "2026-11-22T10:55:41.455494409Z",
                      *         "state": "manual",
-                     *         "uid": "d4377aipyhty6nms",
-                     *         "updatedAt": "2026-11-22T00:44:11.869743567Z",
+                     *         "uid": "sgmf4vt5q7jrcfoo",
+                     *         "updatedAt": "2026-11-22T10:55:41.455494409Z",
                      *         "updatedBy": "admin",
-                     *         "version": 30
+                     *         "version": 32
                      *       },
                      *       "name": "new-reports",
                      *       "timezone": "UTC"
@@ -4841,13 +5079,14 @@ export interface operations {
                      *         "created": 1,
                      *         "deleted": 0,
                      *         "refused": 0,
-                     *         "unchanged": 0
+                     *         "unchanged": 0,
+                     *         "unknown": 0
                      *       },
                      *       "items": [
                      *         {
                      *           "name": "applied-reports",
                      *           "result": "created",
-                     *           "version": 31
+                     *           "version": 33
                      *         }
                      *       ]
                      *     }
@@ -4924,7 +5163,8 @@ export interface operations {
                      *           "result": "refused"
                      *         }
                      *       ],
-                     *       "refused": 1
+                     *       "refused": 1,
+                     *       "unknown": 0
                      *     }
                      */
                     "application/json": components["schemas"]["BulkAnswer"];
@@ -5041,11 +5281,11 @@ export interface operations {
                      *       },
                      *       "group": "reports",
                      *       "meta": {
-                     *         "createdAt": "2026-11-22T00:44:11.546303059Z",
+                     *         "createdAt": "2026-11-22T10:55:41.165203487Z",
                      *         "nextFire": "2027-01-01T00:00:00Z",
                      *         "state": "active",
-                     *         "uid": "d5o4wc4b3aezd66l",
-                     *         "updatedAt": "2026-11-22T00:44:11.552543301Z",
+                     *         "uid": "kfmj5sxuzsa7752b",
+                     *         "updatedAt": "2026-11-22T10:55:41.16785896Z",
                      *         "updatedBy": "admin",
                      *         "version": 10
                      *       },
@@ -5135,12 +5375,12 @@ export interface operations {
                      *       "command": "echo report",
                      *       "group": "reports",
                      *       "meta": {
-                     *         "createdAt": "2026-11-22T00:44:11.874793162Z",
+                     *         "createdAt": "2026-11-22T10:55:41.463419Z",
                      *         "state": "manual",
-                     *         "uid": "ka4txextb6z7tajh",
-                     *         "updatedAt": "2026-11-22T00:44:11.874793162Z",
+                     *         "uid": "mwdjbohdjriddmmt",
+                     *         "updatedAt": "2026-11-22T10:55:41.463419Z",
                      *         "updatedBy": "admin",
-                     *         "version": 35
+                     *         "version": 36
                      *       },
                      *       "name": "put-reports",
                      *       "timezone": "UTC"
@@ -5255,12 +5495,12 @@ export interface operations {
                      *       "description": "report",
                      *       "group": "reports",
                      *       "meta": {
-                     *         "createdAt": "2026-11-22T00:44:11.875478985Z",
+                     *         "createdAt": "2026-11-22T10:55:41.464897979Z",
                      *         "state": "manual",
-                     *         "uid": "4rk3c37yotk3ldjg",
-                     *         "updatedAt": "2026-11-22T00:44:11.876363155Z",
+                     *         "uid": "xfjmnhj2nuuz4asg",
+                     *         "updatedAt": "2026-11-22T10:55:41.466204346Z",
                      *         "updatedBy": "admin",
-                     *         "version": 37
+                     *         "version": 38
                      *       },
                      *       "name": "patched-reports",
                      *       "timeout": "10m",
@@ -5327,14 +5567,14 @@ export interface operations {
                      *       "items": [
                      *         {
                      *           "attempts": [
-                     *             "d5o4wc4b3aezd66l.01795304651000000000.1"
+                     *             "kfmj5sxuzsa7752b.01795341341000000000.1"
                      *           ],
                      *           "cause": "manual",
                      *           "group": "reports",
-                     *           "id": "d5o4wc4b3aezd66l.01795304651000000000",
+                     *           "id": "kfmj5sxuzsa7752b.01795341341000000000",
                      *           "job": "job-reports",
-                     *           "jobUid": "d5o4wc4b3aezd66l",
-                     *           "plannedAt": "2026-11-21T23:44:11Z",
+                     *           "jobUid": "kfmj5sxuzsa7752b",
+                     *           "plannedAt": "2026-11-22T09:55:41Z",
                      *           "reason": {
                      *             "code": "exit_code",
                      *             "data": {
@@ -5406,13 +5646,13 @@ export interface operations {
                      *       "description": "report",
                      *       "group": "reports",
                      *       "meta": {
-                     *         "createdAt": "2026-11-22T00:44:11.871643472Z",
+                     *         "createdAt": "2026-11-22T10:55:41.458243607Z",
                      *         "paused": true,
                      *         "state": "paused",
-                     *         "uid": "t7rmswoxy7jvgnhn",
-                     *         "updatedAt": "2026-11-22T00:44:11.881231319Z",
+                     *         "uid": "4lb733pc7bpylsbg",
+                     *         "updatedAt": "2026-11-22T10:55:41.47439838Z",
                      *         "updatedBy": "admin",
-                     *         "version": 41
+                     *         "version": 42
                      *       },
                      *       "name": "paused-reports",
                      *       "pauseNote": "for now",
@@ -5525,12 +5765,12 @@ export interface operations {
                      *       "description": "report",
                      *       "group": "reports",
                      *       "meta": {
-                     *         "createdAt": "2026-11-22T00:44:11.871643472Z",
+                     *         "createdAt": "2026-11-22T10:55:41.458243607Z",
                      *         "state": "manual",
-                     *         "uid": "t7rmswoxy7jvgnhn",
-                     *         "updatedAt": "2026-11-22T00:44:11.905223572Z",
+                     *         "uid": "4lb733pc7bpylsbg",
+                     *         "updatedAt": "2026-11-22T10:55:41.476606278Z",
                      *         "updatedBy": "admin",
-                     *         "version": 44
+                     *         "version": 43
                      *       },
                      *       "name": "paused-reports",
                      *       "timezone": "UTC"
@@ -5601,11 +5841,11 @@ export interface operations {
                      *       },
                      *       "group": "reports",
                      *       "meta": {
-                     *         "createdAt": "2026-11-22T00:44:11.546303059Z",
+                     *         "createdAt": "2026-11-22T10:55:41.165203487Z",
                      *         "nextFire": "2027-01-01T00:00:00Z",
                      *         "state": "active",
-                     *         "uid": "d5o4wc4b3aezd66l",
-                     *         "updatedAt": "2026-11-22T00:44:11.552543301Z",
+                     *         "uid": "kfmj5sxuzsa7752b",
+                     *         "updatedAt": "2026-11-22T10:55:41.16785896Z",
                      *         "updatedBy": "admin",
                      *         "version": 10
                      *       },
@@ -5683,8 +5923,8 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "fire": "agnkhpftie2h6tey.tnqhuosgmh44hgjx2",
-                     *       "run": "agnkhpftie2h6tey.tnqhuosgmh44hgjx2.1"
+                     *       "fire": "i3ulcerudmp7udbh.tysmoox4nvdno4nxp",
+                     *       "run": "i3ulcerudmp7udbh.tysmoox4nvdno4nxp.1"
                      *     }
                      */
                     "application/json": components["schemas"]["Accepted"];
@@ -5738,14 +5978,14 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "at": "2026-11-22T00:44:11.55291757Z",
+                     *           "at": "2026-11-22T10:55:41.16796581Z",
                      *           "by": "admin",
                      *           "remote": "127.0.0.1",
                      *           "verb": "replace",
                      *           "version": 10
                      *         },
                      *         {
-                     *           "at": "2026-11-22T00:44:11.546394115Z",
+                     *           "at": "2026-11-22T10:55:41.165287063Z",
                      *           "by": "admin",
                      *           "remote": "127.0.0.1",
                      *           "verb": "create",
@@ -5797,7 +6037,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "at": "2026-11-22T00:44:11.55291757Z",
+                     *       "at": "2026-11-22T10:55:41.16796581Z",
                      *       "by": "admin",
                      *       "job": {
                      *         "command": "echo report",
@@ -5820,7 +6060,7 @@ export interface operations {
                      *         "workDir": "/report"
                      *       },
                      *       "remote": "127.0.0.1",
-                     *       "uid": "d5o4wc4b3aezd66l",
+                     *       "uid": "kfmj5sxuzsa7752b",
                      *       "verb": "replace",
                      *       "version": 10
                      *     }
@@ -5944,14 +6184,14 @@ export interface operations {
                      *         {
                      *           "attempt": 1,
                      *           "cause": "manual",
-                     *           "fire": "agnkhpftie2h6tey.tnqhuosgmh44hgjx2",
+                     *           "fire": "i3ulcerudmp7udbh.tysmoox4nvdno4nxp",
                      *           "group": "reports",
-                     *           "id": "agnkhpftie2h6tey.tnqhuosgmh44hgjx2.1",
+                     *           "id": "i3ulcerudmp7udbh.tysmoox4nvdno4nxp.1",
                      *           "job": "ran-reports",
-                     *           "jobUid": "agnkhpftie2h6tey",
+                     *           "jobUid": "i3ulcerudmp7udbh",
                      *           "note": "by hand",
                      *           "outputBytes": 0,
-                     *           "plannedAt": "2026-11-22T00:44:11.909954392Z",
+                     *           "plannedAt": "2026-11-22T10:55:41.482709422Z",
                      *           "reason": {
                      *             "code": "starting",
                      *             "text": "it is due, and about to be taken"
@@ -5962,20 +6202,20 @@ export interface operations {
                      *         {
                      *           "attempt": 1,
                      *           "cause": "manual",
-                     *           "claimedAt": "2026-11-21T23:44:11Z",
-                     *           "endedAt": "2026-11-21T23:45:11Z",
+                     *           "claimedAt": "2026-11-22T09:55:41Z",
+                     *           "endedAt": "2026-11-22T09:56:41Z",
                      *           "exitCode": 3,
-                     *           "fire": "d5o4wc4b3aezd66l.01795304651000000000",
+                     *           "fire": "kfmj5sxuzsa7752b.01795341341000000000",
                      *           "group": "reports",
-                     *           "id": "d5o4wc4b3aezd66l.01795304651000000000.1",
+                     *           "id": "kfmj5sxuzsa7752b.01795341341000000000.1",
                      *           "job": "job-reports",
-                     *           "jobUid": "d5o4wc4b3aezd66l",
+                     *           "jobUid": "kfmj5sxuzsa7752b",
                      *           "note": "report",
                      *           "outputBytes": 6,
                      *           "params": {
                      *             "P": "report"
                      *           },
-                     *           "plannedAt": "2026-11-21T23:44:11Z",
+                     *           "plannedAt": "2026-11-22T09:55:41Z",
                      *           "reason": {
                      *             "code": "exit_code",
                      *             "data": {
@@ -5983,7 +6223,7 @@ export interface operations {
                      *             },
                      *             "text": "report"
                      *           },
-                     *           "startedAt": "2026-11-21T23:44:11Z",
+                     *           "startedAt": "2026-11-22T09:55:41Z",
                      *           "status": "failed",
                      *           "triggeredBy": "somebody",
                      *           "worker": "w1",
@@ -6057,7 +6297,7 @@ export interface operations {
                      *       "scanned": {
                      *         "bytes": 6,
                      *         "runs": 2,
-                     *         "until": "2026-11-21T23:44:11Z"
+                     *         "until": "2026-11-22T09:55:41Z"
                      *       }
                      *     }
                      */
@@ -6103,20 +6343,20 @@ export interface operations {
                      * @example {
                      *       "attempt": 1,
                      *       "cause": "manual",
-                     *       "claimedAt": "2026-11-21T23:44:11Z",
-                     *       "endedAt": "2026-11-21T23:45:11Z",
+                     *       "claimedAt": "2026-11-22T09:55:41Z",
+                     *       "endedAt": "2026-11-22T09:56:41Z",
                      *       "exitCode": 3,
-                     *       "fire": "d5o4wc4b3aezd66l.01795304651000000000",
+                     *       "fire": "kfmj5sxuzsa7752b.01795341341000000000",
                      *       "group": "reports",
-                     *       "id": "d5o4wc4b3aezd66l.01795304651000000000.1",
+                     *       "id": "kfmj5sxuzsa7752b.01795341341000000000.1",
                      *       "job": "job-reports",
-                     *       "jobUid": "d5o4wc4b3aezd66l",
+                     *       "jobUid": "kfmj5sxuzsa7752b",
                      *       "note": "report",
                      *       "outputBytes": 6,
                      *       "params": {
                      *         "P": "report"
                      *       },
-                     *       "plannedAt": "2026-11-21T23:44:11Z",
+                     *       "plannedAt": "2026-11-22T09:55:41Z",
                      *       "reason": {
                      *         "code": "exit_code",
                      *         "data": {
@@ -6124,7 +6364,7 @@ export interface operations {
                      *         },
                      *         "text": "report"
                      *       },
-                     *       "startedAt": "2026-11-21T23:44:11Z",
+                     *       "startedAt": "2026-11-22T09:55:41Z",
                      *       "status": "failed",
                      *       "triggeredBy": "somebody",
                      *       "worker": "w1",
@@ -6403,15 +6643,15 @@ export interface operations {
                      *
                      *     id: 0
                      *     event: run
-                     *     data: {"id":"d5o4wc4b3aezd66l.01795304651000000000.1","job":"job-reports","jobUid":"d5o4wc4b3aezd66l","group":"reports","fire":"d5o4wc4b3aezd66l.01795304651000000000","plannedAt":"2026-11-21T23:44:11Z","cause":"manual","attempt":1,"status":"failed","reason":{"code":"exit_code","data":{"path":"report"},"text":"report"},"worker":"w1","workerName":"north","claimedAt":"2026-11-21T23:44:11Z","startedAt":"2026-11-21T23:44:11Z","endedAt":"2026-11-21T23:45:11Z","exitCode":3,"outputBytes":6,"triggeredBy":"somebody","note":"report","params":{"P":"report"}}
+                     *     data: {"id":"kfmj5sxuzsa7752b.01795341341000000000.1","job":"job-reports","jobUid":"kfmj5sxuzsa7752b","group":"reports","fire":"kfmj5sxuzsa7752b.01795341341000000000","plannedAt":"2026-11-22T09:55:41Z","cause":"manual","attempt":1,"status":"failed","reason":{"code":"exit_code","data":{"path":"report"},"text":"report"},"worker":"w1","workerName":"north","claimedAt":"2026-11-22T09:55:41Z","startedAt":"2026-11-22T09:55:41Z","endedAt":"2026-11-22T09:56:41Z","exitCode":3,"outputBytes":6,"triggeredBy":"somebody","note":"report","params":{"P":"report"}}
                      *
                      *     id: 6
                      *     event: output
-                     *     data: {"offset":0,"stream":"stdout","at":"2026-11-21T23:44:11Z","text":"report"}
+                     *     data: {"offset":0,"stream":"stdout","at":"2026-11-22T09:55:41Z","text":"report"}
                      *
                      *     id: 6
                      *     event: end
-                     *     data: {"run":{"id":"d5o4wc4b3aezd66l.01795304651000000000.1","job":"job-reports","jobUid":"d5o4wc4b3aezd66l","group":"reports","fire":"d5o4wc4b3aezd66l.01795304651000000000","plannedAt":"2026-11-21T23:44:11Z","cause":"manual","attempt":1,"status":"failed","reason":{"code":"exit_code","data":{"path":"report"},"text":"report"},"worker":"w1","workerName":"north","claimedAt":"2026-11-21T23:44:11Z","startedAt":"2026-11-21T23:44:11Z","endedAt":"2026-11-21T23:45:11Z","exitCode":3,"outputBytes":6,"triggeredBy":"somebody","note":"report","params":{"P":"report"}},"offset":6,"complete":true}
+                     *     data: {"run":{"id":"kfmj5sxuzsa7752b.01795341341000000000.1","job":"job-reports","jobUid":"kfmj5sxuzsa7752b","group":"reports","fire":"kfmj5sxuzsa7752b.01795341341000000000","plannedAt":"2026-11-22T09:55:41Z","cause":"manual","attempt":1,"status":"failed","reason":{"code":"exit_code","data":{"path":"report"},"text":"report"},"worker":"w1","workerName":"north","claimedAt":"2026-11-22T09:55:41Z","startedAt":"2026-11-22T09:55:41Z","endedAt":"2026-11-22T09:56:41Z","exitCode":3,"outputBytes":6,"triggeredBy":"somebody","note":"report","params":{"P":"report"}},"offset":6,"complete":true}
                      */
                     "text/event-stream": string;
                 };
@@ -6470,8 +6710,8 @@ export interface operations {
                      *       "canonical": "0 30 2 * * * *",
                      *       "description": "at 02:30, every day",
                      *       "fires": [
-                     *         "2026-11-22T02:30:00+01:00",
-                     *         "2026-11-23T02:30:00+01:00"
+                     *         "2026-11-23T02:30:00+01:00",
+                     *         "2026-11-24T02:30:00+01:00"
                      *       ],
                      *       "notes": [],
                      *       "timezone": "Europe/Berlin"
@@ -6519,15 +6759,15 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "createdAt": "2026-11-22T00:44:11.926181807Z",
+                     *           "createdAt": "2026-11-22T10:55:41.510690132Z",
                      *           "groups": [
                      *             "reports"
                      *           ],
                      *           "name": "db-reports",
-                     *           "setAt": "2026-11-22T00:44:11.926182048Z",
-                     *           "updatedAt": "2026-11-22T00:44:11.926182048Z",
+                     *           "setAt": "2026-11-22T10:55:41.510690403Z",
+                     *           "updatedAt": "2026-11-22T10:55:41.510690403Z",
                      *           "updatedBy": "admin",
-                     *           "version": 53
+                     *           "version": 52
                      *         }
                      *       ]
                      *     }
@@ -6573,15 +6813,15 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "createdAt": "2026-11-22T00:44:11.926181807Z",
+                     *       "createdAt": "2026-11-22T10:55:41.510690132Z",
                      *       "groups": [
                      *         "reports"
                      *       ],
                      *       "name": "db-reports",
-                     *       "setAt": "2026-11-22T00:44:11.929021004Z",
-                     *       "updatedAt": "2026-11-22T00:44:11.929021004Z",
+                     *       "setAt": "2026-11-22T10:55:41.51310174Z",
+                     *       "updatedAt": "2026-11-22T10:55:41.51310174Z",
                      *       "updatedBy": "admin",
-                     *       "version": 55
+                     *       "version": 53
                      *     }
                      */
                     "application/json": components["schemas"]["Secret"];
@@ -6643,15 +6883,15 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "createdAt": "2026-11-22T00:44:11.926181807Z",
+                     *       "createdAt": "2026-11-22T10:55:41.510690132Z",
                      *       "groups": [
                      *         "reports"
                      *       ],
                      *       "name": "db-reports",
-                     *       "setAt": "2026-11-22T00:44:11.931686872Z",
-                     *       "updatedAt": "2026-11-22T00:44:11.931686872Z",
+                     *       "setAt": "2026-11-22T10:55:41.516376108Z",
+                     *       "updatedAt": "2026-11-22T10:55:41.516376108Z",
                      *       "updatedBy": "admin",
-                     *       "version": 57
+                     *       "version": 55
                      *     }
                      */
                     "application/json": components["schemas"]["Secret"];
@@ -6755,12 +6995,12 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "createdAt": "2026-11-22T00:44:11.566439508Z",
-                     *           "expiresAt": "2026-11-23T00:44:11.566439508Z",
-                     *           "id": "387b96ee1e2c5eb9",
+                     *           "createdAt": "2026-11-22T10:55:41.175713671Z",
+                     *           "expiresAt": "2026-11-23T10:55:41.175713671Z",
+                     *           "id": "2ee85e27bcfa3dd9",
                      *           "name": "admin",
                      *           "remote": "127.0.0.1",
-                     *           "token": "v2txvelki23ugszk"
+                     *           "token": "rfqc3qn4gfsnujcq"
                      *         }
                      *       ]
                      *     }
@@ -6855,7 +7095,7 @@ export interface operations {
                      * @example {
                      *       "buckets": [
                      *         {
-                     *           "at": "2026-11-21T00:00:00Z",
+                     *           "at": "2026-11-21T10:00:00Z",
                      *           "delay": {
                      *             "count": 0,
                      *             "maxMs": 0,
@@ -6885,7 +7125,7 @@ export interface operations {
                      *           }
                      *         },
                      *         {
-                     *           "at": "2026-11-21T01:00:00Z",
+                     *           "at": "2026-11-21T11:00:00Z",
                      *           "delay": {
                      *             "count": 0,
                      *             "maxMs": 0,
@@ -6916,9 +7156,9 @@ export interface operations {
                      *         }
                      *       ],
                      *       "by": "hour",
-                     *       "from": "2026-11-21T00:00:00Z",
+                     *       "from": "2026-11-21T10:00:00Z",
                      *       "timezone": "UTC",
-                     *       "to": "2026-11-22T00:44:12.011823237Z",
+                     *       "to": "2026-11-22T10:55:41.618078268Z",
                      *       "total": {
                      *         "delay": {
                      *           "count": 0,
@@ -6996,10 +7236,10 @@ export interface operations {
                      *         "unreadable": 0
                      *       },
                      *       "lastDay": {
-                     *         "from": "2026-11-21T00:00:00Z",
+                     *         "from": "2026-11-21T10:00:00Z",
                      *         "hours": [
                      *           {
-                     *             "at": "2026-11-21T00:00:00Z",
+                     *             "at": "2026-11-21T10:00:00Z",
                      *             "delayP95Ms": 0,
                      *             "statuses": {
                      *               "failed": 0,
@@ -7013,7 +7253,7 @@ export interface operations {
                      *             }
                      *           },
                      *           {
-                     *             "at": "2026-11-21T01:00:00Z",
+                     *             "at": "2026-11-21T11:00:00Z",
                      *             "delayP95Ms": 0,
                      *             "statuses": {
                      *               "failed": 0,
@@ -7060,7 +7300,7 @@ export interface operations {
                      *       },
                      *       "leader": {
                      *         "name": "master-1",
-                     *         "since": "2026-11-22T00:44:11.516448769Z"
+                     *         "since": "2026-11-22T10:55:41.121095596Z"
                      *       },
                      *       "logStore": "ok",
                      *       "running": 0,
@@ -7124,7 +7364,7 @@ export interface operations {
                      * @example {
                      *       "buckets": [
                      *         {
-                     *           "at": "2026-11-21T00:00:00Z",
+                     *           "at": "2026-11-21T10:00:00Z",
                      *           "delay": {
                      *             "count": 0,
                      *             "maxMs": 0,
@@ -7154,7 +7394,7 @@ export interface operations {
                      *           }
                      *         },
                      *         {
-                     *           "at": "2026-11-21T01:00:00Z",
+                     *           "at": "2026-11-21T11:00:00Z",
                      *           "delay": {
                      *             "count": 0,
                      *             "maxMs": 0,
@@ -7185,9 +7425,9 @@ export interface operations {
                      *         }
                      *       ],
                      *       "by": "hour",
-                     *       "from": "2026-11-21T00:00:00Z",
+                     *       "from": "2026-11-21T10:00:00Z",
                      *       "timezone": "UTC",
-                     *       "to": "2026-11-22T00:44:12.014279853Z",
+                     *       "to": "2026-11-22T10:55:41.62117809Z",
                      *       "total": {
                      *         "delay": {
                      *           "count": 0,
@@ -7291,19 +7531,19 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "at": "2026-11-22T00:44:12.016981334Z",
+                     *       "at": "2026-11-22T10:55:41.623569381Z",
                      *       "findings": [
                      *         {
                      *           "check": "etcd",
                      *           "status": "ok",
-                     *           "text": "it answers within 900µs",
-                     *           "who": "127.0.0.1:43531"
+                     *           "text": "it answers within 1ms",
+                     *           "who": "127.0.0.1:42143"
                      *         },
                      *         {
                      *           "check": "etcd_version",
                      *           "status": "ok",
                      *           "text": "3.7.1",
-                     *           "who": "127.0.0.1:43531"
+                     *           "who": "127.0.0.1:42143"
                      *         }
                      *       ],
                      *       "master": "master-1",
@@ -7357,21 +7597,21 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "createdAt": "2026-11-22T00:44:11.630152735Z",
+                     *           "createdAt": "2026-11-22T10:55:41.258630731Z",
                      *           "createdBy": "admin",
-                     *           "expiresAt": "2027-02-20T00:44:11.630152735Z",
-                     *           "id": "kkzn6gqgnkujh6vv",
-                     *           "lastUsedAt": "2026-11-22T00:44:00Z",
+                     *           "expiresAt": "2027-02-20T10:55:41.258630731Z",
+                     *           "id": "wssslrtuzrebmrdj",
+                     *           "lastUsedAt": "2026-11-22T10:55:00Z",
                      *           "lastUsedFrom": "127.0.0.1",
                      *           "name": "a token",
                      *           "role": "viewer",
                      *           "user": "ann-1"
                      *         },
                      *         {
-                     *           "createdAt": "2026-11-22T00:44:11.516082332Z",
+                     *           "createdAt": "2026-11-22T10:55:41.116894379Z",
                      *           "createdBy": "bootstrap",
-                     *           "id": "v2txvelki23ugszk",
-                     *           "lastUsedAt": "2026-11-22T00:44:00Z",
+                     *           "id": "rfqc3qn4gfsnujcq",
+                     *           "lastUsedAt": "2026-11-22T10:55:00Z",
                      *           "lastUsedFrom": "127.0.0.1",
                      *           "name": "admin",
                      *           "role": "admin"
@@ -7426,10 +7666,10 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "createdAt": "2026-11-22T00:44:12.018146292Z",
+                     *       "createdAt": "2026-11-22T10:55:41.624438211Z",
                      *       "createdBy": "admin",
-                     *       "expiresAt": "2027-02-20T00:44:12.018146292Z",
-                     *       "id": "7tdhebzevfkvqvyp",
+                     *       "expiresAt": "2027-02-20T10:55:41.624438211Z",
+                     *       "id": "eoyuuzbldecuq3ry",
                      *       "name": "for a script",
                      *       "role": "viewer",
                      *       "token": "car_k5w2hq6v3n7ptx4a_…"
@@ -7478,10 +7718,10 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "createdAt": "2026-11-22T00:44:12.05257608Z",
+                     *       "createdAt": "2026-11-22T10:55:41.664112253Z",
                      *       "createdBy": "admin",
-                     *       "expiresAt": "2027-02-20T00:44:12.05257608Z",
-                     *       "id": "nglsk32mohdyx5jo",
+                     *       "expiresAt": "2027-02-20T10:55:41.664112253Z",
+                     *       "id": "fcs4o4ru2loi6h5u",
                      *       "name": "a token",
                      *       "role": "viewer",
                      *       "user": "ann-3"
@@ -7570,24 +7810,24 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "createdAt": "2026-11-22T00:44:11.628395743Z",
+                     *           "createdAt": "2026-11-22T10:55:41.25706465Z",
                      *           "createdBy": "admin",
                      *           "hasPassword": true,
                      *           "name": "ann-1",
                      *           "role": "viewer",
-                     *           "updatedAt": "2026-11-22T00:44:11.751545905Z",
+                     *           "updatedAt": "2026-11-22T10:55:41.362465899Z",
                      *           "updatedBy": "ann-1",
-                     *           "version": 15
+                     *           "version": 19
                      *         },
                      *         {
-                     *           "createdAt": "2026-11-22T00:44:11.977948687Z",
+                     *           "createdAt": "2026-11-22T10:55:41.560589949Z",
                      *           "createdBy": "admin",
                      *           "hasPassword": true,
                      *           "name": "ann-2",
                      *           "role": "viewer",
-                     *           "updatedAt": "2026-11-22T00:44:11.977948687Z",
+                     *           "updatedAt": "2026-11-22T10:55:41.560589949Z",
                      *           "updatedBy": "admin",
-                     *           "version": 64
+                     *           "version": 60
                      *         }
                      *       ]
                      *     }
@@ -7642,16 +7882,16 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "createdAt": "2026-11-22T00:44:12.081773441Z",
+                     *       "createdAt": "2026-11-22T10:55:41.697418447Z",
                      *       "createdBy": "admin",
                      *       "groups": {
                      *         "ours": "editor"
                      *       },
                      *       "hasPassword": false,
                      *       "name": "bob-reports",
-                     *       "updatedAt": "2026-11-22T00:44:12.081773441Z",
+                     *       "updatedAt": "2026-11-22T10:55:41.697418447Z",
                      *       "updatedBy": "admin",
-                     *       "version": 73
+                     *       "version": 71
                      *     }
                      */
                     "application/json": components["schemas"]["User"];
@@ -7698,14 +7938,14 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "createdAt": "2026-11-22T00:44:12.136725864Z",
+                     *       "createdAt": "2026-11-22T10:55:41.729778015Z",
                      *       "createdBy": "admin",
                      *       "hasPassword": true,
                      *       "name": "ann-5",
                      *       "role": "viewer",
-                     *       "updatedAt": "2026-11-22T00:44:12.136725864Z",
+                     *       "updatedAt": "2026-11-22T10:55:41.729778015Z",
                      *       "updatedBy": "admin",
-                     *       "version": 74
+                     *       "version": 72
                      *     }
                      */
                     "application/json": components["schemas"]["User"];
@@ -7804,15 +8044,15 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "createdAt": "2026-11-22T00:44:12.193560366Z",
+                     *       "createdAt": "2026-11-22T10:55:41.758763119Z",
                      *       "createdBy": "admin",
                      *       "hasPassword": true,
                      *       "name": "ann-6",
                      *       "role": "viewer",
                      *       "title": "Ann Lee",
-                     *       "updatedAt": "2026-11-22T00:44:12.200005554Z",
+                     *       "updatedAt": "2026-11-22T10:55:41.760261945Z",
                      *       "updatedBy": "admin",
-                     *       "version": 76
+                     *       "version": 74
                      *     }
                      */
                     "application/json": components["schemas"]["User"];
@@ -7859,7 +8099,7 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "clock": "2026-11-22T00:44:11.513214492Z",
+                     *           "clock": "2026-11-22T10:55:41.113536566Z",
                      *           "host": "north",
                      *           "id": "w1",
                      *           "name": "north",
@@ -7867,7 +8107,7 @@ export interface operations {
                      *           "running": 0,
                      *           "skewMs": 0,
                      *           "slots": 4,
-                     *           "startedAt": "2026-11-22T00:44:11.513214282Z",
+                     *           "startedAt": "2026-11-22T10:55:41.113536466Z",
                      *           "used": 0,
                      *           "version": "test",
                      *           "weight": 1
@@ -7915,7 +8155,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "clock": "2026-11-22T00:44:11.513214492Z",
+                     *       "clock": "2026-11-22T10:55:41.113536566Z",
                      *       "host": "north",
                      *       "id": "w1",
                      *       "name": "north",
@@ -7923,7 +8163,7 @@ export interface operations {
                      *       "running": 0,
                      *       "skewMs": 0,
                      *       "slots": 4,
-                     *       "startedAt": "2026-11-22T00:44:11.513214282Z",
+                     *       "startedAt": "2026-11-22T10:55:41.113536466Z",
                      *       "used": 0,
                      *       "version": "test",
                      *       "weight": 1
@@ -7983,7 +8223,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "clock": "2026-11-22T00:44:11.513214492Z",
+                     *       "clock": "2026-11-22T10:55:41.113536566Z",
                      *       "host": "north",
                      *       "id": "w1",
                      *       "labels": {
@@ -7996,12 +8236,12 @@ export interface operations {
                      *         "labels": {
                      *           "zone": "a"
                      *         },
-                     *         "updatedAt": "2026-11-22T00:44:12.335510553Z",
+                     *         "updatedAt": "2026-11-22T10:55:41.799250298Z",
                      *         "updatedBy": "admin"
                      *       },
                      *       "skewMs": 0,
                      *       "slots": 4,
-                     *       "startedAt": "2026-11-22T00:44:11.513214282Z",
+                     *       "startedAt": "2026-11-22T10:55:41.113536466Z",
                      *       "used": 0,
                      *       "version": "test",
                      *       "weight": 1
@@ -8060,7 +8300,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "clock": "2026-11-22T00:44:11.513214492Z",
+                     *       "clock": "2026-11-22T10:55:41.113536566Z",
                      *       "draining": true,
                      *       "host": "north",
                      *       "id": "w1",
@@ -8076,12 +8316,12 @@ export interface operations {
                      *         "labels": {
                      *           "zone": "a"
                      *         },
-                     *         "updatedAt": "2026-11-22T00:44:12.337361915Z",
+                     *         "updatedAt": "2026-11-22T10:55:41.803236773Z",
                      *         "updatedBy": "admin"
                      *       },
                      *       "skewMs": 0,
                      *       "slots": 4,
-                     *       "startedAt": "2026-11-22T00:44:11.513214282Z",
+                     *       "startedAt": "2026-11-22T10:55:41.113536466Z",
                      *       "used": 0,
                      *       "version": "test",
                      *       "weight": 1
@@ -8131,7 +8371,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "clock": "2026-11-22T00:44:11.513214492Z",
+                     *       "clock": "2026-11-22T10:55:41.113536566Z",
                      *       "host": "north",
                      *       "id": "w1",
                      *       "labels": {
@@ -8144,12 +8384,12 @@ export interface operations {
                      *         "labels": {
                      *           "zone": "a"
                      *         },
-                     *         "updatedAt": "2026-11-22T00:44:12.345217658Z",
+                     *         "updatedAt": "2026-11-22T10:55:41.80442001Z",
                      *         "updatedBy": "admin"
                      *       },
                      *       "skewMs": 0,
                      *       "slots": 4,
-                     *       "startedAt": "2026-11-22T00:44:11.513214282Z",
+                     *       "startedAt": "2026-11-22T10:55:41.113536466Z",
                      *       "used": 0,
                      *       "version": "test",
                      *       "weight": 1

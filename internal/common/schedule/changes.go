@@ -1,0 +1,45 @@
+package schedule
+
+import (
+	"iter"
+	"time"
+)
+
+// Change is a moment at which the clocks of a zone jump.
+type Change struct {
+	At            time.Time // in the zone
+	Before, After int       // seconds east of UTC
+}
+
+// Gap tells whether local times are left out; where not, some come twice.
+func (c Change) Gap() bool { return c.Before < c.After }
+
+// Changes are those of the schedule's zone at from or later, and before end.
+func (s Schedule) Changes(from, end time.Time) iter.Seq[Change] {
+	return func(yield func(Change) bool) {
+		if s.IsZero() {
+			return
+		}
+		for w := s.zone.whole(ceil(from) - 1); w.end < ceil(end); {
+			after := s.zone.whole(w.end)
+			c := Change{At: time.Unix(w.end, 0).In(s.zone.loc), Before: int(w.offset), After: int(after.offset)}
+			if c.Before != c.After && !yield(c) {
+				return
+			}
+			w = after
+		}
+	}
+}
+
+// Touched tells what a change of its zone's clock does to a cron line, as the code of a note, and at
+// which fire, or where one would have been; "" where it touches none.
+func (s Schedule) Touched(c Change) (code string, at time.Time) {
+	if !s.Lines() {
+		return "", time.Time{}
+	}
+	note, found := s.clockNote(window{offset: int64(c.Before)}, window{start: c.At.Unix(), offset: int64(c.After)})
+	if !found {
+		return "", time.Time{}
+	}
+	return note.Code, note.At
+}

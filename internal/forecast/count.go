@@ -1,0 +1,232 @@
+package forecast
+
+import (
+	"context"
+	"math/bits"
+	"slices"
+	"time"
+
+	"carillon/internal/common/schedule"
+)
+
+// Of counts the fires of jobs from one time on, and before another; 32 days of them at most.
+// It ends early only with its context.
+func Of(ctx context.Context, jobs []Job, from, to time.Time) (*Forecast, error) {
+	if limit := from.Add(maxSpan); to.After(limit) {
+		to = limit
+	}
+	start := from.Truncate(time.Minute)
+	c := &count{ctx: ctx, jobs: jobs, from: from, to: to, start: start.Unix(), work: maxWork}
+	c.minutes = []int{}
+	if to.After(from) {
+		c.minutes = make([]int, (to.Sub(start)+time.Minute-1)/time.Minute)
+	}
+	c.sort()
+	f := &Forecast{From: from, To: to, Start: start, Minutes: c.minutes}
+	firing, err := c.all(c.add)
+	if err != nil {
+		return nil, err
+	}
+	f.Jobs, f.Left = firing, c.left
+	for _, n := range f.Minutes {
+		f.Total += n
+	}
+	if f.PileUps, err = c.pileUps(); err != nil {
+		return nil, err
+	}
+	f.Nights = c.nights()
+	return f, nil
+}
+
+// count is one count.
+type count struct {
+	ctx      context.Context //nolint:containedctx // it lives as long as the call that it was given to
+	jobs     []Job
+	from, to time.Time
+	start    int64 // of the first minute, in Unix seconds
+	minutes  []int
+	lines    []line
+	rhythms  []rhythm
+	work     int // steps that may still be made
+	left     int
+}
+
+// like are jobs that fire at the same times, by their place among all.
+type like []int32
+
+// line are jobs with one cron line, in one stretch of time.
+type line struct {
+	same      schedule.Same
+	timetable schedule.Schedule // of one of them
+	after, to time.Time
+	like
+}
+
+// rhythm are jobs that fire once in a period, n times in all. The first fire is cut down to what makes
+// no difference to the minutes.
+type rhythm struct {
+	first, period time.Duration // the first since the start of the first minute
+	n             int
+	like
+}
+
+// visit is told of so many fires in some of the minutes from the given one on, which may be before
+// the first one.
+type visit func(first int, minutes uint64, fires int, jobs like)
+
+// all tells of all fires, and how many jobs have any.
+func (c *count) all(tell visit) (firing int, err error) {
+	c.left = 0
+	work := c.work
+	tally := schedule.NewTally(c.from, c.to)
+	for i := range c.lines {
+		l, fires := &c.lines[i], false
+		if i%1024 == 0 && c.ctx.Err() != nil {
+			return 0, context.Cause(c.ctx)
+		}
+		if work <= 0 {
+			c.left += len(l.like)
+			continue
+		}
+		failed := tally.Of(l.same, l.after, l.to, func(start int64, minutes uint64, each int) {
+			fires = true
+			work -= 4 + bits.OnesCount64(minutes)
+			tell(int((start-c.start)/60), minutes, each, l.like)
+		})
+		work -= 100
+		if failed == nil && fires { // an engine that fails has no fires; the job says so elsewhere
+			firing += len(l.like)
+		}
+	}
+	for i := range c.rhythms {
+		r := &c.rhythms[i]
+		if i%1024 == 0 && c.ctx.Err() != nil {
+			return 0, context.Cause(c.ctx)
+		}
+		if work <= 0 {
+			c.left += len(r.like)
+			continue
+		}
+		work -= 100 + 4*r.tell(tell)
+		firing += len(r.like)
+	}
+	return firing, nil
+}
+
+// tell tells of the fires minute by minute.
+func (r *rhythm) tell(tell visit) (steps int) {
+	for at, left := r.first, r.n; left > 0; steps++ {
+		minute := at / time.Minute
+		fires := 1
+		if r.period < time.Minute {
+			fires = min(left, int(((minute+1)*time.Minute-at-1)/r.period)+1)
+		}
+		tell(int(minute), 1, fires, r.like)
+		at, left = at+time.Duration(fires)*r.period, left-fires
+	}
+	return steps
+}
+
+// add adds fires to the minutes.
+func (c *count) add(first int, minutes uint64, fires int, jobs like) {
+	fires *= len(jobs)
+	for ; minutes != 0; minutes &= minutes - 1 {
+		c.minutes[first+bits.TrailingZeros64(minutes)] += fires
+	}
+}
+
+// sort puts jobs together that fire at the same times.
+func (c *count) sort() {
+	type lineKey struct {
+		same      schedule.Same
+		after, to int64
+	}
+	type rhythmKey struct {
+		first, period time.Duration
+		n             int
+	}
+	lines, rhythms := map[lineKey]int{}, map[rhythmKey]int{}
+	rhythmOf := func(i int, first, period time.Duration, n int) {
+		key := rhythmKey{first, period, n}
+		at, known := rhythms[key]
+		if !known {
+			at = len(c.rhythms)
+			rhythms[key] = at
+			c.rhythms = append(c.rhythms, rhythm{first: first, period: period, n: n})
+		}
+		c.rhythms[at].like = append(c.rhythms[at].like, int32(i))
+	}
+	start := time.Unix(c.start, 0)
+	for i := range c.jobs {
+		job := &c.jobs[i]
+		after, to := c.clip(job)
+		if !after.Before(to) {
+			continue
+		}
+		if !job.Timetable.Lines() {
+			if first, ok, err := job.Timetable.Upcoming(job.Cursor, after); err == nil && ok && first.Before(to) {
+				period, n := job.Timetable.Period(), 1
+				if period > 0 {
+					n += int((to.Sub(first) - 1) / period)
+				} else {
+					period = time.Minute // of what fires once any will do
+				}
+				// Fires that far apart stay in their minutes when all are a little earlier.
+				at := first.Sub(start)
+				at -= at % gcd(period, time.Minute)
+				rhythmOf(i, at, period, n)
+			}
+			continue
+		}
+		key := lineKey{job.Timetable.Same(), after.Unix(), ceil(to)}
+		at, known := lines[key]
+		if !known {
+			at = len(c.lines)
+			lines[key] = at
+			c.lines = append(c.lines, line{same: key.same, timetable: job.Timetable, after: after, to: to})
+		}
+		c.lines[at].like = append(c.lines[at].like, int32(i))
+	}
+	slices.SortStableFunc(c.lines, func(a, b line) int { return len(b.like) - len(a.like) })
+	slices.SortStableFunc(c.rhythms, func(a, b rhythm) int { return len(b.like) - len(a.like) })
+}
+
+func ceil(t time.Time) int64 {
+	if t.Nanosecond() > 0 {
+		return t.Unix() + 1
+	}
+	return t.Unix()
+}
+
+// clip is the stretch in which a job fires: after the first time, and before the second.
+func (c *count) clip(job *Job) (after, to time.Time) {
+	after, to = c.from.Add(-1), c.to
+	if !job.Resumes.IsZero() {
+		after = later(after, job.Resumes.Add(-1))
+	}
+	begin, end := job.Timetable.Bounds()
+	if job.Timetable.Lines() { // of the others the cursor says more than that
+		after = later(after, job.Cursor)
+	}
+	if !begin.IsZero() && job.Timetable.Lines() {
+		after = later(after, begin.Add(-1))
+	}
+	if !end.IsZero() && end.Before(to) {
+		to = end.Add(1)
+	}
+	return after, to
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
+func gcd(a, b time.Duration) time.Duration {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}

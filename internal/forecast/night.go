@@ -1,0 +1,67 @@
+package forecast
+
+import (
+	"cmp"
+	"slices"
+
+	"carillon/internal/common/schedule"
+)
+
+// nights finds the changes of the clock in the zones of the jobs.
+func (c *count) nights() []Night {
+	of := map[string][]*Night{}
+	var all []*Night
+	for i := range c.lines {
+		l := &c.lines[i]
+		zone := l.timetable.Zone()
+		known, looked := of[zone]
+		if !looked {
+			for change := range l.timetable.Changes(c.from, c.to) {
+				known = append(known, &Night{Zone: zone, Change: change})
+			}
+			of[zone], all = known, append(all, known...)
+		}
+		for _, n := range known {
+			c.touch(n, l)
+		}
+	}
+	nights := make([]Night, 0, len(all))
+	for _, n := range all {
+		slices.Sort(n.Names)
+		nights = append(nights, *n)
+	}
+	slices.SortFunc(nights, func(a, b Night) int {
+		return cmp.Or(a.Change.At.Compare(b.Change.At), cmp.Compare(a.Zone, b.Zone))
+	})
+	return nights[:min(len(nights), maxNights)]
+}
+
+// touch counts the jobs of a line that a change of the clock touches.
+func (c *count) touch(n *Night, l *line) {
+	code, at := l.timetable.Touched(n.Change)
+	if code == "" || !at.After(l.after) || !at.Before(l.to) {
+		return
+	}
+	switch code {
+	case schedule.NoteGapRun:
+		n.Moved += len(l.like)
+	case schedule.NoteGapSkip:
+		n.Skipped += len(l.like)
+	case schedule.NoteOverlapBoth:
+		n.Twice += len(l.like)
+	case schedule.NoteOverlapFirst, schedule.NoteOverlapSecond:
+		n.Once += len(l.like)
+	default: // it follows real time
+		return
+	}
+	for _, i := range l.like {
+		name := c.jobs[i].Name
+		if len(n.Names) < maxTop {
+			n.Names = append(n.Names, name)
+			continue
+		}
+		if last := slices.Max(n.Names); name < last {
+			n.Names[slices.Index(n.Names, last)] = name
+		}
+	}
+}

@@ -1,0 +1,104 @@
+package forecast
+
+import (
+	"cmp"
+	"math/bits"
+	"slices"
+	"time"
+)
+
+// A minute stands out when it has at least so many fires, and so many times those of
+// the minute in the middle.
+const (
+	pileUpFires = 10
+	pileUpTimes = 4
+)
+
+// pileUps finds the largest of the minutes that stand out, and tells who fires in them.
+func (c *count) pileUps() ([]PileUp, error) {
+	if len(c.minutes) == 0 {
+		return nil, nil
+	}
+	sorted := slices.Clone(c.minutes)
+	slices.Sort(sorted)
+	least := max(pileUpFires, pileUpTimes*sorted[len(sorted)/2])
+	var out []int
+	for i, n := range c.minutes {
+		if n >= least {
+			out = append(out, i)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b int) int { return c.minutes[b] - c.minutes[a] })
+	if out = out[:min(len(out), maxPileUps)]; len(out) == 0 {
+		return nil, nil
+	}
+	marks := newMarks(len(c.minutes))
+	at := map[int]*pile{}
+	for _, minute := range out {
+		marks.set(minute)
+		at[minute] = &pile{groups: map[string]int{}}
+	}
+	if _, err := c.all(func(first int, minutes uint64, fires int, jobs like) {
+		for minutes &= marks.from(first); minutes != 0; minutes &= minutes - 1 {
+			at[first+bits.TrailingZeros64(minutes)].add(c.jobs, jobs, fires)
+		}
+	}); err != nil {
+		return nil, err
+	}
+	found := make([]PileUp, len(out))
+	for i, minute := range out {
+		p := at[minute]
+		found[i] = PileUp{At: time.Unix(c.start, 0).Add(time.Duration(minute) * time.Minute), Fires: c.minutes[minute], Jobs: p.jobs, Top: p.top, Groups: p.largest()}
+	}
+	return found, nil
+}
+
+// pile gathers who fires in a minute.
+type pile struct {
+	jobs   int
+	top    []Share // in order
+	groups map[string]int
+}
+
+func (p *pile) add(all []Job, jobs like, fires int) {
+	p.jobs += len(jobs)
+	for _, i := range jobs {
+		job := &all[i]
+		p.groups[job.Group] += fires
+		s := Share{Name: job.Name, Group: job.Group, Fires: fires}
+		if len(p.top) == maxTop && compareShares(p.top[maxTop-1], s) <= 0 {
+			continue
+		}
+		place, _ := slices.BinarySearchFunc(p.top, s, compareShares)
+		p.top = slices.Insert(p.top, place, s)
+		p.top = p.top[:min(len(p.top), maxTop)]
+	}
+}
+
+// compareShares puts the largest first, and those that are equal by name.
+func compareShares(a, b Share) int {
+	return cmp.Or(cmp.Compare(b.Fires, a.Fires), cmp.Compare(a.Name, b.Name))
+}
+
+func (p *pile) largest() []Share {
+	groups := make([]Share, 0, len(p.groups))
+	for name, fires := range p.groups {
+		groups = append(groups, Share{Name: name, Fires: fires})
+	}
+	slices.SortFunc(groups, compareShares)
+	return groups[:min(len(groups), maxTop)]
+}
+
+// marks are minutes that are looked for, a bit for each.
+type marks []uint64
+
+// newMarks has room for the hour before the first minute, and for the one after the last.
+func newMarks(minutes int) marks { return make(marks, 2+(64+minutes+64)/64) }
+
+func (m marks) set(minute int) { m[(minute+64)/64] |= 1 << ((minute + 64) % 64) }
+
+// from are the marks of the minutes from one on, which is -64 or more.
+func (m marks) from(minute int) uint64 {
+	at, shift := (minute+64)/64, (minute+64)%64
+	return m[at]>>shift | m[at+1]<<(64-shift)
+}

@@ -1,0 +1,208 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"carillon/internal/auth"
+	"carillon/internal/common"
+	"carillon/internal/forecast"
+)
+
+// How far a forecast looks ahead.
+const (
+	usualAhead      = 24 * time.Hour
+	maxAheadMinutes = 7 * 24 * time.Hour
+	maxAheadHours   = 14 * 24 * time.Hour
+)
+
+// Ahead knows what the plan holds.
+type Ahead interface {
+	// Forecast counts the fires of the jobs that a question finds, from one time on, and before
+	// another. idle is how many of these jobs do not fire since they are paused until somebody resumes them. The
+	// answer is not to be changed.
+	Forecast(ctx context.Context, q common.JobQuery, from, to time.Time) (found *forecast.Forecast, idle int, err error)
+}
+
+type forecastResource struct {
+	ahead Ahead
+	now   func() time.Time
+}
+
+// Forecast is how often jobs will fire.
+type Forecast struct {
+	From    time.Time `json:"from" doc:"Fires at this time or later are counted: now, where what was asked for lies in the past."`
+	To      time.Time `json:"to" doc:"Fires before this time are counted: what was asked for, up to the full minute or hour."`
+	Clamped bool      `json:"clamped,omitempty" doc:"Less is counted than was asked for: nothing before now, and not more than 7 days by minute, or 14 by hour."`
+	By      string    `json:"by" enum:"minute,hour"`
+	Start   time.Time `json:"start" doc:"When the first bucket begins; it may lie before from."`
+	Step    int       `json:"step" doc:"How long a bucket is, in seconds: 60 or 3600."`
+	Buckets []int     `json:"buckets" nullable:"false" doc:"How many fires there are in each bucket, one after the other, also those with none."`
+	Total   int       `json:"total" doc:"Fires in all."`
+	Jobs    int       `json:"jobs" doc:"Jobs that fire at least once."`
+	Paused  int       `json:"paused" doc:"Jobs that are left out, since they are paused until somebody resumes them."`
+	Peak    *Peak     `json:"peak,omitempty" doc:"The bucket with the most fires, the first of these; absent where there are no fires."`
+
+	PileUps []PileUp  `json:"pileUps" nullable:"false" doc:"Minutes that stand out, the largest first, 20 at most: with 10 fires at least, and four times those of the minute in the middle."`
+	DST     []DSTTime `json:"dst" nullable:"false" doc:"When clocks change in the zones of these jobs, the first first."`
+	Left    int       `json:"left,omitempty" doc:"Jobs that were not counted, since there was too much to count."`
+}
+
+// Peak is the bucket with the most fires.
+type Peak struct {
+	At    time.Time `json:"at" doc:"When it begins."`
+	Fires int       `json:"fires"`
+}
+
+// PileUp is a minute in which many fires come together.
+type PileUp struct {
+	At       time.Time    `json:"at" doc:"When the minute begins."`
+	Fires    int          `json:"fires"`
+	JobCount int          `json:"jobCount" doc:"How many jobs fire in it."`
+	Jobs     []JobShare   `json:"jobs" nullable:"false" doc:"Those that fire most often in it, by name where they are equal; 5 at most."`
+	Groups   []GroupShare `json:"groups" nullable:"false" doc:"The groups that have most of its fires; 5 at most."`
+}
+
+// JobShare is a job's part in a pile-up.
+type JobShare struct {
+	Name  string `json:"name"`
+	Title string `json:"title,omitempty"`
+	Group string `json:"group,omitempty"`
+	Fires int    `json:"fires"`
+}
+
+// GroupShare is a group's part in a pile-up.
+type GroupShare struct {
+	Name  string `json:"name" doc:"Empty: the jobs without a group."`
+	Fires int    `json:"fires"`
+}
+
+// DSTTime is a moment at which the clocks of a zone change.
+type DSTTime struct {
+	At      time.Time `json:"at"`
+	Zone    string    `json:"zone" doc:"IANA name."`
+	Kind    string    `json:"kind" enum:"gap,overlap" doc:"gap: local times are left out; overlap: some come twice."`
+	Before  string    `json:"before" doc:"Local time and offset up to which the clock had come." example:"2027-03-28T02:00:00+01:00"`
+	After   string    `json:"after" doc:"What it shows then." example:"2027-03-28T03:00:00+02:00"`
+	Jobs    int       `json:"jobs" doc:"Jobs with a fire at such a local time, which their dst setting moves, skips, doubles, or lets happen once. Those that run every hour of the day follow real time, and are not among them."`
+	Moved   int       `json:"moved" doc:"Of these, those that fire after the gap."`
+	Skipped int       `json:"skipped" doc:"Those that do not fire."`
+	Twice   int       `json:"twice" doc:"Those that fire in both passes."`
+	Once    int       `json:"once" doc:"Those that fire in one pass only."`
+	Names   []string  `json:"names" nullable:"false" doc:"Some of the jobs; 5 at most."`
+}
+
+type forecastInput struct {
+	From time.Time `query:"from" doc:"Count fires planned at this time or later; now where not given, or where it lies in the past."`
+	To   time.Time `query:"to" doc:"Count fires planned before this time, and up to the full minute or hour; a day after from where not given."`
+	By   string    `query:"by" enum:"minute,hour" default:"minute" doc:"What a bucket is: a minute, for 7 days at most, or an hour of UTC, for 14."`
+
+	Q         string `query:"q" maxLength:"200" doc:"A part of the jobs' name or title."`
+	Group     string `query:"group" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Only jobs of this group."`
+	Below     string `query:"below" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Only jobs of this group and of those below it."`
+	Ungrouped bool   `query:"ungrouped" doc:"Only jobs that are in no group."`
+	Selector  string `query:"selector" maxLength:"1024" doc:"Only jobs whose labels match: team=data,tier!=slow." example:"team=data"`
+}
+
+type forecastOutput struct{ Body Forecast }
+
+func (s *forecastResource) register(r *router) {
+	register(r, route{access: needs(auth.Viewer), Operation: huma.Operation{OperationID: "get-forecast", Method: http.MethodGet,
+		Path: "/api/v1/forecast", Summary: "How often jobs will fire, by the minute or hour", Tags: []string{"fires"}}}, s.get)
+}
+
+func (s *forecastResource) get(ctx context.Context, in *forecastInput) (*forecastOutput, error) {
+	if err := checkSelector("query.selector", in.Selector); err != nil {
+		return nil, err
+	}
+	from, to, step, clamped, err := s.span(in)
+	if err != nil {
+		return nil, err
+	}
+	q := common.JobQuery{Q: in.Q, Group: in.Group, Below: in.Below, Ungrouped: in.Ungrouped, Selector: in.Selector}
+	found, idle, err := s.ahead.Forecast(ctx, q, from, to)
+	if err != nil {
+		return nil, err
+	}
+	out := Forecast{From: found.From.UTC(), To: found.To.UTC(), Clamped: clamped, By: in.By, Start: found.From.Truncate(step).UTC(), Step: int(step / time.Second),
+		Total: found.Total, Jobs: found.Jobs, Paused: idle, PileUps: []PileUp{}, DST: []DSTTime{}, Left: found.Left}
+	out.Buckets = buckets(found, step)
+	for i, fires := range out.Buckets {
+		if fires > 0 && (out.Peak == nil || fires > out.Peak.Fires) {
+			out.Peak = &Peak{At: out.Start.Add(time.Duration(i) * step), Fires: fires}
+		}
+	}
+	for i := range found.PileUps {
+		out.PileUps = append(out.PileUps, pileUpOf(&found.PileUps[i]))
+	}
+	for i := range found.Nights {
+		out.DST = append(out.DST, dstTimeOf(&found.Nights[i]))
+	}
+	return &forecastOutput{Body: out}, nil
+}
+
+// span is what can be counted of what is asked for.
+func (s *forecastResource) span(in *forecastInput) (from, to time.Time, step time.Duration, clamped bool, err error) {
+	if err := spanned(in.From, in.To); err != nil {
+		return from, to, 0, false, err
+	}
+	step, most := time.Minute, maxAheadMinutes
+	if in.By == "hour" {
+		step, most = time.Hour, maxAheadHours
+	}
+	now := s.now()
+	from, to = in.From, in.To
+	if from.Before(now) {
+		from, clamped = now, !in.From.IsZero()
+	}
+	if to.IsZero() {
+		to = from.Add(usualAhead)
+	}
+	if limit := from.Add(most); to.After(limit) {
+		to, clamped = limit, true
+	}
+	if !to.After(from) {
+		return from, from, step, clamped, nil // all of it is over
+	}
+	return from, to.Add(step - 1).Truncate(step), step, clamped, nil
+}
+
+// buckets are the minutes, or what they come to by the hour.
+func buckets(f *forecast.Forecast, step time.Duration) []int {
+	if step == time.Minute {
+		return f.Minutes
+	}
+	start := f.From.Truncate(step)
+	all := make([]int, max(0, (f.To.Sub(start)+step-1)/step))
+	for i, fires := range f.Minutes {
+		all[f.Start.Add(time.Duration(i)*time.Minute).Sub(start)/step] += fires
+	}
+	return all
+}
+
+func pileUpOf(p *forecast.PileUp) PileUp {
+	out := PileUp{At: p.At.UTC(), Fires: p.Fires, JobCount: p.Jobs, Jobs: make([]JobShare, len(p.Top)), Groups: make([]GroupShare, len(p.Groups))}
+	for i, s := range p.Top {
+		out.Jobs[i] = JobShare(s)
+	}
+	for i, s := range p.Groups {
+		out.Groups[i] = GroupShare{Name: s.Name, Fires: s.Fires}
+	}
+	return out
+}
+
+func dstTimeOf(n *forecast.Night) DSTTime {
+	local := func(offset int) string { return n.Change.At.In(time.FixedZone("", offset)).Format(time.RFC3339) }
+	out := DSTTime{At: n.Change.At.UTC(), Zone: n.Zone, Kind: "overlap", Before: local(n.Change.Before), After: local(n.Change.After), Jobs: n.Touched(),
+		Moved: n.Moved, Skipped: n.Skipped, Twice: n.Twice, Once: n.Once, Names: n.Names}
+	if n.Change.Gap() {
+		out.Kind = "gap"
+	}
+	if out.Names == nil {
+		out.Names = []string{}
+	}
+	return out
+}

@@ -1,0 +1,81 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"testing"
+	"time"
+
+	"carillon/internal/common"
+	"carillon/internal/common/schedule"
+	"carillon/internal/forecast"
+)
+
+func (f *fakes) Forecast(ctx context.Context, q common.JobQuery, from, to time.Time) (*forecast.Forecast, int, error) {
+	jobs, _, err := f.List(ctx, common.JobQuery{Q: q.Q, Group: q.Group, Selector: q.Selector, Limit: 1000})
+	if err != nil {
+		return nil, 0, err
+	}
+	f.queries[len(f.queries)-1] = q
+	in := schedule.NewInterner()
+	var plan []forecast.Job
+	for _, j := range jobs {
+		timetable, err := in.OfJob(&j.Job)
+		if err != nil {
+			return nil, 0, err
+		}
+		plan = append(plan, forecast.Job{Name: j.Name, Group: j.Group, Timetable: timetable, Cursor: from.Add(-time.Hour)})
+	}
+	found, err := forecast.Of(ctx, plan, from, to)
+	return found, 2, err
+}
+
+func TestForecast(t *testing.T) {
+	h := newHarness(t)
+	now := time.Now()
+	for _, j := range []common.Job{
+		{Name: "a", Group: "ops", CronExpr: "@every 1s", Timezone: "UTC", Command: "true"},
+		{Name: "b", CronExpr: "30 2 * * *", Timezone: "Europe/Berlin", Command: "true"},
+	} {
+		h.jobs[j.Name] = common.JobState{StoredJob: common.StoredJob{Job: j}}
+	}
+	ask := func(query string) (f Forecast) {
+		t.Helper()
+		decode(t, h.want(http.StatusOK, as("viewer", http.MethodGet, "/api/v1/forecast"+query, "")), &f)
+		return f
+	}
+	day := ask("")
+	if span := day.To.Sub(day.From); day.From.Before(now) || span < 24*time.Hour || span >= 24*time.Hour+time.Minute || day.Clamped || day.Step != 60 || day.Paused != 2 ||
+		len(day.Buckets) < 1440 || day.Total < 86400 || day.Jobs != 2 || day.Peak == nil || day.Peak.Fires < 60 {
+		t.Errorf("a day: %+v", day)
+	}
+	night := ask("?from=2027-03-28T00:00:00Z&to=2027-03-28T03:00:00Z&by=hour")
+	if night.Step != 3600 || len(night.Buckets) != 3 || night.Total != 3*3600+1 || night.Buckets[1] != 3601 || !night.Peak.At.Equal(night.Start.Add(time.Hour)) {
+		t.Errorf("three hours: %+v", night)
+	}
+	want := DSTTime{At: time.Date(2027, 3, 28, 1, 0, 0, 0, time.UTC), Zone: "Europe/Berlin", Kind: "gap", Before: "2027-03-28T02:00:00+01:00", After: "2027-03-28T03:00:00+02:00",
+		Jobs: 1, Moved: 1, Names: []string{"b"}}
+	if len(night.DST) != 1 || !slices.Equal(night.DST[0].Names, want.Names) || night.DST[0].Before != want.Before || night.DST[0].After != want.After || night.DST[0].Moved != 1 || night.DST[0].Kind != "gap" {
+		t.Errorf("the night: %+v, want %+v", night.DST, want)
+	}
+	if len(night.PileUps) != 0 {
+		t.Errorf("nothing stands out: %+v", night.PileUps)
+	}
+	past := ask("?from=2020-01-01T00:00:00Z&to=2020-01-02T00:00:00Z")
+	if !past.Clamped || len(past.Buckets) != 0 || past.Total != 0 || past.Peak != nil || past.From.Before(now) {
+		t.Errorf("the past: %+v", past)
+	}
+	for by, most := range map[string]time.Duration{"minute": maxAheadMinutes, "hour": maxAheadHours} {
+		far := ask("?to=2200-01-01T00:00:00Z&group=ops&by=" + by)
+		if span := far.To.Sub(far.From); !far.Clamped || span < most || span > most+time.Hour || far.Total < int(most/time.Second) {
+			t.Errorf("by %s at most %v: %+v %v", by, far.To, far.Clamped, far.Total)
+		}
+	}
+	ask("?q=a&below=ops&ungrouped=true&selector=a%3Db")
+	if got := h.queries[len(h.queries)-1]; got != (common.JobQuery{Q: "a", Below: "ops", Ungrouped: true, Selector: "a=b"}) {
+		t.Errorf("asked for %+v", got)
+	}
+	h.problem(http.StatusUnprocessableEntity, "invalid", "query.to", as("viewer", http.MethodGet, "/api/v1/forecast?from=2030-01-02T00:00:00Z&to=2030-01-01T00:00:00Z", ""))
+	h.problem(http.StatusUnprocessableEntity, "invalid", "query.selector", as("viewer", http.MethodGet, "/api/v1/forecast?selector=,", ""))
+}
