@@ -1,11 +1,23 @@
 // Times for reading. Absolute ones are shown in the viewer's zone with seconds; the form with a zone name goes into hover texts.
 
+// To make a formatter takes a hundred times as long as to use it, and a list of jobs uses a hundred.
+const kept = new Map<string, Intl.DateTimeFormat | Intl.RelativeTimeFormat>();
+
+function keep<F extends Intl.DateTimeFormat | Intl.RelativeTimeFormat>(key: string, make: () => F): F {
+  const known = kept.get(key);
+  if (known) return known as F;
+  if (kept.size >= 500) kept.clear(); // zones come from jobs, so there may be any number
+  const made = make();
+  kept.set(key, made);
+  return made;
+}
+
 export function formatTime(iso: string, language: string, timeZone?: string): string {
   const date = new Date(iso);
   if (Number.isNaN(date.getTime())) return iso;
-  return new Intl.DateTimeFormat(language, {
+  return keep(`time ${language} ${timeZone ?? ''}`, () => new Intl.DateTimeFormat(language, {
     year: 'numeric', month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23', timeZone,
-  }).format(date);
+  })).format(date);
 }
 
 /** Like formatTime, in a named zone and with the zone written out; an unknown zone falls back to the viewer's. */
@@ -13,10 +25,12 @@ export function formatTimeInZone(iso: string, language: string, timeZone?: strin
   const date = new Date(iso);
   if (Number.isNaN(date.getTime())) return iso;
   const options: Intl.DateTimeFormatOptions = { dateStyle: 'full', timeStyle: 'long', hourCycle: 'h23' };
+  const own = () => keep(`full ${language}`, () => new Intl.DateTimeFormat(language, options));
+  if (timeZone === undefined) return own().format(date);
   try {
-    return new Intl.DateTimeFormat(language, { ...options, timeZone }).format(date);
+    return keep(`full ${language} ${timeZone}`, () => new Intl.DateTimeFormat(language, { ...options, timeZone })).format(date);
   } catch {
-    return new Intl.DateTimeFormat(language, options).format(date);
+    return own().format(date);
   }
 }
 
@@ -33,12 +47,12 @@ export function weekday(date: string, language: string): string {
 
 const steps: [Intl.RelativeTimeFormatUnit, number][] = [['day', 86400], ['hour', 3600], ['minute', 60], ['second', 1]];
 
-/** "in 5 minutes", "3 hours ago", in the reader's language. */
-export function relativeTime(iso: string, now: number, language: string): string {
+/** "in 5 minutes", "3 hours ago", in the reader's language; short for a table: "in 5 min.". */
+export function relativeTime(iso: string, now: number, language: string, style: 'long' | 'short' = 'long'): string {
   const seconds = (Date.parse(iso) - now) / 1000;
   if (Number.isNaN(seconds)) return iso;
   const [unit, size] = steps.find(([, s]) => Math.abs(seconds) >= s) ?? ['second', 1];
-  return new Intl.RelativeTimeFormat(language, { numeric: 'auto' }).format(Math.trunc(seconds / size), unit);
+  return keep(`relative ${language} ${style}`, () => new Intl.RelativeTimeFormat(language, { numeric: 'auto', style })).format(Math.trunc(seconds / size), unit);
 }
 
 /** The same time as RFC 3339 in a named zone, as the server writes a job's fires; an unknown zone leaves it as it is. */
@@ -55,4 +69,11 @@ export function rfc3339In(iso: string, timeZone: string): string {
   } catch {
     return iso;
   }
+}
+
+/** The time of day to the millisecond, in the viewer's zone. */
+export function formatClock(ms: number): string {
+  const date = new Date(ms);
+  const pad = (n: number, width = 2) => String(n).padStart(width, '0');
+  return `${pad(date.getHours())}:${pad(date.getMinutes())}:${pad(date.getSeconds())}.${pad(date.getMilliseconds(), 3)}`;
 }

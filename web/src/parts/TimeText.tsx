@@ -1,31 +1,32 @@
-import { useEffect, useState } from 'react';
+import { useCallback, useState, useSyncExternalStore } from 'react';
 import { useTranslation } from 'react-i18next';
+import { currentSecond, subscribeSeconds } from '../lib/ticks.ts';
 import { formatTime, formatTimeInZone, relativeTime } from '../lib/time.ts';
+
+/** A time in full, in the viewer's zone, and in the job's as well where one is given. */
+function inFull(at: string, language: string, zone: string | undefined): string {
+  return [...new Set([formatTimeInZone(at, language), zone ? formatTimeInZone(at, language, zone) : ''])].filter(Boolean).join('\n');
+}
 
 /** A time in the viewer's zone; hovering shows it in full, in the job's zone as well where one is given. */
 export function TimeText({ at, zone }: { at: string; zone?: string | undefined }) {
   const { i18n } = useTranslation();
-  const title = [...new Set([formatTimeInZone(at, i18n.language), zone ? formatTimeInZone(at, i18n.language, zone) : ''])].filter(Boolean).join('\n');
   return (
-    <time dateTime={at} title={title} className="nowrap">
+    <time dateTime={at} title={inFull(at, i18n.language, zone)} className="nowrap">
       {formatTime(at, i18n.language)}
     </time>
   );
 }
 
-/** A time as its distance from now, kept up to date; hovering shows the time itself. */
-export function RelativeTime({ at, zone }: { at: string; zone?: string | undefined }) {
+/** A time as its distance from now, kept up to date; hovering shows the time itself. Short is for tables. */
+export function RelativeTime({ at, zone, short = false }: { at: string; zone?: string | undefined; short?: boolean }) {
   const { i18n } = useTranslation();
-  const [now, setNow] = useState(() => Date.now());
-  const near = Math.abs(Date.parse(at) - now) < 120_000;
-  useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), near ? 1000 : 20_000);
-    return () => clearInterval(timer);
-  }, [near]);
-  const title = [...new Set([formatTimeInZone(at, i18n.language), zone ? formatTimeInZone(at, i18n.language, zone) : ''])].filter(Boolean).join('\n');
+  // What is compared is the text, so that only what reads differently after a second is drawn again.
+  const text = useSyncExternalStore(subscribeSeconds, useCallback(() => relativeTime(at, currentSecond(), i18n.language, short ? 'short' : 'long'), [at, i18n.language, short]));
+  const [hovered, setHovered] = useState(false);
   return (
-    <time dateTime={at} title={title} className="nowrap">
-      {relativeTime(at, now, i18n.language)}
+    <time dateTime={at} title={hovered ? inFull(at, i18n.language, zone) : undefined} className="nowrap" onPointerEnter={() => setHovered(true)}>
+      {text}
     </time>
   );
 }

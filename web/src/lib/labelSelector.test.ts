@@ -1,0 +1,17 @@
+import { expect, it } from 'vitest';
+import { hasLabel, termsOf, withLabel, withoutTerm } from './labelSelector.ts';
+
+it.each([
+  ['', []],
+  [' team=data , tier!=slow,', ['team=data', 'tier!=slow']],
+  ['zone in (a,b),!old', ['zone in (a,b)', '!old']],
+])('the terms of %j', (selector, terms) => expect(termsOf(selector)).toEqual(terms));
+
+it('a label is put in, replaced and taken out, and the others stay', () => {
+  expect(withLabel('', 'team', 'data')).toBe('team=data');
+  expect(withLabel('tier!=slow,team=data', 'team', 'web')).toBe('tier!=slow,team=web');
+  expect(withLabel('team=data,zone in (a,b)', 'team', 'data')).toBe('zone in (a,b)');
+  expect(withoutTerm('team=data,zone in (a,b)', 'zone in (a,b)')).toBe('team=data');
+  expect(hasLabel('team=data', 'team', 'dat')).toBe(false);
+  expect(hasLabel('x,team=data', 'team', 'data')).toBe(true);
+});

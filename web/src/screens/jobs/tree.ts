@@ -1,0 +1,74 @@
+// Groups as a tree, made of their names: what goes on after another's name with a dot or a dash is below it.
+
+export interface GroupCount {
+  /** Empty for the jobs that are in no group. */
+  name: string;
+  jobs: number;
+  paused: number;
+}
+
+export interface GroupNode {
+  /** The name of the group, in full. */
+  path: string;
+  /** What of it is shown where it stands. */
+  label: string;
+  /** With all that is below. */
+  jobs: number;
+  paused: number;
+  children: GroupNode[];
+}
+
+/** Every name before a dot is a node, also where no job is in that very group. A dash parts only the names of what is a node anyway: night-shift alone stays one. */
+function pathsOf(names: readonly string[]): string[] {
+  const paths = new Set<string>();
+  for (const name of names) for (let dot = name.length; dot > 0; dot = name.lastIndexOf('.', dot - 1)) paths.add(name.slice(0, dot));
+  return [...paths];
+}
+
+function parentOf(path: string, nodes: ReadonlyMap<string, GroupNode>): GroupNode | undefined {
+  for (let i = path.length - 1; i > 0; i--) {
+    const parent = path[i] === '.' || path[i] === '-' ? nodes.get(path.slice(0, i)) : undefined;
+    if (parent) return parent;
+  }
+  return undefined;
+}
+
+/** Makes the tree; groups beside each other are in the order of their names. Jobs that are in no group are not in it. */
+export function groupTree(groups: readonly GroupCount[]): GroupNode[] {
+  const named = groups.filter((group) => group.name !== '');
+  const nodes = new Map<string, GroupNode>();
+  for (const path of pathsOf(named.map((group) => group.name)).sort()) nodes.set(path, { path, label: path, jobs: 0, paused: 0, children: [] });
+  const roots: GroupNode[] = [];
+  const parents = new Map<GroupNode, GroupNode>();
+  for (const node of nodes.values()) {
+    const parent = parentOf(node.path, nodes);
+    if (!parent) roots.push(node);
+    else {
+      parents.set(node, parent);
+      node.label = node.path.slice(parent.path.length + 1);
+      parent.children.push(node);
+    }
+  }
+  for (const { name, jobs, paused } of named) {
+    for (let node = nodes.get(name); node; node = parents.get(node)) {
+      node.jobs += jobs;
+      node.paused += paused;
+    }
+  }
+  return roots;
+}
+
+/** What of the tree has a text in its name, with all that it is below. */
+export function narrowTree(nodes: readonly GroupNode[], text: string): GroupNode[] {
+  if (text === '') return [...nodes];
+  return nodes.flatMap((node) => {
+    if (node.path.includes(text)) return [node];
+    const children = narrowTree(node.children, text);
+    return children.length > 0 ? [{ ...node, children }] : [];
+  });
+}
+
+/** Whether a group is another one, or below it. */
+export function isWithin(path: string, of: string): boolean {
+  return path === of || path.startsWith(`${of}.`) || path.startsWith(`${of}-`);
+}
