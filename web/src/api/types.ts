@@ -36,3 +36,5 @@ export type AuditEntry = Schemas['AuditEntry'];
 export type AuditStep = Schemas['AuditStep'];
 export type JobVersion = Schemas['JobVersion'];
 export type VersionDiff = Schemas['VersionDiff'];
+export type BulkRequest = Schemas['BulkRequest'];
+export type BulkItem = Schemas['BulkItem'];
