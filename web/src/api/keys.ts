@@ -2,7 +2,7 @@
 export const keys = {
   session: ['session'] as const,
   methods: ['methods'] as const,
-  version: ['version'] as const,
+  server: ['server'] as const,
   jobs: ['jobs'] as const,
   jobList: (q: string, cursor: string, include: readonly string[]) => ['jobs', 'list', q, cursor, include] as const,
   jobPage: (filter: string, page: number, language: string) => ['jobs', 'list', 'page', filter, page, language] as const,
@@ -40,7 +40,7 @@ export const keys = {
   trend: (range: string) => ['trend', range] as const,
   statistics: (job: string, range: string, zone: string) => ['statistics', job, range, zone] as const,
   versionList: (job: string) => ['versions', job, 'list'] as const,
-  version: (job: string, version: number | undefined) => ['versions', job, 'one', version] as const,
+  jobVersion: (job: string, version: number | undefined) => ['versions', job, 'one', version] as const,
   versionDiff: (job: string, pair: readonly number[] | undefined) => ['versions', job, 'diff', pair] as const,
   called: (kind: string, what: string) => ['called', kind, what] as const,
   search: (wanted: object) => ['search', wanted] as const,

@@ -19,11 +19,11 @@ export function DiffView({ diff, label }: { diff: string; label: string }) {
         <caption className={classes.size}>
           <span className={classes.come}>{t('diff.come', { count: come, n: number.format(come) })}</span> <span className={classes.gone}>{t('diff.gone', { count: gone, n: number.format(gone) })}</span>
         </caption>
-        <thead className="unseen">
+        <thead>
           <tr>
-            <th scope="col">{t('diff.before')}</th>
-            <th scope="col">{t('diff.after')}</th>
-            <th scope="col">{t('diff.line')}</th>
+            <th scope="col"><span className="unseen">{t('diff.before')}</span></th>
+            <th scope="col"><span className="unseen">{t('diff.after')}</span></th>
+            <th scope="col"><span className="unseen">{t('diff.line')}</span></th>
           </tr>
         </thead>
         <tbody>

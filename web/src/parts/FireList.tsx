@@ -1,47 +1,73 @@
 import { useTranslation } from 'react-i18next';
 import type { Preview } from '../api/types.ts';
-import { formatTime, wallClock, weekday } from '../lib/time.ts';
+import { localZone } from '../lib/localTime.ts';
+import { rfc3339In, wallClock, weekday } from '../lib/time.ts';
 import { visible } from '../lib/visible.ts';
 import classes from './FireList.module.css';
 import { Icon } from './icons.tsx';
+import { RelativeTime } from './TimeText.tsx';
 
-function localOffset(at: Date): string {
-  const minutes = -at.getTimezoneOffset();
-  const two = (n: number) => String(Math.floor(Math.abs(n))).padStart(2, '0');
-  return `${minutes < 0 ? '-' : '+'}${two(minutes / 60)}:${two(minutes % 60)}`;
-}
-
-/** A schedule in words and its next fires: the job's wall clock first, the viewer's where it differs. Words and notes are the server's. */
+/** A schedule in words and its next fires: the job's wall clock first, the viewer's where it differs. Words and notes are the server's; what is told of a fire stands with it. */
 export function FireList({ preview, none }: { preview: Preview; none?: string }) {
-  const { t, i18n } = useTranslation();
+  const { t } = useTranslation();
+  const own = localZone();
+  const fires = preview.fires.map((fire) => ({ fire, wall: wallClock(fire), yours: wallClock(rfc3339In(fire, own)), at: Date.parse(fire) }));
+  const elsewhere = fires.some(({ wall, yours }) => wall && yours && wall.offset !== yours.offset);
+  const notesOf = (at: number) => preview.notes.filter((note) => note.at !== undefined && Date.parse(note.at) === at);
+  const others = preview.notes.filter((note) => note.at === undefined || !fires.some(({ at }) => at === Date.parse(note.at ?? '')));
   return (
     <div className={classes.box}>
       <p className={classes.words}>{visible(preview.description)}</p>
-      {preview.notes.map((note, i) => (
-        <p key={i} className={classes.note}>
-          <Icon name="warn" size={16} />
-          <span>{visible(note.text)}</span>
-        </p>
-      ))}
-      {preview.fires.length === 0 ? (
+      {others.map((note, i) => <Note key={i} text={note.text} />)}
+      {fires.length === 0 ? (
         <p className="dim">{none ?? t('editor.previewNever')}</p>
       ) : (
-        <ol className={classes.fires}>
-          {preview.fires.map((fire) => {
-            const wall = wallClock(fire);
-            if (!wall) return <li key={fire}>{fire}</li>;
-            const elsewhere = wall.offset !== localOffset(new Date(fire));
-            return (
-              <li key={fire}>
-                <time dateTime={fire}>
-                  <span className={classes.day}>{weekday(wall.date, i18n.language)}</span> {wall.date} <strong>{wall.time}</strong> <span className="dim">{wall.offset}</span>
-                </time>
-                {elsewhere && <span className="small dim">{t('job.yourTime', { time: formatTime(fire, i18n.language) })}</span>}
-              </li>
-            );
-          })}
-        </ol>
+        <>
+          {elsewhere && (
+            <div className={classes.zones} aria-hidden="true">
+              <span>{preview.timezone}</span>
+              <span>{t('job.yourZone', { zone: own })}</span>
+            </div>
+          )}
+          <ol className={classes.fires}>
+            {fires.map(({ fire, wall, yours, at }, i) => {
+              const notes = notesOf(at);
+              if (!wall || !yours) return <li key={fire}>{fire}</li>;
+              return (
+                <li key={fire} {...(notes.length > 0 && { 'data-noted': '' })}>
+                  <time dateTime={fire}><Clock {...wall} beside={elsewhere ? undefined : wall.offset} /></time>
+                  {elsewhere ? (
+                    <span className={classes.yours} title={wall.offset === yours.offset ? undefined : `${wall.offset} → ${yours.offset}`}>
+                      <span className="unseen">{t('job.yourZone', { zone: own })}</span> <Clock {...yours} beside={yours.offset} />
+                    </span>
+                  ) : (
+                    i === 0 && <span className="small dim"><RelativeTime at={fire} /></span>
+                  )}
+                  {notes.map((note, k) => <Note key={k} text={note.text} />)}
+                </li>
+              );
+            })}
+          </ol>
+        </>
       )}
     </div>
+  );
+}
+
+function Clock({ date, time, beside }: { date: string; time: string; beside?: string | undefined }) {
+  const { i18n } = useTranslation();
+  return (
+    <>
+      <span className={classes.day}>{weekday(date, i18n.language)}</span> {date} <strong>{time}</strong>{beside && <span className="dim"> {beside}</span>}
+    </>
+  );
+}
+
+function Note({ text }: { text: string }) {
+  return (
+    <p className={classes.note}>
+      <Icon name="warn" size={16} />
+      <span>{visible(text)}</span>
+    </p>
   );
 }

@@ -1,20 +1,47 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { causes } from '../../api/jobRuns.ts';
+import { statuses } from '../../api/runs.ts';
 import { ranges, type StatisticsRange } from '../../api/statistics.ts';
+import type { Cause, RunStatus } from '../../api/types.ts';
+import { readJobFilter } from '../../lib/jobFilter.ts';
 import { root, text } from './root.tsx';
 
 export const jobs = createRoute({
   getParentRoute: () => root,
   path: '/jobs',
-  validateSearch: (search: Record<string, unknown>): { q?: string } => ({ q: text(search.q) }),
+  validateSearch: readJobFilter,
   component: lazyRouteComponent(() => import('../../screens/jobs/JobsPage.tsx'), 'JobsPage'),
 });
+
+/** The parts of a job's page, beside its runs, which come first. */
+export const jobTabs = ['ledger', 'statistics', 'versions', 'definition'] as const;
+
+/** What of a job is looked at. */
+export interface JobSearch {
+  tab?: (typeof jobTabs)[number];
+  /** Its runs as a list, not as a grid. */
+  view?: 'list';
+  status?: RunStatus;
+  cause?: Cause;
+  range?: StatisticsRange;
+  /** A version, and the one to compare it with. */
+  version?: number;
+  with?: number;
+}
+
+const whole = (value: unknown): number | undefined => (typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : undefined);
 
 export const job = createRoute({
   getParentRoute: () => root,
   path: '/jobs/$name',
-  validateSearch: (search: Record<string, unknown>): { tab?: 'statistics'; range?: StatisticsRange } => ({
-    tab: search.tab === 'statistics' ? 'statistics' : undefined,
+  validateSearch: (search: Record<string, unknown>): JobSearch => ({
+    tab: jobTabs.find((tab) => tab === search.tab),
+    view: search.view === 'list' ? 'list' : undefined,
+    status: statuses.find((s) => s === search.status),
+    cause: causes.find((c) => c === search.cause),
     range: (Object.keys(ranges) as StatisticsRange[]).find((range) => range === search.range),
+    version: whole(search.version),
+    with: whole(search.with),
   }),
   component: lazyRouteComponent(() => import('../../screens/job/JobPage.tsx'), 'JobPage'),
 });
@@ -29,5 +56,7 @@ export const editJob = createRoute({
 export const newJob = createRoute({
   getParentRoute: () => root,
   path: '/new/job',
+  // The job that it begins as a copy of.
+  validateSearch: (search: Record<string, unknown>): { from?: string } => ({ from: text(search.from) }),
   component: lazyRouteComponent(() => import('../../screens/editor/EditorPage.tsx'), 'NewJobPage'),
 });

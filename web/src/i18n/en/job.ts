@@ -1,16 +1,36 @@
 export const job = {
   job: {
     hidden: 'You have no role in the group of this job: what it runs, and with what, is not shown.',
-    tabs: 'Parts of this page', overview: 'Overview', definition: 'Definition', nextFires: 'Next fires', runs: 'Runs', command: 'Command', program: 'Program', shell: 'Shell', directory: 'Working directory', user: 'User',
+    tabs: 'Parts of this page', tab: { runs: 'Runs', ledger: 'Ledger', statistics: 'Statistics', versions: 'Versions', definition: 'Definition' },
+    next: 'Next fire', inGroup: 'in', more: 'More to do with this job', duplicate: 'Duplicate…', pausedBy: 'Paused by {{who}}', going: 'Running now', moreGoing_one: 'and one more', moreGoing_other: 'and {{count}} more', since: 'for {{time}}', on: 'on',
+    asFile: 'As a file', format: 'Format', fields: 'Field by field', elsewhere: 'The same job elsewhere', byCronctl: 'With the YAML file, by cronctl:', byCurl: 'With the JSON file, and a token in $TOKEN, by curl:', runByCronctl: 'Run it from a shell, and see what it prints:',
+    deleted: 'This job was deleted.', deletedText: 'What it did, and what became of its definition, is still here for as long as it is kept.',
+    nextFires: 'Next fires', runs: 'Runs', command: 'Command', program: 'Program', shell: 'Shell', directory: 'Working directory', user: 'User',
     environment: 'Environment', stdin: 'Standard input', timeout: 'Timeout', killGrace: 'Grace before kill', outputMax: 'Output kept',
     group: 'Group', description: 'Description', timezone: 'Time zone', labels: 'Labels', params: 'Parameters', exitCodes: 'Exit codes that mean success', noTimeout: 'None',
     version: 'Version {{version}}', updated: 'Changed', created: 'Created', by: '{{when}} by {{who}}', noSchedule: 'This job has no schedule: it runs only when triggered.',
-    yourTime: 'Your time: {{time}}', notFound: 'There is no job named {{name}}.', allJobs: 'All jobs', noRuns: 'This job has not run yet.',
+    yourZone: 'Your time, {{zone}}', notFound: 'There is no job named {{name}}.', allJobs: 'All jobs', noRuns: 'This job has not run yet.',
     noRunsText: 'Its first run appears here at the next fire, or right away with “Run now”.', allRuns: 'All its runs',
   },
   diff: {
     same: 'There is no difference.', before: 'Line before', after: 'Line after', line: 'Text', isGone: 'removed:', isCome: 'added:',
     come_one: '+{{n}} line', come_other: '+{{n}} lines', gone_one: '−{{n}} line', gone_other: '−{{n}} lines', skipped_one: '{{n}} line that is the same', skipped_other: '{{n}} lines that are the same',
+  },
+  grid: {
+    label: 'Runs of the job: a column for each fire, a row for each attempt', planned: 'Planned', longest: 'The longest of these', view: 'How runs are shown', grid: 'Grid', list: 'List',
+    anyCause: 'Any cause', older: 'Load older runs', all: 'That is all that is kept.', about: 'A column is a fire, the newest on the right; below each other its attempts, above how long it took.', attemptOf: 'Attempt {{n}} of {{of}}',
+  },
+  versions: {
+    title: 'Versions', none: 'Nothing is known of its versions any more.', older: 'Older versions', number: 'Version {{version}}', current: 'as it is now', from: 'From {{address}}',
+    verb: { create: 'created', replace: 'changed', patch: 'changed in part', rollback: 'rolled back', pause: 'paused', resume: 'resumed', delete: 'deleted' },
+    diffOf: 'From version {{from}} to version {{to}}', with: 'Compare version {{version}} with', fields: 'Fields that differ:', only: 'There is no other version to compare it with.',
+    rollback: 'Roll back to version {{version}}', rollbackTitle: 'Roll {{name}} back to version {{version}}?', willChange: 'What will change',
+    rollbackText: 'This is what will change of the job as it is now. It becomes a new version; nothing is lost. Whether the job is paused stays as it is, and runs that go on go on as they began.',
+    note: 'Why', noteHelp: 'Shown with the version, and in the audit.', rolledBack: '{{name}} is again what it was in version {{version}}. That is version {{now}}.',
+    stale: 'Somebody changed the job meanwhile', staleText: 'Nothing was written. What you see now is what would change of version {{version}}, as the job is now.',
+    restore: 'Create it again as version {{version}}', restoreTitle: 'Create {{name}} again as it was in version {{version}}?',
+    restoreText: 'It is a new job with the definition of then: it fires again by its schedule from now on. Its history stays apart from that of the deleted one.',
+    restorePaused: 'It is a new job with the definition of then, and paused, as it was then. Its history stays apart from that of the deleted one.',
   },
   overlap: {
     skip: 'Skip the fire', queue: 'Let one fire wait for its end', replace: 'Kill it and run the new fire', allow: 'Run beside it',

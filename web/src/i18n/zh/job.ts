@@ -4,16 +4,36 @@ import type { job as english } from '../en/job.ts';
 export const job: Texts<typeof english> = {
   job: {
     hidden: '您在此任务所属的分组中没有角色，因此不显示它运行的内容。',
-    tabs: '本页内容', overview: '概览', definition: '定义', nextFires: '后续触发', runs: '运行记录', command: '命令', program: '程序', shell: 'Shell', directory: '工作目录', user: '用户',
+    tabs: '本页内容', tab: { runs: '运行', ledger: '台账', statistics: '统计', versions: '版本', definition: '定义' },
+    next: '下次触发', inGroup: '分组', more: '更多操作', duplicate: '复制为新任务…', pausedBy: '由 {{who}} 暂停', going: '正在运行', moreGoing_one: '另有 1 个', moreGoing_other: '另有 {{count}} 个', since: '已运行 {{time}}', on: '位于',
+    asFile: '文件形式', format: '格式', fields: '逐项说明', elsewhere: '在别处创建同样的任务', byCronctl: '用 YAML 文件和 cronctl：', byCurl: '用 JSON 文件和 curl，令牌在 $TOKEN 中：', runByCronctl: '在终端运行它并查看输出：',
+    deleted: '此任务已被删除。', deletedText: '它的运行记录和定义的变更在保留期内仍可查看。',
+    nextFires: '后续触发', runs: '运行记录', command: '命令', program: '程序', shell: 'Shell', directory: '工作目录', user: '用户',
     environment: '环境变量', stdin: '标准输入', timeout: '超时', killGrace: '强制终止前的宽限', outputMax: '保留的输出',
     group: '分组', description: '说明', timezone: '时区', labels: '标签', params: '参数', exitCodes: '视为成功的退出码', noTimeout: '无',
     version: '版本 {{version}}', updated: '修改时间', created: '创建时间', by: '{{when}}，由 {{who}} 操作', noSchedule: '此任务没有计划，仅在触发时运行。',
-    yourTime: '您的时间：{{time}}', notFound: '没有名为 {{name}} 的任务。', allJobs: '全部任务', noRuns: '此任务尚未运行。',
+    yourZone: '您的时间，{{zone}}', notFound: '没有名为 {{name}} 的任务。', allJobs: '全部任务', noRuns: '此任务尚未运行。',
     noRunsText: '首次运行会在下次触发时出现，或点击“立即运行”马上开始。', allRuns: '全部运行记录',
   },
   diff: {
     same: '没有差异。', before: '原行号', after: '新行号', line: '内容', isGone: '删除：', isCome: '新增：',
     come_one: '+{{n}} 行', come_other: '+{{n}} 行', gone_one: '−{{n}} 行', gone_other: '−{{n}} 行', skipped_one: '{{n}} 行相同', skipped_other: '{{n}} 行相同',
+  },
+  grid: {
+    label: '任务的运行：每列为一次触发，每行为一次尝试', planned: '计划时间', longest: '其中最长的', view: '显示方式', grid: '网格', list: '列表',
+    anyCause: '任意起因', older: '加载更早的运行', all: '保留的运行已全部显示。', about: '每列为一次触发，最新的在右侧；各次尝试上下排列，上方为耗时。', attemptOf: '第 {{n}} 次尝试，共 {{of}} 次',
+  },
+  versions: {
+    title: '版本', none: '已无法得知它的版本。', older: '更早的版本', number: '版本 {{version}}', current: '当前版本', from: '来自 {{address}}',
+    verb: { create: '创建', replace: '修改', patch: '部分修改', rollback: '回滚', pause: '暂停', resume: '恢复', delete: '删除' },
+    diffOf: '从版本 {{from}} 到版本 {{to}}', with: '将版本 {{version}} 与以下版本比较', fields: '不同的字段：', only: '没有可以比较的其他版本。',
+    rollback: '回滚到版本 {{version}}', rollbackTitle: '将 {{name}} 回滚到版本 {{version}}？', willChange: '将要发生的变化',
+    rollbackText: '任务的当前定义将发生以下变化。这会成为一个新版本，不会丢失任何内容。是否暂停保持不变，正在进行的运行会照旧继续。',
+    note: '原因', noteHelp: '显示在版本和审计记录中。', rolledBack: '{{name}} 已恢复为版本 {{version}} 的内容，即版本 {{now}}。',
+    stale: '在此期间任务已被他人修改', staleText: '尚未写入任何内容。现在显示的是当前版本 {{version}} 将要发生的变化。',
+    restore: '按版本 {{version}} 重新创建', restoreTitle: '按版本 {{version}} 重新创建 {{name}}？',
+    restoreText: '这是一个沿用当时定义的新任务，从现在起按计划触发。它的历史与已删除的任务分开。',
+    restorePaused: '这是一个沿用当时定义的新任务，并与当时一样处于暂停状态。它的历史与已删除的任务分开。',
   },
   overlap: {
     skip: '跳过本次触发', queue: '让一次触发等待其结束', replace: '终止它，运行新的触发', allow: '同时运行',

@@ -1,0 +1,37 @@
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { client } from './client.ts';
+import { keys } from './keys.ts';
+import { unlessLive } from './live.ts';
+import { dataOf } from './problem.ts';
+import type { Cause, RunStatus } from './types.ts';
+
+export const causes: readonly Cause[] = ['cron', 'catchup', 'manual', 'retry', 'rerun'];
+
+export interface JobRunFilter {
+  job: string;
+  status?: RunStatus | undefined;
+  cause?: Cause | undefined;
+}
+
+const perPage = 120;
+
+/** The runs of a job, the newest first, and further back as one asks for them. */
+export function useJobRuns({ job, status, cause }: JobRunFilter) {
+  return useInfiniteQuery({
+    queryKey: keys.jobRuns({ job, status, cause }),
+    queryFn: ({ signal, pageParam }) =>
+      dataOf(client.GET('/api/v1/runs', { params: { query: { job, status: status && [status], cause, limit: perPage, cursor: pageParam || undefined } }, signal })),
+    initialPageParam: '',
+    getNextPageParam: (last) => last.nextCursor || undefined,
+    refetchInterval: unlessLive(3000),
+  });
+}
+
+/** The runs of a job that wait or go on. */
+export function useGoing(job: string) {
+  return useQuery({
+    queryKey: keys.going(job),
+    queryFn: ({ signal }) => dataOf(client.GET('/api/v1/runs', { params: { query: { job, status: ['waiting', 'running'], limit: 50 } }, signal })),
+    refetchInterval: unlessLive(2000),
+  });
+}

@@ -1,0 +1,51 @@
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { useTranslation } from 'react-i18next';
+import { useVersions } from '../../api/versions.ts';
+import { useCan } from '../../app/session.ts';
+import { EmptyPage } from '../../parts/EmptyPage.tsx';
+import { PageHead } from '../../parts/PageHead.tsx';
+import { PlainText } from '../../parts/PlainText.tsx';
+import { TimeText } from '../../parts/TimeText.tsx';
+import { Waiting } from '../../parts/Waiting.tsx';
+import { VersionsPanel } from './VersionsPanel.tsx';
+
+/** A job that there is not, or not any more: what became of it, and the way to have it back. */
+export function DeletedJob({ name }: { name: string }) {
+  const { t } = useTranslation();
+  const mayEdit = useCan('editor');
+  const navigate = useNavigate();
+  const search = useSearch({ from: '/jobs/$name' });
+  const versions = useVersions(name);
+  if (versions.isPending) return <Waiting rows={8} />;
+  const last = versions.data?.pages[0]?.items[0];
+  if (!last) {
+    return (
+      <EmptyPage icon="question" title={t('job.notFound', { name })}>
+        <Link to="/jobs">{t('job.allJobs')}</Link>
+      </EmptyPage>
+    );
+  }
+  return (
+    <>
+      <PageHead name={name} title={name} />
+      <div data-deleted="">
+        <strong>{t('job.deleted')}</strong>{' '}
+        {last.verb === 'delete' && (
+          <>
+            <TimeText at={last.at} />
+            {last.by && <> · <PlainText>{last.by}</PlainText></>}
+          </>
+        )}
+        <div className="spaced">
+          <span className="dim">{t('job.deletedText')}</span>
+          <Link to="/runs" search={{ job: name }}>{t('job.allRuns')}</Link>
+          <Link to="/ledger" search={{ job: name }}>{t('ledger.ofJob')}</Link>
+        </div>
+      </div>
+      <VersionsPanel
+        name={name} current={undefined} mayEdit={mayEdit} picked={search.version} other={search.with}
+        onPick={(version, other) => void navigate({ to: '/jobs/$name', params: { name }, search: { version, ...(other && { with: other }) }, replace: true, resetScroll: false })}
+      />
+    </>
+  );
+}

@@ -1,0 +1,128 @@
+import { Alert, Button, Menu } from '@mantine/core';
+import { Link, useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useVersions } from '../../api/versions.ts';
+import type { Job } from '../../api/types.ts';
+import { useCan } from '../../app/session.ts';
+import { visible } from '../../lib/visible.ts';
+import { DeleteJobDialog } from '../../parts/DeleteJobDialog.tsx';
+import { Icon } from '../../parts/icons.tsx';
+import { JobState } from '../../parts/JobState.tsx';
+import { PageHead } from '../../parts/PageHead.tsx';
+import { PauseOrResume } from '../../parts/PauseOrResume.tsx';
+import { PlainText } from '../../parts/PlainText.tsx';
+import { RunButton } from '../../parts/RunButton.tsx';
+import { RelativeTime, TimeText } from '../../parts/TimeText.tsx';
+import { Why } from '../../parts/Why.tsx';
+import { JobFlags } from '../jobs/columns.tsx';
+import classes from './JobHead.module.css';
+
+/** What the job is called, when it fires, how it stands, and what can be done with it. */
+export function JobHead({ job, words }: { job: Job; words: string | undefined }) {
+  const { t } = useTranslation();
+  const next = job.meta.nextFire;
+  return (
+    <>
+      <PageHead
+        name={job.name}
+        title={
+          <>
+            <span className="spaced">
+              {job.title ? <PlainText>{job.title}</PlainText> : job.name}
+              <JobState job={job} />
+              <JobFlags job={job} />
+            </span>
+            {job.title && <span className={classes.name}>{job.name}</span>}
+          </>
+        }
+      >
+        <Acts job={job} />
+      </PageHead>
+      <div className={classes.about}>
+        <span className={classes.when}>
+          <Icon name="calendar" size={15} />
+          {job.cronExpr ? <><span className={classes.words}>{words && visible(words)}</span> <span className="dim">{job.timezone}</span></> : t('jobs.onlyTriggered')}
+        </span>
+        {next && <span className="nowrap">{t('job.next')} <strong><RelativeTime at={next} zone={job.timezone} /></strong></span>}
+        {job.group && <span className="dim">{t('job.inGroup')} <span className={classes.tag}>{job.group}</span></span>}
+        {Object.entries(job.labels ?? {}).map(([key, value]) => <span key={key} className={classes.tag}>{visible(value === '' ? key : `${key}=${value}`)}</span>)}
+      </div>
+      {job.meta.hidden && <Alert color="gray" variant="light" icon={<Icon name="question" />} data-hidden="">{t('job.hidden')}</Alert>}
+      {job.meta.paused && <PausedNotice job={job} />}
+      {job.meta.overdue && <OverdueNotice overdue={job.meta.overdue} zone={job.timezone} />}
+    </>
+  );
+}
+
+/** A fire of the job was due, and nobody took it. */
+function OverdueNotice({ overdue, zone }: { overdue: NonNullable<Job['meta']['overdue']>; zone: string | undefined }) {
+  const { t } = useTranslation();
+  return (
+    <Alert color="yellow" variant="light" icon={<Icon name="warn" />} title={t('flags.overdueTitle')} data-overdue="">
+      <div>{t('flags.overdueSince')} <TimeText at={overdue.dueAt} zone={zone} /></div>
+      {overdue.reason && <div className="break"><Why reason={overdue.reason} /></div>}
+    </Alert>
+  );
+}
+
+/** Why the job is paused, by whom, and until when. */
+function PausedNotice({ job }: { job: Job }) {
+  const { t } = useTranslation();
+  // Who paused it is what its versions tell; others than those who may read them see the rest.
+  const versions = useVersions(job.name, { enabled: !job.meta.hidden });
+  const pause = versions.data?.pages[0]?.items.find((version) => version.verb === 'pause' || version.verb === 'resume');
+  return (
+    <Alert color="yellow" variant="light" icon={<Icon name="pause" />} title={t('pause.pausedTitle')}>
+      {job.pauseNote && <div className="break"><PlainText>{job.pauseNote}</PlainText></div>}
+      {pause?.verb === 'pause' && (
+        <div className="small" data-paused-by="">
+          {pause.by ? t('job.pausedBy', { who: visible(pause.by) }) : t('pause.paused')} · <TimeText at={pause.at} zone={job.timezone} />
+        </div>
+      )}
+      <div>
+        {job.pauseUntil ? t('pause.goesOn') : t('pause.untilResumed')} {job.pauseUntil && <TimeText at={job.pauseUntil} zone={job.timezone} />}
+      </div>
+    </Alert>
+  );
+}
+
+function Acts({ job }: { job: Job }) {
+  const { t } = useTranslation();
+  const navigate = useNavigate();
+  const mayRun = useCan('operator', job.group ?? '');
+  const mayEdit = useCan('editor', job.group ?? '');
+  // As the job was when it was asked for: what the dialog is about does not change under it.
+  const [pausing, setPausing] = useState<Job | undefined>();
+  const [deleting, setDeleting] = useState(false);
+  return (
+    <>
+      {mayRun && (
+        <>
+          <RunButton job={job} />
+          <Button variant="default" leftSection={<Icon name={job.meta.paused ? 'play' : 'pause'} size={16} />} onClick={() => setPausing(job)}>
+            {job.meta.paused ? t('pause.resume') : t('pause.pause')}
+          </Button>
+        </>
+      )}
+      {mayEdit && (
+        <>
+          <Button variant="default" leftSection={<Icon name="pencil" size={16} />} renderRoot={(props) => <Link to="/jobs/$name/edit" params={{ name: job.name }} {...props} />}>
+            {t('jobs.edit')}
+          </Button>
+          <Menu position="bottom-end">
+            <Menu.Target>
+              <Button variant="default" px="xs" aria-label={t('job.more')} title={t('job.more')}><Icon name="dots" size={16} /></Button>
+            </Menu.Target>
+            <Menu.Dropdown>
+              <Menu.Item leftSection={<Icon name="copy" size={16} />} renderRoot={(props) => <Link to="/new/job" search={{ from: job.name }} {...props} />}>{t('job.duplicate')}</Menu.Item>
+              <Menu.Item color="red" leftSection={<Icon name="trash" size={16} />} onClick={() => setDeleting(true)}>{t('jobs.delete')}</Menu.Item>
+            </Menu.Dropdown>
+          </Menu>
+        </>
+      )}
+      {pausing && <PauseOrResume job={pausing} onClose={() => setPausing(undefined)} />}
+      {deleting && <DeleteJobDialog name={job.name} onClose={() => setDeleting(false)} onDeleted={() => void navigate({ to: '/jobs' })} />}
+    </>
+  );
+}

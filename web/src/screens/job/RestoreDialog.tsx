@@ -1,0 +1,32 @@
+import { useTranslation } from 'react-i18next';
+import { useSaveJob } from '../../api/jobs.ts';
+import { useVersion } from '../../api/versions.ts';
+import { ConfirmDialog } from '../../parts/ConfirmDialog.tsx';
+import { say } from '../../parts/say.ts';
+
+/** Makes a deleted job once more, as it was. */
+export function RestoreDialog({ name, version, onClose }: { name: string; version: number; onClose: () => void }) {
+  const { t } = useTranslation();
+  const then = useVersion(name, version);
+  const save = useSaveJob();
+  const definition = then.data?.job;
+  const confirm = () =>
+    definition &&
+    save.mutate(
+      { definition },
+      {
+        onSuccess: () => {
+          say(t, t('editor.created', { name }));
+          onClose();
+        },
+      },
+    );
+  return (
+    <ConfirmDialog
+      title={t('versions.restoreTitle', { name, version })} confirm={t('versions.restore', { version })} mild busy={save.isPending || then.isPending} error={save.error ?? then.error}
+      onConfirm={confirm} onCancel={onClose}
+    >
+      {t(definition?.paused ? 'versions.restorePaused' : 'versions.restoreText')}
+    </ConfirmDialog>
+  );
+}

@@ -1,0 +1,59 @@
+import { Alert, Button, Group, Modal, Stack, Textarea } from '@mantine/core';
+import { useEffect, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useFreshJob } from '../../api/jobs.ts';
+import { Problem } from '../../api/problem.ts';
+import { useRollback, useVersionDiff } from '../../api/versions.ts';
+import { DiffView } from '../../parts/DiffView.tsx';
+import { Icon } from '../../parts/icons.tsx';
+import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
+import { say } from '../../parts/say.ts';
+import { Waiting } from '../../parts/Waiting.tsx';
+
+/** Shows what of the job as it is now will change, and lets it be again what it was. Who changes the job meanwhile is not overwritten. */
+export function RollbackDialog({ name, version, onClose, onDone }: { name: string; version: number; onClose: () => void; onDone: (now: number) => void }) {
+  const { t } = useTranslation();
+  const fresh = useFreshJob();
+  const rollback = useRollback();
+  const [note, setNote] = useState('');
+  const { mutate } = fresh;
+  useEffect(() => mutate(name), [mutate, name]);
+
+  const now = fresh.data?.job.meta.version;
+  const diff = useVersionDiff(name, now === undefined ? undefined : [now, version]);
+  const stale = rollback.error instanceof Problem && rollback.error.status === 412;
+  const error = fresh.error ?? diff.error ?? (stale ? null : rollback.error);
+  const known = diff.data && !diff.isPlaceholderData && diff.data.from === now && diff.data.to === version;
+  const confirm = () => {
+    if (!fresh.data) return;
+    rollback.mutate(
+      { name, version, note: note.trim(), etag: fresh.data.etag },
+      {
+        onSuccess: (job) => {
+          say(t, t('versions.rolledBack', { name, version, now: job.meta.version }));
+          onClose();
+          onDone(job.meta.version);
+        },
+        onError: (e) => {
+          if (e instanceof Problem && e.status === 412) mutate(name);
+        },
+      },
+    );
+  };
+  return (
+    <Modal opened size="xl" onClose={onClose} title={t('versions.rollbackTitle', { name, version })} closeButtonProps={{ 'aria-label': t('common.close') }}>
+      <Stack gap="md">
+        <div>{t('versions.rollbackText')}</div>
+        {stale && <Alert color="yellow" variant="light" icon={<Icon name="warn" />} role="alert" title={t('versions.stale')}>{t('versions.staleText', { version: now ?? '' })}</Alert>}
+        {error && <ProblemNotice error={error} />}
+        {!known && !error && <Waiting rows={3} />}
+        {known && diff.data && <DiffView diff={diff.data.diff} label={t('versions.willChange')} />}
+        <Textarea label={t('versions.note')} description={t('versions.noteHelp')} autosize minRows={1} maxRows={4} maxLength={500} value={note} onChange={(e) => setNote(e.currentTarget.value)} />
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onClose}>{t('common.cancel')}</Button>
+          <Button color="red" disabled={!known || diff.data?.diff === ''} loading={rollback.isPending || fresh.isPending} onClick={confirm}>{t('versions.rollback', { version })}</Button>
+        </Group>
+      </Stack>
+    </Modal>
+  );
+}

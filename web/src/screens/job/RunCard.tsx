@@ -1,0 +1,55 @@
+import { useTranslation } from 'react-i18next';
+import type { Run } from '../../api/types.ts';
+import { formatSeconds, secondsBetween } from '../../lib/duration.ts';
+import { useNow } from '../../lib/useNow.ts';
+import { visible } from '../../lib/visible.ts';
+import { Facts } from '../../parts/Facts.tsx';
+import { StatusBadge } from '../../parts/StatusBadge.tsx';
+import { TimeText } from '../../parts/TimeText.tsx';
+import { Why } from '../../parts/Why.tsx';
+import classes from './RunsGrid.module.css';
+
+export interface Shown {
+  run: Run;
+  /** How many attempts the fire has. */
+  of: number;
+  /** What it is about, on the screen. */
+  at: DOMRect;
+}
+
+const wide = 300;
+const high = 260;
+
+/** What there is to know of a run at a glance, beside the cell that it is about. A screen reader is told by the cell, and by the list. */
+export function RunCard({ shown: { run, of, at } }: { shown: Shown }) {
+  const { t } = useTranslation();
+  const now = useNow(1000, run.status === 'running');
+  const took = secondsBetween(run.startedAt, run.endedAt ?? (run.status === 'running' ? new Date(now).toISOString() : undefined));
+  const delay = secondsBetween(run.plannedAt, run.startedAt);
+  const left = Math.max(8, Math.min(at.left + at.width / 2 - wide / 2, document.documentElement.clientWidth - wide - 8));
+  const below = at.bottom + high < window.innerHeight;
+  return (
+    <div
+      className={classes.card} aria-hidden="true" data-card={run.id}
+      style={{ width: wide, left, ...(below ? { top: at.bottom + 8 } : { bottom: window.innerHeight - at.top + 8 }) }}
+    >
+      <div className={classes.cardHead}>
+        <StatusBadge status={run.status} />
+        {of > 1 && <span className="small dim">{t('grid.attemptOf', { n: Math.max(1, run.attempt), of })}</span>}
+      </div>
+      <Facts
+        entries={[
+          [t('run.planned'), <TimeText key="planned" at={run.plannedAt} />],
+          [t('run.started'), run.startedAt && <><TimeText at={run.startedAt} />{delay !== undefined && <span className="dim"> {t('run.delayOf', { delay: formatSeconds(delay) })}</span>}</>],
+          [t('run.duration'), took !== undefined && formatSeconds(took)],
+          [t('run.exitCode'), run.exitCode !== undefined && String(run.exitCode)],
+          [t('run.signal'), run.signal],
+          [t('run.worker'), (run.workerName ?? run.worker) && visible(run.workerName ?? run.worker ?? '')],
+          [t('run.cause'), <>{t(`cause.${run.cause}`)}{run.triggeredBy && <span className="dim"> · {visible(run.triggeredBy)}</span>}</>],
+          [t('run.reason'), run.reason && run.reason.code !== 'exit_code' && <Why reason={run.reason} />],
+          [t('run.note'), run.note && visible(run.note)],
+        ]}
+      />
+    </div>
+  );
+}

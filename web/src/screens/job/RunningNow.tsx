@@ -1,0 +1,63 @@
+import { ActionIcon } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useGoing } from '../../api/jobRuns.ts';
+import type { Run } from '../../api/types.ts';
+import { formatSeconds } from '../../lib/duration.ts';
+import { formatTime } from '../../lib/time.ts';
+import { useNow } from '../../lib/useNow.ts';
+import { ExpectedEnd } from '../../parts/ExpectedEnd.tsx';
+import { Flag } from '../../parts/Flag.tsx';
+import { Icon } from '../../parts/icons.tsx';
+import { KillDialog } from '../../parts/KillDialog.tsx';
+import { PlainText } from '../../parts/PlainText.tsx';
+import { StatusBadge } from '../../parts/StatusBadge.tsx';
+import { Why } from '../../parts/Why.tsx';
+import classes from './RunningNow.module.css';
+
+const most = 5;
+
+/** The runs of the job that wait or go on, each with when it should end; nothing where there are none. */
+export function RunningNow({ job, mayKill }: { job: string; mayKill: boolean }) {
+  const { t } = useTranslation();
+  const going = useGoing(job);
+  const [killing, setKilling] = useState<Run | undefined>();
+  // What waits for the end of a pause is told by the pause.
+  const runs = (going.data?.items ?? []).filter((run) => !run.gap && run.reason?.code !== 'paused').sort((a, b) => Number(a.status === 'waiting') - Number(b.status === 'waiting'));
+  if (runs.length === 0 && killing === undefined) return null;
+  return (
+    <section aria-label={t('job.going')} data-going="">
+      <ul className={classes.list}>
+        {runs.slice(0, most).map((run) => <Going key={run.id} run={run} onKill={mayKill && run.attempt > 0 ? () => setKilling(run) : undefined} />)}
+      </ul>
+      {runs.length > most && <Link to="/runs" search={{ job }} className="small">{t('job.moreGoing', { count: runs.length - most })}</Link>}
+      {killing !== undefined && <KillDialog id={killing.id} job={killing.job} waits={killing.status === 'waiting'} onClose={() => setKilling(undefined)} />}
+    </section>
+  );
+}
+
+function Going({ run, onKill }: { run: Run; onKill: (() => void) | undefined }) {
+  const { t, i18n } = useTranslation();
+  const now = useNow(1000, run.status === 'running');
+  const name = t('runs.open', { job: run.job, time: formatTime(run.plannedAt, i18n.language) });
+  return (
+    <li className={classes.run}>
+      <Link to="/runs/$id" params={{ id: run.id }} aria-label={`${t(`status.${run.status}`)}: ${name}`}><StatusBadge status={run.status} /></Link>
+      {(run.late || run.slow) && <Flag kind={run.late ? 'late' : 'slow'} />}
+      <span className={classes.facts}>
+        {run.startedAt && <span className="nowrap">{t('job.since', { time: formatSeconds(Math.max(0, Math.floor((now - Date.parse(run.startedAt)) / 1000))) })}</span>}
+        {run.attempt > 1 && <span>{t('run.attemptNumber', { n: run.attempt })}</span>}
+        {(run.workerName ?? run.worker) && <span>{t('job.on')} <PlainText>{run.workerName ?? run.worker ?? ''}</PlainText></span>}
+        {run.triggeredBy && <span>{t('run.triggeredBy')} <PlainText>{run.triggeredBy}</PlainText></span>}
+        {run.reason && run.status === 'waiting' && <Why reason={run.reason} />}
+      </span>
+      <ExpectedEnd run={run} />
+      {onKill && (
+        <ActionIcon variant="subtle" color="red" aria-label={`${t('run.kill')}: ${name}`} title={t('run.kill')} onClick={onKill}>
+          <Icon name="stop" size={16} />
+        </ActionIcon>
+      )}
+    </li>
+  );
+}
