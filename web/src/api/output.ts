@@ -1,25 +1,33 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { useEffect, useState } from 'react';
-import type { LogLine } from '../lib/loglines.ts';
+import { useEffect, useState, useSyncExternalStore } from 'react';
 import { OutputFeed, type MissingEvent, type OutputEvent } from '../lib/outputFeed.ts';
 import { client } from './client.ts';
 import { keys } from './keys.ts';
-import { answerOf, Problem } from './problem.ts';
+import { answerOf, dataOf, Problem } from './problem.ts';
 
-export type Stream = 'all' | 'stdout' | 'stderr';
-
-export interface Output {
-  lines: LogLine[];
+/** How far one is, apart from the lines themselves, which stay where they are and grow. */
+export interface OutputState {
+  /** Changes whenever there is something new to show. */
+  version: number;
   /** Bytes that the run has printed, as far as is known. */
   size: number;
+  /** Where the lines that are here begin; undefined while nothing has come. */
+  from: number | undefined;
   /** The run has ended and everything kept of its output is here. */
   complete: boolean;
   /** What the output is read from does not answer just now. */
   away: boolean;
+  /** Earlier lines are being fetched. */
+  fetching: boolean;
   error: Error | undefined;
 }
 
-const nothing: Output = { lines: [], size: 0, complete: false, away: false, error: undefined };
+/** How much is read at first. */
+export const firstSize = 16 * 1024 * 1024;
+/** How much is read at a time of what is earlier. */
+export const tailSize = 8 * 1024 * 1024;
+/** How many characters are kept: beyond these the oldest lines are given up. */
+export const mostKept = 128 * 1024 * 1024;
 
 const pieceSize = 256 * 1024;
 const pollEvery = 700;
@@ -27,7 +35,9 @@ const retryEvery = 2000;
 // Where a stream was refused, output is asked for piece by piece, and the stream tried again after a while.
 const streamAgain = 20_000;
 // What comes is shown together, so that a flood does not lay out the page for each of its parts.
-const showEvery = 100;
+const showEvery = 80;
+
+const nothing: OutputState = { version: 0, size: 0, from: undefined, complete: false, away: false, fetching: false, error: undefined };
 
 function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
@@ -39,61 +49,34 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-interface Piece {
-  bytes: ArrayBuffer;
-  next: number;
-  size: number;
-  complete: boolean;
+interface Handlers {
+  output: (event: OutputEvent, next: number) => void;
+  missing: (event: MissingEvent) => void;
+  away?: (away: boolean) => void;
+  changed?: () => void;
 }
 
-async function fetchPiece(id: string, stream: Stream, offset: number, signal: AbortSignal): Promise<Piece> {
-  const { data, response } = await answerOf(
-    client.GET('/api/v1/runs/{id}/output', {
-      params: { path: { id }, query: { offset, limit: pieceSize, stream: stream === 'all' ? undefined : stream } },
-      parseAs: 'arrayBuffer',
-      signal,
-    }),
-  );
-  // An empty body comes as none at all.
-  const bytes: ArrayBuffer = data ?? new ArrayBuffer(0);
-  const number = (header: string, otherwise: number) => Number(response.headers.get(header) ?? otherwise);
-  return {
-    bytes,
-    next: number('Carillon-Next-Offset', offset + bytes.byteLength),
-    size: number('Carillon-Output-Size', offset + bytes.byteLength),
-    complete: response.headers.get('Carillon-Output-Complete') === 'true',
-  };
-}
-
-interface Listener {
-  show: (away: boolean) => void;
-  changed: () => void;
-}
-
-/** Follows a run as it prints, until it ends or the stream is refused. A connection that breaks is taken up by the browser, from the last event on. */
-function followStream(id: string, stream: Stream, feed: OutputFeed, { show, changed }: Listener, signal: AbortSignal): Promise<'ended' | 'refused'> {
+/** Follows a run's output, until it ends, is enough, or is refused. A connection that breaks is taken up by the browser, from the last event on. */
+function followStream(id: string, place: { offset: number } | { tail: number }, signal: AbortSignal, on: Handlers, enough: () => boolean = () => false): Promise<'ended' | 'refused'> {
   return new Promise((resolve) => {
-    const query = new URLSearchParams({ offset: String(feed.offset), ...(stream !== 'all' && { stream }) });
+    const query = new URLSearchParams(Object.entries(place).map(([name, value]) => [name, String(value)]));
     const source = new EventSource(`/api/v1/runs/${encodeURIComponent(id)}/output/stream?${query}`);
     const stop = (how: 'ended' | 'refused') => {
       source.close();
       resolve(how);
     };
-    const on = <Data,>(type: string, take: (data: Data, next: number) => void) =>
-      source.addEventListener(type, (event: MessageEvent<string>) => take(JSON.parse(event.data) as Data, Number(event.lastEventId)));
-    on<OutputEvent>('output', (event, next) => {
-      feed.output(event, next);
-      show(false);
-    });
-    on<MissingEvent>('missing', (event) => {
-      feed.missing(event);
-      show(false);
-    });
-    on('away', () => show(true));
-    on('back', () => show(false));
-    on('run', changed);
-    on('end', () => {
-      changed();
+    const take = <Data,>(type: string, handle: (data: Data, next: number) => void) =>
+      source.addEventListener(type, (event: MessageEvent<string>) => {
+        handle(JSON.parse(event.data) as Data, Number(event.lastEventId));
+        if (enough()) stop('ended');
+      });
+    take<OutputEvent>('output', on.output);
+    take<MissingEvent>('missing', on.missing);
+    take('away', () => on.away?.(true));
+    take('back', () => on.away?.(false));
+    take('run', () => on.changed?.());
+    take('end', () => {
+      on.changed?.();
       stop('ended');
     });
     source.addEventListener('error', () => source.readyState === EventSource.CLOSED && stop('refused'));
@@ -101,64 +84,163 @@ function followStream(id: string, stream: Stream, feed: OutputFeed, { show, chan
   });
 }
 
-/** Reads a run's output from its beginning and follows it until it is complete; a server that is away is asked again. */
-export function useRunOutput(id: string, stream: Stream, enabled: boolean): Output {
-  const [output, setOutput] = useState<Output>(nothing);
-  const queryClient = useQueryClient();
+/** A run's output: read from its tail on, followed until it is complete, and from there back as far as is asked for. */
+export class RunOutput {
+  readonly id: string;
+  #feed: OutputFeed;
+  #state = nothing;
+  readonly #listeners = new Set<() => void>();
+  readonly #abort = new AbortController();
+  readonly #changed: () => void;
+  readonly #whole: boolean;
+  #timer: ReturnType<typeof setTimeout> | undefined;
 
+  /** Reads all of it where it is to be whole, else its tail. */
+  constructor(id: string, whole: boolean, changed: () => void) {
+    this.id = id;
+    this.#whole = whole;
+    this.#changed = changed;
+    this.#feed = new OutputFeed(0, { within: !whole });
+  }
+
+  get store() {
+    return this.#feed.store;
+  }
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  };
+
+  readonly state = (): OutputState => this.#state;
+
+  stop(): void {
+    this.#abort.abort();
+    clearTimeout(this.#timer);
+  }
+
+  /** Follows the output; a server that is away is asked again. */
+  async follow(): Promise<void> {
+    const { signal } = this.#abort;
+    let streamAt = 0;
+    while (!signal.aborted && !this.#state.complete) {
+      try {
+        if (Date.now() >= streamAt) {
+          const place = this.#feed.from === undefined ? (this.#whole ? { offset: 0 } : { tail: firstSize }) : { offset: this.#feed.offset };
+          const how = await followStream(this.id, place, signal, {
+            output: (event, next) => this.#took(() => this.#feed.output(event, next)),
+            missing: (event) => this.#took(() => this.#feed.missing(event)),
+            away: (away) => this.#took(() => undefined, away),
+            changed: this.#changed,
+          });
+          streamAt = Date.now() + (how === 'refused' ? streamAgain : retryEvery);
+          if (signal.aborted) return;
+        }
+        // Whatever ended the stream, what is read now says whether that was all.
+        const advanced = await this.#piece(signal);
+        if (!advanced && !this.#state.complete) await pause(pollEvery, signal);
+      } catch (cause) {
+        if (signal.aborted) return;
+        const error = cause instanceof Error ? cause : new Error(String(cause));
+        this.#show({ error });
+        if (error instanceof Problem && error.status < 500) return;
+        await pause(retryEvery, signal);
+      }
+    }
+  }
+
+  /** Fetches what comes before the first line: about so much, or all from a place on. Rejects where that cannot be had. */
+  async earlier(to: number): Promise<void> {
+    const { from } = this.#state;
+    if (from === undefined || from === 0 || this.#state.fetching) return;
+    this.#show({ fetching: true });
+    try {
+      const begin = Math.max(0, Math.min(to, from));
+      const part = new OutputFeed(begin, { within: begin > 0, until: from });
+      const handlers = { output: (event: OutputEvent, next: number) => part.output(event, next), missing: (event: MissingEvent) => part.missing(event) };
+      const how = await followStream(this.id, { offset: begin }, this.#abort.signal, handlers, () => part.full);
+      if (this.#abort.signal.aborted) return;
+      if (how === 'refused') await this.#refusal();
+      part.end();
+      this.#feed.store.prepend(part.store);
+      this.#feed.from = part.from ?? from;
+    } finally {
+      this.#show({ fetching: false });
+    }
+  }
+
+  /** Asks in a way that says why it was refused. */
+  async #refusal(): Promise<void> {
+    await answerOf(client.GET('/api/v1/runs/{id}/output', { params: { path: { id: this.id }, query: { offset: 0, limit: 1 } }, parseAs: 'arrayBuffer' }));
+  }
+
+  /** Reads a piece without the stream; tells whether there was something. */
+  async #piece(signal: AbortSignal): Promise<boolean> {
+    const { offset } = this.#feed;
+    const { data, response } = await answerOf(
+      client.GET('/api/v1/runs/{id}/output', { params: { path: { id: this.id }, query: { offset, limit: pieceSize } }, parseAs: 'arrayBuffer', signal }),
+    );
+    if (this.#feed.from === undefined) this.#feed = new OutputFeed(offset);
+    const header = (name: string) => response.headers.get(name);
+    const complete = header('Carillon-Output-Complete') === 'true';
+    const next = Number(header('Carillon-Next-Offset') ?? offset);
+    // An empty body comes as none at all.
+    this.#feed.bytes(new Uint8Array((data as ArrayBuffer | undefined) ?? new ArrayBuffer(0)), next, complete);
+    if (complete) this.#feed.end();
+    this.#show({ size: Number(header('Carillon-Output-Size') ?? 0), complete, away: false, error: undefined });
+    return next > offset;
+  }
+
+  #took(take: () => void, away = false): void {
+    take();
+    if (away !== this.#state.away) this.#state = { ...this.#state, away };
+    this.#timer ??= setTimeout(() => this.#show({}), showEvery);
+  }
+
+  #show(change: Partial<OutputState>): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    if (!change.complete) this.#feed.settle();
+    const left = this.#feed.store.shrink(mostKept);
+    if (left !== undefined) this.#feed.from = left;
+    const size = Math.max(change.size ?? 0, this.#state.size, this.#feed.offset);
+    this.#state = { ...this.#state, ...change, size, from: this.#feed.from, version: this.#state.version + 1 };
+    for (const listener of this.#listeners) listener();
+  }
+}
+
+const idle = () => () => undefined;
+const idleState = () => nothing;
+
+/** The output of a run while it is shown; undefined where there is none to read. */
+export function useRunOutput(id: string, enabled: boolean, whole: boolean): { output: RunOutput | undefined; state: OutputState } {
+  const queryClient = useQueryClient();
+  const [output, setOutput] = useState<RunOutput | undefined>();
   useEffect(() => {
     if (!enabled) return;
-    const abort = new AbortController();
-    const { signal } = abort;
-    const feed = new OutputFeed();
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    let size = 0;
-    let away = false;
-    const showNow = (complete: boolean) => {
-      clearTimeout(timer);
-      timer = undefined;
-      setOutput({ lines: feed.lines(), size: Math.max(size, feed.offset), complete, away, error: undefined });
-    };
-    const listener: Listener = {
-      show: (isAway) => {
-        away = isAway;
-        timer ??= setTimeout(() => showNow(false), showEvery);
-      },
-      changed: () => void queryClient.invalidateQueries({ queryKey: keys.run(id) }),
-    };
-    const follow = async () => {
-      let streamAt = 0;
-      setOutput(nothing);
-      while (!signal.aborted) {
-        try {
-          const piece = await fetchPiece(id, stream, feed.offset, signal);
-          const advanced = piece.next > feed.offset;
-          ({ size } = piece);
-          away = false;
-          feed.bytes(new Uint8Array(piece.bytes), piece.next, piece.complete);
-          showNow(piece.complete);
-          if (piece.complete) return;
-          if (advanced) continue;
-          if (Date.now() < streamAt) await pause(pollEvery, signal);
-          // Whatever ended the stream, what is read next says whether that was all.
-          else streamAt = (await followStream(id, stream, feed, listener, signal)) === 'refused' ? Date.now() + streamAgain : Date.now() + retryEvery;
-        } catch (cause) {
-          if (signal.aborted) return;
-          const error = cause instanceof Error ? cause : new Error(String(cause));
-          setOutput((before) => ({ ...before, error }));
-          if (error instanceof Problem && error.status < 500) return;
-          await pause(retryEvery, signal);
-        }
-      }
-    };
-    void follow();
+    const reading = new RunOutput(id, whole, () => void queryClient.invalidateQueries({ queryKey: keys.run(id) }));
+    setOutput(reading);
+    void reading.follow();
     return () => {
-      abort.abort();
-      clearTimeout(timer);
+      reading.stop();
+      setOutput(undefined);
     };
-  }, [id, stream, enabled, queryClient]);
+  }, [id, enabled, whole, queryClient]);
+  const state = useSyncExternalStore(output?.subscribe ?? idle, output?.state ?? idleState);
+  return { output, state };
+}
 
-  return output;
+interface Asked {
+  q: string;
+  regex?: boolean | undefined;
+  case?: boolean | undefined;
+  stream?: 'stdout' | 'stderr' | undefined;
+  limit?: number | undefined;
+}
+
+/** Looks in what a run printed, on the server. */
+export function searchOutput(id: string, query: Asked, signal?: AbortSignal) {
+  return dataOf(client.GET('/api/v1/runs/{id}/output/search', { params: { path: { id }, query }, signal }));
 }
 
 /** Where the browser downloads the output from: the bytes as they were printed. */

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { parseLine, styleAfter } from './ansi.ts';
+import { applySgr, parseLine, plain, plainText, sgrOf, styleAfter, type Span } from './ansi.ts';
 
 const text = (line: string) => parseLine(line).spans.map((s) => s.text).join('');
 
 describe('colours', () => {
-  it.each<[string, { text: string; classes: string }[]]>([
+  it.each<[string, Span[]]>([
     ['plain', [{ text: 'plain', classes: '' }]],
     ['\x1b[31mred\x1b[0m off', [{ text: 'red', classes: 'ansi-fg-1' }, { text: ' off', classes: '' }]],
     ['\x1b[1;4;92mx', [{ text: 'x', classes: 'ansi-fg-10 ansi-bold ansi-underline' }]],
@@ -12,8 +12,11 @@ describe('colours', () => {
     ['\x1b[7mx', [{ text: 'x', classes: 'ansi-inverse' }]],
     ['\x1b[7;31;42mx', [{ text: 'x', classes: 'ansi-fg-2 ansi-bg-1' }]],
     ['\x1b[38;5;9mx', [{ text: 'x', classes: 'ansi-fg-9' }]],
-    ['\x1b[38;5;196mx', [{ text: 'x', classes: 'ansi-fg-1' }]],
-    ['\x1b[38;2;255;255;255mx', [{ text: 'x', classes: 'ansi-fg-15' }]],
+    ['\x1b[38;5;196mx', [{ text: 'x', classes: 'ansi-fg-rgb', fg: '#ff0000' }]],
+    ['\x1b[38;5;244mx', [{ text: 'x', classes: 'ansi-fg-rgb', fg: '#808080' }]],
+    ['\x1b[38;2;255;136;0mx', [{ text: 'x', classes: 'ansi-fg-rgb', fg: '#ff8800' }]],
+    ['\x1b[48;2;999;0;7mx', [{ text: 'x', classes: 'ansi-bg-rgb', bg: '#ff0007' }]],
+    ['\x1b[7;38;2;1;2;3mx', [{ text: 'x', classes: 'ansi-bg-rgb', bg: '#010203' }]],
     ['\x1b[38;5;999mx', [{ text: 'x', classes: '' }]],
     ['\x9b32mx', [{ text: 'x', classes: 'ansi-fg-2' }]],
     ['\x1b[mx', [{ text: 'x', classes: '' }]],
@@ -68,3 +71,12 @@ describe('everything else is stripped, and text is kept', () => {
     }
   });
 });
+
+it('writes a style down so that it can be read again', () => {
+  for (const codes of ['1;3;4', '31;44', '97;100', '7;9;2', '38;2;1;2;3;48;5;200']) {
+    const style = applySgr(plain, codes);
+    expect(styleAfter(sgrOf(style), { fg: 3, bold: true })).toEqual(style);
+  }
+});
+
+it('reads a line as what is seen of it', () => expect(plainText('\x1b[31mred\x1b[0m \x1b]0;title\x07\u202ex\x9b1my')).toBe('red ⟦RLO⟧xy'));

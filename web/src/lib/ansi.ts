@@ -1,10 +1,11 @@
-// Terminal output as text with colours. Of all escape sequences only SGR (colours and weights) has an effect, and only as
-// class names; every other sequence (titles, clipboard, links, cursor, modes) is dropped without being interpreted.
+// Terminal output as text with colours. Of all escape sequences only SGR (colours and weights) has an effect, as
+// class names and colour values; every other sequence (titles, clipboard, links, cursor, modes) is dropped without being interpreted.
 // Text is never dropped: a string sequence without its terminator loses its introducer only, so that output cannot hide
 // what follows it. Conceal (SGR 8) is ignored for the same reason.
 
 import { visible } from './visible.ts';
 
+/** Colours from 0 to 15 are the theme's; those from `rgb` on are red, green and blue as they were given. */
 export interface Style {
   fg?: number;
   bg?: number;
@@ -19,7 +20,12 @@ export interface Style {
 export interface Span {
   text: string;
   classes: string;
+  /** Colours beyond the sixteen, such as #ff8800. The style sheet moves them to where they can be read in both themes. */
+  fg?: string;
+  bg?: string;
 }
+
+const rgb = 0x1000000;
 
 export const plain: Style = {};
 
@@ -33,8 +39,8 @@ export function classesOf(style: Style): string {
   const fg = style.inverse ? style.bg : style.fg;
   const bg = style.inverse ? style.fg : style.bg;
   if (style.inverse && style.fg === undefined && style.bg === undefined) names.push('ansi-inverse');
-  if (fg !== undefined) names.push(`ansi-fg-${fg}`);
-  if (bg !== undefined) names.push(`ansi-bg-${bg}`);
+  if (fg !== undefined) names.push(`ansi-fg-${fg >= rgb ? 'rgb' : fg}`);
+  if (bg !== undefined) names.push(`ansi-bg-${bg >= rgb ? 'rgb' : bg}`);
   if (style.bold) names.push('ansi-bold');
   if (style.dim) names.push('ansi-dim');
   if (style.italic) names.push('ansi-italic');
@@ -43,23 +49,9 @@ export function classesOf(style: Style): string {
   return names.join(' ');
 }
 
-// The sixteen colours as red, green, blue: what 256 and true colour are reduced to.
-const palette: readonly (readonly [number, number, number])[] = [
-  [0, 0, 0], [170, 0, 0], [0, 170, 0], [170, 85, 0], [0, 0, 170], [170, 0, 170], [0, 170, 170], [170, 170, 170],
-  [85, 85, 85], [255, 85, 85], [85, 255, 85], [255, 255, 85], [85, 85, 255], [255, 85, 255], [85, 255, 255], [255, 255, 255],
-];
-
-function nearest(r: number, g: number, b: number): number {
-  let best = 0;
-  let least = Infinity;
-  palette.forEach(([pr, pg, pb], i) => {
-    const d = (r - pr) ** 2 + (g - pg) ** 2 + (b - pb) ** 2;
-    if (d < least) {
-      least = d;
-      best = i;
-    }
-  });
-  return best;
+function colourOf(r: number, g: number, b: number): number {
+  const byte = (n: number) => Math.min(255, Math.max(0, Math.trunc(n) || 0));
+  return rgb + byte(r) * 0x10000 + byte(g) * 0x100 + byte(b);
 }
 
 function fromIndex(n: number): number | undefined {
@@ -67,14 +59,18 @@ function fromIndex(n: number): number | undefined {
   if (n < 16) return n;
   if (n >= 232) {
     const grey = 8 + (n - 232) * 10;
-    return nearest(grey, grey, grey);
+    return colourOf(grey, grey, grey);
   }
   const level = (v: number) => (v === 0 ? 0 : 55 + v * 40);
   const cube = n - 16;
-  return nearest(level(Math.floor(cube / 36)), level(Math.floor(cube / 6) % 6), level(cube % 6));
+  return colourOf(level(Math.floor(cube / 36)), level(Math.floor(cube / 6) % 6), level(cube % 6));
 }
 
-function applySgr(style: Style, params: string): Style {
+function hex(colour: number | undefined): string | undefined {
+  return colour !== undefined && colour >= rgb ? `#${(colour - rgb).toString(16).padStart(6, '0')}` : undefined;
+}
+
+export function applySgr(style: Style, params: string): Style {
   const codes = params.split(/[;:]/).map((p) => (p === '' ? 0 : Number(p)));
   let next: Style = { ...style };
   for (let i = 0; i < codes.length; i++) {
@@ -103,7 +99,7 @@ function applySgr(style: Style, params: string): Style {
         colour = fromIndex(codes[i + 2] ?? -1);
         i += 2;
       } else if (codes[i + 1] === 2) {
-        colour = nearest(codes[i + 2] ?? 0, codes[i + 3] ?? 0, codes[i + 4] ?? 0);
+        colour = colourOf(codes[i + 2] ?? 0, codes[i + 3] ?? 0, codes[i + 4] ?? 0);
         i += 4;
       }
       if (c === 38) next.fg = colour;
@@ -113,25 +109,64 @@ function applySgr(style: Style, params: string): Style {
   return next;
 }
 
+/** What a line is made of: text, and the SGR sequences between it. Everything else is left out. */
+export function* tokens(line: string): Generator<{ text: string } | { sgr: string } | { erase: true }> {
+  let from = 0;
+  for (const match of line.matchAll(escape)) {
+    if (match.index > from) yield { text: line.slice(from, match.index) };
+    from = match.index + match[0].length;
+    const [, params, intermediates, final] = match;
+    if (intermediates !== '' || params === undefined) continue;
+    if (final === 'm' && /^[0-9;:]*$/.test(params)) yield { sgr: params };
+    else if (final === 'K') yield { erase: true };
+  }
+  if (from < line.length) yield { text: line.slice(from) };
+}
+
 /** Parses one line, in the style that the line before it left; returns its spans and the style that it leaves. */
 export function parseLine(line: string, start: Style = plain): { spans: Span[]; end: Style } {
   const spans: Span[] = [];
   let style = start;
-  let from = 0;
-  const push = (to: number) => {
-    if (to > from) spans.push({ text: visible(line.slice(from, to)), classes: classesOf(style) });
-  };
-  for (const match of line.matchAll(escape)) {
-    push(match.index);
-    from = match.index + match[0].length;
-    const [, params, intermediates, final] = match;
-    if (final === 'm' && intermediates === '' && params !== undefined && /^[0-9;:]*$/.test(params)) style = applySgr(style, params);
+  for (const token of tokens(line)) {
+    if ('sgr' in token) style = applySgr(style, token.sgr);
+    if (!('text' in token)) continue;
+    const [fg, bg] = style.inverse ? [style.bg, style.fg] : [style.fg, style.bg];
+    spans.push({ text: visible(token.text), classes: classesOf(style), fg: hex(fg), bg: hex(bg) });
   }
-  push(line.length);
   return { spans, end: style };
 }
 
 /** The style that a line leaves, without building its spans. */
 export function styleAfter(line: string, start: Style): Style {
-  return line.includes('\u001b') || line.includes('\u009b') ? parseLine(line, start).end : start;
+  if (!hasEscapes(line)) return start;
+  let style = start;
+  for (const token of tokens(line)) if ('sgr' in token) style = applySgr(style, token.sgr);
+  return style;
+}
+
+export function hasEscapes(text: string): boolean {
+  return text.includes('\u001b') || /[\u0080-\u009f]/.test(text);
+}
+
+/** A line as it is read: without colours, and with what cannot be seen shown. */
+export function plainText(line: string): string {
+  if (!hasEscapes(line)) return visible(line);
+  let text = '';
+  for (const token of tokens(line)) if ('text' in token) text += token.text;
+  return visible(text);
+}
+
+/** The sequence that sets this style, whatever was before. */
+export function sgrOf(style: Style): string {
+  const codes: number[] = [0];
+  const flags: [boolean | undefined, number][] = [[style.bold, 1], [style.dim, 2], [style.italic, 3], [style.underline, 4], [style.inverse, 7], [style.strike, 9]];
+  for (const [on, code] of flags) if (on) codes.push(code);
+  const colour = (c: number | undefined, base: number) => {
+    if (c === undefined) return;
+    if (c < rgb) codes.push(c < 8 ? base + c : base + 52 + c);
+    else codes.push(base + 8, 2, (c >> 16) & 255, (c >> 8) & 255, c & 255);
+  };
+  colour(style.fg, 30);
+  colour(style.bg, 40);
+  return `\u001b[${codes.join(';')}m`;
 }

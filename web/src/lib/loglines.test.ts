@@ -1,11 +1,18 @@
 import { expect, it } from 'vitest';
-import { LogLines, longestLine } from './loglines.ts';
+import { overwritten } from './carriage.ts';
+import { longestLine, mark, type LogLine } from './logline.ts';
+import { LineCutter, utf8Length } from './loglines.ts';
 
-const lines = (...pieces: string[]) => {
-  const log = new LogLines();
-  for (const p of pieces) log.append(p);
-  return log.snapshot().map((l) => l.text);
-};
+function cut(...pieces: string[]): LogLine[] {
+  const lines: LogLine[] = [];
+  const cutter = new LineCutter((line) => lines.push(line));
+  let offset = 0;
+  for (const piece of pieces) {
+    cutter.text(piece, offset);
+    offset += utf8Length(piece);
+  }
+  return [...lines, ...cutter.unfinished()];
+}
 
 it.each<[string, string[], string[]]>([
   ['nothing', [''], []],
@@ -15,16 +22,57 @@ it.each<[string, string[], string[]]>([
   ['empty lines', ['\n\na\n'], ['', '', 'a']],
   ['CRLF', ['a\r\nb\r\n'], ['a', 'b']],
   ['CRLF cut in two', ['a\r', '\nb'], ['a', 'b']],
-  ['a progress bar', ['10%\r20%\r', '30%\n'], ['10%', '20%', '30%']],
-])('%s', (_name, pieces, want) => expect(lines(...pieces)).toEqual(want));
+  ['a progress bar', ['10%\r20%\r', '30%\n'], ['30%']],
+  ['a progress bar that goes on', ['10%\r20%\r', '30%'], ['30%']],
+  ['a bar that shrinks leaves what it does not reach', ['abcdef\rxy\n'], ['xycdef']],
+  ['a bar that erases the rest', ['abcdef\rxy\u001b[K\n'], ['xy']],
+])('%s', (_name, pieces, want) => expect(cut(...pieces).map((l) => l.text)).toEqual(want));
 
-it('cuts a line that is too long to lay out', () => {
-  const got = lines('x'.repeat(longestLine * 2 + 5));
-  expect(got.map((l) => l.length)).toEqual([longestLine, longestLine, 5]);
+it('says of a line that something was written over, and of CRLF nothing', () => {
+  expect(cut('10%\r20%\na\r\n').map((l) => (l.marks & mark.over) !== 0)).toEqual([true, false]);
 });
 
-it('remembers the style at the start of each line', () => {
-  const log = new LogLines();
-  log.append('\x1b[31mred\nstill\n\x1b[0m\nplain\n');
-  expect(log.snapshot().map((l) => l.start.fg)).toEqual([undefined, 1, 1, undefined]);
+it('keeps a bar small, however often it is drawn', () => {
+  const lines: LogLine[] = [];
+  const cutter = new LineCutter((line) => lines.push(line));
+  for (let n = 0; n < 20_000; n++) cutter.text(`\u001b[3${n % 8}m${'#'.repeat(n % 50)}${'.'.repeat(50 - (n % 50))}\u001b[0m\r`, n);
+  cutter.text('done\n', 20_000);
+  expect(lines).toHaveLength(1);
+  expect(lines[0]?.text.replaceAll(/\u001b\[[0-9;]*m/g, '')).toHaveLength(50);
+  expect(lines[0]?.text.length).toBeLessThan(200);
+});
+
+it('keeps the colours of what is left', () => {
+  expect(overwritten('\u001b[31mred\r\u001b[32mg')).toEqual({ text: '\u001b[0;32mg\u001b[0;31med\u001b[0;32m', times: 1 });
+});
+
+it('cuts a line that is too long to lay out, and says that it goes on', () => {
+  const got = cut('x'.repeat(longestLine * 2 + 5));
+  expect(got.map((l) => l.text.length)).toEqual([longestLine, longestLine, 5]);
+  expect(got.map((l) => (l.marks & mark.goesOn) !== 0)).toEqual([false, true, true]);
+  expect(got.map((l) => l.offset)).toEqual([0, longestLine, 2 * longestLine]);
+});
+
+it('knows where each line begins, in bytes', () => {
+  expect(cut('a\n值\r\n', 'é\n🎉\nz\n').map((l) => l.offset)).toEqual([0, 2, 7, 10, 15]);
+});
+
+it('keeps the streams apart, each line where it ended', () => {
+  const lines: LogLine[] = [];
+  const cutter = new LineCutter((line) => lines.push(line));
+  cutter.text('half', 0, 'stdout', 1);
+  cutter.text('warning\n', 4, 'stderr', 2);
+  cutter.text(' whole\n', 12, 'stdout', 3);
+  expect(lines).toEqual([
+    { text: 'warning', at: 2, offset: 4, marks: mark.stderr + mark.known },
+    { text: 'half whole', at: 1, offset: 0, marks: mark.known },
+  ]);
+});
+
+it('says where something is missing', () => {
+  const lines: LogLine[] = [];
+  const cutter = new LineCutter((line) => lines.push(line));
+  cutter.text('half', 0);
+  cutter.hole(4, 100);
+  expect(lines.map((l) => [l.text, l.marks])).toEqual([['half', 0], ['100', mark.hole]]);
 });

@@ -1,43 +1,97 @@
-// Output that arrives in pieces, as lines. Each line keeps its raw text and the style it starts in, so that only the lines
-// on screen are ever parsed. Lone carriage returns begin a new line: a progress bar becomes rows, and nothing is painted over.
+// Output that arrives in parts, cut into lines. Each stream has its own unfinished line, so that a word on stderr does not
+// land within a line of stdout; a line takes its place when it ends.
 
-import { plain, styleAfter, type Style } from './ansi.ts';
+import { overwritten } from './carriage.ts';
+import { longestLine, mark, type LogLine, type Stream } from './logline.ts';
 
-export interface LogLine {
+interface Open {
   text: string;
-  start: Style;
+  at: number;
+  offset: number;
+  marks: number;
 }
 
-/** A line longer than this is cut into several, because laying out one huge line stops the browser. */
-export const longestLine = 4096;
+/** Bytes of a text in UTF-8. */
+export function utf8Length(text: string): number {
+  let length = text.length;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code < 0x80) continue;
+    length += code < 0x800 || (code >= 0xd800 && code <= 0xdfff) ? 1 : 2;
+  }
+  return length;
+}
 
-export class LogLines {
-  readonly lines: LogLine[] = [];
-  #open = '';
-  #style: Style = plain;
+export class LineCutter {
+  readonly #open = new Map<Stream | undefined, Open>();
+  readonly #take: (line: LogLine) => void;
 
-  append(piece: string): void {
-    const text = this.#open + piece;
-    // A carriage return at the very end may be half of a CRLF: it waits for the next piece.
-    const parts = text.split(/\r\n|\r(?!$)|\n/);
-    this.#open = parts.pop() ?? '';
-    for (const part of parts) this.#close(part);
-    while (this.#open.length > longestLine) {
-      this.#close(this.#open.slice(0, longestLine));
-      this.#open = this.#open.slice(longestLine);
+  constructor(take: (line: LogLine) => void) {
+    this.#take = take;
+  }
+
+  /** Takes what was printed; where the stream is not told, the lines are those of both. */
+  text(text: string, offset: number, stream?: Stream, at = NaN): void {
+    let from = 0;
+    let place = offset;
+    while (from < text.length) {
+      const end = text.indexOf('\n', from);
+      const part = text.slice(from, end < 0 ? undefined : end);
+      this.#add(stream, part, place, at);
+      if (end < 0) return;
+      this.#close(stream, place, at);
+      place += utf8Length(part) + 1;
+      from = end + 1;
     }
   }
 
-  /** All lines, the unfinished last one included. */
-  snapshot(): LogLine[] {
-    return this.#open === '' || this.#open === '\r' ? this.lines.slice() : [...this.lines, { text: this.#open.replace(/\r$/, ''), start: this.#style }];
+  /** Says where bytes are missing. */
+  hole(offset: number, count: number): void {
+    this.flush();
+    this.#take({ text: String(count), marks: mark.hole, at: NaN, offset });
   }
 
-  #close(line: string): void {
-    for (let from = 0; from === 0 || from < line.length; from += longestLine) {
-      const text = line.slice(from, from + longestLine);
-      this.lines.push({ text, start: this.#style });
-      this.#style = styleAfter(text, this.#style);
-    }
+  /** Ends the lines that are unfinished. */
+  flush(): void {
+    for (const stream of [...this.#open.keys()]) this.#close(stream, 0, NaN);
   }
+
+  /** The lines that are unfinished, as they are now. */
+  unfinished(): LogLine[] {
+    return [...this.#open.values()].flatMap((open) => (open.text === '' || open.text === '\r' ? [] : [finished(open)]));
+  }
+
+  #add(stream: Stream | undefined, part: string, offset: number, at: number): void {
+    if (part === '') return;
+    const marks = stream === undefined ? 0 : mark.known + (stream === 'stderr' ? mark.stderr : 0);
+    const open = this.#open.get(stream) ?? { text: '', at, offset, marks };
+    open.text += part;
+    const lastReturn = open.text.lastIndexOf('\r', open.text.length - 2);
+    if (lastReturn > 0) {
+      // Only what is seen is kept of the past: a bar may be drawn a hundred thousand times on one line.
+      const { text } = overwritten(open.text.slice(0, lastReturn));
+      open.text = `${text}\r${open.text.slice(lastReturn + 1)}`;
+      if (text !== '') open.marks |= mark.over;
+    }
+    while (open.text.length > longestLine) {
+      this.#take(finished({ ...open, text: open.text.slice(0, longestLine) }));
+      open.offset += utf8Length(open.text.slice(0, longestLine));
+      open.text = open.text.slice(longestLine);
+      open.marks = (open.marks & ~mark.over) | mark.goesOn;
+    }
+    this.#open.set(stream, open);
+  }
+
+  #close(stream: Stream | undefined, offset: number, at: number): void {
+    const open = this.#open.get(stream) ?? { text: '', at, offset, marks: stream === undefined ? 0 : mark.known + (stream === 'stderr' ? mark.stderr : 0) };
+    this.#open.delete(stream);
+    this.#take(finished(open));
+  }
+}
+
+function finished({ text, at, offset, marks }: Open): LogLine {
+  const whole = text.endsWith('\r') ? text.slice(0, -1) : text;
+  if (!whole.includes('\r')) return { text: whole, at, offset, marks };
+  const { text: left, times } = overwritten(whole);
+  return { text: left, at, offset, marks: times > 0 ? marks | mark.over : marks };
 }

@@ -26,8 +26,11 @@ const paths = {
   skip: 'M6 5v14l8-7zM18 5v14',
   question: 'M9 9a3 3 0 1 1 4 3c-1 .5-1 1-1 2M12 18h.01',
   keyboard: 'M3 6h18v12H3zM7 10h.01M11 10h.01M15 10h.01M8 14h8',
+  undo: 'M9 7L4 12l5 5M4 12h10a6 6 0 0 1 6 6v1',
+  redo: 'M15 7l5 5-5 5M20 12H10a6 6 0 0 0-6 6v1',
   left: 'M15 5l-7 7 7 7',
   right: 'M9 5l7 7-7 7',
+  up: 'M5 15l7-7 7 7',
   down: 'M5 9l7 7 7-7',
   minus: 'M5 12h14',
   out: 'M10 4H5v16h5M14 8l4 4-4 4M18 12H9',
@@ -41,6 +44,7 @@ const paths = {
   menu: 'M4 7h16M4 12h16M4 17h16',
   refresh: 'M20 12a8 8 0 1 1-2.500-5.800L20 8.500M20 4v4.500h-4.500',
   folder: 'M3 6h6l2 2h10v11H3z',
+  expand: 'M4 9V4h5M15 4h5v5M20 15v5h-5M9 20H4v-5',
 } as const;
 
 export type IconName = keyof typeof paths;

@@ -32,9 +32,25 @@ export const runs = createRoute({
   component: lazyRouteComponent(() => import('../../screens/runs/RunsPage.tsx'), 'RunsPage'),
 });
 
+/** How the output of a run is looked at. */
+export interface LogSearchWanted {
+  stream?: 'stdout' | 'stderr';
+  find?: string;
+  regex?: true;
+  case?: true;
+  full?: true;
+}
+
 export const run = createRoute({
   getParentRoute: () => root,
   path: '/runs/$id',
+  validateSearch: (search: Record<string, unknown>): LogSearchWanted => ({
+    stream: search.stream === 'stdout' || search.stream === 'stderr' ? search.stream : undefined,
+    find: text(search.find),
+    regex: search.regex === true ? true : undefined,
+    case: search.case === true ? true : undefined,
+    full: search.full === true ? true : undefined,
+  }),
   component: lazyRouteComponent(() => import('../../screens/run/RunPage.tsx'), 'RunPage'),
 });
 

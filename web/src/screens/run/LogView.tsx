@@ -1,60 +1,176 @@
-import { useVirtualizer } from '@tanstack/react-virtual';
-import { memo, useEffect, useRef } from 'react';
-import { parseLine } from '../../lib/ansi.ts';
-import type { LogLine } from '../../lib/loglines.ts';
+import { useEffect, useImperativeHandle, useLayoutEffect, useRef, useState, type KeyboardEvent, type Ref } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { Stream } from '../../lib/logline.ts';
+import type { LogStore } from '../../lib/logstore.ts';
+import { LogRow } from './LogRow.tsx';
 import classes from './LogView.module.css';
+import { rowHeight, useRedraw, useRows } from './useRows.ts';
 
-interface Props {
-  lines: LogLine[];
-  wrap: boolean;
-  follow: boolean;
-  label: string;
-  /** The reader has scrolled up, away from the end. */
-  onScrolledAway: () => void;
+/** What the page asks of the view. */
+export interface LogHandle {
+  /** Brings a line to where it is read. */
+  show: (name: number) => void;
+  top: () => void;
+  end: () => void;
+  focus: () => void;
+  /** The first line that is seen. */
+  first: () => number;
 }
 
-const lineHeight = 20;
+interface Props {
+  ref: Ref<LogHandle>;
+  store: LogStore;
+  /** Changes with what is in the store. */
+  version: number;
+  only: Stream | undefined;
+  wrap: boolean;
+  times: boolean;
+  follow: boolean;
+  /** The lines have numbers: all from the first one on are here. */
+  numbers: boolean;
+  pattern: RegExp | undefined;
+  current: { line: number; nth: number } | undefined;
+  /** Names of the first and last line that are picked out. */
+  picked: [number, number] | undefined;
+  onPick: (name: number, upTo: boolean) => void;
+  onFollow: (follow: boolean) => void;
+}
 
-/** A long text of which only the lines on screen exist. Each line is parsed when it is shown, into text nodes with class names. */
-export function LogView({ lines, wrap, follow, label, onScrolledAway }: Props) {
+const overscan = 12;
+const nearEnd = 24;
+
+/** A long text of which only the lines on screen exist. Each line is parsed when it is shown, into text nodes. */
+export function LogView({ ref, store, version, only, wrap, times, follow, numbers, pattern, current, picked, onPick, onFollow }: Props) {
+  const { t } = useTranslation();
   const frame = useRef<HTMLDivElement>(null);
-  const virtual = useVirtualizer({
-    count: lines.length,
-    getScrollElement: () => frame.current,
-    estimateSize: () => lineHeight,
-    overscan: 20,
-  });
-  useEffect(() => {
-    if (follow && lines.length > 0) virtual.scrollToIndex(lines.length - 1, { align: 'end' });
-  }, [follow, lines.length, virtual]);
-  useEffect(() => virtual.measure(), [wrap, virtual]);
+  const shown = useRef<HTMLDivElement>(null);
+  const [room, setRoom] = useState({ height: 400, columns: 80 });
+  const redraw = useRedraw();
+  const rows = useRows(store, only, wrap ? Math.max(10, room.columns - (times ? 13 : 0)) : 0);
+  // The line at the top and how far it is scrolled out: where the reader is, whatever moves around it.
+  const anchor = useRef<{ name: number; past: number } | undefined>(undefined);
+  const last = useRef(0);
 
-  const items = virtual.getVirtualItems();
+  const scrollTo = (place: number) => {
+    const element = frame.current;
+    if (!element) return;
+    element.scrollTop = rows.scroll(Math.max(0, place), room.height);
+    last.current = element.scrollTop;
+    remember();
+    redraw();
+  };
+  const remember = () => {
+    const place = rows.place(frame.current?.scrollTop ?? 0, room.height);
+    const row = rows.at(place);
+    anchor.current = { name: rows.shown.name(row), past: place - rows.top(row) };
+  };
+
+  useImperativeHandle(ref, () => ({
+    show: (name) => {
+      const row = rows.shown.row(name);
+      scrollTo(rows.top(row) - Math.floor(room.height / 3));
+    },
+    top: () => scrollTo(0),
+    end: () => scrollTo(rows.total),
+    focus: () => frame.current?.focus({ preventScroll: true }),
+    first: () => anchor.current?.name ?? store.first,
+  }));
+
+  useEffect(() => {
+    const element = frame.current;
+    const probe = shown.current;
+    if (!element || !probe) return;
+    const measure = () => {
+      const text = probe.querySelector<HTMLElement>('[data-text]');
+      const letter = document.createElement('span');
+      letter.textContent = '0'.repeat(100);
+      (text ?? probe).append(letter);
+      const wide = letter.getBoundingClientRect().width / 100 || 8;
+      letter.remove();
+      const columns = Math.floor((text?.clientWidth ?? element.clientWidth - 80) / wide);
+      setRoom((before) => (before.height === element.clientHeight && before.columns === columns ? before : { height: element.clientHeight, columns }));
+    };
+    const watch = new ResizeObserver(measure);
+    watch.observe(element);
+    return () => watch.disconnect();
+  }, [wrap, store]);
+
+  // What was measured above the reader, or has come there, does not move what is read.
+  useLayoutEffect(() => {
+    const element = frame.current;
+    if (!element) return;
+    let differs = false;
+    for (const child of shown.current?.children ?? []) {
+      const row = Number((child as HTMLElement).dataset.row);
+      if (wrap && rows.measured(row, child.getBoundingClientRect().height) !== 0) differs = true;
+    }
+    if (follow) {
+      element.scrollTop = element.scrollHeight;
+      last.current = element.scrollTop;
+    } else if (anchor.current) {
+      const place = rows.top(rows.shown.row(anchor.current.name)) + anchor.current.past;
+      const want = rows.scroll(place, room.height);
+      if (Math.abs(want - element.scrollTop) >= 1) {
+        element.scrollTop = want;
+        last.current = element.scrollTop;
+        differs = true;
+      }
+    }
+    if (differs || follow) remember();
+    if (differs) redraw();
+  }, [version, follow, wrap, only, rows, room]);
+
+  const onScroll = () => {
+    const element = frame.current;
+    if (!element) return;
+    const up = element.scrollTop < last.current - 2;
+    const atEnd = element.scrollHeight - element.scrollTop - element.clientHeight < nearEnd;
+    last.current = element.scrollTop;
+    remember();
+    if (follow && up && !atEnd) onFollow(false);
+    else if (!follow && !up && atEnd) onFollow(true);
+    redraw();
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const target = { g: 0, Home: 0, G: rows.total, End: rows.total }[event.key];
+    if (target === undefined) return;
+    // Elsewhere “g” begins the way to another page.
+    event.preventDefault();
+    event.nativeEvent.stopImmediatePropagation();
+    event.stopPropagation();
+    onFollow(target > 0);
+    scrollTo(target);
+  };
+
+  const scroll = frame.current?.scrollTop ?? 0;
+  const place = follow ? Math.max(0, rows.total - room.height) : rows.place(scroll, room.height);
+  const from = Math.max(0, rows.at(place) - overscan);
+  const to = Math.min(rows.shown.count, rows.at(place + room.height) + 1 + overscan);
+  const base = follow ? Math.max(0, rows.pixels - room.height) : scroll;
+  const names = Array.from({ length: Math.max(0, to - from) }, (_, i) => from + i);
   return (
     <div
-      ref={frame} className={classes.frame} data-wrap={wrap} tabIndex={0} role="log" aria-label={label} aria-live="off"
-      onWheel={(event) => event.deltaY < 0 && onScrolledAway()}
-      onKeyDown={(event) => ['ArrowUp', 'PageUp', 'Home'].includes(event.key) && onScrolledAway()}
+      ref={frame} className={classes.frame} data-wrap={wrap} data-times={times} data-rows={rows.shown.count} tabIndex={0} role="log" aria-label={t('run.log')} aria-live="off"
+      onScroll={onScroll} onKeyDown={onKeyDown}
     >
-      <div className={classes.canvas} style={{ height: virtual.getTotalSize() }}>
-        <div className={classes.shown} style={{ transform: `translateY(${items[0]?.start ?? 0}px)` }}>
-          {items.map((item) => {
-            const line = lines[item.index];
-            return line && <Line key={item.key} index={item.index} line={line} measure={virtual.measureElement} />;
+      <div className={classes.canvas} style={{ height: Math.max(rows.pixels, rowHeight) }}>
+        <div ref={shown} className={classes.shown} style={{ transform: `translateY(${base + rows.top(from) - place}px)` }}>
+          {names.map((row) => {
+            const name = rows.shown.name(row);
+            const line = store.line(name);
+            return (
+              line && (
+                <LogRow
+                  key={name} row={row} name={name} text={line.text} marks={line.marks} at={times ? line.at : NaN} offset={line.offset} number={numbers ? store.number(name) : 0}
+                  style={store.styleAt(name)} pattern={pattern} current={current?.line === name ? current.nth : -1}
+                  picked={picked !== undefined && name >= picked[0] && name <= picked[1]} onPick={onPick}
+                />
+              )
+            );
           })}
         </div>
       </div>
     </div>
   );
 }
-
-const Line = memo(function Line({ index, line, measure }: { index: number; line: LogLine; measure: (node: Element | null) => void }) {
-  return (
-    <div ref={measure} data-index={index} className={classes.line}>
-      <span className={classes.number} data-number={index + 1} aria-hidden="true" />
-      <span className={classes.text}>
-        {parseLine(line.text, line.start).spans.map((span, i) => (span.classes === '' ? span.text : <span key={i} className={span.classes}>{span.text}</span>))}
-      </span>
-    </div>
-  );
-});

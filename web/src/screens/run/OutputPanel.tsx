@@ -1,60 +1,194 @@
-import { Button, SegmentedControl, Switch } from '@mantine/core';
-import { useState } from 'react';
+import { useElementSize, useLocalStorage } from '@mantine/hooks';
+import { useLocation, useNavigate, useSearch } from '@tanstack/react-router';
+import { useEffect, useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { downloadUrl, useRunOutput, type Stream } from '../../api/output.ts';
+import { searchOutput, tailSize, useRunOutput, type RunOutput, type OutputState } from '../../api/output.ts';
 import { isTerminal } from '../../api/runs.ts';
 import type { Run } from '../../api/types.ts';
-import { formatBytes } from '../../lib/bytes.ts';
-import { Icon } from '../../parts/icons.tsx';
+import type { LogSearchWanted } from '../../app/routes/runs.tsx';
+import { errorWords, firstError } from '../../lib/firstError.ts';
+import { readLines, writeLines } from '../../lib/lineRange.ts';
+import type { Wanted } from '../../lib/logsearch.ts';
+import { LogStore } from '../../lib/logstore.ts';
 import { Panel } from '../../parts/Panel.tsx';
 import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
-import { LogView } from './LogView.tsx';
+import { say } from '../../parts/say.ts';
+import { EarlierBar } from './EarlierBar.tsx';
+import { FindBar } from './FindBar.tsx';
+import { LogFoot } from './LogFoot.tsx';
+import { LogTools } from './LogTools.tsx';
+import { LogView, type LogHandle } from './LogView.tsx';
 import classes from './OutputPanel.module.css';
+import { PickedBar } from './PickedBar.tsx';
+import { useEarlierMatches } from './useEarlierMatches.ts';
+import { useLogKeys } from './useLogKeys.ts';
+import { useLogSearch } from './useLogSearch.ts';
 
 /** What the command printed, as it prints it. */
 export function OutputPanel({ run }: { run: Run }) {
   const { t } = useTranslation();
-  const [stream, setStream] = useState<Stream>('all');
-  const [follow, setFollow] = useState(true);
-  const [wrap, setWrap] = useState(true);
-  const started = run.status !== 'waiting' && run.attempt > 0;
-  const output = useRunOutput(run.id, stream, started);
-  const size = Math.max(output.size, run.outputBytes);
-  const live = !isTerminal(run.status);
+  const hash = useLocation({ select: (location) => location.hash });
+  const started = run.status !== 'waiting' && run.attempt > 0 && !run.hidden;
+  // Who comes for a line by its number needs all before it. What one asked for first counts: later links are within what is here.
+  const [whole] = useState(() => /^L\d/.test(hash));
+  const { output, state } = useRunOutput(run.id, started, whole);
+  if (!started) {
+    return (
+      <Panel title={t('run.output')}>
+        <p className="dim">{run.hidden ? t('run.hiddenOutput') : isTerminal(run.status) ? t('run.didNotRun') : t('run.notStarted')}</p>
+      </Panel>
+    );
+  }
+  return <Log key={run.id} run={run} output={output} state={state} />;
+}
 
+const none = new LogStore();
+const rest = () => new Promise<void>((resolve) => setTimeout(resolve, 0));
+
+function Log({ run, output, state }: { run: Run; output: RunOutput | undefined; state: OutputState }) {
+  const { t } = useTranslation();
+  const search = useSearch({ from: '/runs/$id' });
+  const hash = useLocation({ select: (location) => location.hash });
+  const navigate = useNavigate();
+  const view = useRef<LogHandle>(null);
+  const store = output?.store ?? none;
+  const live = !state.complete;
+  const [wrap, setWrap] = useLocalStorage({ key: 'carillon-log-wrap', defaultValue: true, getInitialValueInEffect: false });
+  const [times, setTimes] = useLocalStorage({ key: 'carillon-log-times', defaultValue: false, getInitialValueInEffect: false });
+  // One comes to a line, or to the end.
+  const [follow, setFollow] = useState(() => readLines(hash) === undefined && search.find === undefined);
+  const seen = useRef(0);
+  if (follow) seen.current = store.end;
+  const { ref, width } = useElementSize();
+
+  const only = search.stream;
+  const wanted: Wanted = useMemo(() => ({ text: search.find ?? '', regex: search.regex === true, matchCase: search.case === true }), [search.find, search.regex, search.case]);
+  const found = useLogSearch(store, state.version, only, wanted);
+  const from = state.from ?? 0;
+  const earlier = useEarlierMatches(run.id, from, only, wanted, found.pattern !== undefined || found.fault === 'explosive');
+
+  const look = (change: Partial<Record<keyof LogSearchWanted, unknown>>, lines = hash) =>
+    void navigate({
+      to: '/runs/$id', params: { id: run.id }, hash: lines, replace: true, resetScroll: false,
+      search: (before: LogSearchWanted) => Object.fromEntries(Object.entries({ ...before, ...change }).filter(([, value]) => value)) as LogSearchWanted,
+    });
+  const show = (name: number | undefined) => {
+    if (name === undefined) return;
+    setFollow(false);
+    view.current?.show(name);
+  };
+  const go = (back: boolean) => show(found.go(back, view.current?.first() ?? store.first));
+  const showByte = async (offset: number) => {
+    try {
+      if (offset < (output?.state().from ?? 0)) await output?.earlier(Math.max(0, offset - tailSize / 4));
+    } catch {
+      return;
+    }
+    show(store.at(offset));
+  };
+
+  const picked = useMemo((): [number, number] | undefined => {
+    const range = readLines(hash);
+    if (!range || store.count === 0) return undefined;
+    if ('byte' in range) return range.byte < from ? undefined : [store.at(range.byte), store.at(range.byte)];
+    return from > 0 || range.from > store.number(store.end - 1) ? undefined : [store.named(range.from), lastOf(store, range.to)];
+  }, [hash, store, state.version, from]);
+  // The lines of the address are shown as soon as they are here, once.
+  const shown = useRef('');
+  useEffect(() => {
+    const range = readLines(hash);
+    if (!range || shown.current === hash || !output || state.from === undefined) return;
+    if (picked) {
+      shown.current = hash;
+      show(picked[0]);
+    } else if ('byte' in range && range.byte < state.from) {
+      shown.current = hash;
+      void showByte(range.byte);
+    }
+  }, [hash, picked, output, state.from]);
+  // Likewise what the address looks for.
+  const foundShown = useRef(false);
+  useEffect(() => {
+    if (foundShown.current || wanted.text === '' || hash !== '' || found.total === 0 || follow) return;
+    foundShown.current = true;
+    go(false);
+  }, [found.total]);
+
+  const pick = (name: number, upTo: boolean) => {
+    const line = store.line(name);
+    if (!line) return;
+    const number = store.number(name);
+    const range = readLines(hash);
+    const begin = upTo && range && 'from' in range ? range.from : number;
+    const next = from > 0 ? writeLines({ byte: line.offset }) : writeLines({ from: Math.min(begin, number), to: Math.max(begin, number) });
+    shown.current = next;
+    look({}, next === hash ? '' : next);
+  };
+  const toError = async () => {
+    if (from > 0) {
+      const firsts = await Promise.all([
+        searchOutput(run.id, { q: errorWords, regex: true, limit: 1 }),
+        searchOutput(run.id, { q: '.', regex: true, stream: 'stderr', limit: 1 }),
+      ]).catch(() => []);
+      const offsets = firsts.flatMap((answer) => answer.matches.map((match) => match.lineOffset)).filter((offset) => offset < from);
+      if (offsets.length > 0) return showByte(Math.min(...offsets));
+    }
+    const name = await firstError(store, rest);
+    if (name === undefined) return say(t, t('run.noError'));
+    if (only === 'stdout') look({ stream: undefined });
+    pick(name, false);
+    show(name);
+  };
+  const jump = () => {
+    setFollow(true);
+    view.current?.end();
+  };
+  const focusLog = () => view.current?.focus();
+  useLogKeys({
+    f: () => (follow ? setFollow(false) : jump()), w: () => setWrap(!wrap), t: () => setTimes(!times), e: () => void toError(), G: jump,
+    ...(found.total > 0 && { n: () => go(false), N: () => go(true) }),
+    ...(search.full && { Escape: () => look({ full: undefined }) }),
+  });
+
+  const news = follow ? 0 : Math.max(0, store.end - seen.current);
+  const empty = state.complete && store.count === 0;
   return (
-    <Panel
-      title={t('run.output')}
-      side={
-        started && (
-          <div className={classes.tools}>
-            <SegmentedControl
-              size="xs" value={stream} onChange={(value) => setStream(value as Stream)} aria-label={t('run.stream')}
-              data={[{ value: 'all', label: t('run.all') }, { value: 'stdout', label: t('run.stdout') }, { value: 'stderr', label: t('run.stderr') }]}
-            />
-            {live && <Switch size="xs" label={t('run.follow')} checked={follow} onChange={(e) => setFollow(e.currentTarget.checked)} />}
-            <Switch size="xs" label={t('run.wrap')} checked={wrap} onChange={(e) => setWrap(e.currentTarget.checked)} />
-            <Button size="xs" variant="default" component="a" href={downloadUrl(run.id)} download={`${run.id}.log`} leftSection={<Icon name="download" size={14} />}>
-              {t('run.download')}
-            </Button>
-          </div>
-        )
-      }
-    >
-      {output.error && <ProblemNotice error={output.error} />}
-      {run.outputTruncated && <p className={classes.truncated}>{t('run.truncated')}</p>}
-      {!started && <p className="dim">{isTerminal(run.status) ? t('run.didNotRun') : t('run.notStarted')}</p>}
-      {started && output.lines.length === 0 && output.complete && <p className="dim">{stream === 'all' ? t('run.noOutput') : t('run.noOutputStream')}</p>}
-      {started && (output.lines.length > 0 || !output.complete) && !output.error && (
-        <LogView lines={output.lines} wrap={wrap} follow={live && follow} label={t('run.log')} onScrolledAway={() => setFollow(false)} />
-      )}
-      {started && (
-        <div className={classes.foot}>
-          <span>{t('run.lines', { count: output.lines.length })} · {t('run.bytes', { size: formatBytes(size) })}</span>
-          {output.away && <span className={classes.away}>{t('run.away')}</span>}
-          {!output.complete && !output.error && !output.away && <span className={classes.live}>{t('run.live')}</span>}
-        </div>
-      )}
-    </Panel>
+    <div ref={ref} className={search.full ? classes.full : undefined} data-full={search.full}>
+      <Panel
+        title={t('run.output')}
+        side={
+          <LogTools
+            run={run} only={only} onOnly={(stream) => look({ stream })} live={live} follow={follow} onFollow={(on) => (on ? jump() : setFollow(false))}
+            wrap={wrap} onWrap={setWrap} times={times} onTimes={setTimes} full={search.full === true} onFull={() => look({ full: !search.full })} onError={() => void toError()} narrow={width < 640}
+          />
+        }
+      >
+        {state.error && !state.away && <ProblemNotice error={state.error} />}
+        {run.outputTruncated && <p className={classes.truncated}>{t('run.truncated')}</p>}
+        {empty ? (
+          <p className="dim">{t('run.noOutput')}</p>
+        ) : (
+          <>
+            <FindBar wanted={wanted} found={found} onWanted={({ text, regex, matchCase }) => look({ find: text, regex, case: matchCase })} onGo={go} onLeave={focusLog} />
+            <EarlierBar state={state} output={output} earlier={earlier} onShow={(offset) => void showByte(offset)} />
+            <div className={classes.holder}>
+              <LogView
+                key={only ?? 'all'} ref={view} store={store} version={state.version} only={only} wrap={wrap} times={times} follow={follow} numbers={from === 0}
+                pattern={found.pattern} current={found.current} picked={picked} onPick={pick} onFollow={setFollow}
+              />
+              {news > 0 && live && <button type="button" className={classes.jump} onClick={jump}>{t('run.newest', { count: news })}</button>}
+            </div>
+            {picked && <PickedBar store={store} picked={picked} numbers={from === 0} onClear={() => look({}, '')} />}
+          </>
+        )}
+        <LogFoot run={run} state={state} lines={store.count === 0 ? 0 : store.number(store.end - 1)} />
+      </Panel>
+    </div>
   );
+}
+
+/** The last line of those that have a number: one that is long goes on. */
+function lastOf(store: LogStore, number: number): number {
+  const next = store.named(number + 1);
+  return store.number(next) > number ? next - 1 : next;
 }

@@ -1,0 +1,137 @@
+// Looks for text in the lines that are here, a part at a time, so that a page with a million of them stays alive.
+
+import { plainText } from './ansi.ts';
+import { mark } from './logline.ts';
+import { textOf, type Block, type LogStore } from './logstore.ts';
+
+export interface Wanted {
+  text: string;
+  regex: boolean;
+  matchCase: boolean;
+}
+
+/** More than these are not counted. */
+export const mostMatches = 100_000;
+
+// A group that may be taken many times, of something that may itself be: trying all ways to match takes for ever.
+const explosive = /\((?:[^()\\]|\\.)*[+*}](?:[^()\\]|\\.)*\)[+*{]/;
+
+/** The expression that finds what is wanted; says so where there is none. */
+export function compile({ text, regex, matchCase }: Wanted): RegExp | 'empty' | 'invalid' | 'explosive' {
+  if (text === '') return 'empty';
+  if (regex && explosive.test(text)) return 'explosive';
+  try {
+    const found = new RegExp(regex ? text : text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&'), matchCase ? 'g' : 'gi');
+    return found.test('') ? 'empty' : found;
+  } catch {
+    return 'invalid';
+  }
+}
+
+/** Places within one line, as it is shown, from the first to behind the last character. */
+export function placesIn(line: string, pattern: RegExp): [number, number][] {
+  const places: [number, number][] = [];
+  pattern.lastIndex = 0;
+  for (let found = pattern.exec(line); found; found = pattern.exec(line)) {
+    if (found[0] === '') pattern.lastIndex++;
+    else places.push([found.index, found.index + found[0].length]);
+    if (places.length > 1000) break;
+  }
+  return places;
+}
+
+export class LogSearch {
+  readonly pattern: RegExp;
+  readonly #store: LogStore;
+  readonly #shown: (marks: number) => boolean;
+  /** Names of lines with matches, in order, and how many matches each has. */
+  lines: number[] = [];
+  counts: number[] = [];
+  total = 0;
+  #searched: number;
+  #from: number;
+
+  constructor(store: LogStore, pattern: RegExp, shown: (marks: number) => boolean) {
+    this.#store = store;
+    this.pattern = pattern;
+    this.#shown = shown;
+    this.#from = store.first;
+    this.#searched = store.first;
+  }
+
+  /** Searches for so many milliseconds; tells whether all that is here has been searched. */
+  step(ms: number): boolean {
+    if (this.#store.first !== this.#from) this.#again();
+    const end = this.#store.endFinished;
+    const deadline = performance.now() + ms;
+    for (const { first, block } of this.#store.blocks(this.#searched)) {
+      if (performance.now() > deadline) return false;
+      if (this.total >= mostMatches) return true;
+      this.#searchBlock(first, block, end);
+    }
+    return true;
+  }
+
+  /** The match behind, or before, a place; which of how many it is. */
+  next(from: { line: number; nth: number } | undefined, back: boolean): { line: number; nth: number } | undefined {
+    if (this.lines.length === 0) return undefined;
+    if (!from) return back ? this.#last(this.lines.length - 1) : { line: this.lines[0] ?? 0, nth: 0 };
+    const i = this.#indexOf(from.line);
+    const here = this.lines[i] === from.line;
+    if (back) {
+      if (here && from.nth > 0) return { line: from.line, nth: from.nth - 1 };
+      return this.#last((i - 1 + this.lines.length) % this.lines.length);
+    }
+    if (here && from.nth + 1 < (this.counts[i] ?? 0)) return { line: from.line, nth: from.nth + 1 };
+    return { line: this.lines[(i + (here ? 1 : 0)) % this.lines.length] ?? 0, nth: 0 };
+  }
+
+  /** Which of all matches this one is, counted from 1; 0 where it is none. */
+  rank(of: { line: number; nth: number }): number {
+    const i = this.#indexOf(of.line);
+    if (this.lines[i] !== of.line) return 0;
+    let before = 0;
+    for (let n = 0; n < i; n++) before += this.counts[n] ?? 0;
+    return before + of.nth + 1;
+  }
+
+  #last(i: number): { line: number; nth: number } {
+    return { line: this.lines[i] ?? 0, nth: (this.counts[i] ?? 1) - 1 };
+  }
+
+  #indexOf(line: number): number {
+    let low = 0;
+    let high = this.lines.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((this.lines[middle] ?? 0) < line) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  // Lines were put before, or given up: what was found of those that are left stands, what is new in front is searched first.
+  #again(): void {
+    this.#from = this.#store.first;
+    this.#searched = this.#store.first;
+    this.lines = [];
+    this.counts = [];
+    this.total = 0;
+  }
+
+  #searchBlock(first: number, block: Block, end: number): void {
+    for (let i = Math.max(0, this.#searched - first); i < block.count; i++) {
+      const marks = block.marks[i] ?? 0;
+      const name = first + i;
+      // What is not finished may change; it is searched when it is.
+      if (name >= end) return;
+      this.#searched = name + 1;
+      if ((marks & mark.hole) !== 0 || !this.#shown(marks)) continue;
+      const places = placesIn(plainText(textOf(block, i)), this.pattern).length;
+      if (places === 0) continue;
+      this.lines.push(name);
+      this.counts.push(places);
+      this.total += places;
+    }
+  }
+}

@@ -1,0 +1,259 @@
+// The lines of an output, kept small: a million of them are some strings and arrays of numbers, not a million objects. Lines
+// are named by a number that stays theirs when earlier ones are put before them or the oldest are given up.
+
+import { hasEscapes, plain, styleAfter, type Style } from './ansi.ts';
+import { mark, type LogLine, type Stream } from './logline.ts';
+
+const blockLines = 512;
+const blockChars = 64 * 1024;
+
+/** Lines that will not change any more. */
+export interface Block {
+  /** Its lines, with a newline after each but the last. */
+  text: string;
+  /** Where each line begins in the text, and where one more would. */
+  starts: Uint32Array;
+  marks: Uint8Array;
+  at: Float64Array;
+  offsets: Float64Array;
+  count: number;
+  /** How many of the lines have a number. */
+  numbered: number;
+  escapes: boolean;
+}
+
+const numbered = (marks: number) => (marks & (mark.goesOn | mark.hole)) === 0;
+
+function sealed(lines: readonly LogLine[]): Block {
+  const starts = new Uint32Array(lines.length + 1);
+  lines.forEach((line, i) => (starts[i + 1] = (starts[i] ?? 0) + line.text.length + 1));
+  const text = lines.map((line) => line.text).join('\n');
+  return {
+    text, starts, count: lines.length, escapes: hasEscapes(text),
+    marks: Uint8Array.from(lines, (line) => line.marks),
+    at: Float64Array.from(lines, (line) => line.at),
+    offsets: Float64Array.from(lines, (line) => line.offset),
+    numbered: lines.filter((line) => numbered(line.marks)).length,
+  };
+}
+
+export class LogStore {
+  #blocks: Block[] = [];
+  #newest: LogLine[] = [];
+  #newestChars = 0;
+  #unfinished: LogLine[] = [];
+  // By block: the first line's name less that of the first of all, how many numbers were given before it, and the style it begins in.
+  #before: { lines: number; numbered: number; style: Style | undefined }[] = [];
+  #styles = new Map<Block, Style[]>();
+  /** Name of the first line. */
+  first = 0;
+  /** Characters kept. */
+  chars = 0;
+
+  /** Name of the line behind the last one, unfinished ones included. */
+  get end(): number {
+    return this.endFinished + this.#unfinished.length;
+  }
+
+  get endFinished(): number {
+    return this.first + this.#settled + this.#newest.length;
+  }
+
+  get count(): number {
+    return this.end - this.first;
+  }
+
+  /** Blocks, with the name of each one's first line; the last lines come as one that is made for the occasion. */
+  *blocks(from = this.first): Generator<{ first: number; block: Block }> {
+    for (let i = this.#blockOf(from); i < this.#blocks.length; i++) {
+      const block = this.#blocks[i];
+      if (block) yield { first: this.first + (this.#before[i]?.lines ?? 0), block };
+    }
+    const rest = [...this.#newest, ...this.#unfinished];
+    if (rest.length > 0) yield { first: this.first + this.#settled, block: sealed(rest) };
+  }
+
+  append(line: LogLine): void {
+    this.#newest.push(line);
+    this.#newestChars += line.text.length + 1;
+    this.chars += line.text.length + 1;
+    if (this.#newest.length < blockLines && this.#newestChars < blockChars) return;
+    this.#push(sealed(this.#newest));
+    this.#newest = [];
+    this.#newestChars = 0;
+  }
+
+  /** Replaces the lines that are not finished yet. */
+  unfinished(lines: LogLine[]): void {
+    this.#unfinished = lines;
+  }
+
+  /** Puts earlier lines before the first one. */
+  prepend(earlier: LogStore): void {
+    const before = [...earlier.#blocks];
+    if (earlier.#newest.length > 0) before.push(sealed(earlier.#newest));
+    this.first -= before.reduce((sum, block) => sum + block.count, 0);
+    this.chars += earlier.chars;
+    this.#reindex([...before, ...this.#blocks]);
+  }
+
+  /** Gives up the oldest lines until no more characters are kept than that; tells the place of the first byte that is left, if any were given up. */
+  shrink(chars: number): number | undefined {
+    let drop = 0;
+    while (this.chars > chars && drop < this.#blocks.length) {
+      const block = this.#blocks[drop++];
+      this.chars -= block ? block.text.length + 1 : 0;
+      this.first += block?.count ?? 0;
+    }
+    if (drop === 0) return undefined;
+    this.#reindex(this.#blocks.slice(drop));
+    return this.line(this.first)?.offset;
+  }
+
+  line(name: number): LogLine | undefined {
+    const { block, i, late } = this.#find(name);
+    if (late) return late;
+    if (!block) return undefined;
+    return { text: textOf(block, i), marks: block.marks[i] ?? 0, at: block.at[i] ?? NaN, offset: block.offsets[i] ?? 0 };
+  }
+
+  /** How long a line's text is, without making it. */
+  length(name: number): number {
+    const { block, i, late } = this.#find(name);
+    return late ? late.text.length : block ? (block.starts[i + 1] ?? 0) - (block.starts[i] ?? 0) - 1 : 0;
+  }
+
+  marks(name: number): number {
+    const { block, i, late } = this.#find(name);
+    return late ? late.marks : (block?.marks[i] ?? 0);
+  }
+
+  /** The style in which a line begins. */
+  styleAt(name: number): Style {
+    const { block, index, i } = this.#find(name);
+    if (block) return this.#stylesOf(index)[i] ?? plain;
+    let style = this.#styleBefore(this.#blocks.length);
+    const behind = name - this.first - this.#settled;
+    for (const line of [...this.#newest, ...this.#unfinished].slice(0, behind)) style = styleAfter(line.text, style);
+    return style;
+  }
+
+  /** The number of a line, counted from the first that is kept; a line that goes on another has that one's. */
+  number(name: number): number {
+    const { block, index, i } = this.#find(name);
+    if (block) return (this.#before[index]?.numbered ?? 0) + count(block.marks, i + 1);
+    const behind = name - this.first - this.#settled;
+    return this.#numberedSettled + [...this.#newest, ...this.#unfinished].slice(0, behind + 1).filter((line) => numbered(line.marks)).length;
+  }
+
+  /** The line with a number; the last one where there are less. */
+  named(number: number): number {
+    let low = this.first;
+    let high = this.end - 1;
+    while (low < high) {
+      const middle = Math.floor((low + high) / 2);
+      if (this.number(middle) < number) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  /** The line that a byte of the output stands in. */
+  at(offset: number, stream?: Stream): number {
+    let low = this.first;
+    let high = this.end - 1;
+    while (low < high) {
+      const middle = Math.ceil((low + high) / 2);
+      if ((this.line(middle)?.offset ?? 0) <= offset) low = middle;
+      else high = middle - 1;
+    }
+    // Lines of two streams may be interleaved: the nearest one before, of the right stream.
+    for (let name = low; stream && name > low - 64 && name >= this.first; name--) {
+      if (((this.marks(name) & mark.stderr) !== 0) === (stream === 'stderr')) return name;
+    }
+    return low;
+  }
+
+  get #settled(): number {
+    const last = this.#before.at(-1);
+    return last ? last.lines + (this.#blocks.at(-1)?.count ?? 0) : 0;
+  }
+
+  get #numberedSettled(): number {
+    const last = this.#before.at(-1);
+    return last ? last.numbered + (this.#blocks.at(-1)?.numbered ?? 0) : 0;
+  }
+
+  #push(block: Block): void {
+    this.#before.push({ lines: this.#settled, numbered: this.#numberedSettled, style: undefined });
+    this.#blocks.push(block);
+  }
+
+  #reindex(blocks: Block[]): void {
+    this.#blocks = [];
+    this.#before = [];
+    this.#styles.clear();
+    for (const block of blocks) this.#push(block);
+  }
+
+  #blockOf(name: number): number {
+    const place = name - this.first;
+    let low = 0;
+    let high = this.#blocks.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      const end = (this.#before[middle]?.lines ?? 0) + (this.#blocks[middle]?.count ?? 0);
+      if (end <= place) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  #find(name: number): { block?: Block; index: number; i: number; late?: LogLine | undefined } {
+    const behind = name - this.first - this.#settled;
+    if (behind >= 0) return { index: this.#blocks.length, i: behind, late: behind < this.#newest.length ? this.#newest[behind] : this.#unfinished[behind - this.#newest.length] };
+    if (name < this.first) return { index: 0, i: 0 };
+    const index = this.#blockOf(name);
+    const block = this.#blocks[index];
+    return { ...(block && { block }), index, i: name - this.first - (this.#before[index]?.lines ?? 0) };
+  }
+
+  #styleBefore(index: number): Style {
+    let known = index;
+    while (known > 0 && (known >= this.#before.length || this.#before[known]?.style === undefined)) known--;
+    let style = known === 0 ? plain : (this.#before[known]?.style ?? plain);
+    for (; known < index; known++) {
+      const entry = this.#before[known];
+      if (entry) entry.style = style;
+      const block = this.#blocks[known];
+      if (block?.escapes) style = styleAfter(block.text, style);
+    }
+    return style;
+  }
+
+  #stylesOf(index: number): Style[] {
+    const block = this.#blocks[index];
+    if (!block) return [];
+    const kept = this.#styles.get(block);
+    if (kept) return kept;
+    let style = this.#styleBefore(index);
+    const styles: Style[] = [];
+    for (let i = 0; i < block.count; i++) {
+      styles.push(style);
+      if (block.escapes) style = styleAfter(textOf(block, i), style);
+    }
+    if (this.#styles.size > 16) this.#styles.clear();
+    this.#styles.set(block, styles);
+    return styles;
+  }
+}
+
+export function textOf(block: Block, i: number): string {
+  return block.text.slice(block.starts[i], (block.starts[i + 1] ?? 0) - 1);
+}
+
+function count(marks: Uint8Array, end: number): number {
+  let n = 0;
+  for (let i = 0; i < end; i++) if (numbered(marks[i] ?? 0)) n++;
+  return n;
+}

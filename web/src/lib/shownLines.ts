@@ -1,0 +1,65 @@
+import { mark, type Stream } from './logline.ts';
+import type { LogStore } from './logstore.ts';
+
+/** Tells which lines are shown where only one stream is; what is missing is told either way. */
+export function shows(only: Stream | undefined): (marks: number) => boolean {
+  return (marks) => only === undefined || (marks & mark.hole) !== 0 || (marks & mark.known) === 0 || ((marks & mark.stderr) !== 0) === (only === 'stderr');
+}
+
+/** The lines that are shown, as rows. */
+export class ShownLines {
+  readonly #store: LogStore;
+  readonly #shown: ((marks: number) => boolean) | undefined;
+  #names: number[] = [];
+  #finished = 0;
+  #seen: number;
+  #first: number;
+
+  constructor(store: LogStore, only: Stream | undefined) {
+    this.#store = store;
+    this.#shown = only === undefined ? undefined : shows(only);
+    this.#first = store.first;
+    this.#seen = store.first;
+  }
+
+  /** Takes in what has come; tells from which row on rows may have changed. */
+  update(): number {
+    const { first, end, endFinished } = this.#store;
+    const moved = first !== this.#first;
+    this.#first = first;
+    if (!this.#shown) return moved ? 0 : Infinity;
+    if (moved) {
+      this.#finished = 0;
+      this.#seen = first;
+    }
+    const from = this.#finished;
+    this.#names.length = from;
+    for (let name = this.#seen; name < end; name++) if (this.#shown(this.#store.marks(name))) this.#names.push(name);
+    let finished = this.#names.length;
+    while (finished > 0 && (this.#names[finished - 1] ?? 0) >= endFinished) finished--;
+    this.#finished = finished;
+    this.#seen = endFinished;
+    return from;
+  }
+
+  get count(): number {
+    return this.#shown ? this.#names.length : this.#store.count;
+  }
+
+  name(row: number): number {
+    return this.#shown ? (this.#names[row] ?? this.#store.end) : this.#store.first + row;
+  }
+
+  /** The row of a line, or of the next one that is shown. */
+  row(name: number): number {
+    if (!this.#shown) return Math.min(Math.max(0, name - this.#store.first), Math.max(0, this.count - 1));
+    let low = 0;
+    let high = Math.max(0, this.#names.length - 1);
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((this.#names[middle] ?? 0) < name) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}

@@ -1,0 +1,73 @@
+import { memo, type MouseEvent } from 'react';
+import { useTranslation } from 'react-i18next';
+import { parseLine, type Style } from '../../lib/ansi.ts';
+import { formatBytes } from '../../lib/bytes.ts';
+import { formatClock } from '../../lib/clock.ts';
+import { writeLines } from '../../lib/lineRange.ts';
+import { mark } from '../../lib/logline.ts';
+import { placesIn } from '../../lib/logsearch.ts';
+import { segmentsOf } from '../../lib/segments.ts';
+import classes from './LogView.module.css';
+
+interface Props {
+  row: number;
+  name: number;
+  text: string;
+  marks: number;
+  /** In milliseconds; NaN where it is not shown. */
+  at: number;
+  offset: number;
+  /** Counted from 1; 0 where lines have none. */
+  number: number;
+  style: Style;
+  pattern: RegExp | undefined;
+  /** Which of its matches is the one that one is at; -1 for none. */
+  current: number;
+  picked: boolean;
+  onPick: (name: number, upTo: boolean) => void;
+}
+
+/** One line: its number, which stream it came from, and its text with colours, matches and addresses. */
+export const LogRow = memo(function LogRow({ row, name, text, marks, at, offset, number, style, pattern, current, picked, onPick }: Props) {
+  const { t } = useTranslation();
+  if ((marks & mark.hole) !== 0) {
+    return (
+      <div className={classes.line} data-row={row} data-hole={text}>
+        <span className={classes.hole}>{t('run.hole', { size: formatBytes(Number(text)) })}</span>
+      </div>
+    );
+  }
+  const goesOn = (marks & mark.goesOn) !== 0;
+  const pick = (event: MouseEvent) => {
+    if (event.ctrlKey || event.metaKey) return;
+    event.preventDefault();
+    onPick(name, event.shiftKey);
+  };
+  return (
+    <div className={classes.line} data-row={row} data-line={number || undefined} data-stream={(marks & mark.stderr) !== 0 ? 'stderr' : (marks & mark.known) !== 0 ? 'stdout' : undefined} data-picked={picked || undefined}>
+      {/* Not text of the page, so that copying a log copies the log alone. */}
+      <a
+        className={classes.number} href={`#${writeLines(number > 0 ? { from: number, to: number } : { byte: offset })}`} data-number={goesOn ? '↳' : number || '·'} tabIndex={-1} aria-hidden="true"
+        onClick={pick}
+      />
+      {!Number.isNaN(at) && <span className={classes.time} data-time={formatClock(at)} />}
+      <span className={classes.text} data-text="">
+        <Text text={text} style={style} pattern={pattern} current={current} />
+        {(marks & mark.over) !== 0 && <span className={classes.over} title={t('run.over')} role="img" aria-label={t('run.over')} />}
+      </span>
+    </div>
+  );
+});
+
+function Text({ text, style, pattern, current }: Pick<Props, 'text' | 'style' | 'pattern' | 'current'>) {
+  const { spans } = parseLine(text, style);
+  const matches = pattern ? placesIn(spans.map((span) => span.text).join(''), pattern) : [];
+  return segmentsOf(spans, matches).map((part, i) => {
+    const coloured =
+      part.classes === '' ? part.text : (
+        <span key={i} className={part.classes} style={part.fg || part.bg ? ({ '--ansi-fg': part.fg, '--ansi-bg': part.bg } as object) : undefined}>{part.text}</span>
+      );
+    const marked = part.match === undefined ? coloured : <mark key={i} data-current={part.match === current || undefined}>{coloured}</mark>;
+    return part.href === undefined ? marked : <a key={i} href={part.href} target="_blank" rel="noopener noreferrer nofollow" tabIndex={-1}>{marked}</a>;
+  });
+}

@@ -1,0 +1,26 @@
+import { useEffect, useRef } from 'react';
+import { isTyping } from '../../lib/shortcuts.ts';
+
+export type LogKeys = Partial<Record<'f' | 'w' | 'e' | 't' | 'n' | 'N' | 'G' | 'Escape', () => void>>;
+
+/** Single keys of the log. They go before those of the page around it; one that has nothing to do here is left to that. */
+export function useLogKeys(keys: LogKeys): void {
+  const latest = useRef(keys);
+  useEffect(() => {
+    latest.current = keys;
+  });
+  useEffect(() => {
+    let before = '';
+    const onKey = (event: KeyboardEvent) => {
+      const act = latest.current[event.key as keyof LogKeys];
+      const second = before === 'g';
+      before = event.key;
+      if (!act || second || isTyping(event) || event.defaultPrevented || document.querySelector('[role=dialog], [role=menu]')) return;
+      event.preventDefault();
+      event.stopPropagation();
+      act();
+    };
+    document.addEventListener('keydown', onKey);
+    return () => document.removeEventListener('keydown', onKey);
+  }, []);
+}

@@ -1,0 +1,82 @@
+import { useReducer, useRef } from 'react';
+import type { Stream } from '../../lib/logline.ts';
+import type { LogStore } from '../../lib/logstore.ts';
+import { RowHeights } from '../../lib/rowheights.ts';
+import { ShownLines } from '../../lib/shownLines.ts';
+
+export const rowHeight = 20;
+/** No browser lays out more pixels than that; beyond it, a pixel of the scroll bar stands for more than one. */
+const mostPixels = 15_000_000;
+
+/** The rows of a log and where they stand. Unwrapped ones are all alike; of wrapped ones the height is guessed from the length until they are seen. */
+export class Rows {
+  readonly shown: ShownLines;
+  readonly store: LogStore;
+  readonly columns: number;
+  readonly #heights: RowHeights | undefined;
+
+  /** Columns is how many characters a wrapped line holds; 0 for lines that are not wrapped. */
+  constructor(store: LogStore, only: Stream | undefined, columns: number) {
+    this.store = store;
+    this.columns = columns;
+    this.shown = new ShownLines(store, only);
+    this.#heights = columns > 0 ? new RowHeights() : undefined;
+  }
+
+  /** Takes in what has come. */
+  update(): void {
+    const from = this.shown.update();
+    const heights = this.#heights;
+    if (!heights) return;
+    // Lines that are not finished have grown.
+    heights.cut(Math.min(from, heights.count, Math.max(0, this.shown.row(this.store.endFinished))));
+    for (let row = heights.count; row < this.shown.count; row++) {
+      const lines = Math.ceil(this.store.length(this.shown.name(row)) / this.columns);
+      heights.push(Math.max(1, lines) * rowHeight);
+    }
+    heights.cut(this.shown.count);
+  }
+
+  get total(): number {
+    return this.#heights?.total ?? this.shown.count * rowHeight;
+  }
+
+  top(row: number): number {
+    return this.#heights?.top(row) ?? row * rowHeight;
+  }
+
+  at(place: number): number {
+    return this.#heights?.at(place) ?? Math.max(0, Math.min(this.shown.count - 1, Math.floor(place / rowHeight)));
+  }
+
+  measured(row: number, height: number): number {
+    return this.#heights?.set(row, height) ?? 0;
+  }
+
+  get pixels(): number {
+    return Math.min(this.total, mostPixels);
+  }
+
+  /** Where the window stands in the rows, of where the scroll bar stands; and the other way round. */
+  place(scroll: number, room: number): number {
+    return this.total <= mostPixels ? scroll : (scroll * (this.total - room)) / (mostPixels - room);
+  }
+
+  scroll(place: number, room: number): number {
+    return this.total <= mostPixels ? place : (place * (mostPixels - room)) / (this.total - room);
+  }
+}
+
+/** The rows for what is shown, made anew where the filter, the wrapping or the width changes. */
+export function useRows(store: LogStore, only: Stream | undefined, columns: number): Rows {
+  const rows = useRef<{ rows: Rows; only: Stream | undefined } | undefined>(undefined);
+  if (rows.current?.rows.store !== store || rows.current.only !== only || rows.current.rows.columns !== columns) {
+    rows.current = { rows: new Rows(store, only, columns), only };
+  }
+  rows.current.rows.update();
+  return rows.current.rows;
+}
+
+export function useRedraw(): () => void {
+  return useReducer((n: number) => n + 1, 0)[1];
+}
