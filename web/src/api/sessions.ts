@@ -9,6 +9,7 @@ export function useSessions(cursor: string) {
     queryKey: keys.sessionList(cursor),
     queryFn: ({ signal }) => dataOf(client.GET('/api/v1/sessions', { params: { query: { limit: 50, cursor: cursor || undefined } }, signal })),
     placeholderData: keepPreviousData,
+    refetchInterval: 30_000,
   });
 }
 

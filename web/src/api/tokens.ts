@@ -10,6 +10,7 @@ export function useTokens(user: string, cursor: string) {
     queryKey: keys.tokenList(user, cursor),
     queryFn: ({ signal }) => dataOf(client.GET('/api/v1/tokens', { params: { query: { limit: 50, user: user || undefined, cursor: cursor || undefined } }, signal })),
     placeholderData: keepPreviousData,
+    refetchInterval: 30_000,
   });
 }
 

@@ -12,8 +12,14 @@ export function useUsers(cursor: string, enabled = true) {
     queryKey: keys.userList(cursor),
     queryFn: ({ signal }) => dataOf(client.GET('/api/v1/users', { params: { query: { limit: 100, cursor: cursor || undefined } }, signal })),
     placeholderData: keepPreviousData,
+    refetchInterval: 30_000,
     enabled,
   });
+}
+
+/** Reads a user as it is now: what is changed or deleted is not what a list showed a while ago. */
+export function useFreshUser() {
+  return useMutation({ mutationFn: (name: string) => dataOf(client.GET('/api/v1/users/{name}', { params: { path: { name } } })) });
 }
 
 /** What is done to a user. A change names the version that it was made from: 412 where somebody else was quicker. */

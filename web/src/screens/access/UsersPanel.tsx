@@ -4,7 +4,7 @@ import { useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Problem } from '../../api/problem.ts';
 import type { User } from '../../api/types.ts';
-import { useChangeUser, useUsers } from '../../api/users.ts';
+import { useChangeUser, useFreshUser, useUsers } from '../../api/users.ts';
 import { useSession } from '../../app/session.ts';
 import { visible } from '../../lib/visible.ts';
 import { ConfirmDialog } from '../../parts/ConfirmDialog.tsx';
@@ -29,6 +29,8 @@ export function UsersPanel() {
   const users = useUsers(pages.cursor);
   const [editing, setEditing] = useState<User | 'new' | undefined>();
   const [deleting, setDeleting] = useState<User | undefined>();
+  const fresh = useFreshUser();
+  const { mutate: read } = fresh;
   const columns = useMemo((): Columns<User> => [
     column<User>('name', t('users.name'), (user) => (
       <>
@@ -42,20 +44,21 @@ export function UsersPanel() {
     column<User>('may', t('users.roles'), (user) => <Grants role={user.role} groups={user.groups} />),
     column<User>('login', t('users.login'), (user) => (user.disabled ? <strong>{t('users.disabled')}</strong> : user.hasPassword ? t('users.byPassword') : <span className="dim">{t('users.noPassword')}</span>), false),
     column<User>('created', t('users.created'), (user) => <><RelativeTime at={user.createdAt} /> <span className="small dim">{t('access.by', { who: visible(user.createdBy ?? '') })}</span></>, false),
-    column<User>('actions', t('common.actions'), (user) => <UserActions user={user} onEdit={() => setEditing(user)} onDelete={() => setDeleting(user)} />),
-  ], [t, me.user]);
+    column<User>('actions', t('common.actions'), (user) => <UserActions user={user} onEdit={() => read(user.name, { onSuccess: setEditing })} onDelete={() => read(user.name, { onSuccess: setDeleting })} />),
+  ], [t, me.user, read]);
   const rows = users.data?.items;
-  const fresh = (
+  const create = (
     <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setEditing('new')}>{t('users.new')}</Button>
   );
   return (
     <>
       {users.error && !rows && <ProblemNotice error={users.error} onRetry={() => void users.refetch()} />}
+      {fresh.error && <ProblemNotice error={fresh.error} />}
       {!rows && !users.error && <Waiting rows={4} />}
-      {rows?.length === 0 && pages.page === 1 && <EmptyPage icon="user" title={t('users.emptyTitle')}><p>{t('users.emptyText')}</p>{fresh}</EmptyPage>}
+      {rows?.length === 0 && pages.page === 1 && <EmptyPage icon="user" title={t('users.emptyTitle')}><p>{t('users.emptyText')}</p>{create}</EmptyPage>}
       {rows && rows.length > 0 && (
         <>
-          <div className={classes.toolbar}><span className={classes.end}>{fresh}</span></div>
+          <div className={classes.toolbar}><span className={classes.end}>{create}</span></div>
           <DataTable caption={t('users.table')} columns={columns} rows={rows} rowId={(user) => user.name} busy={users.isPlaceholderData} />
           <Pager pages={pages} nextCursor={users.data?.nextCursor} />
         </>
