@@ -37,6 +37,7 @@ export const keys = {
   troubles: ['troubles'] as const,
   lastRun: (job: string) => ['runs', 'last', { job }] as const,
   soon: (limit: number) => ['jobs', 'soon', limit] as const,
+  nextHour: ['forecast', 'nextHour'] as const,
   trend: (range: string) => ['trend', range] as const,
   statistics: (job: string, range: string, zone: string) => ['statistics', job, range, zone] as const,
   versionList: (job: string) => ['versions', job, 'list'] as const,
