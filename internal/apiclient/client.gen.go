@@ -2682,6 +2682,23 @@ type Gap struct {
 	To time.Time `json:"to"`
 }
 
+// GroupCount defines model for GroupCount.
+type GroupCount struct {
+	Jobs int64 `json:"jobs"`
+
+	// Name Empty: the jobs without a group.
+	Name string `json:"name"`
+
+	// Paused Of these, how many are paused just now.
+	Paused int64 `json:"paused"`
+}
+
+// GroupList defines model for GroupList.
+type GroupList struct {
+	// Items By name.
+	Items []GroupCount `json:"items"`
+}
+
 // GroupShare defines model for GroupShare.
 type GroupShare struct {
 	Fires int64 `json:"fires"`
@@ -3234,6 +3251,28 @@ type JobVersion struct {
 
 // JobVersionVerb How. A job of this name that was deleted and made again has the versions of both.
 type JobVersionVerb string
+
+// LabelCount defines model for LabelCount.
+type LabelCount struct {
+	// Distinct How many values there are in all.
+	Distinct int64 `json:"distinct"`
+
+	// Jobs How many jobs have it, with whatever value.
+	Jobs int64  `json:"jobs"`
+	Key  string `json:"key"`
+
+	// Values Its values, those with the most jobs first; 100 at most.
+	Values []ValueCount `json:"values"`
+}
+
+// LabelList defines model for LabelList.
+type LabelList struct {
+	// Cut There are more.
+	Cut *bool `json:"cut,omitempty"`
+
+	// Items By key; 100 at most, those that most jobs have.
+	Items []LabelCount `json:"items"`
+}
 
 // LastDay defines model for LastDay.
 type LastDay struct {
@@ -4193,6 +4232,12 @@ type Validation struct {
 	Valid  bool        `json:"valid"`
 }
 
+// ValueCount defines model for ValueCount.
+type ValueCount struct {
+	Jobs  int64  `json:"jobs"`
+	Value string `json:"value"`
+}
+
 // Version defines model for Version.
 type Version struct {
 	Go      string `json:"go"`
@@ -4657,6 +4702,12 @@ type ListVersionsParams struct {
 type DiffJobVersionsParams struct {
 	// To The version to compare with; the job as it is now where not given.
 	To *int64 `form:"to,omitempty" json:"to,omitempty"`
+}
+
+// ListLabelsParams defines parameters for ListLabels.
+type ListLabelsParams struct {
+	// Group Only labels of jobs of this group.
+	Group *string `form:"group,omitempty" json:"group,omitempty"`
 }
 
 // ListRunsParams defines parameters for ListRuns.
@@ -5193,6 +5244,13 @@ type ClientInterface interface {
 	// Corresponds with GET /api/v1/forecast (the `GetForecast` operationId).
 	GetForecast(ctx context.Context, params *GetForecastParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ListGroups The groups of jobs, and how many jobs each has
+	//
+	// All groups that jobs are in, whoever asks.
+	//
+	// Corresponds with GET /api/v1/groups (the `ListGroups` operationId).
+	ListGroups(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListJobs Jobs
 	//
 	// All jobs are listed, whoever asks. Of those in groups where you have no role, what they are made of is left out, and meta.hidden says so. Lists page by nextCursor; what include asks for is looked up once for the whole page.
@@ -5417,6 +5475,13 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /api/v1/jobs/{name}/versions/{version}/diff (the `DiffJobVersions` operationId).
 	DiffJobVersions(ctx context.Context, name string, version int64, params *DiffJobVersionsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListLabels The labels of jobs, and how many jobs have each
+	//
+	// What selectors can ask for. All jobs count, whoever asks.
+	//
+	// Corresponds with GET /api/v1/labels (the `ListLabels` operationId).
+	ListLabels(ctx context.Context, params *ListLabelsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListRuns Runs, the newest first
 	//
@@ -6087,6 +6152,23 @@ func (c *Client) GetForecast(ctx context.Context, params *GetForecastParams, req
 	return c.Client.Do(req)
 }
 
+// ListGroups The groups of jobs, and how many jobs each has
+//
+// All groups that jobs are in, whoever asks.
+//
+// Corresponds with GET /api/v1/groups (the `ListGroups` operationId).
+func (c *Client) ListGroups(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListGroupsRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ListJobs Jobs
 //
 // All jobs are listed, whoever asks. Of those in groups where you have no role, what they are made of is left out, and meta.hidden says so. Lists page by nextCursor; what include asks for is looked up once for the whole page.
@@ -6572,6 +6654,23 @@ func (c *Client) GetJobVersion(ctx context.Context, name string, version int64, 
 // Corresponds with GET /api/v1/jobs/{name}/versions/{version}/diff (the `DiffJobVersions` operationId).
 func (c *Client) DiffJobVersions(ctx context.Context, name string, version int64, params *DiffJobVersionsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewDiffJobVersionsRequest(c.Server, name, version, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListLabels The labels of jobs, and how many jobs have each
+//
+// What selectors can ask for. All jobs count, whoever asks.
+//
+// Corresponds with GET /api/v1/labels (the `ListLabels` operationId).
+func (c *Client) ListLabels(ctx context.Context, params *ListLabelsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListLabelsRequest(c.Server, params)
 	if err != nil {
 		return nil, err
 	}
@@ -8386,6 +8485,33 @@ func NewGetForecastRequest(server string, params *GetForecastParams) (*http.Requ
 	return req, nil
 }
 
+// NewListGroupsRequest constructs an http.Request for the ListGroups method
+func NewListGroupsRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/groups")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewListJobsRequest constructs an http.Request for the ListJobs method
 func NewListJobsRequest(server string, params *ListJobsParams) (*http.Request, error) {
 	var err error
@@ -9640,6 +9766,60 @@ func NewDiffJobVersionsRequest(server string, name string, version int64, params
 		if params.To != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "to", *params.To, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListLabelsRequest constructs an http.Request for the ListLabels method
+func NewListLabelsRequest(server string, params *ListLabelsParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/labels")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Group != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "group", *params.Group, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -11966,6 +12146,15 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /api/v1/forecast (the `GetForecast` operationId).
 	GetForecastWithResponse(ctx context.Context, params *GetForecastParams, reqEditors ...RequestEditorFn) (*GetForecastResponse, error)
 
+	// ListGroupsWithResponse The groups of jobs, and how many jobs each has
+	//
+	// All groups that jobs are in, whoever asks.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/groups (the `ListGroups` operationId).
+	ListGroupsWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListGroupsResponse, error)
+
 	// ListJobsWithResponse Jobs
 	//
 	// All jobs are listed, whoever asks. Of those in groups where you have no role, what they are made of is left out, and meta.hidden says so. Lists page by nextCursor; what include asks for is looked up once for the whole page.
@@ -12208,6 +12397,15 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /api/v1/jobs/{name}/versions/{version}/diff (the `DiffJobVersions` operationId).
 	DiffJobVersionsWithResponse(ctx context.Context, name string, version int64, params *DiffJobVersionsParams, reqEditors ...RequestEditorFn) (*DiffJobVersionsResponse, error)
+
+	// ListLabelsWithResponse The labels of jobs, and how many jobs have each
+	//
+	// What selectors can ask for. All jobs count, whoever asks.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/labels (the `ListLabels` operationId).
+	ListLabelsWithResponse(ctx context.Context, params *ListLabelsParams, reqEditors ...RequestEditorFn) (*ListLabelsResponse, error)
 
 	// ListRunsWithResponse Runs, the newest first
 	//
@@ -13393,6 +13591,54 @@ func (r GetForecastResponse) ContentType() string {
 	return ""
 }
 
+type ListGroupsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *GroupList
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListGroupsResponse) GetJSON200() *GroupList {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListGroupsResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListGroupsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListGroupsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListGroupsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListGroupsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // ListJobsResponse200Headers the declared response headers of an HTTP 200 response for ListJobs
 type ListJobsResponse200Headers struct {
 	Vary *string
@@ -14329,6 +14575,54 @@ func (r DiffJobVersionsResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r DiffJobVersionsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ListLabelsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *LabelList
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListLabelsResponse) GetJSON200() *LabelList {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListLabelsResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListLabelsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListLabelsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListLabelsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListLabelsResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -16352,6 +16646,21 @@ func (c *ClientWithResponses) GetForecastWithResponse(ctx context.Context, param
 	return ParseGetForecastResponse(rsp)
 }
 
+// ListGroupsWithResponse The groups of jobs, and how many jobs each has
+//
+// All groups that jobs are in, whoever asks.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/groups (the `ListGroups` operationId).
+func (c *ClientWithResponses) ListGroupsWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListGroupsResponse, error) {
+	rsp, err := c.ListGroups(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListGroupsResponse(rsp)
+}
+
 // ListJobsWithResponse Jobs
 //
 // All jobs are listed, whoever asks. Of those in groups where you have no role, what they are made of is left out, and meta.hidden says so. Lists page by nextCursor; what include asks for is looked up once for the whole page.
@@ -16755,6 +17064,21 @@ func (c *ClientWithResponses) DiffJobVersionsWithResponse(ctx context.Context, n
 		return nil, err
 	}
 	return ParseDiffJobVersionsResponse(rsp)
+}
+
+// ListLabelsWithResponse The labels of jobs, and how many jobs have each
+//
+// What selectors can ask for. All jobs count, whoever asks.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/labels (the `ListLabels` operationId).
+func (c *ClientWithResponses) ListLabelsWithResponse(ctx context.Context, params *ListLabelsParams, reqEditors ...RequestEditorFn) (*ListLabelsResponse, error) {
+	rsp, err := c.ListLabels(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListLabelsResponse(rsp)
 }
 
 // ListRunsWithResponse Runs, the newest first
@@ -17997,6 +18321,39 @@ func ParseGetForecastResponse(rsp *http.Response) (*GetForecastResponse, error) 
 	return response, nil
 }
 
+// ParseListGroupsResponse parses an HTTP response from a ListGroupsWithResponse call
+func ParseListGroupsResponse(rsp *http.Response) (*ListGroupsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListGroupsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest GroupList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseListJobsResponse parses an HTTP response from a ListJobsWithResponse call
 func ParseListJobsResponse(rsp *http.Response) (*ListJobsResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -18760,6 +19117,39 @@ func ParseDiffJobVersionsResponse(rsp *http.Response) (*DiffJobVersionsResponse,
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest VersionDiff
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListLabelsResponse parses an HTTP response from a ListLabelsWithResponse call
+func ParseListLabelsResponse(rsp *http.Response) (*ListLabelsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListLabelsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest LabelList
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}

@@ -74,6 +74,15 @@ type rhythm struct {
 // the first one.
 type visit func(first int, minutes uint64, fires int, jobs like)
 
+// What is counted as work, in steps: each timetable, each visit, each fire that was asked for, and each fire
+// of a rhythm.
+const (
+	jobWork   = 100
+	visitWork = 5
+	askWork   = 200
+	stepWork  = 2
+)
+
 // all tells of all fires, and how many jobs have any.
 func (c *count) all(tell visit) (firing int, err error) {
 	c.left = 0
@@ -88,12 +97,13 @@ func (c *count) all(tell visit) (firing int, err error) {
 			c.left += len(l.like)
 			continue
 		}
+		asked := tally.Asked
 		failed := tally.Of(l.same, l.after, l.to, func(start int64, minutes uint64, each int) {
 			fires = true
-			work -= 4 + bits.OnesCount64(minutes)
+			work -= visitWork + bits.OnesCount64(minutes)
 			tell(int((start-c.start)/60), minutes, each, l.like)
 		})
-		work -= 100
+		work -= jobWork + askWork*(tally.Asked-asked)
 		if failed == nil && fires { // an engine that fails has no fires; the job says so elsewhere
 			firing += len(l.like)
 		}
@@ -107,7 +117,7 @@ func (c *count) all(tell visit) (firing int, err error) {
 			c.left += len(r.like)
 			continue
 		}
-		work -= 100 + 4*r.tell(tell)
+		work -= jobWork + stepWork*r.tell(tell)
 		firing += len(r.like)
 	}
 	return firing, nil

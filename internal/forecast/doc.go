@@ -28,9 +28,9 @@ const (
 	maxPileUps = 20
 	maxTop     = 5
 	maxNights  = 200
-	// maxWork bounds the steps of one count. 100,000 jobs that share nothing and fire each
-	// minute for a week take about a third of it.
-	maxWork = 600_000_000
+	// maxWork bounds the steps of one count, of some nanoseconds each. 100,000 timetables that share
+	// nothing and fire in most minutes of a day are within it.
+	maxWork = 400_000_000
 )
 
 // Forecast is what was counted.

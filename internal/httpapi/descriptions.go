@@ -22,6 +22,9 @@ var descriptions = map[string]string{
 	"resume-job":    "It fires again from now on. What it missed meanwhile is written down as skipped.",
 	"get-placement": "All live workers in the order in which they would take the job's next run, those that may not last, each with the reason.",
 
+	"list-groups": "All groups that jobs are in, whoever asks.",
+	"list-labels": "What selectors can ask for. All jobs count, whoever asks.",
+
 	"list-versions":   "Every save, pause and deletion is a version. For those who have a role in the job's group; what became of it in a group where you have none is left out.",
 	"get-job-version": "The definition as it was from this version on. For those who have a role in the group in which the job was then, and in the one in which it is.",
 

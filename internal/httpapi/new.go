@@ -30,6 +30,7 @@ type Config struct {
 	Health    Health
 	Stats     Stats
 	Ahead     Ahead
+	Grouping  Grouping
 	Counted   runlog.Statistics
 	Changes   Changes
 	Audit     Audit
@@ -105,6 +106,7 @@ func build(cfg Config) (http.Handler, *router, error) {
 	(&runsResource{runs: cfg.Runs, following: cfg.Following, jobs: cfg.Jobs, problems: p, outlook: expected}).register(r)
 	newSearch(cfg.Runs, cfg.Jobs, expected, p).register(r)
 	(&firesResource{runs: cfg.Runs, jobs: cfg.Jobs, now: cfg.Now}).register(r)
+	(&groupsResource{grouping: cfg.Grouping}).register(r)
 	(&forecastResource{ahead: cfg.Ahead, now: cfg.Now}).register(r)
 	(&workersResource{workers: cfg.Workers}).register(r)
 	(&channelsResource{channels: cfg.Channels}).register(r)

@@ -28,4 +28,6 @@ const (
 )
 
 // Remove takes a job out of the catalog.
-func (c *Catalog) Remove(name string) { c.apply(JobsUpdate{Revision: 1, Gone: []string{name}}) }
+func (c *Catalog) Remove(name string) {
+	c.apply(JobsUpdate{Revision: c.revision + 1, Gone: []string{name}})
+}

@@ -61,6 +61,9 @@ var calls = map[string]call{
 	"apply-jobs":   {need: auth.Editor, reach: somewhere, target: "/api/v1/jobs/apply", body: `{"jobs":[{"name":"applied-{label}","group":"{group}","command":"echo {hush}"}]}`},
 	"bulk-jobs":    {need: auth.Operator, reach: somewhere, target: "/api/v1/jobs/bulk", body: `{"action":"pause","note":"for now","jobs":["paused-{label}","none"]}`, before: spare("paused")},
 
+	"list-groups": {need: auth.Viewer, reach: somewhere, target: "/api/v1/groups"},
+	"list-labels": {need: auth.Viewer, reach: somewhere, target: "/api/v1/labels"},
+
 	"get-placement":   {need: auth.Viewer, reach: somewhere, target: "/api/v1/jobs/{job}/placement"},
 	"list-versions":   {need: auth.Viewer, reach: ofGroup, target: "/api/v1/jobs/{job}/versions"},
 	"get-job-version": {need: auth.Viewer, reach: ofGroup, target: "/api/v1/jobs/{job}/versions/{version}"},

@@ -149,7 +149,7 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 		return nil, err
 	}
 	handler, err := httpapi.New(httpapi.Config{
-		Jobs: store, Ahead: store, Runs: history, Following: following, Workers: staff, Channels: m.notices, Secrets: secrets, Auth: cfg.Auth, SSO: sso, External: cfg.Auth, Access: cfg.Auth,
+		Jobs: store, Ahead: store, Grouping: store, Runs: history, Following: following, Workers: staff, Channels: m.notices, Secrets: secrets, Auth: cfg.Auth, SSO: sso, External: cfg.Auth, Access: cfg.Auth,
 		Counted: there, Changes: changes, Feed: m.feed, Audit: record{changes, audit.NewVerifier(m.chain(), there)}, Findings: m.findings,
 		Doctor: &doctor{state: m.state, workers: staff, id: presence.ID, host: presence.Host, version: cfg.Version, certificates: cfg.Certificates},
 		Health: m.state, Stats: m.state, Metrics: cfg.Exposed, Schedules: interner, Console: cfg.Console,

@@ -13,6 +13,10 @@ type Tally struct {
 	first, end int64               // Unix seconds, the end exclusive
 	days       map[string][]bool   // by the text of the fields that say so: on which local days a line fires
 	zones      map[*zone][]stretch // of the zones that were asked for
+
+	// Asked is how many fires were asked for one by one so far: each takes as long as some hundred
+	// that are counted.
+	Asked int
 }
 
 // firstDay is how many days before the first one the days of a tally begin, since some
@@ -117,6 +121,7 @@ func floorMod(a, b int64) int64 {
 // step asks for one fire after the other.
 func (t *Tally) step(s Schedule, u, end int64, visit func(int64, uint64, int)) error {
 	for u < end {
+		t.Asked++
 		next, ok, err := s.next(u - 1)
 		if err != nil || !ok || next >= end {
 			return err

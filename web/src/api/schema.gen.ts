@@ -292,6 +292,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/groups": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The groups of jobs, and how many jobs each has
+         * @description All groups that jobs are in, whoever asks.
+         */
+        get: operations["list-groups"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/jobs": {
         parameters: {
             query?: never;
@@ -580,6 +600,26 @@ export interface paths {
          * @description As patch(1) reads it, and as a list of the fields that differ. From the version in the path to the one in the query, or to the job as it is.
          */
         get: operations["diff-job-versions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/labels": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The labels of jobs, and how many jobs have each
+         * @description What selectors can ask for. All jobs count, whoever asks.
+         */
+        get: operations["list-labels"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1968,6 +2008,21 @@ export interface components {
              */
             to: string;
         };
+        GroupCount: {
+            /** Format: int64 */
+            jobs: number;
+            /** @description Empty: the jobs without a group. */
+            name: string;
+            /**
+             * Format: int64
+             * @description Of these, how many are paused just now.
+             */
+            paused: number;
+        };
+        GroupList: {
+            /** @description By name. */
+            items: components["schemas"]["GroupCount"][];
+        };
         GroupShare: {
             /** Format: int64 */
             fires: number;
@@ -2515,6 +2570,27 @@ export interface components {
              * @description The job's version from then on.
              */
             version: number;
+        };
+        LabelCount: {
+            /**
+             * Format: int64
+             * @description How many values there are in all.
+             */
+            distinct: number;
+            /**
+             * Format: int64
+             * @description How many jobs have it, with whatever value.
+             */
+            jobs: number;
+            key: string;
+            /** @description Its values, those with the most jobs first; 100 at most. */
+            values: components["schemas"]["ValueCount"][];
+        };
+        LabelList: {
+            /** @description There are more. */
+            cut?: boolean;
+            /** @description By key; 100 at most, those that most jobs have. */
+            items: components["schemas"]["LabelCount"][];
         };
         LastDay: {
             /** Format: date-time */
@@ -3409,6 +3485,11 @@ export interface components {
             job?: components["schemas"]["Definition"];
             valid: boolean;
         };
+        ValueCount: {
+            /** Format: int64 */
+            jobs: number;
+            value: string;
+        };
         Version: {
             go: string;
             version: string;
@@ -3877,11 +3958,11 @@ export interface operations {
                      *           "actor": {
                      *             "name": "admin",
                      *             "remote": "127.0.0.1",
-                     *             "token": "rfqc3qn4gfsnujcq"
+                     *             "token": "wkjmbzwwaale4pi5"
                      *           },
                      *           "after": {
                      *             "command": "echo report",
-                     *             "createdAt": "2026-11-22T10:55:41.165203487Z",
+                     *             "createdAt": "2026-11-22T11:04:43.030986551Z",
                      *             "cronExpr": "0 0 1 1 *",
                      *             "description": "report",
                      *             "env": {
@@ -3897,16 +3978,16 @@ export interface operations {
                      *             "stdin": "report",
                      *             "timezone": "UTC",
                      *             "title": "the same job",
-                     *             "uid": "kfmj5sxuzsa7752b",
-                     *             "updatedAt": "2026-11-22T10:55:41.16785896Z",
+                     *             "uid": "egrpipvir3ql4ndz",
+                     *             "updatedAt": "2026-11-22T11:04:43.033162309Z",
                      *             "updatedBy": "admin",
                      *             "user": "report",
                      *             "workDir": "/report"
                      *           },
-                     *           "at": "2026-11-22T10:55:41.16796581Z",
+                     *           "at": "2026-11-22T11:04:43.033293153Z",
                      *           "before": {
                      *             "command": "echo report",
-                     *             "createdAt": "2026-11-22T10:55:41.165203487Z",
+                     *             "createdAt": "2026-11-22T11:04:43.030986551Z",
                      *             "cronExpr": "0 0 1 1 *",
                      *             "description": "report",
                      *             "env": {
@@ -3922,13 +4003,13 @@ export interface operations {
                      *             "stdin": "report",
                      *             "timezone": "UTC",
                      *             "title": "a job",
-                     *             "uid": "kfmj5sxuzsa7752b",
-                     *             "updatedAt": "2026-11-22T10:55:41.165203487Z",
+                     *             "uid": "egrpipvir3ql4ndz",
+                     *             "updatedAt": "2026-11-22T11:04:43.030986551Z",
                      *             "updatedBy": "admin",
                      *             "user": "report",
                      *             "workDir": "/report"
                      *           },
-                     *           "id": "01795344941167965810-4ylutdsuedytaix6",
+                     *           "id": "01795345483033293153-bnqtmwbbn2a4zqpl",
                      *           "kind": "job",
                      *           "name": "job-reports",
                      *           "revision": 10,
@@ -3938,11 +4019,11 @@ export interface operations {
                      *           "actor": {
                      *             "name": "admin",
                      *             "remote": "127.0.0.1",
-                     *             "token": "rfqc3qn4gfsnujcq"
+                     *             "token": "wkjmbzwwaale4pi5"
                      *           },
                      *           "after": {
                      *             "command": "echo report",
-                     *             "createdAt": "2026-11-22T10:55:41.165203487Z",
+                     *             "createdAt": "2026-11-22T11:04:43.030986551Z",
                      *             "cronExpr": "0 0 1 1 *",
                      *             "description": "report",
                      *             "env": {
@@ -3958,14 +4039,14 @@ export interface operations {
                      *             "stdin": "report",
                      *             "timezone": "UTC",
                      *             "title": "a job",
-                     *             "uid": "kfmj5sxuzsa7752b",
-                     *             "updatedAt": "2026-11-22T10:55:41.165203487Z",
+                     *             "uid": "egrpipvir3ql4ndz",
+                     *             "updatedAt": "2026-11-22T11:04:43.030986551Z",
                      *             "updatedBy": "admin",
                      *             "user": "report",
                      *             "workDir": "/report"
                      *           },
-                     *           "at": "2026-11-22T10:55:41.165287063Z",
-                     *           "id": "01795344941165287063-uz6xymstybljda5q",
+                     *           "at": "2026-11-22T11:04:43.031064045Z",
+                     *           "id": "01795345483031064045-yom2rhcbopnbldi3",
                      *           "kind": "job",
                      *           "name": "job-reports",
                      *           "revision": 9,
@@ -4022,8 +4103,8 @@ export interface operations {
                      *       "faults": [],
                      *       "from": 1,
                      *       "head": {
-                     *         "hash": "",
-                     *         "seq": 0
+                     *         "hash": "3a89070a8755ac5f6a47fdc2d1472e985b1b6caf3d16ca5e56e285273d530187",
+                     *         "seq": 3
                      *       },
                      *       "intact": true,
                      *       "kept": {
@@ -4032,7 +4113,7 @@ export interface operations {
                      *       },
                      *       "more": false,
                      *       "to": 0,
-                     *       "waiting": 0
+                     *       "waiting": 3
                      *     }
                      */
                     "application/json": components["schemas"]["AuditStep"];
@@ -4082,7 +4163,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "expiresAt": "2026-11-23T10:55:41.175713671Z",
+                     *       "expiresAt": "2026-11-23T11:04:43.040388006Z",
                      *       "name": "admin",
                      *       "role": "admin",
                      *       "session": true
@@ -4253,7 +4334,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "expiresAt": "2027-02-20T10:55:41.258630731Z",
+                     *       "expiresAt": "2027-02-20T11:04:43.16578515Z",
                      *       "name": "ann-1",
                      *       "role": "viewer",
                      *       "session": false,
@@ -4302,11 +4383,11 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "createdAt": "2026-11-22T10:55:41.365712635Z",
+                     *           "createdAt": "2026-11-22T11:04:43.29961657Z",
                      *           "kind": "webhook",
                      *           "name": "ops",
                      *           "origin": "https://127.0.0.1:1",
-                     *           "updatedAt": "2026-11-22T10:55:41.365712855Z",
+                     *           "updatedAt": "2026-11-22T11:04:43.29961672Z",
                      *           "updatedBy": "admin",
                      *           "version": 20
                      *         }
@@ -4354,13 +4435,13 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "createdAt": "2026-11-22T10:55:41.365712635Z",
+                     *       "createdAt": "2026-11-22T11:04:43.29961657Z",
                      *       "kind": "webhook",
                      *       "name": "ops",
                      *       "origin": "https://127.0.0.1:1",
-                     *       "updatedAt": "2026-11-22T10:55:41.373158553Z",
+                     *       "updatedAt": "2026-11-22T11:04:43.301470819Z",
                      *       "updatedBy": "admin",
-                     *       "version": 22
+                     *       "version": 21
                      *     }
                      */
                     "application/json": components["schemas"]["Channel"];
@@ -4430,12 +4511,12 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "createdAt": "2026-11-22T10:55:41.374756614Z",
+                     *       "createdAt": "2026-11-22T11:04:43.304179401Z",
                      *       "kind": "webhook",
                      *       "name": "dev",
                      *       "origin": "https://hooks.example.com",
                      *       "secret": "whsec_…",
-                     *       "updatedAt": "2026-11-22T10:55:41.374756744Z",
+                     *       "updatedAt": "2026-11-22T11:04:43.304179521Z",
                      *       "updatedBy": "admin",
                      *       "version": 23
                      *     }
@@ -4530,11 +4611,11 @@ export interface operations {
                      *       "attempts": 1,
                      *       "channel": "ops",
                      *       "code": "refused",
-                     *       "createdAt": "2026-11-22T10:55:41.381357256Z",
-                     *       "doneAt": "2026-11-22T10:55:41.381665751Z",
+                     *       "createdAt": "2026-11-22T11:04:43.307956566Z",
+                     *       "doneAt": "2026-11-22T11:04:43.30816265Z",
                      *       "error": "dial tcp 127.0.0.1:1: 127.0.0.1: the address is not a public one, and the setting notifyAllow does not name it",
                      *       "event": "test",
-                     *       "id": "01795344941381357256-08153763b154036a",
+                     *       "id": "01795345483307956566-d6d3c285415a094f",
                      *       "kind": "webhook",
                      *       "status": "failed",
                      *       "text": "test of a channel"
@@ -4595,11 +4676,11 @@ export interface operations {
                      *           "attempts": 1,
                      *           "channel": "ops",
                      *           "code": "refused",
-                     *           "createdAt": "2026-11-22T10:55:41.381357256Z",
-                     *           "doneAt": "2026-11-22T10:55:41.381665751Z",
+                     *           "createdAt": "2026-11-22T11:04:43.307956566Z",
+                     *           "doneAt": "2026-11-22T11:04:43.30816265Z",
                      *           "error": "dial tcp 127.0.0.1:1: 127.0.0.1: the address is not a public one, and the setting notifyAllow does not name it",
                      *           "event": "test",
-                     *           "id": "01795344941381357256-08153763b154036a",
+                     *           "id": "01795345483307956566-d6d3c285415a094f",
                      *           "kind": "webhook",
                      *           "status": "failed",
                      *           "text": "test of a channel"
@@ -4734,14 +4815,14 @@ export interface operations {
                      *       "items": [
                      *         {
                      *           "attempts": [
-                     *             "kfmj5sxuzsa7752b.01795341341000000000.1"
+                     *             "egrpipvir3ql4ndz.01795341883000000000.1"
                      *           ],
                      *           "cause": "manual",
                      *           "group": "reports",
-                     *           "id": "kfmj5sxuzsa7752b.01795341341000000000",
+                     *           "id": "egrpipvir3ql4ndz.01795341883000000000",
                      *           "job": "job-reports",
-                     *           "jobUid": "kfmj5sxuzsa7752b",
-                     *           "plannedAt": "2026-11-22T09:55:41Z",
+                     *           "jobUid": "egrpipvir3ql4ndz",
+                     *           "plannedAt": "2026-11-22T10:04:43Z",
                      *           "reason": {
                      *             "code": "exit_code",
                      *             "data": {
@@ -4814,17 +4895,63 @@ export interface operations {
                      *       ],
                      *       "by": "hour",
                      *       "dst": [],
-                     *       "from": "2026-11-22T10:55:41.45194059Z",
+                     *       "from": "2026-11-22T11:04:43.346841816Z",
                      *       "jobs": 0,
                      *       "paused": 0,
                      *       "pileUps": [],
-                     *       "start": "2026-11-22T10:00:00Z",
+                     *       "start": "2026-11-22T11:00:00Z",
                      *       "step": 3600,
-                     *       "to": "2026-11-23T11:00:00Z",
+                     *       "to": "2026-11-23T12:00:00Z",
                      *       "total": 0
                      *     }
                      */
                     "application/json": components["schemas"]["Forecast"];
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+            /** @description The request was refused, or failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "list-groups": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "jobs": 1,
+                     *           "name": "reports",
+                     *           "paused": 0
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GroupList"];
                 };
             };
             401: components["responses"]["unauthenticated"];
@@ -4900,7 +5027,7 @@ export interface operations {
                      *           },
                      *           "group": "reports",
                      *           "meta": {
-                     *             "createdAt": "2026-11-22T10:55:41.165203487Z",
+                     *             "createdAt": "2026-11-22T11:04:43.030986551Z",
                      *             "next": [
                      *               "2027-01-01T00:00:00Z",
                      *               "2028-01-01T00:00:00Z"
@@ -4910,9 +5037,9 @@ export interface operations {
                      *               {
                      *                 "cause": "manual",
                      *                 "durationMs": 60000,
-                     *                 "id": "kfmj5sxuzsa7752b.01795341341000000000.1",
-                     *                 "plannedAt": "2026-11-22T09:55:41Z",
-                     *                 "startedAt": "2026-11-22T09:55:41Z",
+                     *                 "id": "egrpipvir3ql4ndz.01795341883000000000.1",
+                     *                 "plannedAt": "2026-11-22T10:04:43Z",
+                     *                 "startedAt": "2026-11-22T10:04:43Z",
                      *                 "status": "failed"
                      *               }
                      *             ],
@@ -4924,8 +5051,8 @@ export interface operations {
                      *               "samples": 0,
                      *               "successRate": 0
                      *             },
-                     *             "uid": "kfmj5sxuzsa7752b",
-                     *             "updatedAt": "2026-11-22T10:55:41.16785896Z",
+                     *             "uid": "egrpipvir3ql4ndz",
+                     *             "updatedAt": "2026-11-22T11:04:43.033162309Z",
                      *             "updatedBy": "admin",
                      *             "version": 10
                      *           },
@@ -5000,12 +5127,12 @@ export interface operations {
                      *       "command": "true",
                      *       "group": "reports",
                      *       "meta": {
-                     *         "createdAt": "2026-11-22T10:55:41.455494409Z",
+                     *         "createdAt": "2026-11-22T11:04:43.349700378Z",
                      *         "state": "manual",
-                     *         "uid": "sgmf4vt5q7jrcfoo",
-                     *         "updatedAt": "2026-11-22T10:55:41.455494409Z",
+                     *         "uid": "hapniy4et5krqs55",
+                     *         "updatedAt": "2026-11-22T11:04:43.349700378Z",
                      *         "updatedBy": "admin",
-                     *         "version": 32
+                     *         "version": 30
                      *       },
                      *       "name": "new-reports",
                      *       "timezone": "UTC"
@@ -5086,7 +5213,7 @@ export interface operations {
                      *         {
                      *           "name": "applied-reports",
                      *           "result": "created",
-                     *           "version": 33
+                     *           "version": 31
                      *         }
                      *       ]
                      *     }
@@ -5281,11 +5408,11 @@ export interface operations {
                      *       },
                      *       "group": "reports",
                      *       "meta": {
-                     *         "createdAt": "2026-11-22T10:55:41.165203487Z",
+                     *         "createdAt": "2026-11-22T11:04:43.030986551Z",
                      *         "nextFire": "2027-01-01T00:00:00Z",
                      *         "state": "active",
-                     *         "uid": "kfmj5sxuzsa7752b",
-                     *         "updatedAt": "2026-11-22T10:55:41.16785896Z",
+                     *         "uid": "egrpipvir3ql4ndz",
+                     *         "updatedAt": "2026-11-22T11:04:43.033162309Z",
                      *         "updatedBy": "admin",
                      *         "version": 10
                      *       },
@@ -5375,12 +5502,12 @@ export interface operations {
                      *       "command": "echo report",
                      *       "group": "reports",
                      *       "meta": {
-                     *         "createdAt": "2026-11-22T10:55:41.463419Z",
+                     *         "createdAt": "2026-11-22T11:04:43.356749997Z",
                      *         "state": "manual",
-                     *         "uid": "mwdjbohdjriddmmt",
-                     *         "updatedAt": "2026-11-22T10:55:41.463419Z",
+                     *         "uid": "u7qkgbrxn5nh2tob",
+                     *         "updatedAt": "2026-11-22T11:04:43.356749997Z",
                      *         "updatedBy": "admin",
-                     *         "version": 36
+                     *         "version": 34
                      *       },
                      *       "name": "put-reports",
                      *       "timezone": "UTC"
@@ -5495,12 +5622,12 @@ export interface operations {
                      *       "description": "report",
                      *       "group": "reports",
                      *       "meta": {
-                     *         "createdAt": "2026-11-22T10:55:41.464897979Z",
+                     *         "createdAt": "2026-11-22T11:04:43.357620772Z",
                      *         "state": "manual",
-                     *         "uid": "xfjmnhj2nuuz4asg",
-                     *         "updatedAt": "2026-11-22T10:55:41.466204346Z",
+                     *         "uid": "7mf3ppzvoj4tkael",
+                     *         "updatedAt": "2026-11-22T11:04:43.359395872Z",
                      *         "updatedBy": "admin",
-                     *         "version": 38
+                     *         "version": 36
                      *       },
                      *       "name": "patched-reports",
                      *       "timeout": "10m",
@@ -5567,14 +5694,14 @@ export interface operations {
                      *       "items": [
                      *         {
                      *           "attempts": [
-                     *             "kfmj5sxuzsa7752b.01795341341000000000.1"
+                     *             "egrpipvir3ql4ndz.01795341883000000000.1"
                      *           ],
                      *           "cause": "manual",
                      *           "group": "reports",
-                     *           "id": "kfmj5sxuzsa7752b.01795341341000000000",
+                     *           "id": "egrpipvir3ql4ndz.01795341883000000000",
                      *           "job": "job-reports",
-                     *           "jobUid": "kfmj5sxuzsa7752b",
-                     *           "plannedAt": "2026-11-22T09:55:41Z",
+                     *           "jobUid": "egrpipvir3ql4ndz",
+                     *           "plannedAt": "2026-11-22T10:04:43Z",
                      *           "reason": {
                      *             "code": "exit_code",
                      *             "data": {
@@ -5646,11 +5773,11 @@ export interface operations {
                      *       "description": "report",
                      *       "group": "reports",
                      *       "meta": {
-                     *         "createdAt": "2026-11-22T10:55:41.458243607Z",
+                     *         "createdAt": "2026-11-22T11:04:43.352502024Z",
                      *         "paused": true,
                      *         "state": "paused",
-                     *         "uid": "4lb733pc7bpylsbg",
-                     *         "updatedAt": "2026-11-22T10:55:41.47439838Z",
+                     *         "uid": "6wqbkmrchx4vkdqe",
+                     *         "updatedAt": "2026-11-22T11:04:43.368572569Z",
                      *         "updatedBy": "admin",
                      *         "version": 42
                      *       },
@@ -5765,10 +5892,10 @@ export interface operations {
                      *       "description": "report",
                      *       "group": "reports",
                      *       "meta": {
-                     *         "createdAt": "2026-11-22T10:55:41.458243607Z",
+                     *         "createdAt": "2026-11-22T11:04:43.352502024Z",
                      *         "state": "manual",
-                     *         "uid": "4lb733pc7bpylsbg",
-                     *         "updatedAt": "2026-11-22T10:55:41.476606278Z",
+                     *         "uid": "6wqbkmrchx4vkdqe",
+                     *         "updatedAt": "2026-11-22T11:04:43.37219722Z",
                      *         "updatedBy": "admin",
                      *         "version": 43
                      *       },
@@ -5841,11 +5968,11 @@ export interface operations {
                      *       },
                      *       "group": "reports",
                      *       "meta": {
-                     *         "createdAt": "2026-11-22T10:55:41.165203487Z",
+                     *         "createdAt": "2026-11-22T11:04:43.030986551Z",
                      *         "nextFire": "2027-01-01T00:00:00Z",
                      *         "state": "active",
-                     *         "uid": "kfmj5sxuzsa7752b",
-                     *         "updatedAt": "2026-11-22T10:55:41.16785896Z",
+                     *         "uid": "egrpipvir3ql4ndz",
+                     *         "updatedAt": "2026-11-22T11:04:43.033162309Z",
                      *         "updatedBy": "admin",
                      *         "version": 10
                      *       },
@@ -5923,8 +6050,8 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "fire": "i3ulcerudmp7udbh.tysmoox4nvdno4nxp",
-                     *       "run": "i3ulcerudmp7udbh.tysmoox4nvdno4nxp.1"
+                     *       "fire": "tixma4xlnetlqx4m.ty2kc44pfckklwu2p",
+                     *       "run": "tixma4xlnetlqx4m.ty2kc44pfckklwu2p.1"
                      *     }
                      */
                     "application/json": components["schemas"]["Accepted"];
@@ -5978,14 +6105,14 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "at": "2026-11-22T10:55:41.16796581Z",
+                     *           "at": "2026-11-22T11:04:43.033293153Z",
                      *           "by": "admin",
                      *           "remote": "127.0.0.1",
                      *           "verb": "replace",
                      *           "version": 10
                      *         },
                      *         {
-                     *           "at": "2026-11-22T10:55:41.165287063Z",
+                     *           "at": "2026-11-22T11:04:43.031064045Z",
                      *           "by": "admin",
                      *           "remote": "127.0.0.1",
                      *           "verb": "create",
@@ -6037,7 +6164,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "at": "2026-11-22T10:55:41.16796581Z",
+                     *       "at": "2026-11-22T11:04:43.033293153Z",
                      *       "by": "admin",
                      *       "job": {
                      *         "command": "echo report",
@@ -6060,7 +6187,7 @@ export interface operations {
                      *         "workDir": "/report"
                      *       },
                      *       "remote": "127.0.0.1",
-                     *       "uid": "kfmj5sxuzsa7752b",
+                     *       "uid": "egrpipvir3ql4ndz",
                      *       "verb": "replace",
                      *       "version": 10
                      *     }
@@ -6138,6 +6265,49 @@ export interface operations {
             };
         };
     };
+    "list-labels": {
+        parameters: {
+            query?: {
+                /** @description Only labels of jobs of this group. */
+                group?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["LabelList"];
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+            /** @description The request was refused, or failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     "list-runs": {
         parameters: {
             query?: {
@@ -6184,14 +6354,14 @@ export interface operations {
                      *         {
                      *           "attempt": 1,
                      *           "cause": "manual",
-                     *           "fire": "i3ulcerudmp7udbh.tysmoox4nvdno4nxp",
+                     *           "fire": "tixma4xlnetlqx4m.ty2kc44pfckklwu2p",
                      *           "group": "reports",
-                     *           "id": "i3ulcerudmp7udbh.tysmoox4nvdno4nxp.1",
+                     *           "id": "tixma4xlnetlqx4m.ty2kc44pfckklwu2p.1",
                      *           "job": "ran-reports",
-                     *           "jobUid": "i3ulcerudmp7udbh",
+                     *           "jobUid": "tixma4xlnetlqx4m",
                      *           "note": "by hand",
                      *           "outputBytes": 0,
-                     *           "plannedAt": "2026-11-22T10:55:41.482709422Z",
+                     *           "plannedAt": "2026-11-22T11:04:43.380794917Z",
                      *           "reason": {
                      *             "code": "starting",
                      *             "text": "it is due, and about to be taken"
@@ -6202,20 +6372,20 @@ export interface operations {
                      *         {
                      *           "attempt": 1,
                      *           "cause": "manual",
-                     *           "claimedAt": "2026-11-22T09:55:41Z",
-                     *           "endedAt": "2026-11-22T09:56:41Z",
+                     *           "claimedAt": "2026-11-22T10:04:43Z",
+                     *           "endedAt": "2026-11-22T10:05:43Z",
                      *           "exitCode": 3,
-                     *           "fire": "kfmj5sxuzsa7752b.01795341341000000000",
+                     *           "fire": "egrpipvir3ql4ndz.01795341883000000000",
                      *           "group": "reports",
-                     *           "id": "kfmj5sxuzsa7752b.01795341341000000000.1",
+                     *           "id": "egrpipvir3ql4ndz.01795341883000000000.1",
                      *           "job": "job-reports",
-                     *           "jobUid": "kfmj5sxuzsa7752b",
+                     *           "jobUid": "egrpipvir3ql4ndz",
                      *           "note": "report",
                      *           "outputBytes": 6,
                      *           "params": {
                      *             "P": "report"
                      *           },
-                     *           "plannedAt": "2026-11-22T09:55:41Z",
+                     *           "plannedAt": "2026-11-22T10:04:43Z",
                      *           "reason": {
                      *             "code": "exit_code",
                      *             "data": {
@@ -6223,7 +6393,7 @@ export interface operations {
                      *             },
                      *             "text": "report"
                      *           },
-                     *           "startedAt": "2026-11-22T09:55:41Z",
+                     *           "startedAt": "2026-11-22T10:04:43Z",
                      *           "status": "failed",
                      *           "triggeredBy": "somebody",
                      *           "worker": "w1",
@@ -6297,7 +6467,7 @@ export interface operations {
                      *       "scanned": {
                      *         "bytes": 6,
                      *         "runs": 2,
-                     *         "until": "2026-11-22T09:55:41Z"
+                     *         "until": "2026-11-22T10:04:43Z"
                      *       }
                      *     }
                      */
@@ -6343,20 +6513,20 @@ export interface operations {
                      * @example {
                      *       "attempt": 1,
                      *       "cause": "manual",
-                     *       "claimedAt": "2026-11-22T09:55:41Z",
-                     *       "endedAt": "2026-11-22T09:56:41Z",
+                     *       "claimedAt": "2026-11-22T10:04:43Z",
+                     *       "endedAt": "2026-11-22T10:05:43Z",
                      *       "exitCode": 3,
-                     *       "fire": "kfmj5sxuzsa7752b.01795341341000000000",
+                     *       "fire": "egrpipvir3ql4ndz.01795341883000000000",
                      *       "group": "reports",
-                     *       "id": "kfmj5sxuzsa7752b.01795341341000000000.1",
+                     *       "id": "egrpipvir3ql4ndz.01795341883000000000.1",
                      *       "job": "job-reports",
-                     *       "jobUid": "kfmj5sxuzsa7752b",
+                     *       "jobUid": "egrpipvir3ql4ndz",
                      *       "note": "report",
                      *       "outputBytes": 6,
                      *       "params": {
                      *         "P": "report"
                      *       },
-                     *       "plannedAt": "2026-11-22T09:55:41Z",
+                     *       "plannedAt": "2026-11-22T10:04:43Z",
                      *       "reason": {
                      *         "code": "exit_code",
                      *         "data": {
@@ -6364,7 +6534,7 @@ export interface operations {
                      *         },
                      *         "text": "report"
                      *       },
-                     *       "startedAt": "2026-11-22T09:55:41Z",
+                     *       "startedAt": "2026-11-22T10:04:43Z",
                      *       "status": "failed",
                      *       "triggeredBy": "somebody",
                      *       "worker": "w1",
@@ -6643,15 +6813,15 @@ export interface operations {
                      *
                      *     id: 0
                      *     event: run
-                     *     data: {"id":"kfmj5sxuzsa7752b.01795341341000000000.1","job":"job-reports","jobUid":"kfmj5sxuzsa7752b","group":"reports","fire":"kfmj5sxuzsa7752b.01795341341000000000","plannedAt":"2026-11-22T09:55:41Z","cause":"manual","attempt":1,"status":"failed","reason":{"code":"exit_code","data":{"path":"report"},"text":"report"},"worker":"w1","workerName":"north","claimedAt":"2026-11-22T09:55:41Z","startedAt":"2026-11-22T09:55:41Z","endedAt":"2026-11-22T09:56:41Z","exitCode":3,"outputBytes":6,"triggeredBy":"somebody","note":"report","params":{"P":"report"}}
+                     *     data: {"id":"egrpipvir3ql4ndz.01795341883000000000.1","job":"job-reports","jobUid":"egrpipvir3ql4ndz","group":"reports","fire":"egrpipvir3ql4ndz.01795341883000000000","plannedAt":"2026-11-22T10:04:43Z","cause":"manual","attempt":1,"status":"failed","reason":{"code":"exit_code","data":{"path":"report"},"text":"report"},"worker":"w1","workerName":"north","claimedAt":"2026-11-22T10:04:43Z","startedAt":"2026-11-22T10:04:43Z","endedAt":"2026-11-22T10:05:43Z","exitCode":3,"outputBytes":6,"triggeredBy":"somebody","note":"report","params":{"P":"report"}}
                      *
                      *     id: 6
                      *     event: output
-                     *     data: {"offset":0,"stream":"stdout","at":"2026-11-22T09:55:41Z","text":"report"}
+                     *     data: {"offset":0,"stream":"stdout","at":"2026-11-22T10:04:43Z","text":"report"}
                      *
                      *     id: 6
                      *     event: end
-                     *     data: {"run":{"id":"kfmj5sxuzsa7752b.01795341341000000000.1","job":"job-reports","jobUid":"kfmj5sxuzsa7752b","group":"reports","fire":"kfmj5sxuzsa7752b.01795341341000000000","plannedAt":"2026-11-22T09:55:41Z","cause":"manual","attempt":1,"status":"failed","reason":{"code":"exit_code","data":{"path":"report"},"text":"report"},"worker":"w1","workerName":"north","claimedAt":"2026-11-22T09:55:41Z","startedAt":"2026-11-22T09:55:41Z","endedAt":"2026-11-22T09:56:41Z","exitCode":3,"outputBytes":6,"triggeredBy":"somebody","note":"report","params":{"P":"report"}},"offset":6,"complete":true}
+                     *     data: {"run":{"id":"egrpipvir3ql4ndz.01795341883000000000.1","job":"job-reports","jobUid":"egrpipvir3ql4ndz","group":"reports","fire":"egrpipvir3ql4ndz.01795341883000000000","plannedAt":"2026-11-22T10:04:43Z","cause":"manual","attempt":1,"status":"failed","reason":{"code":"exit_code","data":{"path":"report"},"text":"report"},"worker":"w1","workerName":"north","claimedAt":"2026-11-22T10:04:43Z","startedAt":"2026-11-22T10:04:43Z","endedAt":"2026-11-22T10:05:43Z","exitCode":3,"outputBytes":6,"triggeredBy":"somebody","note":"report","params":{"P":"report"}},"offset":6,"complete":true}
                      */
                     "text/event-stream": string;
                 };
@@ -6759,15 +6929,15 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "createdAt": "2026-11-22T10:55:41.510690132Z",
+                     *           "createdAt": "2026-11-22T11:04:43.406601142Z",
                      *           "groups": [
                      *             "reports"
                      *           ],
                      *           "name": "db-reports",
-                     *           "setAt": "2026-11-22T10:55:41.510690403Z",
-                     *           "updatedAt": "2026-11-22T10:55:41.510690403Z",
+                     *           "setAt": "2026-11-22T11:04:43.406601322Z",
+                     *           "updatedAt": "2026-11-22T11:04:43.406601322Z",
                      *           "updatedBy": "admin",
-                     *           "version": 52
+                     *           "version": 50
                      *         }
                      *       ]
                      *     }
@@ -6813,15 +6983,15 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "createdAt": "2026-11-22T10:55:41.510690132Z",
+                     *       "createdAt": "2026-11-22T11:04:43.406601142Z",
                      *       "groups": [
                      *         "reports"
                      *       ],
                      *       "name": "db-reports",
-                     *       "setAt": "2026-11-22T10:55:41.51310174Z",
-                     *       "updatedAt": "2026-11-22T10:55:41.51310174Z",
+                     *       "setAt": "2026-11-22T11:04:43.40888924Z",
+                     *       "updatedAt": "2026-11-22T11:04:43.40888924Z",
                      *       "updatedBy": "admin",
-                     *       "version": 53
+                     *       "version": 51
                      *     }
                      */
                     "application/json": components["schemas"]["Secret"];
@@ -6883,15 +7053,15 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "createdAt": "2026-11-22T10:55:41.510690132Z",
+                     *       "createdAt": "2026-11-22T11:04:43.406601142Z",
                      *       "groups": [
                      *         "reports"
                      *       ],
                      *       "name": "db-reports",
-                     *       "setAt": "2026-11-22T10:55:41.516376108Z",
-                     *       "updatedAt": "2026-11-22T10:55:41.516376108Z",
+                     *       "setAt": "2026-11-22T11:04:43.412038233Z",
+                     *       "updatedAt": "2026-11-22T11:04:43.412038233Z",
                      *       "updatedBy": "admin",
-                     *       "version": 55
+                     *       "version": 53
                      *     }
                      */
                     "application/json": components["schemas"]["Secret"];
@@ -6995,12 +7165,12 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "createdAt": "2026-11-22T10:55:41.175713671Z",
-                     *           "expiresAt": "2026-11-23T10:55:41.175713671Z",
-                     *           "id": "2ee85e27bcfa3dd9",
+                     *           "createdAt": "2026-11-22T11:04:43.040388006Z",
+                     *           "expiresAt": "2026-11-23T11:04:43.040388006Z",
+                     *           "id": "3d7cd6de00397c58",
                      *           "name": "admin",
                      *           "remote": "127.0.0.1",
-                     *           "token": "rfqc3qn4gfsnujcq"
+                     *           "token": "wkjmbzwwaale4pi5"
                      *         }
                      *       ]
                      *     }
@@ -7095,7 +7265,7 @@ export interface operations {
                      * @example {
                      *       "buckets": [
                      *         {
-                     *           "at": "2026-11-21T10:00:00Z",
+                     *           "at": "2026-11-21T11:00:00Z",
                      *           "delay": {
                      *             "count": 0,
                      *             "maxMs": 0,
@@ -7125,7 +7295,7 @@ export interface operations {
                      *           }
                      *         },
                      *         {
-                     *           "at": "2026-11-21T11:00:00Z",
+                     *           "at": "2026-11-21T12:00:00Z",
                      *           "delay": {
                      *             "count": 0,
                      *             "maxMs": 0,
@@ -7156,9 +7326,9 @@ export interface operations {
                      *         }
                      *       ],
                      *       "by": "hour",
-                     *       "from": "2026-11-21T10:00:00Z",
+                     *       "from": "2026-11-21T11:00:00Z",
                      *       "timezone": "UTC",
-                     *       "to": "2026-11-22T10:55:41.618078268Z",
+                     *       "to": "2026-11-22T11:04:43.493697277Z",
                      *       "total": {
                      *         "delay": {
                      *           "count": 0,
@@ -7236,10 +7406,10 @@ export interface operations {
                      *         "unreadable": 0
                      *       },
                      *       "lastDay": {
-                     *         "from": "2026-11-21T10:00:00Z",
+                     *         "from": "2026-11-21T11:00:00Z",
                      *         "hours": [
                      *           {
-                     *             "at": "2026-11-21T10:00:00Z",
+                     *             "at": "2026-11-21T11:00:00Z",
                      *             "delayP95Ms": 0,
                      *             "statuses": {
                      *               "failed": 0,
@@ -7253,7 +7423,7 @@ export interface operations {
                      *             }
                      *           },
                      *           {
-                     *             "at": "2026-11-21T11:00:00Z",
+                     *             "at": "2026-11-21T12:00:00Z",
                      *             "delayP95Ms": 0,
                      *             "statuses": {
                      *               "failed": 0,
@@ -7300,7 +7470,7 @@ export interface operations {
                      *       },
                      *       "leader": {
                      *         "name": "master-1",
-                     *         "since": "2026-11-22T10:55:41.121095596Z"
+                     *         "since": "2026-11-22T11:04:42.985135307Z"
                      *       },
                      *       "logStore": "ok",
                      *       "running": 0,
@@ -7364,7 +7534,7 @@ export interface operations {
                      * @example {
                      *       "buckets": [
                      *         {
-                     *           "at": "2026-11-21T10:00:00Z",
+                     *           "at": "2026-11-21T11:00:00Z",
                      *           "delay": {
                      *             "count": 0,
                      *             "maxMs": 0,
@@ -7394,7 +7564,7 @@ export interface operations {
                      *           }
                      *         },
                      *         {
-                     *           "at": "2026-11-21T11:00:00Z",
+                     *           "at": "2026-11-21T12:00:00Z",
                      *           "delay": {
                      *             "count": 0,
                      *             "maxMs": 0,
@@ -7425,9 +7595,9 @@ export interface operations {
                      *         }
                      *       ],
                      *       "by": "hour",
-                     *       "from": "2026-11-21T10:00:00Z",
+                     *       "from": "2026-11-21T11:00:00Z",
                      *       "timezone": "UTC",
-                     *       "to": "2026-11-22T10:55:41.62117809Z",
+                     *       "to": "2026-11-22T11:04:43.49794519Z",
                      *       "total": {
                      *         "delay": {
                      *           "count": 0,
@@ -7531,19 +7701,19 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "at": "2026-11-22T10:55:41.623569381Z",
+                     *       "at": "2026-11-22T11:04:43.50261469Z",
                      *       "findings": [
                      *         {
                      *           "check": "etcd",
                      *           "status": "ok",
                      *           "text": "it answers within 1ms",
-                     *           "who": "127.0.0.1:42143"
+                     *           "who": "127.0.0.1:44659"
                      *         },
                      *         {
                      *           "check": "etcd_version",
                      *           "status": "ok",
                      *           "text": "3.7.1",
-                     *           "who": "127.0.0.1:42143"
+                     *           "who": "127.0.0.1:44659"
                      *         }
                      *       ],
                      *       "master": "master-1",
@@ -7597,21 +7767,21 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "createdAt": "2026-11-22T10:55:41.258630731Z",
+                     *           "createdAt": "2026-11-22T11:04:43.16578515Z",
                      *           "createdBy": "admin",
-                     *           "expiresAt": "2027-02-20T10:55:41.258630731Z",
-                     *           "id": "wssslrtuzrebmrdj",
-                     *           "lastUsedAt": "2026-11-22T10:55:00Z",
+                     *           "expiresAt": "2027-02-20T11:04:43.16578515Z",
+                     *           "id": "adkgqflpm3hugwed",
+                     *           "lastUsedAt": "2026-11-22T11:04:00Z",
                      *           "lastUsedFrom": "127.0.0.1",
                      *           "name": "a token",
                      *           "role": "viewer",
                      *           "user": "ann-1"
                      *         },
                      *         {
-                     *           "createdAt": "2026-11-22T10:55:41.116894379Z",
+                     *           "createdAt": "2026-11-22T11:04:42.983618578Z",
                      *           "createdBy": "bootstrap",
-                     *           "id": "rfqc3qn4gfsnujcq",
-                     *           "lastUsedAt": "2026-11-22T10:55:00Z",
+                     *           "id": "wkjmbzwwaale4pi5",
+                     *           "lastUsedAt": "2026-11-22T11:04:00Z",
                      *           "lastUsedFrom": "127.0.0.1",
                      *           "name": "admin",
                      *           "role": "admin"
@@ -7666,10 +7836,10 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "createdAt": "2026-11-22T10:55:41.624438211Z",
+                     *       "createdAt": "2026-11-22T11:04:43.503946785Z",
                      *       "createdBy": "admin",
-                     *       "expiresAt": "2027-02-20T10:55:41.624438211Z",
-                     *       "id": "eoyuuzbldecuq3ry",
+                     *       "expiresAt": "2027-02-20T11:04:43.503946785Z",
+                     *       "id": "rwvw3bea4jfk2teg",
                      *       "name": "for a script",
                      *       "role": "viewer",
                      *       "token": "car_k5w2hq6v3n7ptx4a_…"
@@ -7718,10 +7888,10 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "createdAt": "2026-11-22T10:55:41.664112253Z",
+                     *       "createdAt": "2026-11-22T11:04:43.557447887Z",
                      *       "createdBy": "admin",
-                     *       "expiresAt": "2027-02-20T10:55:41.664112253Z",
-                     *       "id": "fcs4o4ru2loi6h5u",
+                     *       "expiresAt": "2027-02-20T11:04:43.557447887Z",
+                     *       "id": "cme3d7hoxsjri45d",
                      *       "name": "a token",
                      *       "role": "viewer",
                      *       "user": "ann-3"
@@ -7810,24 +7980,24 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "createdAt": "2026-11-22T10:55:41.25706465Z",
+                     *           "createdAt": "2026-11-22T11:04:43.162738578Z",
                      *           "createdBy": "admin",
                      *           "hasPassword": true,
                      *           "name": "ann-1",
                      *           "role": "viewer",
-                     *           "updatedAt": "2026-11-22T10:55:41.362465899Z",
+                     *           "updatedAt": "2026-11-22T11:04:43.298371698Z",
                      *           "updatedBy": "ann-1",
                      *           "version": 19
                      *         },
                      *         {
-                     *           "createdAt": "2026-11-22T10:55:41.560589949Z",
+                     *           "createdAt": "2026-11-22T11:04:43.45614875Z",
                      *           "createdBy": "admin",
                      *           "hasPassword": true,
                      *           "name": "ann-2",
                      *           "role": "viewer",
-                     *           "updatedAt": "2026-11-22T10:55:41.560589949Z",
+                     *           "updatedAt": "2026-11-22T11:04:43.45614875Z",
                      *           "updatedBy": "admin",
-                     *           "version": 60
+                     *           "version": 58
                      *         }
                      *       ]
                      *     }
@@ -7882,16 +8052,16 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "createdAt": "2026-11-22T10:55:41.697418447Z",
+                     *       "createdAt": "2026-11-22T11:04:43.60322372Z",
                      *       "createdBy": "admin",
                      *       "groups": {
                      *         "ours": "editor"
                      *       },
                      *       "hasPassword": false,
                      *       "name": "bob-reports",
-                     *       "updatedAt": "2026-11-22T10:55:41.697418447Z",
+                     *       "updatedAt": "2026-11-22T11:04:43.60322372Z",
                      *       "updatedBy": "admin",
-                     *       "version": 71
+                     *       "version": 69
                      *     }
                      */
                     "application/json": components["schemas"]["User"];
@@ -7938,14 +8108,14 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "createdAt": "2026-11-22T10:55:41.729778015Z",
+                     *       "createdAt": "2026-11-22T11:04:43.638548539Z",
                      *       "createdBy": "admin",
                      *       "hasPassword": true,
                      *       "name": "ann-5",
                      *       "role": "viewer",
-                     *       "updatedAt": "2026-11-22T10:55:41.729778015Z",
+                     *       "updatedAt": "2026-11-22T11:04:43.638548539Z",
                      *       "updatedBy": "admin",
-                     *       "version": 72
+                     *       "version": 70
                      *     }
                      */
                     "application/json": components["schemas"]["User"];
@@ -8044,15 +8214,15 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "createdAt": "2026-11-22T10:55:41.758763119Z",
+                     *       "createdAt": "2026-11-22T11:04:43.667617478Z",
                      *       "createdBy": "admin",
                      *       "hasPassword": true,
                      *       "name": "ann-6",
                      *       "role": "viewer",
                      *       "title": "Ann Lee",
-                     *       "updatedAt": "2026-11-22T10:55:41.760261945Z",
+                     *       "updatedAt": "2026-11-22T11:04:43.668898137Z",
                      *       "updatedBy": "admin",
-                     *       "version": 74
+                     *       "version": 72
                      *     }
                      */
                     "application/json": components["schemas"]["User"];
@@ -8099,7 +8269,7 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "clock": "2026-11-22T10:55:41.113536566Z",
+                     *           "clock": "2026-11-22T11:04:42.978361621Z",
                      *           "host": "north",
                      *           "id": "w1",
                      *           "name": "north",
@@ -8107,7 +8277,7 @@ export interface operations {
                      *           "running": 0,
                      *           "skewMs": 0,
                      *           "slots": 4,
-                     *           "startedAt": "2026-11-22T10:55:41.113536466Z",
+                     *           "startedAt": "2026-11-22T11:04:42.9783614Z",
                      *           "used": 0,
                      *           "version": "test",
                      *           "weight": 1
@@ -8155,7 +8325,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "clock": "2026-11-22T10:55:41.113536566Z",
+                     *       "clock": "2026-11-22T11:04:42.978361621Z",
                      *       "host": "north",
                      *       "id": "w1",
                      *       "name": "north",
@@ -8163,7 +8333,7 @@ export interface operations {
                      *       "running": 0,
                      *       "skewMs": 0,
                      *       "slots": 4,
-                     *       "startedAt": "2026-11-22T10:55:41.113536466Z",
+                     *       "startedAt": "2026-11-22T11:04:42.9783614Z",
                      *       "used": 0,
                      *       "version": "test",
                      *       "weight": 1
@@ -8223,7 +8393,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "clock": "2026-11-22T10:55:41.113536566Z",
+                     *       "clock": "2026-11-22T11:04:42.978361621Z",
                      *       "host": "north",
                      *       "id": "w1",
                      *       "labels": {
@@ -8236,12 +8406,12 @@ export interface operations {
                      *         "labels": {
                      *           "zone": "a"
                      *         },
-                     *         "updatedAt": "2026-11-22T10:55:41.799250298Z",
+                     *         "updatedAt": "2026-11-22T11:04:43.721608484Z",
                      *         "updatedBy": "admin"
                      *       },
                      *       "skewMs": 0,
                      *       "slots": 4,
-                     *       "startedAt": "2026-11-22T10:55:41.113536466Z",
+                     *       "startedAt": "2026-11-22T11:04:42.9783614Z",
                      *       "used": 0,
                      *       "version": "test",
                      *       "weight": 1
@@ -8300,7 +8470,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "clock": "2026-11-22T10:55:41.113536566Z",
+                     *       "clock": "2026-11-22T11:04:42.978361621Z",
                      *       "draining": true,
                      *       "host": "north",
                      *       "id": "w1",
@@ -8316,12 +8486,12 @@ export interface operations {
                      *         "labels": {
                      *           "zone": "a"
                      *         },
-                     *         "updatedAt": "2026-11-22T10:55:41.803236773Z",
+                     *         "updatedAt": "2026-11-22T11:04:43.723508518Z",
                      *         "updatedBy": "admin"
                      *       },
                      *       "skewMs": 0,
                      *       "slots": 4,
-                     *       "startedAt": "2026-11-22T10:55:41.113536466Z",
+                     *       "startedAt": "2026-11-22T11:04:42.9783614Z",
                      *       "used": 0,
                      *       "version": "test",
                      *       "weight": 1
@@ -8371,7 +8541,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "clock": "2026-11-22T10:55:41.113536566Z",
+                     *       "clock": "2026-11-22T11:04:42.978361621Z",
                      *       "host": "north",
                      *       "id": "w1",
                      *       "labels": {
@@ -8384,12 +8554,12 @@ export interface operations {
                      *         "labels": {
                      *           "zone": "a"
                      *         },
-                     *         "updatedAt": "2026-11-22T10:55:41.80442001Z",
+                     *         "updatedAt": "2026-11-22T11:04:43.724763209Z",
                      *         "updatedBy": "admin"
                      *       },
                      *       "skewMs": 0,
                      *       "slots": 4,
-                     *       "startedAt": "2026-11-22T10:55:41.113536466Z",
+                     *       "startedAt": "2026-11-22T11:04:42.9783614Z",
                      *       "used": 0,
                      *       "version": "test",
                      *       "weight": 1
