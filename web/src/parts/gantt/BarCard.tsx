@@ -1,0 +1,66 @@
+import { useTranslation } from 'react-i18next';
+import { formatSeconds } from '../../lib/duration.ts';
+import { formatTime, relativeTime } from '../../lib/time.ts';
+import { visible } from '../../lib/visible.ts';
+import { StatusBadge } from '../StatusBadge.tsx';
+import { Why } from '../Why.tsx';
+import type { Bar } from './bars.ts';
+import classes from './Gantt.module.css';
+
+interface Props {
+  bar: Bar;
+  /** How many more lie under the same spot. */
+  others: number;
+  now: number;
+  by: 'pointer' | 'touch' | 'keys';
+  x: number;
+  y: number;
+  /** How wide all of it is. */
+  room: number;
+  onOpen: (bar: Bar) => void;
+}
+
+const cardWidth = 300;
+
+/** What a bar is, in words. */
+export function BarCard({ bar, others, now, by, x, y, room, onOpen }: Props) {
+  const { t, i18n } = useTranslation();
+  const { run, fire } = bar;
+  const time = (at: string | number) => formatTime(typeof at === 'number' ? new Date(at).toISOString() : at, i18n.language);
+  const planned = run?.plannedAt ?? fire?.plannedAt ?? '';
+  const took = run?.startedAt ? ((run.endedAt ? Date.parse(run.endedAt) : now) - Date.parse(run.startedAt)) / 1000 : undefined;
+  const reason = run?.reason ?? fire?.reason;
+  const facts: [string, string | undefined][] = [
+    [t('timeline.planned'), planned && `${time(planned)}${fire ? ` · ${relativeTime(planned, now, i18n.language)}` : ''}`],
+    [t('timeline.started'), run?.startedAt && time(run.startedAt)],
+    [t('timeline.ended'), run?.endedAt && run.startedAt ? time(run.endedAt) : undefined],
+    [t(bar.status === 'running' ? 'timeline.runningFor' : 'timeline.took'), took === undefined ? undefined : formatSeconds(Math.max(0, took))],
+    [t('timeline.expectedEnd'), bar.status === 'running' && bar.expected !== undefined ? time(bar.expected) : undefined],
+    [t('timeline.usually'), fire && bar.expected !== undefined && bar.to !== undefined ? t('timeline.usual', { p50: formatSeconds((bar.to - bar.from) / 1000), p95: formatSeconds((bar.expected - bar.from) / 1000) }) : undefined],
+    [t('runs.worker'), run?.workerName ?? run?.worker],
+    [t('timeline.attempt'), run && run.attempt > 1 ? String(run.attempt) : undefined],
+  ];
+  return (
+    <div className={classes.card} data-card={bar.status} data-by={by} style={{ insetInlineStart: Math.max(4, Math.min(room - cardWidth - 4, x - cardWidth / 2)), top: y + 4 }}>
+      <div className={classes.cardHead}>
+        <StatusBadge status={bar.status} />
+        <strong><bdi>{visible(bar.job)}</bdi></strong>
+      </div>
+      <dl className={classes.cardFacts}>
+        {facts.map(([name, value]) => value && (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd><bdi>{visible(value)}</bdi></dd>
+          </div>
+        ))}
+      </dl>
+      {reason && <p className={classes.cardWhy}><Why reason={reason} /></p>}
+      {others > 0 && <p className="small dim">{t('timeline.others', { count: others })}</p>}
+      {by === 'touch' ? (
+        <button type="button" className={classes.cardOpen} onClick={() => onOpen(bar)}>{t(run ? 'timeline.openRun' : 'timeline.openLedger')}</button>
+      ) : (
+        <p className="small dim">{t(by === 'keys' ? (run ? 'timeline.enterRun' : 'timeline.enterLedger') : run ? 'timeline.clickRun' : 'timeline.clickLedger')}</p>
+      )}
+    </div>
+  );
+}

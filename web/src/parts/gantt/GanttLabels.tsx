@@ -1,0 +1,29 @@
+import { Link } from '@tanstack/react-router';
+import { useTranslation } from 'react-i18next';
+import { visible } from '../../lib/visible.ts';
+import { Icon } from '../icons.tsx';
+import classes from './Gantt.module.css';
+import { nameHeight, type LaneBox } from './layout.ts';
+
+/** The names of the lanes in view, beside them, or above each where there is no room beside. */
+export function GanttLabels({ boxes, width, onToggle }: { boxes: readonly LaneBox[]; width: number | undefined; onToggle: (group: string) => void }) {
+  const { t } = useTranslation();
+  return (
+    <ul className={classes.labels} style={{ width }} aria-label={t('timeline.lanes')}>
+      {boxes.map(({ lane, top, height }) => (
+        <li key={lane.id} className={classes.lane} data-kind={lane.kind} data-in={lane.group !== '' && lane.kind === 'one'} style={{ top, height: width === undefined && lane.kind === 'one' ? nameHeight + 3 : height }}>
+          {lane.kind === 'group' ? (
+            <button type="button" className={classes.group} aria-expanded={!lane.closed} onClick={() => onToggle(lane.group)}>
+              <Icon name={lane.closed ? 'right' : 'down'} size={13} />
+              <bdi>{visible(lane.name)}</bdi>
+            </button>
+          ) : lane.id.startsWith('j ') ? (
+            <Link to="/jobs/$name" params={{ name: lane.name }} title={visible(lane.name)}><bdi>{visible(lane.name)}</bdi></Link>
+          ) : (
+            <span title={visible(lane.name)}><bdi>{lane.name === '' ? t('timeline.noWorker') : visible(lane.name)}</bdi></span>
+          )}
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,68 @@
+// What stands on the axis: runs that were or are, and fires that are to come.
+
+import type { Fire, FireStatus, Run } from '../../api/types.ts';
+
+export interface Bar {
+  id: string;
+  job: string;
+  group: string;
+  status: FireStatus;
+  /** When it began, or will begin. */
+  from: number;
+  /** When it ended; of one that goes on undefined, of one that is to come when it usually has ended. */
+  to: number | undefined;
+  /** When it should end, or, of one that is to come, when even a slow run has ended. */
+  expected: number | undefined;
+  run?: Run;
+  fire?: Fire;
+}
+
+/** How long runs of a job take, in milliseconds. */
+export interface Usual {
+  p50: number;
+  p95: number;
+}
+
+const ms = (iso: string | undefined) => (iso === undefined ? undefined : Date.parse(iso));
+
+export function barOfRun(run: Run): Bar {
+  const from = ms(run.startedAt) ?? ms(run.claimedAt) ?? ms(run.plannedAt) ?? 0;
+  const ended = ms(run.endedAt);
+  const goesOn = run.status === 'running' || run.status === 'waiting';
+  return {
+    id: run.id, job: run.job, group: run.group ?? '', status: run.status, from, run,
+    to: goesOn ? undefined : Math.max(from, ended ?? from), expected: run.status === 'running' ? ms(run.expectedEndAt) : undefined,
+  };
+}
+
+export function barOfFire(fire: Fire, usual: Usual | undefined): Bar {
+  const from = ms(fire.dueAt) ?? ms(fire.plannedAt) ?? 0;
+  return {
+    id: fire.id, job: fire.job, group: fire.group ?? '', status: fire.status, from, fire,
+    to: usual ? from + usual.p50 : from, expected: usual ? from + usual.p95 : undefined,
+  };
+}
+
+/** Where a bar ends on the axis: one that goes on has grown to now. */
+export const endOf = (bar: Bar, now: number) => bar.to ?? Math.max(bar.from, now);
+
+/** How far it reaches with all that is drawn of it. */
+export const reachOf = (bar: Bar, now: number) => Math.max(endOf(bar, now), bar.expected ?? 0);
+
+/** The median and the 95th percentile of what the given runs took, by job; only of those that succeeded. */
+export function usualOf(runs: readonly Run[]): Map<string, Usual> {
+  const took = new Map<string, number[]>();
+  for (const run of runs) {
+    const from = ms(run.startedAt);
+    const to = ms(run.endedAt);
+    if (run.status !== 'succeeded' || from === undefined || to === undefined) continue;
+    const list = took.get(run.job) ?? [];
+    list.push(to - from);
+    took.set(run.job, list);
+  }
+  const at = (sorted: number[], share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
+  return new Map([...took].map(([job, list]) => {
+    list.sort((a, b) => a - b);
+    return [job, { p50: at(list, 0.5), p95: at(list, 0.95) }];
+  }));
+}

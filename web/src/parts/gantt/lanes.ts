@@ -1,0 +1,71 @@
+// Which lane a bar stands in, and which line of the lane.
+
+import { reachOf, type Bar } from './bars.ts';
+
+export type LaneBy = 'job' | 'worker';
+
+export interface Placed {
+  bar: Bar;
+  /** The line of the lane, from the top. */
+  line: number;
+}
+
+export interface Lane {
+  id: string;
+  /** A group that can be closed and opened, or one job or worker. */
+  kind: 'group' | 'one';
+  name: string;
+  /** The group that the lane is in. */
+  group: string;
+  closed: boolean;
+  /** By where they begin. */
+  bars: Placed[];
+  lines: number;
+}
+
+/** Bars that stand on each other share a lane in so many lines at most; what is beyond them lies in the last one. */
+const mostLines = 3;
+
+/** Gives each bar the first line that is free where it begins. */
+export function pack(bars: readonly Bar[], now: number): { bars: Placed[]; lines: number } {
+  const ends: number[] = [];
+  const placed = [...bars].sort((a, b) => a.from - b.from || a.id.localeCompare(b.id)).map((bar) => {
+    let line = ends.findIndex((end) => end <= bar.from);
+    if (line < 0) line = Math.min(ends.length, mostLines - 1);
+    // A bar without a length still takes its line for a moment, or those that begin together would hide each other.
+    ends[line] = Math.max(ends[line] ?? 0, reachOf(bar, now), bar.from + 1);
+    return { bar, line };
+  });
+  return { bars: placed, lines: Math.max(1, ends.length) };
+}
+
+const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
+
+function gather(bars: readonly Bar[], keyOf: (bar: Bar) => string): [string, Bar[]][] {
+  const found = new Map<string, Bar[]>();
+  for (const bar of bars) {
+    const list = found.get(keyOf(bar));
+    if (list) list.push(bar);
+    else found.set(keyOf(bar), [bar]);
+  }
+  return [...found].sort(([a], [b]) => compare(a, b));
+}
+
+/**
+ * A lane for each job under its group, or for each worker. Jobs without a group come first and have no heading; a closed group is
+ * one lane with all that is in it. Where no bar has a group there are no headings at all.
+ */
+export function lanesOf(bars: readonly Bar[], by: LaneBy, closed: ReadonlySet<string>, now: number): Lane[] {
+  if (by === 'worker') {
+    const named = gather(bars.filter((bar) => bar.run?.worker), (bar) => bar.run?.workerName ?? bar.run?.worker ?? '');
+    const none = bars.filter((bar) => !bar.run?.worker);
+    const lanes = named.map(([name, own]) => ({ id: `w ${name}`, kind: 'one' as const, name, group: '', closed: false, ...pack(own, now) }));
+    return none.length > 0 ? [...lanes, { id: 'w', kind: 'one', name: '', group: '', closed: false, ...pack(none, now) }] : lanes;
+  }
+  return gather(bars, (bar) => bar.group).flatMap(([group, own]): Lane[] => {
+    const shut = group !== '' && closed.has(group);
+    const jobs = shut ? [] : gather(own, (bar) => bar.job).map(([name, of]): Lane => ({ id: `j ${name}`, kind: 'one', name, group, closed: false, ...pack(of, now) }));
+    const head: Lane = { id: `g ${group}`, kind: 'group', name: group, group, closed: shut, ...(shut ? pack(own, now) : { bars: [], lines: 1 }) };
+    return group === '' ? jobs : [head, ...jobs];
+  });
+}

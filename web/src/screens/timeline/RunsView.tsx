@@ -1,0 +1,113 @@
+import { ActionIcon, Button, SegmentedControl } from '@mantine/core';
+import { useNavigate } from '@tanstack/react-router';
+import { useCallback, useDeferredValue, useEffect, useMemo } from 'react';
+import { useTranslation } from 'react-i18next';
+import { Problem } from '../../api/problem.ts';
+import { isName } from '../../lib/names.ts';
+import { isTyping } from '../../lib/shortcuts.ts';
+import { formatTime } from '../../lib/time.ts';
+import { EmptyPage } from '../../parts/EmptyPage.tsx';
+import type { Bar } from '../../parts/gantt/bars.ts';
+import { Gantt } from '../../parts/gantt/Gantt.tsx';
+import { GanttLegend } from '../../parts/gantt/GanttLegend.tsx';
+import { lanesOf } from '../../parts/gantt/lanes.ts';
+import { aroundNow, isoOf, lengthOf, minute, pan, presets, spanForKey, zoom, type Preset } from '../../parts/gantt/span.ts';
+import { Icon } from '../../parts/icons.tsx';
+import { PartialNotice } from '../../parts/PartialNotice.tsx';
+import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
+import { Waiting } from '../../parts/Waiting.tsx';
+import { BarTable } from './BarTable.tsx';
+import classes from './TimelinePage.module.css';
+import { useBars } from './useBars.ts';
+import type { useLook } from './useLook.ts';
+
+/** Runs and planned fires on the axis, and how one moves along it. */
+export function RunsView({ look, now }: { look: ReturnType<typeof useLook>; now: number }) {
+  const { t, i18n } = useTranslation();
+  const navigate = useNavigate();
+  const { search, show, span, settled, preset, move, choose } = look;
+  const possible = search.job === undefined || isName(search.job);
+  const found = useBars({ job: search.job, group: search.group, status: search.status, possible }, settled, now);
+  const by = search.by ?? 'job';
+  const closed = useMemo(() => new Set((search.closed ?? '').split(',').filter((name) => name !== '')), [search.closed]);
+  // Lanes are packed anew once a minute at most while nothing but the clock has changed.
+  const lanes = useMemo(() => lanesOf(found.bars, by, closed, now), [found.bars, by, closed, Math.floor(now / minute)]);
+  const toggle = useCallback((group: string) => {
+    const next = new Set(closed);
+    if (!next.delete(group)) next.add(group);
+    show({ ...search, closed: [...next].sort().join(',') });
+  }, [closed, search, show]);
+  const open = useCallback((bar: Bar) => {
+    if (bar.run) return void navigate({ to: '/runs/$id', params: { id: bar.run.id } });
+    const planned = Date.parse(bar.fire?.plannedAt ?? '');
+    void navigate({ to: '/ledger', search: { job: bar.job, range: 'custom', from: isoOf(planned - 30 * minute), to: isoOf(planned + 30 * minute) } });
+  }, [navigate]);
+
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (isTyping(event) || document.querySelector('[role=dialog]')) return;
+      const next = spanForKey(event.key, span, Date.now());
+      if (next) move(next);
+    };
+    window.addEventListener('keydown', onKey);
+    return () => window.removeEventListener('keydown', onKey);
+  }, [span, move]);
+
+  const tableBars = useDeferredValue(found.bars);
+  const unknownJob = found.error instanceof Problem && found.error.status === 404;
+  const quiet = found.ready && found.bars.length === 0;
+  const filtered = search.job !== undefined || search.group !== undefined || search.status !== undefined;
+  if (quiet && !filtered && lengthOf(settled) >= presets['24h'] && settled.from < now && settled.to > now) {
+    return (
+      <EmptyPage icon="calendar" title={t('timeline.emptyTitle')}>
+        <p>{t('timeline.emptyText')}</p>
+        <Button onClick={() => void navigate({ to: '/jobs' })}>{t('runs.goToJobs')}</Button>
+      </EmptyPage>
+    );
+  }
+  return (
+    <>
+      <div className={classes.bar}>
+        <SegmentedControl
+          size="xs" aria-label={t('timeline.length')} value={preset ?? ''} onChange={(value) => choose(value as Preset)}
+          data={(Object.keys(presets) as Preset[]).map((value) => ({ value, label: t(`timeline.presets.${value}`) }))}
+        />
+        <div className={classes.moves} role="group" aria-label={t('timeline.moves')}>
+          <ActionIcon variant="default" size="md" aria-label={t('timeline.earlier')} title={t('timeline.earlier')} onClick={() => move(pan(span, -lengthOf(span) / 2))}><Icon name="left" size={15} /></ActionIcon>
+          <Button variant="default" size="compact-sm" title={t('timeline.toNowKey')} onClick={() => move(aroundNow(span, Date.now()))}>{t('timeline.toNow')}</Button>
+          <ActionIcon variant="default" size="md" aria-label={t('timeline.later')} title={t('timeline.later')} onClick={() => move(pan(span, lengthOf(span) / 2))}><Icon name="right" size={15} /></ActionIcon>
+          <ActionIcon variant="default" size="md" aria-label={t('timeline.closer')} title={t('timeline.closerKey')} onClick={() => move(zoom(span, 0.6))}><Icon name="plus" size={15} /></ActionIcon>
+          <ActionIcon variant="default" size="md" aria-label={t('timeline.wider')} title={t('timeline.widerKey')} onClick={() => move(zoom(span, 1 / 0.6))}><Icon name="minus" size={15} /></ActionIcon>
+        </div>
+        <span className={classes.range}>
+          <time dateTime={isoOf(span.from)}>{formatTime(isoOf(span.from), i18n.language)}</time> – <time dateTime={isoOf(span.to)}>{formatTime(isoOf(span.to), i18n.language)}</time>
+        </span>
+        <SegmentedControl
+          size="xs" aria-label={t('timeline.lanesBy')} value={by} onChange={(value) => show({ ...search, by: value === 'worker' ? 'worker' : undefined })}
+          data={[{ value: 'job', label: t('timeline.byJob') }, { value: 'worker', label: t('timeline.byWorker') }]}
+        />
+      </div>
+      {found.error && !unknownJob && <ProblemNotice error={found.error} onRetry={found.retry} />}
+      {found.partial && <PartialNotice />}
+      {found.completeFrom !== undefined && found.completeFrom > settled.from && (
+        <p className={classes.note} data-truncated="">{t('timeline.truncated', { time: formatTime(new Date(found.completeFrom).toISOString(), i18n.language) })}</p>
+      )}
+      {found.plannedUntil !== undefined && found.plannedUntil < settled.to && (
+        <p className={classes.note} data-truncated="">{t('timeline.plannedTruncated', { time: formatTime(new Date(found.plannedUntil).toISOString(), i18n.language) })}</p>
+      )}
+      {!found.ready ? (
+        <Waiting rows={9} />
+      ) : (
+        <div aria-busy={found.busy}>
+          <Gantt
+            label={t('timeline.chart')} lanes={lanes} span={span} onSpan={move} now={now} minutes={found.minutes} averages={found.averages} threshold={found.threshold}
+            completeFrom={found.completeFrom} plannedUntil={found.plannedUntil} onToggle={toggle} onOpen={open}
+          />
+        </div>
+      )}
+      <GanttLegend />
+      <BarTable bars={tableBars} now={Math.floor(now / minute) * minute} />
+      <p className="small dim">{t('timeline.about')} <span className={classes.keys}>{t('timeline.keys')}</span></p>
+    </>
+  );
+}

@@ -1,0 +1,36 @@
+import { NativeSelect } from '@mantine/core';
+import { useTranslation } from 'react-i18next';
+import { fireStatuses } from '../../api/fires.ts';
+import { useGroups } from '../../api/jobList.ts';
+import { useJobs } from '../../api/jobs.ts';
+import type { TimelineSearch } from '../../app/routes/timeline.tsx';
+import { visible } from '../../lib/visible.ts';
+import { SearchField } from '../../parts/SearchField.tsx';
+
+/** Narrows what is shown; the forecast knows groups only. */
+export function TimelineFilters({ search, onSearch }: { search: TimelineSearch; onSearch: (search: TimelineSearch) => void }) {
+  const { t } = useTranslation();
+  const jobs = useJobs(search.job ?? '', '');
+  const names = (useGroups().data?.items ?? []).map(({ name }) => name).filter((name) => name !== '');
+  const offered = search.group !== undefined && !names.includes(search.group) ? [search.group, ...names] : names;
+  return (
+    <>
+      {offered.length > 0 && (
+        <NativeSelect
+          aria-label={t('timeline.filterGroup')} value={search.group ?? ''} data={[{ value: '', label: t('timeline.anyGroup') }, ...offered.map((name) => ({ value: name, label: visible(name) }))]}
+          onChange={(event) => onSearch({ ...search, group: event.currentTarget.value })}
+        />
+      )}
+      {search.view !== 'forecast' && (
+        <>
+          <SearchField label={t('timeline.filterJob')} value={search.job ?? ''} suggestions={jobs.data?.items.map((job) => job.name) ?? []} onChange={(job) => onSearch({ ...search, job })} />
+          <NativeSelect
+            aria-label={t('runs.filterStatus')} value={search.status ?? ''}
+            data={[{ value: '', label: t('runs.anyStatus') }, ...fireStatuses.map((s) => ({ value: s, label: t(`status.${s}`) }))]}
+            onChange={(event) => onSearch({ ...search, status: fireStatuses.find((s) => s === event.currentTarget.value) })}
+          />
+        </>
+      )}
+    </>
+  );
+}
