@@ -1,13 +1,16 @@
 import { ActionIcon, Menu, useMantineColorScheme, type MantineColorScheme } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { useLogout } from '../api/session.ts';
 import type { Role } from '../api/types.ts';
+import { useVersion } from '../api/version.ts';
 import { languages, setLanguage, type Language } from '../i18n/index.ts';
+import { forgetVisits } from '../lib/visits.ts';
 import { visible } from '../lib/visible.ts';
 import { Icon, type IconName } from '../parts/icons.tsx';
 import { useSession } from './session.ts';
 
-const schemes: { value: MantineColorScheme; icon: IconName; label: 'settings.light' | 'settings.dark' | 'settings.system' }[] = [
+export const schemes: readonly { value: MantineColorScheme; icon: IconName; label: 'settings.light' | 'settings.dark' | 'settings.system' }[] = [
   { value: 'light', icon: 'sun', label: 'settings.light' },
   { value: 'dark', icon: 'moon', label: 'settings.dark' },
   { value: 'auto', icon: 'screen', label: 'settings.system' },
@@ -18,9 +21,9 @@ export function ThemeMenu() {
   // Without keepTransitions a style element would be injected at each change.
   const { colorScheme, setColorScheme } = useMantineColorScheme({ keepTransitions: true });
   return (
-    <Menu position="bottom-end">
+    <Menu position="right-end">
       <Menu.Target>
-        <ActionIcon variant="subtle" color="gray" size="lg" aria-label={t('settings.theme')}>
+        <ActionIcon variant="subtle" color="gray" size="lg" aria-label={t('settings.theme')} title={t('settings.theme')}>
           <Icon name={schemes.find((s) => s.value === colorScheme)?.icon ?? 'screen'} />
         </ActionIcon>
       </Menu.Target>
@@ -38,9 +41,9 @@ export function ThemeMenu() {
 export function LanguageMenu() {
   const { t, i18n } = useTranslation();
   return (
-    <Menu position="bottom-end">
+    <Menu position="right-end">
       <Menu.Target>
-        <ActionIcon variant="subtle" color="gray" size="lg" aria-label={t('settings.language')}>
+        <ActionIcon variant="subtle" color="gray" size="lg" aria-label={t('settings.language')} title={t('settings.language')}>
           <Icon name="globe" />
         </ActionIcon>
       </Menu.Target>
@@ -55,29 +58,65 @@ export function LanguageMenu() {
   );
 }
 
-export function AccountMenu() {
+/** Ends the session, and forgets what was looked at in it. */
+export function useSignOut() {
+  const logout = useLogout();
+  return { ...logout, mutate: () => logout.mutate(undefined, { onSuccess: forgetVisits }) };
+}
+
+/** Who is signed in, and what they may do. */
+export function AccountFacts() {
   const { t } = useTranslation();
   const me = useSession();
-  const logout = useLogout();
+  const groups = Object.entries(me.groups ?? {});
   return (
-    <Menu position="bottom-end">
+    <>
+      <span className="break">{t('settings.signedInAs', { subject: visible(me.name) })}</span>
+      <br />
+      {me.role ? t(`roles.${me.role}`) : groups.length > 0 ? t('roles.none') : t('roles.nothing')}
+      {groups.map(([group, role]) => (
+        <div key={group} className="break">{t('roles.inGroup', { group: visible(group), role: t(`roles.${role as Role}` as const) })}</div>
+      ))}
+    </>
+  );
+}
+
+/** What is running, and where its API is described. */
+export function About() {
+  const { t } = useTranslation();
+  const version = useVersion();
+  return (
+    <span className="spaced">
+      {version.data && <span className="break">{t('settings.version', { version: visible(version.data.version) })}</span>}
+      <a href="/docs" target="_blank" rel="noreferrer">{t('settings.api')}</a>
+    </span>
+  );
+}
+
+export function AccountMenu() {
+  const { t } = useTranslation();
+  const signOut = useSignOut();
+  const version = useVersion();
+  return (
+    <Menu position="right-end">
       <Menu.Target>
-        <ActionIcon variant="subtle" color="gray" size="lg" aria-label={t('settings.account')}>
+        <ActionIcon variant="subtle" color="gray" size="lg" aria-label={t('settings.account')} title={t('settings.account')}>
           <Icon name="user" />
         </ActionIcon>
       </Menu.Target>
       <Menu.Dropdown>
-        <Menu.Label>
-          <span className="break">{t('settings.signedInAs', { subject: visible(me.name) })}</span>
-          <br />
-          {me.role ? t(`roles.${me.role}`) : t('roles.none')}
-          {Object.entries(me.groups ?? {}).map(([group, role]) => (
-            <div key={group} className="break">{t('roles.inGroup', { group, role: t(`roles.${role as Role}` as const) })}</div>
-          ))}
-        </Menu.Label>
-        <Menu.Item leftSection={<Icon name="out" size={16} />} onClick={() => logout.mutate()}>
+        <Menu.Label><AccountFacts /></Menu.Label>
+        <Menu.Item leftSection={<Icon name="user" size={16} />} component={Link} to="/account">
+          {t('settings.own')}
+        </Menu.Item>
+        <Menu.Item leftSection={<Icon name="out" size={16} />} onClick={() => signOut.mutate()}>
           {t('settings.signOut')}
         </Menu.Item>
+        <Menu.Divider />
+        <Menu.Item leftSection={<Icon name="book" size={16} />} component="a" href="/docs" target="_blank" rel="noreferrer">
+          {t('settings.api')}
+        </Menu.Item>
+        {version.data && <Menu.Label className="break">{t('settings.version', { version: visible(version.data.version) })}</Menu.Label>}
       </Menu.Dropdown>
     </Menu>
   );

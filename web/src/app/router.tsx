@@ -15,6 +15,7 @@ export function createConsoleRouter() {
   return createRouter({
     routeTree,
     defaultPreload: 'intent',
+    scrollRestoration: true,
     defaultErrorComponent: ({ error }: ErrorComponentProps) => <BrokenPage error={error} />,
   });
 }

@@ -1,23 +1,44 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
-import { isTyping, press, type Pending } from '../lib/shortcuts.ts';
+import { isTyping, press, pressWithMod, type Action, type Pending } from '../lib/shortcuts.ts';
+import { pagesFor } from './pages.ts';
+import { useCan, useSession } from './session.ts';
 
-/** Listens for the console's keys while no dialog is open. */
-export function useShortcuts(showHelp: () => void): void {
+/** Listens for the console's keys. While a dialog is open they are its own, but for the one that opens and closes the palette. */
+export function useShortcuts(show: { help: () => void; palette: () => void }): void {
   const navigate = useNavigate();
+  const { role } = useSession();
+  const mayMake = useCan('editor');
   const pending = useRef<Pending | undefined>(undefined);
+  const shown = useRef(show);
   useEffect(() => {
+    shown.current = show;
+  });
+  useEffect(() => {
+    const act = (action: Action): void => {
+      if (action === 'help' || action === 'palette') return shown.current[action]();
+      if (action === 'search') return document.querySelector<HTMLInputElement>('[data-search]')?.focus();
+      if (action === 'new') return mayMake ? void navigate({ to: '/new/job' }) : undefined;
+      const page = pagesFor(role).find(({ id }) => id === action);
+      if (page) void navigate({ to: page.to });
+    };
     const onKey = (event: KeyboardEvent) => {
-      if (isTyping(event) || document.querySelector('[role=dialog]')) return;
+      const dialogs = document.querySelectorAll('[role=dialog]');
+      const held = pressWithMod(event);
+      if (held) {
+        // Below another dialog it would be of no use.
+        if ([...dialogs].some((dialog) => !dialog.querySelector('[data-palette]'))) return;
+        event.preventDefault();
+        return act(held);
+      }
+      if (dialogs.length > 0 || isTyping(event)) return;
       const pressed = press(event.key, Date.now(), pending.current);
       pending.current = pressed.pending;
       if (!pressed.action) return;
       event.preventDefault();
-      if (pressed.action === 'help') showHelp();
-      else if (pressed.action === 'search') document.querySelector<HTMLInputElement>('[data-search]')?.focus();
-      else void navigate({ to: `/${pressed.action}` });
+      act(pressed.action);
     };
     window.addEventListener('keydown', onKey);
     return () => window.removeEventListener('keydown', onKey);
-  }, [navigate, showHelp]);
+  }, [navigate, role, mayMake]);
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { isTyping, patience, press } from './shortcuts.ts';
+import { isTyping, patience, press, pressWithMod, shortcuts } from './shortcuts.ts';
 
 it('knows single keys', () => {
   expect(press('/', 0, undefined)).toEqual({ action: 'search' });
@@ -13,8 +13,9 @@ it('knows sequences, for as long as one may wait', () => {
   expect(press('r', 200, pending)).toEqual({ action: 'runs' });
   expect(press('l', 200, pending)).toEqual({ action: 'ledger' });
   expect(press('w', 200, pending)).toEqual({ action: 'workers' });
+  expect(press('n', 200, pending)).toEqual({ action: 'new' });
   expect(press('j', 101 + patience, pending)).toEqual({});
-  expect(press('g', 200, pending)).toEqual({ pending: { at: 200 } });
+  expect(press('g', 200, pending)).toEqual({ pending: { key: 'g', at: 200 } });
 });
 
 it('leaves typing alone', () => {
@@ -23,4 +24,18 @@ it('leaves typing alone', () => {
   expect(on(document.createElement('textarea'))).toBe(true);
   expect(on(document.createElement('div'))).toBe(false);
   expect(on(document.createElement('div'), true)).toBe(true);
+});
+
+it('reaches each entry of the list by its keys', () => {
+  for (const { action, keys, mod } of shortcuts) {
+    const held = { key: keys[0], ctrlKey: true, metaKey: false, altKey: false, shiftKey: false, isComposing: false };
+    if (mod) expect([pressWithMod(held), pressWithMod({ ...held, ctrlKey: false, metaKey: true })]).toEqual([action, action]);
+    else expect(keys.reduce<ReturnType<typeof press>>((before, key) => press(key, 0, before.pending), {}).action).toBe(action);
+  }
+  expect(new Set(shortcuts.map(({ keys }) => keys.join(' '))).size).toBe(shortcuts.length);
+});
+
+it('leaves other keys with Ctrl to the browser', () => {
+  const held = { key: 'j', ctrlKey: true, metaKey: false, altKey: false, shiftKey: false, isComposing: false };
+  expect([pressWithMod(held), pressWithMod({ ...held, key: 'k', shiftKey: true }), pressWithMod({ ...held, key: 'k', ctrlKey: false })]).toEqual([undefined, undefined, undefined]);
 });

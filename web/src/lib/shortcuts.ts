@@ -1,31 +1,60 @@
-// Single keys and sequences of two. Decides only; the shell acts.
+// Single keys and sequences of two: one list for who listens and for who shows them. Decides only; the shell acts.
 
-export type Action = 'search' | 'help' | 'jobs' | 'runs' | 'ledger' | 'workers';
+export type Action = 'palette' | 'search' | 'new' | 'help' | 'overview' | 'jobs' | 'timeline' | 'runs' | 'ledger' | 'workers' | 'access';
 
-const targets: Record<string, Action> = { j: 'jobs', r: 'runs', l: 'ledger', w: 'workers' };
+export interface Shortcut {
+  action: Action;
+  /** Pressed one after the other. */
+  keys: readonly [string] | readonly [string, string];
+  /** Held down with Ctrl, or with Cmd on a Mac; goes before what a field would do with it. */
+  mod?: true;
+}
+
+export const shortcuts: readonly Shortcut[] = [
+  { action: 'palette', keys: ['k'], mod: true },
+  { action: 'search', keys: ['/'] },
+  { action: 'new', keys: ['n'] },
+  { action: 'help', keys: ['?'] },
+  { action: 'overview', keys: ['g', 'o'] },
+  { action: 'jobs', keys: ['g', 'j'] },
+  { action: 'timeline', keys: ['g', 't'] },
+  { action: 'runs', keys: ['g', 'r'] },
+  { action: 'ledger', keys: ['g', 'l'] },
+  { action: 'workers', keys: ['g', 'w'] },
+  { action: 'access', keys: ['g', 'a'] },
+];
 
 /** How long the second key of a sequence may take, in milliseconds. */
 export const patience = 1200;
 
 export interface Pending {
+  key: string;
   at: number;
 }
 
 /** Returns what a key press asks for, and the sequence that it leaves open. */
 export function press(key: string, now: number, pending: Pending | undefined): { action?: Action; pending?: Pending } {
-  if (pending && now - pending.at <= patience) {
-    const action = targets[key];
-    if (action) return { action };
-  }
-  if (key === 'g') return { pending: { at: now } };
-  if (key === '/') return { action: 'search' };
-  if (key === '?') return { action: 'help' };
-  return {};
+  const plain = shortcuts.filter(({ mod }) => !mod);
+  const second = pending && now - pending.at <= patience && plain.find(({ keys }) => keys[0] === pending.key && keys[1] === key);
+  if (second) return { action: second.action };
+  if (plain.some(({ keys }) => keys.length === 2 && keys[0] === key)) return { pending: { key, at: now } };
+  const single = plain.find(({ keys }) => keys.length === 1 && keys[0] === key);
+  return single ? { action: single.action } : {};
+}
+
+type Press = Pick<KeyboardEvent, 'key' | 'ctrlKey' | 'metaKey' | 'altKey' | 'shiftKey' | 'isComposing'>;
+
+/** Returns what a key asks for that is pressed with Ctrl or Cmd. */
+export function pressWithMod({ key, ctrlKey, metaKey, altKey, shiftKey, isComposing }: Press): Action | undefined {
+  if (ctrlKey === metaKey || altKey || shiftKey || isComposing) return undefined;
+  return shortcuts.find(({ mod, keys }) => mod && keys[0] === key.toLowerCase())?.action;
 }
 
 /** Keys typed into a field belong to the field, and those with a modifier to the browser. */
 export function isTyping(event: Pick<KeyboardEvent, 'target' | 'ctrlKey' | 'metaKey' | 'altKey' | 'isComposing'>): boolean {
   if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return true;
-  const target = event.target;
+  // Within a shadow root the window hears of its host only.
+  const host = event.target instanceof HTMLElement ? event.target : undefined;
+  const target = host?.shadowRoot?.activeElement ?? host;
   return target instanceof HTMLElement && (target.isContentEditable || ['INPUT', 'TEXTAREA', 'SELECT'].includes(target.tagName));
 }

@@ -43,6 +43,7 @@ const paths = {
   key: 'M8 11a4 4 0 1 0 0 8 4 4 0 0 0 0-8zM11 12l8-8M16 7l3 3',
   menu: 'M4 7h16M4 12h16M4 17h16',
   refresh: 'M20 12a8 8 0 1 1-2.500-5.800L20 8.500M20 4v4.500h-4.500',
+  filter: 'M4 5h16l-6 7v6l-4 2v-8z',
   folder: 'M3 6h6l2 2h10v11H3z',
   expand: 'M4 9V4h5M15 4h5v5M20 15v5h-5M9 20H4v-5',
 } as const;

@@ -1,7 +1,7 @@
 import type { Condition } from '../../api/types.ts';
 
 export const shell = {
-  nav: { overview: 'Overview', timeline: 'Timeline', access: 'Access', jobs: 'Jobs', runs: 'Runs', ledger: 'Ledger', workers: 'Workers', main: 'Main', skip: 'Skip to the content', home: 'Carillon, overview' },
+  nav: { overview: 'Overview', timeline: 'Timeline', access: 'Access', jobs: 'Jobs', runs: 'Runs', ledger: 'Ledger', workers: 'Workers', main: 'Main', skip: 'Skip to the content', home: 'Carillon, overview', more: 'More', moreTitle: 'More of Carillon' },
   common: {
     cancel: 'Cancel', close: 'Close', retry: 'Try again', copy: 'Copy', copied: 'Copied', loading: 'Loading…', none: '–',
     previous: 'Previous', next: 'Next', page: 'Page {{page}}', paging: 'Pages', details: 'Request {{id}}', actions: 'Actions', about: 'About', clear: 'Clear the search',
@@ -9,18 +9,31 @@ export const shell = {
   },
   settings: {
     theme: 'Theme', light: 'Light', dark: 'Dark', system: 'As the system', language: 'Language', account: 'Account',
-    signedInAs: 'Signed in as {{subject}}', signOut: 'Sign out', shortcuts: 'Keyboard shortcuts',
+    signedInAs: 'Signed in as {{subject}}', signOut: 'Sign out', shortcuts: 'Keyboard shortcuts', own: 'Your account', api: 'API reference', version: 'Version {{version}}',
   },
-  roles: { viewer: 'Viewer', operator: 'Operator', editor: 'Editor', admin: 'Admin', none: 'Roles in groups only', inGroup: '{{group}}: {{role}}' },
+  roles: { viewer: 'Viewer', operator: 'Operator', editor: 'Editor', admin: 'Admin', none: 'Roles in groups only', nothing: 'No role', inGroup: '{{group}}: {{role}}' },
   shortcuts: {
-    title: 'Keyboard shortcuts', search: 'Go to the search field', jobs: 'Go to jobs', runs: 'Go to runs', ledger: 'Go to the ledger', workers: 'Go to workers', help: 'Show this list',
-    then: 'then',
+    title: 'Keyboard shortcuts', anywhere: 'Anywhere', pages: 'Go to a page', palette: 'Find anything, and do it', search: 'Go to the search field of the page', new: 'New job', help: 'Show this list', close: 'Close what is open',
+    overview: 'Overview', jobs: 'Jobs', timeline: 'Timeline', runs: 'Runs', ledger: 'Ledger', workers: 'Workers', access: 'Access', then: 'then',
+  },
+  palette: {
+    find: 'Find', title: 'Find anything', placeholder: 'Jobs, runs, workers, groups, pages…', results: 'What was found', actionsOf: 'What can be done with {{name}}', placeholderActions: 'What to do with it',
+    recent: 'Recent', pages: 'Pages', jobs: 'Jobs', runs: 'Runs', workers: 'Workers', groups: 'Groups', actions: 'Actions',
+    none: 'Nothing here is called “{{query}}”.', noneHelp: 'Jobs are found by a part of the name or title, runs by their id. What runs printed is searched apart.', searchOutput: 'Search output for “{{query}}”',
+    searching: 'Looking…', away: 'Jobs cannot be searched just now.', count_one: '{{count}} result', count_other: '{{count}} results', allJobs: 'All jobs with “{{query}}”',
+    open: 'Open', back: 'Back to the results', run: 'Run now', runWith: 'Run with options…', pause: 'Pause…', resume: 'Resume…', edit: 'Edit', lastLog: 'Output of the last run', neverRan: 'It has not run yet',
+    runsOf: 'Its runs', ledgerOf: 'Its fires in the ledger', newJob: 'New job', choose: 'choose', openIt: 'open', acts: 'what to do with it', close: 'close', moreActions: 'What can be done',
+    hint: 'Arrow up and down choose, Enter opens. On a job, arrow right shows what can be done with it.',
+  },
+  noAccess: {
+    title: 'This is not for your role', nothing: 'You have no role here yet', nothingText: 'You are signed in as {{name}}, but nobody has given you a role. Ask an admin for one; this page goes on by itself then.',
+    text: 'You are signed in as {{name}}: {{role}}. Ask an admin if you need more.',
   },
   offline: {
     title: 'The server does not answer.',
     text: 'What you see may be out of date. This page tries again by itself and goes on as soon as the server is back.',
     first: 'Carillon’s server does not answer yet. This page tries again by itself.',
-    outOfDate: 'A newer console is on the server. Reload the page to use it.',
+    outOfDate: 'A newer console is on the server. Reload the page to use it.', reload: 'Reload', back: 'The server is back.', lastSeen: 'What you see is as of',
   },
   degraded: {
     since: 'Since', seenBy: 'Seen by {{who}}', more_one: 'and one more', more_other: 'and {{count}} more',

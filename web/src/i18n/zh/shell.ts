@@ -2,7 +2,7 @@ import type { Texts } from '../texts.ts';
 import type { shell as english } from '../en/shell.ts';
 
 export const shell: Texts<typeof english> = {
-  nav: { overview: '概览', timeline: '时间线', access: '访问', jobs: '任务', runs: '运行', ledger: '台账', workers: '工作节点', main: '主导航', skip: '跳到正文', home: 'Carillon，概览' },
+  nav: { overview: '概览', timeline: '时间线', access: '访问', jobs: '任务', runs: '运行', ledger: '台账', workers: '工作节点', main: '主导航', skip: '跳到正文', home: 'Carillon，概览', more: '更多', moreTitle: 'Carillon 更多功能' },
   common: {
     cancel: '取消', close: '关闭', retry: '重试', copy: '复制', copied: '已复制', loading: '加载中…', none: '–',
     previous: '上一页', next: '下一页', page: '第 {{page}} 页', paging: '分页', details: '请求 {{id}}', actions: '操作', about: '概况', clear: '清除搜索',
@@ -10,18 +10,31 @@ export const shell: Texts<typeof english> = {
   },
   settings: {
     theme: '主题', light: '浅色', dark: '深色', system: '跟随系统', language: '语言', account: '账户',
-    signedInAs: '已登录：{{subject}}', signOut: '退出登录', shortcuts: '键盘快捷键',
+    signedInAs: '已登录：{{subject}}', signOut: '退出登录', shortcuts: '键盘快捷键', own: '我的账户', api: 'API 参考', version: '版本 {{version}}',
   },
-  roles: { viewer: '只读', operator: '操作员', editor: '编辑者', admin: '管理员', none: '仅在分组中有角色', inGroup: '分组 {{group}}：{{role}}' },
+  roles: { viewer: '只读', operator: '操作员', editor: '编辑者', admin: '管理员', none: '仅在分组中有角色', nothing: '没有角色', inGroup: '分组 {{group}}：{{role}}' },
   shortcuts: {
-    title: '键盘快捷键', search: '转到搜索框', jobs: '转到任务', runs: '转到运行', ledger: '转到台账', workers: '转到工作节点', help: '显示此列表',
-    then: '然后',
+    title: '键盘快捷键', anywhere: '任意位置', pages: '转到页面', palette: '查找任意内容并执行操作', search: '转到本页搜索框', new: '新建任务', help: '显示此列表', close: '关闭当前窗口',
+    overview: '概览', jobs: '任务', timeline: '时间线', runs: '运行', ledger: '台账', workers: '工作节点', access: '访问', then: '然后',
+  },
+  palette: {
+    find: '查找', title: '查找任意内容', placeholder: '任务、运行、工作节点、分组、页面…', results: '查找结果', actionsOf: '可对 {{name}} 执行的操作', placeholderActions: '要执行什么操作',
+    recent: '最近', pages: '页面', jobs: '任务', runs: '运行', workers: '工作节点', groups: '分组', actions: '操作',
+    none: '没有名为“{{query}}”的内容。', noneHelp: '任务按名称或标题的一部分查找，运行按编号查找。运行输出的内容需另行搜索。', searchOutput: '在输出中搜索“{{query}}”',
+    searching: '正在查找…', away: '目前无法搜索任务。', count_one: '{{count}} 个结果', count_other: '{{count}} 个结果', allJobs: '所有含“{{query}}”的任务',
+    open: '打开', back: '返回结果', run: '立即运行', runWith: '带选项运行…', pause: '暂停…', resume: '恢复…', edit: '编辑', lastLog: '最近一次运行的输出', neverRan: '尚未运行过',
+    runsOf: '该任务的运行', ledgerOf: '该任务在台账中的触发', newJob: '新建任务', choose: '选择', openIt: '打开', acts: '可执行的操作', close: '关闭', moreActions: '可执行的操作',
+    hint: '用上下方向键选择，按回车打开。选中任务时，按右方向键可查看能执行的操作。',
+  },
+  noAccess: {
+    title: '您的角色无法使用此页面', nothing: '您在此处还没有角色', nothingText: '您已以 {{name}} 的身份登录，但还没有人为您分配角色。请联系管理员；分配后本页面会自动继续。',
+    text: '您已以 {{name}} 的身份登录：{{role}}。如需更多权限，请联系管理员。',
   },
   offline: {
     title: '服务器没有响应。',
     text: '当前内容可能已过时。页面会自动重试，服务器恢复后即可继续。',
     first: 'Carillon 服务器尚未响应，页面会自动重试。',
-    outOfDate: '服务器上有更新的控制台，请重新加载页面。',
+    outOfDate: '服务器上有更新的控制台，请重新加载页面。', reload: '重新加载', back: '服务器已恢复。', lastSeen: '当前内容截至',
   },
   degraded: {
     since: '开始于', seenBy: '发现者：{{who}}', more_one: '以及另外 1 个', more_other: '以及另外 {{count}} 个',

@@ -1,0 +1,50 @@
+// What the palette asks for: a few answers to a few letters.
+
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { client } from './client.ts';
+import { keys } from './keys.ts';
+import { dataOf, Problem } from './problem.ts';
+
+/** More than are shown, as the best answers need not be the first by name. */
+const asked = 20;
+
+/** Jobs with these letters in their name or title. */
+export function useJobsCalled(q: string) {
+  return useQuery({
+    queryKey: keys.called('jobs', q),
+    queryFn: async ({ signal }) => (await dataOf(client.GET('/api/v1/jobs', { params: { query: { q, limit: asked } }, signal }))).items,
+    enabled: q !== '',
+    placeholderData: keepPreviousData,
+    staleTime: 5000,
+    gcTime: 30_000,
+  });
+}
+
+/** The run with this id, if there is one. */
+export function useRunCalled(id: string) {
+  return useQuery({
+    queryKey: keys.called('run', id),
+    queryFn: async ({ signal }) => {
+      try {
+        return await dataOf(client.GET('/api/v1/runs/{id}', { params: { path: { id } }, signal }));
+      } catch (error) {
+        if (error instanceof Problem && error.status < 500) return null;
+        throw error;
+      }
+    },
+    enabled: id !== '',
+    staleTime: 5000,
+    gcTime: 30_000,
+  });
+}
+
+/** The latest run of a job; null where it never ran. */
+export function useLastRun(job: string | undefined) {
+  return useQuery({
+    queryKey: keys.called('last', job ?? ''),
+    queryFn: async ({ signal }) => (await dataOf(client.GET('/api/v1/runs', { params: { query: { job: job ?? '', limit: 1 } }, signal }))).items[0] ?? null,
+    enabled: job !== undefined,
+    staleTime: 1000,
+    gcTime: 30_000,
+  });
+}

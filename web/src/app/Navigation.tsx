@@ -1,0 +1,68 @@
+import { ActionIcon } from '@mantine/core';
+import { Link, useRouterState } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { modKey } from '../lib/platform.ts';
+import { Icon } from '../parts/icons.tsx';
+import { AccountMenu, LanguageMenu, ThemeMenu } from './menus.tsx';
+import { MoreSheet } from './MoreSheet.tsx';
+import classes from './Navigation.module.css';
+import { pagesFor } from './pages.ts';
+import { useSession } from './session.ts';
+
+interface Props {
+  onFind: () => void;
+  onHelp: () => void;
+  /** Whoever has no role has no pages either. */
+  nobody: boolean;
+}
+
+/** The way to the pages: beside them on a desk, below them on a phone. */
+export function Navigation({ onFind, onHelp, nobody }: Props) {
+  const { t } = useTranslation();
+  const me = useSession();
+  const [more, setMore] = useState(false);
+  const path = useRouterState({ select: ({ location }) => location.pathname });
+  const pages = nobody ? [] : pagesFor(me.role);
+  const beyond = !nobody && !pages.some((page) => page.atHand && (page.to === '/' ? path === '/' : path.startsWith(page.to)));
+  return (
+    <>
+      <header className={classes.bar}>
+        <Link to="/" className={classes.brand} aria-label={t('nav.home')}>
+          <span className={classes.logo}><Icon name="bell" size={20} /></span>
+          <span className={classes.name}>Carillon</span>
+        </Link>
+        {!nobody && (
+          <button type="button" className={classes.find} onClick={onFind} aria-keyshortcuts="Control+K Meta+K">
+            <Icon name="search" size={20} />
+            <span className={classes.label}>{t('palette.find')}</span>
+            <kbd className={classes.hint}>{modKey} K</kbd>
+          </button>
+        )}
+        <nav className={classes.nav} aria-label={t('nav.main')}>
+          {pages.map(({ id, to, icon, atHand }) => (
+            <Link key={id} to={to} activeOptions={{ exact: to === '/' }} className={classes.item} data-at-hand={atHand || undefined}>
+              <Icon name={icon} size={20} />
+              <span className={classes.label}>{t(`nav.${id}`)}</span>
+            </Link>
+          ))}
+        </nav>
+        <div className={classes.tools}>
+          {!nobody && (
+            <ActionIcon variant="subtle" color="gray" size="lg" aria-label={t('settings.shortcuts')} title={t('settings.shortcuts')} onClick={onHelp}>
+              <Icon name="keyboard" />
+            </ActionIcon>
+          )}
+          <LanguageMenu />
+          <ThemeMenu />
+          <AccountMenu />
+        </div>
+        <button type="button" className={classes.more} data-status={beyond ? 'active' : undefined} aria-haspopup="dialog" onClick={() => setMore(true)}>
+          <Icon name="menu" size={20} />
+          <span className={classes.label}>{t('nav.more')}</span>
+        </button>
+      </header>
+      <MoreSheet opened={more} onClose={() => setMore(false)} pages={pages.filter(({ atHand }) => !atHand)} />
+    </>
+  );
+}

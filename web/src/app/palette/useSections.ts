@@ -1,0 +1,84 @@
+import { useDebouncedValue } from '@mantine/hooks';
+import { useNavigate } from '@tanstack/react-router';
+import { useMemo } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useJobsCalled, useRunCalled } from '../../api/palette.ts';
+import type { Job } from '../../api/types.ts';
+import { useWorkers } from '../../api/workers.ts';
+import { looksLikeRun, ranked } from '../../lib/ranking.ts';
+import { visible } from '../../lib/visible.ts';
+import { visitsOf } from '../../lib/visits.ts';
+import { pagesFor } from '../pages.ts';
+import { useCan, useSession } from '../session.ts';
+import type { Entry, Section } from './entries.ts';
+
+/** How long typing has to pause before the server is asked, in milliseconds: the answer should seem to be there at once. */
+const pause = 60;
+const jobsShown = 8;
+const othersShown = 4;
+
+export function jobEntry(job: Job, open: (name: string) => void): Entry {
+  const title = job.title ? visible(job.title) : undefined;
+  return {
+    id: `job ${job.name}`, icon: job.meta.paused ? 'pause' : 'clock', label: title ?? visible(job.name), words: [job.name, job.title ?? ''], job,
+    detail: [title && visible(job.name), job.group && visible(job.group)].filter(Boolean).join(' · ') || undefined,
+    act: () => open(job.name),
+  };
+}
+
+/** What answers the query, by kind; without one, what one was at lately and where one may go. */
+export function useSections(query: string, onHelp: () => void): { sections: Section[]; searching: boolean; error: Error | null } {
+  const { t } = useTranslation();
+  const navigate = useNavigate();
+  const me = useSession();
+  const mayMake = useCan('editor');
+  const typed = query.trim();
+  const [settled] = useDebouncedValue(typed, pause);
+  const jobs = useJobsCalled(settled);
+  const run = useRunCalled(looksLikeRun(settled) ? settled : '');
+  const workers = useWorkers();
+
+  const fixed = useMemo(() => {
+    const pages: Entry[] = pagesFor(me.role).map(({ id, to, icon }) => ({ id: `page ${id}`, icon, label: t(`nav.${id}`), words: [id], act: () => void navigate({ to }) }));
+    pages.push({ id: 'page account', icon: 'user', label: t('settings.own'), words: ['account', 'password', 'tokens'], act: () => void navigate({ to: '/account' }) });
+    const acts: Entry[] = [{ id: 'act keys', icon: 'keyboard', label: t('settings.shortcuts'), words: ['shortcuts', 'keys', 'help'], act: onHelp }];
+    if (mayMake) acts.unshift({ id: 'act new', icon: 'plus', label: t('palette.newJob'), words: ['new job', 'create'], act: () => void navigate({ to: '/new/job' }) });
+    const recent: Entry[] = visitsOf(me.name).map(({ path, title }) => ({
+      id: `recent ${path}`, icon: path.startsWith('/runs/') ? 'history' : 'clock', label: visible(title), words: [decodeURIComponent(path.split('/').pop() ?? '')],
+      act: () => void navigate({ to: path }),
+    }));
+    return { pages, acts, recent };
+  }, [t, me.role, me.name, mayMake, navigate, onHelp]);
+
+  const sections = useMemo(() => {
+    const found = (id: string, title: string, entries: readonly Entry[], most: number): Section => ({
+      id, title, entries: ranked(entries, typed, ({ label, words }) => [label, ...(words ?? [])]).slice(0, most),
+    });
+    if (typed === '') {
+      return [found('recent', t('palette.recent'), fixed.recent, 6), found('pages', t('palette.pages'), fixed.pages, 20), found('actions', t('palette.actions'), fixed.acts, 5)];
+    }
+    const open = (name: string) => void navigate({ to: '/jobs/$name', params: { name } });
+    const runs: Entry[] = run.data
+      ? [{ id: `run ${run.data.id}`, icon: 'history', label: visible(run.data.job), detail: t(`status.${run.data.status}`), words: [run.data.id], act: () => void navigate({ to: '/runs/$id', params: { id: run.data?.id ?? '' } }) }]
+      : [];
+    const workerEntries: Entry[] = (workers.data?.items ?? []).map(({ id, name }) => ({
+      id: `worker ${id}`, icon: 'server', label: visible(name || id), detail: name ? visible(id) : undefined, words: [id], act: () => void navigate({ to: '/workers', hash: id }),
+    }));
+    return [
+      found('jobs', t('palette.jobs'), (jobs.data ?? []).map((job) => jobEntry(job, open)), jobsShown),
+      found('runs', t('palette.runs'), [...runs, ...fixed.recent.filter(({ id }) => id.startsWith('recent /runs/'))], othersShown),
+      found('workers', t('palette.workers'), workerEntries, othersShown),
+      found('pages', t('palette.pages'), fixed.pages, othersShown),
+      {
+        id: 'actions', title: t('palette.actions'),
+        entries: [
+          ...ranked(fixed.acts, typed, ({ label, words }) => [label, ...(words ?? [])]),
+          { id: 'act jobs', icon: 'list', label: t('palette.allJobs', { query: visible(typed) }), act: () => void navigate({ to: '/jobs', search: { q: typed } }) },
+          { id: 'act output', icon: 'search', label: t('palette.searchOutput', { query: visible(typed) }), act: () => void navigate({ to: '/search', search: { q: typed } }) },
+        ],
+      } satisfies Section,
+    ];
+  }, [t, typed, fixed, jobs.data, run.data, workers.data, navigate]);
+
+  return { sections: sections.filter(({ entries }) => entries.length > 0), searching: typed !== settled || jobs.isFetching || run.isFetching, error: jobs.error };
+}

@@ -1,0 +1,27 @@
+import { expect, it } from 'vitest';
+import { looksLikeRun, matchScore, ranked } from './ranking.ts';
+
+it('prefers the whole name, then beginnings, then parts, then letters in order', () => {
+  const scores = ['backup', 'backup-db', 'db-backup', 'dbbackup', 'b-a-c-k-u-p', 'restore'].map((name) => matchScore('backup', name));
+  expect(scores).toEqual([...scores].sort((a, b) => b - a));
+  expect(new Set(scores).size).toBe(6);
+  expect(scores.at(-1)).toBe(0);
+});
+
+it('does not spread one or two letters over a name', () => {
+  expect(matchScore('bp', 'backup')).toBe(0);
+  expect(matchScore('bkp', 'backup')).toBeGreaterThan(0);
+});
+
+it('looks at each text of an item, capitals or not, and keeps the order among equals', () => {
+  const items = [{ name: 'x1', title: '每晚报表' }, { name: 'nightly-long' }, { name: 'Nightly' }, { name: 'nightly' }];
+  const names = (query: string) => ranked(items, query, ({ name, title }: { name: string; title?: string }) => [name, title]).map(({ name }) => name);
+  expect(names('报表')).toEqual(['x1']);
+  expect(names('NIGHT')).toEqual(['Nightly', 'nightly', 'nightly-long']);
+  expect(names('')).toEqual(['x1', 'nightly-long', 'Nightly', 'nightly']);
+});
+
+it('knows the id of a run when it sees one', () => {
+  expect(looksLikeRun('01J9Z3V5W8Q2.20260101T000000Z.1')).toBe(true);
+  expect(looksLikeRun('nightly.report')).toBe(false);
+});

@@ -1,0 +1,49 @@
+// The pages that somebody has looked at lately in this browser, for the palette to offer again.
+
+export interface Visit {
+  path: string;
+  title: string;
+}
+
+const storageKey = 'carillon-visits';
+const kept = 12;
+
+interface Stored {
+  who: string;
+  visits: Visit[];
+}
+
+function isStored(value: unknown): value is Stored {
+  return typeof value === 'object' && value !== null && 'who' in value && 'visits' in value && Array.isArray(value.visits);
+}
+
+/** The visits with this one as the latest; each page once. */
+export function withVisit(visits: readonly Visit[], visit: Visit): Visit[] {
+  return [visit, ...visits.filter(({ path }) => path !== visit.path)].slice(0, kept);
+}
+
+/** What this person has looked at, the latest first; what another one has is theirs. */
+export function visitsOf(who: string): Visit[] {
+  try {
+    const stored: unknown = JSON.parse(window.localStorage.getItem(storageKey) ?? 'null');
+    return isStored(stored) && stored.who === who ? stored.visits : [];
+  } catch {
+    return []; // storage may be blocked, or hold something else
+  }
+}
+
+export function rememberVisit(who: string, visit: Visit): void {
+  try {
+    window.localStorage.setItem(storageKey, JSON.stringify({ who, visits: withVisit(visitsOf(who), visit) }));
+  } catch {
+    // Storage may be blocked, or full: nothing depends on it.
+  }
+}
+
+export function forgetVisits(): void {
+  try {
+    window.localStorage.removeItem(storageKey);
+  } catch {
+    // It was never stored then.
+  }
+}
