@@ -55,7 +55,11 @@ test-web: need-node web/node_modules
 
 .PHONY: e2e
 e2e: need-node need-chromium web/node_modules bin/carillon-standalone bin/cronctl ## the browser test against the standalone
-	cd web && CHROMIUM='$(CHROMIUM)' CARILLON_BIN='$(CURDIR)/bin/carillon-standalone' npm run e2e
+	cd web && CHROMIUM='$(CHROMIUM)' CARILLON_BIN='$(CURDIR)/bin/carillon-standalone' CARILLON_SHOTS='$(CURDIR)/web/shots' npm run e2e
+
+.PHONY: pictures
+pictures: need-node need-chromium web/node_modules bin/carillon-standalone ## take the pictures of docs/console.md, about 6 minutes
+	cd web && CHROMIUM='$(CHROMIUM)' CARILLON_BIN='$(CURDIR)/bin/carillon-standalone' node e2e/pictures.mjs ../docs/console
 
 # Go fuzzes one target at a time. What it finds stands under testdata, and is tried by every test from then on.
 FUZZTIME ?= 60s

@@ -66,7 +66,7 @@ export class Server {
   async api(method, path, body) {
     const response = await fetch(`${this.url}/api/v1${path}`, {
       method,
-      headers: { Authorization: `Bearer ${await this.token()}`, ...(body && { 'Content-Type': 'application/json' }) },
+      headers: { Authorization: `Bearer ${await this.token()}`, ...(body && { 'Content-Type': method === 'PATCH' && path.startsWith('/jobs/') ? 'application/merge-patch+json' : 'application/json' }) },
       body: body && JSON.stringify(body),
     });
     const text = await response.text();

@@ -1,0 +1,36 @@
+// A small company's jobs, for pictures: what a console looks like that is in use.
+
+const jobs = [
+  { name: 'data.etl.orders', title: 'Load the day’s orders', group: 'data.etl', labels: { team: 'data', tier: 'gold' }, cronExpr: '0/20 * * * * * *', command: 'for i in 1 2 3 4; do echo "orders: part $i of 4, 12$i6 rows"; sleep 0.7; done; printf "\\033[32mdone\\033[0m\\n"' },
+  { name: 'data.etl.customers', title: 'Load customers', group: 'data.etl', labels: { team: 'data', tier: 'silver' }, cronExpr: '10/30 * * * * * *', command: 'echo customers: 4203 rows; sleep 1' },
+  { name: 'data.etl.prices', group: 'data.etl', labels: { team: 'data', tier: 'silver' }, cronExpr: '5/15 * * * * * *', command: 'echo fetching prices; sleep 0.5; n=$(date +%S); [ $((${n#0} % 4)) -ne 0 ] || { echo "error: supplier answered 503" >&2; exit 75; }', retry: { max: 2, backoff: '2s' }, params: { DAY: { default: 'today', description: 'Which day to load', pattern: '[a-z0-9-]+' } } },
+  { name: 'data.quality', title: 'Check what was loaded', group: 'data', labels: { team: 'data' }, cronExpr: '0/30 * * * * * *', command: 'echo 17 checks passed; exit 0' },
+  { name: 'data.warehouse.compact', title: 'Compact the warehouse', group: 'data', labels: { team: 'data', tier: 'gold' }, cronExpr: '* * * * *', command: 'for i in $(seq 1 45); do echo "segment $i of 45"; sleep 1; done', timeout: '10m' },
+  { name: 'shop.feed', title: 'Product feed', group: 'shop', labels: { team: 'shop', tier: 'gold' }, cronExpr: '0/10 * * * * * *', command: 'sleep 0.$(( $(date +%S | sed s/^0//) % 9 + 1 )); echo 8,214 products' },
+  { name: 'shop.mailing', title: 'Newsletter', group: 'shop', labels: { team: 'shop' }, cronExpr: '30 9 * * MON-FRI', timezone: 'America/New_York', command: './mailing send', paused: true, pauseNote: 'waits for the new template' },
+  { name: 'shop.carts', title: 'Remind of forgotten carts', group: 'shop', labels: { team: 'shop', tier: 'silver' }, cronExpr: '*/5 * * * *', timezone: 'Europe/Berlin', command: 'echo 31 reminders', jitter: '20s' },
+  { name: 'reports.nightly', title: '每晚报表', group: 'reports', labels: { team: 'finance' }, cronExpr: '30 2 * * *', timezone: 'Asia/Shanghai', command: 'make report DAY="$DAY"', params: { DAY: { default: 'yesterday', description: '哪一天', pattern: '[a-z0-9-]+' } }, startDeadline: '30m', catchUp: { policy: 'latest', window: '6h' }, retry: { max: 3, backoff: '30s' } },
+  { name: 'reports.month-end', title: 'Close the month', group: 'reports', labels: { team: 'finance', tier: 'gold' }, cronExpr: '0 6 1 * *', timezone: 'Europe/Berlin', command: './close-month', priority: 9 },
+  { name: 'ops.backup', title: 'Back up the databases', group: 'ops', labels: { team: 'ops', tier: 'gold' }, cronExpr: '15 3 * * *', timezone: 'Europe/Berlin', command: '/usr/local/bin/backup --all' },
+  { name: 'ops.certificates', group: 'ops', labels: { team: 'ops' }, cronExpr: 'H H * * *', command: 'certbot renew --quiet' },
+  { name: 'ops.disk-report', group: 'ops', labels: { team: 'ops' }, cronExpr: '0/40 * * * * * *', command: 'df -h / | sed "s/^/  /"; echo "warning: /var is 83% full" >&2' },
+  { name: 'ops.on-the-gpu', title: 'Train the model', group: 'ops', labels: { team: 'ops' }, cronExpr: '* * * * *', command: 'train', placement: { selector: 'gpu=yes' }, overlap: 'queue', startDeadline: '1h' },
+  { name: 'ops.poll-inbox', group: 'ops', labels: { team: 'ops' }, cronExpr: '0/20 * * * * * *', command: 'sleep 27; echo 3 letters', overlap: 'skip' },
+];
+
+/** Fills a server with jobs that run, fail, wait and are skipped. At three o’clock there are rather too many at once. */
+export async function fill(server) {
+  for (const job of jobs) await server.api('POST', '/jobs', { timezone: 'UTC', ...job });
+  for (let i = 1; i <= 42; i++) {
+    await server.api('POST', '/jobs', { name: `shop.stock.branch-${String(i).padStart(2, '0')}`, group: 'shop.stock', labels: { team: 'shop', branch: String(i) }, cronExpr: i % 6 === 0 ? '30 * * * *' : '0 3 * * *', timezone: 'Europe/Berlin', command: `./stock sync --branch ${i}` });
+  }
+  const [worker] = (await server.api('GET', '/workers')).items;
+  await server.api('PATCH', `/workers/${worker.id}`, { labels: { zone: 'cellar', disk: 'fast', arch: 'x86-64' }, slots: 32 });
+  await server.api('PATCH', '/jobs/reports.nightly', { timeout: '45m' });
+  await server.api('PATCH', '/jobs/reports.nightly', { command: 'make report DAY="$DAY" FORMAT=pdf', description: 'The figures of the day before, by branch.\nAsk finance before you change it.' });
+  await server.api('POST', '/users', { name: 'ann', title: 'Ann Lee', role: 'admin', password: 'blue horse under a quiet bridge' });
+  await server.api('POST', '/users', { name: 'bob', title: 'Bob Okafor', role: 'viewer', groups: { shop: 'editor', reports: 'operator' }, password: 'nine green lamps along the canal' });
+  await server.api('POST', '/users', { name: 'deploy', groups: { shop: 'editor' } });
+  await server.api('POST', '/tokens', { name: 'nightly deploy', user: 'deploy', role: 'editor', groups: ['shop'] });
+  await server.api('POST', '/tokens', { name: 'dashboard in the hall', user: 'bob', role: 'viewer', expiresIn: '365d' });
+}

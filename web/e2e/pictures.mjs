@@ -1,0 +1,68 @@
+// Takes the pictures of docs/console.md: node e2e/pictures.mjs FOLDER. It lets a real server with a small company's jobs run for
+// some minutes first, so that there is something to see.
+
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { launch, open } from './browser.mjs';
+import { fill } from './demo.mjs';
+import { Server, until } from './server.mjs';
+
+const folder = process.argv[2];
+const minutes = Number(process.env.MINUTES ?? 4);
+if (!folder) throw new Error('say where the pictures are to go');
+await mkdir(folder, { recursive: true });
+
+const server = await Server.create();
+let browser;
+try {
+  await server.start();
+  await fill(server);
+  const began = Date.now();
+  await until('there is some history', () => Date.now() - began > minutes * 60_000, minutes * 60 + 10);
+  browser = await launch();
+  const run = (query) => until(`a run with ${query}`, async () => (await server.api('GET', `/runs?limit=1&${query}`)).items[0]?.id, 120);
+  const screens = [
+    ['overview', '/'],
+    ['jobs', '/jobs'],
+    ['job', '/jobs/data.etl.prices'],
+    ['job-statistics', '/jobs/shop.feed?tab=statistics&range=day'],
+    ['job-versions', '/jobs/reports.nightly?tab=versions'],
+    ['editor', '/jobs/reports.nightly/edit'],
+    ['run', `/runs/${await run('job=data.warehouse.compact&status=running')}`],
+    ['run-failed', `/runs/${await run('job=data.etl.prices&status=failed')}`],
+    ['runs', '/runs'],
+    ['ledger', '/ledger'],
+    ['timeline', '/timeline'],
+    ['forecast', '/timeline?view=forecast'],
+    ['workers', '/workers'],
+    ['access', '/access?tab=tokens'],
+    ['audit', '/access?tab=audit'],
+  ];
+  const looks = [
+    ['', { locale: 'en-US', colorScheme: 'light' }, screens],
+    ['-dark', { locale: 'en-US', colorScheme: 'dark' }, screens.filter(([name]) => ['overview', 'timeline', 'run'].includes(name))],
+    ['-zh', { locale: 'zh-CN', colorScheme: 'light', timezoneId: 'Asia/Shanghai' }, screens.filter(([name]) => ['overview', 'job', 'ledger'].includes(name))],
+    ['-phone', { locale: 'en-US', colorScheme: 'light', width: 390, height: 844 }, screens.filter(([name]) => ['overview', 'jobs', 'run', 'ledger'].includes(name))],
+  ];
+  let storageState;
+  for (const [suffix, options, shown] of looks) {
+    const { context, page, wrongs } = await open(browser, server, { width: 1280, height: 860, ...options, storageState });
+    await page.goto(storageState ? server.url : server.loginLink);
+    await page.getByRole('navigation').first().waitFor();
+    storageState ??= await context.storageState();
+    for (const [name, path] of shown) {
+      await page.goto(server.url + path);
+      await page.locator('#content :is(h1, h2)').first().waitFor();
+      await page.locator('[aria-label="Loading…"], [aria-label="加载中…"]').first().waitFor({ state: 'detached' });
+      await page.evaluate(() => document.fonts.ready);
+      await new Promise((resolve) => setTimeout(resolve, 1500));
+      await page.screenshot({ path: join(folder, `${name}${suffix}.png`) });
+      console.log(`${name}${suffix}`);
+    }
+    await context.close();
+    if (wrongs.length > 0) throw new Error(wrongs.join('\n'));
+  }
+} finally {
+  await browser?.close();
+  await server.remove();
+}
