@@ -4,7 +4,7 @@ import { pageSize } from './jobs.ts';
 import { keys } from './keys.ts';
 import { unlessLive } from './live.ts';
 import { dataOf } from './problem.ts';
-import type { RunStatus } from './types.ts';
+import type { Cause, Run, RunStatus } from './types.ts';
 
 export const statuses: readonly RunStatus[] = [
   'waiting', 'running', 'succeeded', 'failed', 'timed_out', 'killed', 'lost', 'skipped', 'refused', 'missed',
@@ -16,22 +16,31 @@ export function isTerminal(status: RunStatus): boolean {
 
 export interface RunFilter {
   job?: string | undefined;
-  status?: RunStatus | undefined;
+  /** Any of these. */
+  statuses?: readonly RunStatus[] | undefined;
+  worker?: string | undefined;
+  cause?: Cause | undefined;
+  /** Milliseconds from now, or a time. */
+  from?: number | string | undefined;
+  to?: string | undefined;
   /** A text in the job's or worker's name, the id, the reason, the note, or who triggered it. */
   q?: string | undefined;
   exitCode?: number | undefined;
 }
 
+/** A page of runs, the newest first. */
 export function useRuns(filter: RunFilter, cursor: string, { limit = pageSize, enabled = true } = {}) {
   return useQuery({
-    queryKey: keys.runList({ ...filter, exitCode: filter.exitCode?.toString(), limit: String(limit) }, cursor),
-    queryFn: ({ signal }) =>
-      dataOf(
-        client.GET('/api/v1/runs', {
-          params: { query: { job: filter.job, status: filter.status && [filter.status], q: filter.q, exitCode: filter.exitCode, cursor: cursor || undefined, limit } },
-          signal,
-        }),
-      ),
+    queryKey: keys.runList({ ...filter, limit }, cursor),
+    queryFn: async ({ signal }) => {
+      // A cursor belongs to the list that its first page had; a beginning that moves with the clock is kept beside it.
+      const [kept, bare] = cursor.includes(' ') ? cursor.split(' ') : [undefined, cursor];
+      const from = kept ?? (typeof filter.from === 'number' ? new Date(Date.now() + filter.from).toISOString() : filter.from);
+      const { job, worker, cause, to, q, exitCode } = filter;
+      const status = filter.statuses && filter.statuses.length > 0 ? [...filter.statuses] : undefined;
+      const page = await dataOf(client.GET('/api/v1/runs', { params: { query: { job, status, worker, cause, from, to, q, exitCode, cursor: bare || undefined, limit } }, signal }));
+      return page.nextCursor && from !== undefined ? { ...page, nextCursor: `${from} ${page.nextCursor}` } : page;
+    },
     enabled,
     placeholderData: keepPreviousData,
     refetchInterval: unlessLive(2000),
@@ -59,10 +68,47 @@ export function useAttempts(fire: string, live: boolean) {
   });
 }
 
+export interface KillRequest {
+  id: string;
+  /** Why; shown with the run and in the ledger. */
+  note?: string;
+}
+
 export function useKillRun() {
   const queryClient = useQueryClient();
   return useMutation({
-    mutationFn: (id: string) => dataOf(client.POST('/api/v1/runs/{id}/kill', { params: { path: { id } }, body: {} })),
-    onSuccess: () => queryClient.invalidateQueries({ queryKey: keys.runs }),
+    mutationFn: ({ id, note }: KillRequest) => dataOf(client.POST('/api/v1/runs/{id}/kill', { params: { path: { id } }, body: { ...(note && { note }) } })),
+    onSuccess: () => Promise.all([queryClient.invalidateQueries({ queryKey: keys.runs }), queryClient.invalidateQueries({ queryKey: keys.fires })]),
+  });
+}
+
+const hour = 3_600_000;
+
+/** The fire of a job that was planned next after one: looked for in stretches, as lists begin with the newest. */
+async function following(job: string, plannedAt: number, guess: number, signal: AbortSignal): Promise<Run | undefined> {
+  let length = guess;
+  for (let tries = 0; tries < 12; tries++) {
+    const [from, to] = [new Date(plannedAt + 1).toISOString(), new Date(plannedAt + length).toISOString()];
+    const { items, nextCursor } = await dataOf(client.GET('/api/v1/runs', { params: { query: { job, from, to, limit: 100 } }, signal }));
+    if (nextCursor) length /= 8;
+    else if (items.length > 0) return items.at(-1);
+    else if (plannedAt + length > Date.now()) return undefined;
+    else length *= 16;
+  }
+  return undefined;
+}
+
+/** The runs of the same job before and after one. */
+export function useNeighbours(run: Run) {
+  return useQuery({
+    queryKey: keys.neighbours(run.job, run.plannedAt),
+    queryFn: async ({ signal }) => {
+      const planned = Date.parse(run.plannedAt);
+      const { items } = await dataOf(client.GET('/api/v1/runs', { params: { query: { job: run.job, to: run.plannedAt, limit: 1 } }, signal }));
+      const previous = items[0];
+      const next = await following(run.job, planned, previous ? Math.max(1000, 4 * (planned - Date.parse(previous.plannedAt))) : hour, signal);
+      return { previous, next };
+    },
+    staleTime: 10_000,
   });
 }

@@ -1,4 +1,7 @@
+import { Stack, Textarea } from '@mantine/core';
+import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { useJob } from '../api/jobs.ts';
 import { useKillRun } from '../api/runs.ts';
 import { visible } from '../lib/visible.ts';
 import { ConfirmDialog } from './ConfirmDialog.tsx';
@@ -6,8 +9,7 @@ import { say } from './say.ts';
 
 interface Props {
   id: string;
-  /** Whose run it is, where the page does not say so. */
-  job?: string | undefined;
+  job: string;
   /** It has not started: it is cancelled. */
   waits?: boolean;
   onClose: () => void;
@@ -17,9 +19,10 @@ interface Props {
 export function KillDialog({ id, job, waits = false, onClose }: Props) {
   const { t } = useTranslation();
   const kill = useKillRun();
-  const named = job === undefined ? t('run.killTitle') : t(waits ? 'kill.cancelTitle' : 'kill.title', { job: visible(job) });
+  const [note, setNote] = useState('');
+  const grace = useJob(job, { enabled: !waits }).data?.job.killGrace ?? '10s';
   const confirm = () =>
-    kill.mutate(id, {
+    kill.mutate({ id, note: note.trim() }, {
       onSuccess: () => {
         say(t, waits ? t('kill.cancelled') : t('run.killSent'));
         onClose();
@@ -27,10 +30,13 @@ export function KillDialog({ id, job, waits = false, onClose }: Props) {
     });
   return (
     <ConfirmDialog
-      title={named} confirm={waits ? t('kill.cancel') : t('run.killConfirm')} cancel={t('kill.leave')} busy={kill.isPending} error={kill.error}
+      title={t(waits ? 'kill.cancelTitle' : 'kill.title', { job: visible(job) })} confirm={waits ? t('kill.cancel') : t('run.killConfirm')} cancel={t('kill.leave')} busy={kill.isPending} error={kill.error}
       onConfirm={confirm} onCancel={onClose}
     >
-      {waits ? t('kill.cancelText') : t('run.killText')}
+      <Stack gap="md">
+        <div>{waits ? t('kill.cancelText') : t('run.killText', { grace: visible(grace) })}</div>
+        <Textarea label={t('run.killNote')} description={t('run.killNoteHelp')} autosize minRows={1} maxRows={4} maxLength={500} value={note} onChange={(e) => setNote(e.currentTarget.value)} />
+      </Stack>
     </ConfirmDialog>
   );
 }

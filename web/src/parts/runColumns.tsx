@@ -7,6 +7,7 @@ import { column, type Columns } from './DataTable.tsx';
 import { ExpectedEnd } from './ExpectedEnd.tsx';
 import { FireWhen } from './FireWhen.tsx';
 import { Flag } from './Flag.tsx';
+import { PlainText } from './PlainText.tsx';
 import { StatusBadge } from './StatusBadge.tsx';
 import { Why } from './Why.tsx';
 
@@ -25,7 +26,10 @@ export function runColumns(t: TFunction, language: string, withJob: boolean): Co
     column<Run>('planned', t('runs.planned'), (run) => (
       <>
         <FireWhen of={run} />
-        {run.reason && <div className="small narrowOnly"><Why reason={run.reason} /></div>}
+        <div className="small narrowOnly">
+          {run.expectedEndAt && run.status === 'running' ? <ExpectedEnd run={run} /> : run.endedAt && <span className="dim">{seconds(secondsBetween(run.startedAt, run.endedAt))}</span>}
+          {run.reason && <div><Why reason={run.reason} /></div>}
+        </div>
       </>
     )),
     column<Run>('cause', t('runs.cause'), (run) => (
@@ -36,7 +40,7 @@ export function runColumns(t: TFunction, language: string, withJob: boolean): Co
     ), false),
     column<Run>('delay', t('runs.delay'), (run) => seconds(secondsBetween(run.plannedAt, run.startedAt)), false),
     column<Run>('duration', t('runs.duration'), (run) => (run.expectedEndAt ? <ExpectedEnd run={run} /> : seconds(secondsBetween(run.startedAt, run.endedAt))), false),
-    column<Run>('worker', t('runs.worker'), (run) => run.workerName ?? run.worker ?? t('common.none'), false),
+    column<Run>('worker', t('runs.worker'), (run) => <PlainText>{run.workerName ?? run.worker ?? t('common.none')}</PlainText>, false),
     column<Run>('reason', t('run.reason'), (run) => (run.reason ? <Why reason={run.reason} /> : <span className="dim">{t('common.none')}</span>), false),
   ];
 }

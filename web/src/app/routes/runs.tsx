@@ -1,6 +1,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { causes } from '../../api/jobRuns.ts';
 import { statuses } from '../../api/runs.ts';
-import type { RunStatus } from '../../api/types.ts';
+import type { Cause, RunStatus } from '../../api/types.ts';
 import { root, text } from './root.tsx';
 
 /** What is looked for in the output of runs. */
@@ -12,10 +13,18 @@ export interface OutputSearch {
   case?: true;
 }
 
+export const runRanges = ['hour', 'day', 'week', 'custom'] as const;
+
 /** What the list of runs is narrowed by. */
 export interface RunSearch {
   job?: string;
-  status?: RunStatus;
+  /** One status, or several with commas between them. */
+  status?: string;
+  worker?: string;
+  cause?: Cause;
+  range?: (typeof runRanges)[number];
+  from?: string;
+  to?: string;
   q?: string;
   exitCode?: string;
 }
@@ -25,7 +34,12 @@ export const runs = createRoute({
   path: '/runs',
   validateSearch: (search: Record<string, unknown>): RunSearch => ({
     job: text(search.job),
-    status: statuses.find((s) => s === search.status),
+    status: text(search.status)?.split(',').filter((s) => statuses.includes(s as RunStatus)).join(',') || undefined,
+    worker: text(search.worker),
+    cause: causes.find((c) => c === search.cause),
+    range: runRanges.find((r) => r === search.range),
+    from: text(search.from),
+    to: text(search.to),
     q: text(search.q),
     exitCode: text(search.exitCode),
   }),

@@ -1,7 +1,9 @@
+import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
+import { useJob } from '../../api/jobs.ts';
 import type { Run } from '../../api/types.ts';
 import { formatBytes } from '../../lib/bytes.ts';
-import { formatSeconds, parseDuration, secondsBetween } from '../../lib/duration.ts';
+import { formatSeconds, secondsBetween } from '../../lib/duration.ts';
 import { formatTime } from '../../lib/time.ts';
 import { visible } from '../../lib/visible.ts';
 import { Facts } from '../../parts/Facts.tsx';
@@ -10,22 +12,19 @@ import { PlainText } from '../../parts/PlainText.tsx';
 import { Why } from '../../parts/Why.tsx';
 import classes from './RunPage.module.css';
 
-// The clocks of two machines may differ a little, so that a delay can be negative.
-function length(text: string): string {
-  const seconds = parseDuration(text.replace(/^-/, ''));
-  return seconds === undefined ? visible(text) : formatSeconds(text.startsWith('-') ? -seconds : seconds);
-}
-
+/** What there is to know of a run beside its course. */
 export function RunFacts({ run }: { run: Run }) {
   const { t, i18n } = useTranslation();
   const duration = secondsBetween(run.startedAt, run.endedAt);
   const params = Object.entries(run.params ?? {}).map(([name, value]) => `${name}=${value}`).join('\n');
   const worker = run.workerName ?? run.worker;
+  // Why it ended as it did stands above, unless there is nothing to be told about it there.
+  const plainReason = run.reason && (run.status === 'running' || run.status === 'succeeded');
   return (
     <Panel title={t('common.about')}>
       <Facts
         entries={[
-          [t('run.reason'), run.status !== 'waiting' && run.reason && <Why reason={run.reason} />],
+          [t('run.reason'), plainReason && run.reason && <Why reason={run.reason} />],
           [t('run.exitCode'), run.exitCode !== undefined && <strong>{run.exitCode}</strong>],
           [t('run.signal'), run.signal],
           [t('run.duration'), duration !== undefined && formatSeconds(duration)],
@@ -35,14 +34,33 @@ export function RunFacts({ run }: { run: Run }) {
           [t('run.attempt'), run.attempt > 0 && String(run.attempt)],
           [t('runs.gapFact'), run.gap && t(run.reason?.data?.count === 'at_least' ? 'runs.gapAtLeast' : 'runs.gap', { count: run.gap.count, from: formatTime(run.gap.from, i18n.language) })],
           [t('run.params'), params !== '' && <span className={classes.params}>{visible(params)}</span>],
-          [t('run.where'), run.delays && t('run.whereText', { plan: length(run.delays.plan), claim: length(run.delays.claim), start: length(run.delays.start) })],
-          [t('run.worker'), worker && <PlainText>{worker}</PlainText>],
+          [t('run.worker'), worker && <Link to="/runs" search={{ worker: run.worker ?? '' }}><PlainText>{worker}</PlainText></Link>],
           [t('run.cpu'), run.cpuSeconds !== undefined && formatSeconds(run.cpuSeconds)],
           [t('run.memory'), run.maxRssBytes !== undefined && formatBytes(run.maxRssBytes)],
-          [t('run.version'), run.jobVersion !== undefined && String(run.jobVersion)],
-          [t('run.id'), <code className="small">{run.id}</code>],
+          [t('run.version'), run.jobVersion !== undefined && <VersionLink job={run.job} version={run.jobVersion} />],
+          [t('run.ledger'), <Link to="/ledger" search={ledgerAround(run)}>{t('run.ledgerLink')}</Link>],
+          [t('run.id'), <code className="small break">{run.id}</code>],
         ]}
       />
     </Panel>
+  );
+}
+
+/** A minute around the run's fire. */
+function ledgerAround(run: Run): { job: string; range: string; from: string; to: string } {
+  const at = Date.parse(run.plannedAt);
+  return { job: run.job, range: 'custom', from: new Date(at - 60_000).toISOString(), to: new Date(at + 60_000).toISOString() };
+}
+
+/** The job as it was then, beside what it is now. */
+function VersionLink({ job, version }: { job: string; version: number }) {
+  const { t } = useTranslation();
+  const now = useJob(job).data?.job.meta.version;
+  const differs = now !== undefined && now !== version;
+  return (
+    <>
+      <Link to="/jobs/$name" params={{ name: job }} search={{ tab: 'versions', version, ...(differs && { with: now }) }}>{version}</Link>{' '}
+      {now !== undefined && <span className="small dim">{t(differs ? 'run.versionDiffers' : 'run.versionSame')}</span>}
+    </>
   );
 }

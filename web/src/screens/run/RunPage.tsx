@@ -1,28 +1,27 @@
-import { Alert, Button } from '@mantine/core';
+import { ActionIcon, Alert, Button } from '@mantine/core';
 import { Link, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useJob } from '../../api/jobs.ts';
 import { Problem } from '../../api/problem.ts';
-import { isTerminal, useKillRun, useRun } from '../../api/runs.ts';
+import { isTerminal, useNeighbours, useRun } from '../../api/runs.ts';
 import type { Run } from '../../api/types.ts';
 import { useCan } from '../../app/session.ts';
+import { formatTime } from '../../lib/time.ts';
 import { visible } from '../../lib/visible.ts';
-import { ConfirmDialog } from '../../parts/ConfirmDialog.tsx';
 import { EmptyPage } from '../../parts/EmptyPage.tsx';
-import { ExpectedEnd } from '../../parts/ExpectedEnd.tsx';
-import { Flag } from '../../parts/Flag.tsx';
 import { Facts } from '../../parts/Facts.tsx';
+import { Flag } from '../../parts/Flag.tsx';
 import { Icon } from '../../parts/icons.tsx';
+import { KillDialog } from '../../parts/KillDialog.tsx';
 import { PageHead } from '../../parts/PageHead.tsx';
 import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
 import { RunButton } from '../../parts/RunButton.tsx';
-import { say } from '../../parts/say.ts';
 import { StatusBadge } from '../../parts/StatusBadge.tsx';
 import { TimeText } from '../../parts/TimeText.tsx';
 import { Waiting } from '../../parts/Waiting.tsx';
-import { Why } from '../../parts/Why.tsx';
-import { AttemptsPanel } from './AttemptsPanel.tsx';
+import { AttemptsBar } from './AttemptsBar.tsx';
+import { Outcome } from './Outcome.tsx';
 import { OutputPanel } from './OutputPanel.tsx';
 import { RunFacts } from './RunFacts.tsx';
 import classes from './RunPage.module.css';
@@ -61,32 +60,39 @@ function RunView({ run }: { run: Run }) {
           </span>
         }
       >
+        <Neighbours run={run} />
         <Acts run={run} />
       </PageHead>
-      {run.status === 'waiting' && <WaitingNotice run={run} />}
+      <AttemptsBar run={run} />
       {run.orphaned && <LateEndNotice late={run.orphaned} />}
+      {run.hidden && <Alert color="gray" variant="light" icon={<Icon name="key" />}>{t('run.hiddenText')}</Alert>}
       <Timeline run={run} />
-      <ExpectedEnd run={run} />
+      <Outcome run={run} />
       <div className={classes.columns}>
         <OutputPanel run={run} />
-        <div className={classes.stack}>
-          <RunFacts run={run} />
-          <AttemptsPanel run={run} />
-        </div>
+        <RunFacts run={run} />
       </div>
     </>
   );
 }
 
-/** Why the run has not started yet, and when it may. */
-function WaitingNotice({ run }: { run: Run }) {
-  const { t } = useTranslation();
-  if (!run.reason && !run.dueAt) return null;
+/** The ways to the runs of the job before and after this one. */
+function Neighbours({ run }: { run: Run }) {
+  const { t, i18n } = useTranslation();
+  const { previous, next } = useNeighbours(run).data ?? {};
+  const way = (to: Run | undefined, name: string, icon: 'left' | 'right') => (
+    <ActionIcon
+      variant="default" size={36} aria-label={name} title={to ? `${name}: ${t(`status.${to.status}`)}, ${formatTime(to.plannedAt, i18n.language)}` : name} disabled={!to}
+      renderRoot={to && ((props) => <Link to="/runs/$id" params={{ id: to.id }} search={{}} {...props} />)}
+    >
+      <Icon name={icon} size={16} />
+    </ActionIcon>
+  );
   return (
-    <Alert color="yellow" variant="light" icon={<Icon name="clock" />} title={t('run.waits')}>
-      {run.reason && <div className="break"><Why reason={run.reason} /></div>}
-      {run.dueAt && <div>{t('run.dueAt')} <TimeText at={run.dueAt} /></div>}
-    </Alert>
+    <span className={classes.ways}>
+      {way(previous, t('run.previousRun'), 'left')}
+      {way(next, t('run.nextRun'), 'right')}
+    </span>
   );
 }
 
@@ -109,41 +115,22 @@ function LateEndNotice({ late }: { late: NonNullable<Run['orphaned']> }) {
 
 /** Runs the job once more with what this run was given; nothing where the job is gone. */
 function RunAgain({ run }: { run: Run }) {
+  const { t } = useTranslation();
   const job = useJob(run.job);
-  return job.data && <RunButton job={job.data.job} given={run.params} variant="default" />;
+  return job.data && <RunButton job={job.data.job} given={run.params} variant="default" label={t('run.again')} />;
 }
 
 function Acts({ run }: { run: Run }) {
   const { t } = useTranslation();
   const mayRun = useCan('operator', run.group ?? '');
-  const kill = useKillRun();
   const [asking, setAsking] = useState(false);
   if (!mayRun) return null;
-  const confirm = () =>
-    kill.mutate(run.id, {
-      onSuccess: () => {
-        setAsking(false);
-        say(t, t('run.killSent'));
-      },
-    });
+  if (isTerminal(run.status)) return <RunAgain run={run} />;
+  const waits = run.status === 'waiting';
   return (
     <>
-      {isTerminal(run.status) ? (
-        <RunAgain run={run} />
-      ) : (
-        <Button color="red" leftSection={<Icon name="stop" size={16} />} onClick={() => setAsking(true)}>{t('run.kill')}</Button>
-      )}
-      {asking && (
-        <ConfirmDialog
-          title={t('run.killTitle')} confirm={t('run.killConfirm')} busy={kill.isPending} error={kill.error} onConfirm={confirm}
-          onCancel={() => {
-            setAsking(false);
-            kill.reset();
-          }}
-        >
-          {t('run.killText')}
-        </ConfirmDialog>
-      )}
+      <Button color="red" leftSection={<Icon name="stop" size={16} />} onClick={() => setAsking(true)}>{t(waits ? 'kill.cancel' : 'run.kill')}</Button>
+      {asking && <KillDialog id={run.id} job={run.job} waits={waits} onClose={() => setAsking(false)} />}
     </>
   );
 }

@@ -1,39 +1,70 @@
 import { useTranslation } from 'react-i18next';
-import type { Run } from '../../api/types.ts';
 import { isTerminal } from '../../api/runs.ts';
-import { formatSeconds, secondsBetween } from '../../lib/duration.ts';
+import type { Run } from '../../api/types.ts';
+import { formatClock } from '../../lib/clock.ts';
+import { formatSeconds, parseDuration, secondsBetween } from '../../lib/duration.ts';
+import { formatTimeInZone } from '../../lib/time.ts';
+import { ExpectedEnd } from '../../parts/ExpectedEnd.tsx';
 import { TimeText } from '../../parts/TimeText.tsx';
 import classes from './Timeline.module.css';
 
-/** The course of a run: planned, claimed, started, ended, and how long each step took. */
+interface Step {
+  name: string;
+  at: string | undefined;
+  /** Since the step before, where it is known better than to a millisecond. */
+  took?: number | undefined;
+  missing?: string;
+}
+
+// The clocks of two machines may differ a little, so that a delay can be negative.
+function seconds(text: string | undefined): number | undefined {
+  const length = text === undefined ? undefined : parseDuration(text.replace(/^-/, ''));
+  return length !== undefined && text?.startsWith('-') ? -length : length;
+}
+
+/** So long from one step to the next; what is less than a millisecond is no number worth reading. */
+function length(took: number): string {
+  return Math.abs(took) < 0.001 ? '< 1 ms' : formatSeconds(took);
+}
+
+/** From so much on a delay stands out: a schedule to the second was missed. */
+const slow = 5;
+
+/** The course of a run: planned, due, claimed, started, ended, and how long each step took. */
 export function Timeline({ run }: { run: Run }) {
-  const { t } = useTranslation();
-  const steps = [
+  const { t, i18n } = useTranslation();
+  const later = run.dueAt !== undefined && Date.parse(run.dueAt) - Date.parse(run.plannedAt) >= 1000;
+  const terminal = isTerminal(run.status);
+  const never = run.status === 'lost' ? t('run.unknown') : terminal ? t('run.never') : t('run.notYet');
+  const startedAt = run.startedAt ?? run.orphaned?.startedAt;
+  const steps: Step[] = [
     { name: t('run.planned'), at: run.plannedAt },
-    { name: t('run.claimed'), at: run.claimedAt },
-    { name: t('run.started'), at: run.startedAt ?? run.orphaned?.startedAt },
-    { name: t('run.ended'), at: run.endedAt },
+    ...(later ? [{ name: t('run.due'), at: run.dueAt }] : []),
+    { name: t('run.claimed'), at: run.claimedAt, took: later ? undefined : seconds(run.delays?.plan), missing: never },
+    // Of a run that goes on only the claim is known for certain; its start is written down with its end.
+    { name: t('run.started'), at: startedAt, took: run.delays && (seconds(run.delays.claim) ?? 0) + (seconds(run.delays.start) ?? 0), missing: run.status === 'running' ? t('common.none') : never },
+    { name: t('run.ended'), at: run.endedAt, missing: never },
   ];
-  // Of a run that goes on only the claim is known for certain; its start is written down with its end.
-  const missing = (name: string) => {
-    if (run.status === 'lost') return t('run.unknown');
-    if (isTerminal(run.status)) return t('run.never');
-    return run.status === 'running' && name === t('run.started') ? t('common.none') : t('run.notYet');
-  };
+  const day = new Date(run.plannedAt).toDateString();
   return (
-    <ol className={classes.line} aria-label={t('run.timeline')}>
-      {steps.map(({ name, at }, i) => {
-        const took = secondsBetween(steps[i - 1]?.at, at);
-        return (
-          <li key={name} className={classes.step} data-reached={at !== undefined}>
-            <span className={classes.name}>
-              {name}
-              {took !== undefined && <span className={classes.took}>{t('run.delayOf', { delay: formatSeconds(took) })}</span>}
-            </span>
-            <span className="small">{at ? <TimeText at={at} /> : <span className="dim">{missing(name)}</span>}</span>
-          </li>
-        );
-      })}
-    </ol>
+    <div className={classes.course}>
+      <ol className={classes.line} data-steps={steps.length} aria-label={t('run.timeline')}>
+        {steps.map(({ name, at, took, missing }, i) => {
+          const since = took ?? secondsBetween(steps[i - 1]?.at, at);
+          const last = i === steps.length - 1;
+          return (
+            <li key={name} className={classes.step} data-reached={at !== undefined} data-end={last && at ? run.status : undefined}>
+              {since !== undefined && i > 0 && at && <span className={classes.took} data-slow={!last && since >= slow}>{last ? length(since) : t('run.delayOf', { delay: length(since) })}</span>}
+              <span className={classes.name}>{name}</span>
+              <span className={classes.at}>
+                {!at && <span className="dim">{missing}</span>}
+                {at && (i === 0 || new Date(at).toDateString() !== day ? <TimeText at={at} /> : <time dateTime={at} title={formatTimeInZone(at, i18n.language)}>{formatClock(Date.parse(at))}</time>)}
+              </span>
+            </li>
+          );
+        })}
+      </ol>
+      <ExpectedEnd run={run} />
+    </div>
   );
 }

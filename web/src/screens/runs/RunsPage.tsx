@@ -1,46 +1,43 @@
-import { Button, NativeSelect, TextInput } from '@mantine/core';
+import { ActionIcon, Button } from '@mantine/core';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { useMemo } from 'react';
+import { useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { pageSize, useJobs } from '../../api/jobs.ts';
-import { statuses, useRuns } from '../../api/runs.ts';
-import type { RunStatus } from '../../api/types.ts';
+import { pageSize } from '../../api/jobs.ts';
+import { isTerminal, useRuns } from '../../api/runs.ts';
+import type { Run } from '../../api/types.ts';
 import type { RunSearch } from '../../app/routes/runs.tsx';
+import { useRights } from '../../app/session.ts';
 import { isName } from '../../lib/names.ts';
-import { DataTable } from '../../parts/DataTable.tsx';
+import { useSteady } from '../../lib/useSteady.ts';
+import { column, DataTable } from '../../parts/DataTable.tsx';
 import { EarlyEnd } from '../../parts/EarlyEnd.tsx';
 import { EmptyPage } from '../../parts/EmptyPage.tsx';
 import { Icon } from '../../parts/icons.tsx';
+import { KillDialog } from '../../parts/KillDialog.tsx';
 import { PageHead } from '../../parts/PageHead.tsx';
 import { PartialNotice } from '../../parts/PartialNotice.tsx';
 import { Pager } from '../../parts/Pager.tsx';
 import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
 import { runColumns } from '../../parts/runColumns.tsx';
-import { SearchField } from '../../parts/SearchField.tsx';
 import { useCursorPages } from '../../parts/useCursorPages.ts';
 import { Waiting } from '../../parts/Waiting.tsx';
+import { cleaned, exitCodeOf, filterOf } from './filters.ts';
+import { RunFilters } from './RunFilters.tsx';
 import classes from './RunsPage.module.css';
 
-/** The exit code that a text names; undefined for a text that names none. */
-function exitCodeOf(text: string | undefined): number | undefined {
-  return text !== undefined && /^\d{1,3}$/.test(text) && Number(text) <= 255 ? Number(text) : undefined;
-}
-
+/** All runs, the newest first, as they come. */
 export function RunsPage() {
-  const { t, i18n } = useTranslation();
-  const filter = useSearch({ from: '/runs' });
+  const { t } = useTranslation();
+  const search = cleaned(useSearch({ from: '/runs' }));
   const navigate = useNavigate();
-  const pages = useCursorPages(JSON.stringify([filter.job, filter.status, filter.q, filter.exitCode]));
+  const subject = JSON.stringify(search);
+  const pages = useCursorPages(subject);
   // Half a name is no name: the server would refuse it, and it has no runs. Nor has an exit code that there is not.
-  const exitCode = exitCodeOf(filter.exitCode);
-  const sensible = (filter.job === undefined || isName(filter.job)) && (filter.exitCode === undefined || exitCode !== undefined);
-  const runs = useRuns({ job: filter.job, status: filter.status, q: filter.q, exitCode }, pages.cursor, { enabled: sensible });
-  const jobs = useJobs(filter.job ?? '', '');
-  const columns = useMemo(() => runColumns(t, i18n.language, true), [t, i18n.language]);
-  const show = ({ job, status, q, exitCode: code }: RunSearch) =>
-    void navigate({ to: '/runs', search: { ...(job && { job }), ...(status && { status }), ...(q && { q }), ...(code && { exitCode: code }) }, replace: true });
+  const sensible =
+    (search.job === undefined || isName(search.job)) && (search.worker === undefined || isName(search.worker)) && (search.exitCode === undefined || exitCodeOf(search.exitCode) !== undefined);
+  const runs = useRuns(filterOf(search), pages.cursor, { enabled: sensible });
+  const show = (next: RunSearch) => void navigate({ to: '/runs', search: cleaned(next), replace: true });
   const rows = sensible ? runs.data?.items : [];
-  const filtered = Object.values(filter).some((value) => value !== undefined);
   const partial = sensible && runs.data?.partial === true;
   const next = sensible ? runs.data?.nextCursor : undefined;
   const empty = rows?.length === 0 && pages.page === 1 && !next;
@@ -49,26 +46,16 @@ export function RunsPage() {
   return (
     <>
       <PageHead title={t('runs.title')} name={t('runs.title')}>
-        <SearchField label={t('runs.search')} value={filter.job ?? ''} suggestions={jobs.data?.items.map((job) => job.name) ?? []} onChange={(job) => show({ ...filter, job })} />
-        <SearchField second label={t('runs.text')} value={filter.q ?? ''} onChange={(q) => show({ ...filter, q })} />
-        <NativeSelect
-          aria-label={t('runs.filterStatus')} value={filter.status ?? ''}
-          data={[{ value: '', label: t('runs.anyStatus') }, ...statuses.map((s) => ({ value: s, label: t(`status.${s}`) }))]}
-          onChange={(event) => show({ ...filter, status: statuses.find((s): s is RunStatus => s === event.currentTarget.value) })}
-        />
-        <TextInput
-          className={classes.code} aria-label={t('run.exitCode')} placeholder={t('run.exitCode')} inputMode="numeric" maxLength={3} value={filter.exitCode ?? ''}
-          error={filter.exitCode !== undefined && exitCode === undefined} onChange={(event) => show({ ...filter, exitCode: event.currentTarget.value.trim() })}
-        />
-        <Button variant="default" leftSection={<Icon name="search" size={16} />} renderRoot={(props) => <Link to="/search" search={filter.job ? { job: filter.job } : {}} {...props} />}>
+        <Button variant="default" leftSection={<Icon name="search" size={16} />} renderRoot={(props) => <Link to="/search" search={search.job ? { job: search.job } : {}} {...props} />}>
           {t('search.open')}
         </Button>
       </PageHead>
+      <RunFilters search={search} onChange={show} />
       {runs.error && !rows && <ProblemNotice error={runs.error} onRetry={() => void runs.refetch()} />}
       {!rows && !runs.error && <Waiting rows={8} />}
       {partial && <PartialNotice />}
       {empty && !partial &&
-        (filtered ? (
+        (Object.keys(search).length > 0 ? (
           <EmptyPage icon="search" title={t('runs.nothingFound')}>
             <Button variant="default" onClick={() => show({})}>{t('runs.clearFilter')}</Button>
           </EmptyPage>
@@ -80,12 +67,43 @@ export function RunsPage() {
         ))}
       {rows && !empty && (
         <>
-          {rows.length > 0 && <DataTable caption={t('runs.table')} columns={columns} rows={rows} rowId={(run) => run.id} busy={runs.isPlaceholderData} />}
+          {rows.length > 0 && <RunsTable key={`${subject} ${pages.cursor}`} runs={rows} busy={runs.isPlaceholderData} />}
           {early && <EarlyEnd found={rows.length} busy={runs.isPlaceholderData} onGoOn={() => pages.next(next)} />}
           {rows.length === 0 && !next && <p className="dim">{t('early.end')}</p>}
           <Pager pages={pages} nextCursor={next} />
         </>
       )}
     </>
+  );
+}
+
+const idOf = (run: Run) => run.id;
+
+/** The list itself, which stands still while one points at it. */
+function RunsTable({ runs, busy }: { runs: Run[]; busy: boolean }) {
+  const { t, i18n } = useTranslation();
+  const may = useRights();
+  const [killing, setKilling] = useState<Run | undefined>();
+  const { rows, around } = useSteady(runs, idOf, killing !== undefined);
+  const columns = useMemo(
+    () => [
+      ...runColumns(t, i18n.language, true),
+      column<Run>('actions', t('runs.acts'), (run) => {
+        if (isTerminal(run.status) || !may('operator', run.group ?? '')) return null;
+        const name = t(run.status === 'waiting' ? 'runs.cancelRun' : 'runs.killRun', { job: run.job });
+        return (
+          <div className={classes.acts}>
+            <ActionIcon variant="subtle" color="red" size="lg" aria-label={name} title={name} onClick={() => setKilling(run)}><Icon name="stop" size={16} /></ActionIcon>
+          </div>
+        );
+      }),
+    ],
+    [t, i18n.language, may],
+  );
+  return (
+    <div {...around}>
+      <DataTable caption={t('runs.table')} columns={columns} rows={rows.map(({ row }) => row)} rowId={idOf} busy={busy} />
+      {killing && <KillDialog id={killing.id} job={killing.job} waits={killing.status === 'waiting'} onClose={() => setKilling(undefined)} />}
+    </div>
   );
 }

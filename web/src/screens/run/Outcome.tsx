@@ -1,0 +1,33 @@
+import { useTranslation } from 'react-i18next';
+import type { Run } from '../../api/types.ts';
+import { adviceFor, exitMeaning, signalMeaning } from '../../lib/outcome.ts';
+import { visible } from '../../lib/visible.ts';
+import { TimeText } from '../../parts/TimeText.tsx';
+import { Why } from '../../parts/Why.tsx';
+import classes from './Outcome.module.css';
+
+const tones: Partial<Record<Run['status'], 'bad' | 'warn' | 'idle'>> = { failed: 'bad', timed_out: 'bad', lost: 'bad', killed: 'warn', refused: 'warn', missed: 'warn', skipped: 'idle', waiting: 'idle' };
+
+/** Why a run waits, did not happen, or ended as it did, what that means, and what may be done. Nothing of one that went well. */
+export function Outcome({ run }: { run: Run }) {
+  const { t } = useTranslation();
+  const tone = tones[run.status];
+  if (!tone || (!run.reason && !run.dueAt)) return null;
+  // Who killed it knows why; the signal says nothing beyond that.
+  const own = run.reason?.code === 'killed_by_user' || run.reason?.code === 'timeout' || run.reason?.code === 'max_run_time' || run.reason?.code === 'replaced';
+  const meaning = own ? {} : run.signal ? signalMeaning(run.signal) : run.exitCode !== undefined ? exitMeaning(run.exitCode) : {};
+  const advice = adviceFor(run.reason);
+  return (
+    <section className={classes.outcome} data-tone={tone} data-outcome={run.reason?.code} aria-label={t('outcome.title')}>
+      {run.reason && <p className={classes.why}><Why reason={run.reason} /></p>}
+      {run.dueAt && run.status === 'waiting' && <p>{t('run.dueAt')} <TimeText at={run.dueAt} /></p>}
+      {(meaning.exit ?? meaning.signal) && (
+        <p>
+          <strong>{t('outcome.means')}</strong> {meaning.exit ? t(`outcome.exit.${meaning.exit}`) : meaning.signal && t(`outcome.signal.${meaning.signal}`)}{' '}
+          {!run.signal && meaning.name && t('outcome.exitBy', { code: run.exitCode, signal: visible(meaning.name) })}
+        </p>
+      )}
+      {advice && <p><strong>{t('outcome.todo')}</strong> {t(`outcome.advice.${advice}`)}</p>}
+    </section>
+  );
+}

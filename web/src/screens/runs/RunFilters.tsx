@@ -1,0 +1,57 @@
+import { NativeSelect, TextInput } from '@mantine/core';
+import { useTranslation } from 'react-i18next';
+import { causes } from '../../api/jobRuns.ts';
+import { useJobs } from '../../api/jobs.ts';
+import { statuses } from '../../api/runs.ts';
+import { useWorkers } from '../../api/workers.ts';
+import { runRanges, type RunSearch } from '../../app/routes/runs.tsx';
+import { fromLocalInput, toLocalInput } from '../../lib/localTime.ts';
+import { visible } from '../../lib/visible.ts';
+import { SearchField } from '../../parts/SearchField.tsx';
+import { exitCodeOf, groups } from './filters.ts';
+import classes from './RunsPage.module.css';
+
+/** What the list is narrowed by; all of it stands in the address. */
+export function RunFilters({ search, onChange }: { search: RunSearch; onChange: (search: RunSearch) => void }) {
+  const { t } = useTranslation();
+  const jobs = useJobs(search.job ?? '', '');
+  const workers = useWorkers().data?.items ?? [];
+  const set = (change: Partial<RunSearch>) => onChange({ ...search, ...change });
+  // A worker that is gone can still be asked for.
+  const known = workers.map((worker) => ({ value: worker.id, label: visible(worker.name) }));
+  const worker = search.worker && !workers.some(({ id }) => id === search.worker) ? [{ value: search.worker, label: visible(search.worker) }] : [];
+  const several = Object.entries(groups).map(([name, of]) => ({ value: of.join(','), label: t(`runs.${name as keyof typeof groups}`) }));
+  const other = search.status?.includes(',') && !several.some(({ value }) => value === search.status)
+    ? [{ value: search.status, label: search.status.split(',').map((s) => t(`status.${s as (typeof statuses)[number]}`)).join(', ') }]
+    : [];
+  return (
+    <div className={classes.filters} role="search" aria-label={t('runs.title')}>
+      <SearchField label={t('runs.search')} value={search.job ?? ''} suggestions={jobs.data?.items.map((job) => job.name) ?? []} onChange={(job) => set({ job })} />
+      <SearchField second label={t('runs.text')} value={search.q ?? ''} onChange={(q) => set({ q })} />
+      <NativeSelect
+        aria-label={t('runs.filterStatus')} value={search.status ?? ''}
+        data={[{ value: '', label: t('runs.anyStatus') }, ...several, ...other, ...statuses.map((s) => ({ value: s, label: t(`status.${s}`) }))]}
+        onChange={(event) => set({ status: event.currentTarget.value })}
+      />
+      <NativeSelect
+        aria-label={t('runs.cause')} value={search.cause ?? ''} data={[{ value: '', label: t('runs.anyCause') }, ...causes.map((c) => ({ value: c, label: t(`cause.${c}`) }))]}
+        onChange={(event) => set({ cause: causes.find((c) => c === event.currentTarget.value) })}
+      />
+      <NativeSelect aria-label={t('runs.worker')} value={search.worker ?? ''} data={[{ value: '', label: t('runs.anyWorker') }, ...worker, ...known]} onChange={(event) => set({ worker: event.currentTarget.value })} />
+      <NativeSelect
+        aria-label={t('runs.range')} value={search.range ?? ''} data={[{ value: '', label: t('runs.anyTime') }, ...runRanges.map((r) => ({ value: r, label: t(`runs.${r}`) }))]}
+        onChange={(event) => set({ range: runRanges.find((r) => r === event.currentTarget.value) })}
+      />
+      <TextInput
+        className={classes.code} aria-label={t('run.exitCode')} placeholder={t('run.exitCode')} inputMode="numeric" maxLength={3} value={search.exitCode ?? ''}
+        error={search.exitCode !== undefined && exitCodeOf(search.exitCode) === undefined} onChange={(event) => set({ exitCode: event.currentTarget.value.trim() })}
+      />
+      {search.range === 'custom' && (
+        <>
+          <TextInput type="datetime-local" label={t('runs.from')} value={toLocalInput(search.from)} onChange={(e) => set({ from: fromLocalInput(e.currentTarget.value) })} />
+          <TextInput type="datetime-local" label={t('runs.to')} value={toLocalInput(search.to)} onChange={(e) => set({ to: fromLocalInput(e.currentTarget.value) })} />
+        </>
+      )}
+    </div>
+  );
+}
