@@ -278,6 +278,27 @@ func (e ConditionCode) Valid() bool {
 	}
 }
 
+// Defines values for CrontabNoticeLevel.
+const (
+	CrontabNoticeLevelFault    CrontabNoticeLevel = "fault"
+	CrontabNoticeLevelNotTaken CrontabNoticeLevel = "notTaken"
+	CrontabNoticeLevelNote     CrontabNoticeLevel = "note"
+)
+
+// Valid indicates whether the value is a known member of the CrontabNoticeLevel enum.
+func (e CrontabNoticeLevel) Valid() bool {
+	switch e {
+	case CrontabNoticeLevelFault:
+		return true
+	case CrontabNoticeLevelNotTaken:
+		return true
+	case CrontabNoticeLevelNote:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for DSTGap.
 const (
 	DSTGapRun  DSTGap = "run"
@@ -2254,6 +2275,82 @@ type Condition struct {
 
 // ConditionCode What it is, for programs and for translation.
 type ConditionCode string
+
+// Crontab defines model for Crontab.
+type Crontab struct {
+	// Faults Lines that cron would not read, or whose job could not be saved.
+	Faults int64 `json:"faults"`
+
+	// Items In the order of the lines; empty lines, and those that only hold for others, are left out.
+	Items []CrontabLine `json:"items"`
+
+	// Jobs Lines that become jobs; at most 500 are read.
+	Jobs int64 `json:"jobs"`
+
+	// NotTaken Lines that cron reads, and of which there is no job that does the same.
+	NotTaken int64 `json:"notTaken"`
+}
+
+// CrontabLine defines model for CrontabLine.
+type CrontabLine struct {
+	// Faults Why this job could not be saved; locations are those of its fields.
+	Faults *[]Fault    `json:"faults,omitempty"`
+	Job    *Definition `json:"job,omitempty"`
+
+	// Line Its number, from 1; 0 is the whole text.
+	Line int64 `json:"line"`
+
+	// Notices What there is to know about the line.
+	Notices *[]CrontabNotice `json:"notices,omitempty"`
+
+	// Text As it was sent.
+	Text string `json:"text"`
+}
+
+// CrontabNotice defines model for CrontabNotice.
+type CrontabNotice struct {
+	// Code What it is, for programs and for translation.
+	Code string `json:"code"`
+
+	// Level fault: cron would not read it either; notTaken: there is no job that does the same; note: it is taken, with something to know.
+	Level CrontabNoticeLevel `json:"level"`
+
+	// Text The same in English.
+	Text string `json:"text"`
+
+	// Value What it is about, where it quotes something.
+	Value *string `json:"value,omitempty"`
+}
+
+// CrontabNoticeLevel fault: cron would not read it either; notTaken: there is no job that does the same; note: it is taken, with something to know.
+type CrontabNoticeLevel string
+
+// CrontabRequest defines model for CrontabRequest.
+type CrontabRequest struct {
+	// Group The group of the jobs; crontab where not given.
+	Group *string `json:"group,omitempty"`
+
+	// Home Where commands start unless a line sets HOME; the worker's own choice where not given.
+	Home *string `json:"home,omitempty"`
+
+	// Prefix Begins the names of the jobs: the file's path or name, of which it is made; crontab where not given.
+	//
+	// Example: /etc/cron.d/backup
+	Prefix *string `json:"prefix,omitempty"`
+
+	// System Its lines name a user before the command, as in /etc/crontab and /etc/cron.d.
+	System *bool `json:"system,omitempty"`
+
+	// Text The crontab, or some of its lines.
+	//
+	// Example: 30 2 * * * make report
+	Text string `json:"text"`
+
+	// Timezone IANA name of the zone of lines without a CRON_TZ above them; the server's setting where not given.
+	//
+	// Example: Asia/Shanghai
+	Timezone *string `json:"timezone,omitempty"`
+}
 
 // DST defines model for DST.
 type DST struct {
@@ -4974,6 +5071,9 @@ type ChangePasswordJSONRequestBody = PasswordBody
 // PutChannelJSONRequestBody defines body for PutChannel for application/json ContentType.
 type PutChannelJSONRequestBody = ChannelDefinition
 
+// ParseCrontabJSONRequestBody defines body for ParseCrontab for application/json ContentType.
+type ParseCrontabJSONRequestBody = CrontabRequest
+
 // CreateJobJSONRequestBody defines body for CreateJob for application/json ContentType.
 type CreateJobJSONRequestBody = JobInput
 
@@ -5215,6 +5315,24 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /api/v1/channels/{name}/test (the `TestChannel` operationId).
 	TestChannel(ctx context.Context, name string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ParseCrontabWithBody The jobs that the lines of a crontab become; writes nothing
+	//
+	// Each line that cron would run becomes the definition of a job that does the same; what cannot be taken is told, with the reason. The names of the jobs follow from what their lines say, so reading the same text again gives the same jobs. POST /jobs/apply creates them.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/crontab/parse (the `ParseCrontab` operationId).
+	ParseCrontabWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ParseCrontab The jobs that the lines of a crontab become; writes nothing
+	//
+	// Each line that cron would run becomes the definition of a job that does the same; what cannot be taken is told, with the reason. The names of the jobs follow from what their lines say, so reading the same text again gives the same jobs. POST /jobs/apply creates them.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/crontab/parse (the `ParseCrontab` operationId).
+	ParseCrontab(ctx context.Context, body ParseCrontabJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListDeliveries What was told on the channels in the last seven days, or is to be, the newest first
 	//
@@ -6074,6 +6192,44 @@ func (c *Client) PutChannel(ctx context.Context, name string, params *PutChannel
 // Corresponds with POST /api/v1/channels/{name}/test (the `TestChannel` operationId).
 func (c *Client) TestChannel(ctx context.Context, name string, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewTestChannelRequest(c.Server, name)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ParseCrontabWithBody The jobs that the lines of a crontab become; writes nothing
+//
+// Each line that cron would run becomes the definition of a job that does the same; what cannot be taken is told, with the reason. The names of the jobs follow from what their lines say, so reading the same text again gives the same jobs. POST /jobs/apply creates them.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/crontab/parse (the `ParseCrontab` operationId).
+func (c *Client) ParseCrontabWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewParseCrontabRequestWithBody(c.Server, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ParseCrontab The jobs that the lines of a crontab become; writes nothing
+//
+// Each line that cron would run becomes the definition of a job that does the same; what cannot be taken is told, with the reason. The names of the jobs follow from what their lines say, so reading the same text again gives the same jobs. POST /jobs/apply creates them.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/crontab/parse (the `ParseCrontab` operationId).
+func (c *Client) ParseCrontab(ctx context.Context, body ParseCrontabJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewParseCrontabRequest(c.Server, body)
 	if err != nil {
 		return nil, err
 	}
@@ -8034,6 +8190,46 @@ func NewTestChannelRequest(server string, name string) (*http.Request, error) {
 	if err != nil {
 		return nil, err
 	}
+
+	return req, nil
+}
+
+// NewParseCrontabRequest calls the generic ParseCrontab builder with application/json body
+func NewParseCrontabRequest(server string, body ParseCrontabJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewParseCrontabRequestWithBody(server, "application/json", bodyReader)
+}
+
+// NewParseCrontabRequestWithBody constructs an http.Request for the ParseCrontab method, with any body, and a specified content type
+func NewParseCrontabRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/crontab/parse")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
 
 	return req, nil
 }
@@ -12110,6 +12306,24 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /api/v1/channels/{name}/test (the `TestChannel` operationId).
 	TestChannelWithResponse(ctx context.Context, name string, reqEditors ...RequestEditorFn) (*TestChannelResponse, error)
 
+	// ParseCrontabWithBodyWithResponse The jobs that the lines of a crontab become; writes nothing
+	//
+	// Each line that cron would run becomes the definition of a job that does the same; what cannot be taken is told, with the reason. The names of the jobs follow from what their lines say, so reading the same text again gives the same jobs. POST /jobs/apply creates them.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/crontab/parse (the `ParseCrontab` operationId).
+	ParseCrontabWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ParseCrontabResponse, error)
+
+	// ParseCrontabWithResponse The jobs that the lines of a crontab become; writes nothing
+	//
+	// Each line that cron would run becomes the definition of a job that does the same; what cannot be taken is told, with the reason. The names of the jobs follow from what their lines say, so reading the same text again gives the same jobs. POST /jobs/apply creates them.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/crontab/parse (the `ParseCrontab` operationId).
+	ParseCrontabWithResponse(ctx context.Context, body ParseCrontabJSONRequestBody, reqEditors ...RequestEditorFn) (*ParseCrontabResponse, error)
+
 	// ListDeliveriesWithResponse What was told on the channels in the last seven days, or is to be, the newest first
 	//
 	// What was told, is to be told, or could not be, with what the last try came to.
@@ -13400,6 +13614,54 @@ func (r TestChannelResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r TestChannelResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ParseCrontabResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Crontab
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ParseCrontabResponse) GetJSON200() *Crontab {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ParseCrontabResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ParseCrontabResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ParseCrontabResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ParseCrontabResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ParseCrontabResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -16586,6 +16848,36 @@ func (c *ClientWithResponses) TestChannelWithResponse(ctx context.Context, name 
 	return ParseTestChannelResponse(rsp)
 }
 
+// ParseCrontabWithBodyWithResponse The jobs that the lines of a crontab become; writes nothing
+//
+// Each line that cron would run becomes the definition of a job that does the same; what cannot be taken is told, with the reason. The names of the jobs follow from what their lines say, so reading the same text again gives the same jobs. POST /jobs/apply creates them.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/crontab/parse (the `ParseCrontab` operationId).
+func (c *ClientWithResponses) ParseCrontabWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ParseCrontabResponse, error) {
+	rsp, err := c.ParseCrontabWithBody(ctx, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseParseCrontabResponse(rsp)
+}
+
+// ParseCrontabWithResponse The jobs that the lines of a crontab become; writes nothing
+//
+// Each line that cron would run becomes the definition of a job that does the same; what cannot be taken is told, with the reason. The names of the jobs follow from what their lines say, so reading the same text again gives the same jobs. POST /jobs/apply creates them.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/crontab/parse (the `ParseCrontab` operationId).
+func (c *ClientWithResponses) ParseCrontabWithResponse(ctx context.Context, body ParseCrontabJSONRequestBody, reqEditors ...RequestEditorFn) (*ParseCrontabResponse, error) {
+	rsp, err := c.ParseCrontab(ctx, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseParseCrontabResponse(rsp)
+}
+
 // ListDeliveriesWithResponse What was told on the channels in the last seven days, or is to be, the newest first
 //
 // What was told, is to be told, or could not be, with what the last try came to.
@@ -18179,6 +18471,39 @@ func ParseTestChannelResponse(rsp *http.Response) (*TestChannelResponse, error) 
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest Delivery
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseParseCrontabResponse parses an HTTP response from a ParseCrontabWithResponse call
+func ParseParseCrontabResponse(rsp *http.Response) (*ParseCrontabResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ParseCrontabResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Crontab
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}

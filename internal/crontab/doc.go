@@ -38,6 +38,10 @@ type Options struct {
 	Timezone string
 	// User is whom the worker runs as. Lines of other users are not taken.
 	User string
+	// Group is that of the jobs; "crontab" where it is empty.
+	Group string
+	// Most is how many entries are taken, where it is less than MaxEntries; 0 is no such bound.
+	Most int
 	// Home is where cron starts commands, unless a line sets HOME. Where it is
 	// empty the worker's own choice stays.
 	Home string
@@ -57,7 +61,9 @@ const (
 type Notice struct {
 	Line  int // from 1; 0 is the file
 	Level Level
+	Code  string // what it is, for programs and for translation; it does not change
 	Text  string
+	Value string // what the text is about, where it quotes something
 }
 
 // Entry is a line that became a job.

@@ -1,6 +1,7 @@
 package crontab
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"strings"
@@ -18,7 +19,7 @@ var (
 func (p *parser) entry(line, description string) {
 	text := line
 	if rest, found := strings.CutPrefix(text, "-"); found && rest != "" && strings.ContainsRune("*0123456789", rune(rest[0])) {
-		p.tell(Note, "the leading '-' (do not write to the system log) is dropped")
+		p.tell(Note, "quiet", "the leading '-' (do not write to the system log) is dropped")
 		text = rest
 	}
 	expr, rest, ok := p.timetable(text)
@@ -29,34 +30,34 @@ func (p *parser) entry(line, description string) {
 	if p.System {
 		user, rest = word(rest)
 		if !userName.MatchString(user) {
-			p.tell(Fault, "%q is not a user name; in the system format the user stands before the command", common.Excerpt(user))
+			p.tell(Fault, "user_name", "%q is not a user name; in the system format the user stands before the command", common.Excerpt(user))
 			return
 		}
 	}
 	raw := strings.TrimSpace(rest)
 	if raw == "" {
-		p.tell(Fault, "has no command")
+		p.tell(Fault, "no_command", "has no command")
 		return
 	}
 	if !p.commandFits(raw) {
 		return
 	}
 	if user != "" && p.User != "" && user != p.User {
-		p.tell(NotTaken, "user %s: to run as another user than the worker's own (%s) is not available in this version", user, p.User)
+		p.tell(NotTaken, "other_user", "user %s: to run as another user than the worker's own (%s) is not available in this version", user, p.User)
 		return
 	}
-	if len(p.result.Entries) >= MaxEntries {
-		p.tell(Fault, "a crontab may hold %d entries at most; nothing below this line was read", MaxEntries)
+	if len(p.result.Entries) >= p.most() {
+		p.tell(Fault, "too_many", "a crontab may hold %d entries at most; nothing below this line was read", p.most())
 		p.stopped = true
 		return
 	}
 	job := common.Job{
-		Title: title(line), Description: description, Group: Group, Labels: map[string]string{Label: label(p.Prefix)},
+		Title: title(line), Description: description, Group: cmp.Or(p.Group, Group), Labels: map[string]string{Label: label(p.Prefix)},
 		CronExpr: expr, User: user,
 	}
 	job.Command, job.Stdin = splitPercent(raw)
 	if job.Command == "" {
-		p.tell(Fault, "has no command before the '%%'")
+		p.tell(Fault, "no_command", "has no command before the '%%'")
 		return
 	}
 	p.env.apply(&job)
@@ -70,10 +71,10 @@ func (p *parser) commandFits(raw string) bool {
 	first, rest := word(raw)
 	switch {
 	case sixthField.MatchString(first):
-		p.tell(Fault, "has more than five fields: %q would be the command", common.Excerpt(first))
+		p.tell(Fault, "sixth_field", "has more than five fields: %q would be the command", common.Excerpt(first))
 		return false
 	case !p.System && first == "root" && rest != "":
-		p.tell(Fault, "the command begins with %q, as in the system format; read the file with --system", first)
+		p.tell(Fault, "system_format", "the command begins with %q, as in the system format; read the file with --system", first)
 		return false
 	}
 	return true
@@ -90,15 +91,15 @@ func (p *parser) timetable(line string) (expr, rest string, ok bool) {
 	for i, f := range fields {
 		texts[i], rest = word(rest)
 		if texts[i] == "" {
-			p.tell(Fault, "has %d of five fields and no command", i)
+			p.tell(Fault, "field_count", "has %d of five fields and no command", i)
 			return "", "", false
 		}
 		bits, err := f.parse(texts[i])
 		if err != nil {
 			if random(texts[i]) {
-				p.tell(NotTaken, "%s %q: a random time is not available in this version; write a fixed one", f.name, common.Excerpt(texts[i]))
+				p.tell(NotTaken, "random_time", "%s %q: a random time is not available in this version; write a fixed one", f.name, common.Excerpt(texts[i]))
 			} else {
-				p.tell(Fault, "%v", err)
+				p.tell(Fault, "field", "%v", err)
 			}
 			return "", "", false
 		}
@@ -120,12 +121,12 @@ func (p *parser) days(texts [5]string, sets [5]set) bool {
 	starDom, starDow := strings.HasPrefix(dom, "*"), strings.HasPrefix(dow, "*")
 	switch {
 	case (starDom || starDow) && dom != "*" && dow != "*":
-		p.tell(NotTaken, "day of month %q and day of week %q must both match, since one of them begins with '*'; there is no such timetable here: write one of the fields as a list", common.Excerpt(dom), common.Excerpt(dow))
+		p.tell(NotTaken, "both_days", "day of month %q and day of week %q must both match, since one of them begins with '*'; there is no such timetable here: write one of the fields as a list", common.Excerpt(dom), common.Excerpt(dow))
 		return false
 	case !starDom && !starDow:
-		p.tell(Note, "day of month and day of week are both set: it runs when either matches, as under cron")
+		p.tell(Note, "either_day", "day of month and day of week are both set: it runs when either matches, as under cron")
 	case dow == "*" && neverFires(sets[2], sets[3]):
-		p.tell(NotTaken, "never fires: no such month has such a day")
+		p.tell(NotTaken, "never", "never fires: no such month has such a day")
 		return false
 	}
 	return true
@@ -137,9 +138,9 @@ func (p *parser) alias(line string) (expr, rest string, ok bool) {
 	case "@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly":
 		return strings.ToLower(alias), rest, true
 	case "@reboot":
-		p.tell(NotTaken, "@reboot: a job is not tied to one machine's start; use a systemd unit for it")
+		p.tell(NotTaken, "reboot", "@reboot: a job is not tied to one machine's start; use a systemd unit for it")
 	default:
-		p.tell(Fault, "%q is not a timetable that cron knows", common.Excerpt(alias))
+		p.tell(Fault, "alias", "%q is not a timetable that cron knows", common.Excerpt(alias))
 	}
 	return "", "", false
 }

@@ -78,7 +78,7 @@ func token(s, stop string) (text, rest string, ok bool) {
 
 func (p *parser) setting(name, value string) {
 	if !variable.MatchString(name) {
-		p.tell(Fault, "%q is not a name for a variable", common.Excerpt(name))
+		p.tell(Fault, "variable_name", "%q is not a name for a variable", common.Excerpt(name))
 		return
 	}
 	switch name {
@@ -86,7 +86,7 @@ func (p *parser) setting(name, value string) {
 		p.setZone(value)
 	case "SHELL":
 		if value != "" && !path.IsAbs(value) {
-			p.tell(Fault, "SHELL must be an absolute path, not %q", common.Excerpt(value))
+			p.tell(Fault, "shell_path", "SHELL must be an absolute path, not %q", common.Excerpt(value))
 			return
 		}
 		p.env.shell = value
@@ -94,14 +94,14 @@ func (p *parser) setting(name, value string) {
 		p.setHome(value)
 	case "MAILTO":
 		if value != "" {
-			p.tell(NotTaken, "MAILTO=%s: mail about runs is not available in this version; the lines below it are taken, and their output is kept with each run", common.Excerpt(value))
+			p.tell(NotTaken, "mailto", "MAILTO=%s: mail about runs is not available in this version; the lines below it are taken, and their output is kept with each run", common.Excerpt(value))
 		}
 	case "LOGNAME", "USER":
-		p.tell(Note, "%s is ignored: it follows from whom the command runs as", name)
+		p.tell(Note, "follows_user", "%s is ignored: it follows from whom the command runs as", name)
 	case "MAILFROM", "CONTENT_TYPE", "CONTENT_TRANSFER_ENCODING":
-		p.tell(Note, "%s is ignored: it only concerns mail", name)
+		p.tell(Note, "mail_only", "%s is ignored: it only concerns mail", name)
 	case "RANDOM_DELAY":
-		p.tell(NotTaken, "RANDOM_DELAY=%s: a random delay is not available in this version; the lines below it are taken and start at the full minute", common.Excerpt(value))
+		p.tell(NotTaken, "random_delay", "RANDOM_DELAY=%s: a random delay is not available in this version; the lines below it are taken and start at the full minute", common.Excerpt(value))
 	default:
 		p.setVar(name, value)
 	}
@@ -113,7 +113,7 @@ func (p *parser) setZone(zone string) {
 		return
 	}
 	if _, err := time.LoadLocation(zone); err != nil || zone == "Local" {
-		p.tell(Fault, "CRON_TZ=%s is not a time zone; write one like Europe/Berlin or UTC", common.Excerpt(zone))
+		p.tell(Fault, "zone", "CRON_TZ=%s is not a time zone; write one like Europe/Berlin or UTC", common.Excerpt(zone))
 		return
 	}
 	p.env.zone = zone
@@ -124,7 +124,7 @@ func (p *parser) setHome(dir string) {
 	case dir == "":
 		p.env.home = p.env.defaultHome
 	case !path.IsAbs(dir):
-		p.tell(Fault, "HOME must be an absolute path, not %q", common.Excerpt(dir))
+		p.tell(Fault, "home_path", "HOME must be an absolute path, not %q", common.Excerpt(dir))
 	default:
 		p.env.home = dir
 	}
@@ -132,11 +132,11 @@ func (p *parser) setHome(dir string) {
 
 func (p *parser) setVar(name, value string) {
 	if _, known := p.env.vars[name]; !known && len(p.env.vars) >= common.MaxEnv-1 {
-		p.tell(Fault, "sets one variable too many: at most %d", common.MaxEnv-1)
+		p.tell(Fault, "too_many_variables", "sets one variable too many: at most %d", common.MaxEnv-1)
 		return
 	}
 	if strings.Contains(value, "$") {
-		p.tell(Note, "%s holds a '$', which neither cron nor Carillon expands", name)
+		p.tell(Note, "dollar", "%s holds a '$', which neither cron nor Carillon expands", name)
 	}
 	p.env.vars[name] = value
 }

@@ -43,7 +43,7 @@ func (p *parser) name(expr, user, raw, command string) string {
 	name := fmt.Sprintf("%s-%s-%s", prefix, program, hex.EncodeToString(sum[:4]))
 	p.names[name]++
 	if n := p.names[name]; n > 1 {
-		p.tell(Note, "says the same as a line above; both are taken")
+		p.tell(Note, "same_line", "says the same as a line above; both are taken")
 		name = fmt.Sprintf("%s-%d", name, n)
 	}
 	return name

@@ -23,7 +23,7 @@ func Parse(text string, o Options) Result {
 	p := &parser{Options: o, names: map[string]int{}}
 	p.env.init(o)
 	if len(text) > MaxBytes {
-		p.tell(Fault, "is larger than %d KiB", MaxBytes>>10)
+		p.tell(Fault, "too_large", "is larger than %d KiB", MaxBytes>>10)
 		return p.result
 	}
 	for line := range strings.Lines(text) {
@@ -40,7 +40,7 @@ func (p *parser) read(line string) {
 	if trimmed, found := strings.CutSuffix(line, "\r"); found {
 		line = trimmed
 		if !p.crlf {
-			p.tell(Note, "lines end as in Windows; the carriage returns are dropped")
+			p.tell(Note, "carriage_returns", "lines end as in Windows; the carriage returns are dropped")
 			p.crlf = true
 		}
 	}
@@ -56,7 +56,7 @@ func (p *parser) read(line string) {
 	description := p.above.text()
 	p.above.reset()
 	if !utf8.ValidString(line) || strings.ContainsRune(line, 0) {
-		p.tell(Fault, "is not text in UTF-8")
+		p.tell(Fault, "utf8", "is not text in UTF-8")
 		return
 	}
 	if name, value, found := splitEnv(line); found {
@@ -66,6 +66,22 @@ func (p *parser) read(line string) {
 	p.entry(line, description)
 }
 
-func (p *parser) tell(l Level, format string, args ...any) {
-	p.result.Notices = append(p.result.Notices, Notice{Line: p.line, Level: l, Text: fmt.Sprintf(format, args...)})
+// tell notices something about the line. The first text among the arguments is what it is about.
+func (p *parser) tell(l Level, code, format string, args ...any) {
+	n := Notice{Line: p.line, Level: l, Code: code, Text: fmt.Sprintf(format, args...)}
+	for _, a := range args {
+		if text, ok := a.(string); ok {
+			n.Value = text
+			break
+		}
+	}
+	p.result.Notices = append(p.result.Notices, n)
+}
+
+// most is how many entries are taken.
+func (p *parser) most() int {
+	if p.Most > 0 && p.Most < MaxEntries {
+		return p.Most
+	}
+	return MaxEntries
 }

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"bytes"
+	"compress/gzip"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -9,7 +10,9 @@ import (
 	"mime"
 	"net/http"
 	"path"
+	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"carillon/internal/common"
@@ -25,9 +28,14 @@ type console struct {
 
 type asset struct {
 	data []byte
-	etag string
+	etag string // without its quotes
 	mime string
+	// zipped is the same compressed, made when it is first asked for; nil where that saves too little.
+	zipped func() []byte
 }
+
+// leastSaved is how many of a hundred bytes compression must save to be worth it.
+const leastSaved = 10
 
 const consolePage = "/index.html"
 
@@ -49,7 +57,7 @@ func newConsole(files fs.FS) (*console, error) {
 		if mediaType == "" {
 			mediaType = "application/octet-stream"
 		}
-		c.files["/"+name] = asset{data: data, etag: `"` + hex.EncodeToString(sum[:16]) + `"`, mime: mediaType}
+		c.files["/"+name] = asset{data: data, etag: hex.EncodeToString(sum[:16]), mime: mediaType, zipped: sync.OnceValue(func() []byte { return zip(data) })}
 		return nil
 	})
 	if err != nil {
@@ -75,11 +83,51 @@ func (c *console) find(r *http.Request) (asset, bool) {
 
 func (c *console) serve(w http.ResponseWriter, r *http.Request, file asset) {
 	h := w.Header()
+	data, etag := file.data, file.etag
+	h.Add("Vary", "Accept-Encoding")
+	if acceptsGzip(r) {
+		if zipped := file.zipped(); zipped != nil {
+			data, etag = zipped, etag+"-gzip"
+			h.Set("Content-Encoding", "gzip")
+			h.Set("Content-Length", strconv.Itoa(len(data))) // which ServeContent leaves out of what is encoded
+		}
+	}
 	h.Set("Content-Type", file.mime)
-	h.Set("ETag", file.etag)
+	h.Set("ETag", `"`+etag+`"`)
 	h.Set("Cache-Control", "no-cache")
 	h.Set("Content-Security-Policy", policyConsole)
-	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(file.data))
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(data))
+}
+
+// zip compresses; nil where that saves too little.
+func zip(data []byte) []byte {
+	var b bytes.Buffer
+	w, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
+	if err == nil {
+		_, err = w.Write(data)
+	}
+	if err == nil {
+		err = w.Close()
+	}
+	if err != nil || b.Len() > len(data)*(100-leastSaved)/100 {
+		return nil
+	}
+	return b.Bytes()
+}
+
+// acceptsGzip tells whether a browser takes what is compressed (RFC 9110, 12.5.3).
+func acceptsGzip(r *http.Request) bool {
+	for _, header := range r.Header.Values("Accept-Encoding") {
+		for item := range strings.SplitSeq(header, ",") {
+			coding, params, _ := strings.Cut(item, ";")
+			if !strings.EqualFold(strings.TrimSpace(coding), "gzip") {
+				continue
+			}
+			weight, found := strings.CutPrefix(strings.ReplaceAll(params, " ", ""), "q=")
+			return !found || strings.Trim(weight, "0.") != ""
+		}
+	}
+	return false
 }
 
 // noRoute answers what no route does: with the console, or with a problem.

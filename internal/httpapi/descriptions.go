@@ -57,6 +57,8 @@ var descriptions = map[string]string{
 	"test-channel":    "Waits for the answer of who is told, a few seconds at most, and says what it was.",
 	"list-deliveries": "What was told, is to be told, or could not be, with what the last try came to.",
 
+	"parse-crontab": "Each line that cron would run becomes the definition of a job that does the same; what cannot be taken is told, with the reason. The names of the jobs follow from what their lines say, " +
+		"so reading the same text again gives the same jobs. POST /jobs/apply creates them.",
 	"preview-schedule": "The next fires of a line, its meaning in words (English or Chinese, by Accept-Language), and remarks: on nights when the clocks change, and on what the line means to other programs.",
 
 	"get-overview":       "What runs and waits, the workers and their slots, the last day by the hour, and all that is not as it should be. What cannot be known just now is absent.",

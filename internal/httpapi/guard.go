@@ -155,7 +155,7 @@ func (g *guard) body(check *checker, w http.ResponseWriter, r *http.Request) *Pr
 func (g *guard) mediaType(ctx context.Context, header string) *Problem {
 	mediaType, params, err := mime.ParseMediaType(header)
 	charset := params["charset"]
-	if err == nil && mediaType == g.route.mediaType() && (charset == "" || strings.EqualFold(charset, "utf-8")) {
+	if err == nil && g.route.takes(mediaType) && (charset == "" || strings.EqualFold(charset, "utf-8")) {
 		return nil
 	}
 	return g.problems.refuse(ctx, common.CodeUnsupportedType, "the body must be JSON",

@@ -107,6 +107,7 @@ func build(cfg Config) (http.Handler, *router, error) {
 	newSearch(cfg.Runs, cfg.Jobs, expected, p).register(r)
 	(&firesResource{runs: cfg.Runs, jobs: cfg.Jobs, now: cfg.Now}).register(r)
 	(&groupsResource{grouping: cfg.Grouping}).register(r)
+	(&crontabResource{jobs: cfg.Jobs, zone: cfg.Timezone}).register(r)
 	(&forecastResource{ahead: cfg.Ahead, now: cfg.Now}).register(r)
 	(&workersResource{workers: cfg.Workers}).register(r)
 	(&channelsResource{channels: cfg.Channels}).register(r)

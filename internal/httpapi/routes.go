@@ -60,6 +60,12 @@ func (r *route) mediaType() string {
 	return "application/json"
 }
 
+// takes tells whether a body may be of a type: what changes a part of something is a merge patch by
+// whichever of its names.
+func (r *route) takes(mediaType string) bool {
+	return mediaType == r.mediaType() || r.Method == http.MethodPatch && (mediaType == mergePatchType || mediaType == "application/json")
+}
+
 // mergePatchType is that of RFC 7396.
 const mergePatchType = "application/merge-patch+json"
 

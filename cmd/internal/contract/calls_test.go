@@ -104,6 +104,8 @@ var calls = map[string]call{
 	"delete-secret": {need: auth.Admin, reach: ofGroup, target: "/api/v1/secrets/db-{label}", before: secret},
 
 	// timetables and statistics
+	"parse-crontab": {need: auth.Viewer, reach: somewhere, target: "/api/v1/crontab/parse",
+		body: `{"text":"MAILTO=ops\n# Nightly report\n30 2 * * * make report\n@reboot /bin/true\n61 * * * * date\n","timezone":"Europe/Berlin","group":"{group}"}`},
 	"preview-schedule":   {need: auth.Viewer, reach: somewhere, target: "/api/v1/schedules/preview", body: `{"cronExpr":"30 2 * * *","timezone":"Europe/Berlin","count":3}`},
 	"get-overview":       {need: auth.Viewer, reach: somewhere, target: "/api/v1/stats/overview"},
 	"get-statistics":     {need: auth.Viewer, reach: somewhere, target: "/api/v1/stats/runs?by=hour&workers=true"},

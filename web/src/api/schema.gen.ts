@@ -212,6 +212,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/crontab/parse": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * The jobs that the lines of a crontab become; writes nothing
+         * @description Each line that cron would run becomes the definition of a job that does the same; what cannot be taken is told, with the reason. The names of the jobs follow from what their lines say, so reading the same text again gives the same jobs. POST /jobs/apply creates them.
+         */
+        post: operations["parse-crontab"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/deliveries": {
         parameters: {
             query?: never;
@@ -1569,6 +1589,76 @@ export interface components {
             text: string;
             /** @description The worker or master that tells of it, by its name. */
             who?: string;
+        };
+        Crontab: {
+            /**
+             * Format: int64
+             * @description Lines that cron would not read, or whose job could not be saved.
+             */
+            faults: number;
+            /** @description In the order of the lines; empty lines, and those that only hold for others, are left out. */
+            items: components["schemas"]["CrontabLine"][];
+            /**
+             * Format: int64
+             * @description Lines that become jobs; at most 500 are read.
+             */
+            jobs: number;
+            /**
+             * Format: int64
+             * @description Lines that cron reads, and of which there is no job that does the same.
+             */
+            notTaken: number;
+        };
+        CrontabLine: {
+            /** @description Why this job could not be saved; locations are those of its fields. */
+            faults?: components["schemas"]["Fault"][];
+            /** @description The job that it becomes. */
+            job?: components["schemas"]["Definition"];
+            /**
+             * Format: int64
+             * @description Its number, from 1; 0 is the whole text.
+             */
+            line: number;
+            /** @description What there is to know about the line. */
+            notices?: components["schemas"]["CrontabNotice"][];
+            /** @description As it was sent. */
+            text: string;
+        };
+        CrontabNotice: {
+            /** @description What it is, for programs and for translation. */
+            code: string;
+            /**
+             * @description fault: cron would not read it either; notTaken: there is no job that does the same; note: it is taken, with something to know.
+             * @enum {string}
+             */
+            level: "fault" | "notTaken" | "note";
+            /** @description The same in English. */
+            text: string;
+            /** @description What it is about, where it quotes something. */
+            value?: string;
+        };
+        CrontabRequest: {
+            /** @description The group of the jobs; crontab where not given. */
+            group?: string;
+            /** @description Where commands start unless a line sets HOME; the worker's own choice where not given. */
+            home?: string;
+            /**
+             * @description Begins the names of the jobs: the file's path or name, of which it is made; crontab where not given.
+             * @example /etc/cron.d/backup
+             */
+            prefix?: string;
+            /** @description Its lines name a user before the command, as in /etc/crontab and /etc/cron.d. */
+            system?: boolean;
+            /**
+             * @description The crontab, or some of its lines.
+             * @example 30 2 * * * make report
+             */
+            text: string;
+            /**
+             * @description IANA name of the zone of lines without a CRON_TZ above them; the server's setting where not given.
+             * @example Asia/Shanghai
+             */
+            timezone?: string;
         };
         DST: {
             /**
@@ -3958,11 +4048,11 @@ export interface operations {
                      *           "actor": {
                      *             "name": "admin",
                      *             "remote": "127.0.0.1",
-                     *             "token": "wkjmbzwwaale4pi5"
+                     *             "token": "ga5hpmfc7t7aar32"
                      *           },
                      *           "after": {
                      *             "command": "echo report",
-                     *             "createdAt": "2026-11-22T11:04:43.030986551Z",
+                     *             "createdAt": "2026-11-22T11:14:32.430986149Z",
                      *             "cronExpr": "0 0 1 1 *",
                      *             "description": "report",
                      *             "env": {
@@ -3978,16 +4068,16 @@ export interface operations {
                      *             "stdin": "report",
                      *             "timezone": "UTC",
                      *             "title": "the same job",
-                     *             "uid": "egrpipvir3ql4ndz",
-                     *             "updatedAt": "2026-11-22T11:04:43.033162309Z",
+                     *             "uid": "xvncelrlaoxa2ptu",
+                     *             "updatedAt": "2026-11-22T11:14:32.434357628Z",
                      *             "updatedBy": "admin",
                      *             "user": "report",
                      *             "workDir": "/report"
                      *           },
-                     *           "at": "2026-11-22T11:04:43.033293153Z",
+                     *           "at": "2026-11-22T11:14:32.434467463Z",
                      *           "before": {
                      *             "command": "echo report",
-                     *             "createdAt": "2026-11-22T11:04:43.030986551Z",
+                     *             "createdAt": "2026-11-22T11:14:32.430986149Z",
                      *             "cronExpr": "0 0 1 1 *",
                      *             "description": "report",
                      *             "env": {
@@ -4003,27 +4093,29 @@ export interface operations {
                      *             "stdin": "report",
                      *             "timezone": "UTC",
                      *             "title": "a job",
-                     *             "uid": "egrpipvir3ql4ndz",
-                     *             "updatedAt": "2026-11-22T11:04:43.030986551Z",
+                     *             "uid": "xvncelrlaoxa2ptu",
+                     *             "updatedAt": "2026-11-22T11:14:32.430986149Z",
                      *             "updatedBy": "admin",
                      *             "user": "report",
                      *             "workDir": "/report"
                      *           },
-                     *           "id": "01795345483033293153-bnqtmwbbn2a4zqpl",
+                     *           "hash": "9002387cd8f59cafb599a68470bf861f9975e027a7f8cf95a57aa8e6afa5699c",
+                     *           "id": "01795346072434467463-tsozbrrrnuldcxoi",
                      *           "kind": "job",
                      *           "name": "job-reports",
                      *           "revision": 10,
+                     *           "seq": 3,
                      *           "verb": "replace"
                      *         },
                      *         {
                      *           "actor": {
                      *             "name": "admin",
                      *             "remote": "127.0.0.1",
-                     *             "token": "wkjmbzwwaale4pi5"
+                     *             "token": "ga5hpmfc7t7aar32"
                      *           },
                      *           "after": {
                      *             "command": "echo report",
-                     *             "createdAt": "2026-11-22T11:04:43.030986551Z",
+                     *             "createdAt": "2026-11-22T11:14:32.430986149Z",
                      *             "cronExpr": "0 0 1 1 *",
                      *             "description": "report",
                      *             "env": {
@@ -4039,17 +4131,19 @@ export interface operations {
                      *             "stdin": "report",
                      *             "timezone": "UTC",
                      *             "title": "a job",
-                     *             "uid": "egrpipvir3ql4ndz",
-                     *             "updatedAt": "2026-11-22T11:04:43.030986551Z",
+                     *             "uid": "xvncelrlaoxa2ptu",
+                     *             "updatedAt": "2026-11-22T11:14:32.430986149Z",
                      *             "updatedBy": "admin",
                      *             "user": "report",
                      *             "workDir": "/report"
                      *           },
-                     *           "at": "2026-11-22T11:04:43.031064045Z",
-                     *           "id": "01795345483031064045-yom2rhcbopnbldi3",
+                     *           "at": "2026-11-22T11:14:32.43138832Z",
+                     *           "hash": "dbb84525afb9f37b342053f6f6446b0953d233b41199fd8ca38f36a9d4fd0ed5",
+                     *           "id": "01795346072431388320-kclyt4ybf43uxbz4",
                      *           "kind": "job",
                      *           "name": "job-reports",
                      *           "revision": 9,
+                     *           "seq": 2,
                      *           "verb": "create"
                      *         }
                      *       ]
@@ -4099,11 +4193,11 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "checked": 0,
+                     *       "checked": 3,
                      *       "faults": [],
                      *       "from": 1,
                      *       "head": {
-                     *         "hash": "3a89070a8755ac5f6a47fdc2d1472e985b1b6caf3d16ca5e56e285273d530187",
+                     *         "hash": "9002387cd8f59cafb599a68470bf861f9975e027a7f8cf95a57aa8e6afa5699c",
                      *         "seq": 3
                      *       },
                      *       "intact": true,
@@ -4111,9 +4205,25 @@ export interface operations {
                      *         "hash": "",
                      *         "seq": 0
                      *       },
+                     *       "links": [
+                     *         {
+                     *           "hash": "476e854b799e36961b7750526f9889cde6c58b8fee2d76460c8f565b90801908",
+                     *           "id": "01795346072375049050-5o4pcnfxuxwfsaq6",
+                     *           "previous": "",
+                     *           "seq": 1,
+                     *           "text": "{\"actor\":{\"name\":\"bootstrap\"},\"after\":\"f4257deec560262f50fa64c7da4f2ae372617dc527462482d0617780162adeab\",\"at\":\"2026-11-22T11:14:32.37504905Z\",\"id\":\"01795346072375049050-5o4pcnfxuxwfsaq6\",\"kind\":\"token\",\"name\":\"admin\",\"revision\":5,\"seq\":1,\"verb\":\"bootstrap\"}"
+                     *         },
+                     *         {
+                     *           "hash": "dbb84525afb9f37b342053f6f6446b0953d233b41199fd8ca38f36a9d4fd0ed5",
+                     *           "id": "01795346072431388320-kclyt4ybf43uxbz4",
+                     *           "previous": "476e854b799e36961b7750526f9889cde6c58b8fee2d76460c8f565b90801908",
+                     *           "seq": 2,
+                     *           "text": "{\"actor\":{\"name\":\"admin\",\"remote\":\"127.0.0.1\",\"token\":\"ga5hpmfc7t7aar32\"},\"after\":\"071d4fe1bdcd05b6700924990fc4e1cc0e1c70d7f04d41533f1fe737eef571fb\",\"at\":\"2026-11-22T11:14:32.43138832Z\",\"id\":\"01795346072431388320-kclyt4ybf43uxbz4\",\"kind\":\"job\",\"name\":\"job-reports\",\"revision\":9,\"seq\":2,\"verb\":\"create\"}"
+                     *         }
+                     *       ],
                      *       "more": false,
-                     *       "to": 0,
-                     *       "waiting": 3
+                     *       "to": 3,
+                     *       "waiting": 0
                      *     }
                      */
                     "application/json": components["schemas"]["AuditStep"];
@@ -4163,7 +4273,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "expiresAt": "2026-11-23T11:04:43.040388006Z",
+                     *       "expiresAt": "2026-11-23T11:14:32.442988416Z",
                      *       "name": "admin",
                      *       "role": "admin",
                      *       "session": true
@@ -4334,7 +4444,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "expiresAt": "2027-02-20T11:04:43.16578515Z",
+                     *       "expiresAt": "2027-02-20T11:14:32.512043832Z",
                      *       "name": "ann-1",
                      *       "role": "viewer",
                      *       "session": false,
@@ -4383,11 +4493,11 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "createdAt": "2026-11-22T11:04:43.29961657Z",
+                     *           "createdAt": "2026-11-22T11:14:32.626925082Z",
                      *           "kind": "webhook",
                      *           "name": "ops",
                      *           "origin": "https://127.0.0.1:1",
-                     *           "updatedAt": "2026-11-22T11:04:43.29961672Z",
+                     *           "updatedAt": "2026-11-22T11:14:32.626925253Z",
                      *           "updatedBy": "admin",
                      *           "version": 20
                      *         }
@@ -4435,13 +4545,13 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "createdAt": "2026-11-22T11:04:43.29961657Z",
+                     *       "createdAt": "2026-11-22T11:14:32.626925082Z",
                      *       "kind": "webhook",
                      *       "name": "ops",
                      *       "origin": "https://127.0.0.1:1",
-                     *       "updatedAt": "2026-11-22T11:04:43.301470819Z",
+                     *       "updatedAt": "2026-11-22T11:14:32.630245646Z",
                      *       "updatedBy": "admin",
-                     *       "version": 21
+                     *       "version": 22
                      *     }
                      */
                     "application/json": components["schemas"]["Channel"];
@@ -4511,14 +4621,14 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "createdAt": "2026-11-22T11:04:43.304179401Z",
+                     *       "createdAt": "2026-11-22T11:14:32.632838182Z",
                      *       "kind": "webhook",
                      *       "name": "dev",
                      *       "origin": "https://hooks.example.com",
                      *       "secret": "whsec_…",
-                     *       "updatedAt": "2026-11-22T11:04:43.304179521Z",
+                     *       "updatedAt": "2026-11-22T11:14:32.632838322Z",
                      *       "updatedBy": "admin",
-                     *       "version": 23
+                     *       "version": 24
                      *     }
                      */
                     "application/json": components["schemas"]["Channel"];
@@ -4611,11 +4721,11 @@ export interface operations {
                      *       "attempts": 1,
                      *       "channel": "ops",
                      *       "code": "refused",
-                     *       "createdAt": "2026-11-22T11:04:43.307956566Z",
-                     *       "doneAt": "2026-11-22T11:04:43.30816265Z",
+                     *       "createdAt": "2026-11-22T11:14:32.638416647Z",
+                     *       "doneAt": "2026-11-22T11:14:32.63882029Z",
                      *       "error": "dial tcp 127.0.0.1:1: 127.0.0.1: the address is not a public one, and the setting notifyAllow does not name it",
                      *       "event": "test",
-                     *       "id": "01795345483307956566-d6d3c285415a094f",
+                     *       "id": "01795346072638416647-60ca67f333a70e60",
                      *       "kind": "webhook",
                      *       "status": "failed",
                      *       "text": "test of a channel"
@@ -4628,6 +4738,92 @@ export interface operations {
             403: components["responses"]["forbidden"];
             404: components["responses"]["not_found"];
             409: components["responses"]["conflict"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+            /** @description The request was refused, or failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "parse-crontab": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "group": "reports",
+                 *       "text": "MAILTO=ops\n# Nightly report\n30 2 * * * make report\n@reboot /bin/true\n61 * * * * date\n",
+                 *       "timezone": "Europe/Berlin"
+                 *     }
+                 */
+                "application/json": components["schemas"]["CrontabRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "faults": 1,
+                     *       "items": [
+                     *         {
+                     *           "line": 1,
+                     *           "notices": [
+                     *             {
+                     *               "code": "mailto",
+                     *               "level": "notTaken",
+                     *               "text": "MAILTO=ops: mail about runs is not available in this version; the lines below it are taken, and their output is kept with each run",
+                     *               "value": "ops"
+                     *             }
+                     *           ],
+                     *           "text": "MAILTO=ops"
+                     *         },
+                     *         {
+                     *           "job": {
+                     *             "command": "make report",
+                     *             "cronExpr": "30 2 * * *",
+                     *             "description": "Nightly report",
+                     *             "group": "reports",
+                     *             "labels": {
+                     *               "crontab": "crontab"
+                     *             },
+                     *             "name": "crontab-make-a0a5f078",
+                     *             "timezone": "Europe/Berlin",
+                     *             "title": "30 2 * * * make report"
+                     *           },
+                     *           "line": 3,
+                     *           "text": "30 2 * * * make report"
+                     *         }
+                     *       ],
+                     *       "jobs": 1,
+                     *       "notTaken": 2
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Crontab"];
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            409: components["responses"]["conflict"];
+            413: components["responses"]["too_large"];
+            415: components["responses"]["unsupported_media_type"];
             422: components["responses"]["invalid"];
             429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
@@ -4676,11 +4872,11 @@ export interface operations {
                      *           "attempts": 1,
                      *           "channel": "ops",
                      *           "code": "refused",
-                     *           "createdAt": "2026-11-22T11:04:43.307956566Z",
-                     *           "doneAt": "2026-11-22T11:04:43.30816265Z",
+                     *           "createdAt": "2026-11-22T11:14:32.638416647Z",
+                     *           "doneAt": "2026-11-22T11:14:32.63882029Z",
                      *           "error": "dial tcp 127.0.0.1:1: 127.0.0.1: the address is not a public one, and the setting notifyAllow does not name it",
                      *           "event": "test",
-                     *           "id": "01795345483307956566-d6d3c285415a094f",
+                     *           "id": "01795346072638416647-60ca67f333a70e60",
                      *           "kind": "webhook",
                      *           "status": "failed",
                      *           "text": "test of a channel"
@@ -4815,14 +5011,14 @@ export interface operations {
                      *       "items": [
                      *         {
                      *           "attempts": [
-                     *             "egrpipvir3ql4ndz.01795341883000000000.1"
+                     *             "xvncelrlaoxa2ptu.01795342472000000000.1"
                      *           ],
                      *           "cause": "manual",
                      *           "group": "reports",
-                     *           "id": "egrpipvir3ql4ndz.01795341883000000000",
+                     *           "id": "xvncelrlaoxa2ptu.01795342472000000000",
                      *           "job": "job-reports",
-                     *           "jobUid": "egrpipvir3ql4ndz",
-                     *           "plannedAt": "2026-11-22T10:04:43Z",
+                     *           "jobUid": "xvncelrlaoxa2ptu",
+                     *           "plannedAt": "2026-11-22T10:14:32Z",
                      *           "reason": {
                      *             "code": "exit_code",
                      *             "data": {
@@ -4895,7 +5091,7 @@ export interface operations {
                      *       ],
                      *       "by": "hour",
                      *       "dst": [],
-                     *       "from": "2026-11-22T11:04:43.346841816Z",
+                     *       "from": "2026-11-22T11:14:32.728420702Z",
                      *       "jobs": 0,
                      *       "paused": 0,
                      *       "pileUps": [],
@@ -5027,7 +5223,7 @@ export interface operations {
                      *           },
                      *           "group": "reports",
                      *           "meta": {
-                     *             "createdAt": "2026-11-22T11:04:43.030986551Z",
+                     *             "createdAt": "2026-11-22T11:14:32.430986149Z",
                      *             "next": [
                      *               "2027-01-01T00:00:00Z",
                      *               "2028-01-01T00:00:00Z"
@@ -5037,9 +5233,9 @@ export interface operations {
                      *               {
                      *                 "cause": "manual",
                      *                 "durationMs": 60000,
-                     *                 "id": "egrpipvir3ql4ndz.01795341883000000000.1",
-                     *                 "plannedAt": "2026-11-22T10:04:43Z",
-                     *                 "startedAt": "2026-11-22T10:04:43Z",
+                     *                 "id": "xvncelrlaoxa2ptu.01795342472000000000.1",
+                     *                 "plannedAt": "2026-11-22T10:14:32Z",
+                     *                 "startedAt": "2026-11-22T10:14:32Z",
                      *                 "status": "failed"
                      *               }
                      *             ],
@@ -5051,8 +5247,8 @@ export interface operations {
                      *               "samples": 0,
                      *               "successRate": 0
                      *             },
-                     *             "uid": "egrpipvir3ql4ndz",
-                     *             "updatedAt": "2026-11-22T11:04:43.033162309Z",
+                     *             "uid": "xvncelrlaoxa2ptu",
+                     *             "updatedAt": "2026-11-22T11:14:32.434357628Z",
                      *             "updatedBy": "admin",
                      *             "version": 10
                      *           },
@@ -5127,12 +5323,12 @@ export interface operations {
                      *       "command": "true",
                      *       "group": "reports",
                      *       "meta": {
-                     *         "createdAt": "2026-11-22T11:04:43.349700378Z",
+                     *         "createdAt": "2026-11-22T11:14:32.730925414Z",
                      *         "state": "manual",
-                     *         "uid": "hapniy4et5krqs55",
-                     *         "updatedAt": "2026-11-22T11:04:43.349700378Z",
+                     *         "uid": "ile5bjuugyrszrry",
+                     *         "updatedAt": "2026-11-22T11:14:32.730925414Z",
                      *         "updatedBy": "admin",
-                     *         "version": 30
+                     *         "version": 32
                      *       },
                      *       "name": "new-reports",
                      *       "timezone": "UTC"
@@ -5213,7 +5409,7 @@ export interface operations {
                      *         {
                      *           "name": "applied-reports",
                      *           "result": "created",
-                     *           "version": 31
+                     *           "version": 33
                      *         }
                      *       ]
                      *     }
@@ -5408,11 +5604,11 @@ export interface operations {
                      *       },
                      *       "group": "reports",
                      *       "meta": {
-                     *         "createdAt": "2026-11-22T11:04:43.030986551Z",
+                     *         "createdAt": "2026-11-22T11:14:32.430986149Z",
                      *         "nextFire": "2027-01-01T00:00:00Z",
                      *         "state": "active",
-                     *         "uid": "egrpipvir3ql4ndz",
-                     *         "updatedAt": "2026-11-22T11:04:43.033162309Z",
+                     *         "uid": "xvncelrlaoxa2ptu",
+                     *         "updatedAt": "2026-11-22T11:14:32.434357628Z",
                      *         "updatedBy": "admin",
                      *         "version": 10
                      *       },
@@ -5502,12 +5698,12 @@ export interface operations {
                      *       "command": "echo report",
                      *       "group": "reports",
                      *       "meta": {
-                     *         "createdAt": "2026-11-22T11:04:43.356749997Z",
+                     *         "createdAt": "2026-11-22T11:14:32.741340094Z",
                      *         "state": "manual",
-                     *         "uid": "u7qkgbrxn5nh2tob",
-                     *         "updatedAt": "2026-11-22T11:04:43.356749997Z",
+                     *         "uid": "ii5tinzgh2jd5tap",
+                     *         "updatedAt": "2026-11-22T11:14:32.741340094Z",
                      *         "updatedBy": "admin",
-                     *         "version": 34
+                     *         "version": 37
                      *       },
                      *       "name": "put-reports",
                      *       "timezone": "UTC"
@@ -5622,12 +5818,12 @@ export interface operations {
                      *       "description": "report",
                      *       "group": "reports",
                      *       "meta": {
-                     *         "createdAt": "2026-11-22T11:04:43.357620772Z",
+                     *         "createdAt": "2026-11-22T11:14:32.742285868Z",
                      *         "state": "manual",
-                     *         "uid": "7mf3ppzvoj4tkael",
-                     *         "updatedAt": "2026-11-22T11:04:43.359395872Z",
+                     *         "uid": "ix5a6zd4xr7bnjs5",
+                     *         "updatedAt": "2026-11-22T11:14:32.744001237Z",
                      *         "updatedBy": "admin",
-                     *         "version": 36
+                     *         "version": 40
                      *       },
                      *       "name": "patched-reports",
                      *       "timeout": "10m",
@@ -5694,14 +5890,14 @@ export interface operations {
                      *       "items": [
                      *         {
                      *           "attempts": [
-                     *             "egrpipvir3ql4ndz.01795341883000000000.1"
+                     *             "xvncelrlaoxa2ptu.01795342472000000000.1"
                      *           ],
                      *           "cause": "manual",
                      *           "group": "reports",
-                     *           "id": "egrpipvir3ql4ndz.01795341883000000000",
+                     *           "id": "xvncelrlaoxa2ptu.01795342472000000000",
                      *           "job": "job-reports",
-                     *           "jobUid": "egrpipvir3ql4ndz",
-                     *           "plannedAt": "2026-11-22T10:04:43Z",
+                     *           "jobUid": "xvncelrlaoxa2ptu",
+                     *           "plannedAt": "2026-11-22T10:14:32Z",
                      *           "reason": {
                      *             "code": "exit_code",
                      *             "data": {
@@ -5773,13 +5969,13 @@ export interface operations {
                      *       "description": "report",
                      *       "group": "reports",
                      *       "meta": {
-                     *         "createdAt": "2026-11-22T11:04:43.352502024Z",
+                     *         "createdAt": "2026-11-22T11:14:32.734434809Z",
                      *         "paused": true,
                      *         "state": "paused",
-                     *         "uid": "6wqbkmrchx4vkdqe",
-                     *         "updatedAt": "2026-11-22T11:04:43.368572569Z",
+                     *         "uid": "2bufx5soqomifuuu",
+                     *         "updatedAt": "2026-11-22T11:14:32.751059773Z",
                      *         "updatedBy": "admin",
-                     *         "version": 42
+                     *         "version": 44
                      *       },
                      *       "name": "paused-reports",
                      *       "pauseNote": "for now",
@@ -5892,12 +6088,12 @@ export interface operations {
                      *       "description": "report",
                      *       "group": "reports",
                      *       "meta": {
-                     *         "createdAt": "2026-11-22T11:04:43.352502024Z",
+                     *         "createdAt": "2026-11-22T11:14:32.734434809Z",
                      *         "state": "manual",
-                     *         "uid": "6wqbkmrchx4vkdqe",
-                     *         "updatedAt": "2026-11-22T11:04:43.37219722Z",
+                     *         "uid": "2bufx5soqomifuuu",
+                     *         "updatedAt": "2026-11-22T11:14:32.753109897Z",
                      *         "updatedBy": "admin",
-                     *         "version": 43
+                     *         "version": 45
                      *       },
                      *       "name": "paused-reports",
                      *       "timezone": "UTC"
@@ -5968,11 +6164,11 @@ export interface operations {
                      *       },
                      *       "group": "reports",
                      *       "meta": {
-                     *         "createdAt": "2026-11-22T11:04:43.030986551Z",
+                     *         "createdAt": "2026-11-22T11:14:32.430986149Z",
                      *         "nextFire": "2027-01-01T00:00:00Z",
                      *         "state": "active",
-                     *         "uid": "egrpipvir3ql4ndz",
-                     *         "updatedAt": "2026-11-22T11:04:43.033162309Z",
+                     *         "uid": "xvncelrlaoxa2ptu",
+                     *         "updatedAt": "2026-11-22T11:14:32.434357628Z",
                      *         "updatedBy": "admin",
                      *         "version": 10
                      *       },
@@ -6050,8 +6246,8 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "fire": "tixma4xlnetlqx4m.ty2kc44pfckklwu2p",
-                     *       "run": "tixma4xlnetlqx4m.ty2kc44pfckklwu2p.1"
+                     *       "fire": "t6giqzr362d63rkv.tqhj4wn4xpysgwj2k",
+                     *       "run": "t6giqzr362d63rkv.tqhj4wn4xpysgwj2k.1"
                      *     }
                      */
                     "application/json": components["schemas"]["Accepted"];
@@ -6105,14 +6301,14 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "at": "2026-11-22T11:04:43.033293153Z",
+                     *           "at": "2026-11-22T11:14:32.434467463Z",
                      *           "by": "admin",
                      *           "remote": "127.0.0.1",
                      *           "verb": "replace",
                      *           "version": 10
                      *         },
                      *         {
-                     *           "at": "2026-11-22T11:04:43.031064045Z",
+                     *           "at": "2026-11-22T11:14:32.43138832Z",
                      *           "by": "admin",
                      *           "remote": "127.0.0.1",
                      *           "verb": "create",
@@ -6164,7 +6360,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "at": "2026-11-22T11:04:43.033293153Z",
+                     *       "at": "2026-11-22T11:14:32.434467463Z",
                      *       "by": "admin",
                      *       "job": {
                      *         "command": "echo report",
@@ -6187,7 +6383,7 @@ export interface operations {
                      *         "workDir": "/report"
                      *       },
                      *       "remote": "127.0.0.1",
-                     *       "uid": "egrpipvir3ql4ndz",
+                     *       "uid": "xvncelrlaoxa2ptu",
                      *       "verb": "replace",
                      *       "version": 10
                      *     }
@@ -6354,14 +6550,14 @@ export interface operations {
                      *         {
                      *           "attempt": 1,
                      *           "cause": "manual",
-                     *           "fire": "tixma4xlnetlqx4m.ty2kc44pfckklwu2p",
+                     *           "fire": "t6giqzr362d63rkv.tqhj4wn4xpysgwj2k",
                      *           "group": "reports",
-                     *           "id": "tixma4xlnetlqx4m.ty2kc44pfckklwu2p.1",
+                     *           "id": "t6giqzr362d63rkv.tqhj4wn4xpysgwj2k.1",
                      *           "job": "ran-reports",
-                     *           "jobUid": "tixma4xlnetlqx4m",
+                     *           "jobUid": "t6giqzr362d63rkv",
                      *           "note": "by hand",
                      *           "outputBytes": 0,
-                     *           "plannedAt": "2026-11-22T11:04:43.380794917Z",
+                     *           "plannedAt": "2026-11-22T11:14:32.761740235Z",
                      *           "reason": {
                      *             "code": "starting",
                      *             "text": "it is due, and about to be taken"
@@ -6372,20 +6568,20 @@ export interface operations {
                      *         {
                      *           "attempt": 1,
                      *           "cause": "manual",
-                     *           "claimedAt": "2026-11-22T10:04:43Z",
-                     *           "endedAt": "2026-11-22T10:05:43Z",
+                     *           "claimedAt": "2026-11-22T10:14:32Z",
+                     *           "endedAt": "2026-11-22T10:15:32Z",
                      *           "exitCode": 3,
-                     *           "fire": "egrpipvir3ql4ndz.01795341883000000000",
+                     *           "fire": "xvncelrlaoxa2ptu.01795342472000000000",
                      *           "group": "reports",
-                     *           "id": "egrpipvir3ql4ndz.01795341883000000000.1",
+                     *           "id": "xvncelrlaoxa2ptu.01795342472000000000.1",
                      *           "job": "job-reports",
-                     *           "jobUid": "egrpipvir3ql4ndz",
+                     *           "jobUid": "xvncelrlaoxa2ptu",
                      *           "note": "report",
                      *           "outputBytes": 6,
                      *           "params": {
                      *             "P": "report"
                      *           },
-                     *           "plannedAt": "2026-11-22T10:04:43Z",
+                     *           "plannedAt": "2026-11-22T10:14:32Z",
                      *           "reason": {
                      *             "code": "exit_code",
                      *             "data": {
@@ -6393,7 +6589,7 @@ export interface operations {
                      *             },
                      *             "text": "report"
                      *           },
-                     *           "startedAt": "2026-11-22T10:04:43Z",
+                     *           "startedAt": "2026-11-22T10:14:32Z",
                      *           "status": "failed",
                      *           "triggeredBy": "somebody",
                      *           "worker": "w1",
@@ -6467,7 +6663,7 @@ export interface operations {
                      *       "scanned": {
                      *         "bytes": 6,
                      *         "runs": 2,
-                     *         "until": "2026-11-22T10:04:43Z"
+                     *         "until": "2026-11-22T10:14:32Z"
                      *       }
                      *     }
                      */
@@ -6513,20 +6709,20 @@ export interface operations {
                      * @example {
                      *       "attempt": 1,
                      *       "cause": "manual",
-                     *       "claimedAt": "2026-11-22T10:04:43Z",
-                     *       "endedAt": "2026-11-22T10:05:43Z",
+                     *       "claimedAt": "2026-11-22T10:14:32Z",
+                     *       "endedAt": "2026-11-22T10:15:32Z",
                      *       "exitCode": 3,
-                     *       "fire": "egrpipvir3ql4ndz.01795341883000000000",
+                     *       "fire": "xvncelrlaoxa2ptu.01795342472000000000",
                      *       "group": "reports",
-                     *       "id": "egrpipvir3ql4ndz.01795341883000000000.1",
+                     *       "id": "xvncelrlaoxa2ptu.01795342472000000000.1",
                      *       "job": "job-reports",
-                     *       "jobUid": "egrpipvir3ql4ndz",
+                     *       "jobUid": "xvncelrlaoxa2ptu",
                      *       "note": "report",
                      *       "outputBytes": 6,
                      *       "params": {
                      *         "P": "report"
                      *       },
-                     *       "plannedAt": "2026-11-22T10:04:43Z",
+                     *       "plannedAt": "2026-11-22T10:14:32Z",
                      *       "reason": {
                      *         "code": "exit_code",
                      *         "data": {
@@ -6534,7 +6730,7 @@ export interface operations {
                      *         },
                      *         "text": "report"
                      *       },
-                     *       "startedAt": "2026-11-22T10:04:43Z",
+                     *       "startedAt": "2026-11-22T10:14:32Z",
                      *       "status": "failed",
                      *       "triggeredBy": "somebody",
                      *       "worker": "w1",
@@ -6813,15 +7009,15 @@ export interface operations {
                      *
                      *     id: 0
                      *     event: run
-                     *     data: {"id":"egrpipvir3ql4ndz.01795341883000000000.1","job":"job-reports","jobUid":"egrpipvir3ql4ndz","group":"reports","fire":"egrpipvir3ql4ndz.01795341883000000000","plannedAt":"2026-11-22T10:04:43Z","cause":"manual","attempt":1,"status":"failed","reason":{"code":"exit_code","data":{"path":"report"},"text":"report"},"worker":"w1","workerName":"north","claimedAt":"2026-11-22T10:04:43Z","startedAt":"2026-11-22T10:04:43Z","endedAt":"2026-11-22T10:05:43Z","exitCode":3,"outputBytes":6,"triggeredBy":"somebody","note":"report","params":{"P":"report"}}
+                     *     data: {"id":"xvncelrlaoxa2ptu.01795342472000000000.1","job":"job-reports","jobUid":"xvncelrlaoxa2ptu","group":"reports","fire":"xvncelrlaoxa2ptu.01795342472000000000","plannedAt":"2026-11-22T10:14:32Z","cause":"manual","attempt":1,"status":"failed","reason":{"code":"exit_code","data":{"path":"report"},"text":"report"},"worker":"w1","workerName":"north","claimedAt":"2026-11-22T10:14:32Z","startedAt":"2026-11-22T10:14:32Z","endedAt":"2026-11-22T10:15:32Z","exitCode":3,"outputBytes":6,"triggeredBy":"somebody","note":"report","params":{"P":"report"}}
                      *
                      *     id: 6
                      *     event: output
-                     *     data: {"offset":0,"stream":"stdout","at":"2026-11-22T10:04:43Z","text":"report"}
+                     *     data: {"offset":0,"stream":"stdout","at":"2026-11-22T10:14:32Z","text":"report"}
                      *
                      *     id: 6
                      *     event: end
-                     *     data: {"run":{"id":"egrpipvir3ql4ndz.01795341883000000000.1","job":"job-reports","jobUid":"egrpipvir3ql4ndz","group":"reports","fire":"egrpipvir3ql4ndz.01795341883000000000","plannedAt":"2026-11-22T10:04:43Z","cause":"manual","attempt":1,"status":"failed","reason":{"code":"exit_code","data":{"path":"report"},"text":"report"},"worker":"w1","workerName":"north","claimedAt":"2026-11-22T10:04:43Z","startedAt":"2026-11-22T10:04:43Z","endedAt":"2026-11-22T10:05:43Z","exitCode":3,"outputBytes":6,"triggeredBy":"somebody","note":"report","params":{"P":"report"}},"offset":6,"complete":true}
+                     *     data: {"run":{"id":"xvncelrlaoxa2ptu.01795342472000000000.1","job":"job-reports","jobUid":"xvncelrlaoxa2ptu","group":"reports","fire":"xvncelrlaoxa2ptu.01795342472000000000","plannedAt":"2026-11-22T10:14:32Z","cause":"manual","attempt":1,"status":"failed","reason":{"code":"exit_code","data":{"path":"report"},"text":"report"},"worker":"w1","workerName":"north","claimedAt":"2026-11-22T10:14:32Z","startedAt":"2026-11-22T10:14:32Z","endedAt":"2026-11-22T10:15:32Z","exitCode":3,"outputBytes":6,"triggeredBy":"somebody","note":"report","params":{"P":"report"}},"offset":6,"complete":true}
                      */
                     "text/event-stream": string;
                 };
@@ -6929,15 +7125,15 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "createdAt": "2026-11-22T11:04:43.406601142Z",
+                     *           "createdAt": "2026-11-22T11:14:32.789949392Z",
                      *           "groups": [
                      *             "reports"
                      *           ],
                      *           "name": "db-reports",
-                     *           "setAt": "2026-11-22T11:04:43.406601322Z",
-                     *           "updatedAt": "2026-11-22T11:04:43.406601322Z",
+                     *           "setAt": "2026-11-22T11:14:32.789949632Z",
+                     *           "updatedAt": "2026-11-22T11:14:32.789949632Z",
                      *           "updatedBy": "admin",
-                     *           "version": 50
+                     *           "version": 52
                      *         }
                      *       ]
                      *     }
@@ -6983,15 +7179,15 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "createdAt": "2026-11-22T11:04:43.406601142Z",
+                     *       "createdAt": "2026-11-22T11:14:32.789949392Z",
                      *       "groups": [
                      *         "reports"
                      *       ],
                      *       "name": "db-reports",
-                     *       "setAt": "2026-11-22T11:04:43.40888924Z",
-                     *       "updatedAt": "2026-11-22T11:04:43.40888924Z",
+                     *       "setAt": "2026-11-22T11:14:32.792200691Z",
+                     *       "updatedAt": "2026-11-22T11:14:32.792200691Z",
                      *       "updatedBy": "admin",
-                     *       "version": 51
+                     *       "version": 53
                      *     }
                      */
                     "application/json": components["schemas"]["Secret"];
@@ -7053,15 +7249,15 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "createdAt": "2026-11-22T11:04:43.406601142Z",
+                     *       "createdAt": "2026-11-22T11:14:32.789949392Z",
                      *       "groups": [
                      *         "reports"
                      *       ],
                      *       "name": "db-reports",
-                     *       "setAt": "2026-11-22T11:04:43.412038233Z",
-                     *       "updatedAt": "2026-11-22T11:04:43.412038233Z",
+                     *       "setAt": "2026-11-22T11:14:32.795619944Z",
+                     *       "updatedAt": "2026-11-22T11:14:32.795619944Z",
                      *       "updatedBy": "admin",
-                     *       "version": 53
+                     *       "version": 55
                      *     }
                      */
                     "application/json": components["schemas"]["Secret"];
@@ -7165,12 +7361,12 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "createdAt": "2026-11-22T11:04:43.040388006Z",
-                     *           "expiresAt": "2026-11-23T11:04:43.040388006Z",
-                     *           "id": "3d7cd6de00397c58",
+                     *           "createdAt": "2026-11-22T11:14:32.442988416Z",
+                     *           "expiresAt": "2026-11-23T11:14:32.442988416Z",
+                     *           "id": "097ac9301e733bb2",
                      *           "name": "admin",
                      *           "remote": "127.0.0.1",
-                     *           "token": "wkjmbzwwaale4pi5"
+                     *           "token": "ga5hpmfc7t7aar32"
                      *         }
                      *       ]
                      *     }
@@ -7328,7 +7524,7 @@ export interface operations {
                      *       "by": "hour",
                      *       "from": "2026-11-21T11:00:00Z",
                      *       "timezone": "UTC",
-                     *       "to": "2026-11-22T11:04:43.493697277Z",
+                     *       "to": "2026-11-22T11:14:32.864928784Z",
                      *       "total": {
                      *         "delay": {
                      *           "count": 0,
@@ -7470,7 +7666,7 @@ export interface operations {
                      *       },
                      *       "leader": {
                      *         "name": "master-1",
-                     *         "since": "2026-11-22T11:04:42.985135307Z"
+                     *         "since": "2026-11-22T11:14:32.372760171Z"
                      *       },
                      *       "logStore": "ok",
                      *       "running": 0,
@@ -7597,7 +7793,7 @@ export interface operations {
                      *       "by": "hour",
                      *       "from": "2026-11-21T11:00:00Z",
                      *       "timezone": "UTC",
-                     *       "to": "2026-11-22T11:04:43.49794519Z",
+                     *       "to": "2026-11-22T11:14:32.867593855Z",
                      *       "total": {
                      *         "delay": {
                      *           "count": 0,
@@ -7701,19 +7897,19 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "at": "2026-11-22T11:04:43.50261469Z",
+                     *       "at": "2026-11-22T11:14:32.870329858Z",
                      *       "findings": [
                      *         {
                      *           "check": "etcd",
                      *           "status": "ok",
                      *           "text": "it answers within 1ms",
-                     *           "who": "127.0.0.1:44659"
+                     *           "who": "127.0.0.1:39697"
                      *         },
                      *         {
                      *           "check": "etcd_version",
                      *           "status": "ok",
                      *           "text": "3.7.1",
-                     *           "who": "127.0.0.1:44659"
+                     *           "who": "127.0.0.1:39697"
                      *         }
                      *       ],
                      *       "master": "master-1",
@@ -7767,21 +7963,21 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "createdAt": "2026-11-22T11:04:43.16578515Z",
+                     *           "createdAt": "2026-11-22T11:14:32.512043832Z",
                      *           "createdBy": "admin",
-                     *           "expiresAt": "2027-02-20T11:04:43.16578515Z",
-                     *           "id": "adkgqflpm3hugwed",
-                     *           "lastUsedAt": "2026-11-22T11:04:00Z",
+                     *           "expiresAt": "2027-02-20T11:14:32.512043832Z",
+                     *           "id": "vgteuh7raf6dchfc",
+                     *           "lastUsedAt": "2026-11-22T11:14:00Z",
                      *           "lastUsedFrom": "127.0.0.1",
                      *           "name": "a token",
                      *           "role": "viewer",
                      *           "user": "ann-1"
                      *         },
                      *         {
-                     *           "createdAt": "2026-11-22T11:04:42.983618578Z",
+                     *           "createdAt": "2026-11-22T11:14:32.374989309Z",
                      *           "createdBy": "bootstrap",
-                     *           "id": "wkjmbzwwaale4pi5",
-                     *           "lastUsedAt": "2026-11-22T11:04:00Z",
+                     *           "id": "ga5hpmfc7t7aar32",
+                     *           "lastUsedAt": "2026-11-22T11:14:00Z",
                      *           "lastUsedFrom": "127.0.0.1",
                      *           "name": "admin",
                      *           "role": "admin"
@@ -7836,10 +8032,10 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "createdAt": "2026-11-22T11:04:43.503946785Z",
+                     *       "createdAt": "2026-11-22T11:14:32.872498863Z",
                      *       "createdBy": "admin",
-                     *       "expiresAt": "2027-02-20T11:04:43.503946785Z",
-                     *       "id": "rwvw3bea4jfk2teg",
+                     *       "expiresAt": "2027-02-20T11:14:32.872498863Z",
+                     *       "id": "ait5wzazwffapouu",
                      *       "name": "for a script",
                      *       "role": "viewer",
                      *       "token": "car_k5w2hq6v3n7ptx4a_…"
@@ -7888,10 +8084,10 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "createdAt": "2026-11-22T11:04:43.557447887Z",
+                     *       "createdAt": "2026-11-22T11:14:32.910428061Z",
                      *       "createdBy": "admin",
-                     *       "expiresAt": "2027-02-20T11:04:43.557447887Z",
-                     *       "id": "cme3d7hoxsjri45d",
+                     *       "expiresAt": "2027-02-20T11:14:32.910428061Z",
+                     *       "id": "52yotvyql5txpkh5",
                      *       "name": "a token",
                      *       "role": "viewer",
                      *       "user": "ann-3"
@@ -7980,24 +8176,24 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "createdAt": "2026-11-22T11:04:43.162738578Z",
+                     *           "createdAt": "2026-11-22T11:14:32.510022231Z",
                      *           "createdBy": "admin",
                      *           "hasPassword": true,
                      *           "name": "ann-1",
                      *           "role": "viewer",
-                     *           "updatedAt": "2026-11-22T11:04:43.298371698Z",
+                     *           "updatedAt": "2026-11-22T11:14:32.62569071Z",
                      *           "updatedBy": "ann-1",
                      *           "version": 19
                      *         },
                      *         {
-                     *           "createdAt": "2026-11-22T11:04:43.45614875Z",
+                     *           "createdAt": "2026-11-22T11:14:32.830533436Z",
                      *           "createdBy": "admin",
                      *           "hasPassword": true,
                      *           "name": "ann-2",
                      *           "role": "viewer",
-                     *           "updatedAt": "2026-11-22T11:04:43.45614875Z",
+                     *           "updatedAt": "2026-11-22T11:14:32.830533436Z",
                      *           "updatedBy": "admin",
-                     *           "version": 58
+                     *           "version": 60
                      *         }
                      *       ]
                      *     }
@@ -8052,16 +8248,16 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "createdAt": "2026-11-22T11:04:43.60322372Z",
+                     *       "createdAt": "2026-11-22T11:14:32.94670203Z",
                      *       "createdBy": "admin",
                      *       "groups": {
                      *         "ours": "editor"
                      *       },
                      *       "hasPassword": false,
                      *       "name": "bob-reports",
-                     *       "updatedAt": "2026-11-22T11:04:43.60322372Z",
+                     *       "updatedAt": "2026-11-22T11:14:32.94670203Z",
                      *       "updatedBy": "admin",
-                     *       "version": 69
+                     *       "version": 71
                      *     }
                      */
                     "application/json": components["schemas"]["User"];
@@ -8108,14 +8304,14 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "createdAt": "2026-11-22T11:04:43.638548539Z",
+                     *       "createdAt": "2026-11-22T11:14:32.978077393Z",
                      *       "createdBy": "admin",
                      *       "hasPassword": true,
                      *       "name": "ann-5",
                      *       "role": "viewer",
-                     *       "updatedAt": "2026-11-22T11:04:43.638548539Z",
+                     *       "updatedAt": "2026-11-22T11:14:32.978077393Z",
                      *       "updatedBy": "admin",
-                     *       "version": 70
+                     *       "version": 72
                      *     }
                      */
                     "application/json": components["schemas"]["User"];
@@ -8214,15 +8410,15 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "createdAt": "2026-11-22T11:04:43.667617478Z",
+                     *       "createdAt": "2026-11-22T11:14:33.009888809Z",
                      *       "createdBy": "admin",
                      *       "hasPassword": true,
                      *       "name": "ann-6",
                      *       "role": "viewer",
                      *       "title": "Ann Lee",
-                     *       "updatedAt": "2026-11-22T11:04:43.668898137Z",
+                     *       "updatedAt": "2026-11-22T11:14:33.012414157Z",
                      *       "updatedBy": "admin",
-                     *       "version": 72
+                     *       "version": 74
                      *     }
                      */
                     "application/json": components["schemas"]["User"];
@@ -8269,7 +8465,7 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "clock": "2026-11-22T11:04:42.978361621Z",
+                     *           "clock": "2026-11-22T11:14:32.369141201Z",
                      *           "host": "north",
                      *           "id": "w1",
                      *           "name": "north",
@@ -8277,7 +8473,7 @@ export interface operations {
                      *           "running": 0,
                      *           "skewMs": 0,
                      *           "slots": 4,
-                     *           "startedAt": "2026-11-22T11:04:42.9783614Z",
+                     *           "startedAt": "2026-11-22T11:14:32.369141Z",
                      *           "used": 0,
                      *           "version": "test",
                      *           "weight": 1
@@ -8325,7 +8521,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "clock": "2026-11-22T11:04:42.978361621Z",
+                     *       "clock": "2026-11-22T11:14:32.369141201Z",
                      *       "host": "north",
                      *       "id": "w1",
                      *       "name": "north",
@@ -8333,7 +8529,7 @@ export interface operations {
                      *       "running": 0,
                      *       "skewMs": 0,
                      *       "slots": 4,
-                     *       "startedAt": "2026-11-22T11:04:42.9783614Z",
+                     *       "startedAt": "2026-11-22T11:14:32.369141Z",
                      *       "used": 0,
                      *       "version": "test",
                      *       "weight": 1
@@ -8393,7 +8589,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "clock": "2026-11-22T11:04:42.978361621Z",
+                     *       "clock": "2026-11-22T11:14:32.369141201Z",
                      *       "host": "north",
                      *       "id": "w1",
                      *       "labels": {
@@ -8406,12 +8602,12 @@ export interface operations {
                      *         "labels": {
                      *           "zone": "a"
                      *         },
-                     *         "updatedAt": "2026-11-22T11:04:43.721608484Z",
+                     *         "updatedAt": "2026-11-22T11:14:33.053167299Z",
                      *         "updatedBy": "admin"
                      *       },
                      *       "skewMs": 0,
                      *       "slots": 4,
-                     *       "startedAt": "2026-11-22T11:04:42.9783614Z",
+                     *       "startedAt": "2026-11-22T11:14:32.369141Z",
                      *       "used": 0,
                      *       "version": "test",
                      *       "weight": 1
@@ -8470,7 +8666,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "clock": "2026-11-22T11:04:42.978361621Z",
+                     *       "clock": "2026-11-22T11:14:32.369141201Z",
                      *       "draining": true,
                      *       "host": "north",
                      *       "id": "w1",
@@ -8486,12 +8682,12 @@ export interface operations {
                      *         "labels": {
                      *           "zone": "a"
                      *         },
-                     *         "updatedAt": "2026-11-22T11:04:43.723508518Z",
+                     *         "updatedAt": "2026-11-22T11:14:33.05564509Z",
                      *         "updatedBy": "admin"
                      *       },
                      *       "skewMs": 0,
                      *       "slots": 4,
-                     *       "startedAt": "2026-11-22T11:04:42.9783614Z",
+                     *       "startedAt": "2026-11-22T11:14:32.369141Z",
                      *       "used": 0,
                      *       "version": "test",
                      *       "weight": 1
@@ -8541,7 +8737,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "clock": "2026-11-22T11:04:42.978361621Z",
+                     *       "clock": "2026-11-22T11:14:32.369141201Z",
                      *       "host": "north",
                      *       "id": "w1",
                      *       "labels": {
@@ -8554,12 +8750,12 @@ export interface operations {
                      *         "labels": {
                      *           "zone": "a"
                      *         },
-                     *         "updatedAt": "2026-11-22T11:04:43.724763209Z",
+                     *         "updatedAt": "2026-11-22T11:14:33.057354899Z",
                      *         "updatedBy": "admin"
                      *       },
                      *       "skewMs": 0,
                      *       "slots": 4,
-                     *       "startedAt": "2026-11-22T11:04:42.9783614Z",
+                     *       "startedAt": "2026-11-22T11:14:32.369141Z",
                      *       "used": 0,
                      *       "version": "test",
                      *       "weight": 1
