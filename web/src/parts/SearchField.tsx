@@ -12,10 +12,12 @@ interface Props {
   suggestions?: readonly string[];
   /** It stands beside the page's search field: the key “/” goes to the other. */
   second?: boolean;
+  /** How long a pause in typing it waits for, in milliseconds. */
+  patience?: number;
 }
 
 /** The page's search field, which the key “/” goes to. It reports what was typed once typing pauses. */
-export function SearchField({ label, value, onChange, suggestions, second = false }: Props) {
+export function SearchField({ label, value, onChange, suggestions, second = false, patience = 150 }: Props) {
   const { t } = useTranslation();
   const listId = useId();
   const [text, setText] = useState(value);
@@ -23,7 +25,7 @@ export function SearchField({ label, value, onChange, suggestions, second = fals
   const report = useDebouncedCallback((next: string) => {
     reported.current = next;
     onChange(next);
-  }, 150);
+  }, patience);
   // A value that comes from elsewhere is taken over; one that only echoes what was typed would undo what was typed since.
   useEffect(() => {
     if (value !== reported.current) setText(value);

@@ -1,9 +1,10 @@
-import { Link } from '@tanstack/react-router';
 import type { TFunction } from 'i18next';
+import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Result } from '../api/types.ts';
 import { endings, formatMs } from '../lib/figures.ts';
 import { formatTime } from '../lib/time.ts';
+import { PlainLink } from './PlainLink.tsx';
 import classes from './Sparkline.module.css';
 
 const most = 20;
@@ -29,24 +30,37 @@ function summary(t: TFunction, results: readonly Result[]): string {
   return [...counts].map(([status, n]) => `${t(`status.${status}`)} ${n}`).join(', ');
 }
 
-/** The last results of a job as bars, the newest on the right. It is told in words, too, and leads to its runs. */
+interface Bar {
+  result: Result;
+  x: number;
+  tall: number;
+}
+
+/** All bars of one tone as one path: a page of jobs has a thousand of them. */
+function pathOf(bars: readonly Bar[]): string {
+  return bars.map(({ x, tall }) => `M${x} ${height}v${-tall.toFixed(1)}h${width}V${height}z`).join('');
+}
+
+/** The last results of a job as bars, the newest on the right. It is told in words, too, and leads to its runs; over a bar the pointer shows which it is. */
 export function Sparkline({ job, results }: { job: string; results: readonly Result[] | undefined }) {
   const { t, i18n } = useTranslation();
+  const [near, setNear] = useState(false);
   if (!results || results.length === 0) return <span className="dim">{t('common.none')}</span>;
   const longest = Math.max(...results.map((r) => r.durationMs ?? 0));
-  const shown = results.slice(0, most).reverse();
+  const bars = results.slice(0, most).reverse().map((result, i): Bar => ({ result, x: i * step, tall: heightOf(result, longest) }));
+  const tones = [...new Set(bars.map(({ result }) => toneOf(result.status)))];
   return (
-    <Link to="/runs" search={{ job }} className={classes.link} aria-label={t('jobs.resultsOf', { name: job, results: summary(t, results) })}>
-      <svg className={classes.bars} viewBox={`0 0 ${shown.length * step} ${height}`} width={shown.length * step} height={height} aria-hidden="true" focusable="false" data-results={results.length}>
-        {shown.map((result, i) => {
-          const tall = heightOf(result, longest);
-          return (
-            <rect key={result.id} data-tone={toneOf(result.status)} data-result={result.status} x={i * step} y={height - tall} width={width} height={tall} rx={1}>
+    <PlainLink href={`/runs?job=${job}`} className={classes.link} aria-label={t('jobs.resultsOf', { name: job, results: summary(t, results) })} onPointerEnter={() => setNear(true)} onPointerLeave={() => setNear(false)}>
+      <svg className={classes.bars} viewBox={`0 0 ${most * step} ${height}`} width={most * step} height={height} aria-hidden="true" focusable="false" data-results={results.length}>
+        <g transform={`translate(${(most - bars.length) * step} 0)`}>
+          {tones.map((tone) => <path key={tone} data-tone={tone} d={pathOf(bars.filter(({ result }) => toneOf(result.status) === tone))} />)}
+          {near && bars.map(({ result, x, tall }) => (
+            <rect key={result.id} data-tone={toneOf(result.status)} data-result={result.status} x={x} y={height - tall} width={width} height={tall}>
               <title>{[t(`status.${result.status}`), formatTime(result.plannedAt, i18n.language), result.durationMs === undefined ? '' : formatMs(result.durationMs)].filter(Boolean).join(' · ')}</title>
             </rect>
-          );
-        })}
+          ))}
+        </g>
       </svg>
-    </Link>
+    </PlainLink>
   );
 }

@@ -46,6 +46,8 @@ const paths = {
   filter: 'M4 5h16l-6 7v6l-4 2v-8z',
   folder: 'M3 6h6l2 2h10v11H3z',
   expand: 'M4 9V4h5M15 4h5v5M20 15v5h-5M9 20H4v-5',
+  wrap: 'M4 6h16M4 12h13a3 3 0 0 1 0 6h-4M4 18h5M15 16l-2 2 2 2',
+  follow: 'M6 5l6 6 6-6M6 13l6 6 6-6',
 } as const;
 
 export type IconName = keyof typeof paths;

@@ -46,9 +46,14 @@ export const job = createRoute({
   component: lazyRouteComponent(() => import('../../screens/job/JobPage.tsx'), 'JobPage'),
 });
 
+/** How a job is edited: in the form, as YAML, or both side by side. */
+export const editorViews = ['form', 'both', 'yaml'] as const;
+export type EditorView = (typeof editorViews)[number];
+
 export const editJob = createRoute({
   getParentRoute: () => root,
   path: '/jobs/$name/edit',
+  validateSearch: (search: Record<string, unknown>): { view?: EditorView } => ({ view: editorViews.find((view) => view === search.view) }),
   component: lazyRouteComponent(() => import('../../screens/editor/EditorPage.tsx'), 'EditJobPage'),
 });
 
@@ -57,6 +62,6 @@ export const newJob = createRoute({
   getParentRoute: () => root,
   path: '/new/job',
   // The job that it begins as a copy of.
-  validateSearch: (search: Record<string, unknown>): { from?: string } => ({ from: text(search.from) }),
+  validateSearch: (search: Record<string, unknown>): { from?: string; view?: EditorView } => ({ from: text(search.from), view: editorViews.find((view) => view === search.view) }),
   component: lazyRouteComponent(() => import('../../screens/editor/EditorPage.tsx'), 'NewJobPage'),
 });

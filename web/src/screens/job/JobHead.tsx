@@ -15,7 +15,7 @@ import { PlainText } from '../../parts/PlainText.tsx';
 import { RunButton } from '../../parts/RunButton.tsx';
 import { RelativeTime, TimeText } from '../../parts/TimeText.tsx';
 import { Why } from '../../parts/Why.tsx';
-import { JobFlags } from '../jobs/columns.tsx';
+import { JobFlags } from '../../parts/JobFlags.tsx';
 import classes from './JobHead.module.css';
 
 /** What the job is called, when it fires, how it stands, and what can be done with it. */
@@ -100,14 +100,14 @@ function Acts({ job }: { job: Job }) {
       {mayRun && (
         <>
           <RunButton job={job} />
-          <Button variant="default" leftSection={<Icon name={job.meta.paused ? 'play' : 'pause'} size={16} />} onClick={() => setPausing(job)}>
+          <Button variant="default" className={classes.act} leftSection={<Icon name={job.meta.paused ? 'play' : 'pause'} size={16} />} onClick={() => setPausing(job)}>
             {job.meta.paused ? t('pause.resume') : t('pause.pause')}
           </Button>
         </>
       )}
       {mayEdit && (
         <>
-          <Button variant="default" leftSection={<Icon name="pencil" size={16} />} renderRoot={(props) => <Link to="/jobs/$name/edit" params={{ name: job.name }} {...props} />}>
+          <Button variant="default" className={classes.act} leftSection={<Icon name="pencil" size={16} />} renderRoot={(props) => <Link to="/jobs/$name/edit" params={{ name: job.name }} {...props} />}>
             {t('jobs.edit')}
           </Button>
           <Menu position="bottom-end">

@@ -1,66 +1,170 @@
-import { Button } from '@mantine/core';
-import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { useMemo, useState } from 'react';
+import { ActionIcon, Modal, NativeSelect } from '@mantine/core';
+import { useMediaQuery } from '@mantine/hooks';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { lazy, Suspense, useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useJobs } from '../../api/jobs.ts';
-import type { Job, Role } from '../../api/types.ts';
+import type { BulkAction } from '../../api/bulk.ts';
+import { allJobs, useFirstJobs, useJobStretch } from '../../api/jobList.ts';
+import type { Job } from '../../api/types.ts';
 import { useRights } from '../../app/session.ts';
-import { DataTable } from '../../parts/DataTable.tsx';
+import { filterKey, isNarrowed, jobOrders, type JobFilter, type JobSort } from '../../lib/jobFilter.ts';
+import { useStored } from '../../lib/stored.ts';
 import { DeleteJobDialog } from '../../parts/DeleteJobDialog.tsx';
 import { Icon } from '../../parts/icons.tsx';
-import { PauseOrResume } from '../../parts/PauseOrResume.tsx';
 import { PageHead } from '../../parts/PageHead.tsx';
-import { Pager } from '../../parts/Pager.tsx';
+import { PauseOrResume } from '../../parts/PauseOrResume.tsx';
 import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
 import { SearchField } from '../../parts/SearchField.tsx';
-import { useCursorPages } from '../../parts/useCursorPages.ts';
 import { useRunNow } from '../../parts/useRunNow.tsx';
 import { Waiting } from '../../parts/Waiting.tsx';
+import { ActiveFilters } from './ActiveFilters.tsx';
+import { columnIds, hiddenAtFirst, type ColumnId } from './columns.ts';
 import { NoJobs, NoMatch } from './EmptyJobs.tsx';
-import { LastDay } from './LastDay.tsx';
-import { jobColumns } from './columns.tsx';
+import { FilterPanel } from './FilterPanel.tsx';
+import { JobTable } from './JobTable.tsx';
+import classes from './JobsPage.module.css';
+import { NewMenu, ViewMenu } from './PageMenus.tsx';
+import { allowed, none, toggled, toggledAll, withAll, type Picked, type Selection } from './selection.ts';
+import { SelectionBar } from './SelectionBar.tsx';
+import { useExport } from './useExport.ts';
 
-const shown = ['results', 'stats'] as const;
+// Dialogs come when they are wanted: the list is what is opened most.
+const BulkDialog = lazy(() => import('./BulkDialog.tsx').then((m) => ({ default: m.BulkDialog })));
+
+/** How many jobs one bulk act takes. */
+const mostAtOnce = 5000;
+
+const pick = (job: Job): Picked => ({ name: job.name, group: job.group ?? '', paused: job.meta.paused === true, hidden: job.meta.hidden === true });
+
+function readColumns(value: unknown): ColumnId[] {
+  if (!Array.isArray(value)) return columnIds.filter((id) => !hiddenAtFirst.includes(id));
+  return columnIds.filter((id) => value.includes(id));
+}
+
+/** The filter whose first page is here: while another one is on its way, what was there stays. */
+function useShownFilter(wanted: JobFilter) {
+  const first = useFirstJobs(wanted);
+  const [shown, setShown] = useState(wanted);
+  if (first.data && filterKey(shown) !== filterKey(wanted)) setShown(wanted);
+  const here = useFirstJobs(shown);
+  return { shown, total: here.data?.total, busy: filterKey(shown) !== filterKey(wanted), error: first.error ?? undefined, retry: () => void first.refetch() };
+}
 
 export function JobsPage() {
-  const { t } = useTranslation();
-  const { q = '' } = useSearch({ from: '/jobs' });
+  const { t, i18n } = useTranslation();
+  const filter = useSearch({ from: '/jobs' });
   const navigate = useNavigate();
-  const pages = useCursorPages(q);
-  const jobs = useJobs(q, pages.cursor, shown);
   const may = useRights();
-  const mayEdit = may('editor');
-  const { run, ask, dialog } = useRunNow();
+  const phone = useMediaQuery('(max-width: 62em)', undefined, { getInitialValueInEffect: false });
+  const { shown, total, busy, error, retry } = useShownFilter(filter);
+  const [columns, setColumns] = useStored('carillon-job-columns', readColumns);
+  const [selection, setSelection] = useState<Selection>(none);
+  const [gathering, setGathering] = useState(false);
+  const [bulk, setBulk] = useState<BulkAction | undefined>();
+  const [filtering, setFiltering] = useState(false);
   const [pausing, setPausing] = useState<Job | undefined>();
   const [deleting, setDeleting] = useState<string | undefined>();
-  const columns = useMemo(() => {
-    const mayIn = (role: Role) => (job: Job) => may(role, job.group ?? '');
-    return jobColumns(t, { mayRun: mayIn('operator'), mayEdit: mayIn('editor'), onRun: run, onAsk: ask, onPause: setPausing, onDelete: setDeleting });
-  }, [t, may, run, ask]);
-  const search = (text: string) => void navigate({ to: '/jobs', search: text === '' ? {} : { q: text }, replace: true });
-  const rows = jobs.data?.items;
-  const empty = rows?.length === 0 && pages.page === 1;
+  const [failed, setFailed] = useState<Error | undefined>();
+  const lastSelected = useRef(0);
+  const stretch = useJobStretch();
+  const exporting = useExport();
+  const { run, ask, dialog } = useRunNow();
+
+  const change = useCallback((next: JobFilter) => void navigate({ to: '/jobs', search: next, replace: true }), [navigate]);
+  const { sort: _, ...narrowing } = filter;
+  const narrowed = filterKey(narrowing);
+  // What is selected is of this list.
+  useEffect(() => setSelection(none), [narrowed]);
+
+  const acts = useMemo(
+    () => ({
+      mayRun: (job: Job) => may('operator', job.group ?? ''), mayEdit: (job: Job) => may('editor', job.group ?? ''),
+      onRun: run, onAsk: ask, onPause: setPausing, onDelete: setDeleting,
+    }),
+    [may, run, ask],
+  );
+  const selectTo = async (row: number) => {
+    const [first, end] = [Math.min(row, lastSelected.current), Math.max(row, lastSelected.current) + 1];
+    const jobs = await stretch(shown, first, Math.min(end, first + mostAtOnce));
+    setSelection((now) => withAll(now, jobs.map(pick)));
+  };
+  const selectAll = async () => {
+    setGathering(true);
+    setFailed(undefined);
+    try {
+      const all: Picked[] = [];
+      for await (const { items } of allJobs(filter, new AbortController().signal)) all.push(...items.map(pick));
+      setSelection((now) => withAll(now, all.slice(0, mostAtOnce)));
+    } catch (cause) {
+      setFailed(cause as Error);
+    } finally {
+      setGathering(false);
+    }
+  };
+  const role = bulk === 'delete' ? 'editor' : 'operator';
+  const { yes, no } = useMemo(() => allowed(selection, (group) => may(role, group)), [selection, may, role]);
+  const mayEdit = may('editor');
+  const empty = total === 0;
+  const noJobs = empty && !isNarrowed(shown);
+  const number = new Intl.NumberFormat(i18n.language);
+  const panel = <FilterPanel filter={filter} onChange={change} />;
 
   return (
     <>
-      <PageHead title={t('jobs.title')} name={t('jobs.title')}>
-        {(q !== '' || !empty) && <SearchField label={t('jobs.search')} value={q} onChange={search} />}
-        {mayEdit && (
-          <Button renderRoot={(props) => <Link to="/new/job" {...props} />} leftSection={<Icon name="plus" size={16} />}>
-            {t('jobs.new')}
-          </Button>
+      <PageHead title={<>{t('jobs.title')} {total !== undefined && !noJobs && <span className={classes.total}>{number.format(total)}</span>}</>} name={t('jobs.title')}>
+        {!noJobs && <SearchField label={t('jobs.search')} value={filter.q ?? ''} patience={0} onChange={(q) => change({ ...filter, q: q || undefined })} />}
+        {!noJobs && phone && (
+          <ActionIcon variant={isNarrowed({ ...filter, q: undefined }) ? 'light' : 'default'} size={36} aria-label={t('jobs.filters')} onClick={() => setFiltering(true)}><Icon name="filter" /></ActionIcon>
         )}
+        {!noJobs && <ViewMenu shown={columns} onShown={setColumns} onExport={empty ? undefined : () => exporting.start(filter)} />}
+        {mayEdit && <NewMenu />}
       </PageHead>
-      {q === '' && !empty && <LastDay />}
-      {jobs.error && !rows && <ProblemNotice error={jobs.error} onRetry={() => void jobs.refetch()} />}
-      {!rows && !jobs.error && <Waiting rows={8} />}
-      {empty && (q === '' ? <NoJobs mayEdit={mayEdit} /> : <NoMatch q={q} onClear={() => search('')} />)}
-      {rows && !empty && (
-        <>
-          <DataTable caption={t('jobs.table')} columns={columns} rows={rows} rowId={(job) => job.name} busy={jobs.isPlaceholderData} />
-          <Pager pages={pages} nextCursor={jobs.data?.nextCursor} />
-        </>
+      {error && <ProblemNotice error={error} onRetry={retry} />}
+      {failed && <ProblemNotice error={failed} />}
+      {noJobs ? <NoJobs mayEdit={mayEdit} /> : (
+        <div className={classes.split2}>
+          {!phone && <aside className={classes.side}>{panel}</aside>}
+          <div className={classes.main}>
+            <ActiveFilters filter={filter} onChange={change} />
+            {phone && !empty && (
+              <NativeSelect
+                className={classes.sort} size="xs" aria-label={t('jobs.sort')} value={filter.sort ?? 'name'} onChange={(event) => change({ ...filter, sort: event.currentTarget.value === 'name' ? undefined : (event.currentTarget.value as JobSort) })}
+                data={jobOrders.flatMap((order) => [{ value: order, label: t(`jobs.sorts.${order}`) }, { value: `-${order}`, label: t(`jobs.sortsDown.${order}`) }])}
+              />
+            )}
+            {total === undefined && !error && <Waiting rows={8} />}
+            {empty && <NoMatch filter={shown} onClear={() => change({})} />}
+            {total !== undefined && !empty && (
+              <JobTable
+                filter={shown} total={total} busy={busy} wanted={columns} selection={selection} lastSelected={lastSelected} {...acts}
+                onSelect={(job) => setSelection((now) => toggled(now, pick(job)))} onSelectTo={(row) => void selectTo(row)} onSelectPage={(jobs) => setSelection((now) => toggledAll(now, jobs.map(pick)))}
+                onSort={(sort) => change({ ...filter, sort })}
+              />
+            )}
+            {selection.size > 0 && (
+              <SelectionBar
+                count={selection.size} total={total ?? 0} mostAtOnce={mostAtOnce} gathering={gathering} mayRun={may('operator')} mayEdit={mayEdit}
+                onSelectAll={() => void selectAll()} onClear={() => setSelection(none)} onAct={setBulk} onExport={() => exporting.start(filter, new Set(selection.keys()))}
+              />
+            )}
+          </div>
+        </div>
       )}
+      {exporting.progress !== undefined && (
+        <div className={classes.progress} role="status">{t('jobs.exporting', { percent: Math.round(exporting.progress * 100) })} <button type="button" onClick={exporting.stop}>{t('common.cancel')}</button></div>
+      )}
+      <Modal opened={filtering && phone === true} onClose={() => setFiltering(false)} fullScreen title={t('jobs.filters')} closeButtonProps={{ 'aria-label': t('common.close') }}>{panel}</Modal>
+      <Suspense>
+        {bulk && (
+          <BulkDialog
+            action={bulk} jobs={yes} leftOut={no}
+            onClose={(done) => {
+              setBulk(undefined);
+              if (done) setSelection(none);
+            }}
+          />
+        )}
+      </Suspense>
       {dialog}
       {pausing && <PauseOrResume job={pausing} onClose={() => setPausing(undefined)} />}
       {deleting !== undefined && <DeleteJobDialog name={deleting} onClose={() => setDeleting(undefined)} />}

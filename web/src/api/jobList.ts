@@ -1,0 +1,103 @@
+// The jobs as one long list, of which only the pages in view are there, and what is done with many of them.
+
+import { queryOptions, useQueries, useQuery, useQueryClient } from '@tanstack/react-query';
+import { filterKey, whichJobs, type JobFilter } from '../lib/jobFilter.ts';
+import { pagesOf, type RowWindow } from '../lib/rowWindow.ts';
+import { client } from './client.ts';
+import { keys } from './keys.ts';
+import { unlessLive } from './live.ts';
+import { dataOf } from './problem.ts';
+import type { Job } from './types.ts';
+
+export const rowsOfPage = 50;
+
+/** What the list tells of each job besides. It is looked up for the pages in view alone. */
+const shown = ['results', 'stats', 'words'] as const;
+
+// A page that went out of view is soon forgotten: whoever scrolls through all jobs has some thousand rows in memory, not all.
+const keepFar = 5_000;
+// The first page says how long the list is, so that whoever comes back finds it as long as it was.
+const keepFirst = 300_000;
+
+function jobPage(filter: JobFilter, page: number) {
+  return queryOptions({
+    queryKey: keys.jobPage(filterKey(filter), page, document.documentElement.lang),
+    queryFn: ({ signal }) =>
+      dataOf(
+        client.GET('/api/v1/jobs', {
+          params: { query: { ...whichJobs(filter), sort: filter.sort, offset: page * rowsOfPage, limit: rowsOfPage, total: true, include: [...shown] } },
+          signal,
+        }),
+      ),
+    refetchInterval: unlessLive(5000),
+    gcTime: page === 0 ? keepFirst : keepFar,
+  });
+}
+
+/** The first page of a list, which says how long it is. */
+export function useFirstJobs(filter: JobFilter) {
+  return useQuery(jobPage(filter, 0));
+}
+
+export interface JobRows {
+  /** The job in a row; undefined while its page is on the way. */
+  at: (row: number) => Job | undefined;
+  error: Error | undefined;
+  /** The log store is away: results are not all there. */
+  partial: boolean;
+}
+
+/** The jobs in some rows of the list. */
+export function useJobRows(filter: JobFilter, rows: RowWindow): JobRows {
+  const pages = pagesOf(rows, rowsOfPage);
+  const answers = useQueries({ queries: pages.map((page) => jobPage(filter, page)) });
+  return {
+    at: (row) => answers[pages.indexOf(Math.floor(row / rowsOfPage))]?.data?.items[row % rowsOfPage],
+    error: answers.find((answer) => answer.error && !answer.data)?.error ?? undefined,
+    partial: answers.some((answer) => answer.data?.partial),
+  };
+}
+
+/** Fetches a stretch of the list as it is shown, from what is there where it is. */
+export function useJobStretch(): (filter: JobFilter, first: number, end: number) => Promise<Job[]> {
+  const queries = useQueryClient();
+  return async (filter, first, end) => {
+    const pages = await Promise.all(pagesOf({ first, end }, rowsOfPage).map((page) => queries.fetchQuery({ ...jobPage(filter, page), staleTime: 30_000 })));
+    const from = Math.floor(first / rowsOfPage) * rowsOfPage;
+    return pages.flatMap((page) => page.items).slice(first - from, end - from);
+  };
+}
+
+const most = 500;
+
+/** All jobs that a filter finds, by name, page after page. */
+export async function* allJobs(filter: JobFilter, signal: AbortSignal): AsyncGenerator<{ items: Job[]; total: number }> {
+  let cursor: string | undefined;
+  let total = 0;
+  do {
+    const page = await dataOf(client.GET('/api/v1/jobs', { params: { query: { ...whichJobs(filter), cursor, limit: most, total: cursor === undefined || undefined } }, signal }));
+    total = page.total ?? total;
+    yield { items: page.items, total };
+    cursor = page.nextCursor;
+  } while (cursor !== undefined);
+}
+
+const together = 8;
+
+/** Jobs by their names, a few requests at a time. */
+export async function* namedJobs(names: readonly string[], signal: AbortSignal): AsyncGenerator<{ items: Job[]; total: number }> {
+  for (let i = 0; i < names.length; i += together) {
+    const some = names.slice(i, i + together);
+    yield { items: await Promise.all(some.map((name) => dataOf(client.GET('/api/v1/jobs/{name}', { params: { path: { name } }, signal })))), total: names.length };
+  }
+}
+
+/** The groups there are, and how many jobs each has. */
+export function useGroups() {
+  return useQuery({ queryKey: keys.groups, queryFn: ({ signal }) => dataOf(client.GET('/api/v1/groups', { signal })), refetchInterval: unlessLive(15_000), staleTime: 5_000 });
+}
+
+/** The labels that jobs have, and how many have each value. */
+export function useLabels() {
+  return useQuery({ queryKey: keys.labels, queryFn: ({ signal }) => dataOf(client.GET('/api/v1/labels', { signal })), refetchInterval: unlessLive(15_000), staleTime: 5_000 });
+}

@@ -1,0 +1,29 @@
+import { useCallback, useEffect, useLayoutEffect, useState, type RefObject } from 'react';
+import { windowOf, type RowWindow } from '../lib/rowWindow.ts';
+
+const same = (a: RowWindow, b: RowWindow) => a.first === b.first && a.end === b.end;
+const overscan = 8;
+
+/** Which rows of a long list, which scrolls with the page, are to exist. The list itself is as high as all of its rows. */
+export function useRowWindow(list: RefObject<HTMLElement | null>, count: number, rowHeight: number): RowWindow {
+  const look = useCallback(() => {
+    const top = -(list.current?.getBoundingClientRect().top ?? 0);
+    return windowOf(top, top + window.innerHeight, rowHeight, count, overscan);
+  }, [list, count, rowHeight]);
+  const [rows, setRows] = useState<RowWindow>(() => windowOf(0, window.innerHeight, rowHeight, count, overscan));
+  const follow = useCallback(() => {
+    const next = look();
+    setRows((now) => (same(now, next) ? now : next));
+  }, [look]);
+  useLayoutEffect(follow, [follow]);
+  useEffect(() => {
+    window.addEventListener('scroll', follow, { passive: true });
+    window.addEventListener('resize', follow);
+    return () => {
+      window.removeEventListener('scroll', follow);
+      window.removeEventListener('resize', follow);
+    };
+  }, [follow]);
+  // Until the effect has run for a list that became shorter, rows beyond its end are not asked for.
+  return { first: Math.min(rows.first, count), end: Math.min(rows.end, count) };
+}

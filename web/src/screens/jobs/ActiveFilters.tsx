@@ -1,0 +1,29 @@
+import { Button, CloseButton } from '@mantine/core';
+import { useTranslation } from 'react-i18next';
+import { isNarrowed, noGroup, type JobFilter } from '../../lib/jobFilter.ts';
+import { termsOf, withoutTerm } from '../../lib/labelSelector.ts';
+import { visible } from '../../lib/visible.ts';
+import classes from './JobsPage.module.css';
+
+/** What the list is narrowed by just now, each part with the way to be rid of it. */
+export function ActiveFilters({ filter, onChange }: { filter: JobFilter; onChange: (filter: JobFilter) => void }) {
+  const { t } = useTranslation();
+  const { group, state, labels = '' } = filter;
+  const parts = [
+    group !== undefined && { text: group === noGroup ? t('jobs.withoutGroup') : group, without: { ...filter, group: undefined } },
+    state !== undefined && { text: t(`jobs.states.${state}`), without: { ...filter, state: undefined } },
+    ...termsOf(labels).map((term) => ({ text: term, without: { ...filter, labels: withoutTerm(labels, term) || undefined } })),
+  ].filter((part) => part !== false);
+  if (parts.length === 0 || !isNarrowed(filter)) return null;
+  return (
+    <ul className={classes.active} aria-label={t('jobs.filters')}>
+      {parts.map(({ text, without }) => (
+        <li key={text} className={classes.part}>
+          <span className={classes.ellipsis}>{visible(text)}</span>
+          <CloseButton size="xs" aria-label={t('jobs.withoutFilter', { name: text })} onClick={() => onChange(without)} />
+        </li>
+      ))}
+      <li><Button variant="subtle" size="compact-sm" onClick={() => onChange({ sort: filter.sort })}>{t('jobs.clearSearch')}</Button></li>
+    </ul>
+  );
+}

@@ -1,0 +1,99 @@
+import { Alert, Button, Checkbox, Group, Modal, Progress, Stack, Textarea, TextInput } from '@mantine/core';
+import { useState, type FormEvent } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { BulkAction, BulkOrder } from '../../api/bulk.ts';
+import { Problem } from '../../api/problem.ts';
+import { fromLocalInput, localZone } from '../../lib/localTime.ts';
+import { visible } from '../../lib/visible.ts';
+import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
+import { faultText } from '../../parts/problemText.ts';
+import { BulkOutcome } from './BulkOutcome.tsx';
+import classes from './BulkDialog.module.css';
+import type { Picked } from './selection.ts';
+import { useBulk } from './useBulk.ts';
+
+const namesShown = 12;
+
+interface Props {
+  action: BulkAction;
+  /** The jobs that it will be done with. */
+  jobs: readonly Picked[];
+  /** Those that are selected, where one's roles do not reach. */
+  leftOut: readonly Picked[];
+  onClose: (done: boolean) => void;
+}
+
+/** Says what will happen to how many jobs and which, does it, and says of each what became of it. */
+export function BulkDialog({ action, jobs, leftOut, onClose }: Props) {
+  const { t, i18n } = useTranslation();
+  const { state, begin, goOn, stop, forgetError } = useBulk();
+  const [note, setNote] = useState('');
+  const [until, setUntil] = useState('');
+  const [kill, setKill] = useState(false);
+  const [typed, setTyped] = useState('');
+  const number = (n: number) => new Intl.NumberFormat(i18n.language).format(n);
+  const order: BulkOrder = { action, note: note.trim() || undefined, until: action === 'pause' ? fromLocalInput(until) : undefined, kill: action === 'delete' && kill ? true : undefined };
+  const faults = state.error instanceof Problem ? state.error.faults : [];
+  const errorAt = (location: string) => faults.filter((f) => f.location === location).map((f) => visible(faultText(t, i18n.language, f))).join(' ') || undefined;
+  const elsewhere = faults.filter((f) => f.location !== 'note' && f.location !== 'until');
+  const already = jobs.filter((job) => job.paused).length;
+  const count = jobs.length;
+  const sure = action !== 'delete' || typed.trim() === String(count);
+  const close = () => state.phase !== 'doing' && onClose(state.phase === 'done');
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (sure && count > 0) begin(order, jobs.map((job) => job.name));
+  };
+  const change = (set: () => void) => {
+    set();
+    forgetError();
+  };
+
+  return (
+    <Modal opened onClose={close} size={state.phase === 'done' ? 'lg' : 'md'} closeOnClickOutside={state.phase === 'asking'} title={t(`jobs.bulk.${action}.title`, { count, number: number(count) })} closeButtonProps={{ 'aria-label': t('common.close') }}>
+      {state.phase === 'asking' && (
+        <form onSubmit={submit} noValidate>
+          <Stack gap="md">
+            <div>{t(`jobs.bulk.${action}.text`)}</div>
+            <p className={classes.names}>
+              {jobs.slice(0, namesShown).map((job) => job.name).join(', ')}
+              {count > namesShown && ` ${t('jobs.bulk.andMore', { count: count - namesShown, number: number(count - namesShown) })}`}
+            </p>
+            {leftOut.length > 0 && <Alert color="yellow" variant="light">{t('jobs.bulk.leftOut', { count: leftOut.length, number: number(leftOut.length) })}</Alert>}
+            {action === 'pause' && already > 0 && <div className="small dim">{t('jobs.bulk.alreadyPaused', { count: already, number: number(already) })}</div>}
+            {action === 'run' && already > 0 && <div className="small dim">{t('jobs.bulk.runsPaused', { count: already, number: number(already) })}</div>}
+            {action === 'resume' && already < count && <div className="small dim">{t('jobs.bulk.notPaused', { count: count - already, number: number(count - already) })}</div>}
+            {action !== 'resume' && (
+              <Textarea
+                label={t('pause.note')} description={t(`jobs.bulk.${action}.note`)} required={action === 'pause'} data-autofocus autosize minRows={1} maxRows={4} maxLength={500} value={note} error={errorAt('note')}
+                onChange={(e) => change(() => setNote(e.currentTarget.value))}
+              />
+            )}
+            {action === 'pause' && (
+              <TextInput type="datetime-local" label={t('pause.until')} description={t('pause.untilHelp', { zone: localZone() })} value={until} error={errorAt('until')} onChange={(e) => change(() => setUntil(e.currentTarget.value))} />
+            )}
+            {action === 'delete' && <Checkbox label={t('jobs.bulk.alsoKill')} checked={kill} onChange={(e) => setKill(e.currentTarget.checked)} />}
+            {action === 'delete' && (
+              <TextInput label={t('jobs.bulk.typeCount', { count })} inputMode="numeric" autoComplete="off" value={typed} onChange={(e) => setTyped(e.currentTarget.value)} />
+            )}
+            {state.error && (faults.length === 0 || elsewhere.length > 0) && <ProblemNotice error={state.error} faults={elsewhere} />}
+            <Group justify="flex-end">
+              <Button variant="default" onClick={close}>{t('common.cancel')}</Button>
+              <Button type="submit" {...((action === 'delete' || action === 'kill') && { color: 'red' })} disabled={!sure || count === 0}>{t(`jobs.bulk.${action}.confirm`, { count, number: number(count) })}</Button>
+            </Group>
+          </Stack>
+        </form>
+      )}
+      {state.phase === 'doing' && (
+        <Stack gap="md" role="status">
+          <div>{t('jobs.bulk.doing', { done: number(state.items.length), all: number(count) })}</div>
+          <Progress value={count === 0 ? 0 : (100 * state.items.length) / count} aria-label={t('jobs.bulk.progress')} />
+          {state.left > 0 && <Group justify="flex-end"><Button variant="default" onClick={stop}>{t('jobs.bulk.stop')}</Button></Group>}
+        </Stack>
+      )}
+      {state.phase === 'done' && (
+        <BulkOutcome action={action} items={state.items} left={state.left} error={state.error} onGoOn={() => goOn(order)} onClose={() => onClose(true)} />
+      )}
+    </Modal>
+  );
+}

@@ -1,0 +1,81 @@
+import { Button, Group, Stack } from '@mantine/core';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { BulkAction } from '../../api/bulk.ts';
+import { Problem } from '../../api/problem.ts';
+import type { BulkItem } from '../../api/types.ts';
+import { visible } from '../../lib/visible.ts';
+import { PlainLink } from '../../parts/PlainLink.tsx';
+import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
+import { faultText, problemText } from '../../parts/problemText.ts';
+import classes from './BulkDialog.module.css';
+
+const atOnce = 100;
+const weight: Record<BulkItem['result'], number> = { refused: 0, unknown: 1, done: 2 };
+
+interface Props {
+  action: BulkAction;
+  items: readonly BulkItem[];
+  /** Jobs that it did not come to. */
+  left: number;
+  error: Error | undefined;
+  onGoOn: () => void;
+  onClose: () => void;
+}
+
+/** What became of each job: what was refused first, and why. */
+export function BulkOutcome({ action, items, left, error, onGoOn, onClose }: Props) {
+  const { t, i18n } = useTranslation();
+  const [most, setMost] = useState(atOnce);
+  const number = (n: number) => new Intl.NumberFormat(i18n.language).format(n);
+  const counted = (result: BulkItem['result']) => items.filter((item) => item.result === result).length;
+  const counts = [
+    { tone: 'ok', text: t(`jobs.bulk.${action}.done`), count: counted('done'), always: true },
+    { tone: 'bad', text: t('jobs.bulk.refused'), count: counted('refused') },
+    { tone: 'warn', text: t('jobs.bulk.unknown'), count: counted('unknown') },
+    { tone: 'warn', text: t('jobs.bulk.left'), count: left },
+  ];
+  const sorted = [...items].sort((a, b) => weight[a.result] - weight[b.result]);
+  return (
+    <Stack gap="md" data-outcome="">
+      <ul className={classes.counts} role="status">
+        {counts.map(({ tone, text, count, always }) => (count > 0 || always) && <li key={text} data-tone={tone}><strong>{number(count)}</strong> {text}</li>)}
+      </ul>
+      {error && <ProblemNotice error={error} />}
+      {counted('unknown') > 0 && <div className="small dim">{t('jobs.bulk.unknownText')}</div>}
+      {items.length > 0 && (
+        <div className={classes.scroll} tabIndex={0} role="group" aria-label={t('jobs.bulk.outcomes')}>
+          <table className={classes.table}>
+            <tbody>
+              {sorted.slice(0, most).map((item) => (
+                <tr key={item.name} data-outcome-of={item.name} data-result={item.result}>
+                  <td><code>{item.name}</code></td>
+                  <td><Became action={action} item={item} /></td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+          {sorted.length > most && <Button variant="subtle" size="xs" fullWidth onClick={() => setMost(most * 5)}>{t('jobs.bulk.showMore', { number: number(sorted.length - most) })}</Button>}
+        </div>
+      )}
+      <Group justify="flex-end">
+        {(left > 0 || counted('unknown') > 0) && <Button variant="default" onClick={onGoOn}>{t('jobs.bulk.goOn')}</Button>}
+        <Button data-autofocus onClick={onClose}>{t('common.close')}</Button>
+      </Group>
+    </Stack>
+  );
+}
+
+function Became({ action, item }: { action: BulkAction; item: BulkItem }) {
+  const { t, i18n } = useTranslation();
+  const { refusal } = item;
+  if (refusal) {
+    const problem = new Problem(0, { code: refusal.code, detail: refusal.detail, hint: refusal.hint, errors: [] });
+    const { text, hint } = problemText(t, i18n.language, problem);
+    const faults = (refusal.errors ?? []).map((f) => faultText(t, i18n.language, { location: f.location ?? '', message: f.message ?? '', code: f.code, hint: f.hint }));
+    return <span>{item.result === 'unknown' && <strong>{t('jobs.bulk.unknown')}: </strong>}{visible([text, hint, ...faults].filter(Boolean).join(' '))}</span>;
+  }
+  if (item.run) return <PlainLink href={`/runs/${item.run}`}>{t('jobs.openRun')}</PlainLink>;
+  if (action === 'kill') return <span>{t('jobs.bulk.killed', { count: item.killed?.length ?? 0 })}</span>;
+  return <span>{t(`jobs.bulk.${action}.did`)}</span>;
+}

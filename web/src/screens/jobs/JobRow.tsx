@@ -1,0 +1,154 @@
+import { memo, type ReactNode } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { Job } from '../../api/types.ts';
+import { formatMs } from '../../lib/figures.ts';
+import { noGroup } from '../../lib/jobFilter.ts';
+import { Icon } from '../../parts/icons.tsx';
+import { JobFlags } from '../../parts/JobFlags.tsx';
+import { JobState } from '../../parts/JobState.tsx';
+import { PlainLink } from '../../parts/PlainLink.tsx';
+import { PlainText } from '../../parts/PlainText.tsx';
+import { Sparkline } from '../../parts/Sparkline.tsx';
+import { RelativeTime } from '../../parts/TimeText.tsx';
+import type { ColumnId } from './columns.ts';
+import classes from './JobTable.module.css';
+
+export interface RowProps {
+  job: Job;
+  /** Where it stands in the whole list. */
+  row: number;
+  top: number;
+  shown: readonly ColumnId[];
+  selected: boolean;
+  /** The keyboard's place in the table. */
+  current: boolean;
+  mayRun: boolean;
+  menuOpen: boolean;
+}
+
+/** A job in the table. What is clicked in it, the table finds out by data-act: a row has no handlers of its own, and is drawn again only when what it shows has changed. */
+export const JobRow = memo(function JobRow({ job, row, top, shown, selected, current, mayRun, menuOpen }: RowProps) {
+  return (
+    <div
+      role="row" className={classes.row} aria-rowindex={row + 2} aria-selected={selected} data-row={job.name} data-index={row} tabIndex={current ? 0 : -1}
+      style={{ transform: `translateY(${top}px)` }}
+    >
+      <span role="gridcell" className={classes.box}><Box job={job} selected={selected} /></span>
+      <span role="gridcell" className={classes.name}><Name job={job} group={!shown.includes('group')} /></span>
+      {shown.map((id) => <span key={id} role="gridcell" className={classes.cell}>{cells[id](job)}</span>)}
+      <span role="gridcell" className={classes.acts}>{mayRun && <Acts job={job} menuOpen={menuOpen} />}</span>
+    </div>
+  );
+});
+
+/** The same on a phone: a card, where what else are columns stand below the name. */
+export const JobCard = memo(function JobCard({ job, row, top, selected, current, mayRun, menuOpen }: RowProps) {
+  const { t } = useTranslation();
+  return (
+    <div
+      role="row" className={classes.card} aria-rowindex={row + 2} aria-selected={selected} data-row={job.name} data-index={row} tabIndex={current ? 0 : -1}
+      style={{ transform: `translateY(${top}px)` }}
+    >
+      <span role="gridcell" className={classes.box}><Box job={job} selected={selected} /></span>
+      <span role="gridcell" className={classes.body}>
+        <Name job={job} group />
+        <Schedule job={job} brief />
+        <span className={classes.foot}>
+          <Sparkline job={job.name} results={job.meta.results} />
+          {job.meta.nextFire && <span className="small dim"><Icon name="clock" size={12} /> <span className="unseen">{t('jobs.nextFire')}</span> <RelativeTime at={job.meta.nextFire} zone={job.timezone} short /></span>}
+        </span>
+      </span>
+      <span role="gridcell" className={classes.acts}>{mayRun && <Acts job={job} menuOpen={menuOpen} />}</span>
+    </div>
+  );
+});
+
+const cells: Record<ColumnId, (job: Job) => ReactNode> = {
+  group: (job) => <Group job={job} />,
+  labels: (job) => <Labels job={job} />,
+  schedule: (job) => <Schedule job={job} />,
+  results: (job) => <Sparkline job={job.name} results={job.meta.results} />,
+  last: (job) => <LastFire job={job} />,
+  next: (job) => (job.meta.nextFire ? <RelativeTime at={job.meta.nextFire} zone={job.timezone} short /> : <Nothing />),
+  p95: (job) => (job.meta.stats && job.meta.stats.samples > 0 ? <span className="nowrap">{formatMs(job.meta.stats.p95Ms)}</span> : <Nothing />),
+  updated: (job) => <RelativeTime at={job.meta.updatedAt} short />,
+};
+
+function Nothing() {
+  const { t } = useTranslation();
+  return <span className="dim">{t('common.none')}</span>;
+}
+
+function Box({ job, selected }: { job: Job; selected: boolean }) {
+  const { t } = useTranslation();
+  return <input type="checkbox" data-act="select" aria-label={t('jobs.select', { name: job.name })} checked={selected} readOnly tabIndex={-1} />;
+}
+
+function Name({ job, group }: { job: Job; group: boolean }) {
+  const { t } = useTranslation();
+  const below = [group ? job.group : '', job.title ? job.name : ''].filter(Boolean).join(' · ');
+  return (
+    <span className={classes.lines}>
+      <span className={classes.first}>
+        <PlainLink href={`/jobs/${job.name}`} className={classes.title} title={job.title ? undefined : job.name}>{job.title ? <PlainText>{job.title}</PlainText> : job.name}</PlainLink>
+        <JobState job={job} />
+        <JobFlags job={job} />
+        {job.meta.hidden && <span className={classes.hidden} title={t('jobs.hiddenText')}><Icon name="key" size={13} /><span className="unseen">{t('jobs.hiddenText')}</span></span>}
+      </span>
+      {below !== '' && <span className={classes.second} title={below}>{below}</span>}
+    </span>
+  );
+}
+
+function Group({ job }: { job: Job }) {
+  if (!job.group) return <Nothing />;
+  return <PlainLink href={`/jobs?group=${job.group || noGroup}`} className={classes.quiet} title={job.group}>{job.group}</PlainLink>;
+}
+
+function Labels({ job }: { job: Job }) {
+  const labels = Object.entries(job.labels ?? {}).map(([key, value]) => `${key}=${value}`);
+  if (labels.length === 0) return <Nothing />;
+  return (
+    <span className={classes.labels} title={labels.join('\n')}>
+      {labels.slice(0, 3).map((label) => <span key={label} className={classes.label}>{label}</span>)}
+      {labels.length > 3 && <span className="small dim">+{labels.length - 3}</span>}
+    </span>
+  );
+}
+
+function Schedule({ job, brief = false }: { job: Job; brief?: boolean }) {
+  const { t } = useTranslation();
+  if (!job.cronExpr) return <span className={classes.second}>{t('jobs.onlyTriggered')}</span>;
+  const zone = job.timezone ?? '';
+  const words = job.meta.words ?? '';
+  const about = [words, job.cronExpr, zone].filter(Boolean).join('\n');
+  if (brief) return <span className={classes.second} title={about}>{words || <code>{job.cronExpr}</code>}</span>;
+  return (
+    <span className={classes.lines} title={about}>
+      <code className={classes.line}>{job.cronExpr}</code>
+      <span className={classes.second}>{words || zone}</span>
+    </span>
+  );
+}
+
+/** The newest of its runs, and what became of it. */
+function LastFire({ job }: { job: Job }) {
+  const { t } = useTranslation();
+  const last = job.meta.results?.[0];
+  if (!last) return <Nothing />;
+  return (
+    <PlainLink href={`/runs/${last.id}`} className={classes.quiet} aria-label={t('jobs.lastOf', { name: job.name, status: t(`status.${last.status}`) })}>
+      <RelativeTime at={last.plannedAt} zone={job.timezone} short />
+    </PlainLink>
+  );
+}
+
+function Acts({ job, menuOpen }: { job: Job; menuOpen: boolean }) {
+  const { t } = useTranslation();
+  return (
+    <>
+      <button type="button" className={classes.act} data-act="run" aria-label={t('jobs.runOf', { name: job.name })} title={t('jobs.run')} tabIndex={-1}><Icon name="play" /></button>
+      <button type="button" className={classes.act} data-act="menu" aria-label={t('jobs.actionsFor', { name: job.name })} aria-haspopup="menu" aria-expanded={menuOpen} tabIndex={-1}><Icon name="dots" /></button>
+    </>
+  );
+}

@@ -1,0 +1,178 @@
+import { useElementSize, useMediaQuery, useMergedRef } from '@mantine/hooks';
+import { useRouter } from '@tanstack/react-router';
+import { useEffect, useMemo, useRef, useState, type KeyboardEvent, type MouseEvent } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useJobRows } from '../../api/jobList.ts';
+import type { Job } from '../../api/types.ts';
+import { filterKey, sortedBy, type JobFilter, type JobOrder, type JobSort } from '../../lib/jobFilter.ts';
+import { Icon } from '../../parts/icons.tsx';
+import { PartialNotice } from '../../parts/PartialNotice.tsx';
+import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
+import { useRowWindow } from '../../parts/useRowWindow.ts';
+import { columns, columnsIn, templateOf, type ColumnId } from './columns.ts';
+import { JobCard, JobRow } from './JobRow.tsx';
+import { JobMenu, type JobActs } from './JobMenu.tsx';
+import classes from './JobTable.module.css';
+import type { Selection } from './selection.ts';
+
+interface Props extends JobActs {
+  filter: JobFilter;
+  /** How many jobs there are in all. */
+  total: number;
+  /** What was asked for last is on its way, and this is what was there before. */
+  busy: boolean;
+  wanted: readonly ColumnId[];
+  selection: Selection;
+  onSelect: (job: Job) => void;
+  /** From the row that was selected last to this one. */
+  onSelectTo: (row: number) => void;
+  onSelectPage: (jobs: Job[]) => void;
+  onSort: (sort: JobSort | undefined) => void;
+  /** The row that a range of rows begins at. */
+  lastSelected: { current: number };
+}
+
+const rem = () => Number.parseFloat(getComputedStyle(document.documentElement).fontSize);
+const names: Record<ColumnId, 'group' | 'labels' | 'schedule' | 'results' | 'lastFire' | 'nextFire' | 'p95' | 'updated'> = {
+  group: 'group', labels: 'labels', schedule: 'schedule', results: 'results', last: 'lastFire', next: 'nextFire', p95: 'p95', updated: 'updated',
+};
+
+/** All jobs as one long table, of which only the rows in view exist. */
+export function JobTable({ filter, total, busy, wanted, selection, onSelect, onSelectTo, onSelectPage, onSort, lastSelected, ...acts }: Props) {
+  const { t } = useTranslation();
+  const router = useRouter();
+  const phone = useMediaQuery('(max-width: 48em)', undefined, { getInitialValueInEffect: false });
+  const list = useRef<HTMLDivElement>(null);
+  const { ref: measure, width } = useElementSize();
+  const frame = useRef<HTMLDivElement>(null);
+  const frameRef = useMergedRef(frame, measure);
+  const rowHeight = Math.round(rem() * (phone ? 6.25 : 3.1));
+  const rows = useRowWindow(list, total, rowHeight);
+  const { at, error, partial } = useJobRows(filter, rows);
+  const [current, setCurrent] = useState(0);
+  const [menu, setMenu] = useState<{ job: Job; left: number; top: number } | undefined>();
+  const moved = useRef(false);
+  const shown = useMemo(() => columnsIn(width / rem(), wanted), [width, wanted]);
+
+  // Another list begins at its top.
+  const key = filterKey(filter);
+  useEffect(() => setCurrent(0), [key]);
+  // The keyboard's row may have to be made first.
+  useEffect(() => {
+    if (!moved.current) return;
+    const row = list.current?.querySelector<HTMLElement>(`[data-index="${current}"]`);
+    if (!row) return;
+    row.focus({ preventScroll: true });
+    moved.current = false;
+  });
+
+  const jobOf = (element: Element | null): Job | undefined => {
+    const row = element?.closest<HTMLElement>('[data-index]');
+    return row ? at(Number(row.dataset.index)) : undefined;
+  };
+  const select = (row: number, range: boolean) => {
+    const job = at(row);
+    if (range) onSelectTo(row);
+    else if (job) onSelect(job);
+    lastSelected.current = row;
+  };
+  const click = (event: MouseEvent) => {
+    const target = event.target as Element;
+    const job = jobOf(target);
+    if (!job) return;
+    const row = Number(target.closest<HTMLElement>('[data-index]')?.dataset.index);
+    setCurrent(row);
+    const button = target.closest<HTMLElement>('[data-act]');
+    switch (button?.dataset.act) {
+      case 'select':
+        return select(row, event.shiftKey);
+      case 'run':
+        return acts.onRun(job);
+      case 'menu': {
+        const box = button?.getBoundingClientRect();
+        const origin = frame.current?.getBoundingClientRect();
+        if (box && origin) setMenu({ job, left: box.left - origin.left, top: box.top - origin.top });
+      }
+    }
+  };
+  const go = (row: number) => {
+    const next = Math.max(0, Math.min(total - 1, row));
+    setCurrent(next);
+    moved.current = true;
+    const top = (list.current?.getBoundingClientRect().top ?? 0) + next * rowHeight;
+    const head = phone ? 0 : 96;
+    if (top < head) window.scrollBy({ top: top - head });
+    else if (top + rowHeight > window.innerHeight - 24) window.scrollBy({ top: top + rowHeight - window.innerHeight + 24 });
+  };
+  const press = (event: KeyboardEvent) => {
+    if ((event.target as Element).getAttribute('role') !== 'row' || event.ctrlKey || event.metaKey || event.altKey) return;
+    const page = Math.max(1, Math.floor(window.innerHeight / rowHeight) - 3);
+    const steps: Record<string, number> = { ArrowDown: current + 1, j: current + 1, ArrowUp: current - 1, k: current - 1, PageDown: current + page, PageUp: current - page, Home: 0, End: total - 1 };
+    const to = steps[event.key];
+    const job = at(current);
+    if (to !== undefined) {
+      go(to);
+      if (event.shiftKey && event.key.startsWith('Arrow')) onSelectTo(Math.max(0, Math.min(total - 1, to)));
+    } else if (event.key === ' ' || event.key === 'x') select(current, event.shiftKey);
+    else if (event.key === 'Enter' && job) router.history.push(`/jobs/${job.name}`);
+    else return;
+    event.preventDefault();
+  };
+
+  const inView: Job[] = [];
+  const drawn = [];
+  const Row = phone ? JobCard : JobRow;
+  for (let row = rows.first; row < rows.end; row++) {
+    const job = at(row);
+    if (!job) {
+      drawn.push(<div key={row} className={classes.ghost} aria-hidden="true" style={{ transform: `translateY(${row * rowHeight}px)` }} />);
+      continue;
+    }
+    inView.push(job);
+    drawn.push(
+      <Row key={job.name} job={job} row={row} top={row * rowHeight} shown={shown} selected={selection.has(job.name)} current={row === current} mayRun={acts.mayRun(job)} menuOpen={menu?.job.name === job.name} />,
+    );
+  }
+  const sort = (order: JobOrder) => onSort(sortedBy(filter.sort, order));
+  const allSelected = inView.length > 0 && inView.every((job) => selection.has(job.name));
+
+  return (
+    <>
+      {partial && <PartialNotice />}
+      {error && <ProblemNotice error={error} />}
+      <div
+        ref={frameRef} role="grid" className={classes.frame} aria-label={t('jobs.table')} aria-rowcount={total + 1} aria-multiselectable="true" aria-busy={busy}
+        style={{ '--columns': templateOf(shown), '--row-height': `${rowHeight}px` } as object}
+      >
+        <div role="rowgroup" className={phone ? 'unseen' : undefined} style={phone ? undefined : { display: 'contents' }}>
+          <div role="row" aria-rowindex={1} className={classes.head}>
+            <span role="columnheader" className={classes.box}>
+              <input type="checkbox" aria-label={t('jobs.selectShown')} checked={allSelected} onChange={() => onSelectPage(inView)} />
+            </span>
+            <Head name={t('jobs.name')} order="name" sorted={filter.sort} onSort={sort} />
+            {!phone && shown.map((id) => <Head key={id} name={t(`jobs.${names[id]}`)} order={columns[id].order} sorted={filter.sort} onSort={sort} />)}
+            <span role="columnheader"><span className="unseen">{t('common.actions')}</span></span>
+          </div>
+        </div>
+        <div ref={list} role="rowgroup" className={classes.list} data-busy={busy || undefined} style={{ height: total * rowHeight }} onClick={click} onKeyDown={press}>
+          {drawn}
+        </div>
+        {menu && <JobMenu {...menu} acts={acts} onClose={() => setMenu(undefined)} />}
+      </div>
+    </>
+  );
+}
+
+function Head({ name, order, sorted, onSort }: { name: string; order?: JobOrder | undefined; sorted: JobSort | undefined; onSort: (order: JobOrder) => void }) {
+  const now = sorted ?? 'name';
+  if (!order) return <span role="columnheader">{name}</span>;
+  const on = now.replace(/^-/, '') === order;
+  return (
+    <span role="columnheader" aria-sort={on ? (now.startsWith('-') ? 'descending' : 'ascending') : 'none'}>
+      <button type="button" className={classes.sort} data-on={on || undefined} onClick={() => onSort(order)}>
+        {name}
+        {on && <span className={classes.arrow} data-up={now.startsWith('-') ? undefined : ''}><Icon name="down" size={12} /></span>}
+      </button>
+    </span>
+  );
+}

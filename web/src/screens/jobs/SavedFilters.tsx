@@ -1,0 +1,76 @@
+import { ActionIcon, Button, Group, Modal, Stack, TextInput } from '@mantine/core';
+import { useState, type FormEvent, type MouseEvent } from 'react';
+import { useTranslation } from 'react-i18next';
+import { isNarrowed, jobsAddress, type JobFilter } from '../../lib/jobFilter.ts';
+import { useStored } from '../../lib/stored.ts';
+import { visible } from '../../lib/visible.ts';
+import { Icon } from '../../parts/icons.tsx';
+import { isPlainClick } from '../../parts/PlainLink.tsx';
+import classes from './FilterPanel.module.css';
+import { readSaved, savedAs, withSaved } from './saved.ts';
+
+/** Filters under names of one's own; a link to one is its address, which others may have as well. */
+export function SavedFilters({ filter, onChange }: { filter: JobFilter; onChange: (filter: JobFilter) => void }) {
+  const { t } = useTranslation();
+  const [saved, setSaved] = useStored('carillon-job-filters', readSaved);
+  const [naming, setNaming] = useState(false);
+  const is = savedAs(saved, filter);
+  const maySave = is === undefined && (isNarrowed(filter) || filter.sort !== undefined);
+  if (saved.length === 0 && !maySave) return null;
+  const pick = (event: MouseEvent, wanted: JobFilter) => {
+    if (!isPlainClick(event)) return;
+    event.preventDefault();
+    onChange(wanted);
+  };
+  return (
+    <section className={classes.section} aria-label={t('jobs.saved')}>
+      <h2 className={classes.name}>{t('jobs.saved')}</h2>
+      {saved.length > 0 && (
+        <ul className={classes.list}>
+          {saved.map((one) => (
+            <li key={one.name} className={classes.line} data-saved={one.name}>
+              <a href={jobsAddress(one.filter)} className={classes.option} aria-current={one === is ? 'true' : undefined} onClick={(event) => pick(event, one.filter)}>
+                <Icon name="book" size={13} /><span className={classes.label}>{visible(one.name)}</span>
+              </a>
+              <ActionIcon variant="subtle" color="gray" size="sm" aria-label={t('jobs.forget', { name: one.name })} title={t('jobs.forget', { name: one.name })} onClick={() => setSaved(saved.filter((other) => other !== one))}>
+                <Icon name="close" size={13} />
+              </ActionIcon>
+            </li>
+          ))}
+        </ul>
+      )}
+      {maySave && <Button variant="default" size="xs" leftSection={<Icon name="plus" size={13} />} onClick={() => setNaming(true)}>{t('jobs.saveFilter')}</Button>}
+      {naming && (
+        <NameDialog
+          taken={saved.map((one) => one.name)} onClose={() => setNaming(false)}
+          onName={(name) => {
+            setSaved(withSaved(saved, { name, filter }));
+            setNaming(false);
+          }}
+        />
+      )}
+    </section>
+  );
+}
+
+function NameDialog({ taken, onName, onClose }: { taken: readonly string[]; onName: (name: string) => void; onClose: () => void }) {
+  const { t } = useTranslation();
+  const [name, setName] = useState('');
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (name.trim() !== '') onName(name.trim());
+  };
+  return (
+    <Modal opened onClose={onClose} title={t('jobs.saveFilter')} closeButtonProps={{ 'aria-label': t('common.close') }}>
+      <form onSubmit={submit}>
+        <Stack gap="md">
+          <TextInput label={t('jobs.filterName')} description={taken.includes(name.trim()) ? t('jobs.filterTaken') : t('jobs.filterNameHelp')} required data-autofocus maxLength={60} value={name} onChange={(e) => setName(e.currentTarget.value)} />
+          <Group justify="flex-end">
+            <Button variant="default" onClick={onClose}>{t('common.cancel')}</Button>
+            <Button type="submit" disabled={name.trim() === ''}>{t('jobs.save')}</Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}

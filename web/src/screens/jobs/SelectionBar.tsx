@@ -1,0 +1,48 @@
+import { Button, Menu } from '@mantine/core';
+import { useTranslation } from 'react-i18next';
+import type { BulkAction } from '../../api/bulk.ts';
+import { Icon } from '../../parts/icons.tsx';
+import classes from './SelectionBar.module.css';
+
+interface Props {
+  count: number;
+  /** How many jobs the filter finds, and whether all of them can be selected. */
+  total: number;
+  mostAtOnce: number;
+  gathering: boolean;
+  mayRun: boolean;
+  mayEdit: boolean;
+  onSelectAll: () => void;
+  onClear: () => void;
+  onAct: (action: BulkAction) => void;
+  onExport: () => void;
+}
+
+/** What can be done with the jobs that are selected. */
+export function SelectionBar({ count, total, mostAtOnce, gathering, mayRun, mayEdit, onSelectAll, onClear, onAct, onExport }: Props) {
+  const { t, i18n } = useTranslation();
+  const number = (n: number) => new Intl.NumberFormat(i18n.language).format(n);
+  return (
+    <div className={classes.bar} role="region" aria-label={t('jobs.selection')}>
+      <div className={classes.count}>
+        <strong role="status">{t('jobs.selected', { count, number: number(count) })}</strong>
+        {count < total && total <= mostAtOnce && <Button variant="subtle" size="compact-sm" loading={gathering} onClick={onSelectAll}>{t('jobs.selectAll', { number: number(total) })}</Button>}
+        {count < total && total > mostAtOnce && <span className="small dim">{t('jobs.selectMost', { number: number(mostAtOnce) })}</span>}
+        <Button variant="subtle" size="compact-sm" color="gray" onClick={onClear}>{t('jobs.selectNone')}</Button>
+      </div>
+      <div className={classes.acts}>
+        {mayRun && <Button size="xs" leftSection={<Icon name="play" size={14} />} onClick={() => onAct('run')}>{t('jobs.bulk.run.verb')}</Button>}
+        {mayRun && <Button size="xs" variant="default" leftSection={<Icon name="pause" size={14} />} onClick={() => onAct('pause')}>{t('jobs.bulk.pause.verb')}</Button>}
+        <Menu position="top-end">
+          <Menu.Target><Button size="xs" variant="default" rightSection={<Icon name="down" size={12} />}>{t('jobs.more')}</Button></Menu.Target>
+          <Menu.Dropdown>
+            {mayRun && <Menu.Item leftSection={<Icon name="play" size={16} />} onClick={() => onAct('resume')}>{t('jobs.bulk.resume.verb')}</Menu.Item>}
+            {mayRun && <Menu.Item leftSection={<Icon name="stop" size={16} />} onClick={() => onAct('kill')}>{t('jobs.bulk.kill.verb')}</Menu.Item>}
+            <Menu.Item leftSection={<Icon name="download" size={16} />} onClick={onExport}>{t('jobs.export')}</Menu.Item>
+            {mayEdit && <Menu.Item color="red" leftSection={<Icon name="trash" size={16} />} onClick={() => onAct('delete')}>{t('jobs.bulk.delete.verb')}</Menu.Item>}
+          </Menu.Dropdown>
+        </Menu>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,13 @@
+import { expect, it } from 'vitest';
+import { columnIds, columnsIn, templateOf } from './columns.ts';
+
+it.each([
+  [200, columnIds],
+  [63, ['schedule', 'results', 'last', 'next', 'p95']],
+  [45, ['schedule', 'results']],
+  [10, []],
+])('in %d rem there is room for %j', (room, shown) => expect(columnsIn(room, columnIds)).toEqual(shown));
+
+it('what is not wanted takes no room', () => expect(columnsIn(55, ['labels', 'group', 'schedule'])).toEqual(['group', 'labels', 'schedule']));
+
+it('a grid has the box, the name, what is shown, and the acts', () => expect(templateOf(['next', 'p95'])).toBe('2.5rem minmax(0, 1fr) 7rem 5rem 5.25rem'));

@@ -1,0 +1,51 @@
+// The columns of the table of jobs: how wide each is, what it sorts by, and which give way where there is no room for all.
+
+import type { JobOrder } from '../../lib/jobFilter.ts';
+
+export const columnIds = ['group', 'labels', 'schedule', 'results', 'last', 'next', 'p95', 'updated'] as const;
+export type ColumnId = (typeof columnIds)[number];
+
+interface Column {
+  /** In rem. */
+  width: number;
+  order?: JobOrder;
+  /** The lowest gives way first. */
+  rank: number;
+}
+
+export const columns: Record<ColumnId, Column> = {
+  group: { width: 8, order: 'group', rank: 2 },
+  labels: { width: 10, rank: 1 },
+  schedule: { width: 13, rank: 7 },
+  results: { width: 7.5, rank: 8 },
+  last: { width: 7, rank: 5 },
+  next: { width: 7, order: 'nextFire', rank: 6 },
+  p95: { width: 5, rank: 4 },
+  updated: { width: 7, order: 'updated', rank: 3 },
+};
+
+/** What is there whoever wants what: the box to tick, the name, the acts. */
+const boxWidth = 2.5;
+const nameWidth = 14;
+const actsWidth = 5.25;
+
+/** What is not shown until somebody asks for it. */
+export const hiddenAtFirst: readonly ColumnId[] = ['updated'];
+
+/** Of the columns that are wanted, those that there is room for, in their order. Room is in rem. */
+export function columnsIn(room: number, wanted: readonly ColumnId[]): ColumnId[] {
+  const shown = columnIds.filter((id) => wanted.includes(id));
+  let left = room - boxWidth - nameWidth - actsWidth - shown.reduce((sum, id) => sum + columns[id].width, 0);
+  for (const id of [...shown].sort((a, b) => columns[a].rank - columns[b].rank)) {
+    if (left >= 0) break;
+    shown.splice(shown.indexOf(id), 1);
+    left += columns[id].width;
+  }
+  return shown;
+}
+
+/** The columns as a grid has them. */
+export function templateOf(shown: readonly ColumnId[]): string {
+  const others = shown.map((id) => (id === 'schedule' || id === 'labels' || id === 'group' ? `minmax(0, ${columns[id].width / nameWidth}fr)` : `${columns[id].width}rem`));
+  return [`${boxWidth}rem`, 'minmax(0, 1fr)', ...others, `${actsWidth}rem`].join(' ');
+}
