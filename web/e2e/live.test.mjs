@@ -130,7 +130,7 @@ test('a run that goes on says when it should end, and the list of jobs how the l
   await page.getByText('75%').first().waitFor();
   await page.getByText('24 hours').click();
   await page.getByRole('img', { name: 'How fires ended, by hour' }).waitFor();
-  await page.locator('summary').click();
+  await page.getByRole('button', { name: 'Show as a table' }).first().click();
   await assertAccessible(page, 'statistics');
   await shoot(page, 'statistics');
   await page.reload();

@@ -119,7 +119,7 @@ test('the attempts of a fire are told apart, and lead to each other', async () =
   const tab = await visit('/jobs/flaky');
   const { page } = tab;
   await page.getByText('A failed run is tried again once').waitFor();
-  await page.getByRole('link', { name: /^Attempt 1 of flaky/ }).click();
+  await page.getByRole('link', { name: /^Attempt 1, Failed/ }).click();
   const attempts = page.locator('[data-attempts]');
   await attempts.getByRole('link', { name: 'Attempt 2' }).click();
   await attempts.getByRole('link', { name: 'Attempt 2' }).and(page.locator('[aria-current=page]')).waitFor();

@@ -75,7 +75,7 @@ export const job = {
   statistics: {
     title: 'Statistics', range: 'How far back', ranges: { day: '24 hours', week: '7 days', month: '30 days', quarter: '90 days', year: 'A year' }, nothing: 'Nothing ran in this time.',
     successRate: 'Success rate', runs: 'Runs', p50: 'Duration, median', p95: 'Duration, 95 %', p99: 'Duration, 99 %', longest: 'Longest', delay95: 'Start delay, 95 %',
-    endedByDay: 'How fires ended, by day', endedByHour: 'How fires ended, by hour', duration: 'Duration of successful runs: median and 95 %', delay: 'Start delay: median and 95 %', top: 'up to {{top}}',
-    byWorker: 'By worker', table: 'The figures as a table', day: 'Day', hour: 'Hour', about: 'Days are those of {{zone}}. Killed runs count neither as success nor as failure; durations are those of runs that succeeded.',
+    endedByDay: 'How fires ended, by day', endedByHour: 'How fires ended, by hour', duration: 'Duration of successful runs', delay: 'Start delay',
+    byWorker: 'By worker', calendar: 'How each day went', outcomes: { ok: 'All well', some: 'Some failed', most: 'Most failed', idle: 'Nothing ran to its end' }, rate: 'Success rate', lines: { p50: 'Median', p95: '95 %', max: 'Longest' }, day: 'Day', hour: 'Hour', about: 'Days are those of {{zone}}. Killed runs count neither as success nor as failure; durations are those of runs that succeeded.',
   },
 };

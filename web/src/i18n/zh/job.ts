@@ -78,7 +78,7 @@ export const job: Texts<typeof english> = {
   statistics: {
     title: '统计', range: '时间范围', ranges: { day: '24 小时', week: '7 天', month: '30 天', quarter: '90 天', year: '一年' }, nothing: '此期间没有运行。',
     successRate: '成功率', runs: '运行次数', p50: '耗时中位数', p95: '95% 耗时不超过', p99: '99% 耗时不超过', longest: '最长耗时', delay95: '95% 启动延迟不超过',
-    endedByDay: '每日触发的结果', endedByHour: '每小时触发的结果', duration: '成功运行的耗时：中位数与 95%', delay: '启动延迟：中位数与 95%', top: '最高 {{top}}',
-    byWorker: '按工作节点', table: '以表格显示', day: '日期', hour: '小时', about: '日期按 {{zone}} 计。被终止的运行既不算成功也不算失败；耗时仅统计成功的运行。',
+    endedByDay: '每日触发的结果', endedByHour: '每小时触发的结果', duration: '成功运行的耗时', delay: '启动延迟',
+    byWorker: '按工作节点', calendar: '每日结果', outcomes: { ok: '全部正常', some: '部分失败', most: '多数失败', idle: '没有完成的运行' }, rate: '成功率', lines: { p50: '中位数', p95: '95% 不超过', max: '最长' }, day: '日期', hour: '小时', about: '日期按 {{zone}} 计。被终止的运行既不算成功也不算失败；耗时仅统计成功的运行。',
   },
 };

@@ -17,7 +17,7 @@ export interface Shown {
   at: DOMRect;
 }
 
-const wide = 300;
+const wide = 320;
 const high = 260;
 
 /** What there is to know of a run at a glance, beside the cell that it is about. A screen reader is told by the cell, and by the list. */

@@ -12,6 +12,7 @@ import { RunCard, type Shown } from './RunCard.tsx';
 
 // So many columns a label of the axis needs.
 const labelled = 4;
+const minute = 60_000;
 
 interface Props {
   grid: Grid;
@@ -43,7 +44,9 @@ const Cells = memo(function Cells({ grid: { columns, rows, longest }, label, onO
   const place: Place = found >= 0 && columns[found]?.runs[stop?.row ?? 0] ? { column: found, row: stop?.row ?? 0 } : { column: last, row: (columns[last]?.runs.length ?? 1) - 1 };
   const { day, time, ticks } = useMemo(() => {
     const dayFormat = new Intl.DateTimeFormat(i18n.language, { month: 'short', day: 'numeric' });
-    const timeFormat = new Intl.DateTimeFormat(i18n.language, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
+    const [first, last] = [columns[0], columns.at(-1)];
+    const often = first && last && (Date.parse(last.plannedAt) - Date.parse(first.plannedAt)) / columns.length < minute;
+    const timeFormat = new Intl.DateTimeFormat(i18n.language, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23', ...(often && { second: '2-digit' }) });
     const day = (iso: string) => dayFormat.format(new Date(iso));
     return { day, time: (iso: string) => timeFormat.format(new Date(iso)), ticks: ticksOf(columns, day, labelled) };
   }, [columns, i18n.language]);

@@ -108,7 +108,7 @@ function Comparison({ name, items, current, mayEdit, shown: { version, other, pa
         )
       }
     >
-      <div className={classes.comparison} data-comparison={pair?.join(' ') ?? ''}>
+      <div className={classes.comparison} data-comparison={diff.data && !diff.isPlaceholderData ? `${diff.data.from} ${diff.data.to}` : ''}>
         {items.length > 1 && (
           <NativeSelect
             size="xs" label={t('versions.with', { version })} value={other ?? ''} onChange={(e) => onPick(version, Number(e.currentTarget.value))}

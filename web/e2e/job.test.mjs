@@ -1,0 +1,228 @@
+// A job's page: its runs as a grid, its versions, what it is made of, and what can be done with it.
+
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { after, before, test } from 'node:test';
+import { assertAccessible, assertFits, launch, open, shoot } from './browser.mjs';
+import { Server, until } from './server.mjs';
+
+let server;
+let browser;
+let session;
+
+before(async () => {
+  server = await Server.create();
+  await server.start();
+  browser = await launch();
+  const { context, page } = await open(browser, server);
+  await page.goto(server.loginLink);
+  await page.getByRole('navigation').first().waitFor();
+  session = await context.storageState();
+  await context.close();
+});
+
+after(async () => {
+  await browser?.close();
+  await server?.remove();
+});
+
+async function visit(path, options = {}) {
+  const tab = await open(browser, server, { storageState: session, ...options });
+  await tab.page.goto(server.url + path);
+  return tab;
+}
+
+async function leave({ context, wrongs }) {
+  await context.close();
+  assert.deepEqual(wrongs, []);
+}
+
+const save = (job) => server.api('PUT', `/jobs/${job.name}`, job);
+const ended = (fire, count) => until('all attempts have ended', async () => (await server.api('GET', `/runs?fire=${fire}`)).items.filter((run) => run.endedAt).length === count);
+
+test('the runs are a grid: a failed fire and its second attempt, shown as they come, lead to the run', async () => {
+  await save({ name: 'flaky', title: 'Flaky 不稳', group: 'night', labels: { team: 'data' }, command: '[ "$MODE" = ok ] || exit 75', params: { MODE: {} }, retry: { max: 1, backoff: '100ms' } });
+  const tab = await visit('/jobs/flaky');
+  const { page } = tab;
+  await page.getByText('This job has not run yet').waitFor();
+  const good = await server.api('POST', '/jobs/flaky/run', { params: { MODE: 'ok' } });
+  await ended(good.fire, 1);
+  const bad = await server.api('POST', '/jobs/flaky/run', {});
+  await ended(bad.fire, 2);
+  const grid = page.getByRole('table', { name: /Runs of the job/ });
+  await grid.getByRole('link', { name: /^Attempt 2, Failed/ }).waitFor();
+  assert.deepEqual(await grid.getByRole('link').evaluateAll((cells) => cells.map((cell) => cell.dataset.run)), [`${good.fire}.1`, `${bad.fire}.1`, `${bad.fire}.2`], 'row by row, the oldest fire on the left');
+  await assertAccessible(page, 'grid');
+
+  // The keys walk through the grid, and what one comes to is told beside it.
+  await grid.getByRole('link', { name: /^Attempt 2, Failed/ }).focus();
+  const card = page.locator('[data-card]');
+  await card.getByText('Attempt 2 of 2').waitFor();
+  assert.match(await card.innerText(), /Exit code\s*75[\s\S]*Retry/);
+  await shoot(page, 'job-grid');
+  await page.keyboard.press('ArrowUp');
+  await page.locator(`[data-card="${bad.fire}.1"]`).getByText('Attempt 1 of 2').waitFor();
+  await page.keyboard.press('ArrowLeft');
+  await page.locator(`[data-card="${good.fire}.1"]`).waitFor();
+  assert.equal(await grid.locator('[tabindex="0"]').getAttribute('data-run'), `${good.fire}.1`, 'one stop of the tab key');
+  await page.keyboard.press('End');
+
+  await page.getByLabel('Status').selectOption('succeeded');
+  await grid.locator('[data-status=failed]').first().waitFor({ state: 'detached' });
+  assert.equal(new URL(page.url()).searchParams.get('status'), 'succeeded');
+  await page.getByLabel('Cause').selectOption('cron');
+  await page.getByText('No run matches this filter').waitFor();
+  await page.getByRole('link', { name: 'Show all runs' }).click();
+  await page.getByText('List', { exact: true }).click();
+  await page.getByRole('cell', { name: 'Attempt 2' }).waitFor();
+  await page.reload();
+  await page.getByRole('cell', { name: 'Attempt 2' }).waitFor();
+  await page.getByText('Grid', { exact: true }).click();
+  await grid.getByRole('link', { name: /^Attempt 1, Failed/ }).click();
+  await page.waitForURL(`**/runs/${bad.fire}.1`);
+  await leave(tab);
+});
+
+test('a run that starts is there at once, with the way to kill it', async () => {
+  await save({ name: 'long', command: 'sleep 60' });
+  const tab = await visit('/jobs/long');
+  const { page } = tab;
+  await page.getByText('This job has not run yet').waitFor();
+  // Once the stream of events is there nothing polls.
+  await page.getByRole('tab', { name: 'Runs', exact: true }).waitFor();
+  const { run } = await server.api('POST', '/jobs/long/run', {});
+  await page.locator('[data-grid] [data-status=running]').waitFor({ timeout: 5000 });
+  const going = page.getByRole('region', { name: 'Running now' });
+  await going.getByRole('button', { name: /^Kill/ }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('button', { name: 'Kill the run' }).click();
+  await page.locator(`[data-run="${run}"][data-status=killed]`).waitFor();
+  await going.waitFor({ state: 'detached' });
+  await leave(tab);
+});
+
+test('an earlier version comes back, and what somebody changed meanwhile is not written over', async () => {
+  const job = { name: 'report', command: 'make report', timeout: '1h', timezone: 'UTC', env: { TARGET: 'daily' } };
+  const first = (await save(job)).meta.version;
+  const second = (await save({ ...job, timeout: '2h' })).meta.version;
+  const third = (await save({ ...job, command: 'make clean\nmake report', timeout: '2h' })).meta.version;
+  const tab = await visit('/jobs/report');
+  const { page } = tab;
+  await page.getByRole('tab', { name: 'Versions' }).click();
+  const row = (version) => page.locator(`[data-version="${version}"]`);
+  await row(third).getByText('as it is now').waitFor();
+  await page.locator(`[data-comparison="${second} ${third}"]`).waitFor();
+  const diff = page.locator('[data-comparison] [data-diff]');
+  assert.deepEqual(await diff.locator('[data-kind=gone] code').allInnerTexts(), ['command: make report']);
+  await row(first).getByRole('link').click();
+  await page.locator(`[data-comparison="${first} ${third}"]`).waitFor();
+  await page.getByText('Fields that differ').locator('..').getByText('timeout').waitFor();
+  await page.getByLabel(`Compare version ${first} with`).selectOption(String(second));
+  await page.locator(`[data-comparison="${first} ${second}"]`).waitFor();
+  assert.deepEqual(await diff.locator('[data-kind=come] code').allInnerTexts(), ['timeout: "2h"']);
+  await diff.locator('[data-kind=come] ins').waitFor();
+  await page.reload();
+  await page.locator(`[data-comparison="${first} ${second}"]`).waitFor();
+  await assertAccessible(page, 'versions');
+  await shoot(page, 'job-versions');
+
+  await page.getByRole('button', { name: `Roll back to version ${first}` }).click();
+  const dialog = page.getByRole('dialog', { name: `Roll report back to version ${first}?` });
+  const change = dialog.locator('[data-diff]');
+  await change.locator('[data-kind=come]').getByText('timeout: "1h"').waitFor();
+  await dialog.getByLabel('Why').fill('the clean one is too slow 太慢');
+  await assertAccessible(page, 'roll back');
+  await shoot(page, 'job-rollback');
+
+  // Somebody else saves while the dialog stands open.
+  const fourth = (await save({ ...job, timeout: '7h' })).meta.version;
+  await dialog.getByRole('button', { name: 'Roll back' }).click();
+  await dialog.getByText('Somebody changed the job meanwhile').waitFor();
+  await change.locator('[data-kind=gone]').getByText('timeout: "7h"').waitFor();
+  assert.equal((await server.api('GET', '/jobs/report')).meta.version, fourth, 'nothing was written');
+  assert.equal(await dialog.getByLabel('Why').inputValue(), 'the clean one is too slow 太慢');
+  await dialog.getByRole('button', { name: 'Roll back' }).click();
+  await dialog.waitFor({ state: 'detached' });
+
+  const now = await server.api('GET', '/jobs/report');
+  assert.equal(now.timeout, '1h');
+  assert.equal(now.command, 'make report');
+  await row(now.meta.version).getByText('rolled back').waitFor();
+  await row(now.meta.version).getByText('as it is now').waitFor();
+  await row(now.meta.version).getByText('too slow 太慢').waitFor();
+  await row(now.meta.version).getByText('admin').waitFor();
+  const told = (await server.api('GET', '/audit?kind=job&name=report&limit=1')).items[0];
+  assert.deepEqual([told.verb, told.actor.name, told.actor.note], ['rollback', 'admin', 'the clean one is too slow 太慢']);
+
+  await page.getByRole('tab', { name: 'Definition' }).click();
+  const text = page.getByRole('region', { name: 'report.yaml' });
+  await text.getByText('timeout: 1h').waitFor();
+  const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Download' }).click()]);
+  assert.equal(download.suggestedFilename(), 'report.yaml');
+  assert.match(await readFile(await download.path(), 'utf8'), /^name: report\n[\s\S]*TARGET: daily\n/);
+  await page.getByText('JSON', { exact: true }).click();
+  assert.deepEqual(JSON.parse(await page.getByRole('region', { name: 'report.json' }).innerText()), job);
+  await page.getByText('cronctl apply -f report.yaml').waitFor();
+  await assertAccessible(page, 'definition');
+  await leave(tab);
+});
+
+test('a deleted job tells what became of it, and comes back as it was', async () => {
+  await save({ name: 'gone', title: 'Gone 已删', command: 'echo 1' });
+  const { version } = (await save({ name: 'gone', title: 'Gone 已删', command: 'echo 2' })).meta;
+  await server.api('DELETE', '/jobs/gone');
+  const tab = await visit('/jobs/gone');
+  const { page } = tab;
+  await page.getByText('This job was deleted.').waitFor();
+  await page.locator('[data-version]').filter({ hasText: 'deleted' }).waitFor();
+  await page.locator(`[data-version="${version}"]`).getByRole('link').click();
+  await page.getByRole('button', { name: `Create it again as version ${version}` }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Create it again' }).click();
+  await page.getByRole('heading', { name: /Gone 已删/ }).waitFor();
+  assert.equal((await server.api('GET', '/jobs/gone')).command, 'echo 2');
+  await page.goto(`${server.url}/jobs/never-was`);
+  await page.getByText('There is no job named never-was.').waitFor();
+  await leave(tab);
+});
+
+test('a pause says who and why, and the job’s ledger remembers it', async () => {
+  await save({ name: 'ticker', cronExpr: '* * * * * * *', timezone: 'Asia/Shanghai', command: 'true' });
+  const tab = await visit('/jobs/ticker');
+  const { page } = tab;
+  await page.getByText('Every second').first().waitFor();
+  await page.getByRole('list').filter({ hasText: 'Europe/Berlin' }).first().waitFor();
+  await page.locator('[data-grid] [data-status=succeeded]').first().waitFor();
+  await page.getByRole('button', { name: 'Pause', exact: true }).click();
+  await page.getByRole('dialog').getByLabel('Why').fill('moving house 搬家');
+  await page.getByRole('button', { name: 'Pause the job' }).click();
+  const notice = page.getByRole('alert').filter({ hasText: 'moving house 搬家' });
+  await notice.getByText('Paused by admin').waitFor();
+  await until('a fire passed', async () => (await server.api('GET', '/jobs/ticker/fires?status=waiting')).items[0]?.gap);
+  await page.getByRole('button', { name: 'Resume', exact: true }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Resume' }).click();
+  await notice.waitFor({ state: 'detached' });
+  await page.getByRole('tab', { name: 'Ledger' }).click();
+  await page.getByRole('row').filter({ hasText: 'The job was paused: moving house 搬家' }).waitFor();
+  await page.getByRole('tab', { name: 'Versions' }).click();
+  await page.locator('[data-version]').filter({ hasText: 'paused' }).getByRole('link').click();
+  await page.locator('[data-kind=come]').filter({ hasText: 'moving house 搬家' }).waitFor();
+  await leave(tab);
+});
+
+test('each part has a link, and all of it fits on a phone', async () => {
+  const tab = await visit('/jobs/flaky', { width: 390, height: 844 });
+  const { page } = tab;
+  for (const [name, address, shows] of [
+    ['Ledger', 'ledger', page.getByRole('table', { name: 'Fires' })], ['Statistics', 'statistics', page.getByText('Success rate').first()], ['Versions', 'versions', page.locator('[data-version]').first()],
+    ['Definition', 'definition', page.getByRole('region', { name: 'flaky.yaml' })], ['Runs', null, page.locator('[data-grid]')],
+  ]) {
+    await page.getByRole('tab', { name, exact: true }).click();
+    await shows.waitFor();
+    assert.equal(new URL(page.url()).searchParams.get('tab'), address);
+    await assertFits(page, `job, ${name}`);
+    await shoot(page, `job-phone-${address ?? 'runs'}`);
+  }
+  await page.goto(`${server.url}/jobs/flaky?tab=versions`);
+  await page.getByRole('tab', { name: 'Versions', selected: true }).waitFor();
+  await leave(tab);
+});

@@ -1,0 +1,38 @@
+// The days of a year as weeks beside each other.
+
+import { totalOf, type StatusCounts } from '../../lib/figures.ts';
+
+export interface Day {
+  at: string;
+  statuses: StatusCounts;
+}
+
+export interface CalendarDay extends Day {
+  /** The column, and the row, of which the first is Monday. */
+  week: number;
+  weekday: number;
+  outcome: Outcome;
+}
+
+/** How a day went: nothing ran; everything well; some of it badly; most of it badly; nothing but what was skipped, missed or killed. */
+export type Outcome = 'none' | 'ok' | 'some' | 'most' | 'idle';
+
+export function outcomeOf(statuses: StatusCounts): Outcome {
+  const bad = statuses.failed + statuses.timed_out + statuses.lost + statuses.refused;
+  if (totalOf(statuses) === 0) return 'none';
+  if (bad + statuses.succeeded === 0) return 'idle';
+  if (bad === 0) return 'ok';
+  return bad > statuses.succeeded ? 'most' : 'some';
+}
+
+/** Places days, of which each begins a day of a zone and is written in it: "2026-11-22T00:00:00+01:00". */
+export function calendarOf(days: readonly Day[]): CalendarDay[] {
+  const numbers = days.map(({ at }) => Math.floor(Date.parse(`${at.slice(0, 10)}T00:00:00Z`) / 86_400_000));
+  // Day 0 of 1970 was a Thursday.
+  const monday = (n: number) => n - ((n + 3) % 7);
+  const first = monday(numbers[0] ?? 0);
+  return days.map((day, i) => {
+    const n = numbers[i] ?? 0;
+    return { ...day, week: (monday(n) - first) / 7, weekday: n - monday(n), outcome: outcomeOf(day.statuses) };
+  });
+}
