@@ -13,6 +13,7 @@ export interface TimelineFilter {
   job?: string | undefined;
   group?: string | undefined;
   status?: RunStatus | undefined;
+  worker?: string | undefined;
 }
 
 interface Between {
@@ -34,7 +35,7 @@ async function pastRuns(filter: TimelineFilter, { from, to }: Between, signal: A
   let cursor: string | undefined;
   let partial = false;
   do {
-    const query = { job: filter.job, group: filter.group, status: filter.status && [filter.status], from: iso(from), to: iso(to), limit: page, cursor };
+    const query = { job: filter.job, group: filter.group, worker: filter.worker, status: filter.status && [filter.status], from: iso(from), to: iso(to), limit: page, cursor };
     const got = await dataOf(client.GET('/api/v1/runs', { params: { query }, signal }));
     runs.push(...got.items);
     cursor = got.nextCursor;

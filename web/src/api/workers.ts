@@ -14,6 +14,38 @@ export function useWorkers(enabled = true) {
   });
 }
 
+export function useWorker(id: string) {
+  return useQuery({
+    queryKey: [...keys.workers, 'one', id],
+    queryFn: ({ signal }) => dataOf(client.GET('/api/v1/workers/{id}', { params: { path: { id } }, signal })),
+    refetchInterval: unlessLive(5000),
+  });
+}
+
+/** What runs on a worker just now, what has been going on for longest first. */
+export function useRunsOn(worker: string) {
+  return useQuery({
+    queryKey: [...keys.runs, 'on', worker],
+    queryFn: async ({ signal }) => {
+      const { items } = await dataOf(client.GET('/api/v1/runs', { params: { query: { worker, status: ['running'], limit: 200 } }, signal }));
+      return items.reverse();
+    },
+    refetchInterval: unlessLive(3000),
+  });
+}
+
+/** What the runs of the last 24 hours came to, for each worker. */
+export function useWorkerFigures() {
+  return useQuery({
+    queryKey: ['workerFigures'],
+    queryFn: async ({ signal }) => {
+      const from = new Date(Date.now() - 86_400_000).toISOString();
+      return (await dataOf(client.GET('/api/v1/stats/runs', { params: { query: { from, by: 'hour', workers: true } }, signal }))).workers ?? [];
+    },
+    refetchInterval: 60_000,
+  });
+}
+
 /** What an operator does to a worker. */
 export type WorkerChange = { act: 'drain'; note: string | undefined } | { act: 'undrain' } | { act: 'set'; patch: WorkerPatch };
 

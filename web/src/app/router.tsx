@@ -7,9 +7,9 @@ import { overview } from './routes/overview.tsx';
 import { root } from './routes/root.tsx';
 import { run, runs, search } from './routes/runs.tsx';
 import { timeline } from './routes/timeline.tsx';
-import { workers } from './routes/workers.tsx';
+import { worker, workers } from './routes/workers.tsx';
 
-const routeTree = root.addChildren([overview, jobs, job, editJob, newJob, runs, run, search, ledger, timeline, workers, access, account]);
+const routeTree = root.addChildren([overview, jobs, job, editJob, newJob, runs, run, search, ledger, timeline, workers, worker, access, account]);
 
 export function createConsoleRouter() {
   return createRouter({

@@ -1,5 +1,5 @@
 import { createColumnHelper, tableFeatures, useTable, type ColumnDef } from '@tanstack/react-table';
-import type { ReactNode } from 'react';
+import { Fragment, type ReactNode } from 'react';
 import classes from './DataTable.module.css';
 
 // Sorting, filtering and paging are the server's work, so the table needs no feature of its own.
@@ -23,9 +23,11 @@ interface Props<Row extends object> {
   rows: Row[];
   rowId: (row: Row) => string;
   busy?: boolean;
+  /** What stands below a row, as wide as the table; nothing where it gives none. */
+  below?: (row: Row) => ReactNode;
 }
 
-export function DataTable<Row extends object>({ caption, columns, rows, rowId, busy = false }: Props<Row>) {
+export function DataTable<Row extends object>({ caption, columns, rows, rowId, busy = false, below }: Props<Row>) {
   const table = useTable({ features, columns, data: rows, getRowId: rowId });
   const hide = (meta: unknown) => ((meta as { small?: boolean } | undefined)?.small === false ? classes.wideOnly : undefined);
   return (
@@ -44,15 +46,21 @@ export function DataTable<Row extends object>({ caption, columns, rows, rowId, b
           ))}
         </thead>
         <tbody>
-          {table.getRowModel().rows.map((row) => (
-            <tr key={row.id} data-row={row.id}>
-              {row.getAllCells().map((cell) => (
-                <td key={cell.id} className={hide(cell.column.columnDef.meta)}>
-                  <table.FlexRender cell={cell} />
-                </td>
-              ))}
-            </tr>
-          ))}
+          {table.getRowModel().rows.map((row) => {
+            const under = below?.(row.original);
+            return (
+              <Fragment key={row.id}>
+                <tr data-row={row.id}>
+                  {row.getAllCells().map((cell) => (
+                    <td key={cell.id} className={hide(cell.column.columnDef.meta)}>
+                      <table.FlexRender cell={cell} />
+                    </td>
+                  ))}
+                </tr>
+                {under && <tr className={classes.below}><td colSpan={columns.length}>{under}</td></tr>}
+              </Fragment>
+            );
+          })}
         </tbody>
       </table>
     </div>

@@ -3,12 +3,12 @@ export const timeline = {
     title: 'Timeline', view: 'What is shown', views: { runs: 'Runs and fires', forecast: 'Forecast' }, filterGroup: 'Group', anyGroup: 'All groups', filterJob: 'Name of a job',
     length: 'How much time is shown', presets: { '1h': '1 h', '6h': '6 h', '24h': '24 h', '3d': '3 days' }, moves: 'Move along the time', earlier: 'Earlier', later: 'Later', toNow: 'Now',
     toNowKey: 'To now (key n)', closer: 'Zoom in', closerKey: 'Zoom in (key +)', wider: 'Zoom out', widerKey: 'Zoom out (key −)', lanesBy: 'A lane for each', byJob: 'Job', byWorker: 'Worker',
-    chart: 'Runs and planned fires over time', lanes: 'Lanes', noWorker: 'On no worker yet', nothing: 'Nothing in this span.', perMinute: 'Fires per minute', upTo: 'up to {{count}}',
+    chart: 'Runs and planned fires over time', lanes: 'Lanes', noWorker: 'On no worker', nothing: 'Nothing in this span.', perMinute: 'Fires per minute', upTo: 'up to {{count}}',
     fires_one: 'One fire', fires_other: '{{count}} fires', inMinute: 'in the minute {{time}}', pileUp: 'a pile-up: click to look closer', pileUpThen: 'a pile-up',
     planned: 'Planned', started: 'Started', ended: 'Ended', took: 'Took', runningFor: 'Running for', expectedEnd: 'Should end', usually: 'Usually takes', usual: '{{p50}}, 95 % within {{p95}}', attempt: 'Attempt',
     others_one: 'One more lies here: zoom in.', others_other: '{{count}} more lie here: zoom in.', openRun: 'Open the run', openLedger: 'Open the ledger of the job',
     enterRun: 'Enter opens the run.', enterLedger: 'Enter opens the ledger of the job.', clickRun: 'Click to open the run.', clickLedger: 'Click for the ledger of the job.',
-    legend: 'What the bars mean', wentWrong: 'Failed, timed out, lost', neverBegan: 'Missed, refused',
+    clickZoom: 'Click to zoom in.', legend: 'What the bars mean', wentWrong: 'Failed, timed out, lost', neverBegan: 'Missed, refused',
     keys: 'Drag to move, Ctrl and the wheel to zoom; + and − zoom, n goes to now. In the chart, ← → move in time, ↑ ↓ go from lane to lane, Shift with ← → from bar to bar, Enter opens it.',
     about: 'Left of the line of now is what became of each fire, right of it what the plan holds; how long a planned run takes is what its job usually took.',
     truncated: 'Shown are the newest 2,000 runs of this span, from {{time}} on. Narrow it by job or group to see all of them.',
@@ -28,7 +28,7 @@ export const timeline = {
     piles: {
       title: 'Pile-ups', none: 'No minute stands out: the plan is spread well.', fires_one: 'One fire', fires_other: '{{count}} fires', of_one: 'One job:', of_other: '{{count}} jobs:',
       more_one: 'and one more', more_other: 'and {{count}} more', one: 'A single job fires that often: is it meant to?', fewer: 'Show the largest only', all: 'Show all {{count}}',
-      every: 'on {{days}} days, first', advice: 'What fires together waits for slots together. H in a schedule gives each job a minute of its own (“H 2 * * *” instead of “0 2 * * *”); jitter moves each fire a little.',
+      every: '{{count}} times, first', advice: 'What fires together waits for slots together. H in a schedule gives each job a minute of its own (“H 2 * * *” instead of “0 2 * * *”); jitter moves each fire a little.',
     },
     dst: {
       title: 'Clock changes', none: 'No clock changes in the next 14 days, in any zone that jobs use.', gap: 'The clock goes forward from {{before}} to {{after}}: the times between do not exist.',

@@ -10,5 +10,12 @@ export const workers = {
     settingsTitle: 'Settings of {{name}}', slots: 'Slots', slotsHelp: 'How much it runs at a time. Empty: as it was started.', weightHelp: 'Its share of the jobs that go by weight. Empty: 1.',
     ownLabels: 'The labels that it was started with', ownLabelsHelp: 'Switch off to set labels here in their place.', labelNameOf: 'Name of label {{n}}', labelValueOf: 'Value of label {{n}}', labelAdd: 'Add a label', labelRemove: 'Remove label {{n}}',
     saved: 'The settings of {{name}} were saved.', faults: { number: 'This must be a whole number.', twice: 'The same label is there twice.' }, emptyTitle: 'No worker is connected', emptyText: 'Jobs wait until a worker is there. Start one on any machine that reaches etcd:',
+    runsOf: 'Running on {{name}}', runsNothing: 'Nothing runs there just now.', since: 'for {{time}}', killRun: 'Kill the run of {{job}}', heartbeat: 'Last heard of', oldest: 'oldest',
+    oldestHelp: 'Others are newer: bring it up to date.', isDrained: 'Drained', left_one: 'One run is left.', left_other: '{{count}} runs are left.', nothingLeft: 'No run is left: it can be stopped.',
+    alive_one: 'One worker', alive_other: '{{count}} workers', slotsUsed: '{{used}} of {{slots}} slots in use', areDraining_one: 'one is draining', areDraining_other: '{{count}} are draining',
+    areTroubled_one: 'one takes no runs', areTroubled_other: '{{count}} take no runs', areAway_one: 'one is away', areAway_other: '{{count}} are away', leader: 'Leading master:', about: 'About',
+    host: 'Host', process: 'process {{pid}}', id: 'Id', now: 'Running now', onTimeline: 'On the timeline', unknown: 'There is no such worker', unknownText: 'It is not alive, and nothing was set for it. Its runs are still in the list of runs.', all: 'All workers',
+    loadTitle: 'Load', loadRange: 'How far back', ranges: { '6h': '6 h', '24h': '24 h', '3d': '3 days' }, dayRuns: 'Runs in 24 h', busy: 'Runs at once', atOnce: 'At once, at most', endings: 'Runs that ended', otherwise: 'Otherwise', time: 'Time',
+    truncated: 'Only the newest 2,000 runs are counted, from {{time}} on.',
   },
 };

@@ -6,12 +6,12 @@ export const timeline: Texts<typeof english> = {
     title: '时间线', view: '显示内容', views: { runs: '运行与触发', forecast: '预测' }, filterGroup: '分组', anyGroup: '全部分组', filterJob: '任务名称',
     length: '显示的时长', presets: { '1h': '1 小时', '6h': '6 小时', '24h': '24 小时', '3d': '3 天' }, moves: '沿时间移动', earlier: '更早', later: '更晚', toNow: '现在',
     toNowKey: '回到现在（按键 n）', closer: '放大', closerKey: '放大（按键 +）', wider: '缩小', widerKey: '缩小（按键 −）', lanesBy: '泳道划分', byJob: '任务', byWorker: '工作节点',
-    chart: '运行与计划触发的时间图', lanes: '泳道', noWorker: '尚未分配工作节点', nothing: '这段时间内什么也没有。', perMinute: '每分钟触发数', upTo: '最高 {{count}}',
+    chart: '运行与计划触发的时间图', lanes: '泳道', noWorker: '未在工作节点上', nothing: '这段时间内什么也没有。', perMinute: '每分钟触发数', upTo: '最高 {{count}}',
     fires_one: '1 次触发', fires_other: '{{count}} 次触发', inMinute: '在 {{time}} 这一分钟', pileUp: '扎堆：点击查看细节', pileUpThen: '扎堆',
     planned: '计划时间', started: '开始', ended: '结束', took: '耗时', runningFor: '已运行', expectedEnd: '预计结束', usually: '通常耗时', usual: '{{p50}}，95 % 在 {{p95}} 以内', attempt: '尝试',
     others_one: '此处还有 1 个，放大可见。', others_other: '此处还有 {{count}} 个，放大可见。', openRun: '打开该运行', openLedger: '打开该任务的台账',
     enterRun: '按 Enter 打开该运行。', enterLedger: '按 Enter 打开该任务的台账。', clickRun: '点击打开该运行。', clickLedger: '点击查看该任务的台账。',
-    legend: '图例', wentWrong: '失败、超时、丢失', neverBegan: '已错过、已拒绝',
+    clickZoom: '点击放大。', legend: '图例', wentWrong: '失败、超时、丢失', neverBegan: '已错过、已拒绝',
     keys: '拖动可移动，Ctrl 加滚轮可缩放；+ 与 − 缩放，n 回到现在。在图中，← → 沿时间移动，↑ ↓ 切换泳道，Shift 加 ← → 切换条目，Enter 打开。',
     about: '“现在”线的左侧是每次触发的结果，右侧是计划中的触发；计划运行的时长取自该任务平常的耗时。',
     truncated: '只显示这段时间内最新的 2,000 个运行，自 {{time}} 起。可按任务或分组缩小范围以查看全部。',
@@ -31,7 +31,7 @@ export const timeline: Texts<typeof english> = {
     piles: {
       title: '扎堆', none: '没有突出的分钟：计划分布得很均匀。', fires_one: '1 次触发', fires_other: '{{count}} 次触发', of_one: '1 个任务：', of_other: '{{count}} 个任务：',
       more_one: '另有 1 个', more_other: '另有 {{count}} 个', one: '单个任务触发如此频繁：是有意为之吗？', fewer: '只显示最大的', all: '显示全部 {{count}} 处',
-      every: '{{days}} 天，首次', advice: '同时触发的任务会一起等待槽位。在调度中使用 H，可让每个任务各用自己的一分钟（用“H 2 * * *”代替“0 2 * * *”）；抖动则会把每次触发稍微错开。',
+      every: '共 {{count}} 次，首次', advice: '同时触发的任务会一起等待槽位。在调度中使用 H，可让每个任务各用自己的一分钟（用“H 2 * * *”代替“0 2 * * *”）；抖动则会把每次触发稍微错开。',
     },
     dst: {
       title: '时钟变更', none: '未来 14 天内，任务所用的时区都没有时钟变更。', gap: '时钟从 {{before}} 拨快到 {{after}}：其间的时刻不存在。',

@@ -11,6 +11,8 @@ interface Props {
   bar: Bar;
   /** How many more lie under the same spot. */
   others: number;
+  /** They are too many to be told apart: a click goes nearer. */
+  crowded: boolean;
   now: number;
   by: 'pointer' | 'touch' | 'keys';
   x: number;
@@ -23,7 +25,7 @@ interface Props {
 const cardWidth = 300;
 
 /** What a bar is, in words. */
-export function BarCard({ bar, others, now, by, x, y, room, onOpen }: Props) {
+export function BarCard({ bar, others, crowded, now, by, x, y, room, onOpen }: Props) {
   const { t, i18n } = useTranslation();
   const { run, fire } = bar;
   const time = (at: string | number) => formatTime(typeof at === 'number' ? new Date(at).toISOString() : at, i18n.language);
@@ -59,7 +61,7 @@ export function BarCard({ bar, others, now, by, x, y, room, onOpen }: Props) {
       {by === 'touch' ? (
         <button type="button" className={classes.cardOpen} onClick={() => onOpen(bar)}>{t(run ? 'timeline.openRun' : 'timeline.openLedger')}</button>
       ) : (
-        <p className="small dim">{t(by === 'keys' ? (run ? 'timeline.enterRun' : 'timeline.enterLedger') : run ? 'timeline.clickRun' : 'timeline.clickLedger')}</p>
+        <p className="small dim">{t(crowded && by === 'pointer' ? 'timeline.clickZoom' : by === 'keys' ? (run ? 'timeline.enterRun' : 'timeline.enterLedger') : run ? 'timeline.clickRun' : 'timeline.clickLedger')}</p>
       )}
     </div>
   );

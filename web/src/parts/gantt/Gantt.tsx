@@ -78,6 +78,7 @@ export function Gantt({ label, lanes, span, onSpan, now, minutes, averages, thre
     return undefined;
   }, [boxes, at]);
 
+  const crowded = (others: number) => others >= crowd && lengthOf(span) > 10 * minute;
   const boxAt = (y: number) => boxesIn(boxes, y, y + 1)[0];
   useGestures(plot, {
     span, width, onSpan, wheelZooms: false,
@@ -92,7 +93,7 @@ export function Gantt({ label, lanes, span, onSpan, now, minutes, averages, thre
       if (box?.lane.kind === 'group' && box.lane.bars.length === 0) return onToggle(box.lane.group);
       const found = box && barsAt(box, x, y, span, width, now, touch ? 12 : 4);
       if (!found) return setAt(undefined);
-      if (found.others >= crowd && lengthOf(span) > 10 * minute) return onSpan(zoom(span, 0.25, x / width));
+      if (crowded(found.others)) return onSpan(zoom(span, 0.25, x / width));
       if (touch) setAt({ ...found, by: 'touch' });
       else onOpen(found.bar);
     },
@@ -160,7 +161,7 @@ export function Gantt({ label, lanes, span, onSpan, now, minutes, averages, thre
       <div aria-live="polite">
         {at && cardBar && (
           <BarCard
-            bar={cardBar} others={at.others} now={now} by={at.by} onOpen={onOpen}
+            bar={cardBar} others={at.others} crowded={crowded(at.others)} now={now} by={at.by} onOpen={onOpen}
             x={left + Math.max(0, Math.min(width, (xOf(span, width, cardBar.from) + xOf(span, width, Math.min(endOf(cardBar, now), span.to))) / 2))}
             y={(placedAt?.box.top ?? 0) + (placedAt?.box.height ?? 0) - scrolled + (body.current?.offsetTop ?? 0)} room={whole}
           />

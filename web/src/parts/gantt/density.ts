@@ -30,7 +30,7 @@ export function columnFor(span: Span, width: number, least = 4): number {
 export function columnsOf(counts: readonly Count[], span: Span, column: number): Column[] {
   const columns = new Map<number, Column>();
   for (const { at, fires } of counts) {
-    if (at < span.from - column || at > span.to || fires <= 0) continue;
+    if (at < span.from - column || at >= span.to || fires <= 0) continue;
     const start = Math.floor(at / column) * column;
     const known = columns.get(start);
     if (!known) columns.set(start, { at: start, fires, peakAt: at, total: fires });

@@ -2,7 +2,6 @@ import { Link } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { PileUp } from '../../api/forecast.ts';
-import { localZone } from '../../lib/localTime.ts';
 import { visible } from '../../lib/visible.ts';
 import { Panel } from '../../parts/Panel.tsx';
 import classes from './Forecast.module.css';
@@ -14,7 +13,7 @@ const shownFirst = 6;
 export function PileUps({ pileUps, onLook, write }: { pileUps: readonly PileUp[]; onLook: (at: number) => void; write: (at: string) => string }) {
   const { t } = useTranslation();
   const [all, setAll] = useState(false);
-  const piles = useMemo(() => gatherPiles(pileUps, localZone()), [pileUps]);
+  const piles = useMemo(() => gatherPiles(pileUps), [pileUps]);
   return (
     <Panel title={t('timeline.piles.title')}>
       {piles.length === 0 ? (
@@ -27,7 +26,7 @@ export function PileUps({ pileUps, onLook, write }: { pileUps: readonly PileUp[]
               <li key={first.at} data-pile={first.fires}>
                 <div className={classes.listHead}>
                   <span>
-                    {at.length > 1 && `${t('timeline.piles.every', { days: at.length })} `}
+                    {at.length > 1 && `${t('timeline.piles.every', { count: at.length })} `}
                     <button type="button" className={classes.look} onClick={() => onLook(Date.parse(first.at))}><time dateTime={first.at}>{write(first.at)}</time></button>
                   </span>
                   <strong>{t('timeline.piles.fires', { count: first.fires })}</strong>

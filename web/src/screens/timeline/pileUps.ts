@@ -1,5 +1,4 @@
 import type { PileUp } from '../../api/forecast.ts';
-import { clockOf } from '../../parts/heat/rows.ts';
 
 // A minute stands out with so many fires, and so many times those of the minute in the middle; the server has the same rule.
 const leastFires = 10;
@@ -11,18 +10,18 @@ export function pileUpFrom(minutes: readonly number[]): number {
   return Math.max(leastFires, times * (sorted[Math.floor(sorted.length / 2)] ?? 0));
 }
 
-/** The same jobs that pile up at the same time on several days. */
+/** The same jobs that pile up several times. */
 export interface Pile {
   first: PileUp;
   /** All of them, the first first. */
   at: string[];
 }
 
-/** Puts together what comes again day by day; the largest first, then the first. */
-export function gatherPiles(pileUps: readonly PileUp[], zone: string): Pile[] {
+/** Puts together what comes again; the largest first, then the first. */
+export function gatherPiles(pileUps: readonly PileUp[]): Pile[] {
   const piles = new Map<string, Pile>();
   for (const pile of [...pileUps].sort((a, b) => Date.parse(a.at) - Date.parse(b.at))) {
-    const key = JSON.stringify([clockOf(zone, Date.parse(pile.at)), pile.fires, pile.jobCount, pile.jobs.map((job) => job.name)]);
+    const key = JSON.stringify([pile.fires, pile.jobCount, pile.jobs.map((job) => job.name)]);
     const known = piles.get(key);
     if (known) known.at.push(pile.at);
     else piles.set(key, { first: pile, at: [pile.at] });

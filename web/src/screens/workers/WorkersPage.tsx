@@ -1,3 +1,4 @@
+import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Worker } from '../../api/types.ts';
@@ -9,9 +10,12 @@ import { EmptyPage } from '../../parts/EmptyPage.tsx';
 import { PageHead } from '../../parts/PageHead.tsx';
 import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
 import { Waiting } from '../../parts/Waiting.tsx';
+import { Cluster } from './Cluster.tsx';
 import { workerColumns } from './columns.tsx';
 import { DrainDialog } from './DrainDialog.tsx';
+import { RunsOn } from './RunsOn.tsx';
 import { SettingsDialog } from './SettingsDialog.tsx';
+import { oldestOf } from './versions.ts';
 
 export function WorkersPage() {
   const { t, i18n } = useTranslation();
@@ -21,8 +25,18 @@ export function WorkersPage() {
   // As the worker was when it was asked for: what a dialog is about does not change under it.
   const [draining, setDraining] = useState<Worker | undefined>();
   const [setting, setSetting] = useState<Worker | undefined>();
-  const columns = useMemo(() => workerColumns(t, i18n.language, { mayDrain, maySet, onDrain: setDraining, onSet: setSetting }), [t, i18n.language, mayDrain, maySet]);
+  const { open } = useSearch({ from: '/workers' });
+  const navigate = useNavigate();
   const rows = workers.data?.items;
+  const oldest = useMemo(() => oldestOf((rows ?? []).filter((worker) => !worker.away).map((worker) => worker.version)), [rows]);
+  const columns = useMemo(
+    () =>
+      workerColumns(t, i18n.language, {
+        mayDrain, maySet, onDrain: setDraining, onSet: setSetting, oldest, open,
+        onToggle: (worker) => void navigate({ to: '/workers', search: { open: worker.id === open ? undefined : worker.id }, replace: true }),
+      }),
+    [t, i18n.language, mayDrain, maySet, oldest, open, navigate],
+  );
   return (
     <>
       <PageHead title={t('workers.title')} name={t('workers.title')} />
@@ -34,7 +48,12 @@ export function WorkersPage() {
           <CopyLine>carillon-worker --help</CopyLine>
         </EmptyPage>
       )}
-      {rows && rows.length > 0 && <DataTable caption={t('workers.table')} columns={columns} rows={rows} rowId={(worker) => worker.id} />}
+      {rows && rows.length > 0 && (
+        <>
+          <Cluster workers={rows} />
+          <DataTable caption={t('workers.table')} columns={columns} rows={rows} rowId={(worker) => worker.id} below={(worker) => (worker.id === open && !worker.away ? <RunsOn worker={worker} /> : undefined)} />
+        </>
+      )}
       {draining && <DrainDialog worker={draining} onClose={() => setDraining(undefined)} />}
       {setting && <SettingsDialog worker={setting} onClose={() => setSetting(undefined)} />}
     </>

@@ -1,4 +1,5 @@
 import { ActionIcon, Menu } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
 import type { TFunction } from 'i18next';
 import type { Condition, Worker } from '../../api/types.ts';
 import { formatSeconds } from '../../lib/duration.ts';
@@ -9,6 +10,7 @@ import { column, type Columns } from '../../parts/DataTable.tsx';
 import { Icon } from '../../parts/icons.tsx';
 import { PlainText } from '../../parts/PlainText.tsx';
 import { RelativeTime, TimeText } from '../../parts/TimeText.tsx';
+import { Draining } from './Draining.tsx';
 import classes from './WorkersPage.module.css';
 
 interface Acts {
@@ -16,6 +18,11 @@ interface Acts {
   maySet: boolean;
   onDrain: (worker: Worker) => void;
   onSet: (worker: Worker) => void;
+  /** Whose runs are shown, and showing or hiding them. */
+  open: string | undefined;
+  onToggle: (worker: Worker) => void;
+  /** The oldest version, where they differ. */
+  oldest: string | undefined;
 }
 
 // Beyond this a clock deserves a look, though fires are still right.
@@ -26,7 +33,17 @@ export function workerColumns(t: TFunction, language: string, acts: Acts): Colum
   return [
     column<Worker>('name', t('workers.name'), (worker) => (
       <>
-        <PlainText>{worker.name || worker.id}</PlainText>
+        <span className={classes.name}>
+          {!worker.away && (
+            <ActionIcon
+              variant="subtle" color="gray" size="sm" aria-expanded={acts.open === worker.id} aria-label={t('workers.runsOf', { name: visible(worker.name || worker.id) })}
+              onClick={() => acts.onToggle(worker)}
+            >
+              <Icon name={acts.open === worker.id ? 'down' : 'right'} size={14} />
+            </ActionIcon>
+          )}
+          <Link to="/workers/$id" params={{ id: worker.id }}><PlainText>{worker.name || worker.id}</PlainText></Link>
+        </span>
         {worker.host && worker.host !== worker.name && <div className="small dim"><PlainText>{worker.host}</PlainText></div>}
         <div className="small narrowOnly"><Labels worker={worker} /></div>
       </>
@@ -36,13 +53,14 @@ export function workerColumns(t: TFunction, language: string, acts: Acts): Colum
     column<Worker>('weight', t('workers.weight'), (worker) => worker.weight, false),
     column<Worker>('labels', t('job.labels'), (worker) => (Object.keys(worker.labels ?? {}).length > 0 ? <Labels worker={worker} /> : none), false),
     column<Worker>('skew', t('workers.skew'), (worker) => (worker.away ? none : <Skew t={t} ms={worker.skewMs} />), false),
-    column<Worker>('version', t('workers.version'), (worker) => worker.version || none, false),
+    column<Worker>('version', t('workers.version'), (worker) => (worker.version ? <Version t={t} worker={worker} oldest={acts.oldest} /> : none), false),
+    column<Worker>('heartbeat', t('workers.heartbeat'), (worker) => (worker.away ? none : <RelativeTime at={heartbeatOf(worker)} />), false),
     column<Worker>('started', t('workers.started'), (worker) => (worker.away ? none : <RelativeTime at={worker.startedAt} />), false),
     column<Worker>('actions', t('common.actions'), (worker) => <ActionsCell t={t} worker={worker} acts={acts} />),
   ];
 }
 
-function Labels({ worker }: { worker: Worker }) {
+export function Labels({ worker }: { worker: Worker }) {
   return (
     <span className={classes.labels}>
       {Object.entries(worker.labels ?? {}).sort().map(([name, value]) => <code key={name}>{visible(value === '' ? name : `${name}=${value}`)}</code>)}
@@ -50,7 +68,7 @@ function Labels({ worker }: { worker: Worker }) {
   );
 }
 
-function Load({ t, worker }: { t: TFunction; worker: Worker }) {
+export function Load({ t, worker }: { t: TFunction; worker: Worker }) {
   return (
     <div className={classes.load}>
       <meter min={0} max={Math.max(worker.slots, 1)} value={worker.used} aria-label={t('workers.loadOf', { used: worker.used, slots: worker.slots })} />
@@ -62,13 +80,27 @@ function Load({ t, worker }: { t: TFunction; worker: Worker }) {
   );
 }
 
-function Skew({ t, ms }: { t: TFunction; ms: number }) {
+/** When a worker last wrote, by the cluster's clock. */
+export function heartbeatOf(worker: Worker): string {
+  return new Date(Date.parse(worker.clock) - worker.skewMs).toISOString();
+}
+
+function Version({ t, worker, oldest }: { t: TFunction; worker: Worker; oldest: string | undefined }) {
+  return (
+    <>
+      {visible(worker.version)}
+      {worker.version === oldest && <div><span className={classes.old} title={t('workers.oldestHelp')}>{t('workers.oldest')}</span></div>}
+    </>
+  );
+}
+
+export function Skew({ t, ms }: { t: TFunction; ms: number }) {
   const text = ms === 0 ? '0 ms' : `${ms > 0 ? '+' : ''}${formatSeconds(ms / 1000)}`;
   return Math.abs(ms) < skewWorthTelling ? <span className="nowrap">{text}</span> : <strong className={classes.trouble} title={t('workers.skewHelp')}>{text}</strong>;
 }
 
 /** Why a worker takes no runs, all reasons together: an operator wants it so, it is stopping, it is in trouble, it is away. */
-function State({ t, language, worker }: { t: TFunction; language: string; worker: Worker }) {
+export function State({ t, language, worker }: { t: TFunction; language: string; worker: Worker }) {
   const { settings, conditions = [] } = worker;
   const set = settings?.updatedBy && t('workers.setBy', { who: visible(settings.updatedBy), when: settings.updatedAt ? formatTime(settings.updatedAt, language) : '' });
   // It may be ready all the same: most of what can be wrong keeps it from nothing.
@@ -84,7 +116,8 @@ function State({ t, language, worker }: { t: TFunction; language: string; worker
         </>
       )}
       {conditions.map((condition) => <ConditionLine key={condition.code} t={t} condition={condition} />)}
-      {worker.draining && <div><strong className={classes.trouble} data-draining="">{settings?.drain ? t('workers.draining') : t('workers.stopping')}</strong></div>}
+      {worker.draining && !worker.away && <Draining worker={worker} />}
+      {worker.draining && worker.away && <div><strong className={classes.trouble} data-draining="">{t('workers.draining')}</strong></div>}
       {settings?.drainNote && <div className="small"><PlainText>{settings.drainNote}</PlainText></div>}
       {set && <div className="small dim">{set}</div>}
     </>

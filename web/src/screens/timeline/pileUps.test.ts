@@ -1,0 +1,15 @@
+import { expect, it } from 'vitest';
+import type { PileUp } from '../../api/forecast.ts';
+import { gatherPiles, pileUpFrom } from './pileUps.ts';
+
+it.each([
+  [[], 10],
+  [[0, 0, 0, 40], 10],
+  [[5, 5, 5, 40], 20],
+])('among %j a pile-up begins at %d', (minutes, least) => expect(pileUpFrom(minutes)).toBe(least));
+
+it('puts together what comes again, the largest first', () => {
+  const pile = (at: string, fires: number, name: string) => ({ at, fires, jobCount: fires, jobs: [{ name, fires: 1 }], groups: [] }) as PileUp;
+  const piles = gatherPiles([pile('2026-01-02T00:00:00Z', 40, 'a'), pile('2026-01-01T05:00:00Z', 12, 'a'), pile('2026-01-01T00:00:00Z', 40, 'a'), pile('2026-01-01T00:00:00Z', 40, 'b')]);
+  expect(piles.map(({ first, at }) => `${first.jobs[0]?.name} ${first.fires} ${at.length} ${at[0]}`)).toEqual(['a 40 2 2026-01-01T00:00:00Z', 'b 40 1 2026-01-01T00:00:00Z', 'a 12 1 2026-01-01T05:00:00Z']);
+});

@@ -1,0 +1,31 @@
+import { useTranslation } from 'react-i18next';
+import { useOverview } from '../../api/overview.ts';
+import type { Worker } from '../../api/types.ts';
+import { PlainText } from '../../parts/PlainText.tsx';
+import { RelativeTime } from '../../parts/TimeText.tsx';
+import classes from './WorkersPage.module.css';
+
+/** All workers in a few numbers, and the master that leads. */
+export function Cluster({ workers }: { workers: readonly Worker[] }) {
+  const { t, i18n } = useTranslation();
+  const leader = useOverview().data?.leader;
+  const alive = workers.filter((worker) => !worker.away);
+  const number = new Intl.NumberFormat(i18n.language);
+  const sum = (of: (worker: Worker) => number) => alive.reduce((all, worker) => all + of(worker), 0);
+  const used = sum((worker) => worker.used);
+  const slots = sum((worker) => worker.slots);
+  const draining = alive.filter((worker) => worker.draining).length;
+  const troubled = alive.filter((worker) => worker.trouble).length;
+  const away = workers.length - alive.length;
+  return (
+    <p className={classes.cluster}>
+      <span>{t('workers.alive', { count: alive.length })}</span>
+      <span>{t('workers.slotsUsed', { used: number.format(used), slots: number.format(slots) })}</span>
+      <span>{t('workers.running', { count: sum((worker) => worker.running) })}</span>
+      {draining > 0 && <strong className={classes.trouble}>{t('workers.areDraining', { count: draining })}</strong>}
+      {troubled > 0 && <strong className={classes.trouble}>{t('workers.areTroubled', { count: troubled })}</strong>}
+      {away > 0 && <span className="dim">{t('workers.areAway', { count: away })}</span>}
+      {leader?.name && <span className="dim">{t('workers.leader')} <PlainText>{leader.name}</PlainText>{leader.since && <>{' · '}<RelativeTime at={leader.since} /></>}</span>}
+    </p>
+  );
+}

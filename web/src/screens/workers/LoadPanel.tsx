@@ -1,0 +1,66 @@
+import { SegmentedControl } from '@mantine/core';
+import { useMemo } from 'react';
+import { useTranslation } from 'react-i18next';
+import { usePastRuns } from '../../api/timeline.ts';
+import type { Worker } from '../../api/types.ts';
+import { useWorkerFigures } from '../../api/workers.ts';
+import { loadRanges, type LoadRange } from '../../app/routes/workers.tsx';
+import { formatMs, formatRate } from '../../lib/figures.ts';
+import { formatTime } from '../../lib/time.ts';
+import { useNow } from '../../lib/useNow.ts';
+import { LineChart } from '../../parts/charts/index.tsx';
+import { Facts } from '../../parts/Facts.tsx';
+import { Panel } from '../../parts/Panel.tsx';
+import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
+import { Waiting } from '../../parts/Waiting.tsx';
+import { loadOf } from './load.ts';
+import classes from './WorkersPage.module.css';
+
+const minute = 60_000;
+const hour = 60 * minute;
+const lengths: Record<LoadRange, { ms: number; step: number }> = { '6h': { ms: 6 * hour, step: 5 * minute }, '24h': { ms: 24 * hour, step: 15 * minute }, '3d': { ms: 72 * hour, step: hour } };
+
+/** How busy a worker was, and how its runs ended. */
+export function LoadPanel({ worker, range, onRange }: { worker: Worker; range: LoadRange; onRange: (range: LoadRange) => void }) {
+  const { t, i18n } = useTranslation();
+  const now = useNow(minute);
+  const { ms, step } = lengths[range];
+  const to = Math.ceil(now / step) * step;
+  const from = to - ms;
+  // Runs that began before may reach into it.
+  const past = usePastRuns({ worker: worker.id }, { from: from - Math.min(ms, 6 * hour), to }, true);
+  const load = useMemo(() => past.data && loadOf(past.data.runs, from, to, step, now, past.data.completeFrom), [past.data, from, to, step, now]);
+  const figures = useWorkerFigures().data?.find((one) => one.worker === worker.id);
+  const when = (time: number) => formatTime(new Date(time).toISOString(), i18n.language);
+  return (
+    <Panel
+      title={t('workers.loadTitle')}
+      side={
+        <SegmentedControl size="xs" aria-label={t('workers.loadRange')} value={range} onChange={(value) => onRange(value as LoadRange)} data={loadRanges.map((value) => ({ value, label: t(`workers.ranges.${value}`) }))} />
+      }
+    >
+      {past.error && !past.data && <ProblemNotice error={past.error} onRetry={() => void past.refetch()} />}
+      {!past.data && !past.error && <Waiting rows={4} />}
+      {figures && (
+        <Facts entries={[
+          [t('workers.dayRuns'), new Intl.NumberFormat(i18n.language).format(figures.runs)], [t('statistics.successRate'), formatRate(figures.successRate, i18n.language)],
+          [t('statistics.p50'), figures.duration.count > 0 && formatMs(figures.duration.p50Ms)], [t('statistics.p95'), figures.duration.count > 0 && formatMs(figures.duration.p95Ms)],
+          [t('statistics.delay95'), figures.delay.count > 0 && formatMs(figures.delay.p95Ms)],
+        ]} />
+      )}
+      {load && past.data && (
+        <div className={classes.charts}>
+          <LineChart
+            label={t('workers.busy')} times={load.times} unit="count" when={when} whenName={t('workers.time')} sync="worker"
+            series={[{ id: 'busy', name: t('workers.atOnce'), values: load.busy, tone: 'live', kind: 'area' }, { id: 'slots', name: t('workers.slots'), values: load.times.map(() => (worker.away ? null : worker.slots)), tone: 'idle', dashed: true }]}
+          />
+          <LineChart
+            label={t('workers.endings')} times={load.times} unit="count" when={when} whenName={t('workers.time')} sync="worker" stacked
+            series={[{ id: 'well', name: t('status.succeeded'), values: load.well, tone: 'ok', kind: 'bars' }, { id: 'badly', name: t('workers.otherwise'), values: load.badly, tone: 'bad', kind: 'bars' }]}
+          />
+          {past.data.completeFrom !== undefined && past.data.completeFrom > from && <p className={classes.calm}>{t('workers.truncated', { time: when(past.data.completeFrom) })}</p>}
+        </div>
+      )}
+    </Panel>
+  );
+}

@@ -1,0 +1,49 @@
+import { Button } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { Run, Worker } from '../../api/types.ts';
+import { useRunsOn } from '../../api/workers.ts';
+import { useRights } from '../../app/session.ts';
+import { formatSeconds } from '../../lib/duration.ts';
+import { useNow } from '../../lib/useNow.ts';
+import { visible } from '../../lib/visible.ts';
+import { ExpectedEnd } from '../../parts/ExpectedEnd.tsx';
+import { Flag } from '../../parts/Flag.tsx';
+import { Icon } from '../../parts/icons.tsx';
+import { KillDialog } from '../../parts/KillDialog.tsx';
+import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
+import { Waiting } from '../../parts/Waiting.tsx';
+import classes from './WorkersPage.module.css';
+
+/** What a worker runs just now, and the way to end it. */
+export function RunsOn({ worker }: { worker: Worker }) {
+  const { t } = useTranslation();
+  const runs = useRunsOn(worker.id);
+  const may = useRights();
+  const now = useNow(1000);
+  const [killing, setKilling] = useState<Run | undefined>();
+  if (runs.error && !runs.data) return <ProblemNotice error={runs.error} onRetry={() => void runs.refetch()} />;
+  if (!runs.data) return <Waiting rows={1} />;
+  return (
+    <>
+      {runs.data.length === 0 && <p className={classes.calm}>{t('workers.runsNothing')}</p>}
+      {runs.data.length > 0 && (
+        <ul className={classes.runs} aria-label={t('workers.runsOf', { name: visible(worker.name || worker.id) })}>
+          {runs.data.map((run) => (
+            <li key={run.id} data-run={run.id}>
+              <Link to="/runs/$id" params={{ id: run.id }} className={classes.runName}><bdi>{visible(run.job)}</bdi></Link>
+              <span className="small dim nowrap">{t('workers.since', { time: formatSeconds(Math.max(0, Math.floor((now - Date.parse(run.startedAt ?? run.claimedAt ?? run.plannedAt)) / 1000))) })}</span>
+              {run.slow && <Flag kind="slow" />}
+              <span className={classes.runEnd}>{run.expectedEndAt && <ExpectedEnd run={run} />}</span>
+              {may('operator', run.group ?? '') && (
+                <Button size="compact-sm" variant="default" leftSection={<Icon name="stop" size={13} />} aria-label={t('workers.killRun', { job: visible(run.job) })} onClick={() => setKilling(run)}>{t('run.kill')}</Button>
+              )}
+            </li>
+          ))}
+        </ul>
+      )}
+      {killing && <KillDialog id={killing.id} job={killing.job} onClose={() => setKilling(undefined)} />}
+    </>
+  );
+}
