@@ -163,18 +163,20 @@ test('text is found in what runs printed', async () => {
 test('notifications and history of a job are set, and said', async () => {
   const tab = await visit('/jobs/usual/edit');
   const { page } = tab;
+  await page.getByRole('button', { name: 'Unfold all' }).click();
   await page.getByLabel('A fire failed, and no other attempt follows').check();
   await page.getByLabel('A fire succeeded after one of these was told').check();
   await page.getByLabel('Runs are kept for').fill('7d');
   await page.getByLabel('But at most').fill('50');
-  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByRole('button', { name: 'Review changes' }).click();
   await page.getByText('Needs both').waitFor();
   assert.equal(await page.getByLabel('To these channels').getAttribute('aria-invalid'), 'true', 'who is to be told is asked for');
   await page.getByLabel('To these channels').fill('ops');
   await page.getByText('Needs both').waitFor({ state: 'detached' });
   await assertAccessible(page, 'editor');
   await shoot(page, 'editor-notify');
-  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByRole('button', { name: 'Review changes' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Save', exact: true }).click();
   await page.getByText('Told to ops: failed for good, well again.').waitFor();
   await page.getByText('The last 50 runs and their output are kept').waitFor();
   const { notify, retention } = await server.api('GET', '/jobs/usual');

@@ -228,6 +228,7 @@ test('a worker is drained and takes runs again; the job’s page says who would 
 test('policies are written in the editor, and read as sentences', async () => {
   const tab = await visit('/new/job');
   const { page } = tab;
+  await page.getByRole('button', { name: 'Unfold all' }).click();
   await page.getByRole('textbox', { name: 'Name', exact: true }).fill('careful');
   await page.getByLabel('Cron line').fill('0 3 * * *');
   await page.getByRole('textbox', { name: 'Command', exact: true }).fill('true');

@@ -230,18 +230,23 @@ test('a running command is followed, and killed', async () => {
   await leave(tab);
 });
 
+async function save(page) {
+  await page.getByRole('button', { name: 'Review changes' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Save', exact: true }).click();
+}
+
 test('two editors of one job: the second learns of the first, and chooses', async () => {
   await server.api('POST', '/jobs', { name: 'shared', title: 'before', command: 'true' });
   const first = await visit('/jobs/shared/edit');
   const second = await visit('/jobs/shared/edit');
   await second.page.getByLabel('Title').waitFor();
   await first.page.getByLabel('Title').fill('first');
-  await first.page.getByRole('button', { name: 'Save' }).click();
+  await save(first.page);
   await first.page.getByRole('heading', { name: 'first' }).waitFor();
   await second.page.getByLabel('Title').fill('second');
-  await second.page.getByRole('button', { name: 'Save' }).click();
+  await save(second.page);
   const dialog = second.page.getByRole('dialog', { name: 'Somebody else saved this job first' });
-  await dialog.getByRole('cell', { name: 'first' }).waitFor();
+  await dialog.getByRole('radio', { name: 'Saved now first' }).waitFor();
   await assertAccessible(second.page, 'conflict');
   await shoot(second.page, 'conflict');
   await dialog.getByRole('button', { name: 'Save mine over it' }).click();
@@ -255,6 +260,7 @@ test('faults that only the server knows stand at their fields, and leaving asks'
   const tab = await visit('/new/job');
   const { page } = tab;
   await page.getByRole('textbox', { name: 'Name', exact: true }).fill('shared');
+  await page.getByRole('button', { name: 'Limits' }).click();
   await page.getByLabel('Timeout').fill('soon');
   await page.getByRole('button', { name: 'Create the job' }).click();
   await page.getByText('is not a duration').waitFor();

@@ -126,18 +126,20 @@ export interface Judgement {
 }
 
 /** All that the server finds wrong with a definition, without writing anything. */
+export async function judge(definition: Definition, signal?: AbortSignal): Promise<Judgement> {
+  try {
+    const { faults } = await dataOf(client.POST('/api/v1/jobs/validate', { body: definition, signal }));
+    return { definition, faults: faults.map((fault) => ({ ...fault, location: fault.location.replace(/^body\.?/, '') })) };
+  } catch (error) {
+    if (error instanceof Problem && error.code === 'invalid') return { definition, faults: error.faults };
+    throw error;
+  }
+}
+
 export function useValidation(definition: Definition, enabled: boolean) {
   return useQuery({
     queryKey: keys.validation(definition),
-    queryFn: async ({ signal }): Promise<Judgement> => {
-      try {
-        const { faults } = await dataOf(client.POST('/api/v1/jobs/validate', { body: definition, signal }));
-        return { definition, faults: faults.map((fault) => ({ ...fault, location: fault.location.replace(/^body\.?/, '') })) };
-      } catch (error) {
-        if (error instanceof Problem && error.code === 'invalid') return { definition, faults: error.faults };
-        throw error;
-      }
-    },
+    queryFn: ({ signal }) => judge(definition, signal),
     enabled,
     placeholderData: keepPreviousData,
     staleTime: 30_000,

@@ -31,6 +31,7 @@ export const keys = {
   auditList: (filter: object, cursor: string) => ['audit', filter, cursor] as const,
   channels: ['channels'] as const,
   secrets: ['secrets'] as const,
+  crontab: (request: object) => ['crontab', request] as const,
   dryRun: (jobs: object) => ['dryRun', jobs] as const,
   overview: ['overview'] as const,
   running: ['runs', 'running'] as const,

@@ -38,3 +38,4 @@ export type JobVersion = Schemas['JobVersion'];
 export type VersionDiff = Schemas['VersionDiff'];
 export type BulkRequest = Schemas['BulkRequest'];
 export type BulkItem = Schemas['BulkItem'];
+export type Applied = Schemas['Applied'];

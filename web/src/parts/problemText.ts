@@ -23,7 +23,7 @@ export function faultText(t: TFunction, language: string, fault: Fault): string 
   return [sentence(fault.message), fault.hint ? sentence(fault.hint) : ''].filter(Boolean).join(' ');
 }
 
-function sentence(text: string): string {
+export function sentence(text: string): string {
   const begun = text.charAt(0).toUpperCase() + text.slice(1);
   return /[.!?。！？:]$/.test(begun) ? begun : `${begun}.`;
 }

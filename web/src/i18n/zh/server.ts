@@ -28,6 +28,14 @@ export const zhServer = {
     unknown_secret: '没有此密钥。', foreign_secret: '此密钥不供本分组的任务使用。', secret_name: '须引用一个密钥，例如 secret:db-password。',
     etag: '不是有效的版本标记。', cursor: '翻页位置无效，请从第一页重新开始。', query: '不是有效的查询。', run_id: '不是有效的运行 ID。',
   },
+  crontab: {
+    quiet: '开头的“-”（不写系统日志）已忽略。', user_name: '命令之前不是有效的用户名。', no_command: '没有命令。', other_user: '此版本不能以其他用户身份运行：{{value}}。', too_many: '条目过多，此行以下未读取。',
+    sixth_field: '多于五个字段：{{value}} 会被当作命令。', system_format: '命令以用户名开头，如同系统格式，请打开相应选项。', field_count: '字段不足五个，且没有命令。', random_time: '此版本不支持随机时间，请写成固定时间。',
+    field: '某个字段无法识别。', both_days: '日期与星期须同时满足，此处没有这样的计划，请将其中一个字段写成列表。', either_day: '日期与星期均已设置：与 cron 相同，满足其一即运行。', never: '永远不会触发：没有这样的日期。',
+    reboot: '@reboot：任务不与某台机器的启动绑定，请改用 systemd 单元。', alias: '不是 cron 认识的 @ 写法。', variable_name: '不是有效的变量名。', shell_path: 'SHELL 须为绝对路径。', mailto: 'MAILTO：此版本不发送邮件，其下各行照常导入，输出随每次运行保存。',
+    follows_user: '此变量取决于运行命令的用户，已忽略。', mail_only: '此变量只与邮件有关，已忽略。', random_delay: 'RANDOM_DELAY：此版本不支持随机推迟，其下各行在整分开始。', zone: 'CRON_TZ 不是有效的时区。', home_path: 'HOME 须为绝对路径。',
+    too_many_variables: '变量过多。', dollar: '含有“$”，cron 与 Carillon 均不展开。', same_line: '与上方某行相同，两者都已导入。', too_large: '内容过大。', carriage_returns: '换行为 Windows 格式，回车符已去除。', utf8: '不是有效的 UTF-8 文本。',
+  },
   reasons: {
     exit_code: '退出码 {{exitCode}}', signal: '被信号 {{signal}} 结束', timeout: '运行超过了超时时间 {{after}}', killed_by_user: '由 {{by}} 终止', killed_before_start: '开始之前被 {{by}} 取消', cancelled: '已取消',
     worker_stopping: '工作节点在命令结束前停止', worker_cut_off: '工作节点过久无法连接 etcd', worker_died: '工作节点 {{worker}} 已失联', wait_failed: '无法得知命令如何结束',

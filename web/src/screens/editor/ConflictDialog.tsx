@@ -1,60 +1,109 @@
 import { Button, Group, Modal, Stack } from '@mantine/core';
-import { useEffect } from 'react';
+import { useEffect, useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useFreshJob, type VersionedJob } from '../../api/jobs.ts';
 import { Problem } from '../../api/problem.ts';
+import { useVersionDiff } from '../../api/versions.ts';
 import type { Definition } from '../../api/types.ts';
 import { visible } from '../../lib/visible.ts';
-import { column, DataTable } from '../../parts/DataTable.tsx';
+import { DiffView } from '../../parts/DiffView.tsx';
 import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
 import { Waiting } from '../../parts/Waiting.tsx';
-import { definitionOf, differences, type Difference } from './form.ts';
+import { definitionOf } from './definition.ts';
+import { merge, type Collision } from './document/merge.ts';
+import type { Path } from './document/paths.ts';
+import classes from './Editor.module.css';
 
 interface Props {
-  name: string;
+  base: VersionedJob;
   mine: Definition;
   busy: boolean;
-  /** Saves mine over the version that the etag names; without one creates the job anew. */
-  onOverwrite: (etag: string | undefined) => void;
+  /** Goes on with what was merged, on top of the version that is saved now. */
+  onMerge: (changes: { path: Path; value: unknown }[], job: VersionedJob) => void;
+  /** Saves mine over the version that is saved now; without one creates the job anew. */
+  onOverwrite: (job: VersionedJob | undefined) => void;
   onTake: (job: VersionedJob) => void;
   onClose: () => void;
 }
 
-/** Somebody else saved, or deleted, the job that is being edited: shows what differs and lets one choose. */
-export function ConflictDialog({ name, mine, busy, onOverwrite, onTake, onClose }: Props) {
+/** Somebody else saved, or deleted, the job that is being edited: shows what they did, and merges, or lets one side win. */
+export function ConflictDialog({ base, mine, busy, onMerge, onOverwrite, onTake, onClose }: Props) {
   const { t } = useTranslation();
   const fresh = useFreshJob();
   const { mutate } = fresh;
+  const { name } = base.job;
   useEffect(() => mutate(name), [mutate, name]);
 
+  const theirs = fresh.data;
   const deleted = fresh.error instanceof Problem && fresh.error.status === 404;
-  const rows = fresh.data ? differences(definitionOf(fresh.data.job), mine) : [];
-  const value = (text: string) => (text === '' ? <span className="dim">{t('conflict.empty')}</span> : <code className="break">{visible(text)}</code>);
-  const columns = [
-    column<Difference>('field', t('conflict.fields'), (d) => d.field),
-    column<Difference>('theirs', t('conflict.theirs'), (d) => value(d.theirs)),
-    column<Difference>('mine', t('conflict.mine'), (d) => value(d.mine)),
-  ];
+  // A job that was deleted and made anew has no history in common.
+  const related = theirs?.job.meta.uid === base.job.meta.uid;
+  const diff = useVersionDiff(name, theirs && related ? [base.job.meta.version, theirs.job.meta.version] : undefined);
+  const merged = useMemo(() => theirs && merge(definitionOf(base.job), definitionOf(theirs.job), mine), [theirs, base, mine]);
+  const [chosen, setChosen] = useState<Record<string, 'theirs' | 'mine'>>({});
+  const goOn = () => {
+    if (!theirs || !merged) return;
+    const won = merged.collisions.filter(({ location }) => chosen[location] === 'theirs').map(({ path, theirs: value }) => ({ path, value }));
+    onMerge([...merged.take, ...won], theirs);
+  };
   return (
-    <Modal opened size="lg" onClose={onClose} title={t('conflict.title')} closeButtonProps={{ 'aria-label': t('common.close') }}>
+    <Modal opened size="xl" onClose={onClose} title={t('conflict.title')} closeButtonProps={{ 'aria-label': t('common.close') }}>
       <Stack>
         {fresh.isPending && <Waiting rows={3} />}
-        {deleted && <p>{t('conflict.deleted')}</p>}
+        {deleted && <p className={classes.flat}>{t('conflict.deleted')}</p>}
         {fresh.error && !deleted && <ProblemNotice error={fresh.error} onRetry={() => mutate(name)} />}
-        {fresh.data && (
+        {theirs && merged && (
           <>
-            <div>{t('conflict.text', { version: fresh.data.job.meta.version })}</div>
-            {rows.length === 0 ? <div>{t('conflict.same')}</div> : <DataTable caption={t('conflict.fields')} columns={columns} rows={rows} rowId={(d) => d.field} />}
+            <p className={classes.flat}>{t('conflict.text', { version: theirs.job.meta.version })}</p>
+            {related && (
+              <details className={classes.more}>
+                <summary>{t('conflict.see')}</summary>
+                {diff.error && <ProblemNotice error={diff.error} />}
+                {diff.data && <DiffView diff={diff.data.diff} label={t('conflict.see')} />}
+              </details>
+            )}
+            {merged.collisions.length === 0 ? (
+              <p className={classes.flat}>{t(merged.take.length === 0 ? 'conflict.same' : 'conflict.clean', { count: merged.take.length })}</p>
+            ) : (
+              <section aria-label={t('conflict.collisions')}>
+                <h3 className={classes.subhead}>{t('conflict.collisions')}</h3>
+                {merged.collisions.map((collision) => (
+                  <Collided key={collision.location} collision={collision} chosen={chosen[collision.location] ?? 'mine'} onChoose={(side) => setChosen({ ...chosen, [collision.location]: side })} />
+                ))}
+                {merged.take.length > 0 && <p className={classes.help}>{t('conflict.rest', { count: merged.take.length })}</p>}
+              </section>
+            )}
           </>
         )}
         <Group justify="flex-end">
           <Button variant="default" onClick={onClose}>{t('conflict.keepEditing')}</Button>
-          {fresh.data && <Button variant="default" onClick={() => onTake(fresh.data)}>{t('conflict.takeTheirs')}</Button>}
-          {(fresh.data || deleted) && (
-            <Button color="red" loading={busy} onClick={() => onOverwrite(fresh.data?.etag)}>{deleted ? t('conflict.recreate') : t('conflict.overwrite')}</Button>
+          {theirs && <Button variant="default" onClick={() => onTake(theirs)}>{t('conflict.takeTheirs')}</Button>}
+          {(theirs || deleted) && (
+            <Button variant={deleted ? 'filled' : 'default'} loading={busy} onClick={() => onOverwrite(theirs)}>{deleted ? t('conflict.recreate') : t('conflict.overwrite')}</Button>
           )}
+          {theirs && <Button onClick={goOn}>{t('conflict.merge')}</Button>}
         </Group>
       </Stack>
     </Modal>
+  );
+}
+
+function Collided({ collision, chosen, onChoose }: { collision: Collision; chosen: 'theirs' | 'mine'; onChoose: (side: 'theirs' | 'mine') => void }) {
+  const { t } = useTranslation();
+  const text = (value: unknown) => {
+    const said = value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value);
+    return said === '' ? <span className="dim">{t('conflict.empty')}</span> : <code className="break">{visible(said)}</code>;
+  };
+  const side = (which: 'theirs' | 'mine', label: string, value: unknown) => (
+    <label className={classes.choice} data-chosen={chosen === which}>
+      <input type="radio" name={`collision-${collision.location}`} checked={chosen === which} onChange={() => onChoose(which)} /> <span className={classes.side}>{label}</span> {text(value)}
+    </label>
+  );
+  return (
+    <fieldset className={classes.collision}>
+      <legend><code>{visible(collision.location)}</code></legend>
+      {side('theirs', t('conflict.theirs'), collision.theirs)}
+      {side('mine', t('conflict.mine'), collision.mine)}
+    </fieldset>
   );
 }

@@ -1,107 +1,283 @@
-import { Button, Group } from '@mantine/core';
+import { ActionIcon, Alert, Button, Group, SegmentedControl } from '@mantine/core';
+import { useDebouncedCallback, useHotkeys, useMediaQuery } from '@mantine/hooks';
 import { useBlocker, useNavigate } from '@tanstack/react-router';
-import { useRef, useState, type FormEvent } from 'react';
+import { useEffect, useMemo, useRef, useState, useSyncExternalStore, type FormEvent, type KeyboardEvent } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useSaveJob, type VersionedJob } from '../../api/jobs.ts';
+import { judge, useSaveJob, type VersionedJob } from '../../api/jobs.ts';
 import { Problem } from '../../api/problem.ts';
+import type { Definition } from '../../api/types.ts';
+import { toYaml } from '../../lib/yaml.ts';
+import type { EditorView as View } from '../../app/routes/jobs.tsx';
 import { ConfirmDialog } from '../../parts/ConfirmDialog.tsx';
+import { Icon } from '../../parts/icons.tsx';
 import { PageHead } from '../../parts/PageHead.tsx';
 import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
 import { say } from '../../parts/say.ts';
 import { ConflictDialog } from './ConflictDialog.tsx';
+import { CrontabBox, UnderstoodNote } from './CrontabBox.tsx';
+import { fieldId, FormContext, type FormView } from './context.ts';
+import { definitionOf } from './definition.ts';
+import { JobDocument } from './document/JobDocument.ts';
+import { same } from './document/paths.ts';
+import { keepDraft, readDraft } from './draft.ts';
 import classes from './Editor.module.css';
-import { CommandFields, IdentityFields, ScheduleFields } from './fields.tsx';
-import { definitionOf, differences, emptyForm, formOf, ownFaults, toDefinition, type Form } from './form.ts';
-import { HistoryFields, LimitFields, NotifyFields, PlacementFields, PolicyFields, RetryFields } from './policyFields.tsx';
-import { PreviewPanel } from './PreviewPanel.tsx';
-import { useFaults } from './useFaults.ts';
+import { FaultSummary } from './FaultSummary.tsx';
+import { FoldsContext, useFoldsState } from './folds.ts';
+import { FormFields } from './FormFields.tsx';
+import { ImportDialog } from './ImportDialog.tsx';
+import { ReviewDialog } from './ReviewDialog.tsx';
+import { useFaults, type Shown } from './useFaults.ts';
+import { useLinePaste } from './useLinePaste.ts';
+import { YamlPane, type YamlHandle } from './YamlPane.tsx';
 
 interface Props {
   /** The job and version that is edited; undefined for a new job. */
   opened: VersionedJob | undefined;
-  /** Begins again with another version of the job. */
-  onReopen: (job: VersionedJob) => void;
+  /** What a new job begins with. */
+  begin?: Definition | undefined;
+  view: View | undefined;
+  onView: (view: View) => void;
 }
 
-export function Editor({ opened, onReopen }: Props) {
+/** A document that begins with what is saved, and goes on with what was typed before a reload. */
+function useJobDocument(name: string | undefined, opened: VersionedJob | undefined, begin: Definition | undefined) {
+  const [made] = useState(() => {
+    const draft = readDraft(name);
+    const base = draft?.base ?? opened;
+    const doc = new JobDocument(base ? toYaml(definitionOf(base.job)) : '');
+    const text = draft?.text ?? (begin && toYaml(begin));
+    if (text !== undefined) doc.write(text);
+    return { doc, base, restored: draft !== undefined };
+  });
+  return made;
+}
+
+export function Editor({ opened, begin, view, onView }: Props) {
   const { t } = useTranslation();
   const navigate = useNavigate();
+  const name = opened?.job.name;
+  const { doc, base: first, restored } = useJobDocument(name, opened, begin);
+  const snapshot = useSyncExternalStore(doc.subscribe, doc.snapshot);
+  // The version that the changes are made to: a merge, or taking over what others saved, moves it.
+  const [base, setBase] = useState(first);
+  const [told, setTold] = useState(restored);
+  const baseDefinition = useMemo((): Definition => (base ? definitionOf(base.job) : ({} as Definition)), [base]);
+  const isNew = base === undefined;
   const save = useSaveJob();
-  const base = opened && definitionOf(opened.job);
-  const [form, setForm] = useState<Form>(() => (base ? formOf(base) : emptyForm));
-  const definition = toDefinition(form, base);
-  const dirty = differences(base ?? toDefinition(emptyForm, undefined), definition).length > 0;
-  const faults = useFaults(form, definition, save.error);
-  const saved = useRef(false);
-  const formRef = useRef<HTMLFormElement>(null);
-  const blocker = useBlocker({ shouldBlockFn: () => dirty && !saved.current, enableBeforeUnload: () => dirty && !saved.current, withResolver: true });
-  const conflict = save.error instanceof Problem && opened !== undefined && (save.error.status === 412 || save.error.status === 404);
+  const [tried, setTried] = useState(false);
+  const [asking, setAsking] = useState(false);
+  const [askError, setAskError] = useState<Error | null>(null);
+  const [reviewed, setReviewed] = useState<Definition>();
+  const [conflict, setConflict] = useState(false);
+  const [importing, setImporting] = useState<string>();
+  const folds = useFoldsState();
+  const yaml = useRef<YamlHandle>(null);
+  const left = useRef(false);
 
-  // What stands at the fields needs no second notice.
-  const told = save.error instanceof Problem && (save.error.code === 'exists' || (save.error.faults.length > 0 && faults.rest.length === 0));
+  const definition = snapshot.good.definition ?? baseDefinition;
+  const found = useFaults(snapshot, baseDefinition, { all: tried, isNew, saveError: save.error });
+  const dirty = isNew ? snapshot.parsed.text.trim() !== '' : found.broken || !same(baseDefinition, definition);
+  const blocker = useBlocker({ shouldBlockFn: () => dirty && !left.current, enableBeforeUnload: () => dirty && !left.current, withResolver: true });
 
-  const set = (change: Partial<Form>) => {
-    setForm((before) => ({ ...before, ...change }));
-    faults.touch(Object.keys(change) as (keyof Form)[]);
-    if (save.isError) save.reset();
+  const narrow = useMediaQuery('(max-width: 62em)', undefined, { getInitialValueInEffect: false }) ?? false;
+  const shown: View = narrow ? (view === 'yaml' ? 'yaml' : 'form') : (view ?? 'both');
+
+  const keep = useDebouncedCallback(() => !left.current && keepDraft(name, dirty ? { text: doc.text, base } : undefined), 200);
+  useEffect(() => keep(), [keep, snapshot.parsed, dirty, base]);
+  const isStale = save.isError;
+  const { reset } = save;
+  useEffect(() => doc.subscribe(() => isStale && reset()), [doc, isStale, reset]);
+
+  const show = (fault: Shown) => {
+    const field = fault.field;
+    if (shown !== 'yaml' && field !== undefined && !found.broken) {
+      // Its fold opens by itself, as what is wrong is always in sight.
+      document.getElementById(fieldId(field))?.focus();
+      document.getElementById(fieldId(field))?.scrollIntoView({ block: 'center' });
+      return;
+    }
+    if (shown === 'form') onView(narrow ? 'yaml' : 'both');
+    requestAnimationFrame(() => requestAnimationFrame(() => yaml.current?.show(fault.from, fault.to)));
   };
-  const showFirst = () => requestAnimationFrame(() => formRef.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus());
-  const send = (etag: string | undefined) =>
+  // Faults that were just found are not drawn yet.
+  const focusFirst = useRef(false);
+  useEffect(() => {
+    if (!focusFirst.current) return;
+    const wrong = found.faults.find((fault) => fault.severity === 'error');
+    if (!wrong) return;
+    focusFirst.current = false;
+    show(wrong);
+  });
+
+  const done = (saved: string) => {
+    left.current = true;
+    keepDraft(name, undefined);
+    say(t, t(isNew ? 'editor.created' : 'editor.saved', { name: saved }));
+    void navigate({ to: '/jobs/$name', params: { name: saved } });
+  };
+  const send = (what: Definition, etag: string | undefined) =>
     save.mutate(
-      { definition, etag },
+      { definition: what, etag },
       {
-        onSuccess: () => {
-          saved.current = true;
-          say(t, t(opened ? 'editor.saved' : 'editor.created', { name: definition.name }));
-          void navigate({ to: '/jobs/$name', params: { name: definition.name } });
-        },
-        onError: () => {
-          faults.touchAll();
-          showFirst();
+        onSuccess: () => done(what.name),
+        onError: (error) => {
+          setTried(true);
+          setReviewed(undefined);
+          const stale = error instanceof Problem && !isNew && (error.status === 412 || error.status === 404);
+          setConflict(stale);
+          focusFirst.current = !stale;
         },
       },
     );
+  /** Asks the server for all that is wrong; with nothing wrong goes on. */
+  const check = async (goOn: (definition: Definition) => void) => {
+    setTried(true);
+    setAskError(null);
+    if (save.isError) save.reset();
+    const wanted = snapshot.parsed.definition;
+    if (!wanted || snapshot.parsed.faults.length > 0) {
+      focusFirst.current = true;
+      return;
+    }
+    setAsking(true);
+    try {
+      const { faults } = await judge(wanted);
+      if (faults.length > 0) focusFirst.current = true;
+      else goOn(wanted);
+    } catch (error) {
+      setAskError(error as Error);
+    } finally {
+      setAsking(false);
+    }
+  };
+  const review = () => void check(setReviewed);
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    faults.touchAll();
-    if (ownFaults(form).length === 0) send(opened?.etag);
-    else showFirst();
+    if (isNew) void check((wanted) => send(wanted, undefined));
+    else review();
   };
-  const leave = () => void navigate(opened ? { to: '/jobs/$name', params: { name: opened.job.name } } : { to: '/jobs' });
-  const parts = { form, set, errorAt: faults.errorAt };
-  const title = opened ? t('editor.editTitle', { name: opened.job.name }) : t('editor.newTitle');
+  useHotkeys([['mod+S', review]], [], true);
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (!(event.ctrlKey || event.metaKey) || event.altKey || event.target instanceof HTMLElement && event.target.closest('[data-yaml]')) return;
+    const key = event.key.toLowerCase();
+    if (key !== 'z' && key !== 'y') return;
+    // The fields have no history of their own: there is one for them all.
+    event.preventDefault();
+    if (key === 'y' || event.shiftKey) doc.redo();
+    else doc.undo();
+  };
+  const leave = () => void navigate(name ? { to: '/jobs/$name', params: { name } } : { to: '/jobs' });
+  const discard = () => {
+    doc.write(base ? toYaml(baseDefinition) : begin ? toYaml(begin) : '');
+    setTold(false);
+  };
+  const form = useMemo((): FormView => ({ doc, definition, isNew, errorAt: found.errorAt }), [doc, definition, isNew, found.errorAt]);
+  const paste = useLinePaste(doc, isNew, setImporting);
+  const title = name ? t('editor.editTitle', { name }) : t('editor.newTitle');
+  const elsewhere = found.faults.filter((fault) => fault.field === undefined);
+  const errors = found.faults.some((fault) => fault.severity === 'error');
+  const toldAtFields = save.error instanceof Problem && (save.error.code === 'exists' || (save.error.faults.length > 0 && errors));
 
   return (
-    <form ref={formRef} onSubmit={submit} noValidate className={classes.form}>
-      <PageHead title={title} name={title} />
-      <div className={classes.columns}>
-        <div className={classes.fields}>
-          <IdentityFields {...parts} isNew={opened === undefined} />
-          <ScheduleFields {...parts} />
-          <div className={classes.previewBetween}><PreviewPanel form={form} /></div>
-          <CommandFields {...parts} />
-          <LimitFields {...parts} />
-          <PolicyFields {...parts} />
-          <RetryFields {...parts} />
-          <PlacementFields {...parts} />
-          <NotifyFields {...parts} />
-          <HistoryFields {...parts} />
-        </div>
-        <div className={classes.previewBeside}><PreviewPanel form={form} /></div>
-      </div>
-      {save.error && !conflict && !told && <ProblemNotice error={save.error} faults={faults.rest} />}
-      <Group className={classes.foot}>
-        <Button type="submit" loading={save.isPending}>{opened ? t('editor.save') : t('editor.create')}</Button>
-        <Button variant="default" onClick={leave}>{t('common.cancel')}</Button>
-      </Group>
-      {conflict && opened && (
-        <ConflictDialog name={opened.job.name} mine={definition} busy={save.isPending} onOverwrite={send} onTake={onReopen} onClose={() => save.reset()} />
-      )}
-      {blocker.status === 'blocked' && (
-        <ConfirmDialog title={t('editor.leaveTitle')} confirm={t('editor.leave')} cancel={t('editor.stay')} onConfirm={blocker.proceed} onCancel={blocker.reset}>
-          {t('editor.leaveText')}
-        </ConfirmDialog>
-      )}
-    </form>
+    <FormContext value={form}>
+      <FoldsContext value={folds}>
+        <form onSubmit={submit} onKeyDown={onKeyDown} noValidate className={classes.form}>
+          <PageHead title={title} name={title}>
+            <Group gap={4}>
+              <ActionIcon variant="default" size="lg" aria-label={t('editor.undo')} title={t('editor.undo')} disabled={!snapshot.canUndo} onClick={() => doc.undo()}><Icon name="undo" /></ActionIcon>
+              <ActionIcon variant="default" size="lg" aria-label={t('editor.redo')} title={t('editor.redo')} disabled={!snapshot.canRedo} onClick={() => doc.redo()}><Icon name="redo" /></ActionIcon>
+            </Group>
+            {shown !== 'yaml' && <Button size="sm" variant="default" onClick={() => folds.setAll(!folds.all)}>{folds.all ? t('editor.foldAll') : t('editor.unfoldAll')}</Button>}
+            <SegmentedControl
+              aria-label={t('editor.views.label')} value={shown} onChange={(next) => onView(next as View)}
+              data={(narrow ? (['form', 'yaml'] as const) : (['form', 'both', 'yaml'] as const)).map((value) => ({ value, label: t(`editor.views.${value}`) }))}
+            />
+          </PageHead>
+          {isNew && snapshot.parsed.text.trim() === '' && <CrontabBox paste={paste} onImport={() => setImporting('')} />}
+          <UnderstoodNote
+            understood={paste.understood} error={paste.error} onClose={paste.forget}
+            onUndo={() => {
+              doc.undo();
+              paste.forget();
+            }}
+          />
+          {told && (
+            <Alert variant="light" color="cyan" icon={<Icon name="clock" />} withCloseButton closeButtonLabel={t('common.close')} onClose={() => setTold(false)} data-draft="">
+              <div className={classes.line}>
+                <span>{t('editor.draft')}</span>
+                <Button size="xs" variant="default" onClick={discard}>{t('editor.discard')}</Button>
+              </div>
+            </Alert>
+          )}
+          {elsewhere.length > 0 && (
+            <Alert variant="light" color="red" icon={<Icon name="warn" />} role="alert" title={found.broken ? t('editor.broken') : undefined} data-elsewhere="">
+              <ul className={classes.plain}>
+                {elsewhere.map((fault, i) => (
+                  <li key={i} className="break">
+                    <button type="button" className={classes.jump} onClick={() => show(fault)}>{t('editor.line', { line: fault.line })}</button> {fault.location && <code>{fault.location}</code>} {fault.text}
+                  </li>
+                ))}
+              </ul>
+            </Alert>
+          )}
+          <div className={classes.columns} data-view={shown}>
+            {shown !== 'yaml' && (
+              <fieldset className={classes.fields} disabled={found.broken} aria-label={t('editor.views.form')}>
+                <FormFields onPaste={paste.onPaste} />
+              </fieldset>
+            )}
+            {shown !== 'form' && <YamlPane ref={yaml} faults={found.faults} onPaste={(text) => doc.text.trim() === '' && paste.take(text)} />}
+          </div>
+          {save.error && !conflict && !toldAtFields && <ProblemNotice error={save.error} />}
+          {(askError ?? found.error) && <ProblemNotice error={(askError ?? found.error) as Error} />}
+          <div className={classes.foot}>
+            <Group gap="sm">
+              <Button type="submit" loading={save.isPending || asking}>{isNew ? t('editor.create') : t('review.open')}</Button>
+              {isNew && <Button variant="default" onClick={review}>{t('review.openNew')}</Button>}
+              <Button variant="default" onClick={leave}>{t('common.cancel')}</Button>
+            </Group>
+            <FaultSummary faults={found.faults} onShow={show} />
+          </div>
+        </form>
+        {importing !== undefined && <ImportDialog text={importing} onClose={() => setImporting(undefined)} />}
+        {reviewed && (
+          <ReviewDialog
+            base={base && baseDefinition} definition={reviewed} busy={save.isPending} error={save.error} onSave={() => send(reviewed, base?.etag)}
+            onClose={() => setReviewed(undefined)}
+          />
+        )}
+        {conflict && base && (
+          <ConflictDialog
+            base={base} mine={definition} busy={save.isPending}
+            onMerge={(changes, job) => {
+              doc.setAll(changes.map(({ path, value }) => [path, value] as const));
+              setBase(job);
+              setConflict(false);
+              const merged = doc.snapshot().parsed.definition;
+              if (merged) setReviewed(merged);
+            }}
+            onOverwrite={(job) => send(definition, job?.etag)}
+            onTake={(job) => {
+              doc.write(toYaml(definitionOf(job.job)));
+              setBase(job);
+              setConflict(false);
+            }}
+            onClose={() => setConflict(false)}
+          />
+        )}
+        {blocker.status === 'blocked' && (
+          <ConfirmDialog
+            title={t('editor.leaveTitle')} confirm={t('editor.leave')} cancel={t('editor.stay')} onCancel={blocker.reset}
+            onConfirm={() => {
+              left.current = true;
+              keepDraft(name, undefined);
+              blocker.proceed();
+            }}
+          >
+            {t('editor.leaveText')}
+          </ConfirmDialog>
+        )}
+      </FoldsContext>
+    </FormContext>
   );
 }

@@ -1,20 +1,37 @@
-import { Link, useParams } from '@tanstack/react-router';
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useJob, type VersionedJob } from '../../api/jobs.ts';
 import { Problem } from '../../api/problem.ts';
 import { EmptyPage } from '../../parts/EmptyPage.tsx';
 import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
 import { Waiting } from '../../parts/Waiting.tsx';
-import { useState } from 'react';
+import { definitionOf } from './definition.ts';
+import type { EditorView as View } from '../../app/routes/jobs.tsx';
 import { Editor } from './Editor.tsx';
 
+/** A new job; with ?from= it begins as a copy of another. */
 export function NewJobPage() {
-  return <Editor opened={undefined} onReopen={() => undefined} />;
+  const { view, from } = useSearch({ from: '/new/job' });
+  const navigate = useNavigate();
+  const source = useJob(from ?? '', { enabled: from !== undefined });
+  const onView = (next: View) => void navigate({ to: '/new/job', search: (before) => ({ ...before, view: next }), replace: true, ignoreBlocker: true });
+  if (from === undefined) return <Editor opened={undefined} view={view} onView={onView} />;
+  if (source.data) return <Editor key={from} opened={undefined} begin={copyOf(source.data)} view={view} onView={onView} />;
+  return source.error ? <ProblemNotice error={source.error} onRetry={() => void source.refetch()} /> : <Waiting rows={10} />;
+}
+
+/** A pause belongs to the job that was paused, not to its copy. */
+function copyOf({ job }: VersionedJob) {
+  const { paused: _paused, pauseNote: _note, pauseUntil: _until, ...definition } = definitionOf(job);
+  return { ...definition, name: `${job.name.slice(0, 123)}-copy` };
 }
 
 export function EditJobPage() {
   const { t } = useTranslation();
   const { name } = useParams({ from: '/jobs/$name/edit' });
+  const { view } = useSearch({ from: '/jobs/$name/edit' });
+  const navigate = useNavigate();
   const job = useJob(name);
   // The version that was opened stays the editor's, whatever the cache learns later.
   const [opened, setOpened] = useState<VersionedJob | undefined>();
@@ -27,6 +44,7 @@ export function EditJobPage() {
       </EmptyPage>
     );
   }
-  if (current) return <Editor key={current.etag} opened={current} onReopen={setOpened} />;
+  const onView = (next: View) => void navigate({ to: '/jobs/$name/edit', params: { name }, search: { view: next }, replace: true, ignoreBlocker: true });
+  if (current) return <Editor key={name} opened={current} view={view} onView={onView} />;
   return job.error ? <ProblemNotice error={job.error} onRetry={() => void job.refetch()} /> : <Waiting rows={10} />;
 }

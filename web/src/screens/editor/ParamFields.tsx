@@ -1,34 +1,77 @@
 import { ActionIcon, Button, TextInput } from '@mantine/core';
+import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Icon } from '../../parts/icons.tsx';
+import { fieldId, useForm } from './context.ts';
+import { valueAt } from './document/paths.ts';
 import classes from './Editor.module.css';
-import type { ParamRow } from './form.ts';
 
-/** The variables that whoever triggers the job may set. */
-export function ParamFields({ rows, error, onChange }: { rows: ParamRow[]; error: string | undefined; onChange: (rows: ParamRow[]) => void }) {
+const parts = ['default', 'description', 'pattern'] as const;
+
+/** The variables that whoever triggers the job may set. A new one is in the document once it has a name. */
+export function ParamFields() {
   const { t } = useTranslation();
-  const change = (at: number, part: Partial<ParamRow>) => onChange(rows.map((row, i) => (i === at ? { ...row, ...part } : row)));
+  const { doc, definition, errorAt } = useForm();
+  const [fresh, setFresh] = useState<Record<string, string>>();
+  const [draft, setDraft] = useState<{ row: number; name: string }>();
+  const names = Object.keys(definition.params ?? {});
+  const error = errorAt('params');
+  const labels = { default: t('editor.paramDefault'), description: t('editor.paramDescription'), pattern: t('editor.paramPattern') };
+
+  const rename = (row: number, name: string) => {
+    const before = names[row];
+    const taken = name === '' || (names.includes(name) && name !== before);
+    setDraft(taken ? { row, name } : undefined);
+    if (taken) return;
+    if (before !== undefined) doc.rename(['params', before], name);
+    else {
+      doc.set(['params', name], fresh ?? {});
+      setFresh(undefined);
+    }
+  };
+  const write = (row: number, part: (typeof parts)[number], text: string) => {
+    const name = names[row];
+    const { [part]: _, ...others } = (name === undefined ? fresh : (valueAt(definition, ['params', name]) as Record<string, string>)) ?? {};
+    const next = text === '' ? others : { ...others, [part]: text };
+    if (name === undefined) setFresh(next);
+    else if (text === '' && Object.keys(others).length === 0) doc.set(['params', name], {});
+    else doc.set(['params', name, part], text === '' ? undefined : text);
+  };
+  const remove = (row: number) => {
+    const name = names[row];
+    setDraft(undefined);
+    if (name === undefined) setFresh(undefined);
+    else doc.set(['params', name], undefined);
+  };
+  const shown = fresh ? [...names, ''] : names;
   return (
-    <fieldset className={classes.fieldset}>
+    <fieldset className={classes.fieldset} id={fieldId('params')} tabIndex={-1} data-invalid={error !== undefined || undefined}>
       <legend className={classes.legend}>{t('job.params')}</legend>
       <p className={classes.help}>{t('editor.paramsHelp')}</p>
-      {rows.map((row, i) => (
-        <div key={i} className={classes.param} role="group" aria-label={t('editor.paramOf', { n: i + 1 })}>
-          <div className={classes.pair}>
-            <TextInput
-              className={classes.mono} size="xs" label={t('editor.paramName')} value={row.name} spellCheck={false} autoCapitalize="none"
-              onChange={(e) => change(i, { name: e.currentTarget.value })}
-            />
-            <TextInput className={classes.mono} size="xs" label={t('editor.paramDefault')} value={row.default} spellCheck={false} onChange={(e) => change(i, { default: e.currentTarget.value })} />
-            <TextInput size="xs" label={t('editor.paramDescription')} value={row.description} onChange={(e) => change(i, { description: e.currentTarget.value })} />
-            <TextInput className={classes.mono} size="xs" label={t('editor.paramPattern')} placeholder="[a-z0-9-]+" value={row.pattern} spellCheck={false} onChange={(e) => change(i, { pattern: e.currentTarget.value })} />
+      {shown.map((name, i) => {
+        const values = (i < names.length ? valueAt(definition, ['params', name]) : fresh) as Record<string, string> | undefined;
+        return (
+          <div key={i} className={classes.param} role="group" aria-label={t('editor.paramOf', { n: i + 1 })}>
+            <div className={classes.pair}>
+              <TextInput
+                className={classes.mono} size="xs" label={t('editor.paramName')} value={draft?.row === i ? draft.name : name} spellCheck={false} autoCapitalize="none" autoFocus={i >= names.length}
+                onChange={(e) => rename(i, e.currentTarget.value)} onBlur={() => i < names.length && setDraft(undefined)}
+                error={draft?.row === i && draft.name !== '' && t('editor.own.twice', { name: draft.name })}
+              />
+              {parts.map((part) => (
+                <TextInput
+                  key={part} className={part === 'description' ? undefined : classes.mono} size="xs" label={labels[part]} placeholder={part === 'pattern' ? '[a-z0-9-]+' : undefined} value={String(values?.[part] ?? '')}
+                  spellCheck={part === 'description'} onChange={(e) => write(i, part, e.currentTarget.value)}
+                />
+              ))}
+            </div>
+            <ActionIcon variant="subtle" color="gray" size="lg" aria-label={t('editor.paramRemove', { n: i + 1 })} onClick={() => remove(i)}>
+              <Icon name="close" size={16} />
+            </ActionIcon>
           </div>
-          <ActionIcon variant="subtle" color="gray" size="lg" aria-label={t('editor.paramRemove', { n: i + 1 })} onClick={() => onChange(rows.filter((_, at) => at !== i))}>
-            <Icon name="close" size={16} />
-          </ActionIcon>
-        </div>
-      ))}
-      <Button size="xs" variant="default" leftSection={<Icon name="plus" size={14} />} onClick={() => onChange([...rows, { name: '', default: '', description: '', pattern: '' }])}>{t('editor.paramAdd')}</Button>
+        );
+      })}
+      <Button size="xs" variant="default" leftSection={<Icon name="plus" size={14} />} disabled={fresh !== undefined} onClick={() => setFresh({})}>{t('editor.paramAdd')}</Button>
       {error && <p className={classes.error}>{error}</p>}
     </fieldset>
   );

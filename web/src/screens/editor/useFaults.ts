@@ -1,41 +1,88 @@
 import { useDebouncedValue } from '@mantine/hooks';
-import { useState } from 'react';
+import { useMemo, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useValidation } from '../../api/jobs.ts';
 import { Problem, type Fault } from '../../api/problem.ts';
 import type { Definition } from '../../api/types.ts';
 import { visible } from '../../lib/visible.ts';
 import { faultText } from '../../parts/problemText.ts';
-import { emptyForm, ownFaults, sortFaults, stillTrue, type Field, type Form } from './form.ts';
+import type { Snapshot } from './document/JobDocument.ts';
+import { rangeOf, type Range } from './document/parse.ts';
+import { locationOf, pathOf, same, valueAt, type Path } from './document/paths.ts';
+import { fieldOf } from './labels.ts';
+
+/** What is wrong, or looks wrong, where it stands in the text and in the form. */
+export interface Shown extends Range {
+  location: string;
+  /** The field of the form that it belongs to; undefined where the form has none for it. */
+  field: string | undefined;
+  text: string;
+  line: number;
+  severity: 'error' | 'warning';
+}
+
+/** The faults that were found in what still stands there: what was changed since waits for its next judgement. */
+export function stillTrue(judged: { definition: Definition; faults: readonly Fault[] }, now: Definition): Fault[] {
+  return judged.faults.filter((fault) => {
+    const head = pathOf(fault.location, judged.definition).slice(0, 1);
+    return same(valueAt(judged.definition, head), valueAt(now, head));
+  });
+}
+
+/** The parts of a definition that were changed at any time since it was opened. */
+function useTouched(base: Definition, definition: Definition): ReadonlySet<string> {
+  const touched = useRef<Set<string>>(new Set());
+  for (const head of new Set([...Object.keys(base), ...Object.keys(definition)])) {
+    if (!touched.current.has(head) && !same(valueAt(base, [head]), valueAt(definition, [head]))) touched.current = new Set([...touched.current, head]);
+  }
+  return touched.current;
+}
 
 /**
- * What is wrong, by field: the server judges while one types, and once more when one saves. A field that nobody has
- * touched yet stays silent.
+ * What is wrong, by place: the text itself is judged here, what it means by the server while one types, and once more when one saves.
+ * What nobody has touched yet in a new job stays silent until one tries to save.
  */
-export function useFaults(form: Form, definition: Definition, saveError: Error | null) {
+export function useFaults(snapshot: Snapshot, base: Definition, { all, isNew, saveError }: { all: boolean; isNew: boolean; saveError: Error | null }) {
   const { t, i18n } = useTranslation();
-  const [touched, setTouched] = useState<ReadonlySet<Field>>(new Set());
-  const [settled] = useDebouncedValue(definition, 350);
-  const validation = useValidation(settled, touched.size > 0);
-
-  const own: (Fault & { own: true })[] = ownFaults(form).map(({ location, kind }) => ({ location, own: true, message: t(`editor.own.${kind}`) }));
-  const unread = new Set(own.map((fault) => fault.location));
+  const { parsed, good } = snapshot;
+  const definition = good.definition ?? base;
+  const [settled] = useDebouncedValue(definition, 200);
+  const touched = useTouched(base, definition);
+  const validation = useValidation(settled, (touched.size > 0 || !isNew) && parsed.definition !== undefined);
   const refused = saveError instanceof Problem ? saveError : undefined;
-  if (refused?.code === 'exists') own.push({ location: 'name', own: true, message: t('editor.nameTaken') });
-  const found = refused && refused.faults.length > 0 ? refused.faults : validation.data ? stillTrue(validation.data, definition) : [];
-  const { at, rest } = sortFaults([...own, ...found.filter((fault) => !unread.has(fault.location.replace(/\[\d+\]$/, '')))], form);
+  const judged = validation.data;
+
+  const faults = useMemo((): Shown[] => {
+    const at = (path: Path, range: Range, text: string, severity: Shown['severity'] = 'error'): Shown => ({
+      ...range, text, severity, location: locationOf(path), field: fieldOf(path), line: parsed.text.slice(0, range.from).split('\n').length,
+    });
+    const own = parsed.faults.map((fault) => {
+      const said = fault.kind === 'syntax' ? t('editor.own.syntax', { message: fault.message }) : t(`editor.own.${fault.kind}`);
+      const path = pathOf(fault.location, parsed.definition);
+      return at(path, fault, visible([said, fault.suggestion ? t('editor.own.meant', { name: fault.suggestion }) : ''].filter(Boolean).join(' ')));
+    });
+    if (!parsed.definition) return own;
+    const said = new Set(own.map((fault) => fault.location));
+    const found = refused && refused.faults.length > 0 ? refused.faults : judged ? stillTrue(judged, parsed.definition) : [];
+    const theirs = found.flatMap((fault) => {
+      const path = pathOf(fault.location, parsed.definition);
+      if (said.has(locationOf(path))) return [];
+      const field = fieldOf(path);
+      // Where a field is a list of names, it matters which of them is meant.
+      const name = (field === 'env' || field === 'params' || field === 'labels') && path.length > 1 ? `${path[1]}: ` : '';
+      return [at(path, rangeOf(parsed, path), visible(name + faultText(t, i18n.language, fault)))];
+    });
+    const taken = refused?.code === 'exists' ? [at(['name'], rangeOf(parsed, ['name']), t('editor.nameTaken'))] : [];
+    const known = all || !isNew ? undefined : touched;
+    return [...own, ...taken, ...theirs].filter((fault) => !known || fault.field === undefined || known.has(fault.location.split(/[.[]/)[0] ?? '')).sort((a, b) => a.from - b.from);
+  }, [parsed, judged, refused, all, isNew, touched, t, i18n.language]);
 
   return {
-    /** Faults that belong to no field of the form. */
-    rest,
-    errorAt: (field: Field): string | undefined => {
-      const here = touched.has(field) ? at[field] : undefined;
-      // Where a field is a list, it matters which of its entries is meant.
-      const named = (fault: Fault) => /^(?:env|params)\.([^.]+)/.exec(fault.location)?.[1];
-      const entry = (fault: Fault) => (named(fault) === undefined ? '' : `${named(fault)}: `);
-      return here?.map((fault) => ('own' in fault ? fault.message : visible(entry(fault) + faultText(t, i18n.language, fault)))).join(' ');
-    },
-    touch: (fields: Field[]) => setTouched((before) => (fields.every((f) => before.has(f)) ? before : new Set([...before, ...fields]))),
-    touchAll: () => setTouched(new Set(Object.keys(emptyForm) as Field[])),
+    faults,
+    /** The server could not be asked. */
+    error: validation.error,
+    /** The text is no YAML just now: the form shows what it was before. */
+    broken: parsed.definition === undefined,
+    errorAt: (field: string) => faults.filter((fault) => fault.field === field && fault.severity === 'error').map((fault) => fault.text).join(' ') || undefined,
   };
 }

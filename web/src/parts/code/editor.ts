@@ -1,0 +1,85 @@
+// An editor for YAML. It lives in a shadow root, where its styles are adopted sheets, which the content security policy allows.
+
+import { autocompletion, closeCompletion, completionKeymap, type CompletionSource } from '@codemirror/autocomplete';
+import { defaultKeymap, historyKeymap, indentWithTab } from '@codemirror/commands';
+import { yaml } from '@codemirror/lang-yaml';
+import { bracketMatching, indentOnInput } from '@codemirror/language';
+import { lintGutter, lintKeymap, setDiagnostics, type Diagnostic } from '@codemirror/lint';
+import { EditorState, type Extension } from '@codemirror/state';
+import { drawSelection, EditorView, highlightActiveLine, highlightActiveLineGutter, keymap, lineNumbers, placeholder } from '@codemirror/view';
+import { theme } from './theme.ts';
+
+/** The document that an editor works on. */
+export interface EditedDocument {
+  state: EditorState;
+  attach: (view: EditorView) => () => void;
+  take: (state: EditorState) => void;
+  setLook: (look: Extension) => void;
+}
+
+export interface EditorTexts {
+  label: string;
+  /** Read aloud after the label. */
+  help: string;
+  /** What stands where nothing is written yet. */
+  placeholder: string;
+  /** The editor's own words, by their English. */
+  phrases: Record<string, string>;
+}
+
+export interface CodeEditor {
+  setFaults: (faults: readonly Diagnostic[]) => void;
+  /** Goes to a place in the text. */
+  show: (from: number, to: number) => void;
+  focus: () => void;
+  destroy: () => void;
+}
+
+function look(texts: EditorTexts, complete: CompletionSource, paste: ((text: string) => boolean) | undefined): Extension {
+  return [
+    yaml(), lineNumbers(), lintGutter(), drawSelection(), highlightActiveLine(), highlightActiveLineGutter(), bracketMatching(), indentOnInput(), theme, EditorView.lineWrapping,
+    autocompletion({ override: [complete], icons: false, activateOnTyping: true }),
+    keymap.of([...completionKeymap, ...lintKeymap, ...historyKeymap, ...defaultKeymap, indentWithTab]),
+    placeholder(texts.placeholder),
+    EditorState.phrases.of(texts.phrases),
+    EditorView.contentAttributes.of({ 'aria-label': texts.label, 'aria-description': texts.help, spellcheck: 'false', autocapitalize: 'off' }),
+    EditorView.domEventHandlers({ paste: (event) => paste?.(event.clipboardData?.getData('text/plain') ?? '') ?? false }),
+  ];
+}
+
+/** Shows the document in the host, which gets a shadow root. */
+export function createEditor(host: HTMLElement, doc: EditedDocument, texts: EditorTexts, complete: CompletionSource, paste?: (text: string) => boolean): CodeEditor {
+  const root = host.shadowRoot ?? host.attachShadow({ mode: 'open' });
+  doc.setLook(look(texts, complete, paste));
+  const view = new EditorView({
+    state: doc.state,
+    parent: root,
+    root,
+    dispatchTransactions: (transactions, editor) => {
+      editor.update(transactions);
+      doc.take(editor.state);
+    },
+  });
+  const detach = doc.attach(view);
+  // The console's single keys would hear what is typed here, but not that it was typed into a field.
+  const quiet = (event: KeyboardEvent) => {
+    if (!event.ctrlKey && !event.metaKey && !event.altKey) event.stopPropagation();
+  };
+  host.addEventListener('keydown', quiet);
+  return {
+    setFaults: (faults) => view.dispatch(setDiagnostics(view.state, faults)),
+    show: (from, to) => {
+      view.dispatch({ selection: { anchor: from, head: to }, scrollIntoView: true });
+      view.focus();
+    },
+    focus: () => view.focus(),
+    destroy: () => {
+      host.removeEventListener('keydown', quiet);
+      closeCompletion(view);
+      detach();
+      view.destroy();
+    },
+  };
+}
+
+export type { CompletionSource };

@@ -1,0 +1,39 @@
+import { Title } from '@mantine/core';
+import { useId, type ReactNode } from 'react';
+import { useTranslation } from 'react-i18next';
+import { Icon } from '../../parts/icons.tsx';
+import { useForm } from './context.ts';
+import { valueAt } from './document/paths.ts';
+import classes from './Editor.module.css';
+import { useFolds } from './folds.ts';
+
+interface Props {
+  id: string;
+  title: string;
+  /** The fields inside, by which it says whether something is set there or wrong. */
+  fields: readonly string[];
+  children: ReactNode;
+}
+
+/** Settings that most jobs leave alone: folded, with a mark where something is set. What is wrong is always in sight. */
+export function Fold({ id, title, fields, children }: Props) {
+  const { t } = useTranslation();
+  const { definition, errorAt } = useForm();
+  const folds = useFolds();
+  const headId = useId();
+  const set = fields.filter((field) => valueAt(definition, field.split('.')) !== undefined).length;
+  const wrong = fields.some((field) => errorAt(field) !== undefined);
+  const open = wrong || folds.isOpen(id);
+  return (
+    <section className={classes.fold} aria-labelledby={headId} data-open={open}>
+      <Title order={2} size="h5" className={classes.foldHead}>
+        <button type="button" id={headId} className={classes.foldButton} aria-expanded={open} onClick={() => folds.toggle(id)}>
+          <Icon name="right" size={15} />
+          <span>{title}</span>
+          {set > 0 && <span className={classes.mark} data-set={set}>{t('editor.set', { count: set })}</span>}
+        </button>
+      </Title>
+      {open && <div className={classes.foldBody}>{children}</div>}
+    </section>
+  );
+}

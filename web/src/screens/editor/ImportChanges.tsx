@@ -1,0 +1,47 @@
+import { Link } from '@tanstack/react-router';
+import { useTranslation } from 'react-i18next';
+import { useDryRun } from '../../api/apply.ts';
+import { Problem } from '../../api/problem.ts';
+import type { Applied, Definition } from '../../api/types.ts';
+import { visible } from '../../lib/visible.ts';
+import { column, DataTable } from '../../parts/DataTable.tsx';
+import { DiffView } from '../../parts/DiffView.tsx';
+import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
+import { problemText } from '../../parts/problemText.ts';
+import { Waiting } from '../../parts/Waiting.tsx';
+import classes from './Editor.module.css';
+
+/** What importing these jobs would change, job by job. */
+export function ImportChanges({ jobs }: { jobs: Definition[] }) {
+  const { t } = useTranslation();
+  const dry = useDryRun(jobs);
+  if (dry.error) return <ProblemNotice error={dry.error} onRetry={() => void dry.refetch()} />;
+  if (!dry.data) return <Waiting rows={4} />;
+  return (
+    <div className={classes.stack}>
+      <p className={classes.flat}>{t('crontab.nothingYet')}</p>
+      {dry.data.items.map((item) => (
+        <details key={item.name} className={classes.more} open={item.result === 'changed'}>
+          <summary><strong>{visible(item.name)}</strong> <span className="dim">{t(`crontab.wouldBe.${item.result}`)}</span></summary>
+          {item.refusal && <ProblemNotice error={new Problem(422, item.refusal)} />}
+          {item.diff && <DiffView diff={item.diff} label={visible(item.name)} />}
+        </details>
+      ))}
+    </div>
+  );
+}
+
+/** What became of each job. */
+export function ImportOutcome({ items, onLeave }: { items: Applied[]; onLeave: () => void }) {
+  const { t, i18n } = useTranslation();
+  const columns = [
+    column<Applied>('job', t('crontab.job'), (item) => (
+      <>
+        {item.result === 'refused' ? visible(item.name) : <Link to="/jobs/$name" params={{ name: item.name }} onClick={onLeave}>{visible(item.name)}</Link>}
+        {item.refusal && <div className={classes.remark} data-level="fault">{visible(problemText(t, i18n.language, new Problem(422, item.refusal)).text)}</div>}
+      </>
+    )),
+    column<Applied>('result', t('crontab.result'), (item) => t(`crontab.results.${item.result}`)),
+  ];
+  return <DataTable caption={t('crontab.outcome')} columns={columns} rows={items} rowId={(item) => item.name} />;
+}

@@ -1,0 +1,89 @@
+import { Autocomplete, Button, Group, Modal, Stack, Switch, Textarea, TextInput } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
+import { useMemo, useRef, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useApply } from '../../api/apply.ts';
+import { useCrontab, type CrontabLine } from '../../api/crontab.ts';
+import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
+import classes from './Editor.module.css';
+import { ImportChanges, ImportOutcome } from './ImportChanges.tsx';
+import { ImportLines } from './ImportLines.tsx';
+
+/** Whether a line can become a job as it is. */
+function isWhole(line: CrontabLine): boolean {
+  return line.job !== undefined && !line.faults?.length;
+}
+
+/** Turns a crontab into jobs: what each line becomes, what would change, and what became of each. */
+export function ImportDialog({ text: given = '', onClose }: { text?: string; onClose: () => void }) {
+  const { t } = useTranslation();
+  const [text, setText] = useState(given);
+  const [system, setSystem] = useState(false);
+  const [timezone, setTimezone] = useState('');
+  const [group, setGroup] = useState('crontab');
+  const [prefix, setPrefix] = useState<string>();
+  const [left, setLeft] = useState<ReadonlySet<number>>(new Set());
+  const [step, setStep] = useState<'lines' | 'changes' | 'outcome'>('lines');
+  const file = useRef<HTMLInputElement>(null);
+  const zones = useMemo(() => ['UTC', ...Intl.supportedValuesOf('timeZone')], []);
+  const wanted = { text, system: system || undefined, timezone: timezone.trim() || undefined, group: group.trim() || undefined, prefix };
+  const [request] = useDebouncedValue(wanted, 250);
+  const crontab = useCrontab(request);
+  const apply = useApply();
+  const lines = text.trim() === '' ? [] : (crontab.data?.items ?? []);
+  const chosen = lines.filter((line) => isWhole(line) && !left.has(line.line));
+  const jobs = chosen.flatMap((line) => (line.job ? [line.job] : []));
+
+  const open = (picked: File | undefined) => {
+    if (!picked) return;
+    void picked.text().then((read) => {
+      setText(read);
+      setPrefix(picked.name);
+      // Files of the system name a user before each command.
+      setSystem(/^(?:crontab|cron\.d.*)$/.test(picked.name));
+    });
+  };
+  const back = () => {
+    apply.reset();
+    setStep('lines');
+  };
+  return (
+    <Modal opened size="xl" onClose={onClose} title={t('crontab.title')} closeButtonProps={{ 'aria-label': t('common.close') }}>
+      <Stack gap="md">
+        {step === 'lines' && (
+          <>
+            <Textarea
+              className={classes.mono} label={t('crontab.text')} description={t('crontab.textHelp')} autosize minRows={4} maxRows={10} value={text} spellCheck={false} autoCapitalize="none" data-autofocus
+              onChange={(e) => setText(e.currentTarget.value)}
+            />
+            <Group gap="sm">
+              <input ref={file} type="file" hidden aria-label={t('crontab.file')} onChange={(e) => open(e.currentTarget.files?.[0])} />
+              <Button size="xs" variant="default" onClick={() => file.current?.click()}>{t('crontab.file')}</Button>
+              <Switch label={t('crontab.system')} checked={system} onChange={(e) => setSystem(e.currentTarget.checked)} />
+            </Group>
+            <div className={classes.pair}>
+              <Autocomplete label={t('editor.timezone')} description={t('crontab.zoneHelp')} placeholder="UTC" data={zones} limit={50} value={timezone} onChange={setTimezone} spellCheck={false} />
+              <TextInput className={classes.mono} label={t('editor.group')} description={t('crontab.groupHelp')} value={group} onChange={(e) => setGroup(e.currentTarget.value)} spellCheck={false} autoCapitalize="none" />
+            </div>
+            {crontab.error && text.trim() !== '' && <ProblemNotice error={crontab.error} />}
+            {lines.length > 0 && (
+              <ImportLines
+                lines={lines} isWhole={isWhole} left={left}
+                onToggle={(line) => setLeft((before) => (before.has(line) ? new Set([...before].filter((other) => other !== line)) : new Set([...before, line])))}
+              />
+            )}
+          </>
+        )}
+        {step === 'changes' && <ImportChanges jobs={jobs} />}
+        {step === 'outcome' && apply.data && <ImportOutcome items={apply.data.items} onLeave={onClose} />}
+        {apply.error && <ProblemNotice error={apply.error} />}
+        <Group justify="flex-end">
+          {step === 'changes' && <Button variant="default" onClick={back}>{t('crontab.back')}</Button>}
+          <Button variant="default" onClick={onClose}>{step === 'outcome' ? t('common.close') : t('common.cancel')}</Button>
+          {step === 'lines' && <Button disabled={jobs.length === 0} onClick={() => setStep('changes')}>{t('crontab.see', { count: jobs.length })}</Button>}
+          {step === 'changes' && <Button loading={apply.isPending} onClick={() => apply.mutate(jobs, { onSuccess: () => setStep('outcome') })}>{t('crontab.apply', { count: jobs.length })}</Button>}
+        </Group>
+      </Stack>
+    </Modal>
+  );
+}

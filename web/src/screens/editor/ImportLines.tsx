@@ -1,0 +1,45 @@
+import { Checkbox } from '@mantine/core';
+import { useTranslation } from 'react-i18next';
+import type { CrontabLine } from '../../api/crontab.ts';
+import { visible } from '../../lib/visible.ts';
+import { crontabText } from '../../parts/crontabText.ts';
+import { column, DataTable } from '../../parts/DataTable.tsx';
+import { faultText } from '../../parts/problemText.ts';
+import classes from './Editor.module.css';
+
+interface Props {
+  lines: CrontabLine[];
+  isWhole: (line: CrontabLine) => boolean;
+  /** The lines that are not to be taken, though they could be. */
+  left: ReadonlySet<number>;
+  onToggle: (line: number) => void;
+}
+
+/** The lines of a crontab, and what each becomes. */
+export function ImportLines({ lines, isWhole, left, onToggle }: Props) {
+  const { t, i18n } = useTranslation();
+  const remarks = (line: CrontabLine) => [
+    ...(line.faults ?? []).map((fault) => ({ level: 'fault', text: `${fault.location}: ${faultText(t, i18n.language, fault)}` })),
+    ...(line.notices ?? []).map((notice) => ({ level: notice.level, text: crontabText(t, i18n.language, notice) })),
+  ];
+  const columns = [
+    column<CrontabLine>('take', t('crontab.take'), (line) =>
+      line.job && <Checkbox aria-label={t('crontab.takeLine', { line: line.line })} checked={isWhole(line) && !left.has(line.line)} disabled={!isWhole(line)} onChange={() => onToggle(line.line)} />,
+    ),
+    column<CrontabLine>('line', t('crontab.number'), (line) => (line.line > 0 ? line.line : '')),
+    column<CrontabLine>('becomes', t('crontab.becomes'), (line) => (
+      <div className="break">
+        {line.job ? (
+          <>
+            <strong>{visible(line.job.name)}</strong> <code>{visible(line.job.cronExpr ?? '')}</code>
+            <div><code className="small">{visible(line.job.command ?? '')}</code></div>
+          </>
+        ) : (
+          line.text && <code className="small dim">{visible(line.text)}</code>
+        )}
+        {remarks(line).map((remark, i) => <div key={i} className={classes.remark} data-level={remark.level}>{visible(remark.text)}</div>)}
+      </div>
+    )),
+  ];
+  return <DataTable caption={t('crontab.lines')} columns={columns} rows={lines} rowId={(line) => String(line.line)} />;
+}

@@ -1,0 +1,82 @@
+import { ActionIcon, Button, TextInput } from '@mantine/core';
+import { useId, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { Icon } from '../../parts/icons.tsx';
+import { fieldId, useForm } from './context.ts';
+import { valueAt } from './document/paths.ts';
+import classes from './Editor.module.css';
+import { useTexts } from './inputs.tsx';
+
+interface Texts {
+  add: string;
+  name: string;
+  value: string;
+  nameOf: (n: number) => string;
+  valueOf: (n: number) => string;
+  remove: (name: string) => string;
+}
+
+/** Names with a value each: variables, labels. A row without a name is not in the document yet. */
+export function NamedRows({ field, texts, suggestions }: { field: 'env' | 'labels'; texts: Texts; suggestions?: readonly string[] | undefined }) {
+  const { t } = useTranslation();
+  const { doc, definition, errorAt } = useForm();
+  const { label, description } = useTexts([field]);
+  const listId = useId();
+  // What is typed as a name but cannot be one yet, being empty or there already, by row.
+  const [fresh, setFresh] = useState<{ name: string; value: string }>();
+  const [draft, setDraft] = useState<{ row: number; name: string }>();
+  const given = valueAt(definition, [field]);
+  const rows = typeof given === 'object' && given !== null ? Object.entries(given).map(([name, value]) => ({ name, value: String(value ?? '') })) : [];
+  const names = rows.map((row) => row.name);
+  const error = errorAt(field);
+
+  const rename = (row: number, name: string) => {
+    const before = names[row];
+    const taken = name === '' || (names.includes(name) && name !== before);
+    setDraft(taken ? { row, name } : undefined);
+    if (taken) return;
+    if (before !== undefined) doc.rename([field, before], name);
+    else {
+      doc.set([field, name], fresh?.value ?? '');
+      setFresh(undefined);
+    }
+  };
+  const write = (row: number, value: string) => {
+    const name = names[row];
+    if (name !== undefined) doc.set([field, name], value);
+    else setFresh({ name: fresh?.name ?? '', value });
+  };
+  const remove = (row: number) => {
+    const name = names[row];
+    setDraft(undefined);
+    if (name !== undefined) doc.set([field, name], undefined);
+    else setFresh(undefined);
+  };
+  const shown = fresh ? [...rows, fresh] : rows;
+  const twice = draft && draft.name !== '';
+  return (
+    <fieldset className={classes.fieldset} id={fieldId(field)} tabIndex={-1} data-invalid={error !== undefined || undefined}>
+      <legend className={classes.legend}>{label}</legend>
+      <p className={classes.help}>{description}</p>
+      {shown.map((row, i) => (
+        <div key={i} className={classes.env}>
+          <TextInput
+            className={classes.mono} aria-label={texts.nameOf(i + 1)} placeholder={texts.name} value={draft?.row === i ? draft.name : row.name} spellCheck={false} autoCapitalize="none" autoFocus={row === fresh}
+            error={draft?.row === i && twice} onChange={(e) => rename(i, e.currentTarget.value)} onBlur={() => names[i] !== undefined && setDraft(undefined)}
+          />
+          <TextInput
+            className={classes.mono} aria-label={texts.valueOf(i + 1)} placeholder={texts.value} value={row.value} spellCheck={false} autoCapitalize="none" list={suggestions && listId}
+            onChange={(e) => write(i, e.currentTarget.value)}
+          />
+          <ActionIcon variant="subtle" color="gray" size="lg" aria-label={texts.remove(row.name)} onClick={() => remove(i)}>
+            <Icon name="close" size={16} />
+          </ActionIcon>
+        </div>
+      ))}
+      {suggestions && <datalist id={listId}>{suggestions.map((s) => <option key={s} value={s} />)}</datalist>}
+      <Button size="xs" variant="default" leftSection={<Icon name="plus" size={14} />} disabled={fresh !== undefined} onClick={() => setFresh({ name: '', value: '' })}>{texts.add}</Button>
+      {twice && <p className={classes.error} role="alert">{t('editor.own.twice', { name: draft.name })}</p>}
+      {error && <p className={classes.error}>{error}</p>}
+    </fieldset>
+  );
+}

@@ -1,0 +1,97 @@
+import { Button, Group, Modal, Stack } from '@mantine/core';
+import { useState, type FormEvent } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useDryRun } from '../../api/apply.ts';
+import { Problem } from '../../api/problem.ts';
+import { usePreview } from '../../api/schedules.ts';
+import type { Definition, Preview } from '../../api/types.ts';
+import { wallClock, weekday } from '../../lib/time.ts';
+import { visible } from '../../lib/visible.ts';
+import { DiffView } from '../../parts/DiffView.tsx';
+import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
+import { Waiting } from '../../parts/Waiting.tsx';
+import { same } from './document/paths.ts';
+import classes from './Editor.module.css';
+import { previewOf } from './SchedulePreview.tsx';
+
+interface Props {
+  base: Definition | undefined;
+  definition: Definition;
+  busy: boolean;
+  error: Error | null;
+  onSave: () => void;
+  onClose: () => void;
+}
+
+/** What saving will change, and what follows from it. Enter saves. */
+export function ReviewDialog({ base, definition, busy, error, onSave, onClose }: Props) {
+  const { t, i18n } = useTranslation();
+  // What is reviewed is what was written when one asked for it.
+  const [jobs] = useState(() => [definition]);
+  const dry = useDryRun(jobs);
+  const [item] = dry.data?.items ?? [];
+  const timetable = ({ cronExpr, timezone, dst, startAt, endAt }: Definition) => ({ cronExpr, timezone, dst, startAt, endAt });
+  const moved = base !== undefined && !same(timetable(base), timetable(definition));
+  const before = usePreview(previewOf(moved ? base : { name: '' }, 4), i18n.language);
+  const after = usePreview(previewOf(definition, 4), i18n.language);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    event.stopPropagation();
+    onSave();
+  };
+  const unchanged = item?.result === 'unchanged';
+  return (
+    <Modal opened size="xl" onClose={onClose} title={base ? t('review.title', { name: definition.name }) : t('review.newTitle', { name: definition.name })} closeButtonProps={{ 'aria-label': t('common.close') }}>
+      <form onSubmit={submit}>
+        <Stack gap="md">
+          {dry.isPending && <Waiting rows={3} />}
+          {dry.error && <ProblemNotice error={dry.error} onRetry={() => void dry.refetch()} />}
+          {item?.refusal && <ProblemNotice error={new Problem(422, item.refusal)} />}
+          {unchanged && <p className={classes.flat}>{t('review.same')}</p>}
+          {item?.diff && <DiffView diff={item.diff} label={t('review.changes')} />}
+          {after.data && definition.cronExpr && (
+            <section aria-label={t('review.follows')}>
+              <h3 className={classes.subhead}>{t('review.follows')}</h3>
+              <div className={moved ? classes.beforeAfter : undefined}>
+                {moved && <Fires title={t('review.before')} preview={base.cronExpr ? before.data : undefined} others={after.data.fires} mark={t('review.gone')} />}
+                <Fires title={moved ? t('review.after') : t('review.next')} preview={after.data} others={moved ? (before.data?.fires ?? []) : undefined} mark={t('review.come')} />
+              </div>
+            </section>
+          )}
+          {!definition.cronExpr && <p className={classes.flat}>{t(base?.cronExpr ? 'review.unscheduled' : 'review.byHand')}</p>}
+          {moved && base.cronExpr && <p className={classes.flat}>{t('review.passes')}</p>}
+          {definition.paused && <p className={classes.flat}>{t('review.paused')}</p>}
+          {base && !unchanged && <p className={`${classes.flat} dim small`}>{t('review.running')}</p>}
+          {error && <ProblemNotice error={error} />}
+          <Group justify="flex-end">
+            <Button variant="default" onClick={onClose}>{t('editor.stay')}</Button>
+            <Button type="submit" data-autofocus loading={busy} disabled={dry.isPending}>{base ? t('editor.save') : t('editor.create')}</Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}
+
+/** A schedule in words with its next fires; those that only this side has are marked. */
+function Fires({ title, preview, others, mark }: { title: string; preview: Preview | undefined; others: readonly string[] | undefined; mark: string }) {
+  const { t, i18n } = useTranslation();
+  const elsewhere = new Set((others ?? []).map((fire) => Date.parse(fire)));
+  return (
+    <div className={classes.fires}>
+      <div className={classes.firesHead}>{title}</div>
+      <p>{preview ? visible(preview.description) : t('review.byHand')}</p>
+      <ul>
+        {preview?.fires.map((fire) => {
+          const wall = wallClock(fire);
+          return (
+            <li key={fire}>
+              <time dateTime={fire}>{wall ? `${weekday(wall.date, i18n.language)} ${wall.date} ${wall.time} ${wall.offset}` : fire}</time>
+              {others && !elsewhere.has(Date.parse(fire)) && <span className={classes.mark}>{mark}</span>}
+            </li>
+          );
+        })}
+      </ul>
+    </div>
+  );
+}

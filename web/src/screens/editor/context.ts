@@ -1,0 +1,34 @@
+import { createContext, use } from 'react';
+import type { Definition } from '../../api/types.ts';
+import type { JobDocument } from './document/JobDocument.ts';
+import { locationOf, valueAt, type Path } from './document/paths.ts';
+
+/** The document as the fields of the form see it. */
+export interface FormView {
+  doc: JobDocument;
+  /** What the text defines, or last defined before it could not be read. */
+  definition: Definition;
+  isNew: boolean;
+  /** What is wrong at a field, in words. */
+  errorAt: (field: string) => string | undefined;
+}
+
+export const FormContext = createContext<FormView | undefined>(undefined);
+
+export function useForm(): FormView {
+  const form = use(FormContext);
+  if (!form) throw new Error('a field outside of the editor');
+  return form;
+}
+
+/** The id of a field's input, by which faults lead to it. */
+export function fieldId(location: string): string {
+  return `field-${location}`;
+}
+
+/** One field of the form: what it holds, what is wrong with it, and how it is changed. */
+export function useField(path: Path) {
+  const { doc, definition, errorAt } = useForm();
+  const location = locationOf(path);
+  return { id: fieldId(location), value: valueAt(definition, path), error: errorAt(location), set: (value: unknown) => doc.set(path, value) };
+}

@@ -1,0 +1,37 @@
+import { expect, it } from 'vitest';
+import { JobDocument } from './JobDocument.ts';
+
+it('has one history for the form and for the text', () => {
+  const doc = new JobDocument('# mine\nname: a\n');
+  doc.set(['title'], 'x');
+  doc.set(['title'], 'xy');
+  doc.write(`${doc.text}command: "true"\n`);
+  expect(doc.text).toBe('# mine\nname: a\ntitle: xy\ncommand: "true"\n');
+  doc.undo();
+  expect(doc.text).toBe('# mine\nname: a\ntitle: xy\n');
+  doc.undo();
+  expect(doc.text).toBe('# mine\nname: a\n');
+  expect(doc.snapshot()).toMatchObject({ canUndo: false, canRedo: true });
+  doc.redo();
+  expect(doc.snapshot().parsed.definition).toEqual({ name: 'a', title: 'xy' });
+});
+
+it('keeps the last job that could be read while the text is none', () => {
+  const doc = new JobDocument('name: a\n');
+  let told = 0;
+  doc.subscribe(() => told++);
+  doc.write('name: a\nb: : c\n');
+  expect(doc.snapshot().parsed.definition).toBeUndefined();
+  expect(doc.snapshot().good.definition).toEqual({ name: 'a' });
+  doc.write('name: a\ntitle: c\n');
+  expect(doc.snapshot().good.definition).toEqual({ name: 'a', title: 'c' });
+  expect(told).toBe(2);
+});
+
+it('sets several fields as one', () => {
+  const doc = new JobDocument('');
+  doc.setAll([[['name'], 'a'], [['cronExpr'], '* * * * *'], [['env', 'A'], '1']]);
+  expect(doc.text).toBe('name: a\ncronExpr: "* * * * *"\nenv:\n  A: "1"\n');
+  doc.undo();
+  expect(doc.text).toBe('');
+});

@@ -1,0 +1,103 @@
+import { history, redo, redoDepth, undo, undoDepth } from '@codemirror/commands';
+import { Compartment, EditorState, Transaction, type Extension } from '@codemirror/state';
+import type { EditorView } from '@codemirror/view';
+import { differenceOf, renameAt, setAt } from './change.ts';
+import { parse, type Parsed } from './parse.ts';
+import type { Path } from './paths.ts';
+
+export interface Snapshot {
+  parsed: Parsed;
+  /** The last text that could be read: what the form shows. */
+  good: Parsed;
+  canUndo: boolean;
+  canRedo: boolean;
+}
+
+/**
+ * The one document behind the form and the YAML: its text, with one history for both. Forms change it by paths, each change
+ * being a small change of the text; an editor view works on the text itself.
+ */
+export class JobDocument {
+  #state: EditorState;
+  #view: EditorView | undefined;
+  #snapshot: Snapshot;
+  readonly #listeners = new Set<() => void>();
+  readonly #look = new Compartment();
+
+  constructor(text: string) {
+    this.#state = EditorState.create({ doc: text, extensions: [history(), this.#look.of([]), EditorState.tabSize.of(2)] });
+    const parsed = parse(text);
+    this.#snapshot = { parsed, good: parsed, canUndo: false, canRedo: false };
+  }
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  };
+
+  readonly snapshot = (): Snapshot => this.#snapshot;
+
+  get text(): string {
+    return this.#state.doc.toString();
+  }
+
+  get state(): EditorState {
+    return this.#state;
+  }
+
+  /** Sets the value at a path, or with undefined takes it out. What follows within half a second is undone with it. */
+  set(path: Path, value: unknown): void {
+    this.write(setAt(this.text, path, value), 'input.type.form');
+  }
+
+  /** Several at once, undone together. */
+  setAll(entries: readonly (readonly [Path, unknown])[]): void {
+    this.write(entries.reduce((text, [path, value]) => setAt(text, path, value), this.text), 'input.fill');
+  }
+
+  rename(path: Path, name: string): void {
+    this.write(renameAt(this.text, path, name), 'input.type.form');
+  }
+
+  /** Puts another text in the place of this one. */
+  write(text: string, userEvent = 'input.replace'): void {
+    if (text !== this.text) this.#dispatch(this.#state.update({ changes: differenceOf(this.text, text), annotations: Transaction.userEvent.of(userEvent) }));
+  }
+
+  undo(): void {
+    undo({ state: this.#state, dispatch: (tr) => this.#dispatch(tr) });
+  }
+
+  redo(): void {
+    redo({ state: this.#state, dispatch: (tr) => this.#dispatch(tr) });
+  }
+
+  /** Lets a view show the text, and change it, until the function that is returned is called. */
+  attach(view: EditorView): () => void {
+    this.#view = view;
+    return () => {
+      if (this.#view === view) this.#view = undefined;
+    };
+  }
+
+  /** What a view has come to. */
+  take(state: EditorState): void {
+    const before = this.#state;
+    this.#state = state;
+    if (before.doc === state.doc) return;
+    const text = this.text;
+    const parsed = parse(text);
+    this.#snapshot = { parsed, good: parsed.definition ? parsed : this.#snapshot.good, canUndo: undoDepth(state) > 0, canRedo: redoDepth(state) > 0 };
+    for (const listener of this.#listeners) listener();
+  }
+
+  /** How a view looks and what it offers; not part of the history. */
+  setLook(look: Extension): void {
+    this.#dispatch(this.#state.update({ effects: this.#look.reconfigure(look) }));
+  }
+
+  #dispatch(transaction: Transaction): void {
+    if (this.#view) this.#view.dispatch(transaction);
+    else this.take(transaction.state);
+  }
+}

@@ -1,0 +1,17 @@
+import { expect, it } from 'vitest';
+import { offersAt } from './complete.ts';
+
+const known = (path: readonly (string | number)[]) => (path.join('.') === 'notify.to' ? ['ops', 'mail'] : path[0] === 'env' ? ['secret:db'] : []);
+const at = (text: string) => offersAt(text.replace('¦', ''), text.indexOf('¦'), known)?.offers.map((offer) => offer.label);
+
+it.each([
+  ['name: a\nover¦', 'overlap'], ['¦', 'name'], ['retry:\n  ¦', 'backoff'], ['overlap: ¦', 'queue'], ['retry:\n  elsewhere: f¦', 'false'], ['notify:\n  on: [failed, ¦', 'lost'], ['notify:\n  to:\n    - ¦', 'ops'],
+  ['params:\n  DAY:\n    ¦', 'pattern'], ['env:\n  A: ¦', 'secret:db'], ['catchUp:\n  policy: ¦\npriority: 1', 'latest'],
+])('%j offers %s', (text, label) => expect(at(text)).toContain(label));
+
+it('does not offer what is there, nor anything within a text', () => {
+  expect(at('name: a\nretry:\n  max: 1\n  ¦')).not.toContain('max');
+  expect(at('name: a\n¦\ntitle: b\n')).not.toContain('title');
+  expect(at('command: |\n  ma¦')).toBeUndefined();
+  expect(at('env:\n  A¦')).toBeUndefined();
+});

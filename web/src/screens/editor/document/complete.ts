@@ -1,0 +1,98 @@
+// What may be written at a place in the text: names of fields, and values where they are known.
+
+import { orderAt, placeOf } from '../../../lib/yamlOrder.ts';
+import { definitionSpec, type FieldSpec } from '../fields.gen.ts';
+import type { Path } from './paths.ts';
+
+export interface Offer {
+  label: string;
+  /** What is written: with what follows a name. */
+  apply: string;
+  path: Path;
+  spec?: FieldSpec | undefined;
+}
+
+export interface Offers {
+  from: number;
+  offers: Offer[];
+}
+
+/** Values that a field may have, which only the server knows: names of channels, of workers, of zones. */
+export type Known = (path: Path) => readonly string[];
+
+function specAt(path: Path): FieldSpec | undefined {
+  let spec: FieldSpec | undefined = definitionSpec;
+  for (const part of path) spec = typeof part === 'number' ? spec?.items : (spec?.fields?.[part] ?? spec?.values);
+  return spec;
+}
+
+const keyLine = /^(\s*)("[^"]*"|[^\s#'"[\]{},:-][^#:]*?)\s*:(?=\s|$)(.*)$/;
+
+/** The names above a line that it is below of by its indentation. */
+function parentsOf(lines: readonly string[], at: number, indent: number): string[] {
+  const path: string[] = [];
+  let within = indent;
+  for (let i = at - 1; i >= 0 && within > 0; i--) {
+    const found = keyLine.exec(lines[i] ?? '');
+    const depth = found?.[1]?.length ?? 0;
+    if (found && depth < within) {
+      path.unshift((found[2] ?? '').replace(/^"|"$/g, ''));
+      within = depth;
+    }
+  }
+  return path;
+}
+
+function namesBeside(lines: readonly string[], at: number, indent: number): Set<string> {
+  const names = new Set<string>();
+  for (const step of [-1, 1]) {
+    for (let i = at + step; i >= 0 && i < lines.length; i += step) {
+      const line = lines[i] ?? '';
+      if (line.trim() === '' || line.trimStart().startsWith('#')) continue;
+      const depth = line.length - line.trimStart().length;
+      if (depth < indent) break;
+      const found = keyLine.exec(line);
+      if (found && depth === indent) names.add(found[2] ?? '');
+    }
+  }
+  return names;
+}
+
+function applied(name: string, spec: FieldSpec, indent: number): string {
+  return spec.type === 'object' ? `${name}:\n${' '.repeat(indent + 2)}` : `${name}: `;
+}
+
+/** What is offered at a place; nothing inside of a text of several lines, where all is free. */
+export function offersAt(text: string, pos: number, known: Known): Offers | undefined {
+  const before = text.slice(0, pos);
+  const lines = text.split('\n');
+  const at = before.split('\n').length - 1;
+  const start = before.lastIndexOf('\n') + 1;
+  const line = before.slice(start);
+  const indent = line.length - line.trimStart().length;
+  const parents = parentsOf(lines, at, Math.max(indent, line.trimStart().startsWith('-') ? 1 : 0));
+  const above = parents.length > 0 ? lines.slice(0, at).findLast((l) => keyLine.exec(l)?.[2] === parents.at(-1)) : undefined;
+  if (above && /[|>][+-]?\d?\s*$/.test(above)) return undefined;
+
+  const item = /^\s*-\s+(\S*)$/.exec(line);
+  const inList = item ?? /^\s*[\w"]+:\s*\[(?:[^\]]*,)?\s*([^\],]*)$/.exec(line);
+  const value = item ? undefined : /^\s*([^\s:#]+):\s+([^\s[{#|>].*|)$/.exec(line);
+  const typed = inList?.[1] ?? value?.[2];
+  if (typed !== undefined) {
+    const name = item ? undefined : (/^\s*"?([^\s:"]+)"?:/.exec(line)?.[1] ?? '');
+    const path = name === undefined ? parents : [...parents, name];
+    const spec = specAt(path);
+    const one = inList ? spec?.items : spec;
+    const values = one?.enum ?? (one?.type === 'boolean' ? ['true', 'false'] : known(path));
+    if (values.length === 0) return undefined;
+    return { from: pos - typed.length, offers: values.map((label) => ({ label, apply: label, path })) };
+  }
+  const word = /^\s*(\w*)$/.exec(line);
+  if (!word) return undefined;
+  const spec = specAt(parents);
+  const taken = namesBeside(lines, at, indent);
+  const order = orderAt(parents);
+  const names = Object.entries(spec?.fields ?? {}).filter(([name]) => !taken.has(name)).sort(([a], [b]) => placeOf(a, order) - placeOf(b, order));
+  if (names.length === 0) return undefined;
+  return { from: pos - (word[1] ?? '').length, offers: names.map(([name, inner]) => ({ label: name, apply: applied(name, inner, indent), path: [...parents, name], spec: inner })) };
+}

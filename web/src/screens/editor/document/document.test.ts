@@ -1,0 +1,128 @@
+import { describe, expect, it } from 'vitest';
+import { renameAt, setAt } from './change.ts';
+import { parse, rangeOf } from './parse.ts';
+import { pathOf, same, valueAt } from './paths.ts';
+import { suggest } from './suggest.ts';
+
+const text = `# The nightly report.
+name:   nightly   # never changes
+cronExpr: "30 2 * * *"
+
+# Comments stay.
+command: |
+  set -e
+  make report   # not a comment of YAML
+env:
+  B: two     # second
+  A: one
+retry:
+  max: 3
+notify: {on: [failed], to: [ops]}   # in braces
+timeout: 90
+`;
+
+const lines = (before: string, after: string) => {
+  const [a, b] = [before.split('\n'), after.split('\n')];
+  return { gone: a.filter((line) => !b.includes(line)), come: b.filter((line) => !a.includes(line)) };
+};
+
+describe('a change of the form', () => {
+  it.each([
+    [['name'], 'weekly', ['name:   nightly   # never changes'], ['name:   weekly   # never changes']],
+    [['cronExpr'], '*/5 * * * *', ['cronExpr: "30 2 * * *"'], ['cronExpr: "*/5 * * * *"']],
+    [['title'], '每晚', [], ['title: 每晚']],
+    [['env', 'B'], 'three', ['  B: two     # second'], ['  B: three     # second']],
+    [['env', 'C'], '8080', [], ['  C: "8080"']],
+    [['env', 'A'], undefined, ['  A: one'], []],
+    [['retry', 'max'], undefined, ['retry:', '  max: 3'], []],
+    [['retry', 'backoff'], '5s', [], ['  backoff: 5s']],
+    [['catchUp', 'policy'], 'all', [], ['catchUp:', '  policy: all']],
+    [['command'], 'true', ['command: |', '  set -e', '  make report   # not a comment of YAML'], ['command: "true"']],
+    [['command'], 'a\nb', ['command: |', '  set -e', '  make report   # not a comment of YAML'], ['command: |-', '  a', '  b']],
+    [['timeout'], '2m', ['timeout: 90'], ['timeout: 2m']],
+    [['timeout'], undefined, ['timeout: 90'], []],
+    [['notify', 'to'], ['ops', 'mail'], ['notify: {on: [failed], to: [ops]}   # in braces'], ['notify: {on: [failed], to: [ops, mail]} # in braces']],
+  ] as [string[], unknown, string[], string[]][])('of %j to %j changes only its lines', (path, value, gone, come) => {
+    const after = setAt(text, path, value);
+    if (path[0] !== 'notify') expect(lines(text, after)).toEqual({ gone, come });
+    else expect(after).toContain(come[0]);
+    expect(valueAt(parse(after).definition, path)).toEqual(value);
+    expect(parse(after).faults).toEqual([]);
+  });
+
+  it('puts a field in its place', () => {
+    expect(setAt('name: a\ncommand: x\n', ['timezone'], 'UTC')).toBe('name: a\ntimezone: UTC\ncommand: x\n');
+    expect(setAt('command: x\n', ['name'], 'a')).toBe('name: a\ncommand: x\n');
+  });
+  it('begins with nothing', () => {
+    expect(setAt('', ['name'], 'a')).toBe('name: a\n');
+    expect(setAt('# only a comment\n', ['name'], 'a')).toBe('# only a comment\nname: a\n');
+    expect(setAt('{}\n', ['name'], 'a')).toContain('name: a');
+  });
+  it('and its way back are the text as it was', () => {
+    for (const [path, value, back] of [[['title'], 'x', undefined], [['env', 'A'], 'x', 'one'], [['placement', 'selector'], 'zone=a', undefined]] as const) {
+      expect(setAt(setAt(text, path, value), path, back)).toBe(text);
+    }
+  });
+  it('renames in place', () => expect(lines(text, renameAt(text, ['env', 'B'], 'FIRST'))).toEqual({ gone: ['  B: two     # second'], come: ['  FIRST: two     # second'] }));
+  it.each([
+    'a', '8080', 'yes', '', ' x ', '# x', 'a: b', '- a', 'a\n', 'a\n\nb\n\n', '\n', '  a\nb', '*a', '&a', '"', "it's", 'tab\tend', '\u0007', '{}', '[', 'x'.repeat(500), 'null', '~', '!tag', '---', '...\n',
+  ])('keeps the text %j', (value) => {
+    for (const path of [['command'], ['env', 'B'], ['env', 'NEW'], ['stdin']]) {
+      const after = setAt(text, path, value);
+      expect(valueAt(parse(after).definition, path)).toBe(value);
+      expect(after).toContain('# Comments stay.');
+    }
+  });
+});
+
+describe('a text', () => {
+  it('has numbers and words as its fields want them', () => {
+    const { definition, faults } = parse('name: 7\ntimeout: 90\nenv: {PORT: 8080, V: 1.10, ON: true, NONE: }\npriority: "5"\npaused: yes\nargs: x\nretry: 3\n');
+    expect(definition).toMatchObject({ name: '7', timeout: '90', env: { PORT: '8080', V: '1.10', ON: 'true', NONE: '' } });
+    expect(faults.map(({ kind, location, line }) => [kind, location, line])).toEqual([['whole', 'priority', 4], ['flag', 'paused', 5], ['list', 'args', 6], ['names', 'retry', 7]]);
+  });
+  it('names what does not exist, with what was meant, at its line', () => {
+    const { faults } = parse('name: a\ncron: "* * * * *"\ncatchup:\n  policy: all\nretry:\n  maxbackof: 1m\n');
+    expect(faults.map(({ kind, location, line, suggestion }) => [kind, location, line, suggestion])).toEqual([
+      ['unknown', 'cron', 2, 'cronExpr'], ['unknown', 'catchup', 3, 'catchUp'], ['unknown', 'retry.maxbackof', 6, 'maxBackoff'],
+    ]);
+  });
+  it.each([['a: b: c\n', 1], ['name: a\nname: b\n', 2], ['name: a\n\tcommand: b\n', 2], ['name: a\nenv:\n  A: "x\n', 3], ['- a\n', 1], ['name: a\n---\nname: b\n', 2]])('%j is no job, which is said at its line', (bad, line) => {
+    const { definition, faults } = parse(bad);
+    expect(definition).toBeUndefined();
+    expect(faults[0]?.line).toBe(line);
+  });
+  it('has every part at its place', () => {
+    const at = (location: string) => {
+      const parsed = parse(text);
+      const { from, to } = rangeOf(parsed, pathOf(location, parsed.definition));
+      return text.slice(from, to);
+    };
+    expect(at('cronExpr')).toBe('"30 2 * * *"');
+    expect(at('env.B')).toBe('two');
+    expect(at('env')).toBe('env');
+    expect(at('notify.to[0]')).toBe('ops');
+    expect(at('retry.backoff')).toBe('retry');
+    expect(at('title')).toBe('# The nightly report.');
+  });
+  it('cannot grow without an end', () => {
+    const { faults } = parse('name: &a x\ntitle: *a\nenv: &b {A: *a}\nlabels: *b\n');
+    expect(faults.map((fault) => fault.kind)).toEqual(['reference']);
+  });
+});
+
+it('a location leads to its path', () => {
+  expect(pathOf('labels.app.io/name', { labels: { 'app.io/name': 'x' } })).toEqual(['labels', 'app.io/name']);
+  expect(pathOf('args[2]', {})).toEqual(['args', 2]);
+  expect(pathOf('params.DAY.pattern', { params: { DAY: {} } })).toEqual(['params', 'DAY', 'pattern']);
+});
+
+it('tells values apart', () => {
+  expect(same({ a: 1, b: undefined }, { a: 1 })).toBe(true);
+  expect(same({ a: [1, 2] }, { a: [2, 1] })).toBe(false);
+});
+
+it.each([['commnad', 'command'], ['work_dir', 'workDir'], ['schedule', 'cronExpr'], ['zzzzzz', undefined]])('%s: %s was meant', (word, meant) => {
+  expect(suggest(word, ['command', 'workDir', 'cronExpr'])).toBe(meant);
+});

@@ -1,0 +1,39 @@
+// Three versions of a job become one: what both began with, what somebody else made of it, and what this editor did.
+
+import type { Definition } from '../../../api/types.ts';
+import { locationOf, same, valueAt, type Path } from './paths.ts';
+
+export interface Collision {
+  path: Path;
+  location: string;
+  base: unknown;
+  theirs: unknown;
+  mine: unknown;
+}
+
+export interface Merge {
+  /** What the others changed and this editor did not: to be taken over. */
+  take: { path: Path; value: unknown }[];
+  /** What both changed, each otherwise. */
+  collisions: Collision[];
+}
+
+function isNames(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function walk(path: Path, base: unknown, theirs: unknown, mine: unknown, into: Merge): void {
+  if (same(theirs, mine) || same(theirs, base)) return;
+  // Settings with names are merged name by name; where one side took all of them away, that is a change of each.
+  const names = new Set([base, theirs, mine].flatMap((value) => Object.keys((value as object | undefined) ?? {})));
+  if (names.size > 0 && [theirs, mine].some(isNames) && [base, theirs, mine].every((value) => value === undefined || isNames(value))) {
+    for (const name of names) walk([...path, name], valueAt(base, [name]), valueAt(theirs, [name]), valueAt(mine, [name]), into);
+  } else if (same(mine, base)) into.take.push({ path, value: theirs });
+  else into.collisions.push({ path, location: locationOf(path), base, theirs, mine });
+}
+
+export function merge(base: Definition, theirs: Definition, mine: Definition): Merge {
+  const into: Merge = { take: [], collisions: [] };
+  walk([], base, theirs, mine, into);
+  return into;
+}

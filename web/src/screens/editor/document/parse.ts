@@ -1,0 +1,152 @@
+// Reads the YAML of a job: what it defines, where each part of it stands, and what is wrong with it as YAML.
+
+import { isAlias, isMap, isScalar, isSeq, parseAllDocuments, type Document, type Node, type Pair, type Scalar, type YAMLMap } from 'yaml';
+import type { Definition } from '../../../api/types.ts';
+import { readOptions } from '../../../lib/yaml.ts';
+import { definitionSpec, type FieldSpec } from '../fields.gen.ts';
+import { locationOf, type Path } from './paths.ts';
+import { suggest } from './suggest.ts';
+
+export interface Range {
+  from: number;
+  to: number;
+}
+
+/** What is wrong with the text before the server is asked: it is no YAML, names what does not exist, or has the wrong kind of value. */
+export interface TextFault extends Range {
+  kind: 'syntax' | 'several' | 'notMap' | 'unknown' | 'whole' | 'flag' | 'list' | 'names' | 'text' | 'reference';
+  location: string;
+  line: number;
+  /** The parser's own words, of what is no YAML. */
+  message?: string;
+  suggestion?: string | undefined;
+}
+
+export interface Parsed {
+  text: string;
+  doc: Document.Parsed;
+  /** What the text defines; undefined where it is no YAML, or no job. */
+  definition: Definition | undefined;
+  faults: TextFault[];
+}
+
+type Add = (kind: TextFault['kind'], path: Path, node: Node | undefined | null, suggestion?: string) => void;
+
+function plain(node: Scalar): boolean {
+  return node.type === 'PLAIN' || node.type === undefined;
+}
+
+/** The name of a pair as it is written: 8080 and yes are names too. */
+export function keyOf(pair: Pair): string {
+  const key = pair.key as Scalar;
+  return isScalar(key) ? (typeof key.value === 'string' ? key.value : (key.source ?? String(key.value))) : String(key);
+}
+
+function read(node: Node | null | undefined, spec: FieldSpec | undefined, path: Path, doc: Document, add: Add): unknown {
+  if (isAlias(node)) {
+    const target = node.resolve(doc);
+    // An anchor that holds its own alias has no end.
+    if (!target || isAlias(target) || !isScalar(target)) return add('reference', path, node), undefined;
+    return read(target, spec, path, doc, add);
+  }
+  if (!node || (isScalar(node) && node.value === null && plain(node))) return undefined;
+  if (!spec) return node.toJS(doc, { maxAliasCount: 10 });
+  if (spec.type === 'object') return readMap(node, spec, path, doc, add);
+  if (spec.type === 'array') {
+    if (!isSeq(node)) return add('list', path, node), node.toJS(doc, { maxAliasCount: 10 });
+    return node.items.map((item, i) => read(item as Node, spec.items, [...path, i], doc, add) ?? null);
+  }
+  if (!isScalar(node)) return add(spec.type === 'integer' ? 'whole' : spec.type === 'boolean' ? 'flag' : 'text', path, node), node.toJS(doc, { maxAliasCount: 10 });
+  const { value } = node;
+  // Where a text belongs, a number is the text that was written: 90, 1.10 and true are values of variables.
+  if (spec.type === 'string') return typeof value === 'string' ? value : (node.source ?? String(value));
+  if (spec.type === 'integer' && !(typeof value === 'number' && Number.isSafeInteger(value))) add('whole', path, node);
+  if (spec.type === 'boolean' && typeof value !== 'boolean') add('flag', path, node);
+  return typeof value === 'bigint' ? String(value) : value;
+}
+
+function readMap(node: Node, spec: FieldSpec, path: Path, doc: Document, add: Add): unknown {
+  if (!isMap(node)) return add('names', path, node), node.toJS(doc, { maxAliasCount: 10 });
+  const known = Object.keys(spec.fields ?? {});
+  return Object.fromEntries(
+    node.items.flatMap((pair) => {
+      const key = keyOf(pair);
+      const inner = spec.fields ? spec.fields[key] : spec.values;
+      if (!inner && !(path.length === 0 && key === 'meta')) add('unknown', [...path, key], pair.key as Node, suggest(key, known));
+      const value = read(pair.value as Node | null, inner, [...path, key], doc, add);
+      // What is written down without a value is not set; a name of a variable, or of a label, is there all the same.
+      if (value === undefined) return spec.values && !spec.fields ? [[key, spec.values.type === 'object' ? {} : '']] : [];
+      // A read-only part, which the server ignores.
+      return path.length === 0 && key === 'meta' ? [] : [[key, value]];
+    }),
+  );
+}
+
+export function parse(text: string): Parsed {
+  const all = parseAllDocuments(text, readOptions);
+  const docs = 'empty' in all ? [] : (all as Document.Parsed[]);
+  const doc = docs[0] ?? (parseAllDocuments('{}', readOptions) as Document.Parsed[])[0];
+  if (!doc) throw new Error('an empty document can be read');
+  const faults: TextFault[] = [];
+  const lineAt = (offset: number) => text.slice(0, offset).split('\n').length;
+  const put = (fault: Omit<TextFault, 'line'>) => faults.push({ ...fault, line: lineAt(fault.from) });
+  const syntax = docs.flatMap((d) => d.errors);
+  for (const error of syntax) {
+    // What is never closed is missed at the end of the text, behind all that is written.
+    const end = text.trimEnd().length;
+    const from = Math.min(error.pos[0], end);
+    put({ kind: 'syntax', location: '', from, to: Math.min(Math.max(error.pos[1], from), end), message: error.message.split('\n')[0]?.replace(/ at line \d+, column \d+:?$/, '') ?? '' });
+  }
+  if (docs.length > 1) put({ kind: 'several', location: '', from: docs[1]?.range[0] ?? 0, to: docs[1]?.range[1] ?? text.length });
+  if (faults.length > 0) return { text, doc, definition: undefined, faults };
+  const root = docs[0]?.contents;
+  if (root && !isMap(root) && !(isScalar(root) && root.value === null)) {
+    put({ kind: 'notMap', location: '', from: root.range[0], to: root.range[1] });
+    return { text, doc, definition: undefined, faults };
+  }
+  const add: Add = (kind, path, node, suggestion) => {
+    const [from, to] = node?.range ?? [0, 0];
+    put({ kind, location: locationOf(path), from, to, suggestion });
+  };
+  const definition = (root && isMap(root) ? read(root, definitionSpec, [], doc, add) : {}) as Definition;
+  return { text, doc, definition, faults };
+}
+
+/** The pair at a path, or the deepest one on the way there. */
+export function pairAt(doc: Document, path: Path): { pair: Pair | undefined; depth: number } {
+  let node: unknown = doc.contents;
+  let pair: Pair | undefined;
+  for (const [depth, part] of path.entries()) {
+    if (isMap(node)) {
+      const found: Pair | undefined = (node as YAMLMap).items.find((item) => keyOf(item) === String(part));
+      if (!found) return { pair, depth };
+      pair = found;
+      node = found.value;
+    } else if (isSeq(node) && typeof part === 'number' && node.items[part]) node = node.items[part];
+    else return { pair, depth };
+  }
+  return { pair, depth: path.length };
+}
+
+/** Where a path stands in the text: its value, or its name where it has none; of what is not there, what it would be in. */
+export function rangeOf(parsed: Parsed, path: Path): Range {
+  let node: unknown = parsed.doc.contents;
+  let last: Range = { from: 0, to: Math.max(0, parsed.text.indexOf('\n')) };
+  for (const part of path) {
+    const pair = isMap(node) ? node.items.find((item) => keyOf(item as Pair) === String(part)) : undefined;
+    const next: unknown = pair ? pair.value : isSeq(node) && typeof part === 'number' ? node.items[part] : undefined;
+    if (!pair && !next) return last;
+    const key = (pair?.key as Node | undefined)?.range;
+    const value = (next as Node | null | undefined)?.range;
+    node = next;
+    if (isMap(next) || isSeq(next) ? key : !value || value[0] === value[1]) {
+      if (key) last = { from: key[0], to: key[1] };
+    } else if (value) last = { from: value[0], to: trimmedEnd(parsed.text, value[0], value[1]) };
+  }
+  return last;
+}
+
+/** The end of what is written between two places, without the empty space behind it. */
+export function trimmedEnd(text: string, from: number, to: number): number {
+  return from + text.slice(from, to).trimEnd().length;
+}

@@ -1,0 +1,54 @@
+// Where something is in a definition: as a path, and as the server writes it.
+
+export type Path = readonly (string | number)[];
+
+/** The path as the server writes a location: "args[2]", "params.DAY.pattern". */
+export function locationOf(path: Path): string {
+  return path.map((part, i) => (typeof part === 'number' ? `[${part}]` : i === 0 ? part : `.${part}`)).join('');
+}
+
+/** The path that a location means in this definition, as far as it is there: names of labels have dots in them too. */
+export function pathOf(location: string, definition: unknown): Path {
+  const path: (string | number)[] = [];
+  let rest = location;
+  let value = definition;
+  while (rest !== '') {
+    const index = /^\[(\d+)\]\.?/.exec(rest);
+    if (index) {
+      path.push(Number(index[1]));
+      rest = rest.slice(index[0].length);
+    } else {
+      const known = typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.keys(value) : [];
+      const starts = known.filter((key) => rest.startsWith(key) && /^$|^[.[]/.test(rest.slice(key.length))).sort((a, b) => b.length - a.length);
+      const key = starts[0] ?? /^[^.[]+/.exec(rest)?.[0] ?? rest;
+      path.push(key);
+      rest = rest.slice(key.length).replace(/^\./, '');
+    }
+    value = valueAt(value, path.slice(-1));
+  }
+  return path;
+}
+
+/** What stands at a path; undefined where nothing does. */
+export function valueAt(value: unknown, path: Path): unknown {
+  let at = value;
+  for (const part of path) {
+    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, part)) return undefined;
+    at = (at as Record<string | number, unknown>)[part];
+  }
+  return at;
+}
+
+/** Whether a path leads to, or into, another. */
+export function within(path: Path, outer: Path): boolean {
+  return outer.length <= path.length && outer.every((part, i) => part === path[i]);
+}
+
+/** Whether two values say the same. The order of names does not matter, and what is not set is not there. */
+export function same(a: unknown, b: unknown): boolean {
+  if (a === b) return true;
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null || Array.isArray(a) !== Array.isArray(b)) return false;
+  const set = (value: object) => Object.entries(value).filter(([, part]) => part !== undefined);
+  const [left, right] = [set(a), set(b)];
+  return left.length === right.length && left.every(([key, part]) => Object.hasOwn(b, key) && same(part, (b as Record<string, unknown>)[key]));
+}

@@ -1,0 +1,130 @@
+import { NativeSelect, Textarea, TextInput } from '@mantine/core';
+import { useState, type ClipboardEvent, type ReactNode } from 'react';
+import { useTranslation } from 'react-i18next';
+import { fromLocalInput, localZone, toLocalInput } from '../../lib/localTime.ts';
+import { useField } from './context.ts';
+import { same, type Path } from './document/paths.ts';
+import classes from './Editor.module.css';
+import { defaultAt, labelAt, specAt } from './labels.ts';
+
+interface Props {
+  path: Path;
+  /** Code, not prose: in a fixed width, unchecked. */
+  mono?: boolean;
+  help?: ReactNode;
+  required?: boolean;
+}
+
+/** A field's name, help and default, as attributes of an input. */
+export function useTexts(path: Path) {
+  const { t } = useTranslation();
+  const found = labelAt(path);
+  return {
+    label: found ? t(`editor.${found.label}`) : String(path.at(-1)),
+    description: found?.help && t(`editor.${found.help}`),
+    placeholder: defaultAt(path) ?? specAt(path)?.example,
+  };
+}
+
+const code = { spellCheck: false, autoCapitalize: 'none', autoComplete: 'off' } as const;
+
+function textOf(value: unknown): string {
+  return value === undefined || value === null ? '' : typeof value === 'object' ? JSON.stringify(value) : String(value);
+}
+
+/** A text of one line. Empty, it is not set; space at its ends goes when one leaves it, save in prose. */
+export function Text({ path, mono = true, help, required = false, readOnly, autoFocus, onPaste }: Props & { readOnly?: boolean; autoFocus?: boolean; onPaste?: (event: ClipboardEvent<HTMLInputElement>) => void }) {
+  const { id, value, error, set } = useField(path);
+  const { placeholder, ...texts } = useTexts(path);
+  const text = textOf(value);
+  return (
+    <TextInput
+      id={id} {...texts} {...(help !== undefined && { description: help })} className={mono ? classes.mono : undefined} {...(mono && { ...code, placeholder })} value={text} error={error} required={required}
+      withAsterisk={required} readOnly={readOnly} autoFocus={autoFocus} maxLength={4096} onPaste={onPaste} onChange={(e) => set(e.currentTarget.value === '' ? undefined : e.currentTarget.value)}
+      onBlur={() => text.trim() !== text && !readOnly && set(text.trim() === '' ? undefined : text.trim())}
+    />
+  );
+}
+
+/** A text of several lines. */
+export function Area({ path, mono = true, required = false, rows = 2, onPaste }: Props & { rows?: number; onPaste?: (event: ClipboardEvent<HTMLTextAreaElement>) => void }) {
+  const { id, value, error, set } = useField(path);
+  const { placeholder: _, ...texts } = useTexts(path);
+  return (
+    <Textarea
+      id={id} {...texts} className={mono ? classes.mono : undefined} {...(mono && code)} autosize minRows={rows} maxRows={16} value={textOf(value)} error={error} withAsterisk={required} required={required}
+      onPaste={onPaste} onChange={(e) => set(e.currentTarget.value === '' ? undefined : e.currentTarget.value)}
+    />
+  );
+}
+
+/** A whole number. What is none stands in the text as it was typed, with the fault at it. */
+export function Whole({ path }: Props) {
+  const { id, value, error, set } = useField(path);
+  const texts = useTexts(path);
+  const type = (text: string) => set(text.trim() === '' ? undefined : /^\d{1,15}$/.test(text.trim()) ? Number(text) : text);
+  return <TextInput id={id} {...texts} {...code} inputMode="numeric" value={textOf(value)} error={error} onChange={(e) => type(e.currentTarget.value)} />;
+}
+
+function itemsOf(text: string, numbers: boolean): unknown[] | undefined {
+  const items = text.split(/[\s,，、]+/).filter((item) => item !== '');
+  return items.length === 0 ? undefined : items.map((item) => (numbers && /^-?\d{1,15}$/.test(item) ? Number(item) : item));
+}
+
+/** A few words or numbers with commas between them, and those that are known to be offered. */
+export function Words({ path, known = [], numbers = false }: Props & { known?: readonly string[]; numbers?: boolean }) {
+  const { t } = useTranslation();
+  const { id, value, error, set } = useField(path);
+  const texts = useTexts(path);
+  const [draft, setDraft] = useState<string>();
+  const items = Array.isArray(value) ? value.map(textOf) : value === undefined ? [] : [textOf(value)];
+  const written = draft !== undefined && same(itemsOf(draft, numbers) ?? [], Array.isArray(value) ? value : []) ? draft : items.join(', ');
+  const type = (text: string) => {
+    setDraft(text);
+    set(itemsOf(text, numbers));
+  };
+  const left = known.filter((item) => !items.includes(item));
+  return (
+    <div>
+      <TextInput id={id} {...texts} className={classes.mono} {...code} value={written} error={error} onChange={(e) => type(e.currentTarget.value)} onBlur={() => setDraft(undefined)} />
+      {left.length > 0 && (
+        <div className={classes.chips} role="group" aria-label={t('editor.offered', { field: texts.label })}>
+          {left.slice(0, 8).map((item) => (
+            <button key={item} type="button" className={classes.chip} onClick={() => set([...items, item])}>+ {item}</button>
+          ))}
+        </div>
+      )}
+    </div>
+  );
+}
+
+/** A choice with a default, which is not written down. Where it was written down it stays. What is no choice is shown as it is. */
+export function Choice<Value extends string>({ path, otherwise, options }: { path: Path; otherwise: NoInfer<Value>; options: Record<Value, string> }) {
+  const { t } = useTranslation();
+  const { id, value, error, set } = useField(path);
+  const { placeholder: _, ...texts } = useTexts(path);
+  const boolean = specAt(path)?.type === 'boolean';
+  const now = textOf(value);
+  const values = (Object.keys(options) as Value[]).filter((v) => v !== otherwise || v === now);
+  const strange = now !== '' && !(now in options) ? [{ value: now, label: now }] : [];
+  return (
+    <NativeSelect
+      id={id} {...texts} value={now} error={error}
+      data={[{ value: '', label: t('common.default', { value: options[otherwise] }) }, ...values.map((v) => ({ value: v, label: options[v] })), ...strange]}
+      onChange={(e) => set(e.currentTarget.value === '' ? undefined : boolean ? e.currentTarget.value === 'true' : e.currentTarget.value)}
+    />
+  );
+}
+
+/** A time, in the viewer's zone. One that nobody touches stays as it was written. */
+export function Time({ path }: Props) {
+  const { t } = useTranslation();
+  const { id, value, error, set } = useField(path);
+  const { label, description } = useTexts(path);
+  return (
+    <TextInput
+      id={id} type="datetime-local" step={1} label={label} description={`${description ?? ''} ${t('editor.localHelp', { zone: localZone() })}`} value={toLocalInput(typeof value === 'string' ? value : undefined)} error={error}
+      onChange={(e) => set(fromLocalInput(e.currentTarget.value))}
+    />
+  );
+}

@@ -1,0 +1,62 @@
+import type { editor as texts } from '../../i18n/en/editor.ts';
+import { definitionSpec, type FieldSpec } from './fields.gen.ts';
+import { locationOf, type Path } from './document/paths.ts';
+
+type Key = { [K in keyof (typeof texts)['editor']]: (typeof texts)['editor'][K] extends string ? K : never }[keyof (typeof texts)['editor']];
+
+interface Label {
+  label: Key;
+  help?: Key;
+}
+
+/** What the form calls a field, and what it says of it. A test sees to it that every field of a definition is here. */
+export const labels: Record<string, Label> = {
+  name: { label: 'name', help: 'nameHelp' }, title: { label: 'jobTitle', help: 'titleHelp' }, group: { label: 'group', help: 'groupHelp' }, labels: { label: 'labels', help: 'labelsHelp' },
+  description: { label: 'description', help: 'descriptionHelp' }, cronExpr: { label: 'cron', help: 'cronHelp' }, timezone: { label: 'timezone', help: 'timezoneHelp' },
+  'dst.gap': { label: 'dstGap', help: 'dstGapHelp' }, 'dst.overlap': { label: 'dstOverlap', help: 'dstOverlapHelp' }, jitter: { label: 'jitter', help: 'jitterHelp' },
+  startAt: { label: 'startAt', help: 'startAtHelp' }, endAt: { label: 'endAt', help: 'endAtHelp' }, command: { label: 'command', help: 'commandHelp' }, args: { label: 'args', help: 'argsHelp' },
+  stdin: { label: 'stdin', help: 'stdinHelp' }, shell: { label: 'shell', help: 'shellHelp' }, env: { label: 'env', help: 'envHelp' }, workDir: { label: 'workDir', help: 'workDirHelp' },
+  user: { label: 'user', help: 'userHelp' }, params: { label: 'params', help: 'paramsHelp' }, timeout: { label: 'timeout', help: 'timeoutHelp' }, killGrace: { label: 'killGrace', help: 'killGraceHelp' },
+  successExitCodes: { label: 'exitCodes', help: 'exitCodesHelp' }, overlap: { label: 'overlap', help: 'overlapHelp' }, startDeadline: { label: 'startDeadline', help: 'startDeadlineHelp' },
+  'catchUp.policy': { label: 'catchUp', help: 'catchUpHelp' }, 'catchUp.window': { label: 'catchUpWindow', help: 'catchUpWindowHelp' }, 'catchUp.max': { label: 'catchUpMax', help: 'catchUpMaxHelp' },
+  'retry.max': { label: 'retryMax', help: 'retryMaxHelp' }, 'retry.backoff': { label: 'retryBackoff', help: 'retryBackoffHelp' }, 'retry.maxBackoff': { label: 'retryMaxBackoff', help: 'retryMaxBackoffHelp' },
+  'retry.exitCodes': { label: 'retryExitCodes', help: 'retryExitCodesHelp' }, 'retry.elsewhere': { label: 'retryElsewhere', help: 'retryElsewhereHelp' },
+  onLost: { label: 'onLost', help: 'onLostHelp' }, lostAfter: { label: 'lostAfter', help: 'lostAfterHelp' },
+  'placement.strategy': { label: 'strategy', help: 'strategyHelp' }, 'placement.selector': { label: 'selector', help: 'selectorHelp' }, 'placement.workers': { label: 'workers', help: 'workersHelp' },
+  priority: { label: 'priority', help: 'priorityHelp' }, slots: { label: 'slots', help: 'slotsHelp' },
+  paused: { label: 'paused', help: 'pausedHelp' }, pauseNote: { label: 'pauseNote', help: 'pauseNoteHelp' }, pauseUntil: { label: 'pauseUntil', help: 'pauseUntilHelp' },
+  'notify.on': { label: 'notifyOn', help: 'notifyOnHelp' }, 'notify.to': { label: 'notifyTo', help: 'notifyToHelp' }, 'output.max': { label: 'outputMax', help: 'outputMaxHelp' },
+  'retention.age': { label: 'retentionAge', help: 'retentionAgeHelp' }, 'retention.runs': { label: 'retentionRuns', help: 'retentionRunsHelp' },
+};
+
+/** Settings that are groups of others, and parts of a parameter: they have no field of their own, but are written in YAML. */
+export const groups: Record<string, Label> = {
+  dst: { label: 'dstGroup' }, catchUp: { label: 'catchUpGroup' }, retry: { label: 'retryGroup' }, placement: { label: 'placementGroup' }, notify: { label: 'notifyGroup' }, output: { label: 'outputGroup' },
+  retention: { label: 'retentionGroup' }, 'params.*.default': { label: 'paramDefault' }, 'params.*.description': { label: 'paramDescription' }, 'params.*.pattern': { label: 'paramPattern' },
+};
+
+export function labelAt(path: Path): Label | undefined {
+  const location = path.length === 3 && path[0] === 'params' ? `params.*.${path[2]}` : locationOf(path);
+  return labels[location] ?? groups[location];
+}
+
+export function specAt(path: Path): FieldSpec | undefined {
+  return path.reduce<FieldSpec | undefined>((spec, part) => (typeof part === 'number' ? spec?.items : (spec?.fields?.[part] ?? spec?.values)), definitionSpec);
+}
+
+/** What holds where a field is not set, as the API's document says it. */
+export function defaultAt(path: Path): string | undefined {
+  const found = /(?:^|[;:,] )([\w./]+) where not given/.exec(specAt(path)?.doc ?? '')?.[1];
+  return found === 'None' ? undefined : found;
+}
+
+/** The location of the field of the form that a path belongs to; undefined where the form has none. */
+export function fieldOf(path: Path): string | undefined {
+  for (let length = path.length; length > 0; length--) {
+    const location = locationOf(path.slice(0, length));
+    if (location in labels) return location;
+  }
+  const [head] = path;
+  const whole = { notify: 'notify.to', output: 'output.max', dst: 'dst.gap', catchUp: 'catchUp.policy', retry: 'retry.max', placement: 'placement.selector', retention: 'retention.age' } as Record<string, string>;
+  return path.length === 1 && typeof head === 'string' ? whole[head] : undefined;
+}

@@ -1,0 +1,85 @@
+import { SegmentedControl, Textarea } from '@mantine/core';
+import { useRef, useState, type ClipboardEvent } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useCan } from '../../../app/session.ts';
+import { useSecrets } from '../../../api/secrets.ts';
+import { Panel } from '../../../parts/Panel.tsx';
+import { fieldId, useForm } from '../context.ts';
+import { same } from '../document/paths.ts';
+import classes from '../Editor.module.css';
+import { Fold } from '../Fold.tsx';
+import { Area, Text, useTexts, Words } from '../inputs.tsx';
+import { NamedRows } from '../NamedRows.tsx';
+import { ParamFields } from '../ParamFields.tsx';
+
+function linesOf(text: string): string[] | undefined {
+  const lines = text.split('\n').filter((line, i, all) => line !== '' || i < all.length - 1);
+  return lines.length > 0 ? lines : undefined;
+}
+
+/** The program and its arguments, one per line. */
+function Args({ error }: { error: string | undefined }) {
+  const { doc, definition } = useForm();
+  const [draft, setDraft] = useState<string>();
+  const { label, description } = useTexts(['args']);
+  const args = Array.isArray(definition.args) ? definition.args.map((arg) => String(arg ?? '')) : [];
+  const written = draft !== undefined && same(linesOf(draft) ?? [], args) ? draft : args.join('\n');
+  return (
+    <Textarea
+      id={fieldId('args')} className={classes.mono} label={label} description={description} required withAsterisk autosize minRows={2} maxRows={16} value={written} error={error} spellCheck={false} autoCapitalize="none"
+      onBlur={() => setDraft(undefined)}
+      onChange={(e) => {
+        setDraft(e.currentTarget.value);
+        doc.set(['args'], linesOf(e.currentTarget.value));
+      }}
+    />
+  );
+}
+
+export function Command({ onPaste }: { onPaste: (event: ClipboardEvent<HTMLElement>) => void }) {
+  const { t } = useTranslation();
+  const { doc, definition, errorAt } = useForm();
+  const secrets = useSecrets(useCan('editor'));
+  const [chosen, setChosen] = useState<'command' | 'args'>('command');
+  // What the other kind had comes back when one chooses it again.
+  const put = useRef<{ command?: unknown; args?: unknown }>({});
+  const kind = definition.args !== undefined ? 'args' : definition.command !== undefined ? 'command' : chosen;
+  const choose = (next: 'command' | 'args') => {
+    setChosen(next);
+    put.current[kind] = definition[kind];
+    doc.setAll([[[kind], undefined], [[next], put.current[next]]]);
+  };
+  return (
+    <>
+      <Panel title={t('editor.how')}>
+        <div className={classes.stack}>
+          <SegmentedControl
+            aria-label={t('editor.kind')} value={kind} onChange={(value) => choose(value as 'command' | 'args')} className={classes.start}
+            data={[{ value: 'command', label: t('editor.shellCommand') }, { value: 'args', label: t('editor.program') }]}
+          />
+          {/* Where both are missing, or both are there, it is said where one writes. */}
+          {kind === 'command' ? <Area path={['command']} required onPaste={onPaste} /> : <Args error={errorAt('args') ?? errorAt('command')} />}
+          <NamedRows
+            field="env" suggestions={secrets.data?.items.map((secret) => `secret:${secret.name}`)}
+            texts={{
+              add: t('editor.envAdd'), name: t('editor.envName'), value: t('editor.envValue'), nameOf: (n) => t('editor.envNameOf', { n }), valueOf: (n) => t('editor.envValueOf', { n }),
+              remove: (name) => (name ? t('editor.envRemove', { name }) : t('editor.envRemoveUnnamed')),
+            }}
+          />
+          <ParamFields />
+        </div>
+      </Panel>
+      <Fold id="command" title={t('editor.howMore')} fields={['stdin', 'workDir', 'user', 'shell', 'successExitCodes']}>
+        <div className={classes.stack}>
+          <Area path={['stdin']} rows={1} />
+          <div className={classes.pair}>
+            <Text path={['workDir']} />
+            <Text path={['user']} />
+            {kind === 'command' && <Text path={['shell']} />}
+            <Words path={['successExitCodes']} numbers />
+          </div>
+        </div>
+      </Fold>
+    </>
+  );
+}

@@ -1,0 +1,54 @@
+import { Autocomplete } from '@mantine/core';
+import { useMemo, type ClipboardEvent } from 'react';
+import { useTranslation } from 'react-i18next';
+import { Panel } from '../../../parts/Panel.tsx';
+import { useField } from '../context.ts';
+import { CronPicker } from '../CronPicker.tsx';
+import classes from '../Editor.module.css';
+import { Fold } from '../Fold.tsx';
+import { Choice, Text, Time, useTexts } from '../inputs.tsx';
+import { SchedulePreview } from '../SchedulePreview.tsx';
+
+function Zone() {
+  const { id, value, error, set } = useField(['timezone']);
+  const { label, description } = useTexts(['timezone']);
+  const zones = useMemo(() => [...new Set(['UTC', ...Intl.supportedValuesOf('timeZone')])], []);
+  return (
+    <Autocomplete
+      id={id} label={label} description={description} placeholder="UTC" data={zones} limit={50} value={typeof value === 'string' ? value : ''} error={error} spellCheck={false}
+      onChange={(zone) => set(zone === '' ? undefined : zone)}
+    />
+  );
+}
+
+export function Schedule({ onPaste }: { onPaste: (event: ClipboardEvent<HTMLElement>) => void }) {
+  const { t } = useTranslation();
+  return (
+    <>
+      <Panel title={t('editor.when')}>
+        <div className={classes.stack}>
+          <Text path={['cronExpr']} onPaste={onPaste} />
+          <CronPicker />
+          <details className={classes.more}>
+            <summary>{t('editor.cronMore')}</summary>
+            <p>{t('editor.cronFields')}</p>
+            <p>{t('editor.cronH')}</p>
+          </details>
+          <Zone />
+          <SchedulePreview />
+        </div>
+      </Panel>
+      <Fold id="dst" title={t('editor.whenMore')} fields={['dst.gap', 'dst.overlap', 'startAt', 'endAt', 'jitter']}>
+        <div className={classes.stack}>
+          <div className={classes.pair}>
+            <Choice path={['dst', 'gap']} otherwise="run" options={{ run: t('editor.dst.run'), skip: t('editor.dst.skip') }} />
+            <Choice path={['dst', 'overlap']} otherwise="first" options={{ first: t('editor.dst.first'), second: t('editor.dst.second'), both: t('editor.dst.both') }} />
+            <Time path={['startAt']} />
+            <Time path={['endAt']} />
+            <Text path={['jitter']} />
+          </div>
+        </div>
+      </Fold>
+    </>
+  );
+}

@@ -1,0 +1,57 @@
+import { useState, type ClipboardEvent } from 'react';
+import { parseCrontab, type CrontabLine } from '../../api/crontab.ts';
+import type { JobDocument } from './document/JobDocument.ts';
+import { valueAt, type Path } from './document/paths.ts';
+import { crontabIn } from './crontabLine.ts';
+
+export interface Understood {
+  /** The fields that were filled in. */
+  fields: string[];
+  notices: NonNullable<CrontabLine['notices']>;
+}
+
+/** What a line says of a job, beside its name. A line knows no groups; where it is in one, that stays. */
+const said = ['cronExpr', 'command', 'stdin', 'description', 'env', 'shell', 'workDir', 'user'] as const;
+
+/** Lets crontab lines be pasted: the server says what they mean, and the fields are filled in with it, to be undone as one. */
+export function useLinePaste(doc: JobDocument, isNew: boolean, onSeveral: (text: string) => void) {
+  const [understood, setUnderstood] = useState<Understood>();
+  const [error, setError] = useState<Error>();
+  const [busy, setBusy] = useState(false);
+
+  const read = async (text: string): Promise<boolean> => {
+    setBusy(true);
+    setError(undefined);
+    try {
+      const definition = doc.snapshot().parsed.definition;
+      const { items } = await parseCrontab({ text, timezone: typeof definition?.timezone === 'string' ? definition.timezone : undefined });
+      const job = items.find((item) => item.job)?.job;
+      const notices = items.flatMap((item) => item.notices ?? []);
+      const entries: [Path, unknown][] = said.filter((field) => job?.[field] !== undefined).map((field) => [[field], job?.[field]]);
+      if (job && isNew && !valueAt(definition, ['name'])) entries.unshift([['name'], job.name]);
+      doc.setAll(entries);
+      setUnderstood({ fields: entries.map(([path]) => String(path[0])), notices });
+      return job !== undefined;
+    } catch (failed) {
+      setError(failed as Error);
+      return false;
+    } finally {
+      setBusy(false);
+    }
+  };
+  /** Takes a pasted text where it is a crontab; says whether it was one. */
+  const take = (text: string): boolean => {
+    const what = crontabIn(text);
+    if (what === 'several' && isNew) onSeveral(text);
+    else if (what === 'line') void read(text);
+    else return false;
+    return true;
+  };
+  return {
+    understood, error, busy, read, take,
+    forget: () => setUnderstood(undefined),
+    onPaste: (event: ClipboardEvent<HTMLElement>) => {
+      if (take(event.clipboardData.getData('text/plain'))) event.preventDefault();
+    },
+  };
+}
