@@ -19,7 +19,7 @@ type validation struct {
 // validate asks the server about a job. What it refuses to look at, since it is not
 // a job at all, is a list of faults as well.
 func validate(ctx context.Context, api *apiclient.API, data []byte) (validation, error) {
-	v, err := apiclient.Decode[validation](api.ValidateJobWithBody(ctx, jsonType, bytes.NewReader(data)))
+	v, err := apiclient.Decode[validation](api.ValidateJobWithBody(ctx, nil, jsonType, bytes.NewReader(data)))
 	if err != nil {
 		e, ok := asError(err)
 		if !ok || e.Code != common.CodeInvalid || len(e.Faults) == 0 {

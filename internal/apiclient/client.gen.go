@@ -3333,7 +3333,10 @@ type JobVersion struct {
 	// By Who made it.
 	By *string `json:"by,omitempty"`
 
-	// Note Why, where they said it.
+	// Fields In lists: the fields in which it differs from what was before it; absent of the first one, and where you may not see what was.
+	Fields *[]string `json:"fields,omitempty"`
+
+	// Note Why, where they said it; of a pause, its note.
 	Note *string `json:"note,omitempty"`
 
 	// Remote The address that it came from.
@@ -4324,9 +4327,13 @@ type UserPatchRole string
 // Validation defines model for Validation.
 type Validation struct {
 	// Faults All that is wrong; locations are those of a body.
-	Faults []Fault     `json:"faults"`
-	Job    *Definition `json:"job,omitempty"`
-	Valid  bool        `json:"valid"`
+	Faults    []Fault     `json:"faults"`
+	Job       *Definition `json:"job,omitempty"`
+	Placement *Ranking    `json:"placement,omitempty"`
+	Valid     bool        `json:"valid"`
+
+	// Warnings What may be saved, and is likely not what is meant; likewise.
+	Warnings []Fault `json:"warnings"`
 }
 
 // ValueCount defines model for ValueCount.
@@ -4361,10 +4368,13 @@ type VersionOfJob struct {
 	At time.Time `json:"at"`
 
 	// By Who made it.
-	By  *string     `json:"by,omitempty"`
-	Job *Definition `json:"job,omitempty"`
+	By *string `json:"by,omitempty"`
 
-	// Note Why, where they said it.
+	// Fields In lists: the fields in which it differs from what was before it; absent of the first one, and where you may not see what was.
+	Fields *[]string   `json:"fields,omitempty"`
+	Job    *Definition `json:"job,omitempty"`
+
+	// Note Why, where they said it; of a pause, its note.
 	Note *string `json:"note,omitempty"`
 
 	// Remote The address that it came from.
@@ -4712,6 +4722,12 @@ type ApplyJobsParams struct {
 type BulkJobsParams struct {
 	// IdempotencyKey Asked again with the same key within a day, no job is run twice; another request with it is refused.
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
+
+// ValidateJobParams defines parameters for ValidateJob.
+type ValidateJobParams struct {
+	// Placement Also tell who would run the job now, and warn where nobody would.
+	Placement *bool `form:"placement,omitempty" json:"placement,omitempty"`
 }
 
 // DeleteJobParams defines parameters for DeleteJob.
@@ -5432,21 +5448,21 @@ type ClientInterface interface {
 
 	// ValidateJobWithBody What would be stored, or all that is wrong; writes nothing
 	//
-	// Answers 200 whether the job is valid or not: with the job as it would be stored, or with all that is wrong. Needs what saving it would.
+	// Answers 200 whether the job is valid or not: with the job as it would be stored, or with all that is wrong. Warnings are about what may be saved and is likely not what is meant. Needs what saving it would.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /api/v1/jobs/validate (the `ValidateJob` operationId).
-	ValidateJobWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+	ValidateJobWithBody(ctx context.Context, params *ValidateJobParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ValidateJob What would be stored, or all that is wrong; writes nothing
 	//
-	// Answers 200 whether the job is valid or not: with the job as it would be stored, or with all that is wrong. Needs what saving it would.
+	// Answers 200 whether the job is valid or not: with the job as it would be stored, or with all that is wrong. Warnings are about what may be saved and is likely not what is meant. Needs what saving it would.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /api/v1/jobs/validate (the `ValidateJob` operationId).
-	ValidateJob(ctx context.Context, body ValidateJobJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+	ValidateJob(ctx context.Context, params *ValidateJobParams, body ValidateJobJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// DeleteJob Delete a job; its history stays
 	//
@@ -6458,13 +6474,13 @@ func (c *Client) BulkJobs(ctx context.Context, params *BulkJobsParams, body Bulk
 
 // ValidateJobWithBody What would be stored, or all that is wrong; writes nothing
 //
-// Answers 200 whether the job is valid or not: with the job as it would be stored, or with all that is wrong. Needs what saving it would.
+// Answers 200 whether the job is valid or not: with the job as it would be stored, or with all that is wrong. Warnings are about what may be saved and is likely not what is meant. Needs what saving it would.
 //
 // Takes any type of body and a specified content type.
 //
 // Corresponds with POST /api/v1/jobs/validate (the `ValidateJob` operationId).
-func (c *Client) ValidateJobWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewValidateJobRequestWithBody(c.Server, contentType, body)
+func (c *Client) ValidateJobWithBody(ctx context.Context, params *ValidateJobParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewValidateJobRequestWithBody(c.Server, params, contentType, body)
 	if err != nil {
 		return nil, err
 	}
@@ -6477,13 +6493,13 @@ func (c *Client) ValidateJobWithBody(ctx context.Context, contentType string, bo
 
 // ValidateJob What would be stored, or all that is wrong; writes nothing
 //
-// Answers 200 whether the job is valid or not: with the job as it would be stored, or with all that is wrong. Needs what saving it would.
+// Answers 200 whether the job is valid or not: with the job as it would be stored, or with all that is wrong. Warnings are about what may be saved and is likely not what is meant. Needs what saving it would.
 //
 // Takes a body of the `application/json` content type.
 //
 // Corresponds with POST /api/v1/jobs/validate (the `ValidateJob` operationId).
-func (c *Client) ValidateJob(ctx context.Context, body ValidateJobJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewValidateJobRequest(c.Server, body)
+func (c *Client) ValidateJob(ctx context.Context, params *ValidateJobParams, body ValidateJobJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewValidateJobRequest(c.Server, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -9114,18 +9130,18 @@ func NewBulkJobsRequestWithBody(server string, params *BulkJobsParams, contentTy
 }
 
 // NewValidateJobRequest calls the generic ValidateJob builder with application/json body
-func NewValidateJobRequest(server string, body ValidateJobJSONRequestBody) (*http.Request, error) {
+func NewValidateJobRequest(server string, params *ValidateJobParams, body ValidateJobJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
 	buf, err := json.Marshal(body)
 	if err != nil {
 		return nil, err
 	}
 	bodyReader = bytes.NewReader(buf)
-	return NewValidateJobRequestWithBody(server, "application/json", bodyReader)
+	return NewValidateJobRequestWithBody(server, params, "application/json", bodyReader)
 }
 
 // NewValidateJobRequestWithBody constructs an http.Request for the ValidateJob method, with any body, and a specified content type
-func NewValidateJobRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+func NewValidateJobRequestWithBody(server string, params *ValidateJobParams, contentType string, body io.Reader) (*http.Request, error) {
 	var err error
 
 	serverURL, err := url.Parse(server)
@@ -9141,6 +9157,33 @@ func NewValidateJobRequestWithBody(server string, contentType string, body io.Re
 	queryURL, err := serverURL.Parse(operationPath)
 	if err != nil {
 		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Placement != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "placement", *params.Placement, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
 	}
 
 	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
@@ -12434,21 +12477,21 @@ type ClientWithResponsesInterface interface {
 
 	// ValidateJobWithBodyWithResponse What would be stored, or all that is wrong; writes nothing
 	//
-	// Answers 200 whether the job is valid or not: with the job as it would be stored, or with all that is wrong. Needs what saving it would.
+	// Answers 200 whether the job is valid or not: with the job as it would be stored, or with all that is wrong. Warnings are about what may be saved and is likely not what is meant. Needs what saving it would.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/jobs/validate (the `ValidateJob` operationId).
-	ValidateJobWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ValidateJobResponse, error)
+	ValidateJobWithBodyWithResponse(ctx context.Context, params *ValidateJobParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ValidateJobResponse, error)
 
 	// ValidateJobWithResponse What would be stored, or all that is wrong; writes nothing
 	//
-	// Answers 200 whether the job is valid or not: with the job as it would be stored, or with all that is wrong. Needs what saving it would.
+	// Answers 200 whether the job is valid or not: with the job as it would be stored, or with all that is wrong. Warnings are about what may be saved and is likely not what is meant. Needs what saving it would.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/jobs/validate (the `ValidateJob` operationId).
-	ValidateJobWithResponse(ctx context.Context, body ValidateJobJSONRequestBody, reqEditors ...RequestEditorFn) (*ValidateJobResponse, error)
+	ValidateJobWithResponse(ctx context.Context, params *ValidateJobParams, body ValidateJobJSONRequestBody, reqEditors ...RequestEditorFn) (*ValidateJobResponse, error)
 
 	// DeleteJobWithResponse Delete a job; its history stays
 	//
@@ -17060,13 +17103,13 @@ func (c *ClientWithResponses) BulkJobsWithResponse(ctx context.Context, params *
 
 // ValidateJobWithBodyWithResponse What would be stored, or all that is wrong; writes nothing
 //
-// Answers 200 whether the job is valid or not: with the job as it would be stored, or with all that is wrong. Needs what saving it would.
+// Answers 200 whether the job is valid or not: with the job as it would be stored, or with all that is wrong. Warnings are about what may be saved and is likely not what is meant. Needs what saving it would.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /api/v1/jobs/validate (the `ValidateJob` operationId).
-func (c *ClientWithResponses) ValidateJobWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ValidateJobResponse, error) {
-	rsp, err := c.ValidateJobWithBody(ctx, contentType, body, reqEditors...)
+func (c *ClientWithResponses) ValidateJobWithBodyWithResponse(ctx context.Context, params *ValidateJobParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ValidateJobResponse, error) {
+	rsp, err := c.ValidateJobWithBody(ctx, params, contentType, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
@@ -17075,13 +17118,13 @@ func (c *ClientWithResponses) ValidateJobWithBodyWithResponse(ctx context.Contex
 
 // ValidateJobWithResponse What would be stored, or all that is wrong; writes nothing
 //
-// Answers 200 whether the job is valid or not: with the job as it would be stored, or with all that is wrong. Needs what saving it would.
+// Answers 200 whether the job is valid or not: with the job as it would be stored, or with all that is wrong. Warnings are about what may be saved and is likely not what is meant. Needs what saving it would.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /api/v1/jobs/validate (the `ValidateJob` operationId).
-func (c *ClientWithResponses) ValidateJobWithResponse(ctx context.Context, body ValidateJobJSONRequestBody, reqEditors ...RequestEditorFn) (*ValidateJobResponse, error) {
-	rsp, err := c.ValidateJob(ctx, body, reqEditors...)
+func (c *ClientWithResponses) ValidateJobWithResponse(ctx context.Context, params *ValidateJobParams, body ValidateJobJSONRequestBody, reqEditors ...RequestEditorFn) (*ValidateJobResponse, error) {
+	rsp, err := c.ValidateJob(ctx, params, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}

@@ -5,7 +5,7 @@ var descriptions = map[string]string{
 	"list-jobs": "All jobs are listed, whoever asks. Of those in groups where you have no role, what they are made of is left out, and meta.hidden says so. Lists page by nextCursor; " +
 		"what include asks for is looked up once for the whole page.",
 	"create-job":   "Refused with 409 where there is a job of this name; PUT replaces it. All that is wrong is listed at once. Needs the role editor in the job's group, and everywhere for a job without one.",
-	"validate-job": "Answers 200 whether the job is valid or not: with the job as it would be stored, or with all that is wrong. Needs what saving it would.",
+	"validate-job": "Answers 200 whether the job is valid or not: with the job as it would be stored, or with all that is wrong. Warnings are about what may be saved and is likely not what is meant. Needs what saving it would.",
 	"get-job":      "Its ETag, as If-Match, makes a change depend on nobody else's having come before it. Of a job in a group where you have no role, what it is made of is left out.",
 	"put-job": "What was answered may be sent back as it is: meta is ignored. Needs the role editor in the group that the job is in, and in the one that it is to be in. With If-Match or " +
 		"If-None-Match it is refused with 412 where somebody else was faster. A job that would not change stays at its version.",

@@ -23,6 +23,8 @@ type jobsResource struct {
 	runs    Runs
 	outlook *outlook
 
+	channels Channels
+
 	findings  Findings
 	following Following
 	log       *slog.Logger
@@ -76,13 +78,6 @@ type Job struct {
 type JobInput struct {
 	Definition
 	Meta *JobMeta `json:"meta,omitempty" doc:"Ignored."`
-}
-
-// Validation says what is wrong with a job.
-type Validation struct {
-	Valid  bool           `json:"valid"`
-	Job    *Definition    `json:"job,omitempty" doc:"The job as it would be stored, where it is valid."`
-	Faults []common.Fault `json:"faults" nullable:"false" doc:"All that is wrong; locations are those of a body."`
 }
 
 // Note of a person, beside what they ask for.
@@ -193,8 +188,6 @@ type jobOutput struct {
 	Location string `header:"Location"`
 	Body     Job
 }
-
-type validationOutput struct{ Body Validation }
 
 type acceptedOutput struct {
 	Location string `header:"Location"`
@@ -342,35 +335,6 @@ func (s *jobsResource) delete(ctx context.Context, in *jobDeleteInput) (*struct{
 	}
 	pre.May = allowNow(ctx, auth.Editor)
 	return nil, s.jobs.Delete(ctx, actor(ctx), in.Name, pre, in.Kill)
-}
-
-func (s *jobsResource) validate(ctx context.Context, in *jobInput) (*validationOutput, error) {
-	// Where there is such a job, it is to be replaced.
-	if err := allow(ctx, auth.Editor, in.Body.Group); err != nil {
-		return nil, err
-	}
-	if !may(ctx, auth.Editor, "") && common.ValidName(in.Body.Name) {
-		uid, group, err := standing(ctx, s.jobs, in.Body.Name)
-		if err == nil && uid != "" {
-			err = allow(ctx, auth.Editor, group)
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	job, faults, err := s.jobs.Validate(ctx, common.Job(in.Body.Definition))
-	if err != nil {
-		return nil, err
-	}
-	out := &validationOutput{Body: Validation{Valid: len(faults) == 0, Faults: []common.Fault{}}}
-	for _, f := range faults {
-		f.Location = inBody(f.Location)
-		out.Body.Faults = append(out.Body.Faults, f)
-	}
-	if out.Body.Valid {
-		out.Body.Job = new(Definition(job))
-	}
-	return out, nil
 }
 
 func (s *jobsResource) run(ctx context.Context, in *jobRunInput) (*acceptedOutput, error) {

@@ -97,7 +97,7 @@ func build(cfg Config) (http.Handler, *router, error) {
 	}
 	times := &timetables{interner: cfg.Schedules, zone: cfg.Timezone, now: cfg.Now}
 	expected := &outlook{jobs: cfg.Jobs, habits: runlog.NewHabits(cfg.Counted, cfg.Now), now: cfg.Now}
-	jobs := &jobsResource{jobs: cfg.Jobs, workers: cfg.Workers, times: times, runs: cfg.Runs, outlook: expected, findings: cfg.Findings, following: cfg.Following, log: cfg.Logger}
+	jobs := &jobsResource{jobs: cfg.Jobs, workers: cfg.Workers, times: times, runs: cfg.Runs, outlook: expected, channels: cfg.Channels, findings: cfg.Findings, following: cfg.Following, log: cfg.Logger}
 	jobs.register(r)
 	(&manyResource{jobsResource: jobs, problems: p}).register(r)
 	versions := &versionsResource{changes: cfg.Changes, jobs: cfg.Jobs}

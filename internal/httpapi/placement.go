@@ -19,12 +19,20 @@ func (s *jobsResource) placement(ctx context.Context, in *JobPath) (*placementOu
 	if err != nil {
 		return nil, err
 	}
-	items, reason, err := s.workers.Placement(ctx, &state.StoredJob)
+	ranking, err := s.ranking(ctx, &state.StoredJob)
+	if err != nil {
+		return nil, err
+	}
+	return &placementOutput{Body: *ranking}, nil
+}
+
+func (s *jobsResource) ranking(ctx context.Context, job *common.StoredJob) (*Ranking, error) {
+	items, reason, err := s.workers.Placement(ctx, job)
 	if err != nil {
 		return nil, err
 	}
 	if items == nil {
 		items = []Candidate{}
 	}
-	return &placementOutput{Body: Ranking{Items: items, Reason: reason}}, nil
+	return &Ranking{Items: items, Reason: reason}, nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"carillon/internal/auth"
 	"carillon/internal/common"
+	"carillon/internal/jobdiff"
 )
 
 type versionsResource struct {
@@ -23,7 +24,8 @@ type JobVersion struct {
 	At      time.Time `json:"at"`
 	By      string    `json:"by,omitempty" doc:"Who made it."`
 	Remote  string    `json:"remote,omitempty" doc:"The address that it came from."`
-	Note    string    `json:"note,omitempty" doc:"Why, where they said it."`
+	Note    string    `json:"note,omitempty" doc:"Why, where they said it; of a pause, its note."`
+	Fields  []string  `json:"fields,omitempty" nullable:"false" doc:"In lists: the fields in which it differs from what was before it; absent of the first one, and where you may not see what was."`
 	Verb    string    `json:"verb" enum:"create,replace,patch,rollback,pause,resume,delete" doc:"How. A job of this name that was deleted and made again has the versions of both."`
 }
 
@@ -94,14 +96,44 @@ func (s *versionsResource) list(ctx context.Context, in *versionListInput) (*ver
 	items := make([]JobVersion, 0, len(found))
 	for i := range found {
 		if may(ctx, auth.Viewer, groupThen(&found[i])) { // not what became of it in another group
-			items = append(items, versionOf(&found[i]))
+			version := versionOf(&found[i])
+			version.Fields = changed(ctx, &found[i])
+			items = append(items, version)
 		}
 	}
 	return &versionListOutput{Body: historyPage(items, next, partial)}, nil
 }
 
 func versionOf(c *common.Change) JobVersion {
-	return JobVersion{Version: c.Revision, At: c.At, By: c.Actor.Name, Remote: c.Actor.Remote, Note: c.Actor.Note, Verb: c.Verb}
+	v := JobVersion{Version: c.Revision, At: c.At, By: c.Actor.Name, Remote: c.Actor.Remote, Note: c.Actor.Note, Verb: c.Verb}
+	if v.Note == "" && v.Verb == "pause" {
+		if job := definitionIn(c.After); job != nil {
+			v.Note = job.PauseNote
+		}
+	}
+	return v
+}
+
+// definitionIn is the job on a side of a change; nil where there is none, or none that can be read.
+func definitionIn(side json.RawMessage) *common.Job {
+	var stored *common.StoredJob
+	if len(side) == 0 || json.Unmarshal(side, &stored) != nil || stored == nil {
+		return nil
+	}
+	return &stored.Job
+}
+
+// changed are the fields of a job that a change has touched, where both of its sides may be seen.
+func changed(ctx context.Context, c *common.Change) []string {
+	before, after := definitionIn(c.Before), definitionIn(c.After)
+	if before == nil || after == nil || !may(ctx, auth.Viewer, before.Group) {
+		return nil
+	}
+	fields, err := jobdiff.Fields(before, after)
+	if err != nil {
+		return nil
+	}
+	return fields
 }
 
 // Bounds of the search for a version.

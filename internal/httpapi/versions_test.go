@@ -136,3 +136,45 @@ func TestVersionsByGroup(t *testing.T) {
 	was("red", "blue")
 	list(http.StatusForbidden)
 }
+
+// A list of versions says what each has changed, to those who may see both sides.
+func TestVersionsSayWhatChanged(t *testing.T) {
+	h := newHarness(t)
+	side := func(rest string) []byte {
+		return []byte(`{"name":"a","uid":"u1","createdAt":"2026-11-01T00:00:00Z","updatedAt":"2026-11-01T00:00:00Z",` + rest + `}`)
+	}
+	for n, c := range []struct {
+		verb          string
+		before, after []byte
+	}{
+		{"create", nil, side(`"command":"x"`)},
+		{"replace", side(`"command":"x","group":"theirs"`), side(`"command":"y","title":"A","group":"ours"`)},
+		{"pause", side(`"command":"y","group":"ours"`), side(`"command":"y","group":"ours","paused":true,"pauseNote":"new disk"`)},
+		{"delete", side(`"command":"y","group":"ours"`), nil},
+	} {
+		h.changed(n, c.verb, "a", "")
+		h.changes[n].Before, h.changes[n].After = c.before, c.after
+	}
+	for who, want := range map[string]string{
+		"viewer": "delete [] , pause [pauseNote paused] new disk, replace [command group title] , create [] ",
+		"ours":   "delete [] , pause [pauseNote paused] new disk, replace [] ",
+	} {
+		r := as("viewer", http.MethodGet, "/api/v1/jobs/a/versions", "")
+		if who == "ours" {
+			secret := auth.NewSecret()
+			h.sessions[secret] = auth.Identity{Name: "ann", Grants: map[string]auth.Role{"ours": auth.Viewer}, Session: true}
+			r.Header.Del("Authorization")
+			r.AddCookie(&http.Cookie{Name: plainCookie, Value: secret})
+		}
+		var l struct{ Items []JobVersion }
+		decode(t, h.want(http.StatusOK, r), &l)
+		var got []string
+		for _, v := range l.Items {
+			slices.Sort(v.Fields)
+			got = append(got, fmt.Sprintf("%s %v %s", v.Verb, v.Fields, v.Note))
+		}
+		if text := strings.Join(got, ", "); text != want {
+			t.Errorf("%s sees %q, want %q", who, text, want)
+		}
+	}
+}

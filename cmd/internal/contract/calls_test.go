@@ -47,7 +47,7 @@ var calls = map[string]call{
 	// jobs
 	"list-jobs":    {need: auth.Viewer, reach: somewhere, target: "/api/v1/jobs?include=results,next,stats"},
 	"create-job":   {need: auth.Editor, reach: ofGroup, target: "/api/v1/jobs", body: `{"name":"new-{label}","group":"{group}","command":"true"}`, before: without("/api/v1/jobs/new-{label}")},
-	"validate-job": {need: auth.Editor, reach: ofGroup, target: "/api/v1/jobs/validate", body: `{"name":"{job}","group":"{group}","command":"true"}`},
+	"validate-job": {need: auth.Editor, reach: ofGroup, target: "/api/v1/jobs/validate?placement=true", body: `{"name":"{job}","group":"{group}","command":"true"}`},
 	"get-job":      {need: auth.Viewer, reach: somewhere, target: "/api/v1/jobs/{job}"},
 	"put-job":      {need: auth.Editor, reach: ofGroup, target: "/api/v1/jobs/put-{label}", body: `{"name":"put-{label}","group":"{group}","command":"echo {hush}"}`},
 	"delete-job":   {need: auth.Editor, reach: ofGroup, target: "/api/v1/jobs/gone-{label}?kill=true", before: spare("gone")},

@@ -407,7 +407,7 @@ export interface paths {
         put?: never;
         /**
          * What would be stored, or all that is wrong; writes nothing
-         * @description Answers 200 whether the job is valid or not: with the job as it would be stored, or with all that is wrong. Needs what saving it would.
+         * @description Answers 200 whether the job is valid or not: with the job as it would be stored, or with all that is wrong. Warnings are about what may be saved and is likely not what is meant. Needs what saving it would.
          */
         post: operations["validate-job"];
         delete?: never;
@@ -2646,7 +2646,9 @@ export interface components {
             at: string;
             /** @description Who made it. */
             by?: string;
-            /** @description Why, where they said it. */
+            /** @description In lists: the fields in which it differs from what was before it; absent of the first one, and where you may not see what was. */
+            fields?: string[];
+            /** @description Why, where they said it; of a pause, its note. */
             note?: string;
             /** @description The address that it came from. */
             remote?: string;
@@ -3573,7 +3575,11 @@ export interface components {
             faults: components["schemas"]["Fault"][];
             /** @description The job as it would be stored, where it is valid. */
             job?: components["schemas"]["Definition"];
+            /** @description Who would run the job now, where that was asked for and the job is valid. */
+            placement?: components["schemas"]["Ranking"];
             valid: boolean;
+            /** @description What may be saved, and is likely not what is meant; likewise. */
+            warnings: components["schemas"]["Fault"][];
         };
         ValueCount: {
             /** Format: int64 */
@@ -3605,9 +3611,11 @@ export interface components {
             at: string;
             /** @description Who made it. */
             by?: string;
+            /** @description In lists: the fields in which it differs from what was before it; absent of the first one, and where you may not see what was. */
+            fields?: string[];
             /** @description The job as it was from then on; absent where it was deleted. */
             job?: components["schemas"]["Definition"];
-            /** @description Why, where they said it. */
+            /** @description Why, where they said it; of a pause, its note. */
             note?: string;
             /** @description The address that it came from. */
             remote?: string;
@@ -4048,11 +4056,11 @@ export interface operations {
                      *           "actor": {
                      *             "name": "admin",
                      *             "remote": "127.0.0.1",
-                     *             "token": "ga5hpmfc7t7aar32"
+                     *             "token": "aqy2fb3pjgghrtvz"
                      *           },
                      *           "after": {
                      *             "command": "echo report",
-                     *             "createdAt": "2026-11-22T11:14:32.430986149Z",
+                     *             "createdAt": "2026-11-22T11:22:36.466280704Z",
                      *             "cronExpr": "0 0 1 1 *",
                      *             "description": "report",
                      *             "env": {
@@ -4068,16 +4076,16 @@ export interface operations {
                      *             "stdin": "report",
                      *             "timezone": "UTC",
                      *             "title": "the same job",
-                     *             "uid": "xvncelrlaoxa2ptu",
-                     *             "updatedAt": "2026-11-22T11:14:32.434357628Z",
+                     *             "uid": "texealp2y6nnhge7",
+                     *             "updatedAt": "2026-11-22T11:22:36.469443774Z",
                      *             "updatedBy": "admin",
                      *             "user": "report",
                      *             "workDir": "/report"
                      *           },
-                     *           "at": "2026-11-22T11:14:32.434467463Z",
+                     *           "at": "2026-11-22T11:22:36.46958112Z",
                      *           "before": {
                      *             "command": "echo report",
-                     *             "createdAt": "2026-11-22T11:14:32.430986149Z",
+                     *             "createdAt": "2026-11-22T11:22:36.466280704Z",
                      *             "cronExpr": "0 0 1 1 *",
                      *             "description": "report",
                      *             "env": {
@@ -4093,29 +4101,27 @@ export interface operations {
                      *             "stdin": "report",
                      *             "timezone": "UTC",
                      *             "title": "a job",
-                     *             "uid": "xvncelrlaoxa2ptu",
-                     *             "updatedAt": "2026-11-22T11:14:32.430986149Z",
+                     *             "uid": "texealp2y6nnhge7",
+                     *             "updatedAt": "2026-11-22T11:22:36.466280704Z",
                      *             "updatedBy": "admin",
                      *             "user": "report",
                      *             "workDir": "/report"
                      *           },
-                     *           "hash": "9002387cd8f59cafb599a68470bf861f9975e027a7f8cf95a57aa8e6afa5699c",
-                     *           "id": "01795346072434467463-tsozbrrrnuldcxoi",
+                     *           "id": "01795346556469581120-4mlkgi5suli7dc3e",
                      *           "kind": "job",
                      *           "name": "job-reports",
                      *           "revision": 10,
-                     *           "seq": 3,
                      *           "verb": "replace"
                      *         },
                      *         {
                      *           "actor": {
                      *             "name": "admin",
                      *             "remote": "127.0.0.1",
-                     *             "token": "ga5hpmfc7t7aar32"
+                     *             "token": "aqy2fb3pjgghrtvz"
                      *           },
                      *           "after": {
                      *             "command": "echo report",
-                     *             "createdAt": "2026-11-22T11:14:32.430986149Z",
+                     *             "createdAt": "2026-11-22T11:22:36.466280704Z",
                      *             "cronExpr": "0 0 1 1 *",
                      *             "description": "report",
                      *             "env": {
@@ -4131,19 +4137,17 @@ export interface operations {
                      *             "stdin": "report",
                      *             "timezone": "UTC",
                      *             "title": "a job",
-                     *             "uid": "xvncelrlaoxa2ptu",
-                     *             "updatedAt": "2026-11-22T11:14:32.430986149Z",
+                     *             "uid": "texealp2y6nnhge7",
+                     *             "updatedAt": "2026-11-22T11:22:36.466280704Z",
                      *             "updatedBy": "admin",
                      *             "user": "report",
                      *             "workDir": "/report"
                      *           },
-                     *           "at": "2026-11-22T11:14:32.43138832Z",
-                     *           "hash": "dbb84525afb9f37b342053f6f6446b0953d233b41199fd8ca38f36a9d4fd0ed5",
-                     *           "id": "01795346072431388320-kclyt4ybf43uxbz4",
+                     *           "at": "2026-11-22T11:22:36.466375832Z",
+                     *           "id": "01795346556466375832-53dd7ucslzaxxkgx",
                      *           "kind": "job",
                      *           "name": "job-reports",
                      *           "revision": 9,
-                     *           "seq": 2,
                      *           "verb": "create"
                      *         }
                      *       ]
@@ -4193,37 +4197,21 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "checked": 3,
+                     *       "checked": 0,
                      *       "faults": [],
                      *       "from": 1,
                      *       "head": {
-                     *         "hash": "9002387cd8f59cafb599a68470bf861f9975e027a7f8cf95a57aa8e6afa5699c",
-                     *         "seq": 3
+                     *         "hash": "f009b561ee734ccecf1c2f0f92e5893e1188f9b3f1ec0194396b4219fe28d191",
+                     *         "seq": 2
                      *       },
                      *       "intact": true,
                      *       "kept": {
                      *         "hash": "",
                      *         "seq": 0
                      *       },
-                     *       "links": [
-                     *         {
-                     *           "hash": "476e854b799e36961b7750526f9889cde6c58b8fee2d76460c8f565b90801908",
-                     *           "id": "01795346072375049050-5o4pcnfxuxwfsaq6",
-                     *           "previous": "",
-                     *           "seq": 1,
-                     *           "text": "{\"actor\":{\"name\":\"bootstrap\"},\"after\":\"f4257deec560262f50fa64c7da4f2ae372617dc527462482d0617780162adeab\",\"at\":\"2026-11-22T11:14:32.37504905Z\",\"id\":\"01795346072375049050-5o4pcnfxuxwfsaq6\",\"kind\":\"token\",\"name\":\"admin\",\"revision\":5,\"seq\":1,\"verb\":\"bootstrap\"}"
-                     *         },
-                     *         {
-                     *           "hash": "dbb84525afb9f37b342053f6f6446b0953d233b41199fd8ca38f36a9d4fd0ed5",
-                     *           "id": "01795346072431388320-kclyt4ybf43uxbz4",
-                     *           "previous": "476e854b799e36961b7750526f9889cde6c58b8fee2d76460c8f565b90801908",
-                     *           "seq": 2,
-                     *           "text": "{\"actor\":{\"name\":\"admin\",\"remote\":\"127.0.0.1\",\"token\":\"ga5hpmfc7t7aar32\"},\"after\":\"071d4fe1bdcd05b6700924990fc4e1cc0e1c70d7f04d41533f1fe737eef571fb\",\"at\":\"2026-11-22T11:14:32.43138832Z\",\"id\":\"01795346072431388320-kclyt4ybf43uxbz4\",\"kind\":\"job\",\"name\":\"job-reports\",\"revision\":9,\"seq\":2,\"verb\":\"create\"}"
-                     *         }
-                     *       ],
                      *       "more": false,
-                     *       "to": 3,
-                     *       "waiting": 0
+                     *       "to": 0,
+                     *       "waiting": 2
                      *     }
                      */
                     "application/json": components["schemas"]["AuditStep"];
@@ -4273,7 +4261,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "expiresAt": "2026-11-23T11:14:32.442988416Z",
+                     *       "expiresAt": "2026-11-23T11:22:36.486412064Z",
                      *       "name": "admin",
                      *       "role": "admin",
                      *       "session": true
@@ -4444,7 +4432,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "expiresAt": "2027-02-20T11:14:32.512043832Z",
+                     *       "expiresAt": "2027-02-20T11:22:36.544100768Z",
                      *       "name": "ann-1",
                      *       "role": "viewer",
                      *       "session": false,
@@ -4493,11 +4481,11 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "createdAt": "2026-11-22T11:14:32.626925082Z",
+                     *           "createdAt": "2026-11-22T11:22:36.651805878Z",
                      *           "kind": "webhook",
                      *           "name": "ops",
                      *           "origin": "https://127.0.0.1:1",
-                     *           "updatedAt": "2026-11-22T11:14:32.626925253Z",
+                     *           "updatedAt": "2026-11-22T11:22:36.651806029Z",
                      *           "updatedBy": "admin",
                      *           "version": 20
                      *         }
@@ -4545,11 +4533,11 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "createdAt": "2026-11-22T11:14:32.626925082Z",
+                     *       "createdAt": "2026-11-22T11:22:36.651805878Z",
                      *       "kind": "webhook",
                      *       "name": "ops",
                      *       "origin": "https://127.0.0.1:1",
-                     *       "updatedAt": "2026-11-22T11:14:32.630245646Z",
+                     *       "updatedAt": "2026-11-22T11:22:36.655497203Z",
                      *       "updatedBy": "admin",
                      *       "version": 22
                      *     }
@@ -4621,14 +4609,14 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "createdAt": "2026-11-22T11:14:32.632838182Z",
+                     *       "createdAt": "2026-11-22T11:22:36.656876085Z",
                      *       "kind": "webhook",
                      *       "name": "dev",
                      *       "origin": "https://hooks.example.com",
                      *       "secret": "whsec_…",
-                     *       "updatedAt": "2026-11-22T11:14:32.632838322Z",
+                     *       "updatedAt": "2026-11-22T11:22:36.656876206Z",
                      *       "updatedBy": "admin",
-                     *       "version": 24
+                     *       "version": 23
                      *     }
                      */
                     "application/json": components["schemas"]["Channel"];
@@ -4721,11 +4709,11 @@ export interface operations {
                      *       "attempts": 1,
                      *       "channel": "ops",
                      *       "code": "refused",
-                     *       "createdAt": "2026-11-22T11:14:32.638416647Z",
-                     *       "doneAt": "2026-11-22T11:14:32.63882029Z",
+                     *       "createdAt": "2026-11-22T11:22:36.661546607Z",
+                     *       "doneAt": "2026-11-22T11:22:36.661888134Z",
                      *       "error": "dial tcp 127.0.0.1:1: 127.0.0.1: the address is not a public one, and the setting notifyAllow does not name it",
                      *       "event": "test",
-                     *       "id": "01795346072638416647-60ca67f333a70e60",
+                     *       "id": "01795346556661546607-698b29ad01487c34",
                      *       "kind": "webhook",
                      *       "status": "failed",
                      *       "text": "test of a channel"
@@ -4872,11 +4860,11 @@ export interface operations {
                      *           "attempts": 1,
                      *           "channel": "ops",
                      *           "code": "refused",
-                     *           "createdAt": "2026-11-22T11:14:32.638416647Z",
-                     *           "doneAt": "2026-11-22T11:14:32.63882029Z",
+                     *           "createdAt": "2026-11-22T11:22:36.661546607Z",
+                     *           "doneAt": "2026-11-22T11:22:36.661888134Z",
                      *           "error": "dial tcp 127.0.0.1:1: 127.0.0.1: the address is not a public one, and the setting notifyAllow does not name it",
                      *           "event": "test",
-                     *           "id": "01795346072638416647-60ca67f333a70e60",
+                     *           "id": "01795346556661546607-698b29ad01487c34",
                      *           "kind": "webhook",
                      *           "status": "failed",
                      *           "text": "test of a channel"
@@ -4945,18 +4933,6 @@ export interface operations {
                      *     id: 1
                      *     event: ready
                      *     data: {"revision":1}
-                     *
-                     *     id: 2
-                     *     event: worker
-                     *     data: {"id":"w1","name":"north"}
-                     *
-                     *     id: 9
-                     *     event: job
-                     *     data: {"name":"job-reports","title":"a job","group":"reports","version":9}
-                     *
-                     *     id: 10
-                     *     event: job
-                     *     data: {"name":"job-reports","title":"the same job","group":"reports","version":10}
                      */
                     "text/event-stream": string;
                 };
@@ -5011,14 +4987,14 @@ export interface operations {
                      *       "items": [
                      *         {
                      *           "attempts": [
-                     *             "xvncelrlaoxa2ptu.01795342472000000000.1"
+                     *             "texealp2y6nnhge7.01795342956000000000.1"
                      *           ],
                      *           "cause": "manual",
                      *           "group": "reports",
-                     *           "id": "xvncelrlaoxa2ptu.01795342472000000000",
+                     *           "id": "texealp2y6nnhge7.01795342956000000000",
                      *           "job": "job-reports",
-                     *           "jobUid": "xvncelrlaoxa2ptu",
-                     *           "plannedAt": "2026-11-22T10:14:32Z",
+                     *           "jobUid": "texealp2y6nnhge7",
+                     *           "plannedAt": "2026-11-22T10:22:36Z",
                      *           "reason": {
                      *             "code": "exit_code",
                      *             "data": {
@@ -5091,7 +5067,7 @@ export interface operations {
                      *       ],
                      *       "by": "hour",
                      *       "dst": [],
-                     *       "from": "2026-11-22T11:14:32.728420702Z",
+                     *       "from": "2026-11-22T11:22:36.69732357Z",
                      *       "jobs": 0,
                      *       "paused": 0,
                      *       "pileUps": [],
@@ -5223,7 +5199,7 @@ export interface operations {
                      *           },
                      *           "group": "reports",
                      *           "meta": {
-                     *             "createdAt": "2026-11-22T11:14:32.430986149Z",
+                     *             "createdAt": "2026-11-22T11:22:36.466280704Z",
                      *             "next": [
                      *               "2027-01-01T00:00:00Z",
                      *               "2028-01-01T00:00:00Z"
@@ -5233,9 +5209,9 @@ export interface operations {
                      *               {
                      *                 "cause": "manual",
                      *                 "durationMs": 60000,
-                     *                 "id": "xvncelrlaoxa2ptu.01795342472000000000.1",
-                     *                 "plannedAt": "2026-11-22T10:14:32Z",
-                     *                 "startedAt": "2026-11-22T10:14:32Z",
+                     *                 "id": "texealp2y6nnhge7.01795342956000000000.1",
+                     *                 "plannedAt": "2026-11-22T10:22:36Z",
+                     *                 "startedAt": "2026-11-22T10:22:36Z",
                      *                 "status": "failed"
                      *               }
                      *             ],
@@ -5247,8 +5223,8 @@ export interface operations {
                      *               "samples": 0,
                      *               "successRate": 0
                      *             },
-                     *             "uid": "xvncelrlaoxa2ptu",
-                     *             "updatedAt": "2026-11-22T11:14:32.434357628Z",
+                     *             "uid": "texealp2y6nnhge7",
+                     *             "updatedAt": "2026-11-22T11:22:36.469443774Z",
                      *             "updatedBy": "admin",
                      *             "version": 10
                      *           },
@@ -5323,12 +5299,12 @@ export interface operations {
                      *       "command": "true",
                      *       "group": "reports",
                      *       "meta": {
-                     *         "createdAt": "2026-11-22T11:14:32.730925414Z",
+                     *         "createdAt": "2026-11-22T11:22:36.701222692Z",
                      *         "state": "manual",
-                     *         "uid": "ile5bjuugyrszrry",
-                     *         "updatedAt": "2026-11-22T11:14:32.730925414Z",
+                     *         "uid": "gq2tovoyfi243irg",
+                     *         "updatedAt": "2026-11-22T11:22:36.701222692Z",
                      *         "updatedBy": "admin",
-                     *         "version": 32
+                     *         "version": 30
                      *       },
                      *       "name": "new-reports",
                      *       "timezone": "UTC"
@@ -5409,7 +5385,7 @@ export interface operations {
                      *         {
                      *           "name": "applied-reports",
                      *           "result": "created",
-                     *           "version": 33
+                     *           "version": 31
                      *         }
                      *       ]
                      *     }
@@ -5515,7 +5491,10 @@ export interface operations {
     };
     "validate-job": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Also tell who would run the job now, and warn where nobody would. */
+                placement?: boolean;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -5548,7 +5527,18 @@ export interface operations {
                      *         "name": "job-reports",
                      *         "timezone": "UTC"
                      *       },
-                     *       "valid": true
+                     *       "placement": {
+                     *         "items": [
+                     *           {
+                     *             "eligible": true,
+                     *             "name": "north",
+                     *             "rank": 0,
+                     *             "worker": "w1"
+                     *           }
+                     *         ]
+                     *       },
+                     *       "valid": true,
+                     *       "warnings": []
                      *     }
                      */
                     "application/json": components["schemas"]["Validation"];
@@ -5604,11 +5594,11 @@ export interface operations {
                      *       },
                      *       "group": "reports",
                      *       "meta": {
-                     *         "createdAt": "2026-11-22T11:14:32.430986149Z",
+                     *         "createdAt": "2026-11-22T11:22:36.466280704Z",
                      *         "nextFire": "2027-01-01T00:00:00Z",
                      *         "state": "active",
-                     *         "uid": "xvncelrlaoxa2ptu",
-                     *         "updatedAt": "2026-11-22T11:14:32.434357628Z",
+                     *         "uid": "texealp2y6nnhge7",
+                     *         "updatedAt": "2026-11-22T11:22:36.469443774Z",
                      *         "updatedBy": "admin",
                      *         "version": 10
                      *       },
@@ -5698,12 +5688,12 @@ export interface operations {
                      *       "command": "echo report",
                      *       "group": "reports",
                      *       "meta": {
-                     *         "createdAt": "2026-11-22T11:14:32.741340094Z",
+                     *         "createdAt": "2026-11-22T11:22:36.71027658Z",
                      *         "state": "manual",
-                     *         "uid": "ii5tinzgh2jd5tap",
-                     *         "updatedAt": "2026-11-22T11:14:32.741340094Z",
+                     *         "uid": "ppcqqqg6rv26odlh",
+                     *         "updatedAt": "2026-11-22T11:22:36.71027658Z",
                      *         "updatedBy": "admin",
-                     *         "version": 37
+                     *         "version": 34
                      *       },
                      *       "name": "put-reports",
                      *       "timezone": "UTC"
@@ -5818,12 +5808,12 @@ export interface operations {
                      *       "description": "report",
                      *       "group": "reports",
                      *       "meta": {
-                     *         "createdAt": "2026-11-22T11:14:32.742285868Z",
+                     *         "createdAt": "2026-11-22T11:22:36.716888112Z",
                      *         "state": "manual",
-                     *         "uid": "ix5a6zd4xr7bnjs5",
-                     *         "updatedAt": "2026-11-22T11:14:32.744001237Z",
+                     *         "uid": "oxzufkfigyibsrtx",
+                     *         "updatedAt": "2026-11-22T11:22:36.71790568Z",
                      *         "updatedBy": "admin",
-                     *         "version": 40
+                     *         "version": 37
                      *       },
                      *       "name": "patched-reports",
                      *       "timeout": "10m",
@@ -5890,14 +5880,14 @@ export interface operations {
                      *       "items": [
                      *         {
                      *           "attempts": [
-                     *             "xvncelrlaoxa2ptu.01795342472000000000.1"
+                     *             "texealp2y6nnhge7.01795342956000000000.1"
                      *           ],
                      *           "cause": "manual",
                      *           "group": "reports",
-                     *           "id": "xvncelrlaoxa2ptu.01795342472000000000",
+                     *           "id": "texealp2y6nnhge7.01795342956000000000",
                      *           "job": "job-reports",
-                     *           "jobUid": "xvncelrlaoxa2ptu",
-                     *           "plannedAt": "2026-11-22T10:14:32Z",
+                     *           "jobUid": "texealp2y6nnhge7",
+                     *           "plannedAt": "2026-11-22T10:22:36Z",
                      *           "reason": {
                      *             "code": "exit_code",
                      *             "data": {
@@ -5969,13 +5959,13 @@ export interface operations {
                      *       "description": "report",
                      *       "group": "reports",
                      *       "meta": {
-                     *         "createdAt": "2026-11-22T11:14:32.734434809Z",
+                     *         "createdAt": "2026-11-22T11:22:36.704647771Z",
                      *         "paused": true,
                      *         "state": "paused",
-                     *         "uid": "2bufx5soqomifuuu",
-                     *         "updatedAt": "2026-11-22T11:14:32.751059773Z",
+                     *         "uid": "pytp3pwm3bkatv5m",
+                     *         "updatedAt": "2026-11-22T11:22:36.730848041Z",
                      *         "updatedBy": "admin",
-                     *         "version": 44
+                     *         "version": 42
                      *       },
                      *       "name": "paused-reports",
                      *       "pauseNote": "for now",
@@ -6088,12 +6078,12 @@ export interface operations {
                      *       "description": "report",
                      *       "group": "reports",
                      *       "meta": {
-                     *         "createdAt": "2026-11-22T11:14:32.734434809Z",
+                     *         "createdAt": "2026-11-22T11:22:36.704647771Z",
                      *         "state": "manual",
-                     *         "uid": "2bufx5soqomifuuu",
-                     *         "updatedAt": "2026-11-22T11:14:32.753109897Z",
+                     *         "uid": "pytp3pwm3bkatv5m",
+                     *         "updatedAt": "2026-11-22T11:22:36.734593256Z",
                      *         "updatedBy": "admin",
-                     *         "version": 45
+                     *         "version": 43
                      *       },
                      *       "name": "paused-reports",
                      *       "timezone": "UTC"
@@ -6164,11 +6154,11 @@ export interface operations {
                      *       },
                      *       "group": "reports",
                      *       "meta": {
-                     *         "createdAt": "2026-11-22T11:14:32.430986149Z",
+                     *         "createdAt": "2026-11-22T11:22:36.466280704Z",
                      *         "nextFire": "2027-01-01T00:00:00Z",
                      *         "state": "active",
-                     *         "uid": "xvncelrlaoxa2ptu",
-                     *         "updatedAt": "2026-11-22T11:14:32.434357628Z",
+                     *         "uid": "texealp2y6nnhge7",
+                     *         "updatedAt": "2026-11-22T11:22:36.469443774Z",
                      *         "updatedBy": "admin",
                      *         "version": 10
                      *       },
@@ -6246,8 +6236,8 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "fire": "t6giqzr362d63rkv.tqhj4wn4xpysgwj2k",
-                     *       "run": "t6giqzr362d63rkv.tqhj4wn4xpysgwj2k.1"
+                     *       "fire": "742ylrqt4tvwbtzc.tjc273ndfdx6av7sa",
+                     *       "run": "742ylrqt4tvwbtzc.tjc273ndfdx6av7sa.1"
                      *     }
                      */
                     "application/json": components["schemas"]["Accepted"];
@@ -6301,14 +6291,17 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "at": "2026-11-22T11:14:32.434467463Z",
+                     *           "at": "2026-11-22T11:22:36.46958112Z",
                      *           "by": "admin",
+                     *           "fields": [
+                     *             "title"
+                     *           ],
                      *           "remote": "127.0.0.1",
                      *           "verb": "replace",
                      *           "version": 10
                      *         },
                      *         {
-                     *           "at": "2026-11-22T11:14:32.43138832Z",
+                     *           "at": "2026-11-22T11:22:36.466375832Z",
                      *           "by": "admin",
                      *           "remote": "127.0.0.1",
                      *           "verb": "create",
@@ -6360,7 +6353,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "at": "2026-11-22T11:14:32.434467463Z",
+                     *       "at": "2026-11-22T11:22:36.46958112Z",
                      *       "by": "admin",
                      *       "job": {
                      *         "command": "echo report",
@@ -6383,7 +6376,7 @@ export interface operations {
                      *         "workDir": "/report"
                      *       },
                      *       "remote": "127.0.0.1",
-                     *       "uid": "xvncelrlaoxa2ptu",
+                     *       "uid": "texealp2y6nnhge7",
                      *       "verb": "replace",
                      *       "version": 10
                      *     }
@@ -6550,14 +6543,14 @@ export interface operations {
                      *         {
                      *           "attempt": 1,
                      *           "cause": "manual",
-                     *           "fire": "t6giqzr362d63rkv.tqhj4wn4xpysgwj2k",
+                     *           "fire": "742ylrqt4tvwbtzc.tjc273ndfdx6av7sa",
                      *           "group": "reports",
-                     *           "id": "t6giqzr362d63rkv.tqhj4wn4xpysgwj2k.1",
+                     *           "id": "742ylrqt4tvwbtzc.tjc273ndfdx6av7sa.1",
                      *           "job": "ran-reports",
-                     *           "jobUid": "t6giqzr362d63rkv",
+                     *           "jobUid": "742ylrqt4tvwbtzc",
                      *           "note": "by hand",
                      *           "outputBytes": 0,
-                     *           "plannedAt": "2026-11-22T11:14:32.761740235Z",
+                     *           "plannedAt": "2026-11-22T11:22:36.743166387Z",
                      *           "reason": {
                      *             "code": "starting",
                      *             "text": "it is due, and about to be taken"
@@ -6568,20 +6561,20 @@ export interface operations {
                      *         {
                      *           "attempt": 1,
                      *           "cause": "manual",
-                     *           "claimedAt": "2026-11-22T10:14:32Z",
-                     *           "endedAt": "2026-11-22T10:15:32Z",
+                     *           "claimedAt": "2026-11-22T10:22:36Z",
+                     *           "endedAt": "2026-11-22T10:23:36Z",
                      *           "exitCode": 3,
-                     *           "fire": "xvncelrlaoxa2ptu.01795342472000000000",
+                     *           "fire": "texealp2y6nnhge7.01795342956000000000",
                      *           "group": "reports",
-                     *           "id": "xvncelrlaoxa2ptu.01795342472000000000.1",
+                     *           "id": "texealp2y6nnhge7.01795342956000000000.1",
                      *           "job": "job-reports",
-                     *           "jobUid": "xvncelrlaoxa2ptu",
+                     *           "jobUid": "texealp2y6nnhge7",
                      *           "note": "report",
                      *           "outputBytes": 6,
                      *           "params": {
                      *             "P": "report"
                      *           },
-                     *           "plannedAt": "2026-11-22T10:14:32Z",
+                     *           "plannedAt": "2026-11-22T10:22:36Z",
                      *           "reason": {
                      *             "code": "exit_code",
                      *             "data": {
@@ -6589,7 +6582,7 @@ export interface operations {
                      *             },
                      *             "text": "report"
                      *           },
-                     *           "startedAt": "2026-11-22T10:14:32Z",
+                     *           "startedAt": "2026-11-22T10:22:36Z",
                      *           "status": "failed",
                      *           "triggeredBy": "somebody",
                      *           "worker": "w1",
@@ -6663,7 +6656,7 @@ export interface operations {
                      *       "scanned": {
                      *         "bytes": 6,
                      *         "runs": 2,
-                     *         "until": "2026-11-22T10:14:32Z"
+                     *         "until": "2026-11-22T10:22:36Z"
                      *       }
                      *     }
                      */
@@ -6709,20 +6702,20 @@ export interface operations {
                      * @example {
                      *       "attempt": 1,
                      *       "cause": "manual",
-                     *       "claimedAt": "2026-11-22T10:14:32Z",
-                     *       "endedAt": "2026-11-22T10:15:32Z",
+                     *       "claimedAt": "2026-11-22T10:22:36Z",
+                     *       "endedAt": "2026-11-22T10:23:36Z",
                      *       "exitCode": 3,
-                     *       "fire": "xvncelrlaoxa2ptu.01795342472000000000",
+                     *       "fire": "texealp2y6nnhge7.01795342956000000000",
                      *       "group": "reports",
-                     *       "id": "xvncelrlaoxa2ptu.01795342472000000000.1",
+                     *       "id": "texealp2y6nnhge7.01795342956000000000.1",
                      *       "job": "job-reports",
-                     *       "jobUid": "xvncelrlaoxa2ptu",
+                     *       "jobUid": "texealp2y6nnhge7",
                      *       "note": "report",
                      *       "outputBytes": 6,
                      *       "params": {
                      *         "P": "report"
                      *       },
-                     *       "plannedAt": "2026-11-22T10:14:32Z",
+                     *       "plannedAt": "2026-11-22T10:22:36Z",
                      *       "reason": {
                      *         "code": "exit_code",
                      *         "data": {
@@ -6730,7 +6723,7 @@ export interface operations {
                      *         },
                      *         "text": "report"
                      *       },
-                     *       "startedAt": "2026-11-22T10:14:32Z",
+                     *       "startedAt": "2026-11-22T10:22:36Z",
                      *       "status": "failed",
                      *       "triggeredBy": "somebody",
                      *       "worker": "w1",
@@ -7009,15 +7002,15 @@ export interface operations {
                      *
                      *     id: 0
                      *     event: run
-                     *     data: {"id":"xvncelrlaoxa2ptu.01795342472000000000.1","job":"job-reports","jobUid":"xvncelrlaoxa2ptu","group":"reports","fire":"xvncelrlaoxa2ptu.01795342472000000000","plannedAt":"2026-11-22T10:14:32Z","cause":"manual","attempt":1,"status":"failed","reason":{"code":"exit_code","data":{"path":"report"},"text":"report"},"worker":"w1","workerName":"north","claimedAt":"2026-11-22T10:14:32Z","startedAt":"2026-11-22T10:14:32Z","endedAt":"2026-11-22T10:15:32Z","exitCode":3,"outputBytes":6,"triggeredBy":"somebody","note":"report","params":{"P":"report"}}
+                     *     data: {"id":"texealp2y6nnhge7.01795342956000000000.1","job":"job-reports","jobUid":"texealp2y6nnhge7","group":"reports","fire":"texealp2y6nnhge7.01795342956000000000","plannedAt":"2026-11-22T10:22:36Z","cause":"manual","attempt":1,"status":"failed","reason":{"code":"exit_code","data":{"path":"report"},"text":"report"},"worker":"w1","workerName":"north","claimedAt":"2026-11-22T10:22:36Z","startedAt":"2026-11-22T10:22:36Z","endedAt":"2026-11-22T10:23:36Z","exitCode":3,"outputBytes":6,"triggeredBy":"somebody","note":"report","params":{"P":"report"}}
                      *
                      *     id: 6
                      *     event: output
-                     *     data: {"offset":0,"stream":"stdout","at":"2026-11-22T10:14:32Z","text":"report"}
+                     *     data: {"offset":0,"stream":"stdout","at":"2026-11-22T10:22:36Z","text":"report"}
                      *
                      *     id: 6
                      *     event: end
-                     *     data: {"run":{"id":"xvncelrlaoxa2ptu.01795342472000000000.1","job":"job-reports","jobUid":"xvncelrlaoxa2ptu","group":"reports","fire":"xvncelrlaoxa2ptu.01795342472000000000","plannedAt":"2026-11-22T10:14:32Z","cause":"manual","attempt":1,"status":"failed","reason":{"code":"exit_code","data":{"path":"report"},"text":"report"},"worker":"w1","workerName":"north","claimedAt":"2026-11-22T10:14:32Z","startedAt":"2026-11-22T10:14:32Z","endedAt":"2026-11-22T10:15:32Z","exitCode":3,"outputBytes":6,"triggeredBy":"somebody","note":"report","params":{"P":"report"}},"offset":6,"complete":true}
+                     *     data: {"run":{"id":"texealp2y6nnhge7.01795342956000000000.1","job":"job-reports","jobUid":"texealp2y6nnhge7","group":"reports","fire":"texealp2y6nnhge7.01795342956000000000","plannedAt":"2026-11-22T10:22:36Z","cause":"manual","attempt":1,"status":"failed","reason":{"code":"exit_code","data":{"path":"report"},"text":"report"},"worker":"w1","workerName":"north","claimedAt":"2026-11-22T10:22:36Z","startedAt":"2026-11-22T10:22:36Z","endedAt":"2026-11-22T10:23:36Z","exitCode":3,"outputBytes":6,"triggeredBy":"somebody","note":"report","params":{"P":"report"}},"offset":6,"complete":true}
                      */
                     "text/event-stream": string;
                 };
@@ -7125,13 +7118,13 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "createdAt": "2026-11-22T11:14:32.789949392Z",
+                     *           "createdAt": "2026-11-22T11:22:36.789032238Z",
                      *           "groups": [
                      *             "reports"
                      *           ],
                      *           "name": "db-reports",
-                     *           "setAt": "2026-11-22T11:14:32.789949632Z",
-                     *           "updatedAt": "2026-11-22T11:14:32.789949632Z",
+                     *           "setAt": "2026-11-22T11:22:36.789032378Z",
+                     *           "updatedAt": "2026-11-22T11:22:36.789032378Z",
                      *           "updatedBy": "admin",
                      *           "version": 52
                      *         }
@@ -7179,13 +7172,13 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "createdAt": "2026-11-22T11:14:32.789949392Z",
+                     *       "createdAt": "2026-11-22T11:22:36.789032238Z",
                      *       "groups": [
                      *         "reports"
                      *       ],
                      *       "name": "db-reports",
-                     *       "setAt": "2026-11-22T11:14:32.792200691Z",
-                     *       "updatedAt": "2026-11-22T11:14:32.792200691Z",
+                     *       "setAt": "2026-11-22T11:22:36.792352772Z",
+                     *       "updatedAt": "2026-11-22T11:22:36.792352772Z",
                      *       "updatedBy": "admin",
                      *       "version": 53
                      *     }
@@ -7249,13 +7242,13 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "createdAt": "2026-11-22T11:14:32.789949392Z",
+                     *       "createdAt": "2026-11-22T11:22:36.789032238Z",
                      *       "groups": [
                      *         "reports"
                      *       ],
                      *       "name": "db-reports",
-                     *       "setAt": "2026-11-22T11:14:32.795619944Z",
-                     *       "updatedAt": "2026-11-22T11:14:32.795619944Z",
+                     *       "setAt": "2026-11-22T11:22:36.796932304Z",
+                     *       "updatedAt": "2026-11-22T11:22:36.796932304Z",
                      *       "updatedBy": "admin",
                      *       "version": 55
                      *     }
@@ -7361,12 +7354,12 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "createdAt": "2026-11-22T11:14:32.442988416Z",
-                     *           "expiresAt": "2026-11-23T11:14:32.442988416Z",
-                     *           "id": "097ac9301e733bb2",
+                     *           "createdAt": "2026-11-22T11:22:36.486412064Z",
+                     *           "expiresAt": "2026-11-23T11:22:36.486412064Z",
+                     *           "id": "9127daa67f29c3b5",
                      *           "name": "admin",
                      *           "remote": "127.0.0.1",
-                     *           "token": "ga5hpmfc7t7aar32"
+                     *           "token": "aqy2fb3pjgghrtvz"
                      *         }
                      *       ]
                      *     }
@@ -7524,7 +7517,7 @@ export interface operations {
                      *       "by": "hour",
                      *       "from": "2026-11-21T11:00:00Z",
                      *       "timezone": "UTC",
-                     *       "to": "2026-11-22T11:14:32.864928784Z",
+                     *       "to": "2026-11-22T11:22:36.934071471Z",
                      *       "total": {
                      *         "delay": {
                      *           "count": 0,
@@ -7666,7 +7659,7 @@ export interface operations {
                      *       },
                      *       "leader": {
                      *         "name": "master-1",
-                     *         "since": "2026-11-22T11:14:32.372760171Z"
+                     *         "since": "2026-11-22T11:22:36.416182137Z"
                      *       },
                      *       "logStore": "ok",
                      *       "running": 0,
@@ -7793,7 +7786,7 @@ export interface operations {
                      *       "by": "hour",
                      *       "from": "2026-11-21T11:00:00Z",
                      *       "timezone": "UTC",
-                     *       "to": "2026-11-22T11:14:32.867593855Z",
+                     *       "to": "2026-11-22T11:22:36.936501834Z",
                      *       "total": {
                      *         "delay": {
                      *           "count": 0,
@@ -7897,19 +7890,19 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "at": "2026-11-22T11:14:32.870329858Z",
+                     *       "at": "2026-11-22T11:22:36.939636782Z",
                      *       "findings": [
                      *         {
                      *           "check": "etcd",
                      *           "status": "ok",
                      *           "text": "it answers within 1ms",
-                     *           "who": "127.0.0.1:39697"
+                     *           "who": "127.0.0.1:37921"
                      *         },
                      *         {
                      *           "check": "etcd_version",
                      *           "status": "ok",
                      *           "text": "3.7.1",
-                     *           "who": "127.0.0.1:39697"
+                     *           "who": "127.0.0.1:37921"
                      *         }
                      *       ],
                      *       "master": "master-1",
@@ -7963,21 +7956,21 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "createdAt": "2026-11-22T11:14:32.512043832Z",
+                     *           "createdAt": "2026-11-22T11:22:36.544100768Z",
                      *           "createdBy": "admin",
-                     *           "expiresAt": "2027-02-20T11:14:32.512043832Z",
-                     *           "id": "vgteuh7raf6dchfc",
-                     *           "lastUsedAt": "2026-11-22T11:14:00Z",
+                     *           "expiresAt": "2027-02-20T11:22:36.544100768Z",
+                     *           "id": "yokgmv3qtlyhricw",
+                     *           "lastUsedAt": "2026-11-22T11:22:00Z",
                      *           "lastUsedFrom": "127.0.0.1",
                      *           "name": "a token",
                      *           "role": "viewer",
                      *           "user": "ann-1"
                      *         },
                      *         {
-                     *           "createdAt": "2026-11-22T11:14:32.374989309Z",
+                     *           "createdAt": "2026-11-22T11:22:36.41814594Z",
                      *           "createdBy": "bootstrap",
-                     *           "id": "ga5hpmfc7t7aar32",
-                     *           "lastUsedAt": "2026-11-22T11:14:00Z",
+                     *           "id": "aqy2fb3pjgghrtvz",
+                     *           "lastUsedAt": "2026-11-22T11:22:00Z",
                      *           "lastUsedFrom": "127.0.0.1",
                      *           "name": "admin",
                      *           "role": "admin"
@@ -8032,10 +8025,10 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "createdAt": "2026-11-22T11:14:32.872498863Z",
+                     *       "createdAt": "2026-11-22T11:22:36.940645233Z",
                      *       "createdBy": "admin",
-                     *       "expiresAt": "2027-02-20T11:14:32.872498863Z",
-                     *       "id": "ait5wzazwffapouu",
+                     *       "expiresAt": "2027-02-20T11:22:36.940645233Z",
+                     *       "id": "lramn7u4zqojr44q",
                      *       "name": "for a script",
                      *       "role": "viewer",
                      *       "token": "car_k5w2hq6v3n7ptx4a_…"
@@ -8084,10 +8077,10 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "createdAt": "2026-11-22T11:14:32.910428061Z",
+                     *       "createdAt": "2026-11-22T11:22:36.992455622Z",
                      *       "createdBy": "admin",
-                     *       "expiresAt": "2027-02-20T11:14:32.910428061Z",
-                     *       "id": "52yotvyql5txpkh5",
+                     *       "expiresAt": "2027-02-20T11:22:36.992455622Z",
+                     *       "id": "v3oovxukwi63iksw",
                      *       "name": "a token",
                      *       "role": "viewer",
                      *       "user": "ann-3"
@@ -8176,22 +8169,22 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "createdAt": "2026-11-22T11:14:32.510022231Z",
+                     *           "createdAt": "2026-11-22T11:22:36.542332219Z",
                      *           "createdBy": "admin",
                      *           "hasPassword": true,
                      *           "name": "ann-1",
                      *           "role": "viewer",
-                     *           "updatedAt": "2026-11-22T11:14:32.62569071Z",
+                     *           "updatedAt": "2026-11-22T11:22:36.650311451Z",
                      *           "updatedBy": "ann-1",
                      *           "version": 19
                      *         },
                      *         {
-                     *           "createdAt": "2026-11-22T11:14:32.830533436Z",
+                     *           "createdAt": "2026-11-22T11:22:36.85926582Z",
                      *           "createdBy": "admin",
                      *           "hasPassword": true,
                      *           "name": "ann-2",
                      *           "role": "viewer",
-                     *           "updatedAt": "2026-11-22T11:14:32.830533436Z",
+                     *           "updatedAt": "2026-11-22T11:22:36.85926582Z",
                      *           "updatedBy": "admin",
                      *           "version": 60
                      *         }
@@ -8248,14 +8241,14 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "createdAt": "2026-11-22T11:14:32.94670203Z",
+                     *       "createdAt": "2026-11-22T11:22:37.036408845Z",
                      *       "createdBy": "admin",
                      *       "groups": {
                      *         "ours": "editor"
                      *       },
                      *       "hasPassword": false,
                      *       "name": "bob-reports",
-                     *       "updatedAt": "2026-11-22T11:14:32.94670203Z",
+                     *       "updatedAt": "2026-11-22T11:22:37.036408845Z",
                      *       "updatedBy": "admin",
                      *       "version": 71
                      *     }
@@ -8304,12 +8297,12 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "createdAt": "2026-11-22T11:14:32.978077393Z",
+                     *       "createdAt": "2026-11-22T11:22:37.080416389Z",
                      *       "createdBy": "admin",
                      *       "hasPassword": true,
                      *       "name": "ann-5",
                      *       "role": "viewer",
-                     *       "updatedAt": "2026-11-22T11:14:32.978077393Z",
+                     *       "updatedAt": "2026-11-22T11:22:37.080416389Z",
                      *       "updatedBy": "admin",
                      *       "version": 72
                      *     }
@@ -8410,13 +8403,13 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "createdAt": "2026-11-22T11:14:33.009888809Z",
+                     *       "createdAt": "2026-11-22T11:22:37.119903091Z",
                      *       "createdBy": "admin",
                      *       "hasPassword": true,
                      *       "name": "ann-6",
                      *       "role": "viewer",
                      *       "title": "Ann Lee",
-                     *       "updatedAt": "2026-11-22T11:14:33.012414157Z",
+                     *       "updatedAt": "2026-11-22T11:22:37.121338258Z",
                      *       "updatedBy": "admin",
                      *       "version": 74
                      *     }
@@ -8465,7 +8458,7 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "clock": "2026-11-22T11:14:32.369141201Z",
+                     *           "clock": "2026-11-22T11:22:36.41289748Z",
                      *           "host": "north",
                      *           "id": "w1",
                      *           "name": "north",
@@ -8473,7 +8466,7 @@ export interface operations {
                      *           "running": 0,
                      *           "skewMs": 0,
                      *           "slots": 4,
-                     *           "startedAt": "2026-11-22T11:14:32.369141Z",
+                     *           "startedAt": "2026-11-22T11:22:36.41289731Z",
                      *           "used": 0,
                      *           "version": "test",
                      *           "weight": 1
@@ -8521,7 +8514,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "clock": "2026-11-22T11:14:32.369141201Z",
+                     *       "clock": "2026-11-22T11:22:36.41289748Z",
                      *       "host": "north",
                      *       "id": "w1",
                      *       "name": "north",
@@ -8529,7 +8522,7 @@ export interface operations {
                      *       "running": 0,
                      *       "skewMs": 0,
                      *       "slots": 4,
-                     *       "startedAt": "2026-11-22T11:14:32.369141Z",
+                     *       "startedAt": "2026-11-22T11:22:36.41289731Z",
                      *       "used": 0,
                      *       "version": "test",
                      *       "weight": 1
@@ -8589,7 +8582,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "clock": "2026-11-22T11:14:32.369141201Z",
+                     *       "clock": "2026-11-22T11:22:36.41289748Z",
                      *       "host": "north",
                      *       "id": "w1",
                      *       "labels": {
@@ -8602,12 +8595,12 @@ export interface operations {
                      *         "labels": {
                      *           "zone": "a"
                      *         },
-                     *         "updatedAt": "2026-11-22T11:14:33.053167299Z",
+                     *         "updatedAt": "2026-11-22T11:22:37.163072392Z",
                      *         "updatedBy": "admin"
                      *       },
                      *       "skewMs": 0,
                      *       "slots": 4,
-                     *       "startedAt": "2026-11-22T11:14:32.369141Z",
+                     *       "startedAt": "2026-11-22T11:22:36.41289731Z",
                      *       "used": 0,
                      *       "version": "test",
                      *       "weight": 1
@@ -8666,7 +8659,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "clock": "2026-11-22T11:14:32.369141201Z",
+                     *       "clock": "2026-11-22T11:22:36.41289748Z",
                      *       "draining": true,
                      *       "host": "north",
                      *       "id": "w1",
@@ -8682,12 +8675,12 @@ export interface operations {
                      *         "labels": {
                      *           "zone": "a"
                      *         },
-                     *         "updatedAt": "2026-11-22T11:14:33.05564509Z",
+                     *         "updatedAt": "2026-11-22T11:22:37.164775479Z",
                      *         "updatedBy": "admin"
                      *       },
                      *       "skewMs": 0,
                      *       "slots": 4,
-                     *       "startedAt": "2026-11-22T11:14:32.369141Z",
+                     *       "startedAt": "2026-11-22T11:22:36.41289731Z",
                      *       "used": 0,
                      *       "version": "test",
                      *       "weight": 1
@@ -8737,7 +8730,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "clock": "2026-11-22T11:14:32.369141201Z",
+                     *       "clock": "2026-11-22T11:22:36.41289748Z",
                      *       "host": "north",
                      *       "id": "w1",
                      *       "labels": {
@@ -8750,12 +8743,12 @@ export interface operations {
                      *         "labels": {
                      *           "zone": "a"
                      *         },
-                     *         "updatedAt": "2026-11-22T11:14:33.057354899Z",
+                     *         "updatedAt": "2026-11-22T11:22:37.16590709Z",
                      *         "updatedBy": "admin"
                      *       },
                      *       "skewMs": 0,
                      *       "slots": 4,
-                     *       "startedAt": "2026-11-22T11:14:32.369141Z",
+                     *       "startedAt": "2026-11-22T11:22:36.41289731Z",
                      *       "used": 0,
                      *       "version": "test",
                      *       "weight": 1

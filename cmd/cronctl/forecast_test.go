@@ -1,0 +1,50 @@
+package main
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"carillon/internal/common"
+	"carillon/internal/common/schedule"
+	"carillon/internal/forecast"
+)
+
+// Forecast counts the jobs that the fakes have, from a fixed night on.
+func (f *fakes) Forecast(ctx context.Context, q common.JobQuery, _, _ time.Time) (*forecast.Forecast, int, error) {
+	from := time.Date(2027, 3, 27, 22, 0, 0, 0, time.UTC) // the clocks of Berlin change at 01:00
+	states, _, err := f.List(ctx, common.JobQuery{Group: q.Group, Limit: 500})
+	if err != nil {
+		return nil, 0, err
+	}
+	in, jobs := schedule.NewInterner(), []forecast.Job{}
+	for i := range states {
+		timetable, err := in.OfJob(&states[i].Job)
+		if err != nil {
+			return nil, 0, err
+		}
+		jobs = append(jobs, forecast.Job{Name: states[i].Name, Group: states[i].Group, Timetable: timetable})
+	}
+	found, err := forecast.Of(ctx, jobs, from, from.Add(6*time.Hour))
+	return found, 3, err
+}
+
+func TestForecast(t *testing.T) {
+	s := newStage(t)
+	s.run("create", "job", "seconds", "--cron", "30 2 * * *", "--timezone", "Europe/Berlin", "--", "true").want(t, exitOK)
+	s.run("create", "job", "often", "--cron", "*/5 * 3 * * * *", "--timezone", "UTC", "--", "true").want(t, exitOK)
+	out := s.run("forecast").want(t, exitOK, "HOUR", "FIRES", "█", "all", "3 paused jobs are left out", "Minutes that stand out:", "often 12",
+		"clocks in Europe/Berlin go from 2027-03-28T02:00:00+01:00 to 2027-03-28T03:00:00+02:00; jobs with such a time: 1 fire after the gap (seconds)").out
+	at := time.Date(2027, 3, 28, 3, 0, 0, 0, time.UTC).Local().Format("2006-01-02 15:04")
+	if !strings.Contains(out, at+"  720    "+strings.Repeat("█", barWidth)+"\n") || !strings.Contains(out, "all               721\n") {
+		t.Errorf("%s", out)
+	}
+	if minutes := s.run("forecast", "--by", "minute", "--to", "2h").want(t, exitOK, "MINUTE").out; strings.Count(strings.Split(minutes, "all ")[0], "\n") != 62 {
+		t.Errorf("one line for each of 61 minutes, and a head:\n%s", minutes)
+	}
+	s.run("forecast", "-o", "json").want(t, exitOK, `"buckets"`, `"pileUps"`)
+	s.run("forecast", "--to", "x").want(t, exitUsage)
+	s.run("forecast", "--by", "day").want(t, exitUsage)
+	s.run("forecast", "some").want(t, exitUsage)
+}
