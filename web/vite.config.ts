@@ -41,13 +41,14 @@ function stampSources(): Plugin {
 
 export default defineConfig({
   plugins: [react(), stampSources()],
+  // Dialogs do without it; see there.
+  resolve: { alias: { 'react-remove-scroll': join(root, 'src/parts/noScrollLock.tsx') } },
   server: { proxy: Object.fromEntries(['/api', '/version', '/docs'].map((path) => [path, process.env.CARILLON_URL ?? 'http://127.0.0.1:8080'])) },
   build: {
     target: 'es2022',
     sourcemap: false,
     // The content security policy allows no data: URLs, so nothing is inlined.
     assetsInlineLimit: 0,
-    cssCodeSplit: false,
     modulePreload: { polyfill: false },
     chunkSizeWarningLimit: 600,
     rolldownOptions: {
@@ -56,18 +57,23 @@ export default defineConfig({
         entryFileNames: 'assets/[name].js',
         chunkFileNames: 'assets/[name].js',
         assetFileNames: 'assets/[name][extname]',
-        // Named groups, because names that a bundler picks for what pages share move with every change. What a single page
-        // needs stays with it.
+        // Named groups, because names that a bundler picks for what pages share move with every change. First what every page
+        // needs, then what several need, then what is large. What a single page needs stays with it.
         codeSplitting: {
           groups: [
-            { name: 'code', test: /node_modules\/(@codemirror|@lezer|@marijn|style-mod|w3c-keyname|crelt)|src\/parts\/code\//, priority: 3 },
-            { name: 'yaml', test: /node_modules\/yaml\/|src\/lib\/yaml/, priority: 3 },
-            { name: 'charts', test: /node_modules\/uplot|src\/parts\/charts\/Plot/, priority: 3 },
-            { name: 'en', test: /src\/i18n\/en\//, priority: 3 },
-            { name: 'zh', test: /src\/i18n\/zh\//, priority: 3 },
-            { name: 'vendor', test: /node_modules\/(?!@mantine|@floating-ui|@tanstack\/(react-virtual|virtual-core))/, priority: 2 },
-            { name: 'mantine', test: /node_modules\/(@mantine|@floating-ui)/, priority: 2 },
-            { name: 'shared', test: /src\/(api|app|i18n|lib|parts|theme)\//, priority: 1 },
+            { name: 'en', test: /src\/i18n\/en\/(first|shell|jobs|overview)\.ts/, priority: 5 },
+            { name: 'zh', test: /src\/i18n\/zh\/(first|shell|jobs|overview|server)\.ts/, priority: 5 },
+            { name: 'en-rest', test: /src\/i18n\/en\//, priority: 4 },
+            { name: 'zh-rest', test: /src\/i18n\/zh\//, priority: 4 },
+            { name: 'yaml', test: /node_modules\/yaml\/|src\/lib\/yaml/, priority: 4 },
+            { name: 'vendor', test: /node_modules\/(?!@mantine|@floating-ui)/, tags: ['$initial'], priority: 3 },
+            { name: 'mantine', test: /node_modules\/(@mantine|@floating-ui)/, tags: ['$initial'], priority: 3 },
+            { name: 'shared', test: /src\/(api|app|i18n|lib|parts|theme)\//, tags: ['$initial'], priority: 3 },
+            { name: 'lists', test: /node_modules\/@tanstack\//, priority: 2 },
+            { name: 'forms', test: /node_modules\/(@mantine|@floating-ui)/, minShareCount: 2, priority: 2 },
+            { name: 'parts', test: /src\/(api|app|lib|parts(?!\/(code|charts\/(?!index))))\//, minShareCount: 2, priority: 2 },
+            { name: 'code', test: /node_modules\/(@codemirror|@lezer|@marijn|style-mod|w3c-keyname|crelt)|src\/parts\/code\//, priority: 1 },
+            { name: 'charts', test: /node_modules\/uplot|src\/parts\/charts\/(?!index)/, priority: 1 },
           ],
         },
       },

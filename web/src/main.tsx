@@ -4,7 +4,7 @@ import { Connectivity } from './api/connectivity.ts';
 import { createQueryClient } from './api/queryClient.ts';
 import { App } from './app/App.tsx';
 import { createConsoleRouter } from './app/router.tsx';
-import { createTranslator } from './i18n/index.ts';
+import { createTranslator, loadRest } from './i18n/index.ts';
 import { takeLoginCode, takeSsoReason } from './lib/fragment.ts';
 
 const root = document.getElementById('root');
@@ -20,7 +20,7 @@ if (root) {
         translator={translator}
         connectivity={connectivity}
         queryClient={createQueryClient(connectivity)}
-        router={createConsoleRouter()}
+        router={createConsoleRouter(() => loadRest(translator))}
       />,
     ),
   );

@@ -1,9 +1,9 @@
-import { Notifications } from '@mantine/notifications';
 import { Outlet } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { DegradedBanner } from './DegradedBanner.tsx';
 import { Navigation } from './Navigation.tsx';
+import { Notices } from './Notices.tsx';
 import { NoRole } from './NoRole.tsx';
 import { OfflineBanner } from './OfflineBanner.tsx';
 import { OutOfDateBanner } from './OutOfDateBanner.tsx';
@@ -37,7 +37,7 @@ export function Shell() {
           {nobody ? <NoRole /> : <Outlet />}
         </main>
       </div>
-      <Notifications position="bottom-right" limit={3} />
+      <Notices />
       <ShortcutHelp opened={help} onClose={() => setHelp(false)} />
       {!nobody && <PaletteHost opened={finding} onClose={() => setFinding(false)} onHelp={() => setHelp(true)} />}
     </div>

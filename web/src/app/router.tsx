@@ -11,9 +11,11 @@ import { worker, workers } from './routes/workers.tsx';
 
 const routeTree = root.addChildren([overview, jobs, job, editJob, newJob, runs, run, search, ledger, timeline, workers, worker, access, account]);
 
-export function createConsoleRouter() {
+/** Makes the router; the texts of a page are there before it is shown. */
+export function createConsoleRouter(loadTexts: () => Promise<void>) {
   return createRouter({
     routeTree,
+    context: { loadTexts },
     defaultPreload: 'intent',
     scrollRestoration: true,
     defaultErrorComponent: ({ error }: ErrorComponentProps) => <BrokenPage error={error} />,

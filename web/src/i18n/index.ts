@@ -31,15 +31,25 @@ function stored(): string | null {
   }
 }
 
-// A page is in one language, so only the texts of that one are loaded.
+// A page is in one language, so only the texts of that one are loaded; most of them with the first page that has them.
 async function load(instance: i18n, language: Language): Promise<void> {
   if (instance.hasResourceBundle(language, 'translation')) return;
-  if (language === 'en') instance.addResourceBundle('en', 'translation', (await import('./en/index.ts')).en);
+  if (language === 'en') instance.addResourceBundle('en', 'translation', (await import('./en/first.ts')).first);
   else {
-    const { zh, zhServer } = await import('./zh/index.ts');
-    instance.addResourceBundle('zh', 'translation', zh);
+    const { first, zhServer } = await import('./zh/first.ts');
+    instance.addResourceBundle('zh', 'translation', first);
     instance.addResourceBundle('zh', 'server', zhServer);
   }
+}
+
+// Any word of them tells that they are there.
+const ofTheRest = 'runs';
+
+/** Loads the texts of all pages, in the language of the page. */
+export async function loadRest(instance: i18n, language = instance.language as Language): Promise<void> {
+  if (instance.getResource(language, 'translation', ofTheRest) !== undefined) return;
+  const { rest } = language === 'en' ? await import('./en/rest.ts') : await import('./zh/rest.ts');
+  instance.addResourceBundle(language, 'translation', rest, true);
 }
 
 export async function setLanguage(instance: i18n, language: Language): Promise<void> {
@@ -49,6 +59,7 @@ export async function setLanguage(instance: i18n, language: Language): Promise<v
     // Storage may be blocked; the choice then lasts until the page is closed.
   }
   await load(instance, language);
+  await loadRest(instance, language);
   await instance.changeLanguage(language);
 }
 

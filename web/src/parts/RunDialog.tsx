@@ -61,11 +61,11 @@ export function RunDialog({ job, given, onClose }: Props) {
             />
           ))}
           <NativeSelect
-            label={t('runs.worker')} description={t('runDialog.workerHelp')} value={form.worker} error={errorAt('worker')}
-            data={[{ value: '', label: t('runDialog.anyWorker') }, ...(workers.data?.items ?? []).filter((w) => !w.away).map((w) => ({ value: w.id, label: workerLabel(w, t('workers.draining')) }))]}
+            label={t('runDialog.worker')} description={t('runDialog.workerHelp')} value={form.worker} error={errorAt('worker')}
+            data={[{ value: '', label: t('runDialog.anyWorker') }, ...(workers.data?.items ?? []).filter((w) => !w.away).map((w) => ({ value: w.id, label: workerLabel(w, t('runDialog.draining')) }))]}
             onChange={(e) => change({ worker: e.currentTarget.value })}
           />
-          <Textarea label={t('run.note')} description={t('runDialog.noteHelp')} autosize minRows={1} maxRows={4} maxLength={500} value={form.note} error={errorAt('note')} onChange={(e) => change({ note: e.currentTarget.value })} />
+          <Textarea label={t('runDialog.note')} description={t('runDialog.noteHelp')} autosize minRows={1} maxRows={4} maxLength={500} value={form.note} error={errorAt('note')} onChange={(e) => change({ note: e.currentTarget.value })} />
           {runJob.error && (faults.length === 0 || elsewhere.length > 0) && <ProblemNotice error={runJob.error} faults={elsewhere} />}
           <Group justify="flex-end">
             <Button variant="default" onClick={onClose}>{t('common.cancel')}</Button>

@@ -1,8 +1,9 @@
 import { lazy, Suspense, useEffect, useState } from 'react';
 import type { Job } from '../../api/types.ts';
+import { whenIdle } from '../../lib/idle.ts';
 import type { Acts } from './Palette.tsx';
 
-const load = () => import('./Palette.tsx');
+const load = whenIdle(() => import('./Palette.tsx'));
 const Palette = lazy(async () => ({ default: (await load()).Palette }));
 const Doing = lazy(async () => ({ default: (await import('./Doing.tsx')).Doing }));
 
@@ -18,7 +19,7 @@ export function PaletteHost({ opened, onClose, onHelp }: { opened: boolean; onCl
   useEffect(() => {
     // The key that is held down first announces it.
     const reach = (event: KeyboardEvent) => {
-      if (event.key === 'Control' || event.key === 'Meta') void load();
+      if (event.key === 'Control' || event.key === 'Meta') void load().catch(() => undefined);
     };
     window.addEventListener('keydown', reach);
     return () => window.removeEventListener('keydown', reach);

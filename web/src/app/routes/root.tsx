@@ -1,9 +1,16 @@
-import { createRootRoute } from '@tanstack/react-router';
+import { createRootRouteWithContext } from '@tanstack/react-router';
 import { NotFoundPage } from '../NotFoundPage.tsx';
 import { Shell } from '../Shell.tsx';
 
+// What these say is loaded at first.
+const comesFirst = new Set(['/', '/jobs']);
+
 /** What is around every screen. */
-export const root = createRootRoute({ component: Shell, notFoundComponent: NotFoundPage });
+export const root = createRootRouteWithContext<{ loadTexts: () => Promise<void> }>()({
+  beforeLoad: ({ location, context }) => (comesFirst.has(location.pathname) ? undefined : context.loadTexts()),
+  component: Shell,
+  notFoundComponent: NotFoundPage,
+});
 
 /** A word of the address, which the router may have taken for a number. */
 export const text = (value: unknown): string | undefined => (typeof value === 'string' || typeof value === 'number') && value !== '' ? String(value) : undefined;

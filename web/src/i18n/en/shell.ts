@@ -109,7 +109,7 @@ export const shell = {
     said: 'The job {{name}} is paused.', resumeTitle: 'Resume {{name}}?', resumeText: 'It fires again as planned, from now on. The fires that passed are written down as skipped.', resumed: 'The job {{name}} fires again.',
   },
   runDialog: {
-    title: 'Run {{name}} now', workerHelp: 'Run it there and nowhere else.', anyWorker: 'As the job’s placement says', noteHelp: 'Why; shown with the run.',
+    title: 'Run {{name}} now', worker: 'Worker', draining: 'Draining', note: 'Note', workerHelp: 'Run it there and nowhere else.', anyWorker: 'As the job’s placement says', noteHelp: 'Why; shown with the run.',
     default: 'Default: {{value}}', pattern: 'Must match: {{pattern}}',
   },
 };

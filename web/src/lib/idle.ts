@@ -1,0 +1,16 @@
+/** How long after the start the page is taken to have settled, in milliseconds. */
+const settled = 4000;
+
+/** Fetches a part of the console once: when somebody needs it, or in a quiet moment before. It tries again when that failed. */
+export function whenIdle<T>(fetchPart: () => Promise<T>): () => Promise<T> {
+  let part: Promise<T> | undefined;
+  const load = () => {
+    part ??= fetchPart().catch((error: unknown) => {
+      part = undefined;
+      throw error;
+    });
+    return part;
+  };
+  window.setTimeout(() => void load().catch(() => undefined), settled);
+  return load;
+}
