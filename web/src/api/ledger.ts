@@ -1,4 +1,6 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { localZone } from '../lib/localTime.ts';
+import { reach } from '../lib/reach.ts';
 import { client } from './client.ts';
 import type { Stretch } from './fires.ts';
 import { pageSize } from './jobs.ts';
@@ -43,5 +45,42 @@ export function useLedger(filter: LedgerFilter, cursor: string, enabled: boolean
     enabled,
     placeholderData: keepPreviousData,
     refetchInterval: unlessLive(3000),
+  });
+}
+
+/** What the fires of a stretch came to; not for a group, of which nothing is counted. */
+export function useLedgerSummary(filter: Pick<LedgerFilter, 'job' | 'from' | 'to'>, enabled: boolean) {
+  const zone = localZone();
+  return useQuery({
+    queryKey: keys.ledgerSummary(filter, zone),
+    queryFn: ({ signal }) => {
+      const query = { ...endsOf(filter, Date.now()), timezone: zone };
+      return dataOf(
+        filter.job === undefined
+          ? client.GET('/api/v1/stats/runs', { params: { query }, signal })
+          : client.GET('/api/v1/stats/jobs/{name}', { params: { path: { name: filter.job }, query }, signal }),
+      );
+    },
+    enabled,
+    placeholderData: keepPreviousData,
+    refetchInterval: 30_000,
+  });
+}
+
+/** So many of the fires that are planned next, the nearest last, and when the first of them are where there are too many to list. */
+export function useAhead(filter: Pick<LedgerFilter, 'job' | 'group'>, count: number, enabled: boolean) {
+  return useQuery({
+    queryKey: keys.ahead(filter, count),
+    queryFn: async ({ signal }) => {
+      const plan = await dataOf(client.GET('/api/v1/forecast', { params: { query: { q: filter.job, group: filter.group, by: 'minute' } }, signal }));
+      const far = reach(plan.buckets, Date.parse(plan.start), plan.step * 1000, count);
+      if (!far) return [];
+      const page = await ledgerPage({ ...filter, statuses: ['planned'] }, { from: plan.from, to: new Date(far.to).toISOString() }, undefined, 500, signal);
+      // The newest come first: of a minute that holds more than a page the nearest are not there.
+      return page.nextCursor === undefined ? page.items.slice(-count) : [];
+    },
+    enabled,
+    placeholderData: keepPreviousData,
+    refetchInterval: 10_000,
   });
 }

@@ -66,6 +66,17 @@ export function useSoon(limit: number) {
   });
 }
 
+/** How many fires are planned for each minute of the next hour. */
+export function useNextHour() {
+  return useQuery({
+    queryKey: keys.nextHour,
+    queryFn: ({ signal }) => dataOf(client.GET('/api/v1/forecast', { params: { query: { to: new Date(Date.now() + hour).toISOString(), by: 'minute' } }, signal })),
+    placeholderData: keepPreviousData,
+    // Time moves on, whatever happens.
+    refetchInterval: 30_000,
+  });
+}
+
 export const trends = { day: 24, week: 7 * 24 } as const;
 export type Trend = keyof typeof trends;
 

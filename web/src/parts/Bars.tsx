@@ -11,15 +11,15 @@ export interface CountBar {
 const step = 10;
 
 /** Counts over time as stacked bars. It is an image with a name; what it shows is told in a table or a list beside it. */
-export function Bars({ label, bars, top, low = false }: { label: string; bars: readonly CountBar[]; top: number; low?: boolean }) {
+export function Bars({ label, bars, top, low = false, onPick }: { label: string; bars: readonly CountBar[]; top: number; low?: boolean; onPick?: (id: string) => void }) {
   const { t } = useTranslation();
   return (
-    <svg className={classes.chart} data-low={low} viewBox={`0 0 ${Math.max(1, bars.length) * step} 100`} preserveAspectRatio="none" role="img" aria-label={label}>
+    <svg className={classes.chart} data-low={low} data-picks={onPick ? '' : undefined} viewBox={`0 0 ${Math.max(1, bars.length) * step} 100`} preserveAspectRatio="none" role="img" aria-label={label}>
       {bars.map((bar, i) => {
         let y = 100;
         const told = endings.filter(({ status }) => bar.counts[status] > 0).map(({ status }) => `${t(`status.${status}`)} ${bar.counts[status]}`);
         return (
-          <g key={bar.id} data-bar={totalOf(bar.counts)}>
+          <g key={bar.id} data-bar={totalOf(bar.counts)} onClick={onPick && (() => onPick(bar.id))}>
             <title>{[bar.title, ...told].join('\n')}</title>
             <rect className={classes.room} x={i * step} y={0} width={step} height={100} />
             {byTone(bar.counts).map(({ tone, count }) => {
@@ -35,25 +35,20 @@ export function Bars({ label, bars, top, low = false }: { label: string; bars: r
   );
 }
 
-export interface TimeBar {
-  id: string;
-  p50: number;
-  p95: number;
-  title: string;
-}
-
-/** Two percentiles of a time: the median stands in the bar of the other. */
-export function TimeBars({ label, bars, top }: { label: string; bars: readonly TimeBar[]; top: number }) {
+/** Plain counts, one after the other. */
+export function CountBars({ label, bars, top }: { label: string; bars: readonly { id: string; count: number; title: string }[]; top: number }) {
   return (
-    <svg className={classes.chart} viewBox={`0 0 ${Math.max(1, bars.length) * step} 100`} preserveAspectRatio="none" role="img" aria-label={label}>
-      {bars.map((bar, i) => (
-        <g key={bar.id}>
-          <title>{bar.title}</title>
-          <rect className={classes.room} x={i * step} y={0} width={step} height={100} />
-          <rect data-tone="p95" x={i * step + 1} y={100 - (bar.p95 / top) * 100} width={step - 2} height={(bar.p95 / top) * 100} />
-          <rect data-tone="p50" x={i * step + 1} y={100 - (bar.p50 / top) * 100} width={step - 2} height={(bar.p50 / top) * 100} />
-        </g>
-      ))}
+    <svg className={classes.chart} data-low="true" viewBox={`0 0 ${Math.max(1, bars.length) * step} 100`} preserveAspectRatio="none" role="img" aria-label={label}>
+      {bars.map(({ id, count, title }, i) => {
+        const tall = count > 0 ? Math.max(4, (count / top) * 100) : 0;
+        return (
+          <g key={id} data-bar={count}>
+            <title>{title}</title>
+            <rect className={classes.room} x={i * step} y={0} width={step} height={100} />
+            {count > 0 && <rect data-tone="plan" x={i * step + 1} y={100 - tall} width={step - 2} height={tall} />}
+          </g>
+        );
+      })}
     </svg>
   );
 }

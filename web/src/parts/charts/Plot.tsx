@@ -44,7 +44,7 @@ function optionsOf(props: PlotProps, width: number, onCursor: (u: uPlot) => void
   return {
     width,
     height,
-    padding: [8, 8, 0, 0],
+    padding: [8, 16, 0, 0],
     legend: { show: false },
     cursor: { y: false, drag: { x: false, y: false }, points: { size: 7 }, ...(sync && { sync: { key: sync, setSeries: false } }) },
     scales: {
@@ -53,7 +53,7 @@ function optionsOf(props: PlotProps, width: number, onCursor: (u: uPlot) => void
     },
     axes: [
       { ...axis, size: 26, gap: 4, grid: { show: false }, space: 64, values: (_u, splits, _i, _space, step) => splits.map((at) => formatAxisTime(at, step, language, timeZone)) },
-      { ...axis, size: unit === 'ms' ? 62 : 46, gap: 6, grid: { stroke: color('--c-border'), width: 1 }, space: 32, incrs: steps[unit], values: (_u, splits) => splits.map((n) => formatTick(n, unit, language)) },
+      { ...axis, size: unit === 'ms' ? 62 : 46, gap: 6, grid: { stroke: color('--c-border'), width: 1 }, space: 24, incrs: steps[unit], values: (_u, splits) => splits.map((n) => formatTick(n, unit, language)) },
     ],
     series: [
       {},

@@ -53,7 +53,9 @@ export function LineChart({ label, times, series, unit, when, whenName, buckets 
   return (
     <figure className={classes.figure} aria-labelledby={id}>
       <figcaption className={classes.caption}>
-        <span id={id}>{label}</span>
+        <span className={classes.label}>
+          <span id={id}>{label}</span> <span className="dim">{at !== undefined && when(at)}</span>
+        </span>
         {side}
       </figcaption>
       <div className={classes.frame} role="img" tabIndex={0} aria-label={[label, ...told].join('. ')} onKeyDown={move} onBlur={() => setPicked(undefined)}>
@@ -64,18 +66,15 @@ export function LineChart({ label, times, series, unit, when, whenName, buckets 
           />
         </Suspense>
       </div>
-      <div className={classes.below}>
-        <ul className={classes.legend} aria-live="polite">
-          {series.map((one) => (
-            <li key={one.id}>
-              <span className={classes.mark} data-tone={one.tone} data-kind={one.kind ?? 'line'} data-dashed={one.dashed || undefined} aria-hidden="true" />
-              {one.name}
-              {picked !== undefined && <strong>{write(one.values[picked])}</strong>}
-            </li>
-          ))}
-          {at !== undefined && <li className="dim">{when(at)}</li>}
-        </ul>
-      </div>
+      <ul className={classes.legend} aria-live="polite">
+        {series.map((one) => (
+          <li key={one.id}>
+            <span className={classes.mark} data-tone={one.tone} data-kind={one.kind ?? 'line'} data-dashed={one.dashed || undefined} aria-hidden="true" />
+            {one.name}
+            <strong>{picked !== undefined && write(one.values[picked])}</strong>
+          </li>
+        ))}
+      </ul>
       <ChartTable
         caption={label} head={[whenName, ...series.map((one) => one.name)]}
         rows={times.map((time, i) => ({ id: String(time), cells: [when(time), ...series.map((one) => write(one.values[i]))] })).reverse()}

@@ -1,16 +1,15 @@
 import { Button, NativeSelect, TextInput } from '@mantine/core';
-import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { useMemo } from 'react';
+import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
-import { fireStatuses } from '../../api/fires.ts';
+import { useGroups } from '../../api/jobList.ts';
 import { useJobs } from '../../api/jobs.ts';
-import { useLedger } from '../../api/ledger.ts';
+import { useAhead, useLedger, useLedgerSummary } from '../../api/ledger.ts';
 import { Problem } from '../../api/problem.ts';
+import { totalOf } from '../../lib/figures.ts';
 import { fromLocalInput, toLocalInput } from '../../lib/localTime.ts';
 import { isName } from '../../lib/names.ts';
-import { DataTable } from '../../parts/DataTable.tsx';
 import { EmptyPage } from '../../parts/EmptyPage.tsx';
-import { fireColumns } from '../../parts/fireColumns.tsx';
+import { Icon } from '../../parts/icons.tsx';
 import { PageHead } from '../../parts/PageHead.tsx';
 import { PartialNotice } from '../../parts/PartialNotice.tsx';
 import { Pager } from '../../parts/Pager.tsx';
@@ -18,51 +17,79 @@ import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
 import { SearchField } from '../../parts/SearchField.tsx';
 import { useCursorPages } from '../../parts/useCursorPages.ts';
 import { Waiting } from '../../parts/Waiting.tsx';
+import { EmptyLedger } from './EmptyLedger.tsx';
+import { ExportMenu } from './ExportMenu.tsx';
 import classes from './LedgerPage.module.css';
-import { cleaned, rangeOf, ranges, statusesOf, stretchOf, type LedgerSearch, type Range } from './ranges.ts';
+import { LedgerTable } from './LedgerTable.tsx';
+import { cleaned, rangeOf, ranges, statusesOf, stretchOf, summaryOf, type LedgerSearch, type Range } from './ranges.ts';
+import { StatusFilter } from './StatusFilter.tsx';
+import { SummaryBar } from './SummaryBar.tsx';
+
+const plannedShown = 5;
 
 /** Every fire with what became of it, and those that are to come. */
 export function LedgerPage() {
-  const { t, i18n } = useTranslation();
+  const { t } = useTranslation();
   const search = useSearch({ from: '/ledger' });
   const navigate = useNavigate();
   const range = rangeOf(search);
-  const pages = useCursorPages(JSON.stringify(cleaned(search)));
+  const statuses = statusesOf(search);
+  const stretch = stretchOf(search);
+  const subject = JSON.stringify(cleaned(search));
+  const pages = useCursorPages(subject);
   // Half a name is no name: the server would refuse it, and it has no fires.
   const named = search.job === undefined || isName(search.job);
-  const fires = useLedger({ job: search.job, group: search.group, statuses: statusesOf(search), ...stretchOf(search) }, pages.cursor, named);
+  const filter = { job: search.job, group: search.group, statuses, ...stretch };
+  const fires = useLedger(filter, pages.cursor, named);
+  const summarised = summaryOf(search, Date.now());
+  const summary = useLedgerSummary({ job: search.job, ...summarised }, named && summarised !== undefined && search.group === undefined);
+  // Where the list ends now, what comes next stands above it.
+  const endsNow = stretch.to === undefined && statuses.length === 0 && pages.page === 1;
+  const ahead = useAhead({ job: search.job, group: search.group }, plannedShown, named && endsNow);
   const jobs = useJobs(search.job ?? '', '');
-  const columns = useMemo(() => fireColumns(t, i18n.language, true), [t, i18n.language]);
-  const show = (next: LedgerSearch) => void navigate({ to: '/ledger', search: cleaned(next), replace: true });
+  const groups = useGroups();
+  const show = (next: LedgerSearch, replace = true) => void navigate({ to: '/ledger', search: cleaned(next), replace });
   const unknownJob = fires.error instanceof Problem && fires.error.status === 404;
   const rows = named && !unknownJob ? fires.data?.items : [];
+  const planned = endsNow && named && !unknownJob ? (ahead.data ?? []) : [];
   const filtered = Object.keys(cleaned(search)).length > 0;
-  const empty = rows?.length === 0 && pages.page === 1 && !fires.data?.nextCursor;
+  const empty = rows?.length === 0 && planned.length === 0 && pages.page === 1 && !fires.data?.nextCursor;
   const partial = named && !unknownJob && fires.data?.partial === true;
+  const across = pages.page === 1 && (endsNow || (typeof stretch.to === 'number' ? stretch.to > 0 : Date.parse(stretch.to ?? '') > Date.now()) && (stretch.from === undefined || (typeof stretch.from === 'number' ? stretch.from <= 0 : Date.parse(stretch.from) < Date.now())));
   const choose = (next: Range) => show({ ...search, range: next !== 'all' || search.status === 'planned' ? next : undefined });
+  const counted = summarised && search.group === undefined && named && !unknownJob ? summary.data : undefined;
+  const groupNames = [...new Set([...(groups.data?.items.map((group) => group.name) ?? []), search.group ?? ''])].filter((name) => name !== '').sort();
 
   return (
     <>
       <PageHead title={t('ledger.title')} name={t('ledger.title')}>
         <SearchField label={t('runs.search')} value={search.job ?? ''} suggestions={jobs.data?.items.map((job) => job.name) ?? []} onChange={(job) => show({ ...search, job })} />
-        <NativeSelect
-          aria-label={t('runs.filterStatus')} value={search.status ?? ''}
-          data={[{ value: '', label: t('runs.anyStatus') }, ...fireStatuses.map((s) => ({ value: s, label: t(`status.${s}`) }))]}
-          onChange={(event) => show({ ...search, status: fireStatuses.find((s) => s === event.currentTarget.value) })}
-        />
+        {groupNames.length > 0 && (
+          <NativeSelect
+            aria-label={t('ledger.group')} value={search.group ?? ''} disabled={search.job !== undefined}
+            data={[{ value: '', label: t('ledger.anyGroup') }, ...groupNames]} onChange={(event) => show({ ...search, group: event.currentTarget.value })}
+          />
+        )}
         <NativeSelect
           aria-label={t('ledger.range')} value={range}
           data={[...(Object.keys(ranges) as Range[]), 'custom' as const].map((value) => ({ value, label: t(`ledger.ranges.${value}`) }))}
           onChange={(event) => choose(event.currentTarget.value as Range)}
         />
+        {!empty && <ExportMenu filter={filter} />}
       </PageHead>
       {range === 'custom' && (
         <div className={classes.custom}>
-          <TextInput type="datetime-local" label={t('ledger.from')} value={toLocalInput(search.from)} onChange={(e) => show({ ...search, from: fromLocalInput(e.currentTarget.value) })} />
-          <TextInput type="datetime-local" label={t('ledger.to')} description={t('ledger.toHelp')} value={toLocalInput(search.to)} onChange={(e) => show({ ...search, to: fromLocalInput(e.currentTarget.value) })} />
+          <TextInput type="datetime-local" step={1} label={t('ledger.from')} value={toLocalInput(search.from)} onChange={(e) => show({ ...search, from: fromLocalInput(e.currentTarget.value) })} />
+          <TextInput type="datetime-local" step={1} label={t('ledger.to')} description={t('ledger.toHelp')} value={toLocalInput(search.to)} onChange={(e) => show({ ...search, to: fromLocalInput(e.currentTarget.value) })} />
         </div>
       )}
-      <p className={classes.about}>{t('ledger.about')}</p>
+      <StatusFilter chosen={statuses} counts={counted?.total.statuses} onChange={(chosen) => show({ ...search, status: chosen.join(',') })} />
+      {counted && totalOf(counted.total.statuses) > 0 && counted.buckets.length > 2 && <SummaryBar statistics={counted} search={search} onNarrow={(next) => show(next, false)} />}
+      {filtered && !empty && (
+        <p className={classes.about}>
+          {t('ledger.about')} <Button variant="subtle" size="compact-xs" leftSection={<Icon name="close" size={12} />} onClick={() => show({})}>{t('ledger.clearFilter')}</Button>
+        </p>
+      )}
       {fires.error && !rows && <ProblemNotice error={fires.error} onRetry={() => void fires.refetch()} />}
       {!rows && !fires.error && <Waiting rows={8} />}
       {partial && <PartialNotice />}
@@ -72,14 +99,11 @@ export function LedgerPage() {
             <Button variant="default" onClick={() => show({})}>{t('ledger.clearFilter')}</Button>
           </EmptyPage>
         ) : (
-          <EmptyPage icon="calendar" title={t('ledger.emptyTitle')}>
-            <p>{t('ledger.emptyText')}</p>
-            <Link to="/jobs">{t('runs.goToJobs')}</Link>
-          </EmptyPage>
+          <EmptyLedger />
         ))}
       {rows && !empty && (
         <>
-          <DataTable caption={t('ledger.table')} columns={columns} rows={rows} rowId={(fire) => fire.id} busy={fires.isPlaceholderData} />
+          <LedgerTable key={`${subject} ${pages.cursor}`} fires={rows} ahead={planned} now={across} busy={fires.isPlaceholderData} />
           <Pager pages={pages} nextCursor={fires.data?.nextCursor} />
         </>
       )}

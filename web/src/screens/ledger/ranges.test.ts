@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { cleaned, rangeOf, ranges, stretchOf } from './ranges.ts';
+import { cleaned, rangeOf, ranges, statusesOf, stretchOf, summaryOf } from './ranges.ts';
 
 it.each([
   [{}, 'all'],
@@ -21,3 +21,20 @@ it('keeps an address short', () => {
   expect(cleaned({ job: '', status: undefined, range: 'day', from: 'x', to: 'y' })).toEqual({ range: 'day' });
   expect(cleaned({ range: 'custom', from: 'x', to: '' })).toEqual({ range: 'custom', from: 'x' });
 });
+
+it('reads several statuses, in their order, and no others', () => {
+  expect(statusesOf({ status: 'missed,failed,nonsense' })).toEqual(['failed', 'missed']);
+  expect(statusesOf({})).toEqual([]);
+});
+
+it.each([
+  [{}, true],
+  [{ range: 'week' }, true],
+  [{ range: 'hour' }, false],
+  [{ range: 'nextDay' }, false],
+  [{ status: 'planned' }, false],
+  [{ range: 'custom', from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z' }, true],
+  [{ range: 'custom', from: '2026-01-01T00:00:00Z', to: '2026-01-01T01:00:00Z' }, false],
+  [{ range: 'custom', from: '2026-02-01T11:30:00Z' }, false],
+  [{ range: 'custom', from: '2026-03-01T00:00:00Z', to: '2026-03-05T00:00:00Z' }, false],
+])('%j is summed up: %s', (search, summed) => expect(summaryOf(search, Date.parse('2026-02-01T12:00:00Z')) !== undefined).toBe(summed));

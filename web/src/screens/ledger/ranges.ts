@@ -45,6 +45,17 @@ export function stretchOf(search: LedgerSearch): Stretch {
   return range === 'custom' ? { from: search.from, to: search.to } : ranges[range];
 }
 
+/** The stretch to sum up, from now or in times, where it is long enough to be told in parts, and has been. */
+export function summaryOf(search: LedgerSearch, now: number): Stretch | undefined {
+  const range = rangeOf(search);
+  if (range === 'all') return { from: -30 * day };
+  if (range === 'day' || range === 'week') return ranges[range];
+  if (range !== 'custom') return undefined;
+  const from = search.from === undefined ? now - 30 * day : Date.parse(search.from);
+  const to = Math.min(now, search.to === undefined ? now : Date.parse(search.to));
+  return to - from > 2 * hour ? { from: search.from ?? -30 * day, to: search.to } : undefined;
+}
+
 /** The address without what says nothing. */
 export function cleaned(search: LedgerSearch): LedgerSearch {
   const custom = search.range === 'custom';

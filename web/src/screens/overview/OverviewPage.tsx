@@ -1,6 +1,6 @@
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useOverview, useTroubles } from '../../api/overview.ts';
+import { useNextHour, useOverview, useTroubles } from '../../api/overview.ts';
 import { troublesOf } from '../../lib/troubles.ts';
 import { modesOf } from '../../parts/conditions.ts';
 import { PageHead } from '../../parts/PageHead.tsx';
@@ -23,6 +23,7 @@ export function OverviewPage() {
   const { t } = useTranslation();
   const overview = useOverview();
   const found = useTroubles();
+  const ahead = useNextHour();
   const troubles = useMemo(() => troublesOf(found.data?.items ?? []), [found.data]);
   const { data } = overview;
   const first = data?.jobs.total === 0;
@@ -39,7 +40,7 @@ export function OverviewPage() {
       {data && first && <FirstSteps alive={data.workers.alive} />}
       {data && (!first || (data.running ?? 0) > 0) && (
         <>
-          <Tiles overview={data} />
+          <Tiles overview={data} soon={ahead.data?.total} />
           <div className={classes.columns}>
             <div className={classes.stack}>
               <RunningPanel count={data.running} />
@@ -47,7 +48,7 @@ export function OverviewPage() {
               {found.error && !found.data ? <ProblemNotice error={found.error} onRetry={() => void found.refetch()} /> : <TroublesPanel troubles={troubles} partial={found.data?.partial === true} />}
             </div>
             <div className={classes.stack}>
-              <SoonPanel />
+              <SoonPanel ahead={ahead.data} />
               <WorkersPanel />
               <ClusterPanel overview={data} />
             </div>

@@ -76,7 +76,7 @@ export function RunningPanel({ count }: { count: number | undefined }) {
               {!gone && run.expectedEndAt && <div className={classes.end}><ExpectedEnd run={run} /></div>}
               {may('operator', run.group ?? '') && (
                 <div className={classes.acts}>
-                  <Button size="xs" variant="default" disabled={gone} leftSection={<Icon name="stop" size={14} />} aria-label={t('overview.killRun', { job: run.job })} onClick={() => setKilling(run)}>{t('run.kill')}</Button>
+                  <Button size="xs" variant="default" disabled={gone} aria-label={t('overview.killRun', { job: run.job })} onClick={() => setKilling(run)}><Icon name="stop" size={14} /><span className={classes.word}>{t('run.kill')}</span></Button>
                 </div>
               )}
             </li>

@@ -7,7 +7,7 @@ import classes from './Tiles.module.css';
 type Overview = components['schemas']['Overview'];
 
 /** The cluster in a few numbers, each of which leads to what it counts. */
-export function Tiles({ overview }: { overview: Overview }) {
+export function Tiles({ overview, soon }: { overview: Overview; soon: number | undefined }) {
   const { t, i18n } = useTranslation();
   const number = new Intl.NumberFormat(i18n.language);
   const count = (n: number | undefined) => (n === undefined ? '–' : number.format(n));
@@ -22,6 +22,7 @@ export function Tiles({ overview }: { overview: Overview }) {
       <li data-tile="failed"><Link to="/ledger" search={{ status: 'failed,timed_out,lost', ...since }}><Figure name={t('overview.tile.failed')} value={count(failed)} more={t('overview.tile.day')} tone={failed ? 'bad' : undefined} /></Link></li>
       <li data-tile="missed"><Link to="/ledger" search={{ status: 'missed,refused', ...since }}><Figure name={t('overview.tile.missed')} value={count(missed)} more={t('overview.tile.day')} tone={missed ? 'warn' : undefined} /></Link></li>
       <li data-tile="rate"><Link to="/ledger" search={since ?? {}}><Figure name={t('overview.tile.rate')} value={formatRate(day?.total.successRate, i18n.language)} more={t('overview.tile.day')} /></Link></li>
+      <li data-tile="soon"><Link to="/ledger" search={{ status: 'planned', range: 'nextHour' }}><Figure name={t('overview.tile.soon')} value={count(soon)} /></Link></li>
       <li data-tile="slots"><Link to="/workers"><Figure name={t('overview.tile.slots')} value={count(workers.used)} more={t('overview.tile.of', { n: number.format(workers.slots) })} tone={workers.alive === 0 ? 'bad' : undefined} /></Link></li>
       <li data-tile="jobs"><Link to="/jobs"><Figure name={t('overview.tile.jobs')} value={count(jobs.total)} more={jobs.paused > 0 ? t('overview.jobsPaused', { count: jobs.paused }) : undefined} /></Link></li>
     </ul>

@@ -5,12 +5,13 @@ import { useTranslation } from 'react-i18next';
 import { useWaiting } from '../../api/overview.ts';
 import type { Fire } from '../../api/types.ts';
 import { useRights } from '../../app/session.ts';
+import { useNow } from '../../lib/useNow.ts';
 import { useSteady } from '../../lib/useSteady.ts';
 import { Icon } from '../../parts/icons.tsx';
-import { FireWhen } from '../../parts/FireWhen.tsx';
 import { KillDialog } from '../../parts/KillDialog.tsx';
 import { Panel } from '../../parts/Panel.tsx';
 import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
+import { RelativeTime } from '../../parts/TimeText.tsx';
 import { Waiting } from '../../parts/Waiting.tsx';
 import { Why } from '../../parts/Why.tsx';
 import classes from './rows.module.css';
@@ -25,6 +26,7 @@ export function WaitingPanel() {
   const { t } = useTranslation();
   const waiting = useWaiting();
   const may = useRights();
+  const now = useNow(10_000);
   const [killing, setKilling] = useState<{ id: string; job: string } | undefined>();
   const sorted = useMemo(() => [...(waiting.data?.items ?? [])].sort((a, b) => rank(a) - rank(b) || Date.parse(a.plannedAt) - Date.parse(b.plannedAt) || a.id.localeCompare(b.id)), [waiting.data]);
   const fresh = useMemo(() => sorted.slice(0, shown), [sorted]);
@@ -48,13 +50,14 @@ export function WaitingPanel() {
                     <span className="break">{fire.reason ? <Why reason={fire.reason} /> : t('overview.noReason')}</span>
                   </span>
                   <span className={classes.second}>
-                    <span><FireWhen of={fire} /></span>
+                    {fire.dueAt && Date.parse(fire.dueAt) > now ? <span>{t('overview.due')} <RelativeTime at={fire.dueAt} /></span> : <span>{t('overview.planned')} <RelativeTime at={fire.gap?.from ?? fire.plannedAt} /></span>}
+                    {fire.gap && <span>{t('overview.gap', { count: fire.gap.count })}</span>}
                     {fire.cause !== 'cron' && <span>{t(`cause.${fire.cause}`)}</span>}
                   </span>
                 </div>
                 {run && may('operator', fire.group ?? '') && (
                   <div className={classes.acts}>
-                    <Button size="xs" variant="default" disabled={gone} leftSection={<Icon name="stop" size={14} />} aria-label={t('overview.cancelRun', { job: fire.job })} onClick={() => setKilling({ id: run, job: fire.job })}>{t('common.cancel')}</Button>
+                    <Button size="xs" variant="default" disabled={gone} aria-label={t('overview.cancelRun', { job: fire.job })} onClick={() => setKilling({ id: run, job: fire.job })}><Icon name="stop" size={14} /><span className={classes.word}>{t('common.cancel')}</span></Button>
                   </div>
                 )}
               </li>

@@ -1,0 +1,165 @@
+// Every fire is accounted for, whether it ran or not, with the reason in words.
+
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { after, before, test } from 'node:test';
+import { assertAccessible, assertFits, launch, open, shoot } from './browser.mjs';
+import { Server, until } from './server.mjs';
+
+let server;
+let browser;
+let session;
+
+before(async () => {
+  server = await Server.create();
+  await server.start();
+  browser = await launch();
+  const { context, page } = await open(browser, server);
+  await page.goto(server.loginLink);
+  await page.getByRole('navigation').first().waitFor();
+  session = await context.storageState();
+  await context.close();
+});
+
+after(async () => {
+  await browser?.close();
+  await server?.remove();
+});
+
+async function visit(path, options = {}) {
+  const tab = await open(browser, server, { storageState: session, ...options });
+  await tab.page.goto(server.url + path);
+  return tab;
+}
+
+async function leave({ context, wrongs }) {
+  await context.close();
+  assert.deepEqual(wrongs, []);
+}
+
+const fires = (query) => server.api('GET', `/fires?${query}`).then(({ items }) => items);
+
+test('an empty ledger says what a ledger is', async () => {
+  const tab = await visit('/ledger');
+  await tab.page.getByRole('heading', { name: 'The ledger is empty' }).waitFor();
+  await tab.page.getByText('The ledger also shows what did not').waitFor();
+  await tab.page.getByText('how it ended is not known').waitFor();
+  await assertAccessible(tab.page, 'empty ledger');
+  await shoot(tab.page, 'ledger-empty');
+  await leave(tab);
+});
+
+test('what was killed, failed, paused or left out stands there with its reason, and what is planned above a line', async () => {
+  await server.api('POST', '/jobs', { name: 'yearly', group: 'reports', cronExpr: '0 0 1 1 *', timezone: 'UTC', command: 'true' });
+  await server.api('POST', '/jobs', { name: 'half-hourly', group: 'reports', cronExpr: '*/30 * * * *', timezone: 'UTC', command: 'true' });
+  await server.api('POST', '/jobs', { name: 'endless', group: 'ops', command: 'sleep 600' });
+  const endless = await server.api('POST', '/jobs/endless/run', {});
+  await server.api('POST', '/jobs', { name: 'flaky', group: 'ops', command: 'exit 75', retry: { max: 1, backoff: '10ms' } });
+  await server.api('POST', '/jobs/flaky/run', {});
+  await server.api('POST', '/jobs', { name: 'ticker', cronExpr: '* * * * * * *', timezone: 'UTC', command: 'true' });
+  await until('it has ticked', async () => (await fires('status=succeeded')).length > 0);
+  await server.api('POST', '/jobs/ticker/pause', { note: 'moving house 搬家' });
+  await until('fires are held back', async () => (await fires('status=waiting')).some((fire) => fire.gap?.count > 1));
+
+  const tab = await visit('/ledger');
+  const { page } = tab;
+  const rowOf = (job) => page.locator('tr[data-fire]').filter({ has: page.getByRole('link', { name: job, exact: true }) });
+  await rowOf('ticker').getByText('The job is paused: moving house 搬家').waitFor();
+  await rowOf('ticker').getByText(/^\d+ fires, /).first().waitFor();
+  await rowOf('flaky').getByText('Exit code 75').waitFor();
+  await rowOf('flaky').getByRole('link', { name: /^Attempt 2 of flaky/ }).waitFor();
+  await rowOf('endless').locator('[data-status=running]').waitFor();
+
+  // It follows what happens.
+  await server.api('POST', `/runs/${endless.run}/kill`, {});
+  await rowOf('endless').locator('[data-status=killed]').waitFor();
+  await rowOf('endless').getByText(/^Killed by /).waitFor();
+  await server.api('POST', '/jobs/ticker/resume', {});
+  await page.locator('[data-ended=skipped]').getByText('The job was paused').waitFor();
+  await server.api('DELETE', '/jobs/ticker');
+
+  // What is planned stands above the line, what has been below it.
+  await rowOf('half-hourly').first().waitFor();
+  const kinds = await page.locator('tbody tr:is([data-fire], [data-now])').evaluateAll((rows) => rows.map((row) => ('now' in row.dataset ? 'now' : row.dataset.ended === 'planned' ? 'planned' : 'past')));
+  assert.deepEqual(kinds.filter((kind, i) => kind !== kinds[i - 1]), ['planned', 'now', 'past']);
+  await assertAccessible(page, 'ledger');
+  await shoot(page, 'ledger');
+  await leave(tab);
+});
+
+test('filters are in the address, and more than one status counts', async () => {
+  const tab = await visit('/ledger');
+  const { page } = tab;
+  const statuses = () => page.locator('tr[data-fire]').evaluateAll((rows) => [...new Set(rows.map((row) => row.dataset.ended))].sort());
+  const only = (...wanted) => until(`only ${wanted}`, async () => (await statuses()).join() === wanted.join());
+  await page.locator('[data-chip=killed]').click();
+  await only('killed');
+  await page.locator('[data-chip=skipped]').click();
+  await only('killed', 'skipped');
+  assert.equal(new URL(page.url()).searchParams.get('status'), 'killed,skipped');
+  await page.reload();
+  await only('killed', 'skipped');
+  assert.equal(await page.locator('[data-chip=killed]').getAttribute('aria-pressed'), 'true');
+  await page.getByRole('button', { name: 'Went wrong' }).click();
+  await only('failed');
+  await page.getByLabel('Group', { exact: true }).selectOption('reports');
+  await page.getByRole('heading', { name: 'No fire matches this filter' }).waitFor();
+  await page.getByRole('button', { name: 'Show the whole ledger' }).click();
+  await page.getByLabel('Time', { exact: true }).selectOption('nextHour');
+  await only('planned');
+  await page.getByLabel('Job name').fill('yearly');
+  await page.getByRole('heading', { name: 'No fire matches this filter' }).waitFor();
+  await page.getByRole('button', { name: 'Show the whole ledger' }).click();
+  await page.getByLabel('Time', { exact: true }).selectOption('custom');
+  await page.getByLabel('From').fill('2020-01-01T00:00');
+  await page.getByLabel('Until', { exact: true }).fill('2020-01-02T00:00');
+  await page.getByRole('heading', { name: 'No fire matches this filter' }).waitFor();
+  await page.getByRole('button', { name: 'Show the whole ledger' }).click();
+  await page.getByLabel('Time', { exact: true }).selectOption('nextWeek');
+  const farthest = page.locator('tr[data-ended=planned]').first();
+  await farthest.waitFor();
+  const id = await farthest.getAttribute('data-fire');
+  await page.getByRole('button', { name: 'Next', exact: true }).click();
+  await page.getByText('Page 2').waitFor();
+  await page.locator(`[data-fire="${id}"]`).waitFor({ state: 'detached' });
+  await leave(tab);
+});
+
+test('a bar narrows the time, and what is listed is exported', async () => {
+  await until('the day is counted', async () => (await server.api('GET', '/stats/overview')).lastDay.total.statuses.failed === 1, 90);
+  const tab = await visit('/ledger?range=day&status=failed,skipped');
+  const { page } = tab;
+  await page.locator('tr[data-fire]').first().waitFor();
+  const listed = await page.locator('tr[data-fire]').count();
+  const download = async (kind) => {
+    await page.getByRole('button', { name: 'Export' }).click();
+    const [file] = await Promise.all([page.waitForEvent('download'), page.getByRole('menuitem', { name: kind }).click()]);
+    return readFile(await file.path(), 'utf8');
+  };
+  const rows = JSON.parse(await download('As JSON'));
+  assert.equal(rows.length, listed);
+  assert.deepEqual([...new Set(rows.map((row) => row.status))].sort(), ['failed', 'skipped']);
+  const csv = (await download('As a table (CSV)')).replace('\ufeff', '').trimEnd().split('\r\n');
+  assert.equal(csv[0].split(',')[1], 'job');
+  assert.equal(csv.length, listed + 1);
+  assert.ok(csv.some((line) => line.includes('moving house 搬家')));
+
+  await page.locator('[data-summary=hour] g:not([data-bar="0"])').first().click();
+  await page.waitForURL(/range=custom/);
+  const address = new URL(page.url()).searchParams;
+  assert.equal(Date.parse(address.get('to')) - Date.parse(address.get('from')) <= 3_600_000, true);
+  assert.equal(address.get('status'), 'failed,skipped', 'the other filters stay');
+  await page.getByLabel('From').waitFor();
+  await page.goBack();
+  await page.locator('[data-summary=hour]').waitFor();
+  await leave(tab);
+});
+
+test('it fits a phone, in Chinese', async () => {
+  const tab = await visit('/ledger', { width: 390, height: 844, locale: 'zh-CN', colorScheme: 'dark' });
+  await tab.page.getByText('任务已暂停：moving house 搬家').or(tab.page.getByText(/moving house/)).first().waitFor();
+  await assertFits(tab.page, 'ledger on a phone');
+  await assertAccessible(tab.page, 'ledger on a phone');
+  await shoot(tab.page, 'ledger-phone-zh');
+  await leave(tab);
+});

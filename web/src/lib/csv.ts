@@ -1,0 +1,12 @@
+// A spreadsheet takes a cell that begins so for a formula, and would run what somebody wrote as a reason.
+const formula = /^[=+\-@\t\r]/;
+
+function cell(value: string): string {
+  const safe = formula.test(value) ? `'${value}` : value;
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}
+
+/** Rows as comma-separated values (RFC 4180), with cells that no spreadsheet runs. */
+export function toCsv(rows: readonly (readonly string[])[]): string {
+  return rows.map((row) => `${row.map(cell).join(',')}\r\n`).join('');
+}

@@ -1,0 +1,27 @@
+import { Link } from '@tanstack/react-router';
+import { useTranslation } from 'react-i18next';
+import type { FireStatus } from '../../api/types.ts';
+import { EmptyPage } from '../../parts/EmptyPage.tsx';
+import { StatusBadge } from '../../parts/StatusBadge.tsx';
+import classes from './LedgerPage.module.css';
+
+const told = ['succeeded', 'skipped', 'missed', 'lost', 'refused'] as const satisfies readonly FireStatus[];
+
+/** What a ledger is, where there is nothing in it yet. */
+export function EmptyLedger() {
+  const { t } = useTranslation();
+  return (
+    <EmptyPage icon="calendar" title={t('ledger.emptyTitle')}>
+      <p>{t('ledger.emptyText')}</p>
+      <dl className={classes.told}>
+        {told.map((status) => (
+          <div key={status}>
+            <dt><StatusBadge status={status} /></dt>
+            <dd>{t(`ledger.means.${status}`)}</dd>
+          </div>
+        ))}
+      </dl>
+      <Link to="/jobs">{t('runs.goToJobs')}</Link>
+    </EmptyPage>
+  );
+}

@@ -1,0 +1,37 @@
+import { Button, Menu } from '@mantine/core';
+import { useMutation } from '@tanstack/react-query';
+import { useTranslation } from 'react-i18next';
+import type { LedgerFilter } from '../../api/ledger.ts';
+import { saveAs } from '../../lib/saveAs.ts';
+import { Icon } from '../../parts/icons.tsx';
+import { problemText } from '../../parts/problemText.ts';
+import { say } from '../../parts/say.ts';
+import { collect, exportLimit, firesAsCsv } from './exportFires.ts';
+
+/** Gives what the filter lists as a file. */
+export function ExportMenu({ filter }: { filter: LedgerFilter }) {
+  const { t, i18n } = useTranslation();
+  const save = useMutation({
+    mutationFn: async (format: 'csv' | 'json') => ({ format, ...(await collect(filter, AbortSignal.timeout(120_000))) }),
+    onSuccess: ({ format, fires, cut, partial }) => {
+      const name = `ledger-${new Date().toISOString().slice(0, 19).replaceAll(':', '')}.${format}`;
+      // The mark tells a spreadsheet that it is UTF-8.
+      if (format === 'csv') saveAs(name, `\ufeff${firesAsCsv(fires)}`, 'text/csv;charset=utf-8');
+      else saveAs(name, `${JSON.stringify(fires, null, 2)}\n`, 'application/json');
+      const number = new Intl.NumberFormat(i18n.language);
+      say(t, [t('ledger.exported', { count: fires.length }), cut && t('ledger.exportCut', { limit: number.format(exportLimit) }), partial && t('degraded.partial')].filter(Boolean).join(' '));
+    },
+    onError: (error) => say(t, problemText(t, i18n.language, error).text),
+  });
+  return (
+    <Menu position="bottom-end">
+      <Menu.Target>
+        <Button variant="default" leftSection={<Icon name="download" size={16} />} loading={save.isPending}>{t('ledger.export')}</Button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Item onClick={() => save.mutate('csv')}>{t('ledger.exportCsv')}</Menu.Item>
+        <Menu.Item onClick={() => save.mutate('json')}>{t('ledger.exportJson')}</Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  );
+}

@@ -1,0 +1,104 @@
+import { Link } from '@tanstack/react-router';
+import { useTranslation } from 'react-i18next';
+import type { Fire } from '../../api/types.ts';
+import { formatSeconds, secondsBetween } from '../../lib/duration.ts';
+import { formatStretch } from '../../lib/stretch.ts';
+import { formatTime, formatTimeInZone } from '../../lib/time.ts';
+import { useNow } from '../../lib/useNow.ts';
+import { useSteady } from '../../lib/useSteady.ts';
+import { StatusBadge } from '../../parts/StatusBadge.tsx';
+import { Why } from '../../parts/Why.tsx';
+import { laid } from './layout.ts';
+import classes from './LedgerTable.module.css';
+
+interface Props {
+  /** The newest first. */
+  fires: readonly Fire[];
+  /** What is planned next, above the line. */
+  ahead: readonly Fire[];
+  /** The list reaches across now. */
+  now: boolean;
+  busy: boolean;
+}
+
+const columns = 5;
+const idOf = (fire: Fire) => fire.id;
+
+/** Fires by day, with a line between what is planned and what has been. It stands still while one points at it. */
+export function LedgerTable({ fires, ahead, now: across, busy }: Props) {
+  const { t, i18n } = useTranslation();
+  const { rows, held, around } = useSteady([...ahead, ...fires], idOf);
+  const dayFormat = new Intl.DateTimeFormat(i18n.language, { dateStyle: 'full' });
+  const dayOf = (at: string) => dayFormat.format(new Date(at));
+  const days = laid(rows, ({ row }) => row, dayOf, across ? { today: dayFormat.format(new Date()) } : undefined);
+  return (
+    <div className={classes.frame} aria-busy={busy} {...around}>
+      <table className={classes.table} data-held={held || undefined}>
+        <caption className="unseen">{t('ledger.table')}</caption>
+        <thead>
+          <tr>
+            <th scope="col">{t('runs.planned')}</th>
+            <th scope="col">{t('runs.status')}</th>
+            <th scope="col">{t('ledger.became')}</th>
+            <th scope="col" className={classes.wide}>{t('runs.cause')}</th>
+            <th scope="col" className={classes.tries}>{t('ledger.attempts')}</th>
+          </tr>
+        </thead>
+        {days.map(({ day, rows: entries }, i) => (
+          <tbody key={`${day} ${i}`}>
+            <tr className={classes.day}><th scope="rowgroup" colSpan={columns}>{day}</th></tr>
+            {entries.map((entry) => (entry.kind === 'now' ? <NowLine key="now" /> : <FireRow key={entry.row.row.id} fire={entry.row.row} gone={entry.row.gone} />))}
+          </tbody>
+        ))}
+      </table>
+    </div>
+  );
+}
+
+/** Where the future ends. */
+function NowLine() {
+  const { t, i18n } = useTranslation();
+  const now = useNow(1000);
+  const clock = new Intl.DateTimeFormat(i18n.language, { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' }).format(now);
+  return (
+    <tr className={classes.now} data-now="">
+      <td colSpan={columns}><span>{t('ledger.now', { time: clock })}</span></td>
+    </tr>
+  );
+}
+
+function FireRow({ fire, gone }: { fire: Fire; gone: boolean }) {
+  const { t, i18n } = useTranslation();
+  const time = formatTime(fire.plannedAt, i18n.language);
+  const clock = new Intl.DateTimeFormat(i18n.language, { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' }).format(new Date(fire.plannedAt));
+  const last = fire.attempts.at(-1);
+  const badge = <StatusBadge status={fire.status} />;
+  const later = fire.status === 'planned' || fire.status === 'waiting' ? secondsBetween(fire.plannedAt, fire.dueAt) : undefined;
+  return (
+    <tr data-fire={fire.id} data-ended={fire.status} data-gone={gone || undefined} data-gap={fire.gap ? '' : undefined}>
+      <td><time dateTime={fire.plannedAt} title={formatTimeInZone(fire.plannedAt, i18n.language)} className="nowrap">{clock}</time></td>
+      <td>
+        {last === undefined ? badge : <Link to="/runs/$id" params={{ id: last }} aria-label={`${t(`status.${fire.status}`)}: ${t('runs.open', { job: fire.job, time })}`}>{badge}</Link>}
+      </td>
+      <td>
+        <Link to="/jobs/$name" params={{ name: fire.job }} className={classes.job}>{fire.job}</Link>
+        {fire.group && <> <Link to="/ledger" search={(before) => ({ ...before, group: fire.group })} className="small dim">{fire.group}</Link></>}
+        {fire.gap && (
+          <div className={classes.gap} title={`${formatTime(fire.gap.from, i18n.language)} – ${formatTime(fire.gap.to, i18n.language)}`}>
+            {t(fire.reason?.data?.count === 'at_least' ? 'ledger.gapAtLeast' : 'ledger.gap', { count: fire.gap.count, range: formatStretch(fire.gap.from, fire.gap.to, i18n.language) })}
+          </div>
+        )}
+        {fire.reason && <div className="small"><Why reason={fire.reason} /></div>}
+        {later !== undefined && later > 0 && <div className="small dim" title={formatTime(fire.dueAt ?? '', i18n.language)}>{t('runs.due', { delay: formatSeconds(later) })}</div>}
+      </td>
+      <td className={classes.wide}>{t(`cause.${fire.cause}`)}</td>
+      <td className={classes.tries}>
+        <span className="spaced">
+          {fire.attempts.map((id, i) => (
+            <Link key={id} to="/runs/$id" params={{ id }} aria-label={t('ledger.attemptOf', { n: i + 1, job: fire.job, time })}>{i + 1}</Link>
+          ))}
+        </span>
+      </td>
+    </tr>
+  );
+}
