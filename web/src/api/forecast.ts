@@ -1,6 +1,5 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { client } from './client.ts';
-import { keys } from './keys.ts';
 import { unlessLive } from './live.ts';
 import { dataOf } from './problem.ts';
 import type { components } from './schema.gen.ts';
@@ -13,10 +12,10 @@ export type ClockChange = components['schemas']['DSTTime'];
 export const aheadByMinute = 7 * 86_400_000;
 export const aheadByHour = 14 * 86_400_000;
 
-/** The plan of the time ahead: how many fires, where they pile up, and when clocks change. It is other when a job is, so it is kept with them. */
+/** The plan of the time ahead: how many fires, where they pile up, and when clocks change. It is other when a job is, and not with each run. */
 export function useForecast(group: string | undefined, to: number, by: 'minute' | 'hour', enabled = true) {
   return useQuery({
-    queryKey: [...keys.jobs, 'forecast', group, to, by],
+    queryKey: ['forecast', group, to, by],
     queryFn: ({ signal }) => dataOf(client.GET('/api/v1/forecast', { params: { query: { group, to: new Date(to).toISOString(), by } }, signal })),
     enabled,
     placeholderData: keepPreviousData,

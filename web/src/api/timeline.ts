@@ -48,7 +48,7 @@ async function pastRuns(filter: TimelineFilter, { from, to }: Between, signal: A
 /** The runs that were planned in a stretch, the newest of them. What is new is asked for apart, so this is not asked again with each event. */
 export function usePastRuns(filter: TimelineFilter, between: Between, enabled: boolean) {
   return useQuery({
-    queryKey: ['timeline', 'runs', filter, between],
+    queryKey: ['pastRuns', filter, between],
     queryFn: ({ signal }) => pastRuns(filter, between, signal),
     enabled,
     placeholderData: keepPreviousData,
@@ -118,10 +118,10 @@ async function plannedFires(filter: TimelineFilter, { from, to }: Between, signa
   return { fires: [], completeUntil: from };
 }
 
-/** The fires that the plan has in a stretch that lies ahead. The plan is other when a job is, and not with each run: so it is kept with the jobs. */
+/** The fires that the plan has in a stretch that lies ahead. The plan is other when a job is, and not with each run: so it is kept with the forecast. */
 export function usePlannedFires(filter: TimelineFilter, between: Between, enabled: boolean) {
   return useQuery({
-    queryKey: [...keys.jobs, 'planned', filter.job, filter.group, between],
+    queryKey: ['forecast', 'planned', filter.job, filter.group, between],
     queryFn: ({ signal }) => plannedFires(filter, between, signal),
     enabled,
     placeholderData: keepPreviousData,
@@ -133,7 +133,7 @@ export function usePlannedFires(filter: TimelineFilter, between: Between, enable
 /** How long the runs of the jobs that fire next usually take. */
 export function useUsual(group: string | undefined) {
   return useQuery({
-    queryKey: ['timeline', 'usual', group],
+    queryKey: ['usual', group],
     queryFn: async ({ signal }) => {
       const { items } = await dataOf(client.GET('/api/v1/jobs', { params: { query: { group, include: ['stats'], sort: 'nextFire', limit: page } }, signal }));
       return new Map(items.flatMap(({ name, meta: { stats } }) => (stats && stats.samples > 0 ? [[name, { p50: stats.p50Ms, p95: stats.p95Ms }] as const] : [])));
@@ -146,7 +146,7 @@ export function useUsual(group: string | undefined) {
 /** How many fires each hour had, for times of which not every run is fetched. */
 export function useHourly({ from, to }: Between, enabled: boolean) {
   return useQuery({
-    queryKey: ['timeline', 'hourly', from, to],
+    queryKey: ['hourly', from, to],
     queryFn: async ({ signal }) => {
       const { buckets } = await dataOf(client.GET('/api/v1/stats/runs', { params: { query: { from: iso(from), to: iso(Math.min(to, Date.now())), by: 'hour' } }, signal }));
       return buckets.map(({ at, statuses }) => ({ at: Date.parse(at), fires: Object.values(statuses).reduce((sum, n) => sum + n, 0) }));

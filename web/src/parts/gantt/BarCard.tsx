@@ -30,11 +30,13 @@ export function BarCard({ bar, others, crowded, now, by, x, y, room, onOpen }: P
   const { run, fire } = bar;
   const time = (at: string | number) => formatTime(typeof at === 'number' ? new Date(at).toISOString() : at, i18n.language);
   const planned = run?.plannedAt ?? fire?.plannedAt ?? '';
-  const took = run?.startedAt ? ((run.endedAt ? Date.parse(run.endedAt) : now) - Date.parse(run.startedAt)) / 1000 : undefined;
+  // While it runs, only the worker knows when the command was started: a moment after the claim.
+  const begun = run?.startedAt ?? (bar.status === 'running' ? run?.claimedAt : undefined);
+  const took = begun ? ((run?.endedAt ? Date.parse(run.endedAt) : now) - Date.parse(begun)) / 1000 : undefined;
   const reason = run?.reason ?? fire?.reason;
   const facts: [string, string | undefined][] = [
     [t('timeline.planned'), planned && `${time(planned)}${fire ? ` · ${relativeTime(planned, now, i18n.language)}` : ''}`],
-    [t('timeline.started'), run?.startedAt && time(run.startedAt)],
+    [t('timeline.started'), begun && time(begun)],
     [t('timeline.ended'), run?.endedAt && run.startedAt ? time(run.endedAt) : undefined],
     [t(bar.status === 'running' ? 'timeline.runningFor' : 'timeline.took'), took === undefined ? undefined : formatSeconds(Math.max(0, took))],
     [t('timeline.expectedEnd'), bar.status === 'running' && bar.expected !== undefined ? time(bar.expected) : undefined],

@@ -52,6 +52,6 @@ it.each([
 it('keys zoom, and go to now', () => {
   expect(lengthOf(spanForKey('+', span, 0) ?? span)).toBeLessThan(lengthOf(span));
   expect(lengthOf(spanForKey('-', span, 0) ?? span)).toBeGreaterThan(lengthOf(span));
-  expect(spanForKey('n', span, day)).toEqual(aroundNow(span, day));
+  expect(spanForKey('t', span, day)).toEqual(aroundNow(span, day));
   expect(spanForKey('x', span, 0)).toBeUndefined();
 });

@@ -72,7 +72,7 @@ export const isoOf = (at: number) => new Date(Math.round(at / second) * second).
 export function spanForKey(key: string, span: Span, now: number): Span | undefined {
   if (key === '+' || key === '=') return zoom(span, 0.6);
   if (key === '-') return zoom(span, 1 / 0.6);
-  if (key === 'n') return aroundNow(span, now);
+  if (key === 't') return aroundNow(span, now);
   return undefined;
 }
 

@@ -16,11 +16,11 @@ export const BarTable = memo(function BarTable({ bars, now }: { bars: readonly B
   const rows = useMemo(() => {
     const near = bars.length <= listed ? [...bars] : [...bars].sort((a, b) => Math.abs(a.from - now) - Math.abs(b.from - now)).slice(0, listed);
     return near.sort((a, b) => b.from - a.from || a.job.localeCompare(b.job)).map((bar) => {
-      const took = bar.run?.startedAt ? (endOf(bar, now) - Date.parse(bar.run.startedAt)) / 1000 : undefined;
+      const took = bar.run?.startedAt || bar.status === 'running' ? (endOf(bar, now) - bar.from) / 1000 : undefined;
       return {
         id: bar.id,
         cells: [
-          formatTime(new Date(bar.from).toISOString(), i18n.language), t(bar.from > now ? 'timeline.ahead' : 'timeline.past'), t(`status.${bar.status}`),
+          formatTime(new Date(bar.from).toISOString(), i18n.language), t(bar.status === 'planned' ? 'timeline.ahead' : 'timeline.past'), t(`status.${bar.status}`),
           <Link to="/jobs/$name" params={{ name: bar.job }}>{visible(bar.job)}</Link>,
           took === undefined ? '–' : formatSeconds(Math.max(0, took)), visible(bar.run?.workerName ?? bar.run?.worker ?? '–'),
         ],

@@ -1,0 +1,118 @@
+// A worker is looked at, drained while it has work, and set up.
+
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { assertAccessible, launch, open, shoot } from './browser.mjs';
+import { Server, until } from './server.mjs';
+
+let server;
+let browser;
+let session;
+let worker;
+
+before(async () => {
+  server = await Server.create();
+  await server.start();
+  await server.api('POST', '/jobs', { name: 'lasts', command: 'sleep 600', killGrace: '1s' });
+  await server.api('POST', '/jobs/lasts/run', {});
+  await until('it runs', async () => (await server.api('GET', '/runs?status=running')).items.length > 0);
+  [worker] = (await server.api('GET', '/workers')).items;
+  browser = await launch();
+  const { context, page } = await open(browser, server);
+  await page.goto(server.loginLink);
+  await page.getByRole('navigation').first().waitFor();
+  session = await context.storageState();
+  await context.close();
+});
+
+after(async () => {
+  await browser?.close();
+  await server?.remove();
+});
+
+async function visit(path) {
+  const tab = await open(browser, server, { storageState: session });
+  await tab.page.goto(server.url + path);
+  return tab;
+}
+
+async function leave({ context, wrongs }) {
+  await context.close();
+  assert.deepEqual(wrongs, []);
+}
+
+test('a worker with a run is drained: it says what is left, and when nothing is', async () => {
+  const tab = await visit('/workers');
+  const { page } = tab;
+  await page.getByText('One worker').waitFor();
+  const row = page.locator(`[data-row="${worker.id}"]`);
+  await row.getByText('Ready').waitFor();
+  await row.getByText('one run').waitFor();
+  await row.getByRole('button', { name: `Running on ${worker.name}` }).click();
+  const runs = page.getByRole('list', { name: `Running on ${worker.name}` });
+  await runs.getByRole('link', { name: 'lasts' }).waitFor();
+  assert.match(page.url(), /open=/);
+  await assertAccessible(page, 'workers with runs');
+  await shoot(page, 'workers-runs');
+
+  await row.getByRole('button', { name: `Actions for ${worker.name}` }).click();
+  await page.getByRole('menuitem', { name: 'Drain' }).click();
+  const dialog = page.getByRole('dialog', { name: `Drain ${worker.name}?` });
+  await dialog.getByText('It finishes the run that it has and takes no new ones.').waitFor();
+  await dialog.getByRole('button', { name: 'Drain' }).click();
+  await row.getByText('Draining').waitFor();
+  await row.getByText('One run is left.').waitFor();
+  await dialog.waitFor({ state: 'detached' });
+  await assertAccessible(page, 'a worker that drains');
+  await shoot(page, 'workers-draining');
+
+  await runs.getByRole('button', { name: 'Kill the run of lasts' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Kill' }).click();
+  await row.getByText('Drained').waitFor();
+  await row.getByText('No run is left: it can be stopped.').waitFor();
+  await page.getByText('Nothing runs there just now.').waitFor();
+
+  await row.getByRole('link', { name: worker.name }).click();
+  await page.getByRole('button', { name: 'Take runs again' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Take runs again' }).click();
+  await page.getByText('Ready').waitFor();
+  await leave(tab);
+});
+
+test('its page says what it is and how busy it was, and sets labels and slots', async () => {
+  const tab = await visit(`/workers/${worker.id}`);
+  const { page } = tab;
+  await page.getByText(`process ${worker.pid}`).waitFor();
+  const busy = page.getByRole('figure', { name: 'Runs at once' });
+  await busy.getByRole('button', { name: 'Show as a table' }).click();
+  await busy.getByRole('row').filter({ has: page.getByRole('cell', { name: '1', exact: true }) }).first().waitFor();
+  await page.getByText('3 days', { exact: true }).click();
+  await page.waitForURL(/range=3d/);
+
+  await page.getByRole('button', { name: 'Labels, slots, weight…' }).click();
+  const settings = page.getByRole('dialog', { name: `Settings of ${worker.name}` });
+  await settings.getByLabel('Slots').fill('7');
+  await settings.getByLabel('The labels that it was started with').click();
+  await settings.getByRole('button', { name: 'Add a label' }).click();
+  await settings.getByLabel(/^Name of label/).last().fill('zone');
+  await settings.getByLabel(/^Value of label/).last().fill('attic');
+  await settings.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('zone=attic').waitFor();
+  await page.getByText('/ 7').waitFor();
+  await settings.waitFor({ state: 'detached' });
+  await assertAccessible(page, 'a worker');
+  await shoot(page, 'worker');
+  const now = await server.api('GET', `/workers/${worker.id}`);
+  assert.equal(now.slots, 7);
+  assert.equal(now.labels.zone, 'attic');
+  await leave(tab);
+});
+
+test('a worker that is not there has a page that says so', async () => {
+  const tab = await visit('/workers/nobody');
+  const { page } = tab;
+  await page.getByRole('heading', { name: 'There is no such worker' }).waitFor();
+  await page.getByRole('link', { name: 'All workers' }).click();
+  await page.locator(`[data-row="${worker.id}"]`).waitFor();
+  await leave(tab);
+});
