@@ -1,4 +1,4 @@
-import { useTranslation } from 'react-i18next';
+import { useText } from '../i18n/useText.ts';
 import type { Job } from '../api/types.ts';
 import { formatTime } from '../lib/time.ts';
 import { visible } from '../lib/visible.ts';
@@ -7,7 +7,7 @@ import classes from './StatusBadge.module.css';
 
 /** Whether a job is paused, and when it goes on by itself; the note is at hand. Nothing for a job that is not. */
 export function JobState({ job }: { job: Job }) {
-  const { t, i18n } = useTranslation();
+  const { t, language } = useText();
   if (job.meta.state === 'done') {
     return (
       <span className={classes.badge} data-tone="idle" data-state="done" title={t('pause.doneText')}>
@@ -17,7 +17,7 @@ export function JobState({ job }: { job: Job }) {
     );
   }
   if (job.meta.state !== 'paused') return null;
-  const until = job.pauseUntil && t('pause.untilTime', { time: formatTime(job.pauseUntil, i18n.language) });
+  const until = job.pauseUntil && t('pause.untilTime', { time: formatTime(job.pauseUntil, language) });
   const about = [job.pauseNote && visible(job.pauseNote), until].filter(Boolean).join('\n');
   return (
     <span className={classes.badge} data-tone="warn" data-state="paused" title={about}>

@@ -1,6 +1,6 @@
 import type { TFunction } from 'i18next';
 import { useState } from 'react';
-import { useTranslation } from 'react-i18next';
+import { useText } from '../i18n/useText.ts';
 import type { Result } from '../api/types.ts';
 import { endings, formatMs } from '../lib/figures.ts';
 import { formatTime } from '../lib/time.ts';
@@ -43,7 +43,7 @@ function pathOf(bars: readonly Bar[]): string {
 
 /** The last results of a job as bars, the newest on the right. It is told in words, too, and leads to its runs; over a bar the pointer shows which it is. */
 export function Sparkline({ job, results }: { job: string; results: readonly Result[] | undefined }) {
-  const { t, i18n } = useTranslation();
+  const { t, language } = useText();
   const [near, setNear] = useState(false);
   if (!results || results.length === 0) return <span className="dim">{t('common.none')}</span>;
   const longest = Math.max(...results.map((r) => r.durationMs ?? 0));
@@ -56,7 +56,7 @@ export function Sparkline({ job, results }: { job: string; results: readonly Res
           {tones.map((tone) => <path key={tone} data-tone={tone} d={pathOf(bars.filter(({ result }) => toneOf(result.status) === tone))} />)}
           {near && bars.map(({ result, x, tall }) => (
             <rect key={result.id} data-tone={toneOf(result.status)} data-result={result.status} x={x} y={height - tall} width={width} height={tall}>
-              <title>{[t(`status.${result.status}`), formatTime(result.plannedAt, i18n.language), result.durationMs === undefined ? '' : formatMs(result.durationMs)].filter(Boolean).join(' · ')}</title>
+              <title>{[t(`status.${result.status}`), formatTime(result.plannedAt, language), result.durationMs === undefined ? '' : formatMs(result.durationMs)].filter(Boolean).join(' · ')}</title>
             </rect>
           ))}
         </g>

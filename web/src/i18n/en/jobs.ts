@@ -6,6 +6,7 @@ export const jobs = {
     group: 'Group', labels: 'Labels', updated: 'Changed', state: 'State', groups: 'Groups', filters: 'Filters',
     onlyTriggered: 'Only when triggered', actionsFor: 'Actions for {{name}}', run: 'Run now', runAsking: 'Run now…', runWith: 'Run with options…', runOf: 'Run {{name}} now', edit: 'Edit', copy: 'Copy…', delete: 'Delete',
     runRequested: 'A run of {{name}} was requested.', openRun: 'Open the run',
+    neverRun: 'Has not run yet',
     hiddenText: 'You have no role in its group: what it is made of is not shown.',
     emptyTitle: 'No jobs yet', emptyText: 'Bring the crontab that you have, or define your first job: it needs a name, a schedule and a command.', emptyNew: 'Define a job',
     emptyOr: 'On a machine with cronctl this does it. Nothing is changed there, and a second import changes nothing:', emptyViewer: 'When somebody defines a job, it appears here.',

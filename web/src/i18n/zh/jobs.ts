@@ -9,6 +9,7 @@ export const jobs: Texts<typeof english> = {
     group: '分组', labels: '标签', updated: '修改时间', state: '状态', groups: '任务分组', filters: '筛选',
     onlyTriggered: '仅手动触发', actionsFor: '{{name}} 的操作', run: '立即运行', runAsking: '立即运行…', runWith: '带选项运行…', runOf: '立即运行 {{name}}', edit: '编辑', copy: '复制…', delete: '删除',
     runRequested: '已请求运行 {{name}}。', openRun: '查看运行',
+    neverRun: '尚未运行',
     hiddenText: '您在该分组中没有角色，任务内容不予显示。',
     emptyTitle: '还没有任务', emptyText: '导入现有的 crontab，或定义第一个任务：只需名称、计划和命令。', emptyNew: '定义任务',
     emptyOr: '在装有 cronctl 的机器上也可以用命令导入。它不会改动那台机器，重复导入也不会产生变化：', emptyViewer: '有人定义任务后，它会显示在这里。',

@@ -7,7 +7,7 @@ import { CopyLine } from '../../parts/CopyLine.tsx';
 import { EmptyPage } from '../../parts/EmptyPage.tsx';
 import { Icon } from '../../parts/icons.tsx';
 
-export function NoJobs({ mayEdit, onImport }: { mayEdit: boolean; onImport?: () => void }) {
+export function NoJobs({ mayEdit, onImport }: { mayEdit: boolean; onImport: () => void }) {
   const { t } = useTranslation();
   return (
     <EmptyPage icon="bell" title={t('jobs.emptyTitle')}>
@@ -15,7 +15,7 @@ export function NoJobs({ mayEdit, onImport }: { mayEdit: boolean; onImport?: () 
         <>
           <p>{t('jobs.emptyText')}</p>
           <Group gap="sm" justify="center">
-            {onImport && <Button leftSection={<Icon name="calendar" size={16} />} onClick={onImport}>{t('jobs.import')}</Button>}
+            <Button leftSection={<Icon name="calendar" size={16} />} onClick={onImport}>{t('jobs.import')}</Button>
             <Button variant="default" renderRoot={(props) => <Link to="/new/job" {...props} />} leftSection={<Icon name="plus" size={16} />}>{t('jobs.emptyNew')}</Button>
           </Group>
           <p>{t('jobs.emptyOr')}</p>

@@ -1,7 +1,7 @@
 import { memo, type ReactNode } from 'react';
-import { useTranslation } from 'react-i18next';
 import type { Job } from '../../api/types.ts';
 import { formatMs } from '../../lib/figures.ts';
+import { useText } from '../../i18n/useText.ts';
 import { noGroup } from '../../lib/jobFilter.ts';
 import { Icon } from '../../parts/icons.tsx';
 import { JobFlags } from '../../parts/JobFlags.tsx';
@@ -43,7 +43,7 @@ export const JobRow = memo(function JobRow({ job, row, top, shown, selected, cur
 
 /** The same on a phone: a card, where what else are columns stand below the name. */
 export const JobCard = memo(function JobCard({ job, row, top, selected, current, mayRun, menuOpen }: RowProps) {
-  const { t } = useTranslation();
+  const { t } = useText();
   return (
     <div
       role="row" className={classes.card} aria-rowindex={row + 2} aria-selected={selected} data-row={job.name} data-index={row} tabIndex={current ? 0 : -1}
@@ -54,7 +54,7 @@ export const JobCard = memo(function JobCard({ job, row, top, selected, current,
         <Name job={job} group />
         <Schedule job={job} brief />
         <span className={classes.foot}>
-          <Sparkline job={job.name} results={job.meta.results} />
+          {job.meta.results && job.meta.results.length > 0 ? <Sparkline job={job.name} results={job.meta.results} /> : <span className="small dim">{t('jobs.neverRun')}</span>}
           {job.meta.nextFire && <span className="small dim"><Icon name="clock" size={12} /> <span className="unseen">{t('jobs.nextFire')}</span> <RelativeTime at={job.meta.nextFire} zone={job.timezone} short /></span>}
         </span>
       </span>
@@ -75,17 +75,17 @@ const cells: Record<ColumnId, (job: Job) => ReactNode> = {
 };
 
 function Nothing() {
-  const { t } = useTranslation();
+  const { t } = useText();
   return <span className="dim">{t('common.none')}</span>;
 }
 
 function Box({ job, selected }: { job: Job; selected: boolean }) {
-  const { t } = useTranslation();
-  return <input type="checkbox" data-act="select" aria-label={t('jobs.select', { name: job.name })} checked={selected} readOnly tabIndex={-1} />;
+  const { t } = useText();
+  return <span role="checkbox" className={classes.tick} data-act="select" aria-label={t('jobs.select', { name: job.name })} aria-checked={selected} tabIndex={-1} />;
 }
 
 function Name({ job, group }: { job: Job; group: boolean }) {
-  const { t } = useTranslation();
+  const { t } = useText();
   const below = [group ? job.group : '', job.title ? job.name : ''].filter(Boolean).join(' · ');
   return (
     <span className={classes.lines}>
@@ -117,7 +117,7 @@ function Labels({ job }: { job: Job }) {
 }
 
 function Schedule({ job, brief = false }: { job: Job; brief?: boolean }) {
-  const { t } = useTranslation();
+  const { t } = useText();
   if (!job.cronExpr) return <span className={classes.second}>{t('jobs.onlyTriggered')}</span>;
   const zone = job.timezone ?? '';
   const words = job.meta.words ?? '';
@@ -133,7 +133,7 @@ function Schedule({ job, brief = false }: { job: Job; brief?: boolean }) {
 
 /** The newest of its runs, and what became of it. */
 function LastFire({ job }: { job: Job }) {
-  const { t } = useTranslation();
+  const { t } = useText();
   const last = job.meta.results?.[0];
   if (!last) return <Nothing />;
   return (
@@ -144,7 +144,7 @@ function LastFire({ job }: { job: Job }) {
 }
 
 function Acts({ job, menuOpen }: { job: Job; menuOpen: boolean }) {
-  const { t } = useTranslation();
+  const { t } = useText();
   return (
     <>
       <button type="button" className={classes.act} data-act="run" aria-label={t('jobs.runOf', { name: job.name })} title={t('jobs.run')} tabIndex={-1}><Icon name="play" /></button>

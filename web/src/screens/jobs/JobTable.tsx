@@ -46,7 +46,7 @@ export function JobTable({ filter, total, busy, wanted, selection, onSelect, onS
   const { ref: measure, width } = useElementSize();
   const frame = useRef<HTMLDivElement>(null);
   const frameRef = useMergedRef(frame, measure);
-  const rowHeight = Math.round(rem() * (phone ? 6.25 : 3.1));
+  const rowHeight = Math.round(rem() * (phone ? 6.25 : 2.9));
   const rows = useRowWindow(list, total, rowHeight);
   const { at, error, partial } = useJobRows(filter, rows);
   const [current, setCurrent] = useState(0);

@@ -7,6 +7,7 @@ import type { BulkAction } from '../../api/bulk.ts';
 import { allJobs, useFirstJobs, useJobStretch } from '../../api/jobList.ts';
 import type { Job } from '../../api/types.ts';
 import { useRights } from '../../app/session.ts';
+import { loadRest } from '../../i18n/index.ts';
 import { filterKey, isNarrowed, jobOrders, type JobFilter, type JobSort } from '../../lib/jobFilter.ts';
 import { useStored } from '../../lib/stored.ts';
 import { DeleteJobDialog } from '../../parts/DeleteJobDialog.tsx';
@@ -30,6 +31,7 @@ import { useExport } from './useExport.ts';
 
 // Dialogs come when they are wanted: the list is what is opened most.
 const BulkDialog = lazy(() => import('./BulkDialog.tsx').then((m) => ({ default: m.BulkDialog })));
+const ImportDialog = lazy(() => import('../editor/ImportDialog.tsx').then((m) => ({ default: m.ImportDialog })));
 
 /** How many jobs one bulk act takes. */
 const mostAtOnce = 5000;
@@ -62,6 +64,7 @@ export function JobsPage() {
   const [gathering, setGathering] = useState(false);
   const [bulk, setBulk] = useState<BulkAction | undefined>();
   const [filtering, setFiltering] = useState(false);
+  const [importing, setImporting] = useState(false);
   const [pausing, setPausing] = useState<Job | undefined>();
   const [deleting, setDeleting] = useState<string | undefined>();
   const [failed, setFailed] = useState<Error | undefined>();
@@ -101,6 +104,8 @@ export function JobsPage() {
       setGathering(false);
     }
   };
+  // Its words are the editor's, which are not here with the list.
+  const openImport = () => void loadRest(i18n).then(() => setImporting(true), setFailed);
   const role = bulk === 'delete' ? 'editor' : 'operator';
   const { yes, no } = useMemo(() => allowed(selection, (group) => may(role, group)), [selection, may, role]);
   const mayEdit = may('editor');
@@ -116,22 +121,22 @@ export function JobsPage() {
         {!noJobs && phone && (
           <ActionIcon variant={isNarrowed({ ...filter, q: undefined }) ? 'light' : 'default'} size={36} aria-label={t('jobs.filters')} onClick={() => setFiltering(true)}><Icon name="filter" /></ActionIcon>
         )}
+        {!noJobs && phone && (
+          <NativeSelect
+            className={classes.sort} aria-label={t('jobs.sort')} value={filter.sort ?? 'name'} onChange={(event) => change({ ...filter, sort: event.currentTarget.value === 'name' ? undefined : (event.currentTarget.value as JobSort) })}
+            data={jobOrders.flatMap((order) => [{ value: order, label: t(`jobs.sorts.${order}`) }, { value: `-${order}`, label: t(`jobs.sortsDown.${order}`) }])}
+          />
+        )}
         {!noJobs && <ViewMenu shown={columns} onShown={setColumns} onExport={empty ? undefined : () => exporting.start(filter)} />}
-        {mayEdit && <NewMenu />}
+        {mayEdit && <NewMenu onImport={openImport} />}
       </PageHead>
       {error && <ProblemNotice error={error} onRetry={retry} />}
       {failed && <ProblemNotice error={failed} />}
-      {noJobs ? <NoJobs mayEdit={mayEdit} /> : (
+      {noJobs ? <NoJobs mayEdit={mayEdit} onImport={openImport} /> : (
         <div className={classes.split2}>
           {!phone && <aside className={classes.side}>{panel}</aside>}
           <div className={classes.main}>
             <ActiveFilters filter={filter} onChange={change} />
-            {phone && !empty && (
-              <NativeSelect
-                className={classes.sort} size="xs" aria-label={t('jobs.sort')} value={filter.sort ?? 'name'} onChange={(event) => change({ ...filter, sort: event.currentTarget.value === 'name' ? undefined : (event.currentTarget.value as JobSort) })}
-                data={jobOrders.flatMap((order) => [{ value: order, label: t(`jobs.sorts.${order}`) }, { value: `-${order}`, label: t(`jobs.sortsDown.${order}`) }])}
-              />
-            )}
             {total === undefined && !error && <Waiting rows={8} />}
             {empty && <NoMatch filter={shown} onClear={() => change({})} />}
             {total !== undefined && !empty && (
@@ -164,6 +169,7 @@ export function JobsPage() {
             }}
           />
         )}
+        {importing && <ImportDialog onClose={() => setImporting(false)} />}
       </Suspense>
       {dialog}
       {pausing && <PauseOrResume job={pausing} onClose={() => setPausing(undefined)} />}

@@ -6,13 +6,11 @@ import { columnIds, type ColumnId } from './columns.ts';
 import classes from './JobsPage.module.css';
 
 /** The ways to a new job. */
-export function NewMenu({ onImport }: { onImport?: () => void }) {
+export function NewMenu({ onImport }: { onImport: () => void }) {
   const { t } = useTranslation();
-  const define = <Button renderRoot={(props) => <Link to="/new/job" {...props} />} leftSection={<Icon name="plus" size={16} />}>{t('jobs.new')}</Button>;
-  if (!onImport) return define;
   return (
     <span className={classes.split}>
-      {define}
+      <Button renderRoot={(props) => <Link to="/new/job" {...props} />} leftSection={<Icon name="plus" size={16} />}>{t('jobs.new')}</Button>
       <Menu position="bottom-end">
         <Menu.Target>
           <ActionIcon variant="filled" size={36} aria-label={t('jobs.newMore')}><Icon name="down" size={14} /></ActionIcon>

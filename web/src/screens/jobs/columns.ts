@@ -14,19 +14,19 @@ interface Column {
 }
 
 export const columns: Record<ColumnId, Column> = {
-  group: { width: 8, order: 'group', rank: 2 },
+  group: { width: 9, order: 'group', rank: 2 },
   labels: { width: 10, rank: 1 },
-  schedule: { width: 13, rank: 7 },
+  schedule: { width: 11, rank: 7 },
   results: { width: 7.5, rank: 8 },
-  last: { width: 7, rank: 5 },
-  next: { width: 7, order: 'nextFire', rank: 6 },
+  last: { width: 6.75, rank: 5 },
+  next: { width: 6.75, order: 'nextFire', rank: 6 },
   p95: { width: 5, rank: 4 },
   updated: { width: 7, order: 'updated', rank: 3 },
 };
 
 /** What is there whoever wants what: the box to tick, the name, the acts. */
 const boxWidth = 2.5;
-const nameWidth = 14;
+const nameWidth = 16;
 const actsWidth = 5.25;
 
 /** What is not shown until somebody asks for it. */
@@ -46,6 +46,6 @@ export function columnsIn(room: number, wanted: readonly ColumnId[]): ColumnId[]
 
 /** The columns as a grid has them. */
 export function templateOf(shown: readonly ColumnId[]): string {
-  const others = shown.map((id) => (id === 'schedule' || id === 'labels' || id === 'group' ? `minmax(0, ${columns[id].width / nameWidth}fr)` : `${columns[id].width}rem`));
+  const others = shown.map((id) => (id === 'schedule' || id === 'labels' || id === 'group' ? `minmax(0, ${(columns[id].width / nameWidth).toFixed(2)}fr)` : `${columns[id].width}rem`));
   return [`${boxWidth}rem`, 'minmax(0, 1fr)', ...others, `${actsWidth}rem`].join(' ');
 }

@@ -1,0 +1,200 @@
+// The list of jobs: found by group, label and state, kept as a filter, and many done with at once.
+
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { after, before, test } from 'node:test';
+import { assertAccessible, assertFits, launch, open, shoot } from './browser.mjs';
+import { Server, until } from './server.mjs';
+
+let server;
+let browser;
+let session;
+
+before(async () => {
+  server = await Server.create();
+  await server.start();
+  const job = (name, group, labels, more = {}) => ({ name, group, labels, command: 'true', cronExpr: '30 2 1 1 *', timezone: 'Europe/Berlin', ...more });
+  await server.api('POST', '/jobs/apply', {
+    jobs: [
+      job('lake-clean', 'data.lake', { team: 'amber' }), job('lake-load', 'data.lake', { team: 'birch', tier: '1' }, { title: 'Load the lake 数据湖' }), job('etl-main', 'data', { team: 'amber' }),
+      job('shop-index', 'shop', { team: 'birch' }), job('shop-mail', 'shop', { team: 'amber' }, { cronExpr: undefined }), job('loose', undefined, undefined, { env: { ON: 'yes', AT: '12:30' }, command: 'echo "a: b"\necho c' }),
+    ],
+  });
+  browser = await launch();
+  const { context, page } = await open(browser, server);
+  await page.goto(server.loginLink);
+  await page.getByRole('navigation').first().waitFor();
+  session = await context.storageState();
+  await context.close();
+});
+
+after(async () => {
+  await browser?.close();
+  await server?.remove();
+});
+
+async function visit(path, options = {}) {
+  const tab = await open(browser, server, { storageState: session, ...options });
+  await tab.page.goto(server.url + path);
+  return tab;
+}
+
+async function leave({ context, wrongs }) {
+  await context.close();
+  assert.deepEqual(wrongs, []);
+}
+
+const shown = (page) => page.locator('[data-row]').evaluateAll((rows) => rows.map((row) => row.dataset.row));
+const lists = (page, names) => until(`listed are ${names}`, async () => (await shown(page)).join(' ') === names);
+
+test('a group with what is below it, a label, a state: each narrows the list, and all of it is in the address', async () => {
+  const tab = await visit('/jobs');
+  const { page } = tab;
+  await lists(page, 'etl-main lake-clean lake-load loose shop-index shop-mail');
+  const groups = page.getByRole('navigation', { name: 'Groups' });
+  await groups.locator('[data-group=data]').getByText('3').waitFor();
+  await groups.locator('[data-group=data]').click();
+  await lists(page, 'etl-main lake-clean lake-load');
+  await groups.getByRole('button', { name: 'Open data' }).click();
+  await groups.locator('[data-group="data.lake"]').click();
+  await lists(page, 'lake-clean lake-load');
+  await page.getByText('tier').click();
+  await page.locator('[data-label="tier=1"]').click();
+  await lists(page, 'lake-load');
+  assert.equal(new URL(page.url()).search, '?group=data.lake&labels=tier%3D1');
+  await page.getByRole('button', { name: 'Take away the filter tier=1' }).click();
+  await lists(page, 'lake-clean lake-load');
+  await page.getByRole('button', { name: 'Show all jobs' }).click();
+  await page.getByRole('link', { name: 'By hand' }).click();
+  await lists(page, 'shop-mail');
+  await page.goto(`${server.url}/jobs?group=-`);
+  await lists(page, 'loose');
+  await page.goto(`${server.url}/jobs?q=LAKE&sort=-name`);
+  await lists(page, 'lake-load lake-clean');
+  await page.getByRole('button', { name: 'Job', exact: true }).click();
+  await lists(page, 'lake-clean lake-load');
+  await page.goto(`${server.url}/jobs?group=shop&state=paused`);
+  await page.getByText('No job matches these filters').waitFor();
+  await leave(tab);
+});
+
+test('a filter is kept under a name, and forgotten', async () => {
+  const tab = await visit('/jobs?group=shop&labels=team%3Damber');
+  const { page } = tab;
+  await lists(page, 'shop-mail');
+  await page.getByRole('button', { name: 'Save this filter' }).click();
+  await page.getByRole('dialog').getByLabel('Name').fill('Amber’s shop');
+  await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+  await page.goto(`${server.url}/jobs`);
+  await page.getByRole('link', { name: 'Amber’s shop' }).click();
+  await lists(page, 'shop-mail');
+  assert.equal(new URL(page.url()).search, '?group=shop&labels=team%3Damber');
+  await page.getByRole('button', { name: 'Forget the filter Amber’s shop' }).click();
+  await page.locator('[data-saved]').waitFor({ state: 'detached' });
+  await leave(tab);
+});
+
+test('columns are chosen, and remembered', async () => {
+  const tab = await visit('/jobs');
+  const { page } = tab;
+  await page.getByRole('columnheader', { name: 'Last run' }).waitFor();
+  await page.getByRole('button', { name: 'Columns and export' }).click();
+  await page.getByRole('menuitemcheckbox', { name: 'Last run' }).click();
+  await page.getByRole('columnheader', { name: 'Last run' }).waitFor({ state: 'detached' });
+  await page.reload();
+  await page.getByRole('columnheader', { name: 'Schedule' }).waitFor();
+  assert.equal(await page.getByRole('columnheader', { name: 'Last run' }).count(), 0);
+  await leave(tab);
+});
+
+test('many are paused with a note, and resumed; what became of each is told', async () => {
+  await server.api('POST', '/jobs/shop-mail/pause', { note: 'no mail today' });
+  const tab = await visit('/jobs?group=shop');
+  const { page } = tab;
+  await lists(page, 'shop-index shop-mail');
+  await page.getByRole('checkbox', { name: 'Select shop-index' }).click();
+  await page.getByRole('button', { name: 'Select all 2' }).click();
+  await page.getByRole('region', { name: 'Selection' }).getByText('2 jobs selected').waitFor();
+  await page.getByRole('button', { name: 'Pause…' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Pause 2 jobs?' });
+  await dialog.getByText('shop-index, shop-mail').waitFor();
+  await dialog.getByText('1 of them is paused already').waitFor();
+  await dialog.getByRole('button', { name: 'Pause 2 jobs' }).click();
+  await dialog.getByText('Is required, to say why').waitFor();
+  await dialog.getByLabel('Why').fill('the shop moves');
+  await assertAccessible(page, 'bulk pause');
+  await shoot(page, 'jobs-bulk-pause');
+  await dialog.getByRole('button', { name: 'Pause 2 jobs' }).click();
+  await page.locator('[data-outcome-of=shop-index][data-result=done]').waitFor();
+  await assertAccessible(page, 'bulk outcome');
+  await shoot(page, 'jobs-bulk-outcome');
+  await page.getByRole('dialog').getByRole('button', { name: 'Close' }).last().click();
+  await page.locator('[data-row=shop-index] [data-state=paused]').waitFor();
+  assert.equal((await server.api('GET', '/jobs/shop-mail')).pauseNote, 'the shop moves');
+
+  // By the keyboard: a range of rows.
+  await page.locator('[data-row=shop-index]').focus();
+  await page.keyboard.press('x');
+  await page.keyboard.press('Shift+ArrowDown');
+  await page.getByText('2 jobs selected').waitFor();
+  await page.getByRole('button', { name: 'More' }).click();
+  await page.getByRole('menuitem', { name: 'Resume' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Resume 2 jobs' }).click();
+  await page.locator('[data-outcome-of=shop-mail][data-result=done]').waitFor();
+  assert.equal((await server.api('GET', '/jobs/shop-mail')).meta.paused, undefined);
+  await leave(tab);
+});
+
+test('some are deleted once their number was typed, and one that is gone meanwhile is told of', async () => {
+  for (const name of ['gone-1', 'gone-2', 'gone-3']) await server.api('POST', '/jobs', { name, command: 'true' });
+  const tab = await visit('/jobs?q=gone');
+  const { page } = tab;
+  await lists(page, 'gone-1 gone-2 gone-3');
+  await page.getByRole('checkbox', { name: 'Select all in view' }).click();
+  await page.getByRole('button', { name: 'More' }).click();
+  await page.getByRole('menuitem', { name: 'Delete' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Delete 3 jobs?' });
+  assert.ok(await dialog.getByRole('button', { name: 'Delete 3 jobs' }).isDisabled());
+  await dialog.getByLabel('Type 3 to confirm').fill('3');
+  await server.api('DELETE', '/jobs/gone-2');
+  await dialog.getByRole('button', { name: 'Delete 3 jobs' }).click();
+  await page.locator('[data-outcome-of=gone-1][data-result=done]').waitFor();
+  assert.match(await page.locator('[data-outcome-of=gone-2][data-result=refused]').innerText(), /no job/i);
+  await page.getByRole('dialog').getByRole('button', { name: 'Close' }).last().click();
+  await page.getByText('No job matches “gone”').waitFor();
+  await leave(tab);
+});
+
+test('what is exported is what is there', async () => {
+  const tab = await visit('/jobs');
+  const { page } = tab;
+  await page.locator('[data-row]').first().waitFor();
+  await page.getByRole('button', { name: 'Columns and export' }).click();
+  const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('menuitem', { name: 'Export all that match as YAML' }).click()]);
+  const { parseAllDocuments } = await import('yaml');
+  const jobs = parseAllDocuments(await readFile(await download.path(), 'utf8')).map((doc) => doc.toJS());
+  assert.equal(jobs.length, (await server.api('GET', '/jobs?limit=1&total=true')).total);
+  const { counts } = await server.api('POST', '/jobs/apply?dryRun=true', { jobs });
+  assert.deepEqual(counts, { created: 0, changed: 0, unchanged: jobs.length, deleted: 0, refused: 0, unknown: 0 });
+  await leave(tab);
+});
+
+test('on a phone jobs are cards, and the filters open over them', async () => {
+  const tab = await visit('/jobs', { width: 390, height: 844 });
+  const { page } = tab;
+  await page.locator('[data-row=lake-load]').getByText('Load the lake 数据湖').waitFor();
+  await page.getByRole('button', { name: 'Filters' }).click();
+  await page.getByRole('dialog', { name: 'Filters' }).locator('[data-group=shop]').click();
+  await page.getByRole('dialog', { name: 'Filters' }).getByRole('button', { name: 'Close' }).click();
+  await lists(page, 'shop-index shop-mail');
+  await page.getByRole('checkbox', { name: 'Select shop-index' }).click();
+  await page.getByText('1 job selected').waitFor();
+  await assertFits(page, 'jobs on a phone');
+  await assertAccessible(page, 'jobs on a phone');
+  await shoot(page, 'jobs-phone-selected');
+  await page.getByRole('button', { name: 'Run', exact: true }).click();
+  await page.getByRole('dialog', { name: 'Run 1 job now?' }).getByRole('button', { name: 'Run 1 job' }).click();
+  await page.getByRole('dialog').getByRole('link', { name: 'Open the run' }).waitFor();
+  await until('it ran', async () => (await server.api('GET', '/runs?job=shop-index&status=succeeded')).items.length === 1);
+  await leave(tab);
+});
