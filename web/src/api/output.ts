@@ -49,6 +49,46 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
   });
 }
 
+// A browser has few connections to one host: a tab that nobody looks at gives this one back, and goes on where it was.
+const hiddenAfter = 5000;
+
+/** Resolves once the page is seen. */
+function seen(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      if (document.hidden && !signal.aborted) return;
+      document.removeEventListener('visibilitychange', done);
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    document.addEventListener('visibilitychange', done);
+    signal.addEventListener('abort', done);
+    done();
+  });
+}
+
+/** A signal for as long as the page is seen, or was until a moment ago. */
+function whileSeen(signal: AbortSignal): { signal: AbortSignal; done: () => void } {
+  const abort = new AbortController();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const change = () => {
+    clearTimeout(timer);
+    if (document.hidden) timer = setTimeout(() => abort.abort(), hiddenAfter);
+  };
+  const end = () => abort.abort();
+  document.addEventListener('visibilitychange', change);
+  signal.addEventListener('abort', end);
+  change();
+  return {
+    signal: abort.signal,
+    done: () => {
+      clearTimeout(timer);
+      document.removeEventListener('visibilitychange', change);
+      signal.removeEventListener('abort', end);
+    },
+  };
+}
+
 interface Handlers {
   output: (event: OutputEvent, next: number) => void;
   missing: (event: MissingEvent) => void;
@@ -127,12 +167,18 @@ export class RunOutput {
       try {
         if (Date.now() >= streamAt) {
           const place = this.#feed.from === undefined ? (this.#whole ? { offset: 0 } : { tail: firstSize }) : { offset: this.#feed.offset };
-          const how = await followStream(this.id, place, signal, {
+          const sight = whileSeen(signal);
+          const how = await followStream(this.id, place, sight.signal, {
             output: (event, next) => this.#took(() => this.#feed.output(event, next)),
             missing: (event) => this.#took(() => this.#feed.missing(event)),
             away: (away) => this.#took(() => undefined, away),
             changed: this.#changed,
           });
+          sight.done();
+          if (sight.signal.aborted && !signal.aborted) {
+            await seen(signal);
+            continue;
+          }
           streamAt = Date.now() + (how === 'refused' ? streamAgain : retryEvery);
           if (signal.aborted) return;
         }

@@ -15,7 +15,7 @@ export const runs = {
     killText: 'The command and everything it started are asked to end (SIGTERM). What is still there after the grace time of {{grace}} is killed (SIGKILL). The run is written down as killed, by you.',
     killNote: 'Why', killNoteHelp: 'Shown with the run and in the ledger. May be left empty.', again: 'Run again', previousRun: 'Previous run of this job', nextRun: 'Next run of this job', ledger: 'Ledger', ledgerLink: 'Its entry, and those around it',
     versionDiffers: 'the job differs now', versionSame: 'as it is now', hiddenText: 'You have no role in the group of this job: its parameters, notes and output are not for you.', killConfirm: 'Kill the run', killSent: 'The worker was asked to kill the run.',
-    notFound: 'There is no such run, or it is no longer kept.', allRuns: 'All runs', timeline: 'Course',
+    notFound: 'There is no such run, or it is no longer kept.', allRuns: 'All runs', timeline: 'Course', delayOf: '+{{delay}}',
     times: 'Times', firstError: 'First error', full: 'Full screen', leaveFull: 'Leave full screen', find: 'Find in the output', matchCase: 'Match case', regex: 'Regular expression',
     previousMatch: 'Previous match (Shift+Enter, N)', nextMatch: 'Next match (Enter, n)', matches: '{{total}} found', matchOf: '{{rank}} of {{total}}', noMatch: 'Not found',
     badRegex: 'This is no regular expression.', slowRegex: 'This expression could take for ever here.', noError: 'Nothing on stderr, and no line that names an error.',
@@ -24,7 +24,7 @@ export const runs = {
     earlierMatchesMore_one: 'At least one match in earlier output', earlierMatchesMore_other: 'At least {{count}} matches in earlier output',
     picked: 'Chosen lines', line: 'Line {{n}}', lineRange: 'Lines {{from}} to {{to}}', copyLines: 'Copy lines', copyLink: 'Copy link', pickHint: 'Shift-click another number for a range.', clearPicked: 'Let go of the chosen lines',
     linesHere: 'Lines loaded: {{count}}', keyFind: 'find', keyWrap: 'wrap', keyError: 'first error', hiddenOutput: 'You have no role in the group of this job; its output is not for you.', lateTitle: 'It ended after all',
-    lateText: 'The run had been written down as lost. Later the worker {{worker}} told how it ended there: {{status}}. That is no outcome: what followed had been decided by then, and a next attempt may have run as well.', delayOf: '+{{delay}}',
+    lateText: 'The run had been written down as lost. Later the worker {{worker}} told how it ended there: {{status}}. That is no outcome: what followed had been decided by then, and a next attempt may have run as well.',
   },
   search: {
     open: 'Search output', title: 'Search what runs printed', what: 'Text to look for', regex: 'Regular expression', case: 'Match case', submit: 'Search',

@@ -19,7 +19,7 @@ export const runs: Texts<typeof english> = {
     killNote: '原因', killNoteHelp: '与此运行一同显示，并记入台账；可以留空。', again: '再次运行', previousRun: '此任务的上一次运行', nextRun: '此任务的下一次运行', ledger: '台账', ledgerLink: '它的条目及前后条目',
     versionDiffers: '任务现已不同', versionSame: '与现在相同', hiddenText: '您在此任务的分组中没有角色，无法查看其参数、备注和输出。', killConfirm: '终止运行', killSent: '已通知工作节点终止此运行。',
     notFound: '没有此运行，或其记录已不再保留。', allRuns: '全部运行', lateTitle: '它后来还是结束了', lateText: '该运行已被记为丢失。之后工作节点 {{worker}} 报告了它在那里的结局：{{status}}。这不算结果：后续处理当时已经决定，下一次尝试可能也已运行。',
-    timeline: '过程',
+    timeline: '过程', delayOf: '+{{delay}}',
     times: '时间', firstError: '首个错误', full: '全屏', leaveFull: '退出全屏', find: '在输出中查找', matchCase: '区分大小写', regex: '正则表达式',
     previousMatch: '上一处（Shift+Enter 或 N）', nextMatch: '下一处（Enter 或 n）', matches: '找到 {{total}} 处', matchOf: '第 {{rank}} 处，共 {{total}} 处', noMatch: '没有找到',
     badRegex: '不是有效的正则表达式。', slowRegex: '此表达式在这里可能永远算不完。', noError: '标准错误没有输出，也没有提到错误的行。',
@@ -27,7 +27,7 @@ export const runs: Texts<typeof english> = {
     earlier: '更早的 {{size}} 输出尚未加载。', loadEarlier: '加载之前的 {{size}}', loadAll: '全部加载', earlierMatches_one: '更早的输出中有 1 处匹配', earlierMatches_other: '更早的输出中有 {{count}} 处匹配',
     earlierMatchesMore_one: '更早的输出中至少有 1 处匹配', earlierMatchesMore_other: '更早的输出中至少有 {{count}} 处匹配',
     picked: '选中的行', line: '第 {{n}} 行', lineRange: '第 {{from}} 至 {{to}} 行', copyLines: '复制这些行', copyLink: '复制链接', pickHint: '按住 Shift 点另一个行号可选中一段。', clearPicked: '取消选中的行',
-    linesHere: '已加载行数：{{count}}', keyFind: '查找', keyWrap: '换行', keyError: '首个错误', hiddenOutput: '您在此任务的分组中没有角色，无法查看其输出。', delayOf: '+{{delay}}',
+    linesHere: '已加载行数：{{count}}', keyFind: '查找', keyWrap: '换行', keyError: '首个错误', hiddenOutput: '您在此任务的分组中没有角色，无法查看其输出。',
   },
   search: {
     open: '搜索输出', title: '搜索运行的输出', what: '要查找的文本', regex: '正则表达式', case: '区分大小写', submit: '搜索',

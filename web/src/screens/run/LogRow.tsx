@@ -1,13 +1,17 @@
 import { memo, type MouseEvent } from 'react';
-import { useTranslation } from 'react-i18next';
 import { parseLine, type Style } from '../../lib/ansi.ts';
-import { formatBytes } from '../../lib/bytes.ts';
 import { formatClock } from '../../lib/clock.ts';
 import { writeLines } from '../../lib/lineRange.ts';
 import { mark } from '../../lib/logline.ts';
 import { placesIn } from '../../lib/logsearch.ts';
 import { segmentsOf } from '../../lib/segments.ts';
 import classes from './LogView.module.css';
+
+/** What a row says in words; given to it, as hundreds of rows come and go while one scrolls. */
+export interface Words {
+  over: string;
+  hole: (bytes: number) => string;
+}
 
 interface Props {
   row: number;
@@ -25,15 +29,15 @@ interface Props {
   current: number;
   picked: boolean;
   onPick: (name: number, upTo: boolean) => void;
+  words: Words;
 }
 
 /** One line: its number, which stream it came from, and its text with colours, matches and addresses. */
-export const LogRow = memo(function LogRow({ row, name, text, marks, at, offset, number, style, pattern, current, picked, onPick }: Props) {
-  const { t } = useTranslation();
+export const LogRow = memo(function LogRow({ row, name, text, marks, at, offset, number, style, pattern, current, picked, onPick, words }: Props) {
   if ((marks & mark.hole) !== 0) {
     return (
       <div className={classes.line} data-row={row} data-hole={text}>
-        <span className={classes.hole}>{t('run.hole', { size: formatBytes(Number(text)) })}</span>
+        <span className={classes.hole}>{words.hole(Number(text))}</span>
       </div>
     );
   }
@@ -53,7 +57,7 @@ export const LogRow = memo(function LogRow({ row, name, text, marks, at, offset,
       {!Number.isNaN(at) && <span className={classes.time} data-time={formatClock(at)} />}
       <span className={classes.text} data-text="">
         <Text text={text} style={style} pattern={pattern} current={current} />
-        {(marks & mark.over) !== 0 && <span className={classes.over} title={t('run.over')} role="img" aria-label={t('run.over')} />}
+        {(marks & mark.over) !== 0 && <span className={classes.over} title={words.over} role="img" aria-label={words.over} />}
       </span>
     </div>
   );

@@ -1,9 +1,9 @@
-import { ActionIcon, Button, SegmentedControl, Switch } from '@mantine/core';
+import { Button, SegmentedControl } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { downloadUrl } from '../../api/output.ts';
 import type { Run } from '../../api/types.ts';
 import type { Stream } from '../../lib/logline.ts';
-import { Icon } from '../../parts/icons.tsx';
+import { Icon, type IconName } from '../../parts/icons.tsx';
 import classes from './OutputPanel.module.css';
 
 interface Props {
@@ -20,11 +20,10 @@ interface Props {
   full: boolean;
   onFull: () => void;
   onError: () => void;
-  narrow: boolean;
 }
 
 /** How the output is shown, and the ways to other parts of it. */
-export function LogTools({ run, only, onOnly, live, follow, onFollow, wrap, onWrap, times, onTimes, full, onFull, onError, narrow }: Props) {
+export function LogTools({ run, only, onOnly, live, follow, onFollow, wrap, onWrap, times, onTimes, full, onFull, onError }: Props) {
   const { t } = useTranslation();
   return (
     <div className={classes.tools}>
@@ -32,20 +31,25 @@ export function LogTools({ run, only, onOnly, live, follow, onFollow, wrap, onWr
         size="xs" value={only ?? 'all'} onChange={(value) => onOnly(value === 'all' ? undefined : (value as Stream))} aria-label={t('run.stream')}
         data={[{ value: 'all', label: t('run.all') }, { value: 'stdout', label: t('run.stdout') }, { value: 'stderr', label: t('run.stderr') }]}
       />
-      {live && <Switch size="xs" label={t('run.follow')} checked={follow} onChange={(e) => onFollow(e.currentTarget.checked)} />}
-      <Switch size="xs" label={t('run.wrap')} checked={wrap} onChange={(e) => onWrap(e.currentTarget.checked)} />
-      <Switch size="xs" label={t('run.times')} checked={times} onChange={(e) => onTimes(e.currentTarget.checked)} />
-      <Button size="xs" variant="default" leftSection={<Icon name="warn" size={14} />} onClick={onError}>{t('run.firstError')}</Button>
-      <Button size="xs" variant="default" component="a" href={downloadUrl(run.id)} download={`${run.id}.log`} leftSection={<Icon name="download" size={14} />}>
-        {t('run.download')}
+      {live && <Tool icon="follow" name={t('run.follow')} on={follow} onClick={() => onFollow(!follow)} />}
+      <Tool icon="wrap" name={t('run.wrap')} on={wrap} onClick={() => onWrap(!wrap)} />
+      <Tool icon="clock" name={t('run.times')} on={times} onClick={() => onTimes(!times)} />
+      <Tool icon="warn" name={t('run.firstError')} onClick={onError} />
+      <Button
+        size="xs" variant="default" className={classes.tool} component="a" href={downloadUrl(run.id)} download={`${run.id}.log`} aria-label={t('run.download')} title={t('run.download')} leftSection={<Icon name="download" size={14} />}
+      >
+        <span className={classes.word}>{t('run.download')}</span>
       </Button>
-      {!narrow || full ? (
-        <ActionIcon variant="default" size={30} aria-label={t(full ? 'run.leaveFull' : 'run.full')} title={t(full ? 'run.leaveFull' : 'run.full')} aria-pressed={full} onClick={onFull}>
-          <Icon name={full ? 'close' : 'expand'} size={14} />
-        </ActionIcon>
-      ) : (
-        <Button size="xs" variant="default" leftSection={<Icon name="expand" size={14} />} onClick={onFull}>{t('run.full')}</Button>
-      )}
+      <Tool icon={full ? 'close' : 'expand'} name={t(full ? 'run.leaveFull' : 'run.full')} on={full} onClick={onFull} />
     </div>
+  );
+}
+
+/** A button that is a sign alone where there is little room; where it may be on, it says so. */
+function Tool({ icon, name, on, onClick }: { icon: IconName; name: string; on?: boolean; onClick: () => void }) {
+  return (
+    <Button size="xs" variant="default" className={classes.tool} aria-label={name} title={name} aria-pressed={on} leftSection={<Icon name={icon} size={14} />} onClick={onClick}>
+      <span className={classes.word}>{name}</span>
+    </Button>
   );
 }

@@ -1,8 +1,9 @@
-import { useEffect, useImperativeHandle, useLayoutEffect, useRef, useState, type KeyboardEvent, type Ref } from 'react';
+import { useCallback, useEffect, useImperativeHandle, useLayoutEffect, useMemo, useRef, useState, type KeyboardEvent, type Ref } from 'react';
 import { useTranslation } from 'react-i18next';
+import { formatBytes } from '../../lib/bytes.ts';
 import type { Stream } from '../../lib/logline.ts';
 import type { LogStore } from '../../lib/logstore.ts';
-import { LogRow } from './LogRow.tsx';
+import { LogRow, type Words } from './LogRow.tsx';
 import classes from './LogView.module.css';
 import { rowHeight, useRedraw, useRows } from './useRows.ts';
 
@@ -36,13 +37,19 @@ interface Props {
   onFollow: (follow: boolean) => void;
 }
 
-const overscan = 12;
+/** Pixels beyond both edges that are ready to be scrolled to: not rows, as a long line may be as high as the window. */
+const overscan = 240;
 const nearEnd = 24;
 
 /** A long text of which only the lines on screen exist. Each line is parsed when it is shown, into text nodes. */
 export function LogView({ ref, store, version, only, wrap, times, follow, numbers, pattern, current, picked, onPick, onFollow }: Props) {
   const { t } = useTranslation();
   const frame = useRef<HTMLDivElement>(null);
+  const words: Words = useMemo(() => ({ over: t('run.over'), hole: (bytes) => t('run.hole', { size: formatBytes(bytes) }) }), [t]);
+  // A row is drawn again where something of it has changed, which this has not.
+  const latestPick = useRef(onPick);
+  latestPick.current = onPick;
+  const pick = useCallback((name: number, upTo: boolean) => latestPick.current(name, upTo), []);
   const shown = useRef<HTMLDivElement>(null);
   const [room, setRoom] = useState({ height: 400, columns: 80 });
   const redraw = useRedraw();
@@ -145,13 +152,13 @@ export function LogView({ ref, store, version, only, wrap, times, follow, number
 
   const scroll = frame.current?.scrollTop ?? 0;
   const place = follow ? Math.max(0, rows.total - room.height) : rows.place(scroll, room.height);
-  const from = Math.max(0, rows.at(place) - overscan);
-  const to = Math.min(rows.shown.count, rows.at(place + room.height) + 1 + overscan);
+  const from = rows.at(Math.max(0, place - overscan));
+  const to = Math.min(rows.shown.count, rows.at(place + room.height + overscan) + 1);
   const base = follow ? Math.max(0, rows.pixels - room.height) : scroll;
   const names = Array.from({ length: Math.max(0, to - from) }, (_, i) => from + i);
   return (
     <div
-      ref={frame} className={classes.frame} data-wrap={wrap} data-times={times} data-rows={rows.shown.count} tabIndex={0} role="log" aria-label={t('run.log')} aria-live="off"
+      ref={frame} className={classes.frame} data-wrap={wrap} data-times={times} data-rows={rows.shown.count} tabIndex={0} style={{ '--digits': String(store.number(store.end - 1)).length } as object} role="log" aria-label={t('run.log')} aria-live="off"
       onScroll={onScroll} onKeyDown={onKeyDown}
     >
       <div className={classes.canvas} style={{ height: Math.max(rows.pixels, rowHeight) }}>
@@ -164,7 +171,7 @@ export function LogView({ ref, store, version, only, wrap, times, follow, number
                 <LogRow
                   key={name} row={row} name={name} text={line.text} marks={line.marks} at={times ? line.at : NaN} offset={line.offset} number={numbers ? store.number(name) : 0}
                   style={store.styleAt(name)} pattern={pattern} current={current?.line === name ? current.nth : -1}
-                  picked={picked !== undefined && name >= picked[0] && name <= picked[1]} onPick={onPick}
+                  picked={picked !== undefined && name >= picked[0] && name <= picked[1]} onPick={pick} words={words}
                 />
               )
             );

@@ -1,4 +1,4 @@
-import { useElementSize, useLocalStorage } from '@mantine/hooks';
+import { useLocalStorage } from '@mantine/hooks';
 import { useLocation, useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -59,7 +59,6 @@ function Log({ run, output, state }: { run: Run; output: RunOutput | undefined; 
   const [follow, setFollow] = useState(() => readLines(hash) === undefined && search.find === undefined);
   const seen = useRef(0);
   if (follow) seen.current = store.end;
-  const { ref, width } = useElementSize();
 
   const only = search.stream;
   const wanted: Wanted = useMemo(() => ({ text: search.find ?? '', regex: search.regex === true, matchCase: search.case === true }), [search.find, search.regex, search.case]);
@@ -106,13 +105,13 @@ function Log({ run, output, state }: { run: Run; output: RunOutput | undefined; 
       void showByte(range.byte);
     }
   }, [hash, picked, output, state.from]);
-  // Likewise what the address looks for.
-  const foundShown = useRef(false);
+  // What is looked for is gone to as soon as it is found; who came for a line stays there.
+  const gone = useRef(hash === '' ? undefined : found.pattern);
   useEffect(() => {
-    if (foundShown.current || wanted.text === '' || hash !== '' || found.total === 0 || follow) return;
-    foundShown.current = true;
+    if (!found.pattern || gone.current === found.pattern || found.total === 0) return;
+    gone.current = found.pattern;
     go(false);
-  }, [found.total]);
+  }, [found.pattern, found.total]);
 
   const pick = (name: number, upTo: boolean) => {
     const line = store.line(name);
@@ -153,13 +152,13 @@ function Log({ run, output, state }: { run: Run; output: RunOutput | undefined; 
   const news = follow ? 0 : Math.max(0, store.end - seen.current);
   const empty = state.complete && store.count === 0;
   return (
-    <div ref={ref} className={search.full ? classes.full : undefined} data-full={search.full}>
+    <div className={search.full ? classes.full : undefined} data-full={search.full}>
       <Panel
         title={t('run.output')}
         side={
           <LogTools
             run={run} only={only} onOnly={(stream) => look({ stream })} live={live} follow={follow} onFollow={(on) => (on ? jump() : setFollow(false))}
-            wrap={wrap} onWrap={setWrap} times={times} onTimes={setTimes} full={search.full === true} onFull={() => look({ full: !search.full })} onError={() => void toError()} narrow={width < 640}
+            wrap={wrap} onWrap={setWrap} times={times} onTimes={setTimes} full={search.full === true} onFull={() => look({ full: !search.full })} onError={() => void toError()}
           />
         }
       >

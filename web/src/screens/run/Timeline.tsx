@@ -54,7 +54,7 @@ export function Timeline({ run }: { run: Run }) {
           const last = i === steps.length - 1;
           return (
             <li key={name} className={classes.step} data-reached={at !== undefined} data-end={last && at ? run.status : undefined}>
-              {since !== undefined && i > 0 && at && <span className={classes.took} data-slow={!last && since >= slow}>{last ? length(since) : t('run.delayOf', { delay: length(since) })}</span>}
+              {since !== undefined && i > 0 && at && <span className={classes.took} data-slow={!last && since >= slow}>{length(since)}</span>}
               <span className={classes.name}>{name}</span>
               <span className={classes.at}>
                 {!at && <span className="dim">{missing}</span>}

@@ -85,7 +85,7 @@ function Found({ wanted }: { wanted: OutputSearch }) {
       {search.error && <ProblemNotice error={search.error} onRetry={() => void (pages.length > 0 ? search.fetchNextPage() : search.refetch())} />}
       {search.isPending && <Waiting rows={6} />}
       {pages.some((page) => page.partial) && <PartialNotice />}
-      {found.length > 0 && <ol className={classes.found} aria-label={t('search.found')}>{found.map((item) => <FoundRun key={item.run.id} item={item} />)}</ol>}
+      {found.length > 0 && <ol className={classes.found} aria-label={t('search.found')}>{found.map((item) => <FoundRun key={item.run.id} item={item} wanted={wanted} />)}</ol>}
       {pages.length > 0 && (
         <div className={classes.foot} role="status">
           <span>
@@ -100,19 +100,23 @@ function Found({ wanted }: { wanted: OutputSearch }) {
   );
 }
 
-function FoundRun({ item: { run, matches, more } }: { item: RunMatches }) {
+function FoundRun({ item: { run, matches, more }, wanted }: { item: RunMatches; wanted: OutputSearch }) {
   const { t, i18n } = useTranslation();
+  // In the run one goes on where one is here.
+  const find = { find: wanted.q ?? '', ...(wanted.regex && { regex: true as const }), ...(wanted.case && { case: true as const }) };
   return (
     <li className={classes.run} data-found={run.id}>
       <div className={classes.head}>
-        <Link to="/runs/$id" params={{ id: run.id }} aria-label={t('runs.open', { job: run.job, time: formatTime(run.plannedAt, i18n.language) })}>{run.job}</Link>
+        <Link to="/runs/$id" params={{ id: run.id }} search={find} aria-label={t('runs.open', { job: run.job, time: formatTime(run.plannedAt, i18n.language) })}>{run.job}</Link>
         <StatusBadge status={run.status} />
         <span className="small dim"><TimeText at={run.plannedAt} /></span>
       </div>
       <ul className={classes.lines}>
         {matches.map((match) => (
           <li key={match.offset} data-stream={match.stream}>
-            <bdi>{visible(match.before)}</bdi><mark><bdi>{visible(match.text)}</bdi></mark><bdi>{visible(match.after)}</bdi>
+            <Link to="/runs/$id" params={{ id: run.id }} search={find} hash={`B${match.lineOffset}`} className={classes.line}>
+              <bdi>{visible(match.before)}</bdi><mark><bdi>{visible(match.text)}</bdi></mark><bdi>{visible(match.after)}</bdi>
+            </Link>
           </li>
         ))}
       </ul>

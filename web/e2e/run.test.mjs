@@ -1,0 +1,322 @@
+// A run is watched while it goes on, killed with a reason, run again, and its output read: live, long, and searched.
+
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { after, before, test } from 'node:test';
+import { assertAccessible, launch, open, shoot } from './browser.mjs';
+import { Server, until } from './server.mjs';
+
+let server;
+let browser;
+let session;
+
+before(async () => {
+  server = await Server.create();
+  await server.start();
+  browser = await launch();
+  const tab = await open(browser, server);
+  await tab.page.goto(server.loginLink);
+  await tab.page.getByRole('navigation').first().waitFor();
+  session = await tab.context.storageState();
+  await tab.context.close();
+});
+
+after(async () => {
+  await browser?.close();
+  await server?.remove();
+});
+
+async function visit(path, options = {}) {
+  const tab = await open(browser, server, { storageState: session, ...options });
+  await tab.page.goto(server.url + path);
+  return tab;
+}
+
+async function leave({ context, wrongs }) {
+  await context.close();
+  assert.deepEqual(wrongs, []);
+}
+
+async function ran(job, request = {}) {
+  const { run } = await server.api('POST', `/jobs/${job}/run`, request);
+  return until(`${run} has ended`, async () => {
+    const one = await server.api('GET', `/runs/${run}`);
+    return one.endedAt && one;
+  });
+}
+
+/** Longest stretch in which the page answered nobody, in milliseconds, from now until stop is called. */
+async function longestTask(page) {
+  await page.evaluate(() => {
+    window.__longest = 0;
+    window.__observer = new PerformanceObserver((list) => {
+      for (const entry of list.getEntries()) window.__longest = Math.max(window.__longest, entry.duration);
+    });
+    window.__observer.observe({ type: 'longtask' });
+  });
+  return () =>
+    page.evaluate(() => {
+      window.__observer.disconnect();
+      return Math.round(window.__longest);
+    });
+}
+
+const log = (page) => page.getByRole('log');
+const press = (page, name) => page.getByRole('button', { name, exact: true }).click();
+
+test('the first line is seen soon after it was written, a run is killed with a note, and the ledger says so', async () => {
+  await server.api('POST', '/jobs', {
+    name: 'watched', params: { WHO: { default: 'nobody' } },
+    command: 'i=0; while :; do i=$((i+1)); date +"%s%3N line $i for $WHO"; [ $((i%5)) = 0 ] && echo "warning $i" >&2; sleep 0.1; done',
+  });
+  const { run } = await server.api('POST', '/jobs/watched/run', { params: { WHO: 'world' }, note: 'to be watched' });
+  const tab = await visit(`/runs/${run}`);
+  const { page } = tab;
+  // Each line says when it was written; one that was not yet written when the page was there is timed.
+  await log(page).getByText('line 3 for world').waitFor();
+  const latency = await log(page).evaluate((frame) => new Promise((resolve) => {
+    const before = frame.textContent;
+    const watch = new MutationObserver(() => {
+      const fresh = [...frame.querySelectorAll('[data-line]')].map((row) => row.textContent).filter((line) => !before.includes(line)).map((line) => line.match(/(\d{13}) line/)?.[1]).find(Boolean);
+      if (!fresh) return;
+      watch.disconnect();
+      resolve(Date.now() - Number(fresh));
+    });
+    watch.observe(frame, { childList: true, subtree: true, characterData: true });
+  }));
+  console.log(`a line is on the screen ${latency} ms after the command wrote it`);
+  assert.ok(latency < 2000, `${latency} ms`);
+  for (const text of ['to be watched', 'WHO=world', 'admin']) await page.getByText(text).first().waitFor();
+
+  // Who scrolls up stays there, and is told what has come since.
+  await log(page).getByText('line 40 for world').waitFor();
+  await log(page).hover();
+  await page.mouse.wheel(0, -300);
+  await page.getByRole('button', { name: /Jump to newest · \d+ new lines/ }).waitFor();
+  assert.equal(await page.getByRole('button', { name: 'Follow' }).getAttribute('aria-pressed'), 'false');
+  const still = await log(page).evaluate((frame) => frame.scrollTop);
+  await page.getByRole('button', { name: /Jump to newest · \d\d new lines/ }).waitFor();
+  assert.equal(await log(page).evaluate((frame) => frame.scrollTop), still, 'nothing moves under the reader');
+  await page.getByRole('button', { name: /Jump to newest/ }).click();
+  await page.getByRole('button', { name: /Jump to newest/ }).waitFor({ state: 'detached' });
+  await until('the end is followed', () => log(page).evaluate((frame) => frame.scrollHeight - frame.scrollTop - frame.clientHeight < 2));
+
+  await press(page, 'Kill');
+  const dialog = page.getByRole('dialog');
+  await dialog.getByText('SIGTERM').waitFor();
+  await dialog.getByText('10s').waitFor();
+  await dialog.getByLabel('Why').fill('seen enough');
+  await assertAccessible(page, 'kill');
+  await shoot(page, 'run-kill-note');
+  await press(page, 'Kill the run');
+  await page.locator('h1 [data-status=killed]').waitFor();
+  await page.locator('[data-outcome=killed_by_user]').getByText('seen enough').waitFor();
+  await page.getByText('Live', { exact: true }).waitFor({ state: 'detached' });
+  await assertAccessible(page, 'killed');
+  await page.getByRole('link', { name: 'Its entry, and those around it' }).click();
+  await page.locator('main [data-status=killed]').locator('visible=true').first().waitFor();
+  await page.getByText('seen enough').locator('visible=true').first().waitFor();
+  await leave(tab);
+});
+
+test('a run is run again with what it was given, and leads to the one before it', async () => {
+  await server.api('POST', '/jobs', { name: 'greeter', command: 'echo "hello $WHO"; exit 127', params: { WHO: { default: 'nobody' } } });
+  const first = await ran('greeter', { params: { WHO: 'moon' } });
+  const tab = await visit(`/runs/${first.id}`);
+  const { page } = tab;
+  await page.locator('[data-outcome=exit_code]').getByText('did not find a program').waitFor();
+  await press(page, 'Run again');
+  const dialog = page.getByRole('dialog');
+  assert.equal(await dialog.getByLabel('WHO').inputValue(), 'moon');
+  await dialog.getByRole('button', { name: 'Run now' }).click();
+  await page.getByRole('link', { name: 'Open the run', exact: true }).click();
+  await log(page).getByText('hello moon').waitFor();
+  assert.ok(!page.url().includes(first.id));
+  await page.locator('h1 [data-status=failed]').waitFor();
+  await page.getByRole('link', { name: 'Previous run of this job' }).click();
+  await page.waitForURL(`**/runs/${first.id}`);
+  await page.getByRole('link', { name: 'Next run of this job' }).waitFor();
+  await leave(tab);
+});
+
+test('output is found, filtered, wrapped, linked to and downloaded', async () => {
+  await server.api('POST', '/jobs', {
+    name: 'chatter',
+    command: `for i in 1 2 3 4 5 6 7 8 9; do printf "\${i}0%%\\r"; done; printf 'done \\033[38;5;208morange\\033[0m\\n'
+      for i in $(seq 300); do echo "needle $i in the hay"; done; echo 'went wrong' >&2; printf '%s\\n' "$(head -c 9000 /dev/zero | tr '\\0' x)"; echo 'see https://example.org/a?b=1.'`,
+  });
+  const run = await ran('chatter');
+  const tab = await visit(`/runs/${run.id}`);
+  const { page } = tab;
+  await log(page).getByText('see https://example.org').waitFor();
+  const link = log(page).getByRole('link', { name: 'https://example.org/a?b=1' });
+  assert.deepEqual([await link.getAttribute('href'), await link.getAttribute('rel'), await link.getAttribute('target')], ['https://example.org/a?b=1', 'noopener noreferrer nofollow', '_blank']);
+  // A bar that was drawn over and over is one line.
+  await log(page).press('Home');
+  await log(page).getByText('done orange').waitFor();
+  assert.match(await log(page).locator('[data-line="1"]').innerText(), /^done orange/);
+  assert.equal(await log(page).locator('.ansi-fg-rgb').textContent(), 'orange');
+
+  await page.keyboard.press('/');
+  await page.keyboard.type('NEEDLE 29');
+  await page.getByText('1 of 11').waitFor();
+  await log(page).locator('mark[data-current]').getByText('needle 29').waitFor();
+  assert.equal(new URL(page.url()).searchParams.get('find'), 'NEEDLE 29');
+  await page.keyboard.press('Shift+Enter');
+  await page.getByText('11 of 11').waitFor();
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('n');
+  await page.getByText('1 of 11').waitFor();
+  await page.keyboard.press('n');
+  await page.getByText('2 of 11').waitFor();
+  await page.keyboard.press('N');
+  await page.getByText('1 of 11').waitFor();
+  await press(page, 'Match case');
+  await page.getByText('Not found').waitFor();
+  await press(page, 'Match case');
+  await press(page, 'Regular expression');
+  await page.getByRole('searchbox', { name: 'Find in the output' }).fill('needle (7|8)\\b');
+  await page.locator('[data-matches="2"]').waitFor();
+  await assertAccessible(page, 'found');
+  await shoot(page, 'run-find');
+  await page.getByRole('searchbox', { name: 'Find in the output' }).fill('(a+)+b');
+  await page.getByText('could take for ever').waitFor();
+  await page.getByRole('searchbox', { name: 'Find in the output' }).fill('');
+
+  await page.getByText('stderr', { exact: true }).click();
+  await log(page).getByText('went wrong').waitFor();
+  assert.equal(await log(page).locator('[data-row]').count(), 1);
+  assert.equal(await log(page).locator('[data-line]').getAttribute('data-line'), '302', 'a line keeps its number');
+  await page.getByText('All', { exact: true }).click();
+  await press(page, 'First error');
+  await log(page).locator('[data-picked]').getByText('went wrong').waitFor();
+  assert.equal(new URL(page.url()).hash, '#L302');
+
+  // What is wrapped is as high as it needs, and the reader stays where they are.
+  await press(page, 'Wrap lines');
+  await until('no line is higher than another', () => log(page).evaluate((frame) => [...frame.querySelectorAll('[data-row]')].every((row) => row.offsetHeight === 20)));
+  await press(page, 'Wrap lines');
+  await until('the long line is wrapped', () => log(page).evaluate((frame) => [...frame.querySelectorAll('[data-row]')].some((row) => row.offsetHeight > 400)));
+  await press(page, 'Times');
+  await until('times are shown', () => log(page).locator('[data-time]').first().getAttribute('data-time').then((time) => /^\d\d:\d\d:\d\d\.\d{3}$/.test(time)));
+  await press(page, 'Full screen');
+  await until('it fills the window', () => log(page).evaluate((frame) => frame.clientHeight > window.innerHeight - 250));
+  await log(page).focus();
+  await page.keyboard.press('Escape');
+  await page.getByRole('button', { name: 'Full screen', exact: true }).waitFor();
+
+  await page.goto(`${server.url}/runs/${run.id}#L100-L102`);
+  await until('the lines are picked out', () => log(page).locator('[data-picked]').count().then((n) => n === 3));
+  await page.getByText('Lines 100 to 102').waitFor();
+  await tab.context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  await press(page, 'Copy lines');
+  await until('they are copied', async () => (await page.evaluate(() => navigator.clipboard.readText())) === 'needle 99 in the hay\nneedle 100 in the hay\nneedle 101 in the hay');
+  const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('link', { name: 'Download' }).click()]);
+  assert.ok((await readFile(await download.path(), 'utf8')).includes('10%\r20%\r'), 'a download has the bytes as printed');
+  await leave(tab);
+});
+
+test('what was not kept is said in its place', async () => {
+  await server.api('POST', '/jobs', { name: 'clipped', command: 'seq 20000', output: { max: '8KiB' } });
+  const run = await ran('clipped');
+  assert.ok(run.outputTruncated);
+  const tab = await visit(`/runs/${run.id}`);
+  await tab.page.getByText('Only the head and the tail were kept').waitFor();
+  await log(tab.page).press('Home');
+  await log(tab.page).locator('[data-line="1"]').getByText('1', { exact: true }).waitFor();
+  const view = log(tab.page);
+  await until('the hole is there', async () => {
+    await view.press('PageDown');
+    return view.locator('[data-hole]').count();
+  });
+  assert.match(await view.locator('[data-hole]').innerText(), /KiB of output are missing here/);
+  await leave(tab);
+});
+
+test('200,000 lines are scrolled through and searched, and no other screen would notice', async () => {
+  await server.api('POST', '/jobs', { name: 'long-log', command: 'seq -f "line %.0f of the long output, which has some words in it" 200000; head -c 1000000 /dev/zero | tr "\\0" y', output: { max: '64MiB' } });
+  const run = await ran('long-log');
+  const tab = await visit('/runs');
+  const { page } = tab;
+  await page.getByRole('heading', { name: 'Runs', exact: true }).waitFor();
+  let stop = await longestTask(page);
+  const began = Date.now();
+  await page.locator(`[data-row="${run.id}"] a`).first().click();
+  await page.getByText(/Lines: 200001/).waitFor();
+  console.log(`12.7 MB in 200,001 lines are here after ${Date.now() - began} ms, longest task ${await stop()} ms`);
+
+  stop = await longestTask(page);
+  await log(page).press('Home');
+  await log(page).locator('[data-line="1"]').waitFor();
+  const top = await log(page).evaluate(async (frame) => {
+    const frameTime = () => new Promise((resolve) => requestAnimationFrame(resolve));
+    let frames = 0;
+    for (let at = 0; at < frame.scrollHeight; at += frame.scrollHeight / 120) {
+      frame.scrollTop = at;
+      await frameTime();
+      frames++;
+    }
+    for (let n = 0; n < 60; n++) {
+      frame.scrollTop -= 150;
+      await frameTime();
+    }
+    return frames;
+  });
+  console.log(`scrolled through in ${top} frames: longest task ${await stop()} ms`);
+
+  stop = await longestTask(page);
+  await page.getByRole('searchbox', { name: 'Find in the output' }).click();
+  await page.keyboard.type('line 19999');
+  const typed = Date.now();
+  await page.locator('[data-matches="11"]').waitFor();
+  console.log(`searched 200,001 lines in ${Date.now() - typed} ms, longest task ${await stop()} ms`);
+  await page.keyboard.press('Enter');
+  await log(page).locator('mark[data-current]').waitFor();
+  assert.ok((await log(page).locator('[data-row]').count()) < 120, 'only what is seen exists');
+  await leave(tab);
+});
+
+test('of a very long output the end is read first, the rest on demand, and it is searched all the same', async () => {
+  await server.api('POST', '/jobs', { name: 'huge', command: 'seq -f "line %.0f of an output that is longer than what is read at once" 400000', output: { max: '64MiB' } });
+  const run = await ran('huge');
+  assert.ok(run.outputBytes > 20e6);
+  const tab = await visit(`/runs/${run.id}`);
+  const { page } = tab;
+  await log(page).getByText('line 400000 of').waitFor();
+  const earlier = page.locator('[data-earlier]');
+  await earlier.getByText('of earlier output are not loaded').waitFor();
+  await page.getByRole('searchbox', { name: 'Find in the output' }).fill('line 777 ');
+  await page.getByText('Not found').waitFor();
+  await earlier.getByText('One match in earlier output').click();
+  await assertAccessible(page, 'earlier');
+  await shoot(page, 'run-earlier');
+  await earlier.getByRole('button', { name: /line 777 of an output/ }).click();
+  await log(page).getByText('line 777 of an output').waitFor();
+  await page.getByText('1 of 1', { exact: true }).waitFor();
+  await page.getByText('Lines: 400000').waitFor();
+  await page.goto(`${server.url}/runs/${run.id}#L123456`);
+  await log(page).locator('[data-picked]').getByText('line 123456 of').waitFor();
+  await leave(tab);
+});
+
+test('runs are narrowed by what the address says, and killed from the list', async () => {
+  await server.api('POST', '/jobs', { name: 'sleeper', command: 'sleep 60' });
+  const { run } = await server.api('POST', '/jobs/sleeper/run', {});
+  const tab = await visit('/runs');
+  const { page } = tab;
+  await page.locator(`[data-row="${run}"] [data-status=running]`).waitFor();
+  await page.getByLabel('Status').selectOption({ label: 'Any trouble' });
+  await page.locator('tbody [data-status=running]').waitFor({ state: 'detached' });
+  assert.deepEqual(await page.locator('tbody [data-status]').evaluateAll((all) => [...new Set(all.map((one) => one.dataset.status))]), ['failed']);
+  await page.getByLabel('Status').selectOption({ label: 'Waiting or running' });
+  await page.getByLabel('Cause').selectOption('manual');
+  await page.getByLabel('Time', { exact: true }).selectOption('hour');
+  await page.locator(`[data-row="${run}"]`).waitFor();
+  assert.equal(new URL(page.url()).search, '?status=waiting%2Crunning&cause=manual&range=hour');
+  await page.reload();
+  await page.getByRole('button', { name: 'Kill the run of sleeper' }).click();
+  await press(page, 'Kill the run');
+  await page.getByText('No run matches this filter').waitFor();
+  assert.equal((await server.api('GET', `/runs/${run}`)).status, 'killed');
+  await leave(tab);
+});

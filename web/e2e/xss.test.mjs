@@ -1,0 +1,143 @@
+// A job, and a run, all of whose words are an attack on who reads them. Every screen that shows them shows text: nothing runs,
+// nothing leaves, and what cannot be seen is made visible.
+
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { launch, open, shoot } from './browser.mjs';
+import { Server, until } from './server.mjs';
+
+const markup = `<img src=x onerror="window.__xss=1"><script>window.__xss=2</script></script><svg onload=window.__xss=3>`;
+const script = 'javascript:window.__xss=4';
+const bidi = 'user\u202egnp.exe\u2066\u200bpay\u200bpal';
+const evil = `${markup} ${script} ${bidi} {{t}} \${x} $&`;
+const seen = '<img src=x onerror=';
+
+const escapes = [
+  '\\033]8;;javascript:window.__xss=5\\033\\\\link\\033]8;;\\033\\\\', '\\033]8;;https://evil.example/\\007shown\\033]8;;\\007', '\\033]0;owned\\007', '\\033]52;c;b3duZWQ=\\007', '\\033[2J\\033[1;1H', '\\033[6n\\033[c',
+  `\\033[${'38;5;'.repeat(700)}1m`, '\\033[38;2;999999999999;-1;1e9mcolour\\033[0m', '\\033[8mhidden\\033[0m', '\\033P+q544e\\033\\\\', '\\033]1337;File=inline=1:PGI+\\007',
+].join('');
+
+let server;
+let browser;
+let session;
+let run;
+let waiting;
+
+before(async () => {
+  server = await Server.create();
+  await server.start();
+  await server.api('POST', '/jobs', {
+    name: 'hostile', title: evil, group: 'evil', description: evil, labels: { 'evil/label': 'x-y' }, cronExpr: '0 0 1 1 *',
+    command: `cat <<'EOF'\n${evil}\nEOF\nprintf '${escapes}\\n'\nprintf 'safe\\revil\\n'; printf 'https://evil.example@good.example/ javascript:alert(1) data:text/html,x\\n'; cat <<'EOF' >&2\n${markup}\nEOF\nexit 3`,
+    env: { EVIL: evil }, params: { WHAT: { default: evil, description: evil } },
+  });
+  ({ run } = await server.api('POST', '/jobs/hostile/run', { note: evil, params: { WHAT: evil } }));
+  await until('it has ended', async () => (await server.api('GET', `/runs/${run}`)).endedAt);
+  await server.api('POST', '/jobs', { name: 'hostile-long', command: `echo '${evil}'; sleep 60` });
+  const long = await server.api('POST', '/jobs/hostile-long/run', {});
+  await until('it runs', async () => (await server.api('GET', `/runs/${long.run}`)).status === 'running');
+  await server.api('POST', `/runs/${long.run}/kill`, { note: evil });
+  await until('it was killed', async () => (await server.api('GET', `/runs/${long.run}`)).endedAt);
+  await server.api('POST', '/jobs', { name: 'hostile-paused', title: evil, cronExpr: '* * * * *', command: 'true', placement: { selector: 'zone=nowhere' } });
+  await server.api('POST', '/jobs/hostile-paused/pause', { note: evil });
+  waiting = (await server.api('POST', '/jobs/hostile-paused/run', { note: evil })).run;
+  const [worker] = (await server.api('GET', '/workers')).items;
+  await server.api('POST', `/workers/${worker.id}/drain`, { note: evil });
+  browser = await launch();
+  const { context, page } = await open(browser, server);
+  await page.goto(server.loginLink);
+  await page.getByRole('navigation').first().waitFor();
+  session = await context.storageState();
+  await context.close();
+});
+
+after(async () => {
+  await browser?.close();
+  await server?.remove();
+});
+
+async function visit(path) {
+  const tab = await open(browser, server, { storageState: session });
+  await tab.page.goto(server.url + path);
+  return tab;
+}
+
+/** Nothing of what was given became part of the page. */
+async function assertText(page, where) {
+  const found = await page.evaluate(() => ({
+    ran: window.__xss,
+    elements: [...document.querySelectorAll('#content img, #content script, #content svg[onload], [onerror], [onload], iframe, object, embed, base, meta[http-equiv]')].map((e) => e.outerHTML.slice(0, 80)),
+    links: [...document.querySelectorAll('a[href], form[action], [src], [formaction]')].map((e) => e.getAttribute('href') ?? e.getAttribute('action') ?? e.getAttribute('src')).filter((to) => !/^(\/|#|https?:\/\/(127|good|evil))/.test(to ?? '/')),
+    // Attributes that are read out or shown on hover count as well.
+    controls: [document.title, document.body.innerText, ...[...document.querySelectorAll('[title], [aria-label], [placeholder]')].flatMap((e) => [e.title, e.getAttribute('aria-label') ?? ''])].filter((text) => /[\u202a-\u202e\u2066-\u2069\u200b\u001b\u0007]/.test(text)).map((text) => JSON.stringify(text).slice(0, 200)),
+  }));
+  assert.deepEqual(found, { ran: undefined, elements: [], links: [], controls: [] }, where);
+}
+
+const screens = [
+  ['overview', '/', 'hostile'], ['jobs', '/jobs', seen], ['jobs, searched', `/jobs?q=${encodeURIComponent(markup)}`, ''], ['job', '/jobs/hostile', seen], ['its ledger', '/jobs/hostile?tab=ledger', ''],
+  ['its statistics', '/jobs/hostile?tab=statistics', ''], ['its versions', '/jobs/hostile?tab=versions', ''], ['its definition', '/jobs/hostile?tab=definition', ''], ['a paused job', '/jobs/hostile-paused', seen],
+  ['a new job', '/new/job', ''], ['runs', '/runs', 'hostile'], ['runs, searched', `/runs?q=${encodeURIComponent(markup)}`, 'hostile'],
+  ['ledger', '/ledger', 'hostile'], ['timeline', '/timeline', ''], ['workers', '/workers', seen], ['output, searched', `/search?q=${encodeURIComponent('<img')}`, seen], ['access', '/access', ''],
+  ['an address', `/runs/${encodeURIComponent(markup)}`, ''], ['a job of that name', `/jobs/${encodeURIComponent(markup)}`, ''],
+];
+
+test('every screen shows what a job says as text', async () => {
+  const tab = await visit('/jobs');
+  const { page } = tab;
+  for (const [name, path, text] of screens) {
+    await page.goto(server.url + path);
+    await page.locator('#content :is(h1, h2, [role=alert])').first().waitFor();
+    await page.locator('[aria-label="Loading…"]').first().waitFor({ state: 'detached' });
+    if (text !== '') await until(`${name} shows it`, async () => (await page.locator('#content').innerText()).includes(text));
+    await assertText(page, name);
+    await shoot(page, `xss-${name.replaceAll(/[^a-z]+/g, '-')}`);
+  }
+  await tab.context.close();
+  assert.deepEqual(tab.wrongs, []);
+});
+
+test('so do a run that waits, a run, its dialogs, and the editor', async () => {
+  const tab = await visit(`/runs/${waiting}`);
+  const { page } = tab;
+  await until('the note is there', async () => (await page.locator('#content').innerText()).includes(seen));
+  await assertText(page, 'waiting');
+  await page.goto(`${server.url}/runs/${run}`);
+  const log = page.getByRole('log');
+  await log.getByText('onerror').first().waitFor();
+  await assertText(page, 'run');
+  await page.getByRole('button', { name: 'Run again' }).click();
+  await page.getByRole('dialog').getByLabel('WHAT').waitFor();
+  await assertText(page, 'run again');
+  await page.keyboard.press('Escape');
+  await page.goto(`${server.url}/jobs/hostile/edit`);
+  await page.locator('#content h1').waitFor();
+  await page.locator('#content textarea').first().waitFor();
+  assert.equal(await page.evaluate(() => window.__xss), undefined);
+  await tab.context.close();
+  assert.deepEqual(tab.wrongs, []);
+});
+
+test('output is text, whatever a terminal would make of it', async () => {
+  const tab = await visit(`/runs/${run}`);
+  const { page } = tab;
+  const log = page.getByRole('log');
+  await log.getByText('onerror').first().waitFor();
+  const shown = await log.innerText();
+  assert.ok(shown.includes(markup), shown);
+  assert.ok(shown.includes('user⟦RLO⟧gnp.exe⟦LRI⟧⟦ZWSP⟧pay⟦ZWSP⟧pal'), shown);
+  for (const text of ['linkshown', 'colour', 'hidden', 'javascript:alert(1)']) assert.ok(shown.includes(text), `${text} in ${shown}`);
+  assert.ok(!/owned|b3duZWQ|inline=1|544e|\u001b/.test(shown), shown);
+  // What was written over is said to have been.
+  assert.equal(await log.getByRole('img', { name: 'Earlier text on this line' }).count(), 1);
+  assert.deepEqual(await log.getByRole('link').evaluateAll((all) => all.map((one) => one.href)), [], 'an address with a user in it is no link');
+  assert.notEqual(await page.title(), 'owned');
+  await page.getByRole('searchbox', { name: 'Find in the output' }).fill('<script>');
+  await log.locator('mark').first().waitFor();
+  await assertText(page, 'found');
+  await page.goto(`${server.url}/runs/${run}?find=${encodeURIComponent(markup)}#L1`);
+  await log.getByText('onerror').first().waitFor();
+  await assertText(page, 'found by its address');
+  await tab.context.close();
+  assert.deepEqual(tab.wrongs, []);
+});
