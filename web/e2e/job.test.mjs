@@ -111,6 +111,7 @@ test('an earlier version comes back, and what somebody changed meanwhile is not 
   await page.getByRole('tab', { name: 'Versions' }).click();
   const row = (version) => page.locator(`[data-version="${version}"]`);
   await row(third).getByText('as it is now').waitFor();
+  assert.deepEqual(await row(third).locator('code').allInnerTexts(), ['command'], 'the fields that it changed');
   await page.locator(`[data-comparison="${second} ${third}"]`).waitFor();
   const diff = page.locator('[data-comparison] [data-diff]');
   assert.deepEqual(await diff.locator('[data-kind=gone] code').allInnerTexts(), ['command: make report']);
@@ -160,7 +161,7 @@ test('an earlier version comes back, and what somebody changed meanwhile is not 
   const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Download' }).click()]);
   assert.equal(download.suggestedFilename(), 'report.yaml');
   assert.match(await readFile(await download.path(), 'utf8'), /^name: report\n[\s\S]*TARGET: daily\n/);
-  await page.getByText('JSON', { exact: true }).click();
+  await page.getByText('.json', { exact: true }).click();
   assert.deepEqual(JSON.parse(await page.getByRole('region', { name: 'report.json' }).innerText()), job);
   await page.getByText('cronctl apply -f report.yaml').waitFor();
   await assertAccessible(page, 'definition');
@@ -204,7 +205,7 @@ test('a pause says who and why, and the job’s ledger remembers it', async () =
   await page.getByRole('tab', { name: 'Ledger' }).click();
   await page.getByRole('row').filter({ hasText: 'The job was paused: moving house 搬家' }).waitFor();
   await page.getByRole('tab', { name: 'Versions' }).click();
-  await page.locator('[data-version]').filter({ hasText: 'paused' }).getByRole('link').click();
+  await page.locator('[data-version]').filter({ hasText: 'paused' }).filter({ hasText: 'moving house 搬家' }).getByRole('link').click();
   await page.locator('[data-kind=come]').filter({ hasText: 'moving house 搬家' }).waitFor();
   await leave(tab);
 });

@@ -54,7 +54,7 @@ before(async () => {
     jobs: '/jobs', job: '/jobs/nightly-report', 'job-edit': '/jobs/nightly-report/edit', 'job-new': '/new/job', runs: '/runs', run: `/runs/${run.id}`,
     'job-runs': '/jobs/flaky', 'job-statistics': '/jobs/flaky?tab=statistics', 'job-versions': '/jobs/night-shift?tab=versions', 'job-definition': '/jobs/night-shift?tab=definition', 'job-paused': '/jobs/night-shift', 'job-paused-edit': '/jobs/night-shift/edit', 'run-waiting': `/runs/${waiting.run}`, 'run-attempts': `/runs/${flaky.run}`,
     overview: '/', ledger: '/ledger', 'ledger-around': '/ledger?range=around', 'ledger-custom': '/ledger?range=custom&job=nobody',
-    workers: '/workers', users: '/access', tokens: '/access?tab=tokens', sessions: '/access?tab=sessions', audit: '/access?tab=audit', account: '/account', nothing: '/nowhere',
+    workers: '/workers', worker: `/workers/${worker.id}`, timeline: '/timeline?span=1h', forecast: '/timeline?view=forecast', users: '/access', tokens: '/access?tab=tokens', sessions: '/access?tab=sessions', audit: '/access?tab=audit', account: '/account', nothing: '/nowhere',
   };
   browser = await launch();
   const { context, page } = await open(browser, server);

@@ -38,7 +38,7 @@ export function FireList({ preview, none }: { preview: Preview; none?: string })
                   <time dateTime={fire}><Clock {...wall} beside={elsewhere ? undefined : wall.offset} /></time>
                   {elsewhere ? (
                     <span className={classes.yours} title={wall.offset === yours.offset ? undefined : `${wall.offset} → ${yours.offset}`}>
-                      <span className="unseen">{t('job.yourZone', { zone: own })}</span> <Clock {...yours} beside={yours.offset} />
+                      <span className="unseen">{t('job.yourZone', { zone: own })}</span> <Clock {...yours} date={yours.date === wall.date ? undefined : yours.date} beside={yours.offset} />
                     </span>
                   ) : (
                     i === 0 && <span className="small dim"><RelativeTime at={fire} /></span>
@@ -54,11 +54,11 @@ export function FireList({ preview, none }: { preview: Preview; none?: string })
   );
 }
 
-function Clock({ date, time, beside }: { date: string; time: string; beside?: string | undefined }) {
+function Clock({ date, time, beside }: { date: string | undefined; time: string; beside?: string | undefined }) {
   const { i18n } = useTranslation();
   return (
     <>
-      <span className={classes.day}>{weekday(date, i18n.language)}</span> {date} <strong>{time}</strong>{beside && <span className="dim"> {beside}</span>}
+      {date && <><span className={classes.day}>{weekday(date, i18n.language)}</span> {date} </>}<strong>{time}</strong>{beside && <span className="dim"> {beside}</span>}
     </>
   );
 }

@@ -49,7 +49,7 @@ export function DefinitionPanel({ job }: { job: Job }) {
           title={t('job.asFile')}
           side={
             <div className={classes.tools}>
-              <SegmentedControl size="xs" aria-label={t('job.format')} value={format} onChange={(value) => setFormat(value as Format)} data={formats.map((value) => ({ value, label: value.toUpperCase() }))} />
+              <SegmentedControl size="xs" aria-label={t('job.format')} value={format} onChange={(value) => setFormat(value as Format)} data={formats.map((value) => ({ value, label: `.${value}` }))} />
               <Button size="xs" variant="default" disabled={text === undefined} leftSection={<Icon name={clipboard.copied ? 'check' : 'copy'} size={14} />} onClick={() => text !== undefined && clipboard.copy(text)}>
                 {t(clipboard.copied ? 'common.copied' : 'common.copy')}
               </Button>

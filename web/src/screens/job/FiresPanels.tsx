@@ -11,7 +11,7 @@ import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
 import { Waiting } from '../../parts/Waiting.tsx';
 import type { Upcoming } from './useUpcoming.ts';
 
-const plannedShown = 3;
+const plannedShown = 5;
 
 /** The schedule in words, and its next fires. */
 export function NextFires({ job, upcoming: { preview, times, error } }: { job: Job; upcoming: Upcoming }) {

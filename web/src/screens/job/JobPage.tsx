@@ -60,7 +60,7 @@ function JobView({ job }: { job: Job }) {
           ))}
         </Tabs.List>
         <Tabs.Panel value="runs" className={classes.stack}>
-          <RunsPanel name={job.name} shown={{ ...(view && { view }), ...(status && { status }), ...(cause && { cause }) }} onShow={show} />
+          <RunsPanel name={job.name} mayRun={mayRun} shown={{ ...(view && { view }), ...(status && { status }), ...(cause && { cause }) }} onShow={show} />
           <div className={classes.columns}>
             <Panel title={t('policy.title')}>
               <Facts entries={policies(t, i18n.language, job)} />

@@ -1,6 +1,7 @@
 import { useTranslation } from 'react-i18next';
 import type { Run } from '../../api/types.ts';
 import { formatSeconds, secondsBetween } from '../../lib/duration.ts';
+import { formatTime } from '../../lib/time.ts';
 import { useNow } from '../../lib/useNow.ts';
 import { visible } from '../../lib/visible.ts';
 import { Facts } from '../../parts/Facts.tsx';
@@ -22,7 +23,7 @@ const high = 260;
 
 /** What there is to know of a run at a glance, beside the cell that it is about. A screen reader is told by the cell, and by the list. */
 export function RunCard({ shown: { run, of, at } }: { shown: Shown }) {
-  const { t } = useTranslation();
+  const { t, i18n } = useTranslation();
   const now = useNow(1000, run.status === 'running');
   const took = secondsBetween(run.startedAt, run.endedAt ?? (run.status === 'running' ? new Date(now).toISOString() : undefined));
   const delay = secondsBetween(run.plannedAt, run.startedAt);
@@ -40,6 +41,7 @@ export function RunCard({ shown: { run, of, at } }: { shown: Shown }) {
       <Facts
         entries={[
           [t('run.planned'), <TimeText key="planned" at={run.plannedAt} />],
+          [t('runs.gapFact'), run.gap && t(run.reason?.data?.count === 'at_least' ? 'runs.gapAtLeast' : 'runs.gap', { count: run.gap.count, from: formatTime(run.gap.from, i18n.language) })],
           [t('run.started'), run.startedAt && <><TimeText at={run.startedAt} />{delay !== undefined && <span className="dim"> {t('run.delayOf', { delay: formatSeconds(delay) })}</span>}</>],
           [t('run.duration'), took !== undefined && formatSeconds(took)],
           [t('run.exitCode'), run.exitCode !== undefined && String(run.exitCode)],

@@ -80,19 +80,21 @@ const Cells = memo(function Cells({ grid: { columns, rows, longest }, label, onO
         </tr>
       </thead>
       <tbody>
-        <tr className={classes.bars}>
-          <th scope="row"><span className={classes.side}>{longest > 0 && <span title={t('grid.longest')}>{formatSeconds(longest)}</span>}</span><span className="unseen">{t('runs.duration')}</span></th>
-          {columns.map((column) => (
-            <td key={column.fire} onMouseEnter={(event) => show(column.last, event.currentTarget)} onClick={() => void navigate({ to: '/runs/$id', params: { id: column.last.id } })}>
-              {column.seconds !== undefined && (
-                <>
-                  <span className={classes.bar} data-tone={statusLooks[column.last.status].tone} style={{ height: `${heightOf(column.seconds, longest) * 100}%` }} />
-                  <span className="unseen">{formatSeconds(column.seconds)}</span>
-                </>
-              )}
-            </td>
-          ))}
-        </tr>
+        {longest > 0 && (
+          <tr className={classes.bars}>
+            <th scope="row"><span className={classes.side}><span title={t('grid.longest')}>{formatSeconds(longest)}</span></span><span className="unseen">{t('runs.duration')}</span></th>
+            {columns.map((column) => (
+              <td key={column.fire} onMouseEnter={(event) => show(column.last, event.currentTarget)} onClick={() => void navigate({ to: '/runs/$id', params: { id: column.last.id } })}>
+                {column.seconds !== undefined && (
+                  <>
+                    <span className={classes.bar} data-tone={statusLooks[column.last.status].tone} style={{ height: `${heightOf(column.seconds, longest) * 100}%` }} />
+                    <span className="unseen">{formatSeconds(column.seconds)}</span>
+                  </>
+                )}
+              </td>
+            ))}
+          </tr>
+        )}
         {Array.from({ length: rows }, (_, row) => (
           <tr key={row}>
             <th scope="row"><span className={classes.side} aria-hidden="true">{rows > 1 && row + 1}</span><span className="unseen">{t('run.attemptNumber', { n: row + 1 })}</span></th>

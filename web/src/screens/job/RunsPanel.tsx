@@ -25,12 +25,13 @@ export interface RunsShown {
 
 interface Props {
   name: string;
+  mayRun: boolean;
   shown: RunsShown;
   onShow: (shown: RunsShown) => void;
 }
 
 /** The job's runs, as a grid or as a list. */
-export function RunsPanel({ name, shown: { view, status, cause }, onShow }: Props) {
+export function RunsPanel({ name, mayRun, shown: { view, status, cause }, onShow }: Props) {
   const { t, i18n } = useTranslation();
   const runs = useJobRuns({ job: name, status, cause });
   const items = useMemo(() => runs.data?.pages.flatMap((page) => page.items) ?? [], [runs.data]);
@@ -70,7 +71,7 @@ export function RunsPanel({ name, shown: { view, status, cause }, onShow }: Prop
           {t('runs.nothingFound')}. <Link to="/jobs/$name" params={{ name }} search={view ? { view } : {}} replace>{t('runs.clearFilter')}</Link>
         </p>
       ) : (
-        <p className="dim">{t('job.noRuns')} {t('job.noRunsText')}</p>
+        <p className="dim">{t('job.noRuns')} {mayRun && t('job.noRunsText')}</p>
       ))}
       {items.length > 0 && (view === 'list' ? (
         <DataTable caption={t('job.runs')} columns={columns} rows={items} rowId={(run) => run.id} />

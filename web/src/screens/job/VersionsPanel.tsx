@@ -72,6 +72,7 @@ function VersionRow({ name, item, current, picked }: { name: string; item: JobVe
           <span>{t(`versions.verb.${item.verb}`)}</span>
           {current && <span className={classes.current}>{t('versions.current')}</span>}
         </span>
+        {item.fields && item.fields.length > 0 && <span className={classes.fields}>{item.fields.map((field) => <code key={field}>{field}</code>)}</span>}
         {item.note && <span className={classes.note}><PlainText>{item.note}</PlainText></span>}
         <span className="small dim spaced">
           <TimeText at={item.at} />
