@@ -16,14 +16,14 @@ func Of(ctx context.Context, jobs []Job, from, to time.Time) (*Forecast, error) 
 		to = limit
 	}
 	start := from.Truncate(time.Minute)
-	c := &count{ctx: ctx, jobs: jobs, from: from, to: to, start: start.Unix(), work: maxWork}
+	c := &count{jobs: jobs, from: from, to: to, start: start.Unix(), work: maxWork}
 	c.minutes = []int{}
 	if to.After(from) {
 		c.minutes = make([]int, (to.Sub(start)+time.Minute-1)/time.Minute)
 	}
 	c.sort()
 	f := &Forecast{From: from, To: to, Start: start, Minutes: c.minutes}
-	firing, err := c.all(c.add)
+	firing, err := c.all(ctx, c.add)
 	if err != nil {
 		return nil, err
 	}
@@ -31,7 +31,7 @@ func Of(ctx context.Context, jobs []Job, from, to time.Time) (*Forecast, error) 
 	for _, n := range f.Minutes {
 		f.Total += n
 	}
-	if f.PileUps, err = c.pileUps(); err != nil {
+	if f.PileUps, err = c.pileUps(ctx); err != nil {
 		return nil, err
 	}
 	f.Nights = c.nights()
@@ -40,7 +40,6 @@ func Of(ctx context.Context, jobs []Job, from, to time.Time) (*Forecast, error) 
 
 // count is one count.
 type count struct {
-	ctx      context.Context //nolint:containedctx // it lives as long as the call that it was given to
 	jobs     []Job
 	from, to time.Time
 	start    int64 // of the first minute, in Unix seconds
@@ -62,12 +61,17 @@ type line struct {
 	like
 }
 
-// rhythm are jobs that fire once in a period, n times in all. The first fire is cut down to what makes
-// no difference to the minutes.
+// rhythm are jobs that fire at the same times, a period apart.
 type rhythm struct {
-	first, period time.Duration // the first since the start of the first minute
-	n             int
+	rhythmKey
 	like
+}
+
+// rhythmKey is the first of n fires, since the start of the first minute and cut down to what makes no difference
+// to the minutes, and the time from each to the next.
+type rhythmKey struct {
+	first, period time.Duration
+	n             int
 }
 
 // visit is told of so many fires in some of the minutes from the given one on, which may be before
@@ -84,14 +88,14 @@ const (
 )
 
 // all tells of all fires, and how many jobs have any.
-func (c *count) all(tell visit) (firing int, err error) {
+func (c *count) all(ctx context.Context, tell visit) (firing int, err error) {
 	c.left = 0
 	work := c.work
 	tally := schedule.NewTally(c.from, c.to)
 	for i := range c.lines {
 		l, fires := &c.lines[i], false
-		if i%1024 == 0 && c.ctx.Err() != nil {
-			return 0, context.Cause(c.ctx)
+		if i%1024 == 0 && ctx.Err() != nil {
+			return 0, context.Cause(ctx)
 		}
 		if work <= 0 {
 			c.left += len(l.like)
@@ -110,8 +114,8 @@ func (c *count) all(tell visit) (firing int, err error) {
 	}
 	for i := range c.rhythms {
 		r := &c.rhythms[i]
-		if i%1024 == 0 && c.ctx.Err() != nil {
-			return 0, context.Cause(c.ctx)
+		if i%1024 == 0 && ctx.Err() != nil {
+			return 0, context.Cause(ctx)
 		}
 		if work <= 0 {
 			c.left += len(r.like)
@@ -145,60 +149,62 @@ func (c *count) add(first int, minutes uint64, fires int, jobs like) {
 	}
 }
 
-// sort puts jobs together that fire at the same times.
+// sort puts jobs together that fire at the same times, those that most jobs share first.
 func (c *count) sort() {
-	type lineKey struct {
-		same      schedule.Same
-		after, to int64
-	}
-	type rhythmKey struct {
-		first, period time.Duration
-		n             int
-	}
 	lines, rhythms := map[lineKey]int{}, map[rhythmKey]int{}
-	rhythmOf := func(i int, first, period time.Duration, n int) {
-		key := rhythmKey{first, period, n}
-		at, known := rhythms[key]
-		if !known {
-			at = len(c.rhythms)
-			rhythms[key] = at
-			c.rhythms = append(c.rhythms, rhythm{first: first, period: period, n: n})
-		}
-		c.rhythms[at].like = append(c.rhythms[at].like, int32(i))
-	}
-	start := time.Unix(c.start, 0)
 	for i := range c.jobs {
 		job := &c.jobs[i]
 		after, to := c.clip(job)
-		if !after.Before(to) {
-			continue
-		}
-		if !job.Timetable.Lines() {
-			if first, ok, err := job.Timetable.Upcoming(job.Cursor, after); err == nil && ok && first.Before(to) {
-				period, n := job.Timetable.Period(), 1
-				if period > 0 {
-					n += int((to.Sub(first) - 1) / period)
-				} else {
-					period = time.Minute // of what fires once any will do
-				}
-				// Fires that far apart stay in their minutes when all are a little earlier.
-				at := first.Sub(start)
-				at -= at % gcd(period, time.Minute)
-				rhythmOf(i, at, period, n)
+		switch {
+		case !after.Before(to):
+		case job.Timetable.Lines():
+			key := lineKey{job.Timetable.Same(), after.Unix(), ceil(to)}
+			at, known := lines[key]
+			if !known {
+				at = len(c.lines)
+				lines[key] = at
+				c.lines = append(c.lines, line{same: key.same, timetable: job.Timetable, after: after, to: to})
 			}
-			continue
+			c.lines[at].like = append(c.lines[at].like, int32(i))
+		default:
+			key, fires := c.rhythm(job, after, to)
+			if !fires {
+				continue
+			}
+			at, known := rhythms[key]
+			if !known {
+				at = len(c.rhythms)
+				rhythms[key] = at
+				c.rhythms = append(c.rhythms, rhythm{rhythmKey: key})
+			}
+			c.rhythms[at].like = append(c.rhythms[at].like, int32(i))
 		}
-		key := lineKey{job.Timetable.Same(), after.Unix(), ceil(to)}
-		at, known := lines[key]
-		if !known {
-			at = len(c.lines)
-			lines[key] = at
-			c.lines = append(c.lines, line{same: key.same, timetable: job.Timetable, after: after, to: to})
-		}
-		c.lines[at].like = append(c.lines[at].like, int32(i))
 	}
 	slices.SortStableFunc(c.lines, func(a, b line) int { return len(b.like) - len(a.like) })
 	slices.SortStableFunc(c.rhythms, func(a, b rhythm) int { return len(b.like) - len(a.like) })
+}
+
+// lineKey is what jobs have in common that fire at the same times.
+type lineKey struct {
+	same      schedule.Same
+	after, to int64
+}
+
+// rhythm is that of a job with a period, or with a single fire.
+func (c *count) rhythm(job *Job, after, to time.Time) (r rhythmKey, fires bool) {
+	first, ok, err := job.Timetable.Upcoming(job.Cursor, after)
+	if err != nil || !ok || !first.Before(to) {
+		return r, false
+	}
+	r = rhythmKey{first: first.Sub(time.Unix(c.start, 0)), period: job.Timetable.Period(), n: 1}
+	if r.period > 0 {
+		r.n += int((to.Sub(first) - 1) / r.period)
+	} else {
+		r.period = time.Minute // of what fires once any will do
+	}
+	// Fires that far apart stay in their minutes when all are a little earlier.
+	r.first -= r.first % gcd(r.period, time.Minute)
+	return r, true
 }
 
 func ceil(t time.Time) int64 {

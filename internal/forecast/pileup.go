@@ -2,6 +2,7 @@ package forecast
 
 import (
 	"cmp"
+	"context"
 	"math/bits"
 	"slices"
 	"time"
@@ -15,7 +16,7 @@ const (
 )
 
 // pileUps finds the largest of the minutes that stand out, and tells who fires in them.
-func (c *count) pileUps() ([]PileUp, error) {
+func (c *count) pileUps(ctx context.Context) ([]PileUp, error) {
 	if len(c.minutes) == 0 {
 		return nil, nil
 	}
@@ -38,7 +39,7 @@ func (c *count) pileUps() ([]PileUp, error) {
 		marks.set(minute)
 		at[minute] = &pile{groups: map[string]int{}}
 	}
-	if _, err := c.all(func(first int, minutes uint64, fires int, jobs like) {
+	if _, err := c.all(ctx, func(first int, minutes uint64, fires int, jobs like) {
 		for minutes &= marks.from(first); minutes != 0; minutes &= minutes - 1 {
 			at[first+bits.TrailingZeros64(minutes)].add(c.jobs, jobs, fires)
 		}
