@@ -19,7 +19,7 @@ before(async () => {
   await Promise.all([
     ...jobs.map((job) => server.api('POST', '/jobs', job)),
     server.api('POST', '/jobs', { name: 'breaks', cronExpr: '*/10 * * * *', timezone: 'UTC', command: 'echo no; exit 3' }),
-    server.api('POST', '/jobs', { name: 'lasts', group: 'reports', command: 'sleep 600' }),
+    server.api('POST', '/jobs', { name: 'lasts', group: 'reports', command: 'sleep 600', killGrace: '1s' }),
   ]);
   await server.api('POST', '/jobs/breaks/run', {});
   await server.api('POST', '/jobs/lasts/run', {});
@@ -37,6 +37,8 @@ before(async () => {
 
 after(async () => {
   await browser?.close();
+  // What runs would be waited for.
+  for (const run of (await server.api('GET', '/runs?status=running')).items) await server.api('POST', `/runs/${run.id}/kill`, {});
   await server?.remove();
 });
 
