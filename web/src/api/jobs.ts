@@ -3,7 +3,7 @@ import { client } from './client.ts';
 import { keys } from './keys.ts';
 import { unlessLive } from './live.ts';
 import { answerOf, dataOf, Problem, type Fault } from './problem.ts';
-import type { Definition, Event, Job, RunRequest } from './types.ts';
+import type { Definition, Event, Job, Ranking, RunRequest } from './types.ts';
 
 export const pageSize = 50;
 
@@ -123,15 +123,20 @@ export function usePlacement(name: string) {
 export interface Judgement {
   definition: Definition;
   faults: readonly Fault[];
+  /** What may be saved, and is likely not what is meant. */
+  warnings: readonly Fault[];
+  /** Who would run it now, where it is valid. */
+  placement?: Ranking | undefined;
 }
 
 /** All that the server finds wrong with a definition, without writing anything. */
 export async function judge(definition: Definition, signal?: AbortSignal): Promise<Judgement> {
+  const bare = (faults: readonly Fault[]) => faults.map((fault) => ({ ...fault, location: fault.location.replace(/^body\.?/, '') }));
   try {
-    const { faults } = await dataOf(client.POST('/api/v1/jobs/validate', { body: definition, signal }));
-    return { definition, faults: faults.map((fault) => ({ ...fault, location: fault.location.replace(/^body\.?/, '') })) };
+    const { faults, warnings, placement } = await dataOf(client.POST('/api/v1/jobs/validate', { params: { query: { placement: true } }, body: definition, signal }));
+    return { definition, faults: bare(faults), warnings: bare(warnings), placement };
   } catch (error) {
-    if (error instanceof Problem && error.code === 'invalid') return { definition, faults: error.faults };
+    if (error instanceof Problem && error.code === 'invalid') return { definition, faults: error.faults, warnings: [] };
     throw error;
   }
 }

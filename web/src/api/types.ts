@@ -39,3 +39,4 @@ export type VersionDiff = Schemas['VersionDiff'];
 export type BulkRequest = Schemas['BulkRequest'];
 export type BulkItem = Schemas['BulkItem'];
 export type Applied = Schemas['Applied'];
+export type Ranking = Schemas['Ranking'];

@@ -32,9 +32,14 @@ export const editor = {
     envRemoveUnnamed: 'Remove this variable', envNameOf: 'Name of variable {{n}}', envValueOf: 'Value of variable {{n}}',
     timeout: 'Timeout', timeoutHelp: 'For example 90s, 5m, 1h30m. Empty: none.', killGrace: 'Grace before kill', killGraceHelp: 'Between the request to end and the kill.',
     own: {
-      syntax: 'This is no YAML: {{message}}.', several: 'There is a second document here. A job is one.', notMap: 'A job is a list of names, each with its value.', unknown: 'There is no such field.', meant: 'Did you mean {{name}}?',
+      several: 'There is a second document here. A job is one.', notMap: 'A job is a list of names, each with its value.', unknown: 'There is no such field.', meant: 'Did you mean {{name}}?',
       whole: 'This must be a whole number.', flag: 'This must be true or false.', list: 'This must be a list.', names: 'This must be names, each with a value.', text: 'This must be a text.', reference: 'An alias can stand for a single value only.',
       twice: '{{name}} is there already.',
+    },
+    syntax: {
+      DUPLICATE_KEY: 'This name is there twice.', MISSING_CHAR: 'Something is missing: a colon, a quote, a comma or a bracket.', TAB_AS_INDENT: 'Indent with spaces: YAML does not know tabs.', BAD_INDENT: 'The indentation does not fit what stands above.',
+      BLOCK_AS_IMPLICIT_KEY: 'There is a second colon on this line: put the value in quotes.', MULTILINE_IMPLICIT_KEY: 'A name needs a colon and a value: “name: value”.', UNEXPECTED_TOKEN: 'This does not belong here.',
+      BAD_SCALAR_START: 'A value that begins like this needs quotes.', BAD_DQ_ESCAPE: 'This is no escape that YAML knows; within single quotes nothing is escaped.', BAD_ALIAS: 'A value that begins with “*” needs quotes.', other: 'This is no YAML.',
     },
     params: 'Parameters', paramsHelp: 'Variables that a run started by hand may set. It can set no others.', paramOf: 'Parameter {{n}}', paramName: 'Variable', paramDefault: 'Default value', paramDescription: 'What it is for',
     paramPattern: 'Pattern of its values', paramAdd: 'Add a parameter', paramRemove: 'Remove parameter {{n}}',

@@ -35,9 +35,14 @@ export const editor: Texts<typeof english> = {
     envRemoveUnnamed: '删除此变量', envNameOf: '变量 {{n}} 的名称', envValueOf: '变量 {{n}} 的值',
     timeout: '超时', timeoutHelp: '例如 90s、5m、1h30m。留空则不限。', killGrace: '强制终止前的宽限', killGraceHelp: '从请求结束到强制终止之间的时间。',
     own: {
-      syntax: '不是有效的 YAML：{{message}}。', several: '此处开始了第二个文档，而一个任务只有一个。', notMap: '任务由名称及其值组成。', unknown: '没有此字段。', meant: '是否指 {{name}}？',
+      several: '此处开始了第二个文档，而一个任务只有一个。', notMap: '任务由名称及其值组成。', unknown: '没有此字段。', meant: '是否指 {{name}}？',
       whole: '须为整数。', flag: '须为 true 或 false。', list: '须为列表。', names: '须为名称及其值。', text: '须为文本。', reference: '别名只能代表单个值。',
       twice: '{{name}} 已经存在。',
+    },
+    syntax: {
+      DUPLICATE_KEY: '此名称出现了两次。', MISSING_CHAR: '缺少冒号、引号、逗号或括号。', TAB_AS_INDENT: '请用空格缩进：YAML 不接受制表符。', BAD_INDENT: '缩进与上文不一致。',
+      BLOCK_AS_IMPLICIT_KEY: '此行有第二个冒号：请给值加上引号。', MULTILINE_IMPLICIT_KEY: '名称之后须有冒号和值：“名称: 值”。', UNEXPECTED_TOKEN: '此处不应出现该内容。',
+      BAD_SCALAR_START: '以此开头的值需要加引号。', BAD_DQ_ESCAPE: '不是 YAML 认识的转义；单引号内不转义。', BAD_ALIAS: '以“*”开头的值需要加引号。', other: '不是有效的 YAML。',
     },
     params: '参数', paramsHelp: '手动启动的运行可以设置这些变量，不能设置其他变量。', paramOf: '参数 {{n}}', paramName: '变量', paramDefault: '默认值', paramDescription: '用途',
     paramPattern: '取值的格式', paramAdd: '添加参数', paramRemove: '删除参数 {{n}}',

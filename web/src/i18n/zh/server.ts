@@ -25,7 +25,7 @@ export const zhServer = {
     idempotency_key: '须为最多 128 个可打印的 ASCII 字符。', idempotency_reused: '此键已用于另一个请求。', unknown_worker: '没有此名称或 ID 的存活工作节点。', past: '须为将来的时间。',
     selector: '无法识别的选择器，请写成 zone=a,disk!=slow 的形式。', type: '类型不正确。', integer: '须为整数。', number: '须为数字。', time: '不是有效的时间，请写成 2030-01-01T09:00:00+08:00 的形式。',
     json: '不是有效的 JSON。', duplicate: '同一名称出现了两次。', depth: '嵌套过深。', trailing: '末尾有多余的内容。', incomplete: '内容不完整。', media_type: '不接受此类内容。',
-    unknown_secret: '没有此密钥。', foreign_secret: '此密钥不供本分组的任务使用。', secret_name: '须引用一个密钥，例如 secret:db-password。',
+    unknown_secret: '没有此密钥。', unknown_channel: '没有此渠道。', unplaced: '目前没有工作节点可以运行它。', foreign_secret: '此密钥不供本分组的任务使用。', secret_name: '须引用一个密钥，例如 secret:db-password。',
     etag: '不是有效的版本标记。', cursor: '翻页位置无效，请从第一页重新开始。', query: '不是有效的查询。', run_id: '不是有效的运行 ID。',
   },
   crontab: {

@@ -171,12 +171,25 @@ export function Editor({ opened, begin, view, onView }: Props) {
     doc.write(base ? toYaml(baseDefinition) : begin ? toYaml(begin) : '');
     setTold(false);
   };
-  const form = useMemo((): FormView => ({ doc, definition, isNew, errorAt: found.errorAt }), [doc, definition, isNew, found.errorAt]);
+  const form = useMemo((): FormView => ({ doc, definition, isNew, errorAt: found.errorAt, warningAt: found.warningAt, placement: found.placement }), [doc, definition, isNew, found]);
   const paste = useLinePaste(doc, isNew, setImporting);
   const title = name ? t('editor.editTitle', { name }) : t('editor.newTitle');
-  const elsewhere = found.faults.filter((fault) => fault.field === undefined);
+  const elsewhere = found.faults.filter((fault) => fault.field === undefined && fault.severity === 'error');
   const errors = found.faults.some((fault) => fault.severity === 'error');
   const toldAtFields = save.error instanceof Problem && (save.error.code === 'exists' || (save.error.faults.length > 0 && errors));
+
+  // It stands with the form, so that the YAML does not move while one types in it.
+  const notice = elsewhere.length > 0 && (
+    <Alert variant="light" color="red" icon={<Icon name="warn" />} role="alert" title={found.broken ? t('editor.broken') : undefined} data-elsewhere="">
+      <ul className={classes.plain}>
+        {elsewhere.map((fault, i) => (
+          <li key={i} className="break">
+            <button type="button" className={classes.jump} onClick={() => show(fault)}>{t('editor.line', { line: fault.line })}</button> {fault.location && <code>{fault.location}</code>} {fault.text}
+          </li>
+        ))}
+      </ul>
+    </Alert>
+  );
 
   return (
     <FormContext value={form}>
@@ -209,24 +222,17 @@ export function Editor({ opened, begin, view, onView }: Props) {
               </div>
             </Alert>
           )}
-          {elsewhere.length > 0 && (
-            <Alert variant="light" color="red" icon={<Icon name="warn" />} role="alert" title={found.broken ? t('editor.broken') : undefined} data-elsewhere="">
-              <ul className={classes.plain}>
-                {elsewhere.map((fault, i) => (
-                  <li key={i} className="break">
-                    <button type="button" className={classes.jump} onClick={() => show(fault)}>{t('editor.line', { line: fault.line })}</button> {fault.location && <code>{fault.location}</code>} {fault.text}
-                  </li>
-                ))}
-              </ul>
-            </Alert>
-          )}
           <div className={classes.columns} data-view={shown}>
             {shown !== 'yaml' && (
-              <fieldset className={classes.fields} disabled={found.broken} aria-label={t('editor.views.form')}>
-                <FormFields onPaste={paste.onPaste} />
-              </fieldset>
+              <div className={classes.formSide}>
+                {notice}
+                <fieldset className={classes.fields} disabled={found.broken} aria-label={t('editor.views.form')}>
+                  <FormFields onPaste={paste.onPaste} />
+                </fieldset>
+              </div>
             )}
             {shown !== 'form' && <YamlPane ref={yaml} faults={found.faults} onPaste={(text) => doc.text.trim() === '' && paste.take(text)} />}
+            {shown === 'yaml' && notice}
           </div>
           {save.error && !conflict && !toldAtFields && <ProblemNotice error={save.error} />}
           {(askError ?? found.error) && <ProblemNotice error={(askError ?? found.error) as Error} />}

@@ -1,5 +1,5 @@
 import { createContext, use } from 'react';
-import type { Definition } from '../../api/types.ts';
+import type { Definition, Ranking } from '../../api/types.ts';
 import type { JobDocument } from './document/JobDocument.ts';
 import { locationOf, valueAt, type Path } from './document/paths.ts';
 
@@ -11,6 +11,10 @@ export interface FormView {
   isNew: boolean;
   /** What is wrong at a field, in words. */
   errorAt: (field: string) => string | undefined;
+  /** What is likely not meant at a field. */
+  warningAt: (field: string) => string | undefined;
+  /** Who would run the job as it stands here. */
+  placement: Ranking | undefined;
 }
 
 export const FormContext = createContext<FormView | undefined>(undefined);
@@ -28,7 +32,7 @@ export function fieldId(location: string): string {
 
 /** One field of the form: what it holds, what is wrong with it, and how it is changed. */
 export function useField(path: Path) {
-  const { doc, definition, errorAt } = useForm();
+  const { doc, definition, errorAt, warningAt } = useForm();
   const location = locationOf(path);
-  return { id: fieldId(location), value: valueAt(definition, path), error: errorAt(location), set: (value: unknown) => doc.set(path, value) };
+  return { id: fieldId(location), value: valueAt(definition, path), error: errorAt(location), warning: warningAt(location), set: (value: unknown) => doc.set(path, value) };
 }

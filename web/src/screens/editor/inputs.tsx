@@ -74,7 +74,7 @@ function itemsOf(text: string, numbers: boolean): unknown[] | undefined {
 /** A few words or numbers with commas between them, and those that are known to be offered. */
 export function Words({ path, known = [], numbers = false }: Props & { known?: readonly string[]; numbers?: boolean }) {
   const { t } = useTranslation();
-  const { id, value, error, set } = useField(path);
+  const { id, value, error, warning, set } = useField(path);
   const texts = useTexts(path);
   const [draft, setDraft] = useState<string>();
   const items = Array.isArray(value) ? value.map(textOf) : value === undefined ? [] : [textOf(value)];
@@ -87,6 +87,7 @@ export function Words({ path, known = [], numbers = false }: Props & { known?: r
   return (
     <div>
       <TextInput id={id} {...texts} className={classes.mono} {...code} value={written} error={error} onChange={(e) => type(e.currentTarget.value)} onBlur={() => setDraft(undefined)} />
+      {warning && <p className={classes.warning}>{warning}</p>}
       {left.length > 0 && (
         <div className={classes.chips} role="group" aria-label={t('editor.offered', { field: texts.label })}>
           {left.slice(0, 8).map((item) => (

@@ -6,6 +6,7 @@ import { Problem, type Fault } from '../../api/problem.ts';
 import type { Definition } from '../../api/types.ts';
 import { visible } from '../../lib/visible.ts';
 import { faultText } from '../../parts/problemText.ts';
+import { changed } from './document/change.ts';
 import type { Snapshot } from './document/JobDocument.ts';
 import { rangeOf, type Range } from './document/parse.ts';
 import { locationOf, pathOf, same, valueAt, type Path } from './document/paths.ts';
@@ -19,6 +20,13 @@ export interface Shown extends Range {
   text: string;
   line: number;
   severity: 'error' | 'warning';
+}
+
+const codes = ['DUPLICATE_KEY', 'MISSING_CHAR', 'TAB_AS_INDENT', 'BAD_INDENT', 'BLOCK_AS_IMPLICIT_KEY', 'MULTILINE_IMPLICIT_KEY', 'UNEXPECTED_TOKEN', 'BAD_SCALAR_START', 'BAD_DQ_ESCAPE', 'BAD_ALIAS'] as const;
+
+/** Whether there are words for a kind of fault that the parser finds. */
+function isKnown(code: string | undefined): code is (typeof codes)[number] {
+  return (codes as readonly (string | undefined)[]).includes(code);
 }
 
 /** The faults that were found in what still stands there: what was changed since waits for its next judgement. */
@@ -46,7 +54,9 @@ export function useFaults(snapshot: Snapshot, base: Definition, { all, isNew, sa
   const { t, i18n } = useTranslation();
   const { parsed, good } = snapshot;
   const definition = good.definition ?? base;
-  const [settled] = useDebouncedValue(definition, 200);
+  // What has been found wrong here is left out, so that the server looks at all the rest: what it cannot read hides what it could judge.
+  const judgeable = useMemo(() => good.faults.reduce((all, fault) => changed(all, pathOf(fault.location, all), undefined) as Definition, definition), [good, definition]);
+  const [settled] = useDebouncedValue(judgeable, 200);
   const touched = useTouched(base, definition);
   const validation = useValidation(settled, (touched.size > 0 || !isNew) && parsed.definition !== undefined);
   const refused = saveError instanceof Problem ? saveError : undefined;
@@ -57,13 +67,13 @@ export function useFaults(snapshot: Snapshot, base: Definition, { all, isNew, sa
       ...range, text, severity, location: locationOf(path), field: fieldOf(path), line: parsed.text.slice(0, range.from).split('\n').length,
     });
     const own = parsed.faults.map((fault) => {
-      const said = fault.kind === 'syntax' ? t('editor.own.syntax', { message: fault.message }) : t(`editor.own.${fault.kind}`);
+      const said = fault.kind === 'syntax' ? t(`editor.syntax.${isKnown(fault.code) ? fault.code : 'other'}`) : t(`editor.own.${fault.kind}`);
       const path = pathOf(fault.location, parsed.definition);
       return at(path, fault, visible([said, fault.suggestion ? t('editor.own.meant', { name: fault.suggestion }) : ''].filter(Boolean).join(' ')));
     });
     if (!parsed.definition) return own;
     const said = new Set(own.map((fault) => fault.location));
-    const found = refused && refused.faults.length > 0 ? refused.faults : judged ? stillTrue(judged, parsed.definition) : [];
+    const found = refused && refused.faults.length > 0 ? refused.faults : judged ? stillTrue(judged, judgeable) : [];
     const theirs = found.flatMap((fault) => {
       const path = pathOf(fault.location, parsed.definition);
       if (said.has(locationOf(path))) return [];
@@ -72,17 +82,26 @@ export function useFaults(snapshot: Snapshot, base: Definition, { all, isNew, sa
       const name = (field === 'env' || field === 'params' || field === 'labels') && path.length > 1 ? `${path[1]}: ` : '';
       return [at(path, rangeOf(parsed, path), visible(name + faultText(t, i18n.language, fault)))];
     });
+    // What a line means elsewhere is told with its next fires, in the page's language.
+    const warnings = judged && judged.faults.length === 0 && !refused ? stillTrue({ ...judged, faults: judged.warnings }, judgeable).filter((fault) => fault.location !== 'cronExpr') : [];
+    const doubts = warnings.map((fault) => {
+      const path = pathOf(fault.location, parsed.definition);
+      return at(path, rangeOf(parsed, path), visible(faultText(t, i18n.language, fault)), 'warning');
+    });
     const taken = refused?.code === 'exists' ? [at(['name'], rangeOf(parsed, ['name']), t('editor.nameTaken'))] : [];
     const known = all || !isNew ? undefined : touched;
-    return [...own, ...taken, ...theirs].filter((fault) => !known || fault.field === undefined || known.has(fault.location.split(/[.[]/)[0] ?? '')).sort((a, b) => a.from - b.from);
-  }, [parsed, judged, refused, all, isNew, touched, t, i18n.language]);
+    return [...own, ...taken, ...theirs, ...doubts].filter((fault) => !known || fault.field === undefined || known.has(fault.location.split(/[.[]/)[0] ?? '')).sort((a, b) => a.from - b.from);
+  }, [parsed, judged, judgeable, refused, all, isNew, touched, t, i18n.language]);
 
   return {
     faults,
+    /** Who would run the job as it stands here; undefined while that is not known. */
+    placement: judged?.placement,
     /** The server could not be asked. */
     error: validation.error,
     /** The text is no YAML just now: the form shows what it was before. */
     broken: parsed.definition === undefined,
     errorAt: (field: string) => faults.filter((fault) => fault.field === field && fault.severity === 'error').map((fault) => fault.text).join(' ') || undefined,
+    warningAt: (field: string) => faults.filter((fault) => fault.field === field && fault.severity === 'warning').map((fault) => fault.text).join(' ') || undefined,
   };
 }

@@ -17,8 +17,8 @@ export interface TextFault extends Range {
   kind: 'syntax' | 'several' | 'notMap' | 'unknown' | 'whole' | 'flag' | 'list' | 'names' | 'text' | 'reference';
   location: string;
   line: number;
-  /** The parser's own words, of what is no YAML. */
-  message?: string;
+  /** What kind of fault the parser found, of what is no YAML. */
+  code?: string;
   suggestion?: string | undefined;
 }
 
@@ -95,7 +95,7 @@ export function parse(text: string): Parsed {
     // What is never closed is missed at the end of the text, behind all that is written.
     const end = text.trimEnd().length;
     const from = Math.min(error.pos[0], end);
-    put({ kind: 'syntax', location: '', from, to: Math.min(Math.max(error.pos[1], from), end), message: error.message.split('\n')[0]?.replace(/ at line \d+, column \d+:?$/, '') ?? '' });
+    put({ kind: 'syntax', location: '', from, to: Math.min(Math.max(error.pos[1], from), end), code: error.code });
   }
   if (docs.length > 1) put({ kind: 'several', location: '', from: docs[1]?.range[0] ?? 0, to: docs[1]?.range[1] ?? text.length });
   if (faults.length > 0) return { text, doc, definition: undefined, faults };

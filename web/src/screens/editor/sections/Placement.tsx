@@ -1,9 +1,14 @@
 import { useTranslation } from 'react-i18next';
 import { useWorkers } from '../../../api/workers.ts';
 import { visible } from '../../../lib/visible.ts';
+import { Why } from '../../../parts/Why.tsx';
+import { useForm } from '../context.ts';
 import classes from '../Editor.module.css';
 import { Fold } from '../Fold.tsx';
 import { Choice, Text, Whole, Words } from '../inputs.tsx';
+
+// Of many workers the first ones matter.
+const shown = 8;
 
 export function Placement() {
   const { t } = useTranslation();
@@ -34,6 +39,27 @@ function PlacementFields() {
         <Whole path={['priority']} />
         <Whole path={['slots']} />
       </div>
+      <WouldRun />
     </div>
+  );
+}
+
+/** Who would run the job as it stands here, in rank, and why the others would not. */
+function WouldRun() {
+  const { t } = useTranslation();
+  const { placement } = useForm();
+  if (!placement) return null;
+  const may = placement.items.filter((candidate) => candidate.eligible);
+  const others = placement.items.filter((candidate) => !candidate.eligible);
+  return (
+    <section className={classes.preview} aria-label={t('placement.title')} data-would-run="">
+      <div className={classes.pickLabel}>{t('placement.title')}</div>
+      {placement.reason && <p className={classes.warning}><Why reason={placement.reason} /></p>}
+      {may.length > 0 && <p>{visible(may.slice(0, shown).map((candidate) => candidate.name).join(' → '))}</p>}
+      {may.length > shown && <p className="small dim">{t('placement.more', { count: may.length - shown })}</p>}
+      {others.slice(0, shown).map((candidate) => (
+        <p key={candidate.worker} className="small dim"><s>{visible(candidate.name)}</s> {candidate.reason && <Why reason={candidate.reason} of="verdicts" />}</p>
+      ))}
+    </section>
   );
 }
