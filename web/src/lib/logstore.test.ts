@@ -20,6 +20,11 @@ describe('a long output', () => {
     expect(store.line(5001)).toBeUndefined();
     expect(store.line(-1)).toBeUndefined();
     expect(store.length(4999)).toBe('line 4999'.length);
+    for (const from of [0, 511, 4700, 5000, 5001]) {
+      const lengths: number[] = [];
+      store.lengths(from, (length) => lengths.push(length));
+      expect(lengths).toEqual(Array.from({ length: 5001 - from }, (_, i) => store.length(from + i)));
+    }
   });
 
   it('numbers lines, but not what goes on one or is missing', () => {

@@ -123,6 +123,17 @@ export class LogStore {
     return late ? late.text.length : block ? (block.starts[i + 1] ?? 0) - (block.starts[i] ?? 0) - 1 : 0;
   }
 
+  /** How long the texts of all lines from one on are. */
+  lengths(from: number, take: (length: number) => void): void {
+    for (let index = this.#blockOf(from); index < this.#blocks.length; index++) {
+      const block = this.#blocks[index];
+      const first = this.first + (this.#before[index]?.lines ?? 0);
+      for (let i = Math.max(0, from - first); block && i < block.count; i++) take((block.starts[i + 1] ?? 0) - (block.starts[i] ?? 0) - 1);
+    }
+    const rest = [...this.#newest, ...this.#unfinished];
+    for (let i = Math.max(0, from - this.first - this.#settled); i < rest.length; i++) take(rest[i]?.text.length ?? 0);
+  }
+
   marks(name: number): number {
     const { block, i, late } = this.#find(name);
     return late ? late.marks : (block?.marks[i] ?? 0);

@@ -42,6 +42,11 @@ export class ShownLines {
     return from;
   }
 
+  /** Every line is a row. */
+  get all(): boolean {
+    return this.#shown === undefined;
+  }
+
   get count(): number {
     return this.#shown ? this.#names.length : this.#store.count;
   }

@@ -24,18 +24,18 @@ export function KillDialog({ id, job, waits = false, onClose }: Props) {
   const confirm = () =>
     kill.mutate({ id, note: note.trim() }, {
       onSuccess: () => {
-        say(t, waits ? t('kill.cancelled') : t('run.killSent'));
+        say(t, waits ? t('kill.cancelled') : t('kill.sent'));
         onClose();
       },
     });
   return (
     <ConfirmDialog
-      title={t(waits ? 'kill.cancelTitle' : 'kill.title', { job: visible(job) })} confirm={waits ? t('kill.cancel') : t('run.killConfirm')} cancel={t('kill.leave')} busy={kill.isPending} error={kill.error}
+      title={t(waits ? 'kill.cancelTitle' : 'kill.title', { job: visible(job) })} confirm={waits ? t('kill.cancel') : t('kill.confirm')} cancel={t('kill.leave')} busy={kill.isPending} error={kill.error}
       onConfirm={confirm} onCancel={onClose}
     >
       <Stack gap="md">
-        <div>{waits ? t('kill.cancelText') : t('run.killText', { grace: visible(grace) })}</div>
-        <Textarea label={t('run.killNote')} description={t('run.killNoteHelp')} autosize minRows={1} maxRows={4} maxLength={500} value={note} onChange={(e) => setNote(e.currentTarget.value)} />
+        <div>{waits ? t('kill.cancelText') : t('kill.text', { grace: visible(grace) })}</div>
+        <Textarea label={t('kill.note')} description={t('kill.noteHelp')} autosize minRows={1} maxRows={4} maxLength={500} value={note} onChange={(e) => setNote(e.currentTarget.value)} />
       </Stack>
     </ConfirmDialog>
   );

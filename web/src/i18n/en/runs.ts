@@ -12,9 +12,9 @@ export const runs = {
     output: 'Output', all: 'All', stdout: 'stdout', stderr: 'stderr', stream: 'Which output', follow: 'Follow', wrap: 'Wrap lines', download: 'Download', noOutput: 'The command printed nothing.',
     noOutputStream: 'Nothing was printed here.', notStarted: 'Output appears here once the command has started.', didNotRun: 'This fire did not run, so there is no output.', live: 'Live', away: 'The log store does not answer; output goes on when it is back.', truncated: 'Only the head and the tail were kept: the output was larger than the job allows.',
     bytes: 'Printed: {{size}}', lines: 'Lines: {{count}}', log: 'Output of the run', kill: 'Kill', 
-    killText: 'The command and everything it started are asked to end (SIGTERM). What is still there after the grace time of {{grace}} is killed (SIGKILL). The run is written down as killed, by you.',
-    killNote: 'Why', killNoteHelp: 'Shown with the run and in the ledger. May be left empty.', again: 'Run again', previousRun: 'Previous run of this job', nextRun: 'Next run of this job', ledger: 'Ledger', ledgerLink: 'Its entry, and those around it',
-    versionDiffers: 'the job differs now', versionSame: 'as it is now', hiddenText: 'You have no role in the group of this job: its parameters, notes and output are not for you.', killConfirm: 'Kill the run', killSent: 'The worker was asked to kill the run.',
+   
+    again: 'Run again', previousRun: 'Previous run of this job', nextRun: 'Next run of this job', ledger: 'Ledger', ledgerLink: 'Its entry, and those around it',
+    versionDiffers: 'the job differs now', versionSame: 'as it is now', hiddenText: 'You have no role in the group of this job: its parameters, notes and output are not for you.',
     notFound: 'There is no such run, or it is no longer kept.', allRuns: 'All runs', timeline: 'Course', delayOf: '+{{delay}}',
     times: 'Times', firstError: 'First error', full: 'Full screen', leaveFull: 'Leave full screen', find: 'Find in the output', matchCase: 'Match case', regex: 'Regular expression',
     previousMatch: 'Previous match (Shift+Enter, N)', nextMatch: 'Next match (Enter, n)', matches: '{{total}} found', matchOf: '{{rank}} of {{total}}', noMatch: 'Not found',

@@ -30,10 +30,9 @@ export class Rows {
     if (!heights) return;
     // Lines that are not finished have grown.
     heights.cut(Math.min(from, heights.count, Math.max(0, this.shown.row(this.store.endFinished))));
-    for (let row = heights.count; row < this.shown.count; row++) {
-      const lines = Math.ceil(this.store.length(this.shown.name(row)) / this.columns);
-      heights.push(Math.max(1, lines) * rowHeight);
-    }
+    const push = (length: number) => heights.push(Math.max(1, Math.ceil(length / this.columns)) * rowHeight);
+    if (this.shown.all) this.store.lengths(this.store.first + heights.count, push);
+    else for (let row = heights.count; row < this.shown.count; row++) push(this.store.length(this.shown.name(row)));
     heights.cut(this.shown.count);
   }
 
