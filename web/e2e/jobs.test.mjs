@@ -137,7 +137,7 @@ test('many are paused with a note, and resumed; what became of each is told', as
   await page.keyboard.press('x');
   await page.keyboard.press('Shift+ArrowDown');
   await page.getByText('2 jobs selected').waitFor();
-  await page.getByRole('button', { name: 'More' }).click();
+  await page.getByRole('button', { name: 'More', exact: true }).click();
   await page.getByRole('menuitem', { name: 'Resume' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Resume 2 jobs' }).click();
   await page.locator('[data-outcome-of=shop-mail][data-result=done]').waitFor();
@@ -151,7 +151,7 @@ test('some are deleted once their number was typed, and one that is gone meanwhi
   const { page } = tab;
   await lists(page, 'gone-1 gone-2 gone-3');
   await page.getByRole('checkbox', { name: 'Select all in view' }).click();
-  await page.getByRole('button', { name: 'More' }).click();
+  await page.getByRole('button', { name: 'More', exact: true }).click();
   await page.getByRole('menuitem', { name: 'Delete' }).click();
   const dialog = page.getByRole('dialog', { name: 'Delete 3 jobs?' });
   assert.ok(await dialog.getByRole('button', { name: 'Delete 3 jobs' }).isDisabled());

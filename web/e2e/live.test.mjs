@@ -110,7 +110,6 @@ test('a run that goes on says when it should end, and the list of jobs how the l
   await page.goto(`${server.url}/jobs`);
   const results = page.getByRole('row', { name: /Usual/ }).getByRole('link', { name: /Last results of usual: .*Failed 1/ }).locator('visible=true');
   await results.waitFor();
-  await page.locator('[data-last-day] [data-count=failed]').waitFor();
   await assertAccessible(page, 'jobs with results');
   await shoot(page, 'jobs-results');
   await results.click();
@@ -188,7 +187,7 @@ for (const [name, options] of [['phone', { width: 390, height: 800 }], ['dark', 
   test(`the new parts of the console, ${name}`, async () => {
     const { run } = await server.api('POST', '/jobs/ticker/run', {});
     const tab = await visit('/jobs', options);
-    for (const [path, wait] of [['/jobs', '[data-last-day] [data-bar]'], ['/runs', 'tbody tr'], [`/runs/${run}`, '[role=log]'], ['/jobs/usual?tab=statistics', 'figure svg'],
+    for (const [path, wait] of [['/jobs', '[role=grid] [data-row]'], ['/runs', 'tbody tr'], [`/runs/${run}`, '[role=log]'], ['/jobs/usual?tab=statistics', 'figure svg'],
       ['/search?q=weather', '[data-found]'], ['/jobs/usual', '[data-status]'], ['/jobs/usual/edit', 'textarea']]) {
       await tab.page.goto(server.url + path);
       await tab.page.locator(wait).locator('visible=true').first().waitFor();

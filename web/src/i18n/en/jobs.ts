@@ -29,7 +29,7 @@ export const jobs = {
       andMore_one: 'and {{number}} more', andMore_other: 'and {{number}} more',
       leftOut_one: '{{number}} more is selected, in a group where your role does not allow this. It is left alone.',
       leftOut_other: '{{number}} more are selected, in groups where your role does not allow this. They are left alone.',
-      alreadyPaused_one: '{{number}} of them is paused already; with another note or end it gets these.', alreadyPaused_other: '{{number}} of them are paused already; with another note or end they get these.',
+      alreadyPaused_one: '{{number}} of them is paused already, and gets the new note and end.', alreadyPaused_other: '{{number}} of them are paused already, and get the new note and end.',
       runsPaused_one: '{{number}} of them is paused, and is run all the same.', runsPaused_other: '{{number}} of them are paused, and are run all the same.',
       notPaused_one: '{{number}} of them is not paused, and stays as it is.', notPaused_other: '{{number}} of them are not paused, and stay as they are.',
       alsoKill: 'Also end runs that go on', typeCount: 'Type {{count}} to confirm',

@@ -31,7 +31,7 @@ export const jobs: Texts<typeof english> = {
     bulk: {
       andMore_one: '以及另外 {{number}} 个', andMore_other: '以及另外 {{number}} 个',
       leftOut_one: '另有 {{number}} 个所选任务在您的角色无权执行此操作的分组中，将保持不变。', leftOut_other: '另有 {{number}} 个所选任务在您的角色无权执行此操作的分组中，将保持不变。',
-      alreadyPaused_one: '其中 {{number}} 个已经暂停；若备注或截止时间不同则会更新。', alreadyPaused_other: '其中 {{number}} 个已经暂停；若备注或截止时间不同则会更新。',
+      alreadyPaused_one: '其中 {{number}} 个已经暂停，其备注和截止时间会更新。', alreadyPaused_other: '其中 {{number}} 个已经暂停，其备注和截止时间会更新。',
       runsPaused_one: '其中 {{number}} 个处于暂停状态，仍会运行。', runsPaused_other: '其中 {{number}} 个处于暂停状态，仍会运行。',
       notPaused_one: '其中 {{number}} 个没有暂停，将保持不变。', notPaused_other: '其中 {{number}} 个没有暂停，将保持不变。',
       alsoKill: '同时终止正在进行的运行', typeCount: '输入 {{count}} 以确认',

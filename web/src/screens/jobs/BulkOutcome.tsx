@@ -38,9 +38,11 @@ export function BulkOutcome({ action, items, left, error, onGoOn, onClose }: Pro
   const sorted = [...items].sort((a, b) => weight[a.result] - weight[b.result]);
   return (
     <Stack gap="md" data-outcome="">
-      <ul className={classes.counts} role="status">
-        {counts.map(({ tone, text, count, always }) => (count > 0 || always) && <li key={text} data-tone={tone}><strong>{number(count)}</strong> {text}</li>)}
-      </ul>
+      <div role="status">
+        <ul className={classes.counts}>
+          {counts.map(({ tone, text, count, always }) => (count > 0 || always) && <li key={text} data-tone={tone}><strong>{number(count)}</strong> {text}</li>)}
+        </ul>
+      </div>
       {error && <ProblemNotice error={error} />}
       {counted('unknown') > 0 && <div className="small dim">{t('jobs.bulk.unknownText')}</div>}
       {items.length > 0 && (

@@ -116,7 +116,7 @@ export function JobsPage() {
 
   return (
     <>
-      <PageHead title={<>{t('jobs.title')} {total !== undefined && !noJobs && <span className={classes.total}>{number.format(total)}</span>}</>} name={t('jobs.title')}>
+      <PageHead title={<>{t('jobs.title')} {total !== undefined && !noJobs && <span className={classes.total} aria-hidden="true">{number.format(total)}</span>}</>} name={t('jobs.title')}>
         {!noJobs && <SearchField label={t('jobs.search')} value={filter.q ?? ''} patience={0} onChange={(q) => change({ ...filter, q: q || undefined })} />}
         {!noJobs && phone && (
           <ActionIcon variant={isNarrowed({ ...filter, q: undefined }) ? 'light' : 'default'} size={36} aria-label={t('jobs.filters')} onClick={() => setFiltering(true)}><Icon name="filter" /></ActionIcon>

@@ -42,7 +42,7 @@ export function ViewMenu({ shown, onShown, onExport }: ViewProps) {
       <Menu.Dropdown>
         <Menu.Label>{t('jobs.columns')}</Menu.Label>
         {columnIds.map((id) => (
-          <Menu.Item key={id} role="menuitemcheckbox" aria-checked={shown.includes(id)} leftSection={<span className={classes.tick}>{shown.includes(id) && <Icon name="check" size={14} />}</span>} onClick={() => toggle(id)}>
+          <Menu.Item key={id} renderRoot={(props) => <button {...props} role="menuitemcheckbox" aria-checked={shown.includes(id)} />} leftSection={<span className={classes.tick}>{shown.includes(id) && <Icon name="check" size={14} />}</span>} onClick={() => toggle(id)}>
             {t(`jobs.${names[id]}`)}
           </Menu.Item>
         ))}
