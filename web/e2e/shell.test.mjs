@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { launch, open } from './browser.mjs';
+import { assertAccessible, assertFits, launch, open, shoot } from './browser.mjs';
 import { Server, until } from './server.mjs';
 
 let server;
@@ -63,5 +63,180 @@ test('what another session changes is seen at once, and nothing is asked for whi
   await server.api('POST', '/jobs', { name: 'made-elsewhere', command: 'true' });
   await page.getByRole('link', { name: 'made-elsewhere', exact: true }).locator('visible=true').first().waitFor({ timeout: 3000 });
   assert.ok(list() - before <= 2, `asked ${list() - before} times for one change`);
+  await leave(tab);
+});
+
+test('the palette finds a job by a few letters and acts on it, by keyboard alone', async () => {
+  await server.api('POST', '/jobs', { name: 'water-plants', title: 'Water the plants', group: 'garden', command: 'echo watered' });
+  await server.api('POST', '/jobs', { name: 'rake-leaves', group: 'garden', command: 'true' });
+  const tab = await visit('/jobs');
+  const { page } = tab;
+  await page.getByRole('heading', { name: 'Jobs', exact: true }).waitFor();
+  const field = page.getByRole('combobox', { name: 'Find anything' });
+  const chosen = page.locator('[role=option][aria-selected=true]');
+  const find = async (text) => {
+    await page.keyboard.press('Control+k');
+    await field.waitFor();
+    await page.keyboard.type(text);
+  };
+  await find('plants');
+  await chosen.getByText('Water the plants').waitFor();
+  assert.equal(await field.getAttribute('aria-activedescendant'), await chosen.getAttribute('id'));
+  await assertAccessible(page, 'palette');
+  await shoot(page, 'palette');
+  await page.keyboard.press('ArrowRight');
+  await page.getByText('It has not run yet').waitFor();
+  await assertAccessible(page, 'palette, what can be done');
+  await page.keyboard.type('run n');
+  await chosen.getByText('Run now').waitFor();
+  await page.keyboard.press('Enter');
+  await field.waitFor({ state: 'detached' });
+  await page.getByText('A run of water-plants was requested.').waitFor();
+  await until('it has run', async () => (await server.api('GET', '/runs?job=water-plants&status=succeeded')).items.length === 1);
+
+  await find('plants');
+  await page.keyboard.press('ArrowRight');
+  await page.keyboard.type('output');
+  await chosen.getByText('Succeeded').waitFor();
+  await page.keyboard.press('Enter');
+  await page.getByRole('log').getByText('watered').waitFor();
+  const [run] = (await server.api('GET', '/runs?job=water-plants')).items;
+  assert.equal(new URL(page.url()).pathname, `/runs/${run.id}`);
+
+  await find('leaves');
+  await chosen.getByText('rake-leaves').waitFor();
+  await page.keyboard.press('ArrowRight');
+  await page.keyboard.type('pause');
+  await page.keyboard.press('Enter');
+  await page.getByRole('dialog', { name: 'Pause rake-leaves?' }).getByLabel('Why').fill('no wind');
+  await page.keyboard.press('Enter');
+  await page.getByRole('button', { name: 'Pause the job' }).click();
+  await until('it is paused', async () => (await server.api('GET', '/jobs/rake-leaves')).meta.paused);
+
+  await find(run.id);
+  await chosen.getByText('water-plants').waitFor();
+  await page.keyboard.press('Escape');
+  await find('ledger');
+  await chosen.getByText('Ledger', { exact: true }).waitFor();
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'Ledger', exact: true }).waitFor();
+  // What one was at is offered again.
+  await find('');
+  await page.locator('[data-option="recent /runs/' + run.id + '"]').waitFor();
+  await page.keyboard.type('there is no such thing');
+  await page.getByText('Nothing here is called').waitFor();
+  await assertAccessible(page, 'palette, nothing found');
+  await page.keyboard.press('Escape');
+  await leave(tab);
+});
+
+test('keys lead to every page, to its search field, and to the list of them', async () => {
+  const tab = await visit('/');
+  const { page } = tab;
+  await page.getByRole('heading', { name: 'Overview', exact: true }).waitFor();
+  for (const [key, name] of [['j', 'Jobs'], ['t', 'Timeline'], ['r', 'Runs'], ['l', 'Ledger'], ['w', 'Workers'], ['a', 'Access'], ['o', 'Overview']]) {
+    await page.keyboard.press('g');
+    await page.keyboard.press(key);
+    const heading = page.getByRole('heading', { name, exact: true, level: 1 });
+    await heading.waitFor();
+    await until(`${name} has the focus`, () => heading.evaluate((e) => e === document.activeElement || document.activeElement?.closest('#content') !== null));
+    assert.match(await page.title(), new RegExp(`${name} · Carillon$`));
+  }
+  await page.keyboard.press('?');
+  const help = page.getByRole('dialog', { name: 'Keyboard shortcuts' });
+  await help.getByText('Find anything').waitFor();
+  await assertAccessible(page, 'keys');
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await page.locator('[role=dialog]').waitFor({ state: 'detached' });
+  await page.keyboard.press('g');
+  await page.keyboard.press('j');
+  await page.getByRole('heading', { name: 'Jobs', exact: true }).waitFor();
+  await page.keyboard.press('/');
+  await until('the search field has the focus', () => page.evaluate(() => document.activeElement?.hasAttribute('data-search')));
+  await page.keyboard.type('gn');
+  assert.equal(new URL(page.url()).pathname, '/jobs', 'what is typed belongs to the field');
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('n');
+  await page.waitForURL('**/new/job');
+  await leave(tab);
+});
+
+test('on a phone all pages are a tap or two away', async () => {
+  const tab = await visit('/jobs', { width: 390, height: 844, locale: 'zh-CN' });
+  const { page } = tab;
+  await page.getByRole('heading', { name: '任务', exact: true }).waitFor();
+  await page.getByRole('button', { name: '更多' }).click();
+  await page.getByRole('link', { name: '退出登录' }).or(page.getByRole('button', { name: '退出登录' })).waitFor();
+  await assertAccessible(page, 'more');
+  await assertFits(page, 'more');
+  await shoot(page, 'phone-more');
+  await page.getByRole('link', { name: '工作节点' }).click();
+  await page.getByRole('heading', { name: '工作节点', exact: true }).waitFor();
+  await page.getByRole('button', { name: '查找' }).click();
+  await page.getByRole('combobox').fill('plants');
+  await page.getByRole('option').getByText('Water the plants').click();
+  await page.waitForURL('**/jobs/water-plants');
+  await leave(tab);
+});
+
+test('who may see little is told so calmly, and nothing is red', async () => {
+  const password = 'seven silver birches by the lake';
+  for (const [name, roles] of [['nobody', {}], ['gardener', { groups: { garden: 'viewer' } }]]) await server.api('POST', '/users', { name, password, ...roles });
+  const calm = async (page, where) => {
+    await page.locator('#content :is(h1, h2)').first().waitFor();
+    await page.locator('[aria-label="Loading…"]').first().waitFor({ state: 'detached' });
+    assert.equal(await page.getByRole('alert').count(), 0, `${where}: ${await page.getByRole('alert').allTextContents()}`);
+    await assertAccessible(page, where);
+    await shoot(page, where);
+  };
+  for (const name of ['nobody', 'gardener']) {
+    const tab = await open(browser, server);
+    const { page } = tab;
+    await page.goto(`${server.url}/jobs`);
+    await page.getByLabel('User', { exact: true }).fill(name);
+    await page.getByLabel('Password', { exact: true }).fill(password);
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    if (name === 'nobody') {
+      await page.getByText('You have no role here yet').waitFor();
+      await calm(page, 'no-role');
+      assert.equal(await page.getByRole('navigation').getByRole('link').count(), 0);
+      await leave(tab);
+      continue;
+    }
+    await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Jobs' }).waitFor();
+    assert.equal(await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Access' }).count(), 0, 'access is for admins');
+    for (const path of ['/', '/jobs', '/jobs/told', '/timeline', '/runs', '/ledger', '/workers', '/access', '/account', '/new/job']) {
+      await page.goto(server.url + path);
+      await calm(page, `${name}${path.replaceAll('/', '-')}`);
+    }
+    await leave(tab);
+  }
+});
+
+test('the server may be restarted below an open page: nothing typed is lost, and it goes on by itself', async () => {
+  const tab = await visit('/new/job');
+  const { page } = tab;
+  await page.getByRole('textbox', { name: /^Name/ }).fill('half-typed');
+  const list = await tab.context.newPage();
+  await list.goto(`${server.url}/jobs`);
+  await list.getByRole('link', { name: 'told', exact: true }).locator('visible=true').first().waitFor();
+  await server.stop();
+  await list.locator('[data-offline]').waitFor();
+  await page.bringToFront();
+  await page.locator('[data-offline]').waitFor();
+  assert.ok(await list.getByRole('link', { name: 'told', exact: true }).locator('visible=true').first().isVisible(), 'what was there can still be read');
+  await assertAccessible(page, 'offline');
+  await shoot(page, 'offline');
+  await server.start();
+  await page.locator('[data-offline]').waitFor({ state: 'detached', timeout: 10_000 });
+  await list.locator('[data-offline]').waitFor({ state: 'detached', timeout: 10_000 });
+  assert.equal(await page.getByRole('textbox', { name: /^Name/ }).inputValue(), 'half-typed', 'the form is as it was');
+  assert.equal(await page.getByRole('heading', { name: 'Sign in to Carillon' }).count(), 0, 'one stays signed in');
+  assert.ok((await page.locator('.mantine-Notification-root').count()) <= 1, 'no flood of notices');
+  // And live again.
+  await server.api('POST', '/jobs', { name: 'after-the-restart', command: 'true' });
+  await list.bringToFront();
+  await list.getByRole('link', { name: 'after-the-restart', exact: true }).locator('visible=true').first().waitFor({ timeout: 5000 });
   await leave(tab);
 });

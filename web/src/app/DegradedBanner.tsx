@@ -1,3 +1,4 @@
+import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useOverview } from '../api/overview.ts';
 import { Problem } from '../api/problem.ts';
@@ -9,7 +10,7 @@ import classes from './DegradedBanner.module.css';
 
 /** What is not as it should be, on every page, for as long as it lasts. It cannot be closed: it ends by itself. */
 export function DegradedBanner() {
-  const { t } = useTranslation();
+  const { t, i18n } = useTranslation();
   const away = useServerAway();
   const overview = useOverview();
   const modes = modesOf(overview.data?.degraded ?? []);
@@ -22,7 +23,7 @@ export function DegradedBanner() {
         <ul className={classes.modes}>
           {modes.map((mode) => (
             <li key={mode.id} data-condition={mode.condition.code}>
-              <Line grave={mode.grave} {...conditionWords(t, mode.condition)} since={mode.since} who={namesOf(t, mode.who)} />
+              <Line grave={mode.grave} {...conditionWords(t, i18n.language, mode.condition)} since={mode.since} who={namesOf(t, mode.who)} />
             </li>
           ))}
         </ul>
@@ -33,8 +34,9 @@ export function DegradedBanner() {
 
 function Line({ grave, title, text, since, who }: { grave: boolean; title: string; text: string; since?: string; who?: string }) {
   const { t } = useTranslation();
+  const [whole, setWhole] = useState(false);
   return (
-    <div className={classes.line} data-grave={grave || undefined}>
+    <div className={classes.line} data-grave={grave || undefined} data-whole={whole || undefined}>
       <Icon name="warn" />
       <p className={classes.words}>
         <strong>{title}</strong> {text}{' '}
@@ -43,6 +45,7 @@ function Line({ grave, title, text, since, who }: { grave: boolean; title: strin
           {who && <span>{t('degraded.seenBy', { who })}</span>}
         </span>
       </p>
+      <button type="button" className={classes.toggle} aria-expanded={whole} onClick={() => setWhole(!whole)}>{whole ? t('common.less') : t('common.more')}</button>
     </div>
   );
 }

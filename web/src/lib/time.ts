@@ -71,9 +71,7 @@ export function rfc3339In(iso: string, timeZone: string): string {
   }
 }
 
-/** The time of day to the millisecond, in the viewer's zone. */
-export function formatClock(ms: number): string {
-  const date = new Date(ms);
-  const pad = (n: number, width = 2) => String(n).padStart(width, '0');
-  return `${pad(date.getHours())}:${pad(date.getMinutes())}:${pad(date.getSeconds())}.${pad(date.getMilliseconds(), 3)}`;
+/** Whether a text of the server's is a time, which is to be shown in the viewer's zone. */
+export function isTime(text: string): boolean {
+  return /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/.test(text);
 }

@@ -16,9 +16,14 @@ interface Props {
 export function ProblemNotice({ error, onRetry, faults }: Props) {
   const { t, i18n } = useTranslation();
   const { text, hint } = problemText(t, i18n.language, error);
+  // What is not for somebody's role is no fault, neither theirs nor the console's.
+  const refused = error instanceof Problem && error.status === 403;
   const listed = faults ?? (error instanceof Problem ? error.faults : []);
   return (
-    <Alert color="red" variant="light" title={t('problem.title')} icon={<Icon name="warn" />} role="alert">
+    <Alert
+      color={refused ? 'gray' : 'red'} variant="light" title={refused ? t('noAccess.title') : t('problem.title')} icon={<Icon name={refused ? 'key' : 'warn'} />}
+      role={refused ? 'status' : 'alert'}
+    >
       <div className="break">{visible(text)}</div>
       {hint && <div className="break">{visible(hint)}</div>}
       {listed.length > 0 && (
@@ -31,7 +36,8 @@ export function ProblemNotice({ error, onRetry, faults }: Props) {
         </ul>
       )}
       {error instanceof Problem && error.requestId && <div className="small dim">{t('common.details', { id: error.requestId })}</div>}
-      {onRetry && (
+      {refused && <div className="break">{t('noAccess.ask')}</div>}
+      {onRetry && !refused && (
         <Button mt="xs" size="xs" variant="default" onClick={onRetry}>
           {t('common.retry')}
         </Button>

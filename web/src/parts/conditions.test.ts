@@ -32,14 +32,14 @@ it('tells two lost workers apart, and not who noticed', () => {
 });
 
 it('words what it knows by code, with what is in the data', () => {
-  expect(conditionWords(t, told('worker_lost', 'm', 0, { data: { worker: 'a', runs: '2' } })).title).toBe('工作节点 a 已失联。');
-  expect(conditionWords(english, told('worker_lost', 'm', 0, { data: { worker: 'a', runs: '2' } })).text).toContain('Runs that it had: 2.');
-  expect(conditionWords(english, told('unreadable', 'm', 0, { data: { count: '3', first: 'x\u202ey' } }))).toEqual({
+  expect(conditionWords(t, 'zh', told('worker_lost', 'm', 0, { data: { worker: 'a', runs: '2' } })).title).toBe('工作节点 a 已失联。');
+  expect(conditionWords(english, 'en', told('worker_lost', 'm', 0, { data: { worker: 'a', runs: '2' } })).text).toContain('Runs that it had: 2.');
+  expect(conditionWords(english, 'en', told('unreadable', 'm', 0, { data: { count: '3', first: 'x\u202ey' } }))).toEqual({
     title: 'Entries in etcd cannot be read: 3.', text: expect.not.stringContaining('\u202e') as string,
   });
 });
 
-it('shows what it does not know as it came', () => expect(conditionWords(t, told('later' as 'etcd_full', 'm', 0))).toEqual({ title: 'The text of later', text: '' }));
+it('shows what it does not know as it came', () => expect(conditionWords(t, 'zh', told('later' as 'etcd_full', 'm', 0))).toEqual({ title: 'The text of later', text: '' }));
 
 it('keeps lists of names short', () => {
   const names = ['a', 'b', 'c', 'd', 'e', 'f'];

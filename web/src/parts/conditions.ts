@@ -1,5 +1,6 @@
 import type { TFunction } from 'i18next';
 import type { Condition } from '../api/types.ts';
+import { formatTime, isTime } from '../lib/time.ts';
 import { visible } from '../lib/visible.ts';
 
 /** A degraded mode: what several parties tell of the same thing, together. */
@@ -35,10 +36,11 @@ export function modesOf(conditions: readonly Condition[]): Mode[] {
   return [...modes.values()].sort((a, b) => Number(b.grave) - Number(a.grave) || Date.parse(a.since) - Date.parse(b.since) || a.id.localeCompare(b.id));
 }
 
-/** What a condition is, and what follows from it; one that the console does not know is shown in the server's words. */
-export function conditionWords(t: TFunction, { code, data, text }: Condition): { title: string; text: string } {
+/** What a condition is, with times in the viewer's zone, and what follows from it; one that the console does not know is shown in the server's words. */
+export function conditionWords(t: TFunction, language: string, { code, data, text }: Condition): { title: string; text: string } {
+  const localised = Object.fromEntries(Object.entries(data ?? {}).map(([key, value]) => [key, isTime(value) ? formatTime(value, language) : value]));
   // Keys are made from the server's codes, which are not known when this is compiled.
-  const say = (part: string) => (t as (key: string, options: object) => string)(`conditions.${code}.${part}`, { ...data, defaultValue: '' });
+  const say = (part: string) => (t as (key: string, options: object) => string)(`conditions.${code}.${part}`, { ...localised, defaultValue: '' });
   const title = say('title');
   if (title === '') return { title: visible(text.charAt(0).toUpperCase() + text.slice(1)), text: '' };
   return { title: visible(title), text: visible(say('text')) };

@@ -1,9 +1,7 @@
 import type { TFunction } from 'i18next';
 import type { Reason } from '../api/types.ts';
-import { formatTime } from '../lib/time.ts';
+import { formatTime, isTime } from '../lib/time.ts';
 import { serverText } from './problemText.ts';
-
-const timePattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
 
 /**
  * Why a fire or a run ended as it did, waits, or did not happen; of a worker, why it may not run a job. The server's words
@@ -11,8 +9,8 @@ const timePattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
  */
 export function reasonText(t: TFunction, language: string, reason: Reason, of: 'reasons' | 'verdicts' = 'reasons'): string {
   const data = reason.data ?? {};
-  const times = Object.values(data).filter((value) => timePattern.test(value));
-  const localised = Object.fromEntries(Object.entries(data).map(([key, value]) => [key, timePattern.test(value) ? formatTime(value, language) : value]));
+  const times = Object.values(data).filter((value) => isTime(value));
+  const localised = Object.fromEntries(Object.entries(data).map(([key, value]) => [key, isTime(value) ? formatTime(value, language) : value]));
   const said = times.reduce((text, time) => text.replaceAll(time, formatTime(time, language)), reason.text);
   const own = said.charAt(0).toUpperCase() + said.slice(1);
   if (language === 'en') return own;

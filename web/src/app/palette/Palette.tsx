@@ -82,10 +82,13 @@ export function Palette({ onClose, onHelp, onChoose }: Props) {
   };
 
   return (
-    <Modal
-      opened onClose={onClose} withCloseButton={false} closeOnEscape={false} centered={false} size="42rem" padding={0} transitionProps={{ duration: 0 }} aria-label={t('palette.title')}
+    <Modal.Root
+      opened onClose={onClose} closeOnEscape={false} centered={false} lockScroll={false} size="42rem" padding={0} transitionProps={{ duration: 0 }}
       classNames={{ inner: classes.inner, content: classes.content, body: classes.body }}
     >
+      <Modal.Overlay />
+      <Modal.Content aria-label={t('palette.title')}>
+        <Modal.Body>
       <div className={classes.field} data-palette="">
         {of ? (
           <button type="button" className={classes.of} aria-label={t('palette.back')} onClick={leave}>
@@ -148,6 +151,8 @@ export function Palette({ onClose, onHelp, onChoose }: Props) {
       </div>
       <div id={`${listId}-hint`} className="unseen">{t('palette.hint')}</div>
       <div role="status" className="unseen">{found.searching ? t('palette.searching') : t('palette.count', { count: entries.length })}</div>
-    </Modal>
+        </Modal.Body>
+      </Modal.Content>
+    </Modal.Root>
   );
 }

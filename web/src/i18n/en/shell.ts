@@ -4,7 +4,7 @@ export const shell = {
   nav: { overview: 'Overview', timeline: 'Timeline', access: 'Access', jobs: 'Jobs', runs: 'Runs', ledger: 'Ledger', workers: 'Workers', main: 'Main', skip: 'Skip to the content', home: 'Carillon, overview', more: 'More', moreTitle: 'More of Carillon' },
   common: {
     cancel: 'Cancel', close: 'Close', retry: 'Try again', copy: 'Copy', copied: 'Copied', loading: 'Loading…', none: '–',
-    previous: 'Previous', next: 'Next', page: 'Page {{page}}', paging: 'Pages', details: 'Request {{id}}', actions: 'Actions', about: 'About', clear: 'Clear the search',
+    previous: 'Previous', next: 'Next', page: 'Page {{page}}', paging: 'Pages', details: 'Request {{id}}', actions: 'Actions', about: 'About', clear: 'Clear the search', more: 'More', less: 'Less',
     default: 'Default: {{value}}',
   },
   settings: {
@@ -26,8 +26,8 @@ export const shell = {
     hint: 'Arrow up and down choose, Enter opens. On a job, arrow right shows what can be done with it.',
   },
   noAccess: {
-    title: 'This is not for your role', nothing: 'You have no role here yet', nothingText: 'You are signed in as {{name}}, but nobody has given you a role. Ask an admin for one; this page goes on by itself then.',
-    text: 'You are signed in as {{name}}: {{role}}. Ask an admin if you need more.',
+    title: 'This is not for your role', nothing: 'You have no role here yet', nothingText: 'You are signed in as {{name}}, but nobody has given you a role. Ask an admin for one, then sign in again.',
+    ask: 'Ask an admin if you need it. What your roles are is with your account.',
   },
   offline: {
     title: 'The server does not answer.',
@@ -56,7 +56,7 @@ export const shell = {
     certificate_unusable: { title: 'The new certificate for {{use}} cannot be used.', text: 'The one before stays in use: {{error}}' },
     misses_feature: { title: 'Worker {{worker}} ({{version}}) is too old for some jobs.', text: 'It leaves them to newer ones. They need: {{needs}}.' },
     housekeeping_fails: { title: 'The history is not kept at its bounds.', text: 'Old runs stay for now: {{error}}' },
-    fires_overdue: { title: 'Fires are overdue, and nobody took them: {{count}} jobs.', text: 'The first is {{first}}, due since {{since}}. Look at the workers, and at what the job asks of them.' },
+    fires_overdue: { title: 'Fires are overdue, and nobody took them. Jobs: {{count}}.', text: 'The first is {{first}}, due since {{since}}. Look at the workers, and at what the job asks of them.' },
     fire_without_entry: { title: 'A fire has no entry in the ledger.', text: '{{job}} at {{plannedAt}}. This must not happen; please report it. In the last day: {{count}}.' },
     notify_failing: { title: 'Channels do not take what they are told: {{channels}}.', text: 'It is tried again for a day. Look at their settings, and send a test.' },
     run_as_ignored: { title: 'A worker’s file of users cannot be used.', text: 'What it said before counts: {{error}}' },

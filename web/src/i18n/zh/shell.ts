@@ -5,7 +5,7 @@ export const shell: Texts<typeof english> = {
   nav: { overview: '概览', timeline: '时间线', access: '访问', jobs: '任务', runs: '运行', ledger: '台账', workers: '工作节点', main: '主导航', skip: '跳到正文', home: 'Carillon，概览', more: '更多', moreTitle: 'Carillon 更多功能' },
   common: {
     cancel: '取消', close: '关闭', retry: '重试', copy: '复制', copied: '已复制', loading: '加载中…', none: '–',
-    previous: '上一页', next: '下一页', page: '第 {{page}} 页', paging: '分页', details: '请求 {{id}}', actions: '操作', about: '概况', clear: '清除搜索',
+    previous: '上一页', next: '下一页', page: '第 {{page}} 页', paging: '分页', details: '请求 {{id}}', actions: '操作', about: '概况', clear: '清除搜索', more: '更多', less: '收起',
     default: '默认：{{value}}',
   },
   settings: {
@@ -27,8 +27,8 @@ export const shell: Texts<typeof english> = {
     hint: '用上下方向键选择，按回车打开。选中任务时，按右方向键可查看能执行的操作。',
   },
   noAccess: {
-    title: '您的角色无法使用此页面', nothing: '您在此处还没有角色', nothingText: '您已以 {{name}} 的身份登录，但还没有人为您分配角色。请联系管理员；分配后本页面会自动继续。',
-    text: '您已以 {{name}} 的身份登录：{{role}}。如需更多权限，请联系管理员。',
+    title: '您的角色无法使用此页面', nothing: '您在此处还没有角色', nothingText: '您已以 {{name}} 的身份登录，但还没有人为您分配角色。请联系管理员分配角色，然后重新登录。',
+    ask: '如需使用，请联系管理员。您的角色可在“我的账户”中查看。',
   },
   offline: {
     title: '服务器没有响应。',

@@ -1,6 +1,7 @@
 import { ActionIcon, Menu } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import type { TFunction } from 'i18next';
+import { useTranslation } from 'react-i18next';
 import type { Condition, Worker } from '../../api/types.ts';
 import { formatSeconds } from '../../lib/duration.ts';
 import { formatTime } from '../../lib/time.ts';
@@ -125,7 +126,8 @@ export function State({ t, language, worker }: { t: TFunction; language: string;
 }
 
 function ConditionLine({ t, condition }: { t: TFunction; condition: Condition }) {
-  const { title, text } = conditionWords(t, condition);
+  const { i18n } = useTranslation();
+  const { title, text } = conditionWords(t, i18n.language, condition);
   return (
     <div className="small" data-condition={condition.code} title={text}>
       <span className={classes.condition}>{title}</span> <span className="dim">{t('degraded.since')} <TimeText at={condition.since} /></span>
