@@ -64,6 +64,7 @@ test('a job is paused with a note, and resumed; the ledger says what was skipped
   await page.getByRole('alert').getByText('moving house 搬家').waitFor();
   await page.getByText('No fire while it is paused.').waitFor();
   await eventually('fires wait for the end of the pause', '/jobs/ticker/fires?status=waiting', ({ items }) => items[0]?.reason?.code === 'paused' && items[0]?.gap?.count > 1);
+  await page.getByRole('tab', { name: 'Ledger' }).click();
   await page.locator('[data-status=waiting]').first().waitFor();
   await assertAccessible(page, 'paused job');
   await shoot(page, 'job-paused');

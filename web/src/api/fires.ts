@@ -31,7 +31,7 @@ function parted(cursor: string): { from?: string; to?: string; cursor?: string }
 }
 
 /** The ledger, and the planned future where the stretch reaches beyond now; the newest first. */
-export function useFires(filter: FireFilter, cursor: string, { limit = pageSize, enabled = true } = {}) {
+export function useFires(filter: FireFilter, cursor: string, { limit = pageSize, enabled = true, pausing = false } = {}) {
   return useQuery({
     queryKey: keys.fireList({ ...filter, limit }, cursor),
     queryFn: async ({ signal }) => {
@@ -46,6 +46,7 @@ export function useFires(filter: FireFilter, cursor: string, { limit = pageSize,
     },
     enabled,
     placeholderData: keepPreviousData,
-    refetchInterval: unlessLive(3000),
+    // Fires that pass during a pause are no event.
+    refetchInterval: pausing ? 5000 : unlessLive(3000),
   });
 }

@@ -26,7 +26,7 @@ export function useUpcoming(job: Job) {
     i18n.language,
   );
   const to = horizon(preview.data?.fires ?? [], ahead, Date.now());
-  const past = useFires({ job: job.name }, '', { limit: 40 });
+  const past = useFires({ job: job.name }, '', { limit: 40, pausing: job.meta.paused ?? false });
   const plan = useFires({ job: job.name, status: 'planned', to }, '', { limit: 100, enabled: to !== undefined });
   // The newest come first: of a plan that is cut off the nearest fires are missing, and those of the schedule stand in.
   const whole = plan.data && !plan.data.nextCursor ? [...plan.data.items].reverse().slice(0, ahead) : undefined;
