@@ -150,11 +150,11 @@ test('the next hour, the load, and how it went are seen, each with its table', a
   await page.locator('[data-worker]').getByText(/^1 of \d+ slots$/).waitFor();
   await page.locator('[data-tile=failed] strong').and(page.getByText(/^[3-9]$/)).waitFor();
 
-  const chart = page.getByRole('img', { name: /^How fires ended, by hour\. Succeeded: from 0 to/ });
+  const chart = page.getByRole('img', { name: /^How runs and fires ended, by hour\. Succeeded: from 0 to/ });
   await chart.locator('canvas').waitFor();
   await chart.focus();
   await page.keyboard.press('End');
-  const figure = page.getByRole('figure', { name: 'How fires ended, by hour' });
+  const figure = page.getByRole('figure', { name: 'How runs and fires ended, by hour' });
   await figure.locator('ul strong').first().waitFor();
   await figure.getByRole('button', { name: 'Show as a table' }).click();
   await figure.getByRole('region').getByRole('columnheader', { name: 'Failed, timed out, lost' }).waitFor();
@@ -166,7 +166,7 @@ test('the next hour, the load, and how it went are seen, each with its table', a
   await until('a week is shown', async () => (await figure.getByRole('row').count()) > 160);
   await shoot(page, 'overview');
   await page.locator('[data-count=failed] a').click();
-  await page.waitForURL(/ledger\?.*status=failed/);
+  await page.waitForURL(/runs\?.*status=failed/);
   await leave(tab);
 });
 

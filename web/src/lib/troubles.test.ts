@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Fire } from '../api/types.ts';
-import { troublesOf } from './troubles.ts';
+import { countOf, troublesOf } from './troubles.ts';
 
 const fire = (job: string, minute: number, more: Partial<Fire> = {}): Fire => ({
   id: `${job}.${minute}`, job, jobUid: job, plannedAt: new Date(minute * 60_000).toISOString(), cause: 'cron', status: 'failed', attempts: [`${job}.${minute}.1`, `${job}.${minute}.2`], ...more,
@@ -18,3 +18,9 @@ it('puts fires together by job, the newest first', () => {
 });
 
 it('has nothing to tell of nothing', () => expect(troublesOf([])).toEqual([]));
+
+it('counts by how they ended', () => {
+  const troubles = troublesOf([fire('a', 1), fire('b', 2), fire('b', 3, { status: 'lost' }), fire('c', 4, { status: 'missed' })]);
+  expect(countOf(troubles, ['failed', 'lost'])).toBe(3);
+  expect(countOf(troubles, ['refused'])).toBe(0);
+});

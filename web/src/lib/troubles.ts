@@ -26,3 +26,8 @@ export function troublesOf(fires: readonly Fire[]): Trouble[] {
   }
   return [...byJob.values()].sort((a, b) => Date.parse(b.last.plannedAt) - Date.parse(a.last.plannedAt) || a.job.localeCompare(b.job));
 }
+
+/** How many fires came to one of these ends. */
+export function countOf(troubles: readonly Trouble[], statuses: readonly FireStatus[]): number {
+  return troubles.reduce((sum, { counts }) => statuses.reduce((n, status) => n + (counts.get(status) ?? 0), sum), 0);
+}

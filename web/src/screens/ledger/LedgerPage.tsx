@@ -83,7 +83,7 @@ export function LedgerPage() {
           <TextInput type="datetime-local" step={1} label={t('ledger.to')} description={t('ledger.toHelp')} value={toLocalInput(search.to)} onChange={(e) => show({ ...search, to: fromLocalInput(e.currentTarget.value) })} />
         </div>
       )}
-      <StatusFilter chosen={statuses} counts={counted?.total.statuses} onChange={(chosen) => show({ ...search, status: chosen.join(',') })} />
+      <StatusFilter chosen={statuses} onChange={(chosen) => show({ ...search, status: chosen.join(',') })} />
       {counted && totalOf(counted.total.statuses) > 0 && counted.buckets.length > 2 && <SummaryBar statistics={counted} search={search} onNarrow={(next) => show(next, false)} />}
       {filtered && !empty && (
         <p className={classes.about}>

@@ -1,7 +1,7 @@
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useNextHour, useOverview, useTroubles } from '../../api/overview.ts';
-import { troublesOf } from '../../lib/troubles.ts';
+import { useNextHour, useOverview, useTroubles, useWaiting } from '../../api/overview.ts';
+import { countOf, troublesOf } from '../../lib/troubles.ts';
 import { modesOf } from '../../parts/conditions.ts';
 import { PageHead } from '../../parts/PageHead.tsx';
 import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
@@ -24,6 +24,8 @@ export function OverviewPage() {
   const overview = useOverview();
   const found = useTroubles();
   const ahead = useNextHour();
+  const waits = useWaiting();
+  const more = found.data?.nextCursor !== undefined;
   const troubles = useMemo(() => troublesOf(found.data?.items ?? []), [found.data]);
   const { data } = overview;
   const first = data?.jobs.total === 0;
@@ -32,7 +34,7 @@ export function OverviewPage() {
     <>
       <PageHead title={t('overview.title')} name={t('overview.title')}>
         {data && found.data && !first && (
-          <Verdict troubles={troubles.length} more={found.data.nextCursor !== undefined} degraded={modesOf(data.degraded).length} unsure={found.data.partial === true || data.workers.alive === 0} />
+          <Verdict troubles={troubles.length} more={more} degraded={modesOf(data.degraded).length} unsure={found.data.partial === true || data.workers.alive === 0} />
         )}
       </PageHead>
       {overview.error && !data && <ProblemNotice error={overview.error} onRetry={() => void overview.refetch()} />}
@@ -40,7 +42,10 @@ export function OverviewPage() {
       {data && first && <FirstSteps alive={data.workers.alive} />}
       {data && (!first || (data.running ?? 0) > 0) && (
         <>
-          <Tiles overview={data} soon={ahead.data?.total} />
+          <Tiles
+            overview={data} soon={ahead.data?.total} waiting={waits.data && { count: waits.data.items.length, more: waits.data.nextCursor !== undefined }}
+            troubles={found.data && { failed: { count: countOf(troubles, ['failed', 'timed_out', 'lost']), more }, missed: { count: countOf(troubles, ['missed', 'refused']), more } }}
+          />
           <div className={classes.columns}>
             <div className={classes.stack}>
               <RunningPanel count={data.running} />

@@ -70,13 +70,13 @@ export function RunningPanel({ count }: { count: number | undefined }) {
                   </time>
                   {run.workerName && <span><PlainText>{t('overview.on', { worker: run.workerName })}</PlainText></span>}
                   {run.cause !== 'cron' && <span>{t(`cause.${run.cause}`)}</span>}
-                  {run.attempt > 1 && <span>{t('run.attemptNumber', { n: run.attempt })}</span>}
+                  {run.attempt > 1 && <span>{t('overview.attempt', { n: run.attempt })}</span>}
                 </span>
               </div>
               {!gone && run.expectedEndAt && <div className={classes.end}><ExpectedEnd run={run} /></div>}
               {may('operator', run.group ?? '') && (
                 <div className={classes.acts}>
-                  <Button size="xs" variant="default" disabled={gone} aria-label={t('overview.killRun', { job: run.job })} onClick={() => setKilling(run)}><Icon name="stop" size={14} /><span className={classes.word}>{t('run.kill')}</span></Button>
+                  <Button size="xs" variant="default" disabled={gone} aria-label={t('overview.killRun', { job: run.job })} onClick={() => setKilling(run)}><Icon name="stop" size={14} /><span className={classes.word}>{t('overview.kill')}</span></Button>
                 </div>
               )}
             </li>

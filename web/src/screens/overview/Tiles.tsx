@@ -4,24 +4,35 @@ import type { components } from '../../api/schema.gen.ts';
 import { formatRate } from '../../lib/figures.ts';
 import classes from './Tiles.module.css';
 
-type Overview = components['schemas']['Overview'];
+/** How many, and whether there are more. */
+export interface Counted {
+  count: number;
+  more: boolean;
+}
+
+interface Props {
+  overview: components['schemas']['Overview'];
+  soon: number | undefined;
+  /** Fires that wait, as the list beside counts them. */
+  waiting: Counted | undefined;
+  /** Fires of the last 24 hours that went wrong, likewise: one that succeeded when it was tried again is not among them. */
+  troubles: { failed: Counted; missed: Counted } | undefined;
+}
 
 /** The cluster in a few numbers, each of which leads to what it counts. */
-export function Tiles({ overview, soon }: { overview: Overview; soon: number | undefined }) {
+export function Tiles({ overview, soon, waiting, troubles }: Props) {
   const { t, i18n } = useTranslation();
   const number = new Intl.NumberFormat(i18n.language);
   const count = (n: number | undefined) => (n === undefined ? '–' : number.format(n));
   const { lastDay: day, workers, jobs } = overview;
-  const failed = day && day.total.statuses.failed + day.total.statuses.timed_out + day.total.statuses.lost;
-  const missed = day && day.total.statuses.missed + day.total.statuses.refused;
-  const since = day && { range: 'custom', from: day.from };
+  const atLeast = (counted: Counted | undefined) => (counted ? `${number.format(counted.count)}${counted.more ? '+' : ''}` : '–');
   return (
     <ul className={classes.tiles} aria-label={t('overview.numbers')} data-tiles="">
       <li data-tile="running"><Link to="/runs" search={{ status: 'running' }}><Figure name={t('overview.tile.running')} value={count(overview.running)} tone={overview.running ? 'live' : undefined} /></Link></li>
-      <li data-tile="waiting"><Link to="/runs" search={{ status: 'waiting' }}><Figure name={t('overview.tile.waiting')} value={count(overview.waiting)} /></Link></li>
-      <li data-tile="failed"><Link to="/ledger" search={{ status: 'failed,timed_out,lost', ...since }}><Figure name={t('overview.tile.failed')} value={count(failed)} more={t('overview.tile.day')} tone={failed ? 'bad' : undefined} /></Link></li>
-      <li data-tile="missed"><Link to="/ledger" search={{ status: 'missed,refused', ...since }}><Figure name={t('overview.tile.missed')} value={count(missed)} more={t('overview.tile.day')} tone={missed ? 'warn' : undefined} /></Link></li>
-      <li data-tile="rate"><Link to="/ledger" search={since ?? {}}><Figure name={t('overview.tile.rate')} value={formatRate(day?.total.successRate, i18n.language)} more={t('overview.tile.day')} /></Link></li>
+      <li data-tile="waiting"><Link to="/ledger" search={{ status: 'waiting' }}><Figure name={t('overview.tile.waiting')} value={atLeast(waiting)} /></Link></li>
+      <li data-tile="failed"><Link to="/ledger" search={{ status: 'failed,timed_out,lost', range: 'day' }}><Figure name={t('overview.tile.failed')} value={atLeast(troubles?.failed)} more={t('overview.tile.day')} tone={troubles?.failed.count ? 'bad' : undefined} /></Link></li>
+      <li data-tile="missed"><Link to="/ledger" search={{ status: 'missed,refused', range: 'day' }}><Figure name={t('overview.tile.missed')} value={atLeast(troubles?.missed)} more={t('overview.tile.day')} tone={troubles?.missed.count ? 'warn' : undefined} /></Link></li>
+      <li data-tile="rate"><Link to="/runs" search={day ? { range: 'custom', from: day.from } : {}}><Figure name={t('overview.tile.rate')} value={formatRate(day?.total.successRate, i18n.language)} more={t('overview.tile.day')} /></Link></li>
       <li data-tile="soon"><Link to="/ledger" search={{ status: 'planned', range: 'nextHour' }}><Figure name={t('overview.tile.soon')} value={count(soon)} /></Link></li>
       <li data-tile="slots"><Link to="/workers"><Figure name={t('overview.tile.slots')} value={count(workers.used)} more={t('overview.tile.of', { n: number.format(workers.slots) })} tone={workers.alive === 0 ? 'bad' : undefined} /></Link></li>
       <li data-tile="jobs"><Link to="/jobs"><Figure name={t('overview.tile.jobs')} value={count(jobs.total)} more={jobs.paused > 0 ? t('overview.jobsPaused', { count: jobs.paused }) : undefined} /></Link></li>

@@ -1,9 +1,9 @@
 import { SegmentedControl } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
-import { useMemo, useState } from 'react';
+import { useMemo, useState, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { trends, useTrend, type Trend } from '../../api/overview.ts';
-import { byTone, endings, formatRate, totalOf } from '../../lib/figures.ts';
+import { byTone, endings, formatRate, totalOf, type Ended } from '../../lib/figures.ts';
 import { formatTime } from '../../lib/time.ts';
 import { LineChart, type ChartSeries } from '../../parts/charts/index.tsx';
 import { Panel } from '../../parts/Panel.tsx';
@@ -51,7 +51,7 @@ export function TrendPanel({ away }: { away: boolean }) {
             <li>{t('overview.rate')} <strong>{formatRate(data.total.successRate, i18n.language)}</strong></li>
             {endings.map(({ status }) => data.total.statuses[status] > 0 && (
               <li key={status} data-count={status}>
-                <Link to="/ledger" search={{ status, range: 'custom', from: data.from }}><StatusBadge status={status} /> {number.format(data.total.statuses[status])}</Link>
+                <Counted status={status} from={data.from}><StatusBadge status={status} /> {number.format(data.total.statuses[status])}</Counted>
               </li>
             ))}
           </ul>
@@ -63,4 +63,10 @@ export function TrendPanel({ away }: { away: boolean }) {
       )}
     </Panel>
   );
+}
+
+/** The way to what a number counts: attempts one by one, and fires that did not run. */
+function Counted({ status, from, children }: { status: Ended; from: string; children: ReactNode }) {
+  const search = { status, range: 'custom' as const, from };
+  return status === 'skipped' || status === 'missed' ? <Link to="/ledger" search={search}>{children}</Link> : <Link to="/runs" search={search}>{children}</Link>;
 }
