@@ -98,6 +98,14 @@ bench-programs: need-gcc $(DOUBLE)
 	$$($(GO) env CC) -static -O2 -Wall -Wextra -pthread -o $(BENCHBIN)/bare bench/helper/bare.c
 	ln -sf ../mongodouble $(BENCHBIN)/mongodouble
 
+MINUTES ?= 30
+RATE    ?= 50
+PAGE    ?= /
+
+.PHONY: bench-console
+bench-console: need-node need-chromium web/node_modules bin/carillon-standalone ## measure the memory of a tab while $(RATE) runs a second come and go, for $(MINUTES) minutes; PAGE=/jobs for another page
+	cd web && CHROMIUM='$(CHROMIUM)' CARILLON_BIN='$(CURDIR)/bin/carillon-standalone' MINUTES='$(MINUTES)' RATE='$(RATE)' PAGE='$(PAGE)' node bench/console.mjs
+
 APIROWS ?= all
 
 .PHONY: bench-api
