@@ -2,12 +2,12 @@ import { createRootRouteWithContext } from '@tanstack/react-router';
 import { NotFoundPage } from '../NotFoundPage.tsx';
 import { Shell } from '../Shell.tsx';
 
-// What these say is loaded at first.
-const comesFirst = new Set(['/', '/jobs']);
+// Only what this page says, and what is around every page, is loaded at first.
+const comesFirst = '/jobs';
 
 /** What is around every screen. */
 export const root = createRootRouteWithContext<{ loadTexts: () => Promise<void> }>()({
-  beforeLoad: ({ location, context }) => (comesFirst.has(location.pathname) ? undefined : context.loadTexts()),
+  beforeLoad: ({ location, context }) => (location.pathname === comesFirst ? undefined : context.loadTexts()),
   component: Shell,
   notFoundComponent: NotFoundPage,
 });
