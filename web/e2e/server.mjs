@@ -27,6 +27,7 @@ export async function until(what, check, seconds = 30) {
 export class Server {
   #process;
   #printed = '';
+  #linked = false;
 
   static async create() {
     const server = new Server();
@@ -50,6 +51,9 @@ export class Server {
       if (this.#process.exitCode !== null) throw new Error(`the server ended: ${this.#printed}`);
       return fetch(`${this.url}/readyz`).then((r) => r.ok, () => false);
     }, 60);
+    // It is printed a moment later, the first time only.
+    if (!this.#linked) await until('the login link is printed', () => /#login=\S+/.test(this.#printed));
+    this.#linked = true;
   }
 
   get loginLink() {
