@@ -10,4 +10,4 @@ it.each([
 
 it('what is not wanted takes no room', () => expect(columnsIn(55, ['labels', 'group', 'schedule'])).toEqual(['group', 'labels', 'schedule']));
 
-it('a grid has the box, the name, what is shown, and the acts', () => expect(templateOf(['next', 'p95'])).toBe('2.5rem minmax(0, 1fr) 6.75rem 5rem 5.25rem'));
+it('a grid has the box, the name, what is shown, and the acts', () => expect(templateOf(['next', 'p95'])).toBe('2.5rem minmax(0, 1fr) 6.75rem 6.5rem 5.25rem'));

@@ -20,7 +20,7 @@ export const columns: Record<ColumnId, Column> = {
   results: { width: 7.5, rank: 8 },
   last: { width: 6.75, rank: 5 },
   next: { width: 6.75, order: 'nextFire', rank: 6 },
-  p95: { width: 5, rank: 4 },
+  p95: { width: 6.5, rank: 4 },
   updated: { width: 7, order: 'updated', rank: 3 },
 };
 
