@@ -139,7 +139,7 @@ test('what went wrong is told by job, with its log and another try', async () =>
 
 test('the next hour, the load, and how it went are seen, each with its table', async () => {
   await server.api('POST', '/jobs', { name: 'often', cronExpr: '*/10 * * * *', timezone: 'UTC', command: 'true' });
-  await server.api('POST', '/jobs/long-one/run', {});
+  const { run } = await server.api('POST', '/jobs/long-one/run', {});
   await until('runs are counted', async () => (await server.api('GET', '/stats/overview')).lastDay.total.statuses.failed >= 3, 90);
   const tab = await visit('/');
   const { page } = tab;
@@ -148,6 +148,9 @@ test('the next hour, the load, and how it went are seen, each with its table', a
   assert.equal(await page.locator('[data-minutes] [data-bar="1"]').count(), 6);
   assert.equal(await page.locator('[data-tile=soon] strong').innerText(), '6');
   await page.locator('[data-worker]').getByText(/^1 of \d+ slots$/).waitFor();
+  await page.locator('[data-running] [data-run]').waitFor();
+  // The server would wait for its end.
+  await server.api('POST', `/runs/${run}/kill`, {});
   await page.locator('[data-tile=failed] strong').and(page.getByText(/^[3-9]$/)).waitFor();
 
   const chart = page.getByRole('img', { name: /^How runs and fires ended, by hour\. Succeeded: from 0 to/ });

@@ -57,7 +57,7 @@ export function TrendPanel({ away }: { away: boolean }) {
           </ul>
           <div className={classes.charts}>
             <LineChart label={t('overview.chartEnds')} times={times} series={ends} unit="count" stacked when={when} whenName={t('overview.hour')} sync="overview" />
-            <LineChart label={t('overview.chartDelay')} times={times} series={delays} unit="ms" when={when} whenName={t('overview.hour')} sync="overview" />
+            {data.total.delay.count > 0 && <LineChart label={t('overview.chartDelay')} times={times} series={delays} unit="ms" when={when} whenName={t('overview.hour')} sync="overview" />}
           </div>
         </>
       )}
