@@ -64,7 +64,7 @@ export function Gantt({ label, lanes, span, onSpan, now, minutes, averages, thre
   const [at, setAt] = useState<At | undefined>();
   const { boxes, height } = useMemo(() => boxesOf(lanes, narrow), [lanes, narrow]);
   const ticks = useMemo(() => (width > 0 ? ticksOf(span, width, zone) : []), [span, width, zone]);
-  const shown = boxesIn(boxes, scrolled, scrolled + seen);
+  const shown = useMemo(() => boxesIn(boxes, scrolled, scrolled + seen), [boxes, scrolled, seen]);
   const scene: Scene = { span, width, height: seen, now, palette, ticks, completeFrom, plannedUntil, at: at?.bar.id };
   useCanvas(canvas, width, seen, (ctx) => drawLanes(ctx, shown, scrolled, scene));
 

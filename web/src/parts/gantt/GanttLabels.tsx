@@ -1,12 +1,19 @@
-import { Link } from '@tanstack/react-router';
+import { memo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { visible } from '../../lib/visible.ts';
 import { Icon } from '../icons.tsx';
+import { PlainLink } from '../PlainLink.tsx';
 import classes from './Gantt.module.css';
 import { nameHeight, type LaneBox } from './layout.ts';
 
-/** The names of the lanes in view, beside them, or above each where there is no room beside. */
-export function GanttLabels({ boxes, width, onToggle }: { boxes: readonly LaneBox[]; width: number | undefined; onToggle: (group: string) => void }) {
+interface Props {
+  boxes: readonly LaneBox[];
+  width: number | undefined;
+  onToggle: (group: string) => void;
+}
+
+/** The names of the lanes in view, beside them, or above each where there is no room beside. They stay while one moves along the time. */
+export const GanttLabels = memo(function GanttLabels({ boxes, width, onToggle }: Props) {
   const { t } = useTranslation();
   return (
     <ul className={classes.labels} style={{ width }} aria-label={t('timeline.lanes')}>
@@ -18,7 +25,7 @@ export function GanttLabels({ boxes, width, onToggle }: { boxes: readonly LaneBo
               <bdi>{visible(lane.name)}</bdi>
             </button>
           ) : lane.id.startsWith('j ') ? (
-            <Link to="/jobs/$name" params={{ name: lane.name }} title={visible(lane.name)}><bdi>{visible(lane.name)}</bdi></Link>
+            <PlainLink href={`/jobs/${encodeURIComponent(lane.name)}`} title={visible(lane.name)}><bdi>{visible(lane.name)}</bdi></PlainLink>
           ) : (
             <span title={visible(lane.name)}><bdi>{lane.name === '' ? t('timeline.noWorker') : visible(lane.name)}</bdi></span>
           )}
@@ -26,4 +33,4 @@ export function GanttLabels({ boxes, width, onToggle }: { boxes: readonly LaneBo
       ))}
     </ul>
   );
-}
+});

@@ -137,8 +137,12 @@ function veil(ctx: CanvasRenderingContext2D, from: number, to: number, scene: Sc
   const left = Math.max(0, from);
   const right = Math.min(scene.width, to);
   if (right <= left) return;
-  ctx.globalAlpha = 0.35;
-  stripes(ctx, left, 0, right - left, scene.height, scene.palette.border);
+  // Upright lines: slanting ones over so large a room take longer to draw than everything else.
+  ctx.globalAlpha = 0.5;
+  ctx.fillStyle = scene.palette.raised;
+  ctx.fillRect(left, 0, right - left, scene.height);
+  ctx.fillStyle = scene.palette.border;
+  for (let x = Math.ceil(left / 6) * 6; x < right; x += 6) ctx.fillRect(x, 0, 1, scene.height);
   ctx.globalAlpha = 1;
 }
 

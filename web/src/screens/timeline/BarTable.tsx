@@ -1,4 +1,3 @@
-import { Link } from '@tanstack/react-router';
 import { memo, useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { formatSeconds } from '../../lib/duration.ts';
@@ -6,6 +5,7 @@ import { formatTime } from '../../lib/time.ts';
 import { visible } from '../../lib/visible.ts';
 import { ChartTable } from '../../parts/ChartTable.tsx';
 import { endOf, type Bar } from '../../parts/gantt/bars.ts';
+import { PlainLink } from '../../parts/PlainLink.tsx';
 
 // A table of thousands is of use to nobody: those nearest to now.
 const listed = 200;
@@ -21,7 +21,7 @@ export const BarTable = memo(function BarTable({ bars, now }: { bars: readonly B
         id: bar.id,
         cells: [
           formatTime(new Date(bar.from).toISOString(), i18n.language), t(bar.status === 'planned' ? 'timeline.ahead' : 'timeline.past'), t(`status.${bar.status}`),
-          <Link to="/jobs/$name" params={{ name: bar.job }}>{visible(bar.job)}</Link>,
+          <PlainLink href={`/jobs/${encodeURIComponent(bar.job)}`}>{visible(bar.job)}</PlainLink>,
           took === undefined ? '–' : formatSeconds(Math.max(0, took)), visible(bar.run?.workerName ?? bar.run?.worker ?? '–'),
         ],
       };

@@ -1,6 +1,6 @@
-import { ActionIcon, Button, SegmentedControl } from '@mantine/core';
+import { Button } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
-import { useCallback, useDeferredValue, useEffect, useMemo } from 'react';
+import { useCallback, useDeferredValue, useEffect, useMemo, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Problem } from '../../api/problem.ts';
 import { isName } from '../../lib/names.ts';
@@ -10,12 +10,12 @@ import { EmptyPage } from '../../parts/EmptyPage.tsx';
 import type { Bar } from '../../parts/gantt/bars.ts';
 import { Gantt } from '../../parts/gantt/Gantt.tsx';
 import { GanttLegend } from '../../parts/gantt/GanttLegend.tsx';
-import { lanesOf } from '../../parts/gantt/lanes.ts';
-import { aroundNow, isoOf, lengthOf, minute, pan, presets, spanForKey, zoom, type Preset } from '../../parts/gantt/span.ts';
-import { Icon } from '../../parts/icons.tsx';
+import { lanesOf, type LaneBy } from '../../parts/gantt/lanes.ts';
+import { isoOf, lengthOf, minute, presets, spanForKey, type Span } from '../../parts/gantt/span.ts';
 import { PartialNotice } from '../../parts/PartialNotice.tsx';
 import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
 import { Waiting } from '../../parts/Waiting.tsx';
+import { AxisButtons, LaneChoice } from './AxisButtons.tsx';
 import { BarTable } from './BarTable.tsx';
 import classes from './TimelinePage.module.css';
 import { useBars } from './useBars.ts';
@@ -43,6 +43,11 @@ export function RunsView({ look, now }: { look: ReturnType<typeof useLook>; now:
     void navigate({ to: '/ledger', search: { job: bar.job, range: 'custom', from: isoOf(planned - 30 * minute), to: isoOf(planned + 30 * minute) } });
   }, [navigate]);
 
+  const latest = useRef(span);
+  latest.current = span;
+  const act = useCallback((how: (span: Span) => Span) => move(how(latest.current)), [move]);
+  const chooseLanes = useCallback((next: LaneBy) => show({ ...search, by: next === 'worker' ? next : undefined }), [search, show]);
+
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (isTyping(event) || document.querySelector('[role=dialog]')) return;
@@ -53,6 +58,7 @@ export function RunsView({ look, now }: { look: ReturnType<typeof useLook>; now:
     return () => window.removeEventListener('keydown', onKey);
   }, [span, move]);
 
+  const legend = useMemo(() => <GanttLegend />, []);
   const tableBars = useDeferredValue(found.bars);
   const unknownJob = found.error instanceof Problem && found.error.status === 404;
   const quiet = found.ready && found.bars.length === 0;
@@ -68,24 +74,11 @@ export function RunsView({ look, now }: { look: ReturnType<typeof useLook>; now:
   return (
     <>
       <div className={classes.bar}>
-        <SegmentedControl
-          size="xs" aria-label={t('timeline.length')} value={preset ?? ''} onChange={(value) => choose(value as Preset)}
-          data={(Object.keys(presets) as Preset[]).map((value) => ({ value, label: t(`timeline.presets.${value}`) }))}
-        />
-        <div className={classes.moves} role="group" aria-label={t('timeline.moves')}>
-          <ActionIcon variant="default" size="md" aria-label={t('timeline.earlier')} title={t('timeline.earlier')} onClick={() => move(pan(span, -lengthOf(span) / 2))}><Icon name="left" size={15} /></ActionIcon>
-          <Button variant="default" size="compact-sm" title={t('timeline.toNowKey')} onClick={() => move(aroundNow(span, Date.now()))}>{t('timeline.toNow')}</Button>
-          <ActionIcon variant="default" size="md" aria-label={t('timeline.later')} title={t('timeline.later')} onClick={() => move(pan(span, lengthOf(span) / 2))}><Icon name="right" size={15} /></ActionIcon>
-          <ActionIcon variant="default" size="md" aria-label={t('timeline.closer')} title={t('timeline.closerKey')} onClick={() => move(zoom(span, 0.6))}><Icon name="plus" size={15} /></ActionIcon>
-          <ActionIcon variant="default" size="md" aria-label={t('timeline.wider')} title={t('timeline.widerKey')} onClick={() => move(zoom(span, 1 / 0.6))}><Icon name="minus" size={15} /></ActionIcon>
-        </div>
+        <AxisButtons preset={preset} choose={choose} act={act} />
         <span className={classes.range}>
           <time dateTime={isoOf(span.from)}>{formatTime(isoOf(span.from), i18n.language)}</time> – <time dateTime={isoOf(span.to)}>{formatTime(isoOf(span.to), i18n.language)}</time>
         </span>
-        <SegmentedControl
-          size="xs" aria-label={t('timeline.lanesBy')} value={by} onChange={(value) => show({ ...search, by: value === 'worker' ? 'worker' : undefined })}
-          data={[{ value: 'job', label: t('timeline.byJob') }, { value: 'worker', label: t('timeline.byWorker') }]}
-        />
+        <LaneChoice by={by} onBy={chooseLanes} />
       </div>
       {found.error && !unknownJob && <ProblemNotice error={found.error} onRetry={found.retry} />}
       {found.partial && <PartialNotice />}
@@ -105,7 +98,7 @@ export function RunsView({ look, now }: { look: ReturnType<typeof useLook>; now:
           />
         </div>
       )}
-      <GanttLegend />
+      {legend}
       <BarTable bars={tableBars} now={Math.floor(now / minute) * minute} />
       <p className="small dim">{t('timeline.about')} <span className={classes.keys}>{t('timeline.keys')}</span></p>
     </>
