@@ -185,7 +185,7 @@ test('a worker is drained and takes runs again; the job’s page says who would 
   await assertAccessible(page, 'drain');
   await shoot(page, 'worker-drain');
   await dialog.getByRole('button', { name: 'Drain' }).click();
-  await page.locator('[data-draining]').getByText('Draining').waitFor();
+  await page.locator('[data-draining]').getByText(/^Drain(ing|ed)$/).waitFor();
   await page.getByText('new disks').waitFor();
   await dialog.waitFor({ state: 'detached' }); // while it fades its colours are too pale
   await assertAccessible(page, 'drained worker');
