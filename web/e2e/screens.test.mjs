@@ -122,9 +122,9 @@ test('theme and language are chosen, and remembered', async () => {
   await page.getByRole('menuitem', { name: 'Dark' }).click();
   await page.getByRole('button', { name: 'Language' }).click();
   await page.getByRole('menuitem', { name: '中文' }).click();
-  await page.getByRole('heading', { name: '任务' }).waitFor();
+  await page.getByRole('heading', { name: '任务', exact: true, level: 1 }).waitFor();
   await page.reload();
-  await page.getByRole('heading', { name: '任务' }).waitFor();
+  await page.getByRole('heading', { name: '任务', exact: true, level: 1 }).waitFor();
   assert.equal(await page.locator('html').getAttribute('data-mantine-color-scheme'), 'dark');
   assert.equal(await page.locator('html').getAttribute('lang'), 'zh');
   await context.close();

@@ -164,7 +164,7 @@ test('keys lead to every page, to its search field, and to the list of them', as
 });
 
 test('on a phone all pages are a tap or two away', async () => {
-  const tab = await visit('/jobs', { width: 390, height: 844, locale: 'zh-CN' });
+  const tab = await visit('/jobs', { width: 390, height: 844, locale: 'zh-CN', colorScheme: 'dark' });
   const { page } = tab;
   await page.getByRole('heading', { name: '任务', exact: true }).waitFor();
   await page.getByRole('button', { name: '更多', exact: true }).click();
@@ -175,7 +175,16 @@ test('on a phone all pages are a tap or two away', async () => {
   await page.getByRole('link', { name: '工作节点' }).click();
   await page.getByRole('heading', { name: '工作节点', exact: true }).waitFor();
   await page.getByRole('button', { name: '查找' }).click();
-  await page.getByRole('combobox').fill('plants');
+  const field = page.getByRole('combobox', { name: '查找任意内容' });
+  await field.fill('garden');
+  await page.getByRole('option').getByText('garden', { exact: true }).first().waitFor();
+  await assertAccessible(page, 'palette on a phone');
+  await assertFits(page, 'palette on a phone');
+  await shoot(page, 'phone-palette');
+  await page.locator('[data-option="group garden"]').click();
+  await page.waitForURL('**/jobs?group=garden');
+  await page.getByRole('button', { name: '查找' }).click();
+  await field.fill('plants');
   await page.getByRole('option').getByText('Water the plants').click();
   await page.waitForURL('**/jobs/water-plants');
   await leave(tab);

@@ -2,6 +2,7 @@ import { useDebouncedValue } from '@mantine/hooks';
 import { useNavigate } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
+import { useGroups } from '../../api/jobList.ts';
 import { useJobsCalled, useRunCalled } from '../../api/palette.ts';
 import type { Job } from '../../api/types.ts';
 import { useWorkers } from '../../api/workers.ts';
@@ -37,6 +38,7 @@ export function useSections(query: string, onHelp: () => void): { sections: Sect
   const jobs = useJobsCalled(settled);
   const run = useRunCalled(looksLikeRun(settled) ? settled : '');
   const workers = useWorkers();
+  const groups = useGroups();
 
   const fixed = useMemo(() => {
     const pages: Entry[] = pagesFor(me.role).map(({ id, to, icon }) => ({ id: `page ${id}`, icon, label: t(`nav.${id}`), words: [id], act: () => void navigate({ to }) }));
@@ -64,9 +66,13 @@ export function useSections(query: string, onHelp: () => void): { sections: Sect
     const workerEntries: Entry[] = (workers.data?.items ?? []).map(({ id, name }) => ({
       id: `worker ${id}`, icon: 'server', label: visible(name || id), detail: name ? visible(id) : undefined, words: [id], act: () => void navigate({ to: '/workers', hash: id }),
     }));
+    const groupEntries: Entry[] = (groups.data?.items ?? []).filter(({ name }) => name !== '').map(({ name, jobs: count }) => ({
+      id: `group ${name}`, icon: 'folder', label: visible(name), detail: t('palette.jobsIn', { count }), act: () => void navigate({ to: '/jobs', search: { group: name } }),
+    }));
     return [
       found('jobs', t('palette.jobs'), (jobs.data ?? []).map((job) => jobEntry(job, open)), jobsShown),
       found('runs', t('palette.runs'), [...runs, ...fixed.recent.filter(({ id }) => id.startsWith('recent /runs/'))], othersShown),
+      found('groups', t('palette.groups'), groupEntries, othersShown),
       found('workers', t('palette.workers'), workerEntries, othersShown),
       found('pages', t('palette.pages'), fixed.pages, othersShown),
       {
@@ -78,7 +84,7 @@ export function useSections(query: string, onHelp: () => void): { sections: Sect
         ],
       } satisfies Section,
     ];
-  }, [t, typed, fixed, jobs.data, run.data, workers.data, navigate]);
+  }, [t, typed, fixed, jobs.data, run.data, workers.data, groups.data, navigate]);
 
   return { sections: sections.filter(({ entries }) => entries.length > 0), searching: typed !== settled || jobs.isFetching || run.isFetching, error: jobs.error };
 }

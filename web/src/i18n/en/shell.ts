@@ -18,7 +18,7 @@ export const shell = {
   },
   palette: {
     find: 'Find', title: 'Find anything', placeholder: 'Jobs, runs, workers, groups, pages…', results: 'What was found', actionsOf: 'What can be done with {{name}}', placeholderActions: 'What to do with it',
-    recent: 'Recent', pages: 'Pages', jobs: 'Jobs', runs: 'Runs', workers: 'Workers', groups: 'Groups', actions: 'Actions',
+    recent: 'Recent', pages: 'Pages', jobs: 'Jobs', runs: 'Runs', workers: 'Workers', groups: 'Groups', actions: 'Actions', jobsIn_one: '{{count}} job', jobsIn_other: '{{count}} jobs',
     none: 'Nothing here is called “{{query}}”.', noneHelp: 'Jobs are found by a part of the name or title, runs by their id. What runs printed is searched apart.', searchOutput: 'Search output for “{{query}}”',
     searching: 'Looking…', away: 'Jobs cannot be searched just now.', count_one: '{{count}} result', count_other: '{{count}} results', allJobs: 'All jobs with “{{query}}”',
     open: 'Open', back: 'Back to the results', run: 'Run now', runWith: 'Run with options…', pause: 'Pause…', resume: 'Resume…', edit: 'Edit', lastLog: 'Output of the last run', neverRan: 'It has not run yet',

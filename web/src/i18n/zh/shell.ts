@@ -19,7 +19,7 @@ export const shell: Texts<typeof english> = {
   },
   palette: {
     find: '查找', title: '查找任意内容', placeholder: '任务、运行、工作节点、分组、页面…', results: '查找结果', actionsOf: '可对 {{name}} 执行的操作', placeholderActions: '要执行什么操作',
-    recent: '最近', pages: '页面', jobs: '任务', runs: '运行', workers: '工作节点', groups: '分组', actions: '操作',
+    recent: '最近', pages: '页面', jobs: '任务', runs: '运行', workers: '工作节点', groups: '分组', actions: '操作', jobsIn_one: '{{count}} 个任务', jobsIn_other: '{{count}} 个任务',
     none: '没有名为“{{query}}”的内容。', noneHelp: '任务按名称或标题的一部分查找，运行按编号查找。运行输出的内容需另行搜索。', searchOutput: '在输出中搜索“{{query}}”',
     searching: '正在查找…', away: '目前无法搜索任务。', count_one: '{{count}} 个结果', count_other: '{{count}} 个结果', allJobs: '所有含“{{query}}”的任务',
     open: '打开', back: '返回结果', run: '立即运行', runWith: '带选项运行…', pause: '暂停…', resume: '恢复…', edit: '编辑', lastLog: '最近一次运行的输出', neverRan: '尚未运行过',
