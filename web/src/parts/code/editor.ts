@@ -35,6 +35,13 @@ export interface CodeEditor {
   destroy: () => void;
 }
 
+/** Typing over a selection: the browser would keep the look of what was there in a style attribute, which the policy does not allow. */
+function replace(event: InputEvent, view: EditorView): boolean {
+  if (event.inputType !== 'insertText' || event.data === null || view.composing || view.state.selection.main.empty) return false;
+  view.dispatch(view.state.update(view.state.replaceSelection(event.data), { userEvent: 'input.type', scrollIntoView: true }));
+  return true;
+}
+
 function look(texts: EditorTexts, complete: CompletionSource, paste: ((text: string) => boolean) | undefined): Extension {
   return [
     yaml(), lineNumbers(), lintGutter(), drawSelection(), highlightActiveLine(), highlightActiveLineGutter(), bracketMatching(), indentOnInput(), theme, EditorView.lineWrapping,
@@ -43,7 +50,7 @@ function look(texts: EditorTexts, complete: CompletionSource, paste: ((text: str
     placeholder(texts.placeholder),
     EditorState.phrases.of(texts.phrases),
     EditorView.contentAttributes.of({ 'aria-label': texts.label, 'aria-description': texts.help, spellcheck: 'false', autocapitalize: 'off' }),
-    EditorView.domEventHandlers({ paste: (event) => paste?.(event.clipboardData?.getData('text/plain') ?? '') ?? false }),
+    EditorView.domEventHandlers({ paste: (event) => paste?.(event.clipboardData?.getData('text/plain') ?? '') ?? false, beforeinput: replace }),
   ];
 }
 

@@ -96,7 +96,11 @@ export function Editor({ opened, begin, view, onView }: Props) {
       document.getElementById(fieldId(field))?.scrollIntoView({ block: 'center' });
       return;
     }
-    if (shown === 'form') onView(narrow ? 'yaml' : 'both');
+    if (shown !== 'form') {
+      yaml.current?.show(fault.from, fault.to);
+      return;
+    }
+    onView(narrow ? 'yaml' : 'both');
     requestAnimationFrame(() => requestAnimationFrame(() => yaml.current?.show(fault.from, fault.to)));
   };
   // Faults that were just found are not drawn yet.

@@ -1,5 +1,5 @@
 import { Title } from '@mantine/core';
-import { useId, type ReactNode } from 'react';
+import { useEffect, useId, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Icon } from '../../parts/icons.tsx';
 import { useForm } from './context.ts';
@@ -24,6 +24,11 @@ export function Fold({ id, title, fields, children }: Props) {
   const set = fields.filter((field) => valueAt(definition, field.split('.')) !== undefined).length;
   const wrong = fields.some((field) => errorAt(field) !== undefined);
   const open = wrong || folds.isOpen(id);
+  // It stays open while one mends what is wrong.
+  const { open: unfold } = folds;
+  useEffect(() => {
+    if (wrong) unfold(id);
+  }, [wrong, unfold, id]);
   return (
     <section className={classes.fold} aria-labelledby={headId} data-open={open}>
       <Title order={2} size="h5" className={classes.foldHead}>

@@ -1,5 +1,5 @@
 import { Button, Group, Modal, Stack } from '@mantine/core';
-import { useState, type FormEvent } from 'react';
+import { useEffect, useRef, useState, type FormEvent } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useDryRun } from '../../api/apply.ts';
 import { Problem } from '../../api/problem.ts';
@@ -39,6 +39,11 @@ export function ReviewDialog({ base, definition, busy, error, onSave, onClose }:
     event.stopPropagation();
     onSave();
   };
+  // A button that cannot be pressed yet cannot have the focus either.
+  const button = useRef<HTMLButtonElement>(null);
+  useEffect(() => {
+    if (!dry.isPending) button.current?.focus();
+  }, [dry.isPending]);
   const unchanged = item?.result === 'unchanged';
   return (
     <Modal opened size="xl" onClose={onClose} title={base ? t('review.title', { name: definition.name }) : t('review.newTitle', { name: definition.name })} closeButtonProps={{ 'aria-label': t('common.close') }}>
@@ -65,7 +70,7 @@ export function ReviewDialog({ base, definition, busy, error, onSave, onClose }:
           {error && <ProblemNotice error={error} />}
           <Group justify="flex-end">
             <Button variant="default" onClick={onClose}>{t('editor.stay')}</Button>
-            <Button type="submit" data-autofocus loading={busy} disabled={dry.isPending}>{base ? t('editor.save') : t('editor.create')}</Button>
+            <Button ref={button} type="submit" data-autofocus loading={busy} disabled={dry.isPending}>{base ? t('editor.save') : t('editor.create')}</Button>
           </Group>
         </Stack>
       </form>

@@ -42,6 +42,6 @@ export function useFoldsState(): Folds {
         // Storage may be blocked; the choice then lasts as long as the page.
       }
     };
-    return { isOpen, toggle, open: (id) => !isOpen(id) && toggle(id), all, setAll };
+    return { isOpen, toggle, open: (id) => setDiffering((before) => (before.has(id) !== all ? before : all ? new Set([...before].filter((other) => other !== id)) : new Set([...before, id]))), all, setAll };
   }, [all, differing]);
 }

@@ -13,6 +13,11 @@ export interface Understood {
 /** What a line says of a job, beside its name. A line knows no groups; where it is in one, that stays. */
 const said = ['cronExpr', 'command', 'stdin', 'description', 'env', 'shell', 'workDir', 'user'] as const;
 
+/** The name of a job of a whole crontab tells it from its neighbours; a line that stands alone has none. */
+function suggested(name: string): string {
+  return name.replace(/^crontab-(?=.)/, '').replace(/(.)-[0-9a-f]{8}$/, '$1');
+}
+
 /** Lets crontab lines be pasted: the server says what they mean, and the fields are filled in with it, to be undone as one. */
 export function useLinePaste(doc: JobDocument, isNew: boolean, onSeveral: (text: string) => void) {
   const [understood, setUnderstood] = useState<Understood>();
@@ -28,7 +33,7 @@ export function useLinePaste(doc: JobDocument, isNew: boolean, onSeveral: (text:
       const job = items.find((item) => item.job)?.job;
       const notices = items.flatMap((item) => item.notices ?? []);
       const entries: [Path, unknown][] = said.filter((field) => job?.[field] !== undefined).map((field) => [[field], job?.[field]]);
-      if (job && isNew && !valueAt(definition, ['name'])) entries.unshift([['name'], job.name]);
+      if (job && isNew && !valueAt(definition, ['name'])) entries.unshift([['name'], suggested(job.name)]);
       doc.setAll(entries);
       setUnderstood({ fields: entries.map(([path]) => String(path[0])), notices });
       return job !== undefined;

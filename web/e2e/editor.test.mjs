@@ -1,0 +1,253 @@
+// The job editor: a form and YAML as two views of one document, crontab lines, conflicts, and what is shown before one saves.
+
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { assertAccessible, assertFits, launch, open, shoot } from './browser.mjs';
+import { Server, until } from './server.mjs';
+
+let server;
+let browser;
+let session;
+
+before(async () => {
+  server = await Server.create();
+  await server.start();
+  browser = await launch();
+  const { context, page } = await open(browser, server);
+  await page.goto(server.loginLink);
+  await page.getByRole('navigation').first().waitFor();
+  session = await context.storageState();
+  await context.close();
+});
+
+after(async () => {
+  await browser?.close();
+  await server?.remove();
+});
+
+async function visit(path, options = {}) {
+  const tab = await open(browser, server, { storageState: session, ...options });
+  await tab.page.goto(server.url + path);
+  return tab;
+}
+
+async function leave({ context, wrongs }) {
+  await context.close();
+  assert.deepEqual(wrongs, []);
+}
+
+const yaml = (page) => page.getByRole('textbox', { name: 'YAML of the job' });
+const lines = (page) => page.locator('.cm-line').allTextContents();
+const written = (page) => lines(page).then((all) => `${all.join('\n').trimEnd()}\n`);
+
+/** Puts a text in the place of the YAML, as one who types it would. */
+async function write(page, text) {
+  await yaml(page).click();
+  await page.keyboard.press('Control+A');
+  await page.keyboard.press('Delete');
+  await page.keyboard.insertText(text);
+}
+
+async function paste(page, locator, text) {
+  await locator.focus();
+  await locator.evaluate((field, pasted) => {
+    const data = new DataTransfer();
+    data.setData('text/plain', pasted);
+    const inner = field.getRootNode().activeElement ?? field;
+    inner.dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true, composed: true }));
+  }, text);
+}
+
+test('a crontab line that is pasted becomes a job, which runs', async () => {
+  const tab = await visit('/new/job');
+  const { page } = tab;
+  await paste(page, page.getByLabel('Have a crontab line?'), '* * * * * cat -; echo backed up %one%two');
+  await page.locator('[data-understood]').getByText('Understood, and filled in').waitFor();
+  assert.equal(await page.getByLabel('Cron line').inputValue(), '* * * * *');
+  assert.equal(await page.getByRole('textbox', { name: 'Command', exact: true }).inputValue(), 'cat -; echo backed up');
+  assert.match(await page.getByRole('textbox', { name: 'Name', exact: true }).inputValue(), /cat/, 'a name is suggested');
+  await page.getByText('Every minute').first().waitFor();
+  assert.match(await written(page), /cronExpr: "\* \* \* \* \*"\ncommand: .*\nstdin: \|\n  one\n  two/);
+  await shoot(page, 'editor-understood');
+  await page.getByRole('textbox', { name: 'Name', exact: true }).fill('backup');
+  await page.getByRole('button', { name: 'Input, directory, user, shell' }).click();
+  assert.equal(await page.getByLabel('Standard input').inputValue(), 'one\ntwo\n');
+  await page.getByLabel('Cron line').fill('* * * * * * *');
+  await page.getByRole('button', { name: 'Create the job' }).click();
+  await page.getByRole('heading', { name: 'backup' }).waitFor();
+  const run = await until('it has run', async () => (await server.api('GET', '/runs?job=backup&status=succeeded&limit=1')).items[0]);
+  await page.goto(`${server.url}/runs/${run.id}`);
+  await page.getByText('backed up').first().waitFor();
+  await server.api('DELETE', '/jobs/backup');
+  await leave(tab);
+});
+
+test('the form and the YAML are one document: comments stay, and one history undoes both', async () => {
+  const tab = await visit('/new/job');
+  const { page } = tab;
+  await write(page, '# mine\nname: both\ncommand: make   # all of it\n');
+  await until('the form has it', async () => (await page.getByRole('textbox', { name: 'Command', exact: true }).inputValue()) === 'make');
+  await page.getByText('Daily', { exact: true }).click();
+  await page.getByRole('button', { name: '06', exact: true }).click();
+  await page.getByText('02:00:00').first().waitFor();
+  assert.equal(await written(page), '# mine\nname: both\ncronExpr: 0 2,6 * * *\ncommand: make   # all of it\n');
+  await page.getByLabel('Title').fill('Beide');
+  assert.match(await written(page), /^# mine\nname: both\ntitle: Beide\n/);
+  await page.getByLabel('Title').press('Control+z');
+  assert.doesNotMatch(await written(page), /title/);
+  await page.getByRole('button', { name: 'Redo' }).click();
+  assert.equal(await page.getByLabel('Title').inputValue(), 'Beide');
+
+  // What is no YAML keeps the form as it was, and says where.
+  await yaml(page).click();
+  await page.keyboard.press('Control+End');
+  await page.keyboard.insertText('env: {A: 1');
+  await page.locator('[data-elsewhere]').getByText('Line 6').waitFor();
+  assert.ok(await page.getByLabel('Title').isDisabled());
+  assert.equal(await page.getByLabel('Title').inputValue(), 'Beide');
+  await shoot(page, 'editor-broken');
+  await page.keyboard.insertText('}');
+  await page.getByLabel('Value of variable 1').waitFor();
+  assert.equal(await page.getByLabel('Value of variable 1').inputValue(), '1', 'a number is a text where a text belongs');
+  await leave(tab);
+});
+
+test('a fault stands at its line and at its field, and the summary leads to it', async () => {
+  const tab = await visit('/new/job');
+  const { page } = tab;
+  await write(page, 'name: faulty\ncommand: "true"\ntimeout: soon\nretrys:\n  max: 1\npriority: high\n');
+  await page.getByRole('button', { name: '3 things to mend' }).click();
+  assert.equal(await page.getByLabel('Timeout').getAttribute('aria-invalid'), 'true', 'its fold has opened');
+  await page.locator('[data-elsewhere]').getByText('Did you mean retry?').waitFor();
+  assert.equal(await page.locator('.cm-lint-marker-error').count(), 3);
+  await assertAccessible(page, 'editor with faults');
+  await shoot(page, 'editor-faults-yaml');
+  await page.getByRole('list', { name: 'What is to be mended' }).getByRole('button', { name: /Timeout/ }).click();
+  await until('its field has the focus', () => page.getByLabel('Timeout').evaluate((field) => field === document.activeElement));
+  await page.keyboard.press('Control+a');
+  await page.keyboard.type('5m');
+  await page.getByRole('button', { name: '2 things to mend' }).waitFor();
+  await page.locator('[data-elsewhere]').getByRole('button', { name: 'Line 4' }).click();
+  await until('its line has the focus', () => page.evaluate(() => document.activeElement.matches('[data-yaml]')));
+  await page.keyboard.press('Home');
+  await page.keyboard.press('Shift+End');
+  await page.keyboard.insertText('retry:');
+  await page.getByLabel('Priority').fill('7');
+  await page.getByRole('button', { name: /to mend/ }).waitFor({ state: 'detached' });
+  // Offered with its documentation, and left with Escape and Tab.
+  await yaml(page).click();
+  await page.keyboard.press('Control+End');
+  await page.keyboard.type('overl');
+  await page.getByRole('option', { name: /overlap/ }).waitFor();
+  await page.getByText('What happens to a fire while the earlier run still goes').waitFor();
+  await shoot(page, 'editor-completion');
+  await page.getByRole('option', { name: /overlap/ }).click();
+  await until('the name is written', async () => /overlap:\n$/.test(await written(page)));
+  await page.keyboard.insertText('queue');
+  await page.locator('[data-elsewhere]').waitFor({ state: 'detached' });
+  // One Escape closes what is offered, another lets Tab leave.
+  for (const key of ['Escape', 'Escape', 'Tab']) await page.keyboard.press(key);
+  assert.ok(await page.evaluate(() => !document.activeElement.matches('[data-yaml]')), 'Tab leaves the editor');
+  await page.getByRole('button', { name: 'Create the job' }).click();
+  await page.waitForURL(/\/jobs\/faulty$/);
+  const { meta: _, ...job } = await server.api('GET', '/jobs/faulty');
+  assert.deepEqual(job, { name: 'faulty', command: 'true', timeout: '5m', retry: { max: 1 }, priority: 7, overlap: 'queue', timezone: 'UTC' });
+  await leave(tab);
+});
+
+test('what a save changes, and what follows, is shown before; a reload keeps what was typed', async () => {
+  await server.api('POST', '/jobs', { name: 'reviewed', cronExpr: '0 3 * * *', command: 'true', timezone: 'UTC' });
+  const tab = await visit('/jobs/reviewed/edit');
+  const { page } = tab;
+  await page.getByLabel('Cron line').fill('0 4 * * *');
+  await page.getByRole('textbox', { name: 'Command', exact: true }).fill('make\nmake install');
+  await until('the draft is kept', () => page.evaluate(() => Object.values(sessionStorage).some((kept) => kept.includes('make install'))));
+  page.removeAllListeners('dialog');
+  page.on('dialog', (dialog) => dialog.accept());
+  await page.reload();
+  await page.locator('[data-draft]').waitFor();
+  assert.equal(await page.getByLabel('Cron line').inputValue(), '0 4 * * *');
+  await page.keyboard.press('Control+s');
+  const dialog = page.getByRole('dialog', { name: 'Save reviewed?' });
+  await dialog.locator('[data-diff] [data-kind=gone]').first().waitFor();
+  await dialog.getByText('At 03:00').waitFor();
+  await dialog.getByText('At 04:00').waitFor();
+  assert.ok(await dialog.getByText('no longer').count() > 0);
+  await assertAccessible(page, 'review');
+  await shoot(page, 'editor-review');
+  assert.equal((await server.api('GET', '/jobs/reviewed')).cronExpr, '0 3 * * *', 'nothing is written before');
+  await until('Enter saves', () => dialog.getByRole('button', { name: 'Save', exact: true }).evaluate((button) => button === document.activeElement));
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/\/jobs\/reviewed$/);
+  const saved = await server.api('GET', '/jobs/reviewed');
+  assert.deepEqual([saved.cronExpr, saved.command], ['0 4 * * *', 'make\nmake install']);
+  assert.equal(await page.evaluate(() => Object.keys(sessionStorage).filter((key) => key.startsWith('carillon-draft')).length), 0);
+  await leave(tab);
+});
+
+test('two who edit one job: what does not collide is merged, and for the rest one chooses', async () => {
+  await server.api('POST', '/jobs', { name: 'merged', title: 'before', command: 'true', timeout: '1m', env: { A: '1' } });
+  const tab = await visit('/jobs/merged/edit');
+  const { page } = tab;
+  await page.getByLabel('Title').fill('mine');
+  await page.getByLabel('Value of variable 1').fill('2');
+  await server.api('PATCH', '/jobs/merged', { title: 'theirs', timeout: '2m', env: { B: 'b' } });
+  await page.keyboard.press('Control+s');
+  await page.getByRole('dialog', { name: 'Save merged?' }).getByRole('button', { name: 'Save', exact: true }).click();
+  const conflict = page.getByRole('dialog', { name: 'Somebody else saved this job first' });
+  await conflict.getByText('You both changed these').waitFor();
+  assert.equal(await conflict.getByRole('radio').count(), 2, 'only the title collides');
+  await conflict.getByText('See what they changed').click();
+  await conflict.locator('[data-diff]').getByText('theirs').waitFor();
+  await assertAccessible(page, 'merge');
+  await shoot(page, 'editor-merge');
+  await conflict.getByRole('radio', { name: 'Saved now theirs' }).check();
+  await conflict.getByRole('button', { name: 'Merge, and review' }).click();
+  await page.getByRole('dialog', { name: 'Save merged?' }).getByRole('button', { name: 'Save', exact: true }).click();
+  await page.getByRole('heading', { name: 'theirs' }).waitFor();
+  const { title, timeout, env } = await server.api('GET', '/jobs/merged');
+  assert.deepEqual({ title, timeout, env }, { title: 'theirs', timeout: '2m', env: { A: '2', B: 'b' } });
+  await leave(tab);
+});
+
+test('a whole crontab becomes jobs: line by line, with what would change first', async () => {
+  const tab = await visit('/new/job');
+  const { page } = tab;
+  await paste(page, page.getByLabel('Have a crontab line?'), 'CRON_TZ=Asia/Shanghai\n0 3 * * * make report\n61 * * * * broken\n@reboot start\n30 4 * * 1 make weekly\n');
+  const dialog = page.getByRole('dialog', { name: 'Import a crontab' });
+  await dialog.getByText('make weekly').last().waitFor();
+  await dialog.getByText("@reboot: a job is not tied", { exact: false }).waitFor();
+  await assertAccessible(page, 'import');
+  await shoot(page, 'editor-import');
+  await dialog.getByLabel('Take line 5').uncheck();
+  await dialog.getByRole('button', { name: 'See what one job would change' }).click();
+  await dialog.getByText('would be created').waitFor();
+  assert.equal((await server.api('GET', '/jobs?q=crontab')).items.length, 0, 'nothing is written before');
+  await dialog.getByRole('button', { name: 'Import one job' }).click();
+  await dialog.getByRole('cell', { name: 'Created' }).waitFor();
+  const [job] = (await server.api('GET', '/jobs?group=crontab')).items;
+  assert.deepEqual([job.cronExpr, job.command, job.timezone], ['0 3 * * *', 'make report', 'Asia/Shanghai']);
+  await dialog.getByRole('link').click();
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  await leave(tab);
+});
+
+test('on a phone, in Chinese: the schedule in words, and YAML in a tab of its own', async () => {
+  await server.api('POST', '/jobs', { name: 'source', cronExpr: '30 2 * * MON-FRI', command: 'true', timezone: 'Europe/Berlin', paused: true });
+  const tab = await visit('/new/job?from=source', { locale: 'zh-CN', width: 390, height: 844 });
+  const { page } = tab;
+  await page.getByText('周一至周五').first().waitFor();
+  assert.equal(await page.getByRole('textbox', { name: '名称', exact: true }).inputValue(), 'source-copy');
+  await assertFits(page, 'editor on a phone');
+  await page.getByText('YAML 源码').click();
+  await page.getByRole('textbox', { name: '任务的 YAML 文本' }).waitFor();
+  assert.equal(new URL(page.url()).searchParams.get('view'), 'yaml');
+  assert.equal(await page.getByLabel('Cron 表达式').count(), 0);
+  assert.doesNotMatch(await written(page), /paused/, 'a pause is not copied');
+  await assertFits(page, 'YAML on a phone');
+  await assertAccessible(page, 'YAML on a phone');
+  await shoot(page, 'editor-phone-yaml');
+  await page.getByRole('button', { name: '创建任务' }).click();
+  await page.getByRole('heading', { name: 'source-copy' }).waitFor();
+  await leave(tab);
+});
