@@ -42,6 +42,7 @@ export class LiveStream {
   #revision = '';
   #failures = 0;
   #flushed = -Infinity;
+  #flushAt = Infinity;
   #runs: RunEvent[] = [];
   readonly #timers: { [name in Timer]?: number | undefined } = {};
 
@@ -154,10 +155,17 @@ export class LiveStream {
   }
 
   #plan(): void {
-    if (document.hidden || this.#timers.flush !== undefined) return;
+    if (document.hidden) return;
     const now = performance.now();
     const wanted = this.#changes.any ? now : this.#paces.next(this.#shown());
-    if (wanted !== undefined) this.#once('flush', Math.max(wanted, now + moment, this.#flushed + gather) - now, () => this.#flush());
+    if (wanted === undefined) return;
+    const at = Math.max(wanted, now + moment, this.#flushed + gather);
+    if (this.#timers.flush !== undefined) {
+      if (this.#flushAt <= at) return;
+      this.#cancel('flush'); // that was for something that can wait longer
+    }
+    this.#flushAt = at;
+    this.#once('flush', at - now, () => this.#flush());
   }
 
   #shown(): Map<string, unknown> {
