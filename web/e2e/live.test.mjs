@@ -15,7 +15,7 @@ before(async () => {
   browser = await launch();
   const tab = await open(browser, server);
   await tab.page.goto(server.loginLink);
-  await tab.page.getByRole('heading', { name: 'Jobs', exact: true }).waitFor();
+  await tab.page.getByRole('navigation').first().waitFor();
   session = await tab.context.storageState();
   await tab.context.close();
 });
@@ -103,7 +103,7 @@ test('a run that goes on says when it should end, and the list of jobs how the l
   await page.getByRole('progressbar', { name: 'How far the run has come' }).waitFor();
   await shoot(page, 'run-expected');
   await page.goto(`${server.url}/runs`);
-  await page.locator('[data-expected]').waitFor();
+  await page.locator('[data-expected]').locator('visible=true').waitFor();
   await shoot(page, 'runs-expected');
   await server.api('POST', `/runs/${run}/kill`, {});
 

@@ -302,6 +302,8 @@ test('of a very long output the end is read first, the rest on demand, and it is
 });
 
 test('runs are narrowed by what the address says, and killed from the list', async () => {
+  await server.api('POST', '/jobs', { name: 'fails', command: 'exit 1' });
+  await ran('fails');
   await server.api('POST', '/jobs', { name: 'sleeper', command: 'sleep 60' });
   const { run } = await server.api('POST', '/jobs/sleeper/run', {});
   const tab = await visit('/runs');

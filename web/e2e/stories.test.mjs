@@ -132,9 +132,10 @@ test('where the server has an issuer of logins, it is offered, and what it came 
 test('the login link signs in once, and leaves the address', async () => {
   const tab = await open(browser, server);
   await tab.page.goto(server.loginLink);
-  await tab.page.getByRole('heading', { name: 'Jobs', exact: true }).waitFor();
+  await tab.page.getByRole('navigation').first().waitFor();
   assert.ok(!tab.page.url().includes('login'), tab.page.url());
   session = await tab.context.storageState();
+  await tab.page.goto(`${server.url}/jobs`);
   await tab.page.getByText('cronctl import-crontab --system /etc/crontab').waitFor();
   await assertAccessible(tab.page, 'no jobs');
   await shoot(tab.page, 'jobs-empty');

@@ -41,12 +41,19 @@ const nothing: OutputState = { version: 0, size: 0, from: undefined, complete: f
 
 function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    signal.addEventListener('abort', () => {
+    const done = () => {
       clearTimeout(timer);
+      signal.removeEventListener('abort', done);
       resolve();
-    });
+    };
+    const timer = setTimeout(done, ms);
+    signal.addEventListener('abort', done);
   });
+}
+
+/** Whether asking again is of no use: whoever signs in again, or waits a little, gets an answer. */
+export function isFinal(error: Error): boolean {
+  return error instanceof Problem && error.status < 500 && error.status !== 401 && error.status !== 429;
 }
 
 // A browser has few connections to one host: a tab that nobody looks at gives this one back, and goes on where it was.
@@ -103,8 +110,10 @@ function followStream(id: string, place: { offset: number } | { tail: number }, 
     const source = new EventSource(`/api/v1/runs/${encodeURIComponent(id)}/output/stream?${query}`);
     const stop = (how: 'ended' | 'refused') => {
       source.close();
+      signal.removeEventListener('abort', aborted);
       resolve(how);
     };
+    const aborted = () => stop('ended');
     const take = <Data,>(type: string, handle: (data: Data, next: number) => void) =>
       source.addEventListener(type, (event: MessageEvent<string>) => {
         handle(JSON.parse(event.data) as Data, Number(event.lastEventId));
@@ -120,7 +129,7 @@ function followStream(id: string, place: { offset: number } | { tail: number }, 
       stop('ended');
     });
     source.addEventListener('error', () => source.readyState === EventSource.CLOSED && stop('refused'));
-    signal.addEventListener('abort', () => stop('ended'));
+    signal.addEventListener('abort', aborted);
   });
 }
 
@@ -189,7 +198,9 @@ export class RunOutput {
         if (signal.aborted) return;
         const error = cause instanceof Error ? cause : new Error(String(cause));
         this.#show({ error });
-        if (error instanceof Problem && error.status < 500) return;
+        if (isFinal(error)) return;
+        // A stream that was refused for want of a session is not refused any more once there is one.
+        if (error instanceof Problem) streamAt = 0;
         await pause(retryEvery, signal);
       }
     }

@@ -110,5 +110,7 @@ export function useNeighbours(run: Run) {
       return { previous, next };
     },
     staleTime: 10_000,
+    // Once the next one has ended, neither changes any more.
+    enabled: ({ state }) => !state.data?.next || !isTerminal(state.data.next.status),
   });
 }

@@ -59,7 +59,7 @@ function VersionLink({ job, version }: { job: string; version: number }) {
   const differs = now !== undefined && now !== version;
   return (
     <>
-      <Link to="/jobs/$name" params={{ name: job }} search={{ tab: 'versions', version, ...(differs && { with: now }) }}>{version}</Link>{' '}
+      <Link to="/jobs/$name" params={{ name: job }} className={classes.beside} search={{ tab: 'versions', version, ...(differs && { with: now }) }}>{version}</Link>{' '}
       {now !== undefined && <span className="small dim">{t(differs ? 'run.versionDiffers' : 'run.versionSame')}</span>}
     </>
   );

@@ -40,7 +40,8 @@ export function RunPage() {
   }
   if (run.error && !run.data) return <ProblemNotice error={run.error} onRetry={() => void run.refetch()} />;
   if (!run.data) return <Waiting rows={8} />;
-  return <RunView run={run.data} />;
+  // What is open, typed or read on one run's page has nothing to do with the next one.
+  return <RunView key={run.data.id} run={run.data} />;
 }
 
 function RunView({ run }: { run: Run }) {

@@ -1,7 +1,7 @@
 import { NativeSelect, TextInput } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { causes } from '../../api/jobRuns.ts';
-import { useJobs } from '../../api/jobs.ts';
+import { useJobNames } from '../../api/jobs.ts';
 import { statuses } from '../../api/runs.ts';
 import { useWorkers } from '../../api/workers.ts';
 import { runRanges, type RunSearch } from '../../app/routes/runs.tsx';
@@ -14,7 +14,7 @@ import classes from './RunsPage.module.css';
 /** What the list is narrowed by; all of it stands in the address. */
 export function RunFilters({ search, onChange }: { search: RunSearch; onChange: (search: RunSearch) => void }) {
   const { t } = useTranslation();
-  const jobs = useJobs(search.job ?? '', '');
+  const names = useJobNames(search.job ?? '');
   const workers = useWorkers().data?.items ?? [];
   const set = (change: Partial<RunSearch>) => onChange({ ...search, ...change });
   // A worker that is gone can still be asked for.
@@ -26,7 +26,7 @@ export function RunFilters({ search, onChange }: { search: RunSearch; onChange: 
     : [];
   return (
     <div className={classes.filters} role="search" aria-label={t('runs.title')}>
-      <SearchField label={t('runs.search')} value={search.job ?? ''} suggestions={jobs.data?.items.map((job) => job.name) ?? []} onChange={(job) => set({ job })} />
+      <SearchField label={t('runs.search')} value={search.job ?? ''} suggestions={names} onChange={(job) => set({ job })} />
       <SearchField second label={t('runs.text')} value={search.q ?? ''} onChange={(q) => set({ q })} />
       <NativeSelect
         aria-label={t('runs.filterStatus')} value={search.status ?? ''}

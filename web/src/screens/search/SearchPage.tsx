@@ -2,7 +2,7 @@ import { Button, Checkbox, NativeSelect, TextInput } from '@mantine/core';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useState, type FormEvent } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useJobs } from '../../api/jobs.ts';
+import { useJobNames } from '../../api/jobs.ts';
 import { statuses } from '../../api/runs.ts';
 import { useOutputSearch } from '../../api/search.ts';
 import type { RunMatches, RunStatus } from '../../api/types.ts';
@@ -38,7 +38,7 @@ function SearchForm({ wanted }: { wanted: OutputSearch }) {
   const { t } = useTranslation();
   const navigate = useNavigate();
   const [form, setForm] = useState(wanted);
-  const jobs = useJobs(form.job ?? '', '');
+  const names = useJobNames(form.job ?? '');
   const set = (change: Partial<Record<keyof OutputSearch, unknown>>) => setForm((before) => ({ ...before, ...change }) as OutputSearch);
   const submit = (event: FormEvent) => {
     event.preventDefault();
@@ -55,7 +55,7 @@ function SearchForm({ wanted }: { wanted: OutputSearch }) {
         onChange={(e) => set({ q: e.currentTarget.value })}
       />
       <TextInput label={t('runs.search')} value={form.job ?? ''} maxLength={128} list="search-jobs" spellCheck={false} autoCapitalize="none" onChange={(e) => set({ job: e.currentTarget.value })} />
-      <datalist id="search-jobs">{jobs.data?.items.map((job) => <option key={job.name} value={job.name} />)}</datalist>
+      <datalist id="search-jobs">{names.map((name) => <option key={name} value={name} />)}</datalist>
       <NativeSelect
         label={t('runs.filterStatus')} value={form.status ?? ''}
         data={[{ value: '', label: t('runs.anyStatus') }, ...statuses.filter((s) => s !== 'waiting').map((s) => ({ value: s, label: t(`status.${s}`) }))]}
