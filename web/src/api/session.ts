@@ -1,4 +1,5 @@
 import { useMutation, useQuery, useQueryClient, type QueryClient } from '@tanstack/react-query';
+import { forgetDrafts } from '../lib/drafts.ts';
 import { client } from './client.ts';
 import { keys } from './keys.ts';
 import { dataOf, Problem } from './problem.ts';
@@ -18,6 +19,19 @@ export function endSession(queryClient: QueryClient): void {
   queryClient.setQueryData<Session>(keys.session, withoutSession);
 }
 
+// What a session could see, and what was typed in it, must not outlive it.
+function forget(queryClient: QueryClient): void {
+  forgetDrafts();
+  queryClient.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== keys.session[0] });
+}
+
+/** Who is in now. Another one than before, here or in another tab, begins anew: what the former had loaded is theirs. */
+export function sessionOf(queryClient: QueryClient, me: Me): Session {
+  const before = queryClient.getQueryData<Session>(keys.session);
+  if (before && before.state !== 'out' && before.me.name !== me.name) forget(queryClient);
+  return { state: 'in', me };
+}
+
 /** While the server is away it is asked again and again, so that the page recovers by itself. */
 export function useSessionState(enabled: boolean, away: boolean) {
   const queryClient = useQueryClient();
@@ -25,7 +39,7 @@ export function useSessionState(enabled: boolean, away: boolean) {
     queryKey: keys.session,
     queryFn: async ({ signal }) => {
       try {
-        return { state: 'in', me: await dataOf(client.GET('/api/v1/auth/me', { signal })) };
+        return sessionOf(queryClient, await dataOf(client.GET('/api/v1/auth/me', { signal })));
       } catch (error) {
         if (error instanceof Problem && error.status === 401) return withoutSession(queryClient.getQueryData<Session>(keys.session));
         throw error;
@@ -49,8 +63,12 @@ export function useLogin() {
   const queryClient = useQueryClient();
   return useMutation({
     mutationFn: (credentials: Credentials) => dataOf(client.POST('/api/v1/auth/login', { body: credentials })),
-    // Awaited, so that the form stays busy until it is known who came in. What failed for want of a session is fetched again.
-    onSuccess: () => queryClient.invalidateQueries(),
+    // Awaited, so that the form stays busy until it is known who came in: what another one had loaded is gone by then, and what
+    // failed for want of a session is fetched again.
+    onSuccess: async () => {
+      await queryClient.invalidateQueries({ queryKey: keys.session });
+      await queryClient.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== keys.session[0] });
+    },
   });
 }
 
@@ -60,8 +78,7 @@ export function useLogout() {
     mutationFn: () => dataOf(client.POST('/api/v1/auth/logout')),
     onSuccess: () => {
       queryClient.setQueryData<Session>(keys.session, { state: 'out' });
-      // What the session could see must not outlive it.
-      queryClient.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== keys.session[0] });
+      forget(queryClient);
     },
   });
 }

@@ -1,5 +1,5 @@
 import { Loader, Modal } from '@mantine/core';
-import { use, useEffect, useRef, useState, type ReactNode } from 'react';
+import { Fragment, use, useEffect, useRef, useState, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useLive } from '../api/live.ts';
 import { useLogin, useSessionState } from '../api/session.ts';
@@ -40,7 +40,8 @@ export function SessionGate({ loginCode, ssoReason, children }: { loginCode: str
     const ended = session.data.state === 'ended';
     return (
       <SessionContext value={session.data.me}>
-        {children}
+        {/* The page is kept for whoever comes back to it; for another one it is made anew, without open dialogs and what was typed. */}
+        <Fragment key={session.data.me.name}>{children}</Fragment>
         <Modal opened={ended} onClose={() => undefined} withCloseButton={false} closeOnEscape={false} closeOnClickOutside={false} title={t('login.title')}>
           <LoginForm note={t('login.expired')} user={session.data.me.user} first={session.data.me.user === undefined ? 'token' : 'password'} />
         </Modal>

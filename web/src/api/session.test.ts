@@ -1,0 +1,32 @@
+import { QueryClient } from '@tanstack/react-query';
+import { expect, it } from 'vitest';
+import { keys } from './keys.ts';
+import { endSession, sessionOf } from './session.ts';
+import type { Me } from './types.ts';
+
+const me = (name: string) => ({ name, kind: 'user' }) as unknown as Me;
+
+function afterAnn(): QueryClient {
+  const queries = new QueryClient();
+  queries.setQueryData(keys.session, sessionOf(queries, me('user:ann')));
+  queries.setQueryData(keys.job('nightly'), 'seen by ann');
+  window.sessionStorage.setItem('carillon-draft nightly', 'typed by ann');
+  window.sessionStorage.setItem('other', 'kept');
+  endSession(queries);
+  return queries;
+}
+
+it('keeps what was loaded and typed for whoever comes back', () => {
+  const queries = afterAnn();
+  expect(sessionOf(queries, me('user:ann'))).toMatchObject({ state: 'in' });
+  expect(queries.getQueryData(keys.job('nightly'))).toBe('seen by ann');
+  expect(window.sessionStorage.getItem('carillon-draft nightly')).toBe('typed by ann');
+});
+
+it('keeps nothing of it for another one', () => {
+  const queries = afterAnn();
+  expect(sessionOf(queries, me('user:ben'))).toMatchObject({ state: 'in', me: { name: 'user:ben' } });
+  expect(queries.getQueryData(keys.job('nightly'))).toBeUndefined();
+  expect(window.sessionStorage.getItem('carillon-draft nightly')).toBeNull();
+  expect(window.sessionStorage.getItem('other')).toBe('kept');
+});

@@ -1,0 +1,14 @@
+// What was typed in an editor and not saved is kept for the tab, under keys that begin with this.
+
+export const draftPrefix = 'carillon-draft';
+
+/** Leaves nothing of what was typed to whoever uses the tab next. */
+export function forgetDrafts(): void {
+  try {
+    const { sessionStorage } = window;
+    const keys = Array.from({ length: sessionStorage.length }, (_, i) => sessionStorage.key(i) ?? '');
+    for (const key of keys) if (key.startsWith(draftPrefix)) sessionStorage.removeItem(key);
+  } catch {
+    // Storage may be blocked: then nothing was kept.
+  }
+}
