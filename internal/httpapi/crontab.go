@@ -62,7 +62,7 @@ type crontabInput struct{ Body CrontabRequest }
 type crontabOutput struct{ Body Crontab }
 
 func (s *crontabResource) register(r *router) {
-	register(r, route{access: needs(auth.Viewer), Operation: huma.Operation{OperationID: "parse-crontab", Method: http.MethodPost,
+	register(r, route{access: needs(auth.Viewer), turns: newTurns(), Operation: huma.Operation{OperationID: "parse-crontab", Method: http.MethodPost,
 		Path: "/api/v1/crontab/parse", Summary: "The jobs that the lines of a crontab become; writes nothing", Tags: []string{"schedules"}}}, s.parse)
 }
 

@@ -65,6 +65,7 @@ func TestJobsFromAPlace(t *testing.T) {
 	if q := h.queries[0]; q.Skip != 7 || q.Below != "data" || q.Ungrouped {
 		t.Errorf("%+v", q)
 	}
+	h.problem(http.StatusUnprocessableEntity, "invalid", "query.offset", as("viewer", http.MethodGet, "/api/v1/jobs?sort=nextFire&offset=9223372036854775807", ""))
 	p = JobPage{}
 	decode(t, h.want(http.StatusOK, as("viewer", http.MethodGet, "/api/v1/jobs?ungrouped=true", "")), &p)
 	if q := h.queries[len(h.queries)-1]; p.Total != nil || !q.Ungrouped || q.Skip != 0 {

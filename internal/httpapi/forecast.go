@@ -110,7 +110,7 @@ type forecastInput struct {
 type forecastOutput struct{ Body Forecast }
 
 func (s *forecastResource) register(r *router) {
-	register(r, route{access: needs(auth.Viewer), Operation: huma.Operation{OperationID: "get-forecast", Method: http.MethodGet,
+	register(r, route{access: needs(auth.Viewer), turns: newTurns(), Operation: huma.Operation{OperationID: "get-forecast", Method: http.MethodGet,
 		Path: "/api/v1/forecast", Summary: "How often jobs will fire, by the minute or hour", Tags: []string{"fires"}}}, s.get)
 }
 

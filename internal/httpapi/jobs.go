@@ -119,7 +119,7 @@ type jobListInput struct {
 	Sort   string `query:"sort" enum:"name,nextFire,updated,group,-name,-nextFire,-updated,-group" doc:"What to list them by, from the smallest on, or from the largest with a minus; those that are equal, by name. By name where not given."`
 	Limit  int    `query:"limit" minimum:"1" maximum:"500" default:"50" doc:"How many to list."`
 	Cursor string `query:"cursor" maxLength:"1024" doc:"nextCursor of the page before; the filters must be the same."`
-	Offset int    `query:"offset" minimum:"0" doc:"Leave out so many before the first: for a place that no page was before. From page to page a cursor is better: it misses none where jobs come and go."`
+	Offset int    `query:"offset" minimum:"0" maximum:"1000000" doc:"Leave out so many before the first: for a place that no page was before. From page to page a cursor is better: it misses none where jobs come and go."`
 	Total  bool   `query:"total" doc:"Also tell how many jobs there are on all pages."`
 
 	Selector  string `query:"selector" maxLength:"1024" doc:"Only jobs whose labels match: team=data,tier!=slow." example:"team=data"`

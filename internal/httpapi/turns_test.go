@@ -7,10 +7,12 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"carillon/internal/common"
+	"carillon/internal/forecast"
 	"carillon/internal/virtualtime"
 )
 
@@ -102,6 +104,65 @@ func TestAppliesWaitForTheirTurn(t *testing.T) {
 		}
 		h.want(http.StatusOK, as("editor", http.MethodPost, "/api/v1/jobs/apply", `{"jobs":[]}`)) // all turns were given back
 	})
+}
+
+// slow keeps forecasts, and looks at the jobs of crontabs, until it is let go.
+type slow struct {
+	Ahead
+	Jobs
+	going atomic.Int32
+	free  chan struct{}
+}
+
+func (s *slow) Forecast(context.Context, common.JobQuery, time.Time, time.Time) (*forecast.Forecast, int, error) {
+	s.going.Add(1)
+	<-s.free
+	return &forecast.Forecast{Minutes: []int{}}, 0, nil
+}
+
+func (s *slow) Validate(_ context.Context, job common.Job) (common.Job, []common.Fault, error) {
+	s.going.Add(1)
+	<-s.free
+	return job, nil, nil
+}
+
+// One who asks for many of what takes a processor for long leaves turns for others.
+func TestWhatTakesLongWaitsForItsTurn(t *testing.T) {
+	for what, ask := range map[string]func(role string) *http.Request{
+		"a forecast": func(role string) *http.Request { return as(role, http.MethodGet, "/api/v1/forecast", "") },
+		"a crontab": func(role string) *http.Request {
+			return as(role, http.MethodPost, "/api/v1/crontab/parse", `{"text":"* * * * * date"}`)
+		},
+	} {
+		virtualtime.Test(t, func(t *testing.T) {
+			work := &slow{free: make(chan struct{})}
+			h := newHarness(t, func(c *Config) { work.Jobs, c.Jobs, c.Ahead = c.Jobs, work, work })
+			const many = 20
+			answers := make(chan int, many+1)
+			send := func(role string) { go func() { answers <- h.send(ask(role)).Code }() }
+			for range many {
+				send("viewer")
+			}
+			virtualtime.Wait()
+			if going := work.going.Load(); going != turnsOfOne || len(answers) != many-maxInLineOf {
+				t.Errorf("%s: %d go on, %d were refused", what, going, len(answers))
+			}
+			send("editor")
+			virtualtime.Wait()
+			if going := work.going.Load(); going != turnsOfOne+1 {
+				t.Errorf("%s of another one waits behind all that one has asked for: %d go on", what, going)
+			}
+			close(work.free)
+			virtualtime.Wait()
+			told := map[int]int{}
+			for len(answers) > 0 {
+				told[<-answers]++
+			}
+			if told[http.StatusOK] != maxInLineOf+1 || told[http.StatusTooManyRequests] != many-maxInLineOf {
+				t.Errorf("%s: %v", what, told)
+			}
+		})
+	}
 }
 
 // The line has an end for all together as well, and who gives up leaves it.

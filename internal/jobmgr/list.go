@@ -246,7 +246,7 @@ func (f *firsts) order(a, b *spot) int {
 
 func (f *firsts) add(at spot) {
 	switch {
-	case f.limit <= 0 || len(f.heap) <= f.skip+f.limit:
+	case f.limit <= 0 || len(f.heap)-f.skip <= f.limit: // the sum of these could overflow
 		f.heap = append(f.heap, at)
 		if f.limit > 0 {
 			f.up(len(f.heap) - 1)

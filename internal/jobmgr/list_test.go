@@ -2,6 +2,7 @@ package jobmgr_test
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -116,6 +117,7 @@ func TestListBelowAndFrom(t *testing.T) {
 		{common.JobQuery{Skip: 2, Limit: 3}, 7, "j2 j3 j4"},
 		{common.JobQuery{Skip: 5, Limit: 3}, 7, "j5 j6"},
 		{common.JobQuery{Skip: 7, Limit: 3}, 7, ""},
+		{common.JobQuery{Skip: math.MaxInt, Limit: 3, Order: common.OrderNextFire}, 7, ""},
 		{common.JobQuery{Skip: 2, Limit: 3, Descending: true}, 7, "j4 j3 j2"},
 		{common.JobQuery{Skip: 1, Limit: 2, Order: common.OrderGroup}, 7, "j0 j2"},
 		{common.JobQuery{Skip: 4, Limit: 5, Order: common.OrderGroup, Descending: true}, 7, "j2 j0 j6"},
