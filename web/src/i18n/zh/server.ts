@@ -24,8 +24,8 @@ export const zhServer = {
     dst_gap: '不是已知的规则。', dst_overlap: '不是已知的规则。',
     idempotency_key: '须为最多 128 个可打印的 ASCII 字符。', idempotency_reused: '此键已用于另一个请求。', unknown_worker: '没有此名称或 ID 的存活工作节点。', past: '须为将来的时间。',
     selector: '无法识别的选择器，请写成 zone=a,disk!=slow 的形式。', type: '类型不正确。', integer: '须为整数。', number: '须为数字。', time: '不是有效的时间，请写成 2030-01-01T09:00:00+08:00 的形式。',
-    json: '不是有效的 JSON。', duplicate: '同一名称出现了两次。', depth: '嵌套过深。', trailing: '末尾有多余的内容。', incomplete: '内容不完整。', media_type: '不接受此类内容。',
-    unknown_secret: '没有此密钥。', unknown_channel: '没有此渠道。', unplaced: '目前没有工作节点可以运行它。', foreign_secret: '此密钥不供本分组的任务使用。', secret_name: '须引用一个密钥，例如 secret:db-password。',
+    json: '不是有效的 JSON。', duplicate: '同一名称出现了两次。', twice: '出现了两次。', conflict: '不能与另一选项同时使用。', length: '长度须为 8 至 4096 字节：过短的值会在无关的文本中被误认并遮盖。', deleted: '这是删除时的版本，请选择它之前的一个。', depth: '嵌套过深。', trailing: '末尾有多余的内容。', incomplete: '内容不完整。', media_type: '不接受此类内容。',
+    unknown_secret: '没有此密钥。', unknown_channel: '没有此渠道。', disabled_channel: '此渠道已停用，启用之前不会有人收到通知。', unplaced: '目前没有工作节点可以运行它。', foreign_secret: '此密钥不供本分组的任务使用。', secret_name: '须引用一个密钥，例如 secret:db-password。',
     etag: '不是有效的版本标记。', cursor: '翻页位置无效，请从第一页重新开始。', query: '不是有效的查询。', run_id: '不是有效的运行 ID。',
   },
   crontab: {
