@@ -1,7 +1,6 @@
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { useVersions } from '../../api/versions.ts';
-import { useCan } from '../../app/session.ts';
 import { EmptyPage } from '../../parts/EmptyPage.tsx';
 import { PageHead } from '../../parts/PageHead.tsx';
 import { PlainText } from '../../parts/PlainText.tsx';
@@ -12,7 +11,6 @@ import { VersionsPanel } from './VersionsPanel.tsx';
 /** A job that there is not, or not any more: what became of it, and the way to have it back. */
 export function DeletedJob({ name }: { name: string }) {
   const { t } = useTranslation();
-  const mayEdit = useCan('editor');
   const navigate = useNavigate();
   const search = useSearch({ from: '/jobs/$name' });
   const versions = useVersions(name);
@@ -43,7 +41,7 @@ export function DeletedJob({ name }: { name: string }) {
         </div>
       </div>
       <VersionsPanel
-        name={name} current={undefined} mayEdit={mayEdit} picked={search.version} other={search.with}
+        name={name} current={undefined} mayEdit={false} picked={search.version} other={search.with}
         onPick={(version, other) => void navigate({ to: '/jobs/$name', params: { name }, search: { version, ...(other && { with: other }) }, replace: true, resetScroll: false })}
       />
     </>

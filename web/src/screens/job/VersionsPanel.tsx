@@ -2,8 +2,9 @@ import { Button, NativeSelect } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useVersionDiff, useVersions } from '../../api/versions.ts';
+import { useVersion, useVersionDiff, useVersions } from '../../api/versions.ts';
 import type { JobVersion } from '../../api/types.ts';
+import { useRights } from '../../app/session.ts';
 import { formatTime } from '../../lib/time.ts';
 import { DiffView } from '../../parts/DiffView.tsx';
 import { Icon, type IconName } from '../../parts/icons.tsx';
@@ -24,6 +25,7 @@ interface Props {
   name: string;
   /** The job's version as it is; none of a job that was deleted. */
   current: number | undefined;
+  /** Whether one may go back to a version of the job as it is. */
   mayEdit: boolean;
   picked: number | undefined;
   other: number | undefined;
@@ -97,12 +99,16 @@ function Comparison({ name, items, current, mayEdit, shown: { version, other, pa
   const item = items.find((i) => i.version === version);
   const label = (v: JobVersion) => `${t('versions.number', { version: v.version })} · ${t(v.version === current ? 'versions.current' : `versions.verb.${v.verb}`)} · ${formatTime(v.at, i18n.language)}`;
   const gone = item?.verb === 'delete';
+  // A job that was deleted is in no group: one that was needs a role in its own.
+  const may = useRights();
+  const then = useVersion(name, current === undefined && !gone ? version : undefined).data?.job;
+  const mayGoBack = current === undefined ? then !== undefined && may('editor', then.group ?? '') : mayEdit;
   const title = pair ? t('versions.diffOf', { from: pair[0], to: pair[1] }) : t('versions.number', { version });
   return (
     <Panel
       title={title}
       side={
-        mayEdit && !gone && version !== current && (
+        mayGoBack && !gone && version !== current && (
           <Button variant="default" size="xs" leftSection={<Icon name="left" size={14} />} onClick={() => setAsking(true)}>
             {t(current === undefined ? 'versions.restore' : 'versions.rollback', { version })}
           </Button>
