@@ -1,4 +1,5 @@
 import { Alert, Button, Checkbox, Group, Modal, Progress, Stack, Textarea, TextInput } from '@mantine/core';
+import { useBlocker } from '@tanstack/react-router';
 import { useState, type FormEvent } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { BulkAction, BulkOrder } from '../../api/bulk.ts';
@@ -27,6 +28,8 @@ interface Props {
 export function BulkDialog({ action, jobs, leftOut, onClose }: Props) {
   const { t, i18n } = useTranslation();
   const { state, begin, goOn, stop, forgetError } = useBulk();
+  // Who leaves would not see what became of it: they stop it first.
+  useBlocker({ shouldBlockFn: () => state.phase === 'doing', enableBeforeUnload: () => state.phase === 'doing' });
   const [note, setNote] = useState('');
   const [until, setUntil] = useState('');
   const [kill, setKill] = useState(false);

@@ -24,12 +24,18 @@ interface Props extends JobActs {
   wanted: readonly ColumnId[];
   selection: Selection;
   onSelect: (job: Job) => void;
-  /** From the row that was selected last to this one. */
-  onSelectTo: (row: number) => void;
+  /** From the job that was selected last to the one in this row. */
+  onSelectTo: (row: number, name: string | undefined) => void;
   onSelectPage: (jobs: Job[]) => void;
   onSort: (sort: JobSort | undefined) => void;
-  /** The row that a range of rows begins at. */
-  lastSelected: { current: number };
+  /** Where a range of rows begins. */
+  anchor: { current: Anchor | undefined };
+}
+
+/** A job, and the row that it was in: rows move while jobs fire. */
+export interface Anchor {
+  row: number;
+  name: string | undefined;
 }
 
 const rem = () => Number.parseFloat(getComputedStyle(document.documentElement).fontSize);
@@ -38,7 +44,7 @@ const names: Record<ColumnId, 'group' | 'labels' | 'schedule' | 'results' | 'las
 };
 
 /** All jobs as one long table, of which only the rows in view exist. */
-export function JobTable({ filter, total, busy, wanted, selection, onSelect, onSelectTo, onSelectPage, onSort, lastSelected, ...acts }: Props) {
+export function JobTable({ filter, total, busy, wanted, selection, onSelect, onSelectTo, onSelectPage, onSort, anchor, ...acts }: Props) {
   const { t } = useTranslation();
   const router = useRouter();
   const phone = useMediaQuery('(max-width: 48em)', undefined, { getInitialValueInEffect: false });
@@ -72,9 +78,9 @@ export function JobTable({ filter, total, busy, wanted, selection, onSelect, onS
   };
   const select = (row: number, range: boolean) => {
     const job = at(row);
-    if (range) onSelectTo(row);
+    if (range) onSelectTo(row, job?.name);
     else if (job) onSelect(job);
-    lastSelected.current = row;
+    anchor.current = { row, name: job?.name };
   };
   const click = (event: MouseEvent) => {
     const target = event.target as Element;
@@ -105,15 +111,22 @@ export function JobTable({ filter, total, busy, wanted, selection, onSelect, onS
     else if (top + rowHeight > window.innerHeight - 24) window.scrollBy({ top: top + rowHeight - window.innerHeight + 24 });
   };
   const press = (event: KeyboardEvent) => {
-    if ((event.target as Element).getAttribute('role') !== 'row' || event.ctrlKey || event.metaKey || event.altKey) return;
+    const target = event.target as HTMLElement;
+    if (target.getAttribute('role') !== 'row' || event.ctrlKey || event.metaKey || event.altKey) return;
+    // A row that moves, as its job fires, takes the focus along; one that is still to be made has none yet.
+    const here = moved.current ? current : Number(target.dataset.index);
     const page = Math.max(1, Math.floor(window.innerHeight / rowHeight) - 3);
-    const steps: Record<string, number> = { ArrowDown: current + 1, j: current + 1, ArrowUp: current - 1, k: current - 1, PageDown: current + page, PageUp: current - page, Home: 0, End: total - 1 };
+    const steps: Record<string, number> = { ArrowDown: here + 1, j: here + 1, ArrowUp: here - 1, k: here - 1, PageDown: here + page, PageUp: here - page, Home: 0, End: total - 1 };
     const to = steps[event.key];
-    const job = at(current);
+    const job = at(here);
     if (to !== undefined) {
       go(to);
-      if (event.shiftKey && event.key.startsWith('Arrow')) onSelectTo(Math.max(0, Math.min(total - 1, to)));
-    } else if (event.key === ' ' || event.key === 'x') select(current, event.shiftKey);
+      if (event.shiftKey && event.key.startsWith('Arrow')) {
+        anchor.current ??= { row: here, name: job?.name };
+        const end = Math.max(0, Math.min(total - 1, to));
+        onSelectTo(end, at(end)?.name);
+      }
+    } else if (event.key === ' ' || event.key === 'x') select(here, event.shiftKey);
     else if (event.key === 'Enter' && job) router.history.push(`/jobs/${job.name}`);
     else return;
     event.preventDefault();

@@ -22,10 +22,10 @@ import { ActiveFilters } from './ActiveFilters.tsx';
 import { columnIds, hiddenAtFirst, type ColumnId } from './columns.ts';
 import { NoJobs, NoMatch } from './EmptyJobs.tsx';
 import { FilterPanel } from './FilterPanel.tsx';
-import { JobTable } from './JobTable.tsx';
+import { JobTable, type Anchor } from './JobTable.tsx';
 import classes from './JobsPage.module.css';
 import { NewMenu, ViewMenu } from './PageMenus.tsx';
-import { allowed, none, toggled, toggledAll, withAll, type Picked, type Selection } from './selection.ts';
+import { allowed, between, none, toggled, toggledAll, withAll, type Picked, type Selection } from './selection.ts';
 import { SelectionBar } from './SelectionBar.tsx';
 import { useExport } from './useExport.ts';
 
@@ -35,6 +35,8 @@ const ImportDialog = lazy(() => import('../editor/ImportDialog.tsx').then((m) =>
 
 /** How many jobs one bulk act takes. */
 const mostAtOnce = 5000;
+/** By so many rows jobs may have moved since they were seen. */
+const moved = 50;
 
 const pick = (job: Job): Picked => ({ name: job.name, group: job.group ?? '', paused: job.meta.paused === true, hidden: job.meta.hidden === true });
 
@@ -68,7 +70,8 @@ export function JobsPage() {
   const [pausing, setPausing] = useState<Job | undefined>();
   const [deleting, setDeleting] = useState<string | undefined>();
   const [failed, setFailed] = useState<Error | undefined>();
-  const lastSelected = useRef(0);
+  const anchor = useRef<Anchor | undefined>(undefined);
+  const gathers = useRef<AbortController | undefined>(undefined);
   const stretch = useJobStretch();
   const exporting = useExport();
   const { run, ask, dialog } = useRunNow();
@@ -76,8 +79,22 @@ export function JobsPage() {
   const change = useCallback((next: JobFilter) => void navigate({ to: '/jobs', search: next, replace: true }), [navigate]);
   const { sort: _, ...narrowing } = filter;
   const narrowed = filterKey(narrowing);
-  // What is selected is of this list.
-  useEffect(() => setSelection(none), [narrowed]);
+  const listed = filterKey(filter);
+  // What is selected is of this list, and what is still on its way for another one is not waited for.
+  const selectNone = useCallback(() => {
+    gathers.current?.abort();
+    gathers.current = undefined;
+    anchor.current = undefined;
+    setGathering(false);
+    setSelection(none);
+  }, []);
+  useEffect(() => {
+    selectNone();
+    return () => gathers.current?.abort();
+  }, [narrowed, selectNone]);
+  useEffect(() => {
+    anchor.current = undefined;
+  }, [listed]);
 
   const acts = useMemo(
     () => ({
@@ -86,23 +103,35 @@ export function JobsPage() {
     }),
     [may, run, ask],
   );
-  const selectTo = async (row: number) => {
-    const [first, end] = [Math.min(row, lastSelected.current), Math.max(row, lastSelected.current) + 1];
-    const jobs = await stretch(shown, first, Math.min(end, first + mostAtOnce));
-    setSelection((now) => withAll(now, jobs.map(pick)));
-  };
-  const selectAll = async () => {
-    setGathering(true);
+  /** Adds what there is to select, unless another list is shown by then. */
+  const gather = async (find: (signal: AbortSignal) => Promise<Picked[]>) => {
+    const { signal } = (gathers.current ??= new AbortController());
     setFailed(undefined);
     try {
-      const all: Picked[] = [];
-      for await (const { items } of allJobs(filter, new AbortController().signal)) all.push(...items.map(pick));
-      setSelection((now) => withAll(now, all.slice(0, mostAtOnce)));
+      const found = await find(signal);
+      if (!signal.aborted) setSelection((now) => withAll(now, found));
     } catch (cause) {
-      setFailed(cause as Error);
-    } finally {
-      setGathering(false);
+      if (!signal.aborted) setFailed(cause as Error);
     }
+    if (!signal.aborted) setGathering(false);
+  };
+  const selectTo = (row: number, name: string | undefined) =>
+    gather(async () => {
+      const from = anchor.current ?? { row, name };
+      const to = Math.max(from.row - mostAtOnce + 1, Math.min(from.row + mostAtOnce - 1, row));
+      const first = Math.max(0, Math.min(from.row, to) - moved);
+      const jobs = await stretch(shown, first, Math.max(from.row, to) + 1 + moved);
+      const last = (to === row ? name : undefined) ?? jobs[to - first]?.name ?? '';
+      // Where the list is not what it was, only what was pointed at is meant for certain.
+      return (between(jobs, from.name ?? last, last) ?? jobs.filter((job) => job.name === last)).map(pick);
+    });
+  const selectAll = () => {
+    setGathering(true);
+    return gather(async (signal) => {
+      const all: Picked[] = [];
+      for await (const { items } of allJobs(filter, signal)) all.push(...items.map(pick));
+      return all.slice(0, mostAtOnce);
+    });
   };
   // Its words are the editor's, which are not here with the list.
   const openImport = () => void loadRest(i18n).then(() => setImporting(true), setFailed);
@@ -141,15 +170,15 @@ export function JobsPage() {
             {empty && <NoMatch filter={shown} onClear={() => change({})} />}
             {total !== undefined && !empty && (
               <JobTable
-                filter={shown} total={total} busy={busy} wanted={columns} selection={selection} lastSelected={lastSelected} {...acts}
-                onSelect={(job) => setSelection((now) => toggled(now, pick(job)))} onSelectTo={(row) => void selectTo(row)} onSelectPage={(jobs) => setSelection((now) => toggledAll(now, jobs.map(pick)))}
+                filter={shown} total={total} busy={busy} wanted={columns} selection={selection} anchor={anchor} {...acts}
+                onSelect={(job) => setSelection((now) => toggled(now, pick(job)))} onSelectTo={(row, name) => void selectTo(row, name)} onSelectPage={(jobs) => setSelection((now) => toggledAll(now, jobs.map(pick)))}
                 onSort={(sort) => change({ ...filter, sort })}
               />
             )}
             {selection.size > 0 && (
               <SelectionBar
                 count={selection.size} total={total ?? 0} mostAtOnce={mostAtOnce} gathering={gathering} mayRun={may('operator')} mayEdit={mayEdit}
-                onSelectAll={() => void selectAll()} onClear={() => setSelection(none)} onAct={setBulk} onExport={() => exporting.start(filter, new Set(selection.keys()))}
+                onSelectAll={() => void selectAll()} onClear={selectNone} onAct={setBulk} onExport={() => exporting.start(filter, new Set(selection.keys()))}
               />
             )}
           </div>

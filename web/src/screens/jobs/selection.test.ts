@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { allowed, none, toggled, toggledAll, withAll, type Picked } from './selection.ts';
+import { allowed, between, none, toggled, toggledAll, withAll, type Picked } from './selection.ts';
 
 const job = (name: string, group = ''): Picked => ({ name, group, paused: false, hidden: false });
 const names = (selection: ReadonlyMap<string, Picked>) => [...selection.keys()].sort().join('');
@@ -25,4 +25,12 @@ it('what one may not touch stands apart, each in the order of names', () => {
   const { yes, no } = allowed(withAll(none, [job('c', 'web'), job('b', 'data'), job('a', 'web')]), (group) => group === 'web');
   expect(yes.map((j) => j.name)).toEqual(['a', 'c']);
   expect(no.map((j) => j.name)).toEqual(['b']);
+});
+
+it('a range goes from one to the other, either way round, and is none where one of them is gone', () => {
+  const list = ['a', 'b', 'c', 'd'].map((name) => job(name));
+  expect(between(list, 'b', 'd')?.map((one) => one.name).join('')).toBe('bcd');
+  expect(between(list, 'd', 'b')?.map((one) => one.name).join('')).toBe('bcd');
+  expect(between(list, 'c', 'c')?.map((one) => one.name).join('')).toBe('c');
+  expect(between(list, 'b', 'x')).toBeUndefined();
 });

@@ -35,6 +35,12 @@ export function withAll(selection: Selection, jobs: readonly Picked[]): Selectio
   return next;
 }
 
+/** Those from one to another, either way round; undefined where the list does not hold both any more. */
+export function between<T extends { name: string }>(jobs: readonly T[], one: string, other: string): T[] | undefined {
+  const ends = [one, other].map((name) => jobs.findIndex((job) => job.name === name));
+  return ends.includes(-1) ? undefined : jobs.slice(Math.min(...ends), Math.max(...ends) + 1);
+}
+
 /** Parts those whom the one who is signed in may do something with from the others. */
 export function allowed(selection: Selection, may: (group: string) => boolean): { yes: Picked[]; no: Picked[] } {
   const yes: Picked[] = [];

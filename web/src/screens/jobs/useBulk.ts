@@ -1,5 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { useRef, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { batchesOf, doBatch, type Batch, type BulkOrder } from '../../api/bulk.ts';
 import { keys } from '../../api/keys.ts';
 import { Problem } from '../../api/problem.ts';
@@ -23,6 +23,8 @@ export function useBulk() {
   const [state, setState] = useState<BulkState>(start);
   const waiting = useRef<Batch[]>([]);
   const stopped = useRef(false);
+  // Nothing goes on where nobody can see or stop it.
+  useEffect(() => () => void (stopped.current = true), []);
 
   const work = async (order: BulkOrder, before: readonly BulkItem[]) => {
     stopped.current = false;
