@@ -1,6 +1,7 @@
 import { Button, Group, Modal, Stack } from '@mantine/core';
 import { useEffect, useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { definitionOf } from '../../api/definition.ts';
 import { useFreshJob, type VersionedJob } from '../../api/jobs.ts';
 import { Problem } from '../../api/problem.ts';
 import { useVersionDiff } from '../../api/versions.ts';
@@ -9,7 +10,6 @@ import { visible } from '../../lib/visible.ts';
 import { DiffView } from '../../parts/DiffView.tsx';
 import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
 import { Waiting } from '../../parts/Waiting.tsx';
-import { definitionOf } from './definition.ts';
 import { merge, type Collision } from './document/merge.ts';
 import type { Path } from './document/paths.ts';
 import classes from './Editor.module.css';

@@ -3,6 +3,7 @@ import { useDebouncedCallback, useHotkeys, useMediaQuery } from '@mantine/hooks'
 import { useBlocker, useNavigate } from '@tanstack/react-router';
 import { useEffect, useMemo, useRef, useState, useSyncExternalStore, type FormEvent, type KeyboardEvent } from 'react';
 import { useTranslation } from 'react-i18next';
+import { definitionOf } from '../../api/definition.ts';
 import { judge, useSaveJob, type VersionedJob } from '../../api/jobs.ts';
 import { Problem } from '../../api/problem.ts';
 import type { Definition } from '../../api/types.ts';
@@ -16,7 +17,6 @@ import { say } from '../../parts/say.ts';
 import { ConflictDialog } from './ConflictDialog.tsx';
 import { CrontabBox, UnderstoodNote } from './CrontabBox.tsx';
 import { fieldId, FormContext, type FormView } from './context.ts';
-import { definitionOf } from './definition.ts';
 import { JobDocument } from './document/JobDocument.ts';
 import { same } from './document/paths.ts';
 import { keepDraft, readDraft } from './draft.ts';

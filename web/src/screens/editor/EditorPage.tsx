@@ -1,12 +1,12 @@
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { definitionOf } from '../../api/definition.ts';
 import { useJob, type VersionedJob } from '../../api/jobs.ts';
 import { Problem } from '../../api/problem.ts';
 import { EmptyPage } from '../../parts/EmptyPage.tsx';
 import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
 import { Waiting } from '../../parts/Waiting.tsx';
-import { definitionOf } from './definition.ts';
 import type { EditorView as View } from '../../app/routes/jobs.tsx';
 import { Editor } from './Editor.tsx';
 

@@ -1,14 +1,9 @@
 // Jobs as one file of YAML that cronctl apply takes. The yaml package comes with it, so it is loaded when it is wanted.
 
+import { definitionOf } from '../../api/definition.ts';
 import { allJobs, namedJobs } from '../../api/jobList.ts';
-import type { Definition, Job } from '../../api/types.ts';
 import type { JobFilter } from '../../lib/jobFilter.ts';
 import { toYaml } from '../../lib/yaml.ts';
-
-/** What somebody has defined of a job, without what the server adds. */
-export function definitionOf({ meta: _, ...definition }: Job): Definition {
-  return definition;
-}
 
 export interface Exported {
   text: string;
@@ -43,14 +38,4 @@ export async function exportJobs({ filter, only, signal, onProgress }: Options):
     onProgress(seen, total);
   }
   return { text: texts.join('---\n'), jobs: texts.length, hidden };
-}
-
-/** Hands a file to the browser. */
-export function saveFile(name: string, text: string): void {
-  const url = URL.createObjectURL(new Blob([text], { type: 'application/yaml' }));
-  const link = document.createElement('a');
-  link.href = url;
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }

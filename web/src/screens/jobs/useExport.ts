@@ -1,10 +1,9 @@
-import { notifications } from '@mantine/notifications';
 import { useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { JobFilter } from '../../lib/jobFilter.ts';
-import { visible } from '../../lib/visible.ts';
-import { problemText } from '../../parts/problemText.ts';
+import { saveAs } from '../../lib/saveAs.ts';
 import { say } from '../../parts/say.ts';
+import { sayFailed } from '../../parts/sayFailed.ts';
 
 /** Writes jobs to a file: all that a filter finds, or only some of these. */
 export function useExport() {
@@ -15,13 +14,13 @@ export function useExport() {
     abort.current = new AbortController();
     setProgress(0);
     try {
-      const { exportJobs, saveFile } = await import('./exportJobs.ts');
+      const { exportJobs } = await import('./exportJobs.ts');
       const { text, jobs, hidden } = await exportJobs({ filter, only, signal: abort.current.signal, onProgress: (done, total) => setProgress(total === 0 ? 0 : done / total) });
-      if (jobs > 0) saveFile('jobs.yaml', text);
+      if (jobs > 0) saveAs('jobs.yaml', text, 'application/yaml');
       say(t, [jobs > 0 ? t('jobs.exported', { count: jobs }) : t('jobs.exportedNone'), hidden > 0 ? t('jobs.exportHidden', { count: hidden }) : ''].filter(Boolean).join(' '));
     } catch (cause) {
       if (abort.current.signal.aborted) return;
-      notifications.show({ withBorder: true, color: 'red', title: t('problem.title'), message: visible(problemText(t, i18n.language, cause as Error).text), closeButtonProps: { 'aria-label': t('common.close') } });
+      sayFailed(t, i18n.language, cause as Error);
     } finally {
       setProgress(undefined);
     }

@@ -1,0 +1,28 @@
+import { expect, it } from 'vitest';
+import { runsAsked } from './runsAsked.ts';
+
+function asking() {
+  let made = 0;
+  return runsAsked(() => `key ${++made}`);
+}
+
+it('a second click while the first is under way, or right after it, asks for nothing', () => {
+  const asked = asking();
+  expect(asked.begin('a', 1000)).toBe('key 1');
+  expect(asked.begin('a', 9000)).toBeUndefined();
+  expect(asked.begin('b', 9000)).toBe('key 2');
+  asked.answered('b');
+  expect(asked.begin('b', 9200)).toBeUndefined();
+  expect(asked.begin('b', 10_000)).toBe('key 3');
+});
+
+it('what was not answered is asked for again under its key, for a while', () => {
+  const asked = asking();
+  asked.begin('a', 1000);
+  asked.failed('a');
+  expect(asked.begin('a', 3000)).toBe('key 1');
+  asked.failed('a');
+  expect(asked.begin('a', 90_000)).toBe('key 2');
+  asked.answered('a');
+  expect(asked.begin('a', 95_000)).toBe('key 3');
+});

@@ -1,0 +1,11 @@
+import { notifications } from '@mantine/notifications';
+import type { TFunction } from 'i18next';
+import { visible } from '../lib/visible.ts';
+import { problemText } from './problemText.ts';
+
+/** Tells that something was not done, and why. */
+export function sayFailed(t: TFunction, language: string, error: Error): void {
+  notifications.show({
+    withBorder: true, color: 'red', title: t('problem.title'), message: visible(problemText(t, language, error).text), closeButtonProps: { 'aria-label': t('common.close') },
+  });
+}
