@@ -199,8 +199,6 @@ export class RunOutput {
         const error = cause instanceof Error ? cause : new Error(String(cause));
         this.#show({ error });
         if (isFinal(error)) return;
-        // A stream that was refused for want of a session is not refused any more once there is one.
-        if (error instanceof Problem) streamAt = 0;
         await pause(retryEvery, signal);
       }
     }
