@@ -16,16 +16,15 @@ export interface VersionedJob {
   etag: string;
 }
 
-type Include = 'results' | 'next' | 'stats';
-
-export function useJobs(q: string, cursor: string, include?: readonly Include[]) {
-  return useQuery({
-    queryKey: keys.jobList(q, cursor, include ?? []),
-    queryFn: ({ signal }) =>
-      dataOf(client.GET('/api/v1/jobs', { params: { query: { q: q || undefined, cursor: cursor || undefined, limit: pageSize, include: include && [...include] } }, signal })),
+/** Names of jobs that hold a text, in their name or title. */
+export function useJobNames(q: string): readonly string[] {
+  const jobs = useQuery({
+    queryKey: keys.jobNames(q),
+    queryFn: async ({ signal }) => (await dataOf(client.GET('/api/v1/jobs', { params: { query: { q: q || undefined, limit: pageSize } }, signal }))).items.map((job) => job.name),
     placeholderData: keepPreviousData,
-    refetchInterval: unlessLive(5000),
+    refetchInterval: unlessLive(30_000),
   });
+  return jobs.data ?? [];
 }
 
 async function fetchJob(name: string, signal?: AbortSignal): Promise<VersionedJob> {

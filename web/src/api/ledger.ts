@@ -1,6 +1,6 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { localZone } from '../lib/localTime.ts';
-import { reach } from '../lib/reach.ts';
+import { nearest, reach } from '../lib/reach.ts';
 import { client } from './client.ts';
 import type { Stretch } from './fires.ts';
 import { pageSize } from './jobs.ts';
@@ -67,18 +67,29 @@ export function useLedgerSummary(filter: Pick<LedgerFilter, 'job' | 'from' | 'to
   });
 }
 
+// The plan is counted by parts of names; of a job alone, its own fires are looked through from the next one on.
+async function aheadOfJob(job: string, count: number, signal: AbortSignal) {
+  const { meta } = await dataOf(client.GET('/api/v1/jobs/{name}', { params: { path: { name: job } }, signal }));
+  if (meta.nextFire === undefined) return [];
+  const planned = (from: number, to: number) =>
+    ledgerPage({ job, statuses: ['planned'] }, { from: new Date(from).toISOString(), to: new Date(to).toISOString() }, undefined, 500, signal);
+  return nearest(planned, Date.parse(meta.nextFire), count);
+}
+
+async function aheadOfAll(group: string | undefined, count: number, signal: AbortSignal) {
+  const plan = await dataOf(client.GET('/api/v1/forecast', { params: { query: { group, by: 'minute' } }, signal }));
+  const far = reach(plan.buckets, Date.parse(plan.start), plan.step * 1000, count);
+  if (!far) return [];
+  const page = await ledgerPage({ group, statuses: ['planned'] }, { from: plan.from, to: new Date(far.to).toISOString() }, undefined, 500, signal);
+  // The newest come first: of a minute that holds more than a page the nearest are not there.
+  return page.nextCursor === undefined ? page.items.slice(-count) : [];
+}
+
 /** So many of the fires that are planned next, the nearest last, and when the first of them are where there are too many to list. */
-export function useAhead(filter: Pick<LedgerFilter, 'job' | 'group'>, count: number, enabled: boolean) {
+export function useAhead({ job, group }: Pick<LedgerFilter, 'job' | 'group'>, count: number, enabled: boolean) {
   return useQuery({
-    queryKey: keys.ahead(filter, count),
-    queryFn: async ({ signal }) => {
-      const plan = await dataOf(client.GET('/api/v1/forecast', { params: { query: { q: filter.job, group: filter.group, by: 'minute' } }, signal }));
-      const far = reach(plan.buckets, Date.parse(plan.start), plan.step * 1000, count);
-      if (!far) return [];
-      const page = await ledgerPage({ ...filter, statuses: ['planned'] }, { from: plan.from, to: new Date(far.to).toISOString() }, undefined, 500, signal);
-      // The newest come first: of a minute that holds more than a page the nearest are not there.
-      return page.nextCursor === undefined ? page.items.slice(-count) : [];
-    },
+    queryKey: keys.ahead({ job, group }, count),
+    queryFn: ({ signal }) => (job === undefined ? aheadOfAll(group, count, signal) : aheadOfJob(job, count, signal)),
     enabled,
     placeholderData: keepPreviousData,
     refetchInterval: 10_000,

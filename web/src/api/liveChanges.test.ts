@@ -20,6 +20,14 @@ it('tells one job, run and fire from another', () => {
   expect([concerned(keys.fireList({}, '')), concerned(keys.overview), concerned(keys.workers)]).toEqual([true, true, false]);
 });
 
+it('does not ask again for what runs of other jobs cannot change', () => {
+  const changes = new Changes();
+  changes.add(run('r1'));
+  expect([keys.neighbours('nightly', '2026-01-01T00:00:00Z'), keys.neighbours('hourly', '2026-01-01T00:00:00Z'), keys.jobNames('ni')].map((key) => changes.concern(key))).toEqual([true, false, false]);
+  changes.add({ kind: 'job', data: { name: 'nightly', version: 3 } });
+  expect(changes.concern(keys.jobNames('ni'))).toBe(true);
+});
+
 it('leaves alone what no event is about', () => {
   const changes = new Changes();
   changes.add(run('r1'));

@@ -109,6 +109,8 @@ export class Changes {
     const ran = job === undefined ? this.#runs.any : this.#ran.has(job);
     switch (key[0]) {
       case 'jobs':
+        // What a job is called has nothing to do with its runs.
+        if (key[1] === 'names') return this.#jobs.any;
         return key[1] === 'one' ? this.#jobs.has(key[2]) || this.#ran.has(key[2]) : this.#jobs.any || this.#runs.any;
       case 'runs':
         return key[1] === 'one' ? this.#runs.has(key[2]) : key[1] === 'attempts' ? this.#fires.has(key[2]) : ran;

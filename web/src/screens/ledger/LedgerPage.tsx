@@ -2,7 +2,7 @@ import { Button, NativeSelect, TextInput } from '@mantine/core';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { useGroups } from '../../api/jobList.ts';
-import { useJobs } from '../../api/jobs.ts';
+import { useJobNames } from '../../api/jobs.ts';
 import { useAhead, useLedger, useLedgerSummary } from '../../api/ledger.ts';
 import { Problem } from '../../api/problem.ts';
 import { totalOf } from '../../lib/figures.ts';
@@ -46,7 +46,7 @@ export function LedgerPage() {
   // Where the list ends now, what comes next stands above it.
   const endsNow = stretch.to === undefined && statuses.length === 0 && pages.page === 1;
   const ahead = useAhead({ job: search.job, group: search.group }, plannedShown, named && endsNow);
-  const jobs = useJobs(search.job ?? '', '');
+  const names = useJobNames(search.job ?? '');
   const groups = useGroups();
   const show = (next: LedgerSearch, replace = true) => void navigate({ to: '/ledger', search: cleaned(next), replace });
   const unknownJob = fires.error instanceof Problem && fires.error.status === 404;
@@ -63,7 +63,7 @@ export function LedgerPage() {
   return (
     <>
       <PageHead title={t('ledger.title')} name={t('ledger.title')}>
-        <SearchField label={t('runs.search')} value={search.job ?? ''} suggestions={jobs.data?.items.map((job) => job.name) ?? []} onChange={(job) => show({ ...search, job })} />
+        <SearchField label={t('runs.search')} value={search.job ?? ''} suggestions={names} onChange={(job) => show({ ...search, job })} />
         {groupNames.length > 0 && (
           <NativeSelect
             aria-label={t('ledger.group')} value={search.group ?? ''} disabled={search.job !== undefined}

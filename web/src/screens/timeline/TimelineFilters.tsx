@@ -2,7 +2,7 @@ import { NativeSelect } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { fireStatuses } from '../../api/fires.ts';
 import { useGroups } from '../../api/jobList.ts';
-import { useJobs } from '../../api/jobs.ts';
+import { useJobNames } from '../../api/jobs.ts';
 import type { TimelineSearch } from '../../app/routes/timeline.tsx';
 import { visible } from '../../lib/visible.ts';
 import { SearchField } from '../../parts/SearchField.tsx';
@@ -10,7 +10,7 @@ import { SearchField } from '../../parts/SearchField.tsx';
 /** Narrows what is shown; the forecast knows groups only. */
 export function TimelineFilters({ search, onSearch }: { search: TimelineSearch; onSearch: (search: TimelineSearch) => void }) {
   const { t } = useTranslation();
-  const jobs = useJobs(search.job ?? '', '');
+  const jobs = useJobNames(search.job ?? '');
   const names = (useGroups().data?.items ?? []).map(({ name }) => name).filter((name) => name !== '');
   const offered = search.group !== undefined && !names.includes(search.group) ? [search.group, ...names] : names;
   return (
@@ -23,7 +23,7 @@ export function TimelineFilters({ search, onSearch }: { search: TimelineSearch; 
       )}
       {search.view !== 'forecast' && (
         <>
-          <SearchField label={t('timeline.filterJob')} value={search.job ?? ''} suggestions={jobs.data?.items.map((job) => job.name) ?? []} onChange={(job) => onSearch({ ...search, job })} />
+          <SearchField label={t('timeline.filterJob')} value={search.job ?? ''} suggestions={jobs} onChange={(job) => onSearch({ ...search, job })} />
           <NativeSelect
             aria-label={t('runs.filterStatus')} value={search.status ?? ''}
             data={[{ value: '', label: t('runs.anyStatus') }, ...fireStatuses.map((s) => ({ value: s, label: t(`status.${s}`) }))]}
