@@ -3,6 +3,7 @@
 import { plainText } from './ansi.ts';
 import { mark } from './logline.ts';
 import { textOf, type Block, type LogStore } from './logstore.ts';
+import { native, patternOf, type Pattern } from './regex/pattern.ts';
 
 export interface Wanted {
   text: string;
@@ -13,35 +14,28 @@ export interface Wanted {
 /** More than these are not counted. */
 export const mostMatches = 100_000;
 
-// A group that may be taken many times, of something that may itself be: trying all ways to match takes for ever.
-const explosive = /\((?:[^()\\]|\\.)*[+*}](?:[^()\\]|\\.)*\)[+*{]/;
-
-/** The expression that finds what is wanted; says so where there is none. */
-export function compile({ text, regex, matchCase }: Wanted): RegExp | 'empty' | 'invalid' | 'explosive' {
+/** What finds what is wanted; says so where there is nothing, or where looking for it might take for ever. */
+export function compile({ text, regex, matchCase }: Wanted): Pattern | 'empty' | 'invalid' | 'explosive' {
   if (text === '') return 'empty';
-  if (regex && explosive.test(text)) return 'explosive';
-  try {
-    const found = new RegExp(regex ? text : text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&'), matchCase ? 'g' : 'gi');
-    return found.test('') ? 'empty' : found;
-  } catch {
-    return 'invalid';
-  }
+  const pattern = regex ? patternOf(text, matchCase) : native(new RegExp(text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&'), matchCase ? 'g' : 'gi'));
+  if (typeof pattern === 'string') return pattern === 'unknown' ? 'explosive' : pattern;
+  return pattern.find('', 0) ? 'empty' : pattern;
 }
 
 /** Places within one line, as it is shown, from the first to behind the last character. */
-export function placesIn(line: string, pattern: RegExp): [number, number][] {
+export function placesIn(line: string, pattern: Pattern): [number, number][] {
   const places: [number, number][] = [];
-  pattern.lastIndex = 0;
-  for (let found = pattern.exec(line); found; found = pattern.exec(line)) {
-    if (found[0] === '') pattern.lastIndex++;
-    else places.push([found.index, found.index + found[0].length]);
-    if (places.length > 1000) break;
+  for (let found = pattern.find(line, 0); found; ) {
+    const [begin, end] = found;
+    if (end > begin) places.push(found);
+    if (places.length > 1000 || end >= line.length) break;
+    found = pattern.find(line, end > begin ? end : end + 1);
   }
   return places;
 }
 
 export class LogSearch {
-  readonly pattern: RegExp;
+  readonly pattern: Pattern;
   readonly #store: LogStore;
   readonly #shown: (marks: number) => boolean;
   /** Names of lines with matches, in order, and how many matches each has. */
@@ -51,7 +45,7 @@ export class LogSearch {
   #searched: number;
   #from: number;
 
-  constructor(store: LogStore, pattern: RegExp, shown: (marks: number) => boolean) {
+  constructor(store: LogStore, pattern: Pattern, shown: (marks: number) => boolean) {
     this.#store = store;
     this.pattern = pattern;
     this.#shown = shown;

@@ -18,7 +18,7 @@ export const runs = {
     notFound: 'There is no such run, or it is no longer kept.', allRuns: 'All runs', timeline: 'Course', delayOf: '+{{delay}}',
     times: 'Times', firstError: 'First error', full: 'Full screen', leaveFull: 'Leave full screen', find: 'Find in the output', matchCase: 'Match case', regex: 'Regular expression',
     previousMatch: 'Previous match (Shift+Enter, N)', nextMatch: 'Next match (Enter, n)', matches: '{{total}} found', matchOf: '{{rank}} of {{total}}', noMatch: 'Not found',
-    badRegex: 'This is no regular expression.', slowRegex: 'This expression could take for ever here.', noError: 'Nothing on stderr, and no line that names an error.',
+    badRegex: 'This is no regular expression.', slowRegex: 'Not searched for here: expressions that look around or refer back.', noError: 'Nothing on stderr, and no line that names an error.',
     newest_one: 'Jump to newest · one new line', newest_other: 'Jump to newest · {{count}} new lines', hole: '{{size}} of output are missing here', over: 'Earlier text on this line was written over by carriage returns; the download has it.',
     earlier: '{{size}} of earlier output are not loaded.', loadEarlier: 'Load {{size}} before', loadAll: 'Load all', earlierMatches_one: 'One match in earlier output', earlierMatches_other: '{{count}} matches in earlier output',
     earlierMatchesMore_one: 'At least one match in earlier output', earlierMatchesMore_other: 'At least {{count}} matches in earlier output',

@@ -22,7 +22,7 @@ export const runs: Texts<typeof english> = {
     timeline: '过程', delayOf: '+{{delay}}',
     times: '时间', firstError: '首个错误', full: '全屏', leaveFull: '退出全屏', find: '在输出中查找', matchCase: '区分大小写', regex: '正则表达式',
     previousMatch: '上一处（Shift+Enter 或 N）', nextMatch: '下一处（Enter 或 n）', matches: '找到 {{total}} 处', matchOf: '第 {{rank}} 处，共 {{total}} 处', noMatch: '没有找到',
-    badRegex: '不是有效的正则表达式。', slowRegex: '此表达式在这里可能永远算不完。', noError: '标准错误没有输出，也没有提到错误的行。',
+    badRegex: '不是有效的正则表达式。', slowRegex: '这里不支持含有环视或反向引用的表达式。', noError: '标准错误没有输出，也没有提到错误的行。',
     newest_one: '跳到最新 · 1 行新输出', newest_other: '跳到最新 · {{count}} 行新输出', hole: '此处缺少 {{size}} 输出', over: '此行先前的文字被回车符覆盖；下载的文件中仍有。',
     earlier: '更早的 {{size}} 输出尚未加载。', loadEarlier: '加载之前的 {{size}}', loadAll: '全部加载', earlierMatches_one: '更早的输出中有 1 处匹配', earlierMatches_other: '更早的输出中有 {{count}} 处匹配',
     earlierMatchesMore_one: '更早的输出中至少有 1 处匹配', earlierMatchesMore_other: '更早的输出中至少有 {{count}} 处匹配',

@@ -4,6 +4,7 @@ import { formatClock } from '../../lib/clock.ts';
 import { writeLines } from '../../lib/lineRange.ts';
 import { mark } from '../../lib/logline.ts';
 import { placesIn } from '../../lib/logsearch.ts';
+import type { Pattern } from '../../lib/regex/pattern.ts';
 import { segmentsOf } from '../../lib/segments.ts';
 import classes from './LogView.module.css';
 
@@ -24,7 +25,7 @@ interface Props {
   /** Counted from 1; 0 where lines have none. */
   number: number;
   style: Style;
-  pattern: RegExp | undefined;
+  pattern: Pattern | undefined;
   /** Which of its matches is the one that one is at; -1 for none. */
   current: number;
   picked: boolean;

@@ -3,6 +3,7 @@ import { useTranslation } from 'react-i18next';
 import { formatBytes } from '../../lib/bytes.ts';
 import type { Stream } from '../../lib/logline.ts';
 import type { LogStore } from '../../lib/logstore.ts';
+import type { Pattern } from '../../lib/regex/pattern.ts';
 import { LogRow, type Words } from './LogRow.tsx';
 import classes from './LogView.module.css';
 import { rowHeight, useRedraw, useRows } from './useRows.ts';
@@ -29,7 +30,7 @@ interface Props {
   follow: boolean;
   /** The lines have numbers: all from the first one on are here. */
   numbers: boolean;
-  pattern: RegExp | undefined;
+  pattern: Pattern | undefined;
   current: { line: number; nth: number } | undefined;
   /** Names of the first and last line that are picked out. */
   picked: [number, number] | undefined;

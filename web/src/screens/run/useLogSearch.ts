@@ -2,6 +2,7 @@ import { useEffect, useMemo, useRef, useState } from 'react';
 import { compile, LogSearch, type Wanted } from '../../lib/logsearch.ts';
 import type { Stream } from '../../lib/logline.ts';
 import type { LogStore } from '../../lib/logstore.ts';
+import type { Pattern } from '../../lib/regex/pattern.ts';
 import { shows } from '../../lib/shownLines.ts';
 
 /** So long at a time, and then the page has its turn. */
@@ -15,7 +16,7 @@ export interface Match {
 export interface Found {
   /** Why nothing is searched for. */
   fault: 'empty' | 'invalid' | 'explosive' | undefined;
-  pattern: RegExp | undefined;
+  pattern: Pattern | undefined;
   total: number;
   searching: boolean;
   current: Match | undefined;
