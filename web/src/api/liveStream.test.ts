@@ -147,3 +147,16 @@ it('hands run events over together, the newest where there are too many', async 
   expect(heard).toHaveLength(1000);
   expect(heard.at(-1)).toBe('r4999');
 });
+
+it('lets go of its connection in the moment in which the page is left, as no timer runs after that', () => {
+  last().tell('ready', { revision: 7 }, '7');
+  window.dispatchEvent(new Event('pagehide'));
+  expect(last().closed).toBe(true);
+  show(true);
+  vi.advanceTimersByTime(60_000);
+  expect(Source.opened).toHaveLength(1);
+  window.dispatchEvent(new Event('pageshow'));
+  show(false);
+  expect(Source.opened).toHaveLength(2);
+  expect(last().url).toContain('since=7');
+});

@@ -6,6 +6,7 @@ import type { Connectivity } from './connectivity.ts';
 import { keys } from './keys.ts';
 import { Changes, type Change, type RunEvent } from './liveChanges.ts';
 import { Paces } from './livePace.ts';
+import { isLeft, isSeen, onSeen } from '../lib/pageSeen.ts';
 
 /** Changes are gathered for this long, and the first one for a moment, as what belongs together comes together. */
 const gather = 1000;
@@ -52,14 +53,13 @@ export class LiveStream {
     this.#state = state;
     const looked = () => this.#looked();
     const online = () => this.#restart();
-    document.addEventListener('visibilitychange', looked);
     window.addEventListener('online', online);
     this.#stops.push(
-      () => document.removeEventListener('visibilitychange', looked),
+      onSeen(looked),
       () => window.removeEventListener('online', online),
       connectivity.subscribe(() => (connectivity.isAway() ? this.#lost() : this.#restart())),
     );
-    if (!document.hidden) this.#open();
+    if (isSeen()) this.#open();
   }
 
   stop(): void {
@@ -87,11 +87,10 @@ export class LiveStream {
   }
 
   #looked(): void {
-    if (document.hidden) this.#once('hide', patience, () => {
-      this.#cancel('retry');
-      this.#cancel('flush');
-      this.#close();
-    });
+    if (isLeft()) {
+      this.#cancel('hide');
+      this.#leave();
+    } else if (!isSeen()) this.#once('hide', patience, () => this.#leave());
     else {
       this.#cancel('hide');
       if (!this.#source) this.#restart();
@@ -99,8 +98,14 @@ export class LiveStream {
     }
   }
 
+  #leave(): void {
+    this.#cancel('retry');
+    this.#cancel('flush');
+    this.#close();
+  }
+
   #restart(): void {
-    if (document.hidden) return;
+    if (!isSeen()) return;
     this.#cancel('retry');
     this.#close();
     this.#open();
@@ -128,7 +133,7 @@ export class LiveStream {
   #lost(): void {
     this.#close();
     this.#cancel('steady');
-    if (document.hidden) return;
+    if (!isSeen()) return;
     this.#once('grace', grace, () => this.#all());
     if (this.#connectivity.isAway()) return this.#cancel('retry'); // whoever finds it again says so
     if (this.#timers.retry === undefined) void this.#queries.invalidateQueries({ queryKey: keys.session });
@@ -155,7 +160,7 @@ export class LiveStream {
   }
 
   #plan(): void {
-    if (document.hidden) return;
+    if (!isSeen()) return;
     const now = performance.now();
     const wanted = this.#changes.any ? now : this.#paces.next(this.#shown());
     if (wanted === undefined) return;

@@ -1,6 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState, useSyncExternalStore } from 'react';
 import { OutputFeed, type MissingEvent, type OutputEvent } from '../lib/outputFeed.ts';
+import { isLeft, isSeen, onSeen } from '../lib/pageSeen.ts';
 import { client } from './client.ts';
 import { keys } from './keys.ts';
 import { answerOf, dataOf, Problem } from './problem.ts';
@@ -62,13 +63,14 @@ const hiddenAfter = 5000;
 /** Resolves once the page is seen. */
 function seen(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
+    let stop = () => {};
     const done = () => {
-      if (document.hidden && !signal.aborted) return;
-      document.removeEventListener('visibilitychange', done);
+      if (!isSeen() && !signal.aborted) return;
+      stop();
       signal.removeEventListener('abort', done);
       resolve();
     };
-    document.addEventListener('visibilitychange', done);
+    stop = onSeen(done);
     signal.addEventListener('abort', done);
     done();
   });
@@ -80,17 +82,18 @@ function whileSeen(signal: AbortSignal): { signal: AbortSignal; done: () => void
   let timer: ReturnType<typeof setTimeout> | undefined;
   const change = () => {
     clearTimeout(timer);
-    if (document.hidden) timer = setTimeout(() => abort.abort(), hiddenAfter);
+    if (isLeft()) abort.abort();
+    else if (!isSeen()) timer = setTimeout(() => abort.abort(), hiddenAfter);
   };
   const end = () => abort.abort();
-  document.addEventListener('visibilitychange', change);
+  const stop = onSeen(change);
   signal.addEventListener('abort', end);
   change();
   return {
     signal: abort.signal,
     done: () => {
       clearTimeout(timer);
-      document.removeEventListener('visibilitychange', change);
+      stop();
       signal.removeEventListener('abort', end);
     },
   };
