@@ -49,7 +49,7 @@ function look(texts: EditorTexts, complete: CompletionSource, paste: ((text: str
     keymap.of([...completionKeymap, ...lintKeymap, ...historyKeymap, ...defaultKeymap, indentWithTab]),
     placeholder(texts.placeholder),
     EditorState.phrases.of(texts.phrases),
-    EditorView.contentAttributes.of({ 'aria-label': texts.label, 'aria-description': texts.help, spellcheck: 'false', autocapitalize: 'off' }),
+    EditorView.contentAttributes.of({ 'aria-label': texts.label, 'aria-description': texts.help, spellcheck: 'false', autocapitalize: 'off', tabindex: '0' }),
     EditorView.domEventHandlers({ paste: (event) => paste?.(event.clipboardData?.getData('text/plain') ?? '') ?? false, beforeinput: replace }),
   ];
 }

@@ -15,6 +15,12 @@ interface Props {
   required?: boolean;
 }
 
+/** An example of what a field may have; none that would look like a default. */
+function exampleAt(path: Path): string | undefined {
+  const example = specAt(path)?.example;
+  return example !== undefined && /^\d+[a-zA-Z]+$/.test(example) ? undefined : example;
+}
+
 /** A field's name, help and default, as attributes of an input. */
 export function useTexts(path: Path) {
   const { t } = useTranslation();
@@ -22,7 +28,7 @@ export function useTexts(path: Path) {
   return {
     label: found ? t(`editor.${found.label}`) : String(path.at(-1)),
     description: found?.help && t(`editor.${found.help}`),
-    placeholder: defaultAt(path) ?? specAt(path)?.example,
+    placeholder: defaultAt(path) ?? exampleAt(path),
   };
 }
 
