@@ -165,6 +165,79 @@ test('some are deleted once their number was typed, and one that is gone meanwhi
   await leave(tab);
 });
 
+test('a range goes by the jobs and not by their rows, and what is gathered for another list is not selected', async () => {
+  const list = Array.from({ length: 5 }, (_, i) => ({ name: `row-${i}`, group: 'rows', command: 'true' }));
+  await server.api('POST', '/jobs/apply', { jobs: list });
+  const tab = await visit('/jobs?q=row-');
+  const { page } = tab;
+  await lists(page, 'row-0 row-1 row-2 row-3 row-4');
+  const box = (name) => page.getByRole('checkbox', { name: `Select ${name}`, exact: true });
+  await box('row-2').click();
+  await page.locator('[data-row=row-4]').focus();
+  await server.api('POST', '/jobs', { name: 'row-11', command: 'true' });
+  await lists(page, 'row-0 row-1 row-11 row-2 row-3 row-4');
+  await page.keyboard.press('x');
+  await page.locator('[data-row=row-4][aria-selected=true]').waitFor();
+  assert.equal(await page.locator('[aria-selected=true]').count(), 2);
+  await box('row-4').click();
+  await box('row-2').click();
+  await box('row-2').click();
+  await server.api('POST', '/jobs', { name: 'row-00', command: 'true' });
+  await lists(page, 'row-0 row-00 row-1 row-11 row-2 row-3 row-4');
+  await box('row-4').click({ modifiers: ['Shift'] });
+  await page.getByText('3 jobs selected').waitFor();
+  assert.deepEqual(await page.locator('[aria-selected=true]').evaluateAll((rows) => rows.map((row) => row.dataset.row)), ['row-2', 'row-3', 'row-4']);
+
+  // All of the list that is left while they are on their way.
+  let free;
+  const held = new Promise((resolve) => (free = resolve));
+  const asked = new Promise((resolve) => void page.route(/[/]api[/]v1[/]jobs[?].*limit=500/, async (route) => {
+    resolve();
+    await held;
+    await route.continue().catch(() => undefined); // by then nobody waits for it
+  }));
+  await page.getByRole('button', { name: /^Select all/ }).last().click();
+  await asked;
+  await page.getByRole('searchbox').first().fill('shop');
+  await lists(page, 'shop-index shop-mail');
+  free();
+  await page.locator('[data-row=shop-mail] [role=checkbox]').click();
+  await page.getByText('1 job selected').waitFor();
+  await leave(tab);
+});
+
+test('a bulk act ends with what shows it, and is not left by the way', async () => {
+  const names = Array.from({ length: 260 }, (_, i) => `left-${String(i).padStart(3, '0')}`);
+  await server.api('POST', '/jobs/apply', { jobs: names.map((name) => ({ name, command: 'true' })) });
+  const tab = await visit('/');
+  const { page } = tab;
+  await page.getByRole('navigation').first().getByRole('link', { name: 'Jobs' }).click();
+  await page.getByRole('searchbox').first().fill('left-');
+  await page.locator('[data-row=left-000]').waitFor();
+  await page.getByRole('checkbox', { name: 'Select left-000' }).click();
+  await page.getByRole('button', { name: /^Select all/ }).last().click();
+  await page.getByText('260 jobs selected').waitFor();
+  const bodies = [];
+  let free;
+  const held = new Promise((resolve) => (free = resolve));
+  await page.route('**/api/v1/jobs/bulk', async (route) => {
+    bodies.push(route.request().postDataJSON().jobs.length);
+    await held;
+    await route.continue();
+  });
+  await page.getByRole('button', { name: 'Pause…' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Why').fill('left');
+  await dialog.getByRole('button', { name: 'Pause 260 jobs' }).click();
+  await dialog.getByRole('button', { name: 'Stop' }).waitFor();
+  await page.evaluate(() => history.back());
+  await dialog.getByRole('button', { name: 'Stop' }).click();
+  free();
+  await page.locator('[data-outcome-of=left-000][data-result=done]').waitFor();
+  assert.deepEqual(bodies, [250]);
+  await leave(tab);
+});
+
 test('what is exported is what is there', async () => {
   const tab = await visit('/jobs');
   const { page } = tab;

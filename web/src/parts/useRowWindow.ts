@@ -8,14 +8,14 @@ const overscan = 8;
 export function useRowWindow(list: RefObject<HTMLElement | null>, count: number, rowHeight: number): RowWindow {
   const look = useCallback(() => {
     const top = -(list.current?.getBoundingClientRect().top ?? 0);
-    return windowOf(top, top + window.innerHeight, rowHeight, count, overscan);
-  }, [list, count, rowHeight]);
-  const [rows, setRows] = useState<RowWindow>(() => windowOf(0, window.innerHeight, rowHeight, count, overscan));
+    return windowOf(top, top + window.innerHeight, rowHeight, Number.MAX_SAFE_INTEGER, overscan);
+  }, [list, rowHeight]);
+  const [rows, setRows] = useState<RowWindow>(() => windowOf(0, window.innerHeight, rowHeight, Number.MAX_SAFE_INTEGER, overscan));
   const follow = useCallback(() => {
     const next = look();
     setRows((now) => (same(now, next) ? now : next));
   }, [look]);
-  useLayoutEffect(follow, [follow]);
+  useLayoutEffect(follow, [follow, count]);
   useEffect(() => {
     window.addEventListener('scroll', follow, { passive: true });
     window.addEventListener('resize', follow);
@@ -24,6 +24,6 @@ export function useRowWindow(list: RefObject<HTMLElement | null>, count: number,
       window.removeEventListener('resize', follow);
     };
   }, [follow]);
-  // Until the effect has run for a list that became shorter, rows beyond its end are not asked for.
+  // The window goes on behind the list's end, so that a row which a longer list moves there stays, and keeps the focus.
   return { first: Math.min(rows.first, count), end: Math.min(rows.end, count) };
 }
