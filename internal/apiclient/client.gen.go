@@ -2748,7 +2748,7 @@ type Forecast struct {
 	Paused int64 `json:"paused"`
 	Peak   *Peak `json:"peak,omitempty"`
 
-	// PileUps Minutes that stand out, the largest first, 20 at most: with 10 fires at least, and four times those of the minute in the middle.
+	// PileUps Minutes that stand out, the largest first, 20 at most: with 10 fires at least, and twice as many as the minute in the middle.
 	PileUps []PileUp `json:"pileUps"`
 
 	// Start When the first bucket begins; it may lie before from.

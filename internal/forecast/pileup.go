@@ -12,7 +12,7 @@ import (
 // the minute in the middle.
 const (
 	pileUpFires = 10
-	pileUpTimes = 4
+	pileUpTimes = 2
 )
 
 // pileUps finds the largest of the minutes that stand out, and tells who fires in them.

@@ -46,7 +46,7 @@ type Forecast struct {
 	Paused  int       `json:"paused" doc:"Jobs that are left out, since they are paused until somebody resumes them."`
 	Peak    *Peak     `json:"peak,omitempty" doc:"The bucket with the most fires, the first of these; absent where there are no fires."`
 
-	PileUps []PileUp  `json:"pileUps" nullable:"false" doc:"Minutes that stand out, the largest first, 20 at most: with 10 fires at least, and four times those of the minute in the middle."`
+	PileUps []PileUp  `json:"pileUps" nullable:"false" doc:"Minutes that stand out, the largest first, 20 at most: with 10 fires at least, and twice as many as the minute in the middle."`
 	DST     []DSTTime `json:"dst" nullable:"false" doc:"When clocks change in the zones of these jobs, the first first."`
 	Left    int       `json:"left,omitempty" doc:"Jobs that were not counted, since there was too much to count."`
 }

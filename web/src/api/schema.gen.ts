@@ -2058,7 +2058,7 @@ export interface components {
             paused: number;
             /** @description The bucket with the most fires, the first of these; absent where there are no fires. */
             peak?: components["schemas"]["Peak"];
-            /** @description Minutes that stand out, the largest first, 20 at most: with 10 fires at least, and four times those of the minute in the middle. */
+            /** @description Minutes that stand out, the largest first, 20 at most: with 10 fires at least, and twice as many as the minute in the middle. */
             pileUps: components["schemas"]["PileUp"][];
             /**
              * Format: date-time

@@ -5,7 +5,7 @@ import { gatherPiles, pileUpFrom } from './pileUps.ts';
 it.each([
   [[], 10],
   [[0, 0, 0, 40], 10],
-  [[5, 5, 5, 40], 20],
+  [[15, 15, 15, 40], 30],
 ])('among %j a pile-up begins at %d', (minutes, least) => expect(pileUpFrom(minutes)).toBe(least));
 
 it('puts together what comes again, the largest first', () => {

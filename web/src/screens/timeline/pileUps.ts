@@ -2,7 +2,7 @@ import type { PileUp } from '../../api/forecast.ts';
 
 // A minute stands out with so many fires, and so many times those of the minute in the middle; the server has the same rule.
 const leastFires = 10;
-const times = 4;
+const times = 2;
 
 /** From so many fires in one minute on the plan piles up: they wait for a slot behind each other. */
 export function pileUpFrom(minutes: readonly number[]): number {
