@@ -22,7 +22,8 @@ export function Navigation({ onFind, onHelp, nobody }: Props) {
   const { t } = useTranslation();
   const me = useSession();
   const [more, setMore] = useState(false);
-  const path = useRouterState({ select: ({ location }) => location.pathname });
+  // A new job is not below the jobs, where a job may have any name.
+  const path = useRouterState({ select: ({ location }) => location.pathname.replace(/^\/new\/job/, '/jobs') });
   const pages = nobody ? [] : pagesFor(me.role);
   const beyond = !nobody && !pages.some((page) => page.atHand && (page.to === '/' ? path === '/' : path.startsWith(page.to)));
   return (
@@ -41,7 +42,7 @@ export function Navigation({ onFind, onHelp, nobody }: Props) {
         )}
         <nav className={classes.nav} aria-label={t('nav.main')}>
           {pages.map(({ id, to, icon, atHand }) => (
-            <Link key={id} to={to} activeOptions={{ exact: to === '/' }} className={classes.item} data-at-hand={atHand || undefined}>
+            <Link key={id} to={to} activeOptions={{ exact: to === '/' }} className={classes.item} data-at-hand={atHand || undefined} {...(path === '/jobs' && id === 'jobs' && { 'data-status': 'active' })}>
               <Icon name={icon} size={20} />
               <span className={classes.label}>{t(`nav.${id}`)}</span>
             </Link>
