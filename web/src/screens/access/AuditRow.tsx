@@ -23,9 +23,8 @@ export function AuditRow({ entry }: { entry: AuditEntry }) {
           <span className={classes.chevron}><Icon name="right" size={14} /></span>
           <TimeText at={entry.at} />
           <span className="break"><strong>{visible(actor.name)}</strong>{actor.user && actor.user !== actor.name && <span className="dim"> {t('audit.asUser', { user: visible(actor.user) })}</span>}</span>
-          <span className="break">
-            {kindText(t, entry.kind)} <span className="mono">{visible(entry.name)}</span> <span className={classes.verb} data-verb={entry.verb}>{verbText(t, entry.verb)}</span>
-          </span>
+          <span className={classes.verb} data-verb={entry.verb}>{verbText(t, entry.verb)}</span>
+          <span className="break"><span className="dim">{kindText(t, entry.kind)}</span> <span className="mono">{visible(entry.name)}</span></span>
           <span className="small dim nowrap">{actor.remote}</span>
         </summary>
         {open && <Details entry={entry} />}
