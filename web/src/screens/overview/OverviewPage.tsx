@@ -1,6 +1,6 @@
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useNextHour, useOverview, useTroubles, useWaiting } from '../../api/overview.ts';
+import { useNextHour, useOverview, useRunning, useTroubles, useWaiting } from '../../api/overview.ts';
 import { countOf, troublesOf } from '../../lib/troubles.ts';
 import { modesOf } from '../../parts/conditions.ts';
 import { PageHead } from '../../parts/PageHead.tsx';
@@ -25,9 +25,12 @@ export function OverviewPage() {
   const found = useTroubles();
   const ahead = useNextHour();
   const waits = useWaiting();
+  const running = useRunning().data;
   const more = found.data?.nextCursor !== undefined;
   const troubles = useMemo(() => troublesOf(found.data?.items ?? []), [found.data]);
   const { data } = overview;
+  // The list is newer than the numbers, and counts as far as it goes.
+  const runs = running && running.nextCursor === undefined && !running.partial ? running.items.length : data?.running;
   const first = data?.jobs.total === 0;
 
   return (
@@ -43,12 +46,12 @@ export function OverviewPage() {
       {data && (!first || (data.running ?? 0) > 0) && (
         <>
           <Tiles
-            overview={data} soon={ahead.data?.total} waiting={waits.data && { count: waits.data.items.length, more: waits.data.nextCursor !== undefined }}
+            overview={data} running={runs} soon={ahead.data?.total} waiting={waits.data && { count: waits.data.items.length, more: waits.data.nextCursor !== undefined }}
             troubles={found.data && { failed: { count: countOf(troubles, ['failed', 'timed_out', 'lost']), more }, missed: { count: countOf(troubles, ['missed', 'refused']), more } }}
           />
           <div className={classes.columns}>
             <div className={classes.stack}>
-              <RunningPanel count={data.running} />
+              <RunningPanel count={runs} />
               <WaitingPanel />
               {found.error && !found.data ? <ProblemNotice error={found.error} onRetry={() => void found.refetch()} /> : <TroublesPanel troubles={troubles} partial={found.data?.partial === true} />}
             </div>

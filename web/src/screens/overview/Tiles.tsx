@@ -12,6 +12,8 @@ export interface Counted {
 
 interface Props {
   overview: components['schemas']['Overview'];
+  /** Runs that go on. */
+  running: number | undefined;
   soon: number | undefined;
   /** Fires that wait, as the list beside counts them. */
   waiting: Counted | undefined;
@@ -20,7 +22,7 @@ interface Props {
 }
 
 /** The cluster in a few numbers, each of which leads to what it counts. */
-export function Tiles({ overview, soon, waiting, troubles }: Props) {
+export function Tiles({ overview, running, soon, waiting, troubles }: Props) {
   const { t, i18n } = useTranslation();
   const number = new Intl.NumberFormat(i18n.language);
   const count = (n: number | undefined) => (n === undefined ? '–' : number.format(n));
@@ -28,7 +30,7 @@ export function Tiles({ overview, soon, waiting, troubles }: Props) {
   const atLeast = (counted: Counted | undefined) => (counted ? `${number.format(counted.count)}${counted.more ? '+' : ''}` : '–');
   return (
     <ul className={classes.tiles} aria-label={t('overview.numbers')} data-tiles="">
-      <li data-tile="running"><Link to="/runs" search={{ status: 'running' }}><Figure name={t('overview.tile.running')} value={count(overview.running)} tone={overview.running ? 'live' : undefined} /></Link></li>
+      <li data-tile="running"><Link to="/runs" search={{ status: 'running' }}><Figure name={t('overview.tile.running')} value={count(running)} tone={running ? 'live' : undefined} /></Link></li>
       <li data-tile="waiting"><Link to="/ledger" search={{ status: 'waiting' }}><Figure name={t('overview.tile.waiting')} value={atLeast(waiting)} /></Link></li>
       <li data-tile="failed"><Link to="/ledger" search={{ status: 'failed,timed_out,lost', range: 'day' }}><Figure name={t('overview.tile.failed')} value={atLeast(troubles?.failed)} more={t('overview.tile.day')} tone={troubles?.failed.count ? 'bad' : undefined} /></Link></li>
       <li data-tile="missed"><Link to="/ledger" search={{ status: 'missed,refused', range: 'day' }}><Figure name={t('overview.tile.missed')} value={atLeast(troubles?.missed)} more={t('overview.tile.day')} tone={troubles?.missed.count ? 'warn' : undefined} /></Link></li>
