@@ -6,6 +6,7 @@ import { barOfFire, barOfRun, reachOf, usualOf, type Bar } from '../../parts/gan
 import { minutesOf, type Count } from '../../parts/gantt/density.ts';
 import { fetchSpan, hour, lengthOf, minute, type Span } from '../../parts/gantt/span.ts';
 import { pileUpFrom } from './pileUps.ts';
+import { useSeenRuns } from './useSeenRuns.ts';
 
 interface Wanted {
   job: string | undefined;
@@ -25,6 +26,7 @@ export function useBars(wanted: Wanted, settled: Span, now: number) {
   // A run that began before the span may reach into it.
   const past = usePastRuns(filter, { from: between.from - lengthOf(between) / 4, to: between.to }, withRuns && between.from < now);
   const fresh = useFreshRuns(filter, withRuns && between.to > now);
+  const seen = useSeenRuns(filter, fresh, past);
   // The plan begins at the next minute that is asked for; what is due by now is a run.
   const begin = Math.max(between.from, Math.floor(now / minute) * minute);
   const planned = usePlannedFires(filter, { from: begin, to: between.to }, withFires && between.to > now);
@@ -36,10 +38,13 @@ export function useBars(wanted: Wanted, settled: Span, now: number) {
 
   const runs = useMemo(() => {
     const byId = new Map<string, Run>();
-    if (withRuns) for (const run of [...(past.data?.runs ?? []), ...(between.to > now ? (fresh.data ?? []) : [])]) byId.set(run.id, run);
+    for (const run of withRuns ? [...(past.data?.runs ?? []), ...(between.to > now ? seen : [])] : []) {
+      // One that was seen running may be older than the list that says how it ended.
+      if (run.endedAt !== undefined || byId.get(run.id)?.endedAt === undefined) byId.set(run.id, run);
+    }
     return [...byId.values()];
     // Now only tells whether it is in the span at all.
-  }, [past.data, fresh.data, withRuns, between.to > now]);
+  }, [past.data, seen, withRuns, between.to > now]);
 
   const bars = useMemo(() => {
     const took = usualOf(runs);
