@@ -8,7 +8,7 @@ it.each<[string, number | undefined]>([
 
 it.each([
   [0, '0 ms'], [0.0123, '12 ms'], [0.9999, '1.0 s'], [3.44, '3.4 s'], [9.96, '10 s'], [59.4, '59 s'], [60, '1 m'], [125, '2 m 5 s'],
-  [3600, '1 h'], [3780, '1 h 3 m'], [187200, '2 d 4 h'], [-2, '−2.0 s'], [Number.NaN, '–'],
+  [3600, '1 h'], [3780, '1 h 3 m'], [187200, '2 d 4 h'], [-2, '−2 s'], [3, '3 s'], [-2.5, '−2.5 s'], [Number.NaN, '–'],
 ])('writes %d', (seconds, want) => expect(formatSeconds(seconds)).toBe(want));
 
 it('measures between two times', () => {

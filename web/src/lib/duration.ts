@@ -14,7 +14,8 @@ export function formatSeconds(seconds: number): string {
   if (!Number.isFinite(seconds)) return '–';
   if (seconds < 0) return `−${formatSeconds(-seconds)}`;
   if (seconds < 0.9995) return `${Math.round(seconds * 1000)} ms`;
-  if (seconds < 9.95) return `${seconds.toFixed(1)} s`;
+  // A whole number, as of a clock that counts seconds, has no tenths to tell.
+  if (seconds < 9.95 && !Number.isInteger(seconds)) return `${seconds.toFixed(1)} s`;
   const s = Math.round(seconds);
   if (s < 60) return `${s} s`;
   const pair = (big: number, bigUnit: string, small: number, smallUnit: string) =>

@@ -4,6 +4,7 @@ import type { Run } from '../api/types.ts';
 import { formatSeconds, secondsBetween } from '../lib/duration.ts';
 import { formatTime } from '../lib/time.ts';
 import { column, type Columns } from './DataTable.tsx';
+import { begunAt, Elapsed } from './Elapsed.tsx';
 import { ExpectedEnd } from './ExpectedEnd.tsx';
 import { FireWhen } from './FireWhen.tsx';
 import { Flag } from './Flag.tsx';
@@ -27,7 +28,7 @@ export function runColumns(t: TFunction, language: string, withJob: boolean): Co
       <>
         <FireWhen of={run} />
         <div className="small narrowOnly">
-          {run.expectedEndAt && run.status === 'running' ? <ExpectedEnd run={run} /> : run.endedAt && <span className="dim">{seconds(secondsBetween(run.startedAt, run.endedAt))}</span>}
+          {run.status === 'running' ? <Going run={run} /> : run.endedAt && <span className="dim">{seconds(secondsBetween(run.startedAt, run.endedAt))}</span>}
           {run.reason && <div><Why reason={run.reason} /></div>}
         </div>
       </>
@@ -38,11 +39,16 @@ export function runColumns(t: TFunction, language: string, withJob: boolean): Co
         {run.attempt > 1 && <div className="small dim nowrap">{t('run.attemptNumber', { n: run.attempt })}</div>}
       </>
     ), false),
-    column<Run>('delay', t('runs.delay'), (run) => seconds(secondsBetween(run.plannedAt, run.startedAt)), false),
-    column<Run>('duration', t('runs.duration'), (run) => (run.expectedEndAt ? <ExpectedEnd run={run} /> : seconds(secondsBetween(run.startedAt, run.endedAt))), false),
+    column<Run>('delay', t('runs.delay'), (run) => seconds(secondsBetween(run.plannedAt, begunAt(run))), false),
+    column<Run>('duration', t('runs.duration'), (run) => (run.status === 'running' ? <Going run={run} /> : seconds(secondsBetween(run.startedAt, run.endedAt))), false),
     column<Run>('worker', t('runs.worker'), (run) => <PlainText>{run.workerName ?? run.worker ?? t('common.none')}</PlainText>, false),
     column<Run>('reason', t('run.reason'), (run) => (run.reason ? <Why reason={run.reason} /> : <span className="dim">{t('common.none')}</span>), false),
   ];
+}
+
+/** How far a run is: when it should end, where that is known. */
+function Going({ run }: { run: Run }) {
+  return run.expectedEndAt ? <ExpectedEnd run={run} /> : <Elapsed run={run} />;
 }
 
 function seconds(value: number | undefined): string {

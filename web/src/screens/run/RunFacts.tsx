@@ -6,6 +6,7 @@ import { formatBytes } from '../../lib/bytes.ts';
 import { formatSeconds, secondsBetween } from '../../lib/duration.ts';
 import { formatTime } from '../../lib/time.ts';
 import { visible } from '../../lib/visible.ts';
+import { Elapsed } from '../../parts/Elapsed.tsx';
 import { Facts } from '../../parts/Facts.tsx';
 import { Panel } from '../../parts/Panel.tsx';
 import { PlainText } from '../../parts/PlainText.tsx';
@@ -27,7 +28,7 @@ export function RunFacts({ run }: { run: Run }) {
           [t('run.reason'), plainReason && run.reason && <Why reason={run.reason} />],
           [t('run.exitCode'), run.exitCode !== undefined && <strong>{run.exitCode}</strong>],
           [t('run.signal'), run.signal],
-          [t('run.duration'), duration !== undefined && formatSeconds(duration)],
+          [t('run.duration'), run.status === 'running' ? <Elapsed run={run} /> : duration !== undefined && formatSeconds(duration)],
           [t('run.cause'), t(`cause.${run.cause}`)],
           [t('run.triggeredBy'), run.triggeredBy && <PlainText>{run.triggeredBy}</PlainText>],
           [t('run.note'), run.note && <PlainText>{run.note}</PlainText>],

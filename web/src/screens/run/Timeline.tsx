@@ -14,6 +14,8 @@ interface Step {
   /** Since the step before, where it is known better than to a millisecond. */
   took?: number | undefined;
   missing?: string;
+  /** It has been, even where it is not known when. */
+  been?: boolean;
 }
 
 // The clocks of two machines may differ a little, so that a delay can be negative.
@@ -42,18 +44,18 @@ export function Timeline({ run }: { run: Run }) {
     ...(later ? [{ name: t('run.due'), at: run.dueAt }] : []),
     { name: t('run.claimed'), at: run.claimedAt, took: later ? undefined : seconds(run.delays?.plan), missing: never },
     // Of a run that goes on only the claim is known for certain; its start is written down with its end.
-    { name: t('run.started'), at: startedAt, took: run.delays && (seconds(run.delays.claim) ?? 0) + (seconds(run.delays.start) ?? 0), missing: run.status === 'running' ? t('common.none') : never },
+    { name: t('run.started'), at: startedAt, took: run.delays && (seconds(run.delays.claim) ?? 0) + (seconds(run.delays.start) ?? 0), missing: run.status === 'running' ? t('run.underway') : never, been: run.status === 'running' },
     { name: t('run.ended'), at: run.endedAt, missing: never },
   ];
   const day = new Date(run.plannedAt).toDateString();
   return (
     <div className={classes.course}>
       <ol className={classes.line} data-steps={steps.length} aria-label={t('run.timeline')}>
-        {steps.map(({ name, at, took, missing }, i) => {
+        {steps.map(({ name, at, took, missing, been }, i) => {
           const since = took ?? secondsBetween(steps[i - 1]?.at, at);
           const last = i === steps.length - 1;
           return (
-            <li key={name} className={classes.step} data-reached={at !== undefined} data-end={last && at ? run.status : undefined}>
+            <li key={name} className={classes.step} data-reached={at !== undefined || been === true} data-end={last && at ? run.status : undefined}>
               {since !== undefined && i > 0 && at && <span className={classes.took} data-slow={!last && since >= slow}>{length(since)}</span>}
               <span className={classes.name}>{name}</span>
               <span className={classes.at}>
