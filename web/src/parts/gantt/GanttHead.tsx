@@ -17,6 +17,9 @@ interface Props {
   onSpan: (span: Span) => void;
 }
 
+/** So many fires in a minute at least fill the strip: a single one is not much. */
+const lowest = 5;
+
 /** Fires per minute and the times, above the lanes. */
 export function GanttHead({ scene, left, minutes, averages, threshold, onSpan }: Props) {
   const { t, i18n } = useTranslation();
@@ -27,7 +30,7 @@ export function GanttHead({ scene, left, minutes, averages, threshold, onSpan }:
   const column = columnFor(span, width);
   const columns = useMemo(() => columnsOf(minutes, span, column), [minutes, span, column]);
   const coarse = useMemo(() => columnsOf(averages, span, hour), [averages, span]);
-  const top = Math.max(threshold, ...columns.map((c) => c.fires), ...coarse.map((c) => c.fires));
+  const top = Math.max(lowest, ...columns.map((c) => c.fires), ...coarse.map((c) => c.fires));
   const write = useMemo(() => {
     const time = new Intl.DateTimeFormat(i18n.language, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
     const date = new Intl.DateTimeFormat(i18n.language, { weekday: 'short', month: 'short', day: 'numeric' });
