@@ -28,6 +28,9 @@ export const shell = {
   noAccess: {
     title: 'This is not for your role', nothing: 'You have no role here yet', nothingText: 'You are signed in as {{name}}, but nobody has given you a role. Ask an admin for one, then sign in again.',
     ask: 'Ask an admin if you need it. What your roles are is with your account.',
+    newTitle: 'You cannot make jobs', newText: 'It takes the role editor, everywhere or in the group of the new job.', toJob: 'Look at the job',
+    editTitle: 'You cannot change this job', editText: 'To change {{name}} it takes the role editor everywhere, as the job is in no group. You can look at its definition and its versions.',
+    editTextIn: 'To change {{name}} it takes the role editor, everywhere or in its group {{group}}. You can look at its definition and its versions.',
   },
   offline: {
     title: 'The server does not answer.',

@@ -29,6 +29,9 @@ export const shell: Texts<typeof english> = {
   noAccess: {
     title: '您的角色无法使用此页面', nothing: '您在此处还没有角色', nothingText: '您已以 {{name}} 的身份登录，但还没有人为您分配角色。请联系管理员分配角色，然后重新登录。',
     ask: '如需使用，请联系管理员。您的角色可在“我的账户”中查看。',
+    newTitle: '您不能新建任务', newText: '需要编辑者角色：全局的，或新任务所属分组中的。', toJob: '查看此任务',
+    editTitle: '您不能修改此任务', editText: '{{name}} 不属于任何分组，修改它需要全局的编辑者角色。您可以查看其定义和各个版本。',
+    editTextIn: '修改 {{name}} 需要编辑者角色：全局的，或分组 {{group}} 中的。您可以查看其定义和各个版本。',
   },
   offline: {
     title: '服务器没有响应。',

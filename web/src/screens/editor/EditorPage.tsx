@@ -8,14 +8,18 @@ import { EmptyPage } from '../../parts/EmptyPage.tsx';
 import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
 import { Waiting } from '../../parts/Waiting.tsx';
 import type { EditorView as View } from '../../app/routes/jobs.tsx';
+import { useCan, useRights } from '../../app/session.ts';
 import { Editor } from './Editor.tsx';
+import { NotEditor } from './NotEditor.tsx';
 
 /** A new job; with ?from= it begins as a copy of another. */
 export function NewJobPage() {
   const { view, from } = useSearch({ from: '/new/job' });
   const navigate = useNavigate();
-  const source = useJob(from ?? '', { enabled: from !== undefined });
+  const mayMake = useCan('editor');
+  const source = useJob(from ?? '', { enabled: mayMake && from !== undefined });
   const onView = (next: View) => void navigate({ to: '/new/job', search: (before) => ({ ...before, view: next }), replace: true, ignoreBlocker: true });
+  if (!mayMake) return <NotEditor />;
   if (from === undefined) return <Editor opened={undefined} view={view} onView={onView} />;
   if (source.data) return <Editor key={from} opened={undefined} begin={copyOf(source.data)} view={view} onView={onView} />;
   return source.error ? <ProblemNotice error={source.error} onRetry={() => void source.refetch()} /> : <Waiting rows={10} />;
@@ -32,6 +36,7 @@ export function EditJobPage() {
   const { name } = useParams({ from: '/jobs/$name/edit' });
   const { view } = useSearch({ from: '/jobs/$name/edit' });
   const navigate = useNavigate();
+  const may = useRights();
   const job = useJob(name);
   // The version that was opened stays the editor's, whatever the cache learns later.
   const [opened, setOpened] = useState<VersionedJob | undefined>();
@@ -45,6 +50,7 @@ export function EditJobPage() {
     );
   }
   const onView = (next: View) => void navigate({ to: '/jobs/$name/edit', params: { name }, search: { view: next }, replace: true, ignoreBlocker: true });
+  if (current && !may('editor', current.job.group ?? '')) return <NotEditor name={name} group={current.job.group} />;
   if (current) return <Editor key={name} opened={current} view={view} onView={onView} />;
   return job.error ? <ProblemNotice error={job.error} onRetry={() => void job.refetch()} /> : <Waiting rows={10} />;
 }
