@@ -11,7 +11,7 @@ export const editor = {
     },
     draft: 'This is what you had typed before; it is not saved yet.', discard: 'Discard it', broken: 'The YAML cannot be read just now. The form waits; nothing is lost.', line: 'Line {{line}}',
     faults_one: 'One thing to mend', faults_other: '{{count}} things to mend', warnings_one: 'One remark', warnings_other: '{{count}} remarks', faultList: 'What is to be mended',
-    name: 'Name', nameTaken: 'A job of this name exists already.', nameHelp: 'Cannot be changed later. a–z, 0–9, “.”, “_” and “-”.', nameFixed: 'A name stays as it is.', jobTitle: 'Title', titleHelp: 'Free text, in any language.',
+    name: 'Name', nameTaken: 'A job of this name exists already.', nameHelp: 'Cannot be changed later. a–z, 0–9, “.”, “_” and “-”.', nameFixed: 'A name stays as it is.', renamed: 'This is the job {{name}}, and a name cannot be changed. For a job of another name, copy this one.', jobTitle: 'Title', titleHelp: 'Free text, in any language.',
     group: 'Group', groupHelp: 'Who may see and change it goes by its group.', labels: 'Labels', labelsHelp: 'Words to find and select jobs by, such as team = data.', labelAdd: 'Add a label',
     labelNameOf: 'Name of label {{n}}', labelValueOf: 'Value of label {{n}}', labelRemove: 'Remove the label {{name}}', labelRemoveUnnamed: 'Remove this label',
     description: 'Description', descriptionHelp: 'What whoever is woken by it at night should know.', cron: 'Cron line',

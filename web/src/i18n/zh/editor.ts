@@ -14,7 +14,7 @@ export const editor: Texts<typeof english> = {
     },
     draft: '这是您之前输入的内容，尚未保存。', discard: '放弃这些内容', broken: 'YAML 暂时无法识别。表单先等待，内容不会丢失。', line: '第 {{line}} 行',
     faults_one: '有 1 处需要修正', faults_other: '有 {{count}} 处需要修正', warnings_one: '1 条提示', warnings_other: '{{count}} 条提示', faultList: '需要修正之处',
-    name: '名称', nameTaken: '已存在同名任务。', nameHelp: '创建后不可更改。可用 a–z、0–9、“.”、“_”和“-”。', nameFixed: '名称不可更改。', jobTitle: '标题', titleHelp: '自由文本，任何语言均可。',
+    name: '名称', nameTaken: '已存在同名任务。', nameHelp: '创建后不可更改。可用 a–z、0–9、“.”、“_”和“-”。', nameFixed: '名称不可更改。', renamed: '这是任务 {{name}}，名称不可更改。如需其他名称，请复制此任务。', jobTitle: '标题', titleHelp: '自由文本，任何语言均可。',
     group: '分组', groupHelp: '谁可以查看和修改它，取决于分组。', labels: '标签', labelsHelp: '用于查找和筛选任务，例如 team = data。', labelAdd: '添加标签',
     labelNameOf: '标签 {{n}} 的名称', labelValueOf: '标签 {{n}} 的值', labelRemove: '删除标签 {{name}}', labelRemoveUnnamed: '删除此标签',
     description: '说明', descriptionHelp: '半夜被它叫醒的人需要知道的事。', cron: 'Cron 表达式',

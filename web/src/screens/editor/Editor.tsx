@@ -18,6 +18,7 @@ import { ConflictDialog } from './ConflictDialog.tsx';
 import { CrontabBox, UnderstoodNote } from './CrontabBox.tsx';
 import { fieldId, FormContext, type FormView } from './context.ts';
 import { JobDocument } from './document/JobDocument.ts';
+import { isRenamed } from './document/parse.ts';
 import { same } from './document/paths.ts';
 import { keepDraft, readDraft } from './draft.ts';
 import classes from './Editor.module.css';
@@ -119,7 +120,9 @@ export function Editor({ opened, begin, view, onView }: Props) {
     say(t, t(isNew ? 'editor.created' : 'editor.saved', { name: saved }));
     void navigate({ to: '/jobs/$name', params: { name: saved } });
   };
-  const send = (what: Definition, etag: string | undefined) =>
+  const send = (what: Definition, etag: string | undefined) => {
+    // An etag does not say whose it is: what is written has to be the job that was opened.
+    if (base && what.name !== base.job.name) return;
     save.mutate(
       { definition: what, etag },
       {
@@ -133,13 +136,14 @@ export function Editor({ opened, begin, view, onView }: Props) {
         },
       },
     );
+  };
   /** Asks the server for all that is wrong; with nothing wrong goes on. */
   const check = async (goOn: (definition: Definition) => void) => {
     setTried(true);
     setAskError(null);
     if (save.isError) save.reset();
     const wanted = snapshot.parsed.definition;
-    if (!wanted || snapshot.parsed.faults.length > 0) {
+    if (!wanted || snapshot.parsed.faults.length > 0 || (base && isRenamed(snapshot.parsed, base.job.name))) {
       focusFirst.current = true;
       return;
     }

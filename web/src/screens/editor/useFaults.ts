@@ -8,7 +8,7 @@ import { visible } from '../../lib/visible.ts';
 import { faultText } from '../../parts/problemText.ts';
 import { changed } from './document/change.ts';
 import type { Snapshot } from './document/JobDocument.ts';
-import { rangeOf, type Range } from './document/parse.ts';
+import { isRenamed, rangeOf, type Range } from './document/parse.ts';
 import { locationOf, pathOf, same, valueAt, type Path } from './document/paths.ts';
 import { fieldOf } from './labels.ts';
 
@@ -72,7 +72,9 @@ export function useFaults(snapshot: Snapshot, base: Definition, { all, isNew, sa
       return at(path, fault, visible([said, fault.suggestion ? t('editor.own.meant', { name: fault.suggestion }) : ''].filter(Boolean).join(' ')));
     });
     if (!parsed.definition) return own;
-    const said = new Set(own.map((fault) => fault.location));
+    // The form cannot change the name, so it is not to be mended there either.
+    const renamed = isNew || !isRenamed(parsed, base.name) ? [] : [{ ...at(['name'], rangeOf(parsed, ['name']), t('editor.renamed', { name: base.name })), field: undefined }];
+    const said = new Set([...own, ...renamed].map((fault) => fault.location));
     const found = refused && refused.faults.length > 0 ? refused.faults : judged ? stillTrue(judged, judgeable) : [];
     const theirs = found.flatMap((fault) => {
       const path = pathOf(fault.location, parsed.definition);
@@ -90,8 +92,8 @@ export function useFaults(snapshot: Snapshot, base: Definition, { all, isNew, sa
     });
     const taken = refused?.code === 'exists' ? [at(['name'], rangeOf(parsed, ['name']), t('editor.nameTaken'))] : [];
     const known = all || !isNew ? undefined : touched;
-    return [...own, ...taken, ...theirs, ...doubts].filter((fault) => !known || fault.field === undefined || known.has(fault.location.split(/[.[]/)[0] ?? '')).sort((a, b) => a.from - b.from);
-  }, [parsed, judged, judgeable, refused, all, isNew, touched, t, i18n.language]);
+    return [...own, ...renamed, ...taken, ...theirs, ...doubts].filter((fault) => !known || fault.field === undefined || known.has(fault.location.split(/[.[]/)[0] ?? '')).sort((a, b) => a.from - b.from);
+  }, [parsed, base.name, judged, judgeable, refused, all, isNew, touched, t, i18n.language]);
 
   return {
     faults,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { renameAt, setAt } from './change.ts';
-import { parse, rangeOf } from './parse.ts';
+import { isRenamed, parse, rangeOf } from './parse.ts';
 import { pathOf, same, valueAt } from './paths.ts';
 import { suggest } from './suggest.ts';
 
@@ -125,4 +125,11 @@ it('tells values apart', () => {
 
 it.each([['commnad', 'command'], ['work_dir', 'workDir'], ['schedule', 'cronExpr'], ['zzzzzz', undefined]])('%s: %s was meant', (word, meant) => {
   expect(suggest(word, ['command', 'workDir', 'cronExpr'])).toBe(meant);
+});
+
+it('tells when the text of a job is about another one', () => {
+  expect(isRenamed(parse('name: a\n'), 'a')).toBe(false);
+  expect(isRenamed(parse('name: b\n'), 'a')).toBe(true);
+  expect(isRenamed(parse('title: a\n'), 'a')).toBe(true);
+  expect(isRenamed(parse('name: : b\n'), 'a')).toBe(false);
 });

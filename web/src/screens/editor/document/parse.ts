@@ -112,6 +112,11 @@ export function parse(text: string): Parsed {
   return { text, doc, definition, faults };
 }
 
+/** Whether a text that can be read is about another job than the one of this name, or about none. */
+export function isRenamed(parsed: Parsed, name: string): boolean {
+  return parsed.definition !== undefined && parsed.definition.name !== name;
+}
+
 /** The pair at a path, or the deepest one on the way there. */
 export function pairAt(doc: Document, path: Path): { pair: Pair | undefined; depth: number } {
   let node: unknown = doc.contents;
