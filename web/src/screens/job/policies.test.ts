@@ -32,7 +32,7 @@ it('says what was chosen', () => {
     notify: { on: ['recovered', 'failed'], to: ['ops', 'mail'] }, retention: { age: '7d', runs: 100 },
   };
   const sentences = said(job);
-  expect(sentences.Retry).toBe('A failed run is tried again up to 3 times: first after 1.0 s, then after twice as long each time, 1 m at most. Only for exit code 1, 75. On the worker that comes first, be it the same.');
+  expect(sentences.Retry).toBe('A failed run is tried again up to 3 times: first after 1 s, then after twice as long each time, 1 m at most. Only for exit code 1, 75. On the worker that comes first, be it the same.');
   expect(sentences['Later than that']).toBe('Fires that are later than that still run, if they were planned within the last 2 h, the last 3 of them at most; the others are missed.');
   expect(sentences.Placement).toBe('Only on w1, w2. Only on workers whose labels match zone=a. Always the same worker; each worker has its share of the jobs by its weight.');
   expect(sentences.Slots).toContain('takes 4 slots');
