@@ -10,8 +10,10 @@ import { chromium } from 'playwright-core';
 // Stricter than what the server sends: the console must live without inline styles as well.
 const policy = "default-src 'self'; object-src 'none'; base-uri 'none'; frame-ancestors 'none'";
 
-export function launch() {
+/** Starts chromium; with options of playwright beside its own. */
+export function launch(options = {}) {
   return chromium.launch({
+    ...options,
     executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
     args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
   });

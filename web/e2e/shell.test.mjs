@@ -251,3 +251,17 @@ test('the server may be restarted below an open page: nothing typed is lost, and
   await list.getByRole('link', { name: 'after-the-restart', exact: true }).locator('visible=true').first().waitFor({ timeout: 5000 });
   await leave(tab);
 });
+
+test('pages that the browser keeps for “back” hold no connections', async () => {
+  // As everybody's browser does; the driver turns it off.
+  const keeping = await launch({ ignoreDefaultArgs: ['--disable-back-forward-cache'] });
+  try {
+    const page = await (await keeping.newContext({ storageState: session })).newPage();
+    for (const path of ['/', '/jobs', '/runs', '/ledger', '/workers', '/timeline', '/account', '/', '/jobs']) {
+      await page.goto(server.url + path, { timeout: 10_000 });
+      await page.getByRole('heading', { level: 1 }).waitFor();
+    }
+  } finally {
+    await keeping.close();
+  }
+});
