@@ -179,8 +179,10 @@ test('output is found, filtered, wrapped, linked to and downloaded', async () =>
   await page.locator('[data-matches="2"]').waitFor();
   await assertAccessible(page, 'found');
   await shoot(page, 'run-find');
-  await page.getByRole('searchbox', { name: 'Find in the output' }).fill('(a+)+b');
-  await page.getByText('could take for ever').waitFor();
+  await page.getByRole('searchbox', { name: 'Find in the output' }).fill('(?=needle)');
+  await page.getByText('look around or refer back').waitFor();
+  await page.getByRole('searchbox', { name: 'Find in the output' }).fill('((e)+)+dle (7|8)\\b');
+  await page.locator('[data-matches="2"]').waitFor();
   await page.getByRole('searchbox', { name: 'Find in the output' }).fill('');
 
   await page.getByText('stderr', { exact: true }).click();
