@@ -3,6 +3,7 @@ import { useId, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Icon } from '../../parts/icons.tsx';
 import { fieldId, useForm } from './context.ts';
+import { namesAt } from './document/parse.ts';
 import { valueAt } from './document/paths.ts';
 import classes from './Editor.module.css';
 import { useTexts } from './inputs.tsx';
@@ -25,9 +26,9 @@ export function NamedRows({ field, texts, suggestions }: { field: 'env' | 'label
   // What is typed as a name but cannot be one yet, being empty or there already, by row.
   const [fresh, setFresh] = useState<{ name: string; value: string }>();
   const [draft, setDraft] = useState<{ row: number; name: string }>();
-  const given = valueAt(definition, [field]);
-  const rows = typeof given === 'object' && given !== null ? Object.entries(given).map(([name, value]) => ({ name, value: String(value ?? '') })) : [];
-  const names = rows.map((row) => row.name);
+  // As they stand in the text: what is typed in a row must not move it.
+  const names = namesAt(doc.snapshot().good, [field]);
+  const rows = names.map((name) => ({ name, value: String(valueAt(definition, [field, name]) ?? '') }));
   const error = errorAt(field);
 
   const rename = (row: number, name: string) => {

@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Icon } from '../../parts/icons.tsx';
 import { fieldId, useForm } from './context.ts';
+import { namesAt } from './document/parse.ts';
 import { valueAt } from './document/paths.ts';
 import classes from './Editor.module.css';
 
@@ -14,7 +15,8 @@ export function ParamFields() {
   const { doc, definition, errorAt } = useForm();
   const [fresh, setFresh] = useState<Record<string, string>>();
   const [draft, setDraft] = useState<{ row: number; name: string }>();
-  const names = Object.keys(definition.params ?? {});
+  // As they stand in the text: what is typed in a row must not move it.
+  const names = namesAt(doc.snapshot().good, ['params']);
   const error = errorAt('params');
   const labels = { default: t('editor.paramDefault'), description: t('editor.paramDescription'), pattern: t('editor.paramPattern') };
 

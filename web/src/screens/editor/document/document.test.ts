@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { renameAt, setAt } from './change.ts';
-import { isRenamed, parse, rangeOf } from './parse.ts';
+import { isRenamed, namesAt, parse, rangeOf } from './parse.ts';
 import { pathOf, same, valueAt } from './paths.ts';
 import { suggest } from './suggest.ts';
 
@@ -132,4 +132,17 @@ it('tells when the text of a job is about another one', () => {
   expect(isRenamed(parse('name: b\n'), 'a')).toBe(true);
   expect(isRenamed(parse('title: a\n'), 'a')).toBe(true);
   expect(isRenamed(parse('name: : b\n'), 'a')).toBe(false);
+});
+
+it('keeps the names in the order of the text while one of them is typed', () => {
+  let typed = setAt('name: a\nlabels:\n  team: data\n', ['labels', '2'], '');
+  for (const [before, after] of [['2', '20'], ['20', '202'], ['202', '2024']] as const) {
+    expect(namesAt(parse(typed), ['labels'])).toEqual(['team', before]);
+    typed = renameAt(typed, ['labels', before], after);
+  }
+  expect(parse(typed).definition).toEqual({ name: 'a', labels: { team: 'data', 2024: '' } });
+  expect(namesAt(parse(typed), ['labels'])).toEqual(['team', '2024']);
+  expect(namesAt(parse('params: {9: {default: x}, A}\n'), ['params'])).toEqual(['9', 'A']);
+  expect(namesAt(parse('labels: none\n'), ['labels'])).toEqual([]);
+  expect(namesAt(parse('name: a\n'), ['labels'])).toEqual([]);
 });

@@ -112,6 +112,12 @@ export function parse(text: string): Parsed {
   return { text, doc, definition, faults };
 }
 
+/** The names that stand at a path, in the order of the text: an object would put those that are numbers first. */
+export function namesAt(parsed: Parsed, path: Path): string[] {
+  const { pair, depth } = pairAt(parsed.doc, path);
+  return depth === path.length && isMap(pair?.value) ? pair.value.items.map((item) => keyOf(item as Pair)) : [];
+}
+
 /** Whether a text that can be read is about another job than the one of this name, or about none. */
 export function isRenamed(parsed: Parsed, name: string): boolean {
   return parsed.definition !== undefined && parsed.definition.name !== name;
