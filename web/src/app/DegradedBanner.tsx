@@ -1,19 +1,32 @@
-import { useState } from 'react';
+import { Link, useRouterState } from '@tanstack/react-router';
+import { useState, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useOverview } from '../api/overview.ts';
 import { Problem } from '../api/problem.ts';
-import { conditionWords, modesOf, namesOf } from '../parts/conditions.ts';
+import type { Condition } from '../api/types.ts';
+import { useFoldedAway } from '../lib/foldedAway.ts';
+import { visible } from '../lib/visible.ts';
+import { conditionText, conditionWords, modesOf, namesOf, occurrenceOf } from '../parts/conditions.ts';
 import { Icon } from '../parts/icons.tsx';
 import { TimeText } from '../parts/TimeText.tsx';
 import { useServerAway } from './connectivity.ts';
 import classes from './DegradedBanner.module.css';
 
-/** What is not as it should be, on every page, for as long as it lasts. It cannot be closed: it ends by itself. */
+// Of these more is seen with the workers.
+const ofWorkers = new Set<string>(['fires_overdue', 'no_workers', 'worker_lost', 'misses_feature', 'disk_full', 'clock_off', 'spool_full']);
+
+/**
+ * What is not as it should be, on every page, for as long as it lasts. It ends by itself. What stops no runs can be folded away
+ * for the tab: then only the overview still tells it, until there is more of it.
+ */
 export function DegradedBanner() {
   const { t, i18n } = useTranslation();
   const away = useServerAway();
   const overview = useOverview();
-  const modes = modesOf(overview.data?.degraded ?? []);
+  const onOverview = useRouterState({ select: ({ location }) => location.pathname === '/' });
+  const [folded, fold] = useFoldedAway();
+  const all = modesOf(overview.data?.degraded ?? []);
+  const modes = onOverview ? all : all.filter((mode) => mode.grave || !folded.has(occurrenceOf(mode)));
   const unavailable = overview.error instanceof Problem && overview.error.status === 503;
   // Without an answer nothing is known of the cluster, and the other banner says so.
   return (
@@ -23,7 +36,15 @@ export function DegradedBanner() {
         <ul className={classes.modes}>
           {modes.map((mode) => (
             <li key={mode.id} data-condition={mode.condition.code}>
-              <Line grave={mode.grave} {...conditionWords(t, i18n.language, mode.condition)} since={mode.since} who={namesOf(t, mode.who)} />
+              <Line
+                grave={mode.grave} title={conditionWords(t, i18n.language, mode.condition).title} text={<Words condition={mode.condition} />} since={mode.since} who={namesOf(t, mode.who)}
+                workers={ofWorkers.has(mode.condition.code)}
+                onFold={mode.grave || onOverview ? undefined : () => {
+                  fold(occurrenceOf(mode), all.map(occurrenceOf));
+                  // The button that had the focus is gone.
+                  document.getElementById('content')?.focus({ preventScroll: true });
+                }}
+              />
             </li>
           ))}
         </ul>
@@ -32,7 +53,23 @@ export function DegradedBanner() {
   );
 }
 
-function Line({ grave, title, text, since, who }: { grave: boolean; title: string; text: string; since?: string; who?: string }) {
+function Words({ condition }: { condition: Condition }) {
+  const { t, i18n } = useTranslation();
+  const { before, job, after } = conditionText(t, i18n.language, condition);
+  return <>{before}{job !== undefined && <Link to="/jobs/$name" params={{ name: job }}>{visible(job)}</Link>}{after}</>;
+}
+
+interface LineProps {
+  grave: boolean;
+  title: string;
+  text: ReactNode;
+  since?: string;
+  who?: string;
+  workers?: boolean;
+  onFold?: (() => void) | undefined;
+}
+
+function Line({ grave, title, text, since, who, workers, onFold }: LineProps) {
   const { t } = useTranslation();
   const [whole, setWhole] = useState(false);
   return (
@@ -43,9 +80,13 @@ function Line({ grave, title, text, since, who }: { grave: boolean; title: strin
         <span className={classes.more}>
           {since && <span className="nowrap">{t('degraded.since')} <TimeText at={since} /></span>}
           {who && <span>{t('degraded.seenBy', { who })}</span>}
+          {workers && <Link to="/workers">{t('nav.workers')}</Link>}
         </span>
       </p>
-      <button type="button" className={classes.toggle} aria-expanded={whole} onClick={() => setWhole(!whole)}>{whole ? t('common.less') : t('common.more')}</button>
+      <div className={classes.acts}>
+        <button type="button" className={`${classes.act} ${classes.toggle}`} aria-expanded={whole} onClick={() => setWhole(!whole)}>{whole ? t('common.less') : t('common.more')}</button>
+        {onFold && <button type="button" className={classes.act} title={t('degraded.foldHelp')} aria-label={`${t('degraded.fold')}: ${title}`} onClick={onFold}>{t('degraded.fold')}</button>}
+      </div>
     </div>
   );
 }

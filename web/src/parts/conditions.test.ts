@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import type { Condition } from '../api/types.ts';
 import { en } from '../i18n/en/index.ts';
 import { zh } from '../i18n/zh/index.ts';
-import { conditionWords, modesOf, namesOf } from './conditions.ts';
+import { conditionText, conditionWords, modesOf, namesOf, occurrenceOf } from './conditions.ts';
 
 const translator = createInstance({ lng: 'zh', initAsync: false, resources: { en: { translation: en }, zh: { translation: zh } }, interpolation: { escapeValue: false } });
 void translator.init();
@@ -37,6 +37,19 @@ it('words what it knows by code, with what is in the data', () => {
   expect(conditionWords(english, 'en', told('unreadable', 'm', 0, { data: { count: '3', first: 'x\u202ey' } }))).toEqual({
     title: 'Entries in etcd cannot be read: 3.', text: expect.not.stringContaining('\u202e') as string,
   });
+});
+
+it('finds the job in the words, for a link', () => {
+  const overdue = told('fires_overdue', 'm', 0, { data: { count: '1', first: 'ops.gpu', since: '2026-11-01T03:00:00Z' } });
+  expect(conditionText(english, 'en', overdue)).toEqual({ before: 'The first is ', job: 'ops.gpu', after: expect.stringMatching(/^, due since/) as string });
+  expect(conditionText(t, 'zh', overdue)).toMatchObject({ before: '第一个是 ', job: 'ops.gpu' });
+  expect(conditionText(english, 'en', told('no_workers', 'm', 0))).toEqual({ before: 'Nothing runs until one is there.', after: '' });
+});
+
+it('tells anew what became worse', () => {
+  const of = (minute: number, count: string) => modesOf([told('fires_overdue', 'm', minute, { data: { count, first: 'a' } })]).map(occurrenceOf)[0];
+  expect(of(1, '1')).toBe(of(1, '1'));
+  expect(new Set([of(1, '1'), of(1, '2'), of(2, '1')]).size).toBe(3);
 });
 
 it('shows what it does not know as it came', () => expect(conditionWords(t, 'zh', told('later' as 'etcd_full', 'm', 0))).toEqual({ title: 'The text of later', text: '' }));

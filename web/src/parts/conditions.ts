@@ -46,6 +46,24 @@ export function conditionWords(t: TFunction, language: string, { code, data, tex
   return { title: visible(title), text: visible(say('text')) };
 }
 
+// The word of a condition's data that names a job.
+const jobWord: Record<string, string> = { fires_overdue: 'first', fire_without_entry: 'job' };
+// No job can have it in its name.
+const gap = '[job]';
+
+/** The text that follows from a condition, split at the job that it names, for a link there. */
+export function conditionText(t: TFunction, language: string, condition: Condition): { before: string; job?: string; after: string } {
+  const word = jobWord[condition.code];
+  const job = word === undefined ? undefined : condition.data?.[word];
+  if (word === undefined || !job) return { before: conditionWords(t, language, condition).text, after: '' };
+  const { text } = conditionWords(t, language, { ...condition, data: { ...condition.data, [word]: gap } });
+  const [before = '', after] = text.split(gap);
+  return after === undefined ? { before, after: '' } : { before, job, after };
+}
+
+/** What tells a mode from the same one later, when more is wrong than there was. */
+export const occurrenceOf = ({ id, since, condition }: Mode): string => [id, since, condition.data?.count ?? ''].join(' ');
+
 const namesShown = 4;
 
 /** A list of names that stays short. */

@@ -39,7 +39,7 @@ export const shell = {
     outOfDate: 'A newer console is on the server. Reload the page to use it.', reload: 'Reload', back: 'The server is back.', lastSeen: 'What you see is as of',
   },
   degraded: {
-    since: 'Since', seenBy: 'Seen by {{who}}', more_one: 'and one more', more_other: 'and {{count}} more',
+    since: 'Since', seenBy: 'Seen by {{who}}', more_one: 'and one more', more_other: 'and {{count}} more', fold: 'Hide', foldHelp: 'Not shown again in this tab; the overview still tells it.',
     partial: 'The history is not at hand just now: listed is only what waits, runs, or has just ended.',
     unavailable: 'The cluster does not answer.', unavailableText: 'What you see may be out of date, and nothing can be changed. This page tries again by itself.',
   },

@@ -40,7 +40,7 @@ export const shell: Texts<typeof english> = {
     outOfDate: '服务器上有更新的控制台，请重新加载页面。', reload: '重新加载', back: '服务器已恢复。', lastSeen: '当前内容截至',
   },
   degraded: {
-    since: '开始于', seenBy: '发现者：{{who}}', more_one: '以及另外 1 个', more_other: '以及另外 {{count}} 个',
+    since: '开始于', seenBy: '发现者：{{who}}', more_one: '以及另外 1 个', more_other: '以及另外 {{count}} 个', fold: '隐藏', foldHelp: '在此标签页中不再显示；概览中仍会列出。',
     partial: '目前无法查看历史：此处仅列出等待中、运行中或刚刚结束的内容。',
     unavailable: '集群没有响应。', unavailableText: '您看到的内容可能已过时，也无法进行修改。本页面会自动重试。',
   },

@@ -1,0 +1,29 @@
+import { useState } from 'react';
+import { draftPrefix } from './drafts.ts';
+
+// Under the drafts' prefix, so that it is gone with the session.
+const key = `${draftPrefix}-folded`;
+
+function kept(): string[] {
+  try {
+    const read: unknown = JSON.parse(window.sessionStorage.getItem(key) ?? '[]');
+    return Array.isArray(read) ? read.filter((id) => typeof id === 'string') : [];
+  } catch {
+    return []; // storage may be blocked, or hold what is no JSON
+  }
+}
+
+/** What was folded away in this tab, and how to fold more. Of what is there no longer nothing is kept, so that it is told anew when it comes back. */
+export function useFoldedAway(): [ReadonlySet<string>, (id: string, present: readonly string[]) => void] {
+  const [folded, setFolded] = useState<ReadonlySet<string>>(() => new Set(kept()));
+  const fold = (id: string, present: readonly string[]) => {
+    const next = [...folded].filter((other) => present.includes(other)).concat(id);
+    setFolded(new Set(next));
+    try {
+      window.sessionStorage.setItem(key, JSON.stringify(next));
+    } catch {
+      // It then lasts until the page is loaded anew.
+    }
+  };
+  return [folded, fold];
+}
