@@ -1,8 +1,8 @@
 import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
-import { useDryRun } from '../../api/apply.ts';
+import type { useDryRun } from '../../api/apply.ts';
 import { Problem } from '../../api/problem.ts';
-import type { Applied, Definition } from '../../api/types.ts';
+import type { Applied } from '../../api/types.ts';
 import { visible } from '../../lib/visible.ts';
 import { column, DataTable } from '../../parts/DataTable.tsx';
 import { DiffView } from '../../parts/DiffView.tsx';
@@ -12,9 +12,8 @@ import { Waiting } from '../../parts/Waiting.tsx';
 import classes from './Editor.module.css';
 
 /** What importing these jobs would change, job by job. */
-export function ImportChanges({ jobs }: { jobs: Definition[] }) {
+export function ImportChanges({ dry }: { dry: ReturnType<typeof useDryRun> }) {
   const { t } = useTranslation();
-  const dry = useDryRun(jobs);
   if (dry.error) return <ProblemNotice error={dry.error} onRetry={() => void dry.refetch()} />;
   if (!dry.data) return <Waiting rows={4} />;
   return (

@@ -2,12 +2,14 @@ import { Autocomplete, Button, Group, Modal, Stack, Switch, Textarea, TextInput 
 import { useDebouncedValue } from '@mantine/hooks';
 import { useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useApply } from '../../api/apply.ts';
+import { useApply, useDryRun } from '../../api/apply.ts';
 import { useCrontab, type CrontabLine } from '../../api/crontab.ts';
+import type { Definition } from '../../api/types.ts';
 import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
 import classes from './Editor.module.css';
 import { ImportChanges, ImportOutcome } from './ImportChanges.tsx';
 import { ImportLines } from './ImportLines.tsx';
+import { keysOf } from './lineKeys.ts';
 
 /** Whether a line can become a job as it is. */
 function isWhole(line: CrontabLine): boolean {
@@ -22,29 +24,43 @@ export function ImportDialog({ text: given = '', onClose }: { text?: string; onC
   const [timezone, setTimezone] = useState('');
   const [group, setGroup] = useState('crontab');
   const [prefix, setPrefix] = useState<string>();
-  const [left, setLeft] = useState<ReadonlySet<number>>(new Set());
+  const [left, setLeft] = useState<ReadonlySet<string>>(new Set());
   const [step, setStep] = useState<'lines' | 'changes' | 'outcome'>('lines');
   const file = useRef<HTMLInputElement>(null);
   const zones = useMemo(() => ['UTC', ...Intl.supportedValuesOf('timeZone')], []);
   const wanted = { text, system: system || undefined, timezone: timezone.trim() || undefined, group: group.trim() || undefined, prefix };
   const [request] = useDebouncedValue(wanted, 250);
   const crontab = useCrontab(request);
+  // What is shown is the answer to what was asked before, until the next one comes.
+  const settled = crontab.isSuccess && !crontab.isPlaceholderData && JSON.stringify(request) === JSON.stringify(wanted);
   const apply = useApply();
-  const lines = text.trim() === '' ? [] : (crontab.data?.items ?? []);
-  const chosen = lines.filter((line) => isWhole(line) && !left.has(line.line));
+  // What is applied is what was looked at.
+  const [looked, setLooked] = useState<Definition[]>([]);
+  const dry = useDryRun(looked);
+  const items = crontab.data?.items;
+  const lines = useMemo(() => (text.trim() === '' ? [] : (items ?? [])), [text, items]);
+  const lineKeys = useMemo(() => keysOf(lines), [lines]);
+  const isLeft = (line: CrontabLine) => left.has(lineKeys.get(line) ?? '');
+  const chosen = lines.filter((line) => isWhole(line) && !isLeft(line));
   const jobs = chosen.flatMap((line) => (line.job ? [line.job] : []));
 
   const open = (picked: File | undefined) => {
     if (!picked) return;
     void picked.text().then((read) => {
       setText(read);
+      setLeft(new Set());
       setPrefix(picked.name);
       // Files of the system name a user before each command.
       setSystem(/^(?:crontab|cron\.d.*)$/.test(picked.name));
     });
   };
+  const see = () => {
+    setLooked(jobs);
+    setStep('changes');
+  };
   const back = () => {
     apply.reset();
+    setLooked([]);
     setStep('lines');
   };
   return (
@@ -68,20 +84,23 @@ export function ImportDialog({ text: given = '', onClose }: { text?: string; onC
             {crontab.error && text.trim() !== '' && <ProblemNotice error={crontab.error} />}
             {lines.length > 0 && (
               <ImportLines
-                lines={lines} isWhole={isWhole} left={left}
-                onToggle={(line) => setLeft((before) => (before.has(line) ? new Set([...before].filter((other) => other !== line)) : new Set([...before, line])))}
+                lines={lines} isWhole={isWhole} isLeft={isLeft}
+                onToggle={(line) => {
+                  const key = lineKeys.get(line) ?? '';
+                  setLeft((before) => (before.has(key) ? new Set([...before].filter((other) => other !== key)) : new Set([...before, key])));
+                }}
               />
             )}
           </>
         )}
-        {step === 'changes' && <ImportChanges jobs={jobs} />}
+        {step === 'changes' && <ImportChanges dry={dry} />}
         {step === 'outcome' && apply.data && <ImportOutcome items={apply.data.items} onLeave={onClose} />}
         {apply.error && <ProblemNotice error={apply.error} />}
         <Group justify="flex-end">
           {step === 'changes' && <Button variant="default" onClick={back}>{t('crontab.back')}</Button>}
           <Button variant="default" onClick={onClose}>{step === 'outcome' ? t('common.close') : t('common.cancel')}</Button>
-          {step === 'lines' && <Button disabled={jobs.length === 0} onClick={() => setStep('changes')}>{t('crontab.see', { count: jobs.length })}</Button>}
-          {step === 'changes' && <Button loading={apply.isPending} onClick={() => apply.mutate(jobs, { onSuccess: () => setStep('outcome') })}>{t('crontab.apply', { count: jobs.length })}</Button>}
+          {step === 'lines' && <Button disabled={jobs.length === 0 || !settled} onClick={see}>{t('crontab.see', { count: jobs.length })}</Button>}
+          {step === 'changes' && <Button loading={apply.isPending} disabled={!dry.isSuccess} onClick={() => apply.mutate(looked, { onSuccess: () => setStep('outcome') })}>{t('crontab.apply', { count: looked.length })}</Button>}
         </Group>
       </Stack>
     </Modal>

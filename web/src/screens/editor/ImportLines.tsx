@@ -10,13 +10,13 @@ import classes from './Editor.module.css';
 interface Props {
   lines: CrontabLine[];
   isWhole: (line: CrontabLine) => boolean;
-  /** The lines that are not to be taken, though they could be. */
-  left: ReadonlySet<number>;
-  onToggle: (line: number) => void;
+  /** Whether a line is not to be taken, though it could be. */
+  isLeft: (line: CrontabLine) => boolean;
+  onToggle: (line: CrontabLine) => void;
 }
 
 /** The lines of a crontab, and what each becomes. */
-export function ImportLines({ lines, isWhole, left, onToggle }: Props) {
+export function ImportLines({ lines, isWhole, isLeft, onToggle }: Props) {
   const { t, i18n } = useTranslation();
   const remarks = (line: CrontabLine) => [
     ...(line.faults ?? []).map((fault) => ({ level: 'fault', text: `${fault.location}: ${faultText(t, i18n.language, fault)}` })),
@@ -24,7 +24,7 @@ export function ImportLines({ lines, isWhole, left, onToggle }: Props) {
   ];
   const columns = [
     column<CrontabLine>('take', t('crontab.take'), (line) =>
-      line.job && <Checkbox aria-label={t('crontab.takeLine', { line: line.line })} checked={isWhole(line) && !left.has(line.line)} disabled={!isWhole(line)} onChange={() => onToggle(line.line)} />,
+      line.job && <Checkbox aria-label={t('crontab.takeLine', { line: line.line })} checked={isWhole(line) && !isLeft(line)} disabled={!isWhole(line)} onChange={() => onToggle(line)} />,
     ),
     column<CrontabLine>('line', t('crontab.number'), (line) => (line.line > 0 ? line.line : '')),
     column<CrontabLine>('becomes', t('crontab.becomes'), (line) => (
