@@ -34,7 +34,7 @@ export const editor = {
     own: {
       several: 'There is a second document here. A job is one.', notMap: 'A job is a list of names, each with its value.', unknown: 'There is no such field.', meant: 'Did you mean {{name}}?',
       whole: 'This must be a whole number.', flag: 'This must be true or false.', list: 'This must be a list.', names: 'This must be names, each with a value.', text: 'This must be a text.', reference: 'An alias can stand for a single value only.',
-      twice: '{{name}} is there already.',
+      twice: '{{name}} is there already.', unnamed: 'A row of the form has a value but no name yet: name it, or remove it.',
     },
     syntax: {
       DUPLICATE_KEY: 'This name is there twice.', MISSING_CHAR: 'Something is missing: a colon, a quote, a comma or a bracket.', TAB_AS_INDENT: 'Indent with spaces: YAML does not know tabs.', BAD_INDENT: 'The indentation does not fit what stands above.',

@@ -37,7 +37,7 @@ export const editor: Texts<typeof english> = {
     own: {
       several: '此处开始了第二个文档，而一个任务只有一个。', notMap: '任务由名称及其值组成。', unknown: '没有此字段。', meant: '是否指 {{name}}？',
       whole: '须为整数。', flag: '须为 true 或 false。', list: '须为列表。', names: '须为名称及其值。', text: '须为文本。', reference: '别名只能代表单个值。',
-      twice: '{{name}} 已经存在。',
+      twice: '{{name}} 已经存在。', unnamed: '表单中有一行填了值但还没有名称：请填写名称或删除该行。',
     },
     syntax: {
       DUPLICATE_KEY: '此名称出现了两次。', MISSING_CHAR: '缺少冒号、引号、逗号或括号。', TAB_AS_INDENT: '请用空格缩进：YAML 不接受制表符。', BAD_INDENT: '缩进与上文不一致。',

@@ -32,7 +32,7 @@ export function CrontabBox({ paste, onImport }: { paste: ReturnType<typeof useLi
 }
 
 /** What was made of a line, so that nobody has to guess. */
-export function UnderstoodNote({ understood, error, onUndo, onClose }: { understood: Understood | undefined; error: Error | undefined; onUndo: () => void; onClose: () => void }) {
+export function UnderstoodNote({ understood, error, onUndo, onClose }: { understood: Understood | undefined; error: Error | undefined; onUndo: (() => void) | undefined; onClose: () => void }) {
   const { t, i18n } = useTranslation();
   if (error) return <ProblemNotice error={error} />;
   if (!understood) return null;
@@ -42,7 +42,7 @@ export function UnderstoodNote({ understood, error, onUndo, onClose }: { underst
     <Alert variant="light" color={fields.length > 0 ? 'cyan' : 'yellow'} icon={<Icon name={fields.length > 0 ? 'check' : 'warn'} />} withCloseButton closeButtonLabel={t('common.close')} onClose={onClose} role="status" data-understood="">
       <div className={classes.line}>
         <span>{fields.length > 0 ? t('crontab.understood', { fields: list }) : t('crontab.nothing')}</span>
-        {fields.length > 0 && <Button size="xs" variant="default" onClick={onUndo}>{t('editor.undo')}</Button>}
+        {fields.length > 0 && onUndo && <Button size="xs" variant="default" onClick={onUndo}>{t('editor.undo')}</Button>}
       </div>
       {understood.notices.length > 0 && <ul className={classes.plain}>{understood.notices.map((notice, i) => <li key={i} className="break">{visible(crontabText(t, i18n.language, notice))}</li>)}</ul>}
     </Alert>

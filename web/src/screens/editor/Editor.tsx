@@ -1,7 +1,7 @@
 import { ActionIcon, Alert, Button, Group, SegmentedControl } from '@mantine/core';
 import { useDebouncedCallback, useHotkeys, useMediaQuery } from '@mantine/hooks';
 import { useBlocker, useNavigate } from '@tanstack/react-router';
-import { useEffect, useMemo, useRef, useState, useSyncExternalStore, type FormEvent, type KeyboardEvent } from 'react';
+import { useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore, type FormEvent, type KeyboardEvent } from 'react';
 import { useTranslation } from 'react-i18next';
 import { definitionOf } from '../../api/definition.ts';
 import { judge, useSaveJob, type VersionedJob } from '../../api/jobs.ts';
@@ -9,6 +9,7 @@ import { Problem } from '../../api/problem.ts';
 import type { Definition } from '../../api/types.ts';
 import { toYaml } from '../../lib/yaml.ts';
 import type { EditorView as View } from '../../app/routes/jobs.tsx';
+import { useSession } from '../../app/session.ts';
 import { ConfirmDialog } from '../../parts/ConfirmDialog.tsx';
 import { Icon } from '../../parts/icons.tsx';
 import { PageHead } from '../../parts/PageHead.tsx';
@@ -16,11 +17,11 @@ import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
 import { say } from '../../parts/say.ts';
 import { ConflictDialog } from './ConflictDialog.tsx';
 import { CrontabBox, UnderstoodNote } from './CrontabBox.tsx';
-import { fieldId, FormContext, type FormView } from './context.ts';
+import { fieldId, FormContext, unnamedIn, type Fresh, type FormView } from './context.ts';
 import { JobDocument } from './document/JobDocument.ts';
 import { isRenamed } from './document/parse.ts';
 import { same } from './document/paths.ts';
-import { keepDraft, readDraft } from './draft.ts';
+import { keepDraft, readDraft, type DraftOf } from './draft.ts';
 import classes from './Editor.module.css';
 import { FaultSummary } from './FaultSummary.tsx';
 import { FoldsContext, useFoldsState } from './folds.ts';
@@ -36,14 +37,16 @@ interface Props {
   opened: VersionedJob | undefined;
   /** What a new job begins with. */
   begin?: Definition | undefined;
+  /** The job that a new one is a copy of. */
+  from?: string | undefined;
   view: View | undefined;
   onView: (view: View) => void;
 }
 
 /** A document that begins with what is saved, and goes on with what was typed before a reload. */
-function useJobDocument(name: string | undefined, opened: VersionedJob | undefined, begin: Definition | undefined) {
+function useJobDocument(of: DraftOf, opened: VersionedJob | undefined, begin: Definition | undefined) {
   const [made] = useState(() => {
-    const draft = readDraft(name);
+    const draft = readDraft(of);
     const base = draft?.base ?? opened;
     const doc = new JobDocument(base ? toYaml(definitionOf(base.job)) : '');
     const text = draft?.text ?? (begin && toYaml(begin));
@@ -53,11 +56,13 @@ function useJobDocument(name: string | undefined, opened: VersionedJob | undefin
   return made;
 }
 
-export function Editor({ opened, begin, view, onView }: Props) {
+export function Editor({ opened, begin, from, view, onView }: Props) {
   const { t } = useTranslation();
   const navigate = useNavigate();
   const name = opened?.job.name;
-  const { doc, base: first, restored } = useJobDocument(name, opened, begin);
+  const { name: who } = useSession();
+  const of: DraftOf = { who, job: name, from };
+  const { doc, base: first, restored } = useJobDocument(of, opened, begin);
   const snapshot = useSyncExternalStore(doc.subscribe, doc.snapshot);
   // The version that the changes are made to: a merge, or taking over what others saved, moves it.
   const [base, setBase] = useState(first);
@@ -75,15 +80,19 @@ export function Editor({ opened, begin, view, onView }: Props) {
   const yaml = useRef<YamlHandle>(null);
   const left = useRef(false);
 
+  const [fresh, setRows] = useState<Fresh>({});
+  const setFresh = useCallback<FormView['setFresh']>((field, row) => setRows((before) => ({ ...before, [field]: row })), []);
+  const unnamed = useMemo(() => unnamedIn(fresh), [fresh]);
   const definition = snapshot.good.definition ?? baseDefinition;
-  const found = useFaults(snapshot, baseDefinition, { all: tried, isNew, saveError: save.error });
+  const found = useFaults(snapshot, baseDefinition, { all: tried, isNew, unnamed, saveError: save.error });
   const dirty = isNew ? snapshot.parsed.text.trim() !== '' : found.broken || !same(baseDefinition, definition);
-  const blocker = useBlocker({ shouldBlockFn: () => dirty && !left.current, enableBeforeUnload: () => dirty && !left.current, withResolver: true });
+  const losing = dirty || unnamed.length > 0;
+  const blocker = useBlocker({ shouldBlockFn: () => losing && !left.current, enableBeforeUnload: () => losing && !left.current, withResolver: true });
 
   const narrow = useMediaQuery('(max-width: 62em)', undefined, { getInitialValueInEffect: false }) ?? false;
   const shown: View = narrow ? (view === 'yaml' ? 'yaml' : 'form') : (view ?? 'both');
 
-  const keep = useDebouncedCallback(() => !left.current && keepDraft(name, dirty ? { text: doc.text, base } : undefined), 200);
+  const keep = useDebouncedCallback(() => !left.current && keepDraft(of, dirty ? { text: doc.text, base } : undefined), 200);
   useEffect(() => keep(), [keep, snapshot.parsed, dirty, base]);
   const isStale = save.isError;
   const { reset } = save;
@@ -116,7 +125,7 @@ export function Editor({ opened, begin, view, onView }: Props) {
 
   const done = (saved: string) => {
     left.current = true;
-    keepDraft(name, undefined);
+    keepDraft(of, undefined);
     say(t, t(isNew ? 'editor.created' : 'editor.saved', { name: saved }));
     void navigate({ to: '/jobs/$name', params: { name: saved } });
   };
@@ -143,7 +152,7 @@ export function Editor({ opened, begin, view, onView }: Props) {
     setAskError(null);
     if (save.isError) save.reset();
     const wanted = snapshot.parsed.definition;
-    if (!wanted || snapshot.parsed.faults.length > 0 || (base && isRenamed(snapshot.parsed, base.job.name))) {
+    if (!wanted || snapshot.parsed.faults.length > 0 || unnamed.length > 0 || (base && isRenamed(snapshot.parsed, base.job.name))) {
       focusFirst.current = true;
       return;
     }
@@ -178,8 +187,9 @@ export function Editor({ opened, begin, view, onView }: Props) {
   const discard = () => {
     doc.write(base ? toYaml(baseDefinition) : begin ? toYaml(begin) : '');
     setTold(false);
+    setRows({});
   };
-  const form = useMemo((): FormView => ({ doc, definition, isNew, errorAt: found.errorAt, warningAt: found.warningAt, placement: found.placement }), [doc, definition, isNew, found]);
+  const form = useMemo((): FormView => ({ doc, definition, isNew, errorAt: found.errorAt, warningAt: found.warningAt, placement: found.placement, fresh, setFresh }), [doc, definition, isNew, found, fresh, setFresh]);
   const paste = useLinePaste(doc, isNew, setImporting);
   const title = name ? t('editor.editTitle', { name }) : t('editor.newTitle');
   const elsewhere = found.faults.filter((fault) => fault.field === undefined && fault.severity === 'error');
@@ -216,11 +226,7 @@ export function Editor({ opened, begin, view, onView }: Props) {
           </PageHead>
           {isNew && snapshot.parsed.text.trim() === '' && <CrontabBox paste={paste} onImport={() => setImporting('')} />}
           <UnderstoodNote
-            understood={paste.understood} error={paste.error} onClose={paste.forget}
-            onUndo={() => {
-              doc.undo();
-              paste.forget();
-            }}
+            understood={paste.understood} error={paste.error} onClose={paste.forget} onUndo={paste.undo}
           />
           {told && (
             <Alert variant="light" color="cyan" icon={<Icon name="clock" />} withCloseButton closeButtonLabel={t('common.close')} onClose={() => setTold(false)} data-draft="">
@@ -273,6 +279,7 @@ export function Editor({ opened, begin, view, onView }: Props) {
             onOverwrite={(job) => send(definition, job?.etag)}
             onTake={(job) => {
               doc.write(toYaml(definitionOf(job.job)));
+              setRows({});
               setBase(job);
               setConflict(false);
             }}
@@ -284,7 +291,7 @@ export function Editor({ opened, begin, view, onView }: Props) {
             title={t('editor.leaveTitle')} confirm={t('editor.leave')} cancel={t('editor.stay')} onCancel={blocker.reset}
             onConfirm={() => {
               left.current = true;
-              keepDraft(name, undefined);
+              keepDraft(of, undefined);
               blocker.proceed();
             }}
           >

@@ -21,7 +21,7 @@ export function NewJobPage() {
   const onView = (next: View) => void navigate({ to: '/new/job', search: (before) => ({ ...before, view: next }), replace: true, ignoreBlocker: true });
   if (!mayMake) return <NotEditor />;
   if (from === undefined) return <Editor opened={undefined} view={view} onView={onView} />;
-  if (source.data) return <Editor key={from} opened={undefined} begin={copyOf(source.data)} view={view} onView={onView} />;
+  if (source.data) return <Editor key={from} opened={undefined} begin={copyOf(source.data)} from={from} view={view} onView={onView} />;
   return source.error ? <ProblemNotice error={source.error} onRetry={() => void source.refetch()} /> : <Waiting rows={10} />;
 }
 

@@ -20,11 +20,12 @@ interface Texts {
 /** Names with a value each: variables, labels. A row without a name is not in the document yet. */
 export function NamedRows({ field, texts, suggestions }: { field: 'env' | 'labels'; texts: Texts; suggestions?: readonly string[] | undefined }) {
   const { t } = useTranslation();
-  const { doc, definition, errorAt } = useForm();
+  const { doc, definition, errorAt, fresh: all, setFresh } = useForm();
   const { label, description } = useTexts([field]);
   const listId = useId();
+  const unnamed = all[field];
+  const fresh = unnamed && { name: '', value: unnamed.value ?? '' };
   // What is typed as a name but cannot be one yet, being empty or there already, by row.
-  const [fresh, setFresh] = useState<{ name: string; value: string }>();
   const [draft, setDraft] = useState<{ row: number; name: string }>();
   // As they stand in the text: what is typed in a row must not move it.
   const names = namesAt(doc.snapshot().good, [field]);
@@ -39,19 +40,19 @@ export function NamedRows({ field, texts, suggestions }: { field: 'env' | 'label
     if (before !== undefined) doc.rename([field, before], name);
     else {
       doc.set([field, name], fresh?.value ?? '');
-      setFresh(undefined);
+      setFresh(field, undefined);
     }
   };
   const write = (row: number, value: string) => {
     const name = names[row];
     if (name !== undefined) doc.set([field, name], value);
-    else setFresh({ name: fresh?.name ?? '', value });
+    else setFresh(field, { value });
   };
   const remove = (row: number) => {
     const name = names[row];
     setDraft(undefined);
     if (name !== undefined) doc.set([field, name], undefined);
-    else setFresh(undefined);
+    else setFresh(field, undefined);
   };
   const shown = fresh ? [...rows, fresh] : rows;
   const twice = draft && draft.name !== '';
@@ -75,7 +76,7 @@ export function NamedRows({ field, texts, suggestions }: { field: 'env' | 'label
         </div>
       ))}
       {suggestions && <datalist id={listId}>{suggestions.map((s) => <option key={s} value={s} />)}</datalist>}
-      <Button size="xs" variant="default" leftSection={<Icon name="plus" size={14} />} disabled={fresh !== undefined} onClick={() => setFresh({ name: '', value: '' })}>{texts.add}</Button>
+      <Button size="xs" variant="default" leftSection={<Icon name="plus" size={14} />} disabled={fresh !== undefined} onClick={() => setFresh(field, {})}>{texts.add}</Button>
       {twice && <p className={classes.error} role="alert">{t('editor.own.twice', { name: draft.name })}</p>}
       {error && <p className={classes.error}>{error}</p>}
     </fieldset>

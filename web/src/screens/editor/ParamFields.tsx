@@ -12,8 +12,8 @@ const parts = ['default', 'description', 'pattern'] as const;
 /** The variables that whoever triggers the job may set. A new one is in the document once it has a name. */
 export function ParamFields() {
   const { t } = useTranslation();
-  const { doc, definition, errorAt } = useForm();
-  const [fresh, setFresh] = useState<Record<string, string>>();
+  const { doc, definition, errorAt, fresh: all, setFresh } = useForm();
+  const fresh = all.params;
   const [draft, setDraft] = useState<{ row: number; name: string }>();
   // As they stand in the text: what is typed in a row must not move it.
   const names = namesAt(doc.snapshot().good, ['params']);
@@ -28,21 +28,21 @@ export function ParamFields() {
     if (before !== undefined) doc.rename(['params', before], name);
     else {
       doc.set(['params', name], fresh ?? {});
-      setFresh(undefined);
+      setFresh('params', undefined);
     }
   };
   const write = (row: number, part: (typeof parts)[number], text: string) => {
     const name = names[row];
     const { [part]: _, ...others } = (name === undefined ? fresh : (valueAt(definition, ['params', name]) as Record<string, string>)) ?? {};
     const next = text === '' ? others : { ...others, [part]: text };
-    if (name === undefined) setFresh(next);
+    if (name === undefined) setFresh('params', next);
     else if (text === '' && Object.keys(others).length === 0) doc.set(['params', name], {});
     else doc.set(['params', name, part], text === '' ? undefined : text);
   };
   const remove = (row: number) => {
     const name = names[row];
     setDraft(undefined);
-    if (name === undefined) setFresh(undefined);
+    if (name === undefined) setFresh('params', undefined);
     else doc.set(['params', name], undefined);
   };
   const shown = fresh ? [...names, ''] : names;
@@ -73,7 +73,7 @@ export function ParamFields() {
           </div>
         );
       })}
-      <Button size="xs" variant="default" leftSection={<Icon name="plus" size={14} />} disabled={fresh !== undefined} onClick={() => setFresh({})}>{t('editor.paramAdd')}</Button>
+      <Button size="xs" variant="default" leftSection={<Icon name="plus" size={14} />} disabled={fresh !== undefined} onClick={() => setFresh('params', {})}>{t('editor.paramAdd')}</Button>
       {error && <p className={classes.error}>{error}</p>}
     </fieldset>
   );

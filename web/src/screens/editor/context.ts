@@ -15,6 +15,16 @@ export interface FormView {
   warningAt: (field: string) => string | undefined;
   /** Who would run the job as it stands here. */
   placement: Ranking | undefined;
+  /** The row of a list of names that has no name yet, by field: it is not in the document. */
+  fresh: Fresh;
+  setFresh: (field: string, row: Record<string, string> | undefined) => void;
+}
+
+export type Fresh = Readonly<Record<string, Record<string, string> | undefined>>;
+
+/** The fields with a row that holds something and would be lost, as it has no name. */
+export function unnamedIn(fresh: Fresh): string[] {
+  return Object.entries(fresh).flatMap(([field, row]) => (row && Object.values(row).some((part) => part !== '') ? [field] : []));
 }
 
 export const FormContext = createContext<FormView | undefined>(undefined);

@@ -1,6 +1,7 @@
 // What was typed and not saved, kept for this tab: a reload, or the end of a session, loses nothing.
 
 import type { VersionedJob } from '../../api/jobs.ts';
+import { draftPrefix } from '../../lib/drafts.ts';
 
 export interface Draft {
   text: string;
@@ -8,21 +9,28 @@ export interface Draft {
   base?: VersionedJob | undefined;
 }
 
-const keyOf = (name: string | undefined) => `carillon-draft ${name ?? ''}`;
+/** Whose draft it is, and of what: of a job, or of a new one, which may be a copy of another. */
+export interface DraftOf {
+  who: string;
+  job: string | undefined;
+  from: string | undefined;
+}
 
-export function readDraft(name: string | undefined): Draft | undefined {
+const keyOf = ({ who, job, from }: DraftOf) => `${draftPrefix} ${JSON.stringify([who, job ?? null, from ?? null])}`;
+
+export function readDraft(of: DraftOf): Draft | undefined {
   try {
-    const kept = JSON.parse(window.sessionStorage.getItem(keyOf(name)) ?? 'null') as Partial<Draft> | null;
+    const kept = JSON.parse(window.sessionStorage.getItem(keyOf(of)) ?? 'null') as Partial<Draft> | null;
     return kept && typeof kept.text === 'string' ? { text: kept.text, base: kept.base } : undefined;
   } catch {
     return undefined;
   }
 }
 
-export function keepDraft(name: string | undefined, draft: Draft | undefined): void {
+export function keepDraft(of: DraftOf, draft: Draft | undefined): void {
   try {
-    if (draft) window.sessionStorage.setItem(keyOf(name), JSON.stringify(draft));
-    else window.sessionStorage.removeItem(keyOf(name));
+    if (draft) window.sessionStorage.setItem(keyOf(of), JSON.stringify(draft));
+    else window.sessionStorage.removeItem(keyOf(of));
   } catch {
     // Storage may be blocked or full; then there is no draft.
   }

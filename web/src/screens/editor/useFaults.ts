@@ -46,11 +46,20 @@ function useTouched(base: Definition, definition: Definition): ReadonlySet<strin
   return touched.current;
 }
 
+interface Options {
+  /** Whether all that is wrong is told, not only of what was touched. */
+  all: boolean;
+  isNew: boolean;
+  /** The fields with a row that has no name. */
+  unnamed: readonly string[];
+  saveError: Error | null;
+}
+
 /**
  * What is wrong, by place: the text itself is judged here, what it means by the server while one types, and once more when one saves.
  * What nobody has touched yet in a new job stays silent until one tries to save.
  */
-export function useFaults(snapshot: Snapshot, base: Definition, { all, isNew, saveError }: { all: boolean; isNew: boolean; saveError: Error | null }) {
+export function useFaults(snapshot: Snapshot, base: Definition, { all, isNew, unnamed, saveError }: Options) {
   const { t, i18n } = useTranslation();
   const { parsed, good } = snapshot;
   const definition = good.definition ?? base;
@@ -74,6 +83,7 @@ export function useFaults(snapshot: Snapshot, base: Definition, { all, isNew, sa
     if (!parsed.definition) return own;
     // The form cannot change the name, so it is not to be mended there either.
     const renamed = isNew || !isRenamed(parsed, base.name) ? [] : [{ ...at(['name'], rangeOf(parsed, ['name']), t('editor.renamed', { name: base.name })), field: undefined }];
+    const nameless = all ? unnamed.map((field) => at([field], rangeOf(parsed, [field]), t('editor.own.unnamed'))) : [];
     const said = new Set([...own, ...renamed].map((fault) => fault.location));
     const found = refused && refused.faults.length > 0 ? refused.faults : judged ? stillTrue(judged, judgeable) : [];
     const theirs = found.flatMap((fault) => {
@@ -92,8 +102,8 @@ export function useFaults(snapshot: Snapshot, base: Definition, { all, isNew, sa
     });
     const taken = refused?.code === 'exists' ? [at(['name'], rangeOf(parsed, ['name']), t('editor.nameTaken'))] : [];
     const known = all || !isNew ? undefined : touched;
-    return [...own, ...renamed, ...taken, ...theirs, ...doubts].filter((fault) => !known || fault.field === undefined || known.has(fault.location.split(/[.[]/)[0] ?? '')).sort((a, b) => a.from - b.from);
-  }, [parsed, base.name, judged, judgeable, refused, all, isNew, touched, t, i18n.language]);
+    return [...own, ...renamed, ...nameless, ...taken, ...theirs, ...doubts].filter((fault) => !known || fault.field === undefined || known.has(fault.location.split(/[.[]/)[0] ?? '')).sort((a, b) => a.from - b.from);
+  }, [parsed, base.name, judged, judgeable, refused, all, isNew, unnamed, touched, t, i18n.language]);
 
   return {
     faults,

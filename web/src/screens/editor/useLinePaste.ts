@@ -8,6 +8,9 @@ export interface Understood {
   /** The fields that were filled in. */
   fields: string[];
   notices: NonNullable<CrontabLine['notices']>;
+  /** The text without them, and with them. */
+  before: string;
+  after: string;
 }
 
 /** What a line says of a job, beside its name. A line knows no groups; where it is in one, that stays. */
@@ -34,8 +37,9 @@ export function useLinePaste(doc: JobDocument, isNew: boolean, onSeveral: (text:
       const notices = items.flatMap((item) => item.notices ?? []);
       const entries: [Path, unknown][] = said.filter((field) => job?.[field] !== undefined).map((field) => [[field], job?.[field]]);
       if (job && isNew && !valueAt(definition, ['name'])) entries.unshift([['name'], suggested(job.name)]);
+      const before = doc.text;
       doc.setAll(entries);
-      setUnderstood({ fields: entries.map(([path]) => String(path[0])), notices });
+      setUnderstood({ fields: entries.map(([path]) => String(path[0])), notices, before, after: doc.text });
       return job !== undefined;
     } catch (failed) {
       setError(failed as Error);
@@ -55,6 +59,11 @@ export function useLinePaste(doc: JobDocument, isNew: boolean, onSeveral: (text:
   return {
     understood, error, busy, read, take,
     forget: () => setUnderstood(undefined),
+    /** Takes back what was filled in, as long as nothing else was changed since. */
+    undo: understood && understood.after === doc.text ? () => {
+      doc.write(understood.before);
+      setUnderstood(undefined);
+    } : undefined,
     onPaste: (event: ClipboardEvent<HTMLElement>) => {
       if (take(event.clipboardData.getData('text/plain'))) event.preventDefault();
     },
