@@ -38,6 +38,9 @@ export const shell = {
     first: 'Carillon’s server does not answer yet. This page tries again by itself.',
     outOfDate: 'A newer console is on the server. Reload the page to use it.', reload: 'Reload', back: 'The server is back.', lastSeen: 'What you see is as of',
   },
+  crontabRemarks: {
+    systemFormat: 'A user seems to stand before the command, as in files of the system. The import reads such lines with “{{option}}” switched on.',
+  },
   degraded: {
     since: 'Since', seenBy: 'Seen by {{who}}', more_one: 'and one more', more_other: 'and {{count}} more', fold: 'Hide', foldHelp: 'Not shown again in this tab; the overview still tells it.',
     partial: 'The history is not at hand just now: listed is only what waits, runs, or has just ended.',

@@ -39,6 +39,9 @@ export const shell: Texts<typeof english> = {
     first: 'Carillon 服务器尚未响应，页面会自动重试。',
     outOfDate: '服务器上有更新的控制台，请重新加载页面。', reload: '重新加载', back: '服务器已恢复。', lastSeen: '当前内容截至',
   },
+  crontabRemarks: {
+    systemFormat: '命令之前似乎有用户名，如同系统的 crontab 文件。导入时打开“{{option}}”即可读取。',
+  },
   degraded: {
     since: '开始于', seenBy: '发现者：{{who}}', more_one: '以及另外 1 个', more_other: '以及另外 {{count}} 个', fold: '隐藏', foldHelp: '在此标签页中不再显示；概览中仍会列出。',
     partial: '目前无法查看历史：此处仅列出等待中、运行中或刚刚结束的内容。',
@@ -93,7 +96,7 @@ export const shell: Texts<typeof english> = {
     late: '迟到', lateText: '它此时本应已经开始。', slow: '过慢', slowText: '它的运行时间远超平常。',
     overdue: '逾期', overdueText: '有一次触发已到期，但无人领取。', overdueTitle: '此任务有一次触发已到期，但无人领取', overdueSince: '到期时间',
   },
-  expected: { label: '参照以往运行的进度', left: '按平常还需 {{time}}', over: '已超出平常 {{time}}' },
+  expected: { label: '参照以往运行的进度', left: '预计还需 {{time}}', over: '已比平常多用 {{time}}' },
   early: {
     nothing: '暂无结果：符合条件的很少，更早的记录中可能还有。', some: '本页提前结束：符合条件的很少，更早的记录中可能还有。',
     goOn: '继续往前找', end: '更早的记录中没有了。',

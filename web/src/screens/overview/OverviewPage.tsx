@@ -1,6 +1,7 @@
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useNextHour, useOverview, useRunning, useTroubles, useWaiting } from '../../api/overview.ts';
+import { useWorkers } from '../../api/workers.ts';
 import { countOf, troublesOf } from '../../lib/troubles.ts';
 import { modesOf } from '../../parts/conditions.ts';
 import { PageHead } from '../../parts/PageHead.tsx';
@@ -11,6 +12,7 @@ import { FirstSteps } from './FirstSteps.tsx';
 import classes from './OverviewPage.module.css';
 import { RunningPanel } from './RunningPanel.tsx';
 import { SoonPanel } from './SoonPanel.tsx';
+import { Standstill, standsStill } from './Standstill.tsx';
 import { Tiles } from './Tiles.tsx';
 import { TrendPanel } from './TrendPanel.tsx';
 import { TroublesPanel } from './TroublesPanel.tsx';
@@ -31,13 +33,15 @@ export function OverviewPage() {
   const { data } = overview;
   // The list is newer than the numbers, and counts as far as it goes.
   const runs = running && running.nextCursor === undefined && !running.partial ? running.items.length : data?.running;
+  const workers = useWorkers().data?.items;
   const first = data?.jobs.total === 0;
 
   return (
     <>
       <PageHead title={t('overview.title')} name={t('overview.title')}>
+        {data && workers && !first && <Standstill workers={workers} waiting={waits.data && { count: waits.data.items.length, more: waits.data.nextCursor !== undefined }} />}
         {data && found.data && !first && (
-          <Verdict troubles={troubles.length} more={more} degraded={modesOf(data.degraded).length} unsure={found.data.partial === true || data.workers.alive === 0} />
+          <Verdict troubles={troubles.length} more={more} degraded={modesOf(data.degraded).length} unsure={found.data.partial === true || workers === undefined || standsStill(workers)} />
         )}
       </PageHead>
       {overview.error && !data && <ProblemNotice error={overview.error} onRetry={() => void overview.refetch()} />}

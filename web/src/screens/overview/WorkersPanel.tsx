@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
-import type { Worker } from '../../api/types.ts';
 import { useWorkers } from '../../api/workers.ts';
+import { workerState, type WorkerState } from '../../lib/workerState.ts';
 import { Panel } from '../../parts/Panel.tsx';
 import { PlainText } from '../../parts/PlainText.tsx';
 import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
@@ -10,22 +10,15 @@ import classes from './rows.module.css';
 import own from './WorkersPanel.module.css';
 
 const shown = 8;
-type State = 'ready' | 'draining' | 'troubled' | 'away';
-
-function stateOf(worker: Worker): State {
-  if (worker.away) return 'away';
-  if (worker.trouble) return 'troubled';
-  return worker.draining ? 'draining' : 'ready';
-}
 
 // Those that take nothing come first; then by name, so that they stay where they are.
-const rank: Record<State, number> = { troubled: 0, draining: 1, ready: 2, away: 3 };
+const rank: Record<WorkerState, number> = { troubled: 0, stopping: 1, draining: 1, drained: 1, ready: 2, away: 3 };
 
 /** How busy each worker is, and which take nothing. */
 export function WorkersPanel() {
   const { t } = useTranslation();
   const workers = useWorkers();
-  const all = [...(workers.data?.items ?? [])].sort((a, b) => rank[stateOf(a)] - rank[stateOf(b)] || a.name.localeCompare(b.name) || a.id.localeCompare(b.id));
+  const all = [...(workers.data?.items ?? [])].sort((a, b) => rank[workerState(a)] - rank[workerState(b)] || a.name.localeCompare(b.name) || a.id.localeCompare(b.id));
   return (
     <Panel title={t('overview.workers')} side={<Link to="/workers" className={classes.side}>{t('overview.all')}</Link>}>
       {workers.error && !workers.data && <ProblemNotice error={workers.error} onRetry={() => void workers.refetch()} />}
@@ -33,7 +26,7 @@ export function WorkersPanel() {
       {workers.data && all.length === 0 && <p className={classes.calm}>{t('overview.workersNone')}</p>}
       <ul className={own.list}>
         {all.slice(0, shown).map((worker) => {
-          const state = stateOf(worker);
+          const state = workerState(worker);
           return (
             <li key={worker.id} data-worker={worker.name}>
               <span className="break"><PlainText>{worker.name || worker.id}</PlainText></span>

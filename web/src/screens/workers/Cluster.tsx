@@ -1,6 +1,7 @@
 import { useTranslation } from 'react-i18next';
 import { useOverview } from '../../api/overview.ts';
 import type { Worker } from '../../api/types.ts';
+import { drainOf } from '../../lib/workerState.ts';
 import { PlainText } from '../../parts/PlainText.tsx';
 import { RelativeTime } from '../../parts/TimeText.tsx';
 import classes from './WorkersPage.module.css';
@@ -14,7 +15,10 @@ export function Cluster({ workers }: { workers: readonly Worker[] }) {
   const sum = (of: (worker: Worker) => number) => alive.reduce((all, worker) => all + of(worker), 0);
   const used = sum((worker) => worker.used);
   const slots = sum((worker) => worker.slots);
-  const draining = alive.filter((worker) => worker.draining).length;
+  const counted = (state: ReturnType<typeof drainOf>) => alive.filter((worker) => drainOf(worker) === state).length;
+  const draining = counted('draining');
+  const drained = counted('drained');
+  const stopping = counted('stopping');
   const troubled = alive.filter((worker) => worker.trouble).length;
   const away = workers.length - alive.length;
   return (
@@ -23,6 +27,8 @@ export function Cluster({ workers }: { workers: readonly Worker[] }) {
       <span>{t('workers.slotsUsed', { used: number.format(used), slots: number.format(slots) })}</span>
       <span>{t('workers.running', { count: sum((worker) => worker.running) })}</span>
       {draining > 0 && <strong className={classes.trouble}>{t('workers.areDraining', { count: draining })}</strong>}
+      {drained > 0 && <strong className={classes.trouble}>{t('workers.areDrained', { count: drained })}</strong>}
+      {stopping > 0 && <strong className={classes.trouble}>{t('workers.areStopping', { count: stopping })}</strong>}
       {troubled > 0 && <strong className={classes.trouble}>{t('workers.areTroubled', { count: troubled })}</strong>}
       {away > 0 && <span className="dim">{t('workers.areAway', { count: away })}</span>}
       {leader?.name && <span className="dim">{t('workers.leader')} <PlainText>{leader.name}</PlainText>{leader.since && <>{' · '}<RelativeTime at={leader.since} /></>}</span>}

@@ -6,6 +6,7 @@ import type { Condition, Worker } from '../../api/types.ts';
 import { formatSeconds } from '../../lib/duration.ts';
 import { formatTime } from '../../lib/time.ts';
 import { visible } from '../../lib/visible.ts';
+import { drainOf } from '../../lib/workerState.ts';
 import { conditionWords } from '../../parts/conditions.ts';
 import { column, type Columns } from '../../parts/DataTable.tsx';
 import { Icon } from '../../parts/icons.tsx';
@@ -118,7 +119,7 @@ export function State({ t, language, worker }: { t: TFunction; language: string;
       )}
       {conditions.map((condition) => <ConditionLine key={condition.code} t={t} condition={condition} />)}
       {worker.draining && !worker.away && <Draining worker={worker} />}
-      {worker.draining && worker.away && <div><strong className={classes.trouble} data-draining="">{t('workers.draining')}</strong></div>}
+      {worker.draining && worker.away && <div><strong className={classes.trouble} data-draining="">{t(drainOf(worker) === 'drained' ? 'workers.isDrained' : 'workers.draining')}</strong></div>}
       {settings?.drainNote && <div className="small"><PlainText>{settings.drainNote}</PlainText></div>}
       {set && <div className="small dim">{set}</div>}
     </>

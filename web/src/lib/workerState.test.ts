@@ -1,0 +1,15 @@
+import { expect, it } from 'vitest';
+import { workerState, type WorkerState } from './workerState.ts';
+
+type Worker = Parameters<typeof workerState>[0];
+const idle: Worker = { draining: false, running: 0 };
+
+it.each<[Partial<Worker>, WorkerState]>([
+  [{}, 'ready'],
+  [{ running: 3 }, 'ready'],
+  [{ draining: true, running: 2, settings: { drain: true } }, 'draining'],
+  [{ draining: true, settings: { drain: true } }, 'drained'],
+  [{ draining: true, running: 2 }, 'stopping'],
+  [{ draining: true, trouble: 'its disk is full', settings: { drain: true } }, 'troubled'],
+  [{ away: true, draining: true, settings: { drain: true } }, 'away'],
+])('%j: %s', (worker, want) => expect(workerState({ ...idle, ...worker })).toBe(want));

@@ -1,0 +1,30 @@
+import { Link } from '@tanstack/react-router';
+import { useTranslation } from 'react-i18next';
+import type { Worker } from '../../api/types.ts';
+import { workerState } from '../../lib/workerState.ts';
+import { Icon } from '../../parts/icons.tsx';
+import type { Counted } from './Tiles.tsx';
+import classes from './Verdict.module.css';
+
+/** No worker takes runs: nothing starts, whatever else is well. */
+export function standsStill(workers: readonly Worker[]): boolean {
+  return workers.every((worker) => workerState(worker) !== 'ready');
+}
+
+/** Says first of all that nothing can run, and why. */
+export function Standstill({ workers, waiting }: { workers: readonly Worker[]; waiting: Counted | undefined }) {
+  const { t, i18n } = useTranslation();
+  if (!standsStill(workers)) return null;
+  const states = workers.map(workerState).filter((state) => state !== 'away');
+  const why = states.length === 0 ? 'standsNobody' : states.every((state) => state === 'drained' || state === 'draining') ? 'standsDrained' : 'standsOther';
+  const number = `${new Intl.NumberFormat(i18n.language).format(waiting?.count ?? 0)}${waiting?.more ? '+' : ''}`;
+  return (
+    <p className={classes.verdict} data-verdict="stands" role="status">
+      <Icon name="warn" size={16} />
+      <span>
+        <strong>{t('overview.stands')}</strong> {t(`overview.${why}`)} {waiting && waiting.count > 0 && t('overview.standsWaiting', { count: waiting.count, number })}{' '}
+        <Link to="/workers">{t('overview.standsLook')}</Link>
+      </span>
+    </p>
+  );
+}
