@@ -96,7 +96,7 @@ export function ImportDialog({ text: given = '', onClose }: { text?: string; onC
         {step === 'changes' && <ImportChanges dry={dry} />}
         {step === 'outcome' && apply.data && <ImportOutcome items={apply.data.items} onLeave={onClose} />}
         {apply.error && <ProblemNotice error={apply.error} />}
-        <Group justify="flex-end">
+        <Group justify="flex-end" className={classes.stay}>
           {step === 'changes' && <Button variant="default" onClick={back}>{t('crontab.back')}</Button>}
           <Button variant="default" onClick={onClose}>{step === 'outcome' ? t('common.close') : t('common.cancel')}</Button>
           {step === 'lines' && <Button disabled={jobs.length === 0 || !settled} onClick={see}>{t('crontab.see', { count: jobs.length })}</Button>}
