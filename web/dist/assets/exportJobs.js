@@ -1,0 +1,2 @@
+import{Ot as e,W as t,kt as n}from"./parts.js";import{i as r}from"./yaml.js";var i=200;async function a({filter:a,only:o,signal:s,onProgress:c}){let l=[],u=0,d=0,f=o&&o.size<=i?n([...o].sort(),s):e(a,s);for await(let{items:e,total:n}of f){for(let n of e)(!o||o.has(n.name))&&(n.meta.hidden?u++:l.push(r(t(n))));d+=e.length,c(d,n)}return{text:l.join(`---
+`),jobs:l.length,hidden:u}}export{a as exportJobs};
