@@ -80,7 +80,7 @@ test('a job is paused with a note, and resumed; the ledger says what was skipped
   const row = page.getByRole('row').filter({ hasText: 'moving house 搬家' });
   await row.locator('[data-status=skipped]').waitFor();
   assert.match(await row.innerText(), /The job was paused: moving house 搬家/);
-  assert.match(await row.innerText(), /fires since/);
+  assert.match(await row.innerText(), /\d+ fires, /);
   await shoot(page, 'ledger-skipped');
   await leave(tab);
 });
@@ -107,7 +107,7 @@ test('a job is run with a parameter, and only with one that it takes', async () 
   await page.getByRole('log').getByText('hello moon').waitFor();
   await page.getByText('WHOM=moon').waitFor();
   await page.getByText('full tonight').waitFor();
-  await page.getByRole('button', { name: 'Run now…' }).click();
+  await page.getByRole('button', { name: 'Run again…' }).click();
   assert.equal(await page.getByLabel('WHOM').inputValue(), 'moon', 'once more begins with what this run was given');
   await shoot(page, 'run-with-params');
   await leave(tab);
@@ -127,41 +127,6 @@ test('the attempts of a fire are told apart, and lead to each other', async () =
   await page.getByText('Exit code 75').first().waitFor();
   await assertAccessible(page, 'attempts');
   await shoot(page, 'run-attempts');
-  await leave(tab);
-});
-
-test('the ledger holds what was and what is to come, and is filtered', async () => {
-  await server.api('POST', '/jobs', { name: 'later', cronExpr: '*/10 * * * *', timezone: 'UTC', command: 'true' });
-  const tab = await visit('/runs');
-  const { page } = tab;
-  await page.getByRole('link', { name: 'Ledger' }).click();
-  await page.getByRole('heading', { name: 'Ledger', exact: true }).waitFor();
-  await page.getByRole('table').locator('[data-status=succeeded]').first().waitFor();
-  assert.equal(await page.locator('[data-status=planned]').count(), 0);
-  await assertAccessible(page, 'ledger');
-  await page.getByRole('textbox', { name: 'Job name' }).or(page.getByRole('combobox', { name: 'Job name' })).fill('later');
-  await page.getByLabel('Time', { exact: true }).selectOption({ label: 'An hour back and ahead' });
-  await page.locator('[data-status=planned]').first().waitFor();
-  await shoot(page, 'ledger-planned');
-  await page.getByLabel('Status').selectOption('missed');
-  await page.getByText('No fire matches this filter').waitFor();
-  await page.getByRole('button', { name: 'Show the whole ledger' }).click();
-  await page.getByLabel('Status').selectOption('planned');
-  await page.locator('[data-status=planned]').first().waitFor();
-  assert.equal(await page.getByLabel('Time', { exact: true }).inputValue(), 'nextDay', 'what is planned lies ahead');
-  await page.getByLabel('Status').selectOption('');
-  await page.getByLabel('Time', { exact: true }).selectOption('custom');
-  await page.getByLabel('From').fill('2020-01-01T00:00');
-  await page.getByLabel('Until', { exact: true }).fill('2020-01-02T00:00');
-  await page.getByText('No fire matches this filter').waitFor();
-  await page.keyboard.press('Escape');
-  await page.getByRole('button', { name: 'Show the whole ledger' }).click();
-  await page.getByRole('table').locator('[data-status=skipped]').first().waitFor();
-  await page.getByLabel('Time', { exact: true }).selectOption({ label: 'Next 7 days' });
-  const farthest = await page.getByRole('table').locator('[data-status=planned]').first().waitFor().then(() => page.locator('tbody tr').first().getAttribute('data-row'));
-  await page.getByRole('button', { name: 'Next' }).click();
-  await page.getByText('Page 2').waitFor();
-  await page.locator(`[data-row="${farthest}"]`).waitFor({ state: 'detached' });
   await leave(tab);
 });
 

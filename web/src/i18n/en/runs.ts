@@ -13,7 +13,7 @@ export const runs = {
     noOutputStream: 'Nothing was printed here.', notStarted: 'Output appears here once the command has started.', didNotRun: 'This fire did not run, so there is no output.', live: 'Live', away: 'The log store does not answer; output goes on when it is back.', truncated: 'Only the head and the tail were kept: the output was larger than the job allows.',
     bytes: 'Printed: {{size}}', lines: 'Lines: {{count}}', log: 'Output of the run', kill: 'Kill', 
    
-    again: 'Run again', previousRun: 'Previous run of this job', nextRun: 'Next run of this job', ledger: 'Ledger', ledgerLink: 'Its entry, and those around it',
+    again: 'Run again', againAsking: 'Run again…', previousRun: 'Previous run of this job', nextRun: 'Next run of this job', ledger: 'Ledger', ledgerLink: 'Its entry, and those around it',
     versionDiffers: 'the job differs now', versionSame: 'as it is now', hiddenText: 'You have no role in the group of this job: its parameters, notes and output are not for you.',
     notFound: 'There is no such run, or it is no longer kept.', allRuns: 'All runs', timeline: 'Course', delayOf: '+{{delay}}',
     times: 'Times', firstError: 'First error', full: 'Full screen', leaveFull: 'Leave full screen', find: 'Find in the output', matchCase: 'Match case', regex: 'Regular expression',

@@ -16,7 +16,7 @@ export const runs: Texts<typeof english> = {
     noOutputStream: '此处没有输出。', notStarted: '命令开始后，输出会显示在这里。', didNotRun: '本次触发没有运行，因此没有输出。', live: '实时', away: '日志存储没有响应；恢复后将继续显示输出。', truncated: '输出超过任务允许的大小，仅保留了开头和结尾。',
     bytes: '已输出：{{size}}', lines: '行数：{{count}}', log: '运行的输出', kill: '终止', 
    
-    again: '再次运行', previousRun: '此任务的上一次运行', nextRun: '此任务的下一次运行', ledger: '台账', ledgerLink: '它的条目及前后条目',
+    again: '再次运行', againAsking: '再次运行…', previousRun: '此任务的上一次运行', nextRun: '此任务的下一次运行', ledger: '台账', ledgerLink: '它的条目及前后条目',
     versionDiffers: '任务现已不同', versionSame: '与现在相同', hiddenText: '您在此任务的分组中没有角色，无法查看其参数、备注和输出。',
     notFound: '没有此运行，或其记录已不再保留。', allRuns: '全部运行', lateTitle: '它后来还是结束了', lateText: '该运行已被记为丢失。之后工作节点 {{worker}} 报告了它在那里的结局：{{status}}。这不算结果：后续处理当时已经决定，下一次尝试可能也已运行。',
     timeline: '过程', delayOf: '+{{delay}}',

@@ -118,7 +118,7 @@ function LateEndNotice({ late }: { late: NonNullable<Run['orphaned']> }) {
 function RunAgain({ run }: { run: Run }) {
   const { t } = useTranslation();
   const job = useJob(run.job);
-  return job.data && <RunButton job={job.data.job} given={run.params} variant="default" label={t('run.again')} />;
+  return job.data && <RunButton job={job.data.job} given={run.params} variant="default" label={t(Object.keys(job.data.job.params ?? {}).length > 0 ? 'run.againAsking' : 'run.again')} />;
 }
 
 function Acts({ run }: { run: Run }) {
