@@ -170,8 +170,13 @@ func TestSurvivors(t *testing.T) {
 	if n := a.count("job=once", func(run) bool { return true }); n != 1 {
 		t.Errorf("%d runs of the job that is not to be run again", n)
 	}
+	// The others come to know of the loss at once where west's guardian saw it end: its fires are still to be seen.
+	lost := time.Now()
 	for i := range jobs {
 		name := fmt.Sprintf("tick-%d", i)
+		eventually(t, name+" goes on without west", func() bool {
+			return a.count("job="+name, func(r run) bool { return r.PlannedAt.After(lost) && r.Status == "succeeded" }) > 0
+		})
 		a.do(http.StatusNoContent, http.MethodDelete, "/api/v1/jobs/"+name, nil, nil)
 		everyFireOnce(t, a.runs("job="+name))
 	}

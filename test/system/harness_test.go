@@ -316,6 +316,10 @@ func everyFireOnce(t *testing.T, runs []run) {
 			last = r.PlannedAt
 		}
 	}
+	if len(seen) == 0 {
+		t.Error("no fire has an outcome")
+		return
+	}
 	for at := first; !at.After(last); at = at.Add(time.Second) {
 		if seen[at] != 1 {
 			t.Errorf("the fire at %s has %d outcomes, want 1", at.Format(time.TimeOnly), seen[at])
