@@ -125,7 +125,7 @@ test('a run is run again with what it was given, and leads to the one before it'
   const tab = await visit(`/runs/${first.id}`);
   const { page } = tab;
   await page.locator('[data-outcome=exit_code]').getByText('did not find a program').waitFor();
-  await press(page, 'Run again');
+  await press(page, 'Run again…');
   const dialog = page.getByRole('dialog');
   assert.equal(await dialog.getByLabel('WHO').inputValue(), 'moon');
   await dialog.getByRole('button', { name: 'Run now' }).click();
