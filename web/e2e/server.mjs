@@ -6,7 +6,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-async function freePort() {
+export async function freePort() {
   const probe = createServer();
   await new Promise((resolve) => probe.listen(0, '127.0.0.1', resolve));
   const { port } = probe.address();
@@ -22,6 +22,21 @@ export async function until(what, check, seconds = 30) {
     if (Date.now() > deadline) throw new Error(`waited ${seconds} s in vain: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
+}
+
+// Settings come from CARILLON_ variables too, and the programs refuse those that they do not know, such as the tests' own.
+export const environment = () => Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('CARILLON_')));
+
+/** Calls the API of a server as a script would. */
+export async function ask(url, token, method, path, body) {
+  const response = await fetch(`${url}/api/v1${path}`, {
+    method,
+    headers: { Authorization: `Bearer ${token}`, ...(body && { 'Content-Type': method === 'PATCH' && path.startsWith('/jobs/') ? 'application/merge-patch+json' : 'application/json' }) },
+    body: body && JSON.stringify(body),
+  });
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
+  return text === '' ? undefined : JSON.parse(text);
 }
 
 export class Server {
@@ -42,8 +57,7 @@ export class Server {
     if (!bin) throw new Error('CARILLON_BIN must name the carillon-standalone binary');
     this.#process = spawn(bin, ['--data-dir', join(this.folder, 'data'), '--listen', `127.0.0.1:${this.port}`], {
       stdio: ['ignore', 'pipe', 'pipe'],
-      // Settings come from CARILLON_ variables too, and the server refuses those that it does not know, such as this test's own.
-      env: Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('CARILLON_'))),
+      env: environment(),
     });
     this.#process.stdout.on('data', (text) => (this.#printed += text));
     this.#process.stderr.on('data', (text) => (this.#printed += text));
@@ -66,16 +80,8 @@ export class Server {
     return (await readFile(join(this.folder, 'data', 'admin.token'), 'utf8')).trim();
   }
 
-  /** Calls the API as a script would. */
   async api(method, path, body) {
-    const response = await fetch(`${this.url}/api/v1${path}`, {
-      method,
-      headers: { Authorization: `Bearer ${await this.token()}`, ...(body && { 'Content-Type': method === 'PATCH' && path.startsWith('/jobs/') ? 'application/merge-patch+json' : 'application/json' }) },
-      body: body && JSON.stringify(body),
-    });
-    const text = await response.text();
-    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
-    return text === '' ? undefined : JSON.parse(text);
+    return ask(this.url, await this.token(), method, path, body);
   }
 
   async stop() {
