@@ -9,18 +9,25 @@ export function parseDuration(text: string): number | undefined {
   return parts.reduce((sum, [, n, unit]) => sum + Number(n) * (unitSeconds[unit ?? ''] ?? 0), 0);
 }
 
-/** Words for a length of time, two units at most: 12 ms, 3.4 s, 2 m 5 s, 1 h 3 m, 2 d 4 h. Units are symbols, the same in every language. */
-export function formatSeconds(seconds: number): string {
+type Unit = 'ms' | 's' | 'm' | 'h' | 'd';
+
+// Symbols, and the words of a language that has no such symbols; a minute that stands alone is no minute of a clock.
+const symbols: Record<Unit, string> = { ms: 'ms', s: 's', m: 'm', h: 'h', d: 'd' };
+const words: Record<Unit, string> = { ms: '毫秒', s: '秒', m: '分', h: '小时', d: '天' };
+
+/** A length of time in the reader's language, two units at most: 12 ms, 3.4 s, 2 m 5 s, 1 h 3 m, 2 d 4 h. */
+export function formatSeconds(seconds: number, language: string): string {
   if (!Number.isFinite(seconds)) return '–';
-  if (seconds < 0) return `−${formatSeconds(-seconds)}`;
-  if (seconds < 0.9995) return `${Math.round(seconds * 1000)} ms`;
+  if (seconds < 0) return `−${formatSeconds(-seconds, language)}`;
+  const chinese = language === 'zh';
+  const part = (n: number | string, unit: Unit) => `${n} ${(chinese ? words : symbols)[unit]}`;
+  if (seconds < 0.9995) return part(Math.round(seconds * 1000), 'ms');
   // A whole number, as of a clock that counts seconds, has no tenths to tell.
-  if (seconds < 9.95 && !Number.isInteger(seconds)) return `${seconds.toFixed(1)} s`;
+  if (seconds < 9.95 && !Number.isInteger(seconds)) return part(seconds.toFixed(1), 's');
   const s = Math.round(seconds);
-  if (s < 60) return `${s} s`;
-  const pair = (big: number, bigUnit: string, small: number, smallUnit: string) =>
-    small === 0 ? `${big} ${bigUnit}` : `${big} ${bigUnit} ${small} ${smallUnit}`;
-  if (s < 3600) return pair(Math.floor(s / 60), 'm', s % 60, 's');
+  if (s < 60) return part(s, 's');
+  const pair = (big: number, bigUnit: Unit, small: number, smallUnit: Unit) => (small === 0 ? part(big, bigUnit) : `${part(big, bigUnit)} ${part(small, smallUnit)}`);
+  if (s < 3600) return chinese && s % 60 === 0 ? `${s / 60} 分钟` : pair(Math.floor(s / 60), 'm', s % 60, 's');
   if (s < 86400) return pair(Math.floor(s / 3600), 'h', Math.floor((s % 3600) / 60), 'm');
   return pair(Math.floor(s / 86400), 'd', Math.floor((s % 86400) / 3600), 'h');
 }

@@ -24,8 +24,8 @@ export function totalOf(counts: StatusCounts): number {
   return endings.reduce((sum, { status }) => sum + counts[status], 0);
 }
 
-export function formatMs(ms: number): string {
-  return formatSeconds(ms / 1000);
+export function formatMs(ms: number, language: string): string {
+  return formatSeconds(ms / 1000, language);
 }
 
 /** A share as a percentage that says 100 % only where it is all of them. */

@@ -17,7 +17,7 @@ export function Elapsed({ run }: { run: Run }) {
   if (begun === undefined) return null;
   return (
     <time dateTime={begun} title={formatTime(begun, i18n.language)} className="nowrap" data-elapsed="">
-      {t('overview.elapsed', { time: formatSeconds(Math.max(0, Math.floor((now - Date.parse(begun)) / 1000))) })}
+      {t('overview.elapsed', { time: formatSeconds(Math.max(0, Math.floor((now - Date.parse(begun)) / 1000)), i18n.language) })}
     </time>
   );
 }

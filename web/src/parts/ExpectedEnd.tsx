@@ -7,11 +7,11 @@ import classes from './ExpectedEnd.module.css';
 
 /** When a run should end, going by the job's last days, as a bar and in words. Nothing where nothing is known of it. */
 export function ExpectedEnd({ run }: { run: Going }) {
-  const { t } = useTranslation();
+  const { t, i18n } = useTranslation();
   const now = useNow(1000, run.status === 'running');
   const progress = progressOf(run, now);
   if (!progress) return null;
-  const words = progress.left >= 0 ? t('expected.left', { time: formatSeconds(Math.ceil(progress.left)) }) : t('expected.over', { time: formatSeconds(Math.ceil(-progress.left)) });
+  const words = progress.left >= 0 ? t('expected.left', { time: formatSeconds(Math.ceil(progress.left), i18n.language) }) : t('expected.over', { time: formatSeconds(Math.ceil(-progress.left), i18n.language) });
   return (
     <span className={classes.expected} data-expected="">
       <Progress value={progress.share * 100} size="sm" color={progress.left >= 0 ? 'cyan' : 'yellow'} aria-label={t('expected.label')} className={classes.bar} transitionDuration={900} />

@@ -13,7 +13,7 @@ export function FireWhen({ of }: { of: Fire | Run }) {
     <>
       <TimeText at={of.plannedAt} />
       {of.gap && <div className="small dim">{t(of.reason?.data?.count === 'at_least' ? 'runs.gapAtLeast' : 'runs.gap', { count: of.gap.count, from: formatTime(of.gap.from, i18n.language) })}</div>}
-      {open && later !== undefined && later > 0 && <div className="small dim" title={formatTime(of.dueAt ?? '', i18n.language)}>{t('runs.due', { delay: formatSeconds(later) })}</div>}
+      {open && later !== undefined && later > 0 && <div className="small dim" title={formatTime(of.dueAt ?? '', i18n.language)}>{t('runs.due', { delay: formatSeconds(later, i18n.language) })}</div>}
     </>
   );
 }

@@ -56,7 +56,7 @@ export function Sparkline({ job, results }: { job: string; results: readonly Res
           {tones.map((tone) => <path key={tone} data-tone={tone} d={pathOf(bars.filter(({ result }) => toneOf(result.status) === tone))} />)}
           {near && bars.map(({ result, x, tall }) => (
             <rect key={result.id} data-tone={toneOf(result.status)} data-result={result.status} x={x} y={height - tall} width={width} height={tall}>
-              <title>{[t(`status.${result.status}`), formatTime(result.plannedAt, language), result.durationMs === undefined ? '' : formatMs(result.durationMs)].filter(Boolean).join(' · ')}</title>
+              <title>{[t(`status.${result.status}`), formatTime(result.plannedAt, language), result.durationMs === undefined ? '' : formatMs(result.durationMs, language)].filter(Boolean).join(' · ')}</title>
             </rect>
           ))}
         </g>

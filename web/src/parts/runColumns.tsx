@@ -28,7 +28,7 @@ export function runColumns(t: TFunction, language: string, withJob: boolean): Co
       <>
         <FireWhen of={run} />
         <div className="small narrowOnly">
-          {run.status === 'running' ? <Going run={run} /> : run.endedAt && <span className="dim">{seconds(secondsBetween(run.startedAt, run.endedAt))}</span>}
+          {run.status === 'running' ? <Going run={run} /> : run.endedAt && <span className="dim">{seconds(secondsBetween(run.startedAt, run.endedAt), language)}</span>}
           {run.reason && <div><Why reason={run.reason} /></div>}
         </div>
       </>
@@ -39,8 +39,8 @@ export function runColumns(t: TFunction, language: string, withJob: boolean): Co
         {run.attempt > 1 && <div className="small dim nowrap">{t('run.attemptNumber', { n: run.attempt })}</div>}
       </>
     ), false),
-    column<Run>('delay', t('runs.delay'), (run) => seconds(secondsBetween(run.plannedAt, begunAt(run))), false),
-    column<Run>('duration', t('runs.duration'), (run) => (run.status === 'running' ? <Going run={run} /> : seconds(secondsBetween(run.startedAt, run.endedAt))), false),
+    column<Run>('delay', t('runs.delay'), (run) => seconds(secondsBetween(run.plannedAt, begunAt(run)), language), false),
+    column<Run>('duration', t('runs.duration'), (run) => (run.status === 'running' ? <Going run={run} /> : seconds(secondsBetween(run.startedAt, run.endedAt), language)), false),
     column<Run>('worker', t('runs.worker'), (run) => <PlainText>{run.workerName ?? run.worker ?? t('common.none')}</PlainText>, false),
     column<Run>('reason', t('run.reason'), (run) => (run.reason ? <Why reason={run.reason} /> : <span className="dim">{t('common.none')}</span>), false),
   ];
@@ -51,6 +51,6 @@ function Going({ run }: { run: Run }) {
   return run.expectedEndAt ? <ExpectedEnd run={run} /> : <Elapsed run={run} />;
 }
 
-function seconds(value: number | undefined): string {
-  return value === undefined ? '–' : formatSeconds(value);
+function seconds(value: number | undefined, language: string): string {
+  return value === undefined ? '–' : formatSeconds(value, language);
 }

@@ -53,7 +53,7 @@ function optionsOf(props: PlotProps, width: number, onCursor: (u: uPlot) => void
     },
     axes: [
       { ...axis, size: 26, gap: 4, grid: { show: false }, space: 64, values: (_u, splits, _i, _space, step) => splits.map((at) => formatAxisTime(at, step, language, timeZone)) },
-      { ...axis, size: unit === 'ms' ? 62 : 46, gap: 6, grid: { stroke: color('--c-border'), width: 1 }, space: 24, incrs: steps[unit], values: (_u, splits) => splits.map((n) => formatTick(n, unit, language)) },
+      { ...axis, size: unit === 'ms' ? (language === 'zh' ? 76 : 62) : 46, gap: 6, grid: { stroke: color('--c-border'), width: 1 }, space: 24, incrs: steps[unit], values: (_u, splits) => splits.map((n) => formatTick(n, unit, language)) },
     ],
     series: [
       {},

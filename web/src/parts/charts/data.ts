@@ -20,14 +20,14 @@ export interface ChartSeries {
 /** A value as it is written beside the chart. */
 export function formatValue(value: number | null | undefined, unit: Unit, language: string): string {
   if (value === null || value === undefined) return '–';
-  if (unit === 'ms') return formatMs(value);
+  if (unit === 'ms') return formatMs(value, language);
   if (unit === 'share') return formatRate(value, language);
   return new Intl.NumberFormat(language, { maximumFractionDigits: value < 10 ? 1 : 0 }).format(value);
 }
 
 /** The same on an axis, where there is little room. */
 export function formatTick(value: number, unit: Unit, language: string): string {
-  if (unit === 'ms') return value === 0 ? '0' : formatMs(value);
+  if (unit === 'ms') return value === 0 ? '0' : formatMs(value, language);
   if (unit === 'share') return new Intl.NumberFormat(language, { style: 'percent' }).format(value);
   return new Intl.NumberFormat(language, { notation: 'compact' }).format(value);
 }

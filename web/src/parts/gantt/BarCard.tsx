@@ -38,9 +38,9 @@ export function BarCard({ bar, others, crowded, now, by, x, y, room, onOpen }: P
     [t('timeline.planned'), planned && `${time(planned)}${fire ? ` · ${relativeTime(planned, now, i18n.language)}` : ''}`],
     [t('timeline.started'), begun && time(begun)],
     [t('timeline.ended'), run?.endedAt && run.startedAt ? time(run.endedAt) : undefined],
-    [t(bar.status === 'running' ? 'timeline.runningFor' : 'timeline.took'), took === undefined ? undefined : formatSeconds(Math.max(0, took))],
+    [t(bar.status === 'running' ? 'timeline.runningFor' : 'timeline.took'), took === undefined ? undefined : formatSeconds(Math.max(0, took), i18n.language)],
     [t('timeline.expectedEnd'), bar.status === 'running' && bar.expected !== undefined ? time(bar.expected) : undefined],
-    [t('timeline.usually'), fire && bar.expected !== undefined && bar.to !== undefined ? t('timeline.usual', { p50: formatSeconds((bar.to - bar.from) / 1000), p95: formatSeconds((bar.expected - bar.from) / 1000) }) : undefined],
+    [t('timeline.usually'), fire && bar.expected !== undefined && bar.to !== undefined ? t('timeline.usual', { p50: formatSeconds((bar.to - bar.from) / 1000, i18n.language), p95: formatSeconds((bar.expected - bar.from) / 1000, i18n.language) }) : undefined],
     [t('runs.worker'), run?.workerName ?? run?.worker],
     [t('timeline.attempt'), run && run.attempt > 1 ? String(run.attempt) : undefined],
   ];

@@ -42,8 +42,8 @@ export function RunCard({ shown: { run, of, at } }: { shown: Shown }) {
         entries={[
           [t('run.planned'), <TimeText key="planned" at={run.plannedAt} />],
           [t('runs.gapFact'), run.gap && t(run.reason?.data?.count === 'at_least' ? 'runs.gapAtLeast' : 'runs.gap', { count: run.gap.count, from: formatTime(run.gap.from, i18n.language) })],
-          [t('run.started'), run.startedAt && <><TimeText at={run.startedAt} />{delay !== undefined && <span className="dim"> {t('run.delayOf', { delay: formatSeconds(delay) })}</span>}</>],
-          [t('run.duration'), took !== undefined && formatSeconds(took)],
+          [t('run.started'), run.startedAt && <><TimeText at={run.startedAt} />{delay !== undefined && <span className="dim"> {t('run.delayOf', { delay: formatSeconds(delay, i18n.language) })}</span>}</>],
+          [t('run.duration'), took !== undefined && formatSeconds(took, i18n.language)],
           [t('run.exitCode'), run.exitCode !== undefined && String(run.exitCode)],
           [t('run.signal'), run.signal],
           [t('run.worker'), (run.workerName ?? run.worker) && visible(run.workerName ?? run.worker ?? '')],

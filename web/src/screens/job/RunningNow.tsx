@@ -46,7 +46,7 @@ function Going({ run, onKill }: { run: Run; onKill: (() => void) | undefined }) 
       <Link to="/runs/$id" params={{ id: run.id }} aria-label={`${t(`status.${run.status}`)}: ${name}`}><StatusBadge status={run.status} /></Link>
       {(run.late || run.slow) && <Flag kind={run.late ? 'late' : 'slow'} />}
       <span className={classes.facts}>
-        {run.startedAt && <span className="nowrap">{t('job.since', { time: formatSeconds(Math.max(0, Math.floor((now - Date.parse(run.startedAt)) / 1000))) })}</span>}
+        {run.startedAt && <span className="nowrap">{t('job.since', { time: formatSeconds(Math.max(0, Math.floor((now - Date.parse(run.startedAt)) / 1000)), i18n.language) })}</span>}
         {run.attempt > 1 && <span>{t('run.attemptNumber', { n: run.attempt })}</span>}
         {(run.workerName ?? run.worker) && <span>{t('job.on')} <PlainText>{run.workerName ?? run.worker ?? ''}</PlainText></span>}
         {run.triggeredBy && <span>{t('run.triggeredBy')} <PlainText>{run.triggeredBy}</PlainText></span>}

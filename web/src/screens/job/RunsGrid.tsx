@@ -82,13 +82,13 @@ const Cells = memo(function Cells({ grid: { columns, rows, longest }, label, onO
       <tbody>
         {longest > 0 && (
           <tr className={classes.bars}>
-            <th scope="row"><span className={classes.side}><span title={t('grid.longest')}>{formatSeconds(longest)}</span></span><span className="unseen">{t('runs.duration')}</span></th>
+            <th scope="row"><span className={classes.side}><span title={t('grid.longest')}>{formatSeconds(longest, i18n.language)}</span></span><span className="unseen">{t('runs.duration')}</span></th>
             {columns.map((column) => (
               <td key={column.fire} onMouseEnter={(event) => show(column.last, event.currentTarget)} onClick={() => void navigate({ to: '/runs/$id', params: { id: column.last.id } })}>
                 {column.seconds !== undefined && (
                   <>
                     <span className={classes.bar} data-tone={statusLooks[column.last.status].tone} style={{ height: `${heightOf(column.seconds, longest) * 100}%` }} />
-                    <span className="unseen">{formatSeconds(column.seconds)}</span>
+                    <span className="unseen">{formatSeconds(column.seconds, i18n.language)}</span>
                   </>
                 )}
               </td>
@@ -107,7 +107,7 @@ const Cells = memo(function Cells({ grid: { columns, rows, longest }, label, onO
                   <Link
                     to="/runs/$id" params={{ id: run.id }} preload={false} className={classes.cell} data-tone={tone} data-status={run.status} data-run={run.id} data-retried={row < column.runs.length - 1}
                     tabIndex={i === place.column && row === place.row ? 0 : -1}
-                    aria-label={cellLabel(t('run.attemptNumber', { n: row + 1 }), t(`status.${run.status}`), formatTime(run.plannedAt, i18n.language), run)}
+                    aria-label={cellLabel(t('run.attemptNumber', { n: row + 1 }), t(`status.${run.status}`), formatTime(run.plannedAt, i18n.language), run, i18n.language)}
                     onMouseEnter={(event) => show(run, event.currentTarget)} onFocus={(event) => focused(event, run, row)} onBlur={() => onShow(undefined)}
                   >
                     <Icon name={icon} size={13} />
@@ -130,7 +130,7 @@ const Cells = memo(function Cells({ grid: { columns, rows, longest }, label, onO
   );
 });
 
-function cellLabel(attempt: string, status: string, planned: string, run: Run): string {
+function cellLabel(attempt: string, status: string, planned: string, run: Run, language: string): string {
   const seconds = secondsBetween(run.startedAt, run.endedAt);
-  return [attempt, status, planned, seconds === undefined ? '' : formatSeconds(seconds)].filter(Boolean).join(', ');
+  return [attempt, status, planned, seconds === undefined ? '' : formatSeconds(seconds, language)].filter(Boolean).join(', ');
 }

@@ -64,7 +64,7 @@ function Figures({ job, statistics }: { job: string; statistics: Statistics }) {
   const day = new Intl.DateTimeFormat(i18n.language, { dateStyle: 'medium', timeZone: timezone });
   const when = (time: number) => (by === 'day' ? day.format(time) : formatTime(new Date(time).toISOString(), i18n.language));
   const common = { times: charts.times, when, whenName: t(by === 'day' ? 'statistics.day' : 'statistics.hour'), timeZone: timezone, sync: 'job' };
-  const took = (ms: number) => (total.duration.count > 0 ? formatMs(ms) : '–');
+  const took = (ms: number) => (total.duration.count > 0 ? formatMs(ms, i18n.language) : '–');
   return (
     <div className={classes.stack}>
       <dl className={classes.figures}>
@@ -74,7 +74,7 @@ function Figures({ job, statistics }: { job: string; statistics: Statistics }) {
         <Figure name={t('statistics.p95')} value={took(total.duration.p95Ms)} />
         <Figure name={t('statistics.p99')} value={took(total.duration.p99Ms)} />
         <Figure name={t('statistics.longest')} value={took(total.duration.maxMs)} />
-        <Figure name={t('statistics.delay95')} value={total.delay.count > 0 ? formatMs(total.delay.p95Ms) : '–'} />
+        <Figure name={t('statistics.delay95')} value={total.delay.count > 0 ? formatMs(total.delay.p95Ms, i18n.language) : '–'} />
       </dl>
       <ul className={classes.legend}>
         {endings.map(({ status }) => total.statuses[status] > 0 && <li key={status}><StatusBadge status={status} /> {number.format(total.statuses[status])}</li>)}

@@ -27,8 +27,8 @@ export function WorkerTable({ workers }: { workers: NonNullable<Statistics['work
               <th scope="row"><PlainText>{worker.name ?? worker.worker}</PlainText></th>
               <td>{number.format(worker.runs)}</td>
               <td>{formatRate(worker.successRate, i18n.language)}</td>
-              <td>{worker.duration.count > 0 ? formatMs(worker.duration.p50Ms) : '–'}</td>
-              <td>{worker.duration.count > 0 ? formatMs(worker.duration.p95Ms) : '–'}</td>
+              <td>{worker.duration.count > 0 ? formatMs(worker.duration.p50Ms, i18n.language) : '–'}</td>
+              <td>{worker.duration.count > 0 ? formatMs(worker.duration.p95Ms, i18n.language) : '–'}</td>
             </tr>
           ))}
         </tbody>

@@ -9,7 +9,7 @@ import { visible } from '../../lib/visible.ts';
 export function policies(t: TFunction, language: string, job: Job): [name: string, sentence: string][] {
   const time = (text: string | undefined, otherwise: string) => {
     const seconds = parseDuration(text || otherwise);
-    return seconds === undefined ? visible(text ?? '') : formatSeconds(seconds);
+    return seconds === undefined ? visible(text ?? '') : formatSeconds(seconds, language);
   };
   const join = (sentences: (string | undefined)[]) => sentences.filter(Boolean).join(language === 'zh' ? '' : ' ');
   const list = (items: readonly (string | number)[]) => visible(items.join(language === 'zh' ? '、' : ', '));

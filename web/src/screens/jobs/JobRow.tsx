@@ -70,9 +70,14 @@ const cells: Record<ColumnId, (job: Job) => ReactNode> = {
   results: (job) => <Sparkline job={job.name} results={job.meta.results} />,
   last: (job) => <LastFire job={job} />,
   next: (job) => (job.meta.nextFire ? <RelativeTime at={job.meta.nextFire} zone={job.timezone} short /> : <Nothing />),
-  p95: (job) => (job.meta.stats && job.meta.stats.samples > 0 ? <span className="nowrap">{formatMs(job.meta.stats.p95Ms)}</span> : <Nothing />),
+  p95: (job) => (job.meta.stats && job.meta.stats.samples > 0 ? <Length ms={job.meta.stats.p95Ms} /> : <Nothing />),
   updated: (job) => <RelativeTime at={job.meta.updatedAt} short />,
 };
+
+function Length({ ms }: { ms: number }) {
+  const { language } = useText();
+  return <span className="nowrap">{formatMs(ms, language)}</span>;
+}
 
 function Nothing() {
   const { t } = useText();

@@ -89,7 +89,7 @@ function FireRow({ fire, gone }: { fire: Fire; gone: boolean }) {
           </div>
         )}
         {fire.reason && <div className="small"><Why reason={fire.reason} /></div>}
-        {later !== undefined && later > 0 && <div className="small dim" title={formatTime(fire.dueAt ?? '', i18n.language)}>{t('runs.due', { delay: formatSeconds(later) })}</div>}
+        {later !== undefined && later > 0 && <div className="small dim" title={formatTime(fire.dueAt ?? '', i18n.language)}>{t('runs.due', { delay: formatSeconds(later, i18n.language) })}</div>}
       </td>
       <td className={classes.wide}>{t(`cause.${fire.cause}`)}</td>
       <td className={classes.tries}>

@@ -66,7 +66,7 @@ export function RunningPanel({ count }: { count: number | undefined }) {
                 </span>
                 <span className={classes.second}>
                   <time dateTime={run.claimedAt} title={formatTime(run.startedAt ?? run.claimedAt ?? run.plannedAt, i18n.language)}>
-                    {t('overview.elapsed', { time: formatSeconds(Math.max(0, Math.floor((now - begun(run)) / 1000))) })}
+                    {t('overview.elapsed', { time: formatSeconds(Math.max(0, Math.floor((now - begun(run)) / 1000)), i18n.language) })}
                   </time>
                   {run.workerName && <span><PlainText>{t('overview.on', { worker: run.workerName })}</PlainText></span>}
                   {run.cause !== 'cron' && <span>{t(`cause.${run.cause}`)}</span>}

@@ -8,7 +8,7 @@ import classes from './RunPage.module.css';
 
 /** The attempts of the run's fire, where there is more than this one. */
 export function AttemptsBar({ run }: { run: Run }) {
-  const { t } = useTranslation();
+  const { t, i18n } = useTranslation();
   const attempts = useAttempts(run.fire, !isTerminal(run.status)).data ?? [];
   if (attempts.length < 2) return null;
   return (
@@ -19,7 +19,7 @@ export function AttemptsBar({ run }: { run: Run }) {
           <Link key={one.id} to="/runs/$id" params={{ id: one.id }} search={{}} className={classes.attempt} aria-current={one.id === run.id ? 'page' : undefined}>
             <span>{t('run.attemptNumber', { n: one.attempt })}</span>
             <StatusBadge status={one.status} />
-            {took !== undefined && <span className="small dim nowrap">{formatSeconds(took)}</span>}
+            {took !== undefined && <span className="small dim nowrap">{formatSeconds(took, i18n.language)}</span>}
           </Link>
         );
       })}

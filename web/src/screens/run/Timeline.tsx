@@ -25,8 +25,8 @@ function seconds(text: string | undefined): number | undefined {
 }
 
 /** So long from one step to the next; what is less than a millisecond is no number worth reading. */
-function length(took: number): string {
-  return Math.abs(took) < 0.001 ? '< 1 ms' : formatSeconds(took);
+function length(took: number, language: string): string {
+  return Math.abs(took) < 0.001 ? `< ${formatSeconds(0.001, language)}` : formatSeconds(took, language);
 }
 
 /** From so much on a delay stands out: a schedule to the second was missed. */
@@ -56,7 +56,7 @@ export function Timeline({ run }: { run: Run }) {
           const last = i === steps.length - 1;
           return (
             <li key={name} className={classes.step} data-reached={at !== undefined || been === true} data-end={last && at ? run.status : undefined}>
-              {since !== undefined && i > 0 && at && <span className={classes.took} data-slow={!last && since >= slow}>{length(since)}</span>}
+              {since !== undefined && i > 0 && at && <span className={classes.took} data-slow={!last && since >= slow}>{length(since, i18n.language)}</span>}
               <span className={classes.name}>{name}</span>
               <span className={classes.at}>
                 {!at && <span className="dim">{missing}</span>}

@@ -22,7 +22,7 @@ export const BarTable = memo(function BarTable({ bars, now }: { bars: readonly B
         cells: [
           formatTime(new Date(bar.from).toISOString(), i18n.language), t(bar.status === 'planned' ? 'timeline.ahead' : 'timeline.past'), t(`status.${bar.status}`),
           <PlainLink href={`/jobs/${encodeURIComponent(bar.job)}`}>{visible(bar.job)}</PlainLink>,
-          took === undefined ? '–' : formatSeconds(Math.max(0, took)), visible(bar.run?.workerName ?? bar.run?.worker ?? '–'),
+          took === undefined ? '–' : formatSeconds(Math.max(0, took), i18n.language), visible(bar.run?.workerName ?? bar.run?.worker ?? '–'),
         ],
       };
     });

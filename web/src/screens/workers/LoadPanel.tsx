@@ -44,8 +44,8 @@ export function LoadPanel({ worker, range, onRange }: { worker: Worker; range: L
       {figures && (
         <Facts entries={[
           [t('workers.dayRuns'), new Intl.NumberFormat(i18n.language).format(figures.runs)], [t('statistics.successRate'), formatRate(figures.successRate, i18n.language)],
-          [t('statistics.p50'), figures.duration.count > 0 && formatMs(figures.duration.p50Ms)], [t('statistics.p95'), figures.duration.count > 0 && formatMs(figures.duration.p95Ms)],
-          [t('statistics.delay95'), figures.delay.count > 0 && formatMs(figures.delay.p95Ms)],
+          [t('statistics.p50'), figures.duration.count > 0 && formatMs(figures.duration.p50Ms, i18n.language)], [t('statistics.p95'), figures.duration.count > 0 && formatMs(figures.duration.p95Ms, i18n.language)],
+          [t('statistics.delay95'), figures.delay.count > 0 && formatMs(figures.delay.p95Ms, i18n.language)],
         ]} />
       )}
       {load && past.data && (

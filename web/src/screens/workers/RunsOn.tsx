@@ -18,7 +18,7 @@ import classes from './WorkersPage.module.css';
 
 /** What a worker runs just now, and the way to end it. */
 export function RunsOn({ worker }: { worker: Worker }) {
-  const { t } = useTranslation();
+  const { t, i18n } = useTranslation();
   const runs = useRunsOn(worker.id);
   const may = useRights();
   const now = useNow(1000);
@@ -33,7 +33,7 @@ export function RunsOn({ worker }: { worker: Worker }) {
           {runs.data.map((run) => (
             <li key={run.id} data-run={run.id}>
               <Link to="/runs/$id" params={{ id: run.id }} className={classes.runName}><bdi>{visible(run.job)}</bdi></Link>
-              <span className="small dim nowrap">{t('workers.since', { time: formatSeconds(Math.max(0, Math.floor((now - Date.parse(run.startedAt ?? run.claimedAt ?? run.plannedAt)) / 1000))) })}</span>
+              <span className="small dim nowrap">{t('workers.since', { time: formatSeconds(Math.max(0, Math.floor((now - Date.parse(run.startedAt ?? run.claimedAt ?? run.plannedAt)) / 1000)), i18n.language) })}</span>
               {run.slow && <Flag kind="slow" />}
               <span className={classes.runEnd}>{run.expectedEndAt && <ExpectedEnd run={run} />}</span>
               {may('operator', run.group ?? '') && (

@@ -34,6 +34,7 @@ export function WorkerPage() {
         <PageHead title={t('workers.title')} name={t('workers.title')} />
         <EmptyPage icon="screen" title={t('workers.unknown')}>
           <p>{t('workers.unknownText')}</p>
+          <p><Link to="/runs" search={{ worker: id }}>{t('workers.itsRuns')}</Link></p>
           <Link to="/workers">{t('workers.all')}</Link>
         </EmptyPage>
       </>
@@ -69,7 +70,7 @@ function Shown({ worker }: { worker: Worker }) {
               [t('workers.weight'), worker.weight],
               [t('workers.host'), worker.host && <><PlainText>{worker.host}</PlainText> <span className="dim">{t('workers.process', { pid: worker.pid })}</span></>],
               [t('workers.version'), worker.version],
-              [t('workers.skew'), !worker.away && <Skew t={t} ms={worker.skewMs} />],
+              [t('workers.skew'), !worker.away && <Skew t={t} language={i18n.language} ms={worker.skewMs} />],
               [t('workers.heartbeat'), !worker.away && <RelativeTime at={heartbeatOf(worker)} />],
               [t('workers.started'), !worker.away && <RelativeTime at={worker.startedAt} />],
               [t('workers.id'), <code className="break">{visible(worker.id)}</code>],

@@ -54,8 +54,8 @@ export function workerColumns(t: TFunction, language: string, acts: Acts): Colum
     column<Worker>('load', t('workers.load'), (worker) => (worker.away ? none : <Load t={t} worker={worker} />)),
     column<Worker>('weight', t('workers.weight'), (worker) => worker.weight, false),
     column<Worker>('labels', t('job.labels'), (worker) => (Object.keys(worker.labels ?? {}).length > 0 ? <Labels worker={worker} /> : none), false),
-    column<Worker>('skew', t('workers.skew'), (worker) => (worker.away ? none : <Skew t={t} ms={worker.skewMs} />), false),
-    column<Worker>('version', t('workers.version'), (worker) => (worker.version ? <Version t={t} worker={worker} oldest={acts.oldest} /> : none), false),
+    column<Worker>('skew', t('workers.skew'), (worker) => (worker.away ? none : <Skew t={t} language={language} ms={worker.skewMs} />), false),
+    column<Worker>('version', t('workers.version'), (worker) => (worker.version ? <Version t={t} version={worker.version} oldest={acts.oldest} /> : none), false),
     column<Worker>('heartbeat', t('workers.heartbeat'), (worker) => (worker.away ? none : <RelativeTime at={heartbeatOf(worker)} />), false),
     column<Worker>('started', t('workers.started'), (worker) => (worker.away ? none : <RelativeTime at={worker.startedAt} />), false),
     column<Worker>('actions', t('common.actions'), (worker) => <ActionsCell t={t} worker={worker} acts={acts} />),
@@ -82,22 +82,22 @@ export function Load({ t, worker }: { t: TFunction; worker: Worker }) {
   );
 }
 
-/** When a worker last wrote, by the cluster's clock. */
-export function heartbeatOf(worker: Worker): string {
-  return new Date(Date.parse(worker.clock) - worker.skewMs).toISOString();
+/** When a worker or master last wrote, by the cluster's clock. */
+export function heartbeatOf({ clock, skewMs }: Pick<Worker, 'clock' | 'skewMs'>): string {
+  return new Date(Date.parse(clock) - skewMs).toISOString();
 }
 
-function Version({ t, worker, oldest }: { t: TFunction; worker: Worker; oldest: string | undefined }) {
+export function Version({ t, version, oldest }: { t: TFunction; version: string; oldest: string | undefined }) {
   return (
     <>
-      {visible(worker.version)}
-      {worker.version === oldest && <div><span className={classes.old} title={t('workers.oldestHelp')}>{t('workers.oldest')}</span></div>}
+      {visible(version)}
+      {version === oldest && <div><span className={classes.old} title={t('workers.oldestHelp')}>{t('workers.oldest')}</span></div>}
     </>
   );
 }
 
-export function Skew({ t, ms }: { t: TFunction; ms: number }) {
-  const text = ms === 0 ? '0 ms' : `${ms > 0 ? '+' : ''}${formatSeconds(ms / 1000)}`;
+export function Skew({ t, language, ms }: { t: TFunction; language: string; ms: number }) {
+  const text = `${ms > 0 ? '+' : ''}${formatSeconds(ms / 1000, language)}`;
   return Math.abs(ms) < skewWorthTelling ? <span className="nowrap">{text}</span> : <strong className={classes.trouble} title={t('workers.skewHelp')}>{text}</strong>;
 }
 
