@@ -12,7 +12,8 @@ import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
 import { Waiting } from '../../parts/Waiting.tsx';
 import { merge, type Collision } from './document/merge.ts';
 import type { Path } from './document/paths.ts';
-import classes from './Editor.module.css';
+import dialogClasses from './dialogs.module.css';
+import fieldClasses from './fields.module.css';
 
 interface Props {
   base: VersionedJob;
@@ -50,32 +51,32 @@ export function ConflictDialog({ base, mine, busy, onMerge, onOverwrite, onTake,
     <Modal opened size="xl" onClose={onClose} title={t('conflict.title')} closeButtonProps={{ 'aria-label': t('common.close') }}>
       <Stack>
         {fresh.isPending && <Waiting rows={3} />}
-        {deleted && <p className={classes.flat}>{t('conflict.deleted')}</p>}
+        {deleted && <p className={dialogClasses.flat}>{t('conflict.deleted')}</p>}
         {fresh.error && !deleted && <ProblemNotice error={fresh.error} onRetry={() => mutate(name)} />}
         {theirs && merged && (
           <>
-            <p className={classes.flat}>{t('conflict.text', { version: theirs.job.meta.version })}</p>
+            <p className={dialogClasses.flat}>{t('conflict.text', { version: theirs.job.meta.version })}</p>
             {related && (
-              <details className={classes.more}>
+              <details className={fieldClasses.more}>
                 <summary>{t('conflict.see')}</summary>
                 {diff.error && <ProblemNotice error={diff.error} />}
                 {diff.data && <DiffView diff={diff.data.diff} label={t('conflict.see')} />}
               </details>
             )}
             {merged.collisions.length === 0 ? (
-              <p className={classes.flat}>{t(merged.take.length === 0 ? 'conflict.same' : 'conflict.clean', { count: merged.take.length })}</p>
+              <p className={dialogClasses.flat}>{t(merged.take.length === 0 ? 'conflict.same' : 'conflict.clean', { count: merged.take.length })}</p>
             ) : (
               <section aria-label={t('conflict.collisions')}>
-                <h3 className={classes.subhead}>{t('conflict.collisions')}</h3>
+                <h3 className={dialogClasses.subhead}>{t('conflict.collisions')}</h3>
                 {merged.collisions.map((collision) => (
                   <Collided key={collision.location} collision={collision} chosen={chosen[collision.location] ?? 'mine'} onChoose={(side) => setChosen({ ...chosen, [collision.location]: side })} />
                 ))}
-                {merged.take.length > 0 && <p className={classes.help}>{t('conflict.rest', { count: merged.take.length })}</p>}
+                {merged.take.length > 0 && <p className={fieldClasses.help}>{t('conflict.rest', { count: merged.take.length })}</p>}
               </section>
             )}
           </>
         )}
-        <Group justify="flex-end">
+        <Group justify="flex-end" className={dialogClasses.stay}>
           <Button variant="default" onClick={onClose}>{t('conflict.keepEditing')}</Button>
           {theirs && <Button variant="default" onClick={() => onTake(theirs)}>{t('conflict.takeTheirs')}</Button>}
           {(theirs || deleted) && (
@@ -95,12 +96,12 @@ function Collided({ collision, chosen, onChoose }: { collision: Collision; chose
     return said === '' ? <span className="dim">{t('conflict.empty')}</span> : <code className="break">{visible(said)}</code>;
   };
   const side = (which: 'theirs' | 'mine', label: string, value: unknown) => (
-    <label className={classes.choice} data-chosen={chosen === which}>
-      <input type="radio" name={`collision-${collision.location}`} checked={chosen === which} onChange={() => onChoose(which)} /> <span className={classes.side}>{label}</span> {text(value)}
+    <label className={dialogClasses.choice} data-chosen={chosen === which}>
+      <input type="radio" name={`collision-${collision.location}`} checked={chosen === which} onChange={() => onChoose(which)} /> <span className={dialogClasses.side}>{label}</span> {text(value)}
     </label>
   );
   return (
-    <fieldset className={classes.collision}>
+    <fieldset className={dialogClasses.collision}>
       <legend><code>{visible(collision.location)}</code></legend>
       {side('theirs', t('conflict.theirs'), collision.theirs)}
       {side('mine', t('conflict.mine'), collision.mine)}

@@ -3,7 +3,8 @@ import { useTranslation } from 'react-i18next';
 import { weekday } from '../../lib/time.ts';
 import { useField } from './context.ts';
 import { lineOf, shapeAs, shapeOf, steps, type Kind, type Shape } from './cronShapes.ts';
-import classes from './Editor.module.css';
+import classes from './CronPicker.module.css';
+import fieldClasses from './fields.module.css';
 
 const two = (n: number) => String(n).padStart(2, '0');
 const upTo = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => from + i);
@@ -16,10 +17,10 @@ function Chips({ label, values, chosen, text, onChange }: { label: string; value
   };
   return (
     <div role="group" aria-label={label}>
-      <div className={classes.pickLabel}>{label}</div>
-      <div className={classes.chips}>
+      <div className={fieldClasses.pickLabel}>{label}</div>
+      <div className={fieldClasses.chips}>
         {values.map((value) => (
-          <button key={value} type="button" className={classes.chip} aria-pressed={chosen.includes(value)} onClick={() => toggle(value)}>{text(value)}</button>
+          <button key={value} type="button" className={fieldClasses.chip} aria-pressed={chosen.includes(value)} onClick={() => toggle(value)}>{text(value)}</button>
         ))}
       </div>
     </div>
@@ -70,7 +71,7 @@ export function CronPicker() {
       {shape?.kind === 'weekly' && <Chips label={t('editor.pick.days')} values={[1, 2, 3, 4, 5, 6, 0]} chosen={shape.days} text={day} onChange={(days) => put({ ...shape, days })} />}
       {shape?.kind === 'monthly' && <Chips label={t('editor.pick.monthDays')} values={upTo(1, 31)} chosen={shape.days} text={String} onChange={(days) => put({ ...shape, days })} />}
       {clock}
-      {!shape && line.trim() !== '' && <p className={classes.help}>{t('editor.pick.other')}</p>}
+      {!shape && line.trim() !== '' && <p className={fieldClasses.help}>{t('editor.pick.other')}</p>}
     </div>
   );
 }

@@ -6,6 +6,7 @@ import { visible } from '../../lib/visible.ts';
 import { Icon } from '../../parts/icons.tsx';
 import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
 import classes from './Editor.module.css';
+import fieldClasses from './fields.module.css';
 import { labels } from './labels.ts';
 import type { Understood, useLinePaste } from './useLinePaste.ts';
 
@@ -22,7 +23,7 @@ export function CrontabBox({ paste, onImport }: { paste: ReturnType<typeof useLi
   return (
     <div className={classes.crontab}>
       <TextInput
-        className={`${classes.mono} ${classes.grow}`} label={t('crontab.line')} placeholder="*/5 * * * * /usr/bin/backup --all" value={line} spellCheck={false} autoCapitalize="none" maxLength={8192}
+        className={`${fieldClasses.mono} ${classes.grow}`} label={t('crontab.line')} placeholder="*/5 * * * * /usr/bin/backup --all" value={line} spellCheck={false} autoCapitalize="none" maxLength={8192}
         onChange={(e) => setLine(e.currentTarget.value)} onKeyDown={onKeyDown} onPaste={paste.onPaste}
       />
       <Button variant="default" loading={paste.busy} disabled={line.trim() === ''} onClick={read}>{t('crontab.read')}</Button>

@@ -2,7 +2,7 @@ import { UnstyledButton } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Icon } from '../../parts/icons.tsx';
-import classes from './Editor.module.css';
+import classes from './FaultSummary.module.css';
 import { labels } from './labels.ts';
 import type { Shown } from './useFaults.ts';
 

@@ -4,7 +4,8 @@ import { useTranslation } from 'react-i18next';
 import { Icon } from '../../parts/icons.tsx';
 import { useForm } from './context.ts';
 import { valueAt } from './document/paths.ts';
-import classes from './Editor.module.css';
+import classes from './Fold.module.css';
+import fieldClasses from './fields.module.css';
 import { useFolds } from './folds.ts';
 
 interface Props {
@@ -35,7 +36,7 @@ export function Fold({ id, title, fields, children }: Props) {
         <button type="button" id={headId} className={classes.foldButton} aria-expanded={open} onClick={() => folds.toggle(id)}>
           <Icon name="right" size={15} />
           <span>{title}</span>
-          {set > 0 && <span className={classes.mark} data-set={set}>{t('editor.set', { count: set })}</span>}
+          {set > 0 && <span className={fieldClasses.mark} data-set={set}>{t('editor.set', { count: set })}</span>}
         </button>
       </Title>
       {open && <div className={classes.foldBody}>{children}</div>}

@@ -9,7 +9,8 @@ import { DiffView } from '../../parts/DiffView.tsx';
 import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
 import { problemText } from '../../parts/problemText.ts';
 import { Waiting } from '../../parts/Waiting.tsx';
-import classes from './Editor.module.css';
+import dialogClasses from './dialogs.module.css';
+import fieldClasses from './fields.module.css';
 
 /** What importing these jobs would change, job by job. */
 export function ImportChanges({ dry }: { dry: ReturnType<typeof useDryRun> }) {
@@ -17,10 +18,10 @@ export function ImportChanges({ dry }: { dry: ReturnType<typeof useDryRun> }) {
   if (dry.error) return <ProblemNotice error={dry.error} onRetry={() => void dry.refetch()} />;
   if (!dry.data) return <Waiting rows={4} />;
   return (
-    <div className={classes.stack}>
-      <p className={classes.flat}>{t('crontab.nothingYet')}</p>
+    <div className={fieldClasses.stack}>
+      <p className={dialogClasses.flat}>{t('crontab.nothingYet')}</p>
       {dry.data.items.map((item) => (
-        <details key={item.name} className={classes.more} open={item.result === 'changed'}>
+        <details key={item.name} className={fieldClasses.more} open={item.result === 'changed'}>
           <summary><strong>{visible(item.name)}</strong> <span className="dim">{t(`crontab.wouldBe.${item.result}`)}</span></summary>
           {item.refusal && <ProblemNotice error={new Problem(422, item.refusal)} />}
           {item.diff && <DiffView diff={item.diff} label={visible(item.name)} />}
@@ -37,7 +38,7 @@ export function ImportOutcome({ items, onLeave }: { items: Applied[]; onLeave: (
     column<Applied>('job', t('crontab.job'), (item) => (
       <>
         {item.result === 'refused' ? visible(item.name) : <Link to="/jobs/$name" params={{ name: item.name }} onClick={onLeave}>{visible(item.name)}</Link>}
-        {item.refusal && <div className={classes.remark} data-level="fault">{visible(problemText(t, i18n.language, new Problem(422, item.refusal)).text)}</div>}
+        {item.refusal && <div className={dialogClasses.remark} data-level="fault">{visible(problemText(t, i18n.language, new Problem(422, item.refusal)).text)}</div>}
       </>
     )),
     column<Applied>('result', t('crontab.result'), (item) => t(`crontab.results.${item.result}`)),

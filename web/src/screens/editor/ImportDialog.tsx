@@ -6,7 +6,8 @@ import { useApply, useDryRun } from '../../api/apply.ts';
 import { useCrontab, type CrontabLine } from '../../api/crontab.ts';
 import type { Definition } from '../../api/types.ts';
 import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
-import classes from './Editor.module.css';
+import dialogClasses from './dialogs.module.css';
+import fieldClasses from './fields.module.css';
 import { ImportChanges, ImportOutcome } from './ImportChanges.tsx';
 import { ImportLines } from './ImportLines.tsx';
 import { keysOf } from './lineKeys.ts';
@@ -69,7 +70,7 @@ export function ImportDialog({ text: given = '', onClose }: { text?: string; onC
         {step === 'lines' && (
           <>
             <Textarea
-              className={classes.mono} label={t('crontab.text')} description={t('crontab.textHelp')} autosize minRows={4} maxRows={10} value={text} spellCheck={false} autoCapitalize="none" data-autofocus
+              className={fieldClasses.mono} label={t('crontab.text')} description={t('crontab.textHelp')} autosize minRows={4} maxRows={10} value={text} spellCheck={false} autoCapitalize="none" data-autofocus
               onChange={(e) => setText(e.currentTarget.value)}
             />
             <Group gap="sm">
@@ -77,9 +78,9 @@ export function ImportDialog({ text: given = '', onClose }: { text?: string; onC
               <Button size="xs" variant="default" onClick={() => file.current?.click()}>{t('crontab.file')}</Button>
               <Switch label={t('crontab.system')} checked={system} onChange={(e) => setSystem(e.currentTarget.checked)} />
             </Group>
-            <div className={classes.pair}>
+            <div className={fieldClasses.pair}>
               <Autocomplete label={t('editor.timezone')} description={t('crontab.zoneHelp')} placeholder="UTC" data={zones} limit={50} value={timezone} onChange={setTimezone} spellCheck={false} />
-              <TextInput className={classes.mono} label={t('editor.group')} description={t('crontab.groupHelp')} value={group} onChange={(e) => setGroup(e.currentTarget.value)} spellCheck={false} autoCapitalize="none" />
+              <TextInput className={fieldClasses.mono} label={t('editor.group')} description={t('crontab.groupHelp')} value={group} onChange={(e) => setGroup(e.currentTarget.value)} spellCheck={false} autoCapitalize="none" />
             </div>
             {crontab.error && text.trim() !== '' && <ProblemNotice error={crontab.error} />}
             {lines.length > 0 && (
@@ -96,7 +97,7 @@ export function ImportDialog({ text: given = '', onClose }: { text?: string; onC
         {step === 'changes' && <ImportChanges dry={dry} />}
         {step === 'outcome' && apply.data && <ImportOutcome items={apply.data.items} onLeave={onClose} />}
         {apply.error && <ProblemNotice error={apply.error} />}
-        <Group justify="flex-end" className={classes.stay}>
+        <Group justify="flex-end" className={dialogClasses.stay}>
           {step === 'changes' && <Button variant="default" onClick={back}>{t('crontab.back')}</Button>}
           <Button variant="default" onClick={onClose}>{step === 'outcome' ? t('common.close') : t('common.cancel')}</Button>
           {step === 'lines' && <Button disabled={jobs.length === 0 || !settled} onClick={see}>{t('crontab.see', { count: jobs.length })}</Button>}

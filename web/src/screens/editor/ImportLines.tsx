@@ -5,7 +5,7 @@ import { visible } from '../../lib/visible.ts';
 import { crontabText } from '../../parts/crontabText.ts';
 import { column, DataTable } from '../../parts/DataTable.tsx';
 import { faultText } from '../../parts/problemText.ts';
-import classes from './Editor.module.css';
+import classes from './dialogs.module.css';
 
 interface Props {
   lines: CrontabLine[];

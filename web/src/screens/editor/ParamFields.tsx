@@ -5,7 +5,7 @@ import { Icon } from '../../parts/icons.tsx';
 import { fieldId, useForm } from './context.ts';
 import { namesAt } from './document/parse.ts';
 import { valueAt } from './document/paths.ts';
-import classes from './Editor.module.css';
+import classes from './fields.module.css';
 
 const parts = ['default', 'description', 'pattern'] as const;
 

@@ -11,7 +11,8 @@ import { DiffView } from '../../parts/DiffView.tsx';
 import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
 import { Waiting } from '../../parts/Waiting.tsx';
 import { same } from './document/paths.ts';
-import classes from './Editor.module.css';
+import dialogClasses from './dialogs.module.css';
+import fieldClasses from './fields.module.css';
 import { previewOf } from './SchedulePreview.tsx';
 
 interface Props {
@@ -52,23 +53,23 @@ export function ReviewDialog({ base, definition, busy, error, onSave, onClose }:
           {dry.isPending && <Waiting rows={3} />}
           {dry.error && <ProblemNotice error={dry.error} onRetry={() => void dry.refetch()} />}
           {item?.refusal && <ProblemNotice error={new Problem(422, item.refusal)} />}
-          {unchanged && <p className={classes.flat}>{t('review.same')}</p>}
+          {unchanged && <p className={dialogClasses.flat}>{t('review.same')}</p>}
           {item?.diff && <DiffView diff={item.diff} label={t('review.changes')} />}
           {after.data && definition.cronExpr && (
             <section aria-label={t('review.follows')}>
-              <h3 className={classes.subhead}>{t('review.follows')}</h3>
-              <div className={moved ? classes.beforeAfter : undefined}>
+              <h3 className={dialogClasses.subhead}>{t('review.follows')}</h3>
+              <div className={moved ? dialogClasses.beforeAfter : undefined}>
                 {moved && <Fires title={t('review.before')} preview={base.cronExpr ? before.data : undefined} others={after.data.fires} mark={t('review.gone')} />}
                 <Fires title={moved ? t('review.after') : t('review.next')} preview={after.data} others={moved ? (before.data?.fires ?? []) : undefined} mark={t('review.come')} />
               </div>
             </section>
           )}
-          {!definition.cronExpr && <p className={classes.flat}>{t(base?.cronExpr ? 'review.unscheduled' : 'review.byHand')}</p>}
-          {moved && base.cronExpr && <p className={classes.flat}>{t('review.passes')}</p>}
-          {definition.paused && <p className={classes.flat}>{t('review.paused')}</p>}
-          {base && !unchanged && <p className={`${classes.flat} dim small`}>{t('review.running')}</p>}
+          {!definition.cronExpr && <p className={dialogClasses.flat}>{t(base?.cronExpr ? 'review.unscheduled' : 'review.byHand')}</p>}
+          {moved && base.cronExpr && <p className={dialogClasses.flat}>{t('review.passes')}</p>}
+          {definition.paused && <p className={dialogClasses.flat}>{t('review.paused')}</p>}
+          {base && !unchanged && <p className={`${dialogClasses.flat} dim small`}>{t('review.running')}</p>}
           {error && <ProblemNotice error={error} />}
-          <Group justify="flex-end">
+          <Group justify="flex-end" className={dialogClasses.stay}>
             <Button variant="default" onClick={onClose}>{t('editor.stay')}</Button>
             <Button ref={button} type="submit" data-autofocus loading={busy} disabled={dry.isPending}>{base ? t('editor.save') : t('editor.create')}</Button>
           </Group>
@@ -83,8 +84,8 @@ function Fires({ title, preview, others, mark }: { title: string; preview: Previ
   const { t, i18n } = useTranslation();
   const elsewhere = new Set((others ?? []).map((fire) => Date.parse(fire)));
   return (
-    <div className={classes.fires}>
-      <div className={classes.firesHead}>{title}</div>
+    <div className={dialogClasses.fires}>
+      <div className={dialogClasses.firesHead}>{title}</div>
       <p>{preview ? visible(preview.description) : t('review.byHand')}</p>
       <ul>
         {preview?.fires.map((fire) => {
@@ -92,7 +93,7 @@ function Fires({ title, preview, others, mark }: { title: string; preview: Previ
           return (
             <li key={fire}>
               <time dateTime={fire}>{wall ? `${weekday(wall.date, i18n.language)} ${wall.date} ${wall.time} ${wall.offset}` : fire}</time>
-              {others && !elsewhere.has(Date.parse(fire)) && <span className={classes.mark}>{mark}</span>}
+              {others && !elsewhere.has(Date.parse(fire)) && <span className={fieldClasses.mark}>{mark}</span>}
             </li>
           );
         })}

@@ -7,7 +7,7 @@ import { FireList } from '../../parts/FireList.tsx';
 import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
 import { Waiting } from '../../parts/Waiting.tsx';
 import { useForm } from './context.ts';
-import classes from './Editor.module.css';
+import classes from './fields.module.css';
 
 const word = (value: unknown) => (typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined);
 

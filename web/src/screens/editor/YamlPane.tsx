@@ -7,7 +7,7 @@ import { useWorkers } from '../../api/workers.ts';
 import { createEditor, type CodeEditor, type CompletionSource, type EditorTexts } from '../../parts/code/editor.ts';
 import { useForm } from './context.ts';
 import { offersAt, type Known } from './document/complete.ts';
-import classes from './Editor.module.css';
+import classes from './YamlPane.module.css';
 import { labelAt } from './labels.ts';
 import type { Shown } from './useFaults.ts';
 

@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { fromLocalInput, localZone, toLocalInput } from '../../lib/localTime.ts';
 import { useField } from './context.ts';
 import { same, type Path } from './document/paths.ts';
-import classes from './Editor.module.css';
+import classes from './fields.module.css';
 import { defaultAt, labelAt, specAt } from './labels.ts';
 
 interface Props {

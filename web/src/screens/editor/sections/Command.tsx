@@ -6,7 +6,7 @@ import { useSecrets } from '../../../api/secrets.ts';
 import { Panel } from '../../../parts/Panel.tsx';
 import { fieldId, useForm } from '../context.ts';
 import { same } from '../document/paths.ts';
-import classes from '../Editor.module.css';
+import classes from '../fields.module.css';
 import { Fold } from '../Fold.tsx';
 import { Area, Text, useTexts, Words } from '../inputs.tsx';
 import { NamedRows } from '../NamedRows.tsx';

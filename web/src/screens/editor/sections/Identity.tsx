@@ -1,7 +1,7 @@
 import { useTranslation } from 'react-i18next';
 import { Panel } from '../../../parts/Panel.tsx';
 import { useForm } from '../context.ts';
-import classes from '../Editor.module.css';
+import classes from '../fields.module.css';
 import { Area, Text } from '../inputs.tsx';
 import { NamedRows } from '../NamedRows.tsx';
 

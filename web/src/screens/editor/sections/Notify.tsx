@@ -4,7 +4,7 @@ import { useChannels } from '../../../api/channels.ts';
 import { events } from '../../../api/jobs.ts';
 import { CopyLine } from '../../../parts/CopyLine.tsx';
 import { useField } from '../context.ts';
-import classes from '../Editor.module.css';
+import classes from '../fields.module.css';
 import { Fold } from '../Fold.tsx';
 import { useTexts, Words } from '../inputs.tsx';
 

@@ -1,7 +1,7 @@
 import { Switch } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { useField } from '../context.ts';
-import classes from '../Editor.module.css';
+import classes from '../fields.module.css';
 import { Fold } from '../Fold.tsx';
 import { Text, Time, useTexts } from '../inputs.tsx';
 

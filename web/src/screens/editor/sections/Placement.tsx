@@ -3,7 +3,7 @@ import { useWorkers } from '../../../api/workers.ts';
 import { visible } from '../../../lib/visible.ts';
 import { Why } from '../../../parts/Why.tsx';
 import { useForm } from '../context.ts';
-import classes from '../Editor.module.css';
+import classes from '../fields.module.css';
 import { Fold } from '../Fold.tsx';
 import { Choice, Text, Whole, Words } from '../inputs.tsx';
 

@@ -1,5 +1,5 @@
 import { useTranslation } from 'react-i18next';
-import classes from '../Editor.module.css';
+import classes from '../fields.module.css';
 import { Fold } from '../Fold.tsx';
 import { Choice, Text, Whole, Words } from '../inputs.tsx';
 

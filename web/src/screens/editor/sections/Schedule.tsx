@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { Panel } from '../../../parts/Panel.tsx';
 import { useField } from '../context.ts';
 import { CronPicker } from '../CronPicker.tsx';
-import classes from '../Editor.module.css';
+import classes from '../fields.module.css';
 import { Fold } from '../Fold.tsx';
 import { Choice, Text, Time, useTexts } from '../inputs.tsx';
 import { SchedulePreview } from '../SchedulePreview.tsx';
