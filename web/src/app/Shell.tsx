@@ -1,5 +1,6 @@
+import { useElementSize } from '@mantine/hooks';
 import { Outlet } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useLayoutEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { DegradedBanner } from './DegradedBanner.tsx';
 import { Navigation } from './Navigation.tsx';
@@ -22,13 +23,16 @@ export function Shell() {
   const [finding, setFinding] = useState(false);
   useShortcuts({ help: () => setHelp(true), palette: () => setFinding((before) => !before) });
   useArrival();
+  // What sticks to the top of a page stays below the banners.
+  const { ref: banners, height } = useElementSize();
+  useLayoutEffect(() => document.documentElement.style.setProperty('--banners', `${height}px`), [height]);
   const nobody = me.role === undefined && Object.keys(me.groups ?? {}).length === 0;
   return (
     <div className={classes.shell}>
       <a href="#content" className={classes.skip} onClick={() => document.getElementById('content')?.focus()}>{t('nav.skip')}</a>
       <Navigation onFind={() => setFinding(true)} onHelp={() => setHelp(true)} nobody={nobody} />
       <div className={classes.column}>
-        <div className={classes.banners}>
+        <div ref={banners} className={classes.banners}>
           <OfflineBanner />
           <OutOfDateBanner />
           {!nobody && <DegradedBanner />}

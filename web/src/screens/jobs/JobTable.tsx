@@ -106,9 +106,12 @@ export function JobTable({ filter, total, busy, wanted, selection, onSelect, onS
     setCurrent(next);
     moved.current = true;
     const top = (list.current?.getBoundingClientRect().top ?? 0) + next * rowHeight;
-    const head = phone ? 0 : 96;
+    // Neither below the head and the banners above it, nor below the bars at the window's foot.
+    const page = getComputedStyle(document.documentElement);
+    const head = Number.parseFloat(page.scrollPaddingTop) + (phone ? 0 : 2.4 * rem());
+    const end = window.innerHeight - Number.parseFloat(page.scrollPaddingBottom) - (selection.size > 0 ? (phone ? 7 : 5) * rem() : 0);
     if (top < head) window.scrollBy({ top: top - head });
-    else if (top + rowHeight > window.innerHeight - 24) window.scrollBy({ top: top + rowHeight - window.innerHeight + 24 });
+    else if (top + rowHeight > end) window.scrollBy({ top: top + rowHeight - end });
   };
   const press = (event: KeyboardEvent) => {
     const target = event.target as HTMLElement;

@@ -10,7 +10,7 @@ export function NewMenu({ onImport }: { onImport: () => void }) {
   const { t } = useTranslation();
   return (
     <span className={classes.split}>
-      <Button renderRoot={(props) => <Link to="/new/job" {...props} />} leftSection={<Icon name="plus" size={16} />}>{t('jobs.new')}</Button>
+      <Button className={classes.new} aria-label={t('jobs.new')} renderRoot={(props) => <Link to="/new/job" {...props} />} leftSection={<Icon name="plus" size={16} />}><span className={classes.newWord}>{t('jobs.new')}</span></Button>
       <Menu position="bottom-end">
         <Menu.Target>
           <ActionIcon variant="filled" size={36} aria-label={t('jobs.newMore')}><Icon name="down" size={14} /></ActionIcon>
