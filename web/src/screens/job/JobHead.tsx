@@ -22,6 +22,7 @@ import classes from './JobHead.module.css';
 export function JobHead({ job, words }: { job: Job; words: string | undefined }) {
   const { t } = useTranslation();
   const next = job.meta.nextFire;
+  const labels = Object.entries(job.labels ?? {});
   return (
     <>
       <PageHead
@@ -46,7 +47,7 @@ export function JobHead({ job, words }: { job: Job; words: string | undefined })
         </span>
         {next && <span className="nowrap">{t('job.next')} <strong><RelativeTime at={next} zone={job.timezone} /></strong></span>}
         {job.group && <span className="dim">{t('job.inGroup')} <span className={classes.tag}>{job.group}</span></span>}
-        {Object.entries(job.labels ?? {}).map(([key, value]) => <span key={key} className={classes.tag}>{visible(value === '' ? key : `${key}=${value}`)}</span>)}
+        {labels.length > 0 && <span className={classes.tags}>{labels.map(([key, value]) => <span key={key} className={classes.tag}>{visible(value === '' ? key : `${key}=${value}`)}</span>)}</span>}
       </div>
       {job.meta.hidden && <Alert color="gray" variant="light" icon={<Icon name="question" />} data-hidden="">{t('job.hidden')}</Alert>}
       {job.meta.paused && <PausedNotice job={job} />}

@@ -85,7 +85,7 @@ export function RunsPanel({ name, mayRun, shown: { view, status, cause }, onShow
           ) : (
             <span className="small dim">{t('grid.all')}</span>
           )}
-          {view !== 'list' && <span className="small dim">{t('grid.about')}</span>}
+          {view !== 'list' && <span className={`small dim ${classes.about}`}>{t('grid.about')}</span>}
           <Link to="/runs" search={{ job: name }} className="small">{t('job.allRuns')}</Link>
         </div>
       )}

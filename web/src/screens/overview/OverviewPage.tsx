@@ -35,13 +35,14 @@ export function OverviewPage() {
   const runs = running && running.nextCursor === undefined && !running.partial ? running.items.length : data?.running;
   const workers = useWorkers().data?.items;
   const first = data?.jobs.total === 0;
+  const modes = modesOf(data?.degraded ?? []);
 
   return (
     <>
       <PageHead title={t('overview.title')} name={t('overview.title')}>
         {data && workers && !first && <Standstill workers={workers} waiting={waits.data && { count: waits.data.items.length, more: waits.data.nextCursor !== undefined }} />}
         {data && found.data && !first && (
-          <Verdict troubles={troubles.length} more={more} degraded={modesOf(data.degraded).length} unsure={found.data.partial === true || workers === undefined || standsStill(workers)} />
+          <Verdict troubles={troubles.length} more={more} degraded={modes.length} grave={modes.some((mode) => mode.grave)} unsure={found.data.partial === true || workers === undefined || standsStill(workers)} />
         )}
       </PageHead>
       {overview.error && !data && <ProblemNotice error={overview.error} onRetry={() => void overview.refetch()} />}

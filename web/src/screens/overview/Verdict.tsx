@@ -7,17 +7,19 @@ interface Props {
   /** There may be more than those. */
   more: boolean;
   degraded: number;
+  /** Of that, something keeps runs from starting or from being written down. */
+  grave: boolean;
   /** Not all that would have to be known is known. */
   unsure: boolean;
 }
 
 /** The whole page in one sentence. */
-export function Verdict({ troubles, more, degraded, unsure }: Props) {
+export function Verdict({ troubles, more, degraded, grave, unsure }: Props) {
   const { t } = useTranslation();
   if (troubles === 0 && degraded === 0 && unsure) return null;
   const well = troubles === 0 && degraded === 0;
   return (
-    <p className={classes.verdict} data-verdict={well ? 'well' : 'trouble'}>
+    <p className={classes.verdict} data-verdict={well ? 'well' : 'trouble'} data-mild={(!well && troubles === 0 && !grave) || undefined}>
       <Icon name={well ? 'check' : 'warn'} size={16} />
       <span>
         {well && <><strong>{t('overview.well')}</strong> {t('overview.wellText')}</>}

@@ -3,7 +3,6 @@ import { Link } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useWaiting } from '../../api/overview.ts';
-import type { Fire } from '../../api/types.ts';
 import { useRights } from '../../app/session.ts';
 import { useNow } from '../../lib/useNow.ts';
 import { useSteady } from '../../lib/useSteady.ts';
@@ -15,11 +14,10 @@ import { RelativeTime } from '../../parts/TimeText.tsx';
 import { Waiting } from '../../parts/Waiting.tsx';
 import { Why } from '../../parts/Why.tsx';
 import classes from './rows.module.css';
+import { waitingRows, type WaitingRow } from './waiting.ts';
 
 const shown = 6;
-const idOf = (fire: Fire) => fire.id;
-// What waits because somebody wants it so comes last, and what is about to start before it.
-const rank = (fire: Fire) => (fire.reason?.code === 'paused' ? 2 : fire.reason === undefined || fire.reason.code === 'starting' ? 1 : 0);
+const idOf = ({ fire }: WaitingRow) => fire.id;
 
 /** What is due and has not started, with the reason; what has waited for longest comes first. */
 export function WaitingPanel() {
@@ -28,19 +26,19 @@ export function WaitingPanel() {
   const may = useRights();
   const now = useNow(10_000);
   const [killing, setKilling] = useState<{ id: string; job: string } | undefined>();
-  const sorted = useMemo(() => [...(waiting.data?.items ?? [])].sort((a, b) => rank(a) - rank(b) || Date.parse(a.plannedAt) - Date.parse(b.plannedAt) || a.id.localeCompare(b.id)), [waiting.data]);
-  const fresh = useMemo(() => sorted.slice(0, shown), [sorted]);
+  const all = useMemo(() => waitingRows(waiting.data?.items ?? []), [waiting.data]);
+  const fresh = useMemo(() => all.slice(0, shown), [all]);
   const { rows, around } = useSteady(fresh, idOf, killing !== undefined);
-  const more = sorted.length - fresh.length;
+  const more = all.slice(shown).reduce((sum, { count }) => sum + count, 0);
 
   return (
-    <Panel title={t('overview.waiting')} side={sorted.length > 0 && <Link to="/ledger" search={{ status: 'waiting' }} className={classes.side}>{t('overview.all')}</Link>}>
+    <Panel title={t('overview.waiting')} side={all.length > 0 && <Link to="/ledger" search={{ status: 'waiting' }} className={classes.side}>{t('overview.all')}</Link>}>
       {waiting.error && !waiting.data && <ProblemNotice error={waiting.error} onRetry={() => void waiting.refetch()} />}
       {!waiting.data && !waiting.error && <Waiting rows={2} />}
       {waiting.data && rows.length === 0 && <p className={classes.calm}>{t('overview.waitingNone')}</p>}
       {rows.length > 0 && (
         <ul className={classes.rows} {...around} data-waiting="">
-          {rows.map(({ row: fire, gone }) => {
+          {rows.map(({ row: { fire, count }, gone }) => {
             const run = fire.attempts.at(-1);
             return (
               <li key={fire.id} className={classes.row} data-gone={gone || undefined} data-why={fire.reason?.code ?? 'none'}>
@@ -51,6 +49,7 @@ export function WaitingPanel() {
                   </span>
                   <span className={classes.second}>
                     {fire.dueAt && Date.parse(fire.dueAt) > now ? <span>{t('overview.due')} <RelativeTime at={fire.dueAt} /></span> : <span>{t('overview.planned')} <RelativeTime at={fire.gap?.from ?? fire.plannedAt} /></span>}
+                    {count > 1 && <Link to="/ledger" search={{ job: fire.job, status: 'waiting' }}>{t('overview.gap', { count })}</Link>}
                     {fire.gap && <span>{t('overview.gap', { count: fire.gap.count })}</span>}
                     {fire.cause !== 'cron' && <span>{t(`cause.${fire.cause}`)}</span>}
                   </span>

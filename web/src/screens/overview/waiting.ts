@@ -1,0 +1,25 @@
+import type { Fire } from '../../api/types.ts';
+
+/** A fire that waits, with those of its job that wait for the same. */
+export interface WaitingRow {
+  /** The one that has waited for longest. */
+  fire: Fire;
+  count: number;
+}
+
+// What waits because somebody wants it so comes last, and what is about to start before it.
+const rank = (fire: Fire) => (fire.reason?.code === 'paused' ? 2 : fire.reason === undefined || fire.reason.code === 'starting' ? 1 : 0);
+
+/** What has waited for longest first. A job that waits for one thing takes one row, however often; what has a run already, which can be cancelled, one each. */
+export function waitingRows(fires: readonly Fire[]): WaitingRow[] {
+  const sorted = [...fires].sort((a, b) => rank(a) - rank(b) || Date.parse(a.plannedAt) - Date.parse(b.plannedAt) || a.id.localeCompare(b.id));
+  const rows = new Map<string, WaitingRow>();
+  for (const fire of sorted) {
+    const alone = fire.attempts.length > 0 || fire.gap !== undefined;
+    const key = alone ? fire.id : `${fire.job} ${fire.reason?.code ?? ''}`;
+    const row = rows.get(key);
+    if (row) row.count++;
+    else rows.set(key, { fire, count: 1 });
+  }
+  return [...rows.values()];
+}
