@@ -11,8 +11,9 @@ DATA    ?= ./data
 BINARIES := bin/carillon-master bin/carillon-worker bin/carillon-standalone bin/cronctl
 
 # What the tests are made of beyond Go: a server that speaks MongoDB's protocol,
-# and a browser.
+# an etcd, and a browser.
 DOUBLE   := bin/mongodouble
+ETCD     := bin/etcd
 CHROMIUM ?= $(or $(wildcard /usr/bin/chromium),$(shell command -v chromium chromium-browser google-chrome 2>/dev/null | head -1))
 
 .PHONY: help
@@ -27,13 +28,15 @@ run: bin/carillon-standalone bin/cronctl ## start everything in one process, wit
 build: $(BINARIES) ## build all four programs into bin/
 
 # Go knows best what is out of date.
-.PHONY: $(BINARIES) $(DOUBLE)
+.PHONY: $(BINARIES) $(DOUBLE) $(ETCD)
 bin/carillon-master bin/carillon-worker bin/carillon-standalone: bin/carillon-%:
 	$(BUILD) -o $@ ./cmd/$*
 bin/cronctl:
 	$(BUILD) -o $@ ./cmd/cronctl
 $(DOUBLE):
 	cd test/mongodouble && $(GO) build -trimpath -buildvcs=false -o $(CURDIR)/$(DOUBLE) .
+$(ETCD):
+	$(BUILD) -o $@ ./test/etcd
 
 .PHONY: test
 test: need-gcc need-node need-chromium test-go test-web e2e ## run all tests: Go with -race, the console's, the browser's
@@ -54,8 +57,12 @@ test-web: need-node web/node_modules
 	cd web && npm run check && npm test
 
 .PHONY: e2e
-e2e: need-node need-chromium web/node_modules bin/carillon-standalone bin/cronctl ## the browser test against the standalone
-	cd web && CHROMIUM='$(CHROMIUM)' CARILLON_BIN='$(CURDIR)/bin/carillon-standalone' CARILLON_SHOTS='$(CURDIR)/web/shots' npm run e2e
+e2e: need-node need-chromium web/node_modules $(BINARIES) $(DOUBLE) $(ETCD) ## the browser test against the standalone, and a cluster
+	cd web && CHROMIUM='$(CHROMIUM)' CARILLON_BIN='$(CURDIR)/bin/carillon-standalone' CARILLON_CLUSTER_BIN='$(CURDIR)/bin' CARILLON_SHOTS='$(CURDIR)/web/shots' npm run e2e
+
+.PHONY: screens
+screens: need-node need-chromium web/node_modules bin/carillon-standalone ## see every screen in all themes, languages and widths, accessible and fitting: about 8 minutes; pictures in web/shots
+	cd web && CHROMIUM='$(CHROMIUM)' CARILLON_BIN='$(CURDIR)/bin/carillon-standalone' CARILLON_SHOTS='$(CURDIR)/web/shots' CARILLON_SCREENS=all node --test --test-concurrency=1 e2e/screens.test.mjs
 
 .PHONY: pictures
 pictures: need-node need-chromium web/node_modules bin/carillon-standalone ## take the pictures of docs/console.md, about 6 minutes
