@@ -2631,6 +2631,9 @@ type Fault struct {
 	// Example: duration
 	Code string `json:"code"`
 
+	// Data For translated texts.
+	Data *map[string]string `json:"data,omitempty"`
+
 	// Hint What to write instead.
 	Hint *string `json:"hint,omitempty"`
 
@@ -3477,7 +3480,10 @@ type Note struct {
 
 	// Code For programs and for translation.
 	Code string `json:"code"`
-	Text string `json:"text"`
+
+	// Data For translated texts.
+	Data *map[string]string `json:"data,omitempty"`
+	Text string             `json:"text"`
 }
 
 // NoteBody defines model for NoteBody.
@@ -3768,6 +3774,9 @@ type Problem struct {
 	// Code What went wrong, for programs; stable.
 	Code ProblemCode `json:"code"`
 
+	// Data For translated texts.
+	Data *map[string]string `json:"data,omitempty"`
+
 	// Detail What went wrong, in a sentence.
 	Detail string `json:"detail"`
 
@@ -3776,6 +3785,9 @@ type Problem struct {
 
 	// Hint What may help.
 	Hint *string `json:"hint,omitempty"`
+
+	// Reason Which of the failures of its code it is, for programs; stable. Only where one should act otherwise.
+	Reason *string `json:"reason,omitempty"`
 
 	// RequestId Names the request in the server's log.
 	RequestId string `json:"requestId"`
@@ -3829,6 +3841,9 @@ type Refusal struct {
 	// Code As a request for it alone would be answered.
 	Code RefusalCode `json:"code"`
 
+	// Data For translated texts.
+	Data *map[string]string `json:"data,omitempty"`
+
 	// Detail What is wrong, in a sentence.
 	Detail string `json:"detail"`
 
@@ -3837,6 +3852,9 @@ type Refusal struct {
 
 	// Hint What may help.
 	Hint *string `json:"hint,omitempty"`
+
+	// Reason Which of the failures of its code it is.
+	Reason *string `json:"reason,omitempty"`
 }
 
 // RefusalCode As a request for it alone would be answered.

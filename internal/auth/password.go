@@ -99,7 +99,7 @@ func (h *Hasher) work(ctx context.Context, password string, salt []byte, c cost)
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		return nil, &common.Error{Code: common.CodeTooMany, Message: "too many passwords are being checked just now",
+		return nil, &common.Error{Code: common.CodeTooMany, Reason: "passwords_busy", Message: "too many passwords are being checked just now",
 			Hint: "try again in a moment"}
 	}
 	defer func() { <-h.slots }()

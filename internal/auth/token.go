@@ -63,7 +63,7 @@ func (w *TokenWish) Faults() (faults []common.Fault) {
 		faults = append(faults, roleFault("role", w.Role))
 	}
 	if len(w.Groups) > maxGroups {
-		faults = append(faults, common.Fault{Location: "groups", Code: "too_many", Message: fmt.Sprintf("must be at most %d", maxGroups)})
+		faults = append(faults, common.Fault{Location: "groups", Code: "too_many", Message: fmt.Sprintf("must be at most %d", maxGroups), Data: common.WordsOf("most", maxGroups)})
 	}
 	for _, group := range w.Groups {
 		if !common.ValidName(group) {

@@ -64,14 +64,14 @@ const (
 // Faults are what is wrong with a wish for the user of a name.
 func (w *UserWish) Faults(name string) (faults []common.Fault) {
 	if w.Title != nil && (utf8.RuneCountInString(*w.Title) > maxTitle || !utf8.ValidString(*w.Title)) {
-		faults = append(faults, common.Fault{Location: "title", Code: "too_long", Message: fmt.Sprintf("must be at most %d characters", maxTitle)})
+		faults = append(faults, common.Fault{Location: "title", Code: "too_long", Message: fmt.Sprintf("must be at most %d characters", maxTitle), Data: common.WordsOf("characters", maxTitle)})
 	}
 	if w.Role != nil && *w.Role != "" && !w.Role.Valid() {
 		faults = append(faults, roleFault("role", *w.Role))
 	}
 	if w.Groups != nil {
 		if len(*w.Groups) > maxGroups {
-			faults = append(faults, common.Fault{Location: "groups", Code: "too_many", Message: fmt.Sprintf("must be at most %d", maxGroups)})
+			faults = append(faults, common.Fault{Location: "groups", Code: "too_many", Message: fmt.Sprintf("must be at most %d", maxGroups), Data: common.WordsOf("most", maxGroups)})
 		}
 		for _, group := range slices.Sorted(maps.Keys(*w.Groups)) {
 			if !common.ValidName(group) {

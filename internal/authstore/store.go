@@ -141,7 +141,7 @@ func errRefused() error {
 }
 
 func errBusy(what, name string) error {
-	return common.Errorf(common.CodeConflict, "%s %s changes too fast; try again", what, common.Excerpt(name))
+	return &common.Error{Code: common.CodeConflict, Reason: "busy", Message: fmt.Sprintf("%s %s changes too fast; try again", what, common.Excerpt(name))}
 }
 
 func errDamaged(what string, err error) error {

@@ -281,7 +281,7 @@ func (s *Store) makeToken(ctx context.Context, actor common.Actor, verb string, 
 			return "", record, err
 		}
 		if len(has) >= maxTokens {
-			return "", record, &common.Error{Code: common.CodeConflict, Message: fmt.Sprintf("the user has %d tokens, as many as there may be", len(has)),
+			return "", record, &common.Error{Code: common.CodeConflict, Reason: "too_many_tokens", Data: common.WordsOf("most", len(has)), Message: fmt.Sprintf("the user has %d tokens, as many as there may be", len(has)),
 				Hint: "delete those that are not used any more"}
 		}
 		cmps = append(cmps, etcdkit.Unchanged(common.UserKey(owner.Name), owner.Version), same)
@@ -373,7 +373,7 @@ func (s *Store) otherWayIn(ctx context.Context, but string) (clientv3.Cmp, error
 		return clientv3.Cmp{}, err
 	}
 	if other == nil {
-		return clientv3.Cmp{}, &common.Error{Code: common.CodeConflict, Message: "this token is the last way for an admin to come in",
+		return clientv3.Cmp{}, &common.Error{Code: common.CodeConflict, Reason: "last_admin_token", Message: "this token is the last way for an admin to come in",
 			Hint: "make a user who is an admin, with a password, first"}
 	}
 	return *other, nil

@@ -192,7 +192,7 @@ func (s *Store) otherAdmin(ctx context.Context, but string) (clientv3.Cmp, error
 			return etcdkit.Unchanged(common.UserKey(all[i].Name), all[i].Version), nil
 		}
 	}
-	return clientv3.Cmp{}, &common.Error{Code: common.CodeConflict, Message: "this is the last admin who can log in",
+	return clientv3.Cmp{}, &common.Error{Code: common.CodeConflict, Reason: "last_admin", Message: "this is the last admin who can log in",
 		Hint: "make another user an admin, with a password, first"}
 }
 
@@ -278,7 +278,7 @@ func (s *Store) ChangePassword(ctx context.Context, actor common.Actor, c auth.P
 	}
 	after, err := s.changeUser(ctx, actor, "password", c.User, common.Precondition{}, func(now *auth.UserRecord) (bool, error) {
 		if now.ID != u.ID || now.Password != u.Password {
-			return false, common.Errorf(common.CodeConflict, "the password was changed by somebody else just now")
+			return false, &common.Error{Code: common.CodeConflict, Reason: "password_changed", Message: "the password was changed by somebody else just now"}
 		}
 		return (&auth.UserWish{Password: &c.New}).Apply(now, hash), nil
 	})

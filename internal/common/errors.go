@@ -28,11 +28,15 @@ const (
 )
 
 // Error is a failure that a user may read: a code, a sentence and, where one
-// helps, a hint. Faults lists every fault of a refused input at once.
+// helps, a hint. Faults lists every fault of a refused input at once. Where a code
+// alone tells too little to act upon, Reason says which of its failures it is; Data is
+// what a translated sentence is filled with.
 type Error struct {
 	Code    Code
+	Reason  string
 	Message string
 	Hint    string
+	Data    Words
 	Faults  []Fault
 	Err     error // the cause, for logs; never shown to a user
 }
@@ -47,6 +51,22 @@ type Fault struct {
 	Message  string `json:"message"`
 	Hint     string `json:"hint,omitempty"`
 	Value    any    `json:"value,omitempty"`
+	Data     Words  `json:"data,omitempty"`
+}
+
+// With adds what a translated message is filled with: names, each with its value.
+func (f *Fault) With(pairs ...any) *Fault {
+	f.Data = WordsOf(pairs...)
+	return f
+}
+
+// WordsOf makes words of names and values that follow each other.
+func WordsOf(pairs ...any) Words {
+	words := make(Words, len(pairs)/2)
+	for i := 0; i+1 < len(pairs); i += 2 {
+		words[fmt.Sprint(pairs[i])] = fmt.Sprint(pairs[i+1])
+	}
+	return words
 }
 
 func (e *Error) Error() string {

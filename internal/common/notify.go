@@ -58,10 +58,10 @@ func (n *Notify) faults(c *checker) {
 		}
 	}
 	if len(n.On) > len(Events) {
-		c.add("notify.on", "too_many", len(n.On), fmt.Sprintf("must be at most %d", len(Events)))
+		c.add("notify.on", "too_many", len(n.On), fmt.Sprintf("must be at most %d", len(Events))).With("most", len(Events))
 	}
 	if len(n.To) > MaxNotified {
-		c.add("notify.to", "too_many", len(n.To), fmt.Sprintf("must be at most %d", MaxNotified))
+		c.add("notify.to", "too_many", len(n.To), fmt.Sprintf("must be at most %d", MaxNotified)).With("most", MaxNotified)
 	}
 	for i, name := range n.To {
 		if !ValidName(name) {

@@ -62,7 +62,7 @@ func (w *SecretWish) Faults(known bool) []Fault {
 	}
 	c.line("description", w.Description, MaxTitle)
 	if len(w.Groups) > MaxSecretGroups {
-		c.add("groups", "too_many", len(w.Groups), fmt.Sprintf("must be at most %d", MaxSecretGroups))
+		c.add("groups", "too_many", len(w.Groups), fmt.Sprintf("must be at most %d", MaxSecretGroups)).With("most", MaxSecretGroups)
 	}
 	for i, group := range w.Groups {
 		location := fmt.Sprintf("groups[%d]", i)
@@ -104,6 +104,6 @@ func (j *Job) secretFaults(c *checker) {
 		}
 	}
 	if len(refs) > MaxSecretsOfJob {
-		c.add("env", "too_many", len(refs), fmt.Sprintf("must refer to at most %d secrets", MaxSecretsOfJob))
+		c.add("env", "too_many", len(refs), fmt.Sprintf("must refer to at most %d secrets", MaxSecretsOfJob)).With("most", MaxSecretsOfJob)
 	}
 }

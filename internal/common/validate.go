@@ -50,7 +50,7 @@ func (j *Job) Faults() []Fault {
 	j.paramFaults(c)
 	j.policyFaults(c)
 	if data, err := json.Marshal(j); err == nil && len(data) > MaxJobBytes {
-		c.add("", "too_large", nil, "is larger than 64 KiB")
+		c.add("", "too_large", nil, "is larger than 64 KiB").With("size", "64 KiB")
 	}
 	return c.faults
 }
@@ -60,15 +60,15 @@ func (j *Job) commandFaults(c *checker) {
 	case j.Command == "" && len(j.Args) == 0:
 		c.add("command", "required", nil, "is required, unless args are given")
 	case j.Command != "" && len(j.Args) > 0:
-		c.add("args", "exclusive", nil, "cannot stand beside command: give one of them")
+		c.add("args", "exclusive", nil, "cannot stand beside command: give one of them").With("beside", "command")
 	case len(j.Args) > 0 && j.Args[0] == "":
 		c.add("args[0]", "required", nil, "must name a program")
 	}
 	if len(j.Args) > MaxArgs {
-		c.add("args", "too_many", len(j.Args), fmt.Sprintf("must be at most %d", MaxArgs))
+		c.add("args", "too_many", len(j.Args), fmt.Sprintf("must be at most %d", MaxArgs)).With("most", MaxArgs)
 	}
 	if len(j.Args) > 0 && j.Shell != "" {
-		c.add("shell", "exclusive", nil, "has no meaning with args, which run without a shell")
+		c.add("shell", "exclusive", nil, "has no meaning with args, which run without a shell").With("without", "command")
 	}
 	c.text("command", j.Command)
 	for i, a := range j.Args {
@@ -81,7 +81,7 @@ func (j *Job) commandFaults(c *checker) {
 		c.add("user", "user", j.User, "is not a user name")
 	}
 	if len(j.Env) > MaxEnv {
-		c.add("env", "too_many", len(j.Env), fmt.Sprintf("must be at most %d", MaxEnv))
+		c.add("env", "too_many", len(j.Env), fmt.Sprintf("must be at most %d", MaxEnv)).With("most", MaxEnv)
 	}
 	for _, k := range slices.Sorted(maps.Keys(j.Env)) {
 		switch {
@@ -105,16 +105,17 @@ func LabelFaults(labels map[string]string) []Fault {
 // checker gathers faults.
 type checker struct{ faults []Fault }
 
-func (c *checker) add(location, code string, value any, message string) {
+func (c *checker) add(location, code string, value any, message string) *Fault {
 	if s, ok := value.(string); ok {
 		value = Excerpt(s)
 	}
 	c.faults = append(c.faults, Fault{Location: location, Code: code, Value: value, Message: message})
+	return &c.faults[len(c.faults)-1]
 }
 
 func (c *checker) enum(location, value string, allowed ...string) {
 	if value != "" && !slices.Contains(allowed, value) {
-		c.add(location, "enum", value, "must be one of "+strings.Join(allowed, ", "))
+		c.add(location, "enum", value, "must be one of "+strings.Join(allowed, ", ")).With("allowed", strings.Join(allowed, ", "))
 	}
 }
 
@@ -129,7 +130,7 @@ func (c *checker) text(location, s string) {
 func (c *checker) line(location, s string, limit int) {
 	c.text(location, s)
 	if utf8.RuneCountInString(s) > limit {
-		c.add(location, "too_long", nil, fmt.Sprintf("must be at most %d characters", limit))
+		c.add(location, "too_long", nil, fmt.Sprintf("must be at most %d characters", limit)).With("characters", limit)
 	}
 	if strings.ContainsFunc(s, func(r rune) bool { return r != 0 && unicode.IsControl(r) }) {
 		c.add(location, "control", s, "must be one line without control characters")
@@ -145,7 +146,7 @@ func (c *checker) absolute(location, s string) {
 
 func (c *checker) labels(labels map[string]string) {
 	if len(labels) > MaxLabels {
-		c.add("labels", "too_many", len(labels), fmt.Sprintf("must be at most %d", MaxLabels))
+		c.add("labels", "too_many", len(labels), fmt.Sprintf("must be at most %d", MaxLabels)).With("most", MaxLabels)
 	}
 	for _, k := range slices.Sorted(maps.Keys(labels)) {
 		if !labelKeyPattern.MatchString(k) {
@@ -166,7 +167,7 @@ func (c *checker) duration(location string, d Duration, least, most time.Duratio
 	case err != nil:
 		c.add(location, "duration", string(d), "is not a duration; write 90s, 5m, 1h30m or 2d")
 	case v < least || v > most:
-		c.add(location, "range", string(d), fmt.Sprintf("must be from %v to %v", least, most))
+		c.add(location, "range", string(d), fmt.Sprintf("must be from %v to %v", least, most)).With("least", least, "most", most)
 	}
 }
 

@@ -57,9 +57,9 @@ func (j *Job) lostFaults(c *checker) {
 	switch {
 	case grace <= lostAfter/3 || grace > MaxLostAfter/3 || lostAfter < MinLostAfter || lostAfter > MaxLostAfter: // or said already
 	case j.KillGrace != "":
-		c.add("killGrace", "range", string(j.KillGrace), fmt.Sprintf("must be at most a third of lostAfter, which is %v", lostAfter))
+		c.add("killGrace", "range", string(j.KillGrace), fmt.Sprintf("must be at most a third of lostAfter, which is %v", lostAfter)).With("third", "lostAfter", "of", lostAfter)
 	default:
-		c.add("lostAfter", "range", string(j.LostAfter), fmt.Sprintf("must be at least three times killGrace, which is %v where it is not given", grace))
+		c.add("lostAfter", "range", string(j.LostAfter), fmt.Sprintf("must be at least three times killGrace, which is %v where it is not given", grace)).With("thrice", "killGrace", "of", grace)
 	}
 }
 
@@ -70,7 +70,7 @@ func (j *Job) outputFaults(c *checker) {
 	if n, err := j.Output.Max.Value(); err != nil {
 		c.add("output.max", "size", string(j.Output.Max), "is not a size; write 512KiB, 16MiB or 1GiB")
 	} else if n < 4<<10 || n > MaxOutput {
-		c.add("output.max", "range", string(j.Output.Max), "must be from 4KiB to 1GiB")
+		c.add("output.max", "range", string(j.Output.Max), "must be from 4KiB to 1GiB").With("least", "4 KiB", "most", "1 GiB")
 	}
 }
 
@@ -78,31 +78,31 @@ func (j *Job) timeFaults(c *checker) {
 	c.time("startAt", j.StartAt)
 	c.time("endAt", j.EndAt)
 	if j.StartAt != nil && j.EndAt != nil && !j.StartAt.Before(*j.EndAt) {
-		c.add("endAt", "range", j.EndAt.Format(time.RFC3339), "must be after startAt")
+		c.add("endAt", "range", j.EndAt.Format(time.RFC3339), "must be after startAt").With("after", "startAt")
 	}
 	c.duration("jitter", j.Jitter, 0, MaxPause)
 	if j.Jitter != "" && j.CronExpr == "" {
-		c.add("jitter", "exclusive", nil, "has no meaning without cronExpr")
+		c.add("jitter", "exclusive", nil, "has no meaning without cronExpr").With("without", "cronExpr")
 	}
 	c.duration("startDeadline", j.StartDeadline, time.Second, MaxStartDeadline)
 }
 
 func (r *Retry) faults(c *checker) {
 	if r.Max < 0 || r.Max > MaxRetries {
-		c.add("retry.max", "range", r.Max, fmt.Sprintf("must be from 0 to %d", MaxRetries))
+		c.add("retry.max", "range", r.Max, fmt.Sprintf("must be from 0 to %d", MaxRetries)).With("least", 0, "most", MaxRetries)
 	}
 	c.duration("retry.backoff", r.Backoff, 0, MaxPause)
 	c.duration("retry.maxBackoff", r.MaxBackoff, 0, MaxPause)
 	if least, most := r.Backoff.Or(DefaultBackoff), r.MaxBackoff.Or(DefaultMaxBackoff); most < least && least <= MaxPause {
 		c.add("retry.maxBackoff", "range", string(r.MaxBackoff), fmt.Sprintf("must be at least backoff, which is %v (where they are not given: %v and %v)",
-			least, DefaultBackoff, DefaultMaxBackoff))
+			least, DefaultBackoff, DefaultMaxBackoff)).With("least", least)
 	}
 	c.exitCodes("retry.exitCodes", r.ExitCodes)
 }
 
 func (p *Placement) faults(c *checker) {
 	if len(p.Workers) > MaxPinned {
-		c.add("placement.workers", "too_many", len(p.Workers), fmt.Sprintf("must be at most %d", MaxPinned))
+		c.add("placement.workers", "too_many", len(p.Workers), fmt.Sprintf("must be at most %d", MaxPinned)).With("most", MaxPinned)
 	}
 	for i, name := range p.Workers {
 		if !ValidName(name) {
@@ -118,10 +118,10 @@ func (j *Job) pauseFaults(c *checker) {
 		return
 	}
 	if j.PauseNote != "" {
-		c.add("pauseNote", "exclusive", nil, "has no meaning unless paused is true")
+		c.add("pauseNote", "exclusive", nil, "has no meaning unless paused is true").With("without", "paused")
 	}
 	if j.PauseUntil != nil {
-		c.add("pauseUntil", "exclusive", nil, "has no meaning unless paused is true")
+		c.add("pauseUntil", "exclusive", nil, "has no meaning unless paused is true").With("without", "paused")
 	}
 }
 
@@ -133,24 +133,24 @@ func ValidTime(t time.Time) bool { return t.UTC().Year() >= 1970 && t.UTC().Year
 
 func (c *checker) time(location string, t *time.Time) {
 	if t != nil && !ValidTime(*t) {
-		c.add(location, "range", t.Format(time.RFC3339), TimeRange)
+		c.add(location, "range", t.Format(time.RFC3339), TimeRange).With("least", 1970, "most", 2099)
 	}
 }
 
 // number bounds a number whose default is written as 0.
 func (c *checker) number(location string, n, least, most int) {
 	if n != 0 && (n < least || n > most) {
-		c.add(location, "range", n, fmt.Sprintf("must be from %d to %d", least, most))
+		c.add(location, "range", n, fmt.Sprintf("must be from %d to %d", least, most)).With("least", least, "most", most)
 	}
 }
 
 func (c *checker) exitCodes(location string, codes []int) {
 	if len(codes) > MaxExitCodes {
-		c.add(location, "too_many", len(codes), fmt.Sprintf("must be at most %d", MaxExitCodes))
+		c.add(location, "too_many", len(codes), fmt.Sprintf("must be at most %d", MaxExitCodes)).With("most", MaxExitCodes)
 	}
 	for i, code := range codes {
 		if code < 0 || code > 255 {
-			c.add(fmt.Sprintf("%s[%d]", location, i), "range", code, "must be from 0 to 255")
+			c.add(fmt.Sprintf("%s[%d]", location, i), "range", code, "must be from 0 to 255").With("least", 0, "most", 255)
 		}
 	}
 }

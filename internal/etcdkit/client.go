@@ -58,7 +58,7 @@ func Wrap(err error) error {
 		return err
 	}
 	if Ambiguous(err) {
-		return &common.Error{Code: common.CodeUnavailable, Message: "etcd does not answer", Err: err,
+		return &common.Error{Code: common.CodeUnavailable, Reason: "etcd_away", Message: "etcd does not answer", Err: err,
 			Hint: "check that the etcd cluster has a leader and that its endpoints are right"}
 	}
 	return &common.Error{Code: common.CodeInternal, Message: "etcd refused the request", Err: err}

@@ -260,5 +260,5 @@ func (h *Hub) begun(ctx context.Context) error {
 }
 
 func unavailable(err error) error {
-	return &common.Error{Code: common.CodeUnavailable, Message: "etcd does not answer", Hint: "try again in a few seconds", Err: err}
+	return &common.Error{Code: common.CodeUnavailable, Reason: "etcd_away", Message: "etcd does not answer", Hint: "try again in a few seconds", Err: err}
 }

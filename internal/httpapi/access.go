@@ -102,7 +102,9 @@ func errNoCredentials() error {
 // that came without TLS may be anybody's all the same.
 func crossSite(p problems, secure bool, next http.Handler) http.Handler {
 	deny := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		p.write(w, r, p.refuse(r.Context(), common.CodeForbidden, "the request comes from another site"))
+		problem := p.refuse(r.Context(), common.CodeForbidden, "the request comes from another site")
+		problem.Reason = "other_site"
+		p.write(w, r, problem)
 	})
 	protection := http.NewCrossOriginProtection()
 	protection.SetDenyHandler(deny)

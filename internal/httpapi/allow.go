@@ -39,6 +39,6 @@ func errRole(need, has auth.Role) *common.Error {
 	if has == "" {
 		has = "none"
 	}
-	return &common.Error{Code: common.CodeForbidden, Message: "your role does not allow this",
+	return &common.Error{Code: common.CodeForbidden, Reason: "role", Data: common.WordsOf("need", need, "has", has), Message: "your role does not allow this",
 		Hint: fmt.Sprintf("it needs the role %s; yours is %s", need, has)}
 }

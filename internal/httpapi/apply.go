@@ -74,10 +74,12 @@ type Applied struct {
 
 // Refusal is why something was not done with one of many.
 type Refusal struct {
-	Code   common.Code `json:"code" doc:"As a request for it alone would be answered." enum:"invalid,not_found,exists,stale,conflict,forbidden,unavailable,too_large,too_many_requests,internal"`
-	Detail string      `json:"detail" doc:"What is wrong, in a sentence."`
-	Hint   string      `json:"hint,omitempty" doc:"What may help."`
-	Errors []Fault     `json:"errors,omitempty" nullable:"false" doc:"All that is wrong with it."`
+	Code   common.Code  `json:"code" doc:"As a request for it alone would be answered." enum:"invalid,not_found,exists,stale,conflict,forbidden,unavailable,too_large,too_many_requests,internal"`
+	Detail string       `json:"detail" doc:"What is wrong, in a sentence."`
+	Hint   string       `json:"hint,omitempty" doc:"What may help."`
+	Reason string       `json:"reason,omitempty" doc:"Which of the failures of its code it is."`
+	Data   common.Words `json:"data,omitempty" doc:"For translated texts."`
+	Errors []Fault      `json:"errors,omitempty" nullable:"false" doc:"All that is wrong with it."`
 }
 
 // ApplyCounts count the results.
@@ -206,7 +208,7 @@ func (r *Refusal) place(at string) {
 }
 
 func refusalOf(p *Problem) *Refusal {
-	return &Refusal{Code: p.Code, Detail: p.Detail, Hint: p.Hint, Errors: p.Errors}
+	return &Refusal{Code: p.Code, Detail: p.Detail, Hint: p.Hint, Reason: p.Reason, Data: p.Data, Errors: p.Errors}
 }
 
 // jobsOf takes the jobs out of the body of an apply, each as it is written: they are parts of it,
@@ -277,7 +279,7 @@ func (s *manyResource) read(sent json.RawMessage, at string) (Applied, *Definiti
 	case fault != nil:
 		check.faults = []Fault{*fault}
 	case len(sent) > 2*common.MaxJobBytes: // without what is only written more widely
-		check.faults = []Fault{{Location: at, Code: "too_large", Message: "is larger than 64 KiB"}}
+		check.faults = []Fault{{Location: at, Code: "too_large", Message: "is larger than 64 KiB", Data: common.WordsOf("size", "64 KiB")}}
 	default:
 		check.check(s.schemas.Schema(reflect.TypeFor[JobInput](), true, ""), at, value)
 	}
@@ -358,7 +360,7 @@ func (s *manyResource) prune(ctx context.Context, selector string, named map[str
 		var err error
 		switch {
 		case refused:
-			err = &common.Error{Code: common.CodeConflict, Message: "it was not deleted, as other jobs were refused", Hint: "mend those, and apply again"}
+			err = &common.Error{Code: common.CodeConflict, Reason: "others_refused", Message: "it was not deleted, as other jobs were refused", Hint: "mend those, and apply again"}
 		case !dry:
 			err = s.jobs.Delete(ctx, actor(ctx), job.Name, common.Precondition{Version: job.Version, May: allowNow(ctx, auth.Editor)}, false)
 		default:

@@ -159,7 +159,7 @@ func (s *manyResource) named(ctx context.Context, b *BulkRequest) (names []strin
 		return nil, nil, err
 	}
 	if next != "" {
-		return nil, nil, &common.Error{Code: common.CodeTooLarge, Message: fmt.Sprintf("the filter finds more than %d jobs", maxBulk), Hint: "narrow it: by group, for example"}
+		return nil, nil, &common.Error{Code: common.CodeTooLarge, Reason: "too_many_jobs", Data: common.WordsOf("most", maxBulk), Message: fmt.Sprintf("the filter finds more than %d jobs", maxBulk), Hint: "narrow it: by group, for example"}
 	}
 	versions = make(map[string]int64, len(page))
 	for i := range page {

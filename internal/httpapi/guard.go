@@ -109,7 +109,7 @@ func (g *guard) body(check *checker, w http.ResponseWriter, r *http.Request) *Pr
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeTimeout)) // not every writer has one
 	if _, large := errors.AsType[*http.MaxBytesError](err); large {
 		problem := g.problems.refuse(ctx, common.CodeTooLarge, "the body is too large",
-			Fault{Location: "body", Code: "too_large", Message: "must be at most " + sizeText(limit)})
+			Fault{Location: "body", Code: "too_large", Message: "must be at most " + sizeText(limit), Data: common.WordsOf("size", sizeText(limit))})
 		return problem
 	}
 	if err != nil {

@@ -18,24 +18,27 @@ const problemType = "application/problem+json"
 
 // Problem is the body of every refusal (RFC 9457).
 type Problem struct {
-	Title     string      `json:"title" doc:"The name of the status."`
-	Status    int         `json:"status" doc:"The HTTP status."`
-	Detail    string      `json:"detail" doc:"What went wrong, in a sentence."`
-	Code      common.Code `json:"code" doc:"What went wrong, for programs; stable." enum:"invalid,not_found,exists,stale,conflict,unauthenticated,forbidden,unavailable,too_large,unsupported_media_type,method_not_allowed,too_many_requests,internal"`
-	RequestID string      `json:"requestId" doc:"Names the request in the server's log."`
-	Hint      string      `json:"hint,omitempty" doc:"What may help."`
-	Errors    []Fault     `json:"errors,omitempty" nullable:"false" doc:"Every fault that was found in the request."`
+	Title     string       `json:"title" doc:"The name of the status."`
+	Status    int          `json:"status" doc:"The HTTP status."`
+	Detail    string       `json:"detail" doc:"What went wrong, in a sentence."`
+	Code      common.Code  `json:"code" doc:"What went wrong, for programs; stable." enum:"invalid,not_found,exists,stale,conflict,unauthenticated,forbidden,unavailable,too_large,unsupported_media_type,method_not_allowed,too_many_requests,internal"`
+	Reason    string       `json:"reason,omitempty" doc:"Which of the failures of its code it is, for programs; stable. Only where one should act otherwise."`
+	Data      common.Words `json:"data,omitempty" doc:"For translated texts."`
+	RequestID string       `json:"requestId" doc:"Names the request in the server's log."`
+	Hint      string       `json:"hint,omitempty" doc:"What may help."`
+	Errors    []Fault      `json:"errors,omitempty" nullable:"false" doc:"Every fault that was found in the request."`
 
 	headers http.Header
 }
 
 // Fault is one thing wrong with one place of a request.
 type Fault struct {
-	Location string `json:"location" doc:"Where: path.name, query.limit, header.If-Match or body.env.PATH." example:"body.timeout"`
-	Code     string `json:"code" doc:"What kind of fault; stable." example:"duration"`
-	Message  string `json:"message" doc:"What is wrong, in words."`
-	Hint     string `json:"hint,omitempty" doc:"What to write instead."`
-	Value    any    `json:"value,omitempty" doc:"What was sent, cut short and escaped."`
+	Location string       `json:"location" doc:"Where: path.name, query.limit, header.If-Match or body.env.PATH." example:"body.timeout"`
+	Code     string       `json:"code" doc:"What kind of fault; stable." example:"duration"`
+	Message  string       `json:"message" doc:"What is wrong, in words."`
+	Hint     string       `json:"hint,omitempty" doc:"What to write instead."`
+	Value    any          `json:"value,omitempty" doc:"What was sent, cut short and escaped."`
+	Data     common.Words `json:"data,omitempty" doc:"For translated texts."`
 }
 
 // Error makes a Problem an error, so that a handler can return it.
@@ -95,7 +98,7 @@ func (p problems) of(ctx context.Context, err error) *Problem {
 	if f, ok := errors.AsType[*requestFault](err); ok {
 		out.Code, out.Detail, out.Hint, out.Errors = common.CodeInvalid, "the request is not valid", "", []Fault{f.Fault}
 	} else if e, ok := errors.AsType[*common.Error](err); ok {
-		out.Code, out.Detail, out.Hint = e.Code, e.Message, e.Hint
+		out.Code, out.Detail, out.Hint, out.Reason, out.Data = e.Code, e.Message, e.Hint, e.Reason, e.Data
 		for _, f := range e.Faults {
 			f.Location = inBody(f.Location)
 			out.Errors = append(out.Errors, Fault(f))

@@ -96,9 +96,10 @@ type Preview struct {
 
 // Note is a remark on a timetable.
 type Note struct {
-	Code string    `json:"code" doc:"For programs and for translation."`
-	Text string    `json:"text"`
-	At   time.Time `json:"at,omitzero" doc:"The fire that it is about, where it is about one."`
+	Code string            `json:"code" doc:"For programs and for translation."`
+	Text string            `json:"text"`
+	At   time.Time         `json:"at,omitzero" doc:"The fire that it is about, where it is about one."`
+	Data map[string]string `json:"data,omitempty" doc:"For translated texts."`
 }
 
 type previewInput struct {
@@ -159,6 +160,7 @@ func timetableError(err error, line string) error {
 	case schedule.FieldZone, schedule.FieldGap, schedule.FieldOverlap:
 	default:
 		f.Location, f.Value = "cronExpr", common.Excerpt(line)
+		f.With(e.Words(line)...)
 		f.Message = e.Field + " (character " + strconv.Itoa(e.Offset+1) + "): " + e.Message
 	}
 	return common.Invalid("the timetable is not valid", f)

@@ -32,11 +32,17 @@ type checker struct {
 	faults []Fault
 }
 
-func (c *checker) add(at, code string, value any, format string, args ...any) {
-	if len(c.faults) < maxFaults {
-		c.faults = append(c.faults, Fault{Location: at, Code: code, Value: quoted(value), Message: fmt.Sprintf(format, args...)})
+func (c *checker) add(at, code string, value any, format string, args ...any) *Fault {
+	fault := Fault{Location: at, Code: code, Value: quoted(value), Message: fmt.Sprintf(format, args...)}
+	if len(c.faults) == maxFaults {
+		return &fault
 	}
+	c.faults = append(c.faults, fault)
+	return &c.faults[len(c.faults)-1]
 }
+
+// with adds what a translated message is filled with, as common.Fault.With does.
+func (f *Fault) with(pairs ...any) { f.Data = common.WordsOf(pairs...) }
 
 // quoted is what may be repeated of a value.
 func quoted(v any) any {
@@ -135,9 +141,9 @@ func (c *checker) number(s *huma.Schema, at string, v any) {
 		c.add(at, "number", v, "must be a number")
 	case c.shape:
 	case s.Minimum != nil && f < *s.Minimum:
-		c.add(at, "range", v, "must be at least %.0f", *s.Minimum)
+		c.add(at, "range", v, "must be at least %.0f", *s.Minimum).with("least", *s.Minimum)
 	case s.Maximum != nil && f > *s.Maximum:
-		c.add(at, "range", v, "must be at most %.0f", *s.Maximum)
+		c.add(at, "range", v, "must be at most %.0f", *s.Maximum).with("most", *s.Maximum)
 	}
 }
 
@@ -147,11 +153,11 @@ func (c *checker) text(s *huma.Schema, at, text string) {
 		for i, e := range s.Enum {
 			names[i] = fmt.Sprint(e)
 		}
-		c.add(at, "enum", text, "must be one of %s", strings.Join(names, ", "))
+		c.add(at, "enum", text, "must be one of %s", strings.Join(names, ", ")).with("allowed", strings.Join(names, ", "))
 		return
 	}
 	if s.MaxLength != nil && utf8.RuneCountInString(text) > *s.MaxLength {
-		c.add(at, "too_long", text, "must be at most %d characters", *s.MaxLength)
+		c.add(at, "too_long", text, "must be at most %d characters", *s.MaxLength).with("characters", *s.MaxLength)
 	}
 	if s.MinLength != nil && utf8.RuneCountInString(text) < *s.MinLength {
 		c.add(at, "required", text, "must not be empty")
@@ -174,7 +180,7 @@ func (c *checker) text(s *huma.Schema, at, text string) {
 	default:
 		// Patterns of the document are constants; one that does not compile fails every test.
 		if matched, err := regexp.MatchString(s.Pattern, text); err != nil || !matched {
-			c.add(at, "pattern", text, "must match %s", s.Pattern)
+			c.add(at, "pattern", text, "must match %s", s.Pattern).with("pattern", s.Pattern)
 		}
 	}
 }

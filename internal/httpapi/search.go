@@ -146,7 +146,9 @@ func (s *searchResource) turn(ctx context.Context) (done func(), err error) {
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	case <-patience.C:
-		return nil, s.problems.tooMany(ctx, "others are searching just now", searchWait)
+		busy := s.problems.tooMany(ctx, "others are searching just now", searchWait)
+		busy.Reason = "search_busy"
+		return nil, busy
 	}
 }
 

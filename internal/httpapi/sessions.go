@@ -174,6 +174,7 @@ func (s *sessionsResource) attempt(ctx context.Context, user string) (done func(
 	}
 	if !ok {
 		problem := s.problems.refuse(ctx, common.CodeTooMany, "too many attempts to log in")
+		problem.Reason = "login_attempts"
 		problem.Hint = "wait a minute, then try again"
 		problem.headers = http.Header{"Retry-After": {strconv.Itoa(int(wait/time.Second) + 1)}}
 		return nil, problem
@@ -220,7 +221,7 @@ func meOf(who *auth.Identity) Me {
 func (s *sessionsResource) password(ctx context.Context, in *passwordInput) (*loginOutput, error) {
 	who, _ := identity(ctx)
 	if who.UserID == "" {
-		return nil, &common.Error{Code: common.CodeConflict, Message: "you have no password here", Hint: "you came with a token that is nobody's, or by way of another system"}
+		return nil, &common.Error{Code: common.CodeConflict, Reason: "no_password", Message: "you have no password here", Hint: "you came with a token that is nobody's, or by way of another system"}
 	}
 	v := visitOf(ctx)
 	change := auth.PasswordChange{User: who.User, UserID: who.UserID, Current: in.Body.Current, New: in.Body.New, Session: v.session != "", Remote: v.remote}

@@ -66,7 +66,7 @@ func standing(ctx context.Context, jobs Jobs, name string) (uid, group string, e
 }
 
 func errGroupUnknown() error {
-	return &common.Error{Code: common.CodeUnavailable, Message: "it is not known just now in which group the job is", Hint: "try again in a moment"}
+	return &common.Error{Code: common.CodeUnavailable, Reason: "group_unknown", Message: "it is not known just now in which group the job is", Hint: "try again in a moment"}
 }
 
 // allowNow is allow for a group that is looked at when a change is decided.

@@ -169,12 +169,12 @@ func tokenOwner(ctx context.Context, wished string) (string, error) {
 	}
 	switch {
 	case wished != "" && (wished != who.User || who.UserID == ""):
-		return "", &common.Error{Code: common.CodeForbidden, Message: "only admins make tokens for others"}
+		return "", &common.Error{Code: common.CodeForbidden, Reason: "for_others", Message: "only admins make tokens for others"}
 	case who.UserID == "":
-		return "", &common.Error{Code: common.CodeForbidden, Message: "there is no user here whom the token could belong to",
+		return "", &common.Error{Code: common.CodeForbidden, Reason: "no_user", Message: "there is no user here whom the token could belong to",
 			Hint: "ask an admin for a token"}
 	case !who.Session || who.Token != "":
-		return "", &common.Error{Code: common.CodeForbidden, Message: "a token cannot make another one", Hint: "log in with your password"}
+		return "", &common.Error{Code: common.CodeForbidden, Reason: "token_by_token", Message: "a token cannot make another one", Hint: "log in with your password"}
 	}
 	return who.User, nil
 }
@@ -186,7 +186,7 @@ func notByToken(ctx context.Context, own string) error {
 	if ok && (who.Token == "" || who.Token == own || who.May(auth.Admin, "")) {
 		return nil
 	}
-	return &common.Error{Code: common.CodeForbidden, Message: "a token can take away itself only", Hint: "log in with your password"}
+	return &common.Error{Code: common.CodeForbidden, Reason: "token_by_token", Message: "a token can take away itself only", Hint: "log in with your password"}
 }
 
 // Bounds of a token's life.

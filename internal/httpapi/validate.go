@@ -77,7 +77,7 @@ func placed(faults []common.Fault) []common.Fault {
 func (s *jobsResource) warnings(ctx context.Context, job *common.Job) (all []common.Fault, err error) {
 	if spec, err := schedule.SpecOf(job); err == nil && spec.Expr != "" {
 		for _, n := range schedule.Warnings(spec) {
-			all = append(all, common.Fault{Location: "cronExpr", Code: n.Code, Message: n.Text, Value: common.Excerpt(spec.Expr)})
+			all = append(all, common.Fault{Location: "cronExpr", Code: n.Code, Message: n.Text, Value: common.Excerpt(spec.Expr), Data: n.Data})
 		}
 	}
 	if job.Notify == nil || len(job.Notify.To) == 0 {

@@ -161,7 +161,7 @@ func (s *versionsResource) get(ctx context.Context, in *versionInput) (*jobVersi
 			return versionAnswer(&found[i])
 		}
 		if partial {
-			return nil, &common.Error{Code: common.CodeUnavailable, Message: "the log store does not answer", Hint: "it is tried again every few seconds"}
+			return nil, &common.Error{Code: common.CodeUnavailable, Reason: "log_store_away", Message: "the log store does not answer", Hint: "it is tried again every few seconds"}
 		}
 		if passed || len(found) < versionsPerRead {
 			break
@@ -214,7 +214,7 @@ func versionAnswer(c *common.Change) (*jobVersionOutput, error) {
 	}
 	var stored common.StoredJob
 	if err := json.Unmarshal(c.After, &stored); err != nil {
-		return nil, &common.Error{Code: common.CodeConflict, Message: "this version cannot be read", Hint: "a newer program wrote it", Err: err}
+		return nil, &common.Error{Code: common.CodeConflict, Reason: "version_unreadable", Message: "this version cannot be read", Hint: "a newer program wrote it", Err: err}
 	}
 	out.Body.UID, out.Body.Job = stored.UID, new(Definition(stored.Job))
 	return out, nil

@@ -126,7 +126,7 @@ func (s *workersResource) find(ctx context.Context, id string) (common.Member, e
 	case 1:
 		return named[0], nil
 	}
-	return common.Member{}, &common.Error{Code: common.CodeConflict, Message: fmt.Sprintf("%d workers are named %s", len(named), common.Excerpt(id)),
+	return common.Member{}, &common.Error{Code: common.CodeConflict, Reason: "named_alike", Data: common.WordsOf("count", len(named)), Message: fmt.Sprintf("%d workers are named %s", len(named), common.Excerpt(id)),
 		Hint: "give the id of the one you mean"}
 }
 

@@ -93,7 +93,7 @@ func (b *Backlog) Room() error {
 	if !full {
 		return nil
 	}
-	return &common.Error{Code: common.CodeUnavailable, Message: fmt.Sprintf("%d changes wait in etcd for the log store: jobs cannot be saved until it takes them", count),
+	return &common.Error{Code: common.CodeUnavailable, Reason: "changes_full", Data: common.WordsOf("count", count), Message: fmt.Sprintf("%d changes wait in etcd for the log store: jobs cannot be saved until it takes them", count),
 		Hint: "look whether the log store runs; runs go on, and can be killed, and jobs paused"}
 }
 

@@ -83,6 +83,7 @@ func timetableFault(job *common.Job, err error) (common.Fault, bool) {
 	case schedule.FieldEnd:
 		fault.Location, fault.Value = "endAt", job.EndAt
 	default:
+		fault.With(refusal.Words(job.CronExpr)...)
 		fault.Message = fmt.Sprintf("%s, character %d: %s", refusal.Field, refusal.Offset+1, refusal.Message)
 	}
 	return fault, true

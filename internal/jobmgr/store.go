@@ -329,10 +329,10 @@ func (s *Store) commit(ctx context.Context, verb, name string, cmps []clientv3.C
 	}
 	switch {
 	case out.unsure:
-		return 0, false, &common.Error{Code: common.CodeUnavailable, Message: "etcd did not answer: it may have been done, or be done in a moment",
+		return 0, false, &common.Error{Code: common.CodeUnavailable, Reason: "unsure", Message: "etcd did not answer: it may have been done, or be done in a moment",
 			Hint: "look at what stands there now; with an Idempotency-Key it can be asked for again", Err: fmt.Errorf("%s job %q: %w: %w", verb, name, common.ErrUnsure, out.err)}
 	case out.unsent && ctx.Err() == nil:
-		return 0, false, &common.Error{Code: common.CodeTooMany, Message: fmt.Sprintf("too many changes wait before this one of %q", name), Hint: "nothing was done; try again in a moment", Err: out.err}
+		return 0, false, &common.Error{Code: common.CodeTooMany, Reason: "not_begun", Message: fmt.Sprintf("too many changes wait before this one of %q", name), Hint: "nothing was done; try again in a moment", Err: out.err}
 	case out.err != nil:
 		return 0, false, etcdkit.Wrap(fmt.Errorf("%s job %q: %w", verb, name, out.err))
 	}
@@ -458,5 +458,5 @@ func notFound(name string) error {
 }
 
 func busy(name string) error {
-	return common.Errorf(common.CodeConflict, "job %q changes too fast; try again", name)
+	return &common.Error{Code: common.CodeConflict, Reason: "busy", Message: fmt.Sprintf("job %q changes too fast; try again", name)}
 }

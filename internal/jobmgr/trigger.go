@@ -110,7 +110,7 @@ func (s *Store) newTrigger(actor common.Actor, r *common.TriggerRequest, seen se
 		return common.Trigger{}, common.Invalid("the run cannot be asked for", faults...)
 	}
 	if len(seen.triggers) >= maxTriggers {
-		return common.Trigger{}, &common.Error{Code: common.CodeTooMany, Message: fmt.Sprintf("%d runs of job %q are waiting already", len(seen.triggers), r.Job),
+		return common.Trigger{}, &common.Error{Code: common.CodeTooMany, Reason: "too_many_wait", Data: common.WordsOf("count", len(seen.triggers)), Message: fmt.Sprintf("%d runs of job %q are waiting already", len(seen.triggers), r.Job),
 			Hint: "wait until they have run, or kill them"}
 	}
 	now, id := s.cfg.Now().UTC(), common.NewID()
@@ -151,7 +151,7 @@ func (s *Store) Kill(ctx context.Context, actor common.Actor, id, note string) e
 			}
 			ops = append(ops, clientv3.OpDelete(where.key), put)
 		default:
-			return common.Errorf(common.CodeConflict, "run %q has ended", id)
+			return &common.Error{Code: common.CodeConflict, Reason: "ended", Message: fmt.Sprintf("run %q has ended", id)}
 		}
 		change, err := s.changeOp(actor, "kill", "run", id, nil, map[string]string{"job": where.run.Job, "note": note})
 		if err != nil {

@@ -125,7 +125,7 @@ func (s *Settings) Update(ctx context.Context, actor common.Actor, worker string
 			return after, err
 		}
 	}
-	return common.WorkerSettings{}, common.Errorf(common.CodeConflict, "the settings of worker %s change too fast; try again", common.Excerpt(worker))
+	return common.WorkerSettings{}, &common.Error{Code: common.CodeConflict, Reason: "busy", Message: fmt.Sprintf("the settings of worker %s change too fast; try again", common.Excerpt(worker))}
 }
 
 // settingsOps put or delete the settings and leave the change. after becomes zero
@@ -221,7 +221,7 @@ func (s seen) find(worker string) (id string, cmps []clientv3.Cmp, err error) {
 	case byID != nil:
 		id = worker
 	case named > 1:
-		return "", nil, &common.Error{Code: common.CodeConflict, Message: fmt.Sprintf("%d workers are named %s", named, common.Excerpt(worker)), Hint: "give the id of the one you mean"}
+		return "", nil, &common.Error{Code: common.CodeConflict, Reason: "named_alike", Data: common.WordsOf("count", named), Message: fmt.Sprintf("%d workers are named %s", named, common.Excerpt(worker)), Hint: "give the id of the one you mean"}
 	case named == 1:
 		id, byID = string(byName.Key[len(common.WorkersPrefix):]), byName
 		kv = s.settings[id]

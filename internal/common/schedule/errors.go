@@ -124,3 +124,15 @@ func escapeLen(s string) int {
 	}
 	return min(n, len(s))
 }
+
+// Words are what a translated message is filled with, names and values in turn: the field, the
+// character that is wrong, counted from one, and the word of the line that stands there.
+func (e *Error) Words(line string) []any {
+	text := ""
+	if e.Offset < len(line) {
+		text, _, _ = strings.Cut(strings.TrimLeft(line[e.Offset:], ","), ",")
+		text, _, _ = strings.Cut(strings.ReplaceAll(text, "\t", " "), " ")
+	}
+	quoted := quote(text)
+	return []any{"field", e.Field, "at", e.Offset + 1, "text", quoted[1 : len(quoted)-1]}
+}

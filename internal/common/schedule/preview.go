@@ -28,7 +28,10 @@ type Note struct {
 	Code string
 	Text string
 	At   time.Time
+	Data map[string]string // what a translated text is filled with
 }
+
+const wallClock = "2006-01-02 15:04:05"
 
 // Bounds of one preview.
 const (
@@ -98,12 +101,15 @@ func (s Schedule) clockNote(p, w window) (Note, bool) {
 		return Note{}, false
 	}
 	local := time.Unix(wall, 0).UTC()
+	data := map[string]string{"local": local.Format(wallClock), "zone": s.zone.name}
 	note := func(code string, at int64, text string) (Note, bool) {
 		t := time.Unix(at, 0).In(s.zone.loc)
-		return Note{Code: code, At: t,
-			Text: fmt.Sprintf("%s in %s %s", local.Format("2006-01-02 15:04:05"), s.zone.name, text)}, true
+		return Note{Code: code, At: t, Text: fmt.Sprintf("%s in %s %s", data["local"], s.zone.name, text), Data: data}, true
 	}
-	resume := time.Unix(w.start, 0).In(s.zone.loc).Format("2006-01-02 15:04:05")
+	resume := time.Unix(w.start, 0).In(s.zone.loc).Format(wallClock)
+	if gap {
+		data["resume"] = resume
+	}
 	switch {
 	case s.expr.allHours && gap:
 		return note(NoteRealTime, w.start, "does not exist: the clocks jump to "+resume+", and the line goes on in real time")

@@ -22,7 +22,9 @@ func Warnings(spec Spec) []Note {
 		first = second
 	}
 	var notes []Note
-	add := func(code, text string) { notes = append(notes, Note{Code: code, Text: text}) }
+	add := func(code, text string, data map[string]string) {
+		notes = append(notes, Note{Code: code, Text: text, Data: data})
+	}
 	hashed := false
 	for i, tok := range tokens {
 		pos := first + i
@@ -34,18 +36,19 @@ func Warnings(spec Spec) []Note {
 		if text, found := strings.CutPrefix(tok.text, "*/"); found {
 			if n, err := strconv.Atoi(text); err == nil && d.size()%n != 0 {
 				add(NoteUnevenStep, d.name+" "+quote(tok.text)+": "+strconv.Itoa(d.size())+" is not a multiple of "+text+
-					", so the last step is shorter; @every keeps an even pace")
+					", so the last step is shorter; @every keeps an even pace",
+					map[string]string{"field": d.name, "text": tok.text, "size": strconv.Itoa(d.size()), "step": text})
 			}
 		}
 	}
 	if p.line[minute].star && !p.line[hour].star {
-		add(NoteEveryMinute, "the minute field is *: the line fires in every minute of the hours it names; write 0 for once an hour")
+		add(NoteEveryMinute, "the minute field is *: the line fires in every minute of the hours it names; write 0 for once an hour", nil)
 	}
 	if day := tokens[dow-first].text; strings.Contains(spec.Expr, "?") && strings.ContainsAny(day, "1234567") {
-		add(NoteQuartzDays, "? comes from Quartz, where weekday 1 is Sunday; here 0 and 7 are Sunday and 1 is Monday: write names such as MON")
+		add(NoteQuartzDays, "? comes from Quartz, where weekday 1 is Sunday; here 0 and 7 are Sunday and 1 is Monday: write names such as MON", nil)
 	}
 	if hashed {
-		add(NoteHash, "H stands for values made from the job's name: "+p.canonical())
+		add(NoteHash, "H stands for values made from the job's name: "+p.canonical(), map[string]string{"line": p.canonical()})
 	}
 	return notes
 }

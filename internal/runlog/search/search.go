@@ -113,10 +113,10 @@ func InRun(ctx context.Context, outputs Outputs, run *common.Run, p *Pattern, st
 const lastLine = 500 * time.Millisecond
 
 // ErrSlow says that the time was over before anything was looked at.
-var ErrSlow = &common.Error{Code: common.CodeUnavailable, Message: "the log store answers too slowly to be searched just now", Hint: "try again, or narrow the search"}
+var ErrSlow = &common.Error{Code: common.CodeUnavailable, Reason: "search_slow", Message: "the log store answers too slowly to be searched just now", Hint: "try again, or narrow the search"}
 
 // ErrHeavy says that the time was over before the first line was looked at.
-var ErrHeavy = &common.Error{Code: common.CodeUnavailable, Message: "looking for this expression takes too long in a line as long as there is here",
+var ErrHeavy = &common.Error{Code: common.CodeUnavailable, Reason: "search_heavy", Message: "looking for this expression takes too long in a line as long as there is here",
 	Hint: "use a simpler expression, one that repeats less, or only a word"}
 
 // isOver tells whether the time is over, rather than that nobody waits any more.

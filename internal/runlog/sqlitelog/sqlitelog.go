@@ -275,7 +275,7 @@ func (s *Store) Close() error {
 // failed says what was being done when err came.
 func (s *Store) failed(ctx context.Context, doing string, err error) error {
 	if s.closed.Load() {
-		return &common.Error{Code: common.CodeUnavailable, Message: "the run log is closed", Err: err}
+		return &common.Error{Code: common.CodeUnavailable, Reason: "log_store_away", Message: "the run log is closed", Err: err}
 	}
 	return fmt.Errorf("%s: %w", doing, failure(ctx, err))
 }
@@ -298,7 +298,7 @@ func failure(ctx context.Context, err error) error {
 		}
 	}
 	if unavailable {
-		return &common.Error{Code: common.CodeUnavailable, Message: "the run log does not answer", Err: err}
+		return &common.Error{Code: common.CodeUnavailable, Reason: "log_store_away", Message: "the run log does not answer", Err: err}
 	}
 	return err
 }

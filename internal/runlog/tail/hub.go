@@ -101,11 +101,11 @@ func (h *Hub) Follow(ctx context.Context, id string, from Place) (*Follower, err
 	defer h.mu.Unlock()
 	select {
 	case <-h.stopped:
-		return nil, &common.Error{Code: common.CodeUnavailable, Message: "the server is stopping", Hint: "ask again, or another one", Err: ErrStopped}
+		return nil, &common.Error{Code: common.CodeUnavailable, Reason: "stopping", Message: "the server is stopping", Hint: "ask again, or another one", Err: ErrStopped}
 	default:
 	}
 	if h.followers >= h.cfg.Followers {
-		return nil, &common.Error{Code: common.CodeTooMany, Message: "too many follow the output of runs at this server just now",
+		return nil, &common.Error{Code: common.CodeTooMany, Reason: "too_many_follow", Message: "too many follow the output of runs at this server just now",
 			Hint: "ask again later, or read it piece by piece"}
 	}
 	f := h.feeds[id]

@@ -1938,6 +1938,10 @@ export interface components {
              * @example duration
              */
             code: string;
+            /** @description For translated texts. */
+            data?: {
+                [key: string]: string;
+            };
             /** @description What to write instead. */
             hint?: string;
             /**
@@ -2776,6 +2780,10 @@ export interface components {
             at?: string;
             /** @description For programs and for translation. */
             code: string;
+            /** @description For translated texts. */
+            data?: {
+                [key: string]: string;
+            };
             text: string;
         };
         NoteBody: {
@@ -3041,12 +3049,18 @@ export interface components {
              * @enum {string}
              */
             code: "invalid" | "not_found" | "exists" | "stale" | "conflict" | "unauthenticated" | "forbidden" | "unavailable" | "too_large" | "unsupported_media_type" | "method_not_allowed" | "too_many_requests" | "internal";
+            /** @description For translated texts. */
+            data?: {
+                [key: string]: string;
+            };
             /** @description What went wrong, in a sentence. */
             detail: string;
             /** @description Every fault that was found in the request. */
             errors?: components["schemas"]["Fault"][];
             /** @description What may help. */
             hint?: string;
+            /** @description Which of the failures of its code it is, for programs; stable. Only where one should act otherwise. */
+            reason?: string;
             /** @description Names the request in the server's log. */
             requestId: string;
             /**
@@ -3090,12 +3104,18 @@ export interface components {
              * @enum {string}
              */
             code: "invalid" | "not_found" | "exists" | "stale" | "conflict" | "forbidden" | "unavailable" | "too_large" | "too_many_requests" | "internal";
+            /** @description For translated texts. */
+            data?: {
+                [key: string]: string;
+            };
             /** @description What is wrong, in a sentence. */
             detail: string;
             /** @description All that is wrong with it. */
             errors?: components["schemas"]["Fault"][];
             /** @description What may help. */
             hint?: string;
+            /** @description Which of the failures of its code it is. */
+            reason?: string;
         };
         Result: {
             /** @enum {string} */
