@@ -34,6 +34,13 @@ function drawn({ times, series, buckets, stacked }: Pick<PlotProps, 'times' | 's
   return { order: stacked ? [...series].reverse() : series, data: [at, ...(stacked ? values.reverse() : values)] };
 }
 
+/** Where there is no room for all points, those are drawn that no line leads to. */
+const lonely: uPlot.Series.Points.Filter = (u, index, all) => {
+  if (all) return null;
+  const values = u.data[index] ?? [];
+  return [...values.keys()].filter((i) => values[i] != null && values[i - 1] == null && values[i + 1] == null);
+};
+
 function optionsOf(props: PlotProps, width: number, onCursor: (u: uPlot) => void): uPlot.Options {
   const { unit, language, timeZone, buckets, height, sync } = props;
   const style = getComputedStyle(document.documentElement);
@@ -60,7 +67,7 @@ function optionsOf(props: PlotProps, width: number, onCursor: (u: uPlot) => void
       ...order.map(({ tone, kind = 'line', dashed, name }): uPlot.Series => {
         const own = color(`--c-${tone}`);
         if (kind === 'bars') return { label: name, fill: own, width: 0, points: { show: false }, paths: uPlot.paths.bars?.({ size: [0.82, 40, 1], align: 0 }) };
-        return { label: name, stroke: own, width: 1.75, ...(dashed && { dash: [5, 4] }), ...(kind === 'area' && { fill: shade(own, 0.15) }), points: { size: 4.5, fill: own, width: 0 } };
+        return { label: name, stroke: own, width: 1.75, ...(dashed && { dash: [5, 4] }), ...(kind === 'area' && { fill: shade(own, 0.15) }), points: { size: 4.5, fill: own, width: 0, filter: lonely } };
       }),
     ],
     bands: order.flatMap((one, i) => (one.downTo === undefined || index(one.downTo) === 0 ? [] : [{ series: [i + 1, index(one.downTo)] as [number, number], fill: shade(color(`--c-${one.tone}`), 0.16) }])),

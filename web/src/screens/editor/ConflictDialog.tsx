@@ -57,7 +57,7 @@ export function ConflictDialog({ base, mine, busy, onMerge, onOverwrite, onTake,
           <>
             <p className={dialogClasses.flat}>{t('conflict.text', { version: theirs.job.meta.version })}</p>
             {related && (
-              <details className={fieldClasses.more}>
+              <details className={`${fieldClasses.more} unfold`}>
                 <summary>{t('conflict.see')}</summary>
                 {diff.error && <ProblemNotice error={diff.error} />}
                 {diff.data && <DiffView diff={diff.data.diff} label={t('conflict.see')} />}
@@ -76,13 +76,13 @@ export function ConflictDialog({ base, mine, busy, onMerge, onOverwrite, onTake,
             )}
           </>
         )}
-        <Group justify="flex-end" className={dialogClasses.stay}>
-          <Button variant="default" onClick={onClose}>{t('conflict.keepEditing')}</Button>
-          {theirs && <Button variant="default" onClick={() => onTake(theirs)}>{t('conflict.takeTheirs')}</Button>}
+        <Group justify="flex-end" gap="xs" className={dialogClasses.stay}>
+          <Button px="sm" variant="default" onClick={onClose}>{t('conflict.keepEditing')}</Button>
+          {theirs && <Button px="sm" variant="default" onClick={() => onTake(theirs)}>{t('conflict.takeTheirs')}</Button>}
           {(theirs || deleted) && (
-            <Button variant={deleted ? 'filled' : 'default'} loading={busy} onClick={() => onOverwrite(theirs)}>{deleted ? t('conflict.recreate') : t('conflict.overwrite')}</Button>
+            <Button px="sm" variant={deleted ? 'filled' : 'default'} loading={busy} onClick={() => onOverwrite(theirs)}>{deleted ? t('conflict.recreate') : t('conflict.overwrite')}</Button>
           )}
-          {theirs && <Button onClick={goOn}>{t('conflict.merge')}</Button>}
+          {theirs && <Button px="sm" onClick={goOn}>{t('conflict.merge')}</Button>}
         </Group>
       </Stack>
     </Modal>

@@ -21,7 +21,7 @@ export function ImportChanges({ dry }: { dry: ReturnType<typeof useDryRun> }) {
     <div className={fieldClasses.stack}>
       <p className={dialogClasses.flat}>{t('crontab.nothingYet')}</p>
       {dry.data.items.map((item) => (
-        <details key={item.name} className={fieldClasses.more} open={item.result === 'changed'}>
+        <details key={item.name} className={`${fieldClasses.more} unfold`} open={item.result === 'changed'}>
           <summary><strong>{visible(item.name)}</strong> <span className="dim">{t(`crontab.wouldBe.${item.result}`)}</span></summary>
           {item.refusal && <ProblemNotice error={new Problem(422, item.refusal)} />}
           {item.diff && <DiffView diff={item.diff} label={visible(item.name)} />}

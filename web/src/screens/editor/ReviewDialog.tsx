@@ -59,8 +59,8 @@ export function ReviewDialog({ base, definition, busy, error, onSave, onClose }:
             <section aria-label={t('review.follows')}>
               <h3 className={dialogClasses.subhead}>{t('review.follows')}</h3>
               <div className={moved ? dialogClasses.beforeAfter : undefined}>
-                {moved && <Fires title={t('review.before')} preview={base.cronExpr ? before.data : undefined} others={after.data.fires} mark={t('review.gone')} />}
-                <Fires title={moved ? t('review.after') : t('review.next')} preview={after.data} others={moved ? (before.data?.fires ?? []) : undefined} mark={t('review.come')} />
+                {moved && <Fires title={t('review.before')} preview={base.cronExpr ? before.data : undefined} others={after.data.fires} mark={t('review.gone')} tone="bad" />}
+                <Fires title={moved ? t('review.after') : t('review.next')} preview={after.data} others={moved ? (before.data?.fires ?? []) : undefined} mark={t('review.come')} tone="ok" />
               </div>
             </section>
           )}
@@ -80,7 +80,7 @@ export function ReviewDialog({ base, definition, busy, error, onSave, onClose }:
 }
 
 /** A schedule in words with its next fires; those that only this side has are marked. */
-function Fires({ title, preview, others, mark }: { title: string; preview: Preview | undefined; others: readonly string[] | undefined; mark: string }) {
+function Fires({ title, preview, others, mark, tone }: { title: string; preview: Preview | undefined; others: readonly string[] | undefined; mark: string; tone: 'ok' | 'bad' }) {
   const { t, i18n } = useTranslation();
   const elsewhere = new Set((others ?? []).map((fire) => Date.parse(fire)));
   return (
@@ -93,7 +93,7 @@ function Fires({ title, preview, others, mark }: { title: string; preview: Previ
           return (
             <li key={fire}>
               <time dateTime={fire}>{wall ? `${weekday(wall.date, i18n.language)} ${wall.date} ${wall.time} ${wall.offset}` : fire}</time>
-              {others && !elsewhere.has(Date.parse(fire)) && <span className={fieldClasses.mark}>{mark}</span>}
+              {others && !elsewhere.has(Date.parse(fire)) && <span className={fieldClasses.mark} data-tone={tone}>{mark}</span>}
             </li>
           );
         })}

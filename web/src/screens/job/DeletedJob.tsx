@@ -15,7 +15,10 @@ export function DeletedJob({ name }: { name: string }) {
   const search = useSearch({ from: '/jobs/$name' });
   const versions = useVersions(name);
   if (versions.isPending) return <Waiting rows={8} />;
-  const last = versions.data?.pages[0]?.items[0];
+  const listed = versions.data?.pages.flatMap((page) => page.items) ?? [];
+  const last = listed[0];
+  // What one comes for is to have it back as it was.
+  const living = listed.find((version) => version.verb !== 'delete');
   if (!last) {
     return (
       <EmptyPage icon="question" title={t('job.notFound', { name })}>
@@ -26,7 +29,7 @@ export function DeletedJob({ name }: { name: string }) {
   return (
     <>
       <PageHead name={name} title={name} />
-      <div data-deleted="">
+      <div className="small" data-deleted="">
         <strong>{t('job.deleted')}</strong>{' '}
         {last.verb === 'delete' && (
           <>
@@ -41,7 +44,7 @@ export function DeletedJob({ name }: { name: string }) {
         </div>
       </div>
       <VersionsPanel
-        name={name} current={undefined} mayEdit={false} picked={search.version} other={search.with}
+        name={name} current={undefined} mayEdit={false} picked={search.version ?? living?.version} other={search.with}
         onPick={(version, other) => void navigate({ to: '/jobs/$name', params: { name }, search: { version, ...(other && { with: other }) }, replace: true, resetScroll: false })}
       />
     </>

@@ -42,7 +42,7 @@ export function RunCard({ shown: { run, of, at } }: { shown: Shown }) {
         entries={[
           [t('run.planned'), <TimeText key="planned" at={run.plannedAt} />],
           [t('runs.gapFact'), run.gap && t(run.reason?.data?.count === 'at_least' ? 'runs.gapAtLeast' : 'runs.gap', { count: run.gap.count, from: formatTime(run.gap.from, i18n.language) })],
-          [t('run.started'), run.startedAt && <><TimeText at={run.startedAt} />{delay !== undefined && <span className="dim"> {t('run.delayOf', { delay: formatSeconds(delay, i18n.language) })}</span>}</>],
+          [t('run.started'), run.startedAt && <><TimeText at={run.startedAt} />{delay !== undefined && <span className="dim nowrap"> {t('run.delayOf', { delay: formatSeconds(delay, i18n.language) })}</span>}</>],
           [t('run.duration'), took !== undefined && formatSeconds(took, i18n.language)],
           [t('run.exitCode'), run.exitCode !== undefined && String(run.exitCode)],
           [t('run.signal'), run.signal],

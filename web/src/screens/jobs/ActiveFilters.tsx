@@ -3,10 +3,11 @@ import { useTranslation } from 'react-i18next';
 import { isNarrowed, noGroup, type JobFilter } from '../../lib/jobFilter.ts';
 import { termsOf, withoutTerm } from '../../lib/labelSelector.ts';
 import { visible } from '../../lib/visible.ts';
+import { Icon } from '../../parts/icons.tsx';
 import classes from './JobsPage.module.css';
 
 /** What the list is narrowed by just now, each part with the way to be rid of it. */
-export function ActiveFilters({ filter, onChange }: { filter: JobFilter; onChange: (filter: JobFilter) => void }) {
+export function ActiveFilters({ filter, onChange, onSave }: { filter: JobFilter; onChange: (filter: JobFilter) => void; onSave: (() => void) | undefined }) {
   const { t } = useTranslation();
   const { group, state, labels = '' } = filter;
   const parts = [
@@ -24,6 +25,7 @@ export function ActiveFilters({ filter, onChange }: { filter: JobFilter; onChang
         </li>
       ))}
       <li><Button variant="subtle" size="compact-sm" onClick={() => onChange({ sort: filter.sort })}>{t('jobs.clearSearch')}</Button></li>
+      {onSave && <li><Button variant="subtle" size="compact-sm" leftSection={<Icon name="plus" size={13} />} onClick={onSave}>{t('jobs.saveFilter')}</Button></li>}
     </ul>
   );
 }

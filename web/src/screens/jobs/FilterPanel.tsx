@@ -6,9 +6,10 @@ import classes from './FilterPanel.module.css';
 import { GroupTree } from './GroupTree.tsx';
 import { LabelFilter } from './LabelFilter.tsx';
 import { SavedFilters } from './SavedFilters.tsx';
+import type { Saved } from './useSavedFilters.ts';
 
 /** All that the list can be narrowed by, beside it at a desk, and in a dialog on a phone. */
-export function FilterPanel({ filter, onChange }: { filter: JobFilter; onChange: (filter: JobFilter) => void }) {
+export function FilterPanel({ filter, saved, onChange }: { filter: JobFilter; saved: Saved; onChange: (filter: JobFilter) => void }) {
   const { t } = useTranslation();
   const pick = (event: MouseEvent, state: JobFilter['state']) => {
     if (!isPlainClick(event)) return;
@@ -17,7 +18,7 @@ export function FilterPanel({ filter, onChange }: { filter: JobFilter; onChange:
   };
   return (
     <div className={classes.panel}>
-      <SavedFilters filter={filter} onChange={onChange} />
+      <SavedFilters {...saved} onChange={onChange} />
       <GroupTree filter={filter} onChange={(group) => onChange({ ...filter, group })} />
       <nav className={classes.section} aria-label={t('jobs.state')}>
         <h2 className={classes.name}>{t('jobs.state')}</h2>

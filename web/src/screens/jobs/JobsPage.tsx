@@ -26,8 +26,10 @@ import { JobTable, type Anchor } from './JobTable.tsx';
 import classes from './JobsPage.module.css';
 import { NewMenu, ViewMenu } from './PageMenus.tsx';
 import { allowed, between, none, toggled, toggledAll, withAll, type Picked, type Selection } from './selection.ts';
+import { NameDialog } from './SavedFilters.tsx';
 import { SelectionBar } from './SelectionBar.tsx';
 import { useExport } from './useExport.ts';
+import { useSavedFilters } from './useSavedFilters.ts';
 
 // Dialogs come when they are wanted: the list is what is opened most.
 const BulkDialog = lazy(() => import('./BulkDialog.tsx').then((m) => ({ default: m.BulkDialog })));
@@ -74,6 +76,9 @@ export function JobsPage() {
   const gathers = useRef<AbortController | undefined>(undefined);
   const stretch = useJobStretch();
   const exporting = useExport();
+  const saved = useSavedFilters(filter);
+  const [naming, setNaming] = useState(false);
+  const onSave = saved.maySave ? () => setNaming(true) : undefined;
   const { run, ask, dialog } = useRunNow();
 
   const change = useCallback((next: JobFilter) => void navigate({ to: '/jobs', search: next, replace: true }), [navigate]);
@@ -141,7 +146,7 @@ export function JobsPage() {
   const empty = total === 0;
   const noJobs = empty && !isNarrowed(shown);
   const number = new Intl.NumberFormat(i18n.language);
-  const panel = <FilterPanel filter={filter} onChange={change} />;
+  const panel = <FilterPanel filter={filter} saved={saved} onChange={change} />;
 
   return (
     <>
@@ -156,7 +161,7 @@ export function JobsPage() {
             data={jobOrders.flatMap((order) => [{ value: order, label: t(`jobs.sorts.${order}`) }, { value: `-${order}`, label: t(`jobs.sortsDown.${order}`) }])}
           />
         )}
-        {!noJobs && <ViewMenu shown={columns} onShown={setColumns} onExport={empty ? undefined : () => exporting.start(filter)} />}
+        {!noJobs && <ViewMenu shown={columns} onShown={setColumns} onExport={empty ? undefined : () => exporting.start(filter)} onSave={onSave} />}
         {mayEdit && <NewMenu onImport={openImport} />}
       </PageHead>
       {error && <ProblemNotice error={error} onRetry={retry} />}
@@ -165,7 +170,7 @@ export function JobsPage() {
         <div className={classes.split2}>
           {!phone && <aside className={classes.side}>{panel}</aside>}
           <div className={classes.main}>
-            <ActiveFilters filter={filter} onChange={change} />
+            <ActiveFilters filter={filter} onChange={change} onSave={onSave} />
             {total === undefined && !error && <Waiting rows={8} />}
             {empty && <NoMatch filter={shown} onClear={() => change({})} />}
             {total !== undefined && !empty && (
@@ -188,6 +193,15 @@ export function JobsPage() {
         <div className={classes.progress} role="status">{t('jobs.exporting', { percent: Math.round(exporting.progress * 100) })} <button type="button" onClick={exporting.stop}>{t('common.cancel')}</button></div>
       )}
       <Modal opened={filtering && phone === true} onClose={() => setFiltering(false)} fullScreen title={t('jobs.filters')} closeButtonProps={{ 'aria-label': t('common.close') }}>{panel}</Modal>
+      {naming && (
+        <NameDialog
+          taken={saved.saved.map((one) => one.name)} onClose={() => setNaming(false)}
+          onName={(name) => {
+            saved.save(name);
+            setNaming(false);
+          }}
+        />
+      )}
       <Suspense>
         {bulk && (
           <BulkDialog

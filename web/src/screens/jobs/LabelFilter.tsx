@@ -32,24 +32,26 @@ export function LabelFilter({ selector, onChange }: { selector: string; onChange
         />
         <datalist id={listId}>{labels.flatMap(({ key, values }) => values.slice(0, 20).map(({ value }) => <option key={`${key}=${value}`} value={`${key}=${value}`} />))}</datalist>
       </form>
-      {labels.map(({ key, values }) => {
-        const chosen = values.some(({ value }) => hasLabel(selector, key, value));
-        return (
-          <details key={key} className={classes.details} open={chosen || undefined}>
-            <summary>{key} <span className={classes.count}>{number.format(values.length)}</span></summary>
-            <ul className={classes.list}>
-              {values.slice(0, valuesAtOnce).map(({ value, jobs }) => (
-                <li key={value}>
-                  <button type="button" className={classes.option} aria-pressed={hasLabel(selector, key, value)} data-label={`${key}=${value}`} onClick={() => onChange(withLabel(selector, key, value))}>
-                    <span className={classes.label}>{value === '' ? t('jobs.emptyLabel') : value}</span>
-                    <span className={classes.count}>{number.format(jobs)}</span>
-                  </button>
-                </li>
-              ))}
-            </ul>
-          </details>
-        );
-      })}
+      <div className={classes.details}>
+        {labels.map(({ key, values }) => {
+          const chosen = values.some(({ value }) => hasLabel(selector, key, value));
+          return (
+            <details key={key} className="unfold" open={chosen || undefined}>
+              <summary>{key} <span className={classes.count}>{number.format(values.length)}</span></summary>
+              <ul className={classes.list}>
+                {values.slice(0, valuesAtOnce).map(({ value, jobs }) => (
+                  <li key={value}>
+                    <button type="button" className={classes.option} aria-pressed={hasLabel(selector, key, value)} data-label={`${key}=${value}`} onClick={() => onChange(withLabel(selector, key, value))}>
+                      <span className={classes.label}>{value === '' ? t('jobs.emptyLabel') : value}</span>
+                      <span className={classes.count}>{number.format(jobs)}</span>
+                    </button>
+                  </li>
+                ))}
+              </ul>
+            </details>
+          );
+        })}
+      </div>
     </section>
   );
 }

@@ -27,10 +27,11 @@ interface ViewProps {
   shown: readonly ColumnId[];
   onShown: (shown: ColumnId[]) => void;
   onExport: (() => void) | undefined;
+  onSave: (() => void) | undefined;
 }
 
 /** Which columns there are, and what can be done with the whole list. */
-export function ViewMenu({ shown, onShown, onExport }: ViewProps) {
+export function ViewMenu({ shown, onShown, onExport, onSave }: ViewProps) {
   const { t } = useTranslation();
   const toggle = (id: ColumnId) => onShown(shown.includes(id) ? shown.filter((other) => other !== id) : columnIds.filter((other) => other === id || shown.includes(other)));
   const names = { group: 'group', labels: 'labels', schedule: 'schedule', results: 'results', last: 'lastFire', next: 'nextFire', p95: 'p95', updated: 'updated' } as const;
@@ -47,7 +48,8 @@ export function ViewMenu({ shown, onShown, onExport }: ViewProps) {
           </Menu.Item>
         ))}
         <Menu.Label className={classes.hint}>{t('jobs.columnsHint')}</Menu.Label>
-        {onExport && <Menu.Divider />}
+        {(onExport ?? onSave) && <Menu.Divider />}
+        {onSave && <Menu.Item closeMenuOnClick leftSection={<Icon name="plus" size={16} />} onClick={onSave}>{t('jobs.saveFilter')}</Menu.Item>}
         {onExport && <Menu.Item closeMenuOnClick leftSection={<Icon name="download" size={16} />} onClick={onExport}>{t('jobs.exportAll')}</Menu.Item>}
       </Menu.Dropdown>
     </Menu>

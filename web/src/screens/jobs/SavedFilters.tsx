@@ -1,22 +1,21 @@
 import { ActionIcon, Button, Group, Modal, Stack, TextInput } from '@mantine/core';
 import { useState, type FormEvent, type MouseEvent } from 'react';
 import { useTranslation } from 'react-i18next';
-import { isNarrowed, jobsAddress, type JobFilter } from '../../lib/jobFilter.ts';
-import { useStored } from '../../lib/stored.ts';
+import { jobsAddress, type JobFilter } from '../../lib/jobFilter.ts';
 import { visible } from '../../lib/visible.ts';
 import { Icon } from '../../parts/icons.tsx';
 import { isPlainClick } from '../../parts/PlainLink.tsx';
 import classes from './FilterPanel.module.css';
-import { readSaved, savedAs, withSaved } from './saved.ts';
+import type { Saved } from './useSavedFilters.ts';
+
+interface Props extends Pick<Saved, 'saved' | 'is' | 'forget'> {
+  onChange: (filter: JobFilter) => void;
+}
 
 /** Filters under names of one's own; a link to one is its address, which others may have as well. */
-export function SavedFilters({ filter, onChange }: { filter: JobFilter; onChange: (filter: JobFilter) => void }) {
+export function SavedFilters({ saved, is, forget, onChange }: Props) {
   const { t } = useTranslation();
-  const [saved, setSaved] = useStored('carillon-job-filters', readSaved);
-  const [naming, setNaming] = useState(false);
-  const is = savedAs(saved, filter);
-  const maySave = is === undefined && (isNarrowed(filter) || filter.sort !== undefined);
-  if (saved.length === 0 && !maySave) return null;
+  if (saved.length === 0) return null;
   const pick = (event: MouseEvent, wanted: JobFilter) => {
     if (!isPlainClick(event)) return;
     event.preventDefault();
@@ -25,35 +24,24 @@ export function SavedFilters({ filter, onChange }: { filter: JobFilter; onChange
   return (
     <section className={classes.section} aria-label={t('jobs.saved')}>
       <h2 className={classes.name}>{t('jobs.saved')}</h2>
-      {saved.length > 0 && (
-        <ul className={classes.list}>
-          {saved.map((one) => (
-            <li key={one.name} className={classes.line} data-saved={one.name}>
-              <a href={jobsAddress(one.filter)} className={classes.option} aria-current={one === is ? 'true' : undefined} onClick={(event) => pick(event, one.filter)}>
-                <Icon name="book" size={13} /><span className={classes.label}>{visible(one.name)}</span>
-              </a>
-              <ActionIcon variant="subtle" color="gray" size="sm" aria-label={t('jobs.forget', { name: one.name })} title={t('jobs.forget', { name: one.name })} onClick={() => setSaved(saved.filter((other) => other !== one))}>
-                <Icon name="close" size={13} />
-              </ActionIcon>
-            </li>
-          ))}
-        </ul>
-      )}
-      {maySave && <Button variant="default" size="xs" leftSection={<Icon name="plus" size={13} />} onClick={() => setNaming(true)}>{t('jobs.saveFilter')}</Button>}
-      {naming && (
-        <NameDialog
-          taken={saved.map((one) => one.name)} onClose={() => setNaming(false)}
-          onName={(name) => {
-            setSaved(withSaved(saved, { name, filter }));
-            setNaming(false);
-          }}
-        />
-      )}
+      <ul className={classes.list}>
+        {saved.map((one) => (
+          <li key={one.name} className={classes.line} data-saved={one.name}>
+            <a href={jobsAddress(one.filter)} className={classes.option} aria-current={one === is ? 'true' : undefined} onClick={(event) => pick(event, one.filter)}>
+              <Icon name="book" size={13} /><span className={classes.label}>{visible(one.name)}</span>
+            </a>
+            <ActionIcon variant="subtle" color="gray" size="sm" aria-label={t('jobs.forget', { name: one.name })} title={t('jobs.forget', { name: one.name })} onClick={() => forget(one)}>
+              <Icon name="close" size={13} />
+            </ActionIcon>
+          </li>
+        ))}
+      </ul>
     </section>
   );
 }
 
-function NameDialog({ taken, onName, onClose }: { taken: readonly string[]; onName: (name: string) => void; onClose: () => void }) {
+/** Asks for the name under which a filter is kept. */
+export function NameDialog({ taken, onName, onClose }: { taken: readonly string[]; onName: (name: string) => void; onClose: () => void }) {
   const { t } = useTranslation();
   const [name, setName] = useState('');
   const submit = (event: FormEvent) => {

@@ -28,7 +28,7 @@ export function SelectionBar({ count, total, mostAtOnce, gathering, mayRun, mayE
         <strong role="status">{t('jobs.selected', { count, number: number(count) })}</strong>
         {count < total && total <= mostAtOnce && <Button variant="subtle" size="compact-sm" loading={gathering} onClick={onSelectAll}>{t('jobs.selectAll', { number: number(total) })}</Button>}
         {count < total && total > mostAtOnce && <span className="small dim">{t('jobs.selectMost', { number: number(mostAtOnce) })}</span>}
-        <Button variant="subtle" size="compact-sm" color="gray" onClick={onClear}>{t('jobs.selectNone')}</Button>
+        <Button variant="subtle" size="compact-sm" color="gray" className={classes.clear} aria-label={t('jobs.selectNone')} onClick={onClear}><span className={classes.cross}><Icon name="close" size={16} /></span><span className={classes.word}>{t('jobs.selectNone')}</span></Button>
       </div>
       <div className={classes.acts}>
         {mayRun && <Button size="xs" leftSection={<Icon name="play" size={14} />} onClick={() => onAct('run')}>{t('jobs.bulk.run.verb')}</Button>}

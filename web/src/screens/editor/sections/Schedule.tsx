@@ -29,7 +29,7 @@ export function Schedule({ onPaste }: { onPaste: (event: ClipboardEvent<HTMLElem
         <div className={classes.stack}>
           <Text path={['cronExpr']} onPaste={onPaste} />
           <CronPicker />
-          <details className={classes.more}>
+          <details className={`${classes.more} unfold`}>
             <summary>{t('editor.cronMore')}</summary>
             <p>{t('editor.cronFields')}</p>
             <p>{t('editor.cronH')}</p>

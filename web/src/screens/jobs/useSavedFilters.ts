@@ -1,0 +1,23 @@
+import { isNarrowed, type JobFilter } from '../../lib/jobFilter.ts';
+import { useStored } from '../../lib/stored.ts';
+import { readSaved, savedAs, withSaved, type SavedFilter } from './saved.ts';
+
+export interface Saved {
+  saved: SavedFilter[];
+  /** The one that is what is shown. */
+  is: SavedFilter | undefined;
+  /** What is shown is narrowed or ordered in a way that has no name yet. */
+  maySave: boolean;
+  save: (name: string) => void;
+  forget: (one: SavedFilter) => void;
+}
+
+/** The filters that this browser remembers, beside the one that is shown. */
+export function useSavedFilters(filter: JobFilter): Saved {
+  const [saved, setSaved] = useStored('carillon-job-filters', readSaved);
+  const is = savedAs(saved, filter);
+  return {
+    saved, is, maySave: is === undefined && (isNarrowed(filter) || filter.sort !== undefined),
+    save: (name) => setSaved(withSaved(saved, { name, filter })), forget: (one) => setSaved(saved.filter((other) => other !== one)),
+  };
+}
