@@ -10,12 +10,17 @@ export interface Fault {
   message: string;
   code?: string | undefined;
   hint?: string | undefined;
+  /** What a translated sentence is filled with. */
+  data?: Record<string, string> | undefined;
 }
 
 /** An answer that says no, with the server's code for it. */
 export class Problem extends Error {
   readonly status: number;
   readonly code: string;
+  /** Which of the failures of its code it is, where that matters. */
+  readonly reason: string | undefined;
+  readonly data: Record<string, string>;
   readonly hint: string | undefined;
   readonly requestId: string | undefined;
   readonly faults: readonly Fault[];
@@ -25,6 +30,8 @@ export class Problem extends Error {
     this.name = 'Problem';
     this.status = status;
     this.code = body?.code ?? `http_${status}`;
+    this.reason = body?.reason;
+    this.data = body?.data ?? {};
     this.hint = body?.hint;
     this.requestId = body?.requestId;
     this.faults = (body?.errors ?? []).map((e) => ({
@@ -32,6 +39,7 @@ export class Problem extends Error {
       message: e.message ?? '',
       code: e.code,
       hint: e.hint,
+      data: e.data,
     }));
   }
 }

@@ -5,8 +5,10 @@ import { useOverview } from '../api/overview.ts';
 import { Problem } from '../api/problem.ts';
 import type { Condition } from '../api/types.ts';
 import { useFoldedAway } from '../lib/foldedAway.ts';
+import { labelled } from '../lib/lists.ts';
 import { visible } from '../lib/visible.ts';
 import { conditionText, conditionWords, modesOf, namesOf, occurrenceOf } from '../parts/conditions.ts';
+import { Filled, slot } from '../parts/Filled.tsx';
 import { Icon } from '../parts/icons.tsx';
 import { TimeText } from '../parts/TimeText.tsx';
 import { useServerAway } from './connectivity.ts';
@@ -37,7 +39,7 @@ export function DegradedBanner() {
           {modes.map((mode) => (
             <li key={mode.id} data-condition={mode.condition.code}>
               <Line
-                grave={mode.grave} title={conditionWords(t, i18n.language, mode.condition).title} text={<Words condition={mode.condition} />} since={mode.since} who={namesOf(t, mode.who)}
+                grave={mode.grave} title={conditionWords(t, i18n.language, mode.condition).title} text={<Words condition={mode.condition} />} since={mode.since} who={namesOf(t, i18n.language, mode.who)}
                 workers={ofWorkers.has(mode.condition.code)}
                 onFold={mode.grave || onOverview ? undefined : () => {
                   fold(occurrenceOf(mode), all.map(occurrenceOf));
@@ -70,7 +72,7 @@ interface LineProps {
 }
 
 function Line({ grave, title, text, since, who, workers, onFold }: LineProps) {
-  const { t } = useTranslation();
+  const { t, i18n } = useTranslation();
   const [whole, setWhole] = useState(false);
   return (
     <div className={classes.line} data-grave={grave || undefined} data-whole={whole || undefined}>
@@ -78,14 +80,14 @@ function Line({ grave, title, text, since, who, workers, onFold }: LineProps) {
       <p className={classes.words}>
         <strong>{title}</strong> {text}{' '}
         <span className={classes.more}>
-          {since && <span className="nowrap">{t('degraded.since')} <TimeText at={since} /></span>}
+          {since && <span className="nowrap"><Filled text={t('degraded.since', { at: slot })}><TimeText at={since} /></Filled></span>}
           {who && <span>{t('degraded.seenBy', { who })}</span>}
           {workers && <Link to="/workers">{t('nav.workers')}</Link>}
         </span>
       </p>
       <div className={classes.acts}>
         <button type="button" className={`${classes.act} ${classes.toggle}`} aria-expanded={whole} onClick={() => setWhole(!whole)}>{whole ? t('common.less') : t('common.more')}</button>
-        {onFold && <button type="button" className={classes.act} title={t('degraded.foldHelp')} aria-label={`${t('degraded.fold')}: ${title}`} onClick={onFold}>{t('degraded.fold')}</button>}
+        {onFold && <button type="button" className={classes.act} title={t('degraded.foldHelp')} aria-label={labelled(t('degraded.fold'), title, i18n.language)} onClick={onFold}>{t('degraded.fold')}</button>}
       </div>
     </div>
   );

@@ -1,28 +1,73 @@
-// What the server finds wrong with a request it says by a code. Each that its sources name has its Chinese, however it is written there.
+// What the server says it says by a code. Each that its sources name has its Chinese, however it is written there; and a text takes
+// only the words of data that come with its code.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { zh } from './zh/index.ts';
 import { zhServer } from './zh/server.ts';
 
 const internal = join(process.cwd(), '../internal');
-const packages = ['auth', 'authstore', 'common', 'httpapi', 'jobmgr', 'secretstore'];
 
 function sources(folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
-    if (entry.isDirectory()) return entry.name === 'schedule' ? [] : sources(join(folder, entry.name));
+    if (entry.isDirectory()) return ['conformance', 'oidctest'].includes(entry.name) ? [] : sources(join(folder, entry.name));
     return entry.name.endsWith('.go') && !entry.name.endsWith('_test.go') ? [readFileSync(join(folder, entry.name), 'utf8')] : [];
   });
 }
 
-const ways = [
+const found = (packages: readonly string[], ways: readonly RegExp[]) =>
+  new Set(packages.flatMap((name) => sources(join(internal, name))).flatMap((code) => ways.flatMap((way) => [...code.matchAll(way)].map((match) => match[1] ?? ''))));
+
+const missing = (codes: Iterable<string>, texts: object) => [...codes].filter((code) => !(code in texts)).sort();
+
+const faults = () => found(['auth', 'authstore', 'common', 'httpapi', 'jobmgr', 'secretstore'], [
   /Fault\{[^{}]*?\bCode:\s*"(\w+)"/g, // as it is made
   /\.Code, \w+\.Message(?:, \w+\.Hint)? = "(\w+)"/g, // or set later
   /\.add\([^"\n]*(?:"[^"]*"[^",\n]*)?, "(\w+)", /g, // or gathered by a checker
-];
+  /\bCode[A-Z]\w* += "((?:cron|zone|dst)_\w+)"/g, // or of a schedule
+]);
 
 it('every code of a fault is translated', () => {
-  const found = new Set(packages.flatMap((name) => sources(join(internal, name))).flatMap((code) => ways.flatMap((way) => [...code.matchAll(way)].map(([, name]) => name ?? ''))));
-  expect([...found]).toEqual(expect.arrayContaining(['unknown_channel', 'disabled_channel', 'unknown_worker', 'too_long', 'pattern']));
-  expect([...found].filter((code) => !(code in zhServer.faults)).sort()).toEqual([]);
+  expect([...faults()]).toEqual(expect.arrayContaining(['unknown_channel', 'disabled_channel', 'unknown_worker', 'too_long', 'pattern', 'cron_field_range', 'zone_unknown']));
+  expect(missing(faults(), zhServer.faults)).toEqual([]);
+});
+
+it('every problem is translated, by its code or by what it is in particular', () => {
+  const codes = found(['common'], [/\bCode[A-Z]\w+ +Code = "(\w+)"/g]);
+  expect([...codes]).toEqual(expect.arrayContaining(['invalid', 'too_many_requests']));
+  expect(missing(codes, zhServer.codes)).toEqual([]);
+  const reasons = found(['.'], [/Error\{Code: common\.Code\w+, Reason: "(\w+)"/g, /\.Reason = "(\w+)"/g]);
+  expect([...reasons]).toEqual(expect.arrayContaining(['last_admin', 'role', 'login_attempts']));
+  expect(missing(reasons, zhServer.problems)).toEqual([]);
+});
+
+it('every remark on a schedule is translated', () => {
+  const notes = found(['common/schedule'], [/\bNote[A-Z]\w+ += "(\w+)"/g]);
+  expect(notes.size).toBeGreaterThan(10);
+  expect(missing(notes, zhServer.notes)).toEqual([]);
+});
+
+it('every reason of a fire or a run is translated', () => {
+  const reasons = found(['common', 'executor', 'runas', 'dispatch', 'jobmgr', 'scheduler', 'joblock', 'secretstore'], [/\bReason[A-Z]\w* += "(\w+)"/g, /Reason\{Code: "(\w+)"/g, /\b(?:failed|refusal)\("(\w+)"/g]);
+  expect([...reasons]).toEqual(expect.arrayContaining(['overlap', 'exit_code', 'worker_died', 'killed_before_start']));
+  expect(missing(reasons, zhServer.reasons)).toEqual([]);
+});
+
+it('every degraded mode is translated', () => {
+  const conditions = found(['common'], [/\bCondition[A-Z]\w+ += "(\w+)"/g]);
+  expect(conditions.size).toBeGreaterThan(15);
+  expect(missing(conditions, zh.conditions)).toEqual([]);
+});
+
+const paired: readonly { area: string; plain: object; filled: Record<string, Record<string, string>> }[] = [
+  { area: 'faults', plain: zhServer.faults, filled: zhServer.faultsWith },
+  { area: 'notes', plain: zhServer.notes, filled: zhServer.notesWith },
+];
+
+it.each(paired)('of $area, a text for some data uses no other', ({ plain, filled }) => {
+  for (const [code, texts] of Object.entries(filled)) {
+    expect(code in plain).toBe(true);
+    for (const [names, text] of Object.entries(texts)) expect(names.split('_')).toEqual(expect.arrayContaining([...text.matchAll(/{{(\w+)}}/g)].map((match) => match[1])));
+  }
 });

@@ -1,15 +1,17 @@
+import type { TFunction } from 'i18next';
 import { useTranslation } from 'react-i18next';
-import type { Preview } from '../api/types.ts';
+import type { Preview, ScheduleNote } from '../api/types.ts';
 import { localZone } from '../lib/localTime.ts';
 import { rfc3339In, wallClock, weekday } from '../lib/time.ts';
 import { visible } from '../lib/visible.ts';
 import classes from './FireList.module.css';
 import { Icon } from './icons.tsx';
+import { filledText, sentence } from './problemText.ts';
 import { RelativeTime } from './TimeText.tsx';
 
-/** A schedule in words and its next fires: the job's wall clock first, the viewer's where it differs. Words and notes are the server's; what is told of a fire stands with it. */
+/** A schedule in words and its next fires: the job's wall clock first, the viewer's where it differs. The words are the server's; what is told of a fire stands with it. */
 export function FireList({ preview, none }: { preview: Preview; none?: string }) {
-  const { t } = useTranslation();
+  const { t, i18n } = useTranslation();
   const own = localZone();
   const fires = preview.fires.map((fire) => ({ fire, wall: wallClock(fire), yours: wallClock(rfc3339In(fire, own)), at: Date.parse(fire) }));
   const elsewhere = fires.some(({ wall, yours }) => wall && yours && wall.offset !== yours.offset);
@@ -18,7 +20,7 @@ export function FireList({ preview, none }: { preview: Preview; none?: string })
   return (
     <div className={classes.box}>
       <p className={classes.words}>{visible(preview.description)}</p>
-      {others.map((note, i) => <Note key={i} text={note.text} />)}
+      {others.map((note, i) => <Note key={i} text={noteText(t, i18n.language, note)} />)}
       {fires.length === 0 ? (
         <p className="dim">{none ?? t('editor.previewNever')}</p>
       ) : (
@@ -37,13 +39,13 @@ export function FireList({ preview, none }: { preview: Preview; none?: string })
                 <li key={fire} {...(notes.length > 0 && { 'data-noted': '' })}>
                   <time dateTime={fire}><Clock {...wall} beside={elsewhere ? undefined : wall.offset} /></time>
                   {elsewhere ? (
-                    <span className={classes.yours} title={wall.offset === yours.offset ? undefined : `${wall.offset} → ${yours.offset}`}>
-                      <span className="unseen">{t('job.yourZone', { zone: own })}</span> <Clock {...yours} date={yours.date === wall.date ? undefined : yours.date} beside={yours.offset} />
+                    <span className={classes.yours} title={`${yours.date} ${yours.time} ${yours.offset}`}>
+                      <span className="unseen">{t('job.yourZone', { zone: own })}</span> <Clock {...yours} date={yours.date === wall.date ? undefined : yours.date} brief beside={yours.offset} />
                     </span>
                   ) : (
                     i === 0 && <span className="small dim"><RelativeTime at={fire} /></span>
                   )}
-                  {notes.map((note, k) => <Note key={k} text={note.text} />)}
+                  {notes.map((note, k) => <Note key={k} text={noteText(t, i18n.language, note)} />)}
                 </li>
               );
             })}
@@ -54,13 +56,19 @@ export function FireList({ preview, none }: { preview: Preview; none?: string })
   );
 }
 
-function Clock({ date, time, beside }: { date: string | undefined; time: string; beside?: string | undefined }) {
+/** A wall clock; in brief, of the date only the day of the week is told: beside a date that is at most a day away. */
+function Clock({ date, brief = false, time, beside }: { date: string | undefined; brief?: boolean; time: string; beside?: string | undefined }) {
   const { i18n } = useTranslation();
   return (
     <>
-      {date && <><span className={classes.day}>{weekday(date, i18n.language)}</span> {date} </>}<strong>{time}</strong>{beside && <span className="dim"> {beside}</span>}
+      {date && <><span className={classes.day}>{weekday(date, i18n.language)}</span> {!brief && `${date} `}</>}<strong>{time}</strong>{beside && <span className="dim"> {beside}</span>}
     </>
   );
+}
+
+/** What there is to say of a schedule: the server's own words in English, a translation by code elsewhere. */
+function noteText(t: TFunction, language: string, { code, text, data }: ScheduleNote): string {
+  return (language === 'en' ? undefined : filledText(t, language, 'notes', code, data)) ?? sentence(text);
 }
 
 function Note({ text }: { text: string }) {

@@ -3,6 +3,7 @@ import { useState, type FormEvent } from 'react';
 import { useTranslation } from 'react-i18next';
 import { usePauseJob } from '../api/jobs.ts';
 import { Problem } from '../api/problem.ts';
+import { sentences } from '../lib/lists.ts';
 import { fromLocalInput, localZone } from '../lib/localTime.ts';
 import { visible } from '../lib/visible.ts';
 import { ProblemNotice } from './ProblemNotice.tsx';
@@ -16,7 +17,7 @@ export function PauseDialog({ name, onClose }: { name: string; onClose: () => vo
   const [note, setNote] = useState('');
   const [until, setUntil] = useState('');
   const faults = pause.error instanceof Problem ? pause.error.faults : [];
-  const errorAt = (location: string) => faults.filter((f) => f.location === location).map((f) => visible(faultText(t, i18n.language, f))).join(' ') || undefined;
+  const errorAt = (location: string) => sentences(faults.filter((f) => f.location === location).map((f) => visible(faultText(t, i18n.language, f))), i18n.language) || undefined;
   const elsewhere = faults.filter((f) => f.location !== 'note' && f.location !== 'until');
   const change = (set: () => void) => {
     set();

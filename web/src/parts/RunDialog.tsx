@@ -5,6 +5,7 @@ import { useRunJob } from '../api/jobs.ts';
 import { Problem } from '../api/problem.ts';
 import { useWorkers } from '../api/workers.ts';
 import type { Param, Worker } from '../api/types.ts';
+import { sentences } from '../lib/lists.ts';
 import { visible } from '../lib/visible.ts';
 import { ProblemNotice } from './ProblemNotice.tsx';
 import { faultText } from './problemText.ts';
@@ -27,7 +28,7 @@ export function RunDialog({ job, given, onClose }: Props) {
   const sent = useRef<{ text: string; key: string } | undefined>(undefined);
   const names = Object.keys(job.params ?? {}).sort();
   const faults = runJob.error instanceof Problem ? runJob.error.faults : [];
-  const errorAt = (location: string) => faults.filter((f) => f.location === location).map((f) => visible(faultText(t, i18n.language, f))).join(' ') || undefined;
+  const errorAt = (location: string) => sentences(faults.filter((f) => f.location === location).map((f) => visible(faultText(t, i18n.language, f))), i18n.language) || undefined;
   const elsewhere = faults.filter((f) => !['worker', 'note', ...names.map((name) => `params.${name}`)].includes(f.location));
 
   const change = (part: Partial<typeof form>) => {

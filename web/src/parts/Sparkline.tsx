@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { useText } from '../i18n/useText.ts';
 import type { Result } from '../api/types.ts';
 import { endings, formatMs } from '../lib/figures.ts';
+import { listed } from '../lib/lists.ts';
 import { formatTime } from '../lib/time.ts';
 import { PlainLink } from './PlainLink.tsx';
 import classes from './Sparkline.module.css';
@@ -24,10 +25,10 @@ function heightOf(result: Result, longest: number): number {
   return Math.max(lowest, (height - 2) * (longest > 0 ? Math.sqrt(result.durationMs / longest) : 0));
 }
 
-function summary(t: TFunction, results: readonly Result[]): string {
+function summary(t: TFunction, language: string, results: readonly Result[]): string {
   const counts = new Map<Result['status'], number>();
   for (const { status } of results) counts.set(status, (counts.get(status) ?? 0) + 1);
-  return [...counts].map(([status, n]) => `${t(`status.${status}`)} ${n}`).join(', ');
+  return listed([...counts].map(([status, n]) => `${t(`status.${status}`)} ${n}`), language);
 }
 
 interface Bar {
@@ -50,7 +51,7 @@ export function Sparkline({ job, results }: { job: string; results: readonly Res
   const bars = results.slice(0, most).reverse().map((result, i): Bar => ({ result, x: i * step, tall: heightOf(result, longest) }));
   const tones = [...new Set(bars.map(({ result }) => toneOf(result.status)))];
   return (
-    <PlainLink href={`/runs?job=${job}`} className={classes.link} aria-label={t('jobs.resultsOf', { name: job, results: summary(t, results) })} onPointerEnter={() => setNear(true)} onPointerLeave={() => setNear(false)}>
+    <PlainLink href={`/runs?job=${job}`} className={classes.link} aria-label={t('jobs.resultsOf', { name: job, results: summary(t, language, results) })} onPointerEnter={() => setNear(true)} onPointerLeave={() => setNear(false)}>
       <svg className={classes.bars} viewBox={`0 0 ${most * step} ${height}`} width={most * step} height={height} aria-hidden="true" focusable="false" data-results={results.length}>
         <g transform={`translate(${(most - bars.length) * step} 0)`}>
           {tones.map((tone) => <path key={tone} data-tone={tone} d={pathOf(bars.filter(({ result }) => toneOf(result.status) === tone))} />)}

@@ -56,6 +56,6 @@ it('shows what it does not know as it came', () => expect(conditionWords(t, 'zh'
 
 it('keeps lists of names short', () => {
   const names = ['a', 'b', 'c', 'd', 'e', 'f'];
-  expect(namesOf(english, names.slice(0, 5))).toBe('a, b, c, d, e');
-  expect(namesOf(english, names)).toBe('a, b, c, d and 2 more');
+  expect(namesOf(english, 'en', names.slice(0, 5))).toBe('a, b, c, d, e');
+  expect(namesOf(english, 'en', names)).toBe('a, b, c, d and 2 more');
 });

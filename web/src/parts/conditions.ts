@@ -1,5 +1,6 @@
 import type { TFunction } from 'i18next';
 import type { Condition } from '../api/types.ts';
+import { listed } from '../lib/lists.ts';
 import { formatTime, isTime } from '../lib/time.ts';
 import { visible } from '../lib/visible.ts';
 
@@ -67,8 +68,8 @@ export const occurrenceOf = ({ id, since, condition }: Mode): string => [id, sin
 const namesShown = 4;
 
 /** A list of names that stays short. */
-export function namesOf(t: TFunction, names: readonly string[]): string {
+export function namesOf(t: TFunction, language: string, names: readonly string[]): string {
   const left = names.length - namesShown;
-  const shown = names.slice(0, left === 1 ? names.length : namesShown).map(visible).join(', ');
-  return left > 1 ? `${shown} ${t('degraded.more', { count: left })}` : shown;
+  const shown = listed(names.slice(0, left === 1 ? names.length : namesShown).map(visible), language);
+  return left > 1 ? t('degraded.more', { names: shown, count: left }) : shown;
 }

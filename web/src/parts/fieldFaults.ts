@@ -1,5 +1,6 @@
 import type { TFunction } from 'i18next';
 import { Problem, type Fault } from '../api/problem.ts';
+import { sentences } from '../lib/lists.ts';
 import { visible } from '../lib/visible.ts';
 import { faultText } from './problemText.ts';
 
@@ -11,7 +12,7 @@ export function fieldFaults(t: TFunction, language: string, error: Error | null,
   const faults = error instanceof Problem ? error.faults : [];
   const belongs = (fault: Fault, field: string) => fault.location === field || fault.location.startsWith(`${field}.`) || fault.location.startsWith(`${field}[`);
   return {
-    at: (field) => faults.filter((fault) => belongs(fault, field)).map((fault) => visible(faultText(t, language, fault))).join(' ') || undefined,
+    at: (field) => sentences(faults.filter((fault) => belongs(fault, field)).map((fault) => visible(faultText(t, language, fault))), language) || undefined,
     rest: faults.filter((fault) => !fields.some((field) => belongs(fault, field))),
   };
 }

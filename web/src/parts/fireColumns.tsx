@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import type { TFunction } from 'i18next';
 import type { Fire } from '../api/types.ts';
+import { labelled } from '../lib/lists.ts';
 import { formatTime } from '../lib/time.ts';
 import { column, type Columns } from './DataTable.tsx';
 import { FireWhen } from './FireWhen.tsx';
@@ -29,7 +30,7 @@ function FireStatus({ t, language, fire }: { t: TFunction; language: string; fir
   const badge = <StatusBadge status={fire.status} />;
   if (last === undefined) return badge;
   return (
-    <Link to="/runs/$id" params={{ id: last }} aria-label={`${t(`status.${fire.status}`)}: ${t('runs.open', { job: fire.job, time: formatTime(fire.plannedAt, language) })}`}>
+    <Link to="/runs/$id" params={{ id: last }} aria-label={labelled(t(`status.${fire.status}`), t('runs.open', { job: fire.job, time: formatTime(fire.plannedAt, language) }), language)}>
       {badge}
     </Link>
   );

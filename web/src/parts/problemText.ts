@@ -1,5 +1,7 @@
 import type { TFunction } from 'i18next';
 import { Problem, ServerAway, type Fault } from '../api/problem.ts';
+import { formatSeconds, parseDuration } from '../lib/duration.ts';
+import { sentences } from '../lib/lists.ts';
 
 /** The translation of a text that the server gave in English, by its code; undefined for a code that has none. */
 export function serverText(t: TFunction, key: string, data?: Record<string, string>): string | undefined {
@@ -8,19 +10,42 @@ export function serverText(t: TFunction, key: string, data?: Record<string, stri
   return text === '' ? undefined : text;
 }
 
+// Lengths of time in data are those of Go, such as 24h0m0s; fields and roles are named as in the API.
+const lengths = new Set(['least', 'most', 'of']);
+const names = new Set(['field', 'after', 'beside', 'without', 'third', 'thrice', 'need', 'has']);
+
+/** The data of a text in the reader's language: names of fields and roles by their words, lengths of time as they are written elsewhere. */
+function dataText(t: TFunction, language: string, data: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(data).map(([key, value]) => {
+    const seconds = lengths.has(key) && value !== '0' ? parseDuration(value) : undefined;
+    if (seconds !== undefined) return [key, seconds === 0 ? '0' : formatSeconds(seconds, language)];
+    return [key, (names.has(key) ? serverText(t, `words.${value}`) : undefined) ?? value];
+  }));
+}
+
+/** The translation for a code and the data that came with it: the one for just these words of data, else the one that needs none of them. */
+export function filledText(t: TFunction, language: string, area: string, code: string, data: Record<string, string> = {}): string | undefined {
+  const words = dataText(t, language, data);
+  const given = Object.keys(data).filter((name) => data[name] !== '').sort().join('_');
+  return (given === '' ? undefined : serverText(t, `${area}With.${code}.${given}`, words)) ?? serverText(t, `${area}.${code}`, words);
+}
+
 /** The sentence for an error: the server's own words in English, a translation by code elsewhere. */
 export function problemText(t: TFunction, language: string, error: Error): { text: string; hint?: string | undefined } {
   if (error instanceof ServerAway) return { text: t('problem.away') };
   if (!(error instanceof Problem)) return { text: t('problem.unexpected') };
-  if (language === 'en') return { text: sentence(error.message), hint: error.hint };
-  return { text: serverText(t, `codes.${error.code}`) ?? error.message };
+  if (language === 'en') return { text: sentence(error.message), hint: error.hint && sentence(error.hint) };
+  return { text: (error.reason && filledText(t, language, 'problems', error.reason, error.data)) || (serverText(t, `codes.${error.code}`) ?? error.message) };
 }
 
 /** The sentence for one fault of what was sent, to be shown at its field. */
 export function faultText(t: TFunction, language: string, fault: Fault): string {
-  const translated = language === 'en' || fault.code === undefined ? undefined : serverText(t, `faults.${fault.code}`);
-  if (translated !== undefined) return translated;
-  return [sentence(fault.message), fault.hint ? sentence(fault.hint) : ''].filter(Boolean).join(' ');
+  const translated = language === 'en' || fault.code === undefined ? undefined : filledText(t, language, 'faults', fault.code, fault.data);
+  if (translated === undefined) return sentences([sentence(fault.message), fault.hint && sentence(fault.hint)], language);
+  // Of a field of a cron line it is told where, and what the field takes; what is said of the whole line needs no place.
+  const { field = '', at = '' } = fault.data ?? {};
+  const where = field === '' || field === 'expression' ? undefined : filledText(t, language, 'cron', 'where', { field, at });
+  return sentences([(where ?? '') + translated, serverText(t, `cronTakes.${field}`)], language);
 }
 
 export function sentence(text: string): string {

@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router';
 import type { TFunction } from 'i18next';
 import type { Run } from '../api/types.ts';
 import { formatSeconds, secondsBetween } from '../lib/duration.ts';
+import { labelled } from '../lib/lists.ts';
 import { formatTime } from '../lib/time.ts';
 import { column, type Columns } from './DataTable.tsx';
 import { begunAt, Elapsed } from './Elapsed.tsx';
@@ -16,7 +17,7 @@ import { Why } from './Why.tsx';
 export function runColumns(t: TFunction, language: string, withJob: boolean): Columns<Run> {
   return [
     column<Run>('status', t('runs.status'), (run) => (
-      <Link to="/runs/$id" params={{ id: run.id }} aria-label={`${t(`status.${run.status}`)}: ${t('runs.open', { job: run.job, time: formatTime(run.plannedAt, language) })}`}>
+      <Link to="/runs/$id" params={{ id: run.id }} aria-label={labelled(t(`status.${run.status}`), t('runs.open', { job: run.job, time: formatTime(run.plannedAt, language) }), language)}>
         <StatusBadge status={run.status} />
         {(run.late || run.slow) && <> <Flag kind={run.late ? 'late' : 'slow'} /></>}
       </Link>

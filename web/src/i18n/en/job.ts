@@ -2,7 +2,7 @@ export const job = {
   job: {
     hidden: 'You have no role in the group of this job: what it runs, and with what, is not shown.',
     tabs: 'Parts of this page', tab: { runs: 'Runs', ledger: 'Ledger', statistics: 'Statistics', versions: 'Versions', definition: 'Definition' },
-    next: 'Next fire', inGroup: 'in', more: 'More to do with this job', duplicate: 'Duplicate…', pausedBy: 'Paused by {{who}}', going: 'Running now', moreGoing_one: 'and one more', moreGoing_other: 'and {{count}} more', since: 'for {{time}}', on: 'on',
+    next: 'Next fire', inGroup: 'in', more: 'More to do with this job', duplicate: 'Duplicate…', pausedBy: 'Paused by {{who}}', going: 'Running now', moreGoing_one: 'and one more', moreGoing_other: 'and {{count}} more', since: 'for {{time}}', on: 'on {{worker}}', triggeredBy: 'triggered by {{who}}',
     asFile: 'As a file', format: 'Format', fields: 'Field by field', elsewhere: 'The same job elsewhere', byCronctl: 'With the YAML file, by cronctl:', byCurl: 'With the JSON file, and a token in $TOKEN, by curl:', runByCronctl: 'Run it from a shell, and see what it prints:',
     deleted: 'This job was deleted.', deletedText: 'What it did, and what became of its definition, is still here for as long as it is kept.',
     nextFires: 'Next fires', runs: 'Runs', command: 'Command', program: 'Program', shell: 'Shell', directory: 'Working directory', user: 'User',
@@ -74,8 +74,8 @@ export const job = {
   },
   statistics: {
     title: 'Statistics', range: 'How far back', ranges: { day: '24 hours', week: '7 days', month: '30 days', quarter: '90 days', year: 'A year' }, nothing: 'Nothing ran in this time.',
-    successRate: 'Success rate', runs: 'Runs', p50: 'Duration, median', p95: 'Duration, 95 %', p99: 'Duration, 99 %', longest: 'Longest', delay95: 'Start delay, 95 %',
+    successRate: 'Success rate', runs: 'Runs', p50: 'Duration, median', p95: 'Duration, 95%', p99: 'Duration, 99%', longest: 'Longest', delay95: 'Start delay, 95%',
     endedByDay: 'How fires ended, by day', endedByHour: 'How fires ended, by hour', duration: 'Duration of successful runs', delay: 'Start delay',
-    byWorker: 'By worker', calendar: 'How each day went', outcomes: { ok: 'All well', some: 'Some failed', most: 'Most failed', idle: 'Nothing ran to its end' }, rate: 'Success rate', lines: { p50: 'Median', p95: '95 %', max: 'Longest' }, day: 'Day', hour: 'Hour', about: 'Days are those of {{zone}}. Killed runs count neither as success nor as failure; durations are those of runs that succeeded.',
+    byWorker: 'By worker', calendar: 'How each day went', outcomes: { ok: 'All well', some: 'Some failed', most: 'Most failed', idle: 'Nothing ran to its end' }, rate: 'Success rate', lines: { p50: 'Median', p95: '95%', max: 'Longest' }, day: 'Day', hour: 'Hour', about: 'Days are those of {{zone}}. Killed runs count neither as success nor as failure; durations are those of runs that succeeded.',
   },
 };

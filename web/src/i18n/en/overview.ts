@@ -1,17 +1,17 @@
 export const overview = {
   overview: {
-    title: 'Overview', numbers: 'In numbers', all: 'Show all', more_one: 'and one more', more_other: 'and {{count}} more',
+    title: 'Overview', numbers: 'In numbers', all: 'Show all', allOf: 'Show all ({{number}})', more_one: 'and one more', more_other: 'and {{count}} more',
     well: 'All is well.', wellText: 'Nothing has failed, been lost or missed in the last 24 hours.',
     trouble_one: 'One job had trouble in the last 24 hours.', trouble_other: '{{count}} jobs had trouble in the last 24 hours.', troubleMore: 'At least {{count}} jobs had trouble in the last 24 hours.',
     stands: 'Nothing can run.', standsDrained: 'No worker takes runs: all are drained, or being drained.', standsNobody: 'No worker is alive.', standsOther: 'No worker takes runs.',
     standsWaiting_one: 'One fire waits.', standsWaiting_other: '{{number}} fires wait.', standsLook: 'Look at the workers',
     degraded_one: 'One thing is not as it should be with the cluster; it is told above.', degraded_other: '{{count}} things are not as they should be with the cluster; they are told above.',
     running: 'Running now', runningNone: 'Nothing runs just now.', elapsed: 'for {{time}}', on: 'on {{worker}}', kill: 'Kill', attempt: 'Attempt {{n}}', killRun: 'Kill the run of {{job}}',
-    waiting: 'Waiting, and why', waitingNone: 'Nothing waits.', due: 'due', planned: 'planned', gap_one: 'one fire', gap_other: '{{count}} fires', cancelRun: 'Cancel the waiting run of {{job}}', noReason: 'It is about to be taken up.',
+    waiting: 'Waiting, and why', waitingNone: 'Nothing waits.', due: 'due {{at}}', planned: 'planned {{at}}', gap_one: 'one fire', gap_other: '{{count}} fires', cancelRun: 'Cancel the waiting run of {{job}}', noReason: 'It is about to be taken up.',
     troubles: 'Failed, lost or missed in the last 24 hours', troublesNone: 'None in the last 24 hours.', log: 'Log', logOf: 'Log of the last run of {{job}} that went wrong', againOf: 'Run {{job}} again',
     wellSince: 'Succeeded since', runsAgain: 'Runs again', showFires: 'Show these fires of {{job}}',
     soon: 'The next hour', soonNone: 'No fire is planned in the next hour.', soonChart: 'Fires of the next hour by minute', minute: 'Minute', fires: 'Fires', nextFires: 'Next jobs to fire',
-    trend: 'How it went', trendRange: 'How far back', day: '24 hours', week: '7 days', chartEnds: 'How runs and fires ended, by hour', chartDelay: 'Start delay, by hour', hour: 'Hour', median: 'Median', p95: '95 % within', rate: 'Runs that succeeded, attempts one by one:', trendNone: 'No run has ended in this time.', trendAway: 'The log store does not answer; the figures come back with it.',
+    trend: 'How it went', trendRange: 'How far back', day: '24 hours', week: '7 days', chartEnds: 'How runs and fires ended, by hour', chartDelay: 'Start delay, by hour', hour: 'Hour', median: 'Median', p95: '95% within', rate: 'Runs that succeeded, attempts one by one:', trendNone: 'No run has ended in this time.', trendAway: 'The log store does not answer; the figures come back with it.',
     tones: { ok: 'Succeeded', bad: 'Failed, timed out, lost', warn: 'Killed, refused, missed', idle: 'Skipped' },
     workers: 'Workers', workersNone: 'No worker is alive.', slotsOf: '{{used}} of {{slots}} slots', load: 'Load of {{worker}}', ready: 'Ready', draining: 'Draining', drained: 'Drained', stopping: 'Stopping', troubled: 'In trouble', away: 'Away',
     cluster: 'Cluster', leader: 'Leader', noLeader: 'None: one is being elected', logStore: 'Log store', logStoreOk: 'Answers', logStoreAway: 'Does not answer', jobs: 'Jobs', jobsPaused: '{{count}} paused', unreadable: '{{count}} unreadable',
@@ -27,5 +27,5 @@ export const overview = {
     note: 'Why', noteHelp: 'Shown with the run and in the ledger. May be left empty.', confirm: 'Kill the run', sent: 'The worker was asked to kill the run.',
     title: 'Kill the run of {{job}}?', cancelTitle: 'Cancel the waiting run of {{job}}?', cancelText: 'It will not start. It is written down as killed, by you.', cancel: 'Cancel the run', cancelled: 'The run is being cancelled.', leave: 'Leave it',
   },
-  charts: { showTable: 'Show as a table', hideTable: 'Hide the table', summary: '{{name}}: from {{min}} to {{max}}, last {{last}}' },
+  charts: { showTable: 'Show as a table', hideTable: 'Hide the table', summary: '{{name}}: from {{min}} to {{max}}, last {{last}}', said: '{{said}}.' },
 };

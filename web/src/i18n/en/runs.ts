@@ -6,8 +6,8 @@ export const runs = {
     killRun: 'Kill the run of {{job}}', cancelRun: 'Cancel the waiting run of {{job}}', acts: 'Actions', nothingFound: 'No run matches this filter', clearFilter: 'Show all runs', goToJobs: 'Go to jobs', open: 'Open the run of {{job}}, planned {{time}}', gapFact: 'Fires', gap_one: 'one fire since {{from}}', gap_other: '{{count}} fires since {{from}}', gapAtLeast_one: 'at least one fire since {{from}}', gapAtLeast_other: 'at least {{count}} fires since {{from}}', due: 'due {{delay}} later',
   },
   run: {
-    title: 'Run of', planned: 'Planned', claimed: 'Claimed', started: 'Started', ended: 'Ended', due: 'Due', notYet: 'not yet', underway: 'under way', never: 'did not happen', unknown: 'not known', exitCode: 'Exit code', signal: 'Signal', reason: 'Reason',
-    worker: 'Worker', attempt: 'Attempt', attempts: 'Attempts', attemptNumber: 'Attempt {{n}}', params: 'Parameters', waits: 'This run has not started yet', dueAt: 'It may start at',
+    title: 'Run of {{job}}', planned: 'Planned', claimed: 'Claimed', started: 'Started', ended: 'Ended', due: 'Due', notYet: 'not yet', underway: 'under way', never: 'did not happen', unknown: 'not known', exitCode: 'Exit code', signal: 'Signal', reason: 'Reason',
+    worker: 'Worker', attempt: 'Attempt', attempts: 'Attempts', attemptNumber: 'Attempt {{n}}', params: 'Parameters', waits: 'This run has not started yet', dueAt: 'It may start at {{at}}.',
     cause: 'Cause', cpu: 'CPU time', memory: 'Peak memory', triggeredBy: 'Triggered by', note: 'Note', duration: 'Duration', id: 'Run id', version: 'Job version',
     output: 'Output', all: 'All', stdout: 'stdout', stderr: 'stderr', stream: 'Which output', follow: 'Follow', wrap: 'Wrap lines', download: 'Download', noOutput: 'The command printed nothing.',
     noOutputStream: 'Nothing was printed here.', notStarted: 'Output appears here once the command has started.', didNotRun: 'This fire did not run, so there is no output.', live: 'Live', away: 'The log store does not answer; output goes on when it is back.', truncated: 'Only the head and the tail were kept: the output was larger than the job allows.',

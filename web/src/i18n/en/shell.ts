@@ -27,7 +27,7 @@ export const shell = {
   },
   noAccess: {
     title: 'This is not for your role', nothing: 'You have no role here yet', nothingText: 'You are signed in as {{name}}, but nobody has given you a role. Ask an admin for one, then sign in again.',
-    ask: 'Ask an admin if you need it. What your roles are is with your account.',
+    ask: 'Ask an admin if you need it. Your roles are listed with your account.',
     newTitle: 'You cannot make jobs', newText: 'It takes the role editor, everywhere or in the group of the new job.', toJob: 'Look at the job',
     editTitle: 'You cannot change this job', editText: 'To change {{name}} it takes the role editor everywhere, as the job is in no group. You can look at its definition and its versions.',
     editTextIn: 'To change {{name}} it takes the role editor, everywhere or in its group {{group}}. You can look at its definition and its versions.',
@@ -42,7 +42,7 @@ export const shell = {
     systemFormat: 'A user seems to stand before the command, as in files of the system. The import reads such lines with “{{option}}” switched on.',
   },
   degraded: {
-    since: 'Since', seenBy: 'Seen by {{who}}', more_one: 'and one more', more_other: 'and {{count}} more', fold: 'Hide', foldHelp: 'Not shown again in this tab; the overview still tells it.',
+    since: 'Since {{at}}', seenBy: 'Seen by {{who}}', more_one: '{{names}} and one more', more_other: '{{names}} and {{count}} more', fold: 'Hide', foldHelp: 'Not shown again in this tab; the overview still lists it.',
     partial: 'The history is not at hand just now: listed is only what waits, runs, or has just ended.',
     unavailable: 'The cluster does not answer.', unavailableText: 'What you see may be out of date, and nothing can be changed. This page tries again by itself.',
   },
@@ -93,7 +93,7 @@ export const shell = {
   cause: { cron: 'Schedule', catchup: 'Catch-up', manual: 'By hand', retry: 'Retry', rerun: 'Re-run after loss' },
   flags: {
     late: 'Late', lateText: 'It should have started by now.', slow: 'Slow', slowText: 'It has been running for far longer than is usual.',
-    overdue: 'Overdue', overdueText: 'A fire was due, and nobody took it.', overdueTitle: 'A fire of this job was due, and nobody took it', overdueSince: 'It was due at',
+    overdue: 'Overdue', overdueText: 'A fire was due, and nobody took it.', overdueTitle: 'A fire of this job was due, and nobody took it', overdueSince: 'It was due at {{at}}.',
   },
   expected: { label: 'How far the run has come, going by earlier ones', left: '{{time}} left, as usual', over: '{{time}} longer than usual' },
   early: {
@@ -107,7 +107,7 @@ export const shell = {
   notFound: { title: 'Nothing is here', text: 'The address may be old or mistyped.', home: 'Go to the overview' },
   pause: {
     pause: 'Pause', resume: 'Resume', paused: 'Paused', done: 'Over', doneText: 'Its schedule has no further fires.',
-    pausedTitle: 'This job is paused', goesOn: 'It goes on by itself at', untilResumed: 'It fires again when somebody resumes it.', untilTime: 'until {{time}}',
+    pausedTitle: 'This job is paused', goesOn: 'It goes on by itself at {{at}}.', untilResumed: 'It fires again when somebody resumes it.', untilTime: 'until {{time}}',
     noneWhile: 'No fire while it is paused.',
     title: 'Pause {{name}}?',
     text: 'It fires no more until it is resumed. The fires that pass meanwhile are written down as skipped and not made up for. A run that goes on is left alone, and the job can still be run by hand.',

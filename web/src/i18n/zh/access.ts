@@ -4,7 +4,7 @@ import type { access as english } from '../en/access.ts';
 export const access: Texts<typeof english> = {
   access: {
     title: '访问', users: '用户', tokens: '令牌', sessions: '会话', audit: '审计',
-    deniedTitle: '此页面仅供管理员使用', denied: '用户、所有人的令牌和审计由全局管理员维护。您自己的密码、令牌和会话在您的账户页面。', toAccount: '转到您的账户',
+    deniedTitle: '此页面仅供管理员使用', denied: '用户、所有人的令牌和审计由全局管理员维护。您自己的密码、令牌和会话在“我的账户”中。', toAccount: '转到我的账户',
     role: '全局角色', noRole: '无', groups: '分组中的角色', groupsHelp: '对某个分组的任务另有的权限。以较高的角色为准。', group: '分组', groupRole: '在分组中的角色', addGroup: '添加分组', removeGroup: '移除第 {{n}} 个分组',
     groupOf: '第 {{n}} 个分组', groupRoleOf: '在第 {{n}} 个分组中的角色',
     roleHelp: {
@@ -19,7 +19,7 @@ export const access: Texts<typeof english> = {
     showPassword: '显示密码', takePassword: '取消密码', takePasswordHelp: '此后无人能以此用户登录；它的令牌继续有效。',
     byPassword: '密码', noPassword: '无密码', disabled: '已停用', disabledHelp: '不能登录，其令牌也会被拒绝。', enabled: '可以登录',
     created: '创建于', actionsFor: '{{name}} 的操作', edit: '修改…', tokensOf: '该用户的令牌', auditOf: '该用户做过什么', delete: '删除…',
-    newTitle: '新建用户', editTitle: '修改 {{name}}', create: '创建用户', made: '用户 {{name}} 已创建。', saved: '用户 {{name}} 已修改。', you: '您',
+    newTitle: '新建用户', editTitle: '修改 {{name}}', create: '创建用户', made: '用户 {{name}} 已创建。', saved: '用户 {{name}} 已修改。', you: '（您）',
     deleteTitle: '删除 {{name}}？', deleteText: '该用户的所有令牌会一并删除，其会话在数秒内结束。该用户创建的任务保持不变。', deleteConfirm: '删除用户', deleted: '用户 {{name}} 已删除。',
     endsSessions: '修改角色或密码会结束该用户的会话；重新登录后按新权限生效。',
     emptyTitle: '还没有用户', emptyText: '您是用首次启动的令牌登录的。请为每位使用控制台的人创建用户，先从您自己开始：这样台账和审计才能说明是谁做的。',
@@ -41,10 +41,10 @@ export const access: Texts<typeof english> = {
   audit: {
     table: '审计', when: '时间', who: '谁', what: '做了什么', from: '来自 {{address}}', byToken: '使用令牌 {{id}}', asUser: '以用户 {{user}}', seq: '第 {{seq}} 环', unsealed: '等待封存', changes: '变更内容', field: '字段', before: '之前', after: '之后', nothing: '没有字段变更。',
     show: '显示变更内容：{{what}}', actor: '操作者（完全匹配）', object: '名称（完全匹配）', anyKind: '任何对象', anyVerb: '所有操作', kind: '对象', verb: '操作', fromTime: '从', toTime: '到',
-    noteSaid: '备注', hash: '哈希', emptyTitle: '还没有任何操作', emptyText: '每项变更都在执行它的事务中记录下来：谁、何时、从哪里，以及之前的内容。', noMatch: '没有符合这些条件的记录。', clear: '清除筛选',
+    noteSaid: '备注：{{note}}', hash: '哈希', emptyTitle: '还没有任何操作', emptyText: '每项变更都在执行它的事务中记录下来：谁、何时、从哪里，以及之前的内容。', noMatch: '没有符合这些条件的记录。', clear: '清除筛选',
     verify: '校验审计链', verifying: '已校验 {{n}} 条…', intactTitle: '审计链完好', intact_one: '已校验 1 条记录，从内容到位置均正确。', intact_other: '已校验 {{count}} 条记录：没有被篡改、移动、删除或插入。',
     brokenTitle: '审计链已损坏', broken_one: '在 {{checked}} 条记录中发现 1 处问题。', broken_other: '在 {{checked}} 条记录中发现 {{count}} 处问题。', anchorHelp: '请保存在此处无人能及的地方，下次进行比对。', waiting_one: '另有 1 条正在写入日志存储。', waiting_other: '另有 {{count}} 条正在写入日志存储。',
-    faultCodes: { altered: '记录与封存时不一致', broken: '与前一条不衔接', missing: '记录缺失', twice: '同一位置出现两次', end: '末端与 etcd 中的不符' }, at: '位于第 {{seq}} 环',
+    faultCodes: { altered: '记录与封存时不一致', broken: '与前一条不衔接', missing: '记录缺失', twice: '同一位置出现两次', end: '末端与 etcd 中的不符' }, faultAt: '{{fault}}（第 {{seq}} 环）',
     kinds: { job: '任务', run: '运行', user: '用户', token: '令牌', session: '会话', 'login-code': '登录链接', worker: '工作节点', channel: '通知渠道', secret: '密钥' },
     verbs: {
       create: '创建', replace: '替换', patch: '修改', rollback: '回滚', pause: '暂停', resume: '恢复', delete: '删除', run: '手动运行', kill: '终止', login: '登录', login_failed: '登录失败', logout: '退出登录',
@@ -52,8 +52,8 @@ export const access: Texts<typeof english> = {
     },
   },
   account: {
-    title: '您的账户', role: '您的权限', token: '您是用令牌登录的，它不属于任何人。请向管理员申请自己的用户，这样才能知道是谁做了什么。', ends: '此会话最迟结束于',
+    title: '我的账户', role: '您的权限', token: '您是用令牌登录的，它不属于任何人。请向管理员申请自己的用户，这样才能知道是谁做了什么。', ends: '此会话最迟结束于',
     passwordTitle: '密码', current: '当前密码', new: '新密码', repeat: '再次输入新密码', differs: '两次输入不一致。', change: '修改密码', changed: '您的密码已修改。您的其他会话均已结束。', passwordHelp: '至少 12 个字符。您的其他会话都会结束。',
-    myTokens: '您的令牌', mySessions: '您的会话',
+    myTokens: '我的令牌', mySessions: '我的会话',
   },
 };

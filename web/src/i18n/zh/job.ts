@@ -5,7 +5,7 @@ export const job: Texts<typeof english> = {
   job: {
     hidden: '您在此任务所属的分组中没有角色，因此不显示它运行的内容。',
     tabs: '本页内容', tab: { runs: '运行', ledger: '台账', statistics: '统计', versions: '版本', definition: '定义' },
-    next: '下次触发', inGroup: '分组', more: '更多操作', duplicate: '复制为新任务…', pausedBy: '由 {{who}} 暂停', going: '正在运行', moreGoing_one: '另有 1 个', moreGoing_other: '另有 {{count}} 个', since: '已运行 {{time}}', on: '位于',
+    next: '下次触发', inGroup: '分组', more: '更多操作', duplicate: '复制为新任务…', pausedBy: '由 {{who}} 暂停', going: '正在运行', moreGoing_one: '另有 1 个', moreGoing_other: '另有 {{count}} 个', since: '已运行 {{time}}', on: '在 {{worker}} 上', triggeredBy: '由 {{who}} 触发',
     asFile: '文件形式', format: '格式', fields: '逐项说明', elsewhere: '在别处创建同样的任务', byCronctl: '用 YAML 文件和 cronctl：', byCurl: '用 JSON 文件和 curl，令牌在 $TOKEN 中：', runByCronctl: '在终端运行它并查看输出：',
     deleted: '此任务已被删除。', deletedText: '它的运行记录和定义的变更在保留期内仍可查看。',
     nextFires: '后续触发', runs: '运行记录', command: '命令', program: '程序', shell: 'Shell', directory: '工作目录', user: '用户',

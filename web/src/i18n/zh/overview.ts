@@ -3,14 +3,14 @@ import type { overview as english } from '../en/overview.ts';
 
 export const overview: Texts<typeof english> = {
   overview: {
-    title: '概览', numbers: '关键数字', all: '查看全部', more_one: '还有 1 个', more_other: '还有 {{count}} 个',
+    title: '概览', numbers: '关键数字', all: '查看全部', allOf: '查看全部（{{number}}）', more_one: '还有 1 个', more_other: '还有 {{count}} 个',
     well: '一切正常。', wellText: '最近 24 小时内没有失败、丢失或错过。',
     trouble_one: '最近 24 小时内有 1 个任务出现问题。', trouble_other: '最近 24 小时内有 {{count}} 个任务出现问题。', troubleMore: '最近 24 小时内至少有 {{count}} 个任务出现问题。',
     stands: '目前什么都无法运行。', standsDrained: '没有工作节点领取运行：它们都已排空或正在排空。', standsNobody: '没有存活的工作节点。', standsOther: '没有工作节点领取运行。',
     standsWaiting_one: '有 1 次触发在等待。', standsWaiting_other: '有 {{number}} 次触发在等待。', standsLook: '查看工作节点',
     degraded_one: '集群有 1 处异常，见上方。', degraded_other: '集群有 {{count}} 处异常，见上方。',
     running: '正在运行', runningNone: '当前没有运行。', elapsed: '已运行 {{time}}', on: '节点 {{worker}}', kill: '终止', attempt: '第 {{n}} 次尝试', killRun: '终止 {{job}} 的运行',
-    waiting: '等待中及原因', waitingNone: '没有等待中的运行。', due: '到期：', planned: '计划于', gap_one: '1 次触发', gap_other: '{{count}} 次触发', cancelRun: '取消 {{job}} 等待中的运行', noReason: '即将被领取。',
+    waiting: '等待中及原因', waitingNone: '没有等待中的运行。', due: '{{at}}到期', planned: '计划于{{at}}', gap_one: '1 次触发', gap_other: '{{count}} 次触发', cancelRun: '取消 {{job}} 等待中的运行', noReason: '即将被领取。',
     troubles: '最近 24 小时失败、丢失或错过', troublesNone: '最近 24 小时内没有。', log: '日志', logOf: '{{job}} 最近一次出问题的运行的日志', againOf: '再次运行 {{job}}',
     wellSince: '此后已成功', runsAgain: '正在重新运行', showFires: '查看 {{job}} 的这些触发',
     soon: '未来一小时', soonNone: '未来一小时内没有计划的触发。', soonChart: '未来一小时每分钟的触发', minute: '分钟', fires: '触发', nextFires: '接下来触发的任务',
@@ -30,5 +30,5 @@ export const overview: Texts<typeof english> = {
     note: '原因', noteHelp: '与此运行一同显示，并记入台账；可以留空。', confirm: '终止运行', sent: '已通知工作节点终止此运行。',
     title: '终止 {{job}} 的运行？', cancelTitle: '取消 {{job}} 等待中的运行？', cancelText: '它将不会开始，并记为由您终止。', cancel: '取消运行', cancelled: '正在取消此运行。', leave: '保留',
   },
-  charts: { showTable: '以表格显示', hideTable: '隐藏表格', summary: '{{name}}：最低 {{min}}，最高 {{max}}，最近 {{last}}' },
+  charts: { showTable: '以表格显示', hideTable: '隐藏表格', summary: '{{name}}：最低 {{min}}，最高 {{max}}，最近 {{last}}', said: '{{said}}。' },
 };

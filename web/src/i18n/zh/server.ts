@@ -1,13 +1,46 @@
 /**
- * Chinese for what the server says in English, by its codes: problems, faults of a field, reasons of a fire or a run, and why
- * a worker may not run a job. English
- * needs no such list. A code without an entry is shown in the server's own words.
+ * Chinese for what the server says in English, by its codes: problems, faults of a field, remarks on a schedule, reasons of a fire
+ * or a run, and why a worker may not run a job. English needs no such list. A code without an entry is shown in the server's own
+ * words. What stands under …With is for a code with just these words of data, in the order of the alphabet.
  */
 export const zhServer = {
   codes: {
     invalid: '部分内容无法接受。', not_found: '它不存在，或已被删除。', exists: '它已经存在。', stale: '在此期间已被他人修改。', conflict: '当前状态下无法执行此操作。',
     unauthenticated: '您尚未登录。', forbidden: '您的角色不允许此操作。', unavailable: '集群的一部分暂时不可用，请稍后重试。', too_large: '内容过大。',
     too_many_requests: '请求过多，请稍候。', internal: '服务器出错，详情见其日志。', unsupported_media_type: '服务器不接受此类内容。', method_not_allowed: '此处不允许该操作。',
+  },
+  problems: {
+    role: '需要“{{need}}”角色，您的角色是“{{has}}”。', token_by_token: '令牌不能创建或撤销其他令牌，请用密码登录。', no_user: '当前登录不属于任何用户，无法拥有令牌。请向管理员申请令牌。', for_others: '只有管理员可以为他人创建令牌。',
+    no_password: '您在此没有密码：您是用不属于任何用户的令牌，或通过其他系统登录的。', password_changed: '密码刚刚已被他人修改。', passwords_busy: '目前校验密码的请求过多，请稍后重试。',
+    last_admin: '这是最后一位能够登录的管理员。请先将另一位设有密码的用户设为管理员。', last_admin_token: '此令牌是管理员登录的最后途径。请先创建一位设有密码的管理员。', too_many_tokens: '该用户已有 {{most}} 个令牌，达到上限。请删除不再使用的令牌。',
+    busy: '它正被频繁修改，请重试。', ended: '运行已经结束。', named_alike: '有 {{count}} 个工作节点同名，请使用 ID 指明其中一个。', version_unreadable: '此版本由更新的程序写入，无法读取。', others_refused: '其他任务被拒绝，因此没有删除它。请修正后重新应用。',
+    too_many_wait: '此任务已有 {{count}} 个运行在等待。请等待它们运行，或将其取消。', too_many_jobs: '符合筛选条件的任务超过 {{most}} 个，请缩小范围，例如限定分组。', too_many_follow: '目前跟随输出的人过多，请稍后重试。', not_begun: '等待中的变更过多，未做任何修改，请稍后重试。',
+    etcd_away: 'etcd 没有响应，请几秒后重试。', unsure: 'etcd 没有及时响应：操作可能已经完成，或即将完成。请先查看当前状态。', log_store_away: '日志存储没有响应，每隔几秒会自动重试。', changes_full: '有 {{count}} 条变更在 etcd 中等待写入日志存储，在此之前无法保存任务。请检查日志存储；运行不受影响。',
+    search_slow: '日志存储响应过慢，暂时无法搜索。请重试，或缩小范围。', search_heavy: '在这么长的行中查找此表达式耗时过久，请使用更简单的表达式。', search_busy: '其他人正在搜索，请稍后重试。', stopping: '服务器正在停止，请重试。', group_unknown: '目前无法得知该任务所属的分组，请稍后重试。',
+    login_attempts: '登录尝试次数过多，请稍后重试。', other_site: '请求来自其他网站，已被拒绝。',
+  },
+  faultsWith: {
+    too_long: { characters: '最多 {{characters}} 个字符。', bytes: '最多 {{bytes}} 字节。' }, too_many: { most: '最多 {{most}} 项。' }, too_large: { size: '最大 {{size}}。' }, enum: { allowed: '只能是以下之一：{{allowed}}。' }, pattern: { pattern: '须匹配 {{pattern}}。' },
+    range: { least_most: '须在 {{least}} 到 {{most}} 之间。', least: '不能小于 {{least}}。', most: '不能大于 {{most}}。', after: '须晚于“{{after}}”。', of_third: '不能超过“{{third}}”（{{of}}）的三分之一。', of_thrice: '至少为“{{thrice}}”（{{of}}）的三倍。' },
+    exclusive: { beside: '不能与“{{beside}}”同时使用。', without: '没有“{{without}}”时不起作用。' },
+    cron_syntax: { at_field: '此处缺少一个值。', at_field_text: '无法识别“{{text}}”。' }, cron_field_range: { at_field_text: '“{{text}}”超出范围。' }, cron_trailing: { at_field_text: '“{{text}}”不应出现在这里。' }, cron_range_reversed: { at_field_text: '范围“{{text}}”的终点早于起点。' },
+    cron_step: { at_field_text: '“{{text}}”不能作为步长：须为不小于 1 的数字，且不超过字段范围。' }, cron_alias: { at_field_text: '“{{text}}”不是已知的写法；可用 @yearly、@monthly、@weekly、@daily、@hourly、@every 90s 和 @at 2026-12-01T09:00:00Z。' },
+  },
+  cron: { where: '“{{field}}”字段，第 {{at}} 个字符：' },
+  cronTakes: {
+    second: '此字段可用 0–59、H、*、?、列表、范围和步长。', minute: '此字段可用 0–59、H、*、?、列表、范围和步长。', hour: '此字段可用 0–23、H、*、?、列表、范围和步长。', 'day-of-month': '此字段可用 1–31、L、LW、15W、H、*、?、列表、范围和步长。',
+    month: '此字段可用 1–12、JAN–DEC、H、*、?、列表、范围和步长。', 'day-of-week': '此字段可用 0–7（0 和 7 均为星期日）、SUN–SAT、5L、MON#1、H、*、?、列表、范围和步长。', year: '此字段可用 1970–2099、*、?、列表、范围和步长。',
+  },
+  notes: {
+    dst_gap_run: '{{zone}} 的 {{local}} 不存在：改在 {{resume}} 触发，即时钟拨快后的第一刻。', dst_gap_skip: '{{zone}} 的 {{local}} 不存在：不触发。', dst_overlap_first: '{{zone}} 的 {{local}} 出现两次：在第一次时触发。',
+    dst_overlap_second: '{{zone}} 的 {{local}} 出现两次：在第二次时触发。', dst_overlap_both: '{{zone}} 的 {{local}} 出现两次：两次都触发。', dst_real_time: '{{zone}} 的 {{local}} 出现两次：两次都按实际时间触发。',
+    cron_either: '日期与星期均有限制：满足其一即触发。', cron_short_months: '没有这一天的月份不触发；L 表示每月的最后一天。', cron_uneven_step: '“{{field}}”字段的“{{text}}”：{{size}} 不是 {{step}} 的倍数，因此最后一步较短；@every 可保持均匀的间隔。',
+    cron_every_minute: '“分”字段为 *：在所列的小时内每分钟触发；如需每小时一次，请写 0。', cron_quartz_days: '“?”来自 Quartz，其中星期 1 为星期日；而这里 0 和 7 为星期日，1 为星期一：请写 MON 这样的名称。', cron_hash_value: 'H 由任务名称得出，这里为：{{line}}',
+  },
+  notesWith: { dst_real_time: { local_resume_zone: '{{zone}} 的 {{local}} 不存在：时钟拨快到 {{resume}}，其后按实际时间触发。' } },
+  words: {
+    second: '秒', minute: '分', hour: '时', 'day-of-month': '日', month: '月', 'day-of-week': '星期', year: '年', expression: '表达式', startAt: '在此之前不触发', lostAfter: '视为丢失', killGrace: '强制终止前的宽限', cronExpr: 'Cron 表达式', paused: '已暂停', command: '命令', env: '环境变量',
+    viewer: '查看者', operator: '操作员', editor: '编辑者', admin: '管理员', none: '无',
   },
   faults: {
     required: '必填。', too_long: '过长。', too_large: '过大。', too_many: '条目过多。', range: '超出允许范围。', enum: '不是允许的值。', invalid: '格式不正确。', pattern: '格式不正确。',

@@ -12,7 +12,7 @@ export const shell: Texts<typeof english> = {
     theme: '主题', light: '浅色', dark: '深色', system: '跟随系统', language: '语言', account: '账户',
     signedInAs: '已登录：{{subject}}', signOut: '退出登录', shortcuts: '键盘快捷键', own: '我的账户', api: 'API 参考', version: '版本 {{version}}',
   },
-  roles: { viewer: '只读', operator: '操作员', editor: '编辑者', admin: '管理员', none: '仅在分组中有角色', nothing: '没有角色', inGroup: '分组 {{group}}：{{role}}' },
+  roles: { viewer: '查看者', operator: '操作员', editor: '编辑者', admin: '管理员', none: '仅在分组中有角色', nothing: '没有角色', inGroup: '分组 {{group}}：{{role}}' },
   shortcuts: {
     title: '键盘快捷键', anywhere: '任意位置', pages: '转到页面', palette: '查找任意内容并执行操作', search: '转到本页搜索框', new: '新建任务', help: '显示此列表', close: '关闭当前窗口',
     overview: '概览', jobs: '任务', timeline: '时间线', runs: '运行', ledger: '台账', workers: '工作节点', access: '访问', then: '然后',
@@ -20,7 +20,7 @@ export const shell: Texts<typeof english> = {
   palette: {
     find: '查找', title: '查找任意内容', placeholder: '任务、运行、工作节点、分组、页面…', results: '查找结果', actionsOf: '可对 {{name}} 执行的操作', placeholderActions: '要执行什么操作',
     recent: '最近', pages: '页面', jobs: '任务', runs: '运行', workers: '工作节点', groups: '分组', actions: '操作', jobsIn_one: '{{count}} 个任务', jobsIn_other: '{{count}} 个任务',
-    none: '没有名为“{{query}}”的内容。', noneHelp: '任务按名称或标题的一部分查找，运行按编号查找。运行输出的内容需另行搜索。', searchOutput: '在输出中搜索“{{query}}”',
+    none: '没有名为“{{query}}”的内容。', noneHelp: '任务按名称或标题的一部分查找，运行按 ID 查找。运行输出的内容需另行搜索。', searchOutput: '在输出中搜索“{{query}}”',
     searching: '正在查找…', away: '目前无法搜索任务。', count_one: '{{count}} 个结果', count_other: '{{count}} 个结果', allJobs: '所有含“{{query}}”的任务',
     open: '打开', back: '返回结果', run: '立即运行', runWith: '带选项运行…', pause: '暂停…', resume: '恢复…', edit: '编辑', lastLog: '最近一次运行的输出', neverRan: '尚未运行过',
     runsOf: '该任务的运行', ledgerOf: '该任务在台账中的触发', newJob: '新建任务', choose: '选择', openIt: '打开', acts: '可执行的操作', close: '关闭', moreActions: '可执行的操作',
@@ -43,7 +43,7 @@ export const shell: Texts<typeof english> = {
     systemFormat: '命令之前似乎有用户名，如同系统的 crontab 文件。导入时打开“{{option}}”即可读取。',
   },
   degraded: {
-    since: '开始于', seenBy: '发现者：{{who}}', more_one: '以及另外 1 个', more_other: '以及另外 {{count}} 个', fold: '隐藏', foldHelp: '在此标签页中不再显示；概览中仍会列出。',
+    since: '自 {{at}} 起', seenBy: '发现者：{{who}}', more_one: '{{names}}及另外 1 个', more_other: '{{names}}及另外 {{count}} 个', fold: '隐藏', foldHelp: '在此标签页中不再显示；概览中仍会列出。',
     partial: '目前无法查看历史：此处仅列出等待中、运行中或刚刚结束的内容。',
     unavailable: '集群没有响应。', unavailableText: '您看到的内容可能已过时，也无法进行修改。本页面会自动重试。',
   },
@@ -94,7 +94,7 @@ export const shell: Texts<typeof english> = {
   cause: { cron: '计划', catchup: '补跑', manual: '手动', retry: '重试', rerun: '丢失后重跑' },
   flags: {
     late: '迟到', lateText: '它此时本应已经开始。', slow: '过慢', slowText: '它的运行时间远超平常。',
-    overdue: '逾期', overdueText: '有一次触发已到期，但无人领取。', overdueTitle: '此任务有一次触发已到期，但无人领取', overdueSince: '到期时间',
+    overdue: '逾期', overdueText: '有一次触发已到期，但无人领取。', overdueTitle: '此任务有一次触发已到期，但无人领取', overdueSince: '它本应于 {{at}} 触发。',
   },
   expected: { label: '参照以往运行的进度', left: '预计还需 {{time}}', over: '已比平常多用 {{time}}' },
   early: {
@@ -108,7 +108,7 @@ export const shell: Texts<typeof english> = {
   notFound: { title: '这里什么也没有', text: '地址可能已失效或有误。', home: '转到概览' },
   pause: {
     pause: '暂停', resume: '恢复', paused: '已暂停', done: '已结束', doneText: '其计划已没有后续触发。',
-    pausedTitle: '此任务已暂停', goesOn: '将自动恢复于', untilResumed: '有人恢复后才会再次触发。', untilTime: '至 {{time}}',
+    pausedTitle: '此任务已暂停', goesOn: '将于 {{at}} 自动恢复。', untilResumed: '有人恢复后才会再次触发。', untilTime: '至 {{time}}',
     noneWhile: '暂停期间没有触发。',
     title: '暂停 {{name}}？',
     text: '恢复之前不再触发。期间错过的触发会记为已跳过，不会补跑。正在进行的运行不受影响，任务仍可手动运行。',

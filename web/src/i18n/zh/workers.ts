@@ -17,7 +17,7 @@ export const workers: Texts<typeof english> = {
     oldestHelp: '其他节点更新：请升级它。', isDrained: '已排空', left_one: '还剩 1 个运行。', left_other: '还剩 {{count}} 个运行。', nothingLeft: '没有剩余运行，可以停止它。',
     alive_one: '1 个工作节点', alive_other: '{{count}} 个工作节点', slotsUsed: '{{slots}} 个槽位中已用 {{used}} 个', areDraining_one: '1 个排空中', areDraining_other: '{{count}} 个排空中', areDrained_one: '1 个已排空', areDrained_other: '{{count}} 个已排空', areStopping_one: '1 个正在停止', areStopping_other: '{{count}} 个正在停止',
     areTroubled_one: '1 个不领取运行', areTroubled_other: '{{count}} 个不领取运行', areAway_one: '1 个不在线', areAway_other: '{{count}} 个不在线', leader: '主控节点：', about: '概况',
-    host: '主机', process: '进程 {{pid}}', id: '标识', now: '正在运行', onTimeline: '在时间线上查看', unknown: '没有这个工作节点', unknownText: '它没有存活，也没有为它做过设置。它的运行仍在运行列表中。', all: '全部工作节点',
+    host: '主机', process: '进程 {{pid}}', id: 'ID', now: '正在运行', onTimeline: '在时间线上查看', unknown: '没有这个工作节点', unknownText: '它没有存活，也没有为它做过设置。它的运行仍在运行列表中。', all: '全部工作节点',
     loadTitle: '负载', loadRange: '回溯时长', ranges: { '6h': '6 小时', '24h': '24 小时', '3d': '3 天' }, dayRuns: '24 小时运行数', busy: '同时运行数', atOnce: '同时最多', endings: '已结束的运行', otherwise: '其他结果', time: '时间',
     truncated: '只统计最新的 2,000 个运行，自 {{time}} 起。',
   },

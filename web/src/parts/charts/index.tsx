@@ -1,5 +1,6 @@
 import { lazy, Suspense, useId, useState, type KeyboardEvent, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
+import { sentences } from '../../lib/lists.ts';
 import { useScheme } from '../../lib/useScheme.ts';
 import { ChartTable } from '../ChartTable.tsx';
 import { formatValue, rangeOfValues, type ChartSeries, type Unit } from './data.ts';
@@ -58,7 +59,7 @@ export function LineChart({ label, times, series, unit, when, whenName, buckets 
         </span>
         {side}
       </figcaption>
-      <div className={classes.frame} role="img" tabIndex={0} aria-label={[label, ...told].join('. ')} onKeyDown={move} onBlur={() => setPicked(undefined)}>
+      <div className={classes.frame} role="img" tabIndex={0} aria-label={sentences([label, ...told].map((said) => t('charts.said', { said })), i18n.language)} onKeyDown={move} onBlur={() => setPicked(undefined)}>
         <Suspense fallback={<div style={{ height }} />}>
           <Plot
             times={times} series={series} unit={unit} buckets={buckets} stacked={stacked} height={height} language={i18n.language}

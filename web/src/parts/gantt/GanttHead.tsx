@@ -1,6 +1,7 @@
 import { useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useCanvas } from '../../lib/useCanvas.ts';
+import { Filled, slot } from '../Filled.tsx';
 import { columnFor, columnsOf, type Column, type Count } from './density.ts';
 import type { Scene } from './draw.ts';
 import { axisHeight, drawHead, stripHeight } from './drawHead.ts';
@@ -61,7 +62,7 @@ export function GanttHead({ scene, left, minutes, averages, threshold, onSpan }:
         <canvas ref={canvas} style={{ width, height: stripHeight + axisHeight }} />
         {at && (
           <div className={classes.stripNote} style={{ insetInlineStart: Math.max(0, Math.min(width - 220, xOf(span, width, at.at) - 110)) }}>
-            <strong>{t('timeline.fires', { count: at.fires })}</strong> {t('timeline.inMinute', { time: write(at.peakAt, 'time') })}
+            <Filled text={t('timeline.inMinute', { fires: slot, time: write(at.peakAt, 'time') })}><strong>{t('timeline.fires', { count: at.fires })}</strong></Filled>
             {at.fires >= threshold && <span> · {t(at.at > now ? 'timeline.pileUp' : 'timeline.pileUpThen')}</span>}
           </div>
         )}

@@ -5,6 +5,7 @@ import type { AuditEntry } from '../../api/types.ts';
 import { changesOf } from '../../lib/changes.ts';
 import { isName } from '../../lib/names.ts';
 import { visible } from '../../lib/visible.ts';
+import { Filled, slot } from '../../parts/Filled.tsx';
 import { Icon } from '../../parts/icons.tsx';
 import { PlainText } from '../../parts/PlainText.tsx';
 import { TimeText } from '../../parts/TimeText.tsx';
@@ -46,7 +47,7 @@ function Details({ entry }: { entry: AuditEntry }) {
         {entry.hash && <span className="break">{t('audit.hash')} <code>{entry.hash}</code></span>}
         {entry.kind === 'job' && isName(entry.name) && <Link to="/jobs/$name" params={{ name: entry.name }}>{visible(entry.name)}</Link>}
       </span>
-      {actor.note && <span>{t('audit.noteSaid')}: <PlainText>{actor.note}</PlainText></span>}
+      {actor.note && <span><Filled text={t('audit.noteSaid', { note: slot })}><PlainText>{actor.note}</PlainText></Filled></span>}
       {changes.length === 0 ? (
         <span className="dim">{t('audit.nothing')}</span>
       ) : (

@@ -6,6 +6,7 @@ import { useMakeToken } from '../../api/tokens.ts';
 import type { Role, TokenDefinition } from '../../api/types.ts';
 import { roles, useUsers } from '../../api/users.ts';
 import { useSession } from '../../app/session.ts';
+import { sentences } from '../../lib/lists.ts';
 import { visible } from '../../lib/visible.ts';
 import { CopyLine } from '../../parts/CopyLine.tsx';
 import { fieldFaults } from '../../parts/fieldFaults.ts';
@@ -52,7 +53,7 @@ export function TokenDialog({ user, choosesUser, onClose }: Props) {
             <NativeSelect label={t('tokens.user')} description={t('tokens.userHelp')} value={form.user} error={at('user')} data={owners.map((value) => ({ value, label: visible(value) }))} onChange={(e) => set({ user: e.currentTarget.value })} />
           )}
           <NativeSelect
-            label={t('tokens.role')} description={`${t(`access.roleHelp.${form.role}`)} ${t('tokens.roleHelp')}`} value={form.role} error={at('role')}
+            label={t('tokens.role')} description={sentences([t(`access.roleHelp.${form.role}`), t('tokens.roleHelp')], i18n.language)} value={form.role} error={at('role')}
             data={roles.map((value) => ({ value, label: t(`roles.${value}`) }))} onChange={(e) => set({ role: e.currentTarget.value as Role })}
           />
           <TextInput label={t('tokens.onlyGroups')} description={t('tokens.onlyGroupsHelp')} placeholder="reports, shop" spellCheck={false} autoCapitalize="none" value={form.groups} error={at('groups')} onChange={(e) => set({ groups: e.currentTarget.value })} />

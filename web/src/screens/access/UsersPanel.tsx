@@ -36,7 +36,7 @@ export function UsersPanel() {
       <>
         <span className="spaced">
           <strong className="break">{visible(user.name)}</strong>
-          {user.name === me.user && <span className="small dim">({t('users.you')})</span>}
+          {user.name === me.user && <span className="small dim">{t('users.you')}</span>}
         </span>
         {user.title && <div className="small dim"><PlainText>{user.title}</PlainText></div>}
       </>

@@ -51,7 +51,7 @@ function Outcome({ done }: { done: Verification }) {
       {!intact && (
         <ul>
           {done.faults.map((fault, i) => (
-            <li key={i} className="break" title={visible(fault.text)}>{t(`audit.faultCodes.${fault.code}`)}, {t('audit.at', { seq: fault.seq })} {fault.id && <code>{visible(fault.id)}</code>}</li>
+            <li key={i} className="break" title={visible(fault.text)}>{t('audit.faultAt', { fault: t(`audit.faultCodes.${fault.code}`), seq: fault.seq })} {fault.id && <code>{visible(fault.id)}</code>}</li>
           ))}
         </ul>
       )}

@@ -1,6 +1,7 @@
 import { Checkbox } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import type { CrontabLine } from '../../api/crontab.ts';
+import { labelled } from '../../lib/lists.ts';
 import { visible } from '../../lib/visible.ts';
 import { crontabText } from '../../parts/crontabText.ts';
 import { column, DataTable } from '../../parts/DataTable.tsx';
@@ -19,7 +20,7 @@ interface Props {
 export function ImportLines({ lines, isWhole, isLeft, onToggle }: Props) {
   const { t, i18n } = useTranslation();
   const remarks = (line: CrontabLine) => [
-    ...(line.faults ?? []).map((fault) => ({ level: 'fault', text: `${fault.location}: ${faultText(t, i18n.language, fault)}` })),
+    ...(line.faults ?? []).map((fault) => ({ level: 'fault', text: labelled(fault.location, faultText(t, i18n.language, fault), i18n.language) })),
     ...(line.notices ?? []).map((notice) => ({ level: notice.level, text: crontabText(t, i18n.language, notice) })),
   ];
   const columns = [

@@ -1,6 +1,7 @@
 import { NativeSelect, Textarea, TextInput } from '@mantine/core';
 import { useState, type ClipboardEvent, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
+import { sentences } from '../../lib/lists.ts';
 import { fromLocalInput, localZone, toLocalInput } from '../../lib/localTime.ts';
 import { useField } from './context.ts';
 import { same, type Path } from './document/paths.ts';
@@ -125,12 +126,12 @@ export function Choice<Value extends string>({ path, otherwise, options }: { pat
 
 /** A time, in the viewer's zone. One that nobody touches stays as it was written. */
 export function Time({ path }: Props) {
-  const { t } = useTranslation();
+  const { t, i18n } = useTranslation();
   const { id, value, error, set } = useField(path);
   const { label, description } = useTexts(path);
   return (
     <TextInput
-      id={id} type="datetime-local" step={1} label={label} description={`${description ?? ''} ${t('editor.localHelp', { zone: localZone() })}`} value={toLocalInput(typeof value === 'string' ? value : undefined)} error={error}
+      id={id} type="datetime-local" step={1} label={label} description={sentences([description, t('editor.localHelp', { zone: localZone() })], i18n.language)} value={toLocalInput(typeof value === 'string' ? value : undefined)} error={error}
       onChange={(e) => set(fromLocalInput(e.currentTarget.value))}
     />
   );

@@ -4,6 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { useValidation } from '../../api/jobs.ts';
 import { Problem, type Fault } from '../../api/problem.ts';
 import type { Definition } from '../../api/types.ts';
+import { labelled, sentences } from '../../lib/lists.ts';
 import { visible } from '../../lib/visible.ts';
 import { faultText } from '../../parts/problemText.ts';
 import { changed } from './document/change.ts';
@@ -78,7 +79,7 @@ export function useFaults(snapshot: Snapshot, base: Definition, { all, isNew, un
     const own = parsed.faults.map((fault) => {
       const said = fault.kind === 'syntax' ? t(`editor.syntax.${isKnown(fault.code) ? fault.code : 'other'}`) : t(`editor.own.${fault.kind}`);
       const path = pathOf(fault.location, parsed.definition);
-      return at(path, fault, visible([said, fault.suggestion ? t('editor.own.meant', { name: fault.suggestion }) : ''].filter(Boolean).join(' ')));
+      return at(path, fault, visible(sentences([said, fault.suggestion && t('editor.own.meant', { name: fault.suggestion })], i18n.language)));
     });
     if (!parsed.definition) return own;
     // The form cannot change the name, so it is not to be mended there either.
@@ -91,8 +92,9 @@ export function useFaults(snapshot: Snapshot, base: Definition, { all, isNew, un
       if (said.has(locationOf(path))) return [];
       const field = fieldOf(path);
       // Where a field is a list of names, it matters which of them is meant.
-      const name = (field === 'env' || field === 'params' || field === 'labels') && path.length > 1 ? `${path[1]}: ` : '';
-      return [at(path, rangeOf(parsed, path), visible(name + faultText(t, i18n.language, fault)))];
+      const name = (field === 'env' || field === 'params' || field === 'labels') && path.length > 1 ? path[1] : undefined;
+      const words = faultText(t, i18n.language, fault);
+      return [at(path, rangeOf(parsed, path), visible(name === undefined ? words : labelled(String(name), words, i18n.language)))];
     });
     // What a line means elsewhere is told with its next fires, in the page's language.
     const warnings = judged && judged.faults.length === 0 && !refused ? stillTrue({ ...judged, faults: judged.warnings }, judgeable).filter((fault) => fault.location !== 'cronExpr') : [];
@@ -113,7 +115,7 @@ export function useFaults(snapshot: Snapshot, base: Definition, { all, isNew, un
     error: validation.error,
     /** The text is no YAML just now: the form shows what it was before. */
     broken: parsed.definition === undefined,
-    errorAt: (field: string) => faults.filter((fault) => fault.field === field && fault.severity === 'error').map((fault) => fault.text).join(' ') || undefined,
-    warningAt: (field: string) => faults.filter((fault) => fault.field === field && fault.severity === 'warning').map((fault) => fault.text).join(' ') || undefined,
+    errorAt: (field: string) => sentences(faults.filter((fault) => fault.field === field && fault.severity === 'error').map((fault) => fault.text), i18n.language) || undefined,
+    warningAt: (field: string) => sentences(faults.filter((fault) => fault.field === field && fault.severity === 'warning').map((fault) => fault.text), i18n.language) || undefined,
   };
 }

@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Job } from '../../api/types.ts';
+import { sentences } from '../../lib/lists.ts';
 import { DataTable } from '../../parts/DataTable.tsx';
 import { fireColumns } from '../../parts/fireColumns.tsx';
 import { FireList } from '../../parts/FireList.tsx';
@@ -33,7 +34,7 @@ export function JobFires({ job, upcoming: { past, planned } }: { job: Job; upcom
       {past.error && !past.data && <ProblemNotice error={past.error} />}
       {!past.data && !past.error && <Waiting />}
       {past.data?.partial && <PartialNotice />}
-      {past.data && !past.data.partial && rows.length === 0 && <p className="dim">{t('job.noRuns')} {t('job.noRunsText')}</p>}
+      {past.data && !past.data.partial && rows.length === 0 && <p className="dim">{sentences([t('job.noRuns'), t('job.noRunsText')], i18n.language)}</p>}
       {rows.length > 0 && <DataTable caption={t('ledger.fires')} columns={columns} rows={rows} rowId={(fire) => fire.id} />}
     </Panel>
   );

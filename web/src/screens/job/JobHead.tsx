@@ -7,6 +7,7 @@ import type { Job } from '../../api/types.ts';
 import { useCan } from '../../app/session.ts';
 import { visible } from '../../lib/visible.ts';
 import { DeleteJobDialog } from '../../parts/DeleteJobDialog.tsx';
+import { Filled, slot } from '../../parts/Filled.tsx';
 import { Icon } from '../../parts/icons.tsx';
 import { JobState } from '../../parts/JobState.tsx';
 import { PageHead } from '../../parts/PageHead.tsx';
@@ -61,7 +62,7 @@ function OverdueNotice({ overdue, zone }: { overdue: NonNullable<Job['meta']['ov
   const { t } = useTranslation();
   return (
     <Alert color="yellow" variant="light" icon={<Icon name="warn" />} title={t('flags.overdueTitle')} data-overdue="">
-      <div>{t('flags.overdueSince')} <TimeText at={overdue.dueAt} zone={zone} /></div>
+      <div><Filled text={t('flags.overdueSince', { at: slot })}><TimeText at={overdue.dueAt} zone={zone} /></Filled></div>
       {overdue.reason && <div className="break"><Why reason={overdue.reason} /></div>}
     </Alert>
   );
@@ -82,7 +83,7 @@ function PausedNotice({ job }: { job: Job }) {
         </div>
       )}
       <div>
-        {job.pauseUntil ? t('pause.goesOn') : t('pause.untilResumed')} {job.pauseUntil && <TimeText at={job.pauseUntil} zone={job.timezone} />}
+        {job.pauseUntil ? <Filled text={t('pause.goesOn', { at: slot })}><TimeText at={job.pauseUntil} zone={job.timezone} /></Filled> : t('pause.untilResumed')}
       </div>
     </Alert>
   );

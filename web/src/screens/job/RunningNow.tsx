@@ -5,9 +5,11 @@ import { useTranslation } from 'react-i18next';
 import { useGoing } from '../../api/jobRuns.ts';
 import type { Run } from '../../api/types.ts';
 import { formatSeconds } from '../../lib/duration.ts';
+import { labelled } from '../../lib/lists.ts';
 import { formatTime } from '../../lib/time.ts';
 import { useNow } from '../../lib/useNow.ts';
 import { ExpectedEnd } from '../../parts/ExpectedEnd.tsx';
+import { Filled, slot } from '../../parts/Filled.tsx';
 import { Flag } from '../../parts/Flag.tsx';
 import { Icon } from '../../parts/icons.tsx';
 import { KillDialog } from '../../parts/KillDialog.tsx';
@@ -43,18 +45,18 @@ function Going({ run, onKill }: { run: Run; onKill: (() => void) | undefined }) 
   const name = t('runs.open', { job: run.job, time: formatTime(run.plannedAt, i18n.language) });
   return (
     <li className={classes.run}>
-      <Link to="/runs/$id" params={{ id: run.id }} aria-label={`${t(`status.${run.status}`)}: ${name}`}><StatusBadge status={run.status} /></Link>
+      <Link to="/runs/$id" params={{ id: run.id }} aria-label={labelled(t(`status.${run.status}`), name, i18n.language)}><StatusBadge status={run.status} /></Link>
       {(run.late || run.slow) && <Flag kind={run.late ? 'late' : 'slow'} />}
       <span className={classes.facts}>
         {run.startedAt && <span className="nowrap">{t('job.since', { time: formatSeconds(Math.max(0, Math.floor((now - Date.parse(run.startedAt)) / 1000)), i18n.language) })}</span>}
         {run.attempt > 1 && <span>{t('run.attemptNumber', { n: run.attempt })}</span>}
-        {(run.workerName ?? run.worker) && <span>{t('job.on')} <PlainText>{run.workerName ?? run.worker ?? ''}</PlainText></span>}
-        {run.triggeredBy && <span>{t('run.triggeredBy')} <PlainText>{run.triggeredBy}</PlainText></span>}
+        {(run.workerName ?? run.worker) && <span><Filled text={t('job.on', { worker: slot })}><PlainText>{run.workerName ?? run.worker ?? ''}</PlainText></Filled></span>}
+        {run.triggeredBy && <span><Filled text={t('job.triggeredBy', { who: slot })}><PlainText>{run.triggeredBy}</PlainText></Filled></span>}
         {run.reason && run.status === 'waiting' && <Why reason={run.reason} />}
       </span>
       <ExpectedEnd run={run} />
       {onKill && (
-        <ActionIcon variant="subtle" color="red" aria-label={`${t('run.kill')}: ${name}`} title={t('run.kill')} onClick={onKill}>
+        <ActionIcon variant="subtle" color="red" aria-label={labelled(t('run.kill'), name, i18n.language)} title={t('run.kill')} onClick={onKill}>
           <Icon name="stop" size={16} />
         </ActionIcon>
       )}

@@ -3,6 +3,7 @@ import { memo, useCallback, useMemo, useRef, useState, type FocusEvent, type Key
 import { useTranslation } from 'react-i18next';
 import type { Run } from '../../api/types.ts';
 import { formatSeconds, secondsBetween } from '../../lib/duration.ts';
+import { listed } from '../../lib/lists.ts';
 import { formatTime } from '../../lib/time.ts';
 import { Icon } from '../../parts/icons.tsx';
 import { statusLooks } from '../../parts/statusLooks.ts';
@@ -132,5 +133,5 @@ const Cells = memo(function Cells({ grid: { columns, rows, longest }, label, onO
 
 function cellLabel(attempt: string, status: string, planned: string, run: Run, language: string): string {
   const seconds = secondsBetween(run.startedAt, run.endedAt);
-  return [attempt, status, planned, seconds === undefined ? '' : formatSeconds(seconds, language)].filter(Boolean).join(', ');
+  return listed([attempt, status, planned, seconds === undefined ? '' : formatSeconds(seconds, language)], language);
 }

@@ -5,6 +5,7 @@ import { useTranslation } from 'react-i18next';
 import { causes, useJobRuns } from '../../api/jobRuns.ts';
 import { statuses } from '../../api/runs.ts';
 import type { Cause, RunStatus } from '../../api/types.ts';
+import { sentences } from '../../lib/lists.ts';
 import { useNow } from '../../lib/useNow.ts';
 import { DataTable } from '../../parts/DataTable.tsx';
 import { Icon } from '../../parts/icons.tsx';
@@ -68,10 +69,10 @@ export function RunsPanel({ name, mayRun, shown: { view, status, cause }, onShow
       {runs.data?.pages.some((page) => page.partial) && <PartialNotice />}
       {runs.data && items.length === 0 && (filtered ? (
         <p className="dim">
-          {t('runs.nothingFound')}. <Link to="/jobs/$name" params={{ name }} search={view ? { view } : {}} replace>{t('runs.clearFilter')}</Link>
+          {t('runs.nothingFound')} · <Link to="/jobs/$name" params={{ name }} search={view ? { view } : {}} replace>{t('runs.clearFilter')}</Link>
         </p>
       ) : (
-        <p className="dim">{t('job.noRuns')} {mayRun && t('job.noRunsText')}</p>
+        <p className="dim">{sentences([t('job.noRuns'), mayRun && t('job.noRunsText')], i18n.language)}</p>
       ))}
       {items.length > 0 && (view === 'list' ? (
         <DataTable caption={t('job.runs')} columns={columns} rows={items} rowId={(run) => run.id} />

@@ -2,6 +2,7 @@ import type { TFunction } from 'i18next';
 import { events } from '../../api/jobs.ts';
 import type { Job } from '../../api/types.ts';
 import { formatSeconds, parseDuration } from '../../lib/duration.ts';
+import { listed, sentences } from '../../lib/lists.ts';
 import { formatTime } from '../../lib/time.ts';
 import { visible } from '../../lib/visible.ts';
 
@@ -11,8 +12,7 @@ export function policies(t: TFunction, language: string, job: Job): [name: strin
     const seconds = parseDuration(text || otherwise);
     return seconds === undefined ? visible(text ?? '') : formatSeconds(seconds, language);
   };
-  const join = (sentences: (string | undefined)[]) => sentences.filter(Boolean).join(language === 'zh' ? '' : ' ');
-  const list = (items: readonly (string | number)[]) => visible(items.join(language === 'zh' ? '、' : ', '));
+  const list = (items: readonly (string | number)[]) => visible(listed(items.map(String), language));
   const fires = job.cronExpr !== undefined;
   const { catchUp, retry, placement, notify, retention } = job;
   const told = events.filter((event) => notify?.on?.includes(event));
@@ -37,20 +37,20 @@ export function policies(t: TFunction, language: string, job: Job): [name: strin
       t('policy.retry'),
       max === 0
         ? t('policy.noRetry')
-        : join([
+        : sentences([
             t('policy.retryText', { count: max, backoff: time(retry?.backoff, '5s'), maxBackoff: time(retry?.maxBackoff, '5m') }),
             retry?.exitCodes && retry.exitCodes.length > 0 ? t('policy.retryCodes', { codes: list(retry.exitCodes) }) : undefined,
             retry?.elsewhere === false ? t('policy.retryAnywhere') : t('policy.retryElsewhere'),
-          ]),
+          ], language),
     ],
     [t('policy.lost'), t(`policy.lostText.${job.onLost || 'rerun'}`, { after: time(job.lostAfter, '60s') })],
     [
       t('policy.placement'),
-      join([
+      sentences([
         placement?.workers && placement.workers.length > 0 ? t('policy.pinned', { workers: list(placement.workers) }) : undefined,
         placement?.selector ? t('policy.selector', { selector: visible(placement.selector) }) : undefined,
         t(`policy.strategyText.${placement?.strategy || 'hash'}`),
-      ]),
+      ], language),
     ],
     [t('policy.scarce'), t('policy.scarceText', { count: job.slots || 1, priority: job.priority || 5 })],
     [

@@ -4,6 +4,8 @@ import { useState, type FormEvent } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { BulkAction, BulkOrder } from '../../api/bulk.ts';
 import { Problem } from '../../api/problem.ts';
+import { sentences } from '../../lib/lists.ts';
+import { listed } from '../../lib/lists.ts';
 import { fromLocalInput, localZone } from '../../lib/localTime.ts';
 import { visible } from '../../lib/visible.ts';
 import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
@@ -37,7 +39,7 @@ export function BulkDialog({ action, jobs, leftOut, onClose }: Props) {
   const number = (n: number) => new Intl.NumberFormat(i18n.language).format(n);
   const order: BulkOrder = { action, note: note.trim() || undefined, until: action === 'pause' ? fromLocalInput(until) : undefined, kill: action === 'delete' && kill ? true : undefined };
   const faults = state.error instanceof Problem ? state.error.faults : [];
-  const errorAt = (location: string) => faults.filter((f) => f.location === location).map((f) => visible(faultText(t, i18n.language, f))).join(' ') || undefined;
+  const errorAt = (location: string) => sentences(faults.filter((f) => f.location === location).map((f) => visible(faultText(t, i18n.language, f))), i18n.language) || undefined;
   const elsewhere = faults.filter((f) => f.location !== 'note' && f.location !== 'until');
   const already = jobs.filter((job) => job.paused).length;
   const count = jobs.length;
@@ -59,7 +61,7 @@ export function BulkDialog({ action, jobs, leftOut, onClose }: Props) {
           <Stack gap="md">
             <div>{t(`jobs.bulk.${action}.text`)}</div>
             <p className={classes.names}>
-              {jobs.slice(0, namesShown).map((job) => job.name).join(', ')}
+              {listed(jobs.slice(0, namesShown).map((job) => job.name), i18n.language)}
               {count > namesShown && ` ${t('jobs.bulk.andMore', { count: count - namesShown, number: number(count - namesShown) })}`}
             </p>
             {leftOut.length > 0 && <Alert color="yellow" variant="light">{t('jobs.bulk.leftOut', { count: leftOut.length, number: number(leftOut.length) })}</Alert>}

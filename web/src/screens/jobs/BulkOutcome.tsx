@@ -4,7 +4,9 @@ import { useTranslation } from 'react-i18next';
 import type { BulkAction } from '../../api/bulk.ts';
 import { Problem } from '../../api/problem.ts';
 import type { BulkItem } from '../../api/types.ts';
+import { sentences } from '../../lib/lists.ts';
 import { visible } from '../../lib/visible.ts';
+import { Filled, slot } from '../../parts/Filled.tsx';
 import { PlainLink } from '../../parts/PlainLink.tsx';
 import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
 import { faultText, problemText } from '../../parts/problemText.ts';
@@ -30,17 +32,17 @@ export function BulkOutcome({ action, items, left, error, onGoOn, onClose }: Pro
   const number = (n: number) => new Intl.NumberFormat(i18n.language).format(n);
   const counted = (result: BulkItem['result']) => items.filter((item) => item.result === result).length;
   const counts = [
-    { tone: 'ok', text: t(`jobs.bulk.${action}.done`), count: counted('done'), always: true },
-    { tone: 'bad', text: t('jobs.bulk.refused'), count: counted('refused') },
-    { tone: 'warn', text: t('jobs.bulk.unknown'), count: counted('unknown') },
-    { tone: 'warn', text: t('jobs.bulk.left'), count: left },
+    { tone: 'ok', said: `jobs.bulk.${action}.done` as const, count: counted('done'), always: true },
+    { tone: 'bad', said: 'jobs.bulk.refused' as const, count: counted('refused') },
+    { tone: 'warn', said: 'jobs.bulk.unknown' as const, count: counted('unknown') },
+    { tone: 'warn', said: 'jobs.bulk.left' as const, count: left },
   ];
   const sorted = [...items].sort((a, b) => weight[a.result] - weight[b.result]);
   return (
     <Stack gap="md" data-outcome="">
       <div role="status">
         <ul className={classes.counts}>
-          {counts.map(({ tone, text, count, always }) => (count > 0 || always) && <li key={text} data-tone={tone}><strong>{number(count)}</strong> {text}</li>)}
+          {counts.map(({ tone, said, count, always }) => (count > 0 || always) && <li key={said} data-tone={tone}><Filled text={t(said, { count, number: slot })}><strong>{number(count)}</strong></Filled></li>)}
         </ul>
       </div>
       {error && <ProblemNotice error={error} />}
@@ -72,10 +74,10 @@ function Became({ action, item }: { action: BulkAction; item: BulkItem }) {
   const { t, i18n } = useTranslation();
   const { refusal } = item;
   if (refusal) {
-    const problem = new Problem(0, { code: refusal.code, detail: refusal.detail, hint: refusal.hint, errors: [] });
+    const problem = new Problem(0, { code: refusal.code, detail: refusal.detail, hint: refusal.hint, reason: refusal.reason, data: refusal.data, errors: [] });
     const { text, hint } = problemText(t, i18n.language, problem);
-    const faults = (refusal.errors ?? []).map((f) => faultText(t, i18n.language, { location: f.location ?? '', message: f.message ?? '', code: f.code, hint: f.hint }));
-    return <span>{item.result === 'unknown' && <strong>{t('jobs.bulk.unknown')}: </strong>}{visible([text, hint, ...faults].filter(Boolean).join(' '))}</span>;
+    const faults = (refusal.errors ?? []).map((f) => faultText(t, i18n.language, { location: f.location ?? '', message: f.message ?? '', code: f.code, hint: f.hint, data: f.data }));
+    return <span>{item.result === 'unknown' && <><strong>{t('jobs.bulk.notKnown')}</strong> </>}{visible(sentences([text, hint, ...faults], i18n.language))}</span>;
   }
   if (item.run) return <PlainLink href={`/runs/${item.run}`}>{t('jobs.openRun')}</PlainLink>;
   if (action === 'kill') return <span>{t('jobs.bulk.killed', { count: item.killed?.length ?? 0 })}</span>;

@@ -2,6 +2,7 @@ import { Button, Menu } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import type { LedgerFilter } from '../../api/ledger.ts';
+import { sentences } from '../../lib/lists.ts';
 import { saveAs } from '../../lib/saveAs.ts';
 import { Icon } from '../../parts/icons.tsx';
 import { problemText } from '../../parts/problemText.ts';
@@ -19,7 +20,7 @@ export function ExportMenu({ filter }: { filter: LedgerFilter }) {
       if (format === 'csv') saveAs(name, `\ufeff${firesAsCsv(fires)}`, 'text/csv;charset=utf-8');
       else saveAs(name, `${JSON.stringify(fires, null, 2)}\n`, 'application/json');
       const number = new Intl.NumberFormat(i18n.language);
-      say(t, [t('ledger.exported', { count: fires.length }), cut && t('ledger.exportCut', { limit: number.format(exportLimit) }), partial && t('degraded.partial')].filter(Boolean).join(' '));
+      say(t, sentences([t('ledger.exported', { count: fires.length }), cut && t('ledger.exportCut', { limit: number.format(exportLimit) }), partial && t('degraded.partial')], i18n.language));
     },
     onError: (error) => say(t, problemText(t, i18n.language, error).text),
   });

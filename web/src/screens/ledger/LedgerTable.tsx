@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import type { Fire } from '../../api/types.ts';
 import { formatSeconds, secondsBetween } from '../../lib/duration.ts';
+import { labelled } from '../../lib/lists.ts';
 import { formatStretch } from '../../lib/stretch.ts';
 import { formatTime, formatTimeInZone } from '../../lib/time.ts';
 import { useNow } from '../../lib/useNow.ts';
@@ -78,7 +79,7 @@ function FireRow({ fire, gone }: { fire: Fire; gone: boolean }) {
     <tr data-fire={fire.id} data-ended={fire.status} data-gone={gone || undefined} data-gap={fire.gap ? '' : undefined}>
       <td><time dateTime={fire.plannedAt} title={formatTimeInZone(fire.plannedAt, i18n.language)} className="nowrap">{clock}</time></td>
       <td>
-        {last === undefined ? badge : <Link to="/runs/$id" params={{ id: last }} aria-label={`${t(`status.${fire.status}`)}: ${t('runs.open', { job: fire.job, time })}`}>{badge}</Link>}
+        {last === undefined ? badge : <Link to="/runs/$id" params={{ id: last }} aria-label={labelled(t(`status.${fire.status}`), t('runs.open', { job: fire.job, time }), i18n.language)}>{badge}</Link>}
       </td>
       <td>
         <Link to="/jobs/$name" params={{ name: fire.job }} className={classes.job}>{fire.job}</Link>

@@ -49,7 +49,7 @@ export function RunningPanel({ count }: { count: number | undefined }) {
   const all = Math.max(count ?? 0, running.data?.items.length ?? 0);
 
   return (
-    <Panel title={t('overview.running')} side={all > 0 && <Link to="/runs" search={{ status: 'running' }} className={classes.side}>{t('overview.all')} ({new Intl.NumberFormat(i18n.language).format(all)})</Link>}>
+    <Panel title={t('overview.running')} side={all > 0 && <Link to="/runs" search={{ status: 'running' }} className={classes.side}>{t('overview.allOf', { number: new Intl.NumberFormat(i18n.language).format(all) })}</Link>}>
       {running.error && !running.data && <ProblemNotice error={running.error} onRetry={() => void running.refetch()} />}
       {!running.data && !running.error && <Waiting rows={3} />}
       {running.data?.partial && <PartialNotice />}

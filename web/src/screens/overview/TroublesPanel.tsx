@@ -6,6 +6,7 @@ import { useFreshJob } from '../../api/jobs.ts';
 import { useLastRuns } from '../../api/overview.ts';
 import type { Run } from '../../api/types.ts';
 import { useRights } from '../../app/session.ts';
+import { labelled } from '../../lib/lists.ts';
 import { troubleStatuses, type Trouble } from '../../lib/troubles.ts';
 import { useSteady } from '../../lib/useSteady.ts';
 import { Icon } from '../../parts/icons.tsx';
@@ -46,7 +47,7 @@ export function TroublesPanel({ troubles, partial }: { troubles: readonly Troubl
                 <span className={classes.first}>
                   <Link to="/jobs/$name" params={{ name: trouble.job }} className={classes.name}>{trouble.job}</Link>
                   {[...trouble.counts].map(([status, count]) => (
-                    <Link key={status} to="/ledger" search={{ job: trouble.job, status, range: 'day' }} aria-label={`${t('overview.showFires', { job: trouble.job })}: ${t(`status.${status}`)} ${number.format(count)}`} className="nowrap">
+                    <Link key={status} to="/ledger" search={{ job: trouble.job, status, range: 'day' }} aria-label={labelled(t('overview.showFires', { job: trouble.job }), `${t(`status.${status}`)} ${number.format(count)}`, i18n.language)} className="nowrap">
                       <StatusBadge status={status} /> {number.format(count)}
                     </Link>
                   ))}

@@ -6,6 +6,7 @@ import { useWaiting } from '../../api/overview.ts';
 import { useRights } from '../../app/session.ts';
 import { useNow } from '../../lib/useNow.ts';
 import { useSteady } from '../../lib/useSteady.ts';
+import { Filled, slot } from '../../parts/Filled.tsx';
 import { Icon } from '../../parts/icons.tsx';
 import { KillDialog } from '../../parts/KillDialog.tsx';
 import { Panel } from '../../parts/Panel.tsx';
@@ -48,7 +49,7 @@ export function WaitingPanel() {
                     <span className="break">{fire.reason ? <Why reason={fire.reason} /> : t('overview.noReason')}</span>
                   </span>
                   <span className={classes.second}>
-                    {fire.dueAt && Date.parse(fire.dueAt) > now ? <span>{t('overview.due')} <RelativeTime at={fire.dueAt} /></span> : <span>{t('overview.planned')} <RelativeTime at={fire.gap?.from ?? fire.plannedAt} /></span>}
+                    {fire.dueAt && Date.parse(fire.dueAt) > now ? <span><Filled text={t('overview.due', { at: slot })}><RelativeTime at={fire.dueAt} /></Filled></span> : <span><Filled text={t('overview.planned', { at: slot })}><RelativeTime at={fire.gap?.from ?? fire.plannedAt} /></Filled></span>}
                     {count > 1 && <Link to="/ledger" search={{ job: fire.job, status: 'waiting' }}>{t('overview.gap', { count })}</Link>}
                     {fire.gap && <span>{t('overview.gap', { count: fire.gap.count })}</span>}
                     {fire.cause !== 'cron' && <span>{t(`cause.${fire.cause}`)}</span>}

@@ -2,6 +2,7 @@ import { useTranslation } from 'react-i18next';
 import type { Run } from '../../api/types.ts';
 import { adviceFor, exitMeaning, signalMeaning } from '../../lib/outcome.ts';
 import { visible } from '../../lib/visible.ts';
+import { Filled, slot } from '../../parts/Filled.tsx';
 import { TimeText } from '../../parts/TimeText.tsx';
 import { Why } from '../../parts/Why.tsx';
 import classes from './Outcome.module.css';
@@ -20,7 +21,7 @@ export function Outcome({ run }: { run: Run }) {
   return (
     <section className={classes.outcome} data-tone={tone} data-outcome={run.reason?.code} aria-label={t('outcome.title')}>
       {run.reason && <p className={classes.why}><Why reason={run.reason} /></p>}
-      {run.dueAt && run.status === 'waiting' && <p>{t('run.dueAt')} <TimeText at={run.dueAt} /></p>}
+      {run.dueAt && run.status === 'waiting' && <p><Filled text={t('run.dueAt', { at: slot })}><TimeText at={run.dueAt} /></Filled></p>}
       {(meaning.exit ?? meaning.signal) && (
         <p>
           <strong>{t('outcome.means')}</strong> {meaning.exit ? t(`outcome.exit.${meaning.exit}`) : meaning.signal && t(`outcome.signal.${meaning.signal}`)}{' '}

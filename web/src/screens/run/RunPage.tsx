@@ -7,10 +7,12 @@ import { Problem } from '../../api/problem.ts';
 import { isTerminal, useNeighbours, useRun } from '../../api/runs.ts';
 import type { Run } from '../../api/types.ts';
 import { useCan } from '../../app/session.ts';
+import { labelled, listed } from '../../lib/lists.ts';
 import { formatTime } from '../../lib/time.ts';
 import { visible } from '../../lib/visible.ts';
 import { EmptyPage } from '../../parts/EmptyPage.tsx';
 import { Facts } from '../../parts/Facts.tsx';
+import { Filled, slot } from '../../parts/Filled.tsx';
 import { Flag } from '../../parts/Flag.tsx';
 import { Icon } from '../../parts/icons.tsx';
 import { KillDialog } from '../../parts/KillDialog.tsx';
@@ -53,7 +55,7 @@ function RunView({ run }: { run: Run }) {
         title={
           <span className={classes.title}>
             <span>
-              {t('run.title')} <Link to="/jobs/$name" params={{ name: run.job }}>{run.job}</Link>
+              <Filled text={t('run.title', { job: slot })}><Link to="/jobs/$name" params={{ name: run.job }}>{run.job}</Link></Filled>
             </span>
             <StatusBadge status={run.status} />
             {run.late && <Flag kind="late" />}
@@ -83,7 +85,7 @@ function Neighbours({ run }: { run: Run }) {
   const { previous, next } = useNeighbours(run).data ?? {};
   const way = (to: Run | undefined, name: string, icon: 'left' | 'right') => (
     <ActionIcon
-      variant="default" size={36} aria-label={name} title={to ? `${name}: ${t(`status.${to.status}`)}, ${formatTime(to.plannedAt, i18n.language)}` : name} disabled={!to}
+      variant="default" size={36} aria-label={name} title={to ? labelled(name, listed([t(`status.${to.status}`), formatTime(to.plannedAt, i18n.language)], i18n.language), i18n.language) : name} disabled={!to}
       renderRoot={to && ((props) => <Link to="/runs/$id" params={{ id: to.id }} search={{}} {...props} />)}
     >
       <Icon name={icon} size={16} />

@@ -5,6 +5,7 @@ import { useJobNames } from '../../api/jobs.ts';
 import { statuses } from '../../api/runs.ts';
 import { useWorkers } from '../../api/workers.ts';
 import { runRanges, type RunSearch } from '../../app/routes/runs.tsx';
+import { listed } from '../../lib/lists.ts';
 import { fromLocalInput, toLocalInput } from '../../lib/localTime.ts';
 import { visible } from '../../lib/visible.ts';
 import { SearchField } from '../../parts/SearchField.tsx';
@@ -13,7 +14,7 @@ import classes from './RunsPage.module.css';
 
 /** What the list is narrowed by; all of it stands in the address. */
 export function RunFilters({ search, onChange }: { search: RunSearch; onChange: (search: RunSearch) => void }) {
-  const { t } = useTranslation();
+  const { t, i18n } = useTranslation();
   const names = useJobNames(search.job ?? '');
   const workers = useWorkers().data?.items ?? [];
   const set = (change: Partial<RunSearch>) => onChange({ ...search, ...change });
@@ -22,7 +23,7 @@ export function RunFilters({ search, onChange }: { search: RunSearch; onChange: 
   const worker = search.worker && !workers.some(({ id }) => id === search.worker) ? [{ value: search.worker, label: visible(search.worker) }] : [];
   const several = Object.entries(groups).map(([name, of]) => ({ value: of.join(','), label: t(`runs.${name as keyof typeof groups}`) }));
   const other = search.status?.includes(',') && !several.some(({ value }) => value === search.status)
-    ? [{ value: search.status, label: search.status.split(',').map((s) => t(`status.${s as (typeof statuses)[number]}`)).join(', ') }]
+    ? [{ value: search.status, label: listed(search.status.split(',').map((s) => t(`status.${s as (typeof statuses)[number]}`)), i18n.language) }]
     : [];
   return (
     <div className={classes.filters} role="search" aria-label={t('runs.title')}>

@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import type { ClockChange } from '../../api/forecast.ts';
+import { listed } from '../../lib/lists.ts';
 import { wallClock } from '../../lib/time.ts';
 import { visible } from '../../lib/visible.ts';
 import { Panel } from '../../parts/Panel.tsx';
@@ -25,7 +26,6 @@ export function ClockChanges({ changes }: { changes: readonly ClockChange[] }) {
 
 function Change({ change }: { change: ClockChange }) {
   const { t, i18n } = useTranslation();
-  const list = new Intl.ListFormat(i18n.language, { type: 'unit', style: 'short' });
   const time = (text: string) => wallClock(text)?.time.slice(0, 5) ?? text;
   const fates = (['moved', 'skipped', 'twice', 'once'] as const).filter((fate) => change[fate] > 0);
   return (
@@ -39,7 +39,7 @@ function Change({ change }: { change: ClockChange }) {
         <p className="dim">{t('timeline.dst.nobody')}</p>
       ) : (
         <>
-          <p>{t('timeline.dst.jobs', { count: change.jobs, fates: list.format(fates.map((fate) => t(`timeline.dst.${fate}`, { count: change[fate] }))) })}</p>
+          <p>{t('timeline.dst.jobs', { count: change.jobs, fates: listed(fates.map((fate) => t(`timeline.dst.${fate}`, { count: change[fate] })), i18n.language) })}</p>
           <p className="spaced">
             {change.names.map((name) => <Link key={name} to="/jobs/$name" params={{ name }}><bdi>{visible(name)}</bdi></Link>)}
             {change.jobs > change.names.length && <span>{t('timeline.piles.more', { count: change.jobs - change.names.length })}</span>}

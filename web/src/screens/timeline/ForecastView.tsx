@@ -4,10 +4,12 @@ import { useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { aheadByHour, aheadByMinute, useForecast, type Forecast } from '../../api/forecast.ts';
 import type { TimelineSearch } from '../../app/routes/timeline.tsx';
+import { sentences } from '../../lib/lists.ts';
 import { localZone } from '../../lib/localTime.ts';
 import { formatTime } from '../../lib/time.ts';
 import { ChartTable } from '../../parts/ChartTable.tsx';
 import { EmptyPage } from '../../parts/EmptyPage.tsx';
+import { Filled, slot } from '../../parts/Filled.tsx';
 import { isoOf } from '../../parts/gantt/span.ts';
 import { HeatMap } from '../../parts/heat/HeatMap.tsx';
 import { clockOf, countAt, daysOf, rowsOfDay, type Minutes } from '../../parts/heat/rows.ts';
@@ -77,8 +79,7 @@ function Days({ forecast, changes, search, onSearch }: { forecast: Forecast; cha
   return (
     <>
       <p className={classes.sum}>
-        {t('timeline.heat.sum', { fires: number.format(forecast.total), jobs: number.format(forecast.jobs) })}{' '}
-        {forecast.paused > 0 && t('timeline.heat.paused', { count: forecast.paused })}{' '}
+        {sentences([t('timeline.heat.sum', { fires: number.format(forecast.total), jobs: number.format(forecast.jobs) }), forecast.paused > 0 && t('timeline.heat.paused', { count: forecast.paused })], i18n.language)}{' '}
         {(forecast.left ?? 0) > 0 && <strong className={classes.warn}>{t('timeline.heat.left', { count: forecast.left ?? 0 })}</strong>}
       </p>
       <DayPicker days={days} chosen={day?.date} changes={changes} onChoose={(date) => onSearch({ ...search, day: date === days[0]?.date ? undefined : date })} />
@@ -93,8 +94,7 @@ function Days({ forecast, changes, search, onSearch }: { forecast: Forecast; cha
               <span className="dim">{t('timeline.heat.choose')}</span>
             ) : (
               <>
-                <strong>{clockOf(zone, cell)}</strong>{' '}
-                {value === undefined ? t('timeline.heat.unknown') : t('timeline.heat.fires', { count: value })}
+                <Filled text={value === undefined ? t('timeline.heat.unknown', { at: slot }) : t('timeline.heat.fires', { at: slot, count: value })}><strong>{clockOf(zone, cell)}</strong></Filled>
                 {marked.has(cell) && <> · <span className={classes.warn}>{t('timeline.heat.isPileUp')}</span></>}{' '}
                 {(value ?? 0) > 0 && <Link to="/ledger" search={{ range: 'custom', from: isoOf(cell), to: isoOf(cell + minute), status: 'planned' }}>{t('timeline.heat.which')}</Link>}
               </>

@@ -4,6 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { Problem } from '../../api/problem.ts';
 import type { Worker } from '../../api/types.ts';
 import { useChangeWorker } from '../../api/workers.ts';
+import { sentences } from '../../lib/lists.ts';
 import { visible } from '../../lib/visible.ts';
 import { Icon } from '../../parts/icons.tsx';
 import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
@@ -23,7 +24,7 @@ export function SettingsDialog({ worker, onClose }: { worker: Worker; onClose: (
   const errorAt = (field: 'slots' | 'weight' | 'labels') => {
     const fault = own[field];
     if (fault) return t(`workers.faults.${fault}`);
-    return faults.filter((f) => f.location === field || f.location.startsWith(`${field}.`)).map((f) => visible(faultText(t, i18n.language, f))).join(' ') || undefined;
+    return sentences(faults.filter((f) => f.location === field || f.location.startsWith(`${field}.`)).map((f) => visible(faultText(t, i18n.language, f))), i18n.language) || undefined;
   };
   const elsewhere = faults.filter((f) => !/^(slots|weight|labels)(\.|$)/.test(f.location));
   const set = (part: Partial<typeof form>) => {

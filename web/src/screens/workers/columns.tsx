@@ -9,6 +9,7 @@ import { visible } from '../../lib/visible.ts';
 import { drainOf } from '../../lib/workerState.ts';
 import { conditionWords } from '../../parts/conditions.ts';
 import { column, type Columns } from '../../parts/DataTable.tsx';
+import { Filled, slot } from '../../parts/Filled.tsx';
 import { Icon } from '../../parts/icons.tsx';
 import { PlainText } from '../../parts/PlainText.tsx';
 import { RelativeTime, TimeText } from '../../parts/TimeText.tsx';
@@ -131,7 +132,7 @@ function ConditionLine({ t, condition }: { t: TFunction; condition: Condition })
   const { title, text } = conditionWords(t, i18n.language, condition);
   return (
     <div className="small" data-condition={condition.code} title={text}>
-      <span className={classes.condition}>{title}</span> <span className="dim">{t('degraded.since')} <TimeText at={condition.since} /></span>
+      <span className={classes.condition}>{title}</span> <span className="dim"><Filled text={t('degraded.since', { at: slot })}><TimeText at={condition.since} /></Filled></span>
     </div>
   );
 }
