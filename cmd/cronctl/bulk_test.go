@@ -1,6 +1,7 @@
 package main
 
 import (
+	"strings"
 	"testing"
 
 	"carillon/internal/common"
@@ -28,7 +29,8 @@ func TestManyAtOnce(t *testing.T) {
 	s.run("run").want(t, exitUsage, "which jobs")
 	s.run("run", "a", "--group", "g").want(t, exitUsage, "also a filter")
 	s.run("kill", "--job", "a", "--note", "x").want(t, exitOK, "asked for the end of")
-	if len(s.killed) != 1 {
+	s.run("kill", "--job", "a", "--signal", "KILL").want(t, exitOK, "asked for the end of")
+	if len(s.killed) != 2 || !strings.HasSuffix(s.killed[1], " KILL") {
 		t.Errorf("killed %q", s.killed)
 	}
 	s.mu.Lock()

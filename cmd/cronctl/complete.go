@@ -179,8 +179,9 @@ func (c *cli) completions(root *cobra.Command) error {
 		"output": words("table", "wide", "json", "yaml"), "context": c.completeContexts, "job": jobs, "worker": workers, "channel": channels,
 		"stream": words("stdout", "stderr"), "cause": words("cron", "catchup", "manual", "retry", "rerun"), "by": words("hour", "day"),
 		"role": words("viewer", "operator", "editor", "admin"), "state": words("active", "paused", "done", "manual"), "user": users,
-		"sort": words("name", "-name", "group", "-group", "nextFire", "-nextFire", "updated", "-updated"),
-		"kind": words("job", "run", "user", "token", "session", "worker", "channel", "secret", "webhook", "mail"),
+		"sort":   words("name", "-name", "group", "-group", "nextFire", "-nextFire", "updated", "-updated"),
+		"signal": words("TERM", "INT", "QUIT", "HUP", "USR1", "USR2", "KILL"),
+		"kind":   words("job", "run", "user", "token", "session", "worker", "channel", "secret", "webhook", "mail"),
 	}
 	return eachCommand(root, func(cmd *cobra.Command) error {
 		path := strings.TrimPrefix(cmd.CommandPath(), root.Name()+" ")

@@ -285,6 +285,13 @@ func (c *cli) showRun(d *describedRun) error {
 	if r.Orphaned != nil {
 		fact("Orphaned", lateEnd(r.Orphaned))
 	}
+	if e := r.Ending; e != nil {
+		asked := fmt.Sprintf("asked for with %s%s at %s", e.Signal, by(e.By), when(e.At))
+		if e.Note != "" {
+			asked += ": " + e.Note
+		}
+		fact("Ending", asked)
+	}
 	fact("Cause", string(r.Cause)+by(text(&r.TriggeredBy)))
 	if r.Attempt > 0 {
 		fact("Attempt", fmt.Sprint(r.Attempt))

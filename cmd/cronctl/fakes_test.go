@@ -186,7 +186,7 @@ func (f *fakes) Trigger(ctx context.Context, a common.Actor, r common.TriggerReq
 	return t, nil
 }
 
-func (f *fakes) Kill(ctx context.Context, _ common.Actor, run, _ string) error {
+func (f *fakes) Kill(ctx context.Context, _ common.Actor, run string, k common.KillRequest) error {
 	if _, err := f.Run(ctx, run); err != nil {
 		return err
 	}
@@ -195,7 +195,7 @@ func (f *fakes) Kill(ctx context.Context, _ common.Actor, run, _ string) error {
 	if f.runs[run].Status.Terminal() {
 		return common.Errorf(common.CodeConflict, "the run has ended")
 	}
-	f.killed = append(f.killed, run)
+	f.killed = append(f.killed, strings.TrimSpace(run+" "+string(k.Signal)))
 	return nil
 }
 

@@ -152,17 +152,20 @@ func (c *cli) ended(run *common.Run, jobsCode bool) error {
 }
 
 func (c *cli) kill() *cobra.Command {
-	var note, ofJob string
+	var note, ofJob, signal string
 	var f choice
 	cmd := &cobra.Command{
 		Use:   "kill RUN... | --job JOB | --selector LABELS | --group GROUP",
 		Short: "End runs",
-		Long:  "End runs, by their ids or all of some jobs: their processes get TERM, and KILL when the job's grace is over.",
+		Long: `End runs, by their ids or all of some jobs: their processes get TERM, or the signal
+that is named, and KILL when the job's grace is over. With --signal KILL there is no
+grace; asked so again, it ends the grace of a run that does not end.`,
 		Example: `  cronctl kill "$(cronctl run slow-job)" --note 'wrong day'
-  cronctl kill --job slow-job
+  cronctl kill --job slow-job --signal KILL
   cronctl kill --selector team=data --note 'the database moves'`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			name := strings.TrimPrefix(strings.ToUpper(signal), "SIG")
 			if ofJob != "" || f.filtered() {
 				if len(args) > 0 || ofJob != "" && f.filtered() {
 					return &common.Error{Code: common.CodeInvalid, Message: "there are runs and also jobs", Hint: "give runs, --job, or a filter"}
@@ -174,7 +177,7 @@ func (c *cli) kill() *cobra.Command {
 				if err := f.take(names); err != nil {
 					return err
 				}
-				return c.bulk(cmd.Context(), &f, apiclient.BulkRequest{Action: apiclient.BulkRequestActionKill, Note: set(note)}, "", "")
+				return c.bulk(cmd.Context(), &f, apiclient.BulkRequest{Action: apiclient.BulkRequestActionKill, Note: set(note), Signal: set(apiclient.BulkRequestSignal(name))}, "", "")
 			}
 			if len(args) == 0 {
 				return &common.Error{Code: common.CodeInvalid, Message: "say which runs", Hint: "cronctl get runs --status running lists them"}
@@ -184,7 +187,7 @@ func (c *cli) kill() *cobra.Command {
 				return err
 			}
 			for _, run := range args {
-				if _, err := apiclient.Read(api.KillRun(cmd.Context(), run, apiclient.NoteBody{Note: set(note)})); err != nil {
+				if _, err := apiclient.Read(api.KillRun(cmd.Context(), run, apiclient.KillRequest{Note: set(note), Signal: set(apiclient.KillRequestSignal(name))})); err != nil {
 					return within(run, err)
 				}
 				fmt.Fprintf(c.stdout, "asked for the end of %s\n", run)
@@ -194,6 +197,7 @@ func (c *cli) kill() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&note, "note", "", "why; kept with the runs")
 	cmd.Flags().StringVar(&ofJob, "job", "", "all runs of this job")
+	cmd.Flags().StringVar(&signal, "signal", "", "the signal with which the end begins: TERM, INT, QUIT, HUP, USR1, USR2, or KILL for an end at once (default TERM)")
 	f.declare(cmd)
 	return cmd
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -142,7 +143,9 @@ func TestLogsAndKill(t *testing.T) {
 	s.run("get", "runs", "--job", "hello", "--status", "waiting,running").want(t, exitOK, id, "waiting")
 	s.run("get", "run", id, "-o", "yaml").want(t, exitOK, "job: hello", "cause: manual")
 	s.run("kill", id).want(t, exitOK, id)
-	if len(s.killed) != 1 {
+	s.run("kill", id, "--signal", "sigkill").want(t, exitOK, id)
+	s.run("kill", id, "--signal", "STOP").want(t, exitUsage, "signal")
+	if !slices.Equal(s.killed, []string{id, id + " KILL"}) {
 		t.Errorf("killed %q", s.killed)
 	}
 	s.mu.Lock()

@@ -122,6 +122,39 @@ func (e BulkRequestAction) Valid() bool {
 	}
 }
 
+// Defines values for BulkRequestSignal.
+const (
+	BulkRequestSignalHUP  BulkRequestSignal = "HUP"
+	BulkRequestSignalINT  BulkRequestSignal = "INT"
+	BulkRequestSignalKILL BulkRequestSignal = "KILL"
+	BulkRequestSignalQUIT BulkRequestSignal = "QUIT"
+	BulkRequestSignalTERM BulkRequestSignal = "TERM"
+	BulkRequestSignalUSR1 BulkRequestSignal = "USR1"
+	BulkRequestSignalUSR2 BulkRequestSignal = "USR2"
+)
+
+// Valid indicates whether the value is a known member of the BulkRequestSignal enum.
+func (e BulkRequestSignal) Valid() bool {
+	switch e {
+	case BulkRequestSignalHUP:
+		return true
+	case BulkRequestSignalINT:
+		return true
+	case BulkRequestSignalKILL:
+		return true
+	case BulkRequestSignalQUIT:
+		return true
+	case BulkRequestSignalTERM:
+		return true
+	case BulkRequestSignalUSR1:
+		return true
+	case BulkRequestSignalUSR2:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for BulkRequestState.
 const (
 	BulkRequestStateActive BulkRequestState = "active"
@@ -512,6 +545,54 @@ func (e DeliveryStatus) Valid() bool {
 	}
 }
 
+// Defines values for EndingCode.
+const (
+	Replaced EndingCode = "replaced"
+)
+
+// Valid indicates whether the value is a known member of the EndingCode enum.
+func (e EndingCode) Valid() bool {
+	switch e {
+	case Replaced:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for EndingSignal.
+const (
+	EndingSignalHUP  EndingSignal = "HUP"
+	EndingSignalINT  EndingSignal = "INT"
+	EndingSignalKILL EndingSignal = "KILL"
+	EndingSignalQUIT EndingSignal = "QUIT"
+	EndingSignalTERM EndingSignal = "TERM"
+	EndingSignalUSR1 EndingSignal = "USR1"
+	EndingSignalUSR2 EndingSignal = "USR2"
+)
+
+// Valid indicates whether the value is a known member of the EndingSignal enum.
+func (e EndingSignal) Valid() bool {
+	switch e {
+	case EndingSignalHUP:
+		return true
+	case EndingSignalINT:
+		return true
+	case EndingSignalKILL:
+		return true
+	case EndingSignalQUIT:
+		return true
+	case EndingSignalTERM:
+		return true
+	case EndingSignalUSR1:
+		return true
+	case EndingSignalUSR2:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ExaminationStatus.
 const (
 	ExaminationStatusFailing ExaminationStatus = "failing"
@@ -836,6 +917,39 @@ func (e JobVersionVerb) Valid() bool {
 	case JobVersionVerbResume:
 		return true
 	case JobVersionVerbRollback:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for KillRequestSignal.
+const (
+	KillRequestSignalHUP  KillRequestSignal = "HUP"
+	KillRequestSignalINT  KillRequestSignal = "INT"
+	KillRequestSignalKILL KillRequestSignal = "KILL"
+	KillRequestSignalQUIT KillRequestSignal = "QUIT"
+	KillRequestSignalTERM KillRequestSignal = "TERM"
+	KillRequestSignalUSR1 KillRequestSignal = "USR1"
+	KillRequestSignalUSR2 KillRequestSignal = "USR2"
+)
+
+// Valid indicates whether the value is a known member of the KillRequestSignal enum.
+func (e KillRequestSignal) Valid() bool {
+	switch e {
+	case KillRequestSignalHUP:
+		return true
+	case KillRequestSignalINT:
+		return true
+	case KillRequestSignalKILL:
+		return true
+	case KillRequestSignalQUIT:
+		return true
+	case KillRequestSignalTERM:
+		return true
+	case KillRequestSignalUSR1:
+		return true
+	case KillRequestSignalUSR2:
 		return true
 	default:
 		return false
@@ -2136,6 +2250,9 @@ type BulkRequest struct {
 	// Example: team=data
 	Selector *string `json:"selector,omitempty"`
 
+	// Signal Of killing: the signal with which the end of the runs begins; TERM where not given, and KILL for an end at once.
+	Signal *BulkRequestSignal `json:"signal,omitempty"`
+
 	// State Those that stand so just now; beside another filter.
 	State *BulkRequestState `json:"state,omitempty"`
 
@@ -2148,6 +2265,9 @@ type BulkRequest struct {
 
 // BulkRequestAction kill ends the runs of the jobs.
 type BulkRequestAction string
+
+// BulkRequestSignal Of killing: the signal with which the end of the runs begins; TERM where not given, and KILL for an end at once.
+type BulkRequestSignal string
 
 // BulkRequestState Those that stand so just now; beside another filter.
 type BulkRequestState string
@@ -2602,6 +2722,29 @@ type DeliveryKind string
 
 // DeliveryStatus defines model for Delivery.Status.
 type DeliveryStatus string
+
+// Ending defines model for Ending.
+type Ending struct {
+	At time.Time `json:"at"`
+
+	// By Who asked for it last.
+	By string `json:"by"`
+
+	// Code Of the reason, where nobody asked: the next fire takes its place.
+	Code *EndingCode `json:"code,omitempty"`
+
+	// Note Why.
+	Note *string `json:"note,omitempty"`
+
+	// Signal With which the end began, or is to begin.
+	Signal EndingSignal `json:"signal"`
+}
+
+// EndingCode Of the reason, where nobody asked: the next fire takes its place.
+type EndingCode string
+
+// EndingSignal With which the end began, or is to begin.
+type EndingSignal string
 
 // Examination defines model for Examination.
 type Examination struct {
@@ -3355,6 +3498,18 @@ type JobVersion struct {
 // JobVersionVerb How. A job of this name that was deleted and made again has the versions of both.
 type JobVersionVerb string
 
+// KillRequest defines model for KillRequest.
+type KillRequest struct {
+	// Note Why; shown with the run.
+	Note *string `json:"note,omitempty"`
+
+	// Signal The signal with which the end begins; TERM where not given. What is still there when the job's killGrace is over gets KILL; with KILL there is no grace. A run that waits is taken back, whatever it says.
+	Signal *KillRequestSignal `json:"signal,omitempty"`
+}
+
+// KillRequestSignal The signal with which the end begins; TERM where not given. What is still there when the job's killGrace is over gets KILL; with KILL there is no grace. A run that waits is taken back, whatever it says.
+type KillRequestSignal string
+
 // LabelCount defines model for LabelCount.
 type LabelCount struct {
 	// Distinct How many values there are in all.
@@ -3943,6 +4098,7 @@ type Run struct {
 	// DueAt When a waiting run may start, where that is later than planned.
 	DueAt    *time.Time `json:"dueAt,omitempty"`
 	EndedAt  *time.Time `json:"endedAt,omitempty"`
+	Ending   *Ending    `json:"ending,omitempty"`
 	ExitCode *int64     `json:"exitCode,omitempty"`
 
 	// ExpectedEndAt When it should end, going by the job's last 7 days; in the past where it takes longer than nearly all of those.
@@ -5136,7 +5292,7 @@ type RollbackJobJSONRequestBody = RollbackRequest
 type RunJobJSONRequestBody = RunRequest
 
 // KillRunJSONRequestBody defines body for KillRun for application/json ContentType.
-type KillRunJSONRequestBody = NoteBody
+type KillRunJSONRequestBody = KillRequest
 
 // PreviewScheduleJSONRequestBody defines body for PreviewSchedule for application/json ContentType.
 type PreviewScheduleJSONRequestBody = PreviewRequest
@@ -5658,7 +5814,7 @@ type ClientInterface interface {
 
 	// KillRunWithBody End a run
 	//
-	// The command and all that it started get TERM, and KILL after the job's killGrace; a run that waits is taken back. The answer does not wait for the end. Needs the role operator in the group that the run had, and in the job's.
+	// The command and all that it started get the signal, and KILL after the job's killGrace; a run that waits is taken back. It may be asked for again: another signal is sent as well, and KILL ends the grace. The answer does not wait for the end; until it has come, the run says under ending what was asked for last, and by whom. Needs the role operator in the group that the run had, and in the job's.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -5667,7 +5823,7 @@ type ClientInterface interface {
 
 	// KillRun End a run
 	//
-	// The command and all that it started get TERM, and KILL after the job's killGrace; a run that waits is taken back. The answer does not wait for the end. Needs the role operator in the group that the run had, and in the job's.
+	// The command and all that it started get the signal, and KILL after the job's killGrace; a run that waits is taken back. It may be asked for again: another signal is sent as well, and KILL ends the grace. The answer does not wait for the end; until it has come, the run says under ending what was asked for last, and by whom. Needs the role operator in the group that the run had, and in the job's.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -6924,7 +7080,7 @@ func (c *Client) GetRun(ctx context.Context, id string, reqEditors ...RequestEdi
 
 // KillRunWithBody End a run
 //
-// The command and all that it started get TERM, and KILL after the job's killGrace; a run that waits is taken back. The answer does not wait for the end. Needs the role operator in the group that the run had, and in the job's.
+// The command and all that it started get the signal, and KILL after the job's killGrace; a run that waits is taken back. It may be asked for again: another signal is sent as well, and KILL ends the grace. The answer does not wait for the end; until it has come, the run says under ending what was asked for last, and by whom. Needs the role operator in the group that the run had, and in the job's.
 //
 // Takes any type of body and a specified content type.
 //
@@ -6943,7 +7099,7 @@ func (c *Client) KillRunWithBody(ctx context.Context, id string, contentType str
 
 // KillRun End a run
 //
-// The command and all that it started get TERM, and KILL after the job's killGrace; a run that waits is taken back. The answer does not wait for the end. Needs the role operator in the group that the run had, and in the job's.
+// The command and all that it started get the signal, and KILL after the job's killGrace; a run that waits is taken back. It may be asked for again: another signal is sent as well, and KILL ends the grace. The answer does not wait for the end; until it has come, the run says under ending what was asked for last, and by whom. Needs the role operator in the group that the run had, and in the job's.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -12711,7 +12867,7 @@ type ClientWithResponsesInterface interface {
 
 	// KillRunWithBodyWithResponse End a run
 	//
-	// The command and all that it started get TERM, and KILL after the job's killGrace; a run that waits is taken back. The answer does not wait for the end. Needs the role operator in the group that the run had, and in the job's.
+	// The command and all that it started get the signal, and KILL after the job's killGrace; a run that waits is taken back. It may be asked for again: another signal is sent as well, and KILL ends the grace. The answer does not wait for the end; until it has come, the run says under ending what was asked for last, and by whom. Needs the role operator in the group that the run had, and in the job's.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -12720,7 +12876,7 @@ type ClientWithResponsesInterface interface {
 
 	// KillRunWithResponse End a run
 	//
-	// The command and all that it started get TERM, and KILL after the job's killGrace; a run that waits is taken back. The answer does not wait for the end. Needs the role operator in the group that the run had, and in the job's.
+	// The command and all that it started get the signal, and KILL after the job's killGrace; a run that waits is taken back. It may be asked for again: another signal is sent as well, and KILL ends the grace. The answer does not wait for the end; until it has come, the run says under ending what was asked for last, and by whom. Needs the role operator in the group that the run had, and in the job's.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -17481,7 +17637,7 @@ func (c *ClientWithResponses) GetRunWithResponse(ctx context.Context, id string,
 
 // KillRunWithBodyWithResponse End a run
 //
-// The command and all that it started get TERM, and KILL after the job's killGrace; a run that waits is taken back. The answer does not wait for the end. Needs the role operator in the group that the run had, and in the job's.
+// The command and all that it started get the signal, and KILL after the job's killGrace; a run that waits is taken back. It may be asked for again: another signal is sent as well, and KILL ends the grace. The answer does not wait for the end; until it has come, the run says under ending what was asked for last, and by whom. Needs the role operator in the group that the run had, and in the job's.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -17496,7 +17652,7 @@ func (c *ClientWithResponses) KillRunWithBodyWithResponse(ctx context.Context, i
 
 // KillRunWithResponse End a run
 //
-// The command and all that it started get TERM, and KILL after the job's killGrace; a run that waits is taken back. The answer does not wait for the end. Needs the role operator in the group that the run had, and in the job's.
+// The command and all that it started get the signal, and KILL after the job's killGrace; a run that waits is taken back. It may be asked for again: another signal is sent as well, and KILL ends the grace. The answer does not wait for the end; until it has come, the run says under ending what was asked for last, and by whom. Needs the role operator in the group that the run had, and in the job's.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //

@@ -16,6 +16,12 @@ type TriggerRequest struct {
 	May func(group string) error `json:"-"`
 }
 
+// KillRequest asks for the end of a run.
+type KillRequest struct {
+	Signal Signal // with which it begins; TERM where there is none
+	Note   string
+}
+
 // PauseRequest asks that a job does not fire, until a time or until it is resumed.
 type PauseRequest struct {
 	Note  string

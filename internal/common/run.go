@@ -1,6 +1,7 @@
 package common
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -90,6 +91,8 @@ type Run struct {
 	Orphaned *LateEnd `json:"orphaned,omitempty"`
 	// DueAt is when a waiting run may start, where that is later than planned.
 	DueAt *time.Time `json:"dueAt,omitempty"`
+	// Ending is the wish that a run that goes on may end. It is not stored.
+	Ending *Ending `json:"ending,omitempty"`
 }
 
 // Delays say where the time between plan and start went, by the worker's clocks.
@@ -193,11 +196,38 @@ func (r *Record) Again(asked *Trigger, notBefore time.Time) Trigger {
 
 // Kill is the value of /cron/killer/<worker>/<run>: a wish to end a run.
 type Kill struct {
-	Run  string    `json:"run"`
-	By   string    `json:"by"`
-	Note string    `json:"note,omitempty"`
-	Code string    `json:"code,omitempty"` // of the reason, where it is not a user's wish
-	At   time.Time `json:"at"`
+	Run    string    `json:"run"`
+	By     string    `json:"by"`
+	Note   string    `json:"note,omitempty"`
+	Code   string    `json:"code,omitempty"`   // of the reason, where it is not a user's wish
+	Signal Signal    `json:"signal,omitempty"` // with which the end begins; TERM where there is none, and for a worker that does not know it
+	At     time.Time `json:"at"`
+}
+
+// Signal is one with which the end of a run begins.
+type Signal string
+
+// Those that mean something to us; the others mean what the command takes them for.
+const (
+	SignalTerm Signal = "TERM"
+	SignalKill Signal = "KILL" // the end comes at once
+)
+
+// Signals lists all that may be asked for.
+var Signals = [...]Signal{SignalTerm, "INT", "QUIT", "HUP", "USR1", "USR2", SignalKill}
+
+// Ending says that the end of a run was asked for, and has not come yet.
+type Ending struct {
+	By     string    `json:"by"`
+	Note   string    `json:"note,omitempty"`
+	Code   string    `json:"code,omitempty"` // of the reason, where it is not a user's wish
+	Signal Signal    `json:"signal"`
+	At     time.Time `json:"at"`
+}
+
+// Ending is what a run shows of the wish until it has ended.
+func (k *Kill) Ending() *Ending {
+	return &Ending{By: k.By, Note: k.Note, Code: k.Code, Signal: cmp.Or(k.Signal, SignalTerm), At: k.At}
 }
 
 // PlannedFire is the id of a fire of the plan.

@@ -184,9 +184,9 @@ func TestTakeBack(t *testing.T) {
 func TestTakeBackOneOfEachJob(t *testing.T) {
 	r := newRuns()
 	for _, id := range []string{"1", "2", "3"} {
-		r.add(&held{record: common.Record{Run: id, Job: "a"}, kill: make(chan struct{})})
+		r.add(&held{record: common.Record{Run: id, Job: "a"}, kill: make(chan struct{})}, nil)
 	}
-	r.add(&held{record: common.Record{Run: "4", Job: "b"}, kill: make(chan struct{})})
+	r.add(&held{record: common.Record{Run: "4", Job: "b"}, kill: make(chan struct{})}, nil)
 	for want, n := 2, 0; want > 0; want-- {
 		again := r.strays(9, 100)
 		if n = len(again); n > 2 || n == 2 && again[0].Record.Job == again[1].Record.Job {

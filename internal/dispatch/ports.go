@@ -51,6 +51,9 @@ type Task struct {
 	Previous common.Status   // of the job's run before, as far as this life knows
 	MayStart func() error    // asked once more just before the command is started
 	KillNow  <-chan struct{} // closed when nothing of the run may live any longer, whatever grace it has
+	// Wishes gives the last wish to kill it, as the cause that is made of it: also the one that the context
+	// ended with, and those that come while it is ending.
+	Wishes <-chan error
 }
 
 // Metrics hears what the dispatcher does.

@@ -31,6 +31,8 @@ type held struct {
 	cancel context.CancelCauseFunc
 	kill   chan struct{} // closed when nothing of the run may live any longer
 	dying  bool          // it is closed
+	wish   common.Kill   // the last one to kill it
+	wishes chan error    // of capacity one: it, until the run has heard of it
 
 	proof    common.Proof  // of the lease that the lock was put under
 	put      time.Duration // since when, on the boot clock, it is there
@@ -45,6 +47,20 @@ func (h *held) die() {
 		h.dying = true
 		close(h.kill)
 	}
+}
+
+// wished ends the run because somebody wishes so. What is wished while it is ending reaches it as well.
+func (h *held) wished(k common.Kill, cause error) {
+	if h.wish.By == k.By && h.wish.Signal == k.Signal && h.wish.At.Equal(k.At) {
+		return // all wishes are told whenever one comes
+	}
+	h.wish = k
+	h.cancel(cause)
+	select {
+	case <-h.wishes: // the last one counts
+	default:
+	}
+	h.wishes <- cause
 }
 
 const (
@@ -84,14 +100,14 @@ func (r *runs) owns(run string) bool {
 	return running || r.claiming[run]
 }
 
-// add takes in a run, unless this life has owned it before. It gives the wish to
-// kill it that came before it, if there was one.
-func (r *runs) add(h *held) (kill *common.Kill, fresh bool) {
+// add takes in a run, unless this life has owned it before. One that somebody wished to end
+// before it came is ended with the cause that is made of that.
+func (r *runs) add(h *held, killed func(common.Kill) error) (fresh bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	run := h.record.Run
 	if r.owned[run] {
-		return nil, false
+		return false
 	}
 	r.owned[run] = true
 	r.ownedAge = append(r.ownedAge, run)
@@ -105,9 +121,9 @@ func (r *runs) add(h *held) (kill *common.Kill, fresh bool) {
 	r.held[run] = h
 	r.used += h.slots
 	if k, wished := r.kills[run]; wished {
-		return &k, true
+		h.wished(k, killed(k))
 	}
-	return nil, true
+	return true
 }
 
 // remove forgets a run, where it is the one of the claim with that token.
@@ -191,7 +207,7 @@ func (d *Dispatcher) Kills(kills []common.Kill) {
 	for _, k := range kills {
 		d.runs.kills[k.Run] = k
 		if h, running := d.runs.held[k.Run]; running {
-			h.cancel(d.cfg.Causes.Killed(k))
+			h.wished(k, d.cfg.Causes.Killed(k))
 		}
 	}
 }

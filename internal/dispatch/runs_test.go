@@ -78,6 +78,25 @@ func TestKill(t *testing.T) {
 			r.d.Kills(wish(run))
 			r.d.Kills(nil)
 		}, "a killed 42 killed by eve"},
+		{"again, with another signal", func(r *rig) {
+			r.runner.deaf = true
+			r.hand(r.fire("a"))
+			r.d.Kills([]common.Kill{{Run: run, By: "eve"}})
+			r.d.Kills([]common.Kill{{Run: run, By: "eve", Signal: "INT"}})
+			r.d.Kills([]common.Kill{{Run: run, By: "bob", Signal: common.SignalKill}, {Run: "other", By: "eve"}})
+			r.d.Kills([]common.Kill{{Run: run, By: "bob", Signal: common.SignalKill}})
+			task := r.runner.started()[0]
+			virtualtime.Wait()
+			if wish := <-task.Wishes; wish != error(killed{"bob"}) {
+				r.Errorf("the run hears of %v", wish)
+			}
+			select {
+			case again := <-task.Wishes:
+				r.Errorf("the run hears again of %v", again)
+			default:
+			}
+			r.release("a")
+		}, "a succeeded 42 "},
 		{"taken back before the start", func(r *rig) {
 			r.d.Kills(wish(run))
 			r.d.Kills(nil)

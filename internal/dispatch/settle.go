@@ -90,10 +90,9 @@ func (d *Dispatcher) admit(life context.Context, settled *scheduler.Settled, cla
 		return nil
 	}
 	ctx, cancel := context.WithCancelCause(life)
-	held := &held{record: record, token: r.Fence, slots: max(1, settled.Fire.Terms.Slots), cancel: cancel, kill: make(chan struct{}),
+	held := &held{record: record, token: r.Fence, slots: max(1, settled.Fire.Terms.Slots), cancel: cancel, kill: make(chan struct{}), wishes: make(chan error, 1),
 		proof: r.Proof, put: d.cfg.Boot(), present: r.Proof.Sent}
-	kill, fresh := d.runs.add(held)
-	if !fresh {
+	if !d.runs.add(held, d.cfg.Causes.Killed) {
 		cancel(nil)
 		d.cfg.Log.Error("run_claimed_twice", "run", run)
 		if d.runs.takenAway(run, d.cfg.Causes.CutOff) {
@@ -103,12 +102,9 @@ func (d *Dispatcher) admit(life context.Context, settled *scheduler.Settled, cla
 		return nil
 	}
 	settled.Run = run
-	if kill != nil {
-		cancel(d.cfg.Causes.Killed(*kill))
-	}
 	running, _ := d.runs.load()
 	d.cfg.Metrics.Running(running)
-	task := Task{Job: r.Job, Record: record, Fence: r.Fence, Previous: d.runs.previous(record.JobUID), KillNow: held.kill,
+	task := Task{Job: r.Job, Record: record, Fence: r.Fence, Previous: d.runs.previous(record.JobUID), KillNow: held.kill, Wishes: held.wishes,
 		MayStart: func() error {
 			if d.isHalted() {
 				return d.cfg.Causes.Stopping

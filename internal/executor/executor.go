@@ -55,6 +55,9 @@ type Task struct {
 	MayStart func() error
 	// KillNow is closed when nothing of the run may live any longer: whatever grace it has ends.
 	KillNow <-chan struct{}
+	// Wishes, if set, tells of wishes to kill the run, each a [Killed]; of those that the context did not end
+	// with, one that comes while the run is ending counts: its signal is sent as well, and KILL ends the grace.
+	Wishes <-chan error
 }
 
 // Output takes what a command prints. Chunk is called in order of offset, by one

@@ -15,11 +15,18 @@ import (
 )
 
 // Killed is the cause with which a run's context ends when somebody wished so.
-// Code says which wish it was, where it was not a user's.
-type Killed struct{ By, Note, Code string }
+type Killed struct {
+	By, Note string
+	Code     string        // which wish it was, where it was not a user's
+	Signal   common.Signal // with which the end begins; TERM where there is none
+	At       time.Time
+}
 
 func (k Killed) Error() string {
 	text := "killed by " + common.Excerpt(k.By)
+	if s := k.signal(); s != common.SignalTerm {
+		text += " with " + string(s)
+	}
 	if k.Note != "" {
 		text += ": " + common.Excerpt(k.Note)
 	}
@@ -53,6 +60,9 @@ func FenceGrace(r *common.Record) time.Duration {
 }
 
 func graceOf(r *common.Record, cause error) time.Duration {
+	if k, ok := errors.AsType[Killed](cause); ok && k.signal() == common.SignalKill {
+		return 0
+	}
 	if errors.Is(cause, ErrCutOff) {
 		return FenceGrace(r)
 	}
@@ -91,9 +101,15 @@ func maskReason(masks *mask.Masker, r *common.Reason) {
 
 func outcomeOfCause(cause error) *outcome {
 	stopped := &outcome{common.StatusKilled, &common.Reason{Code: "cancelled", Text: cause.Error()}}
+	if h, ok := errors.AsType[hurried](cause); ok {
+		stopped.with("atOnceBy", h.by)
+	}
 	if k, ok := errors.AsType[Killed](cause); ok {
 		stopped.reason.Code = cmp.Or(k.Code, "killed_by_user")
 		stopped.with("by", k.By)
+		if k.Code == "" {
+			stopped.with("signal", string(k.signal()))
+		}
 		if k.Note != "" {
 			stopped.with("note", k.Note)
 		}

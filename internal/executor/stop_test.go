@@ -110,6 +110,79 @@ func TestGrace(t *testing.T) {
 	}
 }
 
+// The end begins with the signal that was asked for, of the whole group; KILL leaves nobody a grace.
+func TestSignals(t *testing.T) {
+	for _, signal := range common.Signals {
+		t.Run(string(signal), func(t *testing.T) {
+			t.Parallel()
+			// Each of them would tidy up for a long time.
+			command := `on() { trap "echo $1; [ $1 = ` + string(signal) + ` ] && exit 3" $1; }; for s in TERM INT QUIT HUP USR1 USR2; do on $s; done; echo ready; while :; do sleep 0.01; done`
+			ctx, cancel := context.WithCancelCause(t.Context())
+			out, wait := background(t, ctx, newExecutor(t), newTask(common.Job{Command: command, KillGrace: "20s"}))
+			out.await()
+			cancel(executor.Killed{By: "ada", Note: "wrong host", Signal: signal})
+			got := wait()
+			expect(t, got, common.StatusKilled, "killed_by_user")
+			if d := got.Reason.Data; d["by"] != "ada" || d["signal"] != string(signal) || d["atOnceBy"] != "" {
+				t.Errorf("data: %v", d)
+			}
+			switch text := out.text(common.Stdout); {
+			case signal == common.SignalKill:
+				if text != "ready\n" || got.Signal != "SIGKILL" || got.Reason.Text != "killed by ada with KILL: wrong host" {
+					t.Errorf("printed %q, signal %q: %s", text, got.Signal, got.Reason.Text)
+				}
+			case text != "ready\n"+string(signal)+"\n" || got.ExitCode == nil || *got.ExitCode != 3:
+				t.Errorf("printed %q, %+v", text, got)
+			}
+		})
+	}
+}
+
+// While a run is ending, by whatever cause, another signal is sent as well, and KILL ends the grace. What it was
+// stopped for is not news, nor is a fire that takes its place.
+func TestImpatience(t *testing.T) {
+	ada := executor.Killed{By: "ada"}
+	for name, c := range map[string]struct {
+		job    common.Job
+		cause  error
+		status common.Status
+		text   string
+	}{
+		"after a kill":     {common.Job{KillGrace: "1h"}, ada, common.StatusKilled, "killed by ada; at once, by bob"},
+		"after a timeout":  {common.Job{KillGrace: "1h", Timeout: "100ms"}, nil, common.StatusTimedOut, "ran longer than its timeout of 100ms; at once, by bob"},
+		"as a worker ends": {common.Job{KillGrace: "1h"}, executor.ErrStopping, common.StatusKilled, executor.ErrStopping.Error() + "; at once, by bob"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c.job.Command = `trap 'echo TERM' TERM; trap 'echo INT' INT; echo $$; while :; do sleep 0.01; done`
+			task, wishes := newTask(c.job), make(chan error)
+			task.Wishes = wishes
+			ctx, cancel := context.WithCancelCause(t.Context())
+			defer cancel(nil)
+			out, wait := background(t, ctx, newExecutor(t), task)
+			out.await()
+			pid, _, _ := strings.Cut(out.text(), "\n")
+			if c.cause != nil {
+				cancel(c.cause)
+			}
+			said := func(what string) { waitFor(t, func() bool { return out.text(common.Stdout) == pid+"\n"+what }) }
+			said("TERM\n")
+			if c.cause == ada {
+				wishes <- ada
+			}
+			wishes <- executor.Killed{By: "carillon", Code: common.ReasonReplaced}
+			wishes <- executor.Killed{By: "bob", Signal: "INT"}
+			said("TERM\nINT\n")
+			wishes <- executor.Killed{By: "bob", Signal: common.SignalKill}
+			got := wait()
+			if got.Status != c.status || got.Signal != "SIGKILL" || got.Reason.Text != c.text || got.Reason.Data["atOnceBy"] != "bob" {
+				t.Errorf("%s by %s: %+v", got.Status, got.Signal, got.Reason)
+			}
+			wantGone(t, pids(t, pid))
+		})
+	}
+}
+
 func TestNoGraceKillsAtOnce(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	out, wait := background(t, ctx, newExecutor(t), newTask(common.Job{Command: `trap 'exit 0' TERM; echo ready; while :; do sleep 0.01; done`, KillGrace: "0s"}))

@@ -2,9 +2,11 @@ package executor
 
 import (
 	"context"
+	"errors"
 	"syscall"
 	"time"
 
+	"carillon/internal/common"
 	"carillon/internal/proctree"
 )
 
@@ -42,8 +44,7 @@ func (x *Executor) supervise(ctx context.Context, t *Task, p *process) (cause er
 	default:
 		cause = causeOfKill(ctx)
 	}
-	x.stop(t, p, graceOf(&t.Record, cause))
-	return cause
+	return x.stop(t, p, cause)
 }
 
 // limit is for how long the command may run: no longer than its job says, nor than this worker does.
@@ -64,51 +65,59 @@ func causeOfKill(ctx context.Context) error {
 }
 
 // stop ends what stems from the command: the group with a grace, if there is one. The
-// grace is the whole group's: a shell often dies of the TERM at once, while what it
-// runs is still tidying up. What has left the group gets no TERM.
-func (x *Executor) stop(t *Task, p *process, grace time.Duration) {
-	if grace > 0 && !closed(t.KillNow) && !closed(x.killed) {
+// grace is the whole group's: a shell often dies of the signal at once, while what it
+// runs is still tidying up. What has left the group gets no signal but KILL. It gives the
+// cause, and who has cut the grace short, if somebody has.
+func (x *Executor) stop(t *Task, p *process, cause error) error {
+	if grace := graceOf(&t.Record, cause); grace > 0 && !closed(t.KillNow) && !closed(x.killed) {
 		x.kin.note(p) // before their parents die
-		_ = syscall.Kill(-p.pid, syscall.SIGTERM)
-		_ = syscall.Kill(-p.pid, syscall.SIGCONT) // the stopped hear no TERM
+		signalGroup(p.pid, signalOf(cause))
 		over := time.NewTimer(grace)
 		defer over.Stop()
-		select {
-		case <-p.exited:
-			x.awaitGroup(t, p.pid, over.C)
-		case <-over.C:
-		case <-t.KillNow:
-		case <-x.killed:
-		}
+		cause = x.awaitEnd(t, p, over.C, cause)
 	}
 	x.kin.note(p)
 	killGroup(p.pid)
 	p.leaf.kill()
 	x.kin.killNoted(p)
 	<-p.exited
+	return cause
 }
 
-// awaitGroup returns when nobody in the group lives, or when the time is over.
-func (x *Executor) awaitGroup(t *Task, pgid int, over <-chan time.Time) {
-	poll, next := shortPoll, time.After(0)
+// awaitEnd returns when the command has ended and nobody in its group lives, or when the grace is
+// over. Signals that are wished for meanwhile are sent.
+func (x *Executor) awaitEnd(t *Task, p *process, over <-chan time.Time, cause error) error {
+	exited, poll := p.exited, shortPoll
+	var next <-chan time.Time
 	var l *look
 	var ended <-chan struct{} // of the look that goes on
 	for {
 		select {
+		case <-exited:
+			exited, next = nil, time.After(0)
 		case <-next:
-			l = x.groups.ask(pgid)
+			l = x.groups.ask(p.pid)
 			ended = l.ended
 		case <-ended:
-			if !l.ids[pgid] {
-				return
+			if !l.ids[p.pid] {
+				return cause
 			}
 			ended, next, poll = nil, time.After(poll), min(2*poll, longPoll)
+		case wish := <-t.Wishes:
+			k, ok := errors.AsType[Killed](wish)
+			switch {
+			case !ok || wish == cause || k.Code != "": // only a user is impatient
+			case k.signal() == common.SignalKill:
+				return hurried{cause, k.By}
+			default:
+				signalGroup(p.pid, signalOf(wish))
+			}
 		case <-over:
-			return
+			return cause
 		case <-t.KillNow:
-			return
+			return cause
 		case <-x.killed:
-			return
+			return cause
 		}
 	}
 }

@@ -26,6 +26,8 @@ type BulkRequest struct {
 	Note      string     `json:"note,omitempty" maxLength:"500" doc:"Why; pausing needs it."`
 	Until     *time.Time `json:"until,omitempty" doc:"Of pausing: when they go on by themselves."`
 	Kill      bool       `json:"kill,omitempty" doc:"Of deleting: also end their runs."`
+
+	Signal common.Signal `json:"signal,omitempty" enum:"TERM,INT,QUIT,HUP,USR1,USR2,KILL" doc:"Of killing: the signal with which the end of the runs begins; TERM where not given, and KILL for an end at once."`
 }
 
 // BulkItem says what became of one of the jobs.
@@ -83,6 +85,9 @@ func (b *BulkRequest) check() error {
 	if b.Kill && b.Action != "delete" {
 		add("kill", "exclusive", "has a meaning with delete only")
 	}
+	if b.Signal != "" && b.Action != "kill" {
+		add("signal", "exclusive", "has a meaning with kill only")
+	}
 	if fault := checkSelector("selector", b.Selector); fault != nil {
 		add("selector", "selector", "is not a selector of labels")
 	}
@@ -109,7 +114,7 @@ func (s *manyResource) bulk(ctx context.Context, in *bulkInput) (*bulkOutput, er
 	if b.Until != nil {
 		until = askedTime(*b.Until)
 	}
-	if err := s.once(ctx, in.IdempotencyKey, nil, "bulk", b.Action, askedSet(b.Jobs), b.Selector, b.Group, b.Below, askedFlag(b.Ungrouped), b.Q, b.State, b.Note, until, fmt.Sprint(b.Kill)); err != nil {
+	if err := s.once(ctx, in.IdempotencyKey, nil, "bulk", b.Action, askedSet(b.Jobs), b.Selector, b.Group, b.Below, askedFlag(b.Ungrouped), b.Q, b.State, b.Note, until, fmt.Sprint(b.Kill), string(b.Signal)); err != nil {
 		return nil, err
 	}
 	names, versions, err := s.named(ctx, b)
@@ -212,11 +217,13 @@ func (s *manyResource) action(ctx context.Context, b *BulkRequest, key string, v
 	for i := range open {
 		of[open[i].Job] = append(of[open[i].Job], &open[i])
 	}
-	return func(ctx context.Context, item *BulkItem) error { return s.killRuns(ctx, item, of[item.Name], b.Note) }, nil
+	return func(ctx context.Context, item *BulkItem) error {
+		return s.killRuns(ctx, item, of[item.Name], common.KillRequest{Signal: b.Signal, Note: b.Note})
+	}, nil
 }
 
 // killRuns ends the runs of a job; one that ends meanwhile need not be.
-func (s *manyResource) killRuns(ctx context.Context, item *BulkItem, runs []*common.Run, note string) error {
+func (s *manyResource) killRuns(ctx context.Context, item *BulkItem, runs []*common.Run, r common.KillRequest) error {
 	uid, group, known := s.jobs.Whose(item.Name)
 	switch {
 	case known && uid == "" && len(runs) == 0:
@@ -234,7 +241,7 @@ func (s *manyResource) killRuns(ctx context.Context, item *BulkItem, runs []*com
 		} else if err != nil {
 			return err
 		}
-		switch err := s.jobs.Kill(ctx, actor(ctx), run.ID, note); common.CodeOf(err) {
+		switch err := s.jobs.Kill(ctx, actor(ctx), run.ID, r); common.CodeOf(err) {
 		case common.CodeNotFound, common.CodeConflict:
 		default:
 			if err != nil {

@@ -36,8 +36,9 @@ var descriptions = map[string]string{
 
 	"list-runs": "Runs that wait, run, or have ended, each once, wherever they are kept just now. While the log store is away the list is partial, and says so. Of runs in groups where you have no role, " +
 		"parameters, notes and reasons are left out.",
-	"get-run":  "As it stands just now. One that goes on says when it should end, going by the job's last days.",
-	"kill-run": "The command and all that it started get TERM, and KILL after the job's killGrace; a run that waits is taken back. The answer does not wait for the end. Needs the role operator in the group that the run had, and in the job's.",
+	"get-run": "As it stands just now. One that goes on says when it should end, going by the job's last days.",
+	"kill-run": "The command and all that it started get the signal, and KILL after the job's killGrace; a run that waits is taken back. It may be asked for again: another signal is sent as well, and KILL ends the grace. The answer does not wait " +
+		"for the end; until it has come, the run says under ending what was asked for last, and by whom. Needs the role operator in the group that the run had, and in the job's.",
 	"get-output": "Bytes as the command printed them, both streams as they came. Of a run that has ended it is all of it, and one range may be asked for; of one that goes on a piece, and " +
 		"Carillon-Next-Offset says where to go on. For those who have a role in the run's group.",
 	"search-output": "Looks at a bounded amount at a time, and says where to go on. Colours and other controls of terminals are not part of what is searched.",

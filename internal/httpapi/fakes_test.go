@@ -266,7 +266,7 @@ func (f *fakes) edit(ctx context.Context, actor common.Actor, name string, pre c
 	return old, nil
 }
 
-func (f *fakes) Kill(ctx context.Context, _ common.Actor, run, note string) error {
+func (f *fakes) Kill(ctx context.Context, _ common.Actor, run string, k common.KillRequest) error {
 	r, err := f.Run(ctx, run)
 	if err != nil {
 		return err
@@ -276,7 +276,7 @@ func (f *fakes) Kill(ctx context.Context, _ common.Actor, run, note string) erro
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.killed, f.notes = append(f.killed, run), append(f.notes, note)
+	f.killed, f.notes = append(f.killed, run), append(f.notes, strings.TrimSpace(string(k.Signal)+" "+k.Note))
 	return nil
 }
 

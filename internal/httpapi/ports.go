@@ -42,7 +42,7 @@ type Jobs interface {
 	Resume(ctx context.Context, actor common.Actor, name string, pre common.Precondition) (common.JobState, error)
 	// Kill asks for the end of a run: CodeNotFound where there is none, CodeConflict
 	// where it has ended.
-	Kill(ctx context.Context, actor common.Actor, run, note string) error
+	Kill(ctx context.Context, actor common.Actor, run string, r common.KillRequest) error
 }
 
 // Runs is the history of runs, those that wait or run included.

@@ -57,9 +57,15 @@ type runListOutput struct{ Body HistoryPage[Run] }
 
 type runOutput struct{ Body Run }
 
+// KillRequest says how a run is to end, and why.
+type KillRequest struct {
+	Signal common.Signal `json:"signal,omitempty" enum:"TERM,INT,QUIT,HUP,USR1,USR2,KILL" doc:"The signal with which the end begins; TERM where not given. What is still there when the job's killGrace is over gets KILL; with KILL there is no grace. A run that waits is taken back, whatever it says."`
+	Note   string        `json:"note,omitempty" maxLength:"500" doc:"Why; shown with the run."`
+}
+
 type runKillInput struct {
 	RunPath
-	Body *noteBody `nameHint:"NoteInput"`
+	Body *KillRequest
 }
 
 func (s *runsResource) register(r *router) {
@@ -151,7 +157,11 @@ func (s *runsResource) kill(ctx context.Context, in *runKillInput) (*struct{}, e
 	if err := s.allowed(ctx, auth.Operator, in.ID); err != nil {
 		return nil, err
 	}
-	return nil, s.jobs.Kill(ctx, actor(ctx), in.ID, in.Body.text())
+	var r common.KillRequest
+	if in.Body != nil {
+		r = common.KillRequest(*in.Body)
+	}
+	return nil, s.jobs.Kill(ctx, actor(ctx), in.ID, r)
 }
 
 // allowed refuses who may not do with a run what needs a role. Those who may do it everywhere

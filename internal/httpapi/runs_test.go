@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -85,9 +86,14 @@ func TestKill(t *testing.T) {
 		return as("operator", http.MethodPost, "/api/v1/runs/"+id+"/kill", `{"note":"too slow"}`)
 	}
 	h.want(http.StatusAccepted, kill(h.runs[0].ID))
+	h.want(http.StatusAccepted, as("operator", http.MethodPost, "/api/v1/runs/"+h.runs[0].ID+"/kill", `{"signal":"KILL"}`))
+	h.want(http.StatusAccepted, as("operator", http.MethodPost, "/api/v1/runs/"+h.runs[0].ID+"/kill", ""))
+	for _, unknown := range []string{"SIGKILL", "kill", "STOP", "9"} {
+		h.problem(http.StatusUnprocessableEntity, "invalid", "body.signal", as("operator", http.MethodPost, "/api/v1/runs/"+h.runs[0].ID+"/kill", `{"signal":"`+unknown+`"}`))
+	}
 	h.problem(http.StatusConflict, "conflict", "", kill(h.runs[1].ID))
 	h.problem(http.StatusNotFound, "not_found", "", kill(someRun("", 3).ID))
-	if fmt.Sprint(h.killed, h.notes) != fmt.Sprint([]string{h.runs[0].ID}, []string{"too slow"}) {
+	if !slices.Equal(h.killed, []string{h.runs[0].ID, h.runs[0].ID, h.runs[0].ID}) || !slices.Equal(h.notes, []string{"too slow", "KILL", ""}) {
 		t.Errorf("killed %v, notes %v", h.killed, h.notes)
 	}
 }

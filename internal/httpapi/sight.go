@@ -84,6 +84,11 @@ func (j *Job) hide() {
 // hideRun likewise.
 func hideRun(r *common.Run) {
 	r.Params, r.Note, r.Reason = nil, "", hiddenReason(r.Status, r.Reason)
+	if r.Ending != nil {
+		shown := *r.Ending
+		shown.Note = ""
+		r.Ending = &shown
+	}
 }
 
 // shownText is the text by which those find a run who may see all of it, or not.

@@ -153,6 +153,16 @@ type RunFields struct {
 	Params          map[string]string `json:"params,omitempty" doc:"Variables that its trigger set."`
 	Orphaned        *common.LateEnd   `json:"orphaned,omitempty" doc:"How the run ended on its worker after it had been written down as lost."`
 	DueAt           *time.Time        `json:"dueAt,omitempty" doc:"When a waiting run may start, where that is later than planned."`
+	Ending          *common.Ending    `json:"ending,omitempty" doc:"Of a run that goes on: its end was asked for, and has not come yet."`
+}
+
+// Ending is described in place of common.Ending.
+type Ending struct {
+	By     string        `json:"by" doc:"Who asked for it last."`
+	Note   string        `json:"note,omitempty" doc:"Why."`
+	Code   string        `json:"code,omitempty" enum:"replaced" doc:"Of the reason, where nobody asked: the next fire takes its place."`
+	Signal common.Signal `json:"signal" enum:"TERM,INT,QUIT,HUP,USR1,USR2,KILL" doc:"With which the end began, or is to begin."`
+	At     time.Time     `json:"at"`
 }
 
 // LateEnd is described in place of common.LateEnd.
@@ -229,6 +239,7 @@ func newSchemas() huma.Registry {
 	alias(common.Retention{}, Retention(common.Retention{}))
 	alias(common.Run{}, Run{RunFields: RunFields(common.Run{})})
 	alias(common.LateEnd{}, LateEnd(common.LateEnd{}))
+	alias(common.Ending{}, Ending(common.Ending{}))
 	alias(common.Fire{}, Fire(common.Fire{}))
 	alias(common.Reason{}, Reason(common.Reason{}))
 	alias(common.Condition{}, Condition(common.Condition{}))

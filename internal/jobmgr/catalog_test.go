@@ -155,7 +155,7 @@ func TestListDoesNotWaitForTriggers(t *testing.T) {
 	s.put(minutely("a"))
 	trigger := s.trigger("a")
 	eventually(t, "the catalog is up to date after a trigger", s.store.UpToDate)
-	if err := s.store.Kill(t.Context(), actor, trigger.RunID(), ""); err != nil {
+	if err := s.store.Kill(t.Context(), actor, trigger.RunID(), common.KillRequest{}); err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, "the catalog is up to date after a kill", s.store.UpToDate)

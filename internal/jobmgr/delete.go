@@ -153,7 +153,7 @@ func (s *Store) killAll(ctx context.Context, actor common.Actor, name string) (n
 			if err != nil || common.RecordKey(record.Job, record.Run) != string(kv.Key) {
 				continue // its worker cannot be known
 			}
-			kill, err := s.killOp(actor, record.AsRun(common.StatusRunning), "the job was deleted")
+			kill, err := s.killOp(actor, record.AsRun(common.StatusRunning), common.KillRequest{Note: "the job was deleted"})
 			if err != nil {
 				return clientv3.Cmp{}, err
 			}

@@ -32,13 +32,13 @@ const (
 
 // LiveRuns gives every run that etcd still has, as of one revision.
 func (s *Store) LiveRuns(ctx context.Context) ([]common.Run, error) {
-	return s.live(ctx, common.TriggersPrefix, common.RunsPrefix, common.OutboxPrefix)
+	return s.live(ctx, common.TriggersPrefix, common.RunsPrefix, common.KillerPrefix, common.OutboxPrefix)
 }
 
 // OpenRuns gives those of them that have not come to an end. It costs no more while the log
 // store is away, when the outboxes are full.
 func (s *Store) OpenRuns(ctx context.Context) ([]common.Run, error) {
-	return s.live(ctx, common.TriggersPrefix, common.RunsPrefix)
+	return s.live(ctx, common.TriggersPrefix, common.RunsPrefix, common.KillerPrefix)
 }
 
 func (s *Store) live(ctx context.Context, prefixes ...string) ([]common.Run, error) {
@@ -78,7 +78,8 @@ func (s *Store) locate(ctx context.Context, id string) (place, bool, error) {
 	if err != nil {
 		return place{}, false, etcdkit.Wrap(fmt.Errorf("look for run %s: %w", id, err))
 	}
-	ops := []clientv3.Op{clientv3.OpGet(triggers, clientv3.WithPrefix()), clientv3.OpGet(records, clientv3.WithPrefix())}
+	ops := []clientv3.Op{clientv3.OpGet(triggers, clientv3.WithPrefix()), clientv3.OpGet(records, clientv3.WithPrefix()),
+		clientv3.OpGet(common.KillerPrefix, clientv3.WithPrefix())}
 	outbox := outboxKeyOf(keys.Kvs, id)
 	if outbox != "" {
 		ops = append(ops, clientv3.OpGet(outbox))
@@ -154,7 +155,8 @@ func outboxKeyOf(keys []*mvccpb.KeyValue, id string) string {
 	return ""
 }
 
-// places reads values of the three prefixes at one revision. What does not decode is passed over.
+// places reads values of the three prefixes at one revision, and the wishes to kill what runs. What does not
+// decode is passed over.
 func (s *Store) places(ctx context.Context, ops ...clientv3.Op) ([]place, error) {
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
@@ -163,11 +165,21 @@ func (s *Store) places(ctx context.Context, ops ...clientv3.Op) ([]place, error)
 		return nil, etcdkit.Wrap(fmt.Errorf("read live runs: %w", err))
 	}
 	var places []place
+	wishes := map[string]*common.Ending{} // by key
 	for _, r := range resp.Responses {
 		for _, kv := range r.GetResponseRange().Kvs {
-			if p, ok := placeOf(kv); ok {
+			if key := string(kv.Key); strings.HasPrefix(key, common.KillerPrefix) {
+				if kill, err := common.Decode[common.Kill](kv.Value); err == nil {
+					wishes[key] = kill.Ending()
+				}
+			} else if p, ok := placeOf(kv); ok {
 				places = append(places, p)
 			}
+		}
+	}
+	for i := range places {
+		if p := &places[i]; p.kind == inRecord {
+			p.run.Ending = wishes[common.KillKey(p.run.Worker, p.run.ID)]
 		}
 	}
 	return places, nil

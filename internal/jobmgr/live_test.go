@@ -140,7 +140,7 @@ func TestLiveRunOfDeletedJob(t *testing.T) {
 	again := s.put(minutely("a"))
 	eventually(t, "the catalog knows the new job", func() bool { _, known := s.catalog.Name(again.UID); return known })
 	s.wantLive(r.Run, common.StatusRunning, "w1")
-	if err := s.store.Kill(t.Context(), actor, r.Run, ""); err != nil {
+	if err := s.store.Kill(t.Context(), actor, r.Run, common.KillRequest{}); err != nil {
 		t.Fatal(err)
 	}
 	if keys := s.keys(common.KillerPrefix); !slices.Equal(keys, []string{common.KillKey("w1", r.Run)}) {
@@ -182,17 +182,33 @@ func TestKill(t *testing.T) {
 	waiting := s.trigger("a")
 	ended := record("a", job.UID, "ended.1", "w1")
 	s.raw(common.OutboxKey("w1", ended.Run), encode(t, ended.AsRun(common.StatusFailed)))
-	kill := func(id string) error { return s.store.Kill(t.Context(), actor, id, "enough") }
+	kill := func(id string) error {
+		return s.store.Kill(t.Context(), actor, id, common.KillRequest{Signal: common.SignalKill, Note: "enough"})
+	}
 
 	if err := kill(running.Run); err != nil {
 		t.Fatal(err)
 	}
 	wishes := all[common.Kill](s, common.KillerPrefix)
 	if keys := s.keys(common.KillerPrefix); !slices.Equal(keys, []string{common.KillKey("w2", running.Run)}) ||
-		wishes[0] != (common.Kill{Run: running.Run, By: "ann", Note: "enough", At: noon}) {
+		wishes[0] != (common.Kill{Run: running.Run, By: "ann", Note: "enough", Signal: common.SignalKill, At: noon}) {
 		t.Fatalf("wishes to kill: %v %+v", keys, wishes)
 	}
 	s.wantLive(running.Run, common.StatusRunning, "w2") // until its worker has done so
+	want := common.Ending{By: "ann", Note: "enough", Signal: common.SignalKill, At: noon}
+	open, err := s.store.OpenRuns(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, _, err := s.store.LiveRun(t.Context(), running.Run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range append(open, one) {
+		if shown := r.Ending; r.ID == running.Run && (shown == nil || *shown != want) || r.ID != running.Run && shown != nil {
+			t.Fatalf("%s shows %+v, want %+v", r.ID, shown, want)
+		}
+	}
 
 	s.clock.forward(time.Second)
 	if err := kill(waiting.RunID()); err != nil {
@@ -230,7 +246,7 @@ func TestKillRacingWithClaim(t *testing.T) {
 		trigger := s.trigger("a")
 		claimed := make(chan struct{})
 		go func() { defer close(claimed); s.runTrigger(t.Context(), "a") }()
-		if err := s.store.Kill(t.Context(), actor, trigger.RunID(), ""); err != nil {
+		if err := s.store.Kill(t.Context(), actor, trigger.RunID(), common.KillRequest{}); err != nil {
 			t.Fatal(err)
 		}
 		<-claimed

@@ -1,6 +1,7 @@
 package jobmgr
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -118,8 +119,8 @@ func (s *Store) newTrigger(actor common.Actor, r *common.TriggerRequest, seen se
 		Attempt: 1, Cause: common.CauseManual, By: actor.Name, Note: r.Note, NotBefore: now, Params: r.Params, Worker: r.Worker}, nil
 }
 
-// Kill asks for the end of a run, or takes a waiting one back.
-func (s *Store) Kill(ctx context.Context, actor common.Actor, id, note string) error {
+// Kill asks for the end of a run, or takes a waiting one back. Asked again, what was asked last counts.
+func (s *Store) Kill(ctx context.Context, actor common.Actor, id string, r common.KillRequest) error {
 	for try := range tries {
 		where, found, err := s.locate(ctx, id)
 		if err != nil {
@@ -133,7 +134,7 @@ func (s *Store) Kill(ctx context.Context, actor common.Actor, id, note string) e
 		switch where.kind {
 		case inRecord:
 			cmps = []clientv3.Cmp{etcdkit.Unchanged(where.key, where.modRevision)}
-			op, err := s.killOp(actor, where.run, note)
+			op, err := s.killOp(actor, where.run, r)
 			if err != nil {
 				return err
 			}
@@ -143,7 +144,7 @@ func (s *Store) Kill(ctx context.Context, actor common.Actor, id, note string) e
 			now := s.cfg.Now().UTC()
 			run := where.run
 			run.Status, run.EndedAt, run.DueAt = common.StatusKilled, &now, nil
-			run.Reason = &common.Reason{Code: "killed_before_start", Data: map[string]string{"by": actor.Name, "note": note},
+			run.Reason = &common.Reason{Code: "killed_before_start", Data: map[string]string{"by": actor.Name, "note": r.Note},
 				Text: "it was taken back before it started, by " + actor.Name}
 			put, err := putOutcome(&run)
 			if err != nil {
@@ -153,7 +154,7 @@ func (s *Store) Kill(ctx context.Context, actor common.Actor, id, note string) e
 		default:
 			return &common.Error{Code: common.CodeConflict, Reason: "ended", Message: fmt.Sprintf("run %q has ended", id)}
 		}
-		change, err := s.changeOp(actor, "kill", "run", id, nil, map[string]string{"job": where.run.Job, "note": note})
+		change, err := s.changeOp(actor, "kill", "run", id, nil, killed(&where, r))
 		if err != nil {
 			return err
 		}
@@ -167,8 +168,17 @@ func (s *Store) Kill(ctx context.Context, actor common.Actor, id, note string) e
 	return busy(id)
 }
 
-func (s *Store) killOp(actor common.Actor, run common.Run, note string) (clientv3.Op, error) {
-	data, err := json.Marshal(common.Kill{Run: run.ID, By: actor.Name, Note: note, At: s.cfg.Now().UTC()})
+// killed is what is written down of the wish: of a run that did not start, no signal.
+func killed(where *place, r common.KillRequest) map[string]string {
+	after := map[string]string{"job": where.run.Job, "note": r.Note}
+	if where.kind == inRecord {
+		after["signal"] = string(cmp.Or(r.Signal, common.SignalTerm))
+	}
+	return after
+}
+
+func (s *Store) killOp(actor common.Actor, run common.Run, r common.KillRequest) (clientv3.Op, error) {
+	data, err := json.Marshal(common.Kill{Run: run.ID, By: actor.Name, Note: r.Note, Signal: r.Signal, At: s.cfg.Now().UTC()})
 	if err != nil {
 		return clientv3.Op{}, fmt.Errorf("encode wish to kill %s: %w", run.ID, err)
 	}

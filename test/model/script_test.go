@@ -269,7 +269,7 @@ func (s *script) disturb(ctx context.Context) {
 		})
 	case 17:
 		run := s.anyRun("")
-		s.act(func() { _ = m.store.Kill(ctx, nobody, run, "") })
+		s.act(func() { _ = m.store.Kill(ctx, nobody, run, common.KillRequest{}) })
 	case 18: // somebody revokes the lease
 		b.with(func(l *life) { s.world.expire(clientv3.LeaseID(l.session.Proof().Lease)) })
 	case aTheft: // somebody deletes a lock
@@ -299,7 +299,7 @@ func (s *script) disturb(ctx context.Context) {
 		b.with(func(l *life) {
 			run := s.anyRun(l.id.Life)
 			l.link.cut(s.between(10*time.Second, 60*time.Second))
-			s.act(func() { _ = m.store.Kill(ctx, nobody, run, "") })
+			s.act(func() { _ = m.store.Kill(ctx, nobody, run, common.KillRequest{}) })
 		})
 	default: // back when the others are about to resolve its runs
 		lostAfter := pick(s, s.world.mutation.lostAfter()...).Or(0)

@@ -303,6 +303,41 @@ test('of a very long output the end is read first, the rest on demand, and it is
   await leave(tab);
 });
 
+test('a run that does not end when it is asked is asked otherwise, and then killed at once', async () => {
+  await server.api('POST', '/jobs', { name: 'stubborn', killGrace: '20s', command: "trap 'echo heard TERM' TERM; trap 'echo heard USR1' USR1; echo ready; while :; do sleep 0.05; done" });
+  const { run } = await server.api('POST', '/jobs/stubborn/run', {});
+  const tab = await visit(`/runs/${run}`);
+  const { page } = tab;
+  await log(page).getByText('ready').waitFor();
+  const ask = async (how) => {
+    await press(page, 'Kill');
+    const dialog = page.getByRole('dialog', { name: 'Kill the run of stubborn?' });
+    await how?.(dialog);
+    await dialog.getByRole('button', { name: 'Kill the run' }).click();
+    await dialog.waitFor({ state: 'detached' });
+  };
+  await ask((dialog) => dialog.getByText('grace time of 20s').waitFor());
+  await log(page).getByText('heard TERM').waitFor();
+  await page.locator('[data-ending=TERM]').waitFor();
+  await ask(async (dialog) => {
+    await dialog.locator('[data-ending=TERM]').waitFor();
+    await dialog.getByText('Other…').click();
+    await dialog.getByRole('combobox', { name: 'Signal' }).selectOption('USR1');
+    await dialog.getByText('SIGUSR1 is sent as well').waitFor();
+    await assertAccessible(page, 'kill-again');
+    await shoot(page, 'run-kill-again');
+  });
+  await log(page).getByText('heard USR1').waitFor();
+  // Whoever comes back to it means at once.
+  await ask((dialog) => dialog.getByText('The grace time ends').waitFor());
+  await page.locator('h1 [data-status=killed]').waitFor();
+  await page.locator('[data-outcome=killed_by_user]').getByText('at once, by').waitFor();
+  const { reason, startedAt, endedAt } = await server.api('GET', `/runs/${run}`);
+  assert.equal(reason.data.signal, 'TERM');
+  assert.ok(Date.parse(endedAt) - Date.parse(startedAt) < 20_000, 'the grace was over by itself');
+  await leave(tab);
+});
+
 test('runs are narrowed by what the address says, and killed from the list', async () => {
   await server.api('POST', '/jobs', { name: 'fails', command: 'exit 1' });
   await ran('fails');

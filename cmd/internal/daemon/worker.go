@@ -116,7 +116,9 @@ func NewWorker(cfg WorkerConfig) *Worker {
 		Session:  w.session,
 		Locks:    joblock.NewRetaker(client, w.session, w.unanswered("retake")),
 		Causes: dispatch.Causes{Stopping: executor.ErrStopping, CutOff: executor.ErrCutOff,
-			Killed: func(k common.Kill) error { return executor.Killed{By: k.By, Note: k.Note, Code: k.Code} }},
+			Killed: func(k common.Kill) error {
+				return executor.Killed{By: k.By, Note: k.Note, Code: k.Code, Signal: k.Signal, At: k.At}
+			}},
 		Written: w.sink.Written, Unsure: w.sink.Outcomes, Life: life, TTL: w.session.TTL, Slots: w.slots, MaxBatch: joblock.MaxBatch,
 		Drain: cfg.Drain, Stop: stopWait, Now: WallClock, Boot: cfg.Boot, Beat: w.beat, Log: log, Metrics: cfg.Metrics,
 	})
@@ -158,7 +160,7 @@ type runner struct{ w *Worker }
 
 func (r runner) Run(ctx context.Context, t dispatch.Task) common.Run {
 	return r.w.executor.Run(ctx, executor.Task{Job: t.Job, Record: t.Record, Fence: t.Fence, PreviousStatus: t.Previous,
-		MayStart: t.MayStart, KillNow: t.KillNow}, r.w.sink)
+		MayStart: t.MayStart, KillNow: t.KillNow, Wishes: t.Wishes}, r.w.sink)
 }
 
 // Parts are the worker's parts in the order of their start. The data folder and

@@ -4,7 +4,7 @@ import { pageSize } from './jobs.ts';
 import { keys } from './keys.ts';
 import { unlessLive } from './live.ts';
 import { dataOf } from './problem.ts';
-import type { Cause, Run, RunStatus } from './types.ts';
+import type { Cause, Run, RunStatus, Signal } from './types.ts';
 
 export const statuses: readonly RunStatus[] = [
   'waiting', 'running', 'succeeded', 'failed', 'timed_out', 'killed', 'lost', 'skipped', 'refused', 'missed',
@@ -70,6 +70,8 @@ export function useAttempts(fire: string, live: boolean) {
 
 export interface KillRequest {
   id: string;
+  /** With which its end begins; TERM where not given. */
+  signal?: Signal;
   /** Why; shown with the run and in the ledger. */
   note?: string;
 }
@@ -77,7 +79,7 @@ export interface KillRequest {
 export function useKillRun() {
   const queryClient = useQueryClient();
   return useMutation({
-    mutationFn: ({ id, note }: KillRequest) => dataOf(client.POST('/api/v1/runs/{id}/kill', { params: { path: { id } }, body: { ...(note && { note }) } })),
+    mutationFn: ({ id, signal, note }: KillRequest) => dataOf(client.POST('/api/v1/runs/{id}/kill', { params: { path: { id } }, body: { ...(signal && { signal }), ...(note && { note }) } })),
     onSuccess: () => Promise.all([queryClient.invalidateQueries({ queryKey: keys.runs }), queryClient.invalidateQueries({ queryKey: keys.fires })]),
   });
 }

@@ -719,7 +719,7 @@ export interface paths {
         put?: never;
         /**
          * End a run
-         * @description The command and all that it started get TERM, and KILL after the job's killGrace; a run that waits is taken back. The answer does not wait for the end. Needs the role operator in the group that the run had, and in the job's.
+         * @description The command and all that it started get the signal, and KILL after the job's killGrace; a run that waits is taken back. It may be asked for again: another signal is sent as well, and KILL ends the grace. The answer does not wait for the end; until it has come, the run says under ending what was asked for last, and by whom. Needs the role operator in the group that the run had, and in the job's.
          */
         post: operations["kill-run"];
         delete?: never;
@@ -1471,6 +1471,11 @@ export interface components {
              */
             selector?: string;
             /**
+             * @description Of killing: the signal with which the end of the runs begins; TERM where not given, and KILL for an end at once.
+             * @enum {string}
+             */
+            signal?: "TERM" | "INT" | "QUIT" | "HUP" | "USR1" | "USR2" | "KILL";
+            /**
              * @description Those that stand so just now; beside another filter.
              * @enum {string}
              */
@@ -1913,6 +1918,24 @@ export interface components {
             status: "waiting" | "sent" | "failed";
             /** @description What it says, in a line. */
             text: string;
+        };
+        Ending: {
+            /** Format: date-time */
+            at: string;
+            /** @description Who asked for it last. */
+            by: string;
+            /**
+             * @description Of the reason, where nobody asked: the next fire takes its place.
+             * @enum {string}
+             */
+            code?: "replaced";
+            /** @description Why. */
+            note?: string;
+            /**
+             * @description With which the end began, or is to begin.
+             * @enum {string}
+             */
+            signal: "TERM" | "INT" | "QUIT" | "HUP" | "USR1" | "USR2" | "KILL";
         };
         Examination: {
             /**
@@ -2667,6 +2690,15 @@ export interface components {
              */
             version: number;
         };
+        KillRequest: {
+            /** @description Why; shown with the run. */
+            note?: string;
+            /**
+             * @description The signal with which the end begins; TERM where not given. What is still there when the job's killGrace is over gets KILL; with KILL there is no grace. A run that waits is taken back, whatever it says.
+             * @enum {string}
+             */
+            signal?: "TERM" | "INT" | "QUIT" | "HUP" | "USR1" | "USR2" | "KILL";
+        };
         LabelCount: {
             /**
              * Format: int64
@@ -3206,6 +3238,8 @@ export interface components {
             dueAt?: string;
             /** Format: date-time */
             endedAt?: string;
+            /** @description Of a run that goes on: its end was asked for, and has not come yet. */
+            ending?: components["schemas"]["Ending"];
             /** Format: int64 */
             exitCode?: number;
             /**
@@ -6788,7 +6822,7 @@ export interface operations {
                  *       "note": "enough"
                  *     }
                  */
-                "application/json": components["schemas"]["NoteBody"];
+                "application/json": components["schemas"]["KillRequest"];
             };
         };
         responses: {

@@ -6,6 +6,7 @@ export type Definition = Schemas['Definition'];
 export type Job = Schemas['Job'];
 export type Run = Schemas['Run'];
 export type RunStatus = Run['status'];
+export type Signal = NonNullable<Schemas['KillRequest']['signal']>;
 export type Cause = Run['cause'];
 export type Worker = Schemas['Worker'];
 export type Me = Schemas['Me'];

@@ -1,10 +1,13 @@
-import { Stack, Textarea } from '@mantine/core';
+import { Alert, NativeSelect, SegmentedControl, Stack, Textarea } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useJob } from '../api/jobs.ts';
-import { useKillRun } from '../api/runs.ts';
+import { useKillRun, useRun } from '../api/runs.ts';
+import type { Signal } from '../api/types.ts';
 import { visible } from '../lib/visible.ts';
 import { ConfirmDialog } from './ConfirmDialog.tsx';
+import { EndingText } from './EndingText.tsx';
+import { Icon } from './icons.tsx';
 import { say } from './say.ts';
 
 interface Props {
@@ -15,14 +18,28 @@ interface Props {
   onClose: () => void;
 }
 
-/** Asks before a run is killed, and says what that does. */
+const others = ['INT', 'QUIT', 'HUP', 'USR1', 'USR2'] as const satisfies readonly Signal[];
+type Other = (typeof others)[number];
+
+/** Asks before a run is killed, how, and says what that does. */
 export function KillDialog({ id, job, waits = false, onClose }: Props) {
   const { t } = useTranslation();
   const kill = useKillRun();
   const [note, setNote] = useState('');
+  const [chosen, setChosen] = useState<'TERM' | 'KILL' | 'other'>();
+  const [other, setOther] = useState<Other>('INT');
   const grace = useJob(job, { enabled: !waits }).data?.job.killGrace ?? '10s';
+  const ending = useRun(id).data?.ending;
+  // Whoever comes back to a run that is ending has waited long enough.
+  const how = chosen ?? (ending ? 'KILL' : 'TERM');
+  const signal = how === 'other' ? other : how;
+  const does = () => {
+    const words = { grace: visible(grace), signal: `SIG${signal}` };
+    if (ending) return how === 'KILL' ? t('kill.endGrace') : t('kill.sendMore', words);
+    return how === 'KILL' ? t('kill.atOnceText') : how === 'other' ? t('kill.otherText', words) : t('kill.text', words);
+  };
   const confirm = () =>
-    kill.mutate({ id, note: note.trim() }, {
+    kill.mutate({ id, note: note.trim(), ...(!waits && { signal }) }, {
       onSuccess: () => {
         say(t, waits ? t('kill.cancelled') : t('kill.sent'));
         onClose();
@@ -34,7 +51,17 @@ export function KillDialog({ id, job, waits = false, onClose }: Props) {
       onConfirm={confirm} onCancel={onClose}
     >
       <Stack gap="md">
-        <div>{waits ? t('kill.cancelText') : t('kill.text', { grace: visible(grace) })}</div>
+        {ending && <Alert color="yellow" variant="light" icon={<Icon name="clock" />}><EndingText ending={ending} /></Alert>}
+        {!waits && (
+          <SegmentedControl
+            fullWidth aria-label={t('kill.how')} value={how} onChange={(value) => setChosen(value as typeof how)}
+            data={[{ value: 'TERM', label: t('kill.ask') }, { value: 'KILL', label: t('kill.atOnce') }, { value: 'other', label: t('kill.other') }]}
+          />
+        )}
+        {how === 'other' && (
+          <NativeSelect label={t('kill.signal')} value={other} onChange={(event) => setOther(event.currentTarget.value as Other)} data={others.map((value) => ({ value, label: t(`kill.signals.${value}`) }))} />
+        )}
+        <div>{waits ? t('kill.cancelText') : does()}</div>
         <Textarea label={t('kill.note')} description={t('kill.noteHelp')} autosize minRows={1} maxRows={4} maxLength={500} value={note} onChange={(e) => setNote(e.currentTarget.value)} />
       </Stack>
     </ConfirmDialog>

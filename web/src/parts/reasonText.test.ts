@@ -22,4 +22,13 @@ it('translates by code, with what is in the data', () => {
   expect(reasonText(t, 'zh', { code: 'needs_feature', data: { needs: 'detach' }, text: '' }, 'verdicts')).toBe('版本较旧，不支持任务所需的 detach');
 });
 
+it('tells by which signal somebody had a run killed, and who could not wait', () => {
+  const killed = (data: Record<string, string>) => reasonText(t, 'zh', { code: 'killed_by_user', data: { by: 'ada', ...data }, text: '' });
+  expect(killed({})).toBe('由 ada 终止');
+  expect(killed({ signal: 'TERM', note: 'wrong host' })).toBe('由 ada 终止：wrong host');
+  expect(killed({ signal: 'KILL' })).toBe('由 ada 以 KILL 终止');
+  expect(killed({ signal: 'TERM', atOnceBy: 'bob' })).toBe('由 ada 终止：bob 要求立即结束');
+  expect(reasonText(t, 'zh', { code: 'signal', data: { signal: 'SIGSEGV' }, text: '' })).toBe('被信号 SIGSEGV 结束');
+});
+
 it('shows what it does not know as it came', () => expect(reasonText(t, 'zh', { code: 'later', text: 'something new' })).toBe('Something new'));

@@ -14,9 +14,11 @@ export function reasonText(t: TFunction, language: string, reason: Reason, of: '
   const said = times.reduce((text, time) => text.replaceAll(time, formatTime(time, language)), reason.text);
   const own = said.charAt(0).toUpperCase() + said.slice(1);
   if (language === 'en') return own;
-  const text = serverText(t, `${of}.${reason.code}`, localised);
+  // How somebody had it killed is worth a word where it was not the usual way.
+  const asked = data.signal !== undefined && data.signal !== 'TERM' ? serverText(t, `${of}.${reason.code}_with`, localised) : undefined;
+  const text = asked ?? serverText(t, `${of}.${reason.code}`, localised);
   if (text === undefined) return own;
   const counted = Object.entries(localised).map(([code, n]) => (reason.code === 'no_worker' ? serverText(t, `groups.${code}`, { n }) : undefined));
-  const more = [counted.filter((part) => part !== undefined).join('，'), localised.note ?? ''].filter((part) => part !== '');
+  const more = [counted.filter((part) => part !== undefined).join('，'), localised.note ?? '', data.atOnceBy === undefined ? '' : (serverText(t, `${of}.at_once`, localised) ?? '')].filter((part) => part !== '');
   return [text, ...more].join('：');
 }

@@ -25,7 +25,13 @@ export const overview = {
   kill: {
     text: 'The command and everything it started are asked to end (SIGTERM). What is still there after the grace time of {{grace}} is killed (SIGKILL). The run is written down as killed, by you.',
     note: 'Why', noteHelp: 'Shown with the run and in the ledger. May be left empty.', confirm: 'Kill the run', sent: 'The worker was asked to kill the run.',
+    how: 'How it is to end', ask: 'Ask (TERM)', atOnce: 'Now (KILL)', other: 'Other…', signal: 'Signal',
+    signals: { INT: 'INT: interrupt, as with Ctrl-C', QUIT: 'QUIT: quit, often with a dump', HUP: 'HUP: its terminal went away', USR1: 'USR1: whatever the command takes it for', USR2: 'USR2: whatever the command takes it for' },
+    otherText: 'The command and everything it started get {{signal}}. What is still there after the grace time of {{grace}} is killed (SIGKILL). The run is written down as killed, by you.',
+    atOnceText: 'The command and everything it started are killed at once (SIGKILL), and cannot tidy up. The run is written down as killed, by you.',
+    endGrace: 'The grace time ends: what is still there is killed at once (SIGKILL), and cannot tidy up.', sendMore: '{{signal}} is sent as well. The grace time of {{grace}} is not made longer by that.',
     title: 'Kill the run of {{job}}?', cancelTitle: 'Cancel the waiting run of {{job}}?', cancelText: 'It will not start. It is written down as killed, by you.', cancel: 'Cancel the run', cancelled: 'The run is being cancelled.', leave: 'Leave it',
   },
+  ending: { asked: 'It is ending: {{who}} asked for that with {{signal}}, {{when}}.', replaced: 'It is ending: the next fire takes its place.' },
   charts: { showTable: 'Show as a table', hideTable: 'Hide the table', summary: '{{name}}: from {{min}} to {{max}}, last {{last}}', said: '{{said}}.' },
 };

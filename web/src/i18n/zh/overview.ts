@@ -28,7 +28,13 @@ export const overview: Texts<typeof english> = {
   kill: {
     text: '将请求命令及其启动的所有进程结束（SIGTERM）。{{grace}} 宽限时间过后仍在的会被强制终止（SIGKILL）。此运行会记为由您终止。',
     note: '原因', noteHelp: '与此运行一同显示，并记入台账；可以留空。', confirm: '终止运行', sent: '已通知工作节点终止此运行。',
+    how: '终止方式', ask: '请求（TERM）', atOnce: '立即（KILL）', other: '其他…', signal: '信号',
+    signals: { INT: 'INT：中断，如同 Ctrl-C', QUIT: 'QUIT：退出，常带转储', HUP: 'HUP：终端已断开', USR1: 'USR1：含义由命令自定', USR2: 'USR2：含义由命令自定' },
+    otherText: '将向命令及其启动的所有进程发送 {{signal}}。{{grace}} 宽限时间过后仍在的会被强制终止（SIGKILL）。此运行会记为由您终止。',
+    atOnceText: '将立即强制终止命令及其启动的所有进程（SIGKILL），它们来不及清理。此运行会记为由您终止。',
+    endGrace: '宽限时间到此为止：仍在的进程将立即被强制终止（SIGKILL），来不及清理。', sendMore: '将再发送 {{signal}}；{{grace}} 的宽限时间不会因此延长。',
     title: '终止 {{job}} 的运行？', cancelTitle: '取消 {{job}} 等待中的运行？', cancelText: '它将不会开始，并记为由您终止。', cancel: '取消运行', cancelled: '正在取消此运行。', leave: '保留',
   },
+  ending: { asked: '正在结束：{{who}} 已于 {{when}} 请求以 {{signal}} 终止。', replaced: '正在结束：之后的触发将取代它。' },
   charts: { showTable: '以表格显示', hideTable: '隐藏表格', summary: '{{name}}：最低 {{min}}，最高 {{max}}，最近 {{last}}', said: '{{said}}。' },
 };

@@ -70,7 +70,7 @@ export const zhServer = {
     too_many_variables: '变量过多。', dollar: '含有“$”，cron 与 Carillon 均不展开。', same_line: '与上方某行相同，两者都已导入。', too_large: '内容过大。', carriage_returns: '换行为 Windows 格式，回车符已去除。', utf8: '不是有效的 UTF-8 文本。',
   },
   reasons: {
-    exit_code: '退出码 {{exitCode}}', signal: '被信号 {{signal}} 结束', timeout: '运行超过了超时时间 {{after}}', killed_by_user: '由 {{by}} 终止', killed_before_start: '开始之前被 {{by}} 取消', cancelled: '已取消',
+    exit_code: '退出码 {{exitCode}}', signal: '被信号 {{signal}} 结束', timeout: '运行超过了超时时间 {{after}}', killed_by_user: '由 {{by}} 终止', killed_by_user_with: '由 {{by}} 以 {{signal}} 终止', at_once: '{{atOnceBy}} 要求立即结束', killed_before_start: '开始之前被 {{by}} 取消', cancelled: '已取消',
     worker_stopping: '工作节点在命令结束前停止', worker_cut_off: '工作节点过久无法连接 etcd', worker_died: '工作节点 {{worker}} 已失联', wait_failed: '无法得知命令如何结束',
     workdir_missing: '工作目录 {{workDir}} 不存在', workdir_failed: '无法为运行创建私有目录', program_missing: '找不到程序 {{program}}', shell_missing: 'Shell {{shell}} 不存在或无法执行', start_failed: '命令无法启动',
     user_not_allowed: '工作节点以用户 {{workerUser}} 运行，不能切换到用户 {{user}}', param: '任务不接受参数 {{param}} 的值', late: '没有工作节点在期限内领取', overlap: '上一次运行尚未结束', claimed_twice: '此工作节点已经运行过它',

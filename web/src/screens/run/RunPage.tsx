@@ -11,6 +11,7 @@ import { labelled, listed } from '../../lib/lists.ts';
 import { formatTime } from '../../lib/time.ts';
 import { visible } from '../../lib/visible.ts';
 import { EmptyPage } from '../../parts/EmptyPage.tsx';
+import { EndingText } from '../../parts/EndingText.tsx';
 import { Facts } from '../../parts/Facts.tsx';
 import { Filled, slot } from '../../parts/Filled.tsx';
 import { Flag } from '../../parts/Flag.tsx';
@@ -68,6 +69,7 @@ function RunView({ run }: { run: Run }) {
       </PageHead>
       <AttemptsBar run={run} />
       {run.orphaned && <LateEndNotice late={run.orphaned} />}
+      {run.ending && <Alert color="yellow" variant="light" icon={<Icon name="clock" />}><EndingText ending={run.ending} /></Alert>}
       {run.hidden && <Alert color="gray" variant="light" icon={<Icon name="key" />}>{t('run.hiddenText')}</Alert>}
       <Timeline run={run} />
       <Outcome run={run} />

@@ -1,0 +1,16 @@
+import { useTranslation } from 'react-i18next';
+import type { Run } from '../api/types.ts';
+import { formatTime, formatTimeInZone } from '../lib/time.ts';
+import { visible } from '../lib/visible.ts';
+
+/** Who asked for the end of a run that still goes on, when, and how. */
+export function EndingText({ ending }: { ending: NonNullable<Run['ending']> }) {
+  const { t, i18n } = useTranslation();
+  if (ending.code === 'replaced') return <span data-ending="">{t('ending.replaced')}</span>;
+  return (
+    <span className="break" data-ending={ending.signal} title={formatTimeInZone(ending.at, i18n.language)}>
+      {t('ending.asked', { who: visible(ending.by), signal: `SIG${ending.signal}`, when: formatTime(ending.at, i18n.language) })}
+      {ending.note && <> <bdi>{visible(ending.note)}</bdi></>}
+    </span>
+  );
+}
