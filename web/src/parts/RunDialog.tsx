@@ -68,7 +68,7 @@ export function RunDialog({ job, given, onClose }: Props) {
           />
           <Textarea label={t('runDialog.note')} description={t('runDialog.noteHelp')} autosize minRows={1} maxRows={4} maxLength={500} value={form.note} error={errorAt('note')} onChange={(e) => change({ note: e.currentTarget.value })} />
           {runJob.error && (faults.length === 0 || elsewhere.length > 0) && <ProblemNotice error={runJob.error} faults={elsewhere} />}
-          <Group justify="flex-end">
+          <Group justify="flex-end" className="stays">
             <Button variant="default" onClick={onClose}>{t('common.cancel')}</Button>
             <Button type="submit" loading={runJob.isPending}>{t('jobs.run')}</Button>
           </Group>

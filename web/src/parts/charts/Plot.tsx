@@ -51,7 +51,7 @@ function optionsOf(props: PlotProps, width: number, onCursor: (u: uPlot) => void
   return {
     width,
     height,
-    padding: [8, 16, 0, 0],
+    padding: [8, 24, 0, 0],
     legend: { show: false },
     cursor: { y: false, drag: { x: false, y: false }, points: { size: 7 }, ...(sync && { sync: { key: sync, setSeries: false } }) },
     scales: {

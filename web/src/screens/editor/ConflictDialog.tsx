@@ -76,7 +76,7 @@ export function ConflictDialog({ base, mine, busy, onMerge, onOverwrite, onTake,
             )}
           </>
         )}
-        <Group justify="flex-end" gap="xs" className={dialogClasses.stay}>
+        <Group justify="flex-end" gap="xs" className="stays">
           <Button px="sm" variant="default" onClick={onClose}>{t('conflict.keepEditing')}</Button>
           {theirs && <Button px="sm" variant="default" onClick={() => onTake(theirs)}>{t('conflict.takeTheirs')}</Button>}
           {(theirs || deleted) && (

@@ -6,7 +6,6 @@ import { useApply, useDryRun } from '../../api/apply.ts';
 import { useCrontab, type CrontabLine } from '../../api/crontab.ts';
 import type { Definition } from '../../api/types.ts';
 import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
-import dialogClasses from './dialogs.module.css';
 import fieldClasses from './fields.module.css';
 import { ImportChanges, ImportOutcome } from './ImportChanges.tsx';
 import { ImportLines } from './ImportLines.tsx';
@@ -97,7 +96,7 @@ export function ImportDialog({ text: given = '', onClose }: { text?: string; onC
         {step === 'changes' && <ImportChanges dry={dry} />}
         {step === 'outcome' && apply.data && <ImportOutcome items={apply.data.items} onLeave={onClose} />}
         {apply.error && <ProblemNotice error={apply.error} />}
-        <Group justify="flex-end" className={dialogClasses.stay}>
+        <Group justify="flex-end" className="stays">
           {step === 'changes' && <Button variant="default" onClick={back}>{t('crontab.back')}</Button>}
           <Button variant="default" onClick={onClose}>{step === 'outcome' ? t('common.close') : t('common.cancel')}</Button>
           {step === 'lines' && <Button disabled={jobs.length === 0 || !settled} onClick={see}>{t('crontab.see', { count: jobs.length })}</Button>}

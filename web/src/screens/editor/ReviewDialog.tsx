@@ -69,7 +69,7 @@ export function ReviewDialog({ base, definition, busy, error, onSave, onClose }:
           {definition.paused && <p className={dialogClasses.flat}>{t('review.paused')}</p>}
           {base && !unchanged && <p className={`${dialogClasses.flat} dim small`}>{t('review.running')}</p>}
           {error && <ProblemNotice error={error} />}
-          <Group justify="flex-end" className={dialogClasses.stay}>
+          <Group justify="flex-end" className="stays">
             <Button variant="default" onClick={onClose}>{t('editor.stay')}</Button>
             <Button ref={button} type="submit" data-autofocus loading={busy} disabled={dry.isPending}>{base ? t('editor.save') : t('editor.create')}</Button>
           </Group>

@@ -49,7 +49,7 @@ export function RollbackDialog({ name, version, onClose, onDone }: { name: strin
         {!known && !error && <Waiting rows={3} />}
         {known && diff.data && <DiffView diff={diff.data.diff} label={t('versions.willChange')} />}
         <Textarea label={t('versions.note')} description={t('versions.noteHelp')} autosize minRows={1} maxRows={4} maxLength={500} value={note} onChange={(e) => setNote(e.currentTarget.value)} />
-        <Group justify="flex-end">
+        <Group justify="flex-end" className="stays">
           <Button variant="default" onClick={onClose}>{t('common.cancel')}</Button>
           <Button color="red" disabled={!known || diff.data?.diff === ''} loading={rollback.isPending || fresh.isPending} onClick={confirm}>{t('versions.rollback', { version })}</Button>
         </Group>

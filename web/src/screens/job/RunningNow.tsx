@@ -1,4 +1,4 @@
-import { ActionIcon } from '@mantine/core';
+import { Button } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -26,7 +26,7 @@ export function RunningNow({ job, mayKill }: { job: string; mayKill: boolean }) 
   const going = useGoing(job);
   const [killing, setKilling] = useState<Run | undefined>();
   // What waits for the end of a pause is told by the pause.
-  const runs = (going.data?.items ?? []).filter((run) => !run.gap && run.reason?.code !== 'paused').sort((a, b) => Number(a.status === 'waiting') - Number(b.status === 'waiting'));
+  const runs = (going.data?.items ?? []).filter((run) => !run.gap && run.reason?.code !== 'paused').sort((a, b) => Number(a.status === 'waiting') - Number(b.status === 'waiting') || a.plannedAt.localeCompare(b.plannedAt));
   if (runs.length === 0 && killing === undefined) return null;
   return (
     <section aria-label={t('job.going')} data-going="">
@@ -42,13 +42,15 @@ export function RunningNow({ job, mayKill }: { job: string; mayKill: boolean }) 
 function Going({ run, onKill }: { run: Run; onKill: (() => void) | undefined }) {
   const { t, i18n } = useTranslation();
   const now = useNow(1000, run.status === 'running');
+  // A worker writes down when it started at the end: until then it is known when it took the run.
+  const begun = run.status === 'running' ? (run.startedAt ?? run.claimedAt ?? run.plannedAt) : undefined;
   const name = t('runs.open', { job: run.job, time: formatTime(run.plannedAt, i18n.language) });
   return (
     <li className={classes.run}>
       <Link to="/runs/$id" params={{ id: run.id }} aria-label={labelled(t(`status.${run.status}`), name, i18n.language)}><StatusBadge status={run.status} /></Link>
       {(run.late || run.slow) && <Flag kind={run.late ? 'late' : 'slow'} />}
       <span className={classes.facts}>
-        {run.startedAt && <span className="nowrap">{t('job.since', { time: formatSeconds(Math.max(0, Math.floor((now - Date.parse(run.startedAt)) / 1000)), i18n.language) })}</span>}
+        {begun !== undefined && <span className="nowrap">{t('job.since', { time: formatSeconds(Math.max(0, Math.floor((now - Date.parse(begun)) / 1000)), i18n.language) })}</span>}
         {run.attempt > 1 && <span>{t('run.attemptNumber', { n: run.attempt })}</span>}
         {(run.workerName ?? run.worker) && <span><Filled text={t('job.on', { worker: slot })}><PlainText>{run.workerName ?? run.worker ?? ''}</PlainText></Filled></span>}
         {run.triggeredBy && <span><Filled text={t('job.triggeredBy', { who: slot })}><PlainText>{run.triggeredBy}</PlainText></Filled></span>}
@@ -56,9 +58,7 @@ function Going({ run, onKill }: { run: Run; onKill: (() => void) | undefined }) 
       </span>
       <ExpectedEnd run={run} />
       {onKill && (
-        <ActionIcon variant="subtle" color="red" aria-label={labelled(t('run.kill'), name, i18n.language)} title={t('run.kill')} onClick={onKill}>
-          <Icon name="stop" size={16} />
-        </ActionIcon>
+        <Button size="xs" variant="default" aria-label={labelled(t('run.kill'), name, i18n.language)} leftSection={<Icon name="stop" size={14} />} onClick={onKill}>{t(run.status === 'waiting' ? 'common.cancel' : 'overview.kill')}</Button>
       )}
     </li>
   );

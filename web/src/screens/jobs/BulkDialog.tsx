@@ -55,7 +55,7 @@ export function BulkDialog({ action, jobs, leftOut, onClose }: Props) {
   };
 
   return (
-    <Modal opened onClose={close} size={state.phase === 'done' ? 'lg' : 'md'} closeOnClickOutside={state.phase === 'asking'} title={t(`jobs.bulk.${action}.title`, { count, number: number(count) })} closeButtonProps={{ 'aria-label': t('common.close') }}>
+    <Modal opened onClose={close} size={state.phase === 'done' ? 'lg' : 'md'} closeOnClickOutside={state.phase === 'asking'} title={state.phase === 'done' ? t('jobs.bulk.outcomes') : t(`jobs.bulk.${action}.title`, { count, number: number(count) })} closeButtonProps={{ 'aria-label': t('common.close') }}>
       {state.phase === 'asking' && (
         <form onSubmit={submit} noValidate>
           <Stack gap="md">

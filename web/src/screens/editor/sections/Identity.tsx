@@ -13,12 +13,10 @@ export function Identity() {
       <div className={classes.stack}>
         <div className={classes.pair}>
           <Text path={['name']} required={isNew} readOnly={!isNew} autoFocus={isNew} help={isNew ? undefined : t('editor.nameFixed')} />
-          <Text path={['title']} mono={false} />
-        </div>
-        <div className={classes.pair}>
           <Text path={['group']} />
-          <Area path={['description']} mono={false} rows={1} />
         </div>
+        <Text path={['title']} mono={false} />
+        <Area path={['description']} mono={false} rows={1} />
         <NamedRows
           field="labels"
           texts={{
