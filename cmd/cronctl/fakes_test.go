@@ -322,6 +322,11 @@ func (f *fakes) Workers(context.Context) ([]common.Member, error) {
 		{Registration: common.Registration{Life: common.Life{Worker: "w2"}}, Settings: common.WorkerSettings{Drain: true}}}, nil
 }
 
+func (f *fakes) Masters(context.Context) ([]httpapi.Master, error) {
+	return []httpapi.Master{{ID: "m1", Host: "north", Address: "10.0.0.7:7070", Version: "1.2.3", StartedAt: time.Now(), Clock: time.Now(), LeadsSince: new(time.Now()), Answers: true},
+		{ID: "m2", Host: "south", Version: "1.2.2", Clock: time.Now(), SkewMs: 20}}, nil
+}
+
 func (f *fakes) UpdateWorker(_ context.Context, _ common.Actor, _ string, change func(*common.WorkerSettings) error) (common.WorkerSettings, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -359,7 +364,7 @@ func newStage(t *testing.T) *stage {
 func newStageWith(t *testing.T, change func(*httpapi.Config)) *stage {
 	t.Helper()
 	f := &fakes{jobs: map[string]common.JobState{}, runs: map[string]*common.Run{}, output: map[string]string{}, channels: &channels{kept: map[string]alerts.Wish{}}}
-	cfg := httpapi.Config{Jobs: f, Runs: f, Following: tail.New(f, tail.Config{}), Workers: f, Channels: f.channels, Auth: f, Health: f, Stats: f, Ahead: f, Counted: f, Changes: f, Findings: f, Doctor: f, Metrics: http.NotFoundHandler(),
+	cfg := httpapi.Config{Jobs: f, Runs: f, Following: tail.New(f, tail.Config{}), Workers: f, Masters: f, Channels: f.channels, Auth: f, Health: f, Stats: f, Ahead: f, Counted: f, Changes: f, Findings: f, Doctor: f, Metrics: http.NotFoundHandler(),
 		Schedules: schedule.NewInterner(), Version: "1.2.3", Timezone: "UTC", Logger: slog.New(slog.DiscardHandler), Now: time.Now}
 	change(&cfg)
 	handler, err := httpapi.New(cfg)

@@ -25,7 +25,7 @@ func (c *cli) get() *cobra.Command {
   cronctl get runs --status running --watch
   cronctl get runs --group reports --exit-code 3 --from -1d
   cronctl get workers -o wide
-  cronctl get audit --kind job --from -1d`, append(watched, c.getVersions())...)
+  cronctl get audit --kind job --from -1d`, append(watched, c.getVersions(), c.getMasters())...)
 }
 
 // job is a job as the API shows it.
@@ -238,6 +238,36 @@ func (c *cli) showWorkers(v any, items []json.RawMessage) error {
 		if c.format == "wide" {
 			cells = append(cells, fmt.Sprint(w.Used), fmt.Sprint(w.Weight), labelsOf(w.Labels), w.Id, or(w.Version, "-"), fmt.Sprint(w.Pid), when(w.Clock),
 				fmt.Sprintf("%dms", w.SkewMs))
+		}
+		return cells
+	})
+}
+
+func (c *cli) getMasters() *cobra.Command {
+	return &cobra.Command{
+		Use:     "masters",
+		Aliases: []string{"master"},
+		Short:   "List the masters that are alive, and which of them is elected",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			api, err := c.api()
+			if err != nil {
+				return err
+			}
+			return c.list(cmd.Context(), listing{show: c.showMasters, fetch: func(ctx context.Context) (list, error) { return apiclient.Decode[list](api.ListMasters(ctx)) }})
+		},
+	}
+}
+
+func (c *cli) showMasters(v any, items []json.RawMessage) error {
+	heads := []string{"HOST", "ADDRESS", "VERSION", "SINCE", "ELECTED"}
+	if c.format == "wide" {
+		heads = append(heads, "ID", "CLOCK", "AHEAD")
+	}
+	return show(c, v, items, heads, func(m apiclient.Master) []string {
+		cells := []string{m.Host, or(text(m.Address), "-"), m.Version, whenSet(m.StartedAt), whenSet(m.LeadsSince)}
+		if c.format == "wide" {
+			cells = append(cells, m.Id, when(m.Clock), fmt.Sprintf("%dms", m.SkewMs))
 		}
 		return cells
 	})

@@ -137,6 +137,13 @@ func TestDescribeRun(t *testing.T) {
 	s.run("describe", "run").want(t, exitUsage)
 }
 
+func TestMastersAreListed(t *testing.T) {
+	s := newStage(t)
+	s.run("get", "masters").want(t, exitOK, "ELECTED", "north", "10.0.0.7:7070", "south", "1.2.2")
+	s.run("get", "masters", "-o", "wide").want(t, exitOK, "AHEAD", "m2", "20ms")
+	s.run("get", "masters", "-o", "json").want(t, exitOK, `"leadsSince"`)
+}
+
 func TestWorkersAreSet(t *testing.T) {
 	s := newStage(t)
 	s.run("get", "workers").want(t, exitOK, "the disk is full", "w2", "away", "CONDITIONS", "disk_full!,log_store_away")

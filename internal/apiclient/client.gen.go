@@ -3606,6 +3606,34 @@ type LoginMethods struct {
 	Password bool `json:"password"`
 }
 
+// Master defines model for Master.
+type Master struct {
+	// Address Where it listens; absent for one of an older version.
+	//
+	// Example: 10.0.0.7:7070
+	Address *string `json:"address,omitempty"`
+
+	// Answers It is the one that has answered this.
+	Answers *bool `json:"answers,omitempty"`
+
+	// Clock Its wall clock when it last wrote.
+	Clock time.Time `json:"clock"`
+	Host  string    `json:"host"`
+
+	// Id Made anew at each start.
+	Id string `json:"id"`
+
+	// LeadsSince Since when it is the elected one, by its own clock; absent for the others.
+	LeadsSince *time.Time `json:"leadsSince,omitempty"`
+
+	// SkewMs How many milliseconds its clock is ahead of the cluster's, as far as it knows.
+	SkewMs int64 `json:"skewMs"`
+
+	// StartedAt Absent for one of an older version.
+	StartedAt *time.Time `json:"startedAt,omitempty"`
+	Version   string     `json:"version"`
+}
+
 // Me defines model for Me.
 type Me struct {
 	// ExpiresAt When the session or the token ends at the latest.
@@ -3768,6 +3796,14 @@ type PageChannel struct {
 // PageDelivery defines model for PageDelivery.
 type PageDelivery struct {
 	Items []Delivery `json:"items"`
+
+	// NextCursor Where the next page begins; absent on the last one.
+	NextCursor *string `json:"nextCursor,omitempty"`
+}
+
+// PageMaster defines model for PageMaster.
+type PageMaster struct {
+	Items []Master `json:"items"`
 
 	// NextCursor Where the next page begins; absent on the last one.
 	NextCursor *string `json:"nextCursor,omitempty"`
@@ -4632,7 +4668,7 @@ type WorkerFigures struct {
 	Delay    Times `json:"delay"`
 	Duration Times `json:"duration"`
 
-	// Name Where it is known still.
+	// Name As it is called, or was at its last run; absent where that is not known.
 	Name *string `json:"name,omitempty"`
 
 	// Runs Runs that have ended, attempts one by one. Fires that did not run are not among them.
@@ -5790,6 +5826,13 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /api/v1/labels (the `ListLabels` operationId).
 	ListLabels(ctx context.Context, params *ListLabelsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListMasters Masters that are alive
+	//
+	// Each serves all of the API. One of them is elected and does what is done once: housekeeping, the audit chain, notices.
+	//
+	// Corresponds with GET /api/v1/masters (the `ListMasters` operationId).
+	ListMasters(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListRuns Runs, the newest first
 	//
@@ -7017,6 +7060,23 @@ func (c *Client) DiffJobVersions(ctx context.Context, name string, version int64
 // Corresponds with GET /api/v1/labels (the `ListLabels` operationId).
 func (c *Client) ListLabels(ctx context.Context, params *ListLabelsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListLabelsRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListMasters Masters that are alive
+//
+// Each serves all of the API. One of them is elected and does what is done once: housekeeping, the audit chain, notices.
+//
+// Corresponds with GET /api/v1/masters (the `ListMasters` operationId).
+func (c *Client) ListMasters(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListMastersRequest(c.Server)
 	if err != nil {
 		return nil, err
 	}
@@ -10256,6 +10316,33 @@ func NewListLabelsRequest(server string, params *ListLabelsParams) (*http.Reques
 	return req, nil
 }
 
+// NewListMastersRequest constructs an http.Request for the ListMasters method
+func NewListMastersRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/masters")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewListRunsRequest constructs an http.Request for the ListRuns method
 func NewListRunsRequest(server string, params *ListRunsParams) (*http.Request, error) {
 	var err error
@@ -12838,6 +12925,15 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /api/v1/labels (the `ListLabels` operationId).
 	ListLabelsWithResponse(ctx context.Context, params *ListLabelsParams, reqEditors ...RequestEditorFn) (*ListLabelsResponse, error)
 
+	// ListMastersWithResponse Masters that are alive
+	//
+	// Each serves all of the API. One of them is elected and does what is done once: housekeeping, the audit chain, notices.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/masters (the `ListMasters` operationId).
+	ListMastersWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListMastersResponse, error)
+
 	// ListRunsWithResponse Runs, the newest first
 	//
 	// Runs that wait, run, or have ended, each once, wherever they are kept just now. While the log store is away the list is partial, and says so. Of runs in groups where you have no role, parameters, notes and reasons are left out.
@@ -15102,6 +15198,54 @@ func (r ListLabelsResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r ListLabelsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ListMastersResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *PageMaster
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListMastersResponse) GetJSON200() *PageMaster {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListMastersResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListMastersResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListMastersResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListMastersResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListMastersResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -17590,6 +17734,21 @@ func (c *ClientWithResponses) ListLabelsWithResponse(ctx context.Context, params
 	return ParseListLabelsResponse(rsp)
 }
 
+// ListMastersWithResponse Masters that are alive
+//
+// Each serves all of the API. One of them is elected and does what is done once: housekeeping, the audit chain, notices.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/masters (the `ListMasters` operationId).
+func (c *ClientWithResponses) ListMastersWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListMastersResponse, error) {
+	rsp, err := c.ListMasters(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListMastersResponse(rsp)
+}
+
 // ListRunsWithResponse Runs, the newest first
 //
 // Runs that wait, run, or have ended, each once, wherever they are kept just now. While the log store is away the list is partial, and says so. Of runs in groups where you have no role, parameters, notes and reasons are left out.
@@ -19692,6 +19851,39 @@ func ParseListLabelsResponse(rsp *http.Response) (*ListLabelsResponse, error) {
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest LabelList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListMastersResponse parses an HTTP response from a ListMastersWithResponse call
+func ParseListMastersResponse(rsp *http.Response) (*ListMastersResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListMastersResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest PageMaster
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}

@@ -83,10 +83,14 @@ func (m *Member) Weight() int {
 
 // MasterPresence is the value of /cron/masters/<id>: a master that is alive, and its clock.
 type MasterPresence struct {
-	ID      string    `json:"id"`
-	Host    string    `json:"host"`
-	Version string    `json:"version"`
-	Clock   time.Time `json:"clock"`
+	ID        string    `json:"id"`
+	Host      string    `json:"host"`
+	Address   string    `json:"address,omitempty"` // where it listens
+	Version   string    `json:"version"`
+	StartedAt time.Time `json:"startedAt,omitzero"`
+	Clock     time.Time `json:"clock"`
+	// Skew is how far ahead of the cluster's clock this master's is, as far as it knows.
+	Skew time.Duration `json:"skew,omitempty"`
 	// Seals says that it leaves changes to the elected master, which seals them. Older versions deliver them
 	// by themselves.
 	Seals bool `json:"seals,omitempty"`

@@ -46,7 +46,7 @@ type Bucket struct {
 // WorkerFigures are those of a worker.
 type WorkerFigures struct {
 	Worker string `json:"worker" doc:"Id of the worker."`
-	Name   string `json:"name,omitempty" doc:"Where it is known still."`
+	Name   string `json:"name,omitempty" doc:"As it is called, or was at its last run; absent where that is not known."`
 	Figures
 }
 
@@ -190,5 +190,24 @@ func (s *statsResource) byWorker(ctx context.Context, q runlog.RollupQuery) ([]W
 		all = append(all, WorkerFigures{Worker: id, Name: names[id], Figures: figuresOf(cells[id])})
 	}
 	slices.SortStableFunc(all, func(a, b WorkerFigures) int { return cmp.Compare(b.Runs, a.Runs) })
+	left := maxNamesAsked
+	for i := range all {
+		if _, known := names[all[i].Worker]; !known && left > 0 {
+			left--
+			all[i].Name = s.lastNameOf(ctx, all[i].Worker)
+		}
+	}
 	return all, nil
+}
+
+// maxNamesAsked is of how many workers that are gone it is looked up what they were called.
+const maxNamesAsked = 20
+
+// lastNameOf is what a worker was called at its last run; "" where that is not known.
+func (s *statsResource) lastNameOf(ctx context.Context, worker string) string {
+	found, err := s.runs.Runs(ctx, runlog.Query{Worker: worker, Limit: 1})
+	if err != nil || len(found.Runs) == 0 {
+		return ""
+	}
+	return found.Runs[0].WorkerName
 }

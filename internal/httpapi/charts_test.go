@@ -17,7 +17,9 @@ func counting(t *testing.T) (*harness, time.Time) {
 	h.want(http.StatusCreated, as("admin", http.MethodPost, "/api/v1/jobs", `{"name":"a","command":"true"}`))
 	at := func(hours int, status common.Status, worker string) common.Run {
 		r := oneAt("a", hours, now.Add(-time.Duration(hours)*time.Hour), status, time.Duration(hours)*time.Second)
-		r.Worker = worker
+		if r.Worker = worker; worker == "w9" {
+			r.WorkerName = "south"
+		}
 		return r
 	}
 	missed := at(1, common.StatusMissed, "")
@@ -54,7 +56,7 @@ func TestStatisticsOfAJob(t *testing.T) {
 	if s.By != "day" || len(s.Buckets) != 7 || s.Total.Statuses.Succeeded != 3 || s.Buckets[5].Statuses.Succeeded != 1 || s.Buckets[6].Statuses.Succeeded != 2 {
 		t.Errorf("a week by day: %+v", s)
 	}
-	if w := s.Workers; len(w) != 3 || w[0].Worker != "w1" || w[0].Name != "north" || w[0].Runs != 3 || w[1].Worker != "w2" || w[1].Name != "" || w[2].Worker != "w9" {
+	if w := s.Workers; len(w) != 3 || w[0].Worker != "w1" || w[0].Name != "north" || w[0].Runs != 3 || w[1].Worker != "w2" || w[1].Name != "" || w[2].Worker != "w9" || w[2].Name != "south" {
 		t.Errorf("by worker: %+v", s.Workers)
 	}
 	s = read("?by=day&timezone=UTC&from=2026-08-01T00:00:00Z&to=2030-01-01T00:00:00Z")

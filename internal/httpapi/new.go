@@ -21,6 +21,7 @@ type Config struct {
 	Runs      Runs
 	Following Following
 	Workers   Workers
+	Masters   Masters
 	Channels  Channels
 	Secrets   Secrets
 	Auth      Auth
@@ -110,12 +111,13 @@ func build(cfg Config) (http.Handler, *router, error) {
 	(&crontabResource{jobs: cfg.Jobs, zone: cfg.Timezone}).register(r)
 	(&forecastResource{ahead: cfg.Ahead, now: cfg.Now}).register(r)
 	(&workersResource{workers: cfg.Workers}).register(r)
+	(&mastersResource{masters: cfg.Masters}).register(r)
 	(&channelsResource{channels: cfg.Channels}).register(r)
 	(&auditResource{audit: cfg.Audit}).register(r)
 	(&feedResource{feed: cfg.Feed, problems: p}).register(r)
 	(&secretsResource{secrets: cfg.Secrets}).register(r)
 	times.register(r)
-	(&statsResource{stats: cfg.Stats, counted: cfg.Counted, jobs: cfg.Jobs, workers: cfg.Workers, zone: cfg.Timezone, now: cfg.Now}).register(r)
+	(&statsResource{stats: cfg.Stats, counted: cfg.Counted, jobs: cfg.Jobs, workers: cfg.Workers, runs: cfg.Runs, zone: cfg.Timezone, now: cfg.Now}).register(r)
 	sessions := &sessionsResource{auth: cfg.Auth, sessions: cfg.Access, problems: p, networks: auth.NewLimiter(loginBurst, loginWindow),
 		accounts: auth.NewLimiter(loginBurst, loginWindow), begun: auth.NewLimiter(sessionBurst, loginWindow), cookie: cookie, secure: cfg.Secure, now: cfg.Now}
 	sessions.register(r)

@@ -73,6 +73,12 @@ type Workers interface {
 	Placement(ctx context.Context, job *common.StoredJob) ([]Candidate, *common.Reason, error)
 }
 
+// Masters are the masters.
+type Masters interface {
+	// Masters lists those that are alive, as far as this one knows.
+	Masters(ctx context.Context) ([]Master, error)
+}
+
 // Candidate is a worker as a job's placement sees it.
 type Candidate struct {
 	Worker   string         `json:"worker" doc:"Id of the worker."`

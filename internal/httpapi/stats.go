@@ -18,6 +18,7 @@ type statsResource struct {
 	counted runlog.Statistics
 	jobs    Jobs
 	workers Workers
+	runs    Runs
 	zone    string // where none is given
 	now     func() time.Time
 }

@@ -36,6 +36,23 @@ func TestOverview(t *testing.T) {
 	}
 }
 
+func TestMasters(t *testing.T) {
+	h := newHarness(t)
+	var page struct{ Items []map[string]any }
+	decode(t, h.want(http.StatusOK, as("viewer", http.MethodGet, "/api/v1/masters", "")), &page)
+	if len(page.Items) != 2 || page.Items[0]["address"] != "10.0.0.7:7070" || page.Items[0]["leadsSince"] != "2026-11-01T00:00:00Z" || page.Items[0]["answers"] != true {
+		t.Errorf("%v", page.Items)
+	}
+	// Of an older version less is known.
+	for _, absent := range []string{"address", "startedAt", "leadsSince", "answers"} {
+		if v, there := page.Items[1][absent]; there {
+			t.Errorf("%s is %v", absent, v)
+		}
+	}
+	h.unready = true
+	h.want(http.StatusServiceUnavailable, as("viewer", http.MethodGet, "/api/v1/masters", ""))
+}
+
 // What the master cannot do without takes it out of service; the log store does not.
 func TestReadiness(t *testing.T) {
 	for _, c := range []struct {

@@ -83,6 +83,7 @@ var calls = map[string]call{
 	"search-runs":    {need: auth.Viewer, reach: somewhere, target: "/api/v1/runs/search?q=hush"},
 
 	// workers
+	"list-masters":   {need: auth.Viewer, reach: somewhere, target: "/api/v1/masters"},
 	"list-workers":   {need: auth.Viewer, reach: somewhere, target: "/api/v1/workers"},
 	"get-worker":     {need: auth.Viewer, reach: somewhere, target: "/api/v1/workers/{worker}"},
 	"patch-worker":   {need: auth.Admin, reach: everywhere, target: "/api/v1/workers/{worker}", body: `{"labels":{"zone":"a"},"slots":null}`},

@@ -23,7 +23,7 @@ type doctor struct {
 	workers interface {
 		Workers(ctx context.Context) ([]common.Member, error)
 	}
-	id, host     string // of this master
+	host         string // of this master
 	version      string
 	certificates *Certificates
 }
@@ -172,7 +172,7 @@ func (d *doctor) clocks(context.Context) []httpapi.Finding {
 	if verdict.Stop || verdict.Disagree {
 		all = append(all, fault(httpapi.FindingFailing, "clock", "", adviseClock, "%s", verdict.Reason))
 	}
-	votes := snapshot.Votes(d.id, WallClock(), time.Now())
+	votes := snapshot.Votes(d.state.id, WallClock(), time.Now())
 	for _, v := range votes {
 		if v.Ahead.Abs() >= skewWarns {
 			all = append(all, fault(httpapi.FindingWarning, "clock", v.Who, adviseClock, "its clock is %v off this master's", v.Ahead.Round(time.Millisecond)))

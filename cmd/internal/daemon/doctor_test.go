@@ -73,7 +73,7 @@ func TestDoctorJudgesCertificates(t *testing.T) {
 }
 
 func (r *rig) doctor() *doctor {
-	return &doctor{state: r.state, workers: workers{settings: registry.NewSettings(r.etcd, WallClock, func() {}), members: r.state.members}, id: "m", host: "host-m", version: "1.2"}
+	return &doctor{state: r.state, workers: workers{settings: registry.NewSettings(r.etcd, WallClock, func() {}), members: r.state.members}, host: "host-m", version: "1.2"}
 }
 
 // examine waits until what is found of a check has a status, and gives the first such.

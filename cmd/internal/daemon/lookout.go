@@ -108,6 +108,8 @@ func (l *lookout) look(ctx context.Context) {
 			s.lost, s.unreadable = l.absent(owners), unreadable
 			l.earlier, l.looked = now, time.Now()
 		}
+	} else if !wanted {
+		l.earlier = now // who came since is missed as well when it goes
 	}
 	s.at = time.Now()
 	l.mu.Lock()

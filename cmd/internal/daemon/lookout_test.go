@@ -43,7 +43,7 @@ func newRig(t *testing.T) *rig {
 	members := registry.NewMembers(r.etcd, WallClock, nil)
 	catalog := jobmgr.NewCatalog(jobmgr.NewWatcher(r.etcd, func(error) {}, r.fresh.mark), schedule.NewInterner())
 	look := &lookout{etcd: r.etcd, store: r, fresh: &r.fresh, catalog: catalog, members: members, guard: registry.NewGuard(members, "m", WallClock, nil)}
-	r.state = state{lookout: look, etcd: r.etcd, catalog: catalog, members: members,
+	r.state = state{lookout: look, id: "m", etcd: r.etcd, catalog: catalog, members: members,
 		own:     newConditions("master-host", slog.New(slog.DiscardHandler), func(string, bool) {}, look.Conditions),
 		elector: leader.New(leader.Config{})} // nobody is elected
 	ctx, cancel := context.WithCancel(context.Background())
@@ -78,15 +78,21 @@ func (r *rig) erase(key string) {
 // alive waits until so many workers are known to live.
 func (r *rig) alive(n int) {
 	r.Helper()
+	r.known("workers", n, func(s *registry.Snapshot) int { return len(s.Members) })
+}
+
+// known waits until so many of something are known.
+func (r *rig) known(what string, n int, count func(*registry.Snapshot) int) {
+	r.Helper()
 	for {
 		changed := r.state.members.Changed()
-		if len(r.state.members.Snapshot().Members) == n {
+		if count(r.state.members.Snapshot()) == n {
 			return
 		}
 		select {
 		case <-changed:
 		case <-time.After(time.Minute):
-			r.Fatalf("not %d workers within a minute", n)
+			r.Fatalf("not %d %s within a minute", n, what)
 		}
 	}
 }
@@ -110,6 +116,23 @@ func (r *rig) want(when string, codes ...string) {
 
 func registered(life string) common.Registration {
 	return common.Registration{Life: common.Life{Worker: "w1", Name: "north", Life: life}, Slots: 4, Used: 3, Running: 2, Clock: WallClock(), Lease: 1}
+}
+
+func TestMasters(t *testing.T) {
+	r := newRig(t)
+	r.put(common.MasterKey("m"), common.MasterPresence{ID: "m", Host: "south", Address: "10.0.0.7:7070", Version: "2", StartedAt: WallClock(), Clock: WallClock(), Skew: time.Second})
+	r.put(common.MasterKey("old"), common.MasterPresence{ID: "old", Host: "north", Version: "1", Clock: WallClock()})
+	count := func(s *registry.Snapshot) int { return len(s.Masters) }
+	r.known("masters", 2, count)
+	all, err := r.state.Masters(t.Context())
+	if err != nil || len(all) != 2 || all[0].Host != "north" || all[0].Answers || !all[0].StartedAt.IsZero() || all[0].LeadsSince != nil {
+		t.Fatalf("%+v, %v", all, err)
+	}
+	if m := all[1]; m.Host != "south" || !m.Answers || m.Address != "10.0.0.7:7070" || m.SkewMs != 1000 || m.StartedAt.IsZero() {
+		t.Errorf("%+v", m)
+	}
+	r.erase(common.MasterKey("old"))
+	r.known("masters", 1, count)
 }
 
 func TestLogStoreAway(t *testing.T) {
@@ -174,12 +197,13 @@ func TestWorkersConditionsAreShown(t *testing.T) {
 func TestWorkerLost(t *testing.T) {
 	r := newRig(t)
 	r.fresh.mark()
-	for _, w := range []string{"w1", "w2"} {
+	for i, w := range []string{"w1", "w2"} {
 		reg := registered("l-" + w)
 		reg.Worker, reg.Name = w, "name-"+w
 		r.put(common.WorkerKey(w), reg)
+		r.alive(i + 1)
+		r.codes() // it came after somebody looked
 	}
-	r.alive(2)
 	record := common.Record{Run: "u.f.1", Fire: "u.f", Job: "a", JobUID: "u", Owner: common.Life{Worker: "w2", Name: "name-w2", Life: "l-w2"}}
 	r.put(common.RecordKey("a", record.Run), record)
 	r.want("both live")

@@ -101,16 +101,17 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 		m.secure = keeper.Server()
 	}
 	m.session = joblock.NewSession(cfg.Etcd, sessionTTL, bootclock.Now, cfg.Log, func() {})
-	presence := common.MasterPresence{ID: cfg.ID, Host: hostname(), Version: cfg.Version, Seals: true}
+	m.members = registry.NewMembers(cfg.Etcd, WallClock, func(err error) { cfg.Log.Warn("watch_interrupted", "watch", "members", "error", err) })
+	presence := common.MasterPresence{ID: cfg.ID, Host: hostname(), Version: cfg.Version, StartedAt: WallClock().UTC(), Seals: true}
+	guard := registry.NewGuard(m.members, presence.ID, WallClock, nil)
 	m.presence = registry.NewPresence(cfg.Etcd, m.session, cfg.Log, registerEvery, func() common.MasterPresence {
 		now := presence
-		now.Clock = WallClock().UTC()
+		now.Address, now.Clock, now.Skew = m.Address(), WallClock().UTC(), guard.Judge().Skew
 		return now
 	})
 	m.elector = leader.New(leader.Config{Client: cfg.Etcd, Session: m.session, Boot: bootclock.Now, Key: common.LeaderKey,
 		ID: presence.ID, Name: presence.Host, Now: WallClock, Log: cfg.Log, Told: cfg.Metrics.Elected})
 	m.findings = findings{leader.NewBulletin[common.Findings](m.elector, common.FindingsKey)}
-	m.members = registry.NewMembers(cfg.Etcd, WallClock, func(err error) { cfg.Log.Warn("watch_interrupted", "watch", "members", "error", err) })
 	watcher := jobmgr.NewWatcher(cfg.Etcd, func(err error) { cfg.Log.Warn("watch_interrupted", "watch", "jobs", "error", err) }, m.fresh.mark)
 	interner := schedule.NewInterner()
 	m.catalog = jobmgr.NewCatalog(watcher, interner)
@@ -118,9 +119,8 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 	m.feed = feed.NewHub(feed.Config{Source: feedwatch.New(cfg.Etcd), Log: cfg.Log})
 	sealer := m.newSealer()
 	changed := func() { m.changes.Outcomes(); sealer.Wake() }
-	guard := registry.NewGuard(m.members, presence.ID, WallClock, nil)
 	look := &lookout{etcd: cfg.Etcd, store: cfg.Store, fresh: &m.fresh, catalog: m.catalog, members: m.members, guard: guard}
-	m.state = state{lookout: look, etcd: cfg.Etcd, catalog: m.catalog, members: m.members,
+	m.state = state{lookout: look, id: presence.ID, etcd: cfg.Etcd, catalog: m.catalog, members: m.members,
 		own:     newConditions(presence.Host, cfg.Log, cfg.Metrics.Condition, look.Conditions, m.findings.Conditions, cfg.Certificates.Conditions),
 		elector: m.elector}
 	staff := workers{settings: registry.NewSettings(cfg.Etcd, WallClock, changed), members: m.members}
@@ -149,9 +149,9 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 		return nil, err
 	}
 	handler, err := httpapi.New(httpapi.Config{
-		Jobs: store, Ahead: store, Grouping: store, Runs: history, Following: following, Workers: staff, Channels: m.notices, Secrets: secrets, Auth: cfg.Auth, SSO: sso, External: cfg.Auth, Access: cfg.Auth,
+		Jobs: store, Ahead: store, Grouping: store, Runs: history, Following: following, Workers: staff, Masters: m.state, Channels: m.notices, Secrets: secrets, Auth: cfg.Auth, SSO: sso, External: cfg.Auth, Access: cfg.Auth,
 		Counted: there, Changes: changes, Feed: m.feed, Audit: record{changes, audit.NewVerifier(m.chain(), there)}, Findings: m.findings,
-		Doctor: &doctor{state: m.state, workers: staff, id: presence.ID, host: presence.Host, version: cfg.Version, certificates: cfg.Certificates},
+		Doctor: &doctor{state: m.state, workers: staff, host: presence.Host, version: cfg.Version, certificates: cfg.Certificates},
 		Health: m.state, Stats: m.state, Metrics: cfg.Exposed, Schedules: interner, Console: cfg.Console,
 		Version: cfg.Version, Timezone: cfg.Timezone, Secure: cfg.HTTP.Secure(), Logger: cfg.Log, Now: WallClock,
 		Answered: cfg.Metrics.Request, Refused: cfg.Metrics.RequestRefused, TrustedProxies: cfg.HTTP.TrustedProxies, APIRate: cfg.HTTP.APIRate,

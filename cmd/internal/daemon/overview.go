@@ -21,6 +21,7 @@ import (
 // out of it.
 type state struct {
 	*lookout
+	id      string      // of this master
 	own     *conditions // of this master
 	etcd    *clientv3.Client
 	catalog *jobmgr.Catalog
@@ -81,6 +82,27 @@ func (s state) Overview(ctx context.Context) (httpapi.Overview, error) {
 		o.Waiting = new(resp.Responses[1].GetResponseRange().Count)
 	}
 	return o, nil
+}
+
+// Masters are those that are alive.
+func (s state) Masters(context.Context) ([]httpapi.Master, error) {
+	snapshot := s.members.Snapshot()
+	if snapshot.Generation == 0 {
+		return nil, common.Errorf(common.CodeUnavailable, "this master does not know the others yet")
+	}
+	holder, _ := s.elector.Leader()
+	all := make([]httpapi.Master, len(snapshot.Masters))
+	for i := range snapshot.Masters {
+		m := &snapshot.Masters[i]
+		all[i] = httpapi.Master{ID: m.ID, Host: m.Host, Address: m.Address, Version: m.Version, StartedAt: m.StartedAt, Clock: m.Clock, SkewMs: m.Skew.Milliseconds(), Answers: m.ID == s.id}
+		if m.ID == holder.ID {
+			all[i].LeadsSince = new(holder.Since)
+		}
+	}
+	slices.SortFunc(all, func(a, b httpapi.Master) int {
+		return cmp.Or(cmp.Compare(a.Host, b.Host), cmp.Compare(a.Address, b.Address), cmp.Compare(a.ID, b.ID))
+	})
+	return all, nil
 }
 
 // present is the log store for who would rather hear at once that it is away than wait.

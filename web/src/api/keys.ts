@@ -21,6 +21,7 @@ export const keys = {
   fires: ['fires'] as const,
   fireList: (filter: object, cursor: string) => ['fires', 'list', filter, cursor] as const,
   workers: ['workers'] as const,
+  masters: ['masters'] as const,
   users: ['users'] as const,
   userList: (cursor: string) => ['users', cursor] as const,
   tokens: ['tokens'] as const,

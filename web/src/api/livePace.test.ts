@@ -33,6 +33,15 @@ it('asks less often for what changes little, and for what is answered slowly', (
   expect(paces.isDue('numbers', 'statistics', 10_000)).toBe(true);
 });
 
+it('does not leave alone for long what was slow once', () => {
+  const paces = new Paces();
+  paces.concern('list', 0);
+  paces.asked('list', 0);
+  paces.answered('list', 8000);
+  paces.concern('list', 8000);
+  expect(paces.next(shown)).toBe(10_000);
+});
+
 it('forgets what is not shown any more', () => {
   const paces = new Paces();
   paces.concern('gone', 0);

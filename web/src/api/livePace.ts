@@ -4,8 +4,10 @@
 const atLeast = 1000;
 // What is dear to the server, or changes little with each event.
 const calmer: Record<string, number> = { overview: 2000, placements: 2000, statistics: 10_000, groups: 5000, labels: 5000, forecast: 10_000 };
-// A query is asked for at most this part of the time: one that is answered slowly is asked less often.
+// A query is asked for at most this part of the time: one that is answered slowly is asked less often. But one slow answer,
+// from a server that had to wait for its store, is no reason to show what is old for long.
 const share = 10;
+const atMost = 10_000;
 /** Some of what is shown is counted a little after it is told, so that the last change is followed by another look. */
 const echo = 3000;
 
@@ -66,6 +68,6 @@ export class Paces {
     const pace = this.#of.get(hash);
     const wanted = pace?.due ?? pace?.echo;
     if (!pace || wanted === undefined) return undefined;
-    return Math.max(wanted, pace.asked + Math.max(calmer[String(first)] ?? atLeast, pace.took * share));
+    return Math.max(wanted, pace.asked + Math.max(calmer[String(first)] ?? atLeast, Math.min(pace.took * share, atMost)));
   }
 }

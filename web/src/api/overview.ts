@@ -1,4 +1,5 @@
-import { keepPreviousData, useQueries, useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useQueries, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useEffect, useRef } from 'react';
 import { localZone } from '../lib/localTime.ts';
 import { troubleStatuses } from '../lib/troubles.ts';
 import { client } from './client.ts';
@@ -13,8 +14,21 @@ export function useOverview() {
   return useQuery({
     queryKey: keys.overview,
     queryFn: ({ signal }) => dataOf(client.GET('/api/v1/stats/overview', { signal })),
-    refetchInterval: unlessLive(10_000),
+    // Much of what may be wrong is told of by no event.
+    refetchInterval: 5000,
   });
+}
+
+/** Asks all that is shown again when the log store goes or comes back: what was listed without it is not whole, and no event tells of that. */
+export function useHistoryTurns(): void {
+  const queries = useQueryClient();
+  const logStore = useOverview().data?.logStore;
+  const before = useRef(logStore);
+  useEffect(() => {
+    if (logStore === undefined) return;
+    if (before.current !== undefined && before.current !== logStore) void queries.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== keys.overview[0] });
+    before.current = logStore;
+  }, [queries, logStore]);
 }
 
 /** What runs just now. */

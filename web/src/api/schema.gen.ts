@@ -648,6 +648,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/masters": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Masters that are alive
+         * @description Each serves all of the API. One of them is elected and does what is done once: housekeeping, the audit chain, notices.
+         */
+        get: operations["list-masters"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/runs": {
         parameters: {
             query?: never;
@@ -2783,6 +2803,39 @@ export interface components {
             /** @description By a user's name and password. */
             password: boolean;
         };
+        Master: {
+            /**
+             * @description Where it listens; absent for one of an older version.
+             * @example 10.0.0.7:7070
+             */
+            address?: string;
+            /** @description It is the one that has answered this. */
+            answers?: boolean;
+            /**
+             * Format: date-time
+             * @description Its wall clock when it last wrote.
+             */
+            clock: string;
+            host: string;
+            /** @description Made anew at each start. */
+            id: string;
+            /**
+             * Format: date-time
+             * @description Since when it is the elected one, by its own clock; absent for the others.
+             */
+            leadsSince?: string;
+            /**
+             * Format: int64
+             * @description How many milliseconds its clock is ahead of the cluster's, as far as it knows.
+             */
+            skewMs: number;
+            /**
+             * Format: date-time
+             * @description Absent for one of an older version.
+             */
+            startedAt?: string;
+            version: string;
+        };
         Me: {
             /**
              * Format: date-time
@@ -2944,6 +2997,11 @@ export interface components {
         };
         PageDelivery: {
             items: components["schemas"]["Delivery"][];
+            /** @description Where the next page begins; absent on the last one. */
+            nextCursor?: string;
+        };
+        PageMaster: {
+            items: components["schemas"]["Master"][];
             /** @description Where the next page begins; absent on the last one. */
             nextCursor?: string;
         };
@@ -3769,7 +3827,7 @@ export interface components {
             delay: components["schemas"]["Times"];
             /** @description From start to end, of the runs that succeeded. */
             duration: components["schemas"]["Times"];
-            /** @description Where it is known still. */
+            /** @description As it is called, or was at its last run; absent where that is not known. */
             name?: string;
             /**
              * Format: int64
@@ -4110,11 +4168,11 @@ export interface operations {
                      *           "actor": {
                      *             "name": "admin",
                      *             "remote": "127.0.0.1",
-                     *             "token": "aqy2fb3pjgghrtvz"
+                     *             "token": "o6vjhk4nov72qzgl"
                      *           },
                      *           "after": {
                      *             "command": "echo report",
-                     *             "createdAt": "2026-11-22T11:22:36.466280704Z",
+                     *             "createdAt": "2026-11-22T15:08:00.681864656Z",
                      *             "cronExpr": "0 0 1 1 *",
                      *             "description": "report",
                      *             "env": {
@@ -4130,16 +4188,16 @@ export interface operations {
                      *             "stdin": "report",
                      *             "timezone": "UTC",
                      *             "title": "the same job",
-                     *             "uid": "texealp2y6nnhge7",
-                     *             "updatedAt": "2026-11-22T11:22:36.469443774Z",
+                     *             "uid": "kw4dmzez4irifkwt",
+                     *             "updatedAt": "2026-11-22T15:08:00.687713516Z",
                      *             "updatedBy": "admin",
                      *             "user": "report",
                      *             "workDir": "/report"
                      *           },
-                     *           "at": "2026-11-22T11:22:36.46958112Z",
+                     *           "at": "2026-11-22T15:08:00.687840182Z",
                      *           "before": {
                      *             "command": "echo report",
-                     *             "createdAt": "2026-11-22T11:22:36.466280704Z",
+                     *             "createdAt": "2026-11-22T15:08:00.681864656Z",
                      *             "cronExpr": "0 0 1 1 *",
                      *             "description": "report",
                      *             "env": {
@@ -4155,13 +4213,13 @@ export interface operations {
                      *             "stdin": "report",
                      *             "timezone": "UTC",
                      *             "title": "a job",
-                     *             "uid": "texealp2y6nnhge7",
-                     *             "updatedAt": "2026-11-22T11:22:36.466280704Z",
+                     *             "uid": "kw4dmzez4irifkwt",
+                     *             "updatedAt": "2026-11-22T15:08:00.681864656Z",
                      *             "updatedBy": "admin",
                      *             "user": "report",
                      *             "workDir": "/report"
                      *           },
-                     *           "id": "01795346556469581120-4mlkgi5suli7dc3e",
+                     *           "id": "01795360080687840182-gpexwelperztok4a",
                      *           "kind": "job",
                      *           "name": "job-reports",
                      *           "revision": 10,
@@ -4171,11 +4229,11 @@ export interface operations {
                      *           "actor": {
                      *             "name": "admin",
                      *             "remote": "127.0.0.1",
-                     *             "token": "aqy2fb3pjgghrtvz"
+                     *             "token": "o6vjhk4nov72qzgl"
                      *           },
                      *           "after": {
                      *             "command": "echo report",
-                     *             "createdAt": "2026-11-22T11:22:36.466280704Z",
+                     *             "createdAt": "2026-11-22T15:08:00.681864656Z",
                      *             "cronExpr": "0 0 1 1 *",
                      *             "description": "report",
                      *             "env": {
@@ -4191,14 +4249,14 @@ export interface operations {
                      *             "stdin": "report",
                      *             "timezone": "UTC",
                      *             "title": "a job",
-                     *             "uid": "texealp2y6nnhge7",
-                     *             "updatedAt": "2026-11-22T11:22:36.466280704Z",
+                     *             "uid": "kw4dmzez4irifkwt",
+                     *             "updatedAt": "2026-11-22T15:08:00.681864656Z",
                      *             "updatedBy": "admin",
                      *             "user": "report",
                      *             "workDir": "/report"
                      *           },
-                     *           "at": "2026-11-22T11:22:36.466375832Z",
-                     *           "id": "01795346556466375832-53dd7ucslzaxxkgx",
+                     *           "at": "2026-11-22T15:08:00.681985211Z",
+                     *           "id": "01795360080681985211-vdiesz7j6anuesmb",
                      *           "kind": "job",
                      *           "name": "job-reports",
                      *           "revision": 9,
@@ -4255,8 +4313,8 @@ export interface operations {
                      *       "faults": [],
                      *       "from": 1,
                      *       "head": {
-                     *         "hash": "f009b561ee734ccecf1c2f0f92e5893e1188f9b3f1ec0194396b4219fe28d191",
-                     *         "seq": 2
+                     *         "hash": "",
+                     *         "seq": 0
                      *       },
                      *       "intact": true,
                      *       "kept": {
@@ -4265,7 +4323,7 @@ export interface operations {
                      *       },
                      *       "more": false,
                      *       "to": 0,
-                     *       "waiting": 2
+                     *       "waiting": 0
                      *     }
                      */
                     "application/json": components["schemas"]["AuditStep"];
@@ -4315,7 +4373,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "expiresAt": "2026-11-23T11:22:36.486412064Z",
+                     *       "expiresAt": "2026-11-23T15:08:00.694794463Z",
                      *       "name": "admin",
                      *       "role": "admin",
                      *       "session": true
@@ -4486,7 +4544,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "expiresAt": "2027-02-20T11:22:36.544100768Z",
+                     *       "expiresAt": "2027-02-20T15:08:00.843516407Z",
                      *       "name": "ann-1",
                      *       "role": "viewer",
                      *       "session": false,
@@ -4535,13 +4593,13 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "createdAt": "2026-11-22T11:22:36.651805878Z",
+                     *           "createdAt": "2026-11-22T15:08:01.012116727Z",
                      *           "kind": "webhook",
                      *           "name": "ops",
                      *           "origin": "https://127.0.0.1:1",
-                     *           "updatedAt": "2026-11-22T11:22:36.651806029Z",
+                     *           "updatedAt": "2026-11-22T15:08:01.012116867Z",
                      *           "updatedBy": "admin",
-                     *           "version": 20
+                     *           "version": 18
                      *         }
                      *       ]
                      *     }
@@ -4587,13 +4645,13 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "createdAt": "2026-11-22T11:22:36.651805878Z",
+                     *       "createdAt": "2026-11-22T15:08:01.012116727Z",
                      *       "kind": "webhook",
                      *       "name": "ops",
                      *       "origin": "https://127.0.0.1:1",
-                     *       "updatedAt": "2026-11-22T11:22:36.655497203Z",
+                     *       "updatedAt": "2026-11-22T15:08:01.016847631Z",
                      *       "updatedBy": "admin",
-                     *       "version": 22
+                     *       "version": 20
                      *     }
                      */
                     "application/json": components["schemas"]["Channel"];
@@ -4663,14 +4721,14 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "createdAt": "2026-11-22T11:22:36.656876085Z",
+                     *       "createdAt": "2026-11-22T15:08:01.018317593Z",
                      *       "kind": "webhook",
                      *       "name": "dev",
                      *       "origin": "https://hooks.example.com",
                      *       "secret": "whsec_…",
-                     *       "updatedAt": "2026-11-22T11:22:36.656876206Z",
+                     *       "updatedAt": "2026-11-22T15:08:01.018317793Z",
                      *       "updatedBy": "admin",
-                     *       "version": 23
+                     *       "version": 21
                      *     }
                      */
                     "application/json": components["schemas"]["Channel"];
@@ -4763,11 +4821,11 @@ export interface operations {
                      *       "attempts": 1,
                      *       "channel": "ops",
                      *       "code": "refused",
-                     *       "createdAt": "2026-11-22T11:22:36.661546607Z",
-                     *       "doneAt": "2026-11-22T11:22:36.661888134Z",
+                     *       "createdAt": "2026-11-22T15:08:01.022108744Z",
+                     *       "doneAt": "2026-11-22T15:08:01.022341659Z",
                      *       "error": "dial tcp 127.0.0.1:1: 127.0.0.1: the address is not a public one, and the setting notifyAllow does not name it",
                      *       "event": "test",
-                     *       "id": "01795346556661546607-698b29ad01487c34",
+                     *       "id": "01795360081022108744-4227f016fd7b478a",
                      *       "kind": "webhook",
                      *       "status": "failed",
                      *       "text": "test of a channel"
@@ -4914,11 +4972,11 @@ export interface operations {
                      *           "attempts": 1,
                      *           "channel": "ops",
                      *           "code": "refused",
-                     *           "createdAt": "2026-11-22T11:22:36.661546607Z",
-                     *           "doneAt": "2026-11-22T11:22:36.661888134Z",
+                     *           "createdAt": "2026-11-22T15:08:01.022108744Z",
+                     *           "doneAt": "2026-11-22T15:08:01.022341659Z",
                      *           "error": "dial tcp 127.0.0.1:1: 127.0.0.1: the address is not a public one, and the setting notifyAllow does not name it",
                      *           "event": "test",
-                     *           "id": "01795346556661546607-698b29ad01487c34",
+                     *           "id": "01795360081022108744-4227f016fd7b478a",
                      *           "kind": "webhook",
                      *           "status": "failed",
                      *           "text": "test of a channel"
@@ -4987,6 +5045,18 @@ export interface operations {
                      *     id: 1
                      *     event: ready
                      *     data: {"revision":1}
+                     *
+                     *     id: 2
+                     *     event: worker
+                     *     data: {"id":"w1","name":"north"}
+                     *
+                     *     id: 9
+                     *     event: job
+                     *     data: {"name":"job-reports","title":"a job","group":"reports","version":9}
+                     *
+                     *     id: 10
+                     *     event: job
+                     *     data: {"name":"job-reports","title":"the same job","group":"reports","version":10}
                      */
                     "text/event-stream": string;
                 };
@@ -5041,14 +5111,14 @@ export interface operations {
                      *       "items": [
                      *         {
                      *           "attempts": [
-                     *             "texealp2y6nnhge7.01795342956000000000.1"
+                     *             "kw4dmzez4irifkwt.01795356480000000000.1"
                      *           ],
                      *           "cause": "manual",
                      *           "group": "reports",
-                     *           "id": "texealp2y6nnhge7.01795342956000000000",
+                     *           "id": "kw4dmzez4irifkwt.01795356480000000000",
                      *           "job": "job-reports",
-                     *           "jobUid": "texealp2y6nnhge7",
-                     *           "plannedAt": "2026-11-22T10:22:36Z",
+                     *           "jobUid": "kw4dmzez4irifkwt",
+                     *           "plannedAt": "2026-11-22T14:08:00Z",
                      *           "reason": {
                      *             "code": "exit_code",
                      *             "data": {
@@ -5121,13 +5191,13 @@ export interface operations {
                      *       ],
                      *       "by": "hour",
                      *       "dst": [],
-                     *       "from": "2026-11-22T11:22:36.69732357Z",
+                     *       "from": "2026-11-22T15:08:01.0416919Z",
                      *       "jobs": 0,
                      *       "paused": 0,
                      *       "pileUps": [],
-                     *       "start": "2026-11-22T11:00:00Z",
+                     *       "start": "2026-11-22T15:00:00Z",
                      *       "step": 3600,
-                     *       "to": "2026-11-23T12:00:00Z",
+                     *       "to": "2026-11-23T16:00:00Z",
                      *       "total": 0
                      *     }
                      */
@@ -5253,7 +5323,7 @@ export interface operations {
                      *           },
                      *           "group": "reports",
                      *           "meta": {
-                     *             "createdAt": "2026-11-22T11:22:36.466280704Z",
+                     *             "createdAt": "2026-11-22T15:08:00.681864656Z",
                      *             "next": [
                      *               "2027-01-01T00:00:00Z",
                      *               "2028-01-01T00:00:00Z"
@@ -5263,9 +5333,9 @@ export interface operations {
                      *               {
                      *                 "cause": "manual",
                      *                 "durationMs": 60000,
-                     *                 "id": "texealp2y6nnhge7.01795342956000000000.1",
-                     *                 "plannedAt": "2026-11-22T10:22:36Z",
-                     *                 "startedAt": "2026-11-22T10:22:36Z",
+                     *                 "id": "kw4dmzez4irifkwt.01795356480000000000.1",
+                     *                 "plannedAt": "2026-11-22T14:08:00Z",
+                     *                 "startedAt": "2026-11-22T14:08:00Z",
                      *                 "status": "failed"
                      *               }
                      *             ],
@@ -5277,8 +5347,8 @@ export interface operations {
                      *               "samples": 0,
                      *               "successRate": 0
                      *             },
-                     *             "uid": "texealp2y6nnhge7",
-                     *             "updatedAt": "2026-11-22T11:22:36.469443774Z",
+                     *             "uid": "kw4dmzez4irifkwt",
+                     *             "updatedAt": "2026-11-22T15:08:00.687713516Z",
                      *             "updatedBy": "admin",
                      *             "version": 10
                      *           },
@@ -5353,12 +5423,12 @@ export interface operations {
                      *       "command": "true",
                      *       "group": "reports",
                      *       "meta": {
-                     *         "createdAt": "2026-11-22T11:22:36.701222692Z",
+                     *         "createdAt": "2026-11-22T15:08:01.050123667Z",
                      *         "state": "manual",
-                     *         "uid": "gq2tovoyfi243irg",
-                     *         "updatedAt": "2026-11-22T11:22:36.701222692Z",
+                     *         "uid": "6db4zn5wwut6amxa",
+                     *         "updatedAt": "2026-11-22T15:08:01.050123667Z",
                      *         "updatedBy": "admin",
-                     *         "version": 30
+                     *         "version": 28
                      *       },
                      *       "name": "new-reports",
                      *       "timezone": "UTC"
@@ -5439,7 +5509,7 @@ export interface operations {
                      *         {
                      *           "name": "applied-reports",
                      *           "result": "created",
-                     *           "version": 31
+                     *           "version": 29
                      *         }
                      *       ]
                      *     }
@@ -5648,11 +5718,11 @@ export interface operations {
                      *       },
                      *       "group": "reports",
                      *       "meta": {
-                     *         "createdAt": "2026-11-22T11:22:36.466280704Z",
+                     *         "createdAt": "2026-11-22T15:08:00.681864656Z",
                      *         "nextFire": "2027-01-01T00:00:00Z",
                      *         "state": "active",
-                     *         "uid": "texealp2y6nnhge7",
-                     *         "updatedAt": "2026-11-22T11:22:36.469443774Z",
+                     *         "uid": "kw4dmzez4irifkwt",
+                     *         "updatedAt": "2026-11-22T15:08:00.687713516Z",
                      *         "updatedBy": "admin",
                      *         "version": 10
                      *       },
@@ -5742,12 +5812,12 @@ export interface operations {
                      *       "command": "echo report",
                      *       "group": "reports",
                      *       "meta": {
-                     *         "createdAt": "2026-11-22T11:22:36.71027658Z",
+                     *         "createdAt": "2026-11-22T15:08:01.06209089Z",
                      *         "state": "manual",
-                     *         "uid": "ppcqqqg6rv26odlh",
-                     *         "updatedAt": "2026-11-22T11:22:36.71027658Z",
+                     *         "uid": "xa5ivvcd2rvisr6q",
+                     *         "updatedAt": "2026-11-22T15:08:01.06209089Z",
                      *         "updatedBy": "admin",
-                     *         "version": 34
+                     *         "version": 32
                      *       },
                      *       "name": "put-reports",
                      *       "timezone": "UTC"
@@ -5862,12 +5932,12 @@ export interface operations {
                      *       "description": "report",
                      *       "group": "reports",
                      *       "meta": {
-                     *         "createdAt": "2026-11-22T11:22:36.716888112Z",
+                     *         "createdAt": "2026-11-22T15:08:01.062670992Z",
                      *         "state": "manual",
-                     *         "uid": "oxzufkfigyibsrtx",
-                     *         "updatedAt": "2026-11-22T11:22:36.71790568Z",
+                     *         "uid": "3gnjluyyn373rdyo",
+                     *         "updatedAt": "2026-11-22T15:08:01.063775723Z",
                      *         "updatedBy": "admin",
-                     *         "version": 37
+                     *         "version": 34
                      *       },
                      *       "name": "patched-reports",
                      *       "timeout": "10m",
@@ -5934,14 +6004,14 @@ export interface operations {
                      *       "items": [
                      *         {
                      *           "attempts": [
-                     *             "texealp2y6nnhge7.01795342956000000000.1"
+                     *             "kw4dmzez4irifkwt.01795356480000000000.1"
                      *           ],
                      *           "cause": "manual",
                      *           "group": "reports",
-                     *           "id": "texealp2y6nnhge7.01795342956000000000",
+                     *           "id": "kw4dmzez4irifkwt.01795356480000000000",
                      *           "job": "job-reports",
-                     *           "jobUid": "texealp2y6nnhge7",
-                     *           "plannedAt": "2026-11-22T10:22:36Z",
+                     *           "jobUid": "kw4dmzez4irifkwt",
+                     *           "plannedAt": "2026-11-22T14:08:00Z",
                      *           "reason": {
                      *             "code": "exit_code",
                      *             "data": {
@@ -6013,13 +6083,13 @@ export interface operations {
                      *       "description": "report",
                      *       "group": "reports",
                      *       "meta": {
-                     *         "createdAt": "2026-11-22T11:22:36.704647771Z",
+                     *         "createdAt": "2026-11-22T15:08:01.058408993Z",
                      *         "paused": true,
                      *         "state": "paused",
-                     *         "uid": "pytp3pwm3bkatv5m",
-                     *         "updatedAt": "2026-11-22T11:22:36.730848041Z",
+                     *         "uid": "b4bufsnjpejvldsx",
+                     *         "updatedAt": "2026-11-22T15:08:01.072282099Z",
                      *         "updatedBy": "admin",
-                     *         "version": 42
+                     *         "version": 38
                      *       },
                      *       "name": "paused-reports",
                      *       "pauseNote": "for now",
@@ -6132,12 +6202,12 @@ export interface operations {
                      *       "description": "report",
                      *       "group": "reports",
                      *       "meta": {
-                     *         "createdAt": "2026-11-22T11:22:36.704647771Z",
+                     *         "createdAt": "2026-11-22T15:08:01.058408993Z",
                      *         "state": "manual",
-                     *         "uid": "pytp3pwm3bkatv5m",
-                     *         "updatedAt": "2026-11-22T11:22:36.734593256Z",
+                     *         "uid": "b4bufsnjpejvldsx",
+                     *         "updatedAt": "2026-11-22T15:08:01.07520404Z",
                      *         "updatedBy": "admin",
-                     *         "version": 43
+                     *         "version": 39
                      *       },
                      *       "name": "paused-reports",
                      *       "timezone": "UTC"
@@ -6208,11 +6278,11 @@ export interface operations {
                      *       },
                      *       "group": "reports",
                      *       "meta": {
-                     *         "createdAt": "2026-11-22T11:22:36.466280704Z",
+                     *         "createdAt": "2026-11-22T15:08:00.681864656Z",
                      *         "nextFire": "2027-01-01T00:00:00Z",
                      *         "state": "active",
-                     *         "uid": "texealp2y6nnhge7",
-                     *         "updatedAt": "2026-11-22T11:22:36.469443774Z",
+                     *         "uid": "kw4dmzez4irifkwt",
+                     *         "updatedAt": "2026-11-22T15:08:00.687713516Z",
                      *         "updatedBy": "admin",
                      *         "version": 10
                      *       },
@@ -6290,8 +6360,8 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "fire": "742ylrqt4tvwbtzc.tjc273ndfdx6av7sa",
-                     *       "run": "742ylrqt4tvwbtzc.tjc273ndfdx6av7sa.1"
+                     *       "fire": "yrzvky3mu5kqvy7c.tlkggjael7dey3cgq",
+                     *       "run": "yrzvky3mu5kqvy7c.tlkggjael7dey3cgq.1"
                      *     }
                      */
                     "application/json": components["schemas"]["Accepted"];
@@ -6345,7 +6415,7 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "at": "2026-11-22T11:22:36.46958112Z",
+                     *           "at": "2026-11-22T15:08:00.687840182Z",
                      *           "by": "admin",
                      *           "fields": [
                      *             "title"
@@ -6355,7 +6425,7 @@ export interface operations {
                      *           "version": 10
                      *         },
                      *         {
-                     *           "at": "2026-11-22T11:22:36.466375832Z",
+                     *           "at": "2026-11-22T15:08:00.681985211Z",
                      *           "by": "admin",
                      *           "remote": "127.0.0.1",
                      *           "verb": "create",
@@ -6407,7 +6477,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "at": "2026-11-22T11:22:36.46958112Z",
+                     *       "at": "2026-11-22T15:08:00.687840182Z",
                      *       "by": "admin",
                      *       "job": {
                      *         "command": "echo report",
@@ -6430,7 +6500,7 @@ export interface operations {
                      *         "workDir": "/report"
                      *       },
                      *       "remote": "127.0.0.1",
-                     *       "uid": "texealp2y6nnhge7",
+                     *       "uid": "kw4dmzez4irifkwt",
                      *       "verb": "replace",
                      *       "version": 10
                      *     }
@@ -6551,6 +6621,58 @@ export interface operations {
             };
         };
     };
+    "list-masters": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "address": "127.0.0.1:40657",
+                     *           "answers": true,
+                     *           "clock": "2026-11-22T15:08:00.636211662Z",
+                     *           "host": "master-1",
+                     *           "id": "pyvdpcurl4krwici",
+                     *           "leadsSince": "2026-11-22T15:08:00.635967679Z",
+                     *           "skewMs": 0,
+                     *           "startedAt": "2026-11-22T15:08:00.581322135Z",
+                     *           "version": "test"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PageMaster"];
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+            /** @description The request was refused, or failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     "list-runs": {
         parameters: {
             query?: {
@@ -6597,14 +6719,14 @@ export interface operations {
                      *         {
                      *           "attempt": 1,
                      *           "cause": "manual",
-                     *           "fire": "742ylrqt4tvwbtzc.tjc273ndfdx6av7sa",
+                     *           "fire": "yrzvky3mu5kqvy7c.tlkggjael7dey3cgq",
                      *           "group": "reports",
-                     *           "id": "742ylrqt4tvwbtzc.tjc273ndfdx6av7sa.1",
+                     *           "id": "yrzvky3mu5kqvy7c.tlkggjael7dey3cgq.1",
                      *           "job": "ran-reports",
-                     *           "jobUid": "742ylrqt4tvwbtzc",
+                     *           "jobUid": "yrzvky3mu5kqvy7c",
                      *           "note": "by hand",
                      *           "outputBytes": 0,
-                     *           "plannedAt": "2026-11-22T11:22:36.743166387Z",
+                     *           "plannedAt": "2026-11-22T15:08:01.080003041Z",
                      *           "reason": {
                      *             "code": "starting",
                      *             "text": "it is due, and about to be taken"
@@ -6615,20 +6737,20 @@ export interface operations {
                      *         {
                      *           "attempt": 1,
                      *           "cause": "manual",
-                     *           "claimedAt": "2026-11-22T10:22:36Z",
-                     *           "endedAt": "2026-11-22T10:23:36Z",
+                     *           "claimedAt": "2026-11-22T14:08:00Z",
+                     *           "endedAt": "2026-11-22T14:09:00Z",
                      *           "exitCode": 3,
-                     *           "fire": "texealp2y6nnhge7.01795342956000000000",
+                     *           "fire": "kw4dmzez4irifkwt.01795356480000000000",
                      *           "group": "reports",
-                     *           "id": "texealp2y6nnhge7.01795342956000000000.1",
+                     *           "id": "kw4dmzez4irifkwt.01795356480000000000.1",
                      *           "job": "job-reports",
-                     *           "jobUid": "texealp2y6nnhge7",
+                     *           "jobUid": "kw4dmzez4irifkwt",
                      *           "note": "report",
                      *           "outputBytes": 6,
                      *           "params": {
                      *             "P": "report"
                      *           },
-                     *           "plannedAt": "2026-11-22T10:22:36Z",
+                     *           "plannedAt": "2026-11-22T14:08:00Z",
                      *           "reason": {
                      *             "code": "exit_code",
                      *             "data": {
@@ -6636,7 +6758,7 @@ export interface operations {
                      *             },
                      *             "text": "report"
                      *           },
-                     *           "startedAt": "2026-11-22T10:22:36Z",
+                     *           "startedAt": "2026-11-22T14:08:00Z",
                      *           "status": "failed",
                      *           "triggeredBy": "somebody",
                      *           "worker": "w1",
@@ -6710,7 +6832,7 @@ export interface operations {
                      *       "scanned": {
                      *         "bytes": 6,
                      *         "runs": 2,
-                     *         "until": "2026-11-22T10:22:36Z"
+                     *         "until": "2026-11-22T14:08:00Z"
                      *       }
                      *     }
                      */
@@ -6756,20 +6878,20 @@ export interface operations {
                      * @example {
                      *       "attempt": 1,
                      *       "cause": "manual",
-                     *       "claimedAt": "2026-11-22T10:22:36Z",
-                     *       "endedAt": "2026-11-22T10:23:36Z",
+                     *       "claimedAt": "2026-11-22T14:08:00Z",
+                     *       "endedAt": "2026-11-22T14:09:00Z",
                      *       "exitCode": 3,
-                     *       "fire": "texealp2y6nnhge7.01795342956000000000",
+                     *       "fire": "kw4dmzez4irifkwt.01795356480000000000",
                      *       "group": "reports",
-                     *       "id": "texealp2y6nnhge7.01795342956000000000.1",
+                     *       "id": "kw4dmzez4irifkwt.01795356480000000000.1",
                      *       "job": "job-reports",
-                     *       "jobUid": "texealp2y6nnhge7",
+                     *       "jobUid": "kw4dmzez4irifkwt",
                      *       "note": "report",
                      *       "outputBytes": 6,
                      *       "params": {
                      *         "P": "report"
                      *       },
-                     *       "plannedAt": "2026-11-22T10:22:36Z",
+                     *       "plannedAt": "2026-11-22T14:08:00Z",
                      *       "reason": {
                      *         "code": "exit_code",
                      *         "data": {
@@ -6777,7 +6899,7 @@ export interface operations {
                      *         },
                      *         "text": "report"
                      *       },
-                     *       "startedAt": "2026-11-22T10:22:36Z",
+                     *       "startedAt": "2026-11-22T14:08:00Z",
                      *       "status": "failed",
                      *       "triggeredBy": "somebody",
                      *       "worker": "w1",
@@ -7056,15 +7178,15 @@ export interface operations {
                      *
                      *     id: 0
                      *     event: run
-                     *     data: {"id":"texealp2y6nnhge7.01795342956000000000.1","job":"job-reports","jobUid":"texealp2y6nnhge7","group":"reports","fire":"texealp2y6nnhge7.01795342956000000000","plannedAt":"2026-11-22T10:22:36Z","cause":"manual","attempt":1,"status":"failed","reason":{"code":"exit_code","data":{"path":"report"},"text":"report"},"worker":"w1","workerName":"north","claimedAt":"2026-11-22T10:22:36Z","startedAt":"2026-11-22T10:22:36Z","endedAt":"2026-11-22T10:23:36Z","exitCode":3,"outputBytes":6,"triggeredBy":"somebody","note":"report","params":{"P":"report"}}
+                     *     data: {"id":"kw4dmzez4irifkwt.01795356480000000000.1","job":"job-reports","jobUid":"kw4dmzez4irifkwt","group":"reports","fire":"kw4dmzez4irifkwt.01795356480000000000","plannedAt":"2026-11-22T14:08:00Z","cause":"manual","attempt":1,"status":"failed","reason":{"code":"exit_code","data":{"path":"report"},"text":"report"},"worker":"w1","workerName":"north","claimedAt":"2026-11-22T14:08:00Z","startedAt":"2026-11-22T14:08:00Z","endedAt":"2026-11-22T14:09:00Z","exitCode":3,"outputBytes":6,"triggeredBy":"somebody","note":"report","params":{"P":"report"}}
                      *
                      *     id: 6
                      *     event: output
-                     *     data: {"offset":0,"stream":"stdout","at":"2026-11-22T10:22:36Z","text":"report"}
+                     *     data: {"offset":0,"stream":"stdout","at":"2026-11-22T14:08:00Z","text":"report"}
                      *
                      *     id: 6
                      *     event: end
-                     *     data: {"run":{"id":"texealp2y6nnhge7.01795342956000000000.1","job":"job-reports","jobUid":"texealp2y6nnhge7","group":"reports","fire":"texealp2y6nnhge7.01795342956000000000","plannedAt":"2026-11-22T10:22:36Z","cause":"manual","attempt":1,"status":"failed","reason":{"code":"exit_code","data":{"path":"report"},"text":"report"},"worker":"w1","workerName":"north","claimedAt":"2026-11-22T10:22:36Z","startedAt":"2026-11-22T10:22:36Z","endedAt":"2026-11-22T10:23:36Z","exitCode":3,"outputBytes":6,"triggeredBy":"somebody","note":"report","params":{"P":"report"}},"offset":6,"complete":true}
+                     *     data: {"run":{"id":"kw4dmzez4irifkwt.01795356480000000000.1","job":"job-reports","jobUid":"kw4dmzez4irifkwt","group":"reports","fire":"kw4dmzez4irifkwt.01795356480000000000","plannedAt":"2026-11-22T14:08:00Z","cause":"manual","attempt":1,"status":"failed","reason":{"code":"exit_code","data":{"path":"report"},"text":"report"},"worker":"w1","workerName":"north","claimedAt":"2026-11-22T14:08:00Z","startedAt":"2026-11-22T14:08:00Z","endedAt":"2026-11-22T14:09:00Z","exitCode":3,"outputBytes":6,"triggeredBy":"somebody","note":"report","params":{"P":"report"}},"offset":6,"complete":true}
                      */
                     "text/event-stream": string;
                 };
@@ -7172,15 +7294,15 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "createdAt": "2026-11-22T11:22:36.789032238Z",
+                     *           "createdAt": "2026-11-22T15:08:01.103793065Z",
                      *           "groups": [
                      *             "reports"
                      *           ],
                      *           "name": "db-reports",
-                     *           "setAt": "2026-11-22T11:22:36.789032378Z",
-                     *           "updatedAt": "2026-11-22T11:22:36.789032378Z",
+                     *           "setAt": "2026-11-22T15:08:01.103793205Z",
+                     *           "updatedAt": "2026-11-22T15:08:01.103793205Z",
                      *           "updatedBy": "admin",
-                     *           "version": 52
+                     *           "version": 48
                      *         }
                      *       ]
                      *     }
@@ -7226,15 +7348,15 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "createdAt": "2026-11-22T11:22:36.789032238Z",
+                     *       "createdAt": "2026-11-22T15:08:01.103793065Z",
                      *       "groups": [
                      *         "reports"
                      *       ],
                      *       "name": "db-reports",
-                     *       "setAt": "2026-11-22T11:22:36.792352772Z",
-                     *       "updatedAt": "2026-11-22T11:22:36.792352772Z",
+                     *       "setAt": "2026-11-22T15:08:01.105735136Z",
+                     *       "updatedAt": "2026-11-22T15:08:01.105735136Z",
                      *       "updatedBy": "admin",
-                     *       "version": 53
+                     *       "version": 49
                      *     }
                      */
                     "application/json": components["schemas"]["Secret"];
@@ -7296,15 +7418,15 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "createdAt": "2026-11-22T11:22:36.789032238Z",
+                     *       "createdAt": "2026-11-22T15:08:01.103793065Z",
                      *       "groups": [
                      *         "reports"
                      *       ],
                      *       "name": "db-reports",
-                     *       "setAt": "2026-11-22T11:22:36.796932304Z",
-                     *       "updatedAt": "2026-11-22T11:22:36.796932304Z",
+                     *       "setAt": "2026-11-22T15:08:01.1089271Z",
+                     *       "updatedAt": "2026-11-22T15:08:01.1089271Z",
                      *       "updatedBy": "admin",
-                     *       "version": 55
+                     *       "version": 51
                      *     }
                      */
                     "application/json": components["schemas"]["Secret"];
@@ -7408,12 +7530,12 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "createdAt": "2026-11-22T11:22:36.486412064Z",
-                     *           "expiresAt": "2026-11-23T11:22:36.486412064Z",
-                     *           "id": "9127daa67f29c3b5",
+                     *           "createdAt": "2026-11-22T15:08:00.694794463Z",
+                     *           "expiresAt": "2026-11-23T15:08:00.694794463Z",
+                     *           "id": "23275f7477627e72",
                      *           "name": "admin",
                      *           "remote": "127.0.0.1",
-                     *           "token": "aqy2fb3pjgghrtvz"
+                     *           "token": "o6vjhk4nov72qzgl"
                      *         }
                      *       ]
                      *     }
@@ -7508,7 +7630,7 @@ export interface operations {
                      * @example {
                      *       "buckets": [
                      *         {
-                     *           "at": "2026-11-21T11:00:00Z",
+                     *           "at": "2026-11-21T15:00:00Z",
                      *           "delay": {
                      *             "count": 0,
                      *             "maxMs": 0,
@@ -7538,7 +7660,7 @@ export interface operations {
                      *           }
                      *         },
                      *         {
-                     *           "at": "2026-11-21T12:00:00Z",
+                     *           "at": "2026-11-21T16:00:00Z",
                      *           "delay": {
                      *             "count": 0,
                      *             "maxMs": 0,
@@ -7569,9 +7691,9 @@ export interface operations {
                      *         }
                      *       ],
                      *       "by": "hour",
-                     *       "from": "2026-11-21T11:00:00Z",
+                     *       "from": "2026-11-21T15:00:00Z",
                      *       "timezone": "UTC",
-                     *       "to": "2026-11-22T11:22:36.934071471Z",
+                     *       "to": "2026-11-22T15:08:01.236048441Z",
                      *       "total": {
                      *         "delay": {
                      *           "count": 0,
@@ -7649,10 +7771,10 @@ export interface operations {
                      *         "unreadable": 0
                      *       },
                      *       "lastDay": {
-                     *         "from": "2026-11-21T11:00:00Z",
+                     *         "from": "2026-11-21T15:00:00Z",
                      *         "hours": [
                      *           {
-                     *             "at": "2026-11-21T11:00:00Z",
+                     *             "at": "2026-11-21T15:00:00Z",
                      *             "delayP95Ms": 0,
                      *             "statuses": {
                      *               "failed": 0,
@@ -7666,7 +7788,7 @@ export interface operations {
                      *             }
                      *           },
                      *           {
-                     *             "at": "2026-11-21T12:00:00Z",
+                     *             "at": "2026-11-21T16:00:00Z",
                      *             "delayP95Ms": 0,
                      *             "statuses": {
                      *               "failed": 0,
@@ -7713,7 +7835,7 @@ export interface operations {
                      *       },
                      *       "leader": {
                      *         "name": "master-1",
-                     *         "since": "2026-11-22T11:22:36.416182137Z"
+                     *         "since": "2026-11-22T15:08:00.635967679Z"
                      *       },
                      *       "logStore": "ok",
                      *       "running": 0,
@@ -7777,7 +7899,7 @@ export interface operations {
                      * @example {
                      *       "buckets": [
                      *         {
-                     *           "at": "2026-11-21T11:00:00Z",
+                     *           "at": "2026-11-21T15:00:00Z",
                      *           "delay": {
                      *             "count": 0,
                      *             "maxMs": 0,
@@ -7807,7 +7929,7 @@ export interface operations {
                      *           }
                      *         },
                      *         {
-                     *           "at": "2026-11-21T12:00:00Z",
+                     *           "at": "2026-11-21T16:00:00Z",
                      *           "delay": {
                      *             "count": 0,
                      *             "maxMs": 0,
@@ -7838,9 +7960,9 @@ export interface operations {
                      *         }
                      *       ],
                      *       "by": "hour",
-                     *       "from": "2026-11-21T11:00:00Z",
+                     *       "from": "2026-11-21T15:00:00Z",
                      *       "timezone": "UTC",
-                     *       "to": "2026-11-22T11:22:36.936501834Z",
+                     *       "to": "2026-11-22T15:08:01.238116689Z",
                      *       "total": {
                      *         "delay": {
                      *           "count": 0,
@@ -7944,19 +8066,19 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "at": "2026-11-22T11:22:36.939636782Z",
+                     *       "at": "2026-11-22T15:08:01.248810786Z",
                      *       "findings": [
                      *         {
                      *           "check": "etcd",
                      *           "status": "ok",
-                     *           "text": "it answers within 1ms",
-                     *           "who": "127.0.0.1:37921"
+                     *           "text": "it answers within 2ms",
+                     *           "who": "127.0.0.1:33777"
                      *         },
                      *         {
                      *           "check": "etcd_version",
                      *           "status": "ok",
                      *           "text": "3.7.1",
-                     *           "who": "127.0.0.1:37921"
+                     *           "who": "127.0.0.1:33777"
                      *         }
                      *       ],
                      *       "master": "master-1",
@@ -8010,21 +8132,21 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "createdAt": "2026-11-22T11:22:36.544100768Z",
+                     *           "createdAt": "2026-11-22T15:08:00.843516407Z",
                      *           "createdBy": "admin",
-                     *           "expiresAt": "2027-02-20T11:22:36.544100768Z",
-                     *           "id": "yokgmv3qtlyhricw",
-                     *           "lastUsedAt": "2026-11-22T11:22:00Z",
+                     *           "expiresAt": "2027-02-20T15:08:00.843516407Z",
+                     *           "id": "u4mltwgyrdr55e65",
+                     *           "lastUsedAt": "2026-11-22T15:08:00Z",
                      *           "lastUsedFrom": "127.0.0.1",
                      *           "name": "a token",
                      *           "role": "viewer",
                      *           "user": "ann-1"
                      *         },
                      *         {
-                     *           "createdAt": "2026-11-22T11:22:36.41814594Z",
+                     *           "createdAt": "2026-11-22T15:08:00.634883206Z",
                      *           "createdBy": "bootstrap",
-                     *           "id": "aqy2fb3pjgghrtvz",
-                     *           "lastUsedAt": "2026-11-22T11:22:00Z",
+                     *           "id": "o6vjhk4nov72qzgl",
+                     *           "lastUsedAt": "2026-11-22T15:08:00Z",
                      *           "lastUsedFrom": "127.0.0.1",
                      *           "name": "admin",
                      *           "role": "admin"
@@ -8079,10 +8201,10 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "createdAt": "2026-11-22T11:22:36.940645233Z",
+                     *       "createdAt": "2026-11-22T15:08:01.251812335Z",
                      *       "createdBy": "admin",
-                     *       "expiresAt": "2027-02-20T11:22:36.940645233Z",
-                     *       "id": "lramn7u4zqojr44q",
+                     *       "expiresAt": "2027-02-20T15:08:01.251812335Z",
+                     *       "id": "rscxyhzdklqupcpl",
                      *       "name": "for a script",
                      *       "role": "viewer",
                      *       "token": "car_k5w2hq6v3n7ptx4a_…"
@@ -8131,10 +8253,10 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "createdAt": "2026-11-22T11:22:36.992455622Z",
+                     *       "createdAt": "2026-11-22T15:08:01.311199957Z",
                      *       "createdBy": "admin",
-                     *       "expiresAt": "2027-02-20T11:22:36.992455622Z",
-                     *       "id": "v3oovxukwi63iksw",
+                     *       "expiresAt": "2027-02-20T15:08:01.311199957Z",
+                     *       "id": "bn3digkbllnz3ip3",
                      *       "name": "a token",
                      *       "role": "viewer",
                      *       "user": "ann-3"
@@ -8223,24 +8345,24 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "createdAt": "2026-11-22T11:22:36.542332219Z",
+                     *           "createdAt": "2026-11-22T15:08:00.838884728Z",
                      *           "createdBy": "admin",
                      *           "hasPassword": true,
                      *           "name": "ann-1",
                      *           "role": "viewer",
-                     *           "updatedAt": "2026-11-22T11:22:36.650311451Z",
+                     *           "updatedAt": "2026-11-22T15:08:01.01016679Z",
                      *           "updatedBy": "ann-1",
-                     *           "version": 19
+                     *           "version": 17
                      *         },
                      *         {
-                     *           "createdAt": "2026-11-22T11:22:36.85926582Z",
+                     *           "createdAt": "2026-11-22T15:08:01.193795269Z",
                      *           "createdBy": "admin",
                      *           "hasPassword": true,
                      *           "name": "ann-2",
                      *           "role": "viewer",
-                     *           "updatedAt": "2026-11-22T11:22:36.85926582Z",
+                     *           "updatedAt": "2026-11-22T15:08:01.193795269Z",
                      *           "updatedBy": "admin",
-                     *           "version": 60
+                     *           "version": 56
                      *         }
                      *       ]
                      *     }
@@ -8295,16 +8417,16 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "createdAt": "2026-11-22T11:22:37.036408845Z",
+                     *       "createdAt": "2026-11-22T15:08:01.377622521Z",
                      *       "createdBy": "admin",
                      *       "groups": {
                      *         "ours": "editor"
                      *       },
                      *       "hasPassword": false,
                      *       "name": "bob-reports",
-                     *       "updatedAt": "2026-11-22T11:22:37.036408845Z",
+                     *       "updatedAt": "2026-11-22T15:08:01.377622521Z",
                      *       "updatedBy": "admin",
-                     *       "version": 71
+                     *       "version": 67
                      *     }
                      */
                     "application/json": components["schemas"]["User"];
@@ -8351,14 +8473,14 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "createdAt": "2026-11-22T11:22:37.080416389Z",
+                     *       "createdAt": "2026-11-22T15:08:01.450389769Z",
                      *       "createdBy": "admin",
                      *       "hasPassword": true,
                      *       "name": "ann-5",
                      *       "role": "viewer",
-                     *       "updatedAt": "2026-11-22T11:22:37.080416389Z",
+                     *       "updatedAt": "2026-11-22T15:08:01.450389769Z",
                      *       "updatedBy": "admin",
-                     *       "version": 72
+                     *       "version": 68
                      *     }
                      */
                     "application/json": components["schemas"]["User"];
@@ -8457,15 +8579,15 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "createdAt": "2026-11-22T11:22:37.119903091Z",
+                     *       "createdAt": "2026-11-22T15:08:01.480681601Z",
                      *       "createdBy": "admin",
                      *       "hasPassword": true,
                      *       "name": "ann-6",
                      *       "role": "viewer",
                      *       "title": "Ann Lee",
-                     *       "updatedAt": "2026-11-22T11:22:37.121338258Z",
+                     *       "updatedAt": "2026-11-22T15:08:01.482124171Z",
                      *       "updatedBy": "admin",
-                     *       "version": 74
+                     *       "version": 70
                      *     }
                      */
                     "application/json": components["schemas"]["User"];
@@ -8512,7 +8634,7 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "clock": "2026-11-22T11:22:36.41289748Z",
+                     *           "clock": "2026-11-22T15:08:00.619749311Z",
                      *           "host": "north",
                      *           "id": "w1",
                      *           "name": "north",
@@ -8520,7 +8642,7 @@ export interface operations {
                      *           "running": 0,
                      *           "skewMs": 0,
                      *           "slots": 4,
-                     *           "startedAt": "2026-11-22T11:22:36.41289731Z",
+                     *           "startedAt": "2026-11-22T15:08:00.619749221Z",
                      *           "used": 0,
                      *           "version": "test",
                      *           "weight": 1
@@ -8568,7 +8690,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "clock": "2026-11-22T11:22:36.41289748Z",
+                     *       "clock": "2026-11-22T15:08:00.619749311Z",
                      *       "host": "north",
                      *       "id": "w1",
                      *       "name": "north",
@@ -8576,7 +8698,7 @@ export interface operations {
                      *       "running": 0,
                      *       "skewMs": 0,
                      *       "slots": 4,
-                     *       "startedAt": "2026-11-22T11:22:36.41289731Z",
+                     *       "startedAt": "2026-11-22T15:08:00.619749221Z",
                      *       "used": 0,
                      *       "version": "test",
                      *       "weight": 1
@@ -8636,7 +8758,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "clock": "2026-11-22T11:22:36.41289748Z",
+                     *       "clock": "2026-11-22T15:08:00.619749311Z",
                      *       "host": "north",
                      *       "id": "w1",
                      *       "labels": {
@@ -8649,12 +8771,12 @@ export interface operations {
                      *         "labels": {
                      *           "zone": "a"
                      *         },
-                     *         "updatedAt": "2026-11-22T11:22:37.163072392Z",
+                     *         "updatedAt": "2026-11-22T15:08:01.522088364Z",
                      *         "updatedBy": "admin"
                      *       },
                      *       "skewMs": 0,
                      *       "slots": 4,
-                     *       "startedAt": "2026-11-22T11:22:36.41289731Z",
+                     *       "startedAt": "2026-11-22T15:08:00.619749221Z",
                      *       "used": 0,
                      *       "version": "test",
                      *       "weight": 1
@@ -8713,7 +8835,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "clock": "2026-11-22T11:22:36.41289748Z",
+                     *       "clock": "2026-11-22T15:08:00.619749311Z",
                      *       "draining": true,
                      *       "host": "north",
                      *       "id": "w1",
@@ -8729,12 +8851,12 @@ export interface operations {
                      *         "labels": {
                      *           "zone": "a"
                      *         },
-                     *         "updatedAt": "2026-11-22T11:22:37.164775479Z",
+                     *         "updatedAt": "2026-11-22T15:08:01.524203038Z",
                      *         "updatedBy": "admin"
                      *       },
                      *       "skewMs": 0,
                      *       "slots": 4,
-                     *       "startedAt": "2026-11-22T11:22:36.41289731Z",
+                     *       "startedAt": "2026-11-22T15:08:00.619749221Z",
                      *       "used": 0,
                      *       "version": "test",
                      *       "weight": 1
@@ -8784,7 +8906,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "clock": "2026-11-22T11:22:36.41289748Z",
+                     *       "clock": "2026-11-22T15:08:00.619749311Z",
                      *       "host": "north",
                      *       "id": "w1",
                      *       "labels": {
@@ -8797,12 +8919,12 @@ export interface operations {
                      *         "labels": {
                      *           "zone": "a"
                      *         },
-                     *         "updatedAt": "2026-11-22T11:22:37.16590709Z",
+                     *         "updatedAt": "2026-11-22T15:08:01.52535663Z",
                      *         "updatedBy": "admin"
                      *       },
                      *       "skewMs": 0,
                      *       "slots": 4,
-                     *       "startedAt": "2026-11-22T11:22:36.41289731Z",
+                     *       "startedAt": "2026-11-22T15:08:00.619749221Z",
                      *       "used": 0,
                      *       "version": "test",
                      *       "weight": 1

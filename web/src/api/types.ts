@@ -9,6 +9,7 @@ export type RunStatus = Run['status'];
 export type Signal = NonNullable<Schemas['KillRequest']['signal']>;
 export type Cause = Run['cause'];
 export type Worker = Schemas['Worker'];
+export type Master = Schemas['Master'];
 export type Me = Schemas['Me'];
 export type Role = NonNullable<Me['role']>;
 export type PreviewRequest = Schemas['PreviewRequest'];

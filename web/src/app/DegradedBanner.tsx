@@ -1,7 +1,7 @@
 import { Link, useRouterState } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useOverview } from '../api/overview.ts';
+import { useHistoryTurns, useOverview } from '../api/overview.ts';
 import { Problem } from '../api/problem.ts';
 import type { Condition } from '../api/types.ts';
 import { useFoldedAway } from '../lib/foldedAway.ts';
@@ -25,6 +25,7 @@ export function DegradedBanner() {
   const { t, i18n } = useTranslation();
   const away = useServerAway();
   const overview = useOverview();
+  useHistoryTurns();
   const onOverview = useRouterState({ select: ({ location }) => location.pathname === '/' });
   const [folded, fold] = useFoldedAway();
   const all = modesOf(overview.data?.degraded ?? []);

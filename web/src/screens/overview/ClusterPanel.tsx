@@ -1,24 +1,43 @@
 import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
+import { useMasters } from '../../api/masters.ts';
 import type { components } from '../../api/schema.gen.ts';
-import { visible } from '../../lib/visible.ts';
+import type { Master } from '../../api/types.ts';
 import { Facts } from '../../parts/Facts.tsx';
+import { MasterName } from '../../parts/MasterName.tsx';
 import { Panel } from '../../parts/Panel.tsx';
 import { TimeText } from '../../parts/TimeText.tsx';
+import classes from './ClusterPanel.module.css';
 
-/** Who leads, whether the history is at hand, and how many jobs there are. */
-export function ClusterPanel({ overview: { leader, logStore, jobs } }: { overview: components['schemas']['Overview'] }) {
+/** Which masters there are and which of them leads, whether the history is at hand, and how many jobs there are. */
+export function ClusterPanel({ overview: { logStore, jobs } }: { overview: components['schemas']['Overview'] }) {
   const { t, i18n } = useTranslation();
+  const masters = useMasters().data?.items;
   const number = new Intl.NumberFormat(i18n.language);
   return (
     <Panel title={t('overview.cluster')}>
       <Facts
         entries={[
-          [t('overview.leader'), leader ? <>{visible(leader.name)} <span className="small dim">{t('degraded.since')} <TimeText at={leader.since} /></span></> : t('overview.noLeader')],
+          [t('overview.masters'), masters && <Masters masters={masters} />],
           [t('overview.logStore'), <span key="store" data-log-store={logStore}>{logStore === 'ok' ? t('overview.logStoreOk') : t('overview.logStoreAway')}</span>],
           [t('overview.jobs'), <Link key="jobs" to="/jobs">{[number.format(jobs.total), jobs.paused > 0 && t('overview.jobsPaused', { count: jobs.paused }), jobs.unreadable > 0 && t('overview.unreadable', { count: jobs.unreadable })].filter(Boolean).join(' · ')}</Link>],
         ]}
       />
     </Panel>
+  );
+}
+
+function Masters({ masters }: { masters: readonly Master[] }) {
+  const { t } = useTranslation();
+  return (
+    <ul className={classes.masters}>
+      {masters.map((master) => (
+        <li key={master.id} data-master={master.address}>
+          <MasterName master={master} />
+          {master.leadsSince && <span className="small dim">{t('overview.leads')} <TimeText at={master.leadsSince} /></span>}
+        </li>
+      ))}
+      {!masters.some((master) => master.leadsSince) && <li className="dim">{t('overview.noLeader')}</li>}
+    </ul>
   );
 }

@@ -16,7 +16,6 @@ import { Flag } from '../../parts/Flag.tsx';
 import { Icon } from '../../parts/icons.tsx';
 import { KillDialog } from '../../parts/KillDialog.tsx';
 import { Panel } from '../../parts/Panel.tsx';
-import { PartialNotice } from '../../parts/PartialNotice.tsx';
 import { PlainText } from '../../parts/PlainText.tsx';
 import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
 import { StatusBadge } from '../../parts/StatusBadge.tsx';
@@ -52,7 +51,6 @@ export function RunningPanel({ count }: { count: number | undefined }) {
     <Panel title={t('overview.running')} side={all > 0 && <Link to="/runs" search={{ status: 'running' }} className={classes.side}>{t('overview.allOf', { number: new Intl.NumberFormat(i18n.language).format(all) })}</Link>}>
       {running.error && !running.data && <ProblemNotice error={running.error} onRetry={() => void running.refetch()} />}
       {!running.data && !running.error && <Waiting rows={3} />}
-      {running.data?.partial && <PartialNotice />}
       {running.data && rows.length === 0 && <p className={classes.calm}>{t('overview.runningNone')}</p>}
       {rows.length > 0 && (
         <ul className={classes.rows} {...around} data-running="">

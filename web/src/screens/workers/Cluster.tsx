@@ -1,15 +1,11 @@
 import { useTranslation } from 'react-i18next';
-import { useOverview } from '../../api/overview.ts';
 import type { Worker } from '../../api/types.ts';
 import { drainOf } from '../../lib/workerState.ts';
-import { PlainText } from '../../parts/PlainText.tsx';
-import { RelativeTime } from '../../parts/TimeText.tsx';
 import classes from './WorkersPage.module.css';
 
-/** All workers in a few numbers, and the master that leads. */
+/** All workers in a few numbers. */
 export function Cluster({ workers }: { workers: readonly Worker[] }) {
   const { t, i18n } = useTranslation();
-  const leader = useOverview().data?.leader;
   const alive = workers.filter((worker) => !worker.away);
   const number = new Intl.NumberFormat(i18n.language);
   const sum = (of: (worker: Worker) => number) => alive.reduce((all, worker) => all + of(worker), 0);
@@ -31,7 +27,6 @@ export function Cluster({ workers }: { workers: readonly Worker[] }) {
       {stopping > 0 && <strong className={classes.trouble}>{t('workers.areStopping', { count: stopping })}</strong>}
       {troubled > 0 && <strong className={classes.trouble}>{t('workers.areTroubled', { count: troubled })}</strong>}
       {away > 0 && <span className="dim">{t('workers.areAway', { count: away })}</span>}
-      {leader?.name && <span className="dim">{t('workers.leader')} <PlainText>{leader.name}</PlainText>{leader.since && <>{' · '}<RelativeTime at={leader.since} /></>}</span>}
     </p>
   );
 }

@@ -1,6 +1,7 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { useMasters } from '../../api/masters.ts';
 import type { Worker } from '../../api/types.ts';
 import { useWorkers } from '../../api/workers.ts';
 import { useCan } from '../../app/session.ts';
@@ -13,6 +14,8 @@ import { Waiting } from '../../parts/Waiting.tsx';
 import { Cluster } from './Cluster.tsx';
 import { workerColumns } from './columns.tsx';
 import { DrainDialog } from './DrainDialog.tsx';
+import { GoneWorkers } from './GoneWorkers.tsx';
+import { MastersPanel } from './MastersPanel.tsx';
 import { RunsOn } from './RunsOn.tsx';
 import { SettingsDialog } from './SettingsDialog.tsx';
 import { oldestOf } from './versions.ts';
@@ -27,8 +30,9 @@ export function WorkersPage() {
   const [setting, setSetting] = useState<Worker | undefined>();
   const { open } = useSearch({ from: '/workers' });
   const navigate = useNavigate();
-  const rows = workers.data?.items;
-  const oldest = useMemo(() => oldestOf((rows ?? []).filter((worker) => !worker.away).map((worker) => worker.version)), [rows]);
+  const rows = useMemo(() => workers.data?.items.toSorted((a, b) => (a.name || a.id).localeCompare(b.name || b.id, undefined, { numeric: true }) || a.id.localeCompare(b.id)), [workers.data]);
+  const masters = useMasters().data?.items;
+  const oldest = useMemo(() => oldestOf([...(rows ?? []).filter((worker) => !worker.away), ...(masters ?? [])].map(({ version }) => version)), [rows, masters]);
   const columns = useMemo(
     () =>
       workerColumns(t, i18n.language, {
@@ -51,9 +55,11 @@ export function WorkersPage() {
       {rows && rows.length > 0 && (
         <>
           <Cluster workers={rows} />
-          <DataTable caption={t('workers.table')} columns={columns} rows={rows} rowId={(worker) => worker.id} below={(worker) => (worker.id === open && !worker.away ? <RunsOn worker={worker} /> : undefined)} />
+          <DataTable cards caption={t('workers.table')} columns={columns} rows={rows} rowId={(worker) => worker.id} below={(worker) => (worker.id === open && !worker.away ? <RunsOn worker={worker} /> : undefined)} />
         </>
       )}
+      {rows && <GoneWorkers known={rows} />}
+      <MastersPanel oldest={oldest} />
       {draining && <DrainDialog worker={draining} onClose={() => setDraining(undefined)} />}
       {setting && <SettingsDialog worker={setting} onClose={() => setSetting(undefined)} />}
     </>
