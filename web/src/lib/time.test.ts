@@ -34,3 +34,11 @@ it.each([
   ['2025-12-31T00:00:00Z', 'yesterday'],
   ['2026-01-01T00:00:00Z', 'now'],
 ])('%s is %s', (iso, want) => expect(relativeTime(iso, Date.parse('2026-01-01T00:00:00Z'), 'en')).toBe(want));
+
+it.each([
+  ['2026-01-01T00:00:30Z', '30 秒后'],
+  ['2026-01-01T00:05:30Z', '5 分钟后'],
+  ['2025-12-31T21:00:00Z', '3 小时前'],
+  ['2026-01-09T00:00:00Z', '8 天后'],
+  ['2026-01-01T00:00:00Z', '现在'],
+])('%s is %s in Chinese', (iso, want) => expect(relativeTime(iso, Date.parse('2026-01-01T00:00:00Z'), 'zh')).toBe(want));

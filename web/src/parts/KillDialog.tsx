@@ -4,6 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { useJob } from '../api/jobs.ts';
 import { useKillRun, useRun } from '../api/runs.ts';
 import type { Signal } from '../api/types.ts';
+import { formatSeconds, parseDuration } from '../lib/duration.ts';
 import { visible } from '../lib/visible.ts';
 import { ConfirmDialog } from './ConfirmDialog.tsx';
 import { EndingText } from './EndingText.tsx';
@@ -23,7 +24,7 @@ type Other = (typeof others)[number];
 
 /** Asks before a run is killed, how, and says what that does. */
 export function KillDialog({ id, job, waits = false, onClose }: Props) {
-  const { t } = useTranslation();
+  const { t, i18n } = useTranslation();
   const kill = useKillRun();
   const [note, setNote] = useState('');
   const [chosen, setChosen] = useState<'TERM' | 'KILL' | 'other'>();
@@ -34,7 +35,8 @@ export function KillDialog({ id, job, waits = false, onClose }: Props) {
   const how = chosen ?? (ending ? 'KILL' : 'TERM');
   const signal = how === 'other' ? other : how;
   const does = () => {
-    const words = { grace: visible(grace), signal: `SIG${signal}` };
+    const seconds = parseDuration(grace);
+    const words = { grace: seconds === undefined ? visible(grace) : formatSeconds(seconds, i18n.language), signal: `SIG${signal}` };
     if (ending) return how === 'KILL' ? t('kill.endGrace') : t('kill.sendMore', words);
     return how === 'KILL' ? t('kill.atOnceText') : how === 'other' ? t('kill.otherText', words) : t('kill.text', words);
   };

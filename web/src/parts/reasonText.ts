@@ -1,5 +1,6 @@
 import type { TFunction } from 'i18next';
 import type { Reason } from '../api/types.ts';
+import { formatSeconds, parseDuration } from '../lib/duration.ts';
 import { formatTime, isTime } from '../lib/time.ts';
 import { serverText } from './problemText.ts';
 
@@ -10,7 +11,7 @@ import { serverText } from './problemText.ts';
 export function reasonText(t: TFunction, language: string, reason: Reason, of: 'reasons' | 'verdicts' = 'reasons'): string {
   const data = reason.data ?? {};
   const times = Object.values(data).filter((value) => isTime(value));
-  const localised = Object.fromEntries(Object.entries(data).map(([key, value]) => [key, isTime(value) ? formatTime(value, language) : value]));
+  const localised = Object.fromEntries(Object.entries(data).map(([key, value]) => [key, isTime(value) ? formatTime(value, language) : key === 'after' ? lengthText(value, language) : value]));
   const said = times.reduce((text, time) => text.replaceAll(time, formatTime(time, language)), reason.text);
   const own = said.charAt(0).toUpperCase() + said.slice(1);
   if (language === 'en') return own;
@@ -21,4 +22,10 @@ export function reasonText(t: TFunction, language: string, reason: Reason, of: '
   const counted = Object.entries(localised).map(([code, n]) => (reason.code === 'no_worker' ? serverText(t, `groups.${code}`, { n }) : undefined));
   const more = [counted.filter((part) => part !== undefined).join('，'), localised.note ?? '', data.atOnceBy === undefined ? '' : (serverText(t, `${of}.at_once`, localised) ?? '')].filter((part) => part !== '');
   return [text, ...more].join('：');
+}
+
+/** A length of time as the server writes it, in the reader's language. */
+function lengthText(text: string, language: string): string {
+  const seconds = parseDuration(text);
+  return seconds === undefined ? text : formatSeconds(seconds, language);
 }
