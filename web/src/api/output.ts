@@ -251,7 +251,8 @@ export class RunOutput {
 
   #took(take: () => void, away = false): void {
     take();
-    if (away !== this.#state.away) this.#state = { ...this.#state, away };
+    // What flows is read again, whatever went wrong before.
+    if (away !== this.#state.away || this.#state.error) this.#state = { ...this.#state, away, error: undefined };
     this.#timer ??= setTimeout(() => this.#show({}), showEvery);
   }
 

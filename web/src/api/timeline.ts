@@ -9,6 +9,9 @@ import type { Fire, Run, RunStatus } from './types.ts';
 export const most = 2000;
 const page = 500;
 
+/** For how long a stretch is kept that is no more looked at: who moves along the axis leaves many behind. */
+const spanKept = 30_000;
+
 export interface TimelineFilter {
   job?: string | undefined;
   group?: string | undefined;
@@ -53,6 +56,7 @@ export function usePastRuns(filter: TimelineFilter, between: Between, enabled: b
     enabled,
     placeholderData: keepPreviousData,
     staleTime: 10_000,
+    gcTime: spanKept,
     refetchInterval: 20_000,
   });
 }
@@ -126,6 +130,7 @@ export function usePlannedFires(filter: TimelineFilter, between: Between, enable
     enabled,
     placeholderData: keepPreviousData,
     staleTime: 5000,
+    gcTime: spanKept,
     refetchInterval: unlessLive(15_000),
   });
 }

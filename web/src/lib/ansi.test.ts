@@ -80,3 +80,10 @@ it('writes a style down so that it can be read again', () => {
 });
 
 it('reads a line as what is seen of it', () => expect(plainText('\x1b[31mred\x1b[0m \x1b]0;title\x07\u202ex\x9b1my')).toBe('red ⟦RLO⟧xy'));
+
+it('gets through introducers that nothing ends', () => {
+  const began = performance.now();
+  for (const introducer of ['\x9d', '\x90', '\x1b]', '\x9b', '\x1b[', '\x9dx']) expect(plainText(introducer.repeat(100_000)).replaceAll('x', '')).toBe('');
+  // What looks through the rest of the line for each of them takes minutes.
+  expect(performance.now() - began).toBeLessThan(10_000);
+});

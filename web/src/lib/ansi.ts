@@ -29,10 +29,10 @@ const rgb = 0x1000000;
 
 export const plain: Style = {};
 
-// 7-bit and 8-bit forms: CSI; strings (OSC, DCS, SOS, PM, APC) up to BEL or ST on the same line; a lone string
-// introducer; two-byte and charset escapes; a lone ESC.
+// 7-bit and 8-bit forms: CSI; strings (OSC, DCS, SOS, PM, APC) up to BEL or ST on the same line, not beyond the next introducer, or
+// each of many that nothing ends would be looked through to the end of the line; a lone string introducer; two-byte and charset escapes; a lone ESC.
 const escape =
-  /(?:\u001b\[|\u009b)([0-?]*)([ -/]*)([@-~])|(?:\u001b[\]PX^_]|[\u009d\u0090\u0098\u009e\u009f])[^\u0007\u001b\u009c]*(?:\u0007|\u001b\\|\u009c)|\u001b[\]PX^_]|[\u009d\u0090\u0098\u009e\u009f]|(?:\u001b\[|\u009b)[0-?]*[ -/]*|\u001b[ -/]*[0-~]|\u001b/g;
+  /(?:\u001b\[|\u009b)([0-?]*)([ -/]*)([@-~])|(?:\u001b[\]PX^_]|[\u009d\u0090\u0098\u009e\u009f])[^\u0007\u001b\u009c\u009d\u0090\u0098\u009e\u009f]*(?:\u0007|\u001b\\|\u009c)|\u001b[\]PX^_]|[\u009d\u0090\u0098\u009e\u009f]|(?:\u001b\[|\u009b)[0-?]*[ -/]*|\u001b[ -/]*[0-~]|\u001b/g;
 
 export function classesOf(style: Style): string {
   const names: string[] = [];

@@ -68,7 +68,7 @@ function Days({ forecast, changes, search, onSearch }: { forecast: Forecast; cha
   const here = (at: number) => at >= first && at < end;
   const marked = useMemo(() => new Set(rows.flatMap((row) => row.cells.flatMap((n, i) => ((n ?? 0) >= threshold ? [row.at + i * minute] : [])))), [rows, threshold]);
   const changing = useMemo(() => new Set(rows.filter((row) => changes.some(({ at }) => Date.parse(at) > row.at && Date.parse(at) <= row.at + hour)).map((row) => row.at)), [rows, changes]);
-  const open = (at: number) => void navigate({ to: '/ledger', search: { range: 'custom', from: isoOf(at), to: isoOf(at + minute), status: 'planned' } });
+  const open = (at: number) => void navigate({ to: '/ledger', search: { range: 'custom', from: isoOf(at), to: isoOf(at + minute), status: 'planned', group: search.group } });
   const look = (at: number) => {
     const of = days.findLast((d) => d.at <= at);
     if (of) onSearch({ ...search, day: of.date === days[0]?.date ? undefined : of.date });
@@ -96,7 +96,7 @@ function Days({ forecast, changes, search, onSearch }: { forecast: Forecast; cha
               <>
                 <Filled text={value === undefined ? t('timeline.heat.unknown', { at: slot }) : t('timeline.heat.fires', { at: slot, count: value })}><strong>{clockOf(zone, cell)}</strong></Filled>
                 {marked.has(cell) && <> · <span className={classes.warn}>{t('timeline.heat.isPileUp')}</span></>}{' '}
-                {(value ?? 0) > 0 && <Link to="/ledger" search={{ range: 'custom', from: isoOf(cell), to: isoOf(cell + minute), status: 'planned' }}>{t('timeline.heat.which')}</Link>}
+                {(value ?? 0) > 0 && <Link to="/ledger" search={{ range: 'custom', from: isoOf(cell), to: isoOf(cell + minute), status: 'planned', group: search.group }}>{t('timeline.heat.which')}</Link>}
               </>
             )}
           </p>
