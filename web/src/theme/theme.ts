@@ -5,6 +5,7 @@ import { createTheme, Modal } from '@mantine/core';
 export const theme = createTheme({
   primaryColor: 'cyan',
   cursorType: 'pointer',
+  respectReducedMotion: true,
   components: {
     // The scroll lock would inject a style element.
     Modal: Modal.extend({ defaultProps: { lockScroll: false, centered: true } }),
