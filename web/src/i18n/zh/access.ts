@@ -27,7 +27,7 @@ export const access: Texts<typeof english> = {
   },
   tokens: {
     table: '令牌', new: '新建令牌', name: '令牌', nameHelp: '它的用途，让一年后的他人也能明白。', owner: '属于', nobody: '无人', may: '权限', lastUsed: '最近使用', from: '来自 {{address}}', expires: '到期', expired: '已过期',
-    created: '创建于', delete: '撤销', deleteOf: '撤销令牌 {{name}}', deleteTitle: '撤销 {{name}}？', deleteText: '所有主节点会在数秒内拒绝它，由它产生的会话也会结束。此操作无法恢复。', deleteOwn: '您正是用此令牌登录的：您将被退出登录。', deleteConfirm: '撤销令牌', deleted: '令牌 {{name}} 已撤销。',
+    created: '创建于', delete: '撤销', deleteOf: '撤销令牌 {{name}}', deleteTitle: '撤销 {{name}}？', deleteText: '所有主控节点会在数秒内拒绝它，由它产生的会话也会结束。此操作无法恢复。', deleteOwn: '您正是用此令牌登录的：您将被退出登录。', deleteConfirm: '撤销令牌', deleted: '令牌 {{name}} 已撤销。',
     newTitle: '新建令牌', role: '最高角色', roleHelp: '它的权限永远不会超过所属用户。', user: '用户', userHelp: '令牌属于谁。用户被删除时，令牌随之失效。', onlyGroups: '仅限这些分组', onlyGroupsHelp: '分组名，用逗号分隔。留空则不限。',
     life: '有效期', lifeHelp: '被遗忘的脚本会自行失效。', lives: { d1: '一天', d7: '7 天', d30: '30 天', d90: '90 天', d365: '一年', never: '永久' }, create: '创建令牌',
     madeTitle: '令牌 {{name}}', madeText: '它只在此显示一次。Carillon 只保存它的哈希值。', madeUse: '请通过文件或变量交给脚本，切勿写在命令行上：', done: '我已复制',
@@ -36,7 +36,7 @@ export const access: Texts<typeof english> = {
   },
   sessions: {
     table: '会话', who: '谁', from: '来自', begun: '开始于', ends: '最迟结束于', byToken: '通过令牌 {{id}}', current: '当前会话', end: '结束', endOf: '结束 {{name}} 来自 {{address}} 的会话', endTitle: '结束 {{name}} 的会话？',
-    endText: '使用者需要重新登录。所有主节点会在数秒内拒绝它。', endOwn: '这正是您在使用的会话：您将被退出登录。', endConfirm: '结束会话', ended: '会话已结束。', emptyTitle: '没有会话', help: '会话在八小时未使用或一天之后结束。',
+    endText: '使用者需要重新登录。所有主控节点会在数秒内拒绝它。', endOwn: '这正是您在使用的会话：您将被退出登录。', endConfirm: '结束会话', ended: '会话已结束。', emptyTitle: '没有会话', help: '会话在八小时未使用或一天之后结束。',
   },
   audit: {
     table: '审计', when: '时间', who: '谁', what: '做了什么', from: '来自 {{address}}', byToken: '使用令牌 {{id}}', asUser: '以用户 {{user}}', seq: '第 {{seq}} 环', unsealed: '等待封存', changes: '变更内容', field: '字段', before: '之前', after: '之后', nothing: '没有字段变更。',

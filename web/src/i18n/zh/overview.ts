@@ -17,7 +17,7 @@ export const overview: Texts<typeof english> = {
     trend: '运行情况', trendRange: '时间跨度', day: '24 小时', week: '7 天', chartEnds: '各小时运行与触发的结局', chartDelay: '各小时的启动延迟', hour: '小时', median: '中位数', p95: '95% 不超过', rate: '运行成功率（每次尝试分别计算）：', trendNone: '这段时间内没有结束的运行。', trendAway: '日志存储没有响应；恢复后将显示统计。',
     tones: { ok: '成功', bad: '失败、超时、丢失', warn: '已终止、已拒绝、已错过', idle: '已跳过' },
     workers: '工作节点', workersNone: '没有存活的工作节点。', slotsOf: '槽位 {{used}} / {{slots}}', load: '{{worker}} 的负载', ready: '就绪', draining: '排空中', drained: '已排空', stopping: '正在停止', troubled: '有故障', away: '不在线',
-    cluster: '集群', masters: '主控节点', leads: '领导者，始于', noLeader: '暂无领导者，正在选举', logStore: '日志存储', logStoreOk: '正常', logStoreAway: '没有响应', jobs: '任务', jobsPaused: '{{count}} 个已暂停', unreadable: '{{count}} 个无法读取',
+    cluster: '集群', masters: '主控节点', leads: '领导者，自 {{at}} 起', noLeader: '暂无领导者，正在选举', logStore: '日志存储', logStoreOk: '正常', logStoreAway: '没有响应', jobs: '任务', jobsPaused: '{{count}} 个已暂停', unreadable: '{{count}} 个无法读取',
     tile: { running: '运行中', waiting: '等待中', failed: '失败或丢失', missed: '错过或拒绝', rate: '运行成功率', soon: '未来一小时触发', slots: '已用槽位', jobs: '任务', day: '24 小时', of: '共 {{n}}' },
     first: '欢迎使用 Carillon', firstText: '还没有任何任务。可以这样开始：', firstViewer: '还没有任何任务。有人定义任务后，这里会显示正在运行、等待中以及出问题的运行。',
     firstCrontab: '导入现有的 crontab', firstCrontabText: '不会改动您的机器；重复导入也不会产生变化。',

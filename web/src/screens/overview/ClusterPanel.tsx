@@ -4,6 +4,7 @@ import { useMasters } from '../../api/masters.ts';
 import type { components } from '../../api/schema.gen.ts';
 import type { Master } from '../../api/types.ts';
 import { Facts } from '../../parts/Facts.tsx';
+import { Filled, slot } from '../../parts/Filled.tsx';
 import { MasterName } from '../../parts/MasterName.tsx';
 import { Panel } from '../../parts/Panel.tsx';
 import { TimeText } from '../../parts/TimeText.tsx';
@@ -34,7 +35,7 @@ function Masters({ masters }: { masters: readonly Master[] }) {
       {masters.map((master) => (
         <li key={master.id} data-master={master.address}>
           <MasterName master={master} />
-          {master.leadsSince && <span className="small dim">{t('overview.leads')} <TimeText at={master.leadsSince} /></span>}
+          {master.leadsSince && <span className="small dim"><Filled text={t('overview.leads', { at: slot })}><TimeText at={master.leadsSince} /></Filled></span>}
         </li>
       ))}
       {!masters.some((master) => master.leadsSince) && <li className="dim">{t('overview.noLeader')}</li>}
