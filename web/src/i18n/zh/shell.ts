@@ -43,7 +43,7 @@ export const shell: Texts<typeof english> = {
     systemFormat: '命令之前似乎有用户名，如同系统的 crontab 文件。导入时打开“{{option}}”即可读取。',
   },
   degraded: {
-    since: '自 {{at}} 起', seenBy: '发现者：{{who}}', more_one: '{{names}}及另外 1 个', more_other: '{{names}}及另外 {{count}} 个', fold: '隐藏', foldHelp: '在此标签页中不再显示；概览中仍会列出。',
+    since: '自 {{at}} 起', seenBy: '发现者：{{who}}', more_one: '{{names}} 及另外 1 个', more_other: '{{names}} 及另外 {{count}} 个', fold: '隐藏', foldHelp: '在此标签页中不再显示；概览中仍会列出。',
     partial: '目前无法查看历史：此处仅列出等待中、运行中或刚刚结束的内容。',
     unavailable: '集群没有响应。', unavailableText: '您看到的内容可能已过时，也无法进行修改。本页面会自动重试。',
   },
