@@ -33,7 +33,7 @@ export const editor = {
     timeout: 'Timeout', timeoutHelp: 'For example 90s, 5m, 1h30m. Empty: none.', killGrace: 'Grace before kill', killGraceHelp: 'Between the request to end and the kill.',
     own: {
       several: 'There is a second document here. A job is one.', notMap: 'A job is a list of names, each with its value.', unknown: 'There is no such field.', meant: 'Did you mean {{name}}?',
-      whole: 'This must be a whole number.', flag: 'This must be true or false.', list: 'This must be a list.', names: 'This must be names, each with a value.', text: 'This must be a text.', reference: 'An alias can stand for a single value only.',
+      whole: 'This must be a whole number.', flag: 'This must be true or false.', list: 'This must be a list.', names: 'This must be names, each with a value.', text: 'This must be a text.', reference: 'This is an alias, which can stand for a single value only, written before it. A text that begins with * needs quotes.',
       twice: '{{name}} is there already.', unnamed: 'A row of the form has a value but no name yet: name it, or remove it.',
     },
     syntax: {

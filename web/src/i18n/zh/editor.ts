@@ -36,7 +36,7 @@ export const editor: Texts<typeof english> = {
     timeout: '超时', timeoutHelp: '例如 90s、5m、1h30m。留空则不限。', killGrace: '强制终止前的宽限', killGraceHelp: '从请求结束到强制终止之间的时间。',
     own: {
       several: '此处开始了第二个文档，而一个任务只有一个。', notMap: '任务由名称及其值组成。', unknown: '没有此字段。', meant: '是否指 {{name}}？',
-      whole: '须为整数。', flag: '须为 true 或 false。', list: '须为列表。', names: '须为名称及其值。', text: '须为文本。', reference: '别名只能代表单个值。',
+      whole: '须为整数。', flag: '须为 true 或 false。', list: '须为列表。', names: '须为名称及其值。', text: '须为文本。', reference: '此处是别名，只能代表在其之前写出的单个值。以 * 开头的文本须加引号。',
       twice: '{{name}} 已经存在。', unnamed: '表单中有一行填了值但还没有名称：请填写名称或删除该行。',
     },
     syntax: {

@@ -35,3 +35,11 @@ it('sets several fields as one', () => {
   doc.undo();
   expect(doc.text).toBe('');
 });
+
+it('shows what was pasted, whatever is wrong with it', () => {
+  const doc = new JobDocument('name: a\ncommand: old\n');
+  doc.write('name: a\ncommand: [ls, *.log]\n');
+  expect(doc.snapshot().parsed.text).toBe(doc.text);
+  expect(doc.snapshot().parsed.faults.map(({ kind }) => kind)).toContain('reference');
+  expect(JSON.stringify(doc.snapshot().good.definition)).not.toContain('old');
+});

@@ -1,7 +1,7 @@
 // Changes of the text that a change of the form comes to: as few characters as can be, so that comments, the order of the
 // fields and the way in which they are written stay.
 
-import { isMap, isScalar, parseDocument, type Node, type Pair, type Scalar, type YAMLMap } from 'yaml';
+import { isMap, isScalar, parseDocument, visit, type Document, type Node, type Pair, type Scalar, type YAMLMap } from 'yaml';
 import { inOrder, readOptions, stringify, writeOptions } from '../../../lib/yaml.ts';
 import { orderAt, placeOf } from '../../../lib/yamlOrder.ts';
 import { keyOf, parse } from './parse.ts';
@@ -174,6 +174,7 @@ function setEach(text: string, path: Path, before: object, after: object): strin
 function rewritten(text: string, path: Path, value: unknown): string {
   const doc = parseDocument(text, readOptions);
   if (!isMap(doc.contents) || doc.contents.items.length === 0) return `${text.trimEnd() === '' ? '' : `${text.trimEnd()}\n`}${value === undefined ? '' : stringify(nested(path, value))}`.replace(/^---\n|^\{\}\n/, '');
+  freeFrom(doc, doc.getIn(path, true));
   if (value === undefined) {
     doc.deleteIn(path);
     for (let up = path.slice(0, -1); up.length > 0; up = up.slice(0, -1)) {
@@ -184,7 +185,23 @@ function rewritten(text: string, path: Path, value: unknown): string {
     for (let depth = 1; depth < path.length; depth++) if (!isMap(doc.getIn(path.slice(0, depth)))) doc.setIn(path.slice(0, depth), doc.createNode({}));
     doc.setIn(path, doc.createNode(inOrder(value, path)));
   }
-  return doc.toString(writeOptions);
+  // An alias of nothing stays as it is: it is told as a fault, not lost.
+  return doc.toString({ ...writeOptions, verifyAliasOrder: false });
+}
+
+/** Writes out what aliases take from a part that goes. */
+function freeFrom(doc: Document, part: unknown): void {
+  const going = new Set<unknown>();
+  if (part) visit(part as Node, { Node: (_key, node) => void going.add(node) });
+  visit(doc, {
+    Alias(_key, alias) {
+      const target = alias.resolve(doc);
+      if (!isScalar(target) || !going.has(target)) return undefined;
+      const copy = target.clone() as Scalar;
+      copy.anchor = undefined;
+      return copy;
+    },
+  });
 }
 
 /** The text with another name for what stands at a path, in its place. */

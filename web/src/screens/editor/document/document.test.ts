@@ -110,6 +110,29 @@ describe('a text', () => {
     const { faults } = parse('name: &a x\ntitle: *a\nenv: &b {A: *a}\nlabels: *b\n');
     expect(faults.map((fault) => fault.kind)).toEqual(['reference']);
   });
+  it.each([
+    ['command: [ls, *.log]', [['text', 'command'], ['reference', 'command']]],
+    ['command:\n  - ls\n  - *.txt', [['text', 'command'], ['reference', 'command']]],
+    ['env: [*x]', [['names', 'env'], ['reference', 'env']]],
+    ['notify:\n  - *ops', [['names', 'notify'], ['reference', 'notify']]],
+    ['x: &a [*a]', [['unknown', 'x'], ['reference', 'x']]],
+    ['title: &a [*a]', [['text', 'title'], ['reference', 'title']]],
+    ['args: *none', [['reference', 'args']]],
+    ['args: {a: *none}', [['list', 'args'], ['reference', 'args']]],
+    ['env: {*none : a}', [['reference', 'env.*none']]],
+    [`x: [&a 1${', *a'.repeat(20)}]`, [['unknown', 'x']]],
+  ])('with an alias of nothing, or of itself, is told so: %j', (bad, told) => {
+    const { definition, faults } = parse(`name: a\n${bad}\n`);
+    expect(faults.map(({ kind, location }) => [kind, location])).toEqual(told);
+    expect(JSON.stringify(definition)).toContain('"name":"a"');
+    expect(parse(setAt(`name: a\n${bad}\n`, ['title'], 'b')).definition).toMatchObject({ name: 'a', title: 'b' });
+  });
+  it('that goes too deep is no job', () => expect(parse(`name: a\ntitle: ${'['.repeat(20_000)}`).definition).toBeUndefined());
+  it.each([[undefined, undefined], ['y', 'y']])('whose anchor goes keeps what stood for it', (value, title) => {
+    const after = parse(setAt('name: a\ntitle: &t x\nenv:\n  A: *t\n  B: *t\n', ['title'], value));
+    expect(after.definition).toEqual({ name: 'a', ...(title && { title }), env: { A: 'x', B: 'x' } });
+    expect(after.faults).toEqual([]);
+  });
 });
 
 it('a location leads to its path', () => {

@@ -1,6 +1,6 @@
 // Reads the YAML of a job: what it defines, where each part of it stands, and what is wrong with it as YAML.
 
-import { isAlias, isMap, isScalar, isSeq, parseAllDocuments, type Document, type Node, type Pair, type Scalar, type YAMLMap } from 'yaml';
+import { isAlias, isMap, isScalar, isSeq, parseAllDocuments, visit, type Document, type Node, type Pair, type Scalar, type YAMLMap } from 'yaml';
 import type { Definition } from '../../../api/types.ts';
 import { readOptions } from '../../../lib/yaml.ts';
 import { definitionSpec, type FieldSpec } from '../fields.gen.ts';
@@ -42,21 +42,35 @@ export function keyOf(pair: Pair): string {
   return isScalar(key) ? (typeof key.value === 'string' ? key.value : (key.source ?? String(key.value))) : String(key);
 }
 
+/** The value of what no field describes, or of the wrong kind. An alias in it that stands for no single value makes it none: what it stands for may be missing, or have no end. */
+function asWritten(node: Node, path: Path, doc: Document, add: Add): unknown {
+  let endless: Node | undefined;
+  visit(node, {
+    Alias(_key, alias) {
+      if (isScalar(alias.resolve(doc))) return undefined;
+      endless = alias;
+      return visit.BREAK;
+    },
+  });
+  if (endless) return add('reference', path, endless), undefined;
+  return node.toJS(doc, { maxAliasCount: -1 });
+}
+
 function read(node: Node | null | undefined, spec: FieldSpec | undefined, path: Path, doc: Document, add: Add): unknown {
   if (isAlias(node)) {
     const target = node.resolve(doc);
     // An anchor that holds its own alias has no end.
-    if (!target || isAlias(target) || !isScalar(target)) return add('reference', path, node), undefined;
+    if (!isScalar(target)) return add('reference', path, node), undefined;
     return read(target, spec, path, doc, add);
   }
   if (!node || (isScalar(node) && node.value === null && plain(node))) return undefined;
-  if (!spec) return node.toJS(doc, { maxAliasCount: 10 });
+  if (!spec) return asWritten(node, path, doc, add);
   if (spec.type === 'object') return readMap(node, spec, path, doc, add);
   if (spec.type === 'array') {
-    if (!isSeq(node)) return add('list', path, node), node.toJS(doc, { maxAliasCount: 10 });
+    if (!isSeq(node)) return add('list', path, node), asWritten(node, path, doc, add);
     return node.items.map((item, i) => read(item as Node, spec.items, [...path, i], doc, add) ?? null);
   }
-  if (!isScalar(node)) return add(spec.type === 'integer' ? 'whole' : spec.type === 'boolean' ? 'flag' : 'text', path, node), node.toJS(doc, { maxAliasCount: 10 });
+  if (!isScalar(node)) return add(spec.type === 'integer' ? 'whole' : spec.type === 'boolean' ? 'flag' : 'text', path, node), asWritten(node, path, doc, add);
   const { value } = node;
   // Where a text belongs, a number is the text that was written: 90, 1.10 and true are values of variables.
   if (spec.type === 'string') return typeof value === 'string' ? value : (node.source ?? String(value));
@@ -66,11 +80,12 @@ function read(node: Node | null | undefined, spec: FieldSpec | undefined, path: 
 }
 
 function readMap(node: Node, spec: FieldSpec, path: Path, doc: Document, add: Add): unknown {
-  if (!isMap(node)) return add('names', path, node), node.toJS(doc, { maxAliasCount: 10 });
+  if (!isMap(node)) return add('names', path, node), asWritten(node, path, doc, add);
   const known = Object.keys(spec.fields ?? {});
   return Object.fromEntries(
     node.items.flatMap((pair) => {
       const key = keyOf(pair);
+      if (isAlias(pair.key)) return add('reference', [...path, key], pair.key), [];
       const inner = spec.fields ? spec.fields[key] : spec.values;
       if (!inner && !(path.length === 0 && key === 'meta')) add('unknown', [...path, key], pair.key as Node, suggest(key, known));
       const value = read(pair.value as Node | null, inner, [...path, key], doc, add);
@@ -83,10 +98,25 @@ function readMap(node: Node, spec: FieldSpec, path: Path, doc: Document, add: Ad
 }
 
 export function parse(text: string): Parsed {
+  try {
+    return parsedText(text);
+  } catch {
+    // What the parser gives up on, as it goes too deep, is no job; the form and the text are never of two minds.
+    const fault: TextFault = { kind: 'syntax', location: '', from: 0, to: text.trimEnd().length, line: 1 };
+    return { text, doc: nothing(), definition: undefined, faults: [fault] };
+  }
+}
+
+function nothing(): Document.Parsed {
+  const [doc] = parseAllDocuments('{}', readOptions) as Document.Parsed[];
+  if (!doc) throw new Error('an empty document can be read');
+  return doc;
+}
+
+function parsedText(text: string): Parsed {
   const all = parseAllDocuments(text, readOptions);
   const docs = 'empty' in all ? [] : (all as Document.Parsed[]);
-  const doc = docs[0] ?? (parseAllDocuments('{}', readOptions) as Document.Parsed[])[0];
-  if (!doc) throw new Error('an empty document can be read');
+  const doc = docs[0] ?? nothing();
   const faults: TextFault[] = [];
   const lineAt = (offset: number) => text.slice(0, offset).split('\n').length;
   const put = (fault: Omit<TextFault, 'line'>) => faults.push({ ...fault, line: lineAt(fault.from) });
