@@ -359,5 +359,16 @@ test('runs are narrowed by what the address says, and killed from the list', asy
   await press(page, 'Kill the run');
   await page.getByText('No run matches this filter').waitFor();
   assert.equal((await server.api('GET', `/runs/${run}`)).status, 'killed');
+  // The list stood still for the dialog, and goes on after it.
+  await page.goto(`${server.url}/runs?job=sleeper`);
+  const second = await server.api('POST', '/jobs/sleeper/run', {});
+  await page.locator(`[data-row="${second.run}"]`).getByRole('button', { name: 'Kill the run of sleeper' }).click();
+  await press(page, 'Kill the run');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await page.locator(`[data-row="${second.run}"] [data-status=killed]`).waitFor();
+  const third = await server.api('POST', '/jobs/sleeper/run', {});
+  await page.mouse.move(0, 0);
+  await page.locator(`[data-row="${third.run}"] [data-status=running]`).waitFor();
+  await server.api('POST', `/runs/${third.run}/kill`, {});
   await leave(tab);
 });

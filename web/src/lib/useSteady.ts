@@ -1,21 +1,36 @@
 import { useEffect, useRef, useState, type FocusEvent, type PointerEvent } from 'react';
 import { steady, type SteadyRow } from './steady.ts';
 
+// React hands on what happens in a dialog that a row has opened, though it is elsewhere in the document.
+const isWithin = (event: FocusEvent | PointerEvent) => event.currentTarget.contains(event.target as Node);
+
 /** Rows that stand still while the pointer or the focus is among them. The second part goes onto the element around them. */
 export function useSteady<Row>(fresh: readonly Row[], idOf: (row: Row) => string, also = false) {
   const [pointed, setPointed] = useState(false);
   const [focused, setFocused] = useState(false);
+  const element = useRef<Element>(null);
   const held = pointed || focused || also;
   const shown = useRef<SteadyRow<Row>[]>([]);
   const rows = steady(shown.current, fresh, idOf, held);
   useEffect(() => {
     shown.current = rows;
+    // What is taken away, or can no longer be used, loses the focus without a word; what has gone has no pointer in it.
+    if (focused && !element.current?.contains(document.activeElement)) setFocused(false);
+    if (pointed && !element.current?.isConnected) setPointed(false);
   });
   const around = {
     // A finger that has gone leaves no pointer behind.
-    onPointerEnter: (event: PointerEvent) => event.pointerType === 'mouse' && setPointed(true),
+    onPointerEnter: (event: PointerEvent) => {
+      if (event.pointerType !== 'mouse' || !isWithin(event)) return;
+      element.current = event.currentTarget;
+      setPointed(true);
+    },
     onPointerLeave: () => setPointed(false),
-    onFocus: () => setFocused(true),
+    onFocus: (event: FocusEvent) => {
+      if (!isWithin(event)) return;
+      element.current = event.currentTarget;
+      setFocused(true);
+    },
     onBlur: (event: FocusEvent) => event.currentTarget.contains(event.relatedTarget) || setFocused(false),
   };
   return { rows, held, around };

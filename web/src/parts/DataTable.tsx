@@ -23,11 +23,13 @@ interface Props<Row extends object> {
   rows: Row[];
   rowId: (row: Row) => string;
   busy?: boolean;
+  /** It is no longer in the list, and only kept in its place. */
+  isGone?: (row: Row) => boolean;
   /** What stands below a row, as wide as the table; nothing where it gives none. */
   below?: (row: Row) => ReactNode;
 }
 
-export function DataTable<Row extends object>({ caption, columns, rows, rowId, busy = false, below }: Props<Row>) {
+export function DataTable<Row extends object>({ caption, columns, rows, rowId, busy = false, isGone, below }: Props<Row>) {
   const table = useTable({ features, columns, data: rows, getRowId: rowId });
   const hide = (meta: unknown) => ((meta as { small?: boolean } | undefined)?.small === false ? classes.wideOnly : undefined);
   return (
@@ -50,7 +52,7 @@ export function DataTable<Row extends object>({ caption, columns, rows, rowId, b
             const under = below?.(row.original);
             return (
               <Fragment key={row.id}>
-                <tr data-row={row.id}>
+                <tr data-row={row.id} data-gone={isGone?.(row.original) || undefined}>
                   {row.getAllCells().map((cell) => (
                     <td key={cell.id} className={hide(cell.column.columnDef.meta)}>
                       <table.FlexRender cell={cell} />

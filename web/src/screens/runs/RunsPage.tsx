@@ -85,6 +85,7 @@ function RunsTable({ runs, busy }: { runs: Run[]; busy: boolean }) {
   const may = useRights();
   const [killing, setKilling] = useState<Run | undefined>();
   const { rows, around } = useSteady(runs, idOf, killing !== undefined);
+  const gone = new Set(rows.flatMap((row) => (row.gone ? row.row.id : [])));
   const columns = useMemo(
     () => [
       ...runColumns(t, i18n.language, true),
@@ -101,9 +102,11 @@ function RunsTable({ runs, busy }: { runs: Run[]; busy: boolean }) {
     [t, i18n.language, may],
   );
   return (
-    <div {...around}>
-      <DataTable caption={t('runs.table')} columns={columns} rows={rows.map(({ row }) => row)} rowId={idOf} busy={busy} />
+    <>
+      <div {...around}>
+        <DataTable caption={t('runs.table')} columns={columns} rows={rows.map(({ row }) => row)} rowId={idOf} isGone={({ id }) => gone.has(id)} busy={busy} />
+      </div>
       {killing && <KillDialog id={killing.id} job={killing.job} waits={killing.status === 'waiting'} onClose={() => setKilling(undefined)} />}
-    </div>
+    </>
   );
 }

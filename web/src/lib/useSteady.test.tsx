@@ -1,0 +1,61 @@
+import { act, useState } from 'react';
+import { createPortal } from 'react-dom';
+import { createRoot, type Root } from 'react-dom/client';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { useSteady } from './useSteady.ts';
+
+let root: Root;
+let open: (is: boolean) => void;
+
+/** Rows with a button each; the dialog of a row is drawn elsewhere, and takes the focus, as dialogs do. */
+function List({ rows, done }: { rows: readonly string[]; done: boolean }) {
+  const { rows: shown, around } = useSteady(rows, String);
+  const [opened, setOpened] = useState(false);
+  open = setOpened;
+  return (
+    <ul {...around}>
+      {shown.map(({ row, gone }) => <li key={row} data-gone={gone || undefined}>{done ? row : <button type="button">{row}</button>}</li>)}
+      {opened && createPortal(<input aria-label="why" ref={(element) => element?.focus()} />, document.body)}
+    </ul>
+  );
+}
+
+const draw = (rows: readonly string[], done = false) => act(() => root.render(<List rows={rows} done={done} />));
+const shown = () => [...document.querySelectorAll('li')].map((row) => row.textContent + (row.dataset.gone ? ' gone' : ''));
+
+beforeEach(() => {
+  vi.stubGlobal('IS_REACT_ACT_ENVIRONMENT', true);
+  document.body.innerHTML = '<main></main>';
+  root = createRoot(document.querySelector('main') as HTMLElement);
+});
+
+afterEach(() => {
+  act(() => root.unmount());
+  vi.unstubAllGlobals();
+});
+
+it('stands still while the focus is in it', () => {
+  draw(['a', 'b']);
+  act(() => document.querySelector('button')?.focus());
+  draw(['c', 'b']);
+  expect(shown()).toEqual(['a gone', 'b']);
+  act(() => document.querySelector('button')?.blur());
+  expect(shown()).toEqual(['c', 'b']);
+});
+
+it('goes on after a dialog of a row has come and gone', () => {
+  draw(['a']);
+  act(() => open(true));
+  expect(document.activeElement?.tagName).toBe('INPUT');
+  act(() => open(false));
+  draw(['b']);
+  expect(shown()).toEqual(['b']);
+});
+
+it('goes on when what had the focus is no longer there', () => {
+  draw(['a']);
+  act(() => document.querySelector('button')?.focus());
+  draw(['a'], true);
+  draw(['b'], true);
+  expect(shown()).toEqual(['b']);
+});
