@@ -250,6 +250,10 @@ test('two editors of one job: the second learns of the first, and chooses', asyn
   await dialog.getByRole('radio', { name: 'Saved now first' }).waitFor();
   await assertAccessible(second.page, 'conflict');
   await shoot(second.page, 'conflict');
+  await server.api('PATCH', '/jobs/shared', { title: 'third' });
+  await dialog.getByRole('button', { name: 'Save mine over it' }).click();
+  await dialog.getByText('changed once more').waitFor();
+  await dialog.getByRole('radio', { name: 'Saved now third' }).waitFor();
   await dialog.getByRole('button', { name: 'Save mine over it' }).click();
   await second.page.getByRole('heading', { name: 'second' }).waitFor();
   assert.equal((await server.api('GET', '/jobs/shared')).title, 'second');

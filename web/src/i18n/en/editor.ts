@@ -81,7 +81,7 @@ export const editor = {
     collisions: 'You both changed these: choose', clean_one: 'Your changes and theirs do not touch each other: one field of theirs is taken over.', clean_other: 'Your changes and theirs do not touch each other: {{count}} fields of theirs are taken over.',
     rest_one: 'One other field of theirs is taken over as it is.', rest_other: '{{count}} other fields of theirs are taken over as they are.', merge: 'Merge, and review',
     overwrite: 'Save mine over it', takeTheirs: 'Take what is saved now', keepEditing: 'Go on editing', same: 'What they changed, you have as well.', recreate: 'Create it anew',
-    empty: '(empty)',
+    empty: '(empty)', again: 'The job was changed once more before yours was written. What you see here is how it is now; nothing of yours has been written yet.',
   },
   crontab: {
     line: 'Have a crontab line? Paste it here', read: 'Read it', whole: 'Import a whole crontab', understood: 'Understood, and filled in: {{fields}}.', nothing: 'No job could be made of this line.',

@@ -84,7 +84,7 @@ export const editor: Texts<typeof english> = {
     collisions: '双方都改动了以下内容，请选择', clean_one: '您的修改与对方的互不冲突：将采纳对方的 1 个字段。', clean_other: '您的修改与对方的互不冲突：将采纳对方的 {{count}} 个字段。',
     rest_one: '对方的另外 1 个字段将直接采纳。', rest_other: '对方的另外 {{count}} 个字段将直接采纳。', merge: '合并并查看',
     overwrite: '用我的版本覆盖', takeTheirs: '采用已保存的版本', keepEditing: '继续编辑', same: '对方的改动您也已包含。', recreate: '重新创建',
-    empty: '（空）',
+    empty: '（空）', again: '在写入您的修改之前，任务又被改动了。此处显示的是它现在的内容；您的修改尚未写入。',
   },
   crontab: {
     line: '有现成的 crontab 行？粘贴到这里', read: '识别', whole: '导入整份 crontab', understood: '已识别并填入：{{fields}}。', nothing: '无法由此行得出任务。',

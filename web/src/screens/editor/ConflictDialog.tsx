@@ -1,4 +1,4 @@
-import { Button, Group, Modal, Stack } from '@mantine/core';
+import { Alert, Button, Group, Modal, Stack } from '@mantine/core';
 import { useEffect, useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { definitionOf } from '../../api/definition.ts';
@@ -8,6 +8,7 @@ import { useVersionDiff } from '../../api/versions.ts';
 import type { Definition } from '../../api/types.ts';
 import { visible } from '../../lib/visible.ts';
 import { DiffView } from '../../parts/DiffView.tsx';
+import { Icon } from '../../parts/icons.tsx';
 import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
 import { Waiting } from '../../parts/Waiting.tsx';
 import { merge, type Collision } from './document/merge.ts';
@@ -18,6 +19,8 @@ import fieldClasses from './fields.module.css';
 interface Props {
   base: VersionedJob;
   mine: Definition;
+  /** How often in a row it was found changed: whoever writes over it can be forestalled again. */
+  times: number;
   busy: boolean;
   /** Goes on with what was merged, on top of the version that is saved now. */
   onMerge: (changes: { path: Path; value: unknown }[], job: VersionedJob) => void;
@@ -28,12 +31,11 @@ interface Props {
 }
 
 /** Somebody else saved, or deleted, the job that is being edited: shows what they did, and merges, or lets one side win. */
-export function ConflictDialog({ base, mine, busy, onMerge, onOverwrite, onTake, onClose }: Props) {
+export function ConflictDialog({ base, mine, times, busy, onMerge, onOverwrite, onTake, onClose }: Props) {
   const { t } = useTranslation();
   const fresh = useFreshJob();
   const { mutate } = fresh;
   const { name } = base.job;
-  useEffect(() => mutate(name), [mutate, name]);
 
   const theirs = fresh.data;
   const deleted = fresh.error instanceof Problem && fresh.error.status === 404;
@@ -42,6 +44,10 @@ export function ConflictDialog({ base, mine, busy, onMerge, onOverwrite, onTake,
   const diff = useVersionDiff(name, theirs && related ? [base.job.meta.version, theirs.job.meta.version] : undefined);
   const merged = useMemo(() => theirs && merge(definitionOf(base.job), definitionOf(theirs.job), mine), [theirs, base, mine]);
   const [chosen, setChosen] = useState<Record<string, 'theirs' | 'mine'>>({});
+  useEffect(() => {
+    setChosen({});
+    mutate(name);
+  }, [mutate, name, times]);
   const goOn = () => {
     if (!theirs || !merged) return;
     const won = merged.collisions.filter(({ location }) => chosen[location] === 'theirs').map(({ path, theirs: value }) => ({ path, value }));
@@ -50,6 +56,7 @@ export function ConflictDialog({ base, mine, busy, onMerge, onOverwrite, onTake,
   return (
     <Modal opened size="xl" onClose={onClose} title={t('conflict.title')} closeButtonProps={{ 'aria-label': t('common.close') }}>
       <Stack>
+        {times > 1 && <Alert color="yellow" variant="light" icon={<Icon name="warn" />} role="alert">{t('conflict.again')}</Alert>}
         {fresh.isPending && <Waiting rows={3} />}
         {deleted && <p className={dialogClasses.flat}>{t('conflict.deleted')}</p>}
         {fresh.error && !deleted && <ProblemNotice error={fresh.error} onRetry={() => mutate(name)} />}

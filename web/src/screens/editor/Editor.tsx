@@ -74,7 +74,8 @@ export function Editor({ opened, begin, from, view, onView }: Props) {
   const [asking, setAsking] = useState(false);
   const [askError, setAskError] = useState<Error | null>(null);
   const [reviewed, setReviewed] = useState<Definition>();
-  const [conflict, setConflict] = useState(false);
+  // How often in a row the server said that the job is another one by now.
+  const [conflict, setConflict] = useState(0);
   const [importing, setImporting] = useState<string>();
   const folds = useFoldsState();
   const yaml = useRef<YamlHandle>(null);
@@ -140,7 +141,7 @@ export function Editor({ opened, begin, from, view, onView }: Props) {
           setTried(true);
           setReviewed(undefined);
           const stale = error instanceof Problem && !isNew && (error.status === 412 || error.status === 404);
-          setConflict(stale);
+          setConflict((times) => (stale ? times + 1 : 0));
           focusFirst.current = !stale;
         },
       },
@@ -248,7 +249,7 @@ export function Editor({ opened, begin, from, view, onView }: Props) {
             {shown !== 'form' && <YamlPane ref={yaml} faults={found.faults} onPaste={(text) => doc.text.trim() === '' && paste.take(text)} />}
             {shown === 'yaml' && notice}
           </div>
-          {save.error && !conflict && !toldAtFields && <ProblemNotice error={save.error} />}
+          {save.error && conflict === 0 && !toldAtFields && <ProblemNotice error={save.error} />}
           {(askError ?? found.error) && <ProblemNotice error={(askError ?? found.error) as Error} />}
           <div className={classes.foot}>
             <Group gap="sm">
@@ -266,13 +267,13 @@ export function Editor({ opened, begin, from, view, onView }: Props) {
             onClose={() => setReviewed(undefined)}
           />
         )}
-        {conflict && base && (
+        {conflict > 0 && base && (
           <ConflictDialog
-            base={base} mine={definition} busy={save.isPending}
+            base={base} mine={definition} times={conflict} busy={save.isPending}
             onMerge={(changes, job) => {
               doc.setAll(changes.map(({ path, value }) => [path, value] as const));
               setBase(job);
-              setConflict(false);
+              setConflict(0);
               const merged = doc.snapshot().parsed.definition;
               if (merged) setReviewed(merged);
             }}
@@ -281,9 +282,9 @@ export function Editor({ opened, begin, from, view, onView }: Props) {
               doc.write(toYaml(definitionOf(job.job)));
               setRows({});
               setBase(job);
-              setConflict(false);
+              setConflict(0);
             }}
-            onClose={() => setConflict(false)}
+            onClose={() => setConflict(0)}
           />
         )}
         {blocker.status === 'blocked' && (
