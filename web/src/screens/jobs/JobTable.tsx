@@ -10,6 +10,7 @@ import { PartialNotice } from '../../parts/PartialNotice.tsx';
 import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
 import { useRowWindow } from '../../parts/useRowWindow.ts';
 import { columns, columnsIn, templateOf, type ColumnId } from './columns.ts';
+import { drawnRows } from './drawn.ts';
 import { JobCard, JobRow } from './JobRow.tsx';
 import { JobMenu, type JobActs } from './JobMenu.tsx';
 import classes from './JobTable.module.css';
@@ -74,7 +75,9 @@ export function JobTable({ filter, total, busy, wanted, selection, onSelect, onS
 
   const jobOf = (element: Element | null): Job | undefined => {
     const row = element?.closest<HTMLElement>('[data-index]');
-    return row ? at(Number(row.dataset.index)) : undefined;
+    const job = row ? at(Number(row.dataset.index)) : undefined;
+    // What is said is what is meant.
+    return job?.name === row?.dataset.row ? job : undefined;
   };
   const select = (row: number, range: boolean) => {
     const job = at(row);
@@ -138,10 +141,10 @@ export function JobTable({ filter, total, busy, wanted, selection, onSelect, onS
   const inView: Job[] = [];
   const drawn = [];
   const Row = phone ? JobCard : JobRow;
-  for (let row = rows.first; row < rows.end; row++) {
-    const job = at(row);
+  for (const { row, job } of drawnRows(rows, at)) {
     if (!job) {
-      drawn.push(<div key={row} className={classes.ghost} aria-hidden="true" style={{ transform: `translateY(${row * rowHeight}px)` }} />);
+      // No job is called like this.
+      drawn.push(<div key={`#${row}`} className={classes.ghost} aria-hidden="true" style={{ transform: `translateY(${row * rowHeight}px)` }} />);
       continue;
     }
     inView.push(job);
