@@ -180,6 +180,7 @@ func (c *cli) completions(root *cobra.Command) error {
 		"stream": words("stdout", "stderr"), "cause": words("cron", "catchup", "manual", "retry", "rerun"), "by": words("hour", "day"),
 		"role": words("viewer", "operator", "editor", "admin"), "state": words("active", "paused", "done", "manual"), "user": users,
 		"sort":   words("name", "-name", "group", "-group", "nextFire", "-nextFire", "updated", "-updated"),
+		"order":  words("newest", "oldest"),
 		"signal": words("TERM", "INT", "QUIT", "HUP", "USR1", "USR2", "KILL"),
 		"kind":   words("job", "run", "user", "token", "session", "worker", "channel", "secret", "webhook", "mail"),
 	}

@@ -221,7 +221,7 @@ func (f *fakes) Runs(_ context.Context, q runlog.Query) (runlog.RunPage, error) 
 			found = append(found, *run)
 		}
 	}
-	slices.SortFunc(found, func(a, b common.Run) int { return b.PlannedAt.Compare(a.PlannedAt) })
+	slices.SortFunc(found, q.CompareRuns)
 	return runlog.RunPage{Runs: found[:min(len(found), q.Limit)], Partial: len(f.lasting) > 0}, nil
 }
 

@@ -118,14 +118,14 @@ func nextOf(j *job) string {
 
 func (c *cli) getRuns() *cobra.Command {
 	var params apiclient.ListRunsParams
-	var ofJob, inGroup, fire, worker, cause, query, from, to string
+	var ofJob, inGroup, fire, worker, cause, query, from, to, order string
 	var exitCode int
 	var statuses []string
 	var limit int
 	cmd := &cobra.Command{
 		Use:     "runs [RUN]",
 		Aliases: []string{"run"},
-		Short:   "List runs, the newest first, or show one",
+		Short:   "List runs, the newest or the oldest first, or show one",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			api, err := c.api()
@@ -138,14 +138,14 @@ func (c *cli) getRuns() *cobra.Command {
 			params.Job, params.Fire, params.Worker = set(ofJob), set(fire), set(worker)
 			params.Cause = set(apiclient.ListRunsParamsCause(cause))
 			params.Status = listOf[apiclient.ListRunsParamsStatus](statuses)
-			params.Group, params.Q = set(inGroup), set(query)
+			params.Group, params.Q, params.Order = set(inGroup), set(query), set(apiclient.ListRunsParamsOrder(order))
 			if cmd.Flags().Changed("exit-code") {
 				params.ExitCode = new(int64(exitCode))
 			}
 			if params.From, params.To, err = between(from, to); err != nil {
 				return err
 			}
-			return c.list(cmd.Context(), listing{show: c.showRuns, types: []apiclient.FollowEventsParamsTypes{apiclient.FollowEventsParamsTypesRun}, newest: true, fetch: func(ctx context.Context) (list, error) {
+			return c.list(cmd.Context(), listing{show: c.showRuns, types: []apiclient.FollowEventsParamsTypes{apiclient.FollowEventsParamsTypesRun}, newest: order != "oldest", fetch: func(ctx context.Context) (list, error) {
 				return pages(limit, func(cursor *string, size *int64) (*http.Response, error) {
 					params.Cursor, params.Limit = cursor, size
 					return api.ListRuns(ctx, &params)
@@ -162,6 +162,7 @@ func (c *cli) getRuns() *cobra.Command {
 	cmd.Flags().StringVar(&worker, "worker", "", "only runs of the worker with this id")
 	cmd.Flags().StringVar(&cause, "cause", "", "only runs with this cause: cron, catchup, manual, retry or rerun")
 	cmd.Flags().StringSliceVar(&statuses, "status", nil, "only runs with one of these statuses")
+	cmd.Flags().StringVar(&order, "order", "", "newest or oldest: which are listed first (default newest)")
 	cmd.Flags().IntVar(&limit, "limit", 50, "list at most so many; 0 for all")
 	return cmd
 }

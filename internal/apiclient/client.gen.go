@@ -1862,6 +1862,24 @@ func (e ListRunsParamsCause) Valid() bool {
 	}
 }
 
+// Defines values for ListRunsParamsOrder.
+const (
+	Newest ListRunsParamsOrder = "newest"
+	Oldest ListRunsParamsOrder = "oldest"
+)
+
+// Valid indicates whether the value is a known member of the ListRunsParamsOrder enum.
+func (e ListRunsParamsOrder) Valid() bool {
+	switch e {
+	case Newest:
+		return true
+	case Oldest:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for SearchRunsParamsStatus.
 const (
 	SearchRunsParamsStatusFailed    SearchRunsParamsStatus = "failed"
@@ -5065,6 +5083,9 @@ type ListRunsParams struct {
 	// Q Only runs with this text in the name of the job or of the worker, in the id, the reason, the note, or who triggered it; capitals or not. What they printed is searched elsewhere.
 	Q *string `form:"q,omitempty" json:"q,omitempty"`
 
+	// Order Which are listed first, by the time for which they were planned.
+	Order *ListRunsParamsOrder `form:"order,omitempty" json:"order,omitempty"`
+
 	// Limit How many to list; a page may hold less and have a next one.
 	Limit *int64 `form:"limit,omitempty" json:"limit,omitempty"`
 
@@ -5077,6 +5098,9 @@ type ListRunsParamsStatus string
 
 // ListRunsParamsCause defines parameters for ListRuns.
 type ListRunsParamsCause string
+
+// ListRunsParamsOrder defines parameters for ListRuns.
+type ListRunsParamsOrder string
 
 // SearchRunsParams defines parameters for SearchRuns.
 type SearchRunsParams struct {
@@ -5834,7 +5858,7 @@ type ClientInterface interface {
 	// Corresponds with GET /api/v1/masters (the `ListMasters` operationId).
 	ListMasters(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListRuns Runs, the newest first
+	// ListRuns Runs, the newest or the oldest first
 	//
 	// Runs that wait, run, or have ended, each once, wherever they are kept just now. While the log store is away the list is partial, and says so. Of runs in groups where you have no role, parameters, notes and reasons are left out.
 	//
@@ -7087,7 +7111,7 @@ func (c *Client) ListMasters(ctx context.Context, reqEditors ...RequestEditorFn)
 	return c.Client.Do(req)
 }
 
-// ListRuns Runs, the newest first
+// ListRuns Runs, the newest or the oldest first
 //
 // Runs that wait, run, or have ended, each once, wherever they are kept just now. While the log store is away the list is partial, and says so. Of runs in groups where you have no role, parameters, notes and reasons are left out.
 //
@@ -10491,6 +10515,18 @@ func NewListRunsRequest(server string, params *ListRunsParams) (*http.Request, e
 
 		}
 
+		if params.Order != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "order", *params.Order, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if params.Limit != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
@@ -12934,7 +12970,7 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /api/v1/masters (the `ListMasters` operationId).
 	ListMastersWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListMastersResponse, error)
 
-	// ListRunsWithResponse Runs, the newest first
+	// ListRunsWithResponse Runs, the newest or the oldest first
 	//
 	// Runs that wait, run, or have ended, each once, wherever they are kept just now. While the log store is away the list is partial, and says so. Of runs in groups where you have no role, parameters, notes and reasons are left out.
 	//
@@ -17749,7 +17785,7 @@ func (c *ClientWithResponses) ListMastersWithResponse(ctx context.Context, reqEd
 	return ParseListMastersResponse(rsp)
 }
 
-// ListRunsWithResponse Runs, the newest first
+// ListRunsWithResponse Runs, the newest or the oldest first
 //
 // Runs that wait, run, or have ended, each once, wherever they are kept just now. While the log store is away the list is partial, and says so. Of runs in groups where you have no role, parameters, notes and reasons are left out.
 //

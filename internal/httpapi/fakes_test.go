@@ -296,6 +296,9 @@ func (f *fakes) Runs(_ context.Context, q runlog.Query) (page runlog.RunPage, er
 	runs := slices.Clone(f.runs)
 	page.Partial = f.storeOff
 	f.mu.Unlock()
+	if q.Oldest {
+		slices.SortFunc(runs, q.CompareRuns)
+	}
 	for _, r := range runs {
 		if q.Matches(&r) && len(page.Runs) < q.Limit {
 			page.Runs = append(page.Runs, r)

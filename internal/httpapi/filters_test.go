@@ -92,9 +92,10 @@ func TestCursorBelongsToItsFilters(t *testing.T) {
 		others  []string
 	}{
 		"/api/v1/runs": {"status=failed,lost&group=night&exitCode=0&from=1970-01-01T01:00:00Z&to=2026-01-01T00:00:00Z&q=a",
-			[]string{"status=lost,failed,lost&group=night&exitCode=0&q=a&from=" + url.QueryEscape("1970-01-01T02:00:00+01:00") + "&to=2026-01-01T00:00:00Z"},
+			[]string{"order=newest&status=lost,failed,lost&group=night&exitCode=0&q=a&from=" + url.QueryEscape("1970-01-01T02:00:00+01:00") + "&to=2026-01-01T00:00:00Z"},
 			[]string{"", "status=failed&group=night&exitCode=0&from=1970-01-01T01:00:00Z&to=2026-01-01T00:00:00Z&q=a",
 				"status=failed,lost&group=night&exitCode=0&from=1970-01-01T01:00:00Z&to=2026-01-01T00:00:01Z&q=a",
+				"status=failed,lost&group=night&exitCode=0&from=1970-01-01T01:00:00Z&to=2026-01-01T00:00:00Z&q=a&order=oldest",
 				"status=failed,lost&group=night&from=1970-01-01T01:00:00Z&to=2026-01-01T00:00:00Z&q=a",
 				"status=failed,lost&group=night&exitCode=0&from=1970-01-01T01:00:00Z&to=2026-01-01T00:00:00Z&q=b"}},
 		"/api/v1/fires":        {"group=night", nil, []string{"", "group=day", "group=night&status=failed"}},

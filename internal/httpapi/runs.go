@@ -39,6 +39,8 @@ type runListInput struct {
 	ExitCode Given[int] `query:"exitCode" minimum:"0" maximum:"255" doc:"Only runs whose command ended with this exit code."`
 	Q        string     `query:"q" maxLength:"200" doc:"Only runs with this text in the name of the job or of the worker, in the id, the reason, the note, or who triggered it; capitals or not. What they printed is searched elsewhere."`
 
+	Order string `query:"order" enum:"newest,oldest" default:"newest" doc:"Which are listed first, by the time for which they were planned."`
+
 	Limit  int    `query:"limit" minimum:"1" maximum:"500" default:"50" doc:"How many to list; a page may hold less and have a next one."`
 	Cursor string `query:"cursor" maxLength:"1024" doc:"nextCursor of the page before; the filters must be the same."`
 }
@@ -50,8 +52,10 @@ func (in *runListInput) list() string {
 		code = strconv.Itoa(in.ExitCode.Value)
 	}
 	return asked("runs", "job", in.Job, "status", askedSet(in.Status), "worker", in.Worker, "fire", in.Fire, "cause", in.Cause,
-		"from", askedTime(in.From), "to", askedTime(in.To), "group", in.Group, "exitCode", code, "q", in.Q)
+		"from", askedTime(in.From), "to", askedTime(in.To), "group", in.Group, "exitCode", code, "q", in.Q, "oldest", askedFlag(in.oldest()))
 }
+
+func (in *runListInput) oldest() bool { return in.Order == "oldest" }
 
 type runListOutput struct{ Body HistoryPage[Run] }
 
@@ -72,7 +76,7 @@ func (s *runsResource) register(r *router) {
 	op := func(id, method, path, summary string) huma.Operation {
 		return huma.Operation{OperationID: id, Method: method, Path: "/api/v1/runs" + path, Summary: summary, Tags: []string{"runs"}}
 	}
-	register(r, route{access: needs(auth.Viewer), Operation: op("list-runs", http.MethodGet, "", "Runs, the newest first")}, s.list)
+	register(r, route{access: needs(auth.Viewer), Operation: op("list-runs", http.MethodGet, "", "Runs, the newest or the oldest first")}, s.list)
 	enumerate(r, "/api/v1/runs", "status", common.Statuses[:])
 	register(r, route{access: needs(auth.Viewer), Operation: op("get-run", http.MethodGet, "/{id}", "One run")}, s.get)
 	kill := op("kill-run", http.MethodPost, "/{id}/kill", "End a run")
@@ -106,7 +110,7 @@ func (s *runsResource) list(ctx context.Context, in *runListInput) (*runListOutp
 		return nil, err
 	}
 	q := runlog.Query{Job: in.Job, Group: in.Group, Fire: in.Fire, Statuses: in.Status, Worker: in.Worker, Cause: common.Cause(in.Cause),
-		ExitCode: in.ExitCode.pointer(), Text: in.Q, From: in.From, To: in.To, Limit: in.Limit + 1} // one more tells whether there is another page
+		ExitCode: in.ExitCode.pointer(), Text: in.Q, From: in.From, To: in.To, Oldest: in.oldest(), Limit: in.Limit + 1} // one more tells whether there is another page
 	if !may(ctx, auth.Viewer, "") {
 		// What they may not see must not be found either, nor change where a page ends.
 		q.FoundBy = func(r *common.Run) string { return shownText(r, mayRun(ctx, s.jobs, auth.Viewer, r)) }

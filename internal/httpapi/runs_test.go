@@ -79,6 +79,28 @@ func TestEveryKindOfRunIsDocumented(t *testing.T) {
 	h.problem(http.StatusNotFound, "not_found", "", as("viewer", http.MethodGet, "/api/v1/runs/"+manual, ""))
 }
 
+func TestOldestRunsFirst(t *testing.T) {
+	h := newHarness(t)
+	var want, got []string
+	for n := range 7 {
+		h.runs = append(h.runs, someRun(common.StatusFailed, 7-n))
+		want = append(want, someRun("", n+1).ID)
+	}
+	path, cursor := "/api/v1/runs?limit=3&order=oldest", ""
+	for range 3 {
+		var p HistoryPage[Run]
+		decode(t, h.want(http.StatusOK, as("viewer", http.MethodGet, path+cursor, "")), &p)
+		for _, r := range p.Items {
+			got = append(got, r.ID)
+		}
+		cursor = "&cursor=" + p.NextCursor
+	}
+	if !slices.Equal(got, want) || cursor != "&cursor=" {
+		t.Errorf("listed %v, want %v; then %q", got, want, cursor)
+	}
+	h.problem(http.StatusUnprocessableEntity, "invalid", "query.order", as("viewer", http.MethodGet, "/api/v1/runs?order=random", ""))
+}
+
 func TestKill(t *testing.T) {
 	h := newHarness(t)
 	h.runs = []common.Run{someRun(common.StatusRunning, 1), someRun(common.StatusFailed, 2)}

@@ -64,7 +64,7 @@ func newestOf(all []common.Fire, q *FireQuery) (found []common.Fire, cut bool) {
 func (w *shelf) Runs(_ context.Context, q Query) (Found, error) {
 	w.looked = append(w.looked, "stored")
 	all := slices.Clone(w.stored)
-	slices.SortFunc(all, func(a, b common.Run) int { return PositionOf(&a).Compare(PositionOf(&b)) })
+	slices.SortFunc(all, q.CompareRuns)
 	return lookAt(all, q, w.patience, func(r *common.Run) bool { return r.Status.Terminal() }), nil
 }
 
@@ -73,7 +73,7 @@ func lookAt(all []common.Run, q Query, patience int, stored func(*common.Run) bo
 	looked := 0
 	for i := range all {
 		run := &all[i]
-		if !stored(run) || q.Before != nil && q.Before.Compare(PositionOf(run)) >= 0 {
+		if !stored(run) || q.Before != nil && q.Compare(*q.Before, PositionOf(run)) >= 0 {
 			continue
 		}
 		if q.Matches(run) {

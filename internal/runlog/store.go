@@ -65,8 +65,8 @@ type Writer interface {
 // has its late end with it, where there is one; no other has.
 type Reader interface {
 	Run(ctx context.Context, id string) (common.Run, error)
-	// Runs lists the newest first: by PlannedAt, then by id, both descending. What is asked
-	// for may be rare among what has to be looked at: a list with a limit may end early, and
+	// Runs lists the newest first: by PlannedAt, then by id, both descending; or the oldest first, by both
+	// ascending. What is asked for may be rare among what has to be looked at: a list with a limit may end early, and
 	// says where.
 	Runs(ctx context.Context, q Query) (Found, error)
 	// Last gives the n last runs of each of the jobs, by name, the newest first. A job
@@ -98,7 +98,8 @@ type Query struct {
 	ExitCode *int
 	Text     string    // in what FoundBy gives, whatever the case
 	From, To time.Time // PlannedAt: From inclusive, To exclusive
-	Before   *Position // only what comes after this place of the list
+	Before   *Position // only what comes after this place of the list: before it in time, or after it where Oldest
+	Oldest   bool      // the oldest first
 	Limit    int       // 0: all of them, however many have to be looked at
 	// FoundBy gives the text that a run is found by, a part of what TextOf gives; nil is TextOf.
 	FoundBy func(*common.Run) string
@@ -121,7 +122,7 @@ func TextOf(r *common.Run) string {
 	return text
 }
 
-// Position is a place in the list of runs: the last entry of a page.
+// Position is a place in a list of runs: the last entry of a page.
 type Position struct {
 	PlannedAt time.Time `json:"t"`
 	ID        string    `json:"i"`
@@ -130,7 +131,7 @@ type Position struct {
 // PositionOf is the place of a run.
 func PositionOf(r *common.Run) Position { return Position{PlannedAt: r.PlannedAt, ID: r.ID} }
 
-// Compare orders places: negative when p comes first, that is when it is newer.
+// Compare orders places, the newest first: negative when p is the newer one.
 func (p Position) Compare(q Position) int {
 	if c := q.PlannedAt.Compare(p.PlannedAt); c != 0 {
 		return c
@@ -143,6 +144,17 @@ func (p Position) Compare(q Position) int {
 	}
 	return 0
 }
+
+// Compare orders places as the list does: negative when a comes first.
+func (q *Query) Compare(a, b Position) int {
+	if q.Oldest {
+		a, b = b, a
+	}
+	return a.Compare(b)
+}
+
+// CompareRuns orders runs likewise.
+func (q *Query) CompareRuns(a, b common.Run) int { return q.Compare(PositionOf(&a), PositionOf(&b)) }
 
 // Matches tells whether a run belongs to the list, the limit aside.
 func (q *Query) Matches(r *common.Run) bool {
@@ -157,7 +169,7 @@ func (q *Query) Matches(r *common.Run) bool {
 		(len(q.Statuses) == 0 || slices.Contains(q.Statuses, r.Status)) &&
 		(q.From.IsZero() || !r.PlannedAt.Before(q.From)) &&
 		(q.To.IsZero() || r.PlannedAt.Before(q.To)) &&
-		(q.Before == nil || q.Before.Compare(PositionOf(r)) < 0)
+		(q.Before == nil || q.Compare(*q.Before, PositionOf(r)) < 0)
 }
 
 func (q *Query) textOf(r *common.Run) string {

@@ -78,7 +78,7 @@ type RunPage struct {
 	Partial bool // the store is away: there is only what is live
 }
 
-// Runs lists the newest first. While the store is away it lists what is live.
+// Runs lists the newest first, or the oldest. While the store is away it lists what is live.
 func (v *View) Runs(ctx context.Context, q Query) (RunPage, error) {
 	live, err := v.live.LiveRuns(ctx)
 	if err != nil {
@@ -112,13 +112,13 @@ func mergeRuns(live []common.Run, found Found, q *Query) []common.Run {
 		seen[stored[i].ID] = true
 	}
 	for i := range live {
-		beyond := found.Until != nil && found.Until.Compare(PositionOf(&live[i])) < 0
+		beyond := found.Until != nil && q.Compare(*found.Until, PositionOf(&live[i])) < 0
 		if !beyond && q.Matches(&live[i]) && !seen[live[i].ID] {
 			stored = append(stored, live[i])
 			seen[live[i].ID] = true
 		}
 	}
-	slices.SortFunc(stored, func(a, b common.Run) int { return PositionOf(&a).Compare(PositionOf(&b)) })
+	slices.SortFunc(stored, q.CompareRuns)
 	if q.Limit > 0 && len(stored) > q.Limit {
 		stored = stored[:q.Limit]
 	}

@@ -78,6 +78,7 @@ func (h *history) Runs(_ context.Context, q Query) (Found, error) {
 			stored = append(stored, h.as(i))
 		}
 	}
+	slices.SortFunc(stored, q.CompareRuns)
 	return lookAt(stored, q, h.patience, func(*common.Run) bool { return true }), nil
 }
 
@@ -126,7 +127,7 @@ func TestEveryRunIsListedOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := drawHistory(t)
 		view := NewView(h, nil, h)
-		q := Query{Limit: rapid.IntRange(1, 5).Draw(t, "limit"), Job: rapid.SampledFrom([]string{"", "a"}).Draw(t, "job")}
+		q := Query{Limit: rapid.IntRange(1, 5).Draw(t, "limit"), Job: rapid.SampledFrom([]string{"", "a"}).Draw(t, "job"), Oldest: rapid.Bool().Draw(t, "oldest")}
 		var must []string // what was accepted before the first look
 		for i := range h.runs {
 			if h.at[i] != nowhere && (q.Job == "" || h.runs[i].Job == q.Job) {
@@ -160,7 +161,7 @@ func TestEveryRunIsListedOnce(t *testing.T) {
 		count := map[string]int{}
 		for i := range listed {
 			count[listed[i].ID]++
-			if i > 0 && PositionOf(&listed[i-1]).Compare(PositionOf(&listed[i])) >= 0 {
+			if i > 0 && q.CompareRuns(listed[i-1], listed[i]) >= 0 {
 				t.Fatalf("%s is listed after %s", listed[i].ID, listed[i-1].ID)
 			}
 			if q.Job != "" && listed[i].Job != q.Job {

@@ -44,6 +44,10 @@ func filters(t *testing.T, s Store, size Size) {
 		{Text: "REP"}, {Text: "report-2"}, {Text: "disk full"}, {Text: "ärger"}, {Text: "ÄRGER"}, {Text: "ARGER"}, {Text: "每"}, {Text: "u1.1"},
 		{Text: "\u212a"}, {Text: "%"}, {Text: "_"}, {Text: "a.b"}, {Text: ".*"}, {Text: "\\"}, {Text: "' OR ''='"}, {Text: "\xff"}, {Text: "\x00"},
 		{Text: "disk", FoundBy: jobOf}, {Text: "BACKUP", FoundBy: jobOf}, {Text: "disk", FoundBy: jobOf, Limit: 2, ExitCode: new(3)},
+		{Oldest: true}, {Limit: 1, Oldest: true}, {Job: "backup", From: moment(4), Limit: 1, Oldest: true}, {From: moment(4), To: moment(5), Oldest: true}, {Fire: "u1.1", Oldest: true},
+		{Before: &runlog.Position{PlannedAt: base.Add(-time.Hour)}, Oldest: true}, {Before: &runlog.Position{PlannedAt: base.Add(99 * time.Hour)}, Oldest: true},
+		{Before: new(runlog.PositionOf(&all[3])), From: moment(2), Oldest: true},
+		{Statuses: []common.Status{common.StatusFailed, common.StatusKilled}, Limit: 5, Oldest: true}, {Text: "disk", Limit: 3, Oldest: true},
 		{Text: "north", Limit: 3}, {Text: "nobody writes this", Limit: 3}, {Text: "disk", Job: "backup", ExitCode: new(3)},
 	} {
 		check(t, q)
@@ -63,6 +67,7 @@ func filters(t *testing.T, s Store, size Size) {
 			To:       maybeMoment(t, "to"),
 			Before:   maybePlace(t, all),
 			Limit:    rapid.IntRange(0, 20).Draw(t, "limit"),
+			Oldest:   rapid.Bool().Draw(t, "oldest"),
 		})
 	})
 }
@@ -123,11 +128,15 @@ func rare(t *testing.T, s Store, size Size) {
 	} {
 		for _, limit := range []int{2, 50} {
 			q.Limit = limit
-			got, err := listed(t.Context(), s, q)
-			if err != nil {
-				t.Fatalf("list %+v: %v", q, err)
+			for _, want := range [][]common.Run{{newer, oldest}, {oldest, newer}} {
+				got, err := listed(t.Context(), s, q)
+				if err != nil {
+					t.Fatalf("list %+v: %v", q, err)
+				}
+				same(t, fmt.Sprintf("list %+v", q), got, want)
+				q.Oldest = true
 			}
-			same(t, fmt.Sprintf("list %+v", q), got, []common.Run{newer, oldest})
+			q.Oldest = false
 		}
 	}
 }

@@ -37,9 +37,9 @@ func endedEarly(q *runlog.Query, found *runlog.Found) error {
 	switch n := len(found.Runs); {
 	case q.Limit == 0:
 		return fmt.Errorf("a list without a limit ends early, at %v", *found.Until)
-	case q.Before != nil && q.Before.Compare(*found.Until) >= 0:
+	case q.Before != nil && q.Compare(*q.Before, *found.Until) >= 0:
 		return fmt.Errorf("a list from %v on ends early at %v: it would never end", *q.Before, *found.Until)
-	case n > 0 && found.Until.Compare(runlog.PositionOf(&found.Runs[n-1])) < 0:
+	case n > 0 && q.Compare(*found.Until, runlog.PositionOf(&found.Runs[n-1])) < 0:
 		return fmt.Errorf("a list ends early at %v, but has %v", *found.Until, ids(found.Runs[n-1:]))
 	}
 	return nil
@@ -53,7 +53,7 @@ func naive(all []common.Run, q runlog.Query) []common.Run {
 			found = append(found, all[i])
 		}
 	}
-	slices.SortFunc(found, func(a, b common.Run) int { return runlog.PositionOf(&a).Compare(runlog.PositionOf(&b)) })
+	slices.SortFunc(found, q.CompareRuns)
 	if q.Limit > 0 && len(found) > q.Limit {
 		found = found[:q.Limit]
 	}
@@ -90,14 +90,20 @@ func pages(t *testing.T, s Store, size Size) {
 		}
 	})
 
-	seen := map[string]int{}
-	q := runlog.Query{Limit: limit}
+	for _, oldest := range []bool{false, true} {
+		page(t, s, seeded, runlog.Query{Limit: limit, Oldest: oldest})
+	}
+}
+
+// page goes through a list that held some runs when it began, while others are written.
+func page(t *testing.T, s Store, seeded []common.Run, q runlog.Query) {
+	seen, count := map[string]int{}, len(seeded)
 	for page := 0; ; page++ {
 		// One more entry on each side of the place where the next page begins.
 		if q.Before != nil && page <= count {
 			write(t, s, runlog.Batch{Runs: []common.Run{
-				ended(fmt.Sprintf("new.%d", page), q.Before.PlannedAt.Add(time.Nanosecond)),
-				ended(fmt.Sprintf("old.%d", page), q.Before.PlannedAt.Add(-time.Nanosecond)),
+				ended(fmt.Sprintf("new.%v.%d", q.Oldest, page), q.Before.PlannedAt.Add(time.Nanosecond)),
+				ended(fmt.Sprintf("old.%v.%d", q.Oldest, page), q.Before.PlannedAt.Add(-time.Nanosecond)),
 			}})
 		}
 		runs, err := listed(t.Context(), s, q)
@@ -109,7 +115,7 @@ func pages(t *testing.T, s Store, size Size) {
 		}
 		for i := range runs {
 			place := runlog.PositionOf(&runs[i])
-			if q.Before != nil && q.Before.Compare(place) >= 0 {
+			if q.Before != nil && q.Compare(*q.Before, place) >= 0 {
 				t.Fatalf("%v is listed after %v", place, *q.Before)
 			}
 			seen[runs[i].ID]++

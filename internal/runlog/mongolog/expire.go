@@ -91,10 +91,6 @@ func (s *Store) keptAfter(ctx context.Context, after string) (kept runlog.Kept, 
 	return kept, err
 }
 
-func oldestFirst() bson.D {
-	return bson.D{{Key: "planned", Value: 1}, {Key: "_id", Value: 1}}
-}
-
 // Expire deletes runs with their output, the oldest first.
 func (s *Store) Expire(ctx context.Context, e runlog.Expiry) (gone runlog.Expired, err error) {
 	if err := s.ready(ctx); err != nil {
@@ -195,7 +191,7 @@ func (s *Store) boundary(ctx context.Context, e *runlog.Expiry) (until *runlog.P
 		until = &runlog.Position{PlannedAt: e.Before}
 	}
 	if e.Keep > 0 {
-		last, err := s.place(ctx, job, e.Keep)
+		last, err := s.place(ctx, job, newestFirst(), e.Keep)
 		if err != nil {
 			return nil, err
 		}
@@ -204,7 +200,7 @@ func (s *Store) boundary(ctx context.Context, e *runlog.Expiry) (until *runlog.P
 		}
 	}
 	if until != nil && e.Newest {
-		newest, err := s.place(ctx, job, 1)
+		newest, err := s.place(ctx, job, newestFirst(), 1)
 		if err != nil {
 			return nil, err
 		}

@@ -59,15 +59,17 @@ func TestPlans(t *testing.T) {
 		"fire": {Fire: "u7.7"}, "time": {From: begin, To: begin.Add(20 * time.Hour), Before: &at},
 		"job and status": {Job: "job-7", Statuses: failed}, "worker, group and cause": {Worker: "3", Group: "3", Cause: common.CauseManual},
 		"text": {Text: "needle"}, "exit code and text": {ExitCode: new(3), Text: "needle", From: begin},
+		"oldest": {Oldest: true}, "oldest, a page": {Before: &at, Oldest: true}, "the next one of a job": {Job: "job-7", From: begin, Oldest: true},
+		"oldest of a status and worker": {Statuses: failed, Worker: "3", Before: &at, Oldest: true},
 	} {
 		l, possible := listOf(&q)
 		if !possible {
 			t.Fatalf("%s: nothing is asked", name)
 		}
 		if l.partial() {
-			plan(t, s, name+": where the scan ends", "runs", l.filter(&q, false, nil), newestFirst())
+			plan(t, s, name+": where the scan ends", "runs", l.filter(&q, false, nil), orderOf(&q))
 		}
-		plan(t, s, name, "runs", l.filter(&q, true, nil), newestFirst())
+		plan(t, s, name, "runs", l.filter(&q, true, nil), orderOf(&q))
 	}
 	hours := bson.D{{Key: "$gte", Value: begin.Unix()}, {Key: "$lt", Value: begin.Unix() + dayLong}}
 	order := bson.D{{Key: "job", Value: 1}, {Key: "at", Value: 1}, {Key: "version", Value: 1}}

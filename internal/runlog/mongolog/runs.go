@@ -3,6 +3,7 @@ package mongolog
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
 	"sync"
 
@@ -24,9 +25,20 @@ const (
 	scanBatch  = 500 // runs that the server sends at a time where most may not match
 )
 
-// newestFirst is the order of every list of runs.
+// newestFirst is the order of lists of runs. Its indexes give oldestFirst as well.
 func newestFirst() bson.D {
 	return bson.D{{Key: "planned", Value: -1}, {Key: "_id", Value: -1}}
+}
+
+func oldestFirst() bson.D {
+	return bson.D{{Key: "planned", Value: 1}, {Key: "_id", Value: 1}}
+}
+
+func orderOf(q *runlog.Query) bson.D {
+	if q.Oldest {
+		return oldestFirst()
+	}
+	return newestFirst()
 }
 
 // list is what is asked of the server for a query. One filter leads: it has an index in the
@@ -96,31 +108,36 @@ func (l *list) partial() bool {
 	return !l.short && (len(l.rest) > 0 || l.exact != nil)
 }
 
-// filter is that of the lead, or of all, between the bounds of the query and floor.
-func (l *list) filter(q *runlog.Query, whole bool, floor *runlog.Position) bson.D {
+// filter is that of the lead, or of all, between the bounds of the query, and up to a place of the
+// list, which belongs to it.
+func (l *list) filter(q *runlog.Query, whole bool, end *runlog.Position) bson.D {
 	filter := append(bson.D{}, l.lead...) // not nil, which is no filter
 	if whole {
 		filter = append(filter, l.rest...)
 	}
+	early, late := end, q.Before // between them the list lies
+	if q.Oldest {
+		early, late = late, early
+	}
 	var planned bson.D
 	var exact bson.A
-	switch {
-	case floor != nil:
-		at := entry.Nanos(floor.PlannedAt)
-		planned = append(planned, bson.E{Key: "$gte", Value: at})
-		exact = append(exact, bson.D{{Key: "$or", Value: bson.A{
-			bson.D{{Key: "planned", Value: bson.D{{Key: "$gt", Value: at}}}},
-			bson.D{{Key: "_id", Value: bson.D{{Key: "$gte", Value: floor.ID}}}},
-		}}})
-	case !q.From.IsZero():
-		planned = append(planned, bson.E{Key: "$gte", Value: entry.Nanos(q.From)})
+	from := int64(math.MinInt64)
+	if !q.From.IsZero() {
+		from = entry.Nanos(q.From)
+	}
+	if early != nil {
+		from = max(from, entry.Nanos(early.PlannedAt))
+		exact = append(exact, beyond(*early, "$gt", end == early))
+	}
+	if from > math.MinInt64 {
+		planned = append(planned, bson.E{Key: "$gte", Value: from})
 	}
 	if !q.To.IsZero() {
 		planned = append(planned, bson.E{Key: "$lt", Value: entry.Nanos(q.To)})
 	}
-	if q.Before != nil {
-		planned = append(planned, bson.E{Key: "$lte", Value: entry.Nanos(q.Before.PlannedAt)})
-		exact = append(exact, older(*q.Before))
+	if late != nil {
+		planned = append(planned, bson.E{Key: "$lte", Value: entry.Nanos(late.PlannedAt)})
+		exact = append(exact, beyond(*late, "$lt", end == late))
 	}
 	if planned != nil {
 		filter = append(filter, bson.E{Key: "planned", Value: planned})
@@ -131,17 +148,23 @@ func (l *list) filter(q *runlog.Query, whole bool, floor *runlog.Position) bson.
 	return filter
 }
 
-// older is what comes after a place of the list. The bound on planned alone is what an
+// older is what is older than a place of the list. The bound on planned alone is what an
 // index can use, and stands beside it; this one is exact.
-func older(than runlog.Position) bson.D {
-	at := entry.Nanos(than.PlannedAt)
+func older(than runlog.Position) bson.D { return beyond(than, "$lt", false) }
+
+// beyond is what is newer than a place ($gt), or older ($lt), and that place itself where it belongs to it.
+func beyond(place runlog.Position, side string, too bool) bson.D {
+	at, ids := entry.Nanos(place.PlannedAt), side
+	if too {
+		ids += "e"
+	}
 	return bson.D{{Key: "$or", Value: bson.A{
-		bson.D{{Key: "planned", Value: bson.D{{Key: "$lt", Value: at}}}},
-		bson.D{{Key: "_id", Value: bson.D{{Key: "$lt", Value: than.ID}}}},
+		bson.D{{Key: "planned", Value: bson.D{{Key: side, Value: at}}}},
+		bson.D{{Key: "_id", Value: bson.D{{Key: ids, Value: place.ID}}}},
 	}}}
 }
 
-// Runs lists runs, the newest first.
+// Runs lists runs, the newest or the oldest first.
 func (s *Store) Runs(ctx context.Context, q runlog.Query) (runlog.Found, error) {
 	if err := s.ready(ctx); err != nil {
 		return runlog.Found{}, err
@@ -162,23 +185,23 @@ func (s *Store) Runs(ctx context.Context, q runlog.Query) (runlog.Found, error) 
 
 func (s *Store) list(ctx context.Context, l *list, q *runlog.Query) (found runlog.Found, err error) {
 	limit := max(0, q.Limit)
-	opts := options.Find().SetSort(newestFirst())
+	opts := options.Find().SetSort(orderOf(q))
 	if l.exact == nil {
 		opts.SetLimit(int64(limit))
 	} else if opts.SetBatchSize(scanBatch); limit > 0 && !l.byText {
 		opts.SetBatchSize(int32(min(limit, scanBatch))) // nearly all that the server finds match
 	}
-	var floor *runlog.Position
+	var end *runlog.Position
 	if limit > 0 && l.partial() {
 		looked := s.scan.entries
 		if l.byText {
 			looked = s.scan.texts
 		}
-		if floor, err = s.place(ctx, l.filter(q, false, nil), looked); err != nil {
+		if end, err = s.place(ctx, l.filter(q, false, nil), orderOf(q), looked); err != nil {
 			return found, err
 		}
 	}
-	cursor, err := s.runs.Find(ctx, l.filter(q, true, floor), opts)
+	cursor, err := s.runs.Find(ctx, l.filter(q, true, end), opts)
 	if err != nil {
 		return found, err
 	}
@@ -199,14 +222,14 @@ func (s *Store) list(ctx context.Context, l *list, q *runlog.Query) (found runlo
 			return found, nil
 		}
 	}
-	found.Until = floor
+	found.Until = end
 	return found, cursor.Err()
 }
 
 // place is that of the n-th run of a list, counted from one; nil where there are fewer.
-func (s *Store) place(ctx context.Context, filter bson.D, n int) (*runlog.Position, error) {
+func (s *Store) place(ctx context.Context, filter, order bson.D, n int) (*runlog.Position, error) {
 	var doc runDoc
-	err := s.runs.FindOne(ctx, filter, options.FindOne().SetSort(newestFirst()).SetSkip(int64(n-1)).
+	err := s.runs.FindOne(ctx, filter, options.FindOne().SetSort(order).SetSkip(int64(n-1)).
 		SetProjection(bson.D{{Key: "planned", Value: 1}})).Decode(&doc)
 	switch {
 	case errors.Is(err, mongo.ErrNoDocuments):

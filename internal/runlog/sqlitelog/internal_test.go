@@ -74,6 +74,9 @@ func TestPlans(t *testing.T) {
 		{runlog.Query{Statuses: failed}, []string{"runs_by_status"}},
 		{runlog.Query{Statuses: several, Before: before, To: to}, []string{"runs_by_status"}},
 		{runlog.Query{Cause: "manual"}, []string{"runs_by_cause"}},
+		{runlog.Query{Before: before, Oldest: true}, []string{""}},
+		{runlog.Query{Job: "j", From: from, Oldest: true}, []string{"runs_by_job"}},
+		{runlog.Query{Statuses: several, Before: before, Oldest: true}, []string{"runs_by_status"}},
 		{runlog.Query{ExitCode: new(3)}, []string{"runs_by_exit"}},
 		{runlog.Query{Job: "j", Group: "g", Worker: "w", Statuses: several, Cause: "rerun", ExitCode: new(3), JobUID: "u", Text: "x", Before: before, From: from, To: to},
 			[]string{"runs_by_job", "runs_by_group", "runs_by_worker", "runs_by_status", "runs_by_cause", "runs_by_exit"}},
@@ -90,9 +93,9 @@ func TestPlans(t *testing.T) {
 			if index == "" {
 				index = "PRIMARY KEY"
 			}
-			text, args := way.sql("planned, id, (SELECT doc FROM docs WHERE docs.n = runs.n)", spanOf(&c.q), true)
+			text, args := way.sql("planned, id, (SELECT doc FROM docs WHERE docs.n = runs.n)", spanOf(&c.q), c.q.Oldest, true)
 			check(t, s, text+" LIMIT 50", args, index)
-			text, args = way.sql("planned, id", spanOf(&c.q), false)
+			text, args = way.sql("planned, id", spanOf(&c.q), c.q.Oldest, false)
 			steps := check(t, s, text+" LIMIT 1 OFFSET 300", args, index)
 			if way.index != "" && !strings.Contains(strings.Join(steps, "\n"), "COVERING INDEX "+way.index) {
 				t.Errorf("%s does not hold all that is looked at", way.index)

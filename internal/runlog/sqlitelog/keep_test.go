@@ -324,9 +324,11 @@ func TestSparsestIndex(t *testing.T) {
 		{runlog.Query{Group: "none", Job: "job-1"}, "runs_by_group"},
 	} {
 		ways, _ := leads(&c.q)
-		best, err := s.best(t.Context(), ways, spanOf(&c.q))
-		if err != nil || best.index != c.want {
-			t.Errorf("%+v is read by %v, %v, want %s", c.q, best, err, c.want)
+		for _, oldest := range []bool{false, true} {
+			best, err := s.best(t.Context(), ways, spanOf(&c.q), oldest)
+			if err != nil || best.index != c.want {
+				t.Errorf("%+v is read by %v, %v, want %s", c.q, best, err, c.want)
+			}
 		}
 	}
 }

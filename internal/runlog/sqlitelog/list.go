@@ -27,7 +27,7 @@ const (
 	probeRows = 300
 )
 
-// Runs lists runs, the newest first. A list with a limit that has passed so many rows as its bounds say
+// Runs lists runs, the newest or the oldest first. A list with a limit that has passed so many rows as its bounds say
 // ends there.
 func (s *Store) Runs(ctx context.Context, q runlog.Query) (runlog.Found, error) {
 	found, err := s.list(ctx, &q)
@@ -49,38 +49,39 @@ func (s *Store) list(ctx context.Context, q *runlog.Query) (runlog.Found, error)
 		return s.attempts(ctx, q)
 	}
 	whole := spanOf(q)
-	by, err := s.best(ctx, ways, whole)
+	by, err := s.best(ctx, ways, whole, q.Oldest)
 	if err != nil {
 		return runlog.Found{}, err
 	}
 	page := page{q: *q, needle: needleOf(q.Text)}
 	page.q.Fire = "" // ids tell
-	part := whole
+	part := whole    // what is not read yet
 	for rows, passed := firstRows, 0; ; rows *= 4 {
 		bounded := q.Limit > 0 && (len(by.filter.terms) > 0 || q.Text != "")
 		rows = min(rows, s.bounds.rows-passed)
-		var floor *spot
+		var end *spot
 		if bounded {
-			if floor, err = s.nth(ctx, by, part, rows); err != nil {
+			if end, err = s.nth(ctx, by, part, q.Oldest, rows); err != nil {
 				return runlog.Found{}, err
 			}
 		}
-		if part.from = whole.from; floor != nil {
-			part.from = *floor
+		now := part
+		if end != nil {
+			now = part.upTo(q, *end)
 		}
-		if err := s.read(ctx, &page, by, part); err != nil {
+		if err := s.read(ctx, &page, by, now); err != nil {
 			return runlog.Found{}, err
 		}
 		passed += rows
 		switch {
-		case page.full() || floor == nil && page.until == nil:
+		case page.full() || end == nil && page.until == nil:
 			return runlog.Found{Runs: page.runs}, nil
 		case page.until != nil:
 			return runlog.Found{Runs: page.runs, Until: page.until}, nil
 		case passed >= s.bounds.rows:
-			return runlog.Found{Runs: page.runs, Until: &runlog.Position{PlannedAt: entry.Time(floor.planned), ID: floor.id}}, nil
+			return runlog.Found{Runs: page.runs, Until: &runlog.Position{PlannedAt: entry.Time(end.planned), ID: end.id}}, nil
 		}
-		part.before = *floor
+		part = part.rest(q, *end)
 	}
 }
 
@@ -97,7 +98,7 @@ func (p *page) full() bool { return p.q.Limit > 0 && len(p.runs) >= p.q.Limit }
 
 // read adds the runs of a part of the list.
 func (s *Store) read(ctx context.Context, p *page, by *lead, part span) error {
-	list, args := by.sql("planned, id, (SELECT doc FROM docs WHERE docs.n = runs.n)", part, true)
+	list, args := by.sql("planned, id, (SELECT doc FROM docs WHERE docs.n = runs.n)", part, p.q.Oldest, true)
 	if p.q.Limit > 0 && p.q.Text == "" {
 		list += "\nLIMIT ?"
 		args = append(args, p.q.Limit-len(p.runs))
@@ -135,8 +136,8 @@ func (s *Store) read(ctx context.Context, p *page, by *lead, part span) error {
 }
 
 // nth is where a part of the list has so many rows behind it; nil where it has fewer.
-func (s *Store) nth(ctx context.Context, by *lead, part span, rows int) (*spot, error) {
-	list, args := by.sql("planned, id", part, false)
+func (s *Store) nth(ctx context.Context, by *lead, part span, oldest bool, rows int) (*spot, error) {
+	list, args := by.sql("planned, id", part, oldest, false)
 	var at spot
 	err := s.reader.QueryRowContext(ctx, list+"\nLIMIT 1 OFFSET ?", append(args, rows-1)...).Scan(&at.planned, &at.id)
 	switch {
@@ -148,20 +149,20 @@ func (s *Store) nth(ctx context.Context, by *lead, part span, rows int) (*spot, 
 	return &at, nil
 }
 
-// best is the way with the fewest rows: that on which as many rows reach back farthest.
-func (s *Store) best(ctx context.Context, ways []lead, part span) (*lead, error) {
+// best is the way with the fewest rows: that on which as many rows reach farthest.
+func (s *Store) best(ctx context.Context, ways []lead, part span, oldest bool) (*lead, error) {
 	best := &ways[0]
 	if len(ways) == 1 {
 		return best, nil
 	}
-	var oldest *spot
+	var farthest *spot
 	for i := range ways {
-		at, err := s.nth(ctx, &ways[i], part, probeRows)
+		at, err := s.nth(ctx, &ways[i], part, oldest, probeRows)
 		if err != nil || at == nil {
 			return &ways[i], err
 		}
-		if oldest == nil || at.planned < oldest.planned {
-			best, oldest = &ways[i], at
+		if farthest == nil || (at.planned > farthest.planned) == oldest {
+			best, farthest = &ways[i], at
 		}
 	}
 	return best, nil
@@ -194,7 +195,7 @@ func (s *Store) attempts(ctx context.Context, q *runlog.Query) (runlog.Found, er
 			runs = append(runs, run)
 		}
 	}
-	slices.SortFunc(runs, func(a, b common.Run) int { return runlog.PositionOf(&a).Compare(runlog.PositionOf(&b)) })
+	slices.SortFunc(runs, q.CompareRuns)
 	if q.Limit > 0 && len(runs) > q.Limit {
 		runs = runs[:q.Limit]
 	}

@@ -53,9 +53,28 @@ type spot struct {
 	id      string
 }
 
-// span is a part of the list: what lies before a spot, back to another one, which
+// span is a part of the list: what lies before a spot in time, back to another one, which
 // belongs to it.
 type span struct{ from, before spot }
+
+// next is the first spot that may come after one in time.
+func (s spot) next() spot { return spot{s.planned, s.id + "\x00"} }
+
+// rest is what comes of a part after a spot of it, in the order of a list.
+func (s span) rest(q *runlog.Query, at spot) span {
+	if q.Oldest {
+		return span{at.next(), s.before}
+	}
+	return span{s.from, at}
+}
+
+// upTo is a part, in the order of a list, up to a spot of it, which belongs to it.
+func (s span) upTo(q *runlog.Query, at spot) span {
+	if q.Oldest {
+		return span{s.from, at.next()}
+	}
+	return span{at, s.before}
+}
 
 // leads are the ways to find what a query asks for: each filter that has an index leads
 // in one of them. possible is false when no run can match.
@@ -153,11 +172,17 @@ func spanOf(q *runlog.Query) span {
 		s.before = spot{planned: to}
 	}
 	if q.Before != nil {
-		if b := (spot{entry.Nanos(q.Before.PlannedAt), q.Before.ID}); b.planned < s.before.planned || b.planned == s.before.planned && b.id < s.before.id {
-			s.before = b
+		// What comes after it may begin farther on than the bounds of time say.
+		switch b := (spot{entry.Nanos(q.Before.PlannedAt), q.Before.ID}); {
+		case q.Oldest && s.from.earlier(b.next()), !q.Oldest && b.earlier(s.before):
+			s = s.rest(q, b)
 		}
 	}
 	return s
+}
+
+func (s spot) earlier(than spot) bool {
+	return s.planned < than.planned || s.planned == than.planned && s.id < than.id
 }
 
 func (s *span) condition() condition {
@@ -167,7 +192,7 @@ func (s *span) condition() condition {
 
 // sql is a statement over the rows of a lead within a part of the list; narrowed says that only those that
 // match are asked for. It ends with the order, without a limit.
-func (l *lead) sql(columns string, s span, narrowed bool) (text string, args []any) {
+func (l *lead) sql(columns string, s span, oldest, narrowed bool) (text string, args []any) {
 	from := " FROM runs"
 	if l.index != "" {
 		from += " INDEXED BY " + l.index
@@ -181,7 +206,11 @@ func (l *lead) sql(columns string, s span, narrowed bool) (text string, args []a
 		selects[i] = "SELECT " + columns + from + c.String()
 		args = append(args, c.args...)
 	}
-	return strings.Join(selects, "\nUNION ALL\n") + "\nORDER BY planned DESC, id DESC", args
+	order := "\nORDER BY planned DESC, id DESC"
+	if oldest {
+		order = "\nORDER BY planned, id"
+	}
+	return strings.Join(selects, "\nUNION ALL\n") + order, args
 }
 
 // listChanges is the statement of a query for changes: one index leads, in which they stand in

@@ -84,31 +84,16 @@ export function useKillRun() {
   });
 }
 
-const hour = 3_600_000;
-
-/** The fire of a job that was planned next after one: looked for in stretches, as lists begin with the newest. */
-async function following(job: string, plannedAt: number, guess: number, signal: AbortSignal): Promise<Run | undefined> {
-  let length = guess;
-  for (let tries = 0; tries < 12; tries++) {
-    const [from, to] = [new Date(plannedAt + 1).toISOString(), new Date(plannedAt + length).toISOString()];
-    const { items, nextCursor } = await dataOf(client.GET('/api/v1/runs', { params: { query: { job, from, to, limit: 100 } }, signal }));
-    if (nextCursor) length /= 8;
-    else if (items.length > 0) return items.at(-1);
-    else if (plannedAt + length > Date.now()) return undefined;
-    else length *= 16;
-  }
-  return undefined;
-}
-
 /** The runs of the same job before and after one. */
 export function useNeighbours(run: Run) {
   return useQuery({
     queryKey: keys.neighbours(run.job, run.plannedAt),
     queryFn: async ({ signal }) => {
-      const planned = Date.parse(run.plannedAt);
-      const { items } = await dataOf(client.GET('/api/v1/runs', { params: { query: { job: run.job, to: run.plannedAt, limit: 1 } }, signal }));
-      const previous = items[0];
-      const next = await following(run.job, planned, previous ? Math.max(1000, 4 * (planned - Date.parse(previous.plannedAt))) : hour, signal);
+      const one = async (query: { to: string } | { from: string; order: 'oldest' }) =>
+        (await dataOf(client.GET('/api/v1/runs', { params: { query: { job: run.job, limit: 1, ...query } }, signal }))).items[0];
+      // Other attempts of the same fire are planned for the same time.
+      const after = new Date(Date.parse(run.plannedAt) + 1).toISOString();
+      const [previous, next] = await Promise.all([one({ to: run.plannedAt }), one({ from: after, order: 'oldest' })]);
       return { previous, next };
     },
     staleTime: 10_000,

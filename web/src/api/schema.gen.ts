@@ -676,7 +676,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Runs, the newest first
+         * Runs, the newest or the oldest first
          * @description Runs that wait, run, or have ended, each once, wherever they are kept just now. While the log store is away the list is partial, and says so. Of runs in groups where you have no role, parameters, notes and reasons are left out.
          */
         get: operations["list-runs"];
@@ -6696,6 +6696,8 @@ export interface operations {
                 exitCode?: number;
                 /** @description Only runs with this text in the name of the job or of the worker, in the id, the reason, the note, or who triggered it; capitals or not. What they printed is searched elsewhere. */
                 q?: string;
+                /** @description Which are listed first, by the time for which they were planned. */
+                order?: "newest" | "oldest";
                 /** @description How many to list; a page may hold less and have a next one. */
                 limit?: number;
                 /** @description nextCursor of the page before; the filters must be the same. */
