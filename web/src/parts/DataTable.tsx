@@ -25,16 +25,18 @@ interface Props<Row extends object> {
   busy?: boolean;
   /** It is no longer in the list, and only kept in its place. */
   isGone?: (row: Row) => boolean;
+  /** On a phone a row is a card: which it is and what can be done with it, and below that the rest with its name. */
+  cards?: boolean;
   /** What stands below a row, as wide as the table; nothing where it gives none. */
   below?: (row: Row) => ReactNode;
 }
 
-export function DataTable<Row extends object>({ caption, columns, rows, rowId, busy = false, isGone, below }: Props<Row>) {
+export function DataTable<Row extends object>({ caption, columns, rows, rowId, busy = false, isGone, cards = false, below }: Props<Row>) {
   const table = useTable({ features, columns, data: rows, getRowId: rowId });
   const hide = (meta: unknown) => ((meta as { small?: boolean } | undefined)?.small === false ? classes.wideOnly : undefined);
   return (
     <div className={classes.frame} aria-busy={busy}>
-      <table className={classes.table}>
+      <table className={classes.table} data-cards={cards || undefined}>
         <caption className="unseen">{caption}</caption>
         <thead>
           {table.getHeaderGroups().map((group) => (
@@ -54,7 +56,7 @@ export function DataTable<Row extends object>({ caption, columns, rows, rowId, b
               <Fragment key={row.id}>
                 <tr data-row={row.id} data-gone={isGone?.(row.original) || undefined}>
                   {row.getAllCells().map((cell) => (
-                    <td key={cell.id} className={hide(cell.column.columnDef.meta)}>
+                    <td key={cell.id} className={hide(cell.column.columnDef.meta)} data-column={cell.column.id} data-name={cards && cell.column.id !== 'actions' ? String(cell.column.columnDef.header) : undefined}>
                       <table.FlexRender cell={cell} />
                     </td>
                   ))}

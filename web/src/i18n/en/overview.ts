@@ -6,7 +6,7 @@ export const overview = {
     stands: 'Nothing can run.', standsDrained: 'No worker takes runs: all are drained, or being drained.', standsNobody: 'No worker is alive.', standsOther: 'No worker takes runs.',
     standsWaiting_one: 'One fire waits.', standsWaiting_other: '{{number}} fires wait.', standsLook: 'Look at the workers',
     degraded_one: 'One thing is not as it should be with the cluster; it is told above.', degraded_other: '{{count}} things are not as they should be with the cluster; they are told above.',
-    running: 'Running now', runningNone: 'Nothing runs just now.', elapsed: 'for {{time}}', on: 'on {{worker}}', kill: 'Kill', attempt: 'Attempt {{n}}', killRun: 'Kill the run of {{job}}',
+    running: 'Running now', runningNone: 'Nothing runs just now.', elapsed: 'for {{time}}', on: 'on {{worker}}', onGone: 'on {{worker}}, which is gone', onGoneText: 'The worker is not alive. Unless it comes back in time, the run is written down as lost, and run again where its job says so.', kill: 'Kill', attempt: 'Attempt {{n}}', killRun: 'Kill the run of {{job}}',
     waiting: 'Waiting, and why', waitingNone: 'Nothing waits.', due: 'due {{at}}', planned: 'planned {{at}}', gap_one: 'one fire', gap_other: '{{count}} fires', cancelRun: 'Cancel the waiting run of {{job}}', noReason: 'It is about to be taken up.',
     troubles: 'Failed, lost or missed in the last 24 hours', troublesNone: 'None in the last 24 hours.', log: 'Log', logOf: 'Log of the last run of {{job}} that went wrong', againOf: 'Run {{job}} again',
     wellSince: 'Succeeded since', runsAgain: 'Runs again', showFires: 'Show these fires of {{job}}',

@@ -6,6 +6,7 @@ import { useLiveRuns } from '../../api/live.ts';
 import { useRunning } from '../../api/overview.ts';
 import { isTerminal } from '../../api/runs.ts';
 import type { Run, RunStatus } from '../../api/types.ts';
+import { useIsGone } from '../../api/workers.ts';
 import { useRights } from '../../app/session.ts';
 import { formatSeconds } from '../../lib/duration.ts';
 import { formatTime } from '../../lib/time.ts';
@@ -45,6 +46,7 @@ export function RunningPanel({ count }: { count: number | undefined }) {
     // Only those in sight matter, and they are few.
     setEnded((before) => new Map([...[...before].slice(-2 * shown), [event.id, status]]));
   });
+  const isGone = useIsGone();
   const all = Math.max(count ?? 0, running.data?.items.length ?? 0);
 
   return (
@@ -66,7 +68,9 @@ export function RunningPanel({ count }: { count: number | undefined }) {
                   <time dateTime={run.claimedAt} title={formatTime(run.startedAt ?? run.claimedAt ?? run.plannedAt, i18n.language)}>
                     {t('overview.elapsed', { time: formatSeconds(Math.max(0, Math.floor((now - begun(run)) / 1000)), i18n.language) })}
                   </time>
-                  {run.workerName && <span><PlainText>{t('overview.on', { worker: run.workerName })}</PlainText></span>}
+                  {run.workerName && (isGone(run.worker)
+                    ? <strong className={classes.lost} title={t('overview.onGoneText')}><PlainText>{t('overview.onGone', { worker: run.workerName })}</PlainText></strong>
+                    : <span><PlainText>{t('overview.on', { worker: run.workerName })}</PlainText></span>)}
                   {run.cause !== 'cron' && <span>{t(`cause.${run.cause}`)}</span>}
                   {run.attempt > 1 && <span>{t('overview.attempt', { n: run.attempt })}</span>}
                 </span>

@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { useJob } from '../../api/jobs.ts';
 import type { Run } from '../../api/types.ts';
+import { useIsGone } from '../../api/workers.ts';
 import { formatBytes } from '../../lib/bytes.ts';
 import { formatSeconds, secondsBetween } from '../../lib/duration.ts';
 import { formatTime } from '../../lib/time.ts';
@@ -18,6 +19,8 @@ export function RunFacts({ run }: { run: Run }) {
   const { t, i18n } = useTranslation();
   const duration = secondsBetween(run.startedAt, run.endedAt);
   const params = Object.entries(run.params ?? {}).map(([name, value]) => `${name}=${value}`).join('\n');
+  const going = run.status === 'running';
+  const isGone = useIsGone(going);
   const worker = run.workerName ?? run.worker;
   // Why it ended as it did stands above, unless there is nothing to be told about it there.
   const plainReason = run.reason && (run.status === 'running' || run.status === 'succeeded');
@@ -35,7 +38,12 @@ export function RunFacts({ run }: { run: Run }) {
           [t('run.attempt'), run.attempt > 0 && String(run.attempt)],
           [t('runs.gapFact'), run.gap && t(run.reason?.data?.count === 'at_least' ? 'runs.gapAtLeast' : 'runs.gap', { count: run.gap.count, from: formatTime(run.gap.from, i18n.language) })],
           [t('run.params'), params !== '' && <span className={classes.params}>{visible(params)}</span>],
-          [t('run.worker'), worker && <Link to="/runs" search={{ worker: run.worker ?? '' }}><PlainText>{worker}</PlainText></Link>],
+          [t('run.worker'), worker && (
+            <>
+              <Link to="/runs" search={{ worker: run.worker ?? '' }}><PlainText>{worker}</PlainText></Link>
+              {going && isGone(run.worker) && <div className="small" data-worker-gone="">{t('overview.onGoneText')}</div>}
+            </>
+          )],
           [t('run.cpu'), run.cpuSeconds !== undefined && formatSeconds(run.cpuSeconds, i18n.language)],
           [t('run.memory'), run.maxRssBytes !== undefined && formatBytes(run.maxRssBytes)],
           [t('run.version'), run.jobVersion !== undefined && <VersionLink job={run.job} version={run.jobVersion} />],

@@ -23,7 +23,7 @@ export function MastersPanel({ oldest }: { oldest: string | undefined }) {
       <p className={`${classes.calm} ${classes.intro}`}>{t('workers.mastersText')}</p>
       {masters.error && !rows && <ProblemNotice error={masters.error} onRetry={() => void masters.refetch()} />}
       {!rows && !masters.error && <Waiting rows={2} />}
-      {rows && <DataTable caption={t('workers.masters')} columns={columns} rows={rows} rowId={(master) => master.id} />}
+      {rows && <DataTable cards caption={t('workers.masters')} columns={columns} rows={rows} rowId={(master) => master.id} />}
     </Panel>
   );
 }
