@@ -23,6 +23,7 @@ export const jobs = {
     exportHidden_one: '{{count}} is left out: you have no role in its group.', exportHidden_other: '{{count}} are left out: you have no role in their groups.',
     sort: 'Order', sorts: { name: 'By name', nextFire: 'Next fire first', updated: 'Unchanged longest first', group: 'By group' },
     sortsDown: { name: 'By name, Z to A', nextFire: 'Next fire last', updated: 'Changed last first', group: 'By group, Z to A' },
+    rowMoved: 'The list moved just then, so nothing was run. Press again if this is the job that you mean.',
     select: 'Select {{name}}', selectShown: 'Select all in view', selection: 'Selection', selected_one: '{{number}} job selected', selected_other: '{{number}} jobs selected',
     selectAll: 'Select all {{number}}', selectMost: 'At most {{number}} at once can be selected as a whole: narrow the list.', selectNone: 'Select none', more: 'More',
     bulk: {

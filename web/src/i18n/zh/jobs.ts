@@ -26,6 +26,7 @@ export const jobs: Texts<typeof english> = {
     exportHidden_one: '有 {{count}} 个未导出：您在其分组中没有角色。', exportHidden_other: '有 {{count}} 个未导出：您在其分组中没有角色。',
     sort: '排序', sorts: { name: '按名称', nextFire: '最先触发在前', updated: '最久未改在前', group: '按分组' },
     sortsDown: { name: '按名称倒序', nextFire: '最先触发在后', updated: '最近修改在前', group: '按分组倒序' },
+    rowMoved: '列表刚刚发生了移动，因此没有运行任何任务。如果这正是您要运行的任务，请再按一次。',
     select: '选择 {{name}}', selectShown: '选择当前可见的全部任务', selection: '所选任务', selected_one: '已选 {{number}} 个任务', selected_other: '已选 {{number}} 个任务',
     selectAll: '选择全部 {{number}} 个', selectMost: '一次最多整体选择 {{number}} 个，请缩小范围。', selectNone: '取消选择', more: '更多操作',
     bulk: {

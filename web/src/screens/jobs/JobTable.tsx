@@ -8,9 +8,10 @@ import { filterKey, sortedBy, type JobFilter, type JobOrder, type JobSort } from
 import { Icon } from '../../parts/icons.tsx';
 import { PartialNotice } from '../../parts/PartialNotice.tsx';
 import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
+import { say } from '../../parts/say.ts';
 import { useRowWindow } from '../../parts/useRowWindow.ts';
 import { columns, columnsIn, templateOf, type ColumnId } from './columns.ts';
-import { drawnRows } from './drawn.ts';
+import { drawnRows, RowAges } from './drawn.ts';
 import { JobCard, JobRow } from './JobRow.tsx';
 import { JobMenu, type JobActs } from './JobMenu.tsx';
 import classes from './JobTable.module.css';
@@ -96,7 +97,8 @@ export function JobTable({ filter, total, busy, wanted, selection, onSelect, onS
       case 'select':
         return select(row, event.shiftKey);
       case 'run':
-        return acts.onRun(job);
+        // It runs without a question.
+        return ages.current.hasJustMoved(row, performance.now()) ? say(t, t('jobs.rowMoved')) : acts.onRun(job);
       case 'menu': {
         const box = button?.getBoundingClientRect();
         const origin = frame.current?.getBoundingClientRect();
@@ -138,10 +140,13 @@ export function JobTable({ filter, total, busy, wanted, selection, onSelect, onS
     event.preventDefault();
   };
 
+  const ages = useRef(new RowAges());
+  const inRows = drawnRows(rows, at);
+  useEffect(() => ages.current.draw(inRows, performance.now()));
   const inView: Job[] = [];
   const drawn = [];
   const Row = phone ? JobCard : JobRow;
-  for (const { row, job } of drawnRows(rows, at)) {
+  for (const { row, job } of inRows) {
     if (!job) {
       // No job is called like this.
       drawn.push(<div key={`#${row}`} className={classes.ghost} aria-hidden="true" style={{ transform: `translateY(${row * rowHeight}px)` }} />);

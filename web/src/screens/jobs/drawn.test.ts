@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Job } from '../../api/types.ts';
-import { drawnRows } from './drawn.ts';
+import { drawnRows, RowAges } from './drawn.ts';
 
 const list = (text: string) => {
   const names = text.split('');
@@ -10,3 +10,16 @@ const shown = (text: string, first = 0, end = text.length) => drawnRows({ first,
 
 it('shows what is there, and room for what comes', () => expect(shown('abc de', 1, 6)).toEqual(['1b', '2c', '3', '4d', '5e']));
 it('shows a job once where two pages have it', () => expect(shown('abcadb')).toEqual(['0a', '1b', '2c', '3', '4d', '5']));
+
+it('knows which rows show another job than a moment ago', () => {
+  const ages = new RowAges();
+  const draw = (text: string, now: number) => ages.draw(drawnRows({ first: 0, end: 3 }, list(text)), now);
+  const moved = (now: number) => [0, 1, 2].filter((row) => ages.hasJustMoved(row, now));
+  draw('ab ', 1000);
+  expect(moved(1001)).toEqual([]);
+  draw('bac', 2000);
+  expect(moved(2001)).toEqual([0, 1]);
+  draw('bac', 2500);
+  expect(moved(2699)).toEqual([0, 1]);
+  expect(moved(2700)).toEqual([]);
+});

@@ -20,3 +20,28 @@ export function drawnRows({ first, end }: RowWindow, at: (row: number) => Job | 
     return { row, job };
   });
 }
+
+/** Who aims at a button sees what it says this long before pressing it. */
+const aiming = 700;
+
+/** Since when each row in view shows the job that it shows. */
+export class RowAges {
+  #rows = new Map<number, { name: string; since: number }>();
+
+  draw(drawn: readonly DrawnRow[], now: number): void {
+    const before = this.#rows;
+    this.#rows = new Map();
+    for (const { row, job } of drawn) {
+      if (!job) continue;
+      const was = before.get(row);
+      // Nobody aims at what was not there.
+      this.#rows.set(row, was?.name === job.name ? was : { name: job.name, since: was ? now : -Infinity });
+    }
+  }
+
+  /** Another job was in this row a moment ago: whoever presses something in it may mean that one. */
+  hasJustMoved(row: number, now: number): boolean {
+    const is = this.#rows.get(row);
+    return is !== undefined && now - is.since < aiming;
+  }
+}
