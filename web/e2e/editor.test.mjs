@@ -210,6 +210,33 @@ test('two who edit one job: what does not collide is merged, and for the rest on
   await leave(tab);
 });
 
+test('what is typed while the job is being written down is kept, on top of it', async () => {
+  const tab = await visit('/new/job');
+  const { page } = tab;
+  await write(page, 'name: typed\ncommand: "true"\n');
+  let letGo;
+  const asked = new Promise((resolve) => void page.route(/[/]api[/]v1[/]jobs$/, async (route) => {
+    if (route.request().method() !== 'POST') return route.fallback();
+    await new Promise((go) => {
+      letGo = go;
+      resolve();
+    });
+    await route.fallback();
+  }));
+  await page.getByRole('button', { name: 'Create the job' }).click();
+  await asked;
+  await page.getByLabel('Title').fill('later');
+  letGo();
+  await page.waitForURL(/[/]jobs[/]typed[/]edit/);
+  await page.getByText('saved as it was when you asked').waitFor();
+  assert.equal(await page.getByLabel('Title').inputValue(), 'later');
+  assert.equal((await server.api('GET', '/jobs/typed')).title, undefined);
+  await page.getByRole('button', { name: 'Review changes' }).click();
+  await page.getByRole('dialog', { name: 'Save typed?' }).getByRole('button', { name: 'Save', exact: true }).click();
+  await page.getByRole('heading', { name: 'later' }).waitFor();
+  await leave(tab);
+});
+
 test('a whole crontab becomes jobs: line by line, with what would change first', async () => {
   const tab = await visit('/new/job');
   const { page } = tab;

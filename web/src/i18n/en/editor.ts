@@ -65,7 +65,7 @@ export const editor = {
     retentionRuns: 'But at most', retentionRunsHelp: 'So many runs, the last ones. Empty: any number.',
     outputMax: 'Output kept per run', outputMaxHelp: 'For example 512KiB, 16MiB. Beyond it, head and tail are kept.',
     dstGroup: 'Clock changes', catchUpGroup: 'Fires that are too late', retryGroup: 'Retry', placementGroup: 'Placement', notifyGroup: 'Notifications', outputGroup: 'Output', retentionGroup: 'History',
-    save: 'Save', create: 'Create the job', saved: 'The job {{name}} was saved.', created: 'The job {{name}} was created.',
+    save: 'Save', create: 'Create the job', saved: 'The job {{name}} was saved.', created: 'The job {{name}} was created.', savedBefore: 'The job {{name}} was saved as it was when you asked. What you typed since is here, and not saved yet.',
     preview: 'Next fires', previewEmpty: 'Write a cron line, or pick a time, and its next fires appear here.', previewNever: 'No fire is planned.', previewBad: 'The cron line cannot be read yet.',
     leaveTitle: 'Leave without saving?', leaveText: 'What you changed here will be lost.', leave: 'Leave', stay: 'Go on editing',
   },

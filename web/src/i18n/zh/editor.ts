@@ -68,7 +68,7 @@ export const editor: Texts<typeof english> = {
     retentionRuns: '但最多保留', retentionRunsHelp: '只保留最后这么多次运行。留空则不限次数。',
     outputMax: '每次运行保留的输出', outputMaxHelp: '例如 512KiB、16MiB。超出时保留开头和结尾。',
     dstGroup: '夏令时切换', catchUpGroup: '超过期限的触发', retryGroup: '重试', placementGroup: '放置', notifyGroup: '通知', outputGroup: '输出', retentionGroup: '历史',
-    save: '保存', create: '创建任务', saved: '任务 {{name}} 已保存。', created: '任务 {{name}} 已创建。',
+    save: '保存', create: '创建任务', saved: '任务 {{name}} 已保存。', created: '任务 {{name}} 已创建。', savedBefore: '任务 {{name}} 已按您提交时的内容保存。之后输入的内容仍在此处，尚未保存。',
     preview: '后续触发', previewEmpty: '填写 Cron 表达式或选择时间后，这里会显示后续触发时间。', previewNever: '没有计划中的触发。', previewBad: 'Cron 表达式尚无法识别。',
     leaveTitle: '不保存就离开？', leaveText: '此处的修改将会丢失。', leave: '离开', stay: '继续编辑',
   },

@@ -6,7 +6,7 @@ import { useTranslation } from 'react-i18next';
 import { definitionOf } from '../../api/definition.ts';
 import { judge, useSaveJob, type VersionedJob } from '../../api/jobs.ts';
 import { Problem } from '../../api/problem.ts';
-import type { Definition } from '../../api/types.ts';
+import type { Definition, Job } from '../../api/types.ts';
 import { toYaml } from '../../lib/yaml.ts';
 import type { EditorView as View } from '../../app/routes/jobs.tsx';
 import { useSession } from '../../app/session.ts';
@@ -124,11 +124,23 @@ export function Editor({ opened, begin, from, view, onView }: Props) {
     show(wrong);
   });
 
-  const done = (saved: string) => {
+  /** What was typed since one asked is not in what was saved: one goes on with it, on top of that. */
+  const done = (sent: Definition, saved: Job) => {
+    const now = doc.snapshot().parsed.definition;
+    const all = now !== undefined && same(now, sent);
+    say(t, t(all ? (isNew ? 'editor.created' : 'editor.saved') : 'editor.savedBefore', { name: saved.name }));
+    const next = { job: saved, etag: `"${saved.meta.version}"` };
+    if (!all && !isNew) {
+      setReviewed(undefined);
+      setConflict(0);
+      setBase(next);
+      return;
+    }
     left.current = true;
     keepDraft(of, undefined);
-    say(t, t(isNew ? 'editor.created' : 'editor.saved', { name: saved }));
-    void navigate({ to: '/jobs/$name', params: { name: saved } });
+    if (all) return void navigate({ to: '/jobs/$name', params: { name: saved.name } });
+    keepDraft({ who, job: saved.name, from: undefined }, { text: doc.text, base: next });
+    void navigate({ to: '/jobs/$name/edit', params: { name: saved.name }, search: { view }, replace: true });
   };
   const send = (what: Definition, etag: string | undefined) => {
     // An etag does not say whose it is: what is written has to be the job that was opened.
@@ -136,7 +148,7 @@ export function Editor({ opened, begin, from, view, onView }: Props) {
     save.mutate(
       { definition: what, etag },
       {
-        onSuccess: () => done(what.name),
+        onSuccess: (saved) => done(what, saved),
         onError: (error) => {
           setTried(true);
           setReviewed(undefined);
@@ -147,19 +159,21 @@ export function Editor({ opened, begin, from, view, onView }: Props) {
       },
     );
   };
-  /** Asks the server for all that is wrong; with nothing wrong goes on. */
-  const check = async (goOn: (definition: Definition) => void) => {
+  /** Asks the server for all that is wrong; with nothing wrong goes on, or asks anew where one went on typing. */
+  const check = async (goOn: (definition: Definition) => void): Promise<void> => {
     setTried(true);
     setAskError(null);
     if (save.isError) save.reset();
-    const wanted = snapshot.parsed.definition;
-    if (!wanted || snapshot.parsed.faults.length > 0 || unnamed.length > 0 || (base && isRenamed(snapshot.parsed, base.job.name))) {
+    const { parsed } = doc.snapshot();
+    const wanted = parsed.definition;
+    if (!wanted || parsed.faults.length > 0 || unnamed.length > 0 || (base && isRenamed(parsed, base.job.name))) {
       focusFirst.current = true;
       return;
     }
     setAsking(true);
     try {
       const { faults } = await judge(wanted);
+      if (doc.snapshot().parsed !== parsed) return await check(goOn);
       if (faults.length > 0) focusFirst.current = true;
       else goOn(wanted);
     } catch (error) {
