@@ -5,6 +5,7 @@ import { useLive } from '../api/live.ts';
 import { useLogin, useSessionState } from '../api/session.ts';
 import { ServerAway } from '../api/problem.ts';
 import type { SsoReason } from '../lib/fragment.ts';
+import { useEscapeKept } from '../lib/useEscapeKept.ts';
 import { reaches } from '../lib/rights.ts';
 import { ProblemNotice } from '../parts/ProblemNotice.tsx';
 import { LoginForm, LoginPage } from '../screens/login/LoginPage.tsx';
@@ -30,6 +31,8 @@ export function SessionGate({ loginCode, ssoReason, children }: { loginCode: str
   const exchanging = loginCode !== undefined && (exchange.isIdle || exchange.isPending);
   const session = useSessionState(!exchanging, away);
   const signedIn = session.data?.state === 'in';
+  const ended = session.data?.state === 'ended';
+  useEscapeKept(ended); // a dialog below this one would hear it, and close with what was typed
   useLive(session.data?.state === 'in' && reaches(session.data.me, 'viewer'), use(ConnectivityContext));
   const [refusal, setRefusal] = useState(ssoReason);
   useEffect(() => {
@@ -37,7 +40,6 @@ export function SessionGate({ loginCode, ssoReason, children }: { loginCode: str
   }, [signedIn]);
 
   if (session.data && session.data.state !== 'out') {
-    const ended = session.data.state === 'ended';
     return (
       <SessionContext value={session.data.me}>
         {/* The page is kept for whoever comes back to it; for another one it is made anew, without open dialogs and what was typed. */}
