@@ -2918,8 +2918,14 @@ type Forecast struct {
 	// Start When the first bucket begins; it may lie before from.
 	Start time.Time `json:"start"`
 
-	// Step How long a bucket is, in seconds: 60 or 3600.
+	// Starts By hour: when each bucket begins, by the clock of the zone.
+	Starts *[]time.Time `json:"starts,omitempty"`
+
+	// Step How long a bucket is, in seconds: 60 or 3600. By hour, those at both sides of a change of the clock by less than an hour are shorter, as starts tells.
 	Step int64 `json:"step"`
+
+	// Timezone The zone of the hours.
+	Timezone string `json:"timezone"`
 
 	// To Fires before this time are counted: what was asked for, up to the full minute or hour.
 	To time.Time `json:"to"`
@@ -4855,8 +4861,11 @@ type GetForecastParams struct {
 	// To Count fires planned before this time, and up to the full minute or hour; a day after from where not given.
 	To *time.Time `form:"to,omitempty" json:"to,omitempty"`
 
-	// By What a bucket is: a minute, for 7 days at most, or an hour of UTC, for 14.
+	// By What a bucket is: a minute, for 7 days at most, or an hour, for 14.
 	By *GetForecastParamsBy `form:"by,omitempty" json:"by,omitempty"`
+
+	// Timezone IANA name of the zone in which the hours begin.
+	Timezone *string `form:"timezone,omitempty" json:"timezone,omitempty"`
 
 	// Q A part of the jobs' name or title.
 	Q *string `form:"q,omitempty" json:"q,omitempty"`
@@ -8872,6 +8881,18 @@ func NewGetForecastRequest(server string, params *GetForecastParams) (*http.Requ
 		if params.By != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "by", *params.By, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Timezone != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "timezone", *params.Timezone, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {

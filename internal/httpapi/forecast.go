@@ -9,6 +9,7 @@ import (
 
 	"carillon/internal/auth"
 	"carillon/internal/common"
+	"carillon/internal/common/schedule"
 	"carillon/internal/forecast"
 )
 
@@ -32,6 +33,13 @@ type forecastResource struct {
 	now   func() time.Time
 }
 
+// stretch is what can be counted of what is asked for.
+type stretch struct {
+	from, to time.Time // in the zone of the hours
+	step     time.Duration
+	clamped  bool
+}
+
 // Forecast is how often jobs will fire.
 type Forecast struct {
 	From    time.Time `json:"from" doc:"Fires at this time or later are counted: now, where what was asked for lies in the past."`
@@ -39,12 +47,16 @@ type Forecast struct {
 	Clamped bool      `json:"clamped,omitempty" doc:"Less is counted than was asked for: nothing before now, and not more than 7 days by minute, or 14 by hour."`
 	By      string    `json:"by" enum:"minute,hour"`
 	Start   time.Time `json:"start" doc:"When the first bucket begins; it may lie before from."`
-	Step    int       `json:"step" doc:"How long a bucket is, in seconds: 60 or 3600."`
+	Step    int       `json:"step" doc:"How long a bucket is, in seconds: 60 or 3600. By hour, those at both sides of a change of the clock by less than an hour are shorter, as starts tells."`
 	Buckets []int     `json:"buckets" nullable:"false" doc:"How many fires there are in each bucket, one after the other, also those with none."`
-	Total   int       `json:"total" doc:"Fires in all."`
-	Jobs    int       `json:"jobs" doc:"Jobs that fire at least once."`
-	Paused  int       `json:"paused" doc:"Jobs that are left out, since they are paused until somebody resumes them."`
-	Peak    *Peak     `json:"peak,omitempty" doc:"The bucket with the most fires, the first of these; absent where there are no fires."`
+
+	Timezone string      `json:"timezone" doc:"The zone of the hours."`
+	Starts   []time.Time `json:"starts,omitempty" nullable:"false" doc:"By hour: when each bucket begins, by the clock of the zone."`
+
+	Total  int   `json:"total" doc:"Fires in all."`
+	Jobs   int   `json:"jobs" doc:"Jobs that fire at least once."`
+	Paused int   `json:"paused" doc:"Jobs that are left out, since they are paused until somebody resumes them."`
+	Peak   *Peak `json:"peak,omitempty" doc:"The bucket with the most fires, the first of these; absent where there are no fires."`
 
 	PileUps []PileUp  `json:"pileUps" nullable:"false" doc:"Minutes that stand out, the largest first, 20 at most: with 10 fires at least, and twice as many as the minute in the middle."`
 	DST     []DSTTime `json:"dst" nullable:"false" doc:"When clocks change in the zones of these jobs, the first first."`
@@ -98,7 +110,9 @@ type DSTTime struct {
 type forecastInput struct {
 	From time.Time `query:"from" doc:"Count fires planned at this time or later; now where not given, or where it lies in the past."`
 	To   time.Time `query:"to" doc:"Count fires planned before this time, and up to the full minute or hour; a day after from where not given."`
-	By   string    `query:"by" enum:"minute,hour" default:"minute" doc:"What a bucket is: a minute, for 7 days at most, or an hour of UTC, for 14."`
+	By   string    `query:"by" enum:"minute,hour" default:"minute" doc:"What a bucket is: a minute, for 7 days at most, or an hour, for 14."`
+
+	Timezone string `query:"timezone" maxLength:"256" default:"UTC" doc:"IANA name of the zone in which the hours begin."`
 
 	Q         string `query:"q" maxLength:"200" doc:"A part of the jobs' name or title."`
 	Group     string `query:"group" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Only jobs of this group."`
@@ -118,21 +132,24 @@ func (s *forecastResource) get(ctx context.Context, in *forecastInput) (*forecas
 	if err := checkSelector("query.selector", in.Selector); err != nil {
 		return nil, err
 	}
-	from, to, step, clamped, err := s.span(in)
+	a, err := s.span(in)
 	if err != nil {
 		return nil, err
 	}
 	q := common.JobQuery{Q: in.Q, Group: in.Group, Below: in.Below, Ungrouped: in.Ungrouped, Selector: in.Selector}
-	found, idle, err := s.ahead.Forecast(ctx, q, from, to)
+	found, idle, err := s.ahead.Forecast(ctx, q, a.from.UTC(), a.to.UTC())
 	if err != nil {
 		return nil, err
 	}
-	out := Forecast{From: found.From.UTC(), To: found.To.UTC(), Clamped: clamped, By: in.By, Start: found.From.Truncate(step).UTC(), Step: int(step / time.Second),
+	out := Forecast{From: found.From.UTC(), To: found.To.UTC(), Clamped: a.clamped, By: in.By, Step: int(a.step / time.Second), Timezone: a.from.Location().String(),
 		Total: found.Total, Jobs: found.Jobs, Paused: idle, PileUps: []PileUp{}, DST: []DSTTime{}, Left: found.Left}
-	out.Buckets = buckets(found, step)
+	out.count(found, a)
 	for i, fires := range out.Buckets {
 		if fires > 0 && (out.Peak == nil || fires > out.Peak.Fires) {
-			out.Peak = &Peak{At: out.Start.Add(time.Duration(i) * step), Fires: fires}
+			out.Peak = &Peak{At: out.Start.Add(time.Duration(i) * a.step), Fires: fires}
+			if out.Starts != nil {
+				out.Peak.At = out.Starts[i].UTC()
+			}
 		}
 	}
 	for i := range found.PileUps {
@@ -145,16 +162,20 @@ func (s *forecastResource) get(ctx context.Context, in *forecastInput) (*forecas
 }
 
 // span is what can be counted of what is asked for.
-func (s *forecastResource) span(in *forecastInput) (from, to time.Time, step time.Duration, clamped bool, err error) {
+func (s *forecastResource) span(in *forecastInput) (a stretch, err error) {
 	if err := spanned(in.From, in.To); err != nil {
-		return from, to, 0, false, err
+		return a, err
+	}
+	zone, err := schedule.LoadZone(in.Timezone)
+	if err != nil {
+		return a, &requestFault{Fault{Location: "query.timezone", Code: "timezone", Message: "is not a time zone", Hint: "use an IANA name such as Europe/Berlin, Asia/Shanghai or UTC"}}
 	}
 	step, most := time.Minute, maxAheadMinutes
 	if in.By == "hour" {
 		step, most = time.Hour, maxAheadHours
 	}
 	now := s.now()
-	from, to = in.From, in.To
+	from, to, clamped := in.From, in.To, false
 	if from.Before(now) {
 		from, clamped = now, !in.From.IsZero()
 	}
@@ -164,23 +185,35 @@ func (s *forecastResource) span(in *forecastInput) (from, to time.Time, step tim
 	if limit := from.Add(most); to.After(limit) {
 		to, clamped = limit, true
 	}
-	if !to.After(from) {
-		return from, from, step, clamped, nil // all of it is over
+	from, to = from.In(zone), to.In(zone)
+	switch {
+	case !to.After(from): // all of it is over
+		to = from
+	case in.By == "hour":
+		_, to = hourOf(to.Add(-1))
+	default:
+		to = to.Add(step - 1).Truncate(step)
 	}
-	return from, to.Add(step - 1).Truncate(step), step, clamped, nil
+	return stretch{from, to, step, clamped}, nil
 }
 
-// buckets are the minutes, or what they come to by the hour.
-func buckets(f *forecast.Forecast, step time.Duration) []int {
-	if step == time.Minute {
-		return f.Minutes
+// count fills in the minutes, or what they come to by the hour.
+func (out *Forecast) count(f *forecast.Forecast, a stretch) {
+	if a.step == time.Minute {
+		out.Start, out.Buckets = f.Start.UTC(), f.Minutes
+		return
 	}
-	start := f.From.Truncate(step)
-	all := make([]int, max(0, (f.To.Sub(start)+step-1)/step))
-	for i, fires := range f.Minutes {
-		all[f.Start.Add(time.Duration(i)*time.Minute).Sub(start)/step] += fires
+	zone := a.from.Location()
+	begin, _ := hourOf(f.From.In(zone))
+	out.Start, out.Starts = begin.UTC(), hoursOf(f.From.In(zone), f.To.In(zone))
+	out.Buckets = make([]int, len(out.Starts))
+	for i, hour := 0, 0; i < len(f.Minutes); i++ {
+		at := f.Start.Add(time.Duration(i) * time.Minute)
+		for hour+1 < len(out.Starts) && !at.Before(out.Starts[hour+1]) {
+			hour++
+		}
+		out.Buckets[hour] += f.Minutes[i]
 	}
-	return all
 }
 
 func pileUpOf(p *forecast.PileUp) PileUp {

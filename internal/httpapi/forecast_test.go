@@ -76,6 +76,44 @@ func TestForecast(t *testing.T) {
 	if got := h.queries[len(h.queries)-1]; got != (common.JobQuery{Q: "a", Below: "ops", Ungrouped: true, Selector: "a=b"}) {
 		t.Errorf("asked for %+v", got)
 	}
+	h.problem(http.StatusUnprocessableEntity, "invalid", "query.timezone", as("viewer", http.MethodGet, "/api/v1/forecast?timezone=Mars", ""))
 	h.problem(http.StatusUnprocessableEntity, "invalid", "query.to", as("viewer", http.MethodGet, "/api/v1/forecast?from=2030-01-02T00:00:00Z&to=2030-01-01T00:00:00Z", ""))
 	h.problem(http.StatusUnprocessableEntity, "invalid", "query.selector", as("viewer", http.MethodGet, "/api/v1/forecast?selector=,", ""))
+}
+
+// Hours begin when a clock of the zone shows a full one, also where that is half an hour beside UTC, or where the
+// clock changes by half an hour.
+func TestForecastByHourOfAZone(t *testing.T) {
+	h := newHarness(t)
+	job := common.Job{Name: "a", CronExpr: "*/10 * * * *", Timezone: "UTC", Command: "true"}
+	h.jobs["a"] = common.JobState{StoredJob: common.StoredJob{Job: job}}
+	for _, c := range []struct {
+		zone, from, to string
+		starts         []string
+		buckets        []int
+	}{
+		{"UTC", "2037-01-10T10:00:00Z", "2037-01-10T11:30:00Z", []string{"2037-01-10T10:00:00Z", "2037-01-10T11:00:00Z"}, []int{6, 6}},
+		{"Asia/Kolkata", "2037-01-10T10:00:00Z", "2037-01-10T11:30:00Z", []string{"2037-01-10T15:00:00+05:30", "2037-01-10T16:00:00+05:30"}, []int{3, 6}},
+		{"Asia/Kolkata", "2037-01-10T10:00:00Z", "2037-01-10T11:31:00Z",
+			[]string{"2037-01-10T15:00:00+05:30", "2037-01-10T16:00:00+05:30", "2037-01-10T17:00:00+05:30"}, []int{3, 6, 6}},
+		{"Europe/Berlin", "2037-03-29T00:00:00Z", "2037-03-29T02:00:00Z", []string{"2037-03-29T01:00:00+01:00", "2037-03-29T03:00:00+02:00"}, []int{6, 6}},
+		{"Europe/Berlin", "2037-10-25T00:00:00Z", "2037-10-25T02:00:00Z", []string{"2037-10-25T02:00:00+02:00", "2037-10-25T02:00:00+01:00"}, []int{6, 6}},
+		{"Australia/Lord_Howe", "2037-10-03T15:00:00Z", "2037-10-03T17:00:00Z", // from 02:00 to 02:30
+			[]string{"2037-10-04T01:00:00+10:30", "2037-10-04T02:30:00+11:00", "2037-10-04T03:00:00+11:00"}, []int{3, 3, 6}},
+		{"Australia/Lord_Howe", "2037-04-04T14:00:00Z", "2037-04-04T16:00:00Z", // from 02:00 back to 01:30
+			[]string{"2037-04-05T01:00:00+11:00", "2037-04-05T01:30:00+10:30", "2037-04-05T02:00:00+10:30"}, []int{6, 3, 6}},
+	} {
+		var f Forecast
+		decode(t, h.want(http.StatusOK, as("viewer", http.MethodGet, "/api/v1/forecast?by=hour&timezone="+c.zone+"&from="+c.from+"&to="+c.to, "")), &f)
+		starts := make([]string, len(f.Starts))
+		for i, at := range f.Starts {
+			starts[i] = at.Format(time.RFC3339)
+		}
+		if !slices.Equal(starts, c.starts) || !slices.Equal(f.Buckets, c.buckets) || f.Timezone != c.zone || !f.Start.Equal(f.Starts[0]) {
+			t.Errorf("%s from %s: %v %v from %v; want %v %v", c.zone, c.from, starts, f.Buckets, f.Start, c.starts, c.buckets)
+		}
+		if f.Clamped {
+			t.Errorf("%s from %s is clamped", c.zone, c.from)
+		}
+	}
 }

@@ -1,4 +1,5 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { localZone } from '../lib/localTime.ts';
 import { client } from './client.ts';
 import { unlessLive } from './live.ts';
 import { dataOf } from './problem.ts';
@@ -16,7 +17,7 @@ export const aheadByHour = 14 * 86_400_000;
 export function useForecast(group: string | undefined, to: number, by: 'minute' | 'hour', enabled = true) {
   return useQuery({
     queryKey: ['forecast', group, to, by],
-    queryFn: ({ signal }) => dataOf(client.GET('/api/v1/forecast', { params: { query: { group, to: new Date(to).toISOString(), by } }, signal })),
+    queryFn: ({ signal }) => dataOf(client.GET('/api/v1/forecast', { params: { query: { group, to: new Date(to).toISOString(), by, timezone: localZone() } }, signal })),
     enabled,
     placeholderData: keepPreviousData,
     refetchInterval: unlessLive(30_000),

@@ -2112,11 +2112,15 @@ export interface components {
              * @description When the first bucket begins; it may lie before from.
              */
             start: string;
+            /** @description By hour: when each bucket begins, by the clock of the zone. */
+            starts?: string[];
             /**
              * Format: int64
-             * @description How long a bucket is, in seconds: 60 or 3600.
+             * @description How long a bucket is, in seconds: 60 or 3600. By hour, those at both sides of a change of the clock by less than an hour are shorter, as starts tells.
              */
             step: number;
+            /** @description The zone of the hours. */
+            timezone: string;
             /**
              * Format: date-time
              * @description Fires before this time are counted: what was asked for, up to the full minute or hour.
@@ -5158,8 +5162,10 @@ export interface operations {
                 from?: string;
                 /** @description Count fires planned before this time, and up to the full minute or hour; a day after from where not given. */
                 to?: string;
-                /** @description What a bucket is: a minute, for 7 days at most, or an hour of UTC, for 14. */
+                /** @description What a bucket is: a minute, for 7 days at most, or an hour, for 14. */
                 by?: "minute" | "hour";
+                /** @description IANA name of the zone in which the hours begin. */
+                timezone?: string;
                 /** @description A part of the jobs' name or title. */
                 q?: string;
                 /** @description Only jobs of this group. */
