@@ -1,15 +1,15 @@
 import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query';
 import type { Connectivity } from './connectivity.ts';
 import { Problem, ServerAway } from './problem.ts';
-import { endSession } from './session.ts';
+import { endSession, loginMeta } from './session.ts';
 
 /** Makes the query client. It reports to connectivity after each call, and forgets who is signed in when the server no longer knows. */
 export function createQueryClient(connectivity: Connectivity): QueryClient {
-  const onError = (error: Error) => {
+  const onError = (error: Error, meta?: Record<string, unknown>) => {
     if (error instanceof ServerAway) connectivity.report(true);
     else if (error instanceof Problem) {
       connectivity.report(false);
-      if (error.status === 401) endSession(queryClient);
+      if (error.status === 401 && meta !== loginMeta) endSession(queryClient);
     }
   };
   const onSuccess = () => {
@@ -18,8 +18,8 @@ export function createQueryClient(connectivity: Connectivity): QueryClient {
     void queryClient.invalidateQueries();
   };
   const queryClient: QueryClient = new QueryClient({
-    queryCache: new QueryCache({ onError, onSuccess }),
-    mutationCache: new MutationCache({ onError, onSuccess }),
+    queryCache: new QueryCache({ onError: (error) => onError(error), onSuccess }),
+    mutationCache: new MutationCache({ onError: (error, _variables, _result, mutation) => onError(error, mutation.meta), onSuccess }),
     defaultOptions: {
       // Lists are polled and the gate asks again while the server is away, so a failed call is not repeated by itself.
       // The server may be on this very machine: what the browser thinks of the network does not matter.

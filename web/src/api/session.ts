@@ -58,10 +58,14 @@ export function useLoginMethods() {
 
 export type Credentials = { user: string; password: string } | { token: string } | { code: string };
 
+/** Marks what signs in: that it is refused says nothing of whoever is signed in already. */
+export const loginMeta = { login: true };
+
 /** Exchanges a password, a token, or the code of a login link, for a cookie session. */
 export function useLogin() {
   const queryClient = useQueryClient();
   return useMutation({
+    meta: loginMeta,
     mutationFn: (credentials: Credentials) => dataOf(client.POST('/api/v1/auth/login', { body: credentials })),
     // Awaited, so that the form stays busy until it is known who came in: what another one had loaded is gone by then, and what
     // failed for want of a session is fetched again.

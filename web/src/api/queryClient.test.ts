@@ -1,0 +1,20 @@
+import { expect, it } from 'vitest';
+import { Connectivity } from './connectivity.ts';
+import { keys } from './keys.ts';
+import { Problem } from './problem.ts';
+import { createQueryClient } from './queryClient.ts';
+import { loginMeta, type Session } from './session.ts';
+import type { Me } from './types.ts';
+
+const me = { name: 'user:ann', kind: 'user' } as unknown as Me;
+const refused = () => Promise.reject(new Problem(401, undefined));
+
+async function stateAfter(meta?: Record<string, unknown>): Promise<string | undefined> {
+  const queries = createQueryClient(new Connectivity());
+  queries.setQueryData(keys.session, { state: 'in', me });
+  await queries.getMutationCache().build(queries, { mutationFn: refused, ...(meta && { meta }) }).execute(undefined).catch(() => undefined);
+  return queries.getQueryData<Session>(keys.session)?.state;
+}
+
+it('forgets who is signed in when the server no longer knows', async () => expect(await stateAfter()).toBe('ended'));
+it('lets whoever is signed in stay when a login link is opened a second time', async () => expect(await stateAfter(loginMeta)).toBe('in'));
