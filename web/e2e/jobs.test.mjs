@@ -132,7 +132,24 @@ test('many are paused with a note, and resumed; what became of each is told', as
   await page.locator('[data-row=shop-index] [data-state=paused]').waitFor();
   assert.equal((await server.api('GET', '/jobs/shop-mail')).pauseNote, 'the shop moves');
 
-  // By the keyboard: a range of rows.
+  // By the keyboard: the focus comes back to where a dialog was opened from.
+  await page.locator('[data-row=shop-index]').focus();
+  await page.keyboard.press('x');
+  for (const opens of [page.getByRole('button', { name: 'Pause…' }), page.getByRole('button', { name: 'Save this filter' })]) {
+    await opens.press('Enter');
+    await page.getByRole('dialog').locator(':focus').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await until('the focus is back', () => opens.evaluate((button) => button === document.activeElement));
+  }
+  await page.locator('[data-row=shop-mail] [data-act=menu]').click();
+  await page.getByRole('menuitem', { name: 'Pause' }).or(page.getByRole('menuitem', { name: 'Resume' })).first().waitFor();
+  await page.keyboard.press('Escape');
+  await until('the row has the focus', () => page.locator('[data-row=shop-mail]').evaluate((row) => row === document.activeElement));
+  await page.locator('[data-row=shop-index]').focus();
+  await page.keyboard.press('x');
+
+  // A range of rows.
   await page.locator('[data-row=shop-index]').focus();
   await page.keyboard.press('x');
   await page.keyboard.press('Shift+ArrowDown');

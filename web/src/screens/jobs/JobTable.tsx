@@ -106,6 +106,11 @@ export function JobTable({ filter, total, busy, wanted, selection, onSelect, onS
       }
     }
   };
+  const closeMenu = () => {
+    // The button that it was opened with is of its row, which goes where the job goes.
+    frame.current?.querySelector<HTMLElement>(`[data-row="${CSS.escape(menu?.job.name ?? '')}"]`)?.focus({ preventScroll: true });
+    setMenu(undefined);
+  };
   const go = (row: number) => {
     const next = Math.max(0, Math.min(total - 1, row));
     setCurrent(next);
@@ -181,7 +186,7 @@ export function JobTable({ filter, total, busy, wanted, selection, onSelect, onS
         <div ref={list} role="rowgroup" className={classes.list} data-busy={busy || undefined} style={{ height: total * rowHeight }} onClick={click} onKeyDown={press}>
           {drawn}
         </div>
-        {menu && <JobMenu {...menu} acts={acts} onClose={() => setMenu(undefined)} />}
+        {menu && <JobMenu {...menu} acts={acts} onClose={closeMenu} />}
       </div>
     </>
   );

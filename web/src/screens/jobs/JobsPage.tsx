@@ -162,7 +162,7 @@ export function JobsPage() {
           />
         )}
         {!noJobs && <ViewMenu shown={columns} onShown={setColumns} onExport={empty ? undefined : () => exporting.start(filter)} onSave={onSave} />}
-        {mayEdit && <NewMenu onImport={openImport} />}
+        {mayEdit && <NewMenu brief={!noJobs} onImport={openImport} />}
       </PageHead>
       {error && <ProblemNotice error={error} onRetry={retry} />}
       {failed && <ProblemNotice error={failed} />}

@@ -5,12 +5,12 @@ import { Icon } from '../../parts/icons.tsx';
 import { columnIds, type ColumnId } from './columns.ts';
 import classes from './JobsPage.module.css';
 
-/** The ways to a new job. */
-export function NewMenu({ onImport }: { onImport: () => void }) {
+/** The ways to a new job; in brief, a sign says it on a phone. */
+export function NewMenu({ brief, onImport }: { brief: boolean; onImport: () => void }) {
   const { t } = useTranslation();
   return (
     <span className={classes.split}>
-      <Button className={classes.new} aria-label={t('jobs.new')} renderRoot={(props) => <Link to="/new/job" {...props} />} leftSection={<Icon name="plus" size={16} />}><span className={classes.newWord}>{t('jobs.new')}</span></Button>
+      <Button className={brief ? classes.new : undefined} aria-label={t('jobs.new')} renderRoot={(props) => <Link to="/new/job" {...props} />} leftSection={<Icon name="plus" size={16} />}><span className={classes.newWord}>{t('jobs.new')}</span></Button>
       <Menu position="bottom-end">
         <Menu.Target>
           <ActionIcon variant="filled" size={36} aria-label={t('jobs.newMore')}><Icon name="down" size={14} /></ActionIcon>

@@ -5,6 +5,7 @@ it.each([
   [200, columnIds],
   [63, ['schedule', 'results', 'last', 'next', 'p95']],
   [45, ['schedule', 'results']],
+  [42, ['results', 'next']],
   [10, []],
 ])('in %d rem there is room for %j', (room, shown) => expect(columnsIn(room, columnIds)).toEqual(shown));
 

@@ -9,7 +9,7 @@ interface Column {
   /** In rem. */
   width: number;
   order?: JobOrder;
-  /** The lowest gives way first. */
+  /** The highest is given room first. */
   rank: number;
 }
 
@@ -32,16 +32,16 @@ const actsWidth = 5.25;
 /** What is not shown until somebody asks for it. */
 export const hiddenAtFirst: readonly ColumnId[] = ['updated'];
 
-/** Of the columns that are wanted, those that there is room for, in their order. Room is in rem. */
+/** Of the columns that are wanted, those that there is room for, in their order: what matters most is given room first. Room is in rem. */
 export function columnsIn(room: number, wanted: readonly ColumnId[]): ColumnId[] {
-  const shown = columnIds.filter((id) => wanted.includes(id));
-  let left = room - boxWidth - nameWidth - actsWidth - shown.reduce((sum, id) => sum + columns[id].width, 0);
-  for (const id of [...shown].sort((a, b) => columns[a].rank - columns[b].rank)) {
-    if (left >= 0) break;
-    shown.splice(shown.indexOf(id), 1);
-    left += columns[id].width;
+  let left = room - boxWidth - nameWidth - actsWidth;
+  const shown = new Set<ColumnId>();
+  for (const id of [...wanted].sort((a, b) => columns[b].rank - columns[a].rank)) {
+    if (columns[id].width > left) continue;
+    shown.add(id);
+    left -= columns[id].width;
   }
-  return shown;
+  return columnIds.filter((id) => shown.has(id));
 }
 
 /** The columns as a grid has them. */
