@@ -218,6 +218,65 @@ test('output is found, filtered, wrapped, linked to and downloaded', async () =>
   await leave(tab);
 });
 
+test('who selects text or scrolls slowly is not carried away by what comes, and copies also what is not drawn', async () => {
+  await server.api('POST', '/jobs', { name: 'flood', command: 'i=0; while :; do i=$((i+1)); echo "flood $i 中文"; [ $((i%20)) = 0 ] && sleep 0.05; done' });
+  const { run } = await server.api('POST', '/jobs/flood/run', {});
+  const tab = await visit(`/runs/${run}`);
+  const { page } = tab;
+  await tab.context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  const following = (on) => page.locator(`[aria-label=Follow][aria-pressed=${on}]`).waitFor();
+  const copied = () => page.evaluate(() => navigator.clipboard.readText());
+  const lines = (from, to) => Array.from({ length: to - from + 1 }, (_, i) => `flood ${from + i} 中文`).join('\n');
+  const jump = page.getByRole('button', { name: /Jump to newest/ });
+  await until('there is something to read', async () => Number(await log(page).getAttribute('data-rows')) > 400);
+  // Steps as of a finger on a pad, each of which is less than what comes meanwhile.
+  await log(page).hover();
+  await page.mouse.wheel(0, -3);
+  await following(false);
+  await jump.waitFor();
+  await following(false);
+  await jump.click();
+  await following(true);
+  await log(page).focus();
+  await page.keyboard.press('ArrowUp');
+  await following(false);
+  await page.keyboard.press('f');
+  await following(true);
+  await page.keyboard.press('f');
+  await jump.waitFor();
+  await following(false);
+
+  // A selection that begins where one was, and ends far below.
+  await page.keyboard.press('Home');
+  const line = (n) => log(page).locator(`[data-line="${n}"] [data-text]`);
+  const box = await line(3).boundingBox();
+  await page.mouse.move(box.x + 1, box.y + 10);
+  await page.mouse.down();
+  await page.mouse.move(box.x + 20, box.y + 50);
+  await log(page).evaluate((frame) => (frame.scrollTop = 4000));
+  await line(210).waitFor();
+  const end = await line(210).boundingBox();
+  await page.mouse.move(end.x + 1, end.y + 10);
+  await page.mouse.up();
+  await log(page).evaluate((frame) => (frame.scrollTop = 0));
+  await line(1).waitFor();
+  await page.keyboard.press('Control+c');
+  assert.equal(await copied(), `${lines(3, 209)}\n`);
+  await log(page).focus();
+  await page.keyboard.press('Control+a');
+  await page.keyboard.press('Control+c');
+  assert.ok((await copied()).startsWith(lines(1, 400)), 'all of it');
+  // Also while it is followed.
+  await page.keyboard.press('f');
+  await following(true);
+  await log(page).locator('[data-text]').last().dblclick({ position: { x: 10, y: 10 } });
+  await following(false);
+  await page.keyboard.press('Control+c');
+  assert.equal(await copied(), 'flood');
+  await server.api('POST', `/runs/${run}/kill`, {});
+  await leave(tab);
+});
+
 test('what was not kept is said in its place', async () => {
   await server.api('POST', '/jobs', { name: 'clipped', command: 'seq 20000', output: { max: '8KiB' } });
   const run = await ran('clipped');
@@ -230,7 +289,7 @@ test('what was not kept is said in its place', async () => {
   await view.evaluate(async (frame) => {
     while (!frame.querySelector('[data-hole]') && frame.scrollTop + frame.clientHeight < frame.scrollHeight - 1) {
       frame.scrollTop += 300;
-      await new Promise((resolve) => setTimeout(resolve));
+      await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
     }
   });
   assert.match(await view.locator('[data-hole]').innerText(), /KiB of output are missing here/);

@@ -1,5 +1,6 @@
 export const runs = {
   runs: {
+    moreFilters: 'More filters', moreFiltersOn: 'More filters: {{count}}',
     title: 'Runs', table: 'Runs', run: 'Run', job: 'Job', status: 'Status', planned: 'Planned', duration: 'Duration', delay: 'Start delay', worker: 'Worker', cause: 'Cause',
     text: 'Reason, note, worker…', filterStatus: 'Status', anyStatus: 'Any status', search: 'Job name', emptyTitle: 'No runs yet', emptyText: 'A run appears here as soon as a schedule fires or somebody runs a job by hand.',
     anyCause: 'Any cause', anyWorker: 'Any worker', trouble: 'Any trouble', going: 'Waiting or running', range: 'Time', anyTime: 'Any time', hour: 'Last hour', day: 'Last 24 hours', week: 'Last 7 days', custom: 'From … until …', from: 'From', to: 'Until',
@@ -11,6 +12,7 @@ export const runs = {
     cause: 'Cause', cpu: 'CPU time', memory: 'Peak memory', triggeredBy: 'Triggered by', note: 'Note', duration: 'Duration', id: 'Run id', version: 'Job version',
     output: 'Output', all: 'All', stdout: 'stdout', stderr: 'stderr', stream: 'Which output', follow: 'Follow', wrap: 'Wrap lines', download: 'Download', noOutput: 'The command printed nothing.',
     noOutputStream: 'Nothing was printed here.', notStarted: 'Output appears here once the command has started.', didNotRun: 'This fire did not run, so there is no output.', live: 'Live', away: 'The log store does not answer; output goes on when it is back.', truncated: 'Only the head and the tail were kept: the output was larger than the job allows.',
+    nothingYet: 'Nothing has been printed yet.', pickHintTouch: 'Tap another number for all lines up to it.',
     bytes: 'Printed: {{size}}', lines: 'Lines: {{count}}', log: 'Output of the run', kill: 'Kill', 
    
     again: 'Run again', againAsking: 'Run again…', previousRun: 'Previous run of this job', nextRun: 'Next run of this job', ledger: 'Ledger', ledgerLink: 'Its entry, and those around it',

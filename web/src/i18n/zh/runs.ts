@@ -3,6 +3,7 @@ import type { runs as english } from '../en/runs.ts';
 
 export const runs: Texts<typeof english> = {
   runs: {
+    moreFilters: '更多筛选', moreFiltersOn: '更多筛选：{{count}}',
     title: '运行', table: '运行列表', run: '运行', job: '任务', status: '状态', planned: '计划时间', duration: '耗时', delay: '启动延迟', worker: '工作节点', cause: '起因',
     text: '原因、备注、节点…', filterStatus: '状态', anyStatus: '全部状态', search: '任务名称', emptyTitle: '还没有运行', emptyText: '计划触发或有人手动运行任务后，运行会显示在这里。',
     anyCause: '全部起因', anyWorker: '全部节点', trouble: '所有异常', going: '等待或运行中', range: '时间', anyTime: '不限时间', hour: '最近 1 小时', day: '最近 24 小时', week: '最近 7 天', custom: '自定义时段', from: '从', to: '至',
@@ -14,6 +15,7 @@ export const runs: Texts<typeof english> = {
     cause: '起因', cpu: 'CPU 时间', memory: '内存峰值', triggeredBy: '触发者', note: '备注', duration: '耗时', id: '运行 ID', version: '任务版本',
     output: '输出', all: '全部', stdout: '标准输出', stderr: '标准错误', stream: '输出类型', follow: '跟随', wrap: '自动换行', download: '下载', noOutput: '命令没有任何输出。',
     noOutputStream: '此处没有输出。', notStarted: '命令开始后，输出会显示在这里。', didNotRun: '本次触发没有运行，因此没有输出。', live: '实时', away: '日志存储没有响应；恢复后将继续显示输出。', truncated: '输出超过任务允许的大小，仅保留了开头和结尾。',
+    nothingYet: '还没有输出。', pickHintTouch: '点另一个行号，可选中到该行为止。',
     bytes: '已输出：{{size}}', lines: '行数：{{count}}', log: '运行的输出', kill: '终止', 
    
     again: '再次运行', againAsking: '再次运行…', previousRun: '此任务的上一次运行', nextRun: '此任务的下一次运行', ledger: '台账', ledgerLink: '它的条目及前后条目',

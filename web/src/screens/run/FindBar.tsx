@@ -1,13 +1,16 @@
-import { ActionIcon, TextInput } from '@mantine/core';
+import { ActionIcon, SegmentedControl, TextInput } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { useState, type KeyboardEvent } from 'react';
 import { useTranslation } from 'react-i18next';
+import type { Stream } from '../../lib/logline.ts';
 import { mostMatches, type Wanted } from '../../lib/logsearch.ts';
 import { Icon } from '../../parts/icons.tsx';
 import classes from './OutputPanel.module.css';
 import type { Found } from './useLogSearch.ts';
 
 interface Props {
+  only: Stream | undefined;
+  onOnly: (only: Stream | undefined) => void;
   wanted: Wanted;
   found: Found;
   onWanted: (wanted: Wanted) => void;
@@ -15,8 +18,8 @@ interface Props {
   onLeave: () => void;
 }
 
-/** Where one looks for text in the log; the key “/” goes here. */
-export function FindBar({ wanted, found, onWanted, onGo, onLeave }: Props) {
+/** Which of the output is shown, and where one looks for text in it; the key “/” goes here. */
+export function FindBar({ only, onOnly, wanted, found, onWanted, onGo, onLeave }: Props) {
   const { t } = useTranslation();
   const [text, setText] = useState(wanted.text);
   const report = useDebouncedCallback((next: string) => onWanted({ ...wanted, text: next }), 120);
@@ -31,7 +34,11 @@ export function FindBar({ wanted, found, onWanted, onGo, onLeave }: Props) {
     }
   };
   return (
-    <div className={classes.find} role="search" aria-label={t('run.find')}>
+    <div className={classes.find} role="search" aria-label={t('run.find')} data-looking={wanted.text !== '' || undefined}>
+      <SegmentedControl
+        size="xs" className={classes.stream} value={only ?? 'all'} onChange={(value) => onOnly(value === 'all' ? undefined : (value as Stream))} aria-label={t('run.stream')}
+        data={[{ value: 'all', label: t('run.all') }, { value: 'stdout', label: t('run.stdout') }, { value: 'stderr', label: t('run.stderr') }]}
+      />
       <TextInput
         size="xs" className={classes.findField} data-search="" role="searchbox" type="text" aria-label={t('run.find')} placeholder={t('run.find')} value={text} maxLength={500} spellCheck={false} autoCapitalize="none"
         error={wrong} leftSection={<Icon name="search" size={14} />}

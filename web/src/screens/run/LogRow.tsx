@@ -29,15 +29,17 @@ interface Props {
   /** Which of its matches is the one that one is at; -1 for none. */
   current: number;
   picked: boolean;
+  /** It is out of sight, and there for a selection only. */
+  held: boolean;
   onPick: (name: number, upTo: boolean) => void;
   words: Words;
 }
 
 /** One line: its number, which stream it came from, and its text with colours, matches and addresses. */
-export const LogRow = memo(function LogRow({ row, name, text, marks, at, offset, number, style, pattern, current, picked, onPick, words }: Props) {
+export const LogRow = memo(function LogRow({ row, name, text, marks, at, offset, number, style, pattern, current, picked, held, onPick, words }: Props) {
   if ((marks & mark.hole) !== 0) {
     return (
-      <div className={classes.line} data-row={row} data-hole={text}>
+      <div className={classes.line} data-row={row} data-hole={text} data-held={held || undefined}>
         <span className={classes.hole}>{words.hole(Number(text))}</span>
       </div>
     );
@@ -46,10 +48,10 @@ export const LogRow = memo(function LogRow({ row, name, text, marks, at, offset,
   const pick = (event: MouseEvent) => {
     if (event.ctrlKey || event.metaKey) return;
     event.preventDefault();
-    onPick(name, event.shiftKey);
+    onPick(name, event.shiftKey || (event.nativeEvent as PointerEvent).pointerType === 'touch');
   };
   return (
-    <div className={classes.line} data-row={row} data-line={number || undefined} data-stream={(marks & mark.stderr) !== 0 ? 'stderr' : (marks & mark.known) !== 0 ? 'stdout' : undefined} data-picked={picked || undefined}>
+    <div className={classes.line} data-row={row} data-line={number || undefined} data-stream={(marks & mark.stderr) !== 0 ? 'stderr' : (marks & mark.known) !== 0 ? 'stdout' : undefined} data-picked={picked || undefined} data-held={held || undefined}>
       {/* Not text of the page, so that copying a log copies the log alone. */}
       <a
         className={classes.number} href={`#${writeLines(number > 0 ? { from: number, to: number } : { byte: offset })}`} data-number={goesOn ? '↳' : number || '·'} tabIndex={-1} aria-hidden="true"

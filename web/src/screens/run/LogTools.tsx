@@ -1,15 +1,12 @@
-import { Button, SegmentedControl } from '@mantine/core';
+import { Button } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { downloadUrl } from '../../api/output.ts';
 import type { Run } from '../../api/types.ts';
-import type { Stream } from '../../lib/logline.ts';
 import { Icon, type IconName } from '../../parts/icons.tsx';
 import classes from './OutputPanel.module.css';
 
 interface Props {
   run: Run;
-  only: Stream | undefined;
-  onOnly: (only: Stream | undefined) => void;
   live: boolean;
   follow: boolean;
   onFollow: (follow: boolean) => void;
@@ -23,14 +20,10 @@ interface Props {
 }
 
 /** How the output is shown, and the ways to other parts of it. */
-export function LogTools({ run, only, onOnly, live, follow, onFollow, wrap, onWrap, times, onTimes, full, onFull, onError }: Props) {
+export function LogTools({ run, live, follow, onFollow, wrap, onWrap, times, onTimes, full, onFull, onError }: Props) {
   const { t } = useTranslation();
   return (
     <div className={classes.tools}>
-      <SegmentedControl
-        size="xs" value={only ?? 'all'} onChange={(value) => onOnly(value === 'all' ? undefined : (value as Stream))} aria-label={t('run.stream')}
-        data={[{ value: 'all', label: t('run.all') }, { value: 'stdout', label: t('run.stdout') }, { value: 'stderr', label: t('run.stderr') }]}
-      />
       {live && <Tool icon="follow" name={t('run.follow')} on={follow} onClick={() => onFollow(!follow)} />}
       <Tool icon="wrap" name={t('run.wrap')} on={wrap} onClick={() => onWrap(!wrap)} />
       <Tool icon="clock" name={t('run.times')} on={times} onClick={() => onTimes(!times)} />

@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useImperativeHandle, useLayoutEffect, useMemo, useRef, useState, type KeyboardEvent, type Ref } from 'react';
+import { useCallback, useEffect, useImperativeHandle, useLayoutEffect, useMemo, useRef, useState, type KeyboardEvent, type Ref, type TouchEvent, type WheelEvent } from 'react';
 import { useTranslation } from 'react-i18next';
 import { formatBytes } from '../../lib/bytes.ts';
 import type { Stream } from '../../lib/logline.ts';
@@ -7,6 +7,7 @@ import type { Pattern } from '../../lib/regex/pattern.ts';
 import { LogRow, type Words } from './LogRow.tsx';
 import classes from './LogView.module.css';
 import { rowHeight, useRedraw, useRows } from './useRows.ts';
+import { useSelection } from './useSelection.ts';
 
 /** What the page asks of the view. */
 export interface LogHandle {
@@ -30,6 +31,10 @@ interface Props {
   follow: boolean;
   /** The lines have numbers: all from the first one on are here. */
   numbers: boolean;
+  /** What the address says of lines: who goes there is not to be taken back by the router to where they were. */
+  hash: string;
+  /** What is said where no line is shown. */
+  none: string;
   pattern: Pattern | undefined;
   current: { line: number; nth: number } | undefined;
   /** Names of the first and last line that are picked out. */
@@ -43,7 +48,7 @@ const overscan = 240;
 const nearEnd = 24;
 
 /** A long text of which only the lines on screen exist. Each line is parsed when it is shown, into text nodes. */
-export function LogView({ ref, store, version, only, wrap, times, follow, numbers, pattern, current, picked, onPick, onFollow }: Props) {
+export function LogView({ ref, store, version, only, wrap, times, follow, numbers, hash, none, pattern, current, picked, onPick, onFollow }: Props) {
   const { t } = useTranslation();
   const frame = useRef<HTMLDivElement>(null);
   const words: Words = useMemo(() => ({ over: t('run.over'), hole: (bytes) => t('run.hole', { size: formatBytes(bytes) }) }), [t]);
@@ -58,6 +63,8 @@ export function LogView({ ref, store, version, only, wrap, times, follow, number
   // The line at the top and how far it is scrolled out: where the reader is, whatever moves around it.
   const anchor = useRef<{ name: number; past: number } | undefined>(undefined);
   const last = useRef(0);
+  // Who selects text is not to have it carried away.
+  const selection = useSelection(shown, rows, only, () => follow && onFollow(false));
 
   const scrollTo = (place: number) => {
     const element = frame.current;
@@ -103,14 +110,22 @@ export function LogView({ ref, store, version, only, wrap, times, follow, number
     return () => watch.disconnect();
   }, [wrap, store]);
 
+  const laid = useRef(rows);
   // What was measured above the reader, or has come there, does not move what is read.
   useLayoutEffect(() => {
     const element = frame.current;
     if (!element) return;
+    // Somebody has scrolled, and the browser has yet to say so. At its end it may have been cut off instead.
+    const scrolled = laid.current === rows && element.scrollTop !== last.current && element.scrollTop < element.scrollHeight - element.clientHeight - 1;
+    laid.current = rows;
+    if (!follow && scrolled) {
+      last.current = element.scrollTop;
+      remember();
+    }
     let differs = false;
     for (const child of shown.current?.children ?? []) {
       const row = Number((child as HTMLElement).dataset.row);
-      if (wrap && rows.measured(row, child.getBoundingClientRect().height) !== 0) differs = true;
+      if (wrap && !child.hasAttribute('data-held') && rows.measured(row, child.getBoundingClientRect().height) !== 0) differs = true;
     }
     if (follow) {
       element.scrollTop = element.scrollHeight;
@@ -128,19 +143,37 @@ export function LogView({ ref, store, version, only, wrap, times, follow, number
     if (differs) redraw();
   }, [version, follow, wrap, only, rows, room]);
 
+  useLayoutEffect(selection.renew);
+
   const onScroll = () => {
     const element = frame.current;
     if (!element) return;
-    const up = element.scrollTop < last.current - 2;
+    const moved = element.scrollTop - last.current;
     const atEnd = element.scrollHeight - element.scrollTop - element.clientHeight < nearEnd;
     last.current = element.scrollTop;
     remember();
-    if (follow && up && !atEnd) onFollow(false);
-    else if (!follow && !up && atEnd) onFollow(true);
+    if (follow && moved < -2 && !atEnd) onFollow(false);
+    // Only who goes there by themselves follows: not who is where they were when they left off.
+    else if (!follow && moved > 0 && atEnd && !selection.some()) onFollow(true);
     redraw();
   };
+  // Slow steps upwards would be undone by each line that comes, before they are known to be any.
+  const leaveEnd = () => {
+    const element = frame.current;
+    if (follow && element && element.scrollHeight > element.clientHeight) onFollow(false);
+  };
+  const finger = useRef(0);
+  const onWheel = (event: WheelEvent) => event.deltaY < 0 && !event.ctrlKey && leaveEnd();
+  const onTouchStart = (event: TouchEvent) => (finger.current = event.touches[0]?.clientY ?? 0);
+  const onTouchMove = (event: TouchEvent) => (event.touches[0]?.clientY ?? 0) > finger.current + 4 && leaveEnd();
   const onKeyDown = (event: KeyboardEvent) => {
+    if ((event.ctrlKey || event.metaKey) && event.key === 'a') {
+      event.preventDefault();
+      leaveEnd();
+      return selection.all();
+    }
     if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key === 'ArrowUp' || event.key === 'PageUp') return leaveEnd();
     const target = { g: 0, Home: 0, G: rows.total, End: rows.total }[event.key];
     if (target === undefined) return;
     // Elsewhere “g” begins the way to another page.
@@ -156,15 +189,17 @@ export function LogView({ ref, store, version, only, wrap, times, follow, number
   const from = rows.at(Math.max(0, place - overscan));
   const to = Math.min(rows.shown.count, rows.at(place + room.height + overscan) + 1);
   const base = follow ? Math.max(0, rows.pixels - room.height) : scroll;
-  const names = Array.from({ length: Math.max(0, to - from) }, (_, i) => from + i);
+  const held = selection.held().filter((row) => row < from || row >= to);
+  const drawn = [...new Set([...Array.from({ length: Math.max(0, to - from) }, (_, i) => from + i), ...held])].sort((a, b) => a - b);
   return (
     <div
-      ref={frame} className={classes.frame} data-wrap={wrap} data-times={times} data-rows={rows.shown.count} tabIndex={0} style={{ '--digits': String(store.number(store.end - 1)).length } as object} role="log" aria-label={t('run.log')} aria-live="off"
-      onScroll={onScroll} onKeyDown={onKeyDown}
+      ref={frame} className={classes.frame} data-scroll-restoration-id={`log#${hash}`} data-wrap={wrap} data-times={times} data-rows={rows.shown.count} tabIndex={0} style={{ '--digits': String(store.number(store.end - 1)).length } as object} role="log" aria-label={t('run.log')} aria-live="off"
+      onScroll={onScroll} onKeyDown={onKeyDown} onWheel={onWheel} onTouchStart={onTouchStart} onTouchMove={onTouchMove}
     >
+      {rows.shown.count === 0 && <p className={classes.none}>{none}</p>}
       <div className={classes.canvas} style={{ height: Math.max(rows.pixels, rowHeight) }}>
         <div ref={shown} className={classes.shown} style={{ transform: `translateY(${base + rows.top(from) - place}px)` }}>
-          {names.map((row) => {
+          {drawn.map((row) => {
             const name = rows.shown.name(row);
             const line = store.line(name);
             return (
@@ -172,7 +207,7 @@ export function LogView({ ref, store, version, only, wrap, times, follow, number
                 <LogRow
                   key={name} row={row} name={name} text={line.text} marks={line.marks} at={times ? line.at : NaN} offset={line.offset} number={numbers ? store.number(name) : 0}
                   style={store.styleAt(name)} pattern={pattern} current={current?.line === name ? current.nth : -1}
-                  picked={picked !== undefined && name >= picked[0] && name <= picked[1]} onPick={pick} words={words}
+                  picked={picked !== undefined && name >= picked[0] && name <= picked[1]} held={held.includes(row)} onPick={pick} words={words}
                 />
               )
             );

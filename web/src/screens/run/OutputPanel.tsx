@@ -42,7 +42,7 @@ export function OutputPanel({ run }: { run: Run }) {
   return <Log key={run.id} run={run} output={output} state={state} />;
 }
 
-const none = new LogStore();
+const nothing = new LogStore();
 const rest = () => new Promise<void>((resolve) => setTimeout(resolve, 0));
 
 function Log({ run, output, state }: { run: Run; output: RunOutput | undefined; state: OutputState }) {
@@ -51,7 +51,7 @@ function Log({ run, output, state }: { run: Run; output: RunOutput | undefined; 
   const hash = useLocation({ select: (location) => location.hash });
   const navigate = useNavigate();
   const view = useRef<LogHandle>(null);
-  const store = output?.store ?? none;
+  const store = output?.store ?? nothing;
   const live = !state.complete;
   const [wrap, setWrap] = useLocalStorage({ key: 'carillon-log-wrap', defaultValue: true, getInitialValueInEffect: false });
   const [times, setTimes] = useLocalStorage({ key: 'carillon-log-times', defaultValue: false, getInitialValueInEffect: false });
@@ -151,13 +151,15 @@ function Log({ run, output, state }: { run: Run; output: RunOutput | undefined; 
 
   const news = follow ? 0 : Math.max(0, store.end - seen.current);
   const empty = state.complete && store.count === 0;
+  const coming = store.count === 0 && (isTerminal(run.status) || Math.max(state.size, run.outputBytes) > 0);
+  const none = store.count > 0 ? t('run.noOutputStream') : coming ? t('common.loading') : t('run.nothingYet');
   return (
     <div className={search.full ? classes.full : undefined} data-full={search.full}>
       <Panel
         title={t('run.output')}
         side={
           <LogTools
-            run={run} only={only} onOnly={(stream) => look({ stream })} live={live} follow={follow} onFollow={(on) => (on ? jump() : setFollow(false))}
+            run={run} live={live} follow={follow} onFollow={(on) => (on ? jump() : setFollow(false))}
             wrap={wrap} onWrap={setWrap} times={times} onTimes={setTimes} full={search.full === true} onFull={() => look({ full: !search.full })} onError={() => void toError()}
           />
         }
@@ -168,11 +170,11 @@ function Log({ run, output, state }: { run: Run; output: RunOutput | undefined; 
           <p className="dim">{t('run.noOutput')}</p>
         ) : (
           <>
-            <FindBar wanted={wanted} found={found} onWanted={({ text, regex, matchCase }) => look({ find: text, regex, case: matchCase })} onGo={go} onLeave={focusLog} />
+            <FindBar only={only} onOnly={(stream) => look({ stream })} wanted={wanted} found={found} onWanted={({ text, regex, matchCase }) => look({ find: text, regex, case: matchCase })} onGo={go} onLeave={focusLog} />
             <EarlierBar state={state} output={output} earlier={earlier} onShow={(offset) => void showByte(offset)} />
             <div className={classes.holder}>
               <LogView
-                key={only ?? 'all'} ref={view} store={store} version={state.version} only={only} wrap={wrap} times={times} follow={follow} numbers={from === 0}
+                key={only ?? 'all'} ref={view} store={store} version={state.version} only={only} wrap={wrap} times={times} follow={follow} numbers={from === 0} hash={hash} none={none}
                 pattern={found.pattern} current={found.current} picked={picked} onPick={pick} onFollow={setFollow}
               />
               {news > 0 && live && <button type="button" className={classes.jump} onClick={jump}>{t('run.newest', { count: news })}</button>}

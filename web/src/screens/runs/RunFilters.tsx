@@ -1,4 +1,5 @@
-import { NativeSelect, TextInput } from '@mantine/core';
+import { Button, NativeSelect, TextInput } from '@mantine/core';
+import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { causes } from '../../api/jobRuns.ts';
 import { useJobNames } from '../../api/jobs.ts';
@@ -8,6 +9,7 @@ import { runRanges, type RunSearch } from '../../app/routes/runs.tsx';
 import { listed } from '../../lib/lists.ts';
 import { fromLocalInput, toLocalInput } from '../../lib/localTime.ts';
 import { visible } from '../../lib/visible.ts';
+import { Icon } from '../../parts/icons.tsx';
 import { SearchField } from '../../parts/SearchField.tsx';
 import { exitCodeOf, groups } from './filters.ts';
 import classes from './RunsPage.module.css';
@@ -17,6 +19,9 @@ export function RunFilters({ search, onChange }: { search: RunSearch; onChange: 
   const { t, i18n } = useTranslation();
   const names = useJobNames(search.job ?? '');
   const workers = useWorkers().data?.items ?? [];
+  // On a phone they unfold, and what one came with is seen.
+  const further = [search.q, search.cause, search.worker, search.range, search.exitCode].filter((value) => value !== undefined).length;
+  const [open, setOpen] = useState(further > 0);
   const set = (change: Partial<RunSearch>) => onChange({ ...search, ...change });
   // A worker that is gone can still be asked for.
   const known = workers.map((worker) => ({ value: worker.id, label: visible(worker.name) }));
@@ -28,31 +33,36 @@ export function RunFilters({ search, onChange }: { search: RunSearch; onChange: 
   return (
     <div className={classes.filters} role="search" aria-label={t('runs.title')}>
       <SearchField label={t('runs.search')} value={search.job ?? ''} suggestions={names} onChange={(job) => set({ job })} />
-      <SearchField second label={t('runs.text')} value={search.q ?? ''} onChange={(q) => set({ q })} />
       <NativeSelect
         aria-label={t('runs.filterStatus')} value={search.status ?? ''}
         data={[{ value: '', label: t('runs.anyStatus') }, ...several, ...other, ...statuses.map((s) => ({ value: s, label: t(`status.${s}`) }))]}
         onChange={(event) => set({ status: event.currentTarget.value })}
       />
-      <NativeSelect
-        aria-label={t('runs.cause')} value={search.cause ?? ''} data={[{ value: '', label: t('runs.anyCause') }, ...causes.map((c) => ({ value: c, label: t(`cause.${c}`) }))]}
-        onChange={(event) => set({ cause: causes.find((c) => c === event.currentTarget.value) })}
-      />
-      <NativeSelect aria-label={t('runs.worker')} value={search.worker ?? ''} data={[{ value: '', label: t('runs.anyWorker') }, ...worker, ...known]} onChange={(event) => set({ worker: event.currentTarget.value })} />
-      <NativeSelect
-        aria-label={t('runs.range')} value={search.range ?? ''} data={[{ value: '', label: t('runs.anyTime') }, ...runRanges.map((r) => ({ value: r, label: t(`runs.${r}`) }))]}
-        onChange={(event) => set({ range: runRanges.find((r) => r === event.currentTarget.value) })}
-      />
-      <TextInput
-        className={classes.code} aria-label={t('run.exitCode')} placeholder={t('run.exitCode')} inputMode="numeric" maxLength={3} value={search.exitCode ?? ''}
-        error={search.exitCode !== undefined && exitCodeOf(search.exitCode) === undefined} onChange={(event) => set({ exitCode: event.currentTarget.value.trim() })}
-      />
-      {search.range === 'custom' && (
-        <>
-          <TextInput type="datetime-local" label={t('runs.from')} value={toLocalInput(search.from)} onChange={(e) => set({ from: fromLocalInput(e.currentTarget.value) })} />
-          <TextInput type="datetime-local" label={t('runs.to')} value={toLocalInput(search.to)} onChange={(e) => set({ to: fromLocalInput(e.currentTarget.value) })} />
-        </>
-      )}
+      <Button className={classes.toggle} variant="default" leftSection={<Icon name="filter" size={16} />} aria-expanded={open} onClick={() => setOpen(!open)}>
+        {further > 0 ? t('runs.moreFiltersOn', { count: further }) : t('runs.moreFilters')}
+      </Button>
+      <div className={classes.more} data-open={open || undefined}>
+        <SearchField second label={t('runs.text')} value={search.q ?? ''} onChange={(q) => set({ q })} />
+        <NativeSelect
+          aria-label={t('runs.cause')} value={search.cause ?? ''} data={[{ value: '', label: t('runs.anyCause') }, ...causes.map((c) => ({ value: c, label: t(`cause.${c}`) }))]}
+          onChange={(event) => set({ cause: causes.find((c) => c === event.currentTarget.value) })}
+        />
+        <NativeSelect aria-label={t('runs.worker')} value={search.worker ?? ''} data={[{ value: '', label: t('runs.anyWorker') }, ...worker, ...known]} onChange={(event) => set({ worker: event.currentTarget.value })} />
+        <NativeSelect
+          aria-label={t('runs.range')} value={search.range ?? ''} data={[{ value: '', label: t('runs.anyTime') }, ...runRanges.map((r) => ({ value: r, label: t(`runs.${r}`) }))]}
+          onChange={(event) => set({ range: runRanges.find((r) => r === event.currentTarget.value) })}
+        />
+        <TextInput
+          className={classes.code} aria-label={t('run.exitCode')} placeholder={t('run.exitCode')} inputMode="numeric" maxLength={3} value={search.exitCode ?? ''}
+          error={search.exitCode !== undefined && exitCodeOf(search.exitCode) === undefined} onChange={(event) => set({ exitCode: event.currentTarget.value.trim() })}
+        />
+        {search.range === 'custom' && (
+          <>
+            <TextInput type="datetime-local" wrapperProps={{ 'data-whole': '' }} label={t('runs.from')} value={toLocalInput(search.from)} onChange={(e) => set({ from: fromLocalInput(e.currentTarget.value) })} />
+            <TextInput type="datetime-local" wrapperProps={{ 'data-whole': '' }} label={t('runs.to')} value={toLocalInput(search.to)} onChange={(e) => set({ to: fromLocalInput(e.currentTarget.value) })} />
+          </>
+        )}
+      </div>
     </div>
   );
 }
