@@ -46,14 +46,16 @@ export function AuditPanel() {
           aria-label={t('audit.verb')} value={verb ?? ''} data={[{ value: '', label: t('audit.anyVerb') }, ...auditVerbs.map((value) => ({ value, label: verbText(t, value) }))]}
           onChange={(e) => show({ verb: e.currentTarget.value })}
         />
-        <label className={classes.time}>
-          <span className="small dim">{t('audit.fromTime')}</span>
-          <TextInput type="datetime-local" value={toLocalInput(from)} onChange={(e) => show({ from: fromLocalInput(e.currentTarget.value) })} />
-        </label>
-        <label className={classes.time}>
-          <span className="small dim">{t('audit.toTime')}</span>
-          <TextInput type="datetime-local" value={toLocalInput(to)} onChange={(e) => show({ to: fromLocalInput(e.currentTarget.value) })} />
-        </label>
+        <div className={classes.stretch}>
+          <label className={classes.time}>
+            <span className="small dim">{t('audit.fromTime')}</span>
+            <TextInput type="datetime-local" value={toLocalInput(from)} onChange={(e) => show({ from: fromLocalInput(e.currentTarget.value) })} />
+          </label>
+          <label className={classes.time}>
+            <span className="small dim">{t('audit.toTime')}</span>
+            <TextInput type="datetime-local" value={toLocalInput(to)} onChange={(e) => show({ to: fromLocalInput(e.currentTarget.value) })} />
+          </label>
+        </div>
         <span className={classes.end}><VerifyChain /></span>
       </div>
       {audit.data?.partial && <PartialNotice />}

@@ -50,7 +50,7 @@ export function SessionsPanel({ everybody = false }: { everybody?: boolean }) {
       {sessions.error && !rows && <ProblemNotice error={sessions.error} onRetry={() => void sessions.refetch()} />}
       {!rows && !sessions.error && <Waiting rows={3} />}
       {rows?.length === 0 && pages.page === 1 && !sessions.data?.nextCursor && <EmptyPage icon="user" title={t('sessions.emptyTitle')} />}
-      {rows && rows.length > 0 && <DataTable caption={t('sessions.table')} columns={columns} rows={rows} rowId={(session) => session.id} busy={sessions.isPlaceholderData} />}
+      {rows && rows.length > 0 && <DataTable cards caption={t('sessions.table')} columns={columns} rows={rows} rowId={(session) => session.id} busy={sessions.isPlaceholderData} />}
       {rows && <Pager pages={pages} nextCursor={sessions.data?.nextCursor} />}
       <p className="small dim">{t('sessions.help')}</p>
       {ending && <EndSession session={ending} onClose={() => setEnding(undefined)} />}

@@ -84,7 +84,7 @@ export function TokensPanel({ user = '', onAll, everybody = false }: Props) {
       {rows?.length === 0 && pages.page === 1 && <EmptyPage icon="user" title={t('tokens.emptyTitle')}><p>{t('tokens.emptyText')}</p>{user === '' && fresh}</EmptyPage>}
       {rows && rows.length > 0 && (
         <>
-          <DataTable caption={t('tokens.table')} columns={columns} rows={rows} rowId={(token) => token.id} busy={tokens.isPlaceholderData} />
+          <DataTable cards caption={t('tokens.table')} columns={columns} rows={rows} rowId={(token) => token.id} busy={tokens.isPlaceholderData} />
           <Pager pages={pages} nextCursor={tokens.data?.nextCursor} />
         </>
       )}

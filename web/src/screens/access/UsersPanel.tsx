@@ -59,7 +59,7 @@ export function UsersPanel() {
       {rows && rows.length > 0 && (
         <>
           <div className={classes.toolbar}><span className={classes.end}>{create}</span></div>
-          <DataTable caption={t('users.table')} columns={columns} rows={rows} rowId={(user) => user.name} busy={users.isPlaceholderData} />
+          <DataTable cards caption={t('users.table')} columns={columns} rows={rows} rowId={(user) => user.name} busy={users.isPlaceholderData} />
           <Pager pages={pages} nextCursor={users.data?.nextCursor} />
         </>
       )}

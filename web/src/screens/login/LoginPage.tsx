@@ -65,7 +65,7 @@ function SingleSignOn() {
   const issuer = useLoginMethods().data?.oidc;
   if (!issuer) return null;
   const to = window.location.pathname + window.location.search;
-  return <Button variant="default" component="a" href={`${issuer.start}?to=${encodeURIComponent(to)}`}>{visible(issuer.title)}</Button>;
+  return <Button variant="default" className={classes.sso} component="a" href={`${issuer.start}?to=${encodeURIComponent(to)}`}>{visible(issuer.title)}</Button>;
 }
 
 export function LoginPage({ linkFailed, ssoReason }: { linkFailed: boolean; ssoReason?: SsoReason | undefined }) {

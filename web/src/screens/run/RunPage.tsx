@@ -71,8 +71,8 @@ function RunView({ run }: { run: Run }) {
       {run.orphaned && <LateEndNotice late={run.orphaned} />}
       {run.ending && <Alert color="yellow" variant="light" icon={<Icon name="clock" />}><EndingText ending={run.ending} /></Alert>}
       {run.hidden && <Alert color="gray" variant="light" icon={<Icon name="key" />}>{t('run.hiddenText')}</Alert>}
-      <Timeline run={run} />
       <Outcome run={run} />
+      <Timeline run={run} />
       <div className={classes.columns}>
         <OutputPanel run={run} />
         <RunFacts run={run} />
