@@ -13,6 +13,6 @@ it.each([[['killGrace'], '10s'], [['retry', 'max'], '0'], [['shell'], '/bin/sh']
   expect(defaultAt(path)).toBe(value),
 );
 
-it.each([[['env', 'HOME'], 'env'], [['args', 2], 'args'], [['retry', 'exitCodes', 1], 'retry.exitCodes'], [['params', 'DAY', 'pattern'], 'params'], [['notify'], 'notify.to'], [['cron'], undefined], [['retry', 'x'], undefined], [[], undefined]])(
+it.each([[['env', 'HOME'], 'env'], [['args', 2], 'args'], [['retry', 'exitCodes', 1], 'retry.exitCodes'], [['params', 'DAY', 'pattern'], 'params'], [['notify'], 'notify.to'], [['cron'], undefined], [['retry', 'x'], undefined], [[], undefined], [['constructor'], undefined], [['toString'], undefined]])(
   'a fault at %j is shown at %s', (path, field) => expect(fieldOf(path)).toBe(field),
 );

@@ -1,6 +1,6 @@
 import type { editor as texts } from '../../i18n/en/editor.ts';
 import { definitionSpec, type FieldSpec } from './fields.gen.ts';
-import { locationOf, type Path } from './document/paths.ts';
+import { locationOf, own, type Path } from './document/paths.ts';
 
 type Key = { [K in keyof (typeof texts)['editor']]: (typeof texts)['editor'][K] extends string ? K : never }[keyof (typeof texts)['editor']];
 
@@ -37,11 +37,11 @@ export const groups: Record<string, Label> = {
 
 export function labelAt(path: Path): Label | undefined {
   const location = path.length === 3 && path[0] === 'params' ? `params.*.${path[2]}` : locationOf(path);
-  return labels[location] ?? groups[location];
+  return own(labels, location) ?? own(groups, location);
 }
 
 export function specAt(path: Path): FieldSpec | undefined {
-  return path.reduce<FieldSpec | undefined>((spec, part) => (typeof part === 'number' ? spec?.items : (spec?.fields?.[part] ?? spec?.values)), definitionSpec);
+  return path.reduce<FieldSpec | undefined>((spec, part) => (typeof part === 'number' ? spec?.items : (own(spec?.fields, part) ?? spec?.values)), definitionSpec);
 }
 
 /** What holds where a field is not set, as the API's document says it. */
@@ -54,9 +54,9 @@ export function defaultAt(path: Path): string | undefined {
 export function fieldOf(path: Path): string | undefined {
   for (let length = path.length; length > 0; length--) {
     const location = locationOf(path.slice(0, length));
-    if (location in labels) return location;
+    if (Object.hasOwn(labels, location)) return location;
   }
   const [head] = path;
   const whole = { notify: 'notify.to', output: 'output.max', dst: 'dst.gap', catchUp: 'catchUp.policy', retry: 'retry.max', placement: 'placement.selector', retention: 'retention.age' } as Record<string, string>;
-  return path.length === 1 && typeof head === 'string' ? whole[head] : undefined;
+  return path.length === 1 && typeof head === 'string' ? own(whole, head) : undefined;
 }

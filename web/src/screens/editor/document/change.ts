@@ -140,7 +140,7 @@ function withValue(definition: unknown, path: Path, value: unknown): unknown {
   const [head, ...rest] = path;
   if (head === undefined) return value;
   const before = typeof definition === 'object' && definition !== null ? (definition as Record<string, unknown>) : {};
-  return { ...before, [head]: withValue(before[head], rest, value) };
+  return { ...before, [head]: withValue(valueAt(before, [head]), rest, value) };
 }
 
 /** The definition with a value at a path, or without one; what is left empty by that goes too. */
@@ -167,7 +167,7 @@ function isObject(value: unknown): value is object {
 /** Changes of many names are changes of each. */
 function setEach(text: string, path: Path, before: object, after: object): string {
   const names = [...new Set([...Object.keys(after), ...Object.keys(before)])];
-  return names.reduce((is, name) => setAt(is, [...path, name], (after as Record<string, unknown>)[name]), text);
+  return names.reduce((is, name) => setAt(is, [...path, name], valueAt(after, [name])), text);
 }
 
 /** The whole text written anew by the parser, which keeps its comments: for what is written in a way of its own, as in braces. */

@@ -110,6 +110,12 @@ describe('a text', () => {
     const { faults } = parse('name: &a x\ntitle: *a\nenv: &b {A: *a}\nlabels: *b\n');
     expect(faults.map((fault) => fault.kind)).toEqual(['reference']);
   });
+  it('takes no name that every object has for a field', () => {
+    expect(parse('name: a\nconstructor: 3\nretry: {toString: 1}\n').faults.map(({ kind, location }) => [kind, location])).toEqual([['unknown', 'constructor'], ['unknown', 'retry.toString']]);
+    const named = 'name: a\nenv:\n  __proto__: x\n  A: "1"\n';
+    expect(parse(setAt(named, ['env'], { A: '1', B: '2' })).definition).toEqual({ name: 'a', env: { A: '1', B: '2' } });
+    expect(setAt('name: a\n', ['env', '__proto__'], 'x')).toBe('name: a\nenv:\n  __proto__: x\n');
+  });
   it.each([
     ['command: [ls, *.log]', [['text', 'command'], ['reference', 'command']]],
     ['command:\n  - ls\n  - *.txt', [['text', 'command'], ['reference', 'command']]],

@@ -4,7 +4,7 @@ import { isAlias, isMap, isScalar, isSeq, parseAllDocuments, visit, type Documen
 import type { Definition } from '../../../api/types.ts';
 import { readOptions } from '../../../lib/yaml.ts';
 import { definitionSpec, type FieldSpec } from '../fields.gen.ts';
-import { locationOf, type Path } from './paths.ts';
+import { locationOf, own, type Path } from './paths.ts';
 import { suggest } from './suggest.ts';
 
 export interface Range {
@@ -86,7 +86,7 @@ function readMap(node: Node, spec: FieldSpec, path: Path, doc: Document, add: Ad
     node.items.flatMap((pair) => {
       const key = keyOf(pair);
       if (isAlias(pair.key)) return add('reference', [...path, key], pair.key), [];
-      const inner = spec.fields ? spec.fields[key] : spec.values;
+      const inner = spec.fields ? own(spec.fields, key) : spec.values;
       if (!inner && !(path.length === 0 && key === 'meta')) add('unknown', [...path, key], pair.key as Node, suggest(key, known));
       const value = read(pair.value as Node | null, inner, [...path, key], doc, add);
       // What is written down without a value is not set; a name of a variable, or of a label, is there all the same.

@@ -39,6 +39,11 @@ export function valueAt(value: unknown, path: Path): unknown {
   return at;
 }
 
+/** What is there under a name; what every object has besides, as its constructor, is not. */
+export function own<T>(value: Readonly<Record<string, T>> | undefined, name: string): T | undefined {
+  return value && Object.hasOwn(value, name) ? value[name] : undefined;
+}
+
 /** Whether a path leads to, or into, another. */
 export function within(path: Path, outer: Path): boolean {
   return outer.length <= path.length && outer.every((part, i) => part === path[i]);
