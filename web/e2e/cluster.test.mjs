@@ -144,6 +144,13 @@ test('the master that the browser speaks to is started again: the page says so, 
   await until('the stream is open again', () => streams.length > 0);
   await until('what happens is shown again', async () => (await newest.getAttribute('data-row')) !== frozen);
   assert.equal(await page.getByRole('dialog').count(), 0, 'nobody is asked to sign in again');
+  // A page of which the browser has nothing yet comes with the server.
+  await first.program.end();
+  await page.locator('[data-offline]').waitFor();
+  await page.getByRole('navigation').first().getByRole('link', { name: 'Timeline' }).click();
+  await page.getByText('it comes by itself when the server is back').waitFor();
+  await cluster.startMaster(first);
+  await page.getByRole('heading', { name: 'Timeline' }).waitFor();
   await page.goto(`${cluster.url}/workers`);
   await facts(page, 'Masters').getByText('Leads').waitFor();
   await leave(tab);

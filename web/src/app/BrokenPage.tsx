@@ -1,13 +1,26 @@
 import { Button } from '@mantine/core';
+import { useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { EmptyPage } from '../parts/EmptyPage.tsx';
+import { useServerAway } from './connectivity.ts';
 
-/** Shown in place of a page that failed. A part that cannot be loaded any more usually means that the server was upgraded. */
+/**
+ * Shown in place of a page that failed. A part that cannot be loaded usually means that the server was upgraded; or it is away,
+ * and the part is loaded when it is back.
+ */
 export function BrokenPage({ error }: { error: unknown }) {
   const { t } = useTranslation();
-  const outOfDate = error instanceof TypeError && /import|module|fetch/i.test(error.message);
+  const away = useServerAway();
+  const wasAway = useRef(false);
+  const unloaded = error instanceof Error && /import|module|fetch|preload/i.test(error.message);
+  useEffect(() => {
+    if (away) wasAway.current = true;
+    // Browsers remember that a module failed: only a new page asks for it again.
+    else if (wasAway.current && unloaded) window.location.reload();
+  }, [away, unloaded]);
+  if (away && unloaded) return <EmptyPage icon="warn" title={t('offline.notLoaded')} />;
   return (
-    <EmptyPage icon="warn" title={outOfDate ? t('offline.outOfDate') : t('problem.unexpected')}>
+    <EmptyPage icon="warn" title={unloaded ? t('offline.outOfDate') : t('problem.unexpected')}>
       <Button onClick={() => window.location.reload()}>{t('problem.reloadPage')}</Button>
     </EmptyPage>
   );

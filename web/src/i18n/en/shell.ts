@@ -36,6 +36,7 @@ export const shell = {
     title: 'The server does not answer.',
     text: 'What you see may be out of date. This page tries again by itself and goes on as soon as the server is back.',
     first: 'Carillon’s server does not answer yet. This page tries again by itself.',
+    notLoaded: 'This page is not loaded yet; it comes by itself when the server is back.',
     outOfDate: 'A newer console is on the server. Reload the page to use it.', reload: 'Reload', back: 'The server is back.', lastSeen: 'What you see is as of',
   },
   crontabRemarks: {

@@ -37,6 +37,7 @@ export const shell: Texts<typeof english> = {
     title: '服务器没有响应。',
     text: '当前内容可能已过时。页面会自动重试，服务器恢复后即可继续。',
     first: 'Carillon 服务器尚未响应，页面会自动重试。',
+    notLoaded: '此页面尚未载入，服务器恢复后会自动载入。',
     outOfDate: '服务器上有更新的控制台，请重新加载页面。', reload: '重新加载', back: '服务器已恢复。', lastSeen: '当前内容截至',
   },
   crontabRemarks: {

@@ -35,6 +35,8 @@ export function OverviewPage() {
   const runs = running && running.nextCursor === undefined && !running.partial ? running.items.length : data?.running;
   const workers = useWorkers().data?.items;
   const first = data?.jobs.total === 0;
+  // Without the history it is not known how much went wrong: that is not the same as nothing.
+  const whole = found.data !== undefined && found.data.partial !== true ? found.data : undefined;
   const modes = modesOf(data?.degraded ?? []);
 
   return (
@@ -52,7 +54,7 @@ export function OverviewPage() {
         <>
           <Tiles
             overview={data} running={runs} soon={ahead.data?.total} waiting={waits.data && { count: waits.data.items.length, more: waits.data.nextCursor !== undefined }}
-            troubles={found.data && { failed: { count: countOf(troubles, ['failed', 'timed_out', 'lost']), more }, missed: { count: countOf(troubles, ['missed', 'refused']), more } }}
+            troubles={whole && { failed: { count: countOf(troubles, ['failed', 'timed_out', 'lost']), more }, missed: { count: countOf(troubles, ['missed', 'refused']), more } }}
           />
           <div className={classes.columns}>
             <div className={classes.stack}>
