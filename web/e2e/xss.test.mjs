@@ -9,7 +9,7 @@ import { Server, until } from './server.mjs';
 const markup = `<img src=x onerror="window.__xss=1"><script>window.__xss=2</script></script><svg onload=window.__xss=3>`;
 const script = 'javascript:window.__xss=4';
 const bidi = 'user\u202egnp.exe\u2066\u200bpay\u200bpal';
-const evil = `${markup} ${script} ${bidi} {{t}} \${x} $&`;
+const evil = `${markup} ${script} ${bidi} {{t}} $t(nav.jobs) \${x} $&`;
 const seen = '<img src=x onerror=';
 
 const escapes = [
@@ -66,7 +66,7 @@ async function visit(path) {
 async function assertText(page, where) {
   const found = await page.evaluate(() => ({
     ran: window.__xss,
-    elements: [...document.querySelectorAll('#content img, #content script, #content svg[onload], [onerror], [onload], iframe, object, embed, base, meta[http-equiv]')].map((e) => e.outerHTML.slice(0, 80)),
+    elements: [...document.querySelectorAll(':is(#content, [role=dialog]) :is(img, script, svg[onload]), [onerror], [onload], iframe, object, embed, base, meta[http-equiv]')].map((e) => e.outerHTML.slice(0, 80)),
     links: [...document.querySelectorAll('a[href], form[action], [src], [formaction]')].map((e) => e.getAttribute('href') ?? e.getAttribute('action') ?? e.getAttribute('src')).filter((to) => !/^(\/|#|https?:\/\/(127|good|evil))/.test(to ?? '/')),
     // Attributes that are read out or shown on hover count as well.
     controls: [document.title, document.body.innerText, ...[...document.querySelectorAll('[title], [aria-label], [placeholder]')].flatMap((e) => [e.title, e.getAttribute('aria-label') ?? ''])].filter((text) => /[\u202a-\u202e\u2066-\u2069\u200b\u001b\u0007]/.test(text)).map((text) => JSON.stringify(text).slice(0, 200)),
@@ -138,6 +138,38 @@ test('output is text, whatever a terminal would make of it', async () => {
   await page.goto(`${server.url}/runs/${run}?find=${encodeURIComponent(markup)}#L1`);
   await log.getByText('onerror').first().waitFor();
   await assertText(page, 'found by its address');
+  await tab.context.close();
+  assert.deepEqual(tab.wrongs, []);
+});
+
+test('the palette finds, remembers and repeats words as text', async () => {
+  const tab = await visit('/jobs/hostile');
+  const { page } = tab;
+  const palette = page.getByRole('dialog', { name: 'Find anything' });
+  const showing = (text) => until(`the palette shows ${text}`, async () => (await palette.innerText()).includes(text));
+  await page.locator('#content h1').waitFor();
+  // What is left is remembered under its title.
+  await page.getByRole('link', { name: 'Runs', exact: true }).click();
+  await page.getByRole('heading', { name: 'Runs', exact: true }).waitFor();
+  await page.keyboard.press('Control+k');
+  await showing('Recent');
+  await palette.locator('[data-option="recent /jobs/hostile"]').waitFor();
+  await assertText(page, 'palette, lately');
+  await page.keyboard.type('hostile');
+  await palette.locator('[data-option="job hostile"]').waitFor();
+  await showing(seen);
+  await showing('{{t}} $t(nav.jobs)');
+  await assertText(page, 'palette, found');
+  await page.keyboard.press('ArrowRight');
+  await palette.locator('[data-option=run]').waitFor();
+  await assertText(page, 'palette, what can be done');
+  await page.keyboard.press('Escape');
+  for (const words of [markup, evil]) {
+    await palette.getByRole('combobox').fill(words);
+    await palette.locator('[data-option="act jobs"]').waitFor();
+    await showing(seen);
+    await assertText(page, 'palette, nothing found');
+  }
   await tab.context.close();
   assert.deepEqual(tab.wrongs, []);
 });

@@ -13,16 +13,19 @@ import { useSections } from './useSections.ts';
 export type Acts = 'run' | 'runWith' | 'pause';
 
 interface Props {
+  /** What was typed before it was there, which it begins with. */
+  typed: () => string;
+  onArrived: () => void;
   onClose: () => void;
   onHelp: () => void;
   onChoose: (act: Acts, job: Job) => void;
 }
 
 /** Finds jobs, runs, workers, groups and pages by a few letters, and acts on the job that was found. */
-export function Palette({ onClose, onHelp, onChoose }: Props) {
+export function Palette({ typed, onArrived, onClose, onHelp, onChoose }: Props) {
   const { t } = useTranslation();
   const listId = useId();
-  const [query, setQuery] = useState('');
+  const [query, setQuery] = useState(typed);
   const [of, setOf] = useState<{ job: Job; from: string } | undefined>();
   const [active, setActive] = useState('');
   const list = useRef<HTMLDivElement>(null);
@@ -35,6 +38,10 @@ export function Palette({ onClose, onHelp, onChoose }: Props) {
   const current = entries[at];
   const optionId = (entry: Entry | undefined) => (entry ? `${listId}-${entries.indexOf(entry)}` : undefined);
 
+  useEffect(() => {
+    setQuery(typed());
+    onArrived();
+  }, [typed, onArrived]);
   useEffect(() => {
     list.current?.querySelector('[aria-selected=true]')?.scrollIntoView({ block: 'nearest' });
   }, [at, current?.id]);

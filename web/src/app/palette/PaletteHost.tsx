@@ -1,4 +1,4 @@
-import { lazy, Suspense, useEffect, useState } from 'react';
+import { lazy, Suspense, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import type { Job } from '../../api/types.ts';
 import { whenIdle } from '../../lib/idle.ts';
 import type { Acts } from './Palette.tsx';
@@ -24,10 +24,45 @@ export function PaletteHost({ opened, onClose, onHelp }: { opened: boolean; onCl
     window.addEventListener('keydown', reach);
     return () => window.removeEventListener('keydown', reach);
   }, []);
+  const { typed, arrived } = useTypedAhead(opened, onClose);
   return (
     <Suspense fallback={null}>
-      {opened && <Palette onClose={onClose} onHelp={onHelp} onChoose={(act, job) => setChosen({ act, job })} />}
+      {opened && <Palette typed={typed} onArrived={arrived} onClose={onClose} onHelp={onHelp} onChoose={(act, job) => setChosen({ act, job })} />}
       {chosen && <Doing chosen={chosen} onDone={() => setChosen(undefined)} />}
     </Suspense>
   );
+}
+
+/** Keeps what is typed from the moment that one reaches for the palette until it is there: it is for the palette, and not for the page. */
+function useTypedAhead(opened: boolean, onClose: () => void): { typed: () => string; arrived: () => void } {
+  const ahead = useRef('');
+  const waiting = useRef(false);
+  const close = useRef(onClose);
+  close.current = onClose;
+  // Before what a palette that was there at once does as its first.
+  useLayoutEffect(() => {
+    if (!opened) return;
+    waiting.current = true;
+    const take = (event: KeyboardEvent) => {
+      if (!waiting.current || event.ctrlKey || event.metaKey || event.altKey) return;
+      event.preventDefault();
+      event.stopImmediatePropagation();
+      if (event.key === 'Escape') close.current();
+      else if (event.key === 'Backspace') ahead.current = ahead.current.slice(0, -1);
+      else if (event.key.length === 1) ahead.current += event.key;
+    };
+    window.addEventListener('keydown', take, true);
+    return () => {
+      waiting.current = false;
+      ahead.current = '';
+      window.removeEventListener('keydown', take, true);
+    };
+  }, [opened]);
+  const [given] = useState(() => ({
+    typed: () => ahead.current,
+    arrived: () => {
+      waiting.current = false;
+    },
+  }));
+  return given;
 }
