@@ -133,6 +133,30 @@ test('the palette finds a job by a few letters and acts on it, by keyboard alone
   await leave(tab);
 });
 
+test('what is typed before the palette is there is for the palette', async () => {
+  const tab = await open(browser, server, { storageState: session });
+  const { page } = tab;
+  let come;
+  const may = new Promise((resolve) => (come = resolve));
+  await page.route('**/assets/Palette.js', async (route) => {
+    await may;
+    await route.fallback();
+  });
+  await page.goto(`${server.url}/jobs`);
+  await page.getByRole('heading', { name: 'Jobs', exact: true }).waitFor();
+  await page.keyboard.press('Control+k');
+  // Each of these letters means something to the page.
+  await page.keyboard.type('gonx');
+  await page.keyboard.press('Backspace');
+  come();
+  await until('it has what was typed', async () => (await page.getByRole('combobox', { name: 'Find anything' }).inputValue().catch(() => '')) === 'gon');
+  await page.keyboard.type('e');
+  assert.equal(await page.getByRole('combobox', { name: 'Find anything' }).inputValue(), 'gone');
+  assert.equal(new URL(page.url()).pathname, '/jobs');
+  await page.keyboard.press('Escape');
+  await leave(tab);
+});
+
 test('keys lead to every page, to its search field, and to the list of them', async () => {
   const tab = await visit('/');
   const { page } = tab;
