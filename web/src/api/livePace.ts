@@ -26,11 +26,11 @@ interface Pace {
 export class Paces {
   readonly #of = new Map<string, Pace>();
 
-  /** Changes concern the query. */
-  concern(hash: string, now: number): void {
+  /** Changes concern the query; without the echo where nothing was told just now. */
+  concern(hash: string, now: number, echoes = true): void {
     const pace = this.#of.get(hash) ?? { asked: -Infinity, took: 0 };
     pace.due ??= now;
-    pace.echo = now + echo;
+    if (echoes) pace.echo = now + echo;
     this.#of.set(hash, pace);
   }
 

@@ -65,8 +65,9 @@ async function shown(queryKey: readonly unknown[]): Promise<() => number> {
 }
 
 it('asks once for many changes, and not for what they do not concern', async () => {
-  const [list, workers] = [await shown(keys.runList({}, '')), await shown(keys.workers)];
   last().tell('ready', { revision: 7 }, '7');
+  await vi.advanceTimersByTimeAsync(2000);
+  const [list, workers] = [await shown(keys.runList({}, '')), await shown(keys.workers)];
   expect(state.connected).toBe(true);
   for (let i = 0; i < 500; i++) last().tell('run', run(`r${i}`), String(8 + i));
   await vi.advanceTimersByTimeAsync(900);
@@ -100,6 +101,18 @@ it('gives the connection back while nobody looks, and goes on where it was', asy
   expect(last().url).toBe('/api/v1/events?since=11');
   await vi.advanceTimersByTimeAsync(1000);
   expect(list()).toBe(before + 1);
+});
+
+it('asks again, once, for what was answered before the stream began', async () => {
+  const [list, users] = [await shown(keys.runList({}, '')), await shown(keys.users)];
+  last().tell('ready', { revision: 7 }, '7');
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect([list(), users()]).toEqual([2, 1]);
+  last().dispatchEvent(new Event('error'));
+  await vi.advanceTimersByTimeAsync(2000);
+  last().tell('ready', { revision: 9 }, '9');
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect([list(), users()]).toEqual([2, 1]);
 });
 
 it('opens anew what broke off, less and less often, and asks whether one is still signed in', async () => {

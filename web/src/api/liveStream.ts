@@ -23,6 +23,9 @@ const grace = 3000;
 const handOver = 250;
 const held = 1000;
 
+/** What is asked for every few seconds without a stream, and is told of by one. */
+const restless: ReadonlySet<unknown> = new Set(['jobs', 'runs', 'fires', 'timeline', 'workers', 'placements']);
+
 type Timer = 'flush' | 'retry' | 'hide' | 'grace' | 'runs' | 'steady';
 
 /** What the rest of the console sees of the stream. */
@@ -112,7 +115,8 @@ export class LiveStream {
   }
 
   #open(): void {
-    const source = new EventSource(`/api/v1/events${this.#revision && `?since=${this.#revision}`}`);
+    const since = this.#revision;
+    const source = new EventSource(`/api/v1/events${since && `?since=${since}`}`);
     this.#source = source;
     const on = <Data>(type: string, take: (data: Data) => void) =>
       source.addEventListener(type, (event: MessageEvent<string>) => {
@@ -123,6 +127,7 @@ export class LiveStream {
       this.#cancel('grace');
       this.#once('steady', steady, () => (this.#failures = 0));
       this.#state.connected = true; // queries see it when they are answered next, and stop to poll
+      if (!since) this.#begin();
     });
     on('reset', () => this.#all());
     for (const kind of ['job', 'run', 'worker'] as const) on<never>(kind, (data) => this.#take({ kind, data }));
@@ -139,6 +144,15 @@ export class LiveStream {
     if (this.#timers.retry === undefined) void this.#queries.invalidateQueries({ queryKey: keys.session });
     const delay = Math.min(retryLast, retryFirst * 2 ** this.#failures++) * (0.5 + Math.random() / 2);
     this.#once('retry', delay, () => this.#open());
+  }
+
+  /** A stream tells of what comes from now on: what was asked before it lacks what came in between, and is asked once more. */
+  #begin(): void {
+    for (const query of this.#queries.getQueryCache().findAll({ predicate: ({ queryKey }) => restless.has(queryKey[0]) })) {
+      if (query.isActive()) this.#paces.concern(query.queryHash, performance.now(), false);
+      else query.invalidate();
+    }
+    this.#plan();
   }
 
   #all(): void {
