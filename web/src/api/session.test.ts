@@ -23,6 +23,13 @@ it('keeps what was loaded and typed for whoever comes back', () => {
   expect(window.sessionStorage.getItem('carillon-draft nightly')).toBe('typed by ann');
 });
 
+it('does not make an ended session fresh again with each call that is refused', () => {
+  const queries = afterAnn();
+  queries.setQueryData(keys.session, queries.getQueryData(keys.session), { updatedAt: 1000 });
+  endSession(queries);
+  expect(queries.getQueryState(keys.session)).toMatchObject({ dataUpdatedAt: 1000, data: { state: 'ended' } });
+});
+
 it('keeps nothing of it for another one', () => {
   const queries = afterAnn();
   expect(sessionOf(queries, me('user:ben'))).toMatchObject({ state: 'in', me: { name: 'user:ben' } });

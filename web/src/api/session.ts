@@ -9,6 +9,8 @@ import type { Me } from './types.ts';
 export type Session = { state: 'in'; me: Me } | { state: 'ended'; me: Me } | { state: 'out' };
 
 const pollWhileAway = 2000;
+/** Somebody may sign in again in another tab. */
+const pollWhileEnded = 5000;
 
 function withoutSession(before: Session | undefined): Session {
   return before && before.state !== 'out' ? { state: 'ended', me: before.me } : { state: 'out' };
@@ -16,7 +18,8 @@ function withoutSession(before: Session | undefined): Session {
 
 /** Writes down that the server no longer knows this session. */
 export function endSession(queryClient: QueryClient): void {
-  queryClient.setQueryData<Session>(keys.session, withoutSession);
+  // What is written counts as fresh, and whoever signs in elsewhere would not be noticed for as long.
+  if (queryClient.getQueryData<Session>(keys.session)?.state !== 'ended') queryClient.setQueryData<Session>(keys.session, withoutSession);
 }
 
 // What a session could see, and what was typed in it, must not outlive it.
@@ -47,7 +50,8 @@ export function useSessionState(enabled: boolean, away: boolean) {
     },
     enabled,
     staleTime: 60_000,
-    refetchInterval: away ? pollWhileAway : 60_000,
+    refetchOnWindowFocus: ({ state }) => (state.data?.state === 'ended' ? 'always' : true),
+    refetchInterval: ({ state }) => (away ? pollWhileAway : state.data?.state === 'ended' ? pollWhileEnded : 60_000),
   });
 }
 
