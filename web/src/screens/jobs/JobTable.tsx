@@ -11,7 +11,7 @@ import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
 import { say } from '../../parts/say.ts';
 import { useRowWindow } from '../../parts/useRowWindow.ts';
 import { columns, columnsIn, templateOf, type ColumnId } from './columns.ts';
-import { drawnRows, RowAges } from './drawn.ts';
+import { drawnRows, RowAges, tabStop } from './drawn.ts';
 import { JobCard, JobRow } from './JobRow.tsx';
 import { JobMenu, type JobActs } from './JobMenu.tsx';
 import classes from './JobTable.module.css';
@@ -148,6 +148,7 @@ export function JobTable({ filter, total, busy, wanted, selection, onSelect, onS
   const ages = useRef(new RowAges());
   const inRows = drawnRows(rows, at);
   useEffect(() => ages.current.draw(inRows, performance.now()));
+  const stop = tabStop(inRows, current);
   const inView: Job[] = [];
   const drawn = [];
   const Row = phone ? JobCard : JobRow;
@@ -159,7 +160,7 @@ export function JobTable({ filter, total, busy, wanted, selection, onSelect, onS
     }
     inView.push(job);
     drawn.push(
-      <Row key={job.name} job={job} row={row} top={row * rowHeight} shown={shown} selected={selection.has(job.name)} current={row === current} mayRun={acts.mayRun(job)} menuOpen={menu?.job.name === job.name} />,
+      <Row key={job.name} job={job} row={row} top={row * rowHeight} shown={shown} selected={selection.has(job.name)} current={row === stop} mayRun={acts.mayRun(job)} menuOpen={menu?.job.name === job.name} />,
     );
   }
   const sort = (order: JobOrder) => onSort(sortedBy(filter.sort, order));

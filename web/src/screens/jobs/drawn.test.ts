@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Job } from '../../api/types.ts';
-import { drawnRows, RowAges } from './drawn.ts';
+import { drawnRows, RowAges, tabStop } from './drawn.ts';
 
 const list = (text: string) => {
   const names = text.split('');
@@ -10,6 +10,12 @@ const shown = (text: string, first = 0, end = text.length) => drawnRows({ first,
 
 it('shows what is there, and room for what comes', () => expect(shown('abc de', 1, 6)).toEqual(['1b', '2c', '3', '4d', '5e']));
 it('shows a job once where two pages have it', () => expect(shown('abcadb')).toEqual(['0a', '1b', '2c', '3', '4d', '5']));
+
+it.each([
+  [2, 2],
+  [0, 1],
+  [4, 1],
+])('is reached by Tab also after row %i went out of sight', (current, stop) => expect(tabStop(drawnRows({ first: 1, end: 6 }, list('abcd f')), current)).toBe(stop));
 
 it('knows which rows show another job than a moment ago', () => {
   const ages = new RowAges();

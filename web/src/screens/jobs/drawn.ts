@@ -21,6 +21,12 @@ export function drawnRows({ first, end }: RowWindow, at: (row: number) => Job | 
   });
 }
 
+/** The row that Tab leads to: the keyboard's, or the first one in view where that is out of sight. */
+export function tabStop(drawn: readonly DrawnRow[], current: number): number | undefined {
+  const there = drawn.filter(({ job }) => job !== undefined);
+  return (there.find(({ row }) => row === current) ?? there[0])?.row;
+}
+
 /** Who aims at a button sees what it says this long before pressing it. */
 const aiming = 700;
 
