@@ -5,7 +5,9 @@ import { troubleStatuses } from '../lib/troubles.ts';
 import { client } from './client.ts';
 import { keys } from './keys.ts';
 import { unlessLive } from './live.ts';
+import { isKept } from './liveChanges.ts';
 import { dataOf } from './problem.ts';
+import type { Fire } from './types.ts';
 
 const hour = 3_600_000;
 
@@ -26,25 +28,37 @@ export function useHistoryTurns(): void {
   const before = useRef(logStore);
   useEffect(() => {
     if (logStore === undefined) return;
-    if (before.current !== undefined && before.current !== logStore) void queries.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== keys.overview[0] });
+    if (before.current !== undefined && before.current !== logStore) void queries.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== keys.overview[0] && !isKept(queryKey) });
     before.current = logStore;
   }, [queries, logStore]);
 }
 
-/** What runs just now. */
+/** What runs just now, what was planned first coming first: that which stands still is among it, however much runs. */
 export function useRunning() {
   return useQuery({
     queryKey: keys.running,
-    queryFn: ({ signal }) => dataOf(client.GET('/api/v1/runs', { params: { query: { status: ['running'], limit: 100 } }, signal })),
+    queryFn: ({ signal }) => dataOf(client.GET('/api/v1/runs', { params: { query: { status: ['running'], order: 'oldest', limit: 100 } }, signal })),
     refetchInterval: unlessLive(3000),
   });
 }
+
+// Fires are listed from the latest on, and what has waited for longest is wanted: after a night of standing still, far down.
+const waitingPages = 4;
 
 /** What is due and has not started. */
 export function useWaiting() {
   return useQuery({
     queryKey: keys.waiting,
-    queryFn: ({ signal }) => dataOf(client.GET('/api/v1/fires', { params: { query: { status: ['waiting'], limit: 100 } }, signal })),
+    queryFn: async ({ signal }) => {
+      const items: Fire[] = [];
+      let cursor: string | undefined;
+      for (let page = 0; page < waitingPages && (page === 0 || cursor !== undefined); page++) {
+        const got = await dataOf(client.GET('/api/v1/fires', { params: { query: { status: ['waiting'], limit: 500, cursor } }, signal }));
+        items.push(...got.items);
+        cursor = got.nextCursor;
+      }
+      return { items, nextCursor: cursor };
+    },
     refetchInterval: unlessLive(5000),
   });
 }

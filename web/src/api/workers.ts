@@ -32,10 +32,7 @@ export function useWorker(id: string) {
 export function useRunsOn(worker: string) {
   return useQuery({
     queryKey: [...keys.runs, 'on', worker],
-    queryFn: async ({ signal }) => {
-      const { items } = await dataOf(client.GET('/api/v1/runs', { params: { query: { worker, status: ['running'], limit: 200 } }, signal }));
-      return items.reverse();
-    },
+    queryFn: async ({ signal }) => (await dataOf(client.GET('/api/v1/runs', { params: { query: { worker, status: ['running'], order: 'oldest', limit: 200 } }, signal }))).items,
     refetchInterval: unlessLive(3000),
   });
 }
