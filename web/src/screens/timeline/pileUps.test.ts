@@ -1,12 +1,19 @@
 import { expect, it } from 'vitest';
 import type { PileUp } from '../../api/forecast.ts';
-import { gatherPiles, pileUpFrom } from './pileUps.ts';
+import { eachMinute, gatherPiles, pileUpFrom } from './pileUps.ts';
 
 it.each([
   [[], 10],
   [[0, 0, 0, 40], 10],
   [[15, 15, 15, 40], 30],
 ])('among %j a pile-up begins at %d', (minutes, least) => expect(pileUpFrom(minutes)).toBe(least));
+
+it('takes minutes without a fire for what they are', () => {
+  const at = (n: number, fires: number) => ({ at: n * 60_000, fires });
+  expect(eachMinute([at(3, 40), at(5, 41), at(9, 1)], 7 * 60_000)).toEqual([40, 0, 41, 0]);
+  expect(eachMinute([at(9, 1)], 7 * 60_000)).toEqual([]);
+  expect(pileUpFrom(eachMinute([3, 4, 5, 6].map((n) => at(n, 40)), 7 * 60_000)), 'what is always so does not stand out').toBe(80);
+});
 
 it('puts together what comes again, the largest first', () => {
   const pile = (at: string, fires: number, name: string) => ({ at, fires, jobCount: fires, jobs: [{ name, fires: 1 }], groups: [] }) as PileUp;

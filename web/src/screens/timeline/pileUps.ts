@@ -1,4 +1,6 @@
 import type { PileUp } from '../../api/forecast.ts';
+import type { Count } from '../../parts/gantt/density.ts';
+import { minute } from '../../parts/gantt/span.ts';
 
 // A minute stands out with so many fires, and so many times those of the minute in the middle; the server has the same rule.
 const leastFires = 10;
@@ -8,6 +10,15 @@ const times = 2;
 export function pileUpFrom(minutes: readonly number[]): number {
   const sorted = [...minutes].sort((a, b) => a - b);
   return Math.max(leastFires, times * (sorted[Math.floor(sorted.length / 2)] ?? 0));
+}
+
+/** The fires of each minute from the first that has some until the last before a time: those without any count too. */
+export function eachMinute(counts: readonly Count[], until: number): number[] {
+  const known = counts.filter(({ at }) => at < until);
+  const first = Math.min(...known.map(({ at }) => at));
+  const fires = new Array<number>(known.length === 0 ? 0 : Math.ceil((until - first) / minute)).fill(0);
+  for (const count of known) fires[Math.floor((count.at - first) / minute)] = count.fires;
+  return fires;
 }
 
 /** The same jobs that pile up several times. */

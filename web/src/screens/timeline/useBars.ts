@@ -5,7 +5,7 @@ import type { FireStatus, Run } from '../../api/types.ts';
 import { barOfFire, barOfRun, reachOf, usualOf, type Bar } from '../../parts/gantt/bars.ts';
 import { minutesOf, type Count } from '../../parts/gantt/density.ts';
 import { fetchSpan, hour, lengthOf, minute, type Span } from '../../parts/gantt/span.ts';
-import { pileUpFrom } from './pileUps.ts';
+import { eachMinute, pileUpFrom } from './pileUps.ts';
 import { useSeenRuns } from './useSeenRuns.ts';
 
 interface Wanted {
@@ -65,7 +65,9 @@ export function useBars(wanted: Wanted, settled: Span, now: number) {
     const start = Date.parse(forecast?.start ?? '');
     return [...minutesOf(counted), ...(forecast?.buckets ?? []).flatMap((fires, i) => (fires > 0 ? [{ at: start + i * minute, fires }] : []))];
   }, [bars, past.data?.completeFrom, forecast]);
-  const threshold = useMemo(() => pileUpFrom(forecast?.buckets ?? []), [forecast]);
+  // Where no plan says what is usual, the minutes themselves do.
+  const until = Math.min(between.to, Math.floor(now / minute) * minute);
+  const threshold = useMemo(() => pileUpFrom(forecast?.buckets ?? eachMinute(minutes, until)), [forecast, minutes, until]);
 
   const averages = useMemo((): Count[] => {
     const until = past.data?.completeFrom;
