@@ -104,7 +104,7 @@ test('the first line is seen soon after it was written, a run is killed with a n
   await press(page, 'Kill');
   const dialog = page.getByRole('dialog');
   await dialog.getByText('SIGTERM').waitFor();
-  await dialog.getByText('10s').waitFor();
+  await dialog.getByText('10 s').waitFor();
   await dialog.getByLabel('Why').fill('seen enough');
   await assertAccessible(page, 'kill');
   await shoot(page, 'run-kill-note');
