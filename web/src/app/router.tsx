@@ -1,4 +1,5 @@
 import { createRouter, type ErrorComponentProps } from '@tanstack/react-router';
+import { readAddress, writeAddress } from '../lib/address.ts';
 import { BrokenPage } from './BrokenPage.tsx';
 import { access, account } from './routes/access.tsx';
 import { editJob, job, jobs, newJob } from './routes/jobs.tsx';
@@ -16,6 +17,8 @@ export function createConsoleRouter(loadTexts: () => Promise<void>) {
   return createRouter({
     routeTree,
     context: { loadTexts },
+    parseSearch: readAddress,
+    stringifySearch: writeAddress,
     defaultPreload: 'intent',
     scrollRestoration: true,
     defaultErrorComponent: ({ error }: ErrorComponentProps) => <BrokenPage error={error} />,

@@ -3,6 +3,7 @@ import { causes } from '../../api/jobRuns.ts';
 import { statuses } from '../../api/runs.ts';
 import { ranges, type StatisticsRange } from '../../api/statistics.ts';
 import type { Cause, RunStatus } from '../../api/types.ts';
+import { whole } from '../../lib/address.ts';
 import { readJobFilter } from '../../lib/jobFilter.ts';
 import { root, text } from './root.tsx';
 
@@ -28,8 +29,6 @@ export interface JobSearch {
   version?: number;
   with?: number;
 }
-
-const whole = (value: unknown): number | undefined => (typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : undefined);
 
 export const job = createRoute({
   getParentRoute: () => root,

@@ -12,5 +12,5 @@ export const root = createRootRouteWithContext<{ loadTexts: () => Promise<void> 
   notFoundComponent: NotFoundPage,
 });
 
-/** A word of the address, which the router may have taken for a number. */
+/** A word of the address, where there is one. */
 export const text = (value: unknown): string | undefined => (typeof value === 'string' || typeof value === 'number') && value !== '' ? String(value) : undefined;

@@ -2,6 +2,7 @@ import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { causes } from '../../api/jobRuns.ts';
 import { statuses } from '../../api/runs.ts';
 import type { Cause, RunStatus } from '../../api/types.ts';
+import { flag } from '../../lib/address.ts';
 import { root, text } from './root.tsx';
 
 /** What is looked for in the output of runs. */
@@ -61,9 +62,9 @@ export const run = createRoute({
   validateSearch: (search: Record<string, unknown>): LogSearchWanted => ({
     stream: search.stream === 'stdout' || search.stream === 'stderr' ? search.stream : undefined,
     find: text(search.find),
-    regex: search.regex === true ? true : undefined,
-    case: search.case === true ? true : undefined,
-    full: search.full === true ? true : undefined,
+    regex: flag(search.regex),
+    case: flag(search.case),
+    full: flag(search.full),
   }),
   component: lazyRouteComponent(() => import('../../screens/run/RunPage.tsx'), 'RunPage'),
 });
@@ -75,8 +76,8 @@ export const search = createRoute({
     q: text(search.q),
     job: text(search.job),
     status: statuses.find((s) => s === search.status),
-    regex: search.regex === true ? true : undefined,
-    case: search.case === true ? true : undefined,
+    regex: flag(search.regex),
+    case: flag(search.case),
   }),
   component: lazyRouteComponent(() => import('../../screens/search/SearchPage.tsx'), 'SearchPage'),
 });
