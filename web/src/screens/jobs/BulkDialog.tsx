@@ -91,8 +91,8 @@ export function BulkDialog({ action, jobs, leftOut, onClose }: Props) {
       )}
       {state.phase === 'doing' && (
         <Stack gap="md" role="status">
-          <div>{t('jobs.bulk.doing', { done: number(state.items.length), all: number(count) })}</div>
-          <Progress value={count === 0 ? 0 : (100 * state.items.length) / count} aria-label={t('jobs.bulk.progress')} />
+          <div>{t('jobs.bulk.doing', { done: number(count - state.left), all: number(count) })}</div>
+          <Progress value={count === 0 ? 0 : (100 * (count - state.left)) / count} aria-label={t('jobs.bulk.progress')} />
           {state.left > 0 && <Group justify="flex-end"><Button variant="default" onClick={stop}>{t('jobs.bulk.stop')}</Button></Group>}
         </Stack>
       )}

@@ -17,6 +17,15 @@ export interface BulkState {
 
 const start: BulkState = { phase: 'asking', items: [], error: undefined, left: 0 };
 
+/** What became of the jobs, with what asking again for some of them said. What was done stays done: that a job which was deleted is not found the second time is no refusal. */
+export function withAnswers(before: readonly BulkItem[], answers: readonly BulkItem[]): BulkItem[] {
+  const known = new Map(before.map((item) => [item.name, item]));
+  for (const item of answers) {
+    if (known.get(item.name)?.result !== 'done') known.set(item.name, item);
+  }
+  return [...known.values()];
+}
+
 /** Does something with many jobs, batch after batch, until it is done, stopped, or refused. What was not answered can be asked for again: the same under the same key is done once. */
 export function useBulk() {
   const queries = useQueryClient();
@@ -35,7 +44,7 @@ export function useBulk() {
     for (let batch = waiting.current[0]; batch && !stopped.current; batch = waiting.current[0]) {
       try {
         const done = await doBatch(order, batch);
-        items = [...items, ...done];
+        items = withAnswers(items, done);
         if (done.some((item) => item.result === 'unknown')) again.push(batch);
         waiting.current.shift();
       } catch (cause) {
@@ -59,8 +68,7 @@ export function useBulk() {
     },
     /** Goes on with what was not done, and asks again for what is not known. */
     goOn: (order: BulkOrder) => {
-      const repeated = new Set(waiting.current.flatMap(({ jobs }) => jobs));
-      void work(order, state.items.filter((item) => !repeated.has(item.name)));
+      void work(order, state.items);
     },
     stop: () => {
       stopped.current = true;
