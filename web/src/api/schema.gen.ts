@@ -4172,11 +4172,11 @@ export interface operations {
                      *           "actor": {
                      *             "name": "admin",
                      *             "remote": "127.0.0.1",
-                     *             "token": "o6vjhk4nov72qzgl"
+                     *             "token": "gkx2ocdoesk64xoi"
                      *           },
                      *           "after": {
                      *             "command": "echo report",
-                     *             "createdAt": "2026-11-22T15:08:00.681864656Z",
+                     *             "createdAt": "2026-11-22T15:32:26.685559992Z",
                      *             "cronExpr": "0 0 1 1 *",
                      *             "description": "report",
                      *             "env": {
@@ -4192,16 +4192,16 @@ export interface operations {
                      *             "stdin": "report",
                      *             "timezone": "UTC",
                      *             "title": "the same job",
-                     *             "uid": "kw4dmzez4irifkwt",
-                     *             "updatedAt": "2026-11-22T15:08:00.687713516Z",
+                     *             "uid": "aswtv4qrsr7vvm7k",
+                     *             "updatedAt": "2026-11-22T15:32:26.68916168Z",
                      *             "updatedBy": "admin",
                      *             "user": "report",
                      *             "workDir": "/report"
                      *           },
-                     *           "at": "2026-11-22T15:08:00.687840182Z",
+                     *           "at": "2026-11-22T15:32:26.689261396Z",
                      *           "before": {
                      *             "command": "echo report",
-                     *             "createdAt": "2026-11-22T15:08:00.681864656Z",
+                     *             "createdAt": "2026-11-22T15:32:26.685559992Z",
                      *             "cronExpr": "0 0 1 1 *",
                      *             "description": "report",
                      *             "env": {
@@ -4217,27 +4217,27 @@ export interface operations {
                      *             "stdin": "report",
                      *             "timezone": "UTC",
                      *             "title": "a job",
-                     *             "uid": "kw4dmzez4irifkwt",
-                     *             "updatedAt": "2026-11-22T15:08:00.681864656Z",
+                     *             "uid": "aswtv4qrsr7vvm7k",
+                     *             "updatedAt": "2026-11-22T15:32:26.685559992Z",
                      *             "updatedBy": "admin",
                      *             "user": "report",
                      *             "workDir": "/report"
                      *           },
-                     *           "id": "01795360080687840182-gpexwelperztok4a",
+                     *           "id": "01795361546689261396-sz5hfbjx6g5h53cm",
                      *           "kind": "job",
                      *           "name": "job-reports",
-                     *           "revision": 10,
+                     *           "revision": 11,
                      *           "verb": "replace"
                      *         },
                      *         {
                      *           "actor": {
                      *             "name": "admin",
                      *             "remote": "127.0.0.1",
-                     *             "token": "o6vjhk4nov72qzgl"
+                     *             "token": "gkx2ocdoesk64xoi"
                      *           },
                      *           "after": {
                      *             "command": "echo report",
-                     *             "createdAt": "2026-11-22T15:08:00.681864656Z",
+                     *             "createdAt": "2026-11-22T15:32:26.685559992Z",
                      *             "cronExpr": "0 0 1 1 *",
                      *             "description": "report",
                      *             "env": {
@@ -4253,17 +4253,19 @@ export interface operations {
                      *             "stdin": "report",
                      *             "timezone": "UTC",
                      *             "title": "a job",
-                     *             "uid": "kw4dmzez4irifkwt",
-                     *             "updatedAt": "2026-11-22T15:08:00.681864656Z",
+                     *             "uid": "aswtv4qrsr7vvm7k",
+                     *             "updatedAt": "2026-11-22T15:32:26.685559992Z",
                      *             "updatedBy": "admin",
                      *             "user": "report",
                      *             "workDir": "/report"
                      *           },
-                     *           "at": "2026-11-22T15:08:00.681985211Z",
-                     *           "id": "01795360080681985211-vdiesz7j6anuesmb",
+                     *           "at": "2026-11-22T15:32:26.685637366Z",
+                     *           "hash": "cf98783fa22fd7bc929f9843ea271543884ae343438b6c6b6e110c027d6187fd",
+                     *           "id": "01795361546685637366-et2fujl46tejf2ue",
                      *           "kind": "job",
                      *           "name": "job-reports",
                      *           "revision": 9,
+                     *           "seq": 2,
                      *           "verb": "create"
                      *         }
                      *       ]
@@ -4313,20 +4315,36 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "checked": 0,
+                     *       "checked": 2,
                      *       "faults": [],
                      *       "from": 1,
                      *       "head": {
-                     *         "hash": "",
-                     *         "seq": 0
+                     *         "hash": "cf98783fa22fd7bc929f9843ea271543884ae343438b6c6b6e110c027d6187fd",
+                     *         "seq": 2
                      *       },
                      *       "intact": true,
                      *       "kept": {
                      *         "hash": "",
                      *         "seq": 0
                      *       },
+                     *       "links": [
+                     *         {
+                     *           "hash": "456c2ace61aa301a5afe4141adafa5f511c283bb8cee848243e7fbce8f013413",
+                     *           "id": "01795361546556427834-76r2h3ppodnn7mcl",
+                     *           "previous": "",
+                     *           "seq": 1,
+                     *           "text": "{\"actor\":{\"name\":\"bootstrap\"},\"after\":\"a5bbcf1948a64339402460ff73ae4a9711651c9edbaff510b92ad5a0abe9a99c\",\"at\":\"2026-11-22T15:32:26.556427834Z\",\"id\":\"01795361546556427834-76r2h3ppodnn7mcl\",\"kind\":\"token\",\"name\":\"admin\",\"revision\":7,\"seq\":1,\"verb\":\"bootstrap\"}"
+                     *         },
+                     *         {
+                     *           "hash": "cf98783fa22fd7bc929f9843ea271543884ae343438b6c6b6e110c027d6187fd",
+                     *           "id": "01795361546685637366-et2fujl46tejf2ue",
+                     *           "previous": "456c2ace61aa301a5afe4141adafa5f511c283bb8cee848243e7fbce8f013413",
+                     *           "seq": 2,
+                     *           "text": "{\"actor\":{\"name\":\"admin\",\"remote\":\"127.0.0.1\",\"token\":\"gkx2ocdoesk64xoi\"},\"after\":\"42afdd180398b662188497b10dabd6d92bc0efc30be64cca1cce0580ffa2fb85\",\"at\":\"2026-11-22T15:32:26.685637366Z\",\"id\":\"01795361546685637366-et2fujl46tejf2ue\",\"kind\":\"job\",\"name\":\"job-reports\",\"revision\":9,\"seq\":2,\"verb\":\"create\"}"
+                     *         }
+                     *       ],
                      *       "more": false,
-                     *       "to": 0,
+                     *       "to": 2,
                      *       "waiting": 0
                      *     }
                      */
@@ -4377,7 +4395,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "expiresAt": "2026-11-23T15:08:00.694794463Z",
+                     *       "expiresAt": "2026-11-23T15:32:26.695871195Z",
                      *       "name": "admin",
                      *       "role": "admin",
                      *       "session": true
@@ -4548,7 +4566,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "expiresAt": "2027-02-20T15:08:00.843516407Z",
+                     *       "expiresAt": "2027-02-20T15:32:26.804847111Z",
                      *       "name": "ann-1",
                      *       "role": "viewer",
                      *       "session": false,
@@ -4597,13 +4615,13 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "createdAt": "2026-11-22T15:08:01.012116727Z",
+                     *           "createdAt": "2026-11-22T15:32:26.977512854Z",
                      *           "kind": "webhook",
                      *           "name": "ops",
                      *           "origin": "https://127.0.0.1:1",
-                     *           "updatedAt": "2026-11-22T15:08:01.012116867Z",
+                     *           "updatedAt": "2026-11-22T15:32:26.977513064Z",
                      *           "updatedBy": "admin",
-                     *           "version": 18
+                     *           "version": 20
                      *         }
                      *       ]
                      *     }
@@ -4649,13 +4667,13 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "createdAt": "2026-11-22T15:08:01.012116727Z",
+                     *       "createdAt": "2026-11-22T15:32:26.977512854Z",
                      *       "kind": "webhook",
                      *       "name": "ops",
                      *       "origin": "https://127.0.0.1:1",
-                     *       "updatedAt": "2026-11-22T15:08:01.016847631Z",
+                     *       "updatedAt": "2026-11-22T15:32:26.983817724Z",
                      *       "updatedBy": "admin",
-                     *       "version": 20
+                     *       "version": 22
                      *     }
                      */
                     "application/json": components["schemas"]["Channel"];
@@ -4725,14 +4743,14 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "createdAt": "2026-11-22T15:08:01.018317593Z",
+                     *       "createdAt": "2026-11-22T15:32:26.985049722Z",
                      *       "kind": "webhook",
                      *       "name": "dev",
                      *       "origin": "https://hooks.example.com",
                      *       "secret": "whsec_…",
-                     *       "updatedAt": "2026-11-22T15:08:01.018317793Z",
+                     *       "updatedAt": "2026-11-22T15:32:26.985049862Z",
                      *       "updatedBy": "admin",
-                     *       "version": 21
+                     *       "version": 23
                      *     }
                      */
                     "application/json": components["schemas"]["Channel"];
@@ -4825,11 +4843,11 @@ export interface operations {
                      *       "attempts": 1,
                      *       "channel": "ops",
                      *       "code": "refused",
-                     *       "createdAt": "2026-11-22T15:08:01.022108744Z",
-                     *       "doneAt": "2026-11-22T15:08:01.022341659Z",
+                     *       "createdAt": "2026-11-22T15:32:26.992536066Z",
+                     *       "doneAt": "2026-11-22T15:32:26.992727383Z",
                      *       "error": "dial tcp 127.0.0.1:1: 127.0.0.1: the address is not a public one, and the setting notifyAllow does not name it",
                      *       "event": "test",
-                     *       "id": "01795360081022108744-4227f016fd7b478a",
+                     *       "id": "01795361546992536066-26b487e634b8f62f",
                      *       "kind": "webhook",
                      *       "status": "failed",
                      *       "text": "test of a channel"
@@ -4976,11 +4994,11 @@ export interface operations {
                      *           "attempts": 1,
                      *           "channel": "ops",
                      *           "code": "refused",
-                     *           "createdAt": "2026-11-22T15:08:01.022108744Z",
-                     *           "doneAt": "2026-11-22T15:08:01.022341659Z",
+                     *           "createdAt": "2026-11-22T15:32:26.992536066Z",
+                     *           "doneAt": "2026-11-22T15:32:26.992727383Z",
                      *           "error": "dial tcp 127.0.0.1:1: 127.0.0.1: the address is not a public one, and the setting notifyAllow does not name it",
                      *           "event": "test",
-                     *           "id": "01795360081022108744-4227f016fd7b478a",
+                     *           "id": "01795361546992536066-26b487e634b8f62f",
                      *           "kind": "webhook",
                      *           "status": "failed",
                      *           "text": "test of a channel"
@@ -5058,9 +5076,9 @@ export interface operations {
                      *     event: job
                      *     data: {"name":"job-reports","title":"a job","group":"reports","version":9}
                      *
-                     *     id: 10
+                     *     id: 11
                      *     event: job
-                     *     data: {"name":"job-reports","title":"the same job","group":"reports","version":10}
+                     *     data: {"name":"job-reports","title":"the same job","group":"reports","version":11}
                      */
                     "text/event-stream": string;
                 };
@@ -5115,14 +5133,14 @@ export interface operations {
                      *       "items": [
                      *         {
                      *           "attempts": [
-                     *             "kw4dmzez4irifkwt.01795356480000000000.1"
+                     *             "aswtv4qrsr7vvm7k.01795357946000000000.1"
                      *           ],
                      *           "cause": "manual",
                      *           "group": "reports",
-                     *           "id": "kw4dmzez4irifkwt.01795356480000000000",
+                     *           "id": "aswtv4qrsr7vvm7k.01795357946000000000",
                      *           "job": "job-reports",
-                     *           "jobUid": "kw4dmzez4irifkwt",
-                     *           "plannedAt": "2026-11-22T14:08:00Z",
+                     *           "jobUid": "aswtv4qrsr7vvm7k",
+                     *           "plannedAt": "2026-11-22T14:32:26Z",
                      *           "reason": {
                      *             "code": "exit_code",
                      *             "data": {
@@ -5197,12 +5215,17 @@ export interface operations {
                      *       ],
                      *       "by": "hour",
                      *       "dst": [],
-                     *       "from": "2026-11-22T15:08:01.0416919Z",
+                     *       "from": "2026-11-22T15:32:27.011960537Z",
                      *       "jobs": 0,
                      *       "paused": 0,
                      *       "pileUps": [],
                      *       "start": "2026-11-22T15:00:00Z",
+                     *       "starts": [
+                     *         "2026-11-22T15:00:00Z",
+                     *         "2026-11-22T16:00:00Z"
+                     *       ],
                      *       "step": 3600,
+                     *       "timezone": "UTC",
                      *       "to": "2026-11-23T16:00:00Z",
                      *       "total": 0
                      *     }
@@ -5329,7 +5352,7 @@ export interface operations {
                      *           },
                      *           "group": "reports",
                      *           "meta": {
-                     *             "createdAt": "2026-11-22T15:08:00.681864656Z",
+                     *             "createdAt": "2026-11-22T15:32:26.685559992Z",
                      *             "next": [
                      *               "2027-01-01T00:00:00Z",
                      *               "2028-01-01T00:00:00Z"
@@ -5339,9 +5362,9 @@ export interface operations {
                      *               {
                      *                 "cause": "manual",
                      *                 "durationMs": 60000,
-                     *                 "id": "kw4dmzez4irifkwt.01795356480000000000.1",
-                     *                 "plannedAt": "2026-11-22T14:08:00Z",
-                     *                 "startedAt": "2026-11-22T14:08:00Z",
+                     *                 "id": "aswtv4qrsr7vvm7k.01795357946000000000.1",
+                     *                 "plannedAt": "2026-11-22T14:32:26Z",
+                     *                 "startedAt": "2026-11-22T14:32:26Z",
                      *                 "status": "failed"
                      *               }
                      *             ],
@@ -5353,10 +5376,10 @@ export interface operations {
                      *               "samples": 0,
                      *               "successRate": 0
                      *             },
-                     *             "uid": "kw4dmzez4irifkwt",
-                     *             "updatedAt": "2026-11-22T15:08:00.687713516Z",
+                     *             "uid": "aswtv4qrsr7vvm7k",
+                     *             "updatedAt": "2026-11-22T15:32:26.68916168Z",
                      *             "updatedBy": "admin",
-                     *             "version": 10
+                     *             "version": 11
                      *           },
                      *           "name": "job-reports",
                      *           "params": {
@@ -5429,12 +5452,12 @@ export interface operations {
                      *       "command": "true",
                      *       "group": "reports",
                      *       "meta": {
-                     *         "createdAt": "2026-11-22T15:08:01.050123667Z",
+                     *         "createdAt": "2026-11-22T15:32:27.04362549Z",
                      *         "state": "manual",
-                     *         "uid": "6db4zn5wwut6amxa",
-                     *         "updatedAt": "2026-11-22T15:08:01.050123667Z",
+                     *         "uid": "5lbnaatetjbihsue",
+                     *         "updatedAt": "2026-11-22T15:32:27.04362549Z",
                      *         "updatedBy": "admin",
-                     *         "version": 28
+                     *         "version": 30
                      *       },
                      *       "name": "new-reports",
                      *       "timezone": "UTC"
@@ -5515,7 +5538,7 @@ export interface operations {
                      *         {
                      *           "name": "applied-reports",
                      *           "result": "created",
-                     *           "version": 29
+                     *           "version": 31
                      *         }
                      *       ]
                      *     }
@@ -5724,13 +5747,13 @@ export interface operations {
                      *       },
                      *       "group": "reports",
                      *       "meta": {
-                     *         "createdAt": "2026-11-22T15:08:00.681864656Z",
+                     *         "createdAt": "2026-11-22T15:32:26.685559992Z",
                      *         "nextFire": "2027-01-01T00:00:00Z",
                      *         "state": "active",
-                     *         "uid": "kw4dmzez4irifkwt",
-                     *         "updatedAt": "2026-11-22T15:08:00.687713516Z",
+                     *         "uid": "aswtv4qrsr7vvm7k",
+                     *         "updatedAt": "2026-11-22T15:32:26.68916168Z",
                      *         "updatedBy": "admin",
-                     *         "version": 10
+                     *         "version": 11
                      *       },
                      *       "name": "job-reports",
                      *       "params": {
@@ -5818,12 +5841,12 @@ export interface operations {
                      *       "command": "echo report",
                      *       "group": "reports",
                      *       "meta": {
-                     *         "createdAt": "2026-11-22T15:08:01.06209089Z",
+                     *         "createdAt": "2026-11-22T15:32:27.06088873Z",
                      *         "state": "manual",
-                     *         "uid": "xa5ivvcd2rvisr6q",
-                     *         "updatedAt": "2026-11-22T15:08:01.06209089Z",
+                     *         "uid": "v7rbqsgqd7scnyua",
+                     *         "updatedAt": "2026-11-22T15:32:27.06088873Z",
                      *         "updatedBy": "admin",
-                     *         "version": 32
+                     *         "version": 36
                      *       },
                      *       "name": "put-reports",
                      *       "timezone": "UTC"
@@ -5938,12 +5961,12 @@ export interface operations {
                      *       "description": "report",
                      *       "group": "reports",
                      *       "meta": {
-                     *         "createdAt": "2026-11-22T15:08:01.062670992Z",
+                     *         "createdAt": "2026-11-22T15:32:27.061745548Z",
                      *         "state": "manual",
-                     *         "uid": "3gnjluyyn373rdyo",
-                     *         "updatedAt": "2026-11-22T15:08:01.063775723Z",
+                     *         "uid": "u2oq6zmn5qjldzyw",
+                     *         "updatedAt": "2026-11-22T15:32:27.062742708Z",
                      *         "updatedBy": "admin",
-                     *         "version": 34
+                     *         "version": 38
                      *       },
                      *       "name": "patched-reports",
                      *       "timeout": "10m",
@@ -6010,14 +6033,14 @@ export interface operations {
                      *       "items": [
                      *         {
                      *           "attempts": [
-                     *             "kw4dmzez4irifkwt.01795356480000000000.1"
+                     *             "aswtv4qrsr7vvm7k.01795357946000000000.1"
                      *           ],
                      *           "cause": "manual",
                      *           "group": "reports",
-                     *           "id": "kw4dmzez4irifkwt.01795356480000000000",
+                     *           "id": "aswtv4qrsr7vvm7k.01795357946000000000",
                      *           "job": "job-reports",
-                     *           "jobUid": "kw4dmzez4irifkwt",
-                     *           "plannedAt": "2026-11-22T14:08:00Z",
+                     *           "jobUid": "aswtv4qrsr7vvm7k",
+                     *           "plannedAt": "2026-11-22T14:32:26Z",
                      *           "reason": {
                      *             "code": "exit_code",
                      *             "data": {
@@ -6089,13 +6112,13 @@ export interface operations {
                      *       "description": "report",
                      *       "group": "reports",
                      *       "meta": {
-                     *         "createdAt": "2026-11-22T15:08:01.058408993Z",
+                     *         "createdAt": "2026-11-22T15:32:27.045436428Z",
                      *         "paused": true,
                      *         "state": "paused",
-                     *         "uid": "b4bufsnjpejvldsx",
-                     *         "updatedAt": "2026-11-22T15:08:01.072282099Z",
+                     *         "uid": "poqreiln24tuetct",
+                     *         "updatedAt": "2026-11-22T15:32:27.076580619Z",
                      *         "updatedBy": "admin",
-                     *         "version": 38
+                     *         "version": 42
                      *       },
                      *       "name": "paused-reports",
                      *       "pauseNote": "for now",
@@ -6208,12 +6231,12 @@ export interface operations {
                      *       "description": "report",
                      *       "group": "reports",
                      *       "meta": {
-                     *         "createdAt": "2026-11-22T15:08:01.058408993Z",
+                     *         "createdAt": "2026-11-22T15:32:27.045436428Z",
                      *         "state": "manual",
-                     *         "uid": "b4bufsnjpejvldsx",
-                     *         "updatedAt": "2026-11-22T15:08:01.07520404Z",
+                     *         "uid": "poqreiln24tuetct",
+                     *         "updatedAt": "2026-11-22T15:32:27.078453052Z",
                      *         "updatedBy": "admin",
-                     *         "version": 39
+                     *         "version": 43
                      *       },
                      *       "name": "paused-reports",
                      *       "timezone": "UTC"
@@ -6259,7 +6282,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "version": 10
+                 *       "version": 11
                  *     }
                  */
                 "application/json": components["schemas"]["RollbackRequest"];
@@ -6284,13 +6307,13 @@ export interface operations {
                      *       },
                      *       "group": "reports",
                      *       "meta": {
-                     *         "createdAt": "2026-11-22T15:08:00.681864656Z",
+                     *         "createdAt": "2026-11-22T15:32:26.685559992Z",
                      *         "nextFire": "2027-01-01T00:00:00Z",
                      *         "state": "active",
-                     *         "uid": "kw4dmzez4irifkwt",
-                     *         "updatedAt": "2026-11-22T15:08:00.687713516Z",
+                     *         "uid": "aswtv4qrsr7vvm7k",
+                     *         "updatedAt": "2026-11-22T15:32:26.68916168Z",
                      *         "updatedBy": "admin",
-                     *         "version": 10
+                     *         "version": 11
                      *       },
                      *       "name": "job-reports",
                      *       "params": {
@@ -6366,8 +6389,8 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "fire": "yrzvky3mu5kqvy7c.tlkggjael7dey3cgq",
-                     *       "run": "yrzvky3mu5kqvy7c.tlkggjael7dey3cgq.1"
+                     *       "fire": "ornuose4ty2qndjj.tmkp7z7ipvhvhrh4k",
+                     *       "run": "ornuose4ty2qndjj.tmkp7z7ipvhvhrh4k.1"
                      *     }
                      */
                     "application/json": components["schemas"]["Accepted"];
@@ -6421,17 +6444,17 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "at": "2026-11-22T15:08:00.687840182Z",
+                     *           "at": "2026-11-22T15:32:26.689261396Z",
                      *           "by": "admin",
                      *           "fields": [
                      *             "title"
                      *           ],
                      *           "remote": "127.0.0.1",
                      *           "verb": "replace",
-                     *           "version": 10
+                     *           "version": 11
                      *         },
                      *         {
-                     *           "at": "2026-11-22T15:08:00.681985211Z",
+                     *           "at": "2026-11-22T15:32:26.685637366Z",
                      *           "by": "admin",
                      *           "remote": "127.0.0.1",
                      *           "verb": "create",
@@ -6483,7 +6506,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "at": "2026-11-22T15:08:00.687840182Z",
+                     *       "at": "2026-11-22T15:32:26.689261396Z",
                      *       "by": "admin",
                      *       "job": {
                      *         "command": "echo report",
@@ -6506,9 +6529,9 @@ export interface operations {
                      *         "workDir": "/report"
                      *       },
                      *       "remote": "127.0.0.1",
-                     *       "uid": "kw4dmzez4irifkwt",
+                     *       "uid": "aswtv4qrsr7vvm7k",
                      *       "verb": "replace",
-                     *       "version": 10
+                     *       "version": 11
                      *     }
                      */
                     "application/json": components["schemas"]["VersionOfJob"];
@@ -6559,8 +6582,8 @@ export interface operations {
                      * @example {
                      *       "diff": "",
                      *       "fields": [],
-                     *       "from": 10,
-                     *       "to": 10
+                     *       "from": 11,
+                     *       "to": 11
                      *     }
                      */
                     "application/json": components["schemas"]["VersionDiff"];
@@ -6646,14 +6669,14 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "address": "127.0.0.1:40657",
+                     *           "address": "127.0.0.1:42665",
                      *           "answers": true,
-                     *           "clock": "2026-11-22T15:08:00.636211662Z",
+                     *           "clock": "2026-11-22T15:32:26.558358411Z",
                      *           "host": "master-1",
-                     *           "id": "pyvdpcurl4krwici",
-                     *           "leadsSince": "2026-11-22T15:08:00.635967679Z",
+                     *           "id": "bi2rgqohipnmctur",
+                     *           "leadsSince": "2026-11-22T15:32:26.557335052Z",
                      *           "skewMs": 0,
-                     *           "startedAt": "2026-11-22T15:08:00.581322135Z",
+                     *           "startedAt": "2026-11-22T15:32:26.505432752Z",
                      *           "version": "test"
                      *         }
                      *       ]
@@ -6727,14 +6750,14 @@ export interface operations {
                      *         {
                      *           "attempt": 1,
                      *           "cause": "manual",
-                     *           "fire": "yrzvky3mu5kqvy7c.tlkggjael7dey3cgq",
+                     *           "fire": "ornuose4ty2qndjj.tmkp7z7ipvhvhrh4k",
                      *           "group": "reports",
-                     *           "id": "yrzvky3mu5kqvy7c.tlkggjael7dey3cgq.1",
+                     *           "id": "ornuose4ty2qndjj.tmkp7z7ipvhvhrh4k.1",
                      *           "job": "ran-reports",
-                     *           "jobUid": "yrzvky3mu5kqvy7c",
+                     *           "jobUid": "ornuose4ty2qndjj",
                      *           "note": "by hand",
                      *           "outputBytes": 0,
-                     *           "plannedAt": "2026-11-22T15:08:01.080003041Z",
+                     *           "plannedAt": "2026-11-22T15:32:27.094451863Z",
                      *           "reason": {
                      *             "code": "starting",
                      *             "text": "it is due, and about to be taken"
@@ -6745,20 +6768,20 @@ export interface operations {
                      *         {
                      *           "attempt": 1,
                      *           "cause": "manual",
-                     *           "claimedAt": "2026-11-22T14:08:00Z",
-                     *           "endedAt": "2026-11-22T14:09:00Z",
+                     *           "claimedAt": "2026-11-22T14:32:26Z",
+                     *           "endedAt": "2026-11-22T14:33:26Z",
                      *           "exitCode": 3,
-                     *           "fire": "kw4dmzez4irifkwt.01795356480000000000",
+                     *           "fire": "aswtv4qrsr7vvm7k.01795357946000000000",
                      *           "group": "reports",
-                     *           "id": "kw4dmzez4irifkwt.01795356480000000000.1",
+                     *           "id": "aswtv4qrsr7vvm7k.01795357946000000000.1",
                      *           "job": "job-reports",
-                     *           "jobUid": "kw4dmzez4irifkwt",
+                     *           "jobUid": "aswtv4qrsr7vvm7k",
                      *           "note": "report",
                      *           "outputBytes": 6,
                      *           "params": {
                      *             "P": "report"
                      *           },
-                     *           "plannedAt": "2026-11-22T14:08:00Z",
+                     *           "plannedAt": "2026-11-22T14:32:26Z",
                      *           "reason": {
                      *             "code": "exit_code",
                      *             "data": {
@@ -6766,7 +6789,7 @@ export interface operations {
                      *             },
                      *             "text": "report"
                      *           },
-                     *           "startedAt": "2026-11-22T14:08:00Z",
+                     *           "startedAt": "2026-11-22T14:32:26Z",
                      *           "status": "failed",
                      *           "triggeredBy": "somebody",
                      *           "worker": "w1",
@@ -6840,7 +6863,7 @@ export interface operations {
                      *       "scanned": {
                      *         "bytes": 6,
                      *         "runs": 2,
-                     *         "until": "2026-11-22T14:08:00Z"
+                     *         "until": "2026-11-22T14:32:26Z"
                      *       }
                      *     }
                      */
@@ -6886,20 +6909,20 @@ export interface operations {
                      * @example {
                      *       "attempt": 1,
                      *       "cause": "manual",
-                     *       "claimedAt": "2026-11-22T14:08:00Z",
-                     *       "endedAt": "2026-11-22T14:09:00Z",
+                     *       "claimedAt": "2026-11-22T14:32:26Z",
+                     *       "endedAt": "2026-11-22T14:33:26Z",
                      *       "exitCode": 3,
-                     *       "fire": "kw4dmzez4irifkwt.01795356480000000000",
+                     *       "fire": "aswtv4qrsr7vvm7k.01795357946000000000",
                      *       "group": "reports",
-                     *       "id": "kw4dmzez4irifkwt.01795356480000000000.1",
+                     *       "id": "aswtv4qrsr7vvm7k.01795357946000000000.1",
                      *       "job": "job-reports",
-                     *       "jobUid": "kw4dmzez4irifkwt",
+                     *       "jobUid": "aswtv4qrsr7vvm7k",
                      *       "note": "report",
                      *       "outputBytes": 6,
                      *       "params": {
                      *         "P": "report"
                      *       },
-                     *       "plannedAt": "2026-11-22T14:08:00Z",
+                     *       "plannedAt": "2026-11-22T14:32:26Z",
                      *       "reason": {
                      *         "code": "exit_code",
                      *         "data": {
@@ -6907,7 +6930,7 @@ export interface operations {
                      *         },
                      *         "text": "report"
                      *       },
-                     *       "startedAt": "2026-11-22T14:08:00Z",
+                     *       "startedAt": "2026-11-22T14:32:26Z",
                      *       "status": "failed",
                      *       "triggeredBy": "somebody",
                      *       "worker": "w1",
@@ -7186,15 +7209,15 @@ export interface operations {
                      *
                      *     id: 0
                      *     event: run
-                     *     data: {"id":"kw4dmzez4irifkwt.01795356480000000000.1","job":"job-reports","jobUid":"kw4dmzez4irifkwt","group":"reports","fire":"kw4dmzez4irifkwt.01795356480000000000","plannedAt":"2026-11-22T14:08:00Z","cause":"manual","attempt":1,"status":"failed","reason":{"code":"exit_code","data":{"path":"report"},"text":"report"},"worker":"w1","workerName":"north","claimedAt":"2026-11-22T14:08:00Z","startedAt":"2026-11-22T14:08:00Z","endedAt":"2026-11-22T14:09:00Z","exitCode":3,"outputBytes":6,"triggeredBy":"somebody","note":"report","params":{"P":"report"}}
+                     *     data: {"id":"aswtv4qrsr7vvm7k.01795357946000000000.1","job":"job-reports","jobUid":"aswtv4qrsr7vvm7k","group":"reports","fire":"aswtv4qrsr7vvm7k.01795357946000000000","plannedAt":"2026-11-22T14:32:26Z","cause":"manual","attempt":1,"status":"failed","reason":{"code":"exit_code","data":{"path":"report"},"text":"report"},"worker":"w1","workerName":"north","claimedAt":"2026-11-22T14:32:26Z","startedAt":"2026-11-22T14:32:26Z","endedAt":"2026-11-22T14:33:26Z","exitCode":3,"outputBytes":6,"triggeredBy":"somebody","note":"report","params":{"P":"report"}}
                      *
                      *     id: 6
                      *     event: output
-                     *     data: {"offset":0,"stream":"stdout","at":"2026-11-22T14:08:00Z","text":"report"}
+                     *     data: {"offset":0,"stream":"stdout","at":"2026-11-22T14:32:26Z","text":"report"}
                      *
                      *     id: 6
                      *     event: end
-                     *     data: {"run":{"id":"kw4dmzez4irifkwt.01795356480000000000.1","job":"job-reports","jobUid":"kw4dmzez4irifkwt","group":"reports","fire":"kw4dmzez4irifkwt.01795356480000000000","plannedAt":"2026-11-22T14:08:00Z","cause":"manual","attempt":1,"status":"failed","reason":{"code":"exit_code","data":{"path":"report"},"text":"report"},"worker":"w1","workerName":"north","claimedAt":"2026-11-22T14:08:00Z","startedAt":"2026-11-22T14:08:00Z","endedAt":"2026-11-22T14:09:00Z","exitCode":3,"outputBytes":6,"triggeredBy":"somebody","note":"report","params":{"P":"report"}},"offset":6,"complete":true}
+                     *     data: {"run":{"id":"aswtv4qrsr7vvm7k.01795357946000000000.1","job":"job-reports","jobUid":"aswtv4qrsr7vvm7k","group":"reports","fire":"aswtv4qrsr7vvm7k.01795357946000000000","plannedAt":"2026-11-22T14:32:26Z","cause":"manual","attempt":1,"status":"failed","reason":{"code":"exit_code","data":{"path":"report"},"text":"report"},"worker":"w1","workerName":"north","claimedAt":"2026-11-22T14:32:26Z","startedAt":"2026-11-22T14:32:26Z","endedAt":"2026-11-22T14:33:26Z","exitCode":3,"outputBytes":6,"triggeredBy":"somebody","note":"report","params":{"P":"report"}},"offset":6,"complete":true}
                      */
                     "text/event-stream": string;
                 };
@@ -7302,15 +7325,15 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "createdAt": "2026-11-22T15:08:01.103793065Z",
+                     *           "createdAt": "2026-11-22T15:32:27.119096001Z",
                      *           "groups": [
                      *             "reports"
                      *           ],
                      *           "name": "db-reports",
-                     *           "setAt": "2026-11-22T15:08:01.103793205Z",
-                     *           "updatedAt": "2026-11-22T15:08:01.103793205Z",
+                     *           "setAt": "2026-11-22T15:32:27.119096211Z",
+                     *           "updatedAt": "2026-11-22T15:32:27.119096211Z",
                      *           "updatedBy": "admin",
-                     *           "version": 48
+                     *           "version": 52
                      *         }
                      *       ]
                      *     }
@@ -7356,15 +7379,15 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "createdAt": "2026-11-22T15:08:01.103793065Z",
+                     *       "createdAt": "2026-11-22T15:32:27.119096001Z",
                      *       "groups": [
                      *         "reports"
                      *       ],
                      *       "name": "db-reports",
-                     *       "setAt": "2026-11-22T15:08:01.105735136Z",
-                     *       "updatedAt": "2026-11-22T15:08:01.105735136Z",
+                     *       "setAt": "2026-11-22T15:32:27.121199023Z",
+                     *       "updatedAt": "2026-11-22T15:32:27.121199023Z",
                      *       "updatedBy": "admin",
-                     *       "version": 49
+                     *       "version": 53
                      *     }
                      */
                     "application/json": components["schemas"]["Secret"];
@@ -7426,15 +7449,15 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "createdAt": "2026-11-22T15:08:01.103793065Z",
+                     *       "createdAt": "2026-11-22T15:32:27.119096001Z",
                      *       "groups": [
                      *         "reports"
                      *       ],
                      *       "name": "db-reports",
-                     *       "setAt": "2026-11-22T15:08:01.1089271Z",
-                     *       "updatedAt": "2026-11-22T15:08:01.1089271Z",
+                     *       "setAt": "2026-11-22T15:32:27.123260047Z",
+                     *       "updatedAt": "2026-11-22T15:32:27.123260047Z",
                      *       "updatedBy": "admin",
-                     *       "version": 51
+                     *       "version": 55
                      *     }
                      */
                     "application/json": components["schemas"]["Secret"];
@@ -7538,12 +7561,12 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "createdAt": "2026-11-22T15:08:00.694794463Z",
-                     *           "expiresAt": "2026-11-23T15:08:00.694794463Z",
-                     *           "id": "23275f7477627e72",
+                     *           "createdAt": "2026-11-22T15:32:26.695871195Z",
+                     *           "expiresAt": "2026-11-23T15:32:26.695871195Z",
+                     *           "id": "ee3e0556f1831fee",
                      *           "name": "admin",
                      *           "remote": "127.0.0.1",
-                     *           "token": "o6vjhk4nov72qzgl"
+                     *           "token": "gkx2ocdoesk64xoi"
                      *         }
                      *       ]
                      *     }
@@ -7701,7 +7724,7 @@ export interface operations {
                      *       "by": "hour",
                      *       "from": "2026-11-21T15:00:00Z",
                      *       "timezone": "UTC",
-                     *       "to": "2026-11-22T15:08:01.236048441Z",
+                     *       "to": "2026-11-22T15:32:27.318149282Z",
                      *       "total": {
                      *         "delay": {
                      *           "count": 0,
@@ -7843,7 +7866,7 @@ export interface operations {
                      *       },
                      *       "leader": {
                      *         "name": "master-1",
-                     *         "since": "2026-11-22T15:08:00.635967679Z"
+                     *         "since": "2026-11-22T15:32:26.557335052Z"
                      *       },
                      *       "logStore": "ok",
                      *       "running": 0,
@@ -7970,7 +7993,7 @@ export interface operations {
                      *       "by": "hour",
                      *       "from": "2026-11-21T15:00:00Z",
                      *       "timezone": "UTC",
-                     *       "to": "2026-11-22T15:08:01.238116689Z",
+                     *       "to": "2026-11-22T15:32:27.320105742Z",
                      *       "total": {
                      *         "delay": {
                      *           "count": 0,
@@ -8074,19 +8097,19 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "at": "2026-11-22T15:08:01.248810786Z",
+                     *       "at": "2026-11-22T15:32:27.325672695Z",
                      *       "findings": [
                      *         {
                      *           "check": "etcd",
                      *           "status": "ok",
                      *           "text": "it answers within 2ms",
-                     *           "who": "127.0.0.1:33777"
+                     *           "who": "127.0.0.1:41105"
                      *         },
                      *         {
                      *           "check": "etcd_version",
                      *           "status": "ok",
                      *           "text": "3.7.1",
-                     *           "who": "127.0.0.1:33777"
+                     *           "who": "127.0.0.1:41105"
                      *         }
                      *       ],
                      *       "master": "master-1",
@@ -8140,21 +8163,21 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "createdAt": "2026-11-22T15:08:00.843516407Z",
+                     *           "createdAt": "2026-11-22T15:32:26.804847111Z",
                      *           "createdBy": "admin",
-                     *           "expiresAt": "2027-02-20T15:08:00.843516407Z",
-                     *           "id": "u4mltwgyrdr55e65",
-                     *           "lastUsedAt": "2026-11-22T15:08:00Z",
+                     *           "expiresAt": "2027-02-20T15:32:26.804847111Z",
+                     *           "id": "pnm27immntt7nkrd",
+                     *           "lastUsedAt": "2026-11-22T15:32:00Z",
                      *           "lastUsedFrom": "127.0.0.1",
                      *           "name": "a token",
                      *           "role": "viewer",
                      *           "user": "ann-1"
                      *         },
                      *         {
-                     *           "createdAt": "2026-11-22T15:08:00.634883206Z",
+                     *           "createdAt": "2026-11-22T15:32:26.55635594Z",
                      *           "createdBy": "bootstrap",
-                     *           "id": "o6vjhk4nov72qzgl",
-                     *           "lastUsedAt": "2026-11-22T15:08:00Z",
+                     *           "id": "gkx2ocdoesk64xoi",
+                     *           "lastUsedAt": "2026-11-22T15:32:00Z",
                      *           "lastUsedFrom": "127.0.0.1",
                      *           "name": "admin",
                      *           "role": "admin"
@@ -8209,10 +8232,10 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "createdAt": "2026-11-22T15:08:01.251812335Z",
+                     *       "createdAt": "2026-11-22T15:32:27.329169979Z",
                      *       "createdBy": "admin",
-                     *       "expiresAt": "2027-02-20T15:08:01.251812335Z",
-                     *       "id": "rscxyhzdklqupcpl",
+                     *       "expiresAt": "2027-02-20T15:32:27.329169979Z",
+                     *       "id": "3gbmwlncnvimdnc2",
                      *       "name": "for a script",
                      *       "role": "viewer",
                      *       "token": "car_k5w2hq6v3n7ptx4a_…"
@@ -8261,10 +8284,10 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "createdAt": "2026-11-22T15:08:01.311199957Z",
+                     *       "createdAt": "2026-11-22T15:32:27.402789286Z",
                      *       "createdBy": "admin",
-                     *       "expiresAt": "2027-02-20T15:08:01.311199957Z",
-                     *       "id": "bn3digkbllnz3ip3",
+                     *       "expiresAt": "2027-02-20T15:32:27.402789286Z",
+                     *       "id": "3txu2nhyjuow2sba",
                      *       "name": "a token",
                      *       "role": "viewer",
                      *       "user": "ann-3"
@@ -8353,24 +8376,24 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "createdAt": "2026-11-22T15:08:00.838884728Z",
+                     *           "createdAt": "2026-11-22T15:32:26.772190699Z",
                      *           "createdBy": "admin",
                      *           "hasPassword": true,
                      *           "name": "ann-1",
                      *           "role": "viewer",
-                     *           "updatedAt": "2026-11-22T15:08:01.01016679Z",
+                     *           "updatedAt": "2026-11-22T15:32:26.976003729Z",
                      *           "updatedBy": "ann-1",
-                     *           "version": 17
+                     *           "version": 19
                      *         },
                      *         {
-                     *           "createdAt": "2026-11-22T15:08:01.193795269Z",
+                     *           "createdAt": "2026-11-22T15:32:27.200427984Z",
                      *           "createdBy": "admin",
                      *           "hasPassword": true,
                      *           "name": "ann-2",
                      *           "role": "viewer",
-                     *           "updatedAt": "2026-11-22T15:08:01.193795269Z",
+                     *           "updatedAt": "2026-11-22T15:32:27.200427984Z",
                      *           "updatedBy": "admin",
-                     *           "version": 56
+                     *           "version": 60
                      *         }
                      *       ]
                      *     }
@@ -8425,16 +8448,16 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "createdAt": "2026-11-22T15:08:01.377622521Z",
+                     *       "createdAt": "2026-11-22T15:32:27.467906265Z",
                      *       "createdBy": "admin",
                      *       "groups": {
                      *         "ours": "editor"
                      *       },
                      *       "hasPassword": false,
                      *       "name": "bob-reports",
-                     *       "updatedAt": "2026-11-22T15:08:01.377622521Z",
+                     *       "updatedAt": "2026-11-22T15:32:27.467906265Z",
                      *       "updatedBy": "admin",
-                     *       "version": 67
+                     *       "version": 71
                      *     }
                      */
                     "application/json": components["schemas"]["User"];
@@ -8481,14 +8504,14 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "createdAt": "2026-11-22T15:08:01.450389769Z",
+                     *       "createdAt": "2026-11-22T15:32:27.551400902Z",
                      *       "createdBy": "admin",
                      *       "hasPassword": true,
                      *       "name": "ann-5",
                      *       "role": "viewer",
-                     *       "updatedAt": "2026-11-22T15:08:01.450389769Z",
+                     *       "updatedAt": "2026-11-22T15:32:27.551400902Z",
                      *       "updatedBy": "admin",
-                     *       "version": 68
+                     *       "version": 72
                      *     }
                      */
                     "application/json": components["schemas"]["User"];
@@ -8587,15 +8610,15 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "createdAt": "2026-11-22T15:08:01.480681601Z",
+                     *       "createdAt": "2026-11-22T15:32:27.612102335Z",
                      *       "createdBy": "admin",
                      *       "hasPassword": true,
                      *       "name": "ann-6",
                      *       "role": "viewer",
                      *       "title": "Ann Lee",
-                     *       "updatedAt": "2026-11-22T15:08:01.482124171Z",
+                     *       "updatedAt": "2026-11-22T15:32:27.61582026Z",
                      *       "updatedBy": "admin",
-                     *       "version": 70
+                     *       "version": 74
                      *     }
                      */
                     "application/json": components["schemas"]["User"];
@@ -8642,7 +8665,7 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "clock": "2026-11-22T15:08:00.619749311Z",
+                     *           "clock": "2026-11-22T15:32:26.533578971Z",
                      *           "host": "north",
                      *           "id": "w1",
                      *           "name": "north",
@@ -8650,7 +8673,7 @@ export interface operations {
                      *           "running": 0,
                      *           "skewMs": 0,
                      *           "slots": 4,
-                     *           "startedAt": "2026-11-22T15:08:00.619749221Z",
+                     *           "startedAt": "2026-11-22T15:32:26.533578871Z",
                      *           "used": 0,
                      *           "version": "test",
                      *           "weight": 1
@@ -8698,7 +8721,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "clock": "2026-11-22T15:08:00.619749311Z",
+                     *       "clock": "2026-11-22T15:32:26.533578971Z",
                      *       "host": "north",
                      *       "id": "w1",
                      *       "name": "north",
@@ -8706,7 +8729,7 @@ export interface operations {
                      *       "running": 0,
                      *       "skewMs": 0,
                      *       "slots": 4,
-                     *       "startedAt": "2026-11-22T15:08:00.619749221Z",
+                     *       "startedAt": "2026-11-22T15:32:26.533578871Z",
                      *       "used": 0,
                      *       "version": "test",
                      *       "weight": 1
@@ -8766,7 +8789,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "clock": "2026-11-22T15:08:00.619749311Z",
+                     *       "clock": "2026-11-22T15:32:26.533578971Z",
                      *       "host": "north",
                      *       "id": "w1",
                      *       "labels": {
@@ -8779,12 +8802,12 @@ export interface operations {
                      *         "labels": {
                      *           "zone": "a"
                      *         },
-                     *         "updatedAt": "2026-11-22T15:08:01.522088364Z",
+                     *         "updatedAt": "2026-11-22T15:32:27.704416157Z",
                      *         "updatedBy": "admin"
                      *       },
                      *       "skewMs": 0,
                      *       "slots": 4,
-                     *       "startedAt": "2026-11-22T15:08:00.619749221Z",
+                     *       "startedAt": "2026-11-22T15:32:26.533578871Z",
                      *       "used": 0,
                      *       "version": "test",
                      *       "weight": 1
@@ -8843,7 +8866,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "clock": "2026-11-22T15:08:00.619749311Z",
+                     *       "clock": "2026-11-22T15:32:26.533578971Z",
                      *       "draining": true,
                      *       "host": "north",
                      *       "id": "w1",
@@ -8859,12 +8882,12 @@ export interface operations {
                      *         "labels": {
                      *           "zone": "a"
                      *         },
-                     *         "updatedAt": "2026-11-22T15:08:01.524203038Z",
+                     *         "updatedAt": "2026-11-22T15:32:27.709680572Z",
                      *         "updatedBy": "admin"
                      *       },
                      *       "skewMs": 0,
                      *       "slots": 4,
-                     *       "startedAt": "2026-11-22T15:08:00.619749221Z",
+                     *       "startedAt": "2026-11-22T15:32:26.533578871Z",
                      *       "used": 0,
                      *       "version": "test",
                      *       "weight": 1
@@ -8914,7 +8937,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "clock": "2026-11-22T15:08:00.619749311Z",
+                     *       "clock": "2026-11-22T15:32:26.533578971Z",
                      *       "host": "north",
                      *       "id": "w1",
                      *       "labels": {
@@ -8927,12 +8950,12 @@ export interface operations {
                      *         "labels": {
                      *           "zone": "a"
                      *         },
-                     *         "updatedAt": "2026-11-22T15:08:01.52535663Z",
+                     *         "updatedAt": "2026-11-22T15:32:27.71078907Z",
                      *         "updatedBy": "admin"
                      *       },
                      *       "skewMs": 0,
                      *       "slots": 4,
-                     *       "startedAt": "2026-11-22T15:08:00.619749221Z",
+                     *       "startedAt": "2026-11-22T15:32:26.533578871Z",
                      *       "used": 0,
                      *       "version": "test",
                      *       "weight": 1
