@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -9,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"reflect"
 	"slices"
@@ -45,14 +43,6 @@ type manyResource struct {
 // ApplyRequest is jobs as they should be.
 type ApplyRequest struct {
 	Jobs []JobInput `json:"jobs" nullable:"false" maxItems:"20000" doc:"Each is created, changed or left as it is, by itself: what is wrong with one hinders no other."`
-}
-
-// applyBody stands for an ApplyRequest whose jobs are judged one by one: its text is in the visit.
-type applyBody struct{}
-
-// Schema is that of an ApplyRequest.
-func (applyBody) Schema(r huma.Registry) *huma.Schema {
-	return r.Schema(reflect.TypeFor[ApplyRequest](), true, "")
 }
 
 // Results of an apply besides those of common.Effect.
@@ -210,58 +200,6 @@ func (r *Refusal) place(at string) {
 func refusalOf(p *Problem) *Refusal {
 	return &Refusal{Code: p.Code, Detail: p.Detail, Hint: p.Hint, Reason: p.Reason, Data: p.Data, Errors: p.Errors}
 }
-
-// jobsOf takes the jobs out of the body of an apply, each as it is written: they are parts of it,
-// not copies.
-func jobsOf(body []byte) (sent []json.RawMessage, err error) {
-	wrong := func(at, code, message string) error {
-		return &requestFault{Fault{Location: at, Code: code, Message: message}}
-	}
-	in := json.NewDecoder(bytes.NewReader(body))
-	if t, err := in.Token(); err != nil || t != json.Delim('{') {
-		return nil, wrong("body", "type", "must be an object")
-	}
-	given := false
-	for in.More() {
-		key, err := in.Token()
-		if err != nil {
-			return nil, wrong("body", "json", "is not valid JSON")
-		}
-		at := "body." + common.Excerpt(fmt.Sprint(key))
-		switch {
-		case key != "jobs":
-			return nil, wrong(at, "unknown", "is not a known field")
-		case given:
-			return nil, wrong(at, "duplicate", "stands twice")
-		}
-		given = true
-		if t, err := in.Token(); err != nil || t != json.Delim('[') {
-			return nil, wrong(at, "type", "must be an array")
-		}
-		for in.More() {
-			begin := in.InputOffset()
-			if err := in.Decode(&skipped{}); err != nil {
-				return nil, wrong(at, "json", "is not valid JSON")
-			}
-			if sent = append(sent, bytes.TrimLeft(body[begin:in.InputOffset()], " \t\r\n,")); len(sent) > maxMany {
-				return nil, wrong(at, "too_many", fmt.Sprintf("must be at most %d", maxMany))
-			}
-		}
-		if _, err := in.Token(); err != nil && !errors.Is(err, io.EOF) {
-			return nil, wrong(at, "json", "is not valid JSON")
-		}
-	}
-	if !given {
-		return nil, wrong("body.jobs", "required", "is required")
-	}
-	return sent, nil
-}
-
-// skipped is a value that nobody looks at.
-type skipped struct{}
-
-// UnmarshalJSON takes any.
-func (*skipped) UnmarshalJSON([]byte) error { return nil }
 
 // read reads one of the jobs; nil is one that is refused.
 func (s *manyResource) read(sent json.RawMessage, at string) (Applied, *Definition) {

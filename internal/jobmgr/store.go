@@ -1,17 +1,13 @@
 package jobmgr
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"time"
 
-	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"carillon/internal/common"
@@ -161,16 +157,6 @@ func refused(faults []common.Fault) error {
 	return common.Invalid("the job cannot be saved", faults...)
 }
 
-// hasTimetable tells whether the job stands with this very timetable: it may be
-// saved again also when its last fire is over.
-func (s seen) hasTimetable(job *common.Job) bool {
-	if s.job == nil {
-		return false
-	}
-	old, err := s.state()
-	return err == nil && !timetableChanged(&old.Job, job)
-}
-
 // Validate gives the job as it would be stored, and everything that is wrong with it.
 func (s *Store) Validate(ctx context.Context, job common.Job) (common.Job, []common.Fault, error) {
 	return s.prepare(ctx, job)
@@ -266,197 +252,4 @@ func (s *Store) mayMove() error {
 	}
 	_, err := s.cfg.Clock()
 	return err
-}
-
-// writeOps put or delete the job and leave the change, both with what a newer version
-// wrote. held is the value that is there.
-func (s *Store) writeOps(actor common.Actor, verb string, before, after *common.StoredJob, held []byte) ([]clientv3.Op, error) {
-	var name string
-	var from, to any
-	if before != nil {
-		name, from = before.Name, before
-		if json.Valid(held) {
-			from = json.RawMessage(held)
-		}
-	}
-	var data []byte
-	if after != nil {
-		var err error
-		if data, err = common.EncodeOver(held, after); err != nil {
-			return nil, fmt.Errorf("encode job %q: %w", after.Name, err)
-		}
-		name, to = after.Name, json.RawMessage(data)
-	}
-	change, err := s.changeOp(actor, verb, "job", name, from, to)
-	if err != nil {
-		return nil, err
-	}
-	if after == nil {
-		return []clientv3.Op{clientv3.OpDelete(common.JobKey(name)), change}, nil
-	}
-	return []clientv3.Op{clientv3.OpPut(common.JobKey(name), string(data)), change}, nil
-}
-
-func (s *Store) changeOp(actor common.Actor, verb, kind, name string, before, after any) (clientv3.Op, error) {
-	change, err := common.NewChange(s.cfg.Now().UTC(), actor, verb, kind, name, before, after)
-	if err != nil {
-		return clientv3.Op{}, fmt.Errorf("encode change of %s %q: %w", kind, name, err)
-	}
-	data, err := json.Marshal(change)
-	if err != nil {
-		return clientv3.Op{}, fmt.Errorf("encode change of %s %q: %w", kind, name, err)
-	}
-	return clientv3.OpPut(common.ChangeKey(change.ID), string(data)), nil
-}
-
-// commit runs one transaction; done is false where its compares failed. Where its answer was lost, it is
-// looked whether it was applied.
-func (s *Store) commit(ctx context.Context, verb, name string, cmps []clientv3.Cmp, ops []clientv3.Op) (revision int64, done bool, err error) {
-	call, cancel := context.WithTimeout(ctx, callLimit)
-	defer cancel()
-	var out outcome
-	if fits(cmps, ops) {
-		out = s.group.commit(call, name, cmps, ops)
-	} else if resp, err := s.cfg.Client.Txn(call).If(cmps...).Then(ops...).Commit(); err != nil {
-		out.err, out.unsure = err, etcdkit.MayBeDone(err)
-	} else {
-		out = outcome{revision: resp.Header.Revision, done: resp.Succeeded}
-	}
-	if out.unsure {
-		if at := s.applied(ctx, ops); at != 0 {
-			out = outcome{revision: at, done: true}
-		}
-	}
-	switch {
-	case out.unsure:
-		return 0, false, &common.Error{Code: common.CodeUnavailable, Reason: "unsure", Message: "etcd did not answer: it may have been done, or be done in a moment",
-			Hint: "look at what stands there now; with an Idempotency-Key it can be asked for again", Err: fmt.Errorf("%s job %q: %w: %w", verb, name, common.ErrUnsure, out.err)}
-	case out.unsent && ctx.Err() == nil:
-		return 0, false, &common.Error{Code: common.CodeTooMany, Reason: "not_begun", Message: fmt.Sprintf("too many changes wait before this one of %q", name), Hint: "nothing was done; try again in a moment", Err: out.err}
-	case out.err != nil:
-		return 0, false, etcdkit.Wrap(fmt.Errorf("%s job %q: %w", verb, name, out.err))
-	}
-	if out.done && s.cfg.Changed != nil {
-		s.cfg.Changed()
-	}
-	return out.revision, out.done, nil
-}
-
-// applied gives the revision at which a transaction was applied whose answer was lost; zero where that is not
-// to be seen, or not yet. What it puts is like nothing that another puts, cursors aside: it has ids, or times
-// and names of its own.
-func (s *Store) applied(ctx context.Context, ops []clientv3.Op) int64 {
-	ctx, cancel := context.WithTimeout(ctx, callLimit)
-	defer cancel()
-	for _, op := range ops {
-		key := string(op.KeyBytes())
-		if !op.IsPut() || strings.HasPrefix(key, common.CursorPrefix) {
-			continue
-		}
-		resp, err := s.cfg.Client.Get(ctx, key)
-		if err != nil {
-			return 0
-		}
-		for _, kv := range resp.Kvs {
-			if bytes.Equal(kv.Value, op.ValueBytes()) {
-				return kv.ModRevision
-			}
-		}
-	}
-	return 0
-}
-
-// wrote remembers a change of a job, which the catalog is going to see. Of two
-// changes at the same moment the later one stands, in whatever order they come back.
-func (s *Store) wrote(revision int64, done bool) {
-	for last := s.written.Load(); done && revision > last; last = s.written.Load() {
-		if s.written.CompareAndSwap(last, revision) {
-			return
-		}
-	}
-}
-
-// seen is what a change is decided on.
-type seen struct {
-	job, cursor *mvccpb.KeyValue // nil where absent
-	triggers    []*mvccpb.KeyValue
-	more        []*mvccpb.KeyValue // what further operations of the look read
-	revision    int64
-}
-
-// look reads all of a job that changes are decided on, and more where asked to.
-func (s *Store) look(ctx context.Context, name string, more ...clientv3.Op) (seen, error) {
-	ctx, cancel := context.WithTimeout(ctx, callLimit)
-	defer cancel()
-	ops := append([]clientv3.Op{clientv3.OpGet(common.JobKey(name)), clientv3.OpGet(common.CursorKey(name)),
-		clientv3.OpGet(common.TriggersOf(name), clientv3.WithPrefix())}, more...)
-	resp, err := s.cfg.Client.Txn(ctx).Then(ops...).Commit()
-	if err != nil {
-		return seen{}, etcdkit.Wrap(fmt.Errorf("read job %q: %w", name, err))
-	}
-	found := seen{revision: resp.Header.Revision, triggers: resp.Responses[2].GetResponseRange().Kvs}
-	if kvs := resp.Responses[0].GetResponseRange().Kvs; len(kvs) > 0 {
-		found.job = kvs[0]
-	}
-	if kvs := resp.Responses[1].GetResponseRange().Kvs; len(kvs) > 0 {
-		found.cursor = kvs[0]
-	}
-	for _, r := range resp.Responses[3:] {
-		found.more = append(found.more, r.GetResponseRange().Kvs...)
-	}
-	return found, nil
-}
-
-// state decodes what was seen.
-func (s seen) state() (common.JobState, error) {
-	state, err := decodeJob(s.job, s.cursor)
-	if err != nil {
-		return common.JobState{}, &common.Error{Code: common.CodeInternal, Message: "the job is damaged in etcd and has no plan", Err: err,
-			Hint: "delete it, and create it again"}
-	}
-	return state, nil
-}
-
-// remains is what can be told of a job that cannot be read, or has no cursor.
-func (s seen) remains(name string) common.StoredJob {
-	if stored, err := common.Decode[common.StoredJob](s.job.Value); err == nil && stored.Name == name {
-		return stored
-	}
-	return common.StoredJob{Job: common.Job{Name: name}}
-}
-
-func (s seen) satisfies(name string, pre common.Precondition) error {
-	if s.job != nil && pre.May != nil && !pre.Absent {
-		// Of a job that cannot be read the group is not known, and taken for none.
-		if err := pre.May(s.remains(name).Group); err != nil {
-			return err
-		}
-	}
-	switch {
-	case pre.Absent && s.job != nil:
-		return common.Errorf(common.CodeStale, "job %q exists", name)
-	case pre.Version != 0 && s.job == nil:
-		return common.Errorf(common.CodeStale, "job %q does not exist any more", name)
-	case pre.Version != 0 && s.job.ModRevision != pre.Version:
-		return &common.Error{Code: common.CodeStale, Message: fmt.Sprintf("job %q is at version %d, not %d", name, s.job.ModRevision, pre.Version),
-			Hint: "somebody else saved it: read it again and repeat the change"}
-	}
-	return nil
-}
-
-// unchanged compares job and cursor with what was seen.
-func (s seen) unchanged(name string) []clientv3.Cmp {
-	cmps := []clientv3.Cmp{etcdkit.Unchanged(common.JobKey(name), s.job.ModRevision)}
-	if s.cursor == nil {
-		return append(cmps, etcdkit.Absent(common.CursorKey(name)))
-	}
-	return append(cmps, etcdkit.Unchanged(common.CursorKey(name), s.cursor.ModRevision))
-}
-
-func notFound(name string) error {
-	return common.Errorf(common.CodeNotFound, "there is no job %q", common.Excerpt(name))
-}
-
-func busy(name string) error {
-	return &common.Error{Code: common.CodeConflict, Reason: "busy", Message: fmt.Sprintf("job %q changes too fast; try again", name)}
 }

@@ -1,0 +1,130 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"carillon/internal/apiclient"
+	"carillon/internal/common"
+)
+
+func (c *cli) logout() *cobra.Command {
+	return &cobra.Command{
+		Use:   "logout",
+		Short: "Forget the token of a context; one that login has made is taken away at the server too",
+		Long: `Forget the token of the current context, or of --context. A token that login has made is
+taken away at the server, so that it is of no use to anybody who may have copied it; one
+that you brought yourself stays good there. The context itself stays.`,
+		Example: "  cronctl logout\n  cronctl logout --context prod",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			all, err := loadContexts(c.env)
+			if err != nil {
+				return err
+			}
+			name := firstOf(c.context, c.env["CARILLON_CONTEXT"], all.Current)
+			if name == "" {
+				return &common.Error{Code: common.CodeNotFound, Message: "no context is chosen", Hint: "name it with --context"}
+			}
+			one, err := all.find(name)
+			if err != nil {
+				return err
+			}
+			if one.Token == "" {
+				fmt.Fprintf(c.stdout, "nobody is logged in at %s\n", name)
+				return nil
+			}
+			gone := ""
+			if one.Ours {
+				if err := revoke(cmd.Context(), one); err != nil {
+					return err
+				}
+				gone = ", and the token is good for nothing any more"
+			}
+			one.Token, one.ExpiresAt, one.Ours = "", nil, false
+			if err := all.save(c.env); err != nil {
+				return err
+			}
+			fmt.Fprintf(c.stdout, "logged out at %s%s\n", name, gone)
+			return nil
+		},
+	}
+}
+
+// revoke takes a context's token away at its server. One that the server does not know any
+// more is gone already.
+func revoke(ctx context.Context, one *savedContext) error {
+	_, rest, _ := strings.Cut(one.Token, "_")
+	id, _, found := strings.Cut(rest, "_")
+	if !found {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	to := destination{server: one.Server, token: one.Token, insecure: one.InsecureHTTP, ca: one.CA, cert: one.Cert, key: one.Key}
+	api, err := to.client()
+	if err != nil {
+		return err
+	}
+	_, err = apiclient.Read(api.DeleteToken(ctx, id))
+	if code := common.CodeOf(err); code == common.CodeUnauthenticated || code == common.CodeNotFound {
+		return nil
+	}
+	return err
+}
+
+func (c *cli) whoami() *cobra.Command {
+	return &cobra.Command{
+		Use:     "whoami",
+		Short:   "Tell who you are to the server, and what you may do",
+		Example: "  cronctl whoami\n  cronctl whoami --context prod -o json",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			to, err := c.destination()
+			if err != nil {
+				return err
+			}
+			api, err := to.client()
+			if err != nil {
+				return err
+			}
+			raw, err := apiclient.Read(api.Me(cmd.Context()))
+			if err != nil {
+				return err
+			}
+			if c.format == "json" || c.format == "yaml" {
+				return c.print(json.RawMessage(raw))
+			}
+			me, err := decode[apiclient.Me](raw)
+			if err != nil {
+				return err
+			}
+			var facts table
+			facts.row("Name:", me.Name)
+			if me.User != nil {
+				facts.row("User:", *me.User)
+			}
+			role := "none"
+			if me.Role != nil {
+				role = string(*me.Role)
+			}
+			facts.row("Role everywhere:", role)
+			if me.Groups != nil {
+				facts.row("Roles in groups:", rolesOf(me.Groups))
+			}
+			if me.ExpiresAt != nil {
+				facts.row("Until:", when(*me.ExpiresAt))
+			}
+			facts.row("Server:", to.server)
+			if to.context != "" {
+				facts.row("Context:", to.context)
+			}
+			return facts.print(c.stdout)
+		},
+	}
+}

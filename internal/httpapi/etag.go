@@ -1,0 +1,41 @@
+package httpapi
+
+import (
+	"regexp"
+	"strconv"
+
+	"carillon/internal/common"
+)
+
+func etag(version int64) string { return `"` + strconv.FormatInt(version, 10) + `"` }
+
+// A proxy that compresses makes a weak tag of ours; it names the same version.
+var etagPattern = regexp.MustCompile(`^(?:W/)?"([1-9][0-9]{0,18})"$`)
+
+// precondition reads If-Match and If-None-Match.
+func precondition(match, noneMatch string) (common.Precondition, error) {
+	var pre common.Precondition
+	if match != "" {
+		m := etagPattern.FindStringSubmatch(match)
+		if m == nil {
+			return pre, &requestFault{Fault{Location: "header.If-Match", Code: "etag",
+				Message: "must be one ETag, as it was answered with the job", Value: common.Excerpt(match)}}
+		}
+		version, err := strconv.ParseInt(m[1], 10, 64)
+		if err != nil {
+			return pre, common.Errorf(common.CodeStale, "the job has another version")
+		}
+		pre.Version = version
+	}
+	switch noneMatch {
+	case "":
+	case "*":
+		pre.Absent = true
+	default:
+		return pre, &requestFault{Fault{Location: "header.If-None-Match", Code: "etag", Message: "must be *", Value: common.Excerpt(noneMatch)}}
+	}
+	if pre.Absent && pre.Version != 0 {
+		return pre, &requestFault{Fault{Location: "header.If-None-Match", Code: "exclusive", Message: "cannot stand beside If-Match"}}
+	}
+	return pre, nil
+}

@@ -1,0 +1,122 @@
+package jobmgr
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"carillon/internal/common"
+	"carillon/internal/etcdkit"
+)
+
+// writeOps put or delete the job and leave the change, both with what a newer version
+// wrote. held is the value that is there.
+func (s *Store) writeOps(actor common.Actor, verb string, before, after *common.StoredJob, held []byte) ([]clientv3.Op, error) {
+	var name string
+	var from, to any
+	if before != nil {
+		name, from = before.Name, before
+		if json.Valid(held) {
+			from = json.RawMessage(held)
+		}
+	}
+	var data []byte
+	if after != nil {
+		var err error
+		if data, err = common.EncodeOver(held, after); err != nil {
+			return nil, fmt.Errorf("encode job %q: %w", after.Name, err)
+		}
+		name, to = after.Name, json.RawMessage(data)
+	}
+	change, err := s.changeOp(actor, verb, "job", name, from, to)
+	if err != nil {
+		return nil, err
+	}
+	if after == nil {
+		return []clientv3.Op{clientv3.OpDelete(common.JobKey(name)), change}, nil
+	}
+	return []clientv3.Op{clientv3.OpPut(common.JobKey(name), string(data)), change}, nil
+}
+
+func (s *Store) changeOp(actor common.Actor, verb, kind, name string, before, after any) (clientv3.Op, error) {
+	change, err := common.NewChange(s.cfg.Now().UTC(), actor, verb, kind, name, before, after)
+	if err != nil {
+		return clientv3.Op{}, fmt.Errorf("encode change of %s %q: %w", kind, name, err)
+	}
+	data, err := json.Marshal(change)
+	if err != nil {
+		return clientv3.Op{}, fmt.Errorf("encode change of %s %q: %w", kind, name, err)
+	}
+	return clientv3.OpPut(common.ChangeKey(change.ID), string(data)), nil
+}
+
+// commit runs one transaction; done is false where its compares failed. Where its answer was lost, it is
+// looked whether it was applied.
+func (s *Store) commit(ctx context.Context, verb, name string, cmps []clientv3.Cmp, ops []clientv3.Op) (revision int64, done bool, err error) {
+	call, cancel := context.WithTimeout(ctx, callLimit)
+	defer cancel()
+	var out outcome
+	if fits(cmps, ops) {
+		out = s.group.commit(call, name, cmps, ops)
+	} else if resp, err := s.cfg.Client.Txn(call).If(cmps...).Then(ops...).Commit(); err != nil {
+		out.err, out.unsure = err, etcdkit.MayBeDone(err)
+	} else {
+		out = outcome{revision: resp.Header.Revision, done: resp.Succeeded}
+	}
+	if out.unsure {
+		if at := s.applied(ctx, ops); at != 0 {
+			out = outcome{revision: at, done: true}
+		}
+	}
+	switch {
+	case out.unsure:
+		return 0, false, &common.Error{Code: common.CodeUnavailable, Reason: "unsure", Message: "etcd did not answer: it may have been done, or be done in a moment",
+			Hint: "look at what stands there now; with an Idempotency-Key it can be asked for again", Err: fmt.Errorf("%s job %q: %w: %w", verb, name, common.ErrUnsure, out.err)}
+	case out.unsent && ctx.Err() == nil:
+		return 0, false, &common.Error{Code: common.CodeTooMany, Reason: "not_begun", Message: fmt.Sprintf("too many changes wait before this one of %q", name), Hint: "nothing was done; try again in a moment", Err: out.err}
+	case out.err != nil:
+		return 0, false, etcdkit.Wrap(fmt.Errorf("%s job %q: %w", verb, name, out.err))
+	}
+	if out.done && s.cfg.Changed != nil {
+		s.cfg.Changed()
+	}
+	return out.revision, out.done, nil
+}
+
+// applied gives the revision at which a transaction was applied whose answer was lost; zero where that is not
+// to be seen, or not yet. What it puts is like nothing that another puts, cursors aside: it has ids, or times
+// and names of its own.
+func (s *Store) applied(ctx context.Context, ops []clientv3.Op) int64 {
+	ctx, cancel := context.WithTimeout(ctx, callLimit)
+	defer cancel()
+	for _, op := range ops {
+		key := string(op.KeyBytes())
+		if !op.IsPut() || strings.HasPrefix(key, common.CursorPrefix) {
+			continue
+		}
+		resp, err := s.cfg.Client.Get(ctx, key)
+		if err != nil {
+			return 0
+		}
+		for _, kv := range resp.Kvs {
+			if bytes.Equal(kv.Value, op.ValueBytes()) {
+				return kv.ModRevision
+			}
+		}
+	}
+	return 0
+}
+
+// wrote remembers a change of a job, which the catalog is going to see. Of two
+// changes at the same moment the later one stands, in whatever order they come back.
+func (s *Store) wrote(revision int64, done bool) {
+	for last := s.written.Load(); done && revision > last; last = s.written.Load() {
+		if s.written.CompareAndSwap(last, revision) {
+			return
+		}
+	}
+}

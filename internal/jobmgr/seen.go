@@ -1,0 +1,107 @@
+package jobmgr
+
+import (
+	"context"
+	"fmt"
+
+	"go.etcd.io/etcd/api/v3/mvccpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"carillon/internal/common"
+	"carillon/internal/etcdkit"
+)
+
+// hasTimetable tells whether the job stands with this very timetable: it may be
+// saved again also when its last fire is over.
+func (s seen) hasTimetable(job *common.Job) bool {
+	if s.job == nil {
+		return false
+	}
+	old, err := s.state()
+	return err == nil && !timetableChanged(&old.Job, job)
+}
+
+// seen is what a change is decided on.
+type seen struct {
+	job, cursor *mvccpb.KeyValue // nil where absent
+	triggers    []*mvccpb.KeyValue
+	more        []*mvccpb.KeyValue // what further operations of the look read
+	revision    int64
+}
+
+// look reads all of a job that changes are decided on, and more where asked to.
+func (s *Store) look(ctx context.Context, name string, more ...clientv3.Op) (seen, error) {
+	ctx, cancel := context.WithTimeout(ctx, callLimit)
+	defer cancel()
+	ops := append([]clientv3.Op{clientv3.OpGet(common.JobKey(name)), clientv3.OpGet(common.CursorKey(name)),
+		clientv3.OpGet(common.TriggersOf(name), clientv3.WithPrefix())}, more...)
+	resp, err := s.cfg.Client.Txn(ctx).Then(ops...).Commit()
+	if err != nil {
+		return seen{}, etcdkit.Wrap(fmt.Errorf("read job %q: %w", name, err))
+	}
+	found := seen{revision: resp.Header.Revision, triggers: resp.Responses[2].GetResponseRange().Kvs}
+	if kvs := resp.Responses[0].GetResponseRange().Kvs; len(kvs) > 0 {
+		found.job = kvs[0]
+	}
+	if kvs := resp.Responses[1].GetResponseRange().Kvs; len(kvs) > 0 {
+		found.cursor = kvs[0]
+	}
+	for _, r := range resp.Responses[3:] {
+		found.more = append(found.more, r.GetResponseRange().Kvs...)
+	}
+	return found, nil
+}
+
+// state decodes what was seen.
+func (s seen) state() (common.JobState, error) {
+	state, err := decodeJob(s.job, s.cursor)
+	if err != nil {
+		return common.JobState{}, &common.Error{Code: common.CodeInternal, Message: "the job is damaged in etcd and has no plan", Err: err,
+			Hint: "delete it, and create it again"}
+	}
+	return state, nil
+}
+
+// remains is what can be told of a job that cannot be read, or has no cursor.
+func (s seen) remains(name string) common.StoredJob {
+	if stored, err := common.Decode[common.StoredJob](s.job.Value); err == nil && stored.Name == name {
+		return stored
+	}
+	return common.StoredJob{Job: common.Job{Name: name}}
+}
+
+func (s seen) satisfies(name string, pre common.Precondition) error {
+	if s.job != nil && pre.May != nil && !pre.Absent {
+		// Of a job that cannot be read the group is not known, and taken for none.
+		if err := pre.May(s.remains(name).Group); err != nil {
+			return err
+		}
+	}
+	switch {
+	case pre.Absent && s.job != nil:
+		return common.Errorf(common.CodeStale, "job %q exists", name)
+	case pre.Version != 0 && s.job == nil:
+		return common.Errorf(common.CodeStale, "job %q does not exist any more", name)
+	case pre.Version != 0 && s.job.ModRevision != pre.Version:
+		return &common.Error{Code: common.CodeStale, Message: fmt.Sprintf("job %q is at version %d, not %d", name, s.job.ModRevision, pre.Version),
+			Hint: "somebody else saved it: read it again and repeat the change"}
+	}
+	return nil
+}
+
+// unchanged compares job and cursor with what was seen.
+func (s seen) unchanged(name string) []clientv3.Cmp {
+	cmps := []clientv3.Cmp{etcdkit.Unchanged(common.JobKey(name), s.job.ModRevision)}
+	if s.cursor == nil {
+		return append(cmps, etcdkit.Absent(common.CursorKey(name)))
+	}
+	return append(cmps, etcdkit.Unchanged(common.CursorKey(name), s.cursor.ModRevision))
+}
+
+func notFound(name string) error {
+	return common.Errorf(common.CodeNotFound, "there is no job %q", common.Excerpt(name))
+}
+
+func busy(name string) error {
+	return &common.Error{Code: common.CodeConflict, Reason: "busy", Message: fmt.Sprintf("job %q changes too fast; try again", name)}
+}
