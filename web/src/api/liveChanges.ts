@@ -65,6 +65,11 @@ class Names {
   }
 }
 
+/** Whether nobody asks this again by itself: it reads a lot, or tells of what does not change. What failed may be asked again all the same. */
+export function isKept(key: readonly unknown[]): boolean {
+  return ['search', 'output-search', 'dryRun'].includes(String(key[0])) || (key[0] === 'versions' && (key[2] === 'one' || key[2] === 'diff'));
+}
+
 /** The job that a query is about, where its key has a filter that names one. */
 function filteredBy(key: readonly unknown[]): unknown {
   for (const part of key) if (typeof part === 'object' && part !== null && 'job' in part && typeof part.job === 'string' && part.job !== '') return part.job;
@@ -104,7 +109,7 @@ export class Changes {
 
   /** Whether what a query shows may be different now. The first word of its key says what it is of; others than these do not hear of changes. */
   concern(key: readonly unknown[]): boolean {
-    if (this.#all) return true;
+    if (this.#all) return !isKept(key);
     const job = filteredBy(key);
     const ran = job === undefined ? this.#runs.any : this.#ran.has(job);
     switch (key[0]) {

@@ -1,5 +1,6 @@
 import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query';
 import type { Connectivity } from './connectivity.ts';
+import { isKept } from './liveChanges.ts';
 import { Problem, ServerAway } from './problem.ts';
 import { endSession, loginMeta } from './session.ts';
 
@@ -15,7 +16,7 @@ export function createQueryClient(connectivity: Connectivity): QueryClient {
   const onSuccess = () => {
     if (!connectivity.isAway()) return;
     connectivity.report(false);
-    void queryClient.invalidateQueries();
+    void queryClient.invalidateQueries({ predicate: ({ queryKey, state }) => !isKept(queryKey) || state.status === 'error' });
   };
   const queryClient: QueryClient = new QueryClient({
     queryCache: new QueryCache({ onError: (error) => onError(error), onSuccess }),
