@@ -11,19 +11,20 @@ interface Props {
   variant?: 'filled' | 'default';
   /** What it is called, where that is not to run the job now. */
   label?: string;
+  disabled?: boolean;
 }
 
 /** Runs a job now; beside it the way to the options, where the job does not ask for parameters anyway. */
-export function RunButton({ job, given, variant = 'filled', label }: Props) {
+export function RunButton({ job, given, variant = 'filled', label, disabled = false }: Props) {
   const { t } = useTranslation();
   const { run, ask, isPending, dialog } = useRunNow();
   const asks = Object.keys(job.params ?? {}).length > 0;
   return (
     <>
       <Button.Group>
-        <Button variant={variant} leftSection={<Icon name="play" size={16} />} loading={isPending} onClick={() => run(job, given)}>{label ?? (asks ? t('jobs.runAsking') : t('jobs.run'))}</Button>
+        <Button variant={variant} leftSection={<Icon name="play" size={16} />} loading={isPending} disabled={disabled} onClick={() => run(job, given)}>{label ?? (asks ? t('jobs.runAsking') : t('jobs.run'))}</Button>
         {!asks && (
-          <Button variant={variant} px="xs" aria-label={t('jobs.runWith')} title={t('jobs.runWith')} onClick={() => ask(job, given)}>
+          <Button variant={variant} px="xs" disabled={disabled} aria-label={t('jobs.runWith')} title={t('jobs.runWith')} onClick={() => ask(job, given)}>
             <Icon name="gear" size={16} />
           </Button>
         )}

@@ -9,6 +9,7 @@ import type { Run } from '../../api/types.ts';
 import { useCan } from '../../app/session.ts';
 import { labelled, listed } from '../../lib/lists.ts';
 import { formatTime } from '../../lib/time.ts';
+import { useHeld } from '../../lib/useHeld.ts';
 import { visible } from '../../lib/visible.ts';
 import { EmptyPage } from '../../parts/EmptyPage.tsx';
 import { EndingText } from '../../parts/EndingText.tsx';
@@ -119,22 +120,26 @@ function LateEndNotice({ late }: { late: NonNullable<Run['orphaned']> }) {
 }
 
 /** Runs the job once more with what this run was given; nothing where the job is gone. */
-function RunAgain({ run }: { run: Run }) {
+function RunAgain({ run, disabled }: { run: Run; disabled: boolean }) {
   const { t } = useTranslation();
   const job = useJob(run.job);
-  return job.data && <RunButton job={job.data.job} given={run.params} variant="default" label={t(Object.keys(job.data.job.params ?? {}).length > 0 ? 'run.againAsking' : 'run.again')} />;
+  return job.data && <RunButton job={job.data.job} given={run.params} disabled={disabled} variant="default" label={t(Object.keys(job.data.job.params ?? {}).length > 0 ? 'run.againAsking' : 'run.again')} />;
 }
 
 function Acts({ run }: { run: Run }) {
   const { t } = useTranslation();
   const mayRun = useCan('operator', run.group ?? '');
   const [asking, setAsking] = useState(false);
+  const ended = isTerminal(run.status);
+  // The way to run it again stands where the way to kill it stood: who is about to press that must not start it once more.
+  const endedBefore = useHeld(ended, 2000);
   if (!mayRun) return null;
-  if (isTerminal(run.status)) return <RunAgain run={run} />;
   const waits = run.status === 'waiting';
   return (
     <>
-      <Button color="red" leftSection={<Icon name="stop" size={16} />} onClick={() => setAsking(true)}>{t(waits ? 'kill.cancel' : 'run.kill')}</Button>
+      {ended
+        ? <RunAgain run={run} disabled={!endedBefore} />
+        : <Button color="red" leftSection={<Icon name="stop" size={16} />} onClick={() => setAsking(true)}>{t(waits ? 'kill.cancel' : 'run.kill')}</Button>}
       {asking && <KillDialog id={run.id} job={run.job} waits={waits} onClose={() => setAsking(false)} />}
     </>
   );
