@@ -6,7 +6,7 @@ import { pagesOf, type RowWindow } from '../lib/rowWindow.ts';
 import { client } from './client.ts';
 import { keys } from './keys.ts';
 import { unlessLive } from './live.ts';
-import { dataOf } from './problem.ts';
+import { dataOf, Problem } from './problem.ts';
 import type { Job } from './types.ts';
 
 export const rowsOfPage = 50;
@@ -84,11 +84,22 @@ export async function* allJobs(filter: JobFilter, signal: AbortSignal): AsyncGen
 
 const together = 8;
 
-/** Jobs by their names, a few requests at a time. */
+/** A job that is there; one that was deleted meanwhile holds up none of the others. */
+async function jobIfThere(name: string, signal: AbortSignal): Promise<Job | undefined> {
+  try {
+    return await dataOf(client.GET('/api/v1/jobs/{name}', { params: { path: { name } }, signal }));
+  } catch (error) {
+    if (error instanceof Problem && error.status === 404) return undefined;
+    throw error;
+  }
+}
+
+/** Jobs by their names, a few requests at a time; those that are gone are left out. */
 export async function* namedJobs(names: readonly string[], signal: AbortSignal): AsyncGenerator<{ items: Job[]; total: number }> {
   for (let i = 0; i < names.length; i += together) {
     const some = names.slice(i, i + together);
-    yield { items: await Promise.all(some.map((name) => dataOf(client.GET('/api/v1/jobs/{name}', { params: { path: { name } }, signal })))), total: names.length };
+    const found = await Promise.all(some.map((name) => jobIfThere(name, signal)));
+    yield { items: found.filter((job) => job !== undefined), total: names.length };
   }
 }
 

@@ -21,6 +21,7 @@ export const jobs = {
     view: 'Columns and export', columns: 'Columns', columnsHint: 'In a narrow window some are left out.', export: 'Export as YAML', exportAll: 'Export all that match as YAML',
     exporting: 'Exporting: {{percent}}%', exported_one: '{{count}} job was exported.', exported_other: '{{count}} jobs were exported.', exportedNone: 'There was nothing to export.',
     exportHidden_one: '{{count}} is left out: you have no role in its group.', exportHidden_other: '{{count}} are left out: you have no role in their groups.',
+    exportGone_one: '{{count}} is not there any more.', exportGone_other: '{{count}} are not there any more.',
     sort: 'Order', sorts: { name: 'By name', nextFire: 'Next fire first', updated: 'Unchanged longest first', group: 'By group' },
     sortsDown: { name: 'By name, Z to A', nextFire: 'Next fire last', updated: 'Changed last first', group: 'By group, Z to A' },
     rowMoved: 'The list moved just then, so nothing was run. Press again if this is the job that you mean.',

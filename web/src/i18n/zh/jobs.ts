@@ -24,6 +24,7 @@ export const jobs: Texts<typeof english> = {
     view: '列与导出', columns: '显示的列', columnsHint: '窗口较窄时会省略部分列。', export: '导出为 YAML', exportAll: '将全部匹配项导出为 YAML',
     exporting: '正在导出：{{percent}}%', exported_one: '已导出 {{count}} 个任务。', exported_other: '已导出 {{count}} 个任务。', exportedNone: '没有可导出的任务。',
     exportHidden_one: '有 {{count}} 个未导出：您在其分组中没有角色。', exportHidden_other: '有 {{count}} 个未导出：您在其分组中没有角色。',
+    exportGone_one: '有 {{count}} 个已不存在。', exportGone_other: '有 {{count}} 个已不存在。',
     sort: '排序', sorts: { name: '按名称', nextFire: '最先触发在前', updated: '最久未改在前', group: '按分组' },
     sortsDown: { name: '按名称倒序', nextFire: '最先触发在后', updated: '最近修改在前', group: '按分组倒序' },
     rowMoved: '列表刚刚发生了移动，因此没有运行任何任务。如果这正是您要运行的任务，请再按一次。',

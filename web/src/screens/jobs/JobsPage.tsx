@@ -161,7 +161,7 @@ export function JobsPage() {
             data={jobOrders.flatMap((order) => [{ value: order, label: t(`jobs.sorts.${order}`) }, { value: `-${order}`, label: t(`jobs.sortsDown.${order}`) }])}
           />
         )}
-        {!noJobs && <ViewMenu shown={columns} onShown={setColumns} onExport={empty ? undefined : () => exporting.start(filter)} onSave={onSave} />}
+        {!noJobs && <ViewMenu shown={columns} onShown={setColumns} onExport={empty || exporting.progress !== undefined ? undefined : () => exporting.start(filter)} onSave={onSave} />}
         {mayEdit && <NewMenu brief={!noJobs} onImport={openImport} />}
       </PageHead>
       {error && <ProblemNotice error={error} onRetry={retry} />}
@@ -183,7 +183,7 @@ export function JobsPage() {
             {selection.size > 0 && (
               <SelectionBar
                 count={selection.size} total={total ?? 0} mostAtOnce={mostAtOnce} gathering={gathering} mayRun={may('operator')} mayEdit={mayEdit}
-                onSelectAll={() => void selectAll()} onClear={selectNone} onAct={setBulk} onExport={() => exporting.start(filter, new Set(selection.keys()))}
+                onSelectAll={() => void selectAll()} onClear={selectNone} onAct={setBulk} onExport={exporting.progress === undefined ? () => exporting.start(filter, new Set(selection.keys())) : undefined}
               />
             )}
           </div>

@@ -15,7 +15,8 @@ interface Props {
   onSelectAll: () => void;
   onClear: () => void;
   onAct: (action: BulkAction) => void;
-  onExport: () => void;
+  /** Undefined while an export is under way. */
+  onExport: (() => void) | undefined;
 }
 
 /** What can be done with the jobs that are selected. */
@@ -38,7 +39,7 @@ export function SelectionBar({ count, total, mostAtOnce, gathering, mayRun, mayE
           <Menu.Dropdown>
             {mayRun && <Menu.Item leftSection={<Icon name="play" size={16} />} onClick={() => onAct('resume')}>{t('jobs.bulk.resume.verb')}</Menu.Item>}
             {mayRun && <Menu.Item leftSection={<Icon name="stop" size={16} />} onClick={() => onAct('kill')}>{t('jobs.bulk.kill.verb')}</Menu.Item>}
-            <Menu.Item leftSection={<Icon name="download" size={16} />} onClick={onExport}>{t('jobs.export')}</Menu.Item>
+            <Menu.Item leftSection={<Icon name="download" size={16} />} disabled={!onExport} onClick={onExport}>{t('jobs.export')}</Menu.Item>
             {mayEdit && <Menu.Item color="red" leftSection={<Icon name="trash" size={16} />} onClick={() => onAct('delete')}>{t('jobs.bulk.delete.verb')}</Menu.Item>}
           </Menu.Dropdown>
         </Menu>

@@ -10,6 +10,8 @@ export interface Exported {
   jobs: number;
   /** Jobs that one may not see into: half a definition would do harm. */
   hidden: number;
+  /** Jobs that were wanted and are not there any more. */
+  gone: number;
 }
 
 interface Options {
@@ -26,16 +28,18 @@ const few = 200;
 export async function exportJobs({ filter, only, signal, onProgress }: Options): Promise<Exported> {
   const texts: string[] = [];
   let hidden = 0;
+  let wanted = 0;
   let seen = 0;
   const pages = only && only.size <= few ? namedJobs([...only].sort(), signal) : allJobs(filter, signal);
   for await (const { items, total } of pages) {
     for (const job of items) {
       if (only && !only.has(job.name)) continue;
+      wanted++;
       if (job.meta.hidden) hidden++;
       else texts.push(toYaml(definitionOf(job)));
     }
     seen += items.length;
     onProgress(seen, total);
   }
-  return { text: texts.join('---\n'), jobs: texts.length, hidden };
+  return { text: texts.join('---\n'), jobs: texts.length, hidden, gone: only ? only.size - wanted : 0 };
 }

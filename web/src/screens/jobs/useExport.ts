@@ -10,21 +10,25 @@ import { sayFailed } from '../../parts/sayFailed.ts';
 export function useExport() {
   const { t, i18n } = useTranslation();
   const [progress, setProgress] = useState<number | undefined>();
-  const abort = useRef<AbortController | undefined>(undefined);
+  const running = useRef<AbortController | undefined>(undefined);
   const start = async (filter: JobFilter, only?: ReadonlySet<string>) => {
-    abort.current = new AbortController();
+    // One at a time: what can be stopped is the one whose progress is shown.
+    if (running.current) return;
+    const controller = new AbortController();
+    running.current = controller;
     setProgress(0);
     try {
       const { exportJobs } = await import('./exportJobs.ts');
-      const { text, jobs, hidden } = await exportJobs({ filter, only, signal: abort.current.signal, onProgress: (done, total) => setProgress(total === 0 ? 0 : done / total) });
+      const { text, jobs, hidden, gone } = await exportJobs({ filter, only, signal: controller.signal, onProgress: (done, total) => setProgress(total === 0 ? 0 : done / total) });
       if (jobs > 0) saveAs('jobs.yaml', text, 'application/yaml');
-      say(t, sentences([jobs > 0 ? t('jobs.exported', { count: jobs }) : t('jobs.exportedNone'), hidden > 0 && t('jobs.exportHidden', { count: hidden })], i18n.language));
+      say(t, sentences([jobs > 0 ? t('jobs.exported', { count: jobs }) : t('jobs.exportedNone'), hidden > 0 && t('jobs.exportHidden', { count: hidden }), gone > 0 && t('jobs.exportGone', { count: gone })], i18n.language));
     } catch (cause) {
-      if (abort.current.signal.aborted) return;
+      if (controller.signal.aborted) return;
       sayFailed(t, i18n.language, cause as Error);
     } finally {
+      running.current = undefined;
       setProgress(undefined);
     }
   };
-  return { progress, start: (filter: JobFilter, only?: ReadonlySet<string>) => void start(filter, only), stop: () => abort.current?.abort() };
+  return { progress, start: (filter: JobFilter, only?: ReadonlySet<string>) => void start(filter, only), stop: () => running.current?.abort() };
 }
