@@ -8,19 +8,19 @@ let root: Root;
 let open: (is: boolean) => void;
 
 /** Rows with a button each; the dialog of a row is drawn elsewhere, and takes the focus, as dialogs do. */
-function List({ rows, done }: { rows: readonly string[]; done: boolean }) {
+function List({ rows, done }: { rows: readonly string[]; done: boolean | 'disabled' }) {
   const { rows: shown, around } = useSteady(rows, String);
   const [opened, setOpened] = useState(false);
   open = setOpened;
   return (
     <ul {...around}>
-      {shown.map(({ row, gone }) => <li key={row} data-gone={gone || undefined}>{done ? row : <button type="button">{row}</button>}</li>)}
+      {shown.map(({ row, gone }) => <li key={row} data-gone={gone || undefined}>{done === true ? row : <button type="button" disabled={done === 'disabled'}>{row}</button>}</li>)}
       {opened && createPortal(<input aria-label="why" ref={(element) => element?.focus()} />, document.body)}
     </ul>
   );
 }
 
-const draw = (rows: readonly string[], done = false) => act(() => root.render(<List rows={rows} done={done} />));
+const draw = (rows: readonly string[], done: boolean | 'disabled' = false) => act(() => root.render(<List rows={rows} done={done} />));
 const shown = () => [...document.querySelectorAll('li')].map((row) => row.textContent + (row.dataset.gone ? ' gone' : ''));
 
 beforeEach(() => {
@@ -52,10 +52,10 @@ it('goes on after a dialog of a row has come and gone', () => {
   expect(shown()).toEqual(['b']);
 });
 
-it('goes on when what had the focus is no longer there', () => {
+it.each([true, 'disabled'] as const)('goes on when what had the focus can be used no longer: %s', (done) => {
   draw(['a']);
   act(() => document.querySelector('button')?.focus());
-  draw(['a'], true);
-  draw(['b'], true);
+  draw(['a'], done);
+  draw(['b'], done);
   expect(shown()).toEqual(['b']);
 });

@@ -15,7 +15,8 @@ export function useSteady<Row>(fresh: readonly Row[], idOf: (row: Row) => string
   useEffect(() => {
     shown.current = rows;
     // What is taken away, or can no longer be used, loses the focus without a word; what has gone has no pointer in it.
-    if (focused && !element.current?.contains(document.activeElement)) setFocused(false);
+    const active = document.activeElement;
+    if (focused && (!element.current?.contains(active) || active?.matches(':disabled'))) setFocused(false);
     if (pointed && !element.current?.isConnected) setPointed(false);
   });
   const around = {
