@@ -1,40 +1,12 @@
 // The job editor: a form and YAML as two views of one document, crontab lines, conflicts, and what is shown before one saves.
 
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { assertAccessible, assertFits, launch, open, shoot } from './browser.mjs';
-import { Server, until } from './server.mjs';
+import { test } from 'node:test';
+import { assertAccessible, assertFits, shoot } from './browser.mjs';
+import { until } from './server.mjs';
+import { leave, stage } from './stage.mjs';
 
-let server;
-let browser;
-let session;
-
-before(async () => {
-  server = await Server.create();
-  await server.start();
-  browser = await launch();
-  const { context, page } = await open(browser, server);
-  await page.goto(server.loginLink);
-  await page.getByRole('navigation').first().waitFor();
-  session = await context.storageState();
-  await context.close();
-});
-
-after(async () => {
-  await browser?.close();
-  await server?.remove();
-});
-
-async function visit(path, options = {}) {
-  const tab = await open(browser, server, { storageState: session, ...options });
-  await tab.page.goto(server.url + path);
-  return tab;
-}
-
-async function leave({ context, wrongs }) {
-  await context.close();
-  assert.deepEqual(wrongs, []);
-}
+const { server, visit } = await stage();
 
 const yaml = (page) => page.getByRole('textbox', { name: 'YAML of the job' });
 const lines = (page) => page.locator('.cm-line').allTextContents();

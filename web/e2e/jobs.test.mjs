@@ -2,17 +2,14 @@
 
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
-import { after, before, test } from 'node:test';
-import { assertAccessible, assertFits, launch, open, shoot } from './browser.mjs';
-import { Server, until } from './server.mjs';
+import { before, test } from 'node:test';
+import { assertAccessible, assertFits, shoot } from './browser.mjs';
+import { until } from './server.mjs';
+import { leave, stage } from './stage.mjs';
 
-let server;
-let browser;
-let session;
+const { server, visit } = await stage();
 
 before(async () => {
-  server = await Server.create();
-  await server.start();
   const job = (name, group, labels, more = {}) => ({ name, group, labels, command: 'true', cronExpr: '30 2 1 1 *', timezone: 'Europe/Berlin', ...more });
   await server.api('POST', '/jobs/apply', {
     jobs: [
@@ -20,29 +17,7 @@ before(async () => {
       job('shop-index', 'shop', { team: 'birch' }), job('shop-mail', 'shop', { team: 'amber' }, { cronExpr: undefined }), job('loose', undefined, undefined, { env: { ON: 'yes', AT: '12:30' }, command: 'echo "a: b"\necho c' }),
     ],
   });
-  browser = await launch();
-  const { context, page } = await open(browser, server);
-  await page.goto(server.loginLink);
-  await page.getByRole('navigation').first().waitFor();
-  session = await context.storageState();
-  await context.close();
 });
-
-after(async () => {
-  await browser?.close();
-  await server?.remove();
-});
-
-async function visit(path, options = {}) {
-  const tab = await open(browser, server, { storageState: session, ...options });
-  await tab.page.goto(server.url + path);
-  return tab;
-}
-
-async function leave({ context, wrongs }) {
-  await context.close();
-  assert.deepEqual(wrongs, []);
-}
 
 const shown = (page) => page.locator('[data-row]').evaluateAll((rows) => rows.map((row) => row.dataset.row));
 const lists = (page, names) => until(`listed are ${names}`, async () => (await shown(page)).join(' ') === names);

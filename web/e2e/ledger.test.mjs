@@ -2,40 +2,12 @@
 
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
-import { after, before, test } from 'node:test';
-import { assertAccessible, assertFits, launch, open, shoot } from './browser.mjs';
-import { Server, until } from './server.mjs';
+import { test } from 'node:test';
+import { assertAccessible, assertFits, shoot } from './browser.mjs';
+import { until } from './server.mjs';
+import { leave, stage } from './stage.mjs';
 
-let server;
-let browser;
-let session;
-
-before(async () => {
-  server = await Server.create();
-  await server.start();
-  browser = await launch();
-  const { context, page } = await open(browser, server);
-  await page.goto(server.loginLink);
-  await page.getByRole('navigation').first().waitFor();
-  session = await context.storageState();
-  await context.close();
-});
-
-after(async () => {
-  await browser?.close();
-  await server?.remove();
-});
-
-async function visit(path, options = {}) {
-  const tab = await open(browser, server, { storageState: session, ...options });
-  await tab.page.goto(server.url + path);
-  return tab;
-}
-
-async function leave({ context, wrongs }) {
-  await context.close();
-  assert.deepEqual(wrongs, []);
-}
+const { server, visit } = await stage();
 
 const fires = (query) => server.api('GET', `/fires?${query}`).then(({ items }) => items);
 

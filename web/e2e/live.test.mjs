@@ -1,40 +1,12 @@
 // A run is watched while it prints, as nobody could who is shown the output only at the end.
 
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { assertAccessible, assertFits, launch, open, shoot } from './browser.mjs';
-import { Server, until } from './server.mjs';
+import { test } from 'node:test';
+import { assertAccessible, assertFits, open, shoot } from './browser.mjs';
+import { until } from './server.mjs';
+import { leave, stage } from './stage.mjs';
 
-let server;
-let browser;
-let session;
-
-before(async () => {
-  server = await Server.create();
-  await server.start();
-  browser = await launch();
-  const tab = await open(browser, server);
-  await tab.page.goto(server.loginLink);
-  await tab.page.getByRole('navigation').first().waitFor();
-  session = await tab.context.storageState();
-  await tab.context.close();
-});
-
-after(async () => {
-  await browser?.close();
-  await server?.remove();
-});
-
-async function visit(path, options = {}) {
-  const tab = await open(browser, server, { storageState: session, ...options });
-  await tab.page.goto(server.url + path);
-  return tab;
-}
-
-async function leave({ context, wrongs }) {
-  await context.close();
-  assert.deepEqual(wrongs, []);
-}
+const { server, browser, session, visit } = await stage();
 
 test('a run is watched line by line while it runs, and its end is seen', async () => {
   await server.api('POST', '/jobs', { name: 'ticker', command: 'i=0; while :; do i=$((i+1)); printf "line %d\\n" $i; sleep 0.3; done' });

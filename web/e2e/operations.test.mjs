@@ -1,40 +1,12 @@
 // What an operator does at night: pauses, runs with parameters, reads the ledger, drains a worker.
 
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { assertAccessible, launch, open, shoot } from './browser.mjs';
-import { Server, until } from './server.mjs';
+import { test } from 'node:test';
+import { assertAccessible, shoot } from './browser.mjs';
+import { until } from './server.mjs';
+import { leave, stage } from './stage.mjs';
 
-let server;
-let browser;
-let session;
-
-before(async () => {
-  server = await Server.create();
-  await server.start();
-  browser = await launch();
-  const { context, page } = await open(browser, server);
-  await page.goto(server.loginLink);
-  await page.getByRole('navigation').first().waitFor();
-  session = await context.storageState();
-  await context.close();
-});
-
-after(async () => {
-  await browser?.close();
-  await server?.remove();
-});
-
-async function visit(path) {
-  const tab = await open(browser, server, { storageState: session });
-  await tab.page.goto(server.url + path);
-  return tab;
-}
-
-async function leave({ context, wrongs }) {
-  await context.close();
-  assert.deepEqual(wrongs, []);
-}
+const { server, visit } = await stage();
 
 /** The API's answer once it is as wanted. */
 function eventually(what, path, wanted) {

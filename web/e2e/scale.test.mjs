@@ -2,50 +2,24 @@
 // What is asserted is some times as much, and how many rows exist, which depends on no machine.
 
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { launch, open } from './browser.mjs';
+import { before, test } from 'node:test';
 import { jobOf, makeJobs } from './manyJobs.mjs';
-import { Server, until } from './server.mjs';
+import { until } from './server.mjs';
+import { leave, stage } from './stage.mjs';
 
 const count = Number(process.env.CARILLON_SCALE_JOBS ?? 100_000);
 const goals = { load: 30_000, first: 1000, search: 150, task: 50 };
 /** How much slower a busy machine may be. */
 const lenient = 5;
 
-let server;
-let browser;
-let session;
+const { server, browser, visit } = await stage();
 
 before(async () => {
-  server = await Server.create();
-  await server.start();
   const began = Date.now();
   await makeJobs(server, count);
   await until('all jobs are listed', async () => (await server.api('GET', '/jobs?limit=1&total=true')).total === count, 120);
   console.log(`scale: ${count} jobs were made in ${Date.now() - began} ms (goal ${goals.load} ms)`);
-  browser = await launch();
-  const { context, page } = await open(browser, server);
-  await page.goto(server.loginLink);
-  await page.getByRole('navigation').first().waitFor();
-  session = await context.storageState();
-  await context.close();
 });
-
-after(async () => {
-  await browser?.close();
-  await server?.remove();
-});
-
-async function visit(path) {
-  const tab = await open(browser, server, { storageState: session });
-  await tab.page.goto(server.url + path);
-  return tab;
-}
-
-async function leave({ context, wrongs }) {
-  await context.close();
-  assert.deepEqual(wrongs, []);
-}
 
 const median = (values) => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)];
 

@@ -2,14 +2,13 @@
 
 import assert from 'node:assert/strict';
 import { fileURLToPath } from 'node:url';
-import { after, before, test } from 'node:test';
+import { before, test } from 'node:test';
 import { runnerImport } from 'vite';
-import { assertAccessible, assertFits, launch, open, shoot } from './browser.mjs';
-import { Server, until } from './server.mjs';
+import { assertAccessible, assertFits, open, shoot } from './browser.mjs';
+import { until } from './server.mjs';
+import { stage } from './stage.mjs';
 
-let server;
-let browser;
-let session;
+const { server, browser, session } = await stage();
 let screens;
 const texts = { en: new Map(), zh: new Map() };
 
@@ -25,8 +24,6 @@ before(async () => {
     const { module } = await runnerImport(fileURLToPath(new URL(`../src/i18n/${language}/index.ts`, import.meta.url)));
     flatten(module[language], '', texts[language]);
   }
-  server = await Server.create();
-  await server.start();
   await server.api('POST', '/jobs', {
     name: 'nightly-report', title: '每晚报表', group: 'reports', description: 'x', cronExpr: '30 2 * * *', timezone: 'America/New_York', command: 'make report',
     env: { TARGET: 'daily' }, timeout: '1h',
@@ -56,17 +53,6 @@ before(async () => {
     overview: '/', ledger: '/ledger', 'ledger-around': '/ledger?range=around', 'ledger-custom': '/ledger?range=custom&job=nobody',
     workers: '/workers', worker: `/workers/${worker.id}`, timeline: '/timeline?span=1h', forecast: '/timeline?view=forecast', users: '/access', tokens: '/access?tab=tokens', sessions: '/access?tab=sessions', audit: '/access?tab=audit', account: '/account', nothing: '/nowhere',
   };
-  browser = await launch();
-  const { context, page } = await open(browser, server);
-  await page.goto(server.loginLink);
-  await page.getByRole('navigation').first().waitFor();
-  session = await context.storageState();
-  await context.close();
-});
-
-after(async () => {
-  await browser?.close();
-  await server?.remove();
 });
 
 /** Texts that a reader meets: what is written, also in tips and in fields, and what is read aloud. */

@@ -1,40 +1,12 @@
 // What is around every screen: what changes elsewhere is seen at once, and the server may go and come back.
 
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { assertAccessible, assertFits, launch, open, shoot } from './browser.mjs';
-import { Server, until } from './server.mjs';
+import { until } from './server.mjs';
+import { leave, stage } from './stage.mjs';
 
-let server;
-let browser;
-let session;
-
-before(async () => {
-  server = await Server.create();
-  await server.start();
-  browser = await launch();
-  const tab = await open(browser, server);
-  await tab.page.goto(server.loginLink);
-  await tab.page.getByRole('navigation').first().waitFor();
-  session = await tab.context.storageState();
-  await tab.context.close();
-});
-
-after(async () => {
-  await browser?.close();
-  await server?.remove();
-});
-
-async function visit(path, options = {}) {
-  const tab = await open(browser, server, { storageState: session, ...options });
-  await tab.page.goto(server.url + path);
-  return tab;
-}
-
-async function leave({ context, wrongs }) {
-  await context.close();
-  assert.deepEqual(wrongs, []);
-}
+const { server, browser, session, visit } = await stage();
 
 /** Requests of the API that the page makes from now on, without those of the given kinds. */
 function requestsOf(page, ...without) {

@@ -1,18 +1,15 @@
 // What was and what is to come on one axis, and the forecast: read, moved along, and narrowed.
 
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { assertAccessible, launch, open, shoot } from './browser.mjs';
-import { Server, until } from './server.mjs';
+import { before, test } from 'node:test';
+import { assertAccessible, open, shoot } from './browser.mjs';
+import { until } from './server.mjs';
+import { leave, stage } from './stage.mjs';
 
-let server;
-let browser;
-let session;
+const { server, browser, session, visit } = await stage();
 const piled = 40;
 
 before(async () => {
-  server = await Server.create();
-  await server.start();
   // Far enough from now for a new hour to begin meanwhile, and within the 24 hours that are looked at.
   const hour = (new Date().getUTCHours() + 4) % 24;
   const jobs = Array.from({ length: piled }, (_, i) => ({ name: `backup-${String(i).padStart(2, '0')}`, group: 'backups', cronExpr: `17 ${hour} * * *`, timezone: 'UTC', command: 'true' }));
@@ -27,31 +24,7 @@ before(async () => {
     const { items } = await server.api('GET', '/runs?status=failed,running');
     return items.some((run) => run.job === 'breaks') && items.some((run) => run.job === 'lasts' && run.status === 'running');
   });
-  browser = await launch();
-  const { context, page } = await open(browser, server);
-  await page.goto(server.loginLink);
-  await page.getByRole('navigation').first().waitFor();
-  session = await context.storageState();
-  await context.close();
 });
-
-after(async () => {
-  await browser?.close();
-  // What runs would be waited for.
-  for (const run of (await server.api('GET', '/runs?status=running')).items) await server.api('POST', `/runs/${run.id}/kill`, {});
-  await server?.remove();
-});
-
-async function visit(path, options = {}) {
-  const tab = await open(browser, server, { storageState: session, ...options });
-  await tab.page.goto(server.url + path);
-  return tab;
-}
-
-async function leave({ context, wrongs }) {
-  await context.close();
-  assert.deepEqual(wrongs, []);
-}
 
 const chartOf = (page) => page.getByRole('application', { name: 'Runs and planned fires over time' });
 const spanOf = async (page) => {

@@ -1,45 +1,20 @@
 // A worker is looked at, drained while it has work, and set up.
 
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { assertAccessible, launch, open, shoot } from './browser.mjs';
-import { Server, until } from './server.mjs';
+import { before, test } from 'node:test';
+import { assertAccessible, shoot } from './browser.mjs';
+import { until } from './server.mjs';
+import { leave, stage } from './stage.mjs';
 
-let server;
-let browser;
-let session;
+const { server, visit } = await stage();
 let worker;
 
 before(async () => {
-  server = await Server.create();
-  await server.start();
   await server.api('POST', '/jobs', { name: 'lasts', command: 'sleep 600', killGrace: '1s' });
   await server.api('POST', '/jobs/lasts/run', {});
   await until('it runs', async () => (await server.api('GET', '/runs?status=running')).items.length > 0);
   [worker] = (await server.api('GET', '/workers')).items;
-  browser = await launch();
-  const { context, page } = await open(browser, server);
-  await page.goto(server.loginLink);
-  await page.getByRole('navigation').first().waitFor();
-  session = await context.storageState();
-  await context.close();
 });
-
-after(async () => {
-  await browser?.close();
-  await server?.remove();
-});
-
-async function visit(path) {
-  const tab = await open(browser, server, { storageState: session });
-  await tab.page.goto(server.url + path);
-  return tab;
-}
-
-async function leave({ context, wrongs }) {
-  await context.close();
-  assert.deepEqual(wrongs, []);
-}
 
 test('a worker with a run is drained: it says what is left, and when nothing is', async () => {
   const tab = await visit('/workers');
@@ -113,6 +88,6 @@ test('a worker that is not there has a page that says so', async () => {
   const { page } = tab;
   await page.getByRole('heading', { name: 'There is no such worker' }).waitFor();
   await page.getByRole('link', { name: 'All workers' }).click();
-  await page.locator(`[data-row="${worker.id}"]`).waitFor();
+  await page.locator(`[data-row="${worker.id}"]`).first().waitFor();
   await leave(tab);
 });

@@ -2,9 +2,10 @@
 // nothing leaves, and what cannot be seen is made visible.
 
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { launch, open, shoot } from './browser.mjs';
-import { Server, until } from './server.mjs';
+import { before, test } from 'node:test';
+import { shoot } from './browser.mjs';
+import { until } from './server.mjs';
+import { stage } from './stage.mjs';
 
 const markup = `<img src=x onerror="window.__xss=1"><script>window.__xss=2</script></script><svg onload=window.__xss=3>`;
 const script = 'javascript:window.__xss=4';
@@ -17,15 +18,11 @@ const escapes = [
   `\\033[${'38;5;'.repeat(700)}1m`, '\\033[38;2;999999999999;-1;1e9mcolour\\033[0m', '\\033[8mhidden\\033[0m', '\\033P+q544e\\033\\\\', '\\033]1337;File=inline=1:PGI+\\007',
 ].join('');
 
-let server;
-let browser;
-let session;
+const { server, visit } = await stage();
 let run;
 let waiting;
 
 before(async () => {
-  server = await Server.create();
-  await server.start();
   await server.api('POST', '/jobs', {
     name: 'hostile', title: evil, group: 'evil', description: evil, labels: { 'evil/label': 'x-y' }, cronExpr: '0 0 1 1 *',
     command: `cat <<'EOF'\n${evil}\nEOF\nprintf '${escapes}\\n'\nprintf 'safe\\revil\\n'; printf 'https://evil.example@good.example/ javascript:alert(1) data:text/html,x\\n'; cat <<'EOF' >&2\n${markup}\nEOF\nexit 3`,
@@ -43,24 +40,7 @@ before(async () => {
   waiting = (await server.api('POST', '/jobs/hostile-paused/run', { note: evil })).run;
   const [worker] = (await server.api('GET', '/workers')).items;
   await server.api('POST', `/workers/${worker.id}/drain`, { note: evil });
-  browser = await launch();
-  const { context, page } = await open(browser, server);
-  await page.goto(server.loginLink);
-  await page.getByRole('navigation').first().waitFor();
-  session = await context.storageState();
-  await context.close();
 });
-
-after(async () => {
-  await browser?.close();
-  await server?.remove();
-});
-
-async function visit(path) {
-  const tab = await open(browser, server, { storageState: session });
-  await tab.page.goto(server.url + path);
-  return tab;
-}
 
 /** Nothing of what was given became part of the page. */
 async function assertText(page, where) {

@@ -1,0 +1,44 @@
+// What a story needs: a server of its own, a browser, and an admin who is signed in.
+
+import assert from 'node:assert/strict';
+import { after } from 'node:test';
+import { launch, open } from './browser.mjs';
+import { Server } from './server.mjs';
+
+/** The cookie that signing in gives, as playwright keeps it. How one signs in is a story of its own. */
+async function signIn(server) {
+  const answer = await fetch(`${server.url}/api/v1/auth/login`, {
+    method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ token: await server.token() }),
+  });
+  const [, name, value] = /^(\w+)=(\w+);/.exec(answer.headers.get('set-cookie') ?? '') ?? [];
+  assert.ok(value, `signing in: ${answer.status}`);
+  return { cookies: [{ name, value, domain: '127.0.0.1', path: '/', expires: -1, httpOnly: true, secure: false, sameSite: 'Lax' }], origins: [] };
+}
+
+/** Closes a tab in which nothing happened that must not. */
+export async function leave({ context, wrongs }) {
+  await context.close();
+  assert.deepEqual(wrongs, []);
+}
+
+/** Sets the stage for the stories of a file, and clears it after the last. */
+export async function stage() {
+  const server = await Server.create();
+  let browser;
+  after(async () => {
+    await browser?.close();
+    // What runs would be waited for.
+    const running = await server.api('GET', '/runs?status=running').catch(() => ({ items: [] }));
+    for (const { id } of running.items) await server.api('POST', `/runs/${id}/kill`, {});
+    await server.remove();
+  });
+  await server.start();
+  browser = await launch();
+  const session = await signIn(server);
+  const visit = async (path, options = {}) => {
+    const tab = await open(browser, server, { storageState: session, ...options });
+    await tab.page.goto(server.url + path);
+    return tab;
+  };
+  return { server, browser, session, visit };
+}
