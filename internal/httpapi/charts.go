@@ -124,7 +124,7 @@ func (s *statsResource) bounds(in *ChartFilter) (chart *runlog.Chart, end time.T
 	}
 	zone, err := schedule.LoadZone(cmp.Or(in.Timezone, s.zone))
 	if err != nil {
-		return fail("timezone", "timezone", "is not a time zone", "use an IANA name such as Europe/Berlin, Asia/Shanghai or UTC")
+		return fail("timezone", schedule.CodeZoneUnknown, "is not a time zone", "use an IANA name such as Europe/Berlin, Asia/Shanghai or UTC")
 	}
 	from, to := in.From, in.To
 	if end = to; to.IsZero() || to.After(now) {

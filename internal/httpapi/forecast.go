@@ -168,7 +168,7 @@ func (s *forecastResource) span(in *forecastInput) (a stretch, err error) {
 	}
 	zone, err := schedule.LoadZone(in.Timezone)
 	if err != nil {
-		return a, &requestFault{Fault{Location: "query.timezone", Code: "timezone", Message: "is not a time zone", Hint: "use an IANA name such as Europe/Berlin, Asia/Shanghai or UTC"}}
+		return a, &requestFault{Fault{Location: "query.timezone", Code: schedule.CodeZoneUnknown, Message: "is not a time zone", Hint: "use an IANA name such as Europe/Berlin, Asia/Shanghai or UTC"}}
 	}
 	step, most := time.Minute, maxAheadMinutes
 	if in.By == "hour" {
