@@ -80,7 +80,8 @@ export default defineConfig({
     },
   },
   test: {
-    environment: 'happy-dom',
+    // Most of what is tested needs no page; a test that does says so in its first line, since making one takes as long as a hundred tests.
+    environment: 'node',
     include: ['src/**/*.test.{ts,tsx}'],
   },
 } as Parameters<typeof defineConfig>[0]);

@@ -1,3 +1,4 @@
+// @vitest-environment happy-dom
 import { expect, it } from 'vitest';
 import { Connectivity } from './connectivity.ts';
 import { keys } from './keys.ts';

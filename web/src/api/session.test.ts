@@ -1,3 +1,4 @@
+// @vitest-environment happy-dom
 import { QueryClient } from '@tanstack/react-query';
 import { expect, it } from 'vitest';
 import { keys } from './keys.ts';

@@ -1,3 +1,4 @@
+// @vitest-environment happy-dom
 import { act, useState } from 'react';
 import { createPortal } from 'react-dom';
 import { createRoot, type Root } from 'react-dom/client';

@@ -1,3 +1,4 @@
+// @vitest-environment happy-dom
 import { beforeEach, expect, it } from 'vitest';
 import { forgetDrafts } from '../../lib/drafts.ts';
 import { keepDraft, readDraft, type DraftOf } from './draft.ts';

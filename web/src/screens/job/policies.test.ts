@@ -1,3 +1,4 @@
+// @vitest-environment happy-dom
 import { createInstance } from 'i18next';
 import { expect, it } from 'vitest';
 import type { Job } from '../../api/types.ts';

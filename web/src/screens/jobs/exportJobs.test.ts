@@ -1,3 +1,4 @@
+// @vitest-environment happy-dom
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { client } from '../../api/client.ts';
 import { exportJobs } from './exportJobs.ts';

@@ -1,3 +1,4 @@
+// @vitest-environment happy-dom
 import { expect, it } from 'vitest';
 import type { BulkItem } from '../../api/types.ts';
 import { withAnswers } from './useBulk.ts';
