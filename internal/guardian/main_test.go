@@ -71,14 +71,16 @@ func guarded(c *Child, does string) int {
 	if ms, err := strconv.Atoi(os.Getenv("GUARDIAN_TEST_LEAD_MS")); err == nil {
 		lead.Store(int64(time.Duration(ms) * time.Millisecond))
 	}
+	beat := func() {
+		killBy := time.Duration(0)
+		if l := time.Duration(lead.Load()); l > 0 {
+			killBy = bootclock.Now() + l
+		}
+		c.Beat(killBy)
+	}
 	go func() {
-		for {
-			killBy := time.Duration(0)
-			if l := time.Duration(lead.Load()); l > 0 {
-				killBy = bootclock.Now() + l
-			}
-			c.Beat(killBy)
-			time.Sleep(20 * time.Millisecond)
+		for ; ; time.Sleep(20 * time.Millisecond) {
+			beat()
 		}
 	}()
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
@@ -111,6 +113,7 @@ func guarded(c *Child, does string) int {
 				return 7
 			}
 		case line := <-asked:
+			beat() // who was answered may count from now
 			fmt.Println("echo", line)
 		case <-c.Gone():
 			for left := proctree.Below(os.Getpid()); len(left) > 0; left = proctree.Below(os.Getpid()) {
