@@ -91,7 +91,7 @@ test('the first admin signs in with the token of the bootstrap, sees workers and
 
   await page.goto(`${cluster.url}/workers`);
   const panel = facts(page, 'Masters');
-  await panel.getByText('Leads').waitFor();
+  await panel.getByText('Leads', { exact: true }).waitFor();
   await panel.getByText('This page talks to it').waitFor();
   assert.equal(await panel.getByRole('row').count(), 3, 'a head and two masters');
   await assertAccessible(page, 'workers and masters');
@@ -152,7 +152,7 @@ test('the master that the browser speaks to is started again: the page says so, 
   await cluster.startMaster(first);
   await page.getByRole('heading', { name: 'Timeline' }).waitFor();
   await page.goto(`${cluster.url}/workers`);
-  await facts(page, 'Masters').getByText('Leads').waitFor();
+  await facts(page, 'Masters').getByText('Leads', { exact: true }).waitFor();
   await leave(tab);
 });
 
