@@ -265,6 +265,64 @@ func runCapable() {
 	fail(x.Close())
 }
 
+// asCovetous makes the test binary a worker whose file has a default, and runs a job that names the worker's own user.
+const asCovetous = "EXECUTOR_TEST_COVETOUS"
+
+func runCovetous() {
+	fail := func(err error) {
+		if err != nil {
+			fmt.Print(err)
+			os.Exit(1)
+		}
+	}
+	fail(executor.Prepare())
+	dir, err := os.MkdirTemp("", "covetous-")
+	fail(err)
+	defer os.RemoveAll(dir)
+	token := filepath.Join(dir, "admin.token")
+	fail(os.WriteFile(token, []byte("car_admin_token\n"), 0o600))
+	file, err := runas.Open(runas.Config{Path: os.Getenv(asCovetous), Capable: executor.Capable, Log: slog.New(slog.DiscardHandler)})
+	fail(err)
+	x, err := executor.New(executor.Config{BaseDir: dir, Worker: "covetous", Life: life, Adopt: true, RunAs: file})
+	fail(err)
+	for _, job := range []common.Job{{Group: "reports"}, {Group: "reports", User: "nobody"}, {Group: "reports", User: "daemon"}, {User: "daemon"},
+		{Group: "trusted", User: "daemon"}} {
+		job.Command = "id -un; cat " + token + " 2>/dev/null"
+		got, out := runIn(x, newTask(job))
+		fmt.Println(got.Status, reasonOf(got), strings.Fields(out))
+	}
+	fail(x.Close())
+}
+
+// Credentials of the worker are files of the worker's own user: with a default, a job becomes that user only where
+// root listed it for the job's group.
+func TestDefaultUserKeepsJobsFromTheWorkersCredentials(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("needs root, to give capabilities away")
+	}
+	dir := t.TempDir()
+	self, rules := filepath.Join(dir, "self"), filepath.Join(dir, "run-as.yaml")
+	binary, err := os.ReadFile(os.Args[0])
+	const text = "default: nobody\ngroups: {reports: {users: [games]}, trusted: {users: [daemon]}}\n"
+	if err := errors.Join(err, os.WriteFile(self, binary, 0o700), os.Chmod(self, 0o755), os.WriteFile(rules, []byte(text), 0o600), os.Chmod(rules, 0o644),
+		os.Chmod(dir, 0o755), os.Chmod(filepath.Dir(dir), 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(self)
+	cmd.Dir = "/"
+	cmd.Env = append(os.Environ(), asCovetous+"="+rules, "TMPDIR=/tmp")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 1, Gid: 1}, AmbientCaps: []uintptr{unix.CAP_SETUID, unix.CAP_SETGID, unix.CAP_KILL}}
+	const want = `failed exit_code [nobody]
+failed exit_code [nobody]
+refused user_not_allowed []
+refused user_not_allowed []
+succeeded  [daemon car_admin_token]
+`
+	if out, err := cmd.CombinedOutput(); err != nil || string(out) != want {
+		t.Errorf("%v, printed\n%swant\n%s", err, out, want)
+	}
+}
+
 func number(text string) int {
 	n, _ := strconv.Atoi(strings.TrimSpace(text))
 	return n

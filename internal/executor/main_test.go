@@ -41,6 +41,10 @@ func TestMain(m *testing.M) {
 		runCapable()
 		os.Exit(0)
 	}
+	if os.Getenv(asCovetous) != "" {
+		runCovetous()
+		os.Exit(0)
+	}
 	if os.Getenv(asTerminalOwner) != "" {
 		ownTerminal()
 	}

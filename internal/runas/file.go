@@ -209,7 +209,9 @@ func (f *File) trustAbove() error {
 	return nil
 }
 
-// As tells as whom a job runs: nil is the worker's own user. The reason says why it must not run.
+// As returns the account that a job runs as, nil for the worker's own user, or the reason why the job must not run.
+// With a file, the worker's own user is allowed only where the group's entry lists it, or where Default names it or is
+// empty: commands of that user can read the credentials and the data folder of the worker.
 func (f *File) As(job *common.Job, own string) (*Account, *common.Reason) {
 	if f == nil {
 		if job.User == "" || job.User == own {
@@ -226,7 +228,7 @@ func (f *File) As(job *common.Job, own string) (*Account, *common.Reason) {
 	name := cmp.Or(job.User, rules.Default, f.own.Name)
 	switch {
 	case slices.Contains(entry.Users, name) || name == rules.Default:
-	case name == f.own.Name && f.own.UID != 0:
+	case name == f.own.Name && rules.Default == "" && f.own.UID != 0:
 	case job.User == "":
 		return nil, refusal("user_not_allowed", map[string]string{"user": name, "workerUser": f.own.Name},
 			"this worker is %s, and its file of runAs does not say as whom jobs run that name nobody", f.own.Name)

@@ -18,8 +18,8 @@ const Everybody = "*"
 
 // Rules are what the file says.
 type Rules struct {
-	// Default is whom jobs run as that name nobody; the worker's own user where empty. A
-	// worker that is root needs one.
+	// Default is the account of jobs that name none, and any job may name it. Empty means the worker's own user,
+	// unless that is root, which is never a default.
 	Default string `yaml:"default"`
 	// Groups are the entries, by group.
 	Groups map[string]Entry `yaml:"groups"`
@@ -27,7 +27,7 @@ type Rules struct {
 
 // Entry is what jobs of a group may do.
 type Entry struct {
-	// Users are whom they may name, beside the default and the worker's own user.
+	// Users are the accounts that they may name, beside the default.
 	Users []string `yaml:"users"`
 	// Shells are those that they may use; any, where none is given.
 	Shells []string `yaml:"shells"`

@@ -116,6 +116,32 @@ groups:
 	}
 }
 
+// The worker's own user is one like all others: commands of that user can read what is the worker's.
+func TestOwnUser_WithADefault_IsAllowedOnlyWhereListed(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "run-as.yaml")
+	for text, allowed := range map[string]bool{
+		"groups: {}\n":        true,
+		"default: carillon\n": true,
+		"default: nobody\n":   false,
+		"default: nobody\ngroups: {reports: {users: [daemon]}}\n":   false,
+		"default: nobody\ngroups: {reports: {users: [carillon]}}\n": true,
+		"default: nobody\ngroups: {other: {users: [carillon]}}\n":   false,
+		"default: nobody\ngroups: {'*': {users: [carillon]}}\n":     true,
+		"groups: {reports: {users: [daemon], shells: [/bin/sh]}}\n": true,
+	} {
+		write(t, path, text)
+		f, _, err := open(t, path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.own = Account{Name: "carillon", UID: 4711}
+		as, why := f.As(&common.Job{Group: "reports", User: "carillon"}, "carillon")
+		if got := why == nil; got != allowed || as != nil || why != nil && why.Code != "user_not_allowed" {
+			t.Errorf("%q: account %+v, reason %+v, want allowed=%v", text, as, why, allowed)
+		}
+	}
+}
+
 // Where only some commands may be run, a job cannot make them run something else.
 func TestWhichCommands(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "run-as.yaml")
