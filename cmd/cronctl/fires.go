@@ -145,7 +145,11 @@ func (c *cli) showFires(v any, items []json.RawMessage) error {
 			reason = f.Reason.Text
 		}
 		if f.Gap != nil {
-			reason = fmt.Sprintf("%d fires after %s: %s", f.Gap.Count, when(f.Gap.From), reason)
+			few := ""
+			if f.Reason != nil && f.Reason.Data["count"] == common.CountAtLeast {
+				few = "at least "
+			}
+			reason = fmt.Sprintf("%s%d fires after %s: %s", few, f.Gap.Count, when(f.Gap.From), reason)
 		}
 		if len(f.Attempts) > 0 {
 			last = f.Attempts[len(f.Attempts)-1]

@@ -63,10 +63,10 @@ func (o *Outcome) event() (event common.Event, good bool) {
 	return "", false
 }
 
-// weight is how many fires it stands for.
+// weight is how many fires it stands for; at least one, also where they could not be counted.
 func (o *Outcome) weight() int64 {
 	if o.Run.Gap != nil {
-		return o.Run.Gap.Count
+		return max(1, o.Run.Gap.Count)
 	}
 	return 1
 }

@@ -48,6 +48,21 @@ func (s *StoredJob) MustHave() []string {
 	return must
 }
 
+// ScheduleNeeds are noted needs that this version lacks and that may change when the job fires: all that
+// it lacks, unless as many unknown values of other fields explain them.
+func (s *StoredJob) ScheduleNeeds() []string {
+	lacking, explained := Lacking(s.Needs, Features[:]), 0
+	s.enums(func(field, value string, known ...string) {
+		if value != "" && !slices.Contains(known, value) && !strings.HasPrefix(field, "dst.") {
+			explained++
+		}
+	})
+	if len(lacking) <= explained {
+		return nil
+	}
+	return lacking
+}
+
 // NoteNeeds notes what the job asks for when it is saved in place of another. Needs that
 // are not known here stay: a newer version noted them, and drops them when it saves.
 func (s *StoredJob) NoteNeeds(before []string) {

@@ -23,3 +23,6 @@ const (
 	ReasonBackoff  = "backoff"  // waits for its time to be tried again
 	ReasonStarting = "starting" // is due, and about to be taken
 )
+
+// CountAtLeast is the value "count" of a reason whose gap may stand for more fires than it counts.
+const CountAtLeast = "at_least"

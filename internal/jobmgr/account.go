@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"strings"
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -31,25 +32,52 @@ func pausedReason(job *common.Job) common.Reason {
 // lastPaused is the last instant of a pause: at its end the job fires again.
 func lastPaused(until time.Time) time.Time { return until.Add(-1) }
 
-// passOver accounts for the fires that saving the job in place of the old one lets
-// its cursor pass, and gives the cursor as it stands then. A pause passes what came
-// up to its end when it is over; a timetable that is changed begins now. Pausing
-// itself passes nothing.
-func (s *Store) passOver(old common.JobState, job *common.Job, now time.Time) (cursor time.Time, ops []clientv3.Op, err error) {
-	edited := timetableChanged(&old.Job, job)
+// unreadable reports why this version cannot count the fires of a job; nil when it can. A need
+// that is not known here may change the schedule, so a line that can be read proves nothing.
+func (s *Store) unreadable(job *common.StoredJob) error {
+	if lacking := job.ScheduleNeeds(); len(lacking) > 0 {
+		return fmt.Errorf("it needs %s", strings.Join(lacking, ", "))
+	}
+	_, err := s.cfg.Interner.OfJob(&job.Job)
+	return err
+}
+
+// errUnreadable refuses to move the cursor of a job whose schedule cannot be read here.
+func errUnreadable(job *common.StoredJob, err error) error {
+	return &common.Error{Code: common.CodeConflict, Reason: "schedule_unreadable", Err: err,
+		Message: fmt.Sprintf("this master cannot read the schedule of job %q, so it cannot account for its fires", job.Name),
+		Hint:    "send the request to a master of the version that saved the job; replace a broken schedule, or delete the job"}
+}
+
+// passOver accounts for the fires that saving the job in place of the old one lets its cursor pass,
+// and returns the new cursor. The end of a pause passes what came up to it; a changed schedule begins
+// now. Pausing passes nothing. A schedule that cannot be read here is passed only when one that can
+// replaces it: a master of another version could still count its fires otherwise.
+func (s *Store) passOver(old common.JobState, job *common.StoredJob, now time.Time) (cursor time.Time, ops []clientv3.Op, err error) {
+	edited := timetableChanged(&old.Job, &job.Job)
+	ends := old.Paused && (edited || !job.Paused)
+	if !edited && !ends {
+		return old.Cursor, nil, nil
+	}
+	if why := s.unreadable(&old.StoredJob); why != nil && (!edited || s.unreadable(job) != nil) {
+		return old.Cursor, nil, errUnreadable(&old.StoredJob, why)
+	}
 	pass := func(to time.Time, status common.Status, reason common.Reason) {
 		if err != nil || !to.After(old.Cursor) {
 			return
 		}
 		var gap []clientv3.Op
-		if gap, err = s.gapOp(old, to, status, reason); err == nil {
+		if gap, err = s.gapOp(old, to, status, reason, nil); err == nil {
 			ops, old.Cursor = append(ops, gap...), to
 		}
 	}
-	if old.Paused && (edited || !job.Paused) {
+	if ends {
 		end := now
 		if old.PauseUntil != nil && old.PauseUntil.Before(now) { // as a worker would have done
-			_, end = s.passed(&old, lastPaused(*old.PauseUntil))
+			end = lastPaused(*old.PauseUntil)
+			if _, last, err := s.passed(&old, end); err == nil {
+				end = last
+			}
 		}
 		pass(end, common.StatusSkipped, pausedReason(&old.Job))
 	}
@@ -60,36 +88,46 @@ func (s *Store) passOver(old common.JobState, job *common.Job, now time.Time) (c
 }
 
 // gapOp accounts for the fires of a job after its cursor, up to a time: one entry in
-// the ledger, or none where no fire is passed.
-func (s *Store) gapOp(job common.JobState, to time.Time, status common.Status, reason common.Reason) ([]clientv3.Op, error) {
-	count, last := s.passed(&job, to)
-	if count == 0 {
-		return nil, nil
+// the ledger, or none where no fire is passed. Where the fires cannot be counted (unreadable, or by
+// what the schedule says), the entry stands for the whole stretch.
+func (s *Store) gapOp(job common.JobState, to time.Time, status common.Status, reason common.Reason, unreadable error) ([]clientv3.Op, error) {
+	count, last, err := s.passed(&job, to)
+	if unreadable != nil {
+		err = unreadable
 	}
-	if count == mostCounted { // the entry stands for those that were not counted as well
+	switch {
+	case err != nil && !to.After(job.Cursor):
+		return nil, nil
+	case err != nil:
+		count, last = 0, to
+		reason.Text += "; this version cannot read the schedule, so their number is unknown"
+	case count == 0:
+		return nil, nil
+	case count == mostCounted: // the entry stands for those that were not counted as well
 		last = to
+	}
+	if err != nil || count == mostCounted {
 		reason.Data = maps.Clone(reason.Data)
 		if reason.Data == nil {
 			reason.Data = map[string]string{}
 		}
-		reason.Data["count"] = "at_least"
+		reason.Data["count"] = common.CountAtLeast
 	}
 	run := common.PassedOver(&job, last, count, status, reason)
 	put, err := putOutcome(&run)
 	return []clientv3.Op{put}, err
 }
 
-// passed counts the fires of a job after its cursor, up to now. A timetable that
-// cannot be read, or planned, had none.
-func (s *Store) passed(job *common.JobState, now time.Time) (count int64, last time.Time) {
+// passed counts the fires of a job after its cursor, up to now.
+func (s *Store) passed(job *common.JobState, now time.Time) (count int64, last time.Time, err error) {
+	if err := s.unreadable(&job.StoredJob); err != nil {
+		return 0, time.Time{}, err
+	}
 	timetable, err := s.cfg.Interner.OfJob(&job.Job)
 	if err != nil {
-		return 0, time.Time{}
+		return 0, time.Time{}, err
 	}
-	if count, last, err = timetable.Passed(job.Cursor, now, mostCounted); err != nil {
-		return 0, time.Time{}
-	}
-	return count, last
+	return timetable.Passed(job.Cursor, now, mostCounted)
 }
 
 // putOutcome puts an outcome into the masters' outbox.

@@ -68,9 +68,8 @@ func (s *Store) Delete(ctx context.Context, actor common.Actor, name string, pre
 func (s *Store) deleteOps(actor common.Actor, seen seen) ([]clientv3.Op, error) {
 	name := string(seen.job.Key[len(common.JobsPrefix):])
 	old, unreadable := seen.state()
-	if unreadable != nil {
-		// A job that cannot be read can be deleted all the same; it had no plan.
-		old = common.JobState{StoredJob: seen.remains(name)}
+	if unreadable != nil { // it can be deleted all the same
+		old = seen.remains(name)
 	}
 	ops, err := s.writeOps(actor, "delete", &old.StoredJob, nil, seen.job.Value)
 	if err != nil {
@@ -78,18 +77,16 @@ func (s *Store) deleteOps(actor common.Actor, seen seen) ([]clientv3.Op, error) 
 	}
 	ops = append(ops, clientv3.OpDelete(common.CursorKey(name)),
 		clientv3.OpDelete(common.TriggersOf(name), clientv3.WithPrefix()))
-	if unreadable == nil {
-		gap, err := s.gapOp(old, s.cfg.Now().UTC(), common.StatusMissed, deletedReason())
-		if err != nil {
+	gap, err := s.owedOp(old, unreadable)
+	if err != nil {
+		return nil, err
+	}
+	if len(gap) > 0 {
+		if err := s.mayMove(); err != nil {
 			return nil, err
 		}
-		if len(gap) > 0 {
-			if err := s.mayMove(); err != nil {
-				return nil, err
-			}
-		}
-		ops = append(ops, gap...)
 	}
+	ops = append(ops, gap...)
 	for _, kv := range seen.triggers {
 		put, err := settled(kv)
 		if err != nil {
@@ -98,6 +95,15 @@ func (s *Store) deleteOps(actor common.Actor, seen seen) ([]clientv3.Op, error) 
 		ops = append(ops, put...)
 	}
 	return ops, nil
+}
+
+// owedOp accounts for the fires that a deleted job still owed. A job without a uid or a cursor has no
+// plan in any version; one that does not decode here may have one in another.
+func (s *Store) owedOp(old common.JobState, unreadable error) ([]clientv3.Op, error) {
+	if old.UID == "" || old.Cursor.IsZero() {
+		return nil, nil
+	}
+	return s.gapOp(old, s.cfg.Now().UTC(), common.StatusMissed, deletedReason(), unreadable)
 }
 
 func deletedReason() common.Reason {

@@ -2,6 +2,7 @@ package jobmgr
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
@@ -62,12 +63,26 @@ func (s seen) state() (common.JobState, error) {
 	return state, nil
 }
 
-// remains is what can be told of a job that cannot be read, or has no cursor.
-func (s seen) remains(name string) common.StoredJob {
+// remains is what can be read of a job that does not decode, or has no cursor.
+func (s seen) remains(name string) common.JobState {
+	state := common.JobState{StoredJob: common.StoredJob{Job: common.Job{Name: name}}, Version: s.job.ModRevision, Created: s.job.CreateRevision}
 	if stored, err := common.Decode[common.StoredJob](s.job.Value); err == nil && stored.Name == name {
-		return stored
+		state.StoredJob = stored
+	} else if fields, err := common.Decode[map[string]json.RawMessage](s.job.Value); err == nil {
+		text := func(field string) (value string) {
+			_ = json.Unmarshal(fields[field], &value) // what is no text stays empty
+			return value
+		}
+		if text("name") == name {
+			state.UID, state.Group = text("uid"), text("group")
+		}
 	}
-	return common.StoredJob{Job: common.Job{Name: name}}
+	if s.cursor != nil {
+		if at, err := common.ParseTimeKey(string(s.cursor.Value)); err == nil {
+			state.Cursor = at
+		}
+	}
+	return state
 }
 
 func (s seen) satisfies(name string, pre common.Precondition) error {

@@ -228,7 +228,7 @@ func (s *Store) replace(ctx context.Context, actor common.Actor, verb string, jo
 	if err != nil {
 		return common.JobState{}, false, err
 	}
-	cursor, passed, err := s.passOver(old, &job, now)
+	cursor, passed, err := s.passOver(old, &stored, now)
 	if err != nil {
 		return common.JobState{}, false, err
 	}
