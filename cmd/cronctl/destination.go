@@ -3,9 +3,12 @@ package main
 import (
 	"crypto/tls"
 	"crypto/x509"
+	"fmt"
+	"io"
 	"net/url"
 	"os"
 	"strings"
+	"time"
 
 	"carillon/internal/apiclient"
 	"carillon/internal/common"
@@ -78,9 +81,15 @@ func (c *cli) savedContext() (*savedContext, error) {
 	return all.find(name)
 }
 
-// client makes the client of it.
-func (t *destination) client() (*apiclient.API, error) {
-	o := apiclient.Options{Server: t.server, Token: t.token, Cookie: t.cookie, InsecureHTTP: t.insecure, UserAgent: "cronctl/" + version}
+// patienceForTurn is how long a call waits in all for a server that answers 429; it waits as long as Retry-After says.
+const patienceForTurn = 30 * time.Second
+
+// client makes the client of it; notes go to w.
+func (t *destination) client(w io.Writer) (*apiclient.API, error) {
+	o := apiclient.Options{Server: t.server, Token: t.token, Cookie: t.cookie, InsecureHTTP: t.insecure, UserAgent: "cronctl/" + version, Patience: patienceForTurn,
+		Waiting: func(wait time.Duration) {
+			fmt.Fprintf(w, "note: the server has too many requests just now; trying again in %v\n", wait)
+		}}
 	var err error
 	if o.TLS, err = t.tls(); err != nil {
 		return nil, &common.Error{Code: common.CodeInvalid, Message: "the files for TLS cannot be used", Err: err}
@@ -120,7 +129,7 @@ func (c *cli) api() (*apiclient.API, error) {
 	if err != nil {
 		return nil, err
 	}
-	return t.client()
+	return t.client(c.stderr)
 }
 
 // sameServer tells whether two addresses are one, scheme included.

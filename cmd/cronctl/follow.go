@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -18,9 +19,12 @@ const (
 	patience = 15 * time.Second
 )
 
-// pause waits before the server is asked again.
-func pause(ctx context.Context) error {
-	timer := time.NewTimer(pollEvery)
+// pause waits before the server is asked again, longer where its refusal, if there is one, says so.
+func pause(ctx context.Context, least time.Duration, refusal error) error {
+	if e, ok := errors.AsType[*common.Error](refusal); ok {
+		least = min(max(least, e.RetryAfter), away)
+	}
+	timer := time.NewTimer(least)
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():
@@ -34,14 +38,22 @@ func fetchRun(ctx context.Context, api *apiclient.API, id string) (common.Run, e
 	return apiclient.Decode[common.Run](api.GetRun(ctx, id))
 }
 
-// await waits for the run's end.
+// await waits for the run's end. The server may be away for a minute meanwhile.
 func await(ctx context.Context, api *apiclient.API, id string) (common.Run, error) {
+	var broken time.Time
 	for {
 		run, err := fetchRun(ctx, api, id)
-		if err != nil || run.Status.Terminal() {
+		switch code := common.CodeOf(err); {
+		case err == nil && run.Status.Terminal():
+			return run, nil
+		case err == nil:
+			broken = time.Time{}
+		case code != common.CodeUnavailable && code != common.CodeTooMany || !broken.IsZero() && time.Since(broken) > away:
 			return run, err
+		case broken.IsZero():
+			broken = time.Now()
 		}
-		if err := pause(ctx); err != nil {
+		if err := pause(ctx, pollEvery, err); err != nil {
 			return run, err
 		}
 	}
@@ -124,7 +136,7 @@ func (p *printed) poll(ctx context.Context, w io.Writer) error {
 		} else if time.Since(ended) > patience {
 			return incomplete()
 		}
-		if err := pause(ctx); err != nil {
+		if err := pause(ctx, pollEvery, nil); err != nil {
 			return err
 		}
 	}

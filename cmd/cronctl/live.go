@@ -44,7 +44,7 @@ func (p *printed) live(ctx context.Context, w io.Writer) error {
 		case now.Sub(broken) > away:
 			return common.Errorf(common.CodeUnavailable, "the connection broke, and the server has been away for a minute")
 		}
-		if err := pause(ctx); err != nil {
+		if err := pause(ctx, pollEvery, err); err != nil {
 			return err
 		}
 	}

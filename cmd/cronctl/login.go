@@ -73,7 +73,7 @@ func (c *cli) logIn(ctx context.Context, f *loginFlags) error {
 		}
 	}
 	to.token = one.Token
-	api, err := to.client()
+	api, err := to.client(c.stderr)
 	if err != nil {
 		return err
 	}
@@ -130,7 +130,7 @@ func (c *cli) tokenFor(ctx context.Context, to *destination, f *loginFlags, body
 	var one savedContext
 	anybody := *to
 	anybody.token = ""
-	api, err := anybody.client()
+	api, err := anybody.client(c.stderr)
 	if err != nil {
 		return one, err
 	}
@@ -147,7 +147,7 @@ func (c *cli) tokenFor(ctx context.Context, to *destination, f *loginFlags, body
 		return one, common.Errorf(common.CodeUnavailable, "the server has logged us in, but begun no session")
 	}
 	anybody.cookie = cookies[0].Name + "=" + cookies[0].Value
-	if api, err = anybody.client(); err != nil {
+	if api, err = anybody.client(c.stderr); err != nil {
 		return one, err
 	}
 	host, err := os.Hostname()

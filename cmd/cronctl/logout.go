@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"strings"
 	"time"
 
@@ -41,7 +42,7 @@ that you brought yourself stays good there. The context itself stays.`,
 			}
 			gone := ""
 			if one.Ours {
-				if err := revoke(cmd.Context(), one); err != nil {
+				if err := revoke(cmd.Context(), c.stderr, one); err != nil {
 					return err
 				}
 				gone = ", and the token is good for nothing any more"
@@ -58,7 +59,7 @@ that you brought yourself stays good there. The context itself stays.`,
 
 // revoke takes a context's token away at its server. One that the server does not know any
 // more is gone already.
-func revoke(ctx context.Context, one *savedContext) error {
+func revoke(ctx context.Context, stderr io.Writer, one *savedContext) error {
 	_, rest, _ := strings.Cut(one.Token, "_")
 	id, _, found := strings.Cut(rest, "_")
 	if !found {
@@ -67,7 +68,7 @@ func revoke(ctx context.Context, one *savedContext) error {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
 	to := destination{server: one.Server, token: one.Token, insecure: one.InsecureHTTP, ca: one.CA, cert: one.Cert, key: one.Key}
-	api, err := to.client()
+	api, err := to.client(stderr)
 	if err != nil {
 		return err
 	}
@@ -89,7 +90,7 @@ func (c *cli) whoami() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			api, err := to.client()
+			api, err := to.client(c.stderr)
 			if err != nil {
 				return err
 			}

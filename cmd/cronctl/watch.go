@@ -27,6 +27,8 @@ const (
 	watchMost = 30 * time.Second
 	// A list that takes long to fetch may take a fifth of the time.
 	watchShare = 5
+	// Of rows that are not listed any more, this many are remembered at least, in case that they are listed again.
+	watchMemory = 1000
 )
 
 // listing is a list that can be watched.
@@ -116,7 +118,7 @@ func (w *watcher) run(ctx context.Context) error {
 		case time.Since(broken) > away:
 			return err
 		}
-		if err := w.rest(ctx, watchLeast); err != nil {
+		if err := pause(ctx, watchLeast, err); err != nil {
 			return err
 		}
 	}
@@ -237,8 +239,10 @@ func (s *seen) show(c *cli, heads []string, rows [][]string, items []json.RawMes
 			changed = append(changed, item)
 		}
 	}
+	over := len(s.order) - len(listed) - watchMemory // a list of runs never ends
 	s.order = slices.DeleteFunc(s.order, func(key string) bool {
-		if s.whole && !listed[key] {
+		if !listed[key] && (s.whole || over > 0) {
+			over--
 			delete(s.rows, key)
 			delete(s.first, key)
 			return true

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -99,4 +100,31 @@ func TestWatchRefused(t *testing.T) {
 	s := newStage(t)
 	s.run("get", "jobs", "-w", "--group", "No Group").want(t, exitUsage)
 	s.run("get", "job", "none", "-w").want(t, exitNotFound)
+}
+
+// A list without an end does not take more and more memory; a row that is still listed is never printed twice.
+func TestWatchOfRunsStaysBounded(t *testing.T) {
+	t.Parallel()
+	var printed strings.Builder
+	c := &cli{stdout: &printed, format: "table"}
+	s := &seen{newest: true}
+	const page = 100
+	for round := range 100 {
+		var rows [][]string
+		var items []json.RawMessage
+		for i := range page {
+			id := fmt.Sprint(round*page/2 + page - i)
+			rows = append(rows, []string{"run-" + id, "succeeded"})
+			items = append(items, json.RawMessage(`{"id":"`+id+`"}`))
+		}
+		if err := s.show(c, []string{"RUN", "STATUS"}, rows, items); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if most := page + watchMemory; len(s.rows) > most || len(s.order) > most || len(s.first) > most {
+		t.Errorf("%d rows, %d keys and %d names are kept, want at most %d", len(s.rows), len(s.order), len(s.first), most)
+	}
+	if n := strings.Count(printed.String(), "run-"); n != 99*page/2+page {
+		t.Errorf("%d rows were printed", n)
+	}
 }

@@ -84,6 +84,7 @@ func refusal(resp *http.Response) error {
 	if p.Hint != nil {
 		e.Hint = *p.Hint
 	}
+	e.RetryAfter = retryAfter(resp.Header)
 	if e.Code == common.CodeInternal && p.RequestId != "" {
 		e.Message += " (request " + p.RequestId + ")"
 	}

@@ -21,6 +21,10 @@ type Options struct {
 	InsecureHTTP bool   // send the token, and whatever else is secret, over plain HTTP to another machine
 	UserAgent    string
 	TLS          *tls.Config // nil for the system's authorities, and no certificate of our own
+	// Patience is how long one request may wait in all where the server answers 429 with Retry-After; zero: the refusal
+	// is returned. Waiting is called before each wait.
+	Patience time.Duration
+	Waiting  func(wait time.Duration)
 }
 
 // API is the server's operations, with the token sent along.
@@ -73,7 +77,7 @@ func New(o Options) (*API, error) {
 		IdleConnTimeout:       30 * time.Second,
 	}
 	httpClient := &http.Client{
-		Transport: transport,
+		Transport: &patient{next: transport, most: o.Patience, told: o.Waiting},
 		// A redirect would carry the token to where nobody has looked at.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}

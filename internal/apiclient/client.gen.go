@@ -17,6 +17,27 @@ import (
 	"github.com/oapi-codegen/runtime"
 )
 
+// Defines values for AcceptedWait.
+const (
+	Ended       AcceptedWait = "ended"
+	Interrupted AcceptedWait = "interrupted"
+	Timeout     AcceptedWait = "timeout"
+)
+
+// Valid indicates whether the value is a known member of the AcceptedWait enum.
+func (e AcceptedWait) Valid() bool {
+	switch e {
+	case Ended:
+		return true
+	case Interrupted:
+		return true
+	case Timeout:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for AppliedResult.
 const (
 	AppliedResultChanged   AppliedResult = "changed"
@@ -2017,7 +2038,13 @@ type Accepted struct {
 	Fire    string `json:"fire"`
 	Outcome *Run   `json:"outcome,omitempty"`
 	Run     string `json:"run"`
+
+	// Wait How the waiting came out, where it was asked for. interrupted: this server cannot go on waiting, and the run goes on; ask for it by its id.
+	Wait *AcceptedWait `json:"wait,omitempty"`
 }
+
+// AcceptedWait How the waiting came out, where it was asked for. interrupted: this server cannot go on waiting, and the run goes on; ask for it by its id.
+type AcceptedWait string
 
 // Applied defines model for Applied.
 type Applied struct {
@@ -5032,7 +5059,7 @@ type RollbackJobParams struct {
 
 // RunJobParams defines parameters for RunJob.
 type RunJobParams struct {
-	// Wait Answer when the run has ended, or after this time, 5m at most; its retries are runs of their own. At once where not given.
+	// Wait Answer when the run has ended, or after this time, 5m at most; its retries are runs of their own. At once where not given. Where too many wait already, of all or of one who asks, it is refused with 429 and nothing is run.
 	Wait *string `form:"wait,omitempty" json:"wait,omitempty"`
 
 	// IdempotencyKey Asked again with the same key within a day, the job is run once and the answer is the same.

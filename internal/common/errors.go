@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 )
 
 // Code says what kind of failure an error is; it is stable, for scripts and for
@@ -38,7 +39,9 @@ type Error struct {
 	Hint    string
 	Data    Words
 	Faults  []Fault
-	Err     error // the cause, for logs; never shown to a user
+	// RetryAfter is how long the caller should wait before it asks again; zero where nothing is known about that.
+	RetryAfter time.Duration
+	Err        error // the cause, for logs; never shown to a user
 }
 
 // ErrUnsure is within the error of a change of which it could not be found out whether it was made.

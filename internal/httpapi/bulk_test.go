@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -123,7 +124,7 @@ func TestRunAndWait(t *testing.T) {
 	}
 	var accepted Accepted
 	decode(t, h.want(202, as("operator", "POST", "/api/v1/jobs/a/run?wait=30s", "")), &accepted)
-	if accepted.Outcome == nil || accepted.Outcome.ID != accepted.Run || accepted.Outcome.Status != common.StatusSucceeded {
+	if accepted.Wait != "ended" || accepted.Outcome == nil || accepted.Outcome.ID != accepted.Run || accepted.Outcome.Status != common.StatusSucceeded {
 		t.Errorf("%+v", accepted)
 	}
 	h.onTrigger = func(run string) {
@@ -131,7 +132,7 @@ func TestRunAndWait(t *testing.T) {
 	}
 	accepted = Accepted{}
 	decode(t, h.want(202, as("operator", "POST", "/api/v1/jobs/a/run?wait=50ms", "")), &accepted)
-	if accepted.Outcome != nil || accepted.Run == "" {
+	if accepted.Outcome != nil || accepted.Wait != "timeout" || accepted.Run == "" {
 		t.Errorf("of a run that goes on: %+v", accepted)
 	}
 	for _, wait := range []string{"6m", "-1s", "soon"} {
@@ -139,23 +140,72 @@ func TestRunAndWait(t *testing.T) {
 	}
 }
 
-// unfollowed refuses to be followed.
-type unfollowed struct{ err error }
+// unreadable is a source of runs that answers with an error.
+type unreadable struct{ err error }
 
-func (u unfollowed) Follow(context.Context, string, tail.Place) (*tail.Follower, error) {
+func (u unreadable) Run(context.Context, string) (common.Run, error) { return common.Run{}, u.err }
+func (u unreadable) Output(context.Context, string, int64, int) ([]common.Chunk, error) {
 	return nil, u.err
 }
 
-// A run that was asked for is never answered with a refusal: who is told to try again would run it twice.
+// A run that was asked for is never answered with a refusal: a client that is told to try again would run it twice. The
+// answer says that nothing was waited for.
 func TestRunIsAcceptedWhereNobodyCanWait(t *testing.T) {
-	for _, err := range []error{common.Errorf(common.CodeTooMany, "too many follow"), common.Errorf(common.CodeNotFound, "no such run"), errStoreOff, tail.ErrStopped, errors.New("broken")} {
-		h := newHarness(t, func(c *Config) { c.Following = unfollowed{err} })
+	for _, err := range []error{common.Errorf(common.CodeNotFound, "no such run"), errStoreOff, tail.ErrStopped, errors.New("broken")} {
+		h := newHarness(t, func(c *Config) { c.Following = tail.New(unreadable{err}, tail.Config{}) })
 		h.want(201, as("editor", "POST", "/api/v1/jobs", `{"name":"a","command":"true"}`))
 		var accepted Accepted
 		decode(t, h.want(202, as("operator", "POST", "/api/v1/jobs/a/run?wait=30s", "")), &accepted)
-		if accepted.Run == "" || accepted.Outcome != nil || len(h.triggers) != 1 {
+		if accepted.Run == "" || accepted.Outcome != nil || accepted.Wait != "interrupted" || len(h.triggers) != 1 {
 			t.Errorf("%v: %+v", err, accepted)
 		}
+	}
+}
+
+// Live output of one client leaves room for other clients, and for those that wait; a wait that has no room is refused
+// before anything is run.
+func TestRunAndWait_WhileOneClientFollowsAllItCan(t *testing.T) {
+	var hub *tail.Hub
+	h := newHarness(t, func(c *Config) { hub = tail.New(c.Runs, tail.Config{Waiters: 4}); c.Following = hub })
+	h.want(201, as("editor", "POST", "/api/v1/jobs", `{"name":"a","command":"true"}`))
+	busy := printed(h, common.StatusRunning, out(0, common.Stdout, "one\n"))
+	refused := 0
+	for range 600 {
+		f, err := hub.Follow(t.Context(), busy, tail.Place{}, "user greedy")
+		if err != nil {
+			refused++
+			continue
+		}
+		defer f.Close()
+	}
+	if refused < 400 {
+		t.Errorf("one client follows %d times", 600-refused)
+	}
+	f, err := hub.Follow(t.Context(), busy, tail.Place{}, "user ann")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Close()
+	ended := time.Now()
+	h.onTrigger = func(run string) {
+		h.runs = append(h.runs, common.Run{ID: run, Job: "a", Status: common.StatusSucceeded, ExitCode: new(0), EndedAt: &ended, Attempt: 1, Cause: common.CauseManual})
+	}
+	var accepted Accepted
+	decode(t, h.want(202, as("operator", "POST", "/api/v1/jobs/a/run?wait=30s", "")), &accepted)
+	if accepted.Outcome == nil || accepted.Wait != "ended" {
+		t.Errorf("%+v", accepted)
+	}
+	for i := range 4 {
+		w, err := hub.Reserve(fmt.Sprint("user ", i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer w.Close()
+	}
+	triggers := len(h.triggers)
+	w := h.want(429, as("operator", "POST", "/api/v1/jobs/a/run?wait=30s", ""))
+	if w.Header().Get("Retry-After") != "5" || len(h.triggers) != triggers {
+		t.Errorf("Retry-After %q, %d triggers: %s", w.Header().Get("Retry-After"), len(h.triggers)-triggers, w.Body)
 	}
 }
 

@@ -75,7 +75,7 @@ func refusalKinds() []refusalKind {
 			Errors: []Fault{{Location: "header.Content-Type", Code: "media_type", Message: "must be application/json", Value: "text/plain"}}}},
 		{code: common.CodeTooMany, text: "Too much was asked for in a short time.", headers: wait, example: Problem{Detail: "too many requests",
 			Hint: "wait as long as Retry-After says"}},
-		{code: common.CodeUnavailable, text: "What it needs, etcd or the log store, does not answer just now.",
+		{code: common.CodeUnavailable, text: "What it needs, etcd or the log store, does not answer just now.", headers: wait,
 			example: Problem{Detail: "the log store does not answer", Hint: "it is tried again every few seconds"}},
 		{code: common.CodeInternal, text: "Something went wrong in the server.", example: Problem{Detail: "something went wrong in the server",
 			Hint: "the server's log has the cause under the request's id"}},

@@ -9,6 +9,7 @@ import (
 
 	"carillon/internal/auth"
 	"carillon/internal/common"
+	"carillon/internal/runlog/tail"
 )
 
 // Note of a person, beside what they ask for.
@@ -34,7 +35,8 @@ type Accepted struct {
 	Fire string `json:"fire"`
 	Run  string `json:"run"`
 
-	Outcome *Run `json:"outcome,omitempty" doc:"How the run ended; where that was waited for, and came in time."`
+	Outcome *Run   `json:"outcome,omitempty" doc:"How the run ended; where that was waited for, and came in time."`
+	Wait    string `json:"wait,omitempty" enum:"ended,timeout,interrupted" doc:"How the waiting came out, where it was asked for. interrupted: this server cannot go on waiting, and the run goes on; ask for it by its id."`
 }
 
 type jobRunInput struct {
@@ -42,7 +44,7 @@ type jobRunInput struct {
 	IdempotencyKey string `header:"Idempotency-Key" maxLength:"128" doc:"Asked again with the same key within a day, the job is run once and the answer is the same."`
 	Body           *RunRequest
 
-	Wait common.Duration `query:"wait" maxLength:"32" doc:"Answer when the run has ended, or after this time, 5m at most; its retries are runs of their own. At once where not given." example:"30s"`
+	Wait common.Duration `query:"wait" maxLength:"32" doc:"Answer when the run has ended, or after this time, 5m at most; its retries are runs of their own. At once where not given. Where too many wait already, of all or of one who asks, it is refused with 429 and nothing is run." example:"30s"`
 }
 
 type jobPauseInput struct {
@@ -78,13 +80,20 @@ func (s *jobsResource) run(ctx context.Context, in *jobRunInput) (*acceptedOutpu
 			return nil, err
 		}
 	}
+	var place *tail.Wait
+	if wait > 0 { // before the run is asked for: a refusal means that nothing was done
+		if place, err = s.following.Reserve(whoAsks(ctx)); err != nil {
+			return nil, err
+		}
+		defer place.Close()
+	}
 	trigger, err := s.jobs.Trigger(ctx, actor(ctx), request)
 	if err != nil {
 		return nil, err
 	}
 	out := &acceptedOutput{Location: "/api/v1/runs/" + trigger.RunID(), Body: Accepted{Fire: trigger.Fire, Run: trigger.RunID()}}
-	if wait > 0 {
-		out.Body.Outcome = s.await(ctx, out.Body.Run, wait)
+	if place != nil {
+		out.Body.Outcome, out.Body.Wait = s.await(ctx, place, out.Body.Run, wait)
 	}
 	return out, nil
 }

@@ -57,9 +57,10 @@ type Runs interface {
 	Output(ctx context.Context, run string, offset int64, limit int) ([]common.Chunk, error)
 }
 
-// Following follows what runs print.
+// Following follows what runs print, and waits for their ends; client identifies the caller.
 type Following interface {
-	Follow(ctx context.Context, run string, from tail.Place) (*tail.Follower, error)
+	Follow(ctx context.Context, run string, from tail.Place, client string) (*tail.Follower, error)
+	Reserve(client string) (*tail.Wait, error)
 }
 
 // Workers are the workers.

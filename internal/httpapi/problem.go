@@ -1,13 +1,17 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"log/slog"
 	"maps"
+	"math"
 	"net/http"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -93,12 +97,14 @@ func (p problems) of(ctx context.Context, err error) *Problem {
 	if done, ok := errors.AsType[*Problem](err); ok {
 		return done
 	}
+	again := retryAfter
 	out := &Problem{Code: common.CodeInternal, Detail: "something went wrong in the server",
 		RequestID: requestID(ctx), Hint: "the server's log has the cause under the request's id"}
 	if f, ok := errors.AsType[*requestFault](err); ok {
 		out.Code, out.Detail, out.Hint, out.Errors = common.CodeInvalid, "the request is not valid", "", []Fault{f.Fault}
 	} else if e, ok := errors.AsType[*common.Error](err); ok {
 		out.Code, out.Detail, out.Hint, out.Reason, out.Data = e.Code, e.Message, e.Hint, e.Reason, e.Data
+		again = cmp.Or(e.RetryAfter, retryAfter)
 		for _, f := range e.Faults {
 			f.Location = inBody(f.Location)
 			out.Errors = append(out.Errors, Fault(f))
@@ -106,14 +112,28 @@ func (p problems) of(ctx context.Context, err error) *Problem {
 	}
 	out.Status = statusOf(out.Code)
 	out.Title = http.StatusText(out.Status)
-	if out.Code == common.CodeUnauthenticated {
+	switch out.Code {
+	case common.CodeUnauthenticated:
 		out.headers = http.Header{"Www-Authenticate": {`Bearer realm="carillon"`}}
+	case common.CodeTooMany, common.CodeUnavailable:
+		out.again(again)
 	}
 	if out.Status >= http.StatusInternalServerError && ctx.Err() == nil {
 		p.log.LogAttrs(ctx, slog.LevelError, "request_failed",
 			slog.String("request_id", out.RequestID), slog.String("code", string(out.Code)), slog.Any("error", err))
 	}
 	return out
+}
+
+// retryAfter is when a client may ask again, where nothing better is known.
+const retryAfter = 2 * time.Second
+
+// again says when to ask again, in whole seconds.
+func (p *Problem) again(after time.Duration) {
+	if p.headers == nil {
+		p.headers = http.Header{}
+	}
+	p.headers.Set("Retry-After", strconv.Itoa(max(1, int(math.Ceil(after.Seconds())))))
 }
 
 // requestFault is a fault that a handler finds outside of the body.

@@ -3,9 +3,7 @@ package httpapi
 import (
 	"crypto/sha256"
 	"log/slog"
-	"math"
 	"net/http"
-	"strconv"
 	"sync"
 	"time"
 
@@ -106,7 +104,7 @@ func (s *refusals) problem(p problems, r *http.Request, reason, detail, hint str
 	}
 	problem := p.refuse(r.Context(), common.CodeTooMany, detail)
 	problem.Hint = hint
-	problem.headers = http.Header{"Retry-After": {strconv.Itoa(int(math.Ceil(wait.Seconds())))}}
+	problem.again(wait)
 	return problem
 }
 

@@ -5,7 +5,6 @@ import (
 	"context"
 	"net/http"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -176,7 +175,7 @@ func (s *sessionsResource) attempt(ctx context.Context, user string) (done func(
 		problem := s.problems.refuse(ctx, common.CodeTooMany, "too many attempts to log in")
 		problem.Reason = "login_attempts"
 		problem.Hint = "wait a minute, then try again"
-		problem.headers = http.Header{"Retry-After": {strconv.Itoa(int(wait/time.Second) + 1)}}
+		problem.again(wait.Truncate(time.Second) + time.Second)
 		return nil, problem
 	}
 	return func() {

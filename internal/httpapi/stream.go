@@ -82,7 +82,7 @@ func (s *runsResource) follow(ctx context.Context, in *streamInput) (*huma.Strea
 	if err := s.allowed(ctx, auth.Viewer, in.ID); err != nil {
 		return nil, err
 	}
-	follower, err := s.following.Follow(ctx, in.ID, from)
+	follower, err := s.following.Follow(ctx, in.ID, from, whoAsks(ctx))
 	if err != nil {
 		return nil, err
 	}

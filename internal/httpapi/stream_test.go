@@ -331,8 +331,8 @@ type gauged struct {
 	taken chan *tail.Follower
 }
 
-func (g gauged) Follow(ctx context.Context, run string, from tail.Place) (*tail.Follower, error) {
-	f, err := g.Hub.Follow(ctx, run, from)
+func (g gauged) Follow(ctx context.Context, run string, from tail.Place, client string) (*tail.Follower, error) {
+	f, err := g.Hub.Follow(ctx, run, from, client)
 	if err == nil {
 		g.taken <- f
 	}

@@ -3,7 +3,6 @@ package httpapi
 import (
 	"context"
 	"net/http"
-	"strconv"
 	"sync"
 	"time"
 
@@ -125,6 +124,6 @@ func whoAsks(ctx context.Context) string {
 func (p problems) tooMany(ctx context.Context, detail string, again time.Duration) *Problem {
 	problem := p.refuse(ctx, common.CodeTooMany, detail)
 	problem.Hint = "try again in a moment"
-	problem.headers = http.Header{"Retry-After": {strconv.Itoa(int(again / time.Second))}}
+	problem.again(again)
 	return problem
 }

@@ -26,43 +26,32 @@ func waitTime(text common.Duration) (time.Duration, error) {
 	return wait, nil
 }
 
-// await waits for the end of a run; nil where that does not come in time, or cannot be told: the
-// run was asked for, and who is answered by an error asks for another one. All who wait for one
-// run share who looks at it.
-func (s *jobsResource) await(ctx context.Context, id string, wait time.Duration) *Run {
+// How the waiting for the end of a run came out.
+const (
+	waitEnded       = "ended"
+	waitTimeout     = "timeout"
+	waitInterrupted = "interrupted"
+)
+
+// await waits for the end of a run that was accepted. Where this server cannot go on waiting, the answer says so and is
+// no refusal: a client that is told to ask again would run the job twice.
+func (s *jobsResource) await(ctx context.Context, place *tail.Wait, id string, wait time.Duration) (outcome *Run, how string) {
 	waiting, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
-	run, err := s.end(waiting, id)
+	run, err := place.End(waiting, id)
 	switch {
-	case waiting.Err() != nil, errors.Is(err, tail.ErrStopped):
-		return nil
-	case err != nil:
+	case err == nil:
+	case waiting.Err() != nil:
+		return nil, waitTimeout
+	case errors.Is(err, tail.ErrStopped):
+		return nil, waitInterrupted
+	default:
 		s.log.LogAttrs(ctx, slog.LevelWarn, "wait_failed", slog.String("request_id", requestID(ctx)), slog.String("run", id), slog.Any("error", err))
-		return nil
+		return nil, waitInterrupted
 	}
-	hidden := !mayRun(ctx, s.jobs, auth.Viewer, run) // the run that was asked for the first time with a key
+	hidden := !mayRun(ctx, s.jobs, auth.Viewer, &run) // the run that was asked for the first time with a key
 	if hidden {
-		hideRun(run)
+		hideRun(&run)
 	}
-	return &Run{RunFields: RunFields(*run), Hidden: hidden}
-}
-
-// end gives a run when it has ended.
-func (s *jobsResource) end(ctx context.Context, id string) (*common.Run, error) {
-	follower, err := s.following.Follow(ctx, id, tail.Place{Tail: 1})
-	if err != nil {
-		return nil, err
-	}
-	defer follower.Close()
-	for {
-		part, err := follower.Next(ctx)
-		switch {
-		case err != nil:
-			return nil, err
-		case part.End != nil:
-			return new(part.End.Run), nil
-		case part.Run != nil && part.Run.Status.Terminal():
-			return new(*part.Run), nil
-		}
-	}
+	return &Run{RunFields: RunFields(run), Hidden: hidden}, waitEnded
 }

@@ -33,6 +33,7 @@ type Follower struct {
 	version int   // of the run that was given
 	away    bool  // that was told
 	pace    pace
+	left    func() // called by Close; nil for nothing
 }
 
 // Next waits for what comes next. What was given is not given again, also after an error of

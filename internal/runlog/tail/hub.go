@@ -28,7 +28,8 @@ type Config struct {
 	Away        time.Duration // how long questions fail before followers are told; default 2 s
 	WindowBytes int           // of the newest output of a run, kept in memory; default 256 KiB
 	PieceBytes  int           // read at once; default 128 KiB
-	Followers   int           // at a time; default 500
+	Followers   int           // at a time; one client has at most a quarter of them; default 500
+	Waiters     int           // that wait for the end of a run, likewise; default 250
 }
 
 func (c *Config) complete() {
@@ -42,6 +43,7 @@ func (c *Config) complete() {
 	set(&c.WindowBytes, 256<<10)
 	set(&c.PieceBytes, 128<<10)
 	set(&c.Followers, 500)
+	set(&c.Waiters, 250)
 }
 
 func set[T comparable](v *T, def T) {
@@ -61,16 +63,18 @@ type Hub struct {
 	stopped chan struct{} // closed by Stop
 	stop    sync.Once
 
-	mu        sync.Mutex
-	feeds     map[string]*feed     // by run; guarded by mu
-	followers int                  // guarded by mu
-	hurry     map[*Follower]func() // guarded by mu
+	mu      sync.Mutex
+	feeds   map[string]*feed     // by run; guarded by mu
+	follows places               // guarded by mu
+	waits   places               // guarded by mu
+	hurry   map[*Follower]func() // guarded by mu
 }
 
 // New makes a hub. Nothing runs before somebody follows.
 func New(src Source, cfg Config) *Hub {
 	cfg.complete()
-	return &Hub{cfg: cfg, src: src, stopped: make(chan struct{}), feeds: map[string]*feed{}, hurry: map[*Follower]func(){}}
+	return &Hub{cfg: cfg, src: src, stopped: make(chan struct{}), feeds: map[string]*feed{}, hurry: map[*Follower]func(){},
+		follows: newPlaces(cfg.Followers), waits: newPlaces(cfg.Waiters)}
 }
 
 // Stop ends all followers, and takes no more.
@@ -90,32 +94,32 @@ type Place struct {
 	Tail   int64
 }
 
-// Follow begins to follow a run. A run that is not there is an error with
-// common.CodeNotFound, too many followers one with common.CodeTooMany. The caller closes the follower.
-func (h *Hub) Follow(ctx context.Context, id string, from Place) (*Follower, error) {
+// Follow begins to follow a run, for a client that is identified by any stable text. A run that is not there is an
+// error with common.CodeNotFound, too many followers, of all clients or of this one, is one with common.CodeTooMany.
+// The caller closes the follower.
+func (h *Hub) Follow(ctx context.Context, id string, from Place, client string) (*Follower, error) {
 	run, err := h.src.Run(ctx, id)
 	if err != nil {
 		return nil, err
 	}
+	if err := h.enter(&h.follows, client, "too_many_follow", "too many follow the output of runs at this server just now",
+		"ask again later, or read it piece by piece"); err != nil {
+		return nil, err
+	}
+	return h.join(run, from, func() { h.exit(&h.follows, client) }), nil
+}
+
+// join makes a follower of a run; left is called when it has left.
+func (h *Hub) join(run common.Run, from Place, left func()) *Follower {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	select {
-	case <-h.stopped:
-		return nil, &common.Error{Code: common.CodeUnavailable, Reason: "stopping", Message: "the server is stopping", Hint: "ask again, or another one", Err: ErrStopped}
-	default:
-	}
-	if h.followers >= h.cfg.Followers {
-		return nil, &common.Error{Code: common.CodeTooMany, Reason: "too_many_follow", Message: "too many follow the output of runs at this server just now",
-			Hint: "ask again later, or read it piece by piece"}
-	}
-	f := h.feeds[id]
+	f := h.feeds[run.ID]
 	if f == nil {
 		f = newFeed(h, run)
-		h.feeds[id] = f
+		h.feeds[run.ID] = f
 	}
 	f.followers++
-	h.followers++
-	return &Follower{hub: h, feed: f, at: from.Offset, tail: from.Tail, pace: newPace(h.cfg.PieceBytes)}, nil
+	return &Follower{hub: h, feed: f, at: from.Offset, tail: from.Tail, pace: newPace(h.cfg.PieceBytes), left: left}
 }
 
 // leave is the end of a follower. The last one of a run waits for the run's goroutine.
@@ -123,7 +127,6 @@ func (h *Hub) leave(who *Follower) {
 	f := who.feed
 	h.mu.Lock()
 	delete(h.hurry, who)
-	h.followers--
 	f.followers--
 	last := f.followers == 0
 	if last {
@@ -133,5 +136,8 @@ func (h *Hub) leave(who *Follower) {
 	if last {
 		f.cancel()
 		<-f.done
+	}
+	if who.left != nil {
+		who.left()
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"sort"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -118,8 +119,9 @@ func (w *world) be(run string, status common.Status, printed int64) {
 // rig is a hub over a world, in virtual time.
 type rig struct {
 	*world
-	t   *testing.T
-	hub *Hub
+	t       *testing.T
+	hub     *Hub
+	clients atomic.Int64 // that have followed: each follower is one of its own
 }
 
 func bubble(t *testing.T, cfg Config, story func(r *rig)) {
@@ -132,8 +134,10 @@ func bubble(t *testing.T, cfg Config, story func(r *rig)) {
 		virtualtime.Wait()
 		r.hub.mu.Lock()
 		defer r.hub.mu.Unlock()
-		if len(r.hub.feeds) != 0 || r.hub.followers != 0 {
-			t.Errorf("%d feeds and %d followers are left", len(r.hub.feeds), r.hub.followers)
+		for _, p := range []places{r.hub.follows, r.hub.waits} {
+			if len(r.hub.feeds) != 0 || p.taken != 0 || len(p.by) != 0 {
+				t.Errorf("%d feeds and %d places are left, of %v", len(r.hub.feeds), p.taken, p.by)
+			}
 		}
 	})
 }
@@ -153,7 +157,7 @@ type reader struct {
 
 func (r *rig) follow(from Place) *reader {
 	r.t.Helper()
-	f, err := r.hub.Follow(r.t.Context(), "a", from)
+	f, err := r.hub.Follow(r.t.Context(), "a", from, fmt.Sprint("client ", r.clients.Add(1)))
 	if err != nil {
 		r.t.Fatal(err)
 	}

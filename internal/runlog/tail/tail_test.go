@@ -316,7 +316,7 @@ func TestStoreAwayForOneBehind(t *testing.T) {
 		f := r.follow(Place{Tail: 1})
 		f.read(time.Second).want("d")
 		r.set(func() { r.away = errors.New("away") })
-		g, err := r.hub.Follow(t.Context(), "a", Place{})
+		g, err := r.hub.Follow(t.Context(), "a", Place{}, "me")
 		if err == nil {
 			g.Close()
 			r.t.Fatal("a run is followed that could not be looked at")
@@ -352,7 +352,7 @@ func TestRunThatVanishes(t *testing.T) {
 			r.t.Fatalf("it ended with %v", f.err)
 		}
 		f.Close()
-		if _, err := r.hub.Follow(r.t.Context(), "b", Place{}); common.CodeOf(err) != common.CodeNotFound {
+		if _, err := r.hub.Follow(r.t.Context(), "b", Place{}, "me"); common.CodeOf(err) != common.CodeNotFound {
 			r.t.Error(err)
 		}
 	})
@@ -369,7 +369,7 @@ func TestStop(t *testing.T) {
 		}
 		f.Close()
 		r.hub.Stop()
-		if _, err := r.hub.Follow(r.t.Context(), "a", Place{}); common.CodeOf(err) != common.CodeUnavailable {
+		if _, err := r.hub.Follow(r.t.Context(), "a", Place{}, "me"); common.CodeOf(err) != common.CodeUnavailable {
 			r.t.Error(err)
 		}
 	})
@@ -381,7 +381,7 @@ func TestTooManyFollowers(t *testing.T) {
 		for range 3 {
 			all = append(all, r.follow(Place{}))
 		}
-		if _, err := r.hub.Follow(r.t.Context(), "a", Place{}); common.CodeOf(err) != common.CodeTooMany {
+		if _, err := r.hub.Follow(r.t.Context(), "a", Place{}, "me"); common.CodeOf(err) != common.CodeTooMany {
 			r.t.Error(err)
 		}
 		all[0].Close()
@@ -389,6 +389,58 @@ func TestTooManyFollowers(t *testing.T) {
 		for _, f := range all {
 			f.Close()
 		}
+	})
+}
+
+// One client leaves places for others, and followers leave those of clients that wait.
+func TestOneClient_TakesAShareOfThePlaces(t *testing.T) {
+	bubble(t, Config{Followers: 8, Waiters: 8}, func(r *rig) {
+		follow := func(client string) *Follower {
+			f, err := r.hub.Follow(r.t.Context(), "a", Place{}, client)
+			if err != nil {
+				if e, ok := errors.AsType[*common.Error](err); !ok || e.Code != common.CodeTooMany || e.RetryAfter <= 0 {
+					r.t.Errorf("%s: %v", client, err)
+				}
+				return nil
+			}
+			return f
+		}
+		var taken []interface{ Close() }
+		for range 2 {
+			taken = append(taken, follow("viewer"))
+		}
+		if follow("viewer") != nil {
+			r.t.Error("one client got more than a quarter")
+		}
+		for i := range 6 {
+			taken = append(taken, follow(fmt.Sprint("other ", i)))
+		}
+		if follow("late") != nil {
+			r.t.Error("there are more followers than places")
+		}
+		for range 2 {
+			w, err := r.hub.Reserve("viewer")
+			if err != nil {
+				r.t.Fatal(err)
+			}
+			taken = append(taken, w)
+		}
+		if _, err := r.hub.Reserve("viewer"); common.CodeOf(err) != common.CodeTooMany {
+			r.t.Error(err)
+		}
+		w, err := r.hub.Reserve("admin")
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		r.be("a", common.StatusSucceeded, 0)
+		if run, err := w.End(r.t.Context(), "a"); err != nil || run.Status != common.StatusSucceeded {
+			r.t.Errorf("%+v, %v", run, err)
+		}
+		w.Close()
+		for _, c := range taken {
+			c.Close()
+		}
+		follow("viewer").Close()
 	})
 }
 
@@ -440,7 +492,7 @@ func TestResumeAnywhere(t *testing.T) {
 				weather := rand.New(rand.NewPCG(seed, 4))
 				for at, end := int64(0), (*End)(nil); end == nil; {
 					hub := []*Hub{r.hub, other}[weather.IntN(2)]
-					f, err := hub.Follow(r.t.Context(), "a", Place{Offset: at})
+					f, err := hub.Follow(r.t.Context(), "a", Place{Offset: at}, fmt.Sprint(at))
 					if err != nil {
 						continue
 					}

@@ -1249,6 +1249,11 @@ export interface components {
             /** @description How the run ended; where that was waited for, and came in time. */
             outcome?: components["schemas"]["Run"];
             run: string;
+            /**
+             * @description How the waiting came out, where it was asked for. interrupted: this server cannot go on waiting, and the run goes on; ask for it by its id.
+             * @enum {string}
+             */
+            wait?: "ended" | "timeout" | "interrupted";
         };
         Applied: {
             /** @description Line by line as patch(1) reads it; of a dry run. */
@@ -4083,6 +4088,8 @@ export interface components {
         /** @description What it needs, etcd or the log store, does not answer just now. */
         unavailable: {
             headers: {
+                /** @description Seconds to wait. */
+                "Retry-After"?: number;
                 [name: string]: unknown;
             };
             content: {
@@ -6356,7 +6363,7 @@ export interface operations {
     "run-job": {
         parameters: {
             query?: {
-                /** @description Answer when the run has ended, or after this time, 5m at most; its retries are runs of their own. At once where not given. */
+                /** @description Answer when the run has ended, or after this time, 5m at most; its retries are runs of their own. At once where not given. Where too many wait already, of all or of one who asks, it is refused with 429 and nothing is run. */
                 wait?: string;
             };
             header?: {

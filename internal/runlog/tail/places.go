@@ -1,0 +1,102 @@
+package tail
+
+import (
+	"context"
+	"time"
+
+	"carillon/internal/common"
+)
+
+// shares is into how many parts places are divided: one client has at most one part.
+const shares = 4
+
+// retryAfter is when a client that found no place may try again.
+const retryAfter = 5 * time.Second
+
+// places counts how many of a bounded number of places are taken, in all and by each client.
+type places struct {
+	most  int
+	taken int
+	by    map[string]int
+}
+
+func newPlaces(most int) places { return places{most: most, by: map[string]int{}} }
+
+// take reports whether a client got a place: no client has more than a quarter of them, but each has at least one.
+func (p *places) take(client string) bool {
+	if p.taken >= p.most || p.by[client] >= max(1, p.most/shares) {
+		return false
+	}
+	p.taken++
+	p.by[client]++
+	return true
+}
+
+func (p *places) giveBack(client string) {
+	p.taken--
+	if p.by[client]--; p.by[client] == 0 {
+		delete(p.by, client)
+	}
+}
+
+// Wait is a place for a client that waits for the end of a run. Such places are counted apart from those of
+// followers, so that live output leaves room for them. The caller closes it; its methods are for one goroutine.
+type Wait struct {
+	hub    *Hub
+	client string
+}
+
+// Reserve takes a place to wait, before there is a run to wait for. Too many waiting is an error with
+// common.CodeTooMany, a stopped hub one with common.CodeUnavailable.
+func (h *Hub) Reserve(client string) (*Wait, error) {
+	if err := h.enter(&h.waits, client, "too_many_wait_for_runs", "too many requests wait for the ends of runs at this server just now",
+		"ask again later, or without wait"); err != nil {
+		return nil, err
+	}
+	return &Wait{hub: h, client: client}, nil
+}
+
+// End waits until a run has ended and returns it. All who wait for one run, or follow it, share one reader.
+func (w *Wait) End(ctx context.Context, id string) (common.Run, error) {
+	run, err := w.hub.src.Run(ctx, id)
+	if err != nil {
+		return common.Run{}, err
+	}
+	f := w.hub.join(run, Place{Tail: 1}, nil)
+	defer f.Close()
+	for {
+		part, err := f.Next(ctx)
+		switch {
+		case err != nil:
+			return common.Run{}, err
+		case part.End != nil:
+			return part.End.Run, nil
+		case part.Run != nil && part.Run.Status.Terminal():
+			return *part.Run, nil
+		}
+	}
+}
+
+// Close gives the place back.
+func (w *Wait) Close() { w.hub.exit(&w.hub.waits, w.client) }
+
+// enter takes a place for a client.
+func (h *Hub) enter(of *places, client, reason, message, hint string) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	select {
+	case <-h.stopped:
+		return &common.Error{Code: common.CodeUnavailable, Reason: "stopping", Message: "the server is stopping", Hint: "ask again, or another one", Err: ErrStopped}
+	default:
+	}
+	if !of.take(client) {
+		return &common.Error{Code: common.CodeTooMany, Reason: reason, Message: message, Hint: hint, RetryAfter: retryAfter}
+	}
+	return nil
+}
+
+func (h *Hub) exit(of *places, client string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	of.giveBack(client)
+}
