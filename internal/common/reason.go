@@ -12,6 +12,8 @@ const (
 	ReasonPaused    = "paused"     // the job is, or was, paused
 	ReasonDeleted   = "deleted"    // the job was deleted
 
+	ReasonOutboxFull = "outbox_full" // the log store is away, and the outboxes are full
+
 	ReasonNeedsFeature = "needs_feature" // the job needs what a worker of this version cannot do
 
 	ReasonSecretMissing    = "secret_missing"          // the job refers to a secret that there is not

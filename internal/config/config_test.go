@@ -43,7 +43,7 @@ func TestDefaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !common.ValidName(w.Name) || w.DataDir != "/home/ann/.local/state/carillon-worker" || w.Slots != 1000 ||
-		w.MetricsListen != "127.0.0.1:7071" || w.DrainTimeout != time.Minute || w.SpoolMax != 1<<30 {
+		w.MetricsListen != "127.0.0.1:7071" || w.DrainTimeout != time.Minute || w.SpoolMax != 1<<30 || w.OutboxMax != 256<<20 {
 		t.Errorf("worker: %+v", w)
 	}
 	d, err := LoadStandalone(parse(t, StandaloneFlags), []string{"HOME=/home/ann", "XDG_STATE_HOME=/state"})
@@ -153,7 +153,7 @@ func TestGoodFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	if w.Name != "bell-1" || w.Labels["rack"] != "12" ||
-		!reflect.DeepEqual(w.Secrets, map[string]string{"db": "/etc/carillon/db.password", "mail-relay": "/run/credentials/carillon-worker.service/mail"}) || w.Slots != 50 || w.DrainTimeout != 90*time.Second || w.SpoolMax != 512<<20 || w.MetricsListen != "" {
+		!reflect.DeepEqual(w.Secrets, map[string]string{"db": "/etc/carillon/db.password", "mail-relay": "/run/credentials/carillon-worker.service/mail"}) || w.Slots != 50 || w.DrainTimeout != 90*time.Second || w.SpoolMax != 512<<20 || w.OutboxMax != 1<<30 || w.MetricsListen != "" {
 		t.Errorf("worker: %+v", w)
 	}
 	if _, err := LoadStandalone(parse(t, StandaloneFlags, "--config", "testdata/good/standalone.yaml"), nil); err != nil {
@@ -188,6 +188,7 @@ func TestBadFiles(t *testing.T) {
 			`worker.yaml:5: metricsListen 0.0.0.0:7071 is reachable from other machines`,
 			`worker.yaml:6: dataDir must be a plain value`,
 			`worker.yaml:7: spoolMax must be a size from 16MiB to 1TiB, such as 512MiB`,
+			`worker.yaml:8: outboxMax must be a size from 16MiB to 64GiB, such as 512MiB`,
 		}},
 		{"twice.yaml", WorkerFlags, worker, []string{`twice.yaml:2: `, "slots"}},
 		{"indent.yaml", WorkerFlags, worker, []string{`indent.yaml:`}},

@@ -34,6 +34,7 @@ type Worker struct {
 	Slots         int
 	DrainTimeout  time.Duration
 	SpoolMax      int64  // bytes of output on the disk while the log store is away
+	OutboxMax     int64  // bytes of outcomes in etcd while the log store is away, of all workers together
 	MetricsListen string // host:port on loopback, unix:/path, or "" for none
 	SecretsKey    Secret // keys in base64 that secrets of jobs are opened with
 	Execution     Execution
@@ -53,6 +54,7 @@ type Standalone struct {
 	Slots        int
 	DrainTimeout time.Duration
 	SpoolMax     int64
+	OutboxMax    int64
 	Execution    Execution
 	Timezone     string
 	// AuditRetention is how long it is kept who changed what; 0 is for ever.
@@ -98,7 +100,7 @@ func (m *Master) settings() *settings {
 
 func (w *Worker) settings() *settings {
 	s := &settings{program: "carillon-worker"}
-	declareWorker(s, "carillon-worker", &w.Name, &w.DataDir, &w.Labels, &w.Secrets, &w.Slots, &w.DrainTimeout, &w.SpoolMax)
+	declareWorker(s, "carillon-worker", &w.Name, &w.DataDir, &w.Labels, &w.Secrets, &w.Slots, &w.DrainTimeout, &w.SpoolMax, &w.OutboxMax)
 	w.Execution.declare(s)
 	s.secret(&w.SecretsKey, "secretsKey", "key that secrets of jobs are opened with, that of the masters; without it jobs that refer to secrets are refused here.", secretsKey)
 	s.add("metricsListen", "address", "127.0.0.1:7071", "address of /metrics and /readyz: loopback, unix:/path, or off", localAddress(&w.MetricsListen))
@@ -112,7 +114,7 @@ func (d *Standalone) settings() *settings {
 	s := &settings{program: "carillon-standalone"}
 	d.HTTP.declare(s)
 	d.OIDC.declare(s)
-	declareWorker(s, "carillon", &d.Name, &d.DataDir, &d.Labels, &d.Secrets, &d.Slots, &d.DrainTimeout, &d.SpoolMax)
+	declareWorker(s, "carillon", &d.Name, &d.DataDir, &d.Labels, &d.Secrets, &d.Slots, &d.DrainTimeout, &d.SpoolMax, &d.OutboxMax)
 	d.Execution.declare(s)
 	declareZone(s, &d.Timezone)
 	declareAudit(s, &d.AuditRetention)
@@ -136,7 +138,7 @@ func declareAudit(s *settings, to *time.Duration) {
 	})
 }
 
-func declareWorker(s *settings, folder string, name, dataDir *string, labels, secrets *map[string]string, slots *int, drain *time.Duration, spool *int64) {
+func declareWorker(s *settings, folder string, name, dataDir *string, labels, secrets *map[string]string, slots *int, drain *time.Duration, spool, outbox *int64) {
 	s.text(name, "name", "name", "", "name that people see and pin jobs to (default: this machine's host name)", workerName)
 	s.text(dataDir, "dataDir", "folder", "", "folder for what must survive a restart (default: $STATE_DIRECTORY, else $XDG_STATE_HOME/"+folder+
 		", else ~/.local/state/"+folder+")")
@@ -145,6 +147,7 @@ func declareWorker(s *settings, folder string, name, dataDir *string, labels, se
 	s.number(slots, "slots", 1000, 1, 100_000, "runs at a time")
 	s.duration(drain, "drainTimeout", DefaultDrainTimeout, 0, 24*time.Hour, "how long a stop waits for runs before it ends them")
 	s.size(spool, "spoolMax", 1<<30, 16<<20, 1<<40, "most that output takes of the disk while the log store is away; the oldest goes first")
+	s.size(outbox, "outboxMax", 256<<20, 16<<20, 64<<30, "most that outcomes take of etcd while the log store is away, those of all workers together; beyond that fires wait. The same for all workers, and well below etcd's quota")
 }
 
 func workerName(text string) error {

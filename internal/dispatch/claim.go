@@ -31,7 +31,7 @@ func (d *Dispatcher) newClaim(i *item, now time.Time) (claim common.Claim, ok bo
 	}
 	claim.To = decision.To
 	if decision.Passed > 0 {
-		claim.Gap = passedOver(i, &decision)
+		claim.Gap = passedOver(i, &decision, d.turns.waited(f))
 	}
 	if !decision.Run {
 		return claim, true, nil
@@ -55,8 +55,8 @@ func (d *Dispatcher) newClaim(i *item, now time.Time) (claim common.Claim, ok bo
 	return claim, true, nil
 }
 
-// passedOver accounts for the fires that go by.
-func passedOver(i *item, decision *scheduler.Decision) *common.Run {
+// passedOver accounts for the fires that go by; waited says that the outboxes had no room for them.
+func passedOver(i *item, decision *scheduler.Decision, waited bool) *common.Run {
 	f := &i.fire
 	status, reason := common.StatusMissed, late
 	switch {
@@ -64,6 +64,8 @@ func passedOver(i *item, decision *scheduler.Decision) *common.Run {
 		status, reason = common.StatusSkipped, common.Reason{Code: common.ReasonPaused, Text: "the job was paused"}
 	case i.turn.act == expire && i.turn.inTime:
 		reason = i.turn.reason
+	case waited:
+		reason = noRoom
 	}
 	state := common.JobState{StoredJob: common.StoredJob{Job: common.Job{Name: f.Job, Group: f.Group}, UID: f.UID}, Version: f.Version, Cursor: f.Cursor}
 	run := common.PassedOver(&state, decision.LastPassed, decision.Passed, status, reason)

@@ -41,6 +41,9 @@ type Cluster interface {
 	Latest(now time.Time) time.Time
 	// Trouble is why this worker must not claim, if it must not.
 	Trouble() string
+	// Full reports whether the outboxes hold as many outcomes as they may. Then this worker
+	// writes nothing about fires: they wait at their cursors.
+	Full() bool
 }
 
 // Task is a claimed run.

@@ -360,6 +360,7 @@ type fakeCluster struct {
 	members    []common.Member
 	generation uint64
 	trouble    string
+	full       bool
 	behind     time.Duration // of the cluster's clock behind ours
 }
 
@@ -373,6 +374,22 @@ func (c *fakeCluster) Latest(now time.Time) time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return now.Add(2*time.Second - c.behind)
+}
+
+// fill says whether the outboxes are full.
+func (c *fakeCluster) fill(full bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.full, c.trouble = full, ""
+	if full {
+		c.trouble = "the outboxes are full"
+	}
+}
+
+func (c *fakeCluster) Full() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.full
 }
 
 func (c *fakeCluster) Trouble() string {

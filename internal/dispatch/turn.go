@@ -27,6 +27,9 @@ const (
 	// noTurn is when a fire that nobody here may claim is looked at again, unless the
 	// members change before.
 	noTurn = 5 * time.Second
+	// heldTurn is when a fire that waits for room in the outboxes is looked at again, unless
+	// there is room before.
+	heldTurn = 30 * time.Second
 )
 
 // turn is what a worker does about a fire.
@@ -49,6 +52,9 @@ const (
 // late is the reason where there is no other.
 var late = common.Reason{Code: common.ReasonLate, Text: "no worker took it within its deadline"}
 
+// noRoom is the reason of fires that the outboxes had no room for.
+var noRoom = common.Reason{Code: common.ReasonOutboxFull, Text: "the log store was away, and the outboxes were full beyond its deadline"}
+
 // turns tells whose turn a fire is. It keeps the members as placement wants them.
 // Safe for concurrent use.
 type turns struct {
@@ -59,7 +65,8 @@ type turns struct {
 	generation uint64
 	candidates []placement.Candidate
 	wishes     map[*common.Terms]placement.Wish // parsed; few, as terms are shared
-	disturbed  time.Time                        // when etcd was last found not to answer, wall clock
+	disturbed  time.Time                        // when fires were last left undecided, wall clock: etcd did not answer, or the outboxes were full
+	held       time.Time                        // when fires last waited for room in the outboxes, wall clock
 }
 
 func newTurns(self common.Life, cluster Cluster) *turns {
@@ -102,6 +109,10 @@ func (t *turns) of(f *scheduler.Fire, now time.Time) turn {
 	}
 	if f.Trigger != nil { // it waits for as long as it takes
 		return turn{at: now.Add(noTurn)}
+	}
+	if t.cluster.Full() { // each fire that is given up would be one more outcome
+		t.held, t.disturbed = now, now
+		return turn{at: now.Add(heldTurn)}
 	}
 	if t.leaves(&wish) {
 		return turn{at: now.Add(noTurn)}
@@ -177,6 +188,13 @@ func baseOf(f *scheduler.Fire) time.Time {
 // ever since: then it was for want of a worker that nobody claimed it.
 func (t *turns) inTime(f *scheduler.Fire) bool {
 	return !f.Since.After(f.Deadline()) && f.Since.After(t.disturbed)
+}
+
+// waited reports whether a fire waited for room in the outboxes since it was due.
+func (t *turns) waited(f *scheduler.Fire) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return f.Due.Before(t.held)
 }
 
 // overdue is the turn of a fire that waited here beyond its deadline.

@@ -371,6 +371,51 @@ func TestTroubledWorkerDoesNotClaim(t *testing.T) {
 	})
 }
 
+// Where the outboxes are full nothing is written about a fire, however late it is. When there is
+// room again, one entry accounts for all that are past their deadline, and the job's policy for
+// catching up decides about the last.
+func TestFiresWaitWhileTheOutboxesAreFull(t *testing.T) {
+	for policy, caughtUp := range map[common.CatchUpPolicy]bool{common.CatchUpNone: false, common.CatchUpLatest: true} {
+		t.Run(string(policy), func(t *testing.T) {
+			bubble(t, nil, func(r *rig) {
+				f := r.fire("a", func(t *common.Terms) { t.CatchUp = policy })
+				r.cluster.fill(true)
+				for range 60 {
+					r.hand(f)
+					time.Sleep(time.Minute)
+				}
+				if s := r.settled(); len(s) != 60 || s[59].RetryAt.IsZero() || !s[59].Cursor.IsZero() || len(r.claimer.claims()) != 0 || r.claimer.looked() != 0 {
+					r.Fatalf("settled as %+v, after claims %+v", s[len(s)-1], r.claimer.claims())
+				}
+				r.cluster.fill(false)
+				r.hand(f)
+				claims := r.claimer.claims()
+				if len(claims) != 1 || claims[0].Gap == nil || claims[0].Gap.Reason.Code != common.ReasonOutboxFull || claims[0].Gap.Gap == nil ||
+					claims[0].Gap.Gap.Count < 50 || (claims[0].Record.Run != "") != caughtUp {
+					r.Fatalf("claims %+v", claims)
+				}
+			})
+		})
+	}
+}
+
+// A fire that no worker could claim is not given up for that, once the outboxes were full meanwhile:
+// it may be a worker's that is full still.
+func TestFullOutboxesAreNoWantOfAWorker(t *testing.T) {
+	bubble(t, nil, func(r *rig) {
+		f := r.fire("a", func(t *common.Terms) { t.Workers = "elsewhere" })
+		f.Schedule = r.once(f.At)
+		r.cluster.fill(true)
+		r.hand(f)
+		time.Sleep(common.DefaultStartDeadline + time.Minute)
+		r.hand(f)
+		r.cluster.fill(false)
+		if s := r.drive(f, time.Minute); s.RetryAt.IsZero() || len(r.claimer.claims()) != 0 {
+			r.Fatalf("settled as %+v, claims %+v", s, r.claimer.claims())
+		}
+	})
+}
+
 // However many there are, all have tried within five seconds of the deadline.
 func TestGivingUpDoesNotTakeLong(t *testing.T) {
 	bubble(t, nil, func(r *rig) {

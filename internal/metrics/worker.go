@@ -60,7 +60,7 @@ func NewWorker(r *Registry, now func() time.Time) *Worker {
 		running: r.gauge("running_runs",
 			"Commands that run now.").WithLabelValues(),
 		queues: r.gauge("queue_depth",
-			"What waits in a queue of this worker: ready (fires that are due), claims, finishes, outbox and outbox_bytes (outcomes in etcd that the log store does not have yet, as of the last look), output_bytes (for the log store, in memory), spool_bytes (likewise, on the disk).", "queue"),
+			"What waits in a queue of this worker: ready (fires that are due), claims, finishes, outbox and outbox_bytes (outcomes in etcd that the log store does not have yet, as of the last look), outboxes_bytes (all that waits so in etcd, whoever wrote it, about), output_bytes (for the log store, in memory), spool_bytes (likewise, on the disk).", "queue"),
 		watchLag: r.gauge("watch_lag_seconds",
 			"Time since etcd was last heard of on the watch of the jobs.").WithLabelValues(),
 		claims: r.counter("claim_batches_total",

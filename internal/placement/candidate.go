@@ -17,6 +17,7 @@ type Candidate struct {
 	Weight   int               // its share under the strategy weight; 0: none
 	Draining bool
 	Trouble  string // why it does not claim, if it does not
+	Full     bool   // it does not claim because the outboxes are full
 	Features []string
 }
 
@@ -39,6 +40,7 @@ func Candidates(members []common.Member) []Candidate {
 		m := &members[i]
 		all[i] = Candidate{ID: m.Worker, Name: m.Name, Labels: m.EffectiveLabels(), Slots: m.EffectiveSlots(), Used: m.Used,
 			Running: m.Running, Weight: m.Weight(), Draining: m.Draining || m.Settings.Drain, Trouble: m.Trouble,
+			Full:     slices.ContainsFunc(m.Conditions, func(c common.Condition) bool { return c.Code == common.ConditionOutboxFull }),
 			Features: m.Features}
 	}
 	slices.SortFunc(all, func(a, b Candidate) int { return cmp.Compare(a.ID, b.ID) })
@@ -72,6 +74,8 @@ func (w *Wish) refusal(c *Candidate) string {
 		return TooSmall
 	case !w.Understood(c):
 		return NeedsFeature
+	case c.Trouble != "" && c.Full:
+		return OutboxFull
 	case c.Trouble != "":
 		return Trouble
 	case c.Draining:

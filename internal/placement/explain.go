@@ -11,12 +11,13 @@ import (
 
 // Codes of the reasons why a worker may not run a job. Texts are translated by them.
 const (
-	NotPinned   = "not_pinned" // the job names other workers
-	NotSelected = "selector"   // its labels do not meet the selector
-	NoWeight    = "no_weight"  // its weight is 0, and the job goes by weight
-	TooSmall    = "too_small"  // it has fewer slots than a run takes, free or not
-	Trouble     = "trouble"    // it says that it does not claim
-	Draining    = "draining"   // it finishes what it has
+	NotPinned   = "not_pinned"            // the job names other workers
+	NotSelected = "selector"              // its labels do not meet the selector
+	NoWeight    = "no_weight"             // its weight is 0, and the job goes by weight
+	TooSmall    = "too_small"             // it has fewer slots than a run takes, free or not
+	Trouble     = "trouble"               // it says that it does not claim
+	Draining    = "draining"              // it finishes what it has
+	OutboxFull  = common.ReasonOutboxFull // the log store is away, and the outboxes are full
 	NoSlot      = common.ReasonNoSlot
 
 	NeedsFeature = common.ReasonNeedsFeature // it is of a version that cannot do what the job needs
@@ -59,8 +60,8 @@ func Explain(w *Wish, all []Candidate) []Verdict {
 // Why says why nobody may run it now; see Unplaced.
 func Why(w *Wish, all []Candidate) common.Reason { return Unplaced(Explain(w, all)) }
 
-// Unplaced says why nobody may run it: no_slot, where only free slots are missing, or
-// no_worker. Where somebody may, it is starting, with the name of who comes first.
+// Unplaced says why nobody may run it: no_slot, where only free slots are missing, outbox_full,
+// where only room for outcomes is, or no_worker. Where somebody may, it is starting, with the name of who comes first.
 func Unplaced(verdicts []Verdict) common.Reason {
 	count := map[string]int{}
 	for i := range verdicts {
@@ -74,6 +75,10 @@ func Unplaced(verdicts []Verdict) common.Reason {
 	if n := count[NoSlot]; n > 0 {
 		return common.Reason{Code: common.ReasonNoSlot, Data: map[string]string{"alive": alive, NoSlot: strconv.Itoa(n)},
 			Text: fmt.Sprintf("%s no free slot for it", plural(n, "worker that may run it has", "workers that may run it have"))}
+	}
+	if n := count[OutboxFull]; n > 0 {
+		return common.Reason{Code: common.ReasonOutboxFull, Data: map[string]string{"alive": alive, OutboxFull: strconv.Itoa(n)},
+			Text: "it waits for the log store: outcomes fill the outboxes in etcd"}
 	}
 	reason := common.Reason{Code: common.ReasonNoWorker, Data: map[string]string{"alive": alive}, Text: "no worker is alive"}
 	var parts []string
@@ -123,6 +128,8 @@ func (w *Wish) reason(code string, c *Candidate) *common.Reason {
 	case NeedsFeature:
 		lacking := strings.Join(common.Lacking(w.Needs, c.Features), ", ")
 		r.Data, r.Text = map[string]string{"needs": lacking}, fmt.Sprintf("it cannot do %q, which the job needs: a newer version may", lacking)
+	case OutboxFull:
+		r.Text = "it takes no runs: outcomes for the log store fill the outboxes in etcd"
 	case Trouble:
 		r.Data, r.Text = map[string]string{"trouble": c.Trouble}, "it takes no runs: "+c.Trouble
 	case Draining:

@@ -45,6 +45,7 @@ func TestFilter(t *testing.T) {
 		"no slots at all":         {with: func(c *placement.Candidate) { c.Slots = 0 }, code: placement.TooSmall, data: map[string]string{"slots": "0", "takes": "1"}, text: "it has 0 slots, and a run takes 1"},
 		"can do what it needs":    {wish: placement.Wish{Needs: []string{"b", "a"}}, with: func(c *placement.Candidate) { c.Features = []string{"a", "b", "c"} }},
 		"of an older version":     {wish: placement.Wish{Needs: []string{"a", "b", "c"}}, with: func(c *placement.Candidate) { c.Features, c.Draining = []string{"b"}, true }, code: placement.NeedsFeature, data: map[string]string{"needs": "a, c"}, text: `it cannot do "a, c", which the job needs: a newer version may`},
+		"with full outboxes":      {with: func(c *placement.Candidate) { c.Trouble, c.Full = "full", true }, code: placement.OutboxFull, text: "it takes no runs: outcomes for the log store fill the outboxes in etcd"},
 		"in trouble":              {with: func(c *placement.Candidate) { c.Trouble = "its clock is off" }, code: placement.Trouble, data: map[string]string{"trouble": "its clock is off"}, text: "it takes no runs: its clock is off"},
 		"draining":                {with: func(c *placement.Candidate) { c.Draining = true }, code: placement.Draining, text: "it is draining: it finishes its runs and takes no more"},
 		"its last slots":          {wish: placement.Wish{Slots: 2}, with: func(c *placement.Candidate) { c.Used = 2 }},
@@ -105,6 +106,8 @@ func TestCandidates(t *testing.T) {
 func TestWhy(t *testing.T) {
 	full, drained, small := fit("full"), fit("drained"), fit("small")
 	full.Used, drained.Draining, small.Slots = 4, true, 1
+	waiting := fit("waiting")
+	waiting.Trouble, waiting.Full = "the outboxes are full", true
 	for name, c := range map[string]struct {
 		wish placement.Wish
 		all  []placement.Candidate
@@ -118,6 +121,8 @@ func TestWhy(t *testing.T) {
 				Text: "of 4 workers alive nobody may run it: 2 do not match its selector, 1 has fewer slots than it takes, 1 is draining"}},
 		"a full one": {all: []placement.Candidate{drained, full}, want: common.Reason{Code: common.ReasonNoSlot,
 			Data: map[string]string{"alive": "2", "no_slot": "1"}, Text: "1 worker that may run it has no free slot for it"}},
+		"full outboxes": {all: []placement.Candidate{drained, waiting}, want: common.Reason{Code: common.ReasonOutboxFull,
+			Data: map[string]string{"alive": "2", "outbox_full": "1"}, Text: "it waits for the log store: outcomes fill the outboxes in etcd"}},
 		"somebody": {all: []placement.Candidate{drained, fit("w")}, want: common.Reason{Code: common.ReasonStarting,
 			Data: map[string]string{"worker": "name-w"}, Text: "name-w is about to take it"}},
 	} {

@@ -59,8 +59,9 @@ type SinkConfig struct {
 	Batch       int           // outcomes stored at once, and acked at once; default 500
 	Handed      int           // outcomes kept that were handed over and are not stored; default 5000
 
-	OutboxBytes int64      // of the source that all workers together may fill; default 256 MiB
-	Workers     func() int // how many share that; default: this one alone
+	OutboxBytes int64        // that the outboxes of all workers and masters may hold together; default 256 MiB
+	Workers     func() int   // how many share that; default: this one alone
+	Outboxes    func() int64 // bytes in all of them, as last measured; default: what this one's source holds
 }
 
 func (c *SinkConfig) complete() {
@@ -80,6 +81,9 @@ func (c *SinkConfig) complete() {
 	set(&c.OutboxBytes, 256<<20)
 	if c.Workers == nil {
 		c.Workers = func() int { return 1 }
+	}
+	if c.Outboxes == nil {
+		c.Outboxes = func() int64 { return 0 }
 	}
 }
 

@@ -73,10 +73,10 @@ func (s *Sink) Conditions() (list []common.Condition) {
 		list = append(list, common.Condition{Code: common.ConditionLogStoreAway, From: since.UTC(), Data: data,
 			Text: fmt.Sprintf("the log store takes nothing: %d outcomes wait in etcd, and %s of output on this worker's disk", waiting.entries, mebibytes(spool.Waiting))})
 	}
-	share := s.cfg.OutboxBytes / int64(max(s.cfg.Workers(), 1))
-	if h.outbox = over(h.outbox, waiting.bytes, share); h.outbox {
+	if h.outbox = s.outboxFull(h.outbox, waiting.bytes); h.outbox {
+		// The text stays the same for as long as it lasts: other workers plan anew when it changes.
 		list = append(list, common.Condition{Code: common.ConditionOutboxFull, StopsClaims: true, Data: data,
-			Text: fmt.Sprintf("%d outcomes, about %s, wait in etcd for the log store, where this worker may have %s", waiting.entries, mebibytes(waiting.bytes), mebibytes(share))})
+			Text: fmt.Sprintf("outcomes for the log store fill the outboxes in etcd, which may hold %s: fires wait", mebibytes(s.cfg.OutboxBytes))})
 	}
 	if s.cfg.Spool == nil {
 		return list
@@ -92,6 +92,24 @@ func (s *Sink) Conditions() (list []common.Condition) {
 			Text: "this worker's disk takes no more output: " + spool.Refused.Error()})
 	}
 	return list
+}
+
+// leastShare is what a worker may have in its outbox however much the others hold.
+const leastShare = 256 << 10
+
+// outboxFull reports whether the outboxes have no room for more of this worker's outcomes: it has its
+// share of the bound, or all outboxes together are at the bound and this one is part of the
+// reason. A worker whose outcomes are stored is not stopped by those whose are not.
+func (s *Sink) outboxFull(was bool, own int64) bool {
+	share := s.cfg.OutboxBytes / int64(max(s.cfg.Workers(), 1))
+	return over(was, own, share) || own > max(share/16, leastShare) && over(was, max(own, s.cfg.Outboxes()), s.cfg.OutboxBytes)
+}
+
+// Full reports whether the condition outbox_full lasts, as Conditions found it last.
+func (s *Sink) Full() bool {
+	s.health.mu.Lock()
+	defer s.health.mu.Unlock()
+	return s.health.outbox
 }
 
 // over tells whether n is over a bound, or was and is not under four fifths of it again.

@@ -745,6 +745,38 @@ func TestStoreAwayIsTold(t *testing.T) {
 	}
 }
 
+// Where all outboxes together are at the bound, a worker whose outcomes are not stored stops with
+// what it has; one whose outcomes are stored goes on.
+func TestBoundOfAllOutboxes(t *testing.T) {
+	total := int64(0)
+	spooling(t, SinkConfig{OutboxBytes: 64 << 20, Workers: func() int { return 4 }, Outboxes: func() int64 { return total }}, func(d *deck, s *drawer) {
+		d.set(func() { d.away, d.entry = func(int) error { return errors.New("away") }, 1000 })
+		expect := func(want string) {
+			d.t.Helper()
+			if got := codes(d.sink); got != want || d.sink.Full() != strings.Contains(want, "outbox_full") {
+				d.t.Fatalf("conditions: %q, full %t; want %q", got, d.sink.Full(), want)
+			}
+		}
+		for i := range 1200 { // 1.2 MB of a share of 16 MiB
+			d.handOver(fmt.Sprintf("r%04d", i))
+		}
+		time.Sleep(10 * time.Second)
+		expect("log_store_away")
+		total = 65 << 20 // those of dead workers and masters count
+		expect("log_store_away outbox_full!")
+		total = 55 << 20
+		expect("log_store_away outbox_full!") // clearly less is four fifths
+		total = 50 << 20
+		expect("log_store_away")
+		total = 65 << 20
+		expect("log_store_away outbox_full!")
+		d.set(func() { d.away = nil })
+		time.Sleep(20 * time.Second)
+		expect("")
+		_ = d.end(0)
+	})
+}
+
 // A worker's share of what etcd holds is the smaller the more workers there are. Over it
 // the worker claims nothing until there is clearly less.
 func TestShareOfTheOutbox(t *testing.T) {

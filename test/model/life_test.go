@@ -211,8 +211,14 @@ func (l *life) Trouble() string {
 	if v := l.clock(); v.Stop {
 		return v.Reason
 	}
+	if l.world.full() {
+		return "the outboxes are full"
+	}
 	return ""
 }
+
+// Full is dispatch.Cluster's.
+func (l *life) Full() bool { return l.world.mutation != givenUpFull && l.world.full() }
 
 func (l *life) clock() clockguard.Verdict {
 	l.mu.Lock()
@@ -300,6 +306,9 @@ func (l *life) deliverAll(ctx context.Context) {
 }
 
 func (l *life) deliver(ctx context.Context, outbox runlog.Source) (int, error) {
+	if l.world.isAway() {
+		return 0, errors.New("the log store is away")
+	}
 	pending, err := outbox.Pending(ctx, 100)
 	if err != nil {
 		return 0, err

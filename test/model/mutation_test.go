@@ -40,6 +40,7 @@ const (
 	quietRetake   mutation = "taking a run back leaves its record as it was"
 	noMargin      mutation = "survivors wait for no more than lostAfter"
 	leftGone      mutation = "a lock that vanished is not put back"
+	givenUpFull   mutation = "fires are given up while the outboxes are full"
 	lateBeat      mutation = "the guardian hears of a run when it goes on already"
 )
 

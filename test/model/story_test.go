@@ -175,3 +175,43 @@ func TestFrozenAtTheStartOfACommand(t *testing.T) {
 		t.Errorf("where the guardian hears of a run when it goes on already, only this was broken: %v", broken)
 	}
 }
+
+// The log store is away for a day. The outboxes hold no more than they may and what was under way
+// when they were full, fires wait at their cursors, also those of a job whose worker is not there,
+// and a save in that time accounts for the fires that it passes with one entry. When the store is
+// back each fire of the day has its one outcome.
+func TestLogStoreIsAwayForADay(t *testing.T) {
+	const room, onTheWay = 30, 12
+	away := 24 * time.Hour
+	part := func(ctx context.Context, s *script) {
+		put := func(name, line string, pinned ...string) {
+			job := common.Job{Name: name, Timezone: "UTC", Command: "true", CronExpr: line, LostAfter: "20s", KillGrace: "1s", StartDeadline: "20s"}
+			if len(pinned) > 0 {
+				job.Placement, job.CatchUp = &common.Placement{Workers: pinned}, &common.CatchUp{Policy: common.CatchUpNone}
+			}
+			if _, _, err := s.masters[0].store.Put(ctx, nobody, job, common.Precondition{}); err != nil {
+				t.Error(err)
+			}
+		}
+		s.world.last(time.Second)
+		s.world.storeAway(true, room)
+		put("a", "@every 7s")
+		put("b", "* * * * *", "elsewhere")
+		time.Sleep(away / 2)
+		put("a", "@every 9s")
+		time.Sleep(away / 2)
+		s.world.mu.Lock()
+		s.world.counts["outcomes in the outboxes"] = s.world.most
+		s.world.mu.Unlock()
+		s.world.storeAway(false, room)
+	}
+	w := cluster(t, 5, level[:2], part)
+	if most := w.counts["outcomes in the outboxes"]; most < room || most > room+onTheWay {
+		t.Errorf("the outboxes held %d outcomes, where %d is the bound", most, room)
+	}
+	away = 2 * time.Hour
+	w, _ = without(t, givenUpFull, 5, level[:2], part)
+	if most := w.counts["outcomes in the outboxes"]; most < 10*room {
+		t.Errorf("where fires are given up all the same, the outboxes held no more than %d", most)
+	}
+}

@@ -71,6 +71,10 @@ type world struct {
 	trouble  []string // what should not be, beside the promises
 	counts   map[string]int
 	remarks  []remark
+	away     bool            // the log store takes nothing
+	room     int             // outcomes that the outboxes may hold before workers stop; 0: any number
+	outboxes map[string]bool // keys below the outboxes
+	most     int             // of them that there were at a time
 }
 
 // remark is what befell a life, for the trace.
@@ -81,7 +85,7 @@ type remark struct {
 
 func newWorld(s *server, seed uint64, m mutation) *world {
 	w := &world{seed: seed, server: s, mutation: m, log: slog.New(slog.DiscardHandler), changed: make(chan struct{}),
-		leases: map[clientv3.LeaseID]*time.Timer{}, ledger: map[string][]common.Run{}, finished: map[string]common.Status{}, counts: map[string]int{}}
+		leases: map[clientv3.LeaseID]*time.Timer{}, ledger: map[string][]common.Run{}, finished: map[string]common.Status{}, counts: map[string]int{}, outboxes: map[string]bool{}}
 	if os.Getenv("MODEL_LOG") != "" {
 		w.log = slog.New(slog.NewTextHandler(os.Stderr, nil))
 	}
@@ -146,6 +150,14 @@ func (w *world) atEtcd(by string, do func(*server)) {
 			e.value, e.created, e.lease = string(c.Kv.Value), c.Kv.CreateRevision, c.Kv.Lease
 		}
 		w.history = append(w.history, e)
+		if under(c.Kv.Key, common.OutboxPrefix) {
+			if e.created == 0 {
+				delete(w.outboxes, e.key)
+			} else {
+				w.outboxes[e.key] = true
+			}
+			w.most = max(w.most, len(w.outboxes))
+		}
 	}
 	close(w.changed)
 	w.changed = make(chan struct{})
@@ -337,6 +349,22 @@ func (w *world) remark(life, format string, args ...any) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.remarks = append(w.remarks, remark{time.Now(), life, fmt.Sprintf(format, args...)})
+}
+
+// storeAway says whether the log store is away, and that the outboxes have room for so many outcomes while it is.
+func (w *world) storeAway(away bool, room int) {
+	w.mu.Lock()
+	w.away, w.room = away, room
+	w.mu.Unlock()
+}
+
+func (w *world) isAway() bool { w.mu.Lock(); defer w.mu.Unlock(); return w.away }
+
+// full reports whether the outboxes have no room.
+func (w *world) full() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.room > 0 && len(w.outboxes) >= w.room
 }
 
 // cutOff notes that an execution ends because its worker is cut off.

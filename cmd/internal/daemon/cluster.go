@@ -20,6 +20,7 @@ type cluster struct {
 	guard      *registry.Guard
 	conditions *conditions // of this worker
 	stopping   func() bool
+	full       func() bool                             // the outboxes are
 	clocked    func(skew time.Duration, disagree bool) // hears the verdict on our clock
 
 	mu      sync.Mutex
@@ -49,6 +50,9 @@ func (c *cluster) Trouble() string {
 	}
 	return c.conditions.trouble()
 }
+
+// Full is dispatch.Cluster's.
+func (c *cluster) Full() bool { return c.full() }
 
 // clock is the verdict on our clock.
 func (c *cluster) clock() clockguard.Verdict {

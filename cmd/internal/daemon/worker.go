@@ -58,11 +58,13 @@ type WorkerConfig struct {
 	RunAs *runas.File
 	// MaxRunTime bounds how long a command runs; 0: only its job does.
 	MaxRunTime time.Duration
-	Slots      int
-	Drain      time.Duration
-	Version    string
-	Log        *slog.Logger
-	Metrics    *metrics.Worker
+	// OutboxMax bounds, in bytes, what the outboxes of all workers and masters hold together.
+	OutboxMax int64
+	Slots     int
+	Drain     time.Duration
+	Version   string
+	Log       *slog.Logger
+	Metrics   *metrics.Worker
 	// Certificates are those that it shows to others; nil where the master of the same process has them.
 	Certificates *Certificates
 	// Boot is the clock by which runs are ended when etcd is away for too long.
@@ -77,6 +79,7 @@ type Worker struct {
 	session    *joblock.Session
 	keeper     *registry.Keeper
 	sink       *runlog.Sink
+	load       *joblock.Load
 	executor   *executor.Executor
 	members    *registry.Members
 	cluster    *cluster
@@ -103,9 +106,10 @@ func NewWorker(cfg WorkerConfig) *Worker {
 	w.keeper = registry.NewKeeper(client, w.session, log, registerEvery, w.registration)
 	w.members = registry.NewMembers(client, WallClock, w.trouble("workers"))
 	w.cluster = &cluster{members: w.members, guard: registry.NewGuard(w.members, life.Worker, WallClock, nil), stopping: w.draining.Load, clocked: cfg.Metrics.Clock}
-	w.sink = runlog.NewSink(runlog.SinkConfig{Spool: cfg.Spool, Workers: w.alive}, joblock.NewOutbox(client, life.Worker), cfg.Store, log, cfg.Metrics)
+	w.load = joblock.NewLoad(client, w.alive, w.unanswered("outboxes"), cfg.Metrics.QueueDepth)
+	w.sink = runlog.NewSink(runlog.SinkConfig{Spool: cfg.Spool, OutboxBytes: cfg.OutboxMax, Workers: w.alive, Outboxes: w.load.Bytes}, joblock.NewOutbox(client, life.Worker), cfg.Store, log, cfg.Metrics)
 	w.conditions = newConditions(life.Name, log, cfg.Metrics.Condition, w.session.Conditions, w.sink.Conditions, w.cluster.Conditions, w.fresh.Conditions, cfg.RunAs.Conditions, cfg.Certificates.Conditions)
-	w.cluster.conditions = w.conditions
+	w.cluster.conditions, w.cluster.full = w.conditions, w.sink.Full
 	w.loop = scheduler.New(log, cfg.Metrics, WallClock)
 	w.dispatcher = dispatch.New(dispatch.Config{
 		Plan:     w.loop,
@@ -175,6 +179,7 @@ func (w *Worker) Parts() []lifecycle.Part {
 		{Name: "registration", Start: w.register, Serve: w.keeper.Run},
 		{Name: "sink", Serve: func(ctx context.Context) error { return w.sink.Run(ctx, sinkDrain) }, StopTimeout: sinkDrain + time.Second},
 		{Name: "members", Serve: ignoreEnd(w.members.Run)},
+		{Name: "outboxes", Serve: w.load.Run},
 		{Name: "recovery", Start: w.recover, Serve: func(ctx context.Context) error { return w.recovery.Run(ctx, w.orphaned) }},
 		{Name: "bequests", Serve: func(ctx context.Context) error { return w.bequests.Run(ctx, w.bequeathed) }},
 		{Name: "secrets", Serve: ignoreEnd(w.followSecrets)},

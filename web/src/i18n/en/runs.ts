@@ -76,6 +76,7 @@ export const runs = {
       replaced: 'The job wants only the newest fire. Nothing is to be done unless this happens all the time.',
       no_worker: 'Look at the workers: none that is alive fits what the job asks for. Its page says of each why not.',
       no_slot: 'All slots were taken. Add slots or workers, spread the schedule, or raise the job’s priority.',
+      outbox_full: 'Bring the log store back: fires go on by themselves. Those past their deadline are one entry, or are caught up, as the job says.',
       paused: 'Resume the job when it should run again.',
       queued: 'It starts by itself as soon as the run before it ends.',
       backoff: 'It is tried again by itself.',
