@@ -48,6 +48,16 @@ type house struct {
 	six              []int
 	stderr           bytes.Buffer
 	cmd              *exec.Cmd
+	address          string
+}
+
+func (h *house) ready() bool {
+	resp, err := http.Get("http://" + h.address + "/readyz")
+	if err != nil {
+		return false
+	}
+	_ = resp.Body.Close()
+	return resp.StatusCode == http.StatusOK
 }
 
 func startHouse(t *testing.T) *house {
@@ -84,14 +94,10 @@ func startHouse(t *testing.T) *house {
 		_ = h.cmd.Process.Kill()
 		_ = h.cmd.Wait()
 	})
+	h.address = address
 	h.await("it is ready", func() bool {
-		resp, err := http.Get("http://" + address + "/readyz")
-		if err != nil {
-			return false
-		}
-		_ = resp.Body.Close()
 		said, _ := os.ReadFile(welcome)
-		return resp.StatusCode == http.StatusOK && strings.Contains(string(said), "admin.token")
+		return h.ready() && strings.Contains(string(said), "admin.token")
 	})
 	token, err := os.ReadFile(filepath.Join(dir, "admin.token"))
 	if err != nil {
@@ -189,6 +195,45 @@ func TestNothingOutlivesTheWorker(t *testing.T) {
 				t.Errorf("code %d, want %d\n%s", code, c.code, h.stderr.String())
 			}
 		})
+	}
+}
+
+// What hid from the kernel's and the guardian's end is found by the next start, before it claims anything, and
+// its run is recovered at once.
+func TestNextStartEndsHiddenProcesses(t *testing.T) {
+	h := startHouse(t)
+	h.signal(h.guardian, syscall.SIGSTOP) // both at once
+	h.signal(h.worker, syscall.SIGKILL)
+	h.signal(h.guardian, syscall.SIGKILL)
+	_ = h.cmd.Wait()
+	h.await("the worker ends", func() bool { return gone(h.worker) })
+	left := 0
+	for _, pid := range h.six {
+		if !gone(pid) {
+			left++
+		}
+	}
+	if left == 0 {
+		t.Fatal("nothing outlived them")
+	}
+	var said bytes.Buffer
+	next := exec.Command(h.cmd.Args[0], h.cmd.Args[1:]...)
+	next.Env, next.Stderr = h.cmd.Env, &said
+	if err := next.Start(); err != nil {
+		t.Fatal(err)
+	}
+	begin := time.Now()
+	for _, pid := range h.six {
+		h.await(fmt.Sprintf("%d ends", pid), func() bool { return gone(pid) })
+	}
+	t.Logf("%d descendants gone %v after the next start", left, time.Since(begin))
+	h.await("it is ready", h.ready)
+	if err := next.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	_ = next.Wait()
+	if text := said.String(); !strings.Contains(text, "leftovers_killed") || !strings.Contains(text, "run_lost") {
+		t.Errorf("it said\n%s", text)
 	}
 }
 

@@ -40,6 +40,7 @@ func serve(ctx context.Context, child *guardian.Child, cfg config.Standalone, st
 		return daemon.Failed(err)
 	}
 	defer home.Close()
+	home.MarkProcess(log)
 	output, err := spool.Open(spool.Config{Dir: cfg.DataDir, Max: cfg.SpoolMax, Log: log})
 	if err != nil {
 		return daemon.Failed(err)

@@ -108,6 +108,7 @@ func serve(ctx context.Context, child *guardian.Child, cfg config.Worker, stderr
 		return daemon.Failed(err)
 	}
 	defer home.Close()
+	home.MarkProcess(log)
 	output, err := spool.Open(spool.Config{Dir: cfg.DataDir, Max: cfg.SpoolMax, Log: log})
 	if err != nil {
 		return daemon.Failed(err)

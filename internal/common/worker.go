@@ -10,6 +10,9 @@ type Life struct {
 	Life         string `json:"life"`
 	BootID       string `json:"bootId,omitempty"`
 	PIDNamespace string `json:"pidNs,omitempty"`
+	// Marked reports that whatever this incarnation starts carries a mark that it cannot lose, so that the
+	// next one finds all of it.
+	Marked bool `json:"marked,omitempty"`
 }
 
 // Registration is the value of /cron/workers/<worker>.

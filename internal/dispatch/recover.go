@@ -23,7 +23,7 @@ type Recovery struct {
 	Orphans  Orphans
 	Cluster  Cluster
 	Life     common.Life
-	Swept    bool   // the data folder's lock is held, and the sweep left no process of an earlier life
+	Swept    bool   // the data folder's lock is held, and the sweep left no marked process of an earlier life
 	Written  func() // told when outcomes were written into the outbox
 	Resolved func(job string)
 	// Owns tells whether a run of this life goes on; Disown writes one down that does not,
@@ -173,8 +173,9 @@ func (r *Recovery) patience(o *common.Orphan, survivors []placement.Candidate) t
 	return lostAfter + 2*time.Second + lostAfter/100 + min(mostSettle, time.Duration(order)*settleStagger)
 }
 
-// gone tells whether the orphan's processes are known to be no more.
+// gone tells whether the orphan's processes are known to be no more. Those of a life that was not marked may have
+// hidden from the sweep.
 func (r *Recovery) gone(record *common.Record) bool {
-	return r.Swept && record.Owner.Worker == r.Life.Worker && record.Owner.BootID != "" && record.Owner.BootID == r.Life.BootID &&
+	return r.Swept && record.Owner.Marked && record.Owner.Worker == r.Life.Worker && record.Owner.BootID != "" && record.Owner.BootID == r.Life.BootID &&
 		record.Owner.PIDNamespace != "" && record.Owner.PIDNamespace == r.Life.PIDNamespace
 }

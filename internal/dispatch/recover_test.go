@@ -73,7 +73,7 @@ const lostAfter = 100 * time.Second
 
 func orphan(run string, change func(*common.Orphan)) common.Orphan {
 	o := common.Orphan{ModRevision: 5, Record: common.Record{Run: run, Job: "job-" + run, Policy: common.Policy{LostAfter: lostAfter},
-		Owner: common.Life{Worker: "w", Life: "old", BootID: "boot", PIDNamespace: "pid"}}}
+		Owner: common.Life{Worker: "w", Life: "old", BootID: "boot", PIDNamespace: "pid", Marked: true}}}
 	if change != nil {
 		change(&o)
 	}
@@ -98,6 +98,7 @@ func TestWhenAnOrphanIsResolved(t *testing.T) {
 	}{
 		{"swept, same boot", true, nil, 0},
 		{"not swept", false, nil, patient},
+		{"not marked", true, func(o *common.Orphan) { o.Record.Owner.Marked = false }, patient},
 		{"another boot", true, func(o *common.Orphan) { o.Record.Owner.BootID = "before" }, patient},
 		{"boot unknown", true, func(o *common.Orphan) { o.Record.Owner.BootID = "" }, patient},
 		{"another pid namespace", true, func(o *common.Orphan) { o.Record.Owner.PIDNamespace = "container" }, patient},

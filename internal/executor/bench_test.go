@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"carillon/internal/common"
+	"carillon/internal/executor"
 )
 
 func BenchmarkRunTrue(b *testing.B) {
@@ -37,8 +38,13 @@ func BenchmarkStarts(b *testing.B) {
 			return err
 		})
 	})
-	b.Run("run", func(b *testing.B) {
-		x := newAdopter(b)
+	for name, of := range map[string]func(testing.TB) *executor.Executor{"run": newAdopter, "marked": newMarked} {
+		benchmarkStarts(b, name, of(b))
+	}
+}
+
+func benchmarkStarts(b *testing.B, name string, x *executor.Executor) {
+	b.Run(name, func(b *testing.B) {
 		metered(b, func() error {
 			if got := x.Run(b.Context(), shell("true"), discard{}); got.Status != common.StatusSucceeded {
 				return errors.New(got.Reason.Text)

@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"carillon/internal/proctree"
 )
 
@@ -35,8 +37,10 @@ func (k *kin) judge(pid int) *verdict {
 	v := k.known[pid]
 	if v == nil {
 		q, found := proctree.Look(pid)
-		if !found {
-			return nil
+		if !found { // it is hidden from us (hidepid), as one that is not dumpable
+			q = proctree.Process{PID: pid, Start: ticks()}
+			q.Group, _ = unix.Getpgid(pid)
+			q.Session, _ = unix.Getsid(pid)
 		}
 		q.Dead = false // its first thread may have ended, while others go on
 		v = &verdict{Process: q, first: time.Now()}
@@ -92,7 +96,7 @@ func (k *kin) oldest() (began uint64) {
 	return began
 }
 
-// whose tells whose a process is: by having been seen below the command, by its group, its session, its
+// whose tells whose a process is: by having been seen below the command, by its group, its session, its mark, its
 // environment, the run's private folder, or the run's output. The signs that cost the most
 // to read come last.
 func (k *kin) whose(a proctree.Process) (of *process, lost bool) {
@@ -103,6 +107,10 @@ func (k *kin) whose(a proctree.Process) (of *process, lost bool) {
 		return cmp.Or(k.byPID[a.Group], k.byPID[a.Session])
 	}); of != nil {
 		return of, false
+	}
+	if number := k.marks.runOf(a.PID); number != 0 {
+		of = k.lookUp(func() *process { return k.byMark[number] })
+		return of, of == nil
 	}
 	env := environOf(a.PID)
 	run := env.get(envRun)

@@ -13,10 +13,10 @@
 // the group when the command has ended by itself is killed at once.
 //
 // With [Config.Adopt], so is all else that stems from the command: what outlives the process that
-// started it becomes a child of this one, and is told by its group, its session, its environment, the
-// run's folder and output, or by having been seen below the command when that was
-// stopped. One that gave all that up goes with the last of the runs that were going on when
-// it was started. Without Adopt, descendants that left the group are found by CARILLON_RUN_ID in
+// started it becomes a child of this one, and is known by its mark ([MarkProcess]), its group, its session, its
+// environment, the run's folder and output, or by having been seen below the command when that was
+// stopped. One that gave all that up, its mark included, goes with the last of the runs that were going on when
+// it was started; the end of a run whose job forbids overlap waits for it, at most lostAfter, and then kills it. Without Adopt, descendants that left the group are found by CARILLON_RUN_ID in
 // their environment and killed too, but /proc is read for them only when the group
 // still had members after the command's end or its output was still held open; one that hid
 // better stays unseen until [Sweep], or for good.

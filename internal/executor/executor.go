@@ -33,6 +33,8 @@ type Config struct {
 	// it goes with its run, whatever it did to hide. No process of this program may be started
 	// but by this Executor then.
 	Adopt bool
+	// Mark is the one that this process got from [MarkProcess]; 0: none.
+	Mark proctree.Mark
 	// Masks, if set, is asked at the start of each run what must not come out of it.
 	Masks func() *mask.Masker
 	// Secrets opens what jobs refer to in their env; nil: this worker has none.
@@ -83,6 +85,7 @@ type Executor struct {
 	tails    *budget       // for the ends of outputs over their cap
 
 	kin     *kin
+	marks   *marker
 	groups  groups
 	cgroups *cgroups
 	forks   chan *forkOrder
@@ -118,6 +121,7 @@ func New(cfg Config) (*Executor, error) {
 		buffers:  sync.Pool{New: func() any { return new([common.MaxChunk]byte) }},
 		tails:    newBudget(tailBudget),
 		forks:    make(chan *forkOrder),
+		marks:    newMarker(cfg.Mark),
 		killed:   make(chan struct{}),
 		quit:     make(chan struct{}),
 	}
@@ -133,7 +137,7 @@ func New(cfg Config) (*Executor, error) {
 		return nil, errors.Join(fmt.Errorf("open stdin of commands: %w", err), x.folders.close())
 	}
 	if cfg.Adopt {
-		if x.kin, err = adopt(cfg.Worker, cfg.Life); err != nil {
+		if x.kin, err = adopt(cfg.Worker, cfg.Life, x.marks); err != nil {
 			cfg.Log.Info("processes_not_adopted", "error", err) // those that hide well are left to a guardian
 		} else {
 			x.own.Go(func() { x.kin.reapUntil(x.quit) })

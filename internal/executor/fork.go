@@ -38,21 +38,25 @@ func (x *Executor) forker() {
 		return
 	}
 	err := errors.Join(unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), keepCapabilities())
+	siblings, failure := x.kin.join()
+	if err = errors.Join(err, failure); failure == nil {
+		defer x.kin.part(siblings)
+	}
 	for {
 		select {
 		case o := <-x.forks:
 			if err != nil {
-				o.done <- fmt.Errorf("give up new privileges: %w", err)
+				o.done <- fmt.Errorf("prepare to start commands: %w", err)
 				continue
 			}
-			o.done <- x.fork(o)
+			o.done <- x.fork(o, siblings)
 		case <-x.quit:
 			return
 		}
 	}
 }
 
-func (x *Executor) fork(o *forkOrder) error {
+func (x *Executor) fork(o *forkOrder, among *siblings) error {
 	x.forking.RLock()
 	defer x.forking.RUnlock()
 	if err := x.mayStart(o); err != nil {
@@ -68,6 +72,10 @@ func (x *Executor) fork(o *forkOrder) error {
 	if p.leaf = x.cgroups.leaf(); p.leaf != nil {
 		attr.Sys.UseCgroupFD, attr.Sys.CgroupFD = true, int(p.leaf.dir.Fd())
 	}
+	p.siblings = among
+	among.begin()
+	defer among.end() // the command has its name by then
+	alone := x.marks.begin(p.number, s.as != nil)
 	pid, err := syscall.ForkExec(s.path, s.args, attr)
 	if err != nil && p.leaf != nil {
 		// Maybe it is the group's fault: a sandbox may forbid clone3(2).
@@ -78,6 +86,7 @@ func (x *Executor) fork(o *forkOrder) error {
 			x.cgroups.turnOff(first)
 		}
 	}
+	x.marks.end(p.number, alone, pid)
 	if err != nil {
 		return &os.PathError{Op: "execute", Path: s.path, Err: err}
 	}

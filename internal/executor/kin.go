@@ -1,23 +1,23 @@
 package executor
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"os"
 	"slices"
-	"strconv"
 	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
 
-	"carillon/internal/bootclock"
 	"carillon/internal/proctree"
 )
 
 // reapEvery is how often what ended between the ends of runs is reaped.
 const reapEvery = time.Second
+
+// unsureWait is how long the end of a run waits to tell a command that is being started from a process of its own.
+const unsureWait = time.Second
 
 // sureAfter is how long after the first look the last one is made at what nobody is known for.
 const sureAfter = time.Second
@@ -27,18 +27,21 @@ const clockTick = 10 * time.Millisecond
 
 // kin is what stems from the runs, and outlived the process that started it: as a
 // subreaper, this process gets it as its children. The kernel lists them under the
-// first thread. Commands are started by other threads and listed under those, so that
-// one short list tells whether anything was left behind at all, and nothing that a run
-// waits for is ever reaped here. A nil kin is that of an executor that adopts nobody.
+// first thread. Commands are started by other threads and listed under those, with what they
+// start beside themselves (CLONE_PARENT), so that two short lists tell whether anything was left behind
+// at all, and nothing that a run waits for is ever reaped here. A nil kin is that of an executor that adopts nobody.
 type kin struct {
 	worker, life string
 	list         int // descriptor of the first thread's list of children
+	marks        *marker
 
 	// Runs are looked up by what tells that a process is theirs, from their start until
 	// nothing of them is left. All of it is guarded by mu, which nobody holds for long.
 	mu      sync.Mutex
 	live    map[*process]bool
+	forkers map[*siblings]bool
 	byRun   map[string]*process
+	byMark  map[uint64]*process
 	byPID   map[int]*process    // of the command: the id of its group and session as well
 	byPlace map[string]*process // its private folder and its outputs, as /proc names them
 	noted   map[int]note
@@ -46,7 +49,7 @@ type kin struct {
 	passing sync.Mutex       // held for a pass, before mu
 	known   map[int]*verdict // about the adopted, whose ids stay theirs until a pass reaps them; guarded by passing
 	passes  uint64           // guarded by passing
-	text    []byte           // the list as it was read last; guarded by passing
+	text    []byte           // a list as it was read last; guarded by passing
 }
 
 // note is a process that was seen to stem from a run.
@@ -56,15 +59,15 @@ type note struct {
 }
 
 // adopt makes this process a subreaper.
-func adopt(worker, life string) (*kin, error) {
+func adopt(worker, life string, marks *marker) (*kin, error) {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return nil, fmt.Errorf("become a subreaper: %w", err)
 	}
-	list, err := unix.Open("/proc/self/task/"+strconv.Itoa(os.Getpid())+"/children", unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	list, err := openChildren(os.Getpid())
 	if err != nil {
-		return nil, fmt.Errorf("list adopted processes: %w", err)
+		return nil, err
 	}
-	return &kin{worker: worker, life: life, list: list,
+	return &kin{worker: worker, life: life, list: list, marks: marks, forkers: make(map[*siblings]bool), byMark: make(map[uint64]*process),
 		live: make(map[*process]bool), byRun: make(map[string]*process), byPID: make(map[int]*process),
 		byPlace: make(map[string]*process), noted: make(map[int]note), known: make(map[int]*verdict)}, nil
 }
@@ -81,10 +84,14 @@ func (k *kin) enter(p *process) {
 	if k == nil {
 		return
 	}
-	p.began = uint64(bootclock.Now() / clockTick)
+	p.began = ticks()
+	p.number = k.marks.number()
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.live[p] = true
+	if p.number != 0 {
+		k.byMark[p.number] = p
+	}
 	k.byRun[p.run] = p
 	for _, place := range p.places() {
 		k.byPlace[place] = p
@@ -120,6 +127,7 @@ func (k *kin) leave(p *process) {
 	delete(k.live, p)
 	forget(k.byRun, p.run, p)
 	forget(k.byPID, p.pid, p)
+	forget(k.byMark, p.number, p)
 	for _, place := range p.places() {
 		forget(k.byPlace, place, p)
 	}
@@ -175,101 +183,112 @@ func (k *kin) killNoted(p *process) {
 
 // end kills what stems from a run whose command has ended, and returns when it is gone.
 // It tells whether there was nothing in the first place, and how many could not be
-// killed in time.
-func (k *kin) end(p *process) (clean bool, left int) {
+// killed in time. A process that may be the run's, or another's, is waited for as long as hold says, or until
+// now is closed, and then killed.
+func (k *kin) end(p *process, hold time.Duration, now <-chan struct{}) (clean bool, left int) {
 	k.endCommand(p)
 	defer k.leave(p)
-	left, reaped := k.pass(p)
-	if left == 0 && reaped == 0 {
-		return true, 0
+	clean, left, doubtful := k.endOwn(p, false)
+	if left > 0 || doubtful == 0 || hold <= 0 {
+		return clean, left
 	}
-	clean = left == 0
-	over := time.NewTimer(settleWait)
+	over := time.NewTimer(hold)
 	defer over.Stop()
-	for pause := time.Millisecond; left > 0 || reaped > 0; {
+	for doubtful > 0 {
+		select {
+		case <-over.C:
+			_, left, _ = k.endOwn(p, true)
+			return false, left
+		case <-now:
+			_, left, _ = k.endOwn(p, true)
+			return false, left
+		case <-time.After(longPoll):
+			_, left, doubtful = k.endOwn(p, false)
+		}
+	}
+	return false, left
+}
+
+// endOwn kills what is the run's, or with all what may be, and tells how many of another's, or the run's, go on.
+func (k *kin) endOwn(p *process, all bool) (clean bool, left, doubtful int) {
+	began, over := time.Now(), time.NewTimer(settleWait)
+	defer over.Stop()
+	clean = true
+	for pause := time.Millisecond; ; {
+		f := k.pass(p, all)
+		clean = clean && f.lived == 0
+		unsure := f.unsure && time.Since(began) < unsureWait
+		if f.lived == 0 && f.reaped == 0 && !unsure {
+			return clean, 0, f.doubtful
+		}
 		wait := time.Duration(0) // what was reaped may have left something behind after the list was read
-		if left > 0 {
+		if f.lived > 0 || unsure {
 			wait, pause = pause, min(2*pause, longPoll)
 		}
 		select {
 		case <-over.C:
-			return false, left
+			return false, f.lived, f.doubtful
 		case <-time.After(wait):
-			left, reaped = k.pass(p)
-			clean = clean && left == 0
 		}
 	}
-	return clean, 0
+}
+
+// found is what a pass found: how many that are the run's, or may be, were alive and were killed; how many had ended;
+// how many that may be the run's were left alive; and whether there were some that may be a command just started.
+type found struct {
+	lived, reaped, doubtful int
+	unsure                  bool
 }
 
 // pass reaps the adopted that have ended, and kills those of a run and those that are no living run's
-// with all that stems from them. It tells how many lived that are the run's, or may be, and how many were
-// reaped. p may be nil.
-func (k *kin) pass(p *process) (lived, reaped int) {
+// with all that stems from them; with all, also those that may be the run's. p may be nil.
+func (k *kin) pass(p *process, all bool) (f found) {
 	k.passing.Lock()
 	defer k.passing.Unlock()
 	k.passes++
-	listed := k.adopted()
+	var listed []int
+	listed, f.unsure = k.listed(p)
 	if len(listed) == 0 { // the usual case
-		clear(k.known)
-		return 0, 0
+		if p == nil {
+			clear(k.known)
+		}
+		return f
 	}
 	oldest := sync.OnceValue(k.oldest) // found out after the list was read: who is in it was started by then
 	for _, pid := range listed {
-		if k.isCommand(pid) {
-			continue
-		}
 		v := k.judge(pid)
 		if v == nil {
-			reaped++
+			f.reaped++
 			continue
 		}
 		goes, mine := k.goesWith(p, v, oldest)
-		if !goes {
+		if !goes && !(mine && all) {
+			if mine {
+				f.doubtful++
+			}
 			continue
 		}
-		below := append(proctree.Below(pid), v.Process)
+		below := proctree.Below(pid)
 		if p != nil {
-			k.noteAll(p, below) // they are adopted when this one is gone
+			k.noteAll(p, append(below, v.Process)) // they are adopted when this one is gone
+		}
+		_ = unix.Kill(pid, unix.SIGKILL) // our child, and not reaped: its id is its own
+		if mine {
+			f.lived++
 		}
 		for _, q := range below {
 			if !q.Dead {
 				_ = q.Kill()
 				if mine {
-					lived++
+					f.lived++
 				}
 			}
 		}
 	}
-	if len(k.known) > len(listed) {
+	if p == nil { // all lists were read
 		maps.DeleteFunc(k.known, func(_ int, v *verdict) bool { return v.passed != k.passes })
 	}
-	return lived, reaped
-}
-
-// adopted lists all that were adopted. The kernel gives a page at a time. Nobody leaves the
-// list but by a pass, so that none is missed between two pages.
-func (k *kin) adopted() []int {
-	k.text = k.text[:0]
-	for {
-		k.text = slices.Grow(k.text, 4096)
-		n, err := unix.Pread(k.list, k.text[len(k.text):cap(k.text)], int64(len(k.text)))
-		switch {
-		case errors.Is(err, unix.EINTR):
-		case err != nil || n == 0:
-			return proctree.Parse(k.text)
-		default:
-			k.text = k.text[:len(k.text)+n]
-		}
-	}
-}
-
-// isCommand spares a command whose thread ended, and which was moved to the first one.
-func (k *kin) isCommand(pid int) bool {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	p := k.byPID[pid]
-	return p != nil && !p.ending
+	return f
 }
 
 // reapUntil reaps, and kills what no living run can be the source of, until quit is closed.
@@ -279,7 +298,7 @@ func (k *kin) reapUntil(quit <-chan struct{}) {
 	for {
 		select {
 		case <-tick.C:
-			k.pass(nil)
+			k.pass(nil, false)
 		case <-quit:
 			return
 		}

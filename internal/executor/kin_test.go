@@ -78,7 +78,7 @@ func TestStrangersGoWithTheLast(t *testing.T) {
 	// hide runs a command that ends once it has left a hidden process behind.
 	hide := func(meanwhile func()) []int {
 		release := filepath.Join(t.TempDir(), "release")
-		out, end := background(t, t.Context(), x, shell(hidden+` & while ! [ -e `+release+` ]; do sleep 0.01; done`))
+		out, end := background(t, t.Context(), x, newTask(common.Job{Command: hidden + ` & while ! [ -e ` + release + ` ]; do sleep 0.01; done`, Overlap: common.OverlapAllow}))
 		out.await()
 		list := pids(t, out.text())
 		waitHidden(t, list[0])

@@ -29,9 +29,12 @@ const (
 
 func TestMain(m *testing.M) {
 	if os.Getenv(asSweeper) != "" {
-		_, left, err := executor.Sweep(context.Background(), os.Getenv("CARILLON_WORKER"), "a newer life")
-		fmt.Print("alive ", left, " ", err)
+		swept, err := executor.Sweep(context.Background(), os.Getenv("CARILLON_WORKER"), "a newer life")
+		fmt.Print("alive ", swept.Left, " ", err)
 		os.Exit(0)
+	}
+	if part := os.Getenv(asMarked); part != "" {
+		actMarked(part)
 	}
 	if os.Getenv(asOrdinary) != "" {
 		runOrdinary()

@@ -26,10 +26,12 @@ type process struct {
 	read      chan struct{} // closed when both outputs were read to their end
 	outputs   [2]*os.File   // our ends of the pipes
 
-	leaf *leaf // its cgroup, if it has one
+	leaf     *leaf     // its cgroup, if it has one
+	siblings *siblings // the other children of the thread that started it
 
 	// What tells that another process stems from it.
 	run    string
+	number uint64    // that its mark has; 0: none
 	began  uint64    // no later than its start, in ticks of the boot clock
 	folder string    // its private one, or empty
 	pipes  [2]string // its outputs, as /proc names them

@@ -133,7 +133,7 @@ func (x *Executor) settle(t *Task, p *process) (clean bool) {
 	defer func() { _ = p.closeOutputs() }() // only read from
 	left := 0
 	if x.kin != nil {
-		clean, left = x.kin.end(p)
+		clean, left = x.kin.end(p, holdOf(t), t.KillNow)
 	} else {
 		clean = syscall.Kill(-p.pid, 0) != nil
 	}
@@ -149,6 +149,15 @@ func (x *Executor) settle(t *Task, p *process) (clean bool) {
 		x.cfg.Log.Warn("processes of a run could not be killed", "job", t.Record.Job, "run", t.Record.Run, "left", left)
 	}
 	return clean
+}
+
+// holdOf is how long the end of a run waits for a process that may be its own, or another's: no other run of the job may
+// meet it, and the job says with lostAfter how long that may take.
+func holdOf(t *Task) time.Duration {
+	if t.Record.Policy.Overlap == common.OverlapAllow {
+		return 0
+	}
+	return t.Record.Policy.LostAfter
 }
 
 // killDescendants kills what is left of a run, wherever it went, and tells how many

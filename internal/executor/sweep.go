@@ -10,45 +10,105 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"carillon/internal/proctree"
 )
 
 // sweepWait is how long Sweep tries.
 const sweepWait = 10 * time.Second
 
+// Swept is what came of a sweep.
+type Swept struct {
+	Killed, Left int // processes that were killed, and that could not be
+	// Doubtful are those that may have removed their mark, so that they may be an earlier life's.
+	Doubtful int
+}
+
+// Complete reports whether no process is left of an earlier life that was marked.
+func (s Swept) Complete() bool { return s.Left == 0 && s.Doubtful == 0 }
+
 // Sweep kills what earlier lives of the worker left running, with the process groups
 // of those commands, until nothing is left or ten seconds have passed. It spares what
-// this life started, itself and what it descends from. It tells how many processes
-// it killed and how many it still sees; it sees only what this account may look at.
-func Sweep(ctx context.Context, worker, life string) (killed, left int, err error) {
+// this life started, itself and what it descends from. It knows them by their environment, where it may read that, and
+// by their mark, which those of a life that was marked cannot have raised, and so cannot hide; see [MarkProcess].
+func Sweep(ctx context.Context, worker, life string) (Swept, error) {
 	ctx, cancel := context.WithTimeout(ctx, sweepWait)
 	defer cancel()
+	mine := proctree.NewMark(worker, 0)
+	own, err := proctree.LimitsOf(os.Getpid())
+	if err != nil {
+		return Swept{}, fmt.Errorf("read the mark of this process: %w", err)
+	}
 	spared := ancestors()
-	old := func(p proctree.Process) bool {
+	ofEnvironment := func(p proctree.Process) bool {
 		if spared[p.PID] {
 			return false
 		}
 		env := environOf(p.PID)
 		return worker != "" && env.get(envWorker) == worker && env.get(envLife) != life
 	}
+	ofMark := func(l proctree.Limits) bool { return l.Mark() != own.Mark() && l.Mark().SameWorker(mine) }
 	seen := make(map[int]bool)
 	for poll := shortPoll; ; poll = min(2*poll, longPoll) {
-		found, err := scan(old)
+		found, err := scan(ofEnvironment)
 		if err != nil {
-			return len(seen), len(found), err
+			return Swept{Killed: len(seen), Left: len(found)}, err
 		}
-		for pid := range killAll(found, old) {
+		for pid := range killAll(found, ofEnvironment) {
 			seen[pid] = true
 		}
-		if len(found) == 0 {
-			return len(seen), 0, nil
+		marked, doubtful, err := leftovers(spared, ofMark)
+		if err != nil {
+			return Swept{Killed: len(seen), Left: len(found) + len(marked)}, err
+		}
+		for _, pid := range marked {
+			if proctree.KillMarked(pid, ofMark) == nil {
+				seen[pid] = true
+			}
+		}
+		if len(found) == 0 && len(marked) == 0 {
+			return Swept{Killed: len(seen), Doubtful: doubtful}, nil
 		}
 		select {
 		case <-time.After(poll):
 		case <-ctx.Done():
-			return len(seen), len(found), nil
+			return Swept{len(seen), len(found) + len(marked), doubtful}, nil
 		}
 	}
+}
+
+// leftovers lists the processes with a mark of an earlier life, and counts those that may have removed one. What this
+// process has started itself is none of them.
+func leftovers(spared map[int]bool, old func(proctree.Limits) bool) (marked []int, doubtful int, err error) {
+	lowered := make(map[int]bool)
+	all, err := proctree.Marked(func(pid int, l proctree.Limits) bool {
+		lowered[pid] = l.Lowered() && !old(l)
+		return old(l) || l.Lowered() && mayBeOurs(pid)
+	})
+	if err != nil || len(all) == 0 {
+		return nil, 0, err
+	}
+	own := make(map[int]bool)
+	for _, p := range proctree.Below(os.Getpid()) {
+		own[p.PID] = true
+	}
+	for _, pid := range all {
+		switch {
+		case spared[pid] || own[pid]:
+		case lowered[pid]:
+			doubtful++
+		default:
+			marked = append(marked, pid)
+		}
+	}
+	return marked, doubtful, nil
+}
+
+// mayBeOurs reports whether this worker could have started a process: one of its own user, whose limits it may
+// read, or any where it can run commands as others.
+func mayBeOurs(pid int) bool {
+	return unix.Prlimit(pid, unix.RLIMIT_RTTIME, nil, new(unix.Rlimit)) == nil || Capable() == nil
 }
 
 // killAll kills processes and the groups that they lead or whose leader is gone:

@@ -70,17 +70,17 @@ func TestSweepKillsWhatEarlierLivesLeft(t *testing.T) {
 	pids(t, mine.text())
 	pids(t, other.text())
 
-	killed, left, err := executor.Sweep(t.Context(), me, "second")
-	if err != nil || left != 0 || killed < 4 {
-		t.Errorf("killed %d, left %d: %v", killed, left, err)
+	got, err := executor.Sweep(t.Context(), me, "second")
+	if err != nil || got.Left != 0 || got.Killed < 4 {
+		t.Errorf("swept %+v: %v", got, err)
 	}
 	wantGone(t, gone)
 	expect(t, olderEnd(), common.StatusFailed, "signal")
 	expect(t, mineEnd(), common.StatusSucceeded, "")
 	expect(t, otherEnd(), common.StatusSucceeded, "")
 
-	if killed, left, err := executor.Sweep(t.Context(), me, "second"); killed != 0 || left != 0 || err != nil {
-		t.Errorf("again: killed %d, left %d: %v", killed, left, err)
+	if got, err := executor.Sweep(t.Context(), me, "second"); got.Killed != 0 || got.Left != 0 || err != nil {
+		t.Errorf("again: swept %+v: %v", got, err)
 	}
 }
 
@@ -127,8 +127,8 @@ func TestSweepSparesGroupsOfOthers(t *testing.T) {
 		env, _ := os.ReadFile("/proc/" + strings.TrimSpace(string(buf[:n])) + "/environ")
 		return strings.Contains(string(env), me)
 	})
-	if killed, left, err := executor.Sweep(t.Context(), me, "second"); killed != 1 || left != 0 || err != nil {
-		t.Errorf("killed %d, left %d: %v", killed, left, err)
+	if got, err := executor.Sweep(t.Context(), me, "second"); got.Killed != 1 || got.Left != 0 || err != nil {
+		t.Errorf("swept %+v: %v", got, err)
 	}
 	wantGone(t, member)
 	if _, err := stdin.Write([]byte("\n")); err != nil {

@@ -14,6 +14,10 @@ var errKilled, errStopping, errCutOff = errors.New("killed by a user"), errors.N
 // mostSlow is how long it may take until something is dead that was killed.
 const mostSlow = 300 * time.Millisecond
 
+// mostHidden is how long a process goes on that hid when its worker and guardian were killed: nobody promises anything
+// of one that outlasts lostAfter.
+const mostHidden = 18 * time.Second
+
 // Run is dispatch.Runner's: the command takes its time, and ends when it is told to, or not
 // before it is killed. A worker that is frozen tells it nothing.
 func (l *life) Run(ctx context.Context, task dispatch.Task) common.Run {
@@ -100,6 +104,13 @@ func (c *command) run(ctx context.Context, killNow <-chan struct{}, fenced bool)
 		}
 		select {
 		case <-l.dead:
+			if l.hiding.Load() {
+				l.world.count("left a hidden process")
+				select {
+				case <-c.over:
+				case <-time.After(mostHidden):
+				}
+			}
 			return common.StatusKilled, "dead"
 		case <-thawed:
 		case <-c.over:

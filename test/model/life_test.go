@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -44,6 +45,7 @@ type life struct {
 	parts  sync.WaitGroup
 	dead   chan struct{} // closed when its processes are killed
 	once   sync.Once
+	hiding atomic.Bool // its commands are killed with it, but have left processes that hide from its next life
 
 	mu       sync.Mutex
 	random   *rand.Rand

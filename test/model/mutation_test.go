@@ -29,6 +29,7 @@ const (
 	termsOfNow    mutation = "survivors use the job's terms of now"
 	tooEarly      mutation = "survivors do not wait for lostAfter"
 	sweepsForAll  mutation = "a life resolves orphans whose processes it cannot see"
+	sweepsAll     mutation = "a life resolves at once the orphans of one that did not mark its processes"
 	noFence       mutation = "a worker that is cut off lets its runs go on"
 	blindFinish   mutation = "a finish does not compare the record"
 	blindSave     mutation = "a save does not compare the cursor"
@@ -45,13 +46,13 @@ const (
 )
 
 // mutations are tried by chance; the moments and the stories have those for which that would take long.
-var mutations = []mutation{outOfOrder, noGap, noCursor, noVersion, noRecords, noNonce, ownedTwice, termsOfNow, tooEarly, sweepsForAll, noFence,
+var mutations = []mutation{outOfOrder, noGap, noCursor, noVersion, noRecords, noNonce, ownedTwice, termsOfNow, tooEarly, sweepsForAll, sweepsAll, noFence,
 	blindFinish, blindSave, forgetfulSave, twoPerJob, blindRetake, leftGone}
 
 // breaks is the promise that the rule is for; empty where several are.
 func (m mutation) breaks() string {
 	switch m {
-	case termsOfNow, tooEarly, sweepsForAll, noFence, leftGone:
+	case termsOfNow, tooEarly, sweepsForAll, sweepsAll, noFence, leftGone:
 		return "G3"
 	}
 	return ""
@@ -67,6 +68,8 @@ func (m mutation) often() []int {
 		return []int{aCut}
 	case sweepsForAll:
 		return []int{aMove}
+	case sweepsAll:
+		return []int{aCrash}
 	case blindSave, forgetfulSave, noVersion:
 		return []int{aSave}
 	case twoPerJob:
@@ -82,7 +85,7 @@ func (m mutation) often() []int {
 // longRuns is the share of runs that take long.
 func (m mutation) longRuns() float64 {
 	switch m {
-	case termsOfNow, tooEarly, sweepsForAll, noFence, blindRetake, leftGone:
+	case termsOfNow, tooEarly, sweepsForAll, sweepsAll, noFence, blindRetake, leftGone:
 		return 0.6
 	}
 	return 0.25
@@ -332,6 +335,8 @@ func (o orphans) Unresolved(ctx context.Context) ([]common.Orphan, []error, erro
 		switch m := o.life.world.mutation; m {
 		case tooEarly:
 			after = 0
+		case sweepsAll:
+			record.Owner.Marked = true
 		case noMargin:
 			after = (after - margin) * 100 / 101
 		case termsOfNow:

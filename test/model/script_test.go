@@ -203,6 +203,7 @@ func (s *script) define(name string) common.Job {
 // Disturbances that a mutation may want more often.
 const (
 	aCut     = 1
+	aCrash   = 4
 	aMove    = 5
 	aSave    = 8
 	aTrigger = 16
@@ -230,7 +231,7 @@ func (s *script) disturb(ctx context.Context) {
 		b.with(func(l *life) { l.link.deaf(d) })
 	case 3:
 		b.with(func(l *life) { l.link.stall(d) })
-	case 4:
+	case aCrash:
 		power := s.random.IntN(2) == 0
 		s.act(func() { b.alone(func() { s.crash(ctx, b, min(d, 40*time.Second), power) }) })
 	case aMove:
@@ -355,13 +356,17 @@ func (b *box) alone(do func()) {
 	b.mu.Unlock()
 }
 
+// unmarkedEvery is how many of a worker's lives there are for one that cannot mark its processes.
+const unmarkedEvery = 2
+
 // start begins the next life on a box. swept says that nothing of an earlier one goes on
 // there, as far as the new one can see.
 func (s *script) start(ctx context.Context, b *box, swept bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.born++
-	life := common.Life{Worker: b.id, Name: b.id, Life: fmt.Sprintf("%s-%d", b.id, b.born), BootID: fmt.Sprintf("%s-boot-%d", b.id, b.boot), PIDNamespace: "1"}
+	life := common.Life{Worker: b.id, Name: b.id, Life: fmt.Sprintf("%s-%d", b.id, b.born), BootID: fmt.Sprintf("%s-boot-%d", b.id, b.boot), PIDNamespace: "1",
+		Marked: b.born%unmarkedEvery != 0}
 	b.now = s.world.born(ctx, life, b.skew, b.rate, swept)
 	s.mu.Lock()
 	s.lives = append(s.lives, b.now)
@@ -371,6 +376,7 @@ func (s *script) start(ctx context.Context, b *box, swept bool) {
 // crash ends a worker with all its processes, and starts it again.
 func (s *script) crash(ctx context.Context, b *box, after time.Duration, power bool) {
 	b.with(func(l *life) {
+		l.hiding.Store(!power && !l.id.Marked)
 		l.kill()
 		if power {
 			b.boot++

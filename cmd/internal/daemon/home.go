@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"net"
 	"os"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 
 	"carillon/internal/common"
 	"carillon/internal/executor"
+	"carillon/internal/proctree"
 )
 
 // Home is a worker's data folder, locked while this process lives, as is the
@@ -20,6 +22,7 @@ import (
 type Home struct {
 	Dir  string
 	Life common.Life
+	Mark proctree.Mark // of this process and all that it starts; 0: none
 	lock *os.File
 	id   net.Listener
 }
@@ -52,6 +55,16 @@ func OpenHome(dir, name string) (*Home, error) {
 	}
 	return &Home{Dir: dir, lock: lock, id: alone, Life: common.Life{Worker: id, Name: name, Life: common.NewID(),
 		BootID: executor.BootID(), PIDNamespace: executor.PIDNamespace()}}, nil
+}
+
+// MarkProcess marks this process and all that it will start as this life's. Where that cannot be, what hides from a
+// sweep may be missed, so that the runs of this life are not recovered at once.
+func (h *Home) MarkProcess(log *slog.Logger) {
+	mark, err := executor.MarkProcess(h.Life.Worker)
+	if err != nil {
+		log.Warn("processes_not_marked", "error", err)
+	}
+	h.Mark, h.Life.Marked = mark, mark != 0
 }
 
 // Close gives folder and id free.

@@ -212,14 +212,17 @@ func (w *Worker) drain(ctx context.Context) error {
 // sweep ends what an earlier life of this worker left running.
 func (w *Worker) sweep(ctx context.Context) error {
 	life := w.cfg.Home.Life
-	killed, left, err := executor.Sweep(ctx, life.Worker, life.Life)
+	swept, err := executor.Sweep(ctx, life.Worker, life.Life)
 	if err != nil {
 		return fmt.Errorf("look for what an earlier life left running: %w", err)
 	}
-	if killed > 0 || left > 0 {
-		w.cfg.Log.Warn("leftovers_killed", "killed", killed, "left", left)
+	if swept.Killed > 0 || swept.Left > 0 {
+		w.cfg.Log.Warn("leftovers_killed", "killed", swept.Killed, "left", swept.Left)
 	}
-	w.recovery.Swept = left == 0
+	if swept.Doubtful > 0 {
+		w.cfg.Log.Warn("leftovers_possible", "processes", swept.Doubtful, "hint", "they changed RLIMIT_RTTIME: earlier runs are recovered after lostAfter")
+	}
+	w.recovery.Swept = swept.Complete()
 	if _, err := executor.RemoveWorkDirs(w.cfg.Home.Dir); err != nil {
 		return fmt.Errorf("remove folders of an earlier life: %w", err)
 	}
@@ -231,7 +234,7 @@ func (w *Worker) sweep(ctx context.Context) error {
 
 func (w *Worker) openExecutor(context.Context) (err error) {
 	life := w.cfg.Home.Life
-	w.executor, err = executor.New(executor.Config{BaseDir: w.cfg.Home.Dir, Worker: life.Worker, Life: life.Life, Adopt: true,
+	w.executor, err = executor.New(executor.Config{BaseDir: w.cfg.Home.Dir, Worker: life.Worker, Life: life.Life, Adopt: true, Mark: w.cfg.Home.Mark,
 		Masks: w.cfg.Secrets.Masker, Secrets: w.secrets, RunAs: w.cfg.RunAs, MaxRunTime: w.cfg.MaxRunTime, Log: w.cfg.Log})
 	return err
 }

@@ -1,0 +1,209 @@
+package proctree
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"os"
+	"strconv"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Mark names one incarnation of a worker. It is kept in the hard limit of RLIMIT_RTTIME, which every
+// process inherits from the one that made it, through fork, clone, setsid and execve, and which no process can
+// raise without CAP_SYS_RESOURCE. The values are about 2^61 microseconds: as a limit they have no effect.
+//
+// The upper bits count down with the boot clock, so that a worker that a marked process starts
+// can replace the mark; the lower bits are a hash of the worker's id.
+type Mark uint64
+
+const (
+	workerBits = 27
+	timeBits   = 34
+	timeUnit   = 10 * time.Millisecond // 2^34 of them are five years
+	leastMark  = 1 << (timeBits + workerBits)
+	// leastRun is the first of the soft limits that name a run.
+	leastRun = leastMark >> 1
+	// RunNumbers is how many runs can be told apart by [Limits.Run].
+	RunNumbers = leastRun
+)
+
+// NewMark returns the mark of a worker's incarnation that begins at a time of the boot clock.
+func NewMark(worker string, began time.Duration) Mark {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(worker)) // never fails
+	left := (1<<timeBits - 1) - uint64(began/timeUnit)%(1<<timeBits)
+	return Mark(leastMark | left<<workerBits | uint64(h.Sum32()>>(32-workerBits)))
+}
+
+// SameWorker reports whether two marks are of incarnations of one worker.
+func (m Mark) SameWorker(other Mark) bool {
+	return m != 0 && other != 0 && (m^other)&(1<<workerBits-1) == 0
+}
+
+// Set marks this process, and so all that will stem from it.
+func (m Mark) Set() error {
+	now, err := LimitsOf(os.Getpid())
+	if err != nil {
+		return err
+	}
+	if now.Hard < uint64(m) {
+		return fmt.Errorf("the hard limit of RLIMIT_RTTIME is %d already", now.Hard)
+	}
+	return setLimits(os.Getpid(), uint64(m), uint64(m))
+}
+
+// SetRun notes in a process, which may be this one, of which run it is; number 0 is no run.
+// The process and what it starts from now on keep that, unless they change it themselves.
+func (m Mark) SetRun(pid int, number uint64) error {
+	soft := uint64(m)
+	if number != 0 {
+		soft = leastRun + number%RunNumbers
+	}
+	return setLimits(pid, soft, uint64(m))
+}
+
+func setLimits(pid int, soft, hard uint64) error {
+	err := unix.Prlimit(pid, unix.RLIMIT_RTTIME, &unix.Rlimit{Cur: soft, Max: hard}, nil)
+	if err != nil {
+		return fmt.Errorf("set RLIMIT_RTTIME of process %d: %w", pid, err)
+	}
+	return nil
+}
+
+// Limits are a process's limits of real-time CPU time, in which marks are kept.
+type Limits struct{ Soft, Hard uint64 }
+
+// LimitsOf reads them. Those of another user's process are read from /proc, and others' own need none.
+func LimitsOf(pid int) (Limits, error) {
+	var l unix.Rlimit
+	err := unix.Prlimit(pid, unix.RLIMIT_RTTIME, nil, &l)
+	if errors.Is(err, unix.EPERM) {
+		return listedLimits(pid)
+	}
+	return Limits{l.Cur, l.Max}, err
+}
+
+// listedLimits reads proc(5), /proc/<pid>/limits, which everybody may read who sees the process.
+func listedLimits(pid int) (Limits, error) {
+	data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/limits")
+	if err != nil {
+		return Limits{}, err
+	}
+	_, line, _ := bytes.Cut(data, []byte("\nMax realtime timeout"))
+	fields := bytes.Fields(line)
+	if len(fields) < 2 {
+		return Limits{}, unix.ESRCH // it has ended
+	}
+	return Limits{limit(fields[0]), limit(fields[1])}, nil
+}
+
+func limit(text []byte) uint64 {
+	value, err := strconv.ParseUint(string(text), 10, 64)
+	if err != nil {
+		return unix.RLIM_INFINITY // "unlimited"
+	}
+	return value
+}
+
+// Mark returns the mark of the process; 0 if it has none.
+func (l Limits) Mark() Mark {
+	if l.Hard >= leastMark && l.Hard < 2*leastMark {
+		return Mark(l.Hard)
+	}
+	return 0
+}
+
+// Run returns the number of the run that a marked process is of; 0 if that is not known.
+func (l Limits) Run() uint64 {
+	if l.Mark() != 0 && l.Soft > leastRun && l.Soft < leastMark {
+		return l.Soft - leastRun
+	}
+	return 0
+}
+
+// Lowered reports whether the process may have had a mark and removed it, which it can do by lowering the limit.
+func (l Limits) Lowered() bool { return l.Hard < leastMark }
+
+// Marked lists the ids of the living processes whose limits match, those included that /proc hides (hidepid)
+// though they are of this user.
+func Marked(match func(pid int, l Limits) bool) (found []int, err error) {
+	pids, err := visible()
+	if err == nil && hides() {
+		pids, err = numbers()
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, pid := range pids {
+		limits, err := LimitsOf(pid)
+		if err != nil || !match(pid, limits) {
+			continue
+		}
+		if p, seen := Look(pid); seen && !p.Dead || !seen && lives(pid) {
+			found = append(found, pid)
+		}
+	}
+	return found, nil
+}
+
+// hides reports whether /proc shows this process only some of the others.
+func hides() bool {
+	_, err := os.Stat("/proc/1")
+	return errors.Is(err, os.ErrNotExist)
+}
+
+// numbers are all ids that a process can have.
+func numbers() ([]int, error) {
+	data, err := os.ReadFile("/proc/sys/kernel/pid_max")
+	if err != nil {
+		return nil, err
+	}
+	most, err := strconv.Atoi(string(bytes.TrimSpace(data)))
+	if err != nil {
+		return nil, err
+	}
+	pids := make([]int, 0, most)
+	for pid := 2; pid < most; pid++ {
+		pids = append(pids, pid)
+	}
+	return pids, nil
+}
+
+// lives reports whether an id is that of a process, and not of another thread of one, that has not ended.
+func lives(id int) bool {
+	handle, err := unix.PidfdOpen(id, 0)
+	switch {
+	case errors.Is(err, unix.EINVAL), errors.Is(err, unix.ENOENT), errors.Is(err, unix.ESRCH):
+		return false
+	case err != nil:
+		return true // not known
+	}
+	defer func() { _ = unix.Close(handle) }() // only a handle
+	ended, err := unix.Poll([]unix.PollFd{{Fd: int32(handle), Events: unix.POLLIN}}, 0)
+	return err != nil || ended == 0
+}
+
+// KillMarked kills the process with an id if its limits match: they are looked at after a handle was taken.
+func KillMarked(pid int, match func(Limits) bool) error {
+	handle, err := unix.PidfdOpen(pid, 0)
+	if err == nil {
+		defer func() { _ = unix.Close(handle) }() // only a handle
+	}
+	if limits, failure := LimitsOf(pid); failure != nil || !match(limits) {
+		return nil
+	}
+	switch {
+	case err == nil:
+		err = unix.PidfdSendSignal(handle, unix.SIGKILL, nil, 0)
+	case errors.Is(err, unix.ENOSYS), errors.Is(err, unix.EMFILE), errors.Is(err, unix.ENFILE):
+		err = unix.Kill(pid, unix.SIGKILL)
+	}
+	if errors.Is(err, unix.ESRCH) {
+		return nil
+	}
+	return err
+}
