@@ -27,7 +27,11 @@ func (n *Notifier) mind(ctx context.Context) error {
 			n.trouble(ctx, "late_runs_unknown", err)
 		}
 		unknown = err != nil
-		n.trouble(ctx, "summary_not_written", n.summarize(ctx, now.UTC()))
+		summary := n.summarize(ctx, now.UTC())
+		n.trouble(ctx, "summary_not_written", summary)
+		if n.cfg.Report != nil {
+			n.cfg.Report(errors.Join(err, summary))
+		}
 		if !sleep(ctx, lateLook) {
 			return nil
 		}

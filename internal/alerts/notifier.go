@@ -36,6 +36,7 @@ type Config struct {
 	Now       func() time.Time
 	Log       *slog.Logger
 	Metrics   Metrics
+	Report    func(error) // receives the result of each look at late runs and summaries; may be nil
 }
 
 // Notifier tells. Run is for the elected master; Test may be called on any.

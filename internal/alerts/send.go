@@ -130,7 +130,7 @@ func (n *Notifier) look(waiting []Notice) {
 }
 
 // failingFor is how long a channel must have been tried in vain before it counts as failing.
-const failingFor = 15 * time.Minute
+const failingFor = 30 * time.Second
 
 // Failing gives the channels, by name, for which something was tried in vain for long, and
 // that have taken nothing else since: notices are those that wait, and those that are done.

@@ -28,6 +28,7 @@ var table = map[string]kind{
 	"internal/flow":          pure,
 	"internal/forecast":      pure,
 	"internal/jobdiff":       pure,
+	"internal/health":        pure,
 	"internal/lifecycle":     pure,
 	"internal/placement":     pure,
 	"internal/runlog":        pure,

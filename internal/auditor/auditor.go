@@ -62,6 +62,7 @@ type Config struct {
 	Away     func() bool
 	Log      *slog.Logger
 	Observer Observer
+	Report   func(error) // receives the result of each look; may be nil
 }
 
 // Auditor looks at the jobs.
@@ -93,6 +94,9 @@ func (a *Auditor) Run(ctx context.Context) error {
 			a.cfg.Log.Warn("audit_failed", "error", err)
 		}
 		failed = err != nil
+		if a.cfg.Report != nil {
+			a.cfg.Report(err)
+		}
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)

@@ -28,7 +28,9 @@ const (
 	ConditionClockOff        = "clock_off"            // the clock is not the cluster's
 	ConditionWorkerLost      = "worker_lost"          // a worker went without saying so, with runs that are not resolved
 	ConditionNoWorkers       = "no_workers"           // nobody is there to run anything
-	ConditionWatchStale      = "watch_stale"          // nothing was heard of the jobs for too long
+	ConditionWatchStale      = "watch_stale"          // a watch of etcd has not shown for too long that it is whole
+	ConditionLoopStuck       = "loop_stuck"           // a loop of a process has not completed a round for too long
+	ConditionNoElectedMaster = "no_elected_master"    // no master is elected: housekeeping, audit and notifications stand still
 	ConditionUnreadable      = "unreadable"           // something in etcd does not decode
 	ConditionCertificateEnds = "certificate_ends"     // a certificate of ours ends soon, or has ended
 	ConditionCertificateBad  = "certificate_unusable" // the files of a certificate hold what cannot be used
@@ -45,6 +47,7 @@ const (
 // ConditionCodes lists them all.
 func ConditionCodes() []string {
 	return []string{ConditionEtcdAway, ConditionEtcdFull, ConditionLogStoreAway, ConditionOutboxFull, ConditionSpoolFull, ConditionDiskFull,
-		ConditionClockOff, ConditionWorkerLost, ConditionNoWorkers, ConditionWatchStale, ConditionUnreadable, ConditionCertificateEnds, ConditionCertificateBad, ConditionMissesFeature,
+		ConditionClockOff, ConditionWorkerLost, ConditionNoWorkers, ConditionWatchStale, ConditionLoopStuck, ConditionNoElectedMaster,
+		ConditionUnreadable, ConditionCertificateEnds, ConditionCertificateBad, ConditionMissesFeature,
 		ConditionHousekeeping, ConditionOverdue, ConditionNoEntry, ConditionNotifyFailing, ConditionRunAs, ConditionChangesFull, ConditionAuditStuck}
 }

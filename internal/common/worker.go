@@ -94,6 +94,8 @@ type MasterPresence struct {
 	Clock     time.Time `json:"clock"`
 	// Skew is how far ahead of the cluster's clock this master's is, as far as it knows.
 	Skew time.Duration `json:"skew,omitempty"`
+	// Conditions are those of its own loops, which no other master can see.
+	Conditions []Condition `json:"conditions,omitempty"`
 	// Seals says that it leaves changes to the elected master, which seals them. Older versions deliver them
 	// by themselves.
 	Seals bool `json:"seals,omitempty"`

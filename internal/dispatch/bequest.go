@@ -20,12 +20,17 @@ type Bequests struct {
 	Cluster Cluster
 	Life    common.Life
 	Log     *slog.Logger
+	Report  func(error) // receives the result of each pass; may be nil
 }
 
 // Run delivers each time that gone says that a worker went, and now and then.
 func (b *Bequests) Run(ctx context.Context, gone <-chan struct{}) error {
 	for {
-		if err := b.pass(ctx); err != nil && ctx.Err() == nil {
+		err := b.pass(ctx)
+		if b.Report != nil {
+			b.Report(err)
+		}
+		if err != nil && ctx.Err() == nil {
 			b.Log.Warn("bequests_not_delivered", "error", err)
 		}
 		select {

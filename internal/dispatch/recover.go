@@ -26,6 +26,7 @@ type Recovery struct {
 	Swept    bool   // the data folder's lock is held, and the sweep left no marked process of an earlier life
 	Written  func() // told when outcomes were written into the outbox
 	Resolved func(job string)
+	Report   func(error) // receives the result of each pass; may be nil
 	// Owns tells whether a run of this life goes on; Disown writes one down that does not,
 	// though its record says so.
 	Owns   func(run string) bool
@@ -57,6 +58,9 @@ const (
 func (r *Recovery) Run(ctx context.Context, gone <-chan struct{}) error {
 	for {
 		left, err := r.Pass(ctx)
+		if r.Report != nil {
+			r.Report(err)
+		}
 		if err != nil && ctx.Err() == nil {
 			r.Log.Warn("recovery_failed", "error", err)
 		}

@@ -26,7 +26,22 @@ type Config struct {
 	Linger time.Duration // how long to watch on when nobody follows; default 1 min
 	Catch  int           // most events that are read again for who comes back; default 4096
 	Wait   time.Duration // how long who comes waits for etcd; default 5 s
+	Health Health        // may be nil
 }
+
+// Health is notified of how the watch is doing: it begins, it was interrupted or (nil) is whole, it ends on purpose.
+type Health interface {
+	Begin()
+	Done(err error)
+	End()
+}
+
+// unwatched is for hubs whose health is of no interest.
+type unwatched struct{}
+
+func (unwatched) Begin()     {}
+func (unwatched) Done(error) {}
+func (unwatched) End()       {}
 
 // Hub is what has changed lately.
 type Hub struct {
@@ -65,6 +80,9 @@ func NewHub(cfg Config) *Hub {
 	}
 	if cfg.Wait == 0 {
 		cfg.Wait = 5 * time.Second
+	}
+	if cfg.Health == nil {
+		cfg.Health = unwatched{}
 	}
 	return &Hub{cfg: cfg, wanted: make(chan struct{}, 1), changed: make(chan struct{})}
 }
@@ -158,6 +176,8 @@ func (h *Hub) want() {
 
 // watch follows the source until the context ends.
 func (h *Hub) watch(ctx context.Context) {
+	h.cfg.Health.Begin()
+	defer h.cfg.Health.End()
 	for retry := retryFirst; ; {
 		began := time.Now()
 		err := h.once(ctx)
@@ -167,6 +187,7 @@ func (h *Hub) watch(ctx context.Context) {
 		if time.Since(began) > retryMost {
 			retry = retryFirst
 		}
+		h.cfg.Health.Done(err)
 		h.cfg.Log.Warn("watch_interrupted", "watch", "events", "error", err)
 		timer := time.NewTimer(retry)
 		select {
@@ -204,6 +225,7 @@ func (h *Hub) once(ctx context.Context) error {
 
 // take puts a batch into the ring.
 func (h *Hub) take(b Batch) {
+	h.cfg.Health.Done(nil)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.revision = b.Revision

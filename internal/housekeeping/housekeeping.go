@@ -23,12 +23,12 @@ const (
 	pageOfJobs   = 200
 	// A pass that fails is tried again after a while that doubles.
 	retryFirst = 5 * time.Second
-	retryMost  = 5 * time.Minute
+	retryMost  = time.Minute
 	// Which runs are kept is asked again only when so many times as long has passed as the answer
 	// took: a store counts all its runs for it.
 	askSeldom = 60
 	// failingFor is how long passes must have failed before somebody should look.
-	failingFor = 15 * time.Minute
+	failingFor = 30 * time.Second
 )
 
 // Jobs know what a job says about its runs.

@@ -336,7 +336,7 @@ func TestUnsure(t *testing.T) {
 	})
 }
 
-// What fails is tried again, ever more seldom; after a quarter of an hour somebody should look.
+// What fails is tried again, with backoff; within a minute it is a condition, which ends within a minute of its cause.
 func TestStoreFails(t *testing.T) {
 	virtualtime.Test(t, func(t *testing.T) {
 		var fault atomic.Pointer[error]
@@ -346,20 +346,20 @@ func TestStoreFails(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error)
 		go func() { ended <- h.Run(ctx) }()
-		time.Sleep(14 * time.Minute)
+		time.Sleep(first + failingFor - time.Second)
 		if got := h.Conditions(); len(got) != 0 {
 			t.Errorf("told of too soon: %v", got)
 		}
-		time.Sleep(2 * time.Minute)
+		time.Sleep(30 * time.Second)
 		got := h.Conditions()
 		if len(got) != 1 || got[0].Code != common.ConditionHousekeeping || !strings.Contains(got[0].Text, "no disk") {
 			t.Errorf("conditions %v", got)
 		}
-		if n := h.told.failed(); n > 12 {
+		if n := h.told.failed(); n > 6 {
 			t.Errorf("tried %d times", n)
 		}
 		fault.Store(nil)
-		time.Sleep(6 * time.Minute)
+		time.Sleep(time.Minute + time.Second)
 		if got := h.Conditions(); len(got) != 0 {
 			t.Errorf("it fails still: %v", got)
 		}

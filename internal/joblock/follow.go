@@ -14,16 +14,17 @@ import (
 
 // FollowTriggers tells the receiver of all triggers and of every change, until the
 // context ends. A trigger that does not decode, or is not where its value says, is
-// told to trouble and left out.
-func FollowTriggers(ctx context.Context, client *clientv3.Client, trouble func(error),
+// reported and left out. report receives nil whenever the watch has shown that it is whole.
+func FollowTriggers(ctx context.Context, client *clientv3.Client, report func(error),
 	receive func(context.Context, scheduler.Triggers) error) error {
-	follower := etcdkit.Follower{Client: client, Prefix: common.TriggersPrefix, Trouble: trouble}
+	follower := etcdkit.Follower{Client: client, Prefix: common.TriggersPrefix, Trouble: report,
+		Alive: func() { report(nil) }}
 	return follower.Follow(ctx, func(ctx context.Context, u etcdkit.Update) error {
 		news := scheduler.Triggers{Whole: u.Whole}
 		for _, kv := range u.Puts {
 			trigger, err := decodeAt(kv, func(t *common.Trigger) string { return common.TriggerKey(t.Job, t.ID) })
 			if err != nil {
-				trouble(err)
+				report(err)
 				continue
 			}
 			news.Put = append(news.Put, scheduler.Trigger{Trigger: trigger, Revision: kv.ModRevision})
@@ -31,7 +32,7 @@ func FollowTriggers(ctx context.Context, client *clientv3.Client, trouble func(e
 		for _, kv := range u.Deletes {
 			job, id, err := common.SplitKey(common.TriggersPrefix, string(kv.Key))
 			if err != nil {
-				trouble(err)
+				report(err)
 				continue
 			}
 			news.Gone = append(news.Gone, scheduler.TriggerKey{Job: job, ID: id})
@@ -40,9 +41,11 @@ func FollowTriggers(ctx context.Context, client *clientv3.Client, trouble func(e
 	})
 }
 
-// FollowKills tells the receiver, after every change, all wishes to kill runs of a worker.
-func FollowKills(ctx context.Context, client *clientv3.Client, worker string, trouble func(error), receive func([]common.Kill)) error {
-	follower := etcdkit.Follower{Client: client, Prefix: common.KillsOf(worker), Trouble: trouble}
+// FollowKills tells the receiver, after every change, all wishes to kill runs of a worker. report is as in FollowTriggers.
+func FollowKills(ctx context.Context, client *clientv3.Client, worker string, report func(error),
+	receive func([]common.Kill)) error {
+	follower := etcdkit.Follower{Client: client, Prefix: common.KillsOf(worker), Trouble: report,
+		Alive: func() { report(nil) }}
 	kills := map[string]common.Kill{}
 	return follower.Follow(ctx, func(_ context.Context, u etcdkit.Update) error {
 		if u.Whole {
@@ -52,7 +55,7 @@ func FollowKills(ctx context.Context, client *clientv3.Client, worker string, tr
 			kill, err := decodeAt(kv, func(k *common.Kill) string { return common.KillKey(worker, k.Run) })
 			if err != nil {
 				delete(kills, string(kv.Key))
-				trouble(err)
+				report(err)
 				continue
 			}
 			kills[string(kv.Key)] = kill

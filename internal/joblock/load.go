@@ -26,7 +26,7 @@ const (
 type Load struct {
 	client  *clientv3.Client
 	workers func() int
-	trouble func(error)
+	report  func(error)
 	found   func(queue string, bytes int)
 	bytes   atomic.Int64
 
@@ -35,10 +35,10 @@ type Load struct {
 	mean float64 // bytes of an entry, key and value
 }
 
-// NewLoad makes one. workers is how many are alive; trouble receives the errors of looks that failed,
+// NewLoad makes one. workers is how many are alive; report receives the result of each look,
 // and found what the others found, as the queue "outboxes_bytes".
-func NewLoad(client *clientv3.Client, workers func() int, trouble func(error), found func(queue string, bytes int)) *Load {
-	return &Load{client: client, workers: workers, trouble: trouble, found: found}
+func NewLoad(client *clientv3.Client, workers func() int, report func(error), found func(queue string, bytes int)) *Load {
+	return &Load{client: client, workers: workers, report: report, found: found}
 }
 
 // Bytes is about how much the outboxes held at the last look that succeeded.
@@ -47,8 +47,8 @@ func (l *Load) Bytes() int64 { return l.bytes.Load() }
 // Run looks until the context ends.
 func (l *Load) Run(ctx context.Context) error {
 	for {
-		if err := l.look(ctx); err != nil && ctx.Err() == nil {
-			l.trouble(err)
+		if err := l.look(ctx); ctx.Err() == nil {
+			l.report(err)
 		}
 		if !etcdkit.Sleep(ctx, max(loadEvery, time.Duration(l.workers())*loadPause)) {
 			return nil

@@ -29,7 +29,11 @@ func TestLoadCountsAllOutboxes(t *testing.T) {
 	}
 	measure := func() int64 {
 		ctx, cancel := context.WithCancel(t.Context())
-		load, ended := joblock.NewLoad(client, func() int { return 1 }, func(err error) { t.Error(err) }, func(string, int) {}), make(chan error)
+		load, ended := joblock.NewLoad(client, func() int { return 1 }, func(err error) {
+			if err != nil {
+				t.Error(err)
+			}
+		}, func(string, int) {}), make(chan error)
 		go func() { ended <- load.Run(ctx) }()
 		for end := time.Now().Add(30 * time.Second); load.Bytes() == 0 && time.Now().Before(end); {
 			time.Sleep(time.Millisecond)

@@ -43,7 +43,8 @@ func (b *Bulletin[T]) Latest() T {
 func (b *Bulletin[T]) Run(ctx context.Context) error {
 	log := b.elector.cfg.Log
 	follower := etcdkit.Follower{Client: b.elector.cfg.Client, Prefix: b.key,
-		Trouble: func(err error) { log.Warn("watch_interrupted", "watch", "bulletin", "error", err) }}
+		Trouble: func(err error) { b.elector.cfg.Report(WatchFindings, err) },
+		Alive:   func() { b.elector.cfg.Report(WatchFindings, nil) }}
 	return follower.Follow(ctx, func(_ context.Context, u etcdkit.Update) error {
 		for _, kv := range u.Deletes {
 			if string(kv.Key) == b.key {
@@ -70,8 +71,8 @@ func (b *Bulletin[T]) Run(ctx context.Context) error {
 }
 
 // Keep says what tell gives until the context ends: looked at every interval, written where it has
-// changed, and now and then anyway. It is for the elected one.
-func (b *Bulletin[T]) Keep(ctx context.Context, every time.Duration, tell func() T) error {
+// changed, and now and then anyway. It is for the elected one. written is called after each round.
+func (b *Bulletin[T]) Keep(ctx context.Context, every time.Duration, written func(), tell func() T) error {
 	const anyway = time.Minute
 	said, at := "", time.Time{}
 	for {
@@ -85,6 +86,7 @@ func (b *Bulletin[T]) Keep(ctx context.Context, every time.Duration, tell func()
 			}
 			said, at = string(value), time.Now()
 		}
+		written()
 		if !etcdkit.Sleep(ctx, every) {
 			return context.Cause(ctx)
 		}

@@ -37,13 +37,15 @@ func TestBulletin(t *testing.T) {
 			}
 		}
 	}
-	if err := heard.Keep(t.Context(), time.Millisecond, func() string { return "I am b" }); !errors.Is(err, leader.ErrNotElected) {
+	if err := heard.Keep(t.Context(), time.Millisecond, func() {}, func() string { return "I am b" }); !errors.Is(err, leader.ErrNotElected) {
 		t.Fatalf("who is not elected spoke: %v", err)
 	}
 	var news atomic.Value
 	news.Store("hello")
 	says := leader.NewBulletin[string](a.elector, board)
-	all.Go(func() { _ = says.Keep(term, time.Millisecond, func() string { return news.Load().(string) }) })
+	all.Go(func() {
+		_ = says.Keep(term, time.Millisecond, func() {}, func() string { return news.Load().(string) })
+	})
 	hear("hello")
 	news.Store("goodbye")
 	hear("goodbye")

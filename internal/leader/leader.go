@@ -50,7 +50,15 @@ type Config struct {
 	Now     func() time.Time
 	Log     *slog.Logger
 	Told    func(elected bool) // counts terms
+	// Report receives the error of each interrupted watch, and nil when the watch is whole.
+	Report func(watch string, err error)
 }
+
+// Names of the watches of an elector and its bulletins.
+const (
+	WatchElection = "election"
+	WatchFindings = "findings"
+)
 
 // Holder is who is elected. It is the value of the key.
 type Holder struct {
@@ -127,7 +135,7 @@ func (e *Elector) Run(ctx context.Context, serve func(ctx context.Context)) erro
 // follow keeps the sight of the key until the context ends.
 func (e *Elector) follow(ctx context.Context) {
 	follower := etcdkit.Follower{Client: e.cfg.Client, Prefix: e.cfg.Key, Silence: e.cfg.Session.TTL(),
-		Trouble: func(err error) { e.cfg.Log.Warn("watch_interrupted", "watch", "leader", "error", err) }}
+		Trouble: func(err error) { e.cfg.Report(WatchElection, err) }, Alive: func() { e.cfg.Report(WatchElection, nil) }}
 	// It ends with the context alone: the receiver has no errors.
 	_ = follower.Follow(ctx, func(_ context.Context, u etcdkit.Update) error {
 		for _, kv := range u.Deletes {

@@ -69,7 +69,8 @@ func newCandidate(t *testing.T, h *hall, client *clientv3.Client, id string) *ca
 	log := slog.New(slog.DiscardHandler)
 	c.session = joblock.NewSession(client, ttl, bootclock.Now, log, func() {})
 	c.elector = leader.New(leader.Config{Client: client, Session: c.session, Boot: bootclock.Now, Key: key, ID: id, Name: "host-" + id,
-		Now: time.Now, Log: log, Told: func(bool) {}})
+		Now: time.Now, Log: log, Told: func(bool) {},
+		Report: func(string, error) {}})
 	running, cancel := context.WithCancel(context.Background())
 	holding, drop := context.WithCancel(context.Background())
 	var all sync.WaitGroup

@@ -62,7 +62,7 @@ func (s *Snapshot) Gone(earlier *Snapshot) []common.Registration {
 type Members struct {
 	client  *clientv3.Client
 	wall    func() time.Time
-	trouble func(error)
+	report  func(watch string, err error)
 	current atomic.Pointer[Snapshot]
 	ready   chan struct{} // closed when all was listed once
 
@@ -92,10 +92,13 @@ const (
 	prefixes
 )
 
-// NewMembers makes a follower of the membership. trouble hears of interrupted
-// watches and of values that cannot be read, which are left out.
-func NewMembers(client *clientv3.Client, wall func() time.Time, trouble func(error)) *Members {
-	m := &Members{client: client, wall: wall, trouble: trouble, ready: make(chan struct{}), changed: make(chan struct{}),
+// Watches are the names of the watches of Members.
+func Watches() [prefixes]string { return [prefixes]string{"workers", "settings", "masters"} }
+
+// NewMembers makes a follower of the membership. report receives the error of each interrupted watch, nil when the
+// watch is whole again, and the error of each value that cannot be read, which is left out.
+func NewMembers(client *clientv3.Client, wall func() time.Time, report func(watch string, err error)) *Members {
+	m := &Members{client: client, wall: wall, report: report, ready: make(chan struct{}), changed: make(chan struct{}),
 		workers: map[string]common.Member{}, settings: map[string]common.WorkerSettings{}, masters: map[string]Master{}}
 	m.current.Store(&Snapshot{})
 	return m
@@ -122,8 +125,10 @@ func (m *Members) Run(ctx context.Context) error {
 	var followers sync.WaitGroup
 	defer followers.Wait()
 	defer cancel()
+	names := Watches()
 	for prefix, key := range [prefixes]string{common.WorkersPrefix, common.WorkerSettingsPrefix, common.MastersPrefix} {
-		follower := etcdkit.Follower{Client: m.client, Prefix: key, Trouble: m.trouble}
+		report := func(err error) { m.report(names[prefix], err) }
+		follower := etcdkit.Follower{Client: m.client, Prefix: key, Trouble: report, Alive: func() { report(nil) }}
 		followers.Go(func() {
 			_ = follower.Follow(ctx, func(ctx context.Context, u etcdkit.Update) error { // ends with the context alone
 				select {
@@ -206,7 +211,7 @@ func table[V, T any](m *Members, n news, prefix string, rows map[string]T, row f
 		}
 		if err != nil {
 			delete(rows, id)
-			m.unreadable(kv, err)
+			m.unreadable(n.prefix, kv, err)
 			continue
 		}
 		rows[id] = made
@@ -216,10 +221,8 @@ func table[V, T any](m *Members, n news, prefix string, rows map[string]T, row f
 	}
 }
 
-func (m *Members) unreadable(kv *mvccpb.KeyValue, err error) {
-	if m.trouble != nil {
-		m.trouble(fmt.Errorf("read %s: %w", common.Excerpt(string(kv.Key)), err))
-	}
+func (m *Members) unreadable(prefix int, kv *mvccpb.KeyValue, err error) {
+	m.report(Watches()[prefix], fmt.Errorf("read %s: %w", common.Excerpt(string(kv.Key)), err))
 }
 
 // publish makes a snapshot of the tables, once all three are there.

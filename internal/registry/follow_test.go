@@ -23,7 +23,10 @@ type troubles struct {
 	all []string
 }
 
-func (tr *troubles) tell(err error) {
+func (tr *troubles) tell(_ string, err error) {
+	if err == nil {
+		return
+	}
 	tr.mu.Lock()
 	defer tr.mu.Unlock()
 	tr.all = append(tr.all, err.Error())

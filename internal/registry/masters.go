@@ -19,21 +19,25 @@ type Presence struct {
 	leases Leases
 	log    *slog.Logger
 	every  time.Duration
+	report func(error)
 	state  func() common.MasterPresence
 }
 
 // NewPresence makes the presence of a master that writes what state says at every
-// interval. What is there under the id in it is taken over.
-func NewPresence(client *clientv3.Client, leases Leases, log *slog.Logger, every time.Duration, state func() common.MasterPresence) *Presence {
-	return &Presence{client: client, leases: leases, log: log, every: every, state: state}
+// interval. What is there under the id in it is taken over. report receives the result of each write.
+func NewPresence(client *clientv3.Client, leases Leases, log *slog.Logger, every time.Duration, report func(error),
+	state func() common.MasterPresence) *Presence {
+	return &Presence{client: client, leases: leases, log: log, every: every, report: report, state: state}
 }
 
 // Run writes until the context ends.
 func (p *Presence) Run(ctx context.Context) error {
 	for {
-		if err := p.write(ctx); err != nil && ctx.Err() == nil {
+		err := p.write(ctx)
+		if err != nil && ctx.Err() == nil {
 			p.log.Warn("presence_failed", "error", err)
 		}
+		p.report(err)
 		if !etcdkit.Sleep(ctx, p.every) {
 			return nil
 		}

@@ -18,7 +18,7 @@ func TestPresence(t *testing.T) {
 	m, _ := follow(t, client)
 	session := &leases{client: client, ttl: 600}
 	clock := noon
-	presence := registry.NewPresence(client, session, slog.New(slog.DiscardHandler), tick, func() common.MasterPresence {
+	presence := registry.NewPresence(client, session, slog.New(slog.DiscardHandler), tick, func(error) {}, func() common.MasterPresence {
 		clock = clock.Add(time.Second)
 		return common.MasterPresence{ID: "m", Host: "box", Version: "v", Clock: clock}
 	})

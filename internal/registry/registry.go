@@ -57,13 +57,17 @@ type Keeper struct {
 	leases Leases
 	log    *slog.Logger
 	every  time.Duration
+	report func(error)                // receives the result of each write
 	state  func() common.Registration // as of now; Lease is filled in
 	one    chan struct{}              // holds a place while it is written
 }
 
-// NewKeeper makes a keeper that writes what state says, at most every interval.
-func NewKeeper(client *clientv3.Client, leases Leases, log *slog.Logger, every time.Duration, state func() common.Registration) *Keeper {
-	return &Keeper{client: client, leases: leases, log: log, every: every, state: state, one: make(chan struct{}, 1)}
+// NewKeeper makes a keeper that writes what state says, at most every interval. report receives the result of each
+// write.
+func NewKeeper(client *clientv3.Client, leases Leases, log *slog.Logger, every time.Duration, report func(error),
+	state func() common.Registration) *Keeper {
+	return &Keeper{client: client, leases: leases, log: log, every: every, report: report, state: state,
+		one: make(chan struct{}, 1)}
 }
 
 // Refresh rewrites the registration now: something that others go by has changed.
@@ -139,13 +143,15 @@ func (k *Keeper) write(ctx context.Context) error {
 		return context.Cause(ctx)
 	}
 	reg := k.state()
-	return keep(ctx, k.client, k.leases, common.WorkerKey(reg.Worker),
+	err := keep(ctx, k.client, k.leases, common.WorkerKey(reg.Worker),
 		func(kv *mvccpb.KeyValue) bool { return ours(kv, reg.Life.Life) },
 		func(lease clientv3.LeaseID) any {
 			reg = k.state()
 			reg.Lease = int64(lease)
 			return reg
 		})
+	k.report(err)
+	return err
 }
 
 // keep puts a key under the live lease, if it is absent, ours, or nobody's. The

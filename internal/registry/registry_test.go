@@ -68,7 +68,7 @@ const tick = 20 * time.Millisecond
 
 func newWorker(t testing.TB, client *clientv3.Client, id, life string) *worker {
 	w := &worker{TB: t, client: client, leases: &leases{client: client, ttl: 600}}
-	w.keeper = registry.NewKeeper(client, w.leases, slog.New(slog.DiscardHandler), tick, func() common.Registration {
+	w.keeper = registry.NewKeeper(client, w.leases, slog.New(slog.DiscardHandler), tick, func(error) {}, func() common.Registration {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		return common.Registration{Life: common.Life{Worker: id, Name: "box", Life: life}, Host: "h", Slots: 4, Running: w.running}
@@ -309,7 +309,7 @@ func TestRegisterBacksOff(t *testing.T) {
 	virtualtime.Test(t, func(t *testing.T) {
 		var log strings.Builder
 		session := &failing{}
-		keeper := registry.NewKeeper(nil, session, slog.New(slog.NewTextHandler(&log, nil)), tick, func() common.Registration {
+		keeper := registry.NewKeeper(nil, session, slog.New(slog.NewTextHandler(&log, nil)), tick, func(error) {}, func() common.Registration {
 			return common.Registration{Life: common.Life{Worker: "w"}}
 		})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

@@ -62,6 +62,8 @@ type SinkConfig struct {
 	OutboxBytes int64        // that the outboxes of all workers and masters may hold together; default 256 MiB
 	Workers     func() int   // how many share that; default: this one alone
 	Outboxes    func() int64 // bytes in all of them, as last measured; default: what this one's source holds
+
+	Report func(error) // receives the result of each round; may be nil
 }
 
 func (c *SinkConfig) complete() {
@@ -79,6 +81,9 @@ func (c *SinkConfig) complete() {
 	set(&c.Batch, 500)
 	set(&c.Handed, 5000)
 	set(&c.OutboxBytes, 256<<20)
+	if c.Report == nil {
+		c.Report = func(error) {}
+	}
 	if c.Workers == nil {
 		c.Workers = func() int { return 1 }
 	}
@@ -263,6 +268,7 @@ func (s *Sink) deliver(ctx context.Context, drain time.Duration) error {
 		case ctx.Err() != nil:
 			return s.drain(ctx, drain)
 		case err != nil:
+			s.cfg.Report(err)
 			s.Outcomes()
 			backoff = min(max(2*backoff, 200*time.Millisecond), 5*time.Second)
 			if s.health.storeFails() {
@@ -276,6 +282,7 @@ func (s *Sink) deliver(ctx context.Context, drain time.Duration) error {
 			continue
 		}
 		backoff = 0
+		s.cfg.Report(nil)
 		if wrote {
 			lastWrite = time.Now()
 		}

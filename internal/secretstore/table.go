@@ -33,9 +33,11 @@ func NewTable(client *clientv3.Client, box *seal.Box, now func() time.Time) *Tab
 	return &Table{client: client, box: box, now: now, known: map[string]*mvccpb.KeyValue{}}
 }
 
-// Follow keeps the table up to date until the context ends.
-func (t *Table) Follow(ctx context.Context, trouble func(error)) error {
-	follower := &etcdkit.Follower{Client: t.client, Prefix: common.SecretsPrefix, Trouble: trouble, Alive: t.mark}
+// Follow keeps the table up to date until the context ends. report receives the error of each interrupted watch, and
+// nil when the watch is whole.
+func (t *Table) Follow(ctx context.Context, report func(error)) error {
+	follower := &etcdkit.Follower{Client: t.client, Prefix: common.SecretsPrefix, Trouble: report,
+		Alive: func() { t.mark(); report(nil) }}
 	return follower.Follow(ctx, func(_ context.Context, u etcdkit.Update) error {
 		t.mu.Lock()
 		defer t.mu.Unlock()

@@ -66,7 +66,7 @@ func (w *world) born(ctx context.Context, id common.Life, skew time.Duration, ra
 	ctx, l.cancel = context.WithCancel(ctx)
 	client, quiet := l.link.client(base), func(error) {}
 	l.session = joblock.NewSession(client, ttl, l.boot, w.log, func() {})
-	l.members = registry.NewMembers(client, l.wall, quiet)
+	l.members = registry.NewMembers(client, l.wall, func(string, error) {})
 	l.guard = registry.NewGuard(l.members, id.Worker, l.wall, nil)
 	l.loop = scheduler.New(w.log, deaf{}, l.wall)
 	l.finisher = joblock.NewFinisher(client, id.Worker, quiet)
@@ -89,7 +89,7 @@ func (w *world) born(ctx context.Context, id common.Life, skew time.Duration, ra
 // live starts the parts. What the dispatcher needs lives on base, until it has ended.
 func (l *life) live(base, ctx context.Context, client *clientv3.Client, recoverer *joblock.Recoverer) {
 	quiet, log := func(error) {}, l.world.log
-	keeper := registry.NewKeeper(client, l.session, log, l.world.registerEvery(), l.registration)
+	keeper := registry.NewKeeper(client, l.session, log, l.world.registerEvery(), quiet, l.registration)
 	orphaned, bequeathed := make(chan struct{}, 1), make(chan struct{}, 1)
 	bequests := &dispatch.Bequests{Owners: recoverer.Bequests, Cluster: l, Life: l.id, Log: log,
 		Deliver: func(ctx context.Context, worker string) (int, error) {

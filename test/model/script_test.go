@@ -132,7 +132,7 @@ func (s *script) newMaster(ctx context.Context, name string, skew time.Duration)
 		Now:     func() time.Time { return time.Now().Add(skew).Round(0) },
 		Catalog: jobmgr.NewCatalog(jobmgr.NewWatcher(client, func(error) {}, func() {}), interner)})
 	session := joblock.NewSession(client, ttl, sinceNow(), s.world.log, func() {})
-	presence := registry.NewPresence(client, session, s.world.log, s.world.registerEvery(), func() common.MasterPresence {
+	presence := registry.NewPresence(client, session, s.world.log, s.world.registerEvery(), func(error) {}, func() common.MasterPresence {
 		return common.MasterPresence{ID: name, Host: name, Clock: time.Now().Add(skew).UTC()}
 	})
 	s.background.Go(func() { _ = session.Run(ctx) })

@@ -10,6 +10,7 @@ import (
 
 	"carillon/internal/clockguard"
 	"carillon/internal/common"
+	"carillon/internal/health"
 	"carillon/internal/placement"
 	"carillon/internal/registry"
 )
@@ -22,6 +23,7 @@ type cluster struct {
 	stopping   func() bool
 	full       func() bool                             // the outboxes are
 	clocked    func(skew time.Duration, disagree bool) // hears the verdict on our clock
+	loop       *health.Loop                            // of follow
 
 	mu      sync.Mutex
 	verdict clockguard.Verdict
@@ -94,6 +96,7 @@ func (c *cluster) follow(ctx context.Context, log *slog.Logger, rouse func(), go
 		}
 		verdict := c.clock()
 		c.clocked(verdict.Skew, verdict.Disagree)
+		c.loop.Alive()
 		select {
 		case <-ctx.Done():
 			return

@@ -3,7 +3,6 @@ package daemon
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"log/slog"
 	"slices"
 	"sync"
@@ -25,8 +24,8 @@ type conditions struct {
 	lasting map[conditionKey]common.Condition // guarded by mu
 }
 
-// conditionKey tells two conditions apart: of one code there may be one about each worker.
-type conditionKey struct{ code, who, worker string }
+// conditionKey tells two conditions apart: of one code there may be one about each worker, and about each loop.
+type conditionKey struct{ code, who, worker, loop string }
 
 func newConditions(who string, log *slog.Logger, gauge func(code string, lasts bool), sources ...func() []common.Condition) *conditions {
 	return &conditions{who: who, log: log, gauge: gauge, sources: sources, lasting: map[conditionKey]common.Condition{}}
@@ -43,7 +42,7 @@ func (c *conditions) now() []common.Condition {
 	now := make(map[conditionKey]common.Condition, len(found))
 	for _, f := range found {
 		f.Who = cmp.Or(f.Who, c.who)
-		key := conditionKey{f.Code, f.Who, f.Data["worker"]}
+		key := conditionKey{f.Code, f.Who, f.Data["worker"], f.Data["loop"]}
 		before, known := c.lasting[key]
 		switch {
 		case known:
@@ -74,7 +73,8 @@ func (c *conditions) now() []common.Condition {
 			}
 			return 1
 		}
-		return cmp.Or(a.From.Compare(b.From), cmp.Compare(a.Code, b.Code), cmp.Compare(a.Data["worker"], b.Data["worker"]))
+		return cmp.Or(a.From.Compare(b.From), cmp.Compare(a.Code, b.Code), cmp.Compare(a.Data["worker"], b.Data["worker"]),
+			cmp.Compare(a.Data["loop"], b.Data["loop"]))
 	})
 	return list
 }
@@ -113,16 +113,6 @@ func (c *conditions) watch(ctx context.Context) error {
 		case <-tick.C:
 		}
 	}
-}
-
-// Conditions tells that nothing was heard of the jobs for too long.
-func (f *freshness) Conditions() []common.Condition {
-	lag := f.lag()
-	if lag <= stale || f.at.Load() == 0 { // before the first list the start is not over
-		return nil
-	}
-	return []common.Condition{{Code: common.ConditionWatchStale, From: WallClock().Add(-lag).UTC(),
-		Text: fmt.Sprintf("nothing was heard of the jobs for more than %v: what has changed since is not known here", stale)}}
 }
 
 // Conditions tells that our clock is not the cluster's, or that nobody can tell whether it is.

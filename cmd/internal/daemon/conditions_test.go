@@ -70,15 +70,15 @@ func TestClockConditions(t *testing.T) {
 
 func TestStaleWatch(t *testing.T) {
 	var f freshness
-	if len(f.Conditions()) != 0 || f.fault() == nil {
-		t.Error("before the first list a daemon is not ready, and nothing has gone wrong")
+	if f.fault() == nil {
+		t.Error("before the first list a daemon is not ready")
 	}
 	f.mark()
-	if len(f.Conditions()) != 0 || f.fault() != nil {
+	if f.fault() != nil {
 		t.Error("a fresh watch is at fault")
 	}
 	f.at.Store(time.Now().Add(-2 * stale).UnixNano())
-	if all := f.Conditions(); len(all) != 1 || all[0].Code != common.ConditionWatchStale || all[0].StopsClaims || f.fault() == nil {
-		t.Errorf("a watch that is silent: %+v", all)
+	if f.fault() == nil {
+		t.Error("a watch that is silent is no fault")
 	}
 }

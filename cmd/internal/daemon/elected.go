@@ -10,6 +10,7 @@ import (
 	"carillon/internal/auditor"
 	"carillon/internal/common"
 	"carillon/internal/etcdkit"
+	"carillon/internal/health"
 	"carillon/internal/housekeeping"
 	"carillon/internal/jobmgr"
 	"carillon/internal/leader"
@@ -24,6 +25,7 @@ import (
 type duty struct {
 	name string
 	run  func(ctx context.Context) error
+	loop *health.Loop // counts its rounds while this master is elected
 }
 
 // Waits before a duty is begun again.
@@ -54,6 +56,8 @@ func perform(ctx context.Context, log *slog.Logger, duties []duty) {
 
 // persist begins the duty again and again.
 func (d duty) persist(ctx context.Context, log *slog.Logger) {
+	d.loop.Start()
+	defer d.loop.End()
 	for wait := dutyFirst; ; {
 		began := time.Now()
 		err := d.run(ctx)
@@ -66,6 +70,7 @@ func (d duty) persist(ctx context.Context, log *slog.Logger) {
 		if time.Since(began) > dutyMost {
 			wait = dutyFirst
 		}
+		d.loop.Done(err)
 		log.Error("duty_failed", "duty", d.name, "error", err, "again_in", wait)
 		if !etcdkit.Sleep(ctx, wait) {
 			return
@@ -86,7 +91,7 @@ func (d duty) miss(ctx context.Context, log *slog.Logger, ended <-chan struct{})
 	select {
 	case <-ended:
 	case <-timer.C:
-		log.Error("duty_does_not_end", "duty", d.name)
+		log.Error("duty_stuck", "duty", d.name)
 	}
 }
 
@@ -135,14 +140,14 @@ func (m *Master) upkeep(store *jobmgr.Store, history *runlog.View, staff workers
 		Diary: diary{leader.NewMemo[believed](m.elector, common.ClockKey)}, Log: m.cfg.Log, Observer: m.cfg.Metrics.Upkeep,
 		Audit: audit.NewExpirer(m.chain(), m.cfg.Store), AuditKept: m.cfg.AuditRetention})
 	fires := auditor.New(auditor.Config{Catalog: m.catalog, State: store, Ledger: history, Why: staff.unplaced, Now: now, Alike: m.alike, Away: m.state.StoreAway,
-		Log: m.cfg.Log, Observer: m.cfg.Metrics.Upkeep})
-	tell = append(tell, keeper.Conditions, fires.Conditions)
+		Log: m.cfg.Log, Observer: m.cfg.Metrics.Upkeep, Report: m.loops.duties[dutyAudit].Done})
+	tell = append(tell, unless(m.state.StoreAway, keeper.Conditions), fires.Conditions)
 	who := hostname()
 	return []duty{
-		{"housekeeping", keeper.Run},
-		{"audit", fires.Run},
-		{"findings", func(ctx context.Context) error {
-			return m.findings.Keep(ctx, tellEvery, func() common.Findings {
+		m.duty(dutyHousekeeping, keeper.Run),
+		m.duty(dutyAudit, fires.Run),
+		m.duty(dutyFindings, func(ctx context.Context) error {
+			return m.findings.Keep(ctx, tellEvery, m.loops.duties[dutyFindings].Alive, func() common.Findings {
 				f := common.Findings{Overdue: fires.Found()}
 				for _, source := range tell {
 					for _, c := range source() {
@@ -152,7 +157,22 @@ func (m *Master) upkeep(store *jobmgr.Store, history *runlog.View, staff workers
 				}
 				return f
 			})
-		}},
+		}),
+	}
+}
+
+// duty makes a duty that has a loop of its name.
+func (m *Master) duty(name string, run func(ctx context.Context) error) duty {
+	return duty{name: name, run: run, loop: m.loops.duties[name]}
+}
+
+// unless leaves out conditions that follow from one that is raised already.
+func unless(raised func() bool, source func() []common.Condition) func() []common.Condition {
+	return func() []common.Condition {
+		if raised() {
+			return nil
+		}
+		return source()
 	}
 }
 

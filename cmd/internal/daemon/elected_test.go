@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"carillon/internal/common"
+	"carillon/internal/health"
 	"carillon/internal/virtualtime"
 )
 
@@ -19,11 +21,27 @@ func TestDutiesAreBegunAgain(t *testing.T) {
 		defer cancel()
 		var said bytes.Buffer
 		begun, steady := 0, 0
+		loops := health.NewLoops(0, nil)
+		fails, ends := loops.Add(health.Spec{Name: "fails"}), loops.Add(health.Spec{Name: "ends"})
+		lasts := loops.Add(health.Spec{Name: "lasts", OnDemand: true})
+		var stuck []common.Condition
 		perform(ctx, slog.New(slog.NewTextHandler(&said, nil)), []duty{
-			{"fails", func(context.Context) error { begun++; return errors.New("no luck") }},
-			{"ends", func(context.Context) error { return nil }},
-			{"lasts", func(ctx context.Context) error { steady++; <-ctx.Done(); return ctx.Err() }},
+			{"fails", func(context.Context) error { begun++; return errors.New("no luck") }, fails},
+			{"ends", func(context.Context) error { return nil }, ends},
+			{"lasts", func(ctx context.Context) error {
+				steady++
+				time.Sleep(time.Minute)
+				stuck = loops.Conditions()
+				<-ctx.Done()
+				return ctx.Err()
+			}, lasts},
 		})
+		if len(stuck) != 2 || stuck[0].Data["loop"] != "fails" || stuck[0].Data["error"] != "no luck" || stuck[1].Data["loop"] != "ends" {
+			t.Errorf("stuck after a minute: %+v", stuck)
+		}
+		if left := loops.Conditions(); len(left) != 0 {
+			t.Errorf("stuck after the term: %+v", left)
+		}
 		if steady != 1 {
 			t.Errorf("the duty that lasts was begun %d times", steady)
 		}
@@ -45,7 +63,7 @@ func TestDutiesAreWaitedFor(t *testing.T) {
 		defer cancel()
 		var said bytes.Buffer
 		begun := time.Now()
-		perform(ctx, slog.New(slog.NewTextHandler(&said, nil)), []duty{{"dawdles", func(ctx context.Context) error {
+		perform(ctx, slog.New(slog.NewTextHandler(&said, nil)), []duty{{name: "dawdles", run: func(ctx context.Context) error {
 			<-ctx.Done()
 			time.Sleep(time.Minute)
 			return nil
@@ -53,7 +71,7 @@ func TestDutiesAreWaitedFor(t *testing.T) {
 		if took := time.Since(begun); took != 2*time.Minute {
 			t.Errorf("it took %v", took)
 		}
-		if !strings.Contains(said.String(), "duty_does_not_end duty=dawdles") {
+		if !strings.Contains(said.String(), "duty_stuck duty=dawdles") {
 			t.Errorf("it was said: %s", said.String())
 		}
 	})

@@ -55,7 +55,8 @@ func (w *Worker) ready() httpapi.Readiness {
 			away = errors.New(c.Text)
 		}
 	}
-	return httpapi.ReadinessOf([]httpapi.Check{checkOf("etcd", true, away), checkOf("claims", true, trouble), checkOf("watch", true, w.fresh.fault())}, lasting)
+	return httpapi.ReadinessOf([]httpapi.Check{checkOf("etcd", true, away), checkOf("claims", true, trouble), checkOf("watch", true, w.fresh.fault()),
+		checkOf("loops", true, w.loops.Fault())}, lasting)
 }
 
 // LocalServer serves a worker's /metrics, /healthz and /readyz on loopback or a

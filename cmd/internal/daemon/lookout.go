@@ -16,6 +16,7 @@ import (
 	"carillon/internal/common"
 	"carillon/internal/httpapi"
 	"carillon/internal/jobmgr"
+	"carillon/internal/leader"
 	"carillon/internal/registry"
 )
 
@@ -39,6 +40,8 @@ type lookout struct {
 	members *registry.Members
 	guard   *registry.Guard
 	backlog jobmgr.Backlog
+	elector *leader.Elector
+	loops   *masterLoops
 
 	mu   sync.Mutex
 	seen sight // guarded by mu
@@ -111,10 +114,16 @@ func (l *lookout) look(ctx context.Context) {
 	} else if !wanted {
 		l.earlier = now // who came since is missed as well when it goes
 	}
+	if _, elected := l.elector.Leader(); elected || s.etcd != nil {
+		l.loops.election.Alive()
+	} else {
+		l.loops.election.Begin()
+	}
 	s.at = time.Now()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.seen = s
+	l.loops.lookout.Alive()
 }
 
 // absent gives the owners who are not alive, and were not at the look before: one that
@@ -226,8 +235,6 @@ func (l *lookout) Conditions() []common.Condition {
 	}
 	if s.etcd != nil {
 		add(common.ConditionEtcdAway, "etcd does not answer", nil)
-	} else {
-		all = append(all, l.fresh.Conditions()...)
 	}
 	if s.full {
 		add(common.ConditionEtcdFull, "etcd is full: it takes no writes until there is room, and its alarm NOSPACE is taken back", nil)

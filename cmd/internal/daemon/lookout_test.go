@@ -40,12 +40,15 @@ func newRig(t *testing.T) *rig {
 	r := &rig{T: t, server: etcdtest.StartServer(t)}
 	r.etcd = r.server.Client()
 	r.away(nil)
-	members := registry.NewMembers(r.etcd, WallClock, nil)
+	members := registry.NewMembers(r.etcd, WallClock, func(string, error) {})
 	catalog := jobmgr.NewCatalog(jobmgr.NewWatcher(r.etcd, func(error) {}, r.fresh.mark), schedule.NewInterner())
-	look := &lookout{etcd: r.etcd, store: r, fresh: &r.fresh, catalog: catalog, members: members, guard: registry.NewGuard(members, "m", WallClock, nil)}
+	elector := leader.New(leader.Config{}) // nobody is elected
+	loops := newMasterLoops(slog.New(slog.DiscardHandler), 0, nil)
+	look := &lookout{etcd: r.etcd, store: r, fresh: &r.fresh, catalog: catalog, members: members, guard: registry.NewGuard(members, "m", WallClock, nil),
+		elector: elector, loops: loops}
 	r.state = state{lookout: look, id: "m", etcd: r.etcd, catalog: catalog, members: members,
 		own:     newConditions("master-host", slog.New(slog.DiscardHandler), func(string, bool) {}, look.Conditions),
-		elector: leader.New(leader.Config{})} // nobody is elected
+		elector: elector}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{}, 2)
 	go func() { _ = members.Run(ctx); ended <- struct{}{} }()

@@ -66,6 +66,8 @@ type MasterConfig struct {
 	Exposed        http.Handler // what /metrics shows
 	// Certificates are those that it shows to others; that of the API comes to those.
 	Certificates *Certificates
+
+	loopLimit time.Duration // as in WorkerConfig
 }
 
 // Master is a master's wiring.
@@ -87,6 +89,7 @@ type Master struct {
 	// connections bounds those of the server.
 	connections *httpapi.Connections
 	fresh       freshness
+	loops       *masterLoops
 	address     atomic.Value // net.Addr
 }
 
@@ -101,27 +104,30 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 		m.secure = keeper.Server()
 	}
 	m.session = joblock.NewSession(cfg.Etcd, sessionTTL, bootclock.Now, cfg.Log, func() {})
-	m.members = registry.NewMembers(cfg.Etcd, WallClock, func(err error) { cfg.Log.Warn("watch_interrupted", "watch", "members", "error", err) })
+	m.loops = newMasterLoops(cfg.Log, cfg.loopLimit, m.etcdAway)
+	m.members = registry.NewMembers(cfg.Etcd, WallClock, m.loops.report)
 	presence := common.MasterPresence{ID: cfg.ID, Host: hostname(), Version: cfg.Version, StartedAt: WallClock().UTC(), Seals: true}
 	guard := registry.NewGuard(m.members, presence.ID, WallClock, nil)
-	m.presence = registry.NewPresence(cfg.Etcd, m.session, cfg.Log, registerEvery, func() common.MasterPresence {
+	m.presence = registry.NewPresence(cfg.Etcd, m.session, cfg.Log, registerEvery, m.loops.presence.Done, func() common.MasterPresence {
 		now := presence
+		now.Conditions = m.loops.Conditions()
 		now.Address, now.Clock, now.Skew = m.Address(), WallClock().UTC(), guard.Judge().Skew
 		return now
 	})
 	m.elector = leader.New(leader.Config{Client: cfg.Etcd, Session: m.session, Boot: bootclock.Now, Key: common.LeaderKey,
-		ID: presence.ID, Name: presence.Host, Now: WallClock, Log: cfg.Log, Told: cfg.Metrics.Elected})
+		ID: presence.ID, Name: presence.Host, Now: WallClock, Log: cfg.Log, Told: cfg.Metrics.Elected, Report: m.loops.report})
 	m.findings = findings{leader.NewBulletin[common.Findings](m.elector, common.FindingsKey)}
-	watcher := jobmgr.NewWatcher(cfg.Etcd, func(err error) { cfg.Log.Warn("watch_interrupted", "watch", "jobs", "error", err) }, m.fresh.mark)
+	watcher := jobmgr.NewWatcher(cfg.Etcd, m.loops.of(watchJobs), func() { m.fresh.mark(); m.loops.report(watchJobs, nil) })
 	interner := schedule.NewInterner()
 	m.catalog = jobmgr.NewCatalog(watcher, interner)
-	m.changes = runlog.NewSink(runlog.SinkConfig{}, jobmgr.NewOutcomes(cfg.Etcd), cfg.Store, cfg.Log, delivery{cfg.Metrics})
-	m.feed = feed.NewHub(feed.Config{Source: feedwatch.New(cfg.Etcd), Log: cfg.Log})
+	m.changes = runlog.NewSink(runlog.SinkConfig{Report: m.loops.delivery.Done}, jobmgr.NewOutcomes(cfg.Etcd), cfg.Store, cfg.Log, delivery{cfg.Metrics})
+	m.feed = feed.NewHub(feed.Config{Source: feedwatch.New(cfg.Etcd), Log: cfg.Log, Health: m.loops.loops[watchEvents]})
 	sealer := m.newSealer()
 	changed := func() { m.changes.Outcomes(); sealer.Wake() }
-	look := &lookout{etcd: cfg.Etcd, store: cfg.Store, fresh: &m.fresh, catalog: m.catalog, members: m.members, guard: guard}
+	look := &lookout{etcd: cfg.Etcd, store: cfg.Store, fresh: &m.fresh, catalog: m.catalog, members: m.members, guard: guard,
+		elector: m.elector, loops: m.loops}
 	m.state = state{lookout: look, id: presence.ID, etcd: cfg.Etcd, catalog: m.catalog, members: m.members,
-		own:     newConditions(presence.Host, cfg.Log, cfg.Metrics.Condition, look.Conditions, m.findings.Conditions, cfg.Certificates.Conditions),
+		own:     newConditions(presence.Host, cfg.Log, cfg.Metrics.Condition, look.Conditions, m.loops.Conditions, m.findings.Conditions, cfg.Certificates.Conditions),
 		elector: m.elector}
 	staff := workers{settings: registry.NewSettings(cfg.Etcd, WallClock, changed), members: m.members}
 	box, err := SecretBox(cfg.Notify.SecretsKey)
@@ -137,13 +143,16 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 	history := runlog.NewView(store, store, there)
 	following := tail.New(history, tail.Config{})
 	if m.notices, err = newNotices(&cfg, changed, told{jobs: store, catalog: m.catalog, history: history,
-		habits: runlog.NewHabits(there, WallClock), overdue: m.findings.Overdue}); err != nil {
+		habits: runlog.NewHabits(there, WallClock), overdue: m.findings.Overdue,
+		report: m.loops.duties[dutyNotifications].Done}); err != nil {
 		return nil, err
 	}
-	m.duties = append(m.upkeep(store, history, staff, guard, m.notices.Conditions, sealer.Conditions),
-		duty{"audit chain", sealer.Run},
-		duty{"notifications", m.notices.notifier.Run},
-		duty{"channels", func(ctx context.Context) error { return m.notices.watch(ctx, cfg.Log) }})
+	m.duties = append(m.upkeep(store, history, staff, guard, m.notices.Conditions, unless(look.StoreAway, sealer.Conditions)),
+		m.duty(dutyAuditChain, sealer.Run),
+		m.duty(dutyNotifications, m.notices.notifier.Run),
+		m.duty(dutyChannels, func(ctx context.Context) error {
+			return m.notices.watch(ctx, cfg.Log, m.loops.duties[dutyChannels].Done)
+		}))
 	sso, err := newSSO(&cfg.OIDC, cfg.Notify.PublicURL)
 	if err != nil {
 		return nil, err
@@ -169,22 +178,25 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 func (m *Master) Parts() []lifecycle.Part {
 	return append(m.cfg.Certificates.parts(), []lifecycle.Part{
 		{Name: "master session", Serve: ignoreEnd(m.session.Run), Stop: m.session.Revoke},
-		{Name: "presence", Serve: m.presence.Run},
-		{Name: "membership", Serve: ignoreEnd(m.members.Run)},
-		{Name: "catalog", Serve: ignoreEnd(m.catalog.Run)},
-		{Name: "changes", Serve: func(ctx context.Context) error { return m.changes.Run(ctx, sinkDrain) }, StopTimeout: sinkDrain + time.Second},
+		{Name: "presence", Serve: serving(m.presence.Run, m.loops.presence)},
+		{Name: "membership", Serve: serving(ignoreEnd(m.members.Run), m.loops.membership...)},
+		{Name: "catalog", Serve: serving(ignoreEnd(m.catalog.Run), m.loops.loops[watchJobs])},
+		{Name: "changes", Serve: serving(func(ctx context.Context) error { return m.changes.Run(ctx, sinkDrain) }, m.loops.delivery), StopTimeout: sinkDrain + time.Second},
 		{Name: "catalog gauges", Serve: func(ctx context.Context) error { m.fresh.report(ctx, m.gauges); return nil }},
-		{Name: "lookout", Serve: m.state.Run},
+		{Name: "lookout", Serve: serving(m.state.Run, m.loops.lookout)},
 		{Name: "conditions", Serve: m.state.own.watch},
 		{Name: "webhooks", Stop: func(context.Context) error { m.notices.webhooks.Close(); return nil }},
-		{Name: "findings", Serve: ignoreEnd(m.findings.Run)},
+		{Name: "findings", Serve: serving(ignoreEnd(m.findings.Run), m.loops.loops[leader.WatchFindings])},
 		{Name: "events", Serve: m.feed.Run},
-		{Name: "elected", Serve: ignoreEnd(func(ctx context.Context) error {
+		{Name: "elected", Serve: serving(ignoreEnd(func(ctx context.Context) error {
 			return m.elector.Run(ctx, func(ctx context.Context) { perform(ctx, m.cfg.Log, m.duties) })
-		})},
+		}), m.loops.loops[leader.WatchElection])},
 		serverPart("api", m.listen, m.server),
 	}...)
 }
+
+// etcdAway reports whether etcd did not answer at the last look.
+func (m *Master) etcdAway() bool { return m.state.lookout != nil && m.state.sight().etcd != nil }
 
 func (m *Master) gauges(lag time.Duration) {
 	m.cfg.Metrics.Jobs(m.catalog.Len())

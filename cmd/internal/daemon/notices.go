@@ -32,7 +32,7 @@ type notices struct {
 }
 
 // failingLook is how often the elected master looks for channels that fail.
-const failingLook = 30 * time.Second
+const failingLook = 15 * time.Second
 
 // told is what the notifier needs of the rest of a master.
 type told struct {
@@ -41,6 +41,7 @@ type told struct {
 	history *runlog.View
 	habits  *runlog.Habits
 	overdue func(ctx context.Context) ([]common.Overdue, error)
+	report  func(error) // the result of each look at late runs
 }
 
 func newNotices(cfg *MasterConfig, changed func(), from told) (*notices, error) {
@@ -60,7 +61,7 @@ func newNotices(cfg *MasterConfig, changed func(), from told) (*notices, error) 
 		senders[alerts.KindMail] = post
 	}
 	n.notifier = alerts.New(alerts.Config{Store: n.Store, Channels: n.Store, Jobs: from, History: from, Senders: senders, PublicURL: cfg.Notify.PublicURL,
-		Now: WallClock, Log: cfg.Log, Metrics: cfg.Metrics})
+		Now: WallClock, Log: cfg.Log, Metrics: cfg.Metrics, Report: from.report})
 	return n, nil
 }
 
@@ -80,13 +81,14 @@ func (n *notices) Test(ctx context.Context, actor common.Actor, name string) (al
 	return n.notifier.Test(ctx, name, actor.Name)
 }
 
-// watch looks for channels that fail, for as long as this master is elected.
-func (n *notices) watch(ctx context.Context, log *slog.Logger) error {
+// watch looks for channels that fail, for as long as this master is elected. report receives the result of each look.
+func (n *notices) watch(ctx context.Context, log *slog.Logger, report func(error)) error {
 	defer n.found(nil)
 	tick := time.NewTicker(failingLook)
 	defer tick.Stop()
 	for {
 		failing, err := n.look(ctx)
+		report(err)
 		if err == nil {
 			n.found(failing)
 		} else if ctx.Err() == nil {
@@ -125,7 +127,7 @@ func (n *notices) Conditions() []common.Condition {
 	}
 	names := common.Excerpt(strings.Join(n.failing, ", "))
 	return []common.Condition{{Code: common.ConditionNotifyFailing, Data: common.Words{"channels": names},
-		Text: "channels have not taken what they are told for more than 15 minutes: " + names}}
+		Text: "channels do not accept notifications: " + names}}
 }
 
 // Told are the jobs that want somebody to be told of them.

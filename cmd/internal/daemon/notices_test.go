@@ -185,9 +185,9 @@ func TestChannelsThatFail(t *testing.T) {
 	}
 	now := time.Now().UTC()
 	for _, w := range []alerts.Notice{
-		{ID: "1", Channel: "ops", Status: alerts.Waiting, Attempts: 3, TriedAt: now.Add(-16 * time.Minute)},
+		{ID: "1", Channel: "ops", Status: alerts.Waiting, Attempts: 3, TriedAt: now.Add(-40 * time.Second)},
 		{ID: "2", Channel: "ops", Status: alerts.Sent, Attempts: 1, TriedAt: now.Add(-time.Hour), DoneAt: now.Add(-time.Hour)},
-		{ID: "3", Channel: "new", Status: alerts.Waiting, Attempts: 1, TriedAt: now.Add(-time.Minute)},
+		{ID: "3", Channel: "new", Status: alerts.Waiting, Attempts: 1, TriedAt: now.Add(-5 * time.Second)},
 		{ID: "4", Channel: "idle", Status: alerts.Waiting},
 		{ID: "5", Channel: "choosy", Status: alerts.Waiting, Attempts: 5, TriedAt: now.Add(-time.Hour)}, // one of many that it took
 		{ID: "6", Channel: "choosy", Status: alerts.Sent, Attempts: 1, TriedAt: now.Add(-time.Minute), DoneAt: now.Add(-time.Minute)},

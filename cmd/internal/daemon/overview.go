@@ -29,19 +29,27 @@ type state struct {
 	elector *leader.Elector
 }
 
-// Conditions are those that this master sees, and those that the workers tell of themselves.
+// Conditions are those that this master sees, and those that workers and other masters report of themselves.
 func (s state) Conditions() []common.Condition {
 	all := s.own.now()
-	members := s.members.Snapshot().Members
-	for i := range members {
-		for _, c := range members[i].Conditions {
-			c.Who = cmp.Or(members[i].Name, members[i].Worker)
+	add := func(who string, reported []common.Condition) {
+		for _, c := range reported {
+			c.Who = who
 			same := func(o common.Condition) bool {
-				return o.Code == c.Code && o.Who == c.Who && o.Data["worker"] == c.Data["worker"]
+				return o.Code == c.Code && o.Who == c.Who && o.Data["worker"] == c.Data["worker"] && o.Data["loop"] == c.Data["loop"]
 			}
 			if !slices.ContainsFunc(all, same) { // a worker and a master in one process see the same
 				all = append(all, c)
 			}
+		}
+	}
+	snapshot := s.members.Snapshot()
+	for i := range snapshot.Members {
+		add(cmp.Or(snapshot.Members[i].Name, snapshot.Members[i].Worker), snapshot.Members[i].Conditions)
+	}
+	for i := range snapshot.Masters {
+		if m := &snapshot.Masters[i]; m.ID != s.id {
+			add(m.Host, m.Conditions)
 		}
 	}
 	return all

@@ -71,6 +71,8 @@ type WorkerConfig struct {
 	Boot func() time.Duration
 	// Guardian is the process that watches over this one; nil: none does.
 	Guardian *guardian.Child
+
+	loopLimit time.Duration // how long a loop may be stuck before that is a condition; for tests
 }
 
 // Worker is a worker's wiring.
@@ -96,6 +98,7 @@ type Worker struct {
 	started    time.Time
 	draining   atomic.Bool
 	fresh      freshness
+	loops      *workerLoops
 }
 
 // NewWorker puts a worker together. Nothing runs before its parts are started.
@@ -103,18 +106,19 @@ func NewWorker(cfg WorkerConfig) *Worker {
 	w := &Worker{cfg: cfg, started: time.Now().UTC(), orphaned: make(chan struct{}, 1), bequeathed: make(chan struct{}, 1)}
 	life, log, client := cfg.Home.Life, cfg.Log, cfg.Etcd
 	w.session = joblock.NewSession(client, sessionTTL, cfg.Boot, log, cfg.Metrics.Session)
-	w.keeper = registry.NewKeeper(client, w.session, log, registerEvery, w.registration)
-	w.members = registry.NewMembers(client, WallClock, w.trouble("workers"))
-	w.cluster = &cluster{members: w.members, guard: registry.NewGuard(w.members, life.Worker, WallClock, nil), stopping: w.draining.Load, clocked: cfg.Metrics.Clock}
-	w.load = joblock.NewLoad(client, w.alive, w.unanswered("outboxes"), cfg.Metrics.QueueDepth)
-	w.sink = runlog.NewSink(runlog.SinkConfig{Spool: cfg.Spool, OutboxBytes: cfg.OutboxMax, Workers: w.alive, Outboxes: w.load.Bytes}, joblock.NewOutbox(client, life.Worker), cfg.Store, log, cfg.Metrics)
-	w.conditions = newConditions(life.Name, log, cfg.Metrics.Condition, w.session.Conditions, w.sink.Conditions, w.cluster.Conditions, w.fresh.Conditions, cfg.RunAs.Conditions, cfg.Certificates.Conditions)
+	w.loops = newWorkerLoops(log, cfg.loopLimit, func() bool { return len(w.session.Conditions()) > 0 })
+	w.keeper = registry.NewKeeper(client, w.session, log, registerEvery, w.loops.registration.Done, w.registration)
+	w.members = registry.NewMembers(client, WallClock, w.loops.report)
+	w.cluster = &cluster{members: w.members, guard: registry.NewGuard(w.members, life.Worker, WallClock, nil), stopping: w.draining.Load, clocked: cfg.Metrics.Clock, loop: w.loops.cluster}
+	w.load = joblock.NewLoad(client, w.alive, w.loops.measured(w.unanswered("outboxes")), cfg.Metrics.QueueDepth)
+	w.sink = runlog.NewSink(runlog.SinkConfig{Spool: cfg.Spool, OutboxBytes: cfg.OutboxMax, Workers: w.alive, Outboxes: w.load.Bytes, Report: w.loops.delivery.Done}, joblock.NewOutbox(client, life.Worker), cfg.Store, log, cfg.Metrics)
+	w.conditions = newConditions(life.Name, log, cfg.Metrics.Condition, w.session.Conditions, w.sink.Conditions, w.cluster.Conditions, w.loops.Conditions, cfg.RunAs.Conditions, cfg.Certificates.Conditions)
 	w.cluster.conditions, w.cluster.full = w.conditions, w.sink.Full
-	w.loop = scheduler.New(log, cfg.Metrics, WallClock)
+	w.loop = scheduler.New(log, countedPlan{cfg.Metrics, w.loops.scheduler}, WallClock)
 	w.dispatcher = dispatch.New(dispatch.Config{
 		Plan:     w.loop,
 		Claimer:  joblock.NewClaimer(client, w.session, life.Worker, w.unanswered("claim")),
-		Finisher: joblock.NewFinisher(client, life.Worker, w.unanswered("finish")),
+		Finisher: &countedFinisher{Finisher: joblock.NewFinisher(client, life.Worker, w.unanswered("finish")), loop: w.loops.finishes, refused: map[string]bool{}},
 		Runner:   runner{w},
 		Cluster:  w.cluster,
 		Session:  w.session,
@@ -129,14 +133,14 @@ func NewWorker(cfg WorkerConfig) *Worker {
 	recoverer := joblock.NewRecoverer(client, life.Worker)
 	w.recovery = &dispatch.Recovery{Orphans: recoverer, Cluster: w.cluster, Life: life, Written: w.sink.Outcomes,
 		Resolved: func(job string) { cfg.Metrics.Outcome(job, common.StatusLost, 0) },
-		Owns:     w.dispatcher.Owns, Disown: w.dispatcher.Disown, Now: WallClock, Log: log}
-	w.bequests = &dispatch.Bequests{Owners: recoverer.Bequests, Cluster: w.cluster, Life: life, Log: log,
+		Owns:     w.dispatcher.Owns, Disown: w.dispatcher.Disown, Now: WallClock, Log: log, Report: w.loops.recovery.Done}
+	w.bequests = &dispatch.Bequests{Owners: recoverer.Bequests, Cluster: w.cluster, Life: life, Log: log, Report: w.loops.outboxes.Done,
 		Deliver: func(ctx context.Context, worker string) (int, error) {
 			return runlog.Deliver(ctx, joblock.NewOutbox(client, worker), cfg.Store)
 		}}
 	w.feed = dispatch.NewFeed(schedule.NewInterner(), log)
 	w.secrets = secretstore.NewTable(client, cfg.Box, time.Now)
-	w.watcher = jobmgr.NewWatcher(client, w.trouble("jobs"), w.fresh.mark)
+	w.watcher = jobmgr.NewWatcher(client, w.loops.of(watchJobs), func() { w.fresh.mark(); w.loops.report(watchJobs, nil) })
 	return w
 }
 
@@ -149,10 +153,6 @@ func OpenRunAs(path string, log *slog.Logger) (*runas.File, error) {
 		log.Warn("commands_run_as_root", "hint", "let the worker run as a user of its own, or name others in a file of runAs")
 	}
 	return nil, nil
-}
-
-func (w *Worker) trouble(watch string) func(error) {
-	return func(err error) { w.cfg.Log.Warn("watch_interrupted", "watch", watch, "error", err) }
 }
 
 func (w *Worker) unanswered(what string) func(error) {
@@ -176,22 +176,22 @@ func (w *Worker) Parts() []lifecycle.Part {
 		{Name: "guardian", Serve: w.followGuardian},
 		{Name: "session", Serve: ignoreEnd(w.session.Run), Stop: w.session.Revoke},
 		{Name: "conditions", Serve: w.conditions.watch},
-		{Name: "registration", Start: w.register, Serve: w.keeper.Run},
-		{Name: "sink", Serve: func(ctx context.Context) error { return w.sink.Run(ctx, sinkDrain) }, StopTimeout: sinkDrain + time.Second},
-		{Name: "members", Serve: ignoreEnd(w.members.Run)},
+		{Name: "registration", Start: w.register, Serve: serving(w.keeper.Run, w.loops.registration)},
+		{Name: "sink", Serve: serving(func(ctx context.Context) error { return w.sink.Run(ctx, sinkDrain) }, w.loops.delivery), StopTimeout: sinkDrain + time.Second},
+		{Name: "members", Serve: serving(ignoreEnd(w.members.Run), w.loops.membership...)},
 		{Name: "outboxes", Serve: w.load.Run},
 		{Name: "recovery", Start: w.recover, Serve: func(ctx context.Context) error { return w.recovery.Run(ctx, w.orphaned) }},
 		{Name: "bequests", Serve: func(ctx context.Context) error { return w.bequests.Run(ctx, w.bequeathed) }},
 		{Name: "secrets", Serve: ignoreEnd(w.followSecrets)},
-		{Name: "scheduler", Serve: w.loop.Run},
-		{Name: "cluster", Serve: w.followCluster},
-		{Name: "kills", Serve: ignoreEnd(w.followKills)},
+		{Name: "scheduler", Serve: serving(w.loop.Run, w.loops.scheduler)},
+		{Name: "cluster", Serve: serving(w.followCluster, w.loops.cluster)},
+		{Name: "kills", Serve: serving(ignoreEnd(w.followKills), w.loops.loops[watchKills])},
 		{Name: "dispatcher", Serve: w.dispatcher.Run, StopTimeout: w.cfg.Drain + 2*stopWait + claimsWait, Stop: func(ctx context.Context) error {
 			context.AfterFunc(ctx, w.dispatcher.Hurry)
 			return nil
 		}},
-		{Name: "jobs", Serve: ignoreEnd(w.followJobs)},
-		{Name: "triggers", Serve: ignoreEnd(w.followTriggers)},
+		{Name: "jobs", Serve: serving(ignoreEnd(w.followJobs), w.loops.loops[watchJobs])},
+		{Name: "triggers", Serve: serving(ignoreEnd(w.followTriggers), w.loops.loops[watchTriggers])},
 		{Name: "gauges", Serve: func(ctx context.Context) error { w.fresh.report(ctx, w.cfg.Metrics.WatchLag); return nil }},
 		{Name: "drain", Stop: w.drain, StopTimeout: 2 * time.Second},
 	}...)
@@ -243,6 +243,7 @@ func (w *Worker) openExecutor(context.Context) (err error) {
 // A life that ended on this machine, in our sight, and left nothing running needs no waiting for: its lease is revoked.
 func (w *Worker) register(ctx context.Context) error {
 	life := w.cfg.Home.Life
+	w.loops.registration.Begin()
 	if _, err := w.session.Lease(ctx); err != nil {
 		return err
 	}
@@ -337,13 +338,13 @@ func (w *Worker) followSecrets(ctx context.Context) error {
 		<-ctx.Done()
 		return nil
 	}
-	return w.secrets.Follow(ctx, w.trouble("secrets"))
+	return serving(func(ctx context.Context) error { return w.secrets.Follow(ctx, w.loops.of(watchSecrets)) }, w.loops.loops[watchSecrets])(ctx)
 }
 
 func (w *Worker) followTriggers(ctx context.Context) error {
-	return joblock.FollowTriggers(ctx, w.cfg.Etcd, w.trouble("triggers"), w.loop.Triggers)
+	return joblock.FollowTriggers(ctx, w.cfg.Etcd, w.loops.of(watchTriggers), w.loop.Triggers)
 }
 
 func (w *Worker) followKills(ctx context.Context) error {
-	return joblock.FollowKills(ctx, w.cfg.Etcd, w.cfg.Home.Life.Worker, w.trouble("kills"), w.dispatcher.Kills)
+	return joblock.FollowKills(ctx, w.cfg.Etcd, w.cfg.Home.Life.Worker, w.loops.of(watchKills), w.dispatcher.Kills)
 }

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -582,4 +583,40 @@ func TestText(t *testing.T) {
 	if got := audit.Hash("ab", "c"); got != audit.Sum([]byte("abc")) {
 		t.Error(got)
 	}
+}
+
+// A sealer that fails has a condition within a minute, which ends with the next pass that succeeds.
+func TestSealerThatFailsHasACondition(t *testing.T) {
+	s := newShelf()
+	s.change(t, "a", 1)
+	var healed atomic.Bool
+	s.fail = func(string) error {
+		if healed.Load() {
+			return nil
+		}
+		return errors.New("no permission")
+	}
+	virtualtime.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		sealer := audit.NewSealer(audit.Config{Chain: s, Store: s, Alone: func() bool { return true },
+			Log: slog.New(slog.DiscardHandler), Delivered: func(int) {}, Failed: func() {}})
+		var run sync.WaitGroup
+		run.Go(func() { _ = sealer.Run(ctx) })
+		time.Sleep(20 * time.Second)
+		if all := sealer.Conditions(); len(all) != 0 {
+			t.Errorf("after 20 s: %+v", all)
+		}
+		time.Sleep(40 * time.Second)
+		all := sealer.Conditions()
+		if len(all) != 1 || all[0].Code != common.ConditionAuditStuck || !strings.Contains(all[0].Data["error"], "no permission") {
+			t.Errorf("after a minute: %+v", all)
+		}
+		healed.Store(true)
+		time.Sleep(15 * time.Second)
+		if all := sealer.Conditions(); len(all) != 0 {
+			t.Errorf("after it succeeded: %+v", all)
+		}
+		cancel()
+		run.Wait()
+	})
 }

@@ -30,7 +30,7 @@ const (
 	retryFirst = 200 * time.Millisecond
 	retryMost  = 10 * time.Second
 	// stuckFor is how long sealing must have failed before somebody should look.
-	stuckFor = 15 * time.Minute
+	stuckFor = 30 * time.Second
 )
 
 // Config is what a sealer needs.

@@ -59,3 +59,9 @@ it('keeps lists of names short', () => {
   expect(namesOf(english, 'en', names.slice(0, 5))).toBe('a, b, c, d, e');
   expect(namesOf(english, 'en', names)).toBe('a, b, c, d and 2 more');
 });
+
+it('tells two stuck loops apart, and what each of them stops', () => {
+  const stuck = (loop: string) => told('loop_stuck', 'north', 1, { data: { loop, error: 'permission denied' } });
+  expect(modesOf([stuck('delivery'), stuck('recovery'), { ...stuck('recovery'), who: 'east' }]).map((mode) => [mode.id, mode.who])).toEqual([['loop_stuck delivery', ['north']], ['loop_stuck recovery', ['east', 'north']]]);
+  expect(conditionWords(english, 'en', stuck('delivery'))).toEqual({ title: 'A background task is stuck: delivery.', text: 'Outcomes and output do not reach the log store. permission denied' });
+});

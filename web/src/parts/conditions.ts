@@ -17,16 +17,17 @@ export interface Mode {
 }
 
 // These are the same for everybody: who tells of them does not matter.
-const ofTheCluster = new Set<string>(['etcd_full', 'worker_lost', 'no_workers', 'unreadable', 'misses_feature', 'housekeeping_fails', 'fires_overdue', 'fire_without_entry']);
+const ofTheCluster = new Set<string>(['etcd_full', 'worker_lost', 'no_workers', 'unreadable', 'misses_feature', 'housekeeping_fails', 'no_elected_master', 'fires_overdue', 'fire_without_entry']);
 // These are about one worker each, who is in the data.
 const aboutOne = new Set<string>(['worker_lost', 'misses_feature']);
-const graveCodes = new Set<string>(['etcd_away', 'etcd_full', 'no_workers']);
+const graveCodes = new Set<string>(['etcd_away', 'etcd_full', 'no_workers', 'no_elected_master']);
 
 /** Puts conditions together by what they are; the gravest first, then the oldest. */
 export function modesOf(conditions: readonly Condition[]): Mode[] {
   const modes = new Map<string, Mode>();
   for (const condition of conditions) {
-    const id = aboutOne.has(condition.code) ? `${condition.code} ${condition.data?.worker ?? ''}` : condition.code;
+    const about = aboutOne.has(condition.code) ? condition.data?.worker : condition.data?.loop;
+    const id = about === undefined ? condition.code : `${condition.code} ${about}`;
     const mode = modes.get(id) ?? { id, condition, since: condition.since, who: [], grave: graveCodes.has(condition.code) };
     if (Date.parse(condition.since) < Date.parse(mode.since)) mode.since = condition.since;
     if (condition.who && !ofTheCluster.has(condition.code) && !mode.who.includes(condition.who)) mode.who.push(condition.who);
@@ -41,10 +42,11 @@ export function modesOf(conditions: readonly Condition[]): Mode[] {
 export function conditionWords(t: TFunction, language: string, { code, data, text }: Condition): { title: string; text: string } {
   const localised = Object.fromEntries(Object.entries(data ?? {}).map(([key, value]) => [key, isTime(value) ? formatTime(value, language) : value]));
   // Keys are made from the server's codes, which are not known when this is compiled.
-  const say = (part: string) => (t as (key: string, options: object) => string)(`conditions.${code}.${part}`, { ...localised, defaultValue: '' });
+  const effect = data?.loop === undefined ? '' : (t as (key: string, options: object) => string)(`loopEffects.${data.loop}`, { defaultValue: '' });
+  const say = (part: string) => (t as (key: string, options: object) => string)(`conditions.${code}.${part}`, { error: '', effect, ...localised, defaultValue: '' });
   const title = say('title');
   if (title === '') return { title: visible(text.charAt(0).toUpperCase() + text.slice(1)), text: '' };
-  return { title: visible(title), text: visible(say('text')) };
+  return { title: visible(title), text: visible(say('text').trim()) };
 }
 
 // The word of a condition's data that names a job.

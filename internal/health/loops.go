@@ -1,0 +1,183 @@
+package health
+
+import (
+	"cmp"
+	"fmt"
+	"sync"
+	"time"
+
+	"carillon/internal/common"
+)
+
+// DefaultLimit is how long a loop may take for a round. Watches ask for a sign of life every 10 s and list again after
+// 30 s of silence, so that a gap that heals by itself raises nothing.
+const DefaultLimit = 45 * time.Second
+
+// Spec describes a loop.
+type Spec struct {
+	Name   string        // for programs and translated texts: watch_kills
+	Effect string        // for people: what does not happen while the loop is stuck
+	Code   string        // of the condition; default: loop_stuck
+	Limit  time.Duration // from the beginning of a round to its success; default: that of the list
+	// OnDemand: between two rounds the loop may rest for any time.
+	OnDemand bool
+	// Needed: while it is stuck, the process is not ready.
+	Needed bool
+}
+
+// Loops are the loops of one process, in the order in which they were added. They are safe for concurrent use.
+type Loops struct {
+	limit   time.Duration
+	excused func() bool
+
+	mu  sync.Mutex
+	all []*Loop
+}
+
+// NewLoops makes an empty list. limit is that of loops which have none of their own; default DefaultLimit. While
+// excused returns true no loop has a condition: what keeps them all from going round has a condition of its own. It
+// may be nil.
+func NewLoops(limit time.Duration, excused func() bool) *Loops {
+	return &Loops{limit: cmp.Or(limit, DefaultLimit), excused: excused}
+}
+
+// Add adds a loop. It counts as stuck only after its Begin.
+func (l *Loops) Add(spec Spec) *Loop {
+	spec.Code = cmp.Or(spec.Code, common.ConditionLoopStuck)
+	spec.Limit = cmp.Or(spec.Limit, l.limit)
+	loop := &Loop{spec: spec}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.all = append(l.all, loop)
+	return loop
+}
+
+// Specs returns what was added.
+func (l *Loops) Specs() []Spec {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	specs := make([]Spec, len(l.all))
+	for i, loop := range l.all {
+		specs[i] = loop.spec
+	}
+	return specs
+}
+
+// Conditions returns one condition for each loop that is stuck.
+func (l *Loops) Conditions() (all []common.Condition) {
+	l.stuck(func(loop *Loop, since time.Duration, err error) {
+		text := fmt.Sprintf("%s: no round of %s has succeeded for more than %v", loop.spec.Effect, loop.spec.Name, loop.spec.Limit)
+		data := common.Words{"loop": loop.spec.Name}
+		if err != nil {
+			data["error"] = common.Excerpt(err.Error())
+			text += ": " + data["error"]
+		}
+		all = append(all, common.Condition{Code: loop.spec.Code, Text: text, Data: data, From: time.Now().Add(-since).UTC()})
+	})
+	return all
+}
+
+// Fault returns why the process is not ready: the first of the needed loops that is stuck.
+func (l *Loops) Fault() (fault error) {
+	l.stuck(func(loop *Loop, since time.Duration, err error) {
+		if fault != nil || !loop.spec.Needed {
+			return
+		}
+		fault = fmt.Errorf("no round of %s has succeeded for %v", loop.spec.Name, since.Round(time.Second))
+		if err != nil {
+			fault = fmt.Errorf("%w: %w", fault, err)
+		}
+	})
+	return fault
+}
+
+func (l *Loops) stuck(each func(loop *Loop, since time.Duration, err error)) {
+	if l.excused != nil && l.excused() {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, loop := range l.all {
+		if since, err := loop.waiting(); since > loop.spec.Limit {
+			each(loop, since, err)
+		}
+	}
+}
+
+// Loop is one loop. A nil Loop reports to nobody. It is safe for concurrent use.
+type Loop struct {
+	spec Spec
+
+	mu    sync.Mutex
+	since time.Time // when the round that goes on began; zero while the loop rests or does not run
+	err   error     // of the last round
+}
+
+// Start says that the loop runs from now on. Unless it is on demand, its first round begins.
+func (l *Loop) Start() {
+	if l != nil && !l.spec.OnDemand {
+		l.Begin()
+	}
+}
+
+// Begin says that a round begins. Where one goes on already, it stays the older one.
+func (l *Loop) Begin() {
+	if l == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.since.IsZero() {
+		l.since = time.Now()
+	}
+}
+
+// Done says how a round has ended. After a failure the same round goes on: only a success ends it. A loop that is not
+// on demand begins the next at once.
+func (l *Loop) Done(err error) {
+	if l == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch l.err = err; {
+	case err != nil && l.since.IsZero():
+		l.since = time.Now()
+	case err != nil:
+	case l.spec.OnDemand:
+		l.since = time.Time{}
+	default:
+		l.since = time.Now()
+	}
+}
+
+// Alive says that a round has succeeded.
+func (l *Loop) Alive() { l.Done(nil) }
+
+// End says that the loop does not run any more, on purpose.
+func (l *Loop) End() {
+	if l == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.since, l.err = time.Time{}, nil
+}
+
+// Lag returns how long ago the round that goes on began; 0 where none does.
+func (l *Loop) Lag() time.Duration {
+	if l == nil {
+		return 0
+	}
+	since, _ := l.waiting()
+	return since
+}
+
+func (l *Loop) waiting() (time.Duration, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.since.IsZero() {
+		return 0, nil
+	}
+	return time.Since(l.since), l.err
+}
