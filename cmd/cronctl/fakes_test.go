@@ -364,7 +364,7 @@ func newStage(t *testing.T) *stage {
 func newStageWith(t *testing.T, change func(*httpapi.Config)) *stage {
 	t.Helper()
 	f := &fakes{jobs: map[string]common.JobState{}, runs: map[string]*common.Run{}, output: map[string]string{}, channels: &channels{kept: map[string]alerts.Wish{}}}
-	cfg := httpapi.Config{Jobs: f, Runs: f, Following: tail.New(f, tail.Config{}), Workers: f, Masters: f, Channels: f.channels, Auth: f, Health: f, Stats: f, Ahead: f, Counted: f, Changes: f, Findings: f, Doctor: f, Metrics: http.NotFoundHandler(),
+	cfg := httpapi.Config{Jobs: f, Runs: f, Following: tail.New(f, tail.Config{}), Workers: f, Masters: f, Channels: f.channels, Auth: f, Health: f, Stats: f, Ahead: f, Counted: f, Changes: f, Findings: f, Doctor: f, Recovery: f, Metrics: http.NotFoundHandler(),
 		Schedules: schedule.NewInterner(), Version: "1.2.3", Timezone: "UTC", Logger: slog.New(slog.DiscardHandler), Now: time.Now}
 	change(&cfg)
 	handler, err := httpapi.New(cfg)

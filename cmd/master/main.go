@@ -148,7 +148,7 @@ func serve(ctx context.Context, cfg config.Master, stderr io.Writer) error {
 		return err
 	}
 	defer store.Close()
-	master, err := daemon.NewMaster(daemon.MasterConfig{ID: common.NewID(), HTTP: cfg.HTTP, OIDC: cfg.OIDC, Etcd: etcd, Store: store,
+	master, err := daemon.NewMaster(daemon.MasterConfig{ID: common.NewID(), Clock: daemon.NewClock(log), HTTP: cfg.HTTP, OIDC: cfg.OIDC, Etcd: etcd, Store: store,
 		Auth: daemon.NewAccess(etcd, &cfg.OIDC), Timezone: cfg.Timezone, AuditRetention: cfg.AuditRetention, Notify: cfg.Notify, Console: web.Dist(), Version: version, Log: log,
 		Metrics: metrics.NewMaster(registry), Exposed: registry.Handler(), Certificates: certificates})
 	if err != nil {

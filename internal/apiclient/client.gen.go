@@ -259,73 +259,88 @@ func (e ChannelDefinitionKind) Valid() bool {
 
 // Defines values for ConditionCode.
 const (
-	AuditStuck          ConditionCode = "audit_stuck"
-	CertificateEnds     ConditionCode = "certificate_ends"
-	CertificateUnusable ConditionCode = "certificate_unusable"
-	ChangesFull         ConditionCode = "changes_full"
-	ClockOff            ConditionCode = "clock_off"
-	DiskFull            ConditionCode = "disk_full"
-	EtcdAway            ConditionCode = "etcd_away"
-	EtcdFull            ConditionCode = "etcd_full"
-	FireWithoutEntry    ConditionCode = "fire_without_entry"
-	FiresOverdue        ConditionCode = "fires_overdue"
-	HousekeepingFails   ConditionCode = "housekeeping_fails"
-	LogStoreAway        ConditionCode = "log_store_away"
-	MissesFeature       ConditionCode = "misses_feature"
-	NoWorkers           ConditionCode = "no_workers"
-	NotifyFailing       ConditionCode = "notify_failing"
-	OutboxFull          ConditionCode = "outbox_full"
-	RunAsIgnored        ConditionCode = "run_as_ignored"
-	SpoolFull           ConditionCode = "spool_full"
-	Unreadable          ConditionCode = "unreadable"
-	WatchStale          ConditionCode = "watch_stale"
-	WorkerLost          ConditionCode = "worker_lost"
+	ConditionCodeAuditStuck          ConditionCode = "audit_stuck"
+	ConditionCodeCertificateEnds     ConditionCode = "certificate_ends"
+	ConditionCodeCertificateUnusable ConditionCode = "certificate_unusable"
+	ConditionCodeChangesFull         ConditionCode = "changes_full"
+	ConditionCodeClockOff            ConditionCode = "clock_off"
+	ConditionCodeClockUnproven       ConditionCode = "clock_unproven"
+	ConditionCodeCursorInFuture      ConditionCode = "cursor_in_future"
+	ConditionCodeDiskFull            ConditionCode = "disk_full"
+	ConditionCodeEtcdAway            ConditionCode = "etcd_away"
+	ConditionCodeEtcdFull            ConditionCode = "etcd_full"
+	ConditionCodeEtcdWentBack        ConditionCode = "etcd_went_back"
+	ConditionCodeFireWithoutEntry    ConditionCode = "fire_without_entry"
+	ConditionCodeFiresOverdue        ConditionCode = "fires_overdue"
+	ConditionCodeHousekeepingFails   ConditionCode = "housekeeping_fails"
+	ConditionCodeLogStoreAway        ConditionCode = "log_store_away"
+	ConditionCodeLoopStuck           ConditionCode = "loop_stuck"
+	ConditionCodeMissesFeature       ConditionCode = "misses_feature"
+	ConditionCodeNoElectedMaster     ConditionCode = "no_elected_master"
+	ConditionCodeNoWorkers           ConditionCode = "no_workers"
+	ConditionCodeNotifyFailing       ConditionCode = "notify_failing"
+	ConditionCodeOutboxFull          ConditionCode = "outbox_full"
+	ConditionCodeRunAsIgnored        ConditionCode = "run_as_ignored"
+	ConditionCodeSpoolFull           ConditionCode = "spool_full"
+	ConditionCodeUnreadable          ConditionCode = "unreadable"
+	ConditionCodeWatchStale          ConditionCode = "watch_stale"
+	ConditionCodeWorkerLost          ConditionCode = "worker_lost"
 )
 
 // Valid indicates whether the value is a known member of the ConditionCode enum.
 func (e ConditionCode) Valid() bool {
 	switch e {
-	case AuditStuck:
+	case ConditionCodeAuditStuck:
 		return true
-	case CertificateEnds:
+	case ConditionCodeCertificateEnds:
 		return true
-	case CertificateUnusable:
+	case ConditionCodeCertificateUnusable:
 		return true
-	case ChangesFull:
+	case ConditionCodeChangesFull:
 		return true
-	case ClockOff:
+	case ConditionCodeClockOff:
 		return true
-	case DiskFull:
+	case ConditionCodeClockUnproven:
 		return true
-	case EtcdAway:
+	case ConditionCodeCursorInFuture:
 		return true
-	case EtcdFull:
+	case ConditionCodeDiskFull:
 		return true
-	case FireWithoutEntry:
+	case ConditionCodeEtcdAway:
 		return true
-	case FiresOverdue:
+	case ConditionCodeEtcdFull:
 		return true
-	case HousekeepingFails:
+	case ConditionCodeEtcdWentBack:
 		return true
-	case LogStoreAway:
+	case ConditionCodeFireWithoutEntry:
 		return true
-	case MissesFeature:
+	case ConditionCodeFiresOverdue:
 		return true
-	case NoWorkers:
+	case ConditionCodeHousekeepingFails:
 		return true
-	case NotifyFailing:
+	case ConditionCodeLogStoreAway:
 		return true
-	case OutboxFull:
+	case ConditionCodeLoopStuck:
 		return true
-	case RunAsIgnored:
+	case ConditionCodeMissesFeature:
 		return true
-	case SpoolFull:
+	case ConditionCodeNoElectedMaster:
 		return true
-	case Unreadable:
+	case ConditionCodeNoWorkers:
 		return true
-	case WatchStale:
+	case ConditionCodeNotifyFailing:
 		return true
-	case WorkerLost:
+	case ConditionCodeOutboxFull:
+		return true
+	case ConditionCodeRunAsIgnored:
+		return true
+	case ConditionCodeSpoolFull:
+		return true
+	case ConditionCodeUnreadable:
+		return true
+	case ConditionCodeWatchStale:
+		return true
+	case ConditionCodeWorkerLost:
 		return true
 	default:
 		return false
@@ -1223,6 +1238,30 @@ func (e ReadinessStatus) Valid() bool {
 	case ReadinessStatusOk:
 		return true
 	case ReadinessStatusUnavailable:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RecoveredJobEffect.
+const (
+	RecoveredJobEffectBroughtBack RecoveredJobEffect = "brought_back"
+	RecoveredJobEffectBusy        RecoveredJobEffect = "busy"
+	RecoveredJobEffectPassedOver  RecoveredJobEffect = "passed_over"
+	RecoveredJobEffectUnreadable  RecoveredJobEffect = "unreadable"
+)
+
+// Valid indicates whether the value is a known member of the RecoveredJobEffect enum.
+func (e RecoveredJobEffect) Valid() bool {
+	switch e {
+	case RecoveredJobEffectBroughtBack:
+		return true
+	case RecoveredJobEffectBusy:
+		return true
+	case RecoveredJobEffectPassedOver:
+		return true
+	case RecoveredJobEffectUnreadable:
 		return true
 	default:
 		return false
@@ -4078,6 +4117,55 @@ type Reason struct {
 	Text string `json:"text"`
 }
 
+// RecoverAnswer defines model for RecoverAnswer.
+type RecoverAnswer struct {
+	// At The time that cursors are moved to, by the clock of the master.
+	At time.Time `json:"at"`
+
+	// DryRun Nothing was done.
+	DryRun bool `json:"dryRun"`
+
+	// Jobs The first of them, by name.
+	Jobs []RecoveredJob `json:"jobs"`
+
+	// Restored It was done for an etcd that was restored.
+	Restored bool `json:"restored"`
+
+	// Total Jobs that it concerns.
+	Total int64 `json:"total"`
+}
+
+// RecoverRequest defines model for RecoverRequest.
+type RecoverRequest struct {
+	// DryRun Tell what would be done, and do nothing.
+	DryRun *bool `json:"dryRun,omitempty"`
+
+	// Restored etcd was restored from a backup. It need not be said where the condition etcd_went_back says so.
+	Restored *bool `json:"restored,omitempty"`
+}
+
+// RecoveredJob defines model for RecoveredJob.
+type RecoveredJob struct {
+	// Cursor The last fire that was accounted for, before.
+	Cursor *time.Time `json:"cursor,omitempty"`
+
+	// Effect brought_back: its cursor was in the future, and is now; its fires have new ids. passed_over: the fires since the backup are one missed entry. busy: its cursor is in the future, and stays there until its runs have ended. unreadable: it does not decode, and is left alone.
+	Effect RecoveredJobEffect `json:"effect"`
+	Job    string             `json:"job"`
+
+	// Runs Unresolved in the backup: they may have ended since, or have run twice. Those whose worker is gone are ended, and not run again.
+	Runs *[]string `json:"runs,omitempty"`
+
+	// To And after.
+	To *time.Time `json:"to,omitempty"`
+
+	// Triggers Runs by hand and retries that waited in the backup, and are skipped.
+	Triggers *int64 `json:"triggers,omitempty"`
+}
+
+// RecoveredJobEffect brought_back: its cursor was in the future, and is now; its fires have new ids. passed_over: the fires since the backup are one missed entry. busy: its cursor is in the future, and stays there until its runs have ended. unreadable: it does not decode, and is left alone.
+type RecoveredJobEffect string
+
 // Refusal defines model for Refusal.
 type Refusal struct {
 	// Code As a request for it alone would be answered.
@@ -5396,6 +5484,9 @@ type PreviewScheduleJSONRequestBody = PreviewRequest
 // PutSecretJSONRequestBody defines body for PutSecret for application/json ContentType.
 type PutSecretJSONRequestBody = SecretDefinition
 
+// RecoverJSONRequestBody defines body for Recover for application/json ContentType.
+type RecoverJSONRequestBody = RecoverRequest
+
 // CreateTokenJSONRequestBody defines body for CreateToken for application/json ContentType.
 type CreateTokenJSONRequestBody = TokenDefinition
 
@@ -6052,6 +6143,24 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /api/v1/system/doctor (the `GetDoctor` operationId).
 	GetDoctor(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RecoverWithBody Bring back cursors after a wrong clock, or after etcd was restored
+	//
+	// A clock that was ahead leaves cursors in the future, and their jobs silent: these cursors are brought back to now. After a restore of etcd from a backup all cursors are moved to now, runs and triggers of the backup are ended, and the workers go on. Each job that is changed has an entry in the audit.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/system/recover (the `Recover` operationId).
+	RecoverWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// Recover Bring back cursors after a wrong clock, or after etcd was restored
+	//
+	// A clock that was ahead leaves cursors in the future, and their jobs silent: these cursors are brought back to now. After a restore of etcd from a backup all cursors are moved to now, runs and triggers of the backup are ended, and the workers go on. Each job that is changed has an entry in the audit.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/system/recover (the `Recover` operationId).
+	Recover(ctx context.Context, body RecoverJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListTokens Tokens, by name
 	//
@@ -7506,6 +7615,44 @@ func (c *Client) GetStatistics(ctx context.Context, params *GetStatisticsParams,
 // Corresponds with GET /api/v1/system/doctor (the `GetDoctor` operationId).
 func (c *Client) GetDoctor(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetDoctorRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RecoverWithBody Bring back cursors after a wrong clock, or after etcd was restored
+//
+// A clock that was ahead leaves cursors in the future, and their jobs silent: these cursors are brought back to now. After a restore of etcd from a backup all cursors are moved to now, runs and triggers of the backup are ended, and the workers go on. Each job that is changed has an entry in the audit.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/system/recover (the `Recover` operationId).
+func (c *Client) RecoverWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRecoverRequestWithBody(c.Server, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// Recover Bring back cursors after a wrong clock, or after etcd was restored
+//
+// A clock that was ahead leaves cursors in the future, and their jobs silent: these cursors are brought back to now. After a restore of etcd from a backup all cursors are moved to now, runs and triggers of the backup are ended, and the workers go on. Each job that is changed has an entry in the audit.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/system/recover (the `Recover` operationId).
+func (c *Client) Recover(ctx context.Context, body RecoverJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRecoverRequest(c.Server, body)
 	if err != nil {
 		return nil, err
 	}
@@ -11808,6 +11955,46 @@ func NewGetDoctorRequest(server string) (*http.Request, error) {
 	return req, nil
 }
 
+// NewRecoverRequest calls the generic Recover builder with application/json body
+func NewRecoverRequest(server string, body RecoverJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewRecoverRequestWithBody(server, "application/json", bodyReader)
+}
+
+// NewRecoverRequestWithBody constructs an http.Request for the Recover method, with any body, and a specified content type
+func NewRecoverRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/system/recover")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
 // NewListTokensRequest constructs an http.Request for the ListTokens method
 func NewListTokensRequest(server string, params *ListTokensParams) (*http.Request, error) {
 	var err error
@@ -13206,6 +13393,24 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /api/v1/system/doctor (the `GetDoctor` operationId).
 	GetDoctorWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetDoctorResponse, error)
+
+	// RecoverWithBodyWithResponse Bring back cursors after a wrong clock, or after etcd was restored
+	//
+	// A clock that was ahead leaves cursors in the future, and their jobs silent: these cursors are brought back to now. After a restore of etcd from a backup all cursors are moved to now, runs and triggers of the backup are ended, and the workers go on. Each job that is changed has an entry in the audit.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/system/recover (the `Recover` operationId).
+	RecoverWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RecoverResponse, error)
+
+	// RecoverWithResponse Bring back cursors after a wrong clock, or after etcd was restored
+	//
+	// A clock that was ahead leaves cursors in the future, and their jobs silent: these cursors are brought back to now. After a restore of etcd from a backup all cursors are moved to now, runs and triggers of the backup are ended, and the workers go on. Each job that is changed has an entry in the audit.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/system/recover (the `Recover` operationId).
+	RecoverWithResponse(ctx context.Context, body RecoverJSONRequestBody, reqEditors ...RequestEditorFn) (*RecoverResponse, error)
 
 	// ListTokensWithResponse Tokens, by name
 	//
@@ -16238,6 +16443,54 @@ func (r GetDoctorResponse) ContentType() string {
 	return ""
 }
 
+type RecoverResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *RecoverAnswer
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r RecoverResponse) GetJSON200() *RecoverAnswer {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r RecoverResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r RecoverResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r RecoverResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r RecoverResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r RecoverResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type ListTokensResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -18146,6 +18399,36 @@ func (c *ClientWithResponses) GetDoctorWithResponse(ctx context.Context, reqEdit
 		return nil, err
 	}
 	return ParseGetDoctorResponse(rsp)
+}
+
+// RecoverWithBodyWithResponse Bring back cursors after a wrong clock, or after etcd was restored
+//
+// A clock that was ahead leaves cursors in the future, and their jobs silent: these cursors are brought back to now. After a restore of etcd from a backup all cursors are moved to now, runs and triggers of the backup are ended, and the workers go on. Each job that is changed has an entry in the audit.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/system/recover (the `Recover` operationId).
+func (c *ClientWithResponses) RecoverWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RecoverResponse, error) {
+	rsp, err := c.RecoverWithBody(ctx, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRecoverResponse(rsp)
+}
+
+// RecoverWithResponse Bring back cursors after a wrong clock, or after etcd was restored
+//
+// A clock that was ahead leaves cursors in the future, and their jobs silent: these cursors are brought back to now. After a restore of etcd from a backup all cursors are moved to now, runs and triggers of the backup are ended, and the workers go on. Each job that is changed has an entry in the audit.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/system/recover (the `Recover` operationId).
+func (c *ClientWithResponses) RecoverWithResponse(ctx context.Context, body RecoverJSONRequestBody, reqEditors ...RequestEditorFn) (*RecoverResponse, error) {
+	rsp, err := c.Recover(ctx, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRecoverResponse(rsp)
 }
 
 // ListTokensWithResponse Tokens, by name
@@ -20702,6 +20985,39 @@ func ParseGetDoctorResponse(rsp *http.Response) (*GetDoctorResponse, error) {
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest Examination
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseRecoverResponse parses an HTTP response from a RecoverWithResponse call
+func ParseRecoverResponse(rsp *http.Response) (*RecoverResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &RecoverResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest RecoverAnswer
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}

@@ -74,6 +74,7 @@ type Auditor struct {
 
 	mu      sync.Mutex
 	found   []common.Overdue // guarded by mu; sorted by job
+	ahead   []common.Overdue // guarded by mu; jobs whose cursor is in the future, likewise
 	count   int              // guarded by mu; of all that are overdue
 	missing missing          // guarded by mu
 }
@@ -84,7 +85,7 @@ func New(cfg Config) *Auditor { return &Auditor{cfg: cfg} }
 // Run looks again and again until the context ends.
 func (a *Auditor) Run(ctx context.Context) error {
 	a.watches, a.entries = map[string]*watch{}, entries{}
-	defer a.publish(nil, 0) // whoever comes next will tell
+	defer a.publish(nil, 0, nil) // whoever comes next will tell
 	tick := time.NewTicker(every)
 	defer tick.Stop()
 	failed := false
@@ -127,7 +128,7 @@ func (a *Auditor) look(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	a.publish(found, count)
+	a.publish(found, count, a.inFuture())
 	return a.check(ctx, now)
 }
 
@@ -217,18 +218,34 @@ func (a *Auditor) overdue(ctx context.Context) (found []common.Overdue, count in
 	return found, count, nil
 }
 
-func (a *Auditor) publish(found []common.Overdue, count int) {
+// inFuture returns the jobs whose cursor is in the future, by name.
+func (a *Auditor) inFuture() (found []common.Overdue) {
+	for name, w := range a.watches {
+		if w.ahead {
+			until := w.cursor.UTC().Format(time.RFC3339)
+			found = append(found, common.Overdue{Job: name, PlannedAt: w.first.UTC(), DueAt: w.due.UTC(), Since: w.since.UTC(),
+				Reason: &common.Reason{Code: common.ReasonCursorInFuture, Data: map[string]string{"until": until},
+					Text: "a clock that was wrong has accounted for its fires up to " + until + ": none of them runs until the cursor is brought back"}})
+		}
+	}
+	slices.SortFunc(found, func(x, y common.Overdue) int { return cmp.Compare(x.Job, y.Job) })
+	return found
+}
+
+func (a *Auditor) publish(found []common.Overdue, count int, ahead []common.Overdue) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.found, a.count = found, count
+	a.found, a.count, a.ahead = found, count, ahead
 	a.cfg.Observer.Overdue(count)
 }
 
-// Found gives the jobs that are overdue, those that have been for longest first.
+// Found returns the jobs that are overdue, those that have been for longest first, and after them
+// those whose cursor is in the future.
 func (a *Auditor) Found() []common.Overdue {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.found
+	all := slices.Concat(a.found, a.ahead)
+	return all[:min(len(all), common.MaxOverdue)]
 }
 
 // Conditions tell of what was found.
@@ -241,6 +258,13 @@ func (a *Auditor) Conditions() (all []common.Condition) {
 		all = append(all, common.Condition{Code: common.ConditionOverdue, From: first.DueAt,
 			Text: fmt.Sprintf("jobs with overdue fires that nobody took: %d; the first is %s, due since %s", a.count, first.Job, since),
 			Data: common.Words{"count": strconv.Itoa(a.count), "first": first.Job, "since": since}})
+	}
+	if len(a.ahead) > 0 {
+		first := a.ahead[0]
+		until := first.Reason.Data["until"]
+		all = append(all, common.Condition{Code: common.ConditionCursorInFuture, From: first.Since,
+			Text: fmt.Sprintf("jobs that a wrong clock has accounted for too far: %d; the first is %s, none of whose fires runs until %s", len(a.ahead), first.Job, until),
+			Data: common.Words{"count": strconv.Itoa(len(a.ahead)), "first": first.Job, "until": until}})
 	}
 	return append(all, a.missing.conditions(time.Now())...)
 }

@@ -427,3 +427,29 @@ func TestPatientJobsHideNone(t *testing.T) {
 		})
 	})
 }
+
+// A job whose cursor is in the future fires no more: it is told of until the cursor is brought back.
+func TestCursorInFuture_IsToldOf(t *testing.T) {
+	virtualtime.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		job := w.add(common.Job{Name: "a", CronExpr: "* * * * *"})
+		w.during(func() {
+			time.Sleep(90 * time.Second)
+			w.change(func() { w.cursors["a"] = start.Add(time.Hour) })
+			time.Sleep(3 * time.Minute)
+			if found, conditions := w.Found(), w.Conditions(); len(found) != 1 || found[0].Reason.Code != common.ReasonCursorInFuture ||
+				len(conditions) != 1 || conditions[0].Code != common.ConditionCursorInFuture || conditions[0].Data["first"] != "a" {
+				t.Errorf("found %+v, conditions %+v", found, conditions)
+			}
+			w.change(func() {
+				again := *job.state
+				again.Version, again.UID, again.Cursor = 2, "another", time.Now()
+				w.jobs["a"], w.cursors["a"] = planned{&again, job.timetable}, time.Now()
+			})
+			time.Sleep(20 * time.Second)
+			if found, conditions := w.Found(), w.Conditions(); len(found)+len(conditions) != 0 {
+				t.Errorf("brought back: found %+v, conditions %+v", found, conditions)
+			}
+		})
+	})
+}

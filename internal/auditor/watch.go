@@ -17,6 +17,7 @@ type watch struct {
 	due     time.Time // when it was due
 	since   time.Time // when that was found
 	looks   int       // how many looks have found it
+	ahead   bool      // the cursor is further in the future than any clock may have moved it
 	seen    uint64    // the round in which the job was seen last
 }
 
@@ -48,7 +49,9 @@ func judge(job *common.JobState, timetable schedule.Schedule, cursor, now time.T
 func (w *watch) plan(job *common.JobState, timetable schedule.Schedule, now time.Time) bool {
 	if w.version != job.Version || w.uid != job.UID {
 		*w = watch{version: job.Version, uid: job.UID, seen: w.seen}
-		_, _, w.again = judge(job, timetable, job.Cursor, now)
+		if _, _, w.again = judge(job, timetable, job.Cursor, now); common.CursorAhead(job.Cursor, now) {
+			w.again = now
+		}
 	}
 	return !w.again.IsZero() && !now.Before(w.again)
 }
@@ -57,6 +60,17 @@ func (w *watch) plan(job *common.JobState, timetable schedule.Schedule, now time
 func (w *watch) look(job *common.JobState, timetable schedule.Schedule, cursor, now time.Time) {
 	first, due, again := judge(job, timetable, cursor, now)
 	w.cursor, w.again = cursor, again
+	if ahead := common.CursorAhead(cursor, now); ahead {
+		if !w.ahead {
+			w.first, w.due, w.since = now, now, now
+			if at, ok, err := timetable.Next(earlier(job.Cursor, now)); err == nil && ok {
+				w.first, w.due = at, at
+			}
+		}
+		w.ahead, w.looks, w.again = true, 0, now.Add(common.OverdueAfter)
+		return
+	}
+	w.ahead = false
 	switch {
 	case first.IsZero():
 		w.first, w.looks = first, 0
@@ -65,6 +79,14 @@ func (w *watch) look(job *common.JobState, timetable schedule.Schedule, cursor, 
 	default:
 		w.looks++
 	}
+}
+
+// earlier is the earlier of two times.
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
 }
 
 // overdue tells whether the job is: one look might have come between a fire and its claim, when

@@ -2,7 +2,8 @@
 // and what a clock that is wrong may not do.
 //
 // It promises that, while most of the clocks are honest, whoever asks is let claim
-// nothing later than Lead after an honest clock. It is pure: clocks come in as votes.
+// nothing later than Lead after an honest clock, and that a clock that jumps ahead counts only once it has
+// proven itself (Trust). It is pure: clocks come in as votes and arguments.
 package clockguard
 
 import (
@@ -39,6 +40,7 @@ type Verdict struct {
 	Disagree bool          // the clocks are not of one mind; somebody should look at them
 	Stop     bool          // ours is so far off that we must not claim
 	Reason   string        // why Disagree or Stop, for people; it names who is apart from us
+	Belief   Belief        // whether our clock is where its own past says
 }
 
 // Judge weighs the votes of the others against our own clock. The cluster's clock is
@@ -78,7 +80,13 @@ func Judge(votes []Vote) Verdict {
 }
 
 // Limit is the latest time that may be claimed, or moved to, when our clock shows now.
-func (v Verdict) Limit(now time.Time) time.Time { return now.Add(-v.Skew).Add(Lead) }
+func (v Verdict) Limit(now time.Time) time.Time {
+	limit := now.Add(-v.Skew).Add(Lead)
+	if believed := v.Belief.Time.Add(Lead); v.Belief.Doubt && believed.Before(limit) {
+		return believed
+	}
+	return limit
+}
 
 // distance is how far apart two values are, the most where that overflows.
 func distance(a, b time.Duration) time.Duration {

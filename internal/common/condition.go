@@ -42,6 +42,9 @@ const (
 	ConditionRunAs           = "run_as_ignored"       // the file that says as whom jobs run cannot be used as it is now
 	ConditionChangesFull     = "changes_full"         // too many changes wait in etcd for the log store: jobs cannot be saved
 	ConditionAuditStuck      = "audit_stuck"          // changes are not sealed and stay in etcd
+	ConditionClockUnproven   = "clock_unproven"       // the clock jumped ahead and has not proven itself
+	ConditionCursorInFuture  = "cursor_in_future"     // jobs have accounted for fires that are still to come
+	ConditionEtcdWentBack    = "etcd_went_back"       // etcd was restored from a backup
 )
 
 // ConditionCodes lists them all.
@@ -49,5 +52,6 @@ func ConditionCodes() []string {
 	return []string{ConditionEtcdAway, ConditionEtcdFull, ConditionLogStoreAway, ConditionOutboxFull, ConditionSpoolFull, ConditionDiskFull,
 		ConditionClockOff, ConditionWorkerLost, ConditionNoWorkers, ConditionWatchStale, ConditionLoopStuck, ConditionNoElectedMaster,
 		ConditionUnreadable, ConditionCertificateEnds, ConditionCertificateBad, ConditionMissesFeature,
-		ConditionHousekeeping, ConditionOverdue, ConditionNoEntry, ConditionNotifyFailing, ConditionRunAs, ConditionChangesFull, ConditionAuditStuck}
+		ConditionHousekeeping, ConditionOverdue, ConditionNoEntry, ConditionNotifyFailing, ConditionRunAs, ConditionChangesFull, ConditionAuditStuck,
+		ConditionClockUnproven, ConditionCursorInFuture, ConditionEtcdWentBack}
 }

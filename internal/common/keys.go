@@ -41,6 +41,9 @@ const (
 	ClockKey    = LeaderPrefix + "clock"
 )
 
+// EpochKey says from when on what etcd holds counts, where it was restored from a backup.
+const EpochKey = Root + "epoch"
+
 // MasterOutbox is the outbox of the masters: outcomes that a save accounted for.
 // No worker has this id, since ids of workers are made by NewID.
 const MasterOutbox = "masters"

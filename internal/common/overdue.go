@@ -24,3 +24,10 @@ type Findings struct {
 
 // MaxOverdue bounds the jobs that are named.
 const MaxOverdue = 1000
+
+// farAhead is more than any clock that is believed moves a cursor into the future.
+const farAhead = time.Minute
+
+// CursorAhead reports whether a cursor was moved by a clock that was wrong: it accounts for fires that are
+// still to come.
+func CursorAhead(cursor, now time.Time) bool { return cursor.After(now.Add(farAhead)) }

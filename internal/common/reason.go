@@ -14,6 +14,9 @@ const (
 
 	ReasonOutboxFull = "outbox_full" // the log store is away, and the outboxes are full
 
+	ReasonCursorInFuture = "cursor_in_future" // a wrong clock accounted for the job's fires up to a time to come
+	ReasonRestored       = "restored"         // etcd was restored from a backup
+
 	ReasonNeedsFeature = "needs_feature" // the job needs what a worker of this version cannot do
 
 	ReasonSecretMissing    = "secret_missing"          // the job refers to a secret that there is not

@@ -494,7 +494,7 @@ func (f *fakes) Masters(context.Context) ([]Master, error) {
 func testConfig(t *testing.T, f *fakes) Config {
 	t.Helper()
 	f.jobs, f.sessions, f.settings = map[string]common.JobState{}, map[string]auth.Identity{}, map[string]common.WorkerSettings{}
-	return Config{Jobs: f, Runs: f, Following: tail.New(f, tail.Config{}), Workers: f, Masters: f, Channels: &fakeChannels{}, Secrets: &fakeSecrets{}, Auth: f, Access: &fakeAccess{}, Health: f, Stats: f, Ahead: f, Grouping: f, Counted: f, Changes: f, Audit: &fakeAudit{}, Feed: noFeed{}, Findings: f, Doctor: f, Schedules: schedule.NewInterner(),
+	return Config{Jobs: f, Runs: f, Following: tail.New(f, tail.Config{}), Workers: f, Masters: f, Channels: &fakeChannels{}, Secrets: &fakeSecrets{}, Auth: f, Access: &fakeAccess{}, Health: f, Stats: f, Ahead: f, Grouping: f, Counted: f, Changes: f, Audit: &fakeAudit{}, Feed: noFeed{}, Findings: f, Doctor: f, Recovery: f, Schedules: schedule.NewInterner(),
 		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "carillon_up 1\n") }),
 		Console: fstest.MapFS{"index.html": {Data: []byte("<!doctype html><title>Carillon</title>")},
 			"assets/index.js": {Data: []byte("console.log(1)")}},

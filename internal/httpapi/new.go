@@ -38,6 +38,7 @@ type Config struct {
 	Feed      Feed
 	Findings  Findings
 	Doctor    Doctor
+	Recovery  Recovery
 	Metrics   http.Handler
 	Schedules *schedule.Interner
 	Console   fs.FS  // the console's files; nil for none
@@ -125,6 +126,7 @@ func build(cfg Config) (http.Handler, *router, error) {
 	(&usersResource{users: cfg.Access}).register(r)
 	(&tokensResource{tokens: cfg.Access, now: cfg.Now}).register(r)
 	(&doctorResource{doctor: cfg.Doctor}).register(r)
+	(&recoveryResource{recovery: cfg.Recovery}).register(r)
 	(&systemResource{health: cfg.Health, version: cfg.Version}).register(r)
 	r.raw(http.MethodGet, "/metrics", needs(auth.Viewer), cfg.Metrics)
 	registerDocs(r)

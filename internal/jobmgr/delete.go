@@ -88,7 +88,7 @@ func (s *Store) deleteOps(actor common.Actor, seen seen) ([]clientv3.Op, error) 
 	}
 	ops = append(ops, gap...)
 	for _, kv := range seen.triggers {
-		put, err := settled(kv)
+		put, err := settled(kv, deletedReason())
 		if err != nil {
 			return nil, err
 		}
@@ -110,14 +110,14 @@ func deletedReason() common.Reason {
 	return common.Reason{Code: common.ReasonDeleted, Text: "the job was deleted"}
 }
 
-// settled accounts for a trigger whose job is deleted. One that cannot be read names no fire.
-func settled(kv *mvccpb.KeyValue) ([]clientv3.Op, error) {
+// settled accounts for a trigger that is removed. One that cannot be read names no fire.
+func settled(kv *mvccpb.KeyValue, reason common.Reason) ([]clientv3.Op, error) {
 	trigger, err := common.Decode[common.Trigger](kv.Value)
 	if err != nil || common.TriggerKey(trigger.Job, trigger.ID) != string(kv.Key) {
 		return nil, nil
 	}
 	run := trigger.AsRun()
-	run.Status, run.Reason, run.DueAt = common.StatusSkipped, new(deletedReason()), nil
+	run.Status, run.Reason, run.DueAt = common.StatusSkipped, &reason, nil
 	put, err := putOutcome(&run)
 	if err != nil {
 		return nil, err
@@ -130,7 +130,7 @@ func settled(kv *mvccpb.KeyValue) ([]clientv3.Op, error) {
 func (s *Store) settleTriggers(ctx context.Context, seen seen, name string) error {
 	var ops []clientv3.Op
 	for _, kv := range seen.triggers[:triggersPerTxn] {
-		put, err := settled(kv)
+		put, err := settled(kv, deletedReason())
 		if err != nil {
 			return err
 		}

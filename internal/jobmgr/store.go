@@ -47,6 +47,10 @@ type Config struct {
 	Changed func() // told after a change, which now waits to be delivered; may be nil
 	// Room refuses to save jobs while too many changes wait to be delivered. May be nil.
 	Room func() error
+	// Proven reports whether nothing says that the clock is wrong; nil: it is not known.
+	Proven func() bool
+	// Lives reports whether a worker's life goes on. May be nil.
+	Lives func(common.Life) bool
 	// Unplaced tells why no worker may run a job just now; nil where one may. May be nil.
 	Unplaced func(*common.StoredJob) *common.Reason
 	// Secrets lists what is wrong with the secrets that a job refers to. May be nil.
@@ -224,6 +228,16 @@ func (s *Store) replace(ctx context.Context, actor common.Actor, verb string, jo
 	now := s.cfg.Now().UTC()
 	stored := common.StoredJob{Job: job, UID: old.UID, CreatedAt: old.CreatedAt, UpdatedAt: now, UpdatedBy: actor.Name}
 	stored.NoteNeeds(old.Needs)
+	cmps := seen.unchanged(job.Name)
+	var back []clientv3.Op
+	// Where the clock is right, a cursor in the future is wrong.
+	if verb != "pause" && s.cfg.Proven != nil && s.cfg.Proven() {
+		more, ops, err := s.bringBack(ctx, seen, &old, &stored, now)
+		if err != nil {
+			return common.JobState{}, false, err
+		}
+		cmps, back = append(cmps, more...), ops
+	}
 	ops, err := s.writeOps(actor, verb, &old.StoredJob, &stored, seen.job.Value)
 	if err != nil {
 		return common.JobState{}, false, err
@@ -233,13 +247,15 @@ func (s *Store) replace(ctx context.Context, actor common.Actor, verb string, jo
 		return common.JobState{}, false, err
 	}
 	ops = append(ops, passed...)
-	if !cursor.Equal(old.Cursor) {
+	if back != nil {
+		cursor, ops = now, append(ops, back...)
+	} else if !cursor.Equal(old.Cursor) {
 		if err := s.mayMove(); err != nil {
 			return common.JobState{}, false, err
 		}
 		ops = append(ops, clientv3.OpPut(common.CursorKey(job.Name), common.TimeKey(cursor)))
 	}
-	revision, done, err := s.commit(ctx, verb, job.Name, seen.unchanged(job.Name), ops)
+	revision, done, err := s.commit(ctx, verb, job.Name, cmps, ops)
 	s.wrote(revision, done)
 	return common.JobState{StoredJob: stored, Version: revision, Created: old.Created, Cursor: cursor}, done, err
 }

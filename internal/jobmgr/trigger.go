@@ -52,7 +52,7 @@ func (s *Store) Trigger(ctx context.Context, actor common.Actor, r common.Trigge
 		}
 		key := common.TriggerKey(r.Job, trigger.ID)
 		// No other trigger may have come since they were counted.
-		cmps := []clientv3.Cmp{etcdkit.Same(common.JobKey(r.Job), seen.job.CreateRevision), etcdkit.Absent(key),
+		cmps := []clientv3.Cmp{etcdkit.Unchanged(common.JobKey(r.Job), seen.job.ModRevision), etcdkit.Absent(key),
 			etcdkit.NoneNewer(common.TriggersOf(r.Job), seen.revision)}
 		ops := []clientv3.Op{clientv3.OpPut(key, string(data)), change}
 		if mark != nil {

@@ -2,6 +2,7 @@ package registry
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -58,15 +59,19 @@ type Guard struct {
 	self    string
 	wall    func() time.Time
 	others  func() []clockguard.Vote
+	trust   func(wall time.Time, proven bool) clockguard.Belief
 
 	mu     sync.Mutex
 	memory clockguard.Memory // guarded by mu
 }
 
 // NewGuard makes a guard of the clock of the worker or master of this id. others
-// gives votes beside those of the members, the log store's perhaps; it may be nil.
-func NewGuard(members *Members, self string, wall func() time.Time, others func() []clockguard.Vote) *Guard {
-	return &Guard{members: members, self: self, wall: wall, others: others}
+// gives votes beside those of the members, the log store's perhaps. trust compares the wall clock with its
+// own past; proven says that another worker's clock, which is not in doubt, agrees. Both may be nil.
+func NewGuard(members *Members, self string, wall func() time.Time, others func() []clockguard.Vote,
+	trust func(wall time.Time, proven bool) clockguard.Belief,
+) *Guard {
+	return &Guard{members: members, self: self, wall: wall, others: others, trust: trust}
 }
 
 // Judge weighs the votes that there are now.
@@ -81,7 +86,27 @@ func (g *Guard) judge(wall time.Time) clockguard.Verdict {
 	heard := snapshot.heard(g.self)
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.memory.Judge(votes, wall, now, !heard.IsZero() && now.Sub(heard) < inTouch)
+	verdict := g.memory.Judge(votes, wall, now, !heard.IsZero() && now.Sub(heard) < inTouch)
+	if g.trust != nil {
+		verdict.Belief = g.trust(wall, !verdict.Stop && !verdict.Disagree && snapshot.agrees(g.self, wall, now))
+	}
+	return verdict
+}
+
+// agrees reports whether another worker, whose own clock is not in doubt, shows the time of a wall clock.
+func (s *Snapshot) agrees(self string, wall, monotonic time.Time) bool {
+	for i := range s.Members {
+		m := &s.Members[i]
+		age := monotonic.Sub(m.Heard)
+		if m.Worker == self || m.Clock.IsZero() || m.Heard.IsZero() || age > clockguard.MaxAge {
+			continue
+		}
+		doubted := slices.ContainsFunc(m.Conditions, func(c common.Condition) bool { return c.Code == common.ConditionClockUnproven })
+		if ahead := m.Clock.Add(age).Sub(wall); !doubted && ahead.Abs() <= clockguard.Lead {
+			return true
+		}
+	}
+	return false
 }
 
 // heard is when news of a worker or master came in last.
@@ -105,7 +130,18 @@ func (g *Guard) Now() (time.Time, error) {
 	if !now.After(verdict.Limit(now)) {
 		return now, nil
 	}
+	if verdict.Belief.Ahead(now) {
+		return time.Time{}, &common.Error{Code: common.CodeUnavailable, Reason: "clock_unproven",
+			Message: fmt.Sprintf("the clock of this master jumped ahead, and is believed in %v", verdict.Belief.Left.Round(time.Second)),
+			Hint:    "synchronize it by NTP, and it is believed at once"}
+	}
 	return time.Time{}, &common.Error{Code: common.CodeUnavailable,
 		Message: fmt.Sprintf("the clock of this master is %v ahead of the cluster's", verdict.Skew.Round(time.Millisecond)),
 		Hint:    "set the clocks of masters and workers right (NTP), or ask another master"}
+}
+
+// Proven reports whether nothing says that the clock is wrong: neither others, nor its own past.
+func (g *Guard) Proven() bool {
+	v := g.Judge()
+	return !v.Stop && !v.Disagree && !v.Belief.Doubt && v.Skew.Abs() <= clockguard.Lead
 }

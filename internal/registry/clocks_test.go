@@ -66,7 +66,7 @@ func TestGuard(t *testing.T) {
 	var ahead atomic.Int64
 	var logStore []clockguard.Vote
 	guard := registry.NewGuard(m, "self", func() time.Time { return time.Now().Round(0).Add(time.Duration(ahead.Load())) },
-		func() []clockguard.Vote { return logStore })
+		func() []clockguard.Vote { return logStore }, nil)
 	now := func(skew time.Duration) error {
 		ahead.Store(int64(skew))
 		_, err := guard.Now()

@@ -67,7 +67,7 @@ func (w *world) born(ctx context.Context, id common.Life, skew time.Duration, ra
 	client, quiet := l.link.client(base), func(error) {}
 	l.session = joblock.NewSession(client, ttl, l.boot, w.log, func() {})
 	l.members = registry.NewMembers(client, l.wall, func(string, error) {})
-	l.guard = registry.NewGuard(l.members, id.Worker, l.wall, nil)
+	l.guard = registry.NewGuard(l.members, id.Worker, l.wall, nil, nil)
 	l.loop = scheduler.New(w.log, deaf{}, l.wall)
 	l.finisher = joblock.NewFinisher(client, id.Worker, quiet)
 	l.outbox = joblock.NewOutbox(client, id.Worker)

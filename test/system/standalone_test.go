@@ -21,6 +21,12 @@ func standalone(t testing.TB, dir string, flags ...string) (*process, *api) {
 	t.Helper()
 	address := freePort(t)
 	p := start(t, "carillon-standalone", append([]string{"--data-dir", dir, "--listen", address}, flags...)...)
+	return p, entered(t, p, dir, address)
+}
+
+// entered waits until a standalone is ready, and takes the admin token from its folder.
+func entered(t testing.TB, p *process, dir, address string) *api {
+	t.Helper()
 	a := &api{t: t, base: "http://" + address}
 	eventually(t, "the standalone is ready", func() bool { return a.ready() || !p.alive() })
 	if !p.alive() {
@@ -32,7 +38,7 @@ func standalone(t testing.TB, dir string, flags ...string) (*process, *api) {
 		t.Fatal(err)
 	}
 	a.token = strings.TrimSpace(string(token))
-	return p, a
+	return a
 }
 
 func TestFirstStart(t *testing.T) {

@@ -19,7 +19,8 @@ type entry struct {
 }
 
 // quiet are operations that are not read with GET and change nothing.
-var quiet = map[string]bool{"validate-job": true, "preview-schedule": true, "parse-crontab": true}
+// "recover" is called dry.
+var quiet = map[string]bool{"validate-job": true, "preview-schedule": true, "parse-crontab": true, "recover": true}
 
 // Whatever changes something leaves one entry in the audit, whoever is refused none, and no
 // secret is in any of them. In the end they all are in the chain.

@@ -142,6 +142,7 @@ var calls = map[string]call{
 	"healthz":    {reach: open, target: "/healthz"},
 	"readyz":     {reach: open, target: "/readyz"},
 	"get-doctor": {need: auth.Viewer, reach: somewhere, target: "/api/v1/system/doctor"},
+	"recover":    {need: auth.Admin, reach: everywhere, target: "/api/v1/system/recover", body: `{"restored":true,"dryRun":true}`},
 	"version":    {need: auth.Viewer, reach: somewhere, target: "/version"},
 }
 

@@ -27,3 +27,6 @@ func takeOffset() time.Duration {
 	}
 	return d
 }
+
+// synchronized reports whether the kernel knows the wall clock to be set by NTP. One that is wrong is not.
+func synchronized() bool { return offset == 0 && kernelSynchronized() }

@@ -118,9 +118,10 @@ func abilities(members []common.Member, trouble string) string {
 
 // clockConditions tells what a verdict means.
 func clockConditions(v clockguard.Verdict) []common.Condition {
+	doubts := beliefConditions(v.Belief, WallClock())
 	if !v.Stop && !v.Disagree {
-		return nil
+		return doubts
 	}
-	return []common.Condition{{Code: common.ConditionClockOff, Text: v.Reason, StopsClaims: v.Stop,
-		Data: common.Words{"skew": v.Skew.Round(time.Millisecond).String()}}}
+	return append(doubts, common.Condition{Code: common.ConditionClockOff, Text: v.Reason, StopsClaims: v.Stop,
+		Data: common.Words{"skew": v.Skew.Round(time.Millisecond).String()}})
 }

@@ -393,6 +393,9 @@ var cures = map[string]cure{
 	common.ConditionCertificateBad:  {check: "certificate", fails: true, advice: "Look whether certificate and key belong together and may be read: the one before stays in use until then."},
 	common.ConditionChangesFull:     {seen: true},
 	common.ConditionAuditStuck:      {check: "audit", fails: true, advice: "Look at the elected master's log, and whether the log store takes writes: changes wait in etcd until they are sealed, and nothing is lost."},
+	common.ConditionClockUnproven:   {check: "clock", fails: true, advice: adviseClock},
+	common.ConditionCursorInFuture:  {check: "jobs", fails: true, advice: "Set the clocks right, then bring the cursors back: cronctl recover."},
+	common.ConditionEtcdWentBack:    {check: "etcd", fails: true, advice: "Follow docs/backup.md, then accept what etcd holds: cronctl recover."},
 	common.ConditionRunAs:           {check: "worker", advice: "Mend the worker's runAs file: it must be valid, belong to root, and be writable by nobody else. What it said before counts until then."},
 	common.ConditionNotifyFailing:   {check: "notifications", advice: "Look at what it answers: cronctl get deliveries --channel NAME -o wide; then try it: cronctl test channel NAME."},
 }

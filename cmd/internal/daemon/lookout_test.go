@@ -44,7 +44,7 @@ func newRig(t *testing.T) *rig {
 	catalog := jobmgr.NewCatalog(jobmgr.NewWatcher(r.etcd, func(error) {}, r.fresh.mark), schedule.NewInterner())
 	elector := leader.New(leader.Config{}) // nobody is elected
 	loops := newMasterLoops(slog.New(slog.DiscardHandler), 0, nil)
-	look := &lookout{etcd: r.etcd, store: r, fresh: &r.fresh, catalog: catalog, members: members, guard: registry.NewGuard(members, "m", WallClock, nil),
+	look := &lookout{etcd: r.etcd, store: r, fresh: &r.fresh, catalog: catalog, members: members, guard: registry.NewGuard(members, "m", WallClock, nil, nil),
 		elector: elector, loops: loops}
 	r.state = state{lookout: look, id: "m", etcd: r.etcd, catalog: catalog, members: members,
 		own:     newConditions("master-host", slog.New(slog.DiscardHandler), func(string, bool) {}, look.Conditions),

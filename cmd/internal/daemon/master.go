@@ -49,7 +49,9 @@ type LogStore interface {
 type MasterConfig struct {
 	// ID is made anew for each start, or is that of the worker in the same process: both have
 	// one clock, and what an earlier life left behind under it is no vote.
-	ID       string
+	ID string
+	// Clock is what is known of the wall clock; shared with the worker in the same process.
+	Clock    *Clock
 	HTTP     config.HTTP
 	OIDC     config.OIDC
 	Etcd     *clientv3.Client
@@ -107,7 +109,7 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 	m.loops = newMasterLoops(cfg.Log, cfg.loopLimit, m.etcdAway)
 	m.members = registry.NewMembers(cfg.Etcd, WallClock, m.loops.report)
 	presence := common.MasterPresence{ID: cfg.ID, Host: hostname(), Version: cfg.Version, StartedAt: WallClock().UTC(), Seals: true}
-	guard := registry.NewGuard(m.members, presence.ID, WallClock, nil)
+	guard := registry.NewGuard(m.members, presence.ID, WallClock, nil, cfg.Clock.judge)
 	m.presence = registry.NewPresence(cfg.Etcd, m.session, cfg.Log, registerEvery, m.loops.presence.Done, func() common.MasterPresence {
 		now := presence
 		now.Conditions = m.loops.Conditions()
@@ -136,7 +138,7 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 	}
 	secrets := secretstore.New(cfg.Etcd, box, WallClock, changed)
 	store := jobmgr.NewStore(jobmgr.Config{Client: cfg.Etcd, Interner: interner, Timezone: cfg.Timezone, Now: WallClock,
-		Clock:   guard.Now,
+		Clock: guard.Now, Proven: guard.Proven, Lives: m.lives,
 		Catalog: m.catalog, Changed: changed, Room: look.backlog.Room, Unplaced: staff.unplaced, Secrets: secrets.Faults})
 	there := present{cfg.Store, cfg.Store, cfg.Store, look.StoreAway}
 	changes := runlog.NewChanges(store, there)
@@ -160,8 +162,8 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 	handler, err := httpapi.New(httpapi.Config{
 		Jobs: store, Ahead: store, Grouping: store, Runs: history, Following: following, Workers: staff, Masters: m.state, Channels: m.notices, Secrets: secrets, Auth: cfg.Auth, SSO: sso, External: cfg.Auth, Access: cfg.Auth,
 		Counted: there, Changes: changes, Feed: m.feed, Audit: record{changes, audit.NewVerifier(m.chain(), there)}, Findings: m.findings,
-		Doctor: &doctor{state: m.state, workers: staff, host: presence.Host, version: cfg.Version, certificates: cfg.Certificates},
-		Health: m.state, Stats: m.state, Metrics: cfg.Exposed, Schedules: interner, Console: cfg.Console,
+		Doctor:   &doctor{state: m.state, workers: staff, host: presence.Host, version: cfg.Version, certificates: cfg.Certificates},
+		Recovery: recovery{store, m.state}, Health: m.state, Stats: m.state, Metrics: cfg.Exposed, Schedules: interner, Console: cfg.Console,
 		Version: cfg.Version, Timezone: cfg.Timezone, Secure: cfg.HTTP.Secure(), Logger: cfg.Log, Now: WallClock,
 		Answered: cfg.Metrics.Request, Refused: cfg.Metrics.RequestRefused, TrustedProxies: cfg.HTTP.TrustedProxies, APIRate: cfg.HTTP.APIRate,
 	})
@@ -245,3 +247,9 @@ func (d delivery) SinkWrite(n int, _ time.Duration, failed bool) {
 }
 func (delivery) QueueDepth(string, int) {}
 func (delivery) OutputDropped(int)      {}
+
+// lives reports whether a worker's life goes on.
+func (m *Master) lives(life common.Life) bool {
+	member, alive := m.members.Snapshot().Member(life.Worker)
+	return alive && member.Life.Life == life.Life
+}

@@ -67,6 +67,8 @@ type WorkerConfig struct {
 	Metrics   *metrics.Worker
 	// Certificates are those that it shows to others; nil where the master of the same process has them.
 	Certificates *Certificates
+	// Clock is what is known of the wall clock.
+	Clock *Clock
 	// Boot is the clock by which runs are ended when etcd is away for too long.
 	Boot func() time.Duration
 	// Guardian is the process that watches over this one; nil: none does.
@@ -109,7 +111,7 @@ func NewWorker(cfg WorkerConfig) *Worker {
 	w.loops = newWorkerLoops(log, cfg.loopLimit, func() bool { return len(w.session.Conditions()) > 0 })
 	w.keeper = registry.NewKeeper(client, w.session, log, registerEvery, w.loops.registration.Done, w.registration)
 	w.members = registry.NewMembers(client, WallClock, w.loops.report)
-	w.cluster = &cluster{members: w.members, guard: registry.NewGuard(w.members, life.Worker, WallClock, nil), stopping: w.draining.Load, clocked: cfg.Metrics.Clock, loop: w.loops.cluster}
+	w.cluster = &cluster{members: w.members, guard: registry.NewGuard(w.members, life.Worker, WallClock, nil, cfg.Clock.judge), stopping: w.draining.Load, clocked: cfg.Metrics.Clock, loop: w.loops.cluster}
 	w.load = joblock.NewLoad(client, w.alive, w.loops.measured(w.unanswered("outboxes")), cfg.Metrics.QueueDepth)
 	w.sink = runlog.NewSink(runlog.SinkConfig{Spool: cfg.Spool, OutboxBytes: cfg.OutboxMax, Workers: w.alive, Outboxes: w.load.Bytes, Report: w.loops.delivery.Done}, joblock.NewOutbox(client, life.Worker), cfg.Store, log, cfg.Metrics)
 	w.conditions = newConditions(life.Name, log, cfg.Metrics.Condition, w.session.Conditions, w.sink.Conditions, w.cluster.Conditions, w.loops.Conditions, cfg.RunAs.Conditions, cfg.Certificates.Conditions)
@@ -171,6 +173,7 @@ func (r runner) Run(ctx context.Context, t dispatch.Task) common.Run {
 // the stores are the caller's.
 func (w *Worker) Parts() []lifecycle.Part {
 	return append(w.cfg.Certificates.parts(), []lifecycle.Part{
+		{Name: "clock", Serve: w.cfg.Clock.keep},
 		{Name: "leftovers", Start: w.sweep},
 		{Name: "executor", Start: w.openExecutor, Stop: func(context.Context) error { return w.executor.Close() }},
 		{Name: "guardian", Serve: w.followGuardian},
@@ -318,14 +321,11 @@ func (w *Worker) followJobs(ctx context.Context) error {
 	})
 }
 
-// farAhead is how far ahead of the cluster's clock a cursor may be: somebody whose clock
-// was wrong has accounted for fires that are still to come.
-const farAhead = time.Minute
-
+// alarm logs the cursors that a wrong clock has moved into the future.
 func (w *Worker) alarm(jobs []common.JobState) {
-	latest := w.cluster.Latest(WallClock()).Add(farAhead)
+	latest := w.cluster.Latest(WallClock())
 	for i := range jobs {
-		if jobs[i].Cursor.After(latest) {
+		if common.CursorAhead(jobs[i].Cursor, latest) {
 			w.cfg.Log.Error("cursor_in_future", "job", jobs[i].Name, "cursor", jobs[i].Cursor)
 		}
 	}

@@ -996,6 +996,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/system/recover": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Bring back cursors after a wrong clock, or after etcd was restored
+         * @description A clock that was ahead leaves cursors in the future, and their jobs silent: these cursors are brought back to now. After a restore of etcd from a backup all cursors are moved to now, runs and triggers of the backup are ended, and the workers go on. Each job that is changed has an entry in the audit.
+         */
+        post: operations["recover"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/tokens": {
         parameters: {
             query?: never;
@@ -1603,7 +1623,7 @@ export interface components {
              * @description What it is, for programs and for translation.
              * @enum {string}
              */
-            code: "etcd_away" | "etcd_full" | "log_store_away" | "outbox_full" | "spool_full" | "disk_full" | "clock_off" | "worker_lost" | "no_workers" | "watch_stale" | "loop_stuck" | "no_elected_master" | "unreadable" | "certificate_ends" | "certificate_unusable" | "misses_feature" | "housekeeping_fails" | "fires_overdue" | "fire_without_entry" | "notify_failing" | "run_as_ignored" | "changes_full" | "audit_stuck";
+            code: "etcd_away" | "etcd_full" | "log_store_away" | "outbox_full" | "spool_full" | "disk_full" | "clock_off" | "worker_lost" | "no_workers" | "watch_stale" | "loop_stuck" | "no_elected_master" | "unreadable" | "certificate_ends" | "certificate_unusable" | "misses_feature" | "housekeeping_fails" | "fires_overdue" | "fire_without_entry" | "notify_failing" | "run_as_ignored" | "changes_full" | "audit_stuck" | "clock_unproven" | "cursor_in_future" | "etcd_went_back";
             /** @description What the translation needs. */
             data?: {
                 [key: string]: string;
@@ -3197,6 +3217,55 @@ export interface components {
             /** @description The same in English. */
             text: string;
         };
+        RecoverAnswer: {
+            /**
+             * Format: date-time
+             * @description The time that cursors are moved to, by the clock of the master.
+             */
+            at: string;
+            /** @description Nothing was done. */
+            dryRun: boolean;
+            /** @description The first of them, by name. */
+            jobs: components["schemas"]["RecoveredJob"][];
+            /** @description It was done for an etcd that was restored. */
+            restored: boolean;
+            /**
+             * Format: int64
+             * @description Jobs that it concerns.
+             */
+            total: number;
+        };
+        RecoverRequest: {
+            /** @description Tell what would be done, and do nothing. */
+            dryRun?: boolean;
+            /** @description etcd was restored from a backup. It need not be said where the condition etcd_went_back says so. */
+            restored?: boolean;
+        };
+        RecoveredJob: {
+            /**
+             * Format: date-time
+             * @description The last fire that was accounted for, before.
+             */
+            cursor?: string;
+            /**
+             * @description brought_back: its cursor was in the future, and is now; its fires have new ids. passed_over: the fires since the backup are one missed entry. busy: its cursor is in the future, and stays there until its runs have ended. unreadable: it does not decode, and is left alone.
+             * @enum {string}
+             */
+            effect: "brought_back" | "passed_over" | "busy" | "unreadable";
+            job: string;
+            /** @description Unresolved in the backup: they may have ended since, or have run twice. Those whose worker is gone are ended, and not run again. */
+            runs?: string[];
+            /**
+             * Format: date-time
+             * @description And after.
+             */
+            to?: string;
+            /**
+             * Format: int64
+             * @description Runs by hand and retries that waited in the backup, and are skipped.
+             */
+            triggers?: number;
+        };
         Refusal: {
             /**
              * @description As a request for it alone would be answered.
@@ -4179,11 +4248,11 @@ export interface operations {
                      *           "actor": {
                      *             "name": "admin",
                      *             "remote": "127.0.0.1",
-                     *             "token": "gkx2ocdoesk64xoi"
+                     *             "token": "fvpz5iuz5skhtt62"
                      *           },
                      *           "after": {
                      *             "command": "echo report",
-                     *             "createdAt": "2026-11-22T15:32:26.685559992Z",
+                     *             "createdAt": "2026-11-22T21:47:53.880702272Z",
                      *             "cronExpr": "0 0 1 1 *",
                      *             "description": "report",
                      *             "env": {
@@ -4199,16 +4268,16 @@ export interface operations {
                      *             "stdin": "report",
                      *             "timezone": "UTC",
                      *             "title": "the same job",
-                     *             "uid": "aswtv4qrsr7vvm7k",
-                     *             "updatedAt": "2026-11-22T15:32:26.68916168Z",
+                     *             "uid": "uh37d55tnxn4umiu",
+                     *             "updatedAt": "2026-11-22T21:47:53.882127357Z",
                      *             "updatedBy": "admin",
                      *             "user": "report",
                      *             "workDir": "/report"
                      *           },
-                     *           "at": "2026-11-22T15:32:26.689261396Z",
+                     *           "at": "2026-11-22T21:47:53.88220934Z",
                      *           "before": {
                      *             "command": "echo report",
-                     *             "createdAt": "2026-11-22T15:32:26.685559992Z",
+                     *             "createdAt": "2026-11-22T21:47:53.880702272Z",
                      *             "cronExpr": "0 0 1 1 *",
                      *             "description": "report",
                      *             "env": {
@@ -4224,27 +4293,27 @@ export interface operations {
                      *             "stdin": "report",
                      *             "timezone": "UTC",
                      *             "title": "a job",
-                     *             "uid": "aswtv4qrsr7vvm7k",
-                     *             "updatedAt": "2026-11-22T15:32:26.685559992Z",
+                     *             "uid": "uh37d55tnxn4umiu",
+                     *             "updatedAt": "2026-11-22T21:47:53.880702272Z",
                      *             "updatedBy": "admin",
                      *             "user": "report",
                      *             "workDir": "/report"
                      *           },
-                     *           "id": "01795361546689261396-sz5hfbjx6g5h53cm",
+                     *           "id": "01795384073882209340-u4qyn3taovpzllmd",
                      *           "kind": "job",
                      *           "name": "job-reports",
-                     *           "revision": 11,
+                     *           "revision": 10,
                      *           "verb": "replace"
                      *         },
                      *         {
                      *           "actor": {
                      *             "name": "admin",
                      *             "remote": "127.0.0.1",
-                     *             "token": "gkx2ocdoesk64xoi"
+                     *             "token": "fvpz5iuz5skhtt62"
                      *           },
                      *           "after": {
                      *             "command": "echo report",
-                     *             "createdAt": "2026-11-22T15:32:26.685559992Z",
+                     *             "createdAt": "2026-11-22T21:47:53.880702272Z",
                      *             "cronExpr": "0 0 1 1 *",
                      *             "description": "report",
                      *             "env": {
@@ -4260,19 +4329,17 @@ export interface operations {
                      *             "stdin": "report",
                      *             "timezone": "UTC",
                      *             "title": "a job",
-                     *             "uid": "aswtv4qrsr7vvm7k",
-                     *             "updatedAt": "2026-11-22T15:32:26.685559992Z",
+                     *             "uid": "uh37d55tnxn4umiu",
+                     *             "updatedAt": "2026-11-22T21:47:53.880702272Z",
                      *             "updatedBy": "admin",
                      *             "user": "report",
                      *             "workDir": "/report"
                      *           },
-                     *           "at": "2026-11-22T15:32:26.685637366Z",
-                     *           "hash": "cf98783fa22fd7bc929f9843ea271543884ae343438b6c6b6e110c027d6187fd",
-                     *           "id": "01795361546685637366-et2fujl46tejf2ue",
+                     *           "at": "2026-11-22T21:47:53.880751826Z",
+                     *           "id": "01795384073880751826-xiaove6c6rvxkkdw",
                      *           "kind": "job",
                      *           "name": "job-reports",
                      *           "revision": 9,
-                     *           "seq": 2,
                      *           "verb": "create"
                      *         }
                      *       ]
@@ -4322,36 +4389,20 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "checked": 2,
+                     *       "checked": 0,
                      *       "faults": [],
                      *       "from": 1,
                      *       "head": {
-                     *         "hash": "cf98783fa22fd7bc929f9843ea271543884ae343438b6c6b6e110c027d6187fd",
-                     *         "seq": 2
+                     *         "hash": "",
+                     *         "seq": 0
                      *       },
                      *       "intact": true,
                      *       "kept": {
                      *         "hash": "",
                      *         "seq": 0
                      *       },
-                     *       "links": [
-                     *         {
-                     *           "hash": "456c2ace61aa301a5afe4141adafa5f511c283bb8cee848243e7fbce8f013413",
-                     *           "id": "01795361546556427834-76r2h3ppodnn7mcl",
-                     *           "previous": "",
-                     *           "seq": 1,
-                     *           "text": "{\"actor\":{\"name\":\"bootstrap\"},\"after\":\"a5bbcf1948a64339402460ff73ae4a9711651c9edbaff510b92ad5a0abe9a99c\",\"at\":\"2026-11-22T15:32:26.556427834Z\",\"id\":\"01795361546556427834-76r2h3ppodnn7mcl\",\"kind\":\"token\",\"name\":\"admin\",\"revision\":7,\"seq\":1,\"verb\":\"bootstrap\"}"
-                     *         },
-                     *         {
-                     *           "hash": "cf98783fa22fd7bc929f9843ea271543884ae343438b6c6b6e110c027d6187fd",
-                     *           "id": "01795361546685637366-et2fujl46tejf2ue",
-                     *           "previous": "456c2ace61aa301a5afe4141adafa5f511c283bb8cee848243e7fbce8f013413",
-                     *           "seq": 2,
-                     *           "text": "{\"actor\":{\"name\":\"admin\",\"remote\":\"127.0.0.1\",\"token\":\"gkx2ocdoesk64xoi\"},\"after\":\"42afdd180398b662188497b10dabd6d92bc0efc30be64cca1cce0580ffa2fb85\",\"at\":\"2026-11-22T15:32:26.685637366Z\",\"id\":\"01795361546685637366-et2fujl46tejf2ue\",\"kind\":\"job\",\"name\":\"job-reports\",\"revision\":9,\"seq\":2,\"verb\":\"create\"}"
-                     *         }
-                     *       ],
                      *       "more": false,
-                     *       "to": 2,
+                     *       "to": 0,
                      *       "waiting": 0
                      *     }
                      */
@@ -4402,7 +4453,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "expiresAt": "2026-11-23T15:32:26.695871195Z",
+                     *       "expiresAt": "2026-11-23T21:47:53.88579661Z",
                      *       "name": "admin",
                      *       "role": "admin",
                      *       "session": true
@@ -4573,7 +4624,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "expiresAt": "2027-02-20T15:32:26.804847111Z",
+                     *       "expiresAt": "2027-02-20T21:47:53.936588134Z",
                      *       "name": "ann-1",
                      *       "role": "viewer",
                      *       "session": false,
@@ -4622,11 +4673,11 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "createdAt": "2026-11-22T15:32:26.977512854Z",
+                     *           "createdAt": "2026-11-22T21:47:54.02729999Z",
                      *           "kind": "webhook",
                      *           "name": "ops",
                      *           "origin": "https://127.0.0.1:1",
-                     *           "updatedAt": "2026-11-22T15:32:26.977513064Z",
+                     *           "updatedAt": "2026-11-22T21:47:54.0273002Z",
                      *           "updatedBy": "admin",
                      *           "version": 20
                      *         }
@@ -4674,11 +4725,11 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "createdAt": "2026-11-22T15:32:26.977512854Z",
+                     *       "createdAt": "2026-11-22T21:47:54.02729999Z",
                      *       "kind": "webhook",
                      *       "name": "ops",
                      *       "origin": "https://127.0.0.1:1",
-                     *       "updatedAt": "2026-11-22T15:32:26.983817724Z",
+                     *       "updatedAt": "2026-11-22T21:47:54.028846356Z",
                      *       "updatedBy": "admin",
                      *       "version": 22
                      *     }
@@ -4750,14 +4801,14 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "createdAt": "2026-11-22T15:32:26.985049722Z",
+                     *       "createdAt": "2026-11-22T21:47:54.029965176Z",
                      *       "kind": "webhook",
                      *       "name": "dev",
                      *       "origin": "https://hooks.example.com",
                      *       "secret": "whsec_…",
-                     *       "updatedAt": "2026-11-22T15:32:26.985049862Z",
+                     *       "updatedAt": "2026-11-22T21:47:54.029965346Z",
                      *       "updatedBy": "admin",
-                     *       "version": 23
+                     *       "version": 24
                      *     }
                      */
                     "application/json": components["schemas"]["Channel"];
@@ -4850,11 +4901,11 @@ export interface operations {
                      *       "attempts": 1,
                      *       "channel": "ops",
                      *       "code": "refused",
-                     *       "createdAt": "2026-11-22T15:32:26.992536066Z",
-                     *       "doneAt": "2026-11-22T15:32:26.992727383Z",
+                     *       "createdAt": "2026-11-22T21:47:54.032501398Z",
+                     *       "doneAt": "2026-11-22T21:47:54.032681938Z",
                      *       "error": "dial tcp 127.0.0.1:1: 127.0.0.1: the address is not a public one, and the setting notifyAllow does not name it",
                      *       "event": "test",
-                     *       "id": "01795361546992536066-26b487e634b8f62f",
+                     *       "id": "01795384074032501398-d21c29403d88c6ce",
                      *       "kind": "webhook",
                      *       "status": "failed",
                      *       "text": "test of a channel"
@@ -5001,11 +5052,11 @@ export interface operations {
                      *           "attempts": 1,
                      *           "channel": "ops",
                      *           "code": "refused",
-                     *           "createdAt": "2026-11-22T15:32:26.992536066Z",
-                     *           "doneAt": "2026-11-22T15:32:26.992727383Z",
+                     *           "createdAt": "2026-11-22T21:47:54.032501398Z",
+                     *           "doneAt": "2026-11-22T21:47:54.032681938Z",
                      *           "error": "dial tcp 127.0.0.1:1: 127.0.0.1: the address is not a public one, and the setting notifyAllow does not name it",
                      *           "event": "test",
-                     *           "id": "01795361546992536066-26b487e634b8f62f",
+                     *           "id": "01795384074032501398-d21c29403d88c6ce",
                      *           "kind": "webhook",
                      *           "status": "failed",
                      *           "text": "test of a channel"
@@ -5083,9 +5134,9 @@ export interface operations {
                      *     event: job
                      *     data: {"name":"job-reports","title":"a job","group":"reports","version":9}
                      *
-                     *     id: 11
+                     *     id: 10
                      *     event: job
-                     *     data: {"name":"job-reports","title":"the same job","group":"reports","version":11}
+                     *     data: {"name":"job-reports","title":"the same job","group":"reports","version":10}
                      */
                     "text/event-stream": string;
                 };
@@ -5140,14 +5191,14 @@ export interface operations {
                      *       "items": [
                      *         {
                      *           "attempts": [
-                     *             "aswtv4qrsr7vvm7k.01795357946000000000.1"
+                     *             "uh37d55tnxn4umiu.01795380473000000000.1"
                      *           ],
                      *           "cause": "manual",
                      *           "group": "reports",
-                     *           "id": "aswtv4qrsr7vvm7k.01795357946000000000",
+                     *           "id": "uh37d55tnxn4umiu.01795380473000000000",
                      *           "job": "job-reports",
-                     *           "jobUid": "aswtv4qrsr7vvm7k",
-                     *           "plannedAt": "2026-11-22T14:32:26Z",
+                     *           "jobUid": "uh37d55tnxn4umiu",
+                     *           "plannedAt": "2026-11-22T20:47:53Z",
                      *           "reason": {
                      *             "code": "exit_code",
                      *             "data": {
@@ -5222,18 +5273,18 @@ export interface operations {
                      *       ],
                      *       "by": "hour",
                      *       "dst": [],
-                     *       "from": "2026-11-22T15:32:27.011960537Z",
+                     *       "from": "2026-11-22T21:47:54.070524158Z",
                      *       "jobs": 0,
                      *       "paused": 0,
                      *       "pileUps": [],
-                     *       "start": "2026-11-22T15:00:00Z",
+                     *       "start": "2026-11-22T21:00:00Z",
                      *       "starts": [
-                     *         "2026-11-22T15:00:00Z",
-                     *         "2026-11-22T16:00:00Z"
+                     *         "2026-11-22T21:00:00Z",
+                     *         "2026-11-22T22:00:00Z"
                      *       ],
                      *       "step": 3600,
                      *       "timezone": "UTC",
-                     *       "to": "2026-11-23T16:00:00Z",
+                     *       "to": "2026-11-23T22:00:00Z",
                      *       "total": 0
                      *     }
                      */
@@ -5359,7 +5410,7 @@ export interface operations {
                      *           },
                      *           "group": "reports",
                      *           "meta": {
-                     *             "createdAt": "2026-11-22T15:32:26.685559992Z",
+                     *             "createdAt": "2026-11-22T21:47:53.880702272Z",
                      *             "next": [
                      *               "2027-01-01T00:00:00Z",
                      *               "2028-01-01T00:00:00Z"
@@ -5369,9 +5420,9 @@ export interface operations {
                      *               {
                      *                 "cause": "manual",
                      *                 "durationMs": 60000,
-                     *                 "id": "aswtv4qrsr7vvm7k.01795357946000000000.1",
-                     *                 "plannedAt": "2026-11-22T14:32:26Z",
-                     *                 "startedAt": "2026-11-22T14:32:26Z",
+                     *                 "id": "uh37d55tnxn4umiu.01795380473000000000.1",
+                     *                 "plannedAt": "2026-11-22T20:47:53Z",
+                     *                 "startedAt": "2026-11-22T20:47:53Z",
                      *                 "status": "failed"
                      *               }
                      *             ],
@@ -5383,10 +5434,10 @@ export interface operations {
                      *               "samples": 0,
                      *               "successRate": 0
                      *             },
-                     *             "uid": "aswtv4qrsr7vvm7k",
-                     *             "updatedAt": "2026-11-22T15:32:26.68916168Z",
+                     *             "uid": "uh37d55tnxn4umiu",
+                     *             "updatedAt": "2026-11-22T21:47:53.882127357Z",
                      *             "updatedBy": "admin",
-                     *             "version": 11
+                     *             "version": 10
                      *           },
                      *           "name": "job-reports",
                      *           "params": {
@@ -5459,10 +5510,10 @@ export interface operations {
                      *       "command": "true",
                      *       "group": "reports",
                      *       "meta": {
-                     *         "createdAt": "2026-11-22T15:32:27.04362549Z",
+                     *         "createdAt": "2026-11-22T21:47:54.072611342Z",
                      *         "state": "manual",
-                     *         "uid": "5lbnaatetjbihsue",
-                     *         "updatedAt": "2026-11-22T15:32:27.04362549Z",
+                     *         "uid": "25yuy6ldhug5zc4n",
+                     *         "updatedAt": "2026-11-22T21:47:54.072611342Z",
                      *         "updatedBy": "admin",
                      *         "version": 30
                      *       },
@@ -5754,13 +5805,13 @@ export interface operations {
                      *       },
                      *       "group": "reports",
                      *       "meta": {
-                     *         "createdAt": "2026-11-22T15:32:26.685559992Z",
+                     *         "createdAt": "2026-11-22T21:47:53.880702272Z",
                      *         "nextFire": "2027-01-01T00:00:00Z",
                      *         "state": "active",
-                     *         "uid": "aswtv4qrsr7vvm7k",
-                     *         "updatedAt": "2026-11-22T15:32:26.68916168Z",
+                     *         "uid": "uh37d55tnxn4umiu",
+                     *         "updatedAt": "2026-11-22T21:47:53.882127357Z",
                      *         "updatedBy": "admin",
-                     *         "version": 11
+                     *         "version": 10
                      *       },
                      *       "name": "job-reports",
                      *       "params": {
@@ -5848,12 +5899,12 @@ export interface operations {
                      *       "command": "echo report",
                      *       "group": "reports",
                      *       "meta": {
-                     *         "createdAt": "2026-11-22T15:32:27.06088873Z",
+                     *         "createdAt": "2026-11-22T21:47:54.076789494Z",
                      *         "state": "manual",
-                     *         "uid": "v7rbqsgqd7scnyua",
-                     *         "updatedAt": "2026-11-22T15:32:27.06088873Z",
+                     *         "uid": "knuuoxjwvf2fihzm",
+                     *         "updatedAt": "2026-11-22T21:47:54.076789494Z",
                      *         "updatedBy": "admin",
-                     *         "version": 36
+                     *         "version": 34
                      *       },
                      *       "name": "put-reports",
                      *       "timezone": "UTC"
@@ -5968,12 +6019,12 @@ export interface operations {
                      *       "description": "report",
                      *       "group": "reports",
                      *       "meta": {
-                     *         "createdAt": "2026-11-22T15:32:27.061745548Z",
+                     *         "createdAt": "2026-11-22T21:47:54.077257782Z",
                      *         "state": "manual",
-                     *         "uid": "u2oq6zmn5qjldzyw",
-                     *         "updatedAt": "2026-11-22T15:32:27.062742708Z",
+                     *         "uid": "3yybyo3dxxnkj6qi",
+                     *         "updatedAt": "2026-11-22T21:47:54.077878597Z",
                      *         "updatedBy": "admin",
-                     *         "version": 38
+                     *         "version": 36
                      *       },
                      *       "name": "patched-reports",
                      *       "timeout": "10m",
@@ -6040,14 +6091,14 @@ export interface operations {
                      *       "items": [
                      *         {
                      *           "attempts": [
-                     *             "aswtv4qrsr7vvm7k.01795357946000000000.1"
+                     *             "uh37d55tnxn4umiu.01795380473000000000.1"
                      *           ],
                      *           "cause": "manual",
                      *           "group": "reports",
-                     *           "id": "aswtv4qrsr7vvm7k.01795357946000000000",
+                     *           "id": "uh37d55tnxn4umiu.01795380473000000000",
                      *           "job": "job-reports",
-                     *           "jobUid": "aswtv4qrsr7vvm7k",
-                     *           "plannedAt": "2026-11-22T14:32:26Z",
+                     *           "jobUid": "uh37d55tnxn4umiu",
+                     *           "plannedAt": "2026-11-22T20:47:53Z",
                      *           "reason": {
                      *             "code": "exit_code",
                      *             "data": {
@@ -6119,13 +6170,13 @@ export interface operations {
                      *       "description": "report",
                      *       "group": "reports",
                      *       "meta": {
-                     *         "createdAt": "2026-11-22T15:32:27.045436428Z",
+                     *         "createdAt": "2026-11-22T21:47:54.074291297Z",
                      *         "paused": true,
                      *         "state": "paused",
-                     *         "uid": "poqreiln24tuetct",
-                     *         "updatedAt": "2026-11-22T15:32:27.076580619Z",
+                     *         "uid": "ysofdibsi53fbcso",
+                     *         "updatedAt": "2026-11-22T21:47:54.081578136Z",
                      *         "updatedBy": "admin",
-                     *         "version": 42
+                     *         "version": 41
                      *       },
                      *       "name": "paused-reports",
                      *       "pauseNote": "for now",
@@ -6238,10 +6289,10 @@ export interface operations {
                      *       "description": "report",
                      *       "group": "reports",
                      *       "meta": {
-                     *         "createdAt": "2026-11-22T15:32:27.045436428Z",
+                     *         "createdAt": "2026-11-22T21:47:54.074291297Z",
                      *         "state": "manual",
-                     *         "uid": "poqreiln24tuetct",
-                     *         "updatedAt": "2026-11-22T15:32:27.078453052Z",
+                     *         "uid": "ysofdibsi53fbcso",
+                     *         "updatedAt": "2026-11-22T21:47:54.083138653Z",
                      *         "updatedBy": "admin",
                      *         "version": 43
                      *       },
@@ -6289,7 +6340,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "version": 11
+                 *       "version": 10
                  *     }
                  */
                 "application/json": components["schemas"]["RollbackRequest"];
@@ -6314,13 +6365,13 @@ export interface operations {
                      *       },
                      *       "group": "reports",
                      *       "meta": {
-                     *         "createdAt": "2026-11-22T15:32:26.685559992Z",
+                     *         "createdAt": "2026-11-22T21:47:53.880702272Z",
                      *         "nextFire": "2027-01-01T00:00:00Z",
                      *         "state": "active",
-                     *         "uid": "aswtv4qrsr7vvm7k",
-                     *         "updatedAt": "2026-11-22T15:32:26.68916168Z",
+                     *         "uid": "uh37d55tnxn4umiu",
+                     *         "updatedAt": "2026-11-22T21:47:53.882127357Z",
                      *         "updatedBy": "admin",
-                     *         "version": 11
+                     *         "version": 10
                      *       },
                      *       "name": "job-reports",
                      *       "params": {
@@ -6396,8 +6447,8 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "fire": "ornuose4ty2qndjj.tmkp7z7ipvhvhrh4k",
-                     *       "run": "ornuose4ty2qndjj.tmkp7z7ipvhvhrh4k.1"
+                     *       "fire": "ovvq6sygpf4nlkth.tbyijoe4kdi2yreca",
+                     *       "run": "ovvq6sygpf4nlkth.tbyijoe4kdi2yreca.1"
                      *     }
                      */
                     "application/json": components["schemas"]["Accepted"];
@@ -6451,17 +6502,17 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "at": "2026-11-22T15:32:26.689261396Z",
+                     *           "at": "2026-11-22T21:47:53.88220934Z",
                      *           "by": "admin",
                      *           "fields": [
                      *             "title"
                      *           ],
                      *           "remote": "127.0.0.1",
                      *           "verb": "replace",
-                     *           "version": 11
+                     *           "version": 10
                      *         },
                      *         {
-                     *           "at": "2026-11-22T15:32:26.685637366Z",
+                     *           "at": "2026-11-22T21:47:53.880751826Z",
                      *           "by": "admin",
                      *           "remote": "127.0.0.1",
                      *           "verb": "create",
@@ -6513,7 +6564,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "at": "2026-11-22T15:32:26.689261396Z",
+                     *       "at": "2026-11-22T21:47:53.88220934Z",
                      *       "by": "admin",
                      *       "job": {
                      *         "command": "echo report",
@@ -6536,9 +6587,9 @@ export interface operations {
                      *         "workDir": "/report"
                      *       },
                      *       "remote": "127.0.0.1",
-                     *       "uid": "aswtv4qrsr7vvm7k",
+                     *       "uid": "uh37d55tnxn4umiu",
                      *       "verb": "replace",
-                     *       "version": 11
+                     *       "version": 10
                      *     }
                      */
                     "application/json": components["schemas"]["VersionOfJob"];
@@ -6589,8 +6640,8 @@ export interface operations {
                      * @example {
                      *       "diff": "",
                      *       "fields": [],
-                     *       "from": 11,
-                     *       "to": 11
+                     *       "from": 10,
+                     *       "to": 10
                      *     }
                      */
                     "application/json": components["schemas"]["VersionDiff"];
@@ -6676,14 +6727,14 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "address": "127.0.0.1:42665",
+                     *           "address": "127.0.0.1:46117",
                      *           "answers": true,
-                     *           "clock": "2026-11-22T15:32:26.558358411Z",
+                     *           "clock": "2026-11-22T21:47:53.847989411Z",
                      *           "host": "master-1",
-                     *           "id": "bi2rgqohipnmctur",
-                     *           "leadsSince": "2026-11-22T15:32:26.557335052Z",
+                     *           "id": "ikpyyt2yi32ivbal",
+                     *           "leadsSince": "2026-11-22T21:47:53.847388104Z",
                      *           "skewMs": 0,
-                     *           "startedAt": "2026-11-22T15:32:26.505432752Z",
+                     *           "startedAt": "2026-11-22T21:47:53.823437883Z",
                      *           "version": "test"
                      *         }
                      *       ]
@@ -6757,14 +6808,14 @@ export interface operations {
                      *         {
                      *           "attempt": 1,
                      *           "cause": "manual",
-                     *           "fire": "ornuose4ty2qndjj.tmkp7z7ipvhvhrh4k",
+                     *           "fire": "ovvq6sygpf4nlkth.tbyijoe4kdi2yreca",
                      *           "group": "reports",
-                     *           "id": "ornuose4ty2qndjj.tmkp7z7ipvhvhrh4k.1",
+                     *           "id": "ovvq6sygpf4nlkth.tbyijoe4kdi2yreca.1",
                      *           "job": "ran-reports",
-                     *           "jobUid": "ornuose4ty2qndjj",
+                     *           "jobUid": "ovvq6sygpf4nlkth",
                      *           "note": "by hand",
                      *           "outputBytes": 0,
-                     *           "plannedAt": "2026-11-22T15:32:27.094451863Z",
+                     *           "plannedAt": "2026-11-22T21:47:54.086376102Z",
                      *           "reason": {
                      *             "code": "starting",
                      *             "text": "it is due, and about to be taken"
@@ -6775,20 +6826,20 @@ export interface operations {
                      *         {
                      *           "attempt": 1,
                      *           "cause": "manual",
-                     *           "claimedAt": "2026-11-22T14:32:26Z",
-                     *           "endedAt": "2026-11-22T14:33:26Z",
+                     *           "claimedAt": "2026-11-22T20:47:53Z",
+                     *           "endedAt": "2026-11-22T20:48:53Z",
                      *           "exitCode": 3,
-                     *           "fire": "aswtv4qrsr7vvm7k.01795357946000000000",
+                     *           "fire": "uh37d55tnxn4umiu.01795380473000000000",
                      *           "group": "reports",
-                     *           "id": "aswtv4qrsr7vvm7k.01795357946000000000.1",
+                     *           "id": "uh37d55tnxn4umiu.01795380473000000000.1",
                      *           "job": "job-reports",
-                     *           "jobUid": "aswtv4qrsr7vvm7k",
+                     *           "jobUid": "uh37d55tnxn4umiu",
                      *           "note": "report",
                      *           "outputBytes": 6,
                      *           "params": {
                      *             "P": "report"
                      *           },
-                     *           "plannedAt": "2026-11-22T14:32:26Z",
+                     *           "plannedAt": "2026-11-22T20:47:53Z",
                      *           "reason": {
                      *             "code": "exit_code",
                      *             "data": {
@@ -6796,7 +6847,7 @@ export interface operations {
                      *             },
                      *             "text": "report"
                      *           },
-                     *           "startedAt": "2026-11-22T14:32:26Z",
+                     *           "startedAt": "2026-11-22T20:47:53Z",
                      *           "status": "failed",
                      *           "triggeredBy": "somebody",
                      *           "worker": "w1",
@@ -6870,7 +6921,7 @@ export interface operations {
                      *       "scanned": {
                      *         "bytes": 6,
                      *         "runs": 2,
-                     *         "until": "2026-11-22T14:32:26Z"
+                     *         "until": "2026-11-22T20:47:53Z"
                      *       }
                      *     }
                      */
@@ -6916,20 +6967,20 @@ export interface operations {
                      * @example {
                      *       "attempt": 1,
                      *       "cause": "manual",
-                     *       "claimedAt": "2026-11-22T14:32:26Z",
-                     *       "endedAt": "2026-11-22T14:33:26Z",
+                     *       "claimedAt": "2026-11-22T20:47:53Z",
+                     *       "endedAt": "2026-11-22T20:48:53Z",
                      *       "exitCode": 3,
-                     *       "fire": "aswtv4qrsr7vvm7k.01795357946000000000",
+                     *       "fire": "uh37d55tnxn4umiu.01795380473000000000",
                      *       "group": "reports",
-                     *       "id": "aswtv4qrsr7vvm7k.01795357946000000000.1",
+                     *       "id": "uh37d55tnxn4umiu.01795380473000000000.1",
                      *       "job": "job-reports",
-                     *       "jobUid": "aswtv4qrsr7vvm7k",
+                     *       "jobUid": "uh37d55tnxn4umiu",
                      *       "note": "report",
                      *       "outputBytes": 6,
                      *       "params": {
                      *         "P": "report"
                      *       },
-                     *       "plannedAt": "2026-11-22T14:32:26Z",
+                     *       "plannedAt": "2026-11-22T20:47:53Z",
                      *       "reason": {
                      *         "code": "exit_code",
                      *         "data": {
@@ -6937,7 +6988,7 @@ export interface operations {
                      *         },
                      *         "text": "report"
                      *       },
-                     *       "startedAt": "2026-11-22T14:32:26Z",
+                     *       "startedAt": "2026-11-22T20:47:53Z",
                      *       "status": "failed",
                      *       "triggeredBy": "somebody",
                      *       "worker": "w1",
@@ -7216,15 +7267,15 @@ export interface operations {
                      *
                      *     id: 0
                      *     event: run
-                     *     data: {"id":"aswtv4qrsr7vvm7k.01795357946000000000.1","job":"job-reports","jobUid":"aswtv4qrsr7vvm7k","group":"reports","fire":"aswtv4qrsr7vvm7k.01795357946000000000","plannedAt":"2026-11-22T14:32:26Z","cause":"manual","attempt":1,"status":"failed","reason":{"code":"exit_code","data":{"path":"report"},"text":"report"},"worker":"w1","workerName":"north","claimedAt":"2026-11-22T14:32:26Z","startedAt":"2026-11-22T14:32:26Z","endedAt":"2026-11-22T14:33:26Z","exitCode":3,"outputBytes":6,"triggeredBy":"somebody","note":"report","params":{"P":"report"}}
+                     *     data: {"id":"uh37d55tnxn4umiu.01795380473000000000.1","job":"job-reports","jobUid":"uh37d55tnxn4umiu","group":"reports","fire":"uh37d55tnxn4umiu.01795380473000000000","plannedAt":"2026-11-22T20:47:53Z","cause":"manual","attempt":1,"status":"failed","reason":{"code":"exit_code","data":{"path":"report"},"text":"report"},"worker":"w1","workerName":"north","claimedAt":"2026-11-22T20:47:53Z","startedAt":"2026-11-22T20:47:53Z","endedAt":"2026-11-22T20:48:53Z","exitCode":3,"outputBytes":6,"triggeredBy":"somebody","note":"report","params":{"P":"report"}}
                      *
                      *     id: 6
                      *     event: output
-                     *     data: {"offset":0,"stream":"stdout","at":"2026-11-22T14:32:26Z","text":"report"}
+                     *     data: {"offset":0,"stream":"stdout","at":"2026-11-22T20:47:53Z","text":"report"}
                      *
                      *     id: 6
                      *     event: end
-                     *     data: {"run":{"id":"aswtv4qrsr7vvm7k.01795357946000000000.1","job":"job-reports","jobUid":"aswtv4qrsr7vvm7k","group":"reports","fire":"aswtv4qrsr7vvm7k.01795357946000000000","plannedAt":"2026-11-22T14:32:26Z","cause":"manual","attempt":1,"status":"failed","reason":{"code":"exit_code","data":{"path":"report"},"text":"report"},"worker":"w1","workerName":"north","claimedAt":"2026-11-22T14:32:26Z","startedAt":"2026-11-22T14:32:26Z","endedAt":"2026-11-22T14:33:26Z","exitCode":3,"outputBytes":6,"triggeredBy":"somebody","note":"report","params":{"P":"report"}},"offset":6,"complete":true}
+                     *     data: {"run":{"id":"uh37d55tnxn4umiu.01795380473000000000.1","job":"job-reports","jobUid":"uh37d55tnxn4umiu","group":"reports","fire":"uh37d55tnxn4umiu.01795380473000000000","plannedAt":"2026-11-22T20:47:53Z","cause":"manual","attempt":1,"status":"failed","reason":{"code":"exit_code","data":{"path":"report"},"text":"report"},"worker":"w1","workerName":"north","claimedAt":"2026-11-22T20:47:53Z","startedAt":"2026-11-22T20:47:53Z","endedAt":"2026-11-22T20:48:53Z","exitCode":3,"outputBytes":6,"triggeredBy":"somebody","note":"report","params":{"P":"report"}},"offset":6,"complete":true}
                      */
                     "text/event-stream": string;
                 };
@@ -7332,15 +7383,15 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "createdAt": "2026-11-22T15:32:27.119096001Z",
+                     *           "createdAt": "2026-11-22T21:47:54.097552571Z",
                      *           "groups": [
                      *             "reports"
                      *           ],
                      *           "name": "db-reports",
-                     *           "setAt": "2026-11-22T15:32:27.119096211Z",
-                     *           "updatedAt": "2026-11-22T15:32:27.119096211Z",
+                     *           "setAt": "2026-11-22T21:47:54.097552991Z",
+                     *           "updatedAt": "2026-11-22T21:47:54.097552991Z",
                      *           "updatedBy": "admin",
-                     *           "version": 52
+                     *           "version": 50
                      *         }
                      *       ]
                      *     }
@@ -7386,15 +7437,15 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "createdAt": "2026-11-22T15:32:27.119096001Z",
+                     *       "createdAt": "2026-11-22T21:47:54.097552571Z",
                      *       "groups": [
                      *         "reports"
                      *       ],
                      *       "name": "db-reports",
-                     *       "setAt": "2026-11-22T15:32:27.121199023Z",
-                     *       "updatedAt": "2026-11-22T15:32:27.121199023Z",
+                     *       "setAt": "2026-11-22T21:47:54.09839649Z",
+                     *       "updatedAt": "2026-11-22T21:47:54.09839649Z",
                      *       "updatedBy": "admin",
-                     *       "version": 53
+                     *       "version": 51
                      *     }
                      */
                     "application/json": components["schemas"]["Secret"];
@@ -7456,15 +7507,15 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "createdAt": "2026-11-22T15:32:27.119096001Z",
+                     *       "createdAt": "2026-11-22T21:47:54.097552571Z",
                      *       "groups": [
                      *         "reports"
                      *       ],
                      *       "name": "db-reports",
-                     *       "setAt": "2026-11-22T15:32:27.123260047Z",
-                     *       "updatedAt": "2026-11-22T15:32:27.123260047Z",
+                     *       "setAt": "2026-11-22T21:47:54.099507427Z",
+                     *       "updatedAt": "2026-11-22T21:47:54.099507427Z",
                      *       "updatedBy": "admin",
-                     *       "version": 55
+                     *       "version": 53
                      *     }
                      */
                     "application/json": components["schemas"]["Secret"];
@@ -7568,12 +7619,12 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "createdAt": "2026-11-22T15:32:26.695871195Z",
-                     *           "expiresAt": "2026-11-23T15:32:26.695871195Z",
-                     *           "id": "ee3e0556f1831fee",
+                     *           "createdAt": "2026-11-22T21:47:53.88579661Z",
+                     *           "expiresAt": "2026-11-23T21:47:53.88579661Z",
+                     *           "id": "6f67ed54b556749b",
                      *           "name": "admin",
                      *           "remote": "127.0.0.1",
-                     *           "token": "gkx2ocdoesk64xoi"
+                     *           "token": "fvpz5iuz5skhtt62"
                      *         }
                      *       ]
                      *     }
@@ -7668,7 +7719,7 @@ export interface operations {
                      * @example {
                      *       "buckets": [
                      *         {
-                     *           "at": "2026-11-21T15:00:00Z",
+                     *           "at": "2026-11-21T21:00:00Z",
                      *           "delay": {
                      *             "count": 0,
                      *             "maxMs": 0,
@@ -7698,7 +7749,7 @@ export interface operations {
                      *           }
                      *         },
                      *         {
-                     *           "at": "2026-11-21T16:00:00Z",
+                     *           "at": "2026-11-21T22:00:00Z",
                      *           "delay": {
                      *             "count": 0,
                      *             "maxMs": 0,
@@ -7729,9 +7780,9 @@ export interface operations {
                      *         }
                      *       ],
                      *       "by": "hour",
-                     *       "from": "2026-11-21T15:00:00Z",
+                     *       "from": "2026-11-21T21:00:00Z",
                      *       "timezone": "UTC",
-                     *       "to": "2026-11-22T15:32:27.318149282Z",
+                     *       "to": "2026-11-22T21:47:54.15064027Z",
                      *       "total": {
                      *         "delay": {
                      *           "count": 0,
@@ -7809,10 +7860,10 @@ export interface operations {
                      *         "unreadable": 0
                      *       },
                      *       "lastDay": {
-                     *         "from": "2026-11-21T15:00:00Z",
+                     *         "from": "2026-11-21T21:00:00Z",
                      *         "hours": [
                      *           {
-                     *             "at": "2026-11-21T15:00:00Z",
+                     *             "at": "2026-11-21T21:00:00Z",
                      *             "delayP95Ms": 0,
                      *             "statuses": {
                      *               "failed": 0,
@@ -7826,7 +7877,7 @@ export interface operations {
                      *             }
                      *           },
                      *           {
-                     *             "at": "2026-11-21T16:00:00Z",
+                     *             "at": "2026-11-21T22:00:00Z",
                      *             "delayP95Ms": 0,
                      *             "statuses": {
                      *               "failed": 0,
@@ -7873,7 +7924,7 @@ export interface operations {
                      *       },
                      *       "leader": {
                      *         "name": "master-1",
-                     *         "since": "2026-11-22T15:32:26.557335052Z"
+                     *         "since": "2026-11-22T21:47:53.847388104Z"
                      *       },
                      *       "logStore": "ok",
                      *       "running": 0,
@@ -7937,7 +7988,7 @@ export interface operations {
                      * @example {
                      *       "buckets": [
                      *         {
-                     *           "at": "2026-11-21T15:00:00Z",
+                     *           "at": "2026-11-21T21:00:00Z",
                      *           "delay": {
                      *             "count": 0,
                      *             "maxMs": 0,
@@ -7967,7 +8018,7 @@ export interface operations {
                      *           }
                      *         },
                      *         {
-                     *           "at": "2026-11-21T16:00:00Z",
+                     *           "at": "2026-11-21T22:00:00Z",
                      *           "delay": {
                      *             "count": 0,
                      *             "maxMs": 0,
@@ -7998,9 +8049,9 @@ export interface operations {
                      *         }
                      *       ],
                      *       "by": "hour",
-                     *       "from": "2026-11-21T15:00:00Z",
+                     *       "from": "2026-11-21T21:00:00Z",
                      *       "timezone": "UTC",
-                     *       "to": "2026-11-22T15:32:27.320105742Z",
+                     *       "to": "2026-11-22T21:47:54.152430811Z",
                      *       "total": {
                      *         "delay": {
                      *           "count": 0,
@@ -8104,19 +8155,19 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "at": "2026-11-22T15:32:27.325672695Z",
+                     *       "at": "2026-11-22T21:47:54.154121283Z",
                      *       "findings": [
                      *         {
                      *           "check": "etcd",
                      *           "status": "ok",
-                     *           "text": "it answers within 2ms",
-                     *           "who": "127.0.0.1:41105"
+                     *           "text": "it answers within 1ms",
+                     *           "who": "127.0.0.1:33413"
                      *         },
                      *         {
                      *           "check": "etcd_version",
                      *           "status": "ok",
                      *           "text": "3.7.1",
-                     *           "who": "127.0.0.1:41105"
+                     *           "who": "127.0.0.1:33413"
                      *         }
                      *       ],
                      *       "master": "master-1",
@@ -8129,6 +8180,76 @@ export interface operations {
             };
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["forbidden"];
+            422: components["responses"]["invalid"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+            /** @description The request was refused, or failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    recover: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "dryRun": true,
+                 *       "restored": true
+                 *     }
+                 */
+                "application/json": components["schemas"]["RecoverRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "at": "2026-11-22T21:47:54.154393259Z",
+                     *       "dryRun": true,
+                     *       "jobs": [
+                     *         {
+                     *           "cursor": "2026-11-22T21:47:54.073346218Z",
+                     *           "effect": "passed_over",
+                     *           "job": "applied-reports",
+                     *           "to": "2026-11-22T21:47:54.154639486Z"
+                     *         },
+                     *         {
+                     *           "cursor": "2026-11-22T21:47:53.880702272Z",
+                     *           "effect": "passed_over",
+                     *           "job": "job-reports",
+                     *           "to": "2026-11-22T21:47:54.154804252Z"
+                     *         }
+                     *       ],
+                     *       "restored": true,
+                     *       "total": 8
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RecoverAnswer"];
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            409: components["responses"]["conflict"];
+            413: components["responses"]["too_large"];
+            415: components["responses"]["unsupported_media_type"];
             422: components["responses"]["invalid"];
             429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
@@ -8170,21 +8291,21 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "createdAt": "2026-11-22T15:32:26.804847111Z",
+                     *           "createdAt": "2026-11-22T21:47:53.936588134Z",
                      *           "createdBy": "admin",
-                     *           "expiresAt": "2027-02-20T15:32:26.804847111Z",
-                     *           "id": "pnm27immntt7nkrd",
-                     *           "lastUsedAt": "2026-11-22T15:32:00Z",
+                     *           "expiresAt": "2027-02-20T21:47:53.936588134Z",
+                     *           "id": "xykh3mbmtqchld4i",
+                     *           "lastUsedAt": "2026-11-22T21:47:00Z",
                      *           "lastUsedFrom": "127.0.0.1",
                      *           "name": "a token",
                      *           "role": "viewer",
                      *           "user": "ann-1"
                      *         },
                      *         {
-                     *           "createdAt": "2026-11-22T15:32:26.55635594Z",
+                     *           "createdAt": "2026-11-22T21:47:53.843313447Z",
                      *           "createdBy": "bootstrap",
-                     *           "id": "gkx2ocdoesk64xoi",
-                     *           "lastUsedAt": "2026-11-22T15:32:00Z",
+                     *           "id": "fvpz5iuz5skhtt62",
+                     *           "lastUsedAt": "2026-11-22T21:47:00Z",
                      *           "lastUsedFrom": "127.0.0.1",
                      *           "name": "admin",
                      *           "role": "admin"
@@ -8239,10 +8360,10 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "createdAt": "2026-11-22T15:32:27.329169979Z",
+                     *       "createdAt": "2026-11-22T21:47:54.157300274Z",
                      *       "createdBy": "admin",
-                     *       "expiresAt": "2027-02-20T15:32:27.329169979Z",
-                     *       "id": "3gbmwlncnvimdnc2",
+                     *       "expiresAt": "2027-02-20T21:47:54.157300274Z",
+                     *       "id": "p5dxb6nbawxevjtv",
                      *       "name": "for a script",
                      *       "role": "viewer",
                      *       "token": "car_k5w2hq6v3n7ptx4a_…"
@@ -8291,10 +8412,10 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "createdAt": "2026-11-22T15:32:27.402789286Z",
+                     *       "createdAt": "2026-11-22T21:47:54.185118084Z",
                      *       "createdBy": "admin",
-                     *       "expiresAt": "2027-02-20T15:32:27.402789286Z",
-                     *       "id": "3txu2nhyjuow2sba",
+                     *       "expiresAt": "2027-02-20T21:47:54.185118084Z",
+                     *       "id": "rmr2ueanvlctfpax",
                      *       "name": "a token",
                      *       "role": "viewer",
                      *       "user": "ann-3"
@@ -8383,24 +8504,24 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "createdAt": "2026-11-22T15:32:26.772190699Z",
+                     *           "createdAt": "2026-11-22T21:47:53.935138843Z",
                      *           "createdBy": "admin",
                      *           "hasPassword": true,
                      *           "name": "ann-1",
                      *           "role": "viewer",
-                     *           "updatedAt": "2026-11-22T15:32:26.976003729Z",
+                     *           "updatedAt": "2026-11-22T21:47:54.025490071Z",
                      *           "updatedBy": "ann-1",
                      *           "version": 19
                      *         },
                      *         {
-                     *           "createdAt": "2026-11-22T15:32:27.200427984Z",
+                     *           "createdAt": "2026-11-22T21:47:54.121633498Z",
                      *           "createdBy": "admin",
                      *           "hasPassword": true,
                      *           "name": "ann-2",
                      *           "role": "viewer",
-                     *           "updatedAt": "2026-11-22T15:32:27.200427984Z",
+                     *           "updatedAt": "2026-11-22T21:47:54.121633498Z",
                      *           "updatedBy": "admin",
-                     *           "version": 60
+                     *           "version": 56
                      *         }
                      *       ]
                      *     }
@@ -8455,16 +8576,16 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "createdAt": "2026-11-22T15:32:27.467906265Z",
+                     *       "createdAt": "2026-11-22T21:47:54.212214078Z",
                      *       "createdBy": "admin",
                      *       "groups": {
                      *         "ours": "editor"
                      *       },
                      *       "hasPassword": false,
                      *       "name": "bob-reports",
-                     *       "updatedAt": "2026-11-22T15:32:27.467906265Z",
+                     *       "updatedAt": "2026-11-22T21:47:54.212214078Z",
                      *       "updatedBy": "admin",
-                     *       "version": 71
+                     *       "version": 69
                      *     }
                      */
                     "application/json": components["schemas"]["User"];
@@ -8511,14 +8632,14 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "createdAt": "2026-11-22T15:32:27.551400902Z",
+                     *       "createdAt": "2026-11-22T21:47:54.237534152Z",
                      *       "createdBy": "admin",
                      *       "hasPassword": true,
                      *       "name": "ann-5",
                      *       "role": "viewer",
-                     *       "updatedAt": "2026-11-22T15:32:27.551400902Z",
+                     *       "updatedAt": "2026-11-22T21:47:54.237534152Z",
                      *       "updatedBy": "admin",
-                     *       "version": 72
+                     *       "version": 70
                      *     }
                      */
                     "application/json": components["schemas"]["User"];
@@ -8617,15 +8738,15 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "createdAt": "2026-11-22T15:32:27.612102335Z",
+                     *       "createdAt": "2026-11-22T21:47:54.261275181Z",
                      *       "createdBy": "admin",
                      *       "hasPassword": true,
                      *       "name": "ann-6",
                      *       "role": "viewer",
                      *       "title": "Ann Lee",
-                     *       "updatedAt": "2026-11-22T15:32:27.61582026Z",
+                     *       "updatedAt": "2026-11-22T21:47:54.262958672Z",
                      *       "updatedBy": "admin",
-                     *       "version": 74
+                     *       "version": 72
                      *     }
                      */
                     "application/json": components["schemas"]["User"];
@@ -8672,7 +8793,7 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "clock": "2026-11-22T15:32:26.533578971Z",
+                     *           "clock": "2026-11-22T21:47:53.841262538Z",
                      *           "host": "north",
                      *           "id": "w1",
                      *           "name": "north",
@@ -8680,7 +8801,7 @@ export interface operations {
                      *           "running": 0,
                      *           "skewMs": 0,
                      *           "slots": 4,
-                     *           "startedAt": "2026-11-22T15:32:26.533578871Z",
+                     *           "startedAt": "2026-11-22T21:47:53.841262328Z",
                      *           "used": 0,
                      *           "version": "test",
                      *           "weight": 1
@@ -8728,7 +8849,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "clock": "2026-11-22T15:32:26.533578971Z",
+                     *       "clock": "2026-11-22T21:47:53.841262538Z",
                      *       "host": "north",
                      *       "id": "w1",
                      *       "name": "north",
@@ -8736,7 +8857,7 @@ export interface operations {
                      *       "running": 0,
                      *       "skewMs": 0,
                      *       "slots": 4,
-                     *       "startedAt": "2026-11-22T15:32:26.533578871Z",
+                     *       "startedAt": "2026-11-22T21:47:53.841262328Z",
                      *       "used": 0,
                      *       "version": "test",
                      *       "weight": 1
@@ -8796,7 +8917,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "clock": "2026-11-22T15:32:26.533578971Z",
+                     *       "clock": "2026-11-22T21:47:53.841262538Z",
                      *       "host": "north",
                      *       "id": "w1",
                      *       "labels": {
@@ -8809,12 +8930,12 @@ export interface operations {
                      *         "labels": {
                      *           "zone": "a"
                      *         },
-                     *         "updatedAt": "2026-11-22T15:32:27.704416157Z",
+                     *         "updatedAt": "2026-11-22T21:47:54.296414211Z",
                      *         "updatedBy": "admin"
                      *       },
                      *       "skewMs": 0,
                      *       "slots": 4,
-                     *       "startedAt": "2026-11-22T15:32:26.533578871Z",
+                     *       "startedAt": "2026-11-22T21:47:53.841262328Z",
                      *       "used": 0,
                      *       "version": "test",
                      *       "weight": 1
@@ -8873,7 +8994,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "clock": "2026-11-22T15:32:26.533578971Z",
+                     *       "clock": "2026-11-22T21:47:53.841262538Z",
                      *       "draining": true,
                      *       "host": "north",
                      *       "id": "w1",
@@ -8889,12 +9010,12 @@ export interface operations {
                      *         "labels": {
                      *           "zone": "a"
                      *         },
-                     *         "updatedAt": "2026-11-22T15:32:27.709680572Z",
+                     *         "updatedAt": "2026-11-22T21:47:54.29720454Z",
                      *         "updatedBy": "admin"
                      *       },
                      *       "skewMs": 0,
                      *       "slots": 4,
-                     *       "startedAt": "2026-11-22T15:32:26.533578871Z",
+                     *       "startedAt": "2026-11-22T21:47:53.841262328Z",
                      *       "used": 0,
                      *       "version": "test",
                      *       "weight": 1
@@ -8944,7 +9065,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "clock": "2026-11-22T15:32:26.533578971Z",
+                     *       "clock": "2026-11-22T21:47:53.841262538Z",
                      *       "host": "north",
                      *       "id": "w1",
                      *       "labels": {
@@ -8957,12 +9078,12 @@ export interface operations {
                      *         "labels": {
                      *           "zone": "a"
                      *         },
-                     *         "updatedAt": "2026-11-22T15:32:27.71078907Z",
+                     *         "updatedAt": "2026-11-22T21:47:54.297856152Z",
                      *         "updatedBy": "admin"
                      *       },
                      *       "skewMs": 0,
                      *       "slots": 4,
-                     *       "startedAt": "2026-11-22T15:32:26.533578871Z",
+                     *       "startedAt": "2026-11-22T21:47:53.841262328Z",
                      *       "used": 0,
                      *       "version": "test",
                      *       "weight": 1

@@ -17,10 +17,10 @@ export interface Mode {
 }
 
 // These are the same for everybody: who tells of them does not matter.
-const ofTheCluster = new Set<string>(['etcd_full', 'worker_lost', 'no_workers', 'unreadable', 'misses_feature', 'housekeeping_fails', 'no_elected_master', 'fires_overdue', 'fire_without_entry']);
+const ofTheCluster = new Set<string>(['etcd_full', 'worker_lost', 'no_workers', 'unreadable', 'misses_feature', 'housekeeping_fails', 'no_elected_master', 'fires_overdue', 'fire_without_entry', 'cursor_in_future']);
 // These are about one worker each, who is in the data.
 const aboutOne = new Set<string>(['worker_lost', 'misses_feature']);
-const graveCodes = new Set<string>(['etcd_away', 'etcd_full', 'no_workers', 'no_elected_master']);
+const graveCodes = new Set<string>(['etcd_away', 'etcd_full', 'no_workers', 'no_elected_master', 'etcd_went_back']);
 
 /** Puts conditions together by what they are; the gravest first, then the oldest. */
 export function modesOf(conditions: readonly Condition[]): Mode[] {
@@ -50,7 +50,7 @@ export function conditionWords(t: TFunction, language: string, { code, data, tex
 }
 
 // The word of a condition's data that names a job.
-const jobWord: Record<string, string> = { fires_overdue: 'first', fire_without_entry: 'job' };
+const jobWord: Record<string, string> = { fires_overdue: 'first', fire_without_entry: 'job', cursor_in_future: 'first' };
 // No job can have it in its name.
 const gap = '[job]';
 

@@ -42,10 +42,10 @@ export const access = {
     verify: 'Verify the chain', verifying: '{{n}} entries verified…', intactTitle: 'The chain is intact', intact_one: 'One entry was verified, from its text to its place.', intact_other: '{{count}} entries were verified: none was altered, moved, taken out or put in.',
     brokenTitle: 'The chain is broken', broken_one: 'One fault was found in {{checked}} entries.', broken_other: '{{count}} faults were found in {{checked}} entries.', anchorHelp: 'Keep this where nobody here can reach it, and compare the next time.', waiting_one: 'One more is on its way into the log store.', waiting_other: '{{count}} more are on their way into the log store.',
     faultCodes: { altered: 'An entry is not what was sealed', broken: 'It does not follow the one before it', missing: 'Entries are not there', twice: 'A place is taken twice', end: 'The chain does not end where etcd says' }, faultAt: '{{fault}}, at link {{seq}}',
-    kinds: { job: 'Job', run: 'Run', user: 'User', token: 'Token', session: 'Session', 'login-code': 'Login link', worker: 'Worker', channel: 'Channel', secret: 'Secret' },
+    kinds: { job: 'Job', run: 'Run', user: 'User', token: 'Token', session: 'Session', 'login-code': 'Login link', worker: 'Worker', channel: 'Channel', secret: 'Secret', cluster: 'Cluster' },
     verbs: {
       create: 'created', replace: 'replaced', patch: 'changed', rollback: 'rolled back', pause: 'paused', resume: 'resumed', delete: 'deleted', run: 'run by hand', kill: 'killed', login: 'logged in', login_failed: 'login failed', logout: 'signed out',
-      bootstrap: 'first admin made', password: 'password changed', test: 'tested', 'reset-admin': 'admin reset', reseal: 'sealed anew',
+      bootstrap: 'first admin made', password: 'password changed', test: 'tested', 'reset-admin': 'admin reset', reseal: 'sealed anew', recover: 'recovered',
     },
   },
   account: {

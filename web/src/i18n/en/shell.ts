@@ -71,6 +71,9 @@ export const shell = {
     run_as_ignored: { title: 'A worker’s file of users cannot be used.', text: 'What it said before counts: {{error}}' },
     changes_full: { title: 'Jobs cannot be saved just now.', text: 'Too many changes wait in etcd for the log store: {{count}}. Runs go on; they can be killed, and jobs paused.' },
     audit_stuck: { title: 'Changes are not added to the audit.', text: 'They wait in etcd, and nothing is lost: {{error}}' },
+    clock_unproven: { title: 'A clock jumped ahead and is not believed yet.', text: 'It is ahead by {{ahead}}. It is believed once NTP has synchronized it, or in {{left}}.' },
+    cursor_in_future: { title: 'A wrong clock has silenced jobs: {{count}}.', text: 'The first is {{first}}, which does not run until {{until}}. Set the clocks right, then resume or save the job, or call cronctl recover.' },
+    etcd_went_back: { title: 'etcd was restored from a backup.', text: 'No worker takes runs until an operator calls cronctl recover.' },
   } satisfies Record<Condition['code'], { title: string; text: string }>,
   loopEffects: {
     watch_jobs: 'Changes of jobs are not known there.', watch_triggers: 'Requested runs do not start there.', watch_kills: 'Kill requests are not obeyed there.', watch_secrets: 'Secrets are read one by one.',

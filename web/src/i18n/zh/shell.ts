@@ -72,6 +72,9 @@ export const shell: Texts<typeof english> = {
     run_as_ignored: { title: '工作节点的用户规则文件无法使用。', text: '仍按其先前的内容执行：{{error}}' },
     changes_full: { title: '暂时无法保存任务。', text: '有 {{count}} 条变更在 etcd 中等待写入日志存储，数量过多。运行不受影响，仍可终止运行、暂停任务。' },
     audit_stuck: { title: '变更未能写入审计记录。', text: '它们暂存于 etcd，不会丢失：{{error}}' },
+    clock_unproven: { title: '有时钟突然超前，尚未被采信。', text: '超前 {{ahead}}。经 NTP 同步后立即采信，否则在 {{left}} 后采信。' },
+    cursor_in_future: { title: '错误的时钟使 {{count}} 个任务停止触发。', text: '第一个是 {{first}}，在 {{until}} 之前不会运行。请校准时钟，然后恢复或保存任务，或执行 cronctl recover。' },
+    etcd_went_back: { title: 'etcd 已从备份恢复。', text: '在管理员执行 cronctl recover 之前，工作节点不会领取运行。' },
   },
   loopEffects: {
     watch_jobs: '该处不知道任务的修改。', watch_triggers: '请求的运行不会在该处启动。', watch_kills: '该处不执行终止请求。', watch_secrets: '密钥改为逐个读取。',

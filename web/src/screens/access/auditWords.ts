@@ -1,9 +1,9 @@
 import type { TFunction } from 'i18next';
 
 /** What changes are made to, and how; a newer master may tell of more, in its own words. */
-export const auditKinds = ['job', 'run', 'user', 'token', 'session', 'login-code', 'worker', 'channel', 'secret'] as const;
+export const auditKinds = ['job', 'run', 'user', 'token', 'session', 'login-code', 'worker', 'channel', 'secret', 'cluster'] as const;
 export const auditVerbs = [
-  'create', 'replace', 'patch', 'rollback', 'pause', 'resume', 'delete', 'run', 'kill', 'login', 'login_failed', 'logout', 'password', 'bootstrap', 'reset-admin', 'test', 'reseal',
+  'create', 'replace', 'patch', 'rollback', 'pause', 'resume', 'delete', 'run', 'kill', 'login', 'login_failed', 'logout', 'password', 'bootstrap', 'reset-admin', 'test', 'reseal', 'recover',
 ] as const;
 
 export function kindText(t: TFunction, kind: string): string {

@@ -1,0 +1,135 @@
+package daemon
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"carillon/internal/bootclock"
+	"carillon/internal/clockguard"
+	"carillon/internal/common"
+	"carillon/internal/executor"
+)
+
+// Clock compares the wall clock with its own past, which it remembers in the data folder. It is safe
+// for concurrent use.
+type Clock struct {
+	path string // of the file; empty: nothing is remembered
+	log  *slog.Logger
+
+	mu     sync.Mutex
+	trust  *clockguard.Trust // guarded by mu
+	belief clockguard.Belief // guarded by mu; as of the last judgement
+}
+
+const (
+	clockFile = "clock.json"
+	// keepClockEvery is how often the believed time is written down: the most that a restarted machine
+	// remembers too little.
+	keepClockEvery = 10 * time.Second
+)
+
+// OpenClock reads what an earlier start of a daemon with this data folder knew of the time. A file
+// that cannot be read counts as none.
+func OpenClock(dir string, log *slog.Logger) *Clock {
+	c := &Clock{path: filepath.Join(dir, clockFile), log: log}
+	var remembered clockguard.Remembered
+	data, err := os.ReadFile(c.path)
+	if err == nil {
+		err = json.Unmarshal(data, &remembered)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		log.Warn("clock_file_unreadable", "path", c.path, "error", err)
+	}
+	c.trust = clockguard.NewTrust(remembered, executor.BootID(), bootclock.Now())
+	return c
+}
+
+// NewClock makes a clock that remembers nothing of earlier starts.
+func NewClock(log *slog.Logger) *Clock { return &Clock{log: log, trust: &clockguard.Trust{}} }
+
+// judge compares the wall clock with its past. proven says that another clock agrees.
+func (c *Clock) judge(wall time.Time, proven bool) clockguard.Belief {
+	at := bootclock.Now()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	before := c.belief.Doubt
+	c.belief = c.trust.Judge(wall, at, proven || synchronized())
+	switch b := c.belief; {
+	case b.Doubt && !before:
+		c.log.Warn("clock_doubted", "now", wall.UTC(), "believed", b.Time.UTC(), "for", b.Left)
+	case before && !b.Doubt:
+		c.log.Warn("clock_believed", "now", wall.UTC())
+	}
+	return c.belief
+}
+
+// keep writes the believed time down, again and again, until the context ends. While the clock is in doubt, what
+// was written before stays.
+func (c *Clock) keep(ctx context.Context) error {
+	tick := time.NewTicker(keepClockEvery)
+	defer tick.Stop()
+	for {
+		if err := c.write(); err != nil {
+			c.log.Warn("clock_not_remembered", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+	}
+}
+
+func (c *Clock) write() error {
+	wall := WallClock()
+	if c.judge(wall, false).Doubt || c.path == "" {
+		return nil
+	}
+	return replaceFile(c.path, clockguard.Remembered{Wall: wall.UTC(), At: bootclock.Now(), Boot: executor.BootID()})
+}
+
+// replaceFile writes a value as JSON in place of a file, whole or not at all.
+func replaceFile(path string, value any) error {
+	data, err := json.Marshal(value)
+	if err != nil {
+		return fmt.Errorf("encode %s: %w", path, err)
+	}
+	if err := os.WriteFile(path+".new", append(data, '\n'), 0o600); err != nil {
+		return err
+	}
+	return os.Rename(path+".new", path)
+}
+
+// kernelSynchronized reports whether the kernel knows the wall clock to be set by NTP: setting it by hand
+// ends that.
+func kernelSynchronized() bool {
+	var t unix.Timex
+	state, err := unix.Adjtimex(&t)
+	return err == nil && state != unix.TIME_ERROR && t.Status&unix.STA_UNSYNC == 0
+}
+
+// beliefConditions tells of a clock that jumped ahead.
+func beliefConditions(b clockguard.Belief, wall time.Time) []common.Condition {
+	if !b.Ahead(wall) {
+		return nil
+	}
+	ahead, left := wall.Sub(b.Time).Round(time.Second), b.Left.Round(time.Second)
+	text := fmt.Sprintf("its clock jumped ahead by %v; it is believed when it is synchronized by NTP, or in %v", ahead, left)
+	if b.Cold {
+		text += "; until then nothing is claimed here"
+	} else {
+		text += "; until then jobs fire by the time before the jump"
+	}
+	return []common.Condition{{Code: common.ConditionClockUnproven, StopsClaims: b.Cold, Text: text,
+		Data: common.Words{"ahead": ahead.String(), "left": left.String()}}}
+}

@@ -1,0 +1,88 @@
+package clockguard_test
+
+import (
+	"testing"
+	"time"
+
+	"carillon/internal/clockguard"
+)
+
+// A clock that is alone and jumps ahead bounds nothing by itself until it has gone in step for Probation.
+func TestTrust_ClockJumpsAhead_IsInDoubtUntilProbationIsOver(t *testing.T) {
+	trust := clockguard.NewTrust(clockguard.Remembered{}, "boot", 0)
+	judge := func(after, ahead time.Duration, proven bool) clockguard.Belief {
+		t.Helper()
+		return trust.Judge(noon.Add(after+ahead), after, proven)
+	}
+	believed := func(what string, b clockguard.Belief) {
+		t.Helper()
+		if b.Doubt {
+			t.Errorf("%s: %+v", what, b)
+		}
+	}
+	doubted := func(what string, b clockguard.Belief, at time.Duration) {
+		t.Helper()
+		if !b.Doubt || b.Cold || !b.Time.Equal(noon.Add(at)) {
+			t.Errorf("%s: %+v, want %v", what, b, noon.Add(at))
+		}
+	}
+	believed("the first time", judge(0, 0, false))
+	believed("in step", judge(time.Hour, 0, false))
+	believed("set a little", judge(time.Hour+time.Second, clockguard.Lead, false))
+	believed("set back a little", judge(time.Hour+2*time.Second, 0, false))
+	doubted("an hour ahead", judge(2*time.Hour, time.Hour, false), 2*time.Hour)
+	doubted("shortly before", judge(2*time.Hour+clockguard.Probation-1, time.Hour, false), 2*time.Hour+clockguard.Probation-1)
+	doubted("another jump begins anew", judge(2*time.Hour+clockguard.Probation, 2*time.Hour, false), 2*time.Hour+clockguard.Probation)
+	believed("set right", judge(3*time.Hour, 0, false))
+	doubted("ahead again", judge(4*time.Hour, time.Hour, false), 4*time.Hour)
+	believed("after the probation", judge(4*time.Hour+clockguard.Probation, time.Hour, false))
+	doubted("back by an hour", judge(5*time.Hour, 0, false), 6*time.Hour)
+	believed("proven", judge(5*time.Hour+1, 0, true))
+	believed("and in step from there", judge(6*time.Hour, 0, false))
+}
+
+// A machine that was off for a week is a week ahead of what it remembers.
+func TestTrust_AfterARestart(t *testing.T) {
+	week := 7 * 24 * time.Hour
+	for _, c := range []struct {
+		name        string
+		boot        string
+		at          time.Duration // the boot clock now; it was an hour
+		ahead       time.Duration // of what is remembered
+		proven      bool
+		doubt, cold bool
+	}{
+		{"the process alone, an hour later", "a", 2 * time.Hour, time.Hour, false, false, false},
+		{"the process alone, an hour ahead", "a", 2 * time.Hour, 2 * time.Hour, false, true, false},
+		{"the machine, five minutes off", "b", time.Minute, 5 * time.Minute, false, false, false},
+		{"the machine, a week off", "b", time.Minute, week, false, true, true},
+		{"the machine, a week off, with NTP", "b", time.Minute, week, true, false, false},
+		{"the machine, a clock that went back", "b", time.Minute, -time.Hour, false, true, true},
+		{"a boot clock that went back", "a", time.Minute, week, false, true, true},
+	} {
+		remembered := clockguard.Remembered{Wall: noon, At: time.Hour, Boot: "a"}
+		trust := clockguard.NewTrust(remembered, c.boot, c.at)
+		b := trust.Judge(noon.Add(c.ahead), c.at, c.proven)
+		if b.Doubt != c.doubt || b.Cold != c.cold {
+			t.Errorf("%s: %+v", c.name, b)
+		}
+		if after := trust.Judge(noon.Add(c.ahead+clockguard.Probation), c.at+clockguard.Probation, false); after.Doubt {
+			t.Errorf("%s: %+v after the probation", c.name, after)
+		}
+	}
+}
+
+// The limit of claims follows the believed time while the clock is in doubt, and the cluster's where that is earlier.
+func TestLimit_ClockInDoubt_IsTheBelievedTime(t *testing.T) {
+	belief := clockguard.Belief{Doubt: true, Time: noon}
+	wall := noon.Add(time.Hour)
+	if got := (clockguard.Verdict{Belief: belief}).Limit(wall); !got.Equal(noon.Add(clockguard.Lead)) {
+		t.Errorf("limit %v", got)
+	}
+	if got := (clockguard.Verdict{Belief: belief, Skew: 2 * time.Hour}).Limit(wall); !got.Equal(noon.Add(-time.Hour + clockguard.Lead)) {
+		t.Errorf("limit of a clock that others contradict %v", got)
+	}
+	if got := (clockguard.Verdict{Belief: clockguard.Belief{Doubt: true, Time: wall}}).Limit(noon); !got.Equal(noon.Add(clockguard.Lead)) {
+		t.Errorf("limit of a clock that went back %v", got)
+	}
+}

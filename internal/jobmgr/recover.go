@@ -1,0 +1,269 @@
+package jobmgr
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"go.etcd.io/etcd/api/v3/mvccpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"carillon/internal/common"
+	"carillon/internal/etcdkit"
+)
+
+func restoredReason() common.Reason {
+	return common.Reason{Code: common.ReasonRestored, Data: map[string]string{"count": common.CountAtLeast},
+		Text: "etcd was restored from a backup; fires of this time that ran before have entries of their own"}
+}
+
+// bringBack moves a cursor back that a wrong clock has moved into the future. The fires in between have
+// outcomes already, and the first outcome of a fire stays; so the job gets a new uid, and with it fires of
+// other ids, each of which has an outcome of its own. Nothing of the old uid may come after that: no
+// run of the job may be unresolved, and its triggers go over to the new uid. It returns no
+// operations where that is not possible now, or the cursor is not in the future.
+func (s *Store) bringBack(ctx context.Context, seen seen, old *common.JobState, stored *common.StoredJob, now time.Time) ([]clientv3.Cmp, []clientv3.Op, error) {
+	if !common.CursorAhead(old.Cursor, now) || len(seen.triggers) > triggersPerTxn {
+		return nil, nil, nil
+	}
+	if records, err := s.records(ctx, old.Name); err != nil || len(records) > 0 {
+		return nil, nil, err
+	}
+	uid := common.NewID()
+	cmps := append(seen.sameTriggers(old.Name), etcdkit.NoneUnder(common.RecordsOf(old.Name)))
+	ops := []clientv3.Op{clientv3.OpPut(common.CursorKey(old.Name), common.TimeKey(now))}
+	for _, kv := range seen.triggers {
+		trigger, err := common.Decode[common.Trigger](kv.Value)
+		if err != nil || trigger.JobUID != old.UID {
+			continue // no fire of this job waits for it
+		}
+		trigger.JobUID = uid
+		data, err := json.Marshal(&trigger)
+		if err != nil {
+			return nil, nil, fmt.Errorf("encode trigger of %q: %w", old.Name, err)
+		}
+		ops = append(ops, clientv3.OpPut(string(kv.Key), string(data)))
+	}
+	stored.UID = uid
+	return cmps, ops, nil
+}
+
+// Recover brings cursors back that a wrong clock has moved into the future and, where etcd was restored from a
+// backup, moves all others to now, ends what the backup takes for running or waiting, and says so in
+// etcd, so that all processes go on. A dry one tells what it would do.
+func (s *Store) Recover(ctx context.Context, actor common.Actor, r common.RecoverRequest) (common.Recovered, error) {
+	out := common.Recovered{At: s.cfg.Now().UTC(), Restored: r.Restored, DryRun: r.DryRun}
+	if err := s.mayMove(); err != nil {
+		return out, err
+	}
+	names, err := s.names(ctx)
+	if err != nil {
+		return out, err
+	}
+	for _, name := range names {
+		if err := s.recoverJob(ctx, actor, name, r, &out); err != nil {
+			return out, err
+		}
+	}
+	if r.DryRun || !r.Restored {
+		return out, nil
+	}
+	return out, s.accept(ctx, actor, &out)
+}
+
+// names lists all jobs, those included that do not decode.
+func (s *Store) names(ctx context.Context) (names []string, err error) {
+	from, end := common.JobsPrefix, clientv3.GetPrefixRangeEnd(common.JobsPrefix)
+	for {
+		callCtx, cancel := context.WithTimeout(ctx, callLimit)
+		resp, err := s.cfg.Client.Get(callCtx, from, clientv3.WithRange(end), clientv3.WithKeysOnly(), clientv3.WithLimit(namesPerPage))
+		cancel()
+		if err != nil {
+			return nil, etcdkit.Wrap(fmt.Errorf("list jobs: %w", err))
+		}
+		for _, kv := range resp.Kvs {
+			names = append(names, string(kv.Key[len(common.JobsPrefix):]))
+		}
+		if !resp.More {
+			return names, nil
+		}
+		from = common.JobKey(names[len(names)-1]) + "\x00"
+	}
+}
+
+const namesPerPage = 5000
+
+// recoverJob recovers one job, and adds to what was done.
+func (s *Store) recoverJob(ctx context.Context, actor common.Actor, name string, r common.RecoverRequest, out *common.Recovered) error {
+	for try := range tries {
+		seen, err := s.look(ctx, name)
+		if err != nil {
+			return err
+		}
+		if seen.job == nil {
+			return nil
+		}
+		old, err := seen.state()
+		if err != nil {
+			out.Jobs = append(out.Jobs, common.RecoveredJob{Job: name, Effect: common.RecoverUnreadable})
+			return nil
+		}
+		now := s.cfg.Now().UTC()
+		done := common.RecoveredJob{Job: name, Cursor: old.Cursor.UTC(), To: now}
+		var cmps []clientv3.Cmp
+		var ops []clientv3.Op
+		stored := old.StoredJob
+		switch {
+		case common.CursorAhead(old.Cursor, now):
+			done.Effect = common.RecoverBroughtBack
+			if cmps, ops, err = s.bringBack(ctx, seen, &old, &stored, now); err != nil {
+				return err
+			}
+			if ops == nil {
+				done.Effect = common.RecoverBusy
+			}
+		case r.Restored:
+			done.Effect = common.RecoverPassedOver
+			if cmps, ops, err = s.restore(ctx, actor, seen, old, now, r, &done); err != nil {
+				return err
+			}
+			if ops == nil {
+				return nil
+			}
+		default:
+			return nil
+		}
+		committed := r.DryRun || ops == nil
+		if !committed {
+			stored.UpdatedAt, stored.UpdatedBy = now, actor.Name
+			write, err := s.writeOps(actor, "recover", &old.StoredJob, &stored, seen.job.Value)
+			if err != nil {
+				return err
+			}
+			var revision int64
+			if revision, committed, err = s.commit(ctx, "recover", name, append(seen.unchanged(name), cmps...), append(write, ops...)); err != nil {
+				return err
+			}
+			s.wrote(revision, committed)
+		}
+		if committed {
+			if done.Triggers > triggersPerTxn && !r.DryRun {
+				continue // with those that are left
+			}
+			out.Jobs = append(out.Jobs, done)
+			return nil
+		}
+		if err := again(ctx, try); err != nil {
+			return err
+		}
+	}
+	return busy(name)
+}
+
+// restore passes over the fires between the backup and now, and ends what waited or ran when it was made: it
+// may have run since. A pause goes on, and passes its fires when it ends.
+func (s *Store) restore(ctx context.Context, actor common.Actor, seen seen, old common.JobState, now time.Time, r common.RecoverRequest, done *common.RecoveredJob) (cmps []clientv3.Cmp, ops []clientv3.Op, err error) {
+	records, err := s.records(ctx, old.Name)
+	if err != nil {
+		return nil, nil, err
+	}
+	if done.Runs, err = s.endRuns(ctx, actor, records, r.DryRun); err != nil {
+		return nil, nil, err
+	}
+	if now.After(old.Cursor) && !old.PausedAt(now) {
+		if ops, err = s.gapOp(old, now, common.StatusMissed, restoredReason(), nil); err != nil {
+			return nil, nil, err
+		}
+		ops = append(ops, clientv3.OpPut(common.CursorKey(old.Name), common.TimeKey(now)))
+	} else {
+		done.To = done.Cursor
+	}
+	done.Triggers += len(seen.triggers)
+	for _, kv := range seen.triggers[:min(len(seen.triggers), triggersPerTxn)] {
+		put, err := settled(kv, restoredReason())
+		if err != nil {
+			return nil, nil, err
+		}
+		ops = append(append(ops, put...), clientv3.OpDelete(string(kv.Key)))
+	}
+	return seen.sameTriggers(old.Name), ops, nil
+}
+
+// records reads the unresolved runs of a job.
+func (s *Store) records(ctx context.Context, name string) ([]*mvccpb.KeyValue, error) {
+	ctx, cancel := context.WithTimeout(ctx, callLimit)
+	defer cancel()
+	resp, err := s.cfg.Client.Get(ctx, common.RecordsOf(name), clientv3.WithPrefix())
+	if err != nil {
+		return nil, etcdkit.Wrap(fmt.Errorf("list runs of %q: %w", name, err))
+	}
+	return resp.Kvs, nil
+}
+
+// endRuns asks for the end of runs whose worker's life is over, so that they are not run again; those of a life that
+// goes on are its own to finish, or to disown. It returns them all.
+func (s *Store) endRuns(ctx context.Context, actor common.Actor, records []*mvccpb.KeyValue, dry bool) (runs []string, err error) {
+	var ops []clientv3.Op
+	for _, kv := range records {
+		record, err := common.Decode[common.Record](kv.Value)
+		if err != nil || common.RecordKey(record.Job, record.Run) != string(kv.Key) {
+			continue // its worker cannot be known
+		}
+		runs = append(runs, record.Run)
+		if s.cfg.Lives != nil && s.cfg.Lives(record.Owner) {
+			continue
+		}
+		kill, err := s.killOp(actor, record.AsRun(common.StatusRunning), common.KillRequest{Note: "etcd was restored from a backup"})
+		if err != nil {
+			return nil, err
+		}
+		ops = append(ops, clientv3.OpTxn([]clientv3.Cmp{etcdkit.Unchanged(string(kv.Key), kv.ModRevision)}, []clientv3.Op{kill}, nil))
+	}
+	for part := range slices.Chunk(ops, killsPerTxn) {
+		if dry {
+			break
+		}
+		if _, _, err := s.commit(ctx, "kill the runs of", "a restored job", nil, part); err != nil {
+			return nil, err
+		}
+	}
+	return runs, nil
+}
+
+// accept says in etcd that its state counts from now on.
+func (s *Store) accept(ctx context.Context, actor common.Actor, out *common.Recovered) error {
+	epoch := common.Epoch{ID: common.NewID(), At: s.cfg.Now().UTC(), By: actor.Name}
+	data, err := json.Marshal(epoch)
+	if err != nil {
+		return fmt.Errorf("encode %s: %w", common.EpochKey, err)
+	}
+	for try := range tries {
+		callCtx, cancel := context.WithTimeout(ctx, callLimit)
+		resp, err := s.cfg.Client.Get(callCtx, common.EpochKey)
+		cancel()
+		if err != nil {
+			return etcdkit.Wrap(fmt.Errorf("read %s: %w", common.EpochKey, err))
+		}
+		var before any
+		var revision int64
+		for _, kv := range resp.Kvs {
+			before, revision = json.RawMessage(kv.Value), kv.ModRevision
+		}
+		change, err := s.changeOp(actor, "recover", "cluster", "etcd", before, epoch)
+		if err != nil {
+			return err
+		}
+		_, done, err := s.commit(ctx, "accept", "etcd", []clientv3.Cmp{etcdkit.Unchanged(common.EpochKey, revision)},
+			[]clientv3.Op{clientv3.OpPut(common.EpochKey, string(data)), change})
+		if err != nil || done {
+			out.Epoch = epoch.ID
+			return err
+		}
+		if err := again(ctx, try); err != nil {
+			return err
+		}
+	}
+	return busy("etcd")
+}
