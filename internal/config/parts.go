@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"carillon/internal/common"
+	"carillon/internal/journal"
 )
 
 // Log says what a daemon logs, and how.
@@ -34,13 +35,19 @@ func (l *Log) declare(s *settings) {
 	s.text(&l.Format, "logFormat", "format", "text", "form of log lines: text or json", oneOf("text", "json"))
 }
 
-// Logger makes the logger that the settings ask for.
+// Logger makes the logger that the settings ask for. Where systemd's journal reads w, lines have their priority.
 func (l Log) Logger(w io.Writer) *slog.Logger {
 	options := &slog.HandlerOptions{Level: l.Level}
-	if l.Format == "json" {
-		return slog.New(slog.NewJSONHandler(visible{w}, options))
+	handler := func(w io.Writer) slog.Handler {
+		if l.Format == "json" {
+			return slog.NewJSONHandler(visible{w}, options)
+		}
+		return slog.NewTextHandler(w, options)
 	}
-	return slog.New(slog.NewTextHandler(w, options))
+	if file, ok := w.(*os.File); ok && journal.Attached(file, os.Environ()) {
+		return slog.New(journal.Handler(w, handler))
+	}
+	return slog.New(handler(w))
 }
 
 // Etcd says how to reach the cluster.

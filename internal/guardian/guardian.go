@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"os/signal"
@@ -14,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"carillon/internal/bootclock"
+	"carillon/internal/journal"
 	"carillon/internal/proctree"
 )
 
@@ -203,7 +205,12 @@ func say(event string, attrs ...any) {
 	said := make(chan struct{})
 	go func() {
 		defer close(said)
-		slog.New(slog.NewTextHandler(os.Stderr, nil)).Error(event, attrs...)
+		text := func(w io.Writer) slog.Handler { return slog.NewTextHandler(w, nil) }
+		handler := text(os.Stderr)
+		if journal.Attached(os.Stderr, os.Environ()) {
+			handler = journal.Handler(os.Stderr, text)
+		}
+		slog.New(handler).Error(event, attrs...)
 	}()
 	select {
 	case <-said:
