@@ -90,6 +90,6 @@ func serve(ctx context.Context, child *guardian.Child, cfg config.Standalone, st
 		}},
 		lifecycle.Part{Name: "secrets key", Start: func(ctx context.Context) error { reseal(ctx, log, client, cfg.Notify.SecretsKey); return nil }},
 		lifecycle.Part{Name: "welcome", Start: func(ctx context.Context) error { return welcome(ctx, cfg, auth, master.Address(), stdout) }},
-		daemon.Notify(log, child))
-	return daemon.Serve(ctx, log, parts...)
+	)
+	return daemon.Serve(ctx, log, daemon.Notified(log, child, worker.Status, parts...)...)
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -75,11 +76,15 @@ func Serve(ctx context.Context, log *slog.Logger, parts ...lifecycle.Part) error
 	return Failed(lifecycle.New(log, append([]lifecycle.Part{tuneGC()}, parts...)...).Run(stop, hurry))
 }
 
-// Notify tells systemd, where it asks to be told, that all is ready, that the
-// daemon stops, and between the two that it is alive. Where there is a guardian, systemd
-// speaks with that one alone, and hears from it who is alive. It is the last part.
-func Notify(log *slog.Logger, child *guardian.Child) lifecycle.Part {
-	tell := func(state string) {
+// statusEvery is how often systemd is given a new status, at most.
+const statusEvery = 5 * time.Second
+
+// Notified puts two parts around those of a daemon that talk to systemd, where it asks for that. The first one reports
+// ready as soon as the process runs, so that a host boots while etcd is away, and then that it is alive and what it
+// does: waiting for etcd until all parts have started, then what status returns. The last one reports that the daemon
+// stops. Where there is a guardian, it speaks with systemd, and reports who is alive.
+func Notified(log *slog.Logger, child *guardian.Child, status func() string, parts ...lifecycle.Part) []lifecycle.Part {
+	notify := func(state string) {
 		var err error
 		if child != nil {
 			err = child.Notify(state)
@@ -90,28 +95,64 @@ func Notify(log *slog.Logger, child *guardian.Child) lifecycle.Part {
 			log.Warn("systemd_not_notified", "error", err)
 		}
 	}
-	return lifecycle.Part{
+	const waiting = "STATUS=waiting for etcd"
+	var started atomic.Bool
+	first := lifecycle.Part{
 		Name:  "systemd",
-		Start: func(context.Context) error { tell(sd.SdNotifyReady); return nil },
+		Start: func(context.Context) error { notify(sd.SdNotifyReady + "\n" + waiting); return nil },
 		Serve: func(ctx context.Context) error {
-			every, err := sd.SdWatchdogEnabled(false)
-			if err != nil || every == 0 {
-				<-ctx.Done()
-				return nil
+			alive := make(<-chan time.Time)
+			if every, err := sd.SdWatchdogEnabled(false); err == nil && every > 0 {
+				tick := time.NewTicker(every / 2)
+				defer tick.Stop()
+				alive = tick.C
 			}
-			tick := time.NewTicker(every / 2)
-			defer tick.Stop()
-			for {
+			look := time.NewTicker(statusEvery)
+			defer look.Stop()
+			for said := waiting; ; {
+				if now := "STATUS=" + status(); started.Load() && now != said {
+					notify(now)
+					said = now
+				}
 				select {
 				case <-ctx.Done():
 					return nil
-				case <-tick.C:
-					tell(sd.SdNotifyWatchdog)
+				case <-alive:
+					notify(sd.SdNotifyWatchdog)
+				case <-look.C:
 				}
 			}
 		},
-		Stop: func(context.Context) error { tell(sd.SdNotifyStopping); return nil },
 	}
+	last := lifecycle.Part{
+		Name:  "systemd status",
+		Start: func(context.Context) error { started.Store(true); return nil },
+		Stop:  func(context.Context) error { notify(sd.SdNotifyStopping); return nil },
+	}
+	return append(append([]lifecycle.Part{first}, parts...), last)
+}
+
+// statusLine is a daemon's status in one line: what is not as it should be, or what it does.
+func statusLine(lasting []common.Condition, otherwise string) string {
+	if len(lasting) == 0 {
+		return otherwise
+	}
+	return common.Excerpt(lasting[0].Text)
+}
+
+// Status is the worker's status in one line.
+func (w *Worker) Status() string {
+	running, _ := w.dispatcher.Running()
+	return statusLine(w.conditions.now(), fmt.Sprintf("running %d commands", running))
+}
+
+// Status is the master's status in one line.
+func (m *Master) Status() string {
+	doing := "serving on " + m.Address()
+	if holder, elected := m.elector.Leader(); elected && holder.ID == m.cfg.ID {
+		doing += ", elected"
+	}
+	return statusLine(m.state.own.now(), doing)
 }
 
 // DialEtcd makes the client that the settings ask for. Where certificates are kept, the
