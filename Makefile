@@ -95,6 +95,10 @@ bench-cluster: bench-programs ## measure the whole as real processes, about 12 m
 bench-cluster-quick: bench-programs
 	$(BENCHBIN)/cluster -bin $(BENCHBIN) -row '$(ROWS)' -quick
 
+.PHONY: bench-outage
+bench-outage: ## measure a day without the log store at 100 fires a second: etcd, lists, memory, the way back; about 6 minutes
+	$(MAKE) bench-cluster ROWS=outage
+
 bench-programs: need-gcc $(DOUBLE)
 	mkdir -p $(BENCHBIN)
 	for p in master standalone; do $(BUILD) -o $(BENCHBIN)/carillon-$$p ./cmd/$$p; done

@@ -142,11 +142,16 @@ func (c *cluster) open(ctx context.Context, offsets []time.Duration) (err error)
 	return nil
 }
 
-func (c *cluster) startMongo(ctx context.Context) (err error) {
+func (c *cluster) startMongo(ctx context.Context) error {
 	address, err := freeAddress()
 	if err != nil {
 		return err
 	}
+	return c.mongoAt(ctx, address)
+}
+
+// mongoAt starts the log store at an address, with what it holds already.
+func (c *cluster) mongoAt(ctx context.Context, address string) (err error) {
 	if c.mongo, err = c.b.start(c.dir, "mongodouble", "mongodouble", nil, "--listen", address, "--dir", filepath.Join(c.dir, "mongo")); err != nil {
 		return err
 	}
@@ -159,7 +164,7 @@ func (c *cluster) flags(more ...string) []string {
 }
 
 // startWorker starts a worker whose wall clock is off by an offset, and waits until it is registered.
-func (c *cluster) startWorker(ctx context.Context, name string, offset time.Duration) error {
+func (c *cluster) startWorker(ctx context.Context, name string, offset time.Duration, more ...string) error {
 	w := &worker{dir: filepath.Join(c.dir, name), offset: offset}
 	var err error
 	var env []string
@@ -167,7 +172,7 @@ func (c *cluster) startWorker(ctx context.Context, name string, offset time.Dura
 		env = append(env, "CARILLON_CLOCK_OFFSET="+offset.String())
 	}
 	w.process, err = c.b.start(c.dir, name, "carillon-worker", env,
-		c.flags("--name", name, "--data-dir", w.dir, "--metrics-listen", "off", "--log-level", "warn")...)
+		c.flags(append(more, "--name", name, "--data-dir", w.dir, "--metrics-listen", "off", "--log-level", "warn")...)...)
 	if err != nil {
 		return err
 	}

@@ -30,7 +30,9 @@ func (d *desk) List(_ context.Context, q common.JobQuery) ([]common.JobState, st
 	return d.jobs[:min(q.Limit, len(d.jobs))], "", nil
 }
 
-func (d *desk) LiveRuns(context.Context) ([]common.Run, error) { return nil, nil }
+func (d *desk) LiveRuns(context.Context, *runlog.LiveQuery) (runlog.Lives, error) {
+	return runlog.Lives{}, nil
+}
 
 func (d *desk) Overdue(context.Context) ([]common.Overdue, error) { return nil, nil }
 

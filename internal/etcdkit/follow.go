@@ -8,6 +8,7 @@ import (
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
+	"google.golang.org/grpc/metadata"
 )
 
 // Update is news of a prefix. With Whole set, Puts is all there is at Revision,
@@ -37,6 +38,12 @@ type Follower struct {
 	Trouble func(error)
 	// Alive is called when the server has shown that we have all there is. It may be nil.
 	Alive func()
+	// Probe has the watch asked how far it is, each time that something is received from it, and
+	// Progress is called with the answer: the receiver has got all changes up to that revision.
+	// Both may be nil. With a probe the watch has a stream of its own: etcd answers only when all
+	// watches of a stream have caught up.
+	Probe    <-chan struct{}
+	Progress func(revision int64)
 }
 
 const (
@@ -124,6 +131,9 @@ func (f *Follower) watch(ctx context.Context, from int64, receive func(context.C
 	}
 	ctx, cancel := context.WithCancel(clientv3.WithRequireLeader(ctx))
 	defer cancel()
+	if f.Probe != nil { // watches share a stream where they have the same metadata
+		ctx = metadata.AppendToOutgoingContext(ctx, "carillon-watch", f.Prefix)
+	}
 	ch := f.Client.Watch(ctx, f.Prefix, clientv3.WithPrefix(), clientv3.WithRev(from),
 		clientv3.WithFragment(), clientv3.WithProgressNotify(), clientv3.WithCreatedNotify())
 	ask := time.NewTicker(silence / 3)
@@ -131,14 +141,13 @@ func (f *Follower) watch(ctx context.Context, from int64, receive func(context.C
 	heard := time.Now()
 	for {
 		select {
+		case <-f.Probe:
+			f.requestProgress(ctx, silence/3)
 		case <-ask.C:
 			if time.Since(heard) > silence {
 				return fmt.Errorf("watch %s: silent for %v", f.Prefix, silence)
 			}
-			// Asked on a context of its own: it blocks while the stream is being made.
-			askCtx, cancelAsk := context.WithTimeout(ctx, silence/3)
-			_ = f.Client.RequestProgress(askCtx) // no answer is what silence is for
-			cancelAsk()
+			f.requestProgress(ctx, silence/3)
 		case resp, ok := <-ch:
 			if !ok {
 				return fmt.Errorf("watch %s: closed", f.Prefix)
@@ -148,6 +157,9 @@ func (f *Follower) watch(ctx context.Context, from int64, receive func(context.C
 			}
 			heard = time.Now()
 			f.alive()
+			if resp.IsProgressNotify() && f.Progress != nil {
+				f.Progress(resp.Header.Revision)
+			}
 			if len(resp.Events) == 0 {
 				continue
 			}
@@ -156,6 +168,14 @@ func (f *Follower) watch(ctx context.Context, from int64, receive func(context.C
 			}
 		}
 	}
+}
+
+// requestProgress asks on a context of its own: it blocks while the stream is being made. No
+// answer is what silence is for.
+func (f *Follower) requestProgress(ctx context.Context, limit time.Duration) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	_ = f.Client.RequestProgress(ctx)
 }
 
 // changes folds the events of a response: the last one of each key stands.

@@ -179,3 +179,50 @@ func TestFollowPaged(t *testing.T) {
 		t.Fatalf("%v: %d keys in %d parts", err, len(m.table), parts)
 	}
 }
+
+// A watch that is asked how far it is answers with a revision whose changes have been received.
+func TestFollow_ProgressOnProbe(t *testing.T) {
+	client := etcdtest.Start(t)
+	put := func(key string) int64 {
+		resp, err := client.Put(t.Context(), key, "1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return resp.Header.Revision
+	}
+	put("/p/a")
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	probe, reached, received, ended := make(chan struct{}, 1), make(chan int64, 100), make(chan int64, 100), make(chan error, 1)
+	f := etcdkit.Follower{Client: client, Prefix: "/p/", Probe: probe, Progress: func(revision int64) { reached <- revision }}
+	go func() {
+		ended <- f.Follow(ctx, func(_ context.Context, u etcdkit.Update) error { received <- u.Revision; return nil })
+	}()
+	<-received
+	mine := put("/p/b")
+	other := put("/q/c") // of which the watch is told nothing
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for at := int64(0); at < other; {
+		select {
+		case at = <-reached:
+		case <-tick.C:
+			select {
+			case probe <- struct{}{}:
+			default:
+			}
+		case err := <-ended:
+			t.Fatal(err)
+		}
+	}
+	select {
+	case got := <-received:
+		if got != mine {
+			t.Fatalf("received revision %d, want %d", got, mine)
+		}
+	default:
+		t.Fatal("told of a revision before its change was received")
+	}
+	cancel()
+	<-ended
+}

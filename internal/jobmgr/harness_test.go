@@ -17,6 +17,7 @@ import (
 	"carillon/internal/common/schedule"
 	"carillon/internal/etcdkit/etcdtest"
 	"carillon/internal/jobmgr"
+	"carillon/internal/runlog"
 )
 
 // story is a keyspace with one master in it.
@@ -56,9 +57,11 @@ func newStory(t testing.TB) *story {
 	return s
 }
 
-func (s *story) master(catalog *jobmgr.Catalog) *jobmgr.Store {
+func (s *story) master(catalog *jobmgr.Catalog) *jobmgr.Store { return s.masterWith(catalog, nil) }
+
+func (s *story) masterWith(catalog *jobmgr.Catalog, outboxes *jobmgr.Outboxes) *jobmgr.Store {
 	return jobmgr.NewStore(jobmgr.Config{Client: s.client, Interner: schedule.NewInterner(), Timezone: "UTC", Now: s.clock.now,
-		Catalog: catalog, Changed: func() { s.changed.Add(1) }})
+		Catalog: catalog, Outboxes: outboxes, Changed: func() { s.changed.Add(1) }})
 }
 
 // minutely is a job that runs every minute.
@@ -204,4 +207,10 @@ func eventually(t testing.TB, what string, holds func() bool) {
 		case <-tick.C:
 		}
 	}
+}
+
+// liveRuns are all runs that etcd has.
+func liveRuns(ctx context.Context, store *jobmgr.Store) ([]common.Run, error) {
+	live, err := store.LiveRuns(ctx, &runlog.LiveQuery{})
+	return live.Runs, err
 }

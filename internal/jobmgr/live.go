@@ -11,6 +11,7 @@ import (
 
 	"carillon/internal/common"
 	"carillon/internal/etcdkit"
+	"carillon/internal/runlog"
 )
 
 // place is where etcd holds a run.
@@ -30,32 +31,57 @@ const (
 	inOutbox
 )
 
-// LiveRuns gives every run that etcd still has, as of one revision.
-func (s *Store) LiveRuns(ctx context.Context) ([]common.Run, error) {
-	return s.live(ctx, common.TriggersPrefix, common.RunsPrefix, common.KillerPrefix, common.OutboxPrefix)
+// directly is how many outcomes are read as they are, with what waits and runs, in place of asking
+// the index for those that a list wants.
+const directly = 500
+
+// LiveRuns returns the runs that etcd still has: all that wait or run, and of the outcomes in the
+// outboxes those that the list wants. Few outcomes are read all, as of one revision with the others.
+// Where many wait, the index finds them, once it has all changes up to the revision of the others.
+func (s *Store) LiveRuns(ctx context.Context, q *runlog.LiveQuery) (runlog.Lives, error) {
+	o := s.cfg.Outboxes
+	if o == nil || o.small() {
+		most := int64(directly)
+		if o == nil {
+			most = 0 // all
+		}
+		places, _, more, err := s.places(ctx, append(openOps(), clientv3.OpGet(common.OutboxPrefix, clientv3.WithPrefix(), clientv3.WithLimit(most)))...)
+		if err != nil || !more {
+			return runlog.Lives{Runs: s.runsOf(places)}, err
+		}
+	}
+	places, revision, _, err := s.places(ctx, openOps()...)
+	if err != nil {
+		return runlog.Lives{}, err
+	}
+	whole := o.await(ctx, revision)
+	outcomes, edge, err := o.outcomes(ctx, q)
+	if err != nil {
+		return runlog.Lives{}, err
+	}
+	return runlog.Lives{Runs: s.runsOf(append(outcomes, places...)), Edge: edge, Narrowed: true, Partial: !whole}, nil
 }
 
 // OpenRuns gives those of them that have not come to an end. It costs no more while the log
 // store is away, when the outboxes are full.
 func (s *Store) OpenRuns(ctx context.Context) ([]common.Run, error) {
-	return s.live(ctx, common.TriggersPrefix, common.RunsPrefix, common.KillerPrefix)
+	places, _, _, err := s.places(ctx, openOps()...)
+	return s.runsOf(places), err
 }
 
-func (s *Store) live(ctx context.Context, prefixes ...string) ([]common.Run, error) {
-	ops := make([]clientv3.Op, len(prefixes))
-	for i, prefix := range prefixes {
-		ops[i] = clientv3.OpGet(prefix, clientv3.WithPrefix())
-	}
-	places, err := s.places(ctx, ops...)
-	if err != nil {
-		return nil, err
-	}
+// openOps read what waits and runs, and the requests to end it.
+func openOps() []clientv3.Op {
+	return []clientv3.Op{clientv3.OpGet(common.TriggersPrefix, clientv3.WithPrefix()), clientv3.OpGet(common.RunsPrefix, clientv3.WithPrefix()),
+		clientv3.OpGet(common.KillerPrefix, clientv3.WithPrefix())}
+}
+
+func (s *Store) runsOf(places []place) []common.Run {
 	s.explain(places)
 	runs := make([]common.Run, len(places))
 	for i := range places {
 		runs[i] = places[i].run
 	}
-	return runs, nil
+	return runs
 }
 
 // LiveRun finds one of them.
@@ -65,26 +91,15 @@ func (s *Store) LiveRun(ctx context.Context, id string) (common.Run, bool, error
 }
 
 // locate finds a run by its id. The id holds the job's uid; the catalog tells the
-// name, and only for a job that is gone all are looked at. In the outboxes, which
-// hold little unless the log store is away, only keys are read.
+// name, and only for a job that is gone all are looked at. What waits or runs is looked at first: a
+// run goes from there to an outbox.
 func (s *Store) locate(ctx context.Context, id string) (place, bool, error) {
 	triggers, records := common.TriggersPrefix, common.RunsPrefix
 	if job, known := s.cfg.Catalog.Name(uidOf(id)); known {
 		triggers, records = common.TriggersOf(job), common.RecordsOf(job)
 	}
-	ctx, cancel := context.WithTimeout(ctx, callLimit)
-	defer cancel()
-	keys, err := s.cfg.Client.Get(ctx, common.OutboxPrefix, clientv3.WithPrefix(), clientv3.WithKeysOnly())
-	if err != nil {
-		return place{}, false, etcdkit.Wrap(fmt.Errorf("look for run %s: %w", id, err))
-	}
-	ops := []clientv3.Op{clientv3.OpGet(triggers, clientv3.WithPrefix()), clientv3.OpGet(records, clientv3.WithPrefix()),
-		clientv3.OpGet(common.KillerPrefix, clientv3.WithPrefix())}
-	outbox := outboxKeyOf(keys.Kvs, id)
-	if outbox != "" {
-		ops = append(ops, clientv3.OpGet(outbox))
-	}
-	places, err := s.places(ctx, ops...)
+	places, revision, _, err := s.places(ctx, clientv3.OpGet(triggers, clientv3.WithPrefix()), clientv3.OpGet(records, clientv3.WithPrefix()),
+		clientv3.OpGet(common.KillerPrefix, clientv3.WithPrefix()))
 	if err != nil {
 		return place{}, false, err
 	}
@@ -94,56 +109,90 @@ func (s *Store) locate(ctx context.Context, id string) (place, bool, error) {
 			return p, true, nil
 		}
 	}
-	if outbox != "" {
-		return place{}, false, nil // delivered since
+	key, err := s.outboxKey(ctx, id, revision)
+	if err != nil || key == "" {
+		return place{}, false, err
 	}
-	// It may have finished between the two reads.
-	keys, err = s.cfg.Client.Get(ctx, common.OutboxPrefix, clientv3.WithPrefix(), clientv3.WithKeysOnly())
-	if err != nil {
-		return place{}, false, etcdkit.Wrap(fmt.Errorf("look for run %s: %w", id, err))
-	}
-	if outbox = outboxKeyOf(keys.Kvs, id); outbox == "" {
-		return place{}, false, nil
-	}
-	places, err = s.places(ctx, clientv3.OpGet(outbox))
-	if err != nil || len(places) == 0 || places[0].run.ID != id {
+	places, _, _, err = s.places(ctx, clientv3.OpGet(key))
+	if err != nil || len(places) == 0 || places[0].run.ID != id { // delivered since
 		return place{}, false, err
 	}
 	return places[0], true, nil
 }
 
-// LateEnds gives the notes of late ends that wait in the outboxes. What does not decode
-// is passed over.
-func (s *Store) LateEnds(ctx context.Context) ([]common.LateEnd, error) {
+// outboxKey is where an outbox had the outcome of a run at a revision, or later; empty where none had. Where the
+// index cannot say, all keys are read.
+func (s *Store) outboxKey(ctx context.Context, id string, revision int64) (string, error) {
+	if o := s.cfg.Outboxes; o != nil && !o.small() && o.await(ctx, revision) {
+		return o.keyOf(id), nil
+	}
+	keys, err := s.outboxKeys(ctx)
+	if err != nil {
+		return "", err
+	}
+	return outboxKeyOf(keys, id), nil
+}
+
+// outboxKeys lists all outboxes.
+func (s *Store) outboxKeys(ctx context.Context) ([]*mvccpb.KeyValue, error) {
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
-	keys, err := s.cfg.Client.Get(ctx, common.OutboxPrefix, clientv3.WithPrefix(), clientv3.WithKeysOnly())
+	resp, err := s.cfg.Client.Get(ctx, common.OutboxPrefix, clientv3.WithPrefix(), clientv3.WithKeysOnly())
 	if err != nil {
-		return nil, etcdkit.Wrap(fmt.Errorf("look for late ends: %w", err))
+		return nil, etcdkit.Wrap(fmt.Errorf("list the outboxes: %w", err))
 	}
-	var gets []clientv3.Op
-	for _, kv := range keys.Kvs {
-		if common.IsLateKey(string(kv.Key)) {
-			gets = append(gets, clientv3.OpGet(string(kv.Key)))
-		}
-	}
-	var found []common.LateEnd
-	for part := range slices.Chunk(gets, 2*cursorsPerTxn) {
-		resp, err := s.cfg.Client.Txn(ctx).Then(part...).Commit()
+	return resp.Kvs, nil
+}
+
+// LateEnds gives the notes of late ends that wait in the outboxes. What does not decode
+// is passed over.
+func (s *Store) LateEnds(ctx context.Context) (found []common.LateEnd, err error) {
+	var late []string
+	if o := s.cfg.Outboxes; o != nil && !o.small() {
+		late = o.lateKeys()
+	} else {
+		keys, err := s.outboxKeys(ctx)
 		if err != nil {
-			return nil, etcdkit.Wrap(fmt.Errorf("read late ends: %w", err))
+			return nil, err
 		}
-		for _, r := range resp.Responses {
-			for _, kv := range r.GetResponseRange().Kvs {
-				late, err := common.Decode[common.LateEnd](kv.Value)
-				worker, _, badKey := common.SplitKey(common.OutboxPrefix, string(kv.Key))
-				if err == nil && badKey == nil && common.LateKey(worker, late.Run) == string(kv.Key) {
-					found = append(found, late)
-				}
+		for _, kv := range keys {
+			if common.IsLateKey(string(kv.Key)) {
+				late = append(late, string(kv.Key))
+			}
+		}
+	}
+	for part := range slices.Chunk(late, readsPerTxn) {
+		kvs, err := readKeys(ctx, s.cfg.Client, part)
+		if err != nil {
+			return nil, err
+		}
+		for _, kv := range kvs {
+			late, err := common.Decode[common.LateEnd](kv.Value)
+			worker, _, badKey := common.SplitKey(common.OutboxPrefix, string(kv.Key))
+			if err == nil && badKey == nil && common.LateKey(worker, late.Run) == string(kv.Key) {
+				found = append(found, late)
 			}
 		}
 	}
 	return found, nil
+}
+
+// readKeys reads up to readsPerTxn values.
+func readKeys(ctx context.Context, client *clientv3.Client, keys []string) (kvs []*mvccpb.KeyValue, err error) {
+	ops := make([]clientv3.Op, len(keys))
+	for i, key := range keys {
+		ops[i] = clientv3.OpGet(key)
+	}
+	ctx, cancel := context.WithTimeout(ctx, callLimit)
+	defer cancel()
+	resp, err := client.Txn(ctx).Then(ops...).Commit()
+	if err != nil {
+		return nil, etcdkit.Wrap(fmt.Errorf("read the outboxes: %w", err))
+	}
+	for _, r := range resp.Responses {
+		kvs = append(kvs, r.GetResponseRange().Kvs...)
+	}
+	return kvs, nil
 }
 
 func outboxKeyOf(keys []*mvccpb.KeyValue, id string) string {
@@ -156,17 +205,17 @@ func outboxKeyOf(keys []*mvccpb.KeyValue, id string) string {
 }
 
 // places reads values of the three prefixes at one revision, and the wishes to kill what runs. What does not
-// decode is passed over.
-func (s *Store) places(ctx context.Context, ops ...clientv3.Op) ([]place, error) {
+// decode is passed over; more says that a limit cut a range short.
+func (s *Store) places(ctx context.Context, ops ...clientv3.Op) (places []place, revision int64, more bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
 	resp, err := s.cfg.Client.Txn(ctx).Then(ops...).Commit()
 	if err != nil {
-		return nil, etcdkit.Wrap(fmt.Errorf("read live runs: %w", err))
+		return nil, 0, false, etcdkit.Wrap(fmt.Errorf("read live runs: %w", err))
 	}
-	var places []place
 	wishes := map[string]*common.Ending{} // by key
 	for _, r := range resp.Responses {
+		more = more || r.GetResponseRange().More
 		for _, kv := range r.GetResponseRange().Kvs {
 			if key := string(kv.Key); strings.HasPrefix(key, common.KillerPrefix) {
 				if kill, err := common.Decode[common.Kill](kv.Value); err == nil {
@@ -182,7 +231,7 @@ func (s *Store) places(ctx context.Context, ops ...clientv3.Op) ([]place, error)
 			p.run.Ending = wishes[common.KillKey(p.run.Worker, p.run.ID)]
 		}
 	}
-	return places, nil
+	return places, resp.Header.Revision, more, nil
 }
 
 // placeOf reads a value. One that is not its key's is not believed.

@@ -43,7 +43,7 @@ func (s *story) wantLive(id string, status common.Status, worker string) {
 	if err != nil || !found || run.ID != id || run.Status != status || run.Worker != worker {
 		s.Fatalf("run %s: %v, found %v, %+v; want %s on %q", id, err, found, run, status, worker)
 	}
-	runs, err := s.store.LiveRuns(s.Context())
+	runs, err := liveRuns(s.Context(), s.store)
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -159,7 +159,7 @@ func TestUnreadableRunsBreakNoList(t *testing.T) {
 	}
 	trigger := s.trigger("a")
 	s.wantLive(trigger.RunID(), common.StatusWaiting, "")
-	if runs, err := s.store.LiveRuns(t.Context()); err != nil || len(runs) != 1 {
+	if runs, err := liveRuns(t.Context(), s.store); err != nil || len(runs) != 1 {
 		t.Fatalf("%v, %d runs", err, len(runs))
 	}
 	for _, id := range []string{"bad.1", "bad.2"} {

@@ -44,7 +44,9 @@ type Config struct {
 	// cluster's. May be nil, where it is the only one.
 	Clock   func() (time.Time, error)
 	Catalog *Catalog
-	Changed func() // told after a change, which now waits to be delivered; may be nil
+	// Outboxes finds the outcomes that wait in etcd. May be nil: then all of them are read.
+	Outboxes *Outboxes
+	Changed  func() // told after a change, which now waits to be delivered; may be nil
 	// Room refuses to save jobs while too many changes wait to be delivered. May be nil.
 	Room func() error
 	// Proven reports whether nothing says that the clock is wrong; nil: it is not known.

@@ -253,7 +253,7 @@ func TestWaitingRunsSayWhy(t *testing.T) {
 		add(job, common.Trigger{ID: "x", NotBefore: noon, Worker: "north"}, common.ReasonStarting)
 	}
 	eventually(t, "the catalog has the jobs", s.store.UpToDate)
-	runs, err := store.LiveRuns(t.Context())
+	runs, err := liveRuns(t.Context(), store)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -293,7 +293,7 @@ func TestForeignValues(t *testing.T) {
 	s.raw(common.RecordKey("a", "other.1.1"), encode(t, r))
 	s.raw(common.OutboxKey("w1", "other.1.1"), encode(t, run))
 	s.raw(common.OutboxKey(common.MasterOutbox, "other.1.1"), encode(t, run))
-	live, err := s.store.LiveRuns(t.Context())
+	live, err := liveRuns(t.Context(), s.store)
 	if err != nil || len(live) != 1 || live[0].ID != trigger.RunID() {
 		t.Fatalf("%+v, %v", live, err)
 	}

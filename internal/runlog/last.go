@@ -9,7 +9,7 @@ import (
 // Last gives the n newest runs of each of the jobs, by name, those that wait or run
 // included. While the store is away there are only these, and partial says so.
 func (v *View) Last(ctx context.Context, jobs []string, n int) (last map[string][]common.Run, partial bool, err error) {
-	runs, err := v.live.LiveRuns(ctx)
+	runs, err := v.live.LiveRuns(ctx, &LiveQuery{Jobs: jobs, Each: n})
 	if err != nil {
 		return nil, false, err
 	}
@@ -22,13 +22,14 @@ func (v *View) Last(ctx context.Context, jobs []string, n int) (last map[string]
 		last = map[string][]common.Run{}
 	}
 	live := map[string][]common.Run{}
-	for i := range runs {
-		live[runs[i].Job] = append(live[runs[i].Job], runs[i])
+	for i := range runs.Runs {
+		run := &runs.Runs[i]
+		live[run.Job] = append(live[run.Job], *run)
 	}
 	for _, job := range jobs {
 		if of := live[job]; len(of) > 0 {
 			last[job] = mergeRuns(of, Found{Runs: last[job]}, &Query{Job: job, Limit: n})
 		}
 	}
-	return last, partial, nil
+	return last, partial || runs.Partial, nil
 }

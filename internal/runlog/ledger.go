@@ -89,7 +89,8 @@ func (v *View) Fires(ctx context.Context, q FireQuery) (FirePage, error) {
 	if err != nil {
 		return FirePage{}, err
 	}
-	live, err := v.live.LiveRuns(ctx)
+	wanted := Query{Job: q.Job, Group: q.Group, Statuses: q.Statuses, From: q.From, To: q.To, Before: q.Before, Limit: q.Limit + 1}
+	live, err := v.live.LiveRuns(ctx, &LiveQuery{Query: wanted, Fires: true})
 	if err != nil {
 		return FirePage{}, err
 	}
@@ -100,7 +101,7 @@ func (v *View) Fires(ctx context.Context, q FireQuery) (FirePage, error) {
 			return FirePage{}, err
 		}
 	}
-	m := newMerge(&q, live)
+	m := newMerge(&q, live.Runs)
 	partial := false
 	for !partial && !m.complete() {
 		if m.reads++; m.reads > maxReads {
@@ -113,7 +114,7 @@ func (v *View) Fires(ctx context.Context, q FireQuery) (FirePage, error) {
 		for _, fire := range m.take(rows) {
 			// A status narrows the rows: whether another attempt followed is not among them.
 			if len(q.Statuses) > 0 && followed(fire.Status) {
-				if fire, err = v.last(ctx, fire, m.live[fire.ID]); isAway(ctx, err) {
+				if fire, err = v.last(ctx, fire, m.live[fire.ID], live.Narrowed); isAway(ctx, err) {
 					partial = true
 				} else if err != nil {
 					return FirePage{}, err
@@ -123,13 +124,16 @@ func (v *View) Fires(ctx context.Context, q FireQuery) (FirePage, error) {
 		}
 	}
 	m.rest(m.lives(), true)
+	if live.Edge != nil {
+		m.bound(*live.Edge)
+	}
 	m.rest(due, dueWhole)
 	m.rest(planned, plannedWhole)
 	if partial {
 		m.ended = true // no further read brings more
 	}
 	page := m.page()
-	page.Partial = partial
+	page.Partial = partial || live.Partial
 	if page.Next != nil {
 		page.Next.Now = q.Now
 		page.Next.Settled = q.Settled || dueWhole && !slices.ContainsFunc(due, func(f common.Fire) bool {
@@ -153,8 +157,15 @@ func followed(s common.Status) bool {
 	return s != common.StatusSucceeded && s != common.StatusMissed && s.Terminal()
 }
 
-// last is the fire as all of its attempts show it.
-func (v *View) last(ctx context.Context, fire common.Fire, live []common.Run) (common.Fire, error) {
+// last is the fire as all of its attempts show it; narrowed says that there may be live ones beside those given.
+func (v *View) last(ctx context.Context, fire common.Fire, live []common.Run, narrowed bool) (common.Fire, error) {
+	if narrowed {
+		more, err := v.live.LiveRuns(ctx, &LiveQuery{Query: Query{Fire: fire.ID}})
+		if err != nil {
+			return fire, err
+		}
+		live = slices.DeleteFunc(more.Runs, func(r common.Run) bool { return r.Fire != fire.ID })
+	}
 	stored, err := v.store.Runs(ctx, Query{Fire: fire.ID})
 	if err != nil || len(stored.Runs) == 0 {
 		return fire, err

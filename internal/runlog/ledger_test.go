@@ -24,9 +24,9 @@ type shelf struct {
 	patience     int // of the store, with one list
 }
 
-func (w *shelf) LiveRuns(context.Context) ([]common.Run, error) {
+func (w *shelf) LiveRuns(context.Context, *LiveQuery) (Lives, error) {
 	w.looked = append(w.looked, "live")
-	return w.live, nil
+	return Lives{Runs: w.live}, nil
 }
 func (w *shelf) LiveRun(_ context.Context, id string) (common.Run, bool, error) {
 	i := slices.IndexFunc(w.live, func(r common.Run) bool { return r.ID == id })

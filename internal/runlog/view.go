@@ -10,12 +10,35 @@ import (
 // Live knows the runs that etcd still has: waiting triggers, unresolved records,
 // and outcomes in the outboxes.
 type Live interface {
-	// LiveRuns gives them all as of one revision.
-	LiveRuns(ctx context.Context) ([]common.Run, error)
+	// LiveRuns returns all that wait or run, and of the outcomes at least those that q wants.
+	LiveRuns(ctx context.Context, q *LiveQuery) (Lives, error)
 	// LiveRun finds one of them.
 	LiveRun(ctx context.Context, id string) (run common.Run, found bool, err error)
 	// LateEnds gives the late ends in the outboxes.
 	LateEnds(ctx context.Context) ([]common.LateEnd, error)
+}
+
+// LiveQuery says which of the outcomes in the outboxes a list wants: the first q.Limit that
+// match, and, of all of these, where the list begins.
+type LiveQuery struct {
+	Query
+	// Fires: the limit and the statuses are those of fires, as their last attempts in the outboxes
+	// show them, and Before names a fire. All attempts of these fires that are there are wanted.
+	Fires bool
+	// Jobs: in place of all this, the Each newest of each of them.
+	Jobs []string
+	Each int
+}
+
+// Lives are runs that etcd still has.
+type Lives struct {
+	Runs []common.Run
+	// Edge is the last place up to which outcomes were looked at; nil: all were.
+	Edge *Position
+	// Narrowed: outcomes that the list does not want may be left out.
+	Narrowed bool
+	// Partial: outcomes that it wants may be missing.
+	Partial bool
 }
 
 // View is the history as users see it: what is live and what is stored, merged, so
@@ -75,12 +98,12 @@ type RunPage struct {
 	Runs []common.Run
 	// Until is where the list goes on although it has fewer than were asked for; else nil.
 	Until   *Position
-	Partial bool // the store is away: there is only what is live
+	Partial bool // the store is away: there is only what is live; or not all of that is known
 }
 
 // Runs lists the newest first, or the oldest. While the store is away it lists what is live.
 func (v *View) Runs(ctx context.Context, q Query) (RunPage, error) {
-	live, err := v.live.LiveRuns(ctx)
+	live, err := v.live.LiveRuns(ctx, &LiveQuery{Query: q})
 	if err != nil {
 		return RunPage{}, err
 	}
@@ -89,8 +112,11 @@ func (v *View) Runs(ctx context.Context, q Query) (RunPage, error) {
 	if err != nil && !partial {
 		return RunPage{}, err
 	}
-	page := RunPage{Until: stored.Until, Partial: partial}
-	page.Runs = mergeRuns(live, stored, &q)
+	if stored.Until == nil || live.Edge != nil && q.Compare(*live.Edge, *stored.Until) < 0 {
+		stored.Until = live.Edge
+	}
+	page := RunPage{Until: stored.Until, Partial: partial || live.Partial}
+	page.Runs = mergeRuns(live.Runs, stored, &q)
 	if q.Limit > 0 && len(page.Runs) >= q.Limit {
 		page.Until = nil // the next page begins after the last of these
 	}
@@ -104,16 +130,16 @@ func isAway(ctx context.Context, err error) bool {
 }
 
 // mergeRuns puts both together: an id that is in both is shown as stored, since what
-// is stored is its outcome.
+// is stored is its outcome. What is beyond the place up to which both were looked at is left out.
 func mergeRuns(live []common.Run, found Found, q *Query) []common.Run {
-	stored := found.Runs
+	beyond := func(r *common.Run) bool { return found.Until != nil && q.Compare(*found.Until, PositionOf(r)) < 0 }
+	stored := slices.DeleteFunc(found.Runs, func(r common.Run) bool { return beyond(&r) })
 	seen := make(map[string]bool, len(stored))
 	for i := range stored {
 		seen[stored[i].ID] = true
 	}
 	for i := range live {
-		beyond := found.Until != nil && q.Compare(*found.Until, PositionOf(&live[i])) < 0
-		if !beyond && q.Matches(&live[i]) && !seen[live[i].ID] {
+		if !beyond(&live[i]) && q.Matches(&live[i]) && !seen[live[i].ID] {
 			stored = append(stored, live[i])
 			seen[live[i].ID] = true
 		}

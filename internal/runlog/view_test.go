@@ -50,7 +50,7 @@ func (h *history) as(i int) common.Run {
 	return run
 }
 
-func (h *history) LiveRuns(context.Context) ([]common.Run, error) {
+func (h *history) LiveRuns(context.Context, *LiveQuery) (Lives, error) {
 	var live []common.Run
 	for i := range h.runs {
 		if h.at[i] >= inTrigger && h.at[i] <= inBoth {
@@ -59,11 +59,12 @@ func (h *history) LiveRuns(context.Context) ([]common.Run, error) {
 	}
 	slices.Reverse(live) // in no order that helps
 	h.between()
-	return live, nil
+	return Lives{Runs: live}, nil
 }
 
 func (h *history) LiveRun(ctx context.Context, id string) (common.Run, bool, error) {
-	live, err := h.LiveRuns(ctx)
+	lives, err := h.LiveRuns(ctx, nil)
+	live := lives.Runs
 	i := slices.IndexFunc(live, func(r common.Run) bool { return r.ID == id })
 	if i < 0 {
 		return common.Run{}, false, err
@@ -227,7 +228,7 @@ func TestViewPassesErrorsOn(t *testing.T) {
 
 type broken struct{ err error }
 
-func (b broken) LiveRuns(context.Context) ([]common.Run, error) { return nil, b.err }
+func (b broken) LiveRuns(context.Context, *LiveQuery) (Lives, error) { return Lives{}, b.err }
 func (b broken) LiveRun(context.Context, string) (common.Run, bool, error) {
 	return common.Run{}, false, b.err
 }

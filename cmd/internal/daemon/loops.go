@@ -75,6 +75,7 @@ const (
 	watchKills    = "kills"
 	watchSecrets  = "secrets"
 	watchEvents   = "events"
+	watchOutboxes = "outboxes"
 )
 
 func newWorkerLoops(log *slog.Logger, limit time.Duration, excused func() bool) *workerLoops {
@@ -139,6 +140,7 @@ func newMasterLoops(log *slog.Logger, limit time.Duration, excused func() bool) 
 		leader.WatchElection: m.Add(watchSpec(leader.WatchElection, "this master neither knows nor becomes the elected one")),
 		leader.WatchFindings: m.Add(watchSpec(leader.WatchFindings, "what the elected master found is not known")),
 		watchEvents:          m.Add(watchSpec(watchEvents, "live events of this master stand still")),
+		watchOutboxes:        m.Add(watchSpec(watchOutboxes, "lists do not show all outcomes that wait for the log store")),
 	}}
 	for watch, spec := range membershipSpecs() {
 		loop := m.Add(spec)

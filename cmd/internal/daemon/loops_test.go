@@ -75,6 +75,7 @@ func masterTable() map[string]watched {
 		"presence":       {loops: []string{"presence"}, tests: []string{stuckMaster}},
 		"membership":     {loops: []string{"watch_workers", "watch_settings", "watch_masters"}, tests: []string{stuckMaster}},
 		"catalog":        {loops: []string{"watch_jobs"}, tests: []string{stuckMaster}},
+		"outboxes":       {loops: []string{"watch_outboxes"}, tests: []string{stuckMaster}},
 		"changes":        {loops: []string{"delivery"}, tests: []string{stuckMaster}},
 		"catalog gauges": {ends: "it only copies figures"},
 		"lookout": {loops: []string{"lookout"}, codes: []string{common.ConditionEtcdAway, common.ConditionLogStoreAway},
@@ -464,6 +465,7 @@ func TestStuckLoopOfAMasterHasACondition(t *testing.T) {
 	}{
 		{loop: "watch_jobs", code: common.ConditionWatchStale, prefix: common.JobsPrefix},
 		{loop: "watch_events", code: common.ConditionWatchStale, prefix: common.JobsPrefix},
+		{loop: "watch_outboxes", code: common.ConditionWatchStale, prefix: common.OutboxPrefix},
 		{loop: "watch_election", code: common.ConditionWatchStale, prefix: common.LeaderKey},
 		{loop: "watch_findings", code: common.ConditionWatchStale, prefix: common.FindingsKey},
 		{loop: "watch_workers", code: common.ConditionWatchStale, prefix: common.WorkersPrefix},

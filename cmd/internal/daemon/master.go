@@ -79,6 +79,7 @@ type Master struct {
 	presence *registry.Presence
 	members  *registry.Members
 	catalog  *jobmgr.Catalog
+	outboxes *jobmgr.Outboxes
 	changes  *runlog.Sink
 	elector  *leader.Elector
 	duties   []duty // of the elected master
@@ -122,6 +123,7 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 	watcher := jobmgr.NewWatcher(cfg.Etcd, m.loops.of(watchJobs), func() { m.fresh.mark(); m.loops.report(watchJobs, nil) })
 	interner := schedule.NewInterner()
 	m.catalog = jobmgr.NewCatalog(watcher, interner)
+	m.outboxes = jobmgr.NewOutboxes(cfg.Etcd, m.loops.of(watchOutboxes))
 	m.changes = runlog.NewSink(runlog.SinkConfig{Report: m.loops.delivery.Done}, jobmgr.NewOutcomes(cfg.Etcd), cfg.Store, cfg.Log, delivery{cfg.Metrics})
 	m.feed = feed.NewHub(feed.Config{Source: feedwatch.New(cfg.Etcd), Log: cfg.Log, Health: m.loops.loops[watchEvents]})
 	sealer := m.newSealer()
@@ -139,7 +141,7 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 	secrets := secretstore.New(cfg.Etcd, box, WallClock, changed)
 	store := jobmgr.NewStore(jobmgr.Config{Client: cfg.Etcd, Interner: interner, Timezone: cfg.Timezone, Now: WallClock,
 		Clock: guard.Now, Proven: guard.Proven, Lives: m.lives,
-		Catalog: m.catalog, Changed: changed, Room: look.backlog.Room, Unplaced: staff.unplaced, Secrets: secrets.Faults})
+		Catalog: m.catalog, Outboxes: m.outboxes, Changed: changed, Room: look.backlog.Room, Unplaced: staff.unplaced, Secrets: secrets.Faults})
 	there := present{cfg.Store, cfg.Store, cfg.Store, look.StoreAway}
 	changes := runlog.NewChanges(store, there)
 	history := runlog.NewView(store, store, there)
@@ -183,6 +185,7 @@ func (m *Master) Parts() []lifecycle.Part {
 		{Name: "presence", Serve: serving(m.presence.Run, m.loops.presence)},
 		{Name: "membership", Serve: serving(ignoreEnd(m.members.Run), m.loops.membership...)},
 		{Name: "catalog", Serve: serving(ignoreEnd(m.catalog.Run), m.loops.loops[watchJobs])},
+		{Name: "outboxes", Serve: serving(ignoreEnd(m.outboxes.Run), m.loops.loops[watchOutboxes])},
 		{Name: "changes", Serve: serving(func(ctx context.Context) error { return m.changes.Run(ctx, sinkDrain) }, m.loops.delivery), StopTimeout: sinkDrain + time.Second},
 		{Name: "catalog gauges", Serve: func(ctx context.Context) error { m.fresh.report(ctx, m.gauges); return nil }},
 		{Name: "lookout", Serve: serving(m.state.Run, m.loops.lookout)},

@@ -16,7 +16,9 @@ import (
 // still is an etcd in which nothing lives.
 type still struct{}
 
-func (still) LiveRuns(context.Context) ([]common.Run, error) { return nil, nil }
+func (still) LiveRuns(context.Context, *runlog.LiveQuery) (runlog.Lives, error) {
+	return runlog.Lives{}, nil
+}
 func (still) LiveRun(context.Context, string) (common.Run, bool, error) {
 	return common.Run{}, false, nil
 }

@@ -1,0 +1,288 @@
+package jobmgr
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"carillon/internal/common"
+	"carillon/internal/runlog"
+)
+
+const (
+	// mostOutcomes are read for one list that names no bound.
+	mostOutcomes = 10_000
+	// Where text is searched, so many outcomes are read at a time, and so many in all: the list ends
+	// early then. One search at a time reads them.
+	searchedAtOnce = 500
+	mostSearched   = 5000
+	// readsPerTxn outcomes are read in one transaction.
+	readsPerTxn = 100
+)
+
+// foundRows are outcomes that a list wants, in its order; a fire's outcomes stand together.
+type foundRows struct {
+	keys []string
+	edge *runlog.Position // up to which all outcomes were looked at; nil: all were
+}
+
+// want is what a list wants of the index.
+func (o *Outboxes) want(q *runlog.LiveQuery) foundRows {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	switch {
+	case q.Fire != "":
+		var f foundRows
+		for _, stem := range []string{q.Fire, stemOf(q.Fire)} { // the latter for a gap
+			for _, r := range o.rows.chain(stem) {
+				if r.fire() == q.Fire {
+					f.keys = append(f.keys, o.key(r))
+				}
+			}
+		}
+		return f
+	case q.Jobs != nil:
+		return o.ofJobs(q.Jobs, q.Each)
+	}
+	m := o.matcher(q)
+	limit := q.Limit
+	if limit <= 0 || limit > mostOutcomes {
+		limit = mostOutcomes
+	}
+	top := topRows{limit: limit, oldest: q.Oldest}
+	o.rows.each(func(r *outboxRow) bool {
+		if m.matches(r) && (!q.Fires || o.isLast(r)) {
+			top.add(r)
+		}
+		return true
+	})
+	rows := top.sorted()
+	var f foundRows
+	for _, r := range rows {
+		if !q.Fires {
+			f.keys = append(f.keys, o.key(r))
+			continue
+		}
+		for _, attempt := range o.attempts(r) {
+			f.keys = append(f.keys, o.key(attempt))
+		}
+	}
+	if top.cut {
+		last := rows[len(rows)-1]
+		f.edge = &runlog.Position{PlannedAt: time.Unix(0, last.planned).UTC(), ID: last.runID()}
+		if q.Fires {
+			f.edge.ID = last.fire()
+		}
+	}
+	return f
+}
+
+func (o *Outboxes) key(r *outboxRow) string {
+	return common.OutboxKey(o.rows.names[r.owner], r.runID())
+}
+
+// attempts are the rows of the same fire.
+func (o *Outboxes) attempts(r *outboxRow) []*outboxRow {
+	if r.gap {
+		return []*outboxRow{r}
+	}
+	fire := r.fire()
+	return slices.DeleteFunc(o.rows.chain(fire), func(other *outboxRow) bool { return other.gap })
+}
+
+// isLast reports whether a row is the last attempt of its fire in the outboxes.
+func (o *Outboxes) isLast(r *outboxRow) bool {
+	if !r.shared {
+		return true
+	}
+	return !slices.ContainsFunc(o.attempts(r), func(other *outboxRow) bool {
+		return other.attempt > r.attempt || other.attempt == r.attempt && other.owner > r.owner
+	})
+}
+
+// ofJobs are the newest rows of each of the jobs.
+func (o *Outboxes) ofJobs(jobs []string, each int) foundRows {
+	tops := make(map[string]*topRows, len(jobs))
+	for _, job := range jobs {
+		tops[job] = &topRows{limit: each}
+	}
+	o.rows.each(func(r *outboxRow) bool {
+		if top := tops[r.job.name]; top != nil {
+			top.add(r)
+		}
+		return true
+	})
+	var f foundRows
+	for _, top := range tops {
+		for _, r := range top.sorted() {
+			f.keys = append(f.keys, o.key(r))
+		}
+	}
+	return f
+}
+
+// topRows keeps the first rows of a list.
+type topRows struct {
+	limit  int
+	oldest bool
+	rows   []*outboxRow
+	worst  *outboxRow // once there are enough: what comes after it is not kept
+	cut    bool
+}
+
+func (t *topRows) compare(a, b *outboxRow) int {
+	if t.oldest {
+		a, b = b, a
+	}
+	return compareRows(a, b)
+}
+
+func (t *topRows) add(r *outboxRow) {
+	if t.worst != nil && t.compare(r, t.worst) > 0 {
+		t.cut = true
+		return
+	}
+	if t.rows = append(t.rows, r); len(t.rows) >= 4*t.limit+64 {
+		t.sorted()
+	}
+}
+
+func (t *topRows) sorted() []*outboxRow {
+	slices.SortFunc(t.rows, t.compare)
+	if len(t.rows) > t.limit {
+		t.rows, t.cut = t.rows[:t.limit], true
+	}
+	if len(t.rows) == t.limit && t.limit > 0 {
+		t.worst = t.rows[t.limit-1]
+	}
+	return t.rows
+}
+
+// matcher holds the filters of a list that the index can decide.
+type matcher struct {
+	q        *runlog.LiveQuery
+	from, to int64
+	worker   uint32
+	statuses []uint8
+	cause    uint8
+	nothing  bool // matches
+}
+
+func (o *Outboxes) matcher(q *runlog.LiveQuery) matcher {
+	m := matcher{q: q}
+	if !q.From.IsZero() {
+		m.from = q.From.UnixNano()
+	}
+	if !q.To.IsZero() {
+		m.to = nanos(q.To)
+	}
+	for _, s := range q.Statuses {
+		m.statuses = append(m.statuses, uint8(slices.Index(common.Statuses[:], s)))
+	}
+	if q.Cause != "" {
+		m.cause = uint8(slices.Index(common.Causes[:], q.Cause))
+	}
+	if q.Worker != "" {
+		var known bool
+		m.worker, known = o.rows.ids[q.Worker]
+		m.nothing = !known
+	}
+	return m
+}
+
+func (m *matcher) matches(r *outboxRow) bool {
+	q := m.q
+	return !m.nothing && (q.Job == "" || q.Job == r.job.name) &&
+		(q.JobUID == "" || q.JobUID == r.job.uid) &&
+		(q.Group == "" || q.Group == r.job.group) &&
+		(q.Worker == "" || m.worker == r.worker) &&
+		(q.Cause == "" || m.cause == r.cause) &&
+		(q.ExitCode == nil || r.exit != noExit && int32(*q.ExitCode) == r.exit) &&
+		(len(m.statuses) == 0 || slices.Contains(m.statuses, r.status)) &&
+		(q.From.IsZero() || r.planned >= m.from) &&
+		(q.To.IsZero() || r.planned < m.to) &&
+		(q.Before == nil || m.after(r))
+}
+
+// after reports whether a row comes after the place where the list begins.
+func (m *matcher) after(r *outboxRow) bool {
+	before := m.q.Before
+	if at := before.PlannedAt.UnixNano(); r.planned != at {
+		return (r.planned < at) != m.q.Oldest
+	}
+	id := r.runID()
+	if m.q.Fires {
+		id = r.fire()
+	}
+	return m.q.Compare(*before, runlog.Position{PlannedAt: before.PlannedAt, ID: id}) < 0
+}
+
+// read reads outcomes by their keys. What has gone meanwhile is in the log store.
+func (o *Outboxes) read(ctx context.Context, keys []string) ([]place, error) {
+	places := make([]place, 0, len(keys))
+	for part := range slices.Chunk(keys, readsPerTxn) {
+		kvs, err := readKeys(ctx, o.client, part)
+		if err != nil {
+			return nil, err
+		}
+		for _, kv := range kvs {
+			if p, ok := placeOf(kv); ok {
+				places = append(places, p)
+			}
+		}
+	}
+	return places, nil
+}
+
+// keyOf is the key of a run's outcome; empty where no outbox has one.
+func (o *Outboxes) keyOf(run string) string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, r := range o.rows.chain(stemOf(run)) {
+		if r.runID() == run {
+			return o.key(r)
+		}
+	}
+	return ""
+}
+
+func (o *Outboxes) lateKeys() []string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return slices.Collect(maps.Keys(o.late))
+}
+
+// outcomes gives those that a list wants, and up to where it has looked.
+func (o *Outboxes) outcomes(ctx context.Context, q *runlog.LiveQuery) ([]place, *runlog.Position, error) {
+	if q.Text == "" {
+		f := o.want(q)
+		places, err := o.read(ctx, f.keys)
+		return places, f.edge, err
+	}
+	select {
+	case o.deep <- struct{}{}:
+		defer func() { <-o.deep }()
+	case <-ctx.Done():
+		return nil, nil, context.Cause(ctx)
+	}
+	var all []place
+	step := *q
+	step.Limit = searchedAtOnce
+	for looked := 0; ; looked += searchedAtOnce {
+		f := o.want(&step)
+		places, err := o.read(ctx, f.keys)
+		if err != nil {
+			return nil, nil, err
+		}
+		for i := range places {
+			if q.Matches(&places[i].run) {
+				all = append(all, places[i])
+			}
+		}
+		if f.edge == nil || q.Limit > 0 && len(all) > q.Limit || looked >= mostSearched {
+			return all, f.edge, nil
+		}
+		step.Before = f.edge
+	}
+}

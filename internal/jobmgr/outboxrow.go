@@ -1,0 +1,254 @@
+package jobmgr
+
+import (
+	"bytes"
+	"hash/maphash"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"carillon/internal/common"
+)
+
+// narrow is what the index reads of an outcome.
+type narrow struct {
+	ID        string        `json:"id"`
+	Job       string        `json:"job"`
+	JobUID    string        `json:"jobUid"`
+	Group     string        `json:"group"`
+	Fire      string        `json:"fire"`
+	PlannedAt time.Time     `json:"plannedAt"`
+	Cause     common.Cause  `json:"cause"`
+	Attempt   int           `json:"attempt"`
+	Status    common.Status `json:"status"`
+	Worker    string        `json:"worker"`
+	ExitCode  *int          `json:"exitCode"`
+}
+
+// outboxJob is what the outcomes of a job have in common.
+type outboxJob struct{ name, uid, group string }
+
+// outboxRow is an outcome in the index: 56 bytes.
+type outboxRow struct {
+	job     *outboxJob // nil: the row is free
+	id      string     // of the run, where it does not follow from the rest
+	planned int64      // Unix nanoseconds
+	exit    int32      // noExit: there is none
+	owner   uint32     // of the outbox; a name of the table
+	worker  uint32     // that ran it, likewise
+	next    uint32     // the next row of the same chain; 0: none
+	attempt uint16
+	round   uint16 // of the list that has shown it last
+	status  uint8  // a place in common.Statuses
+	cause   uint8  // a place in common.Causes
+	gap     bool   // its fire has the id of the run
+	shared  bool   // its chain has, or had, other rows
+}
+
+const noExit = -1 << 31
+
+// appendID appends the id of the run.
+func (r *outboxRow) appendID(to []byte) []byte {
+	if r.id != "" {
+		return append(to, r.id...)
+	}
+	to = append(append(to, r.job.uid...), '.')
+	to = append(to, common.TimeKey(time.Unix(0, r.planned))...)
+	return strconv.AppendUint(append(to, '.'), uint64(r.attempt), 10)
+}
+
+func (r *outboxRow) runID() string {
+	if r.id != "" {
+		return r.id
+	}
+	return string(r.appendID(nil))
+}
+
+// fire is the id of its fire.
+func (r *outboxRow) fire() string {
+	if id := r.runID(); r.gap {
+		return id
+	} else {
+		return stemOf(id)
+	}
+}
+
+// stemOf is the id of a run without its attempt.
+func stemOf(run string) string {
+	if i := strings.LastIndexByte(run, '.'); i >= 0 {
+		return run[:i]
+	}
+	return run
+}
+
+// compareRows orders rows as lists do: negative where a is the newer one.
+func compareRows(a, b *outboxRow) int {
+	switch {
+	case a.planned > b.planned:
+		return -1
+	case a.planned < b.planned:
+		return 1
+	}
+	var x, y [128]byte
+	return bytes.Compare(b.appendID(y[:0]), a.appendID(x[:0]))
+}
+
+// outboxRows is the table of the index. Rows lie in blocks; those of one fire are a chain, which is
+// found by a hash of the run's id without its attempt. It is guarded by the lock of Outboxes.
+type outboxRows struct {
+	blocks [][]outboxRow
+	free   []uint32
+	used   uint32 // rows that were ever taken; the first one is 1
+	count  int
+	chains map[uint64]uint32
+	seed   maphash.Seed
+	jobs   map[outboxJob]*outboxJob
+	names  []string
+	ids    map[string]uint32 // places in names
+}
+
+const outboxBlock = 4096
+
+func newOutboxRows() *outboxRows {
+	return &outboxRows{used: 1, chains: map[uint64]uint32{}, seed: maphash.MakeSeed(), jobs: map[outboxJob]*outboxJob{}, ids: map[string]uint32{}}
+}
+
+func (t *outboxRows) at(n uint32) *outboxRow { return &t.blocks[n/outboxBlock][n%outboxBlock] }
+
+func (t *outboxRows) name(name string) uint32 {
+	n, known := t.ids[name]
+	if !known {
+		n = uint32(len(t.names))
+		name = strings.Clone(name)
+		t.names, t.ids[name] = append(t.names, name), n
+	}
+	return n
+}
+
+// job shares what the outcomes of a job have in common.
+func (t *outboxRows) job(name, uid, group string) *outboxJob {
+	key := outboxJob{name, uid, group}
+	shared := t.jobs[key]
+	if shared == nil {
+		shared = &outboxJob{strings.Clone(name), strings.Clone(uid), strings.Clone(group)}
+		t.jobs[*shared] = shared
+	}
+	return shared
+}
+
+// find gives the row of a run in an outbox; 0 where there is none.
+func (t *outboxRows) find(owner, id string) uint32 {
+	name, known := t.ids[owner]
+	if !known {
+		return 0
+	}
+	var text [128]byte
+	for n := t.chains[maphash.String(t.seed, stemOf(id))]; n != 0; n = t.at(n).next {
+		if r := t.at(n); r.owner == name && string(r.appendID(text[:0])) == id {
+			return n
+		}
+	}
+	return 0
+}
+
+// chain gives the rows whose ids have a stem.
+func (t *outboxRows) chain(stem string) (rows []*outboxRow) {
+	for n := t.chains[maphash.String(t.seed, stem)]; n != 0; n = t.at(n).next {
+		if r := t.at(n); stemOf(r.runID()) == stem {
+			rows = append(rows, r)
+		}
+	}
+	return rows
+}
+
+// put takes in an outcome that is in an outbox.
+func (t *outboxRows) put(owner string, o *narrow, round uint16) {
+	n := t.find(owner, o.ID)
+	if n == 0 {
+		n = t.take()
+		hash := maphash.String(t.seed, stemOf(o.ID))
+		first := t.chains[hash]
+		for other := first; other != 0; other = t.at(other).next {
+			t.at(other).shared = true
+		}
+		t.at(n).next, t.at(n).shared = first, first != 0
+		t.chains[hash] = n
+		t.count++
+	}
+	r := t.at(n)
+	next, shared := r.next, r.shared
+	*r = outboxRow{job: t.job(o.Job, o.JobUID, o.Group), planned: o.PlannedAt.UnixNano(), exit: noExit, owner: t.name(owner), worker: t.name(o.Worker), next: next, shared: shared,
+		attempt: uint16(o.Attempt), round: round, gap: o.Fire == o.ID,
+		status: uint8(slices.Index(common.Statuses[:], o.Status)), cause: uint8(slices.Index(common.Causes[:], o.Cause))}
+	if o.ExitCode != nil {
+		r.exit = int32(*o.ExitCode)
+	}
+	if string(r.appendID(nil)) != o.ID {
+		r.id = strings.Clone(o.ID)
+	}
+}
+
+// take gives a row that is free.
+func (t *outboxRows) take() uint32 {
+	if last := len(t.free) - 1; last >= 0 {
+		n := t.free[last]
+		t.free = t.free[:last]
+		return n
+	}
+	n := t.used
+	t.used++
+	if n/outboxBlock == uint32(len(t.blocks)) {
+		t.blocks = append(t.blocks, make([]outboxRow, outboxBlock))
+	}
+	return n
+}
+
+// drop forgets an outcome.
+func (t *outboxRows) drop(owner, id string) {
+	if n := t.find(owner, id); n != 0 {
+		t.remove(n, maphash.String(t.seed, stemOf(id)))
+	}
+}
+
+func (t *outboxRows) remove(n uint32, hash uint64) {
+	r := t.at(n)
+	if first := t.chains[hash]; first != n {
+		for before := first; ; before = t.at(before).next {
+			if t.at(before).next == n {
+				t.at(before).next = r.next
+				break
+			}
+		}
+	} else if r.next == 0 {
+		delete(t.chains, hash)
+	} else {
+		t.chains[hash] = r.next
+	}
+	*r = outboxRow{}
+	t.free = append(t.free, n)
+	if t.count--; t.count == 0 {
+		*t = *newOutboxRows() // gives back the memory of a backlog
+	}
+}
+
+// sweep drops the rows that the list of a round has not shown.
+func (t *outboxRows) sweep(round uint16) {
+	for n := uint32(1); n < t.used; n++ {
+		if r := t.at(n); r.job != nil && r.round != round {
+			t.remove(n, maphash.String(t.seed, stemOf(r.runID())))
+		}
+	}
+}
+
+// each visits all rows, in no order, until one returns false.
+func (t *outboxRows) each(visit func(*outboxRow) bool) {
+	for i, block := range t.blocks {
+		rows := block[:min(outboxBlock, int(t.used)-i*outboxBlock)]
+		for j := range rows {
+			if rows[j].job != nil && !visit(&rows[j]) {
+				return
+			}
+		}
+	}
+}
