@@ -260,6 +260,7 @@ func (e ChannelDefinitionKind) Valid() bool {
 // Defines values for ConditionCode.
 const (
 	ConditionCodeAuditStuck          ConditionCode = "audit_stuck"
+	ConditionCodeCannotStart         ConditionCode = "cannot_start"
 	ConditionCodeCertificateEnds     ConditionCode = "certificate_ends"
 	ConditionCodeCertificateUnusable ConditionCode = "certificate_unusable"
 	ConditionCodeChangesFull         ConditionCode = "changes_full"
@@ -282,6 +283,7 @@ const (
 	ConditionCodeOutboxFull          ConditionCode = "outbox_full"
 	ConditionCodeRunAsIgnored        ConditionCode = "run_as_ignored"
 	ConditionCodeSpoolFull           ConditionCode = "spool_full"
+	ConditionCodeStartHangs          ConditionCode = "start_hangs"
 	ConditionCodeUnreadable          ConditionCode = "unreadable"
 	ConditionCodeWatchStale          ConditionCode = "watch_stale"
 	ConditionCodeWorkerLost          ConditionCode = "worker_lost"
@@ -291,6 +293,8 @@ const (
 func (e ConditionCode) Valid() bool {
 	switch e {
 	case ConditionCodeAuditStuck:
+		return true
+	case ConditionCodeCannotStart:
 		return true
 	case ConditionCodeCertificateEnds:
 		return true
@@ -335,6 +339,8 @@ func (e ConditionCode) Valid() bool {
 	case ConditionCodeRunAsIgnored:
 		return true
 	case ConditionCodeSpoolFull:
+		return true
+	case ConditionCodeStartHangs:
 		return true
 	case ConditionCodeUnreadable:
 		return true

@@ -45,6 +45,8 @@ const (
 	ConditionClockUnproven   = "clock_unproven"       // the clock jumped ahead and has not proven itself
 	ConditionCursorInFuture  = "cursor_in_future"     // jobs have accounted for fires that are still to come
 	ConditionEtcdWentBack    = "etcd_went_back"       // etcd was restored from a backup
+	ConditionCannotStart     = "cannot_start"         // a worker cannot start processes, and claims nothing until it can
+	ConditionStartHangs      = "start_hangs"          // the start of a command has taken more than ten seconds
 )
 
 // ConditionCodes lists them all.
@@ -53,5 +55,6 @@ func ConditionCodes() []string {
 		ConditionClockOff, ConditionWorkerLost, ConditionNoWorkers, ConditionWatchStale, ConditionLoopStuck, ConditionNoElectedMaster,
 		ConditionUnreadable, ConditionCertificateEnds, ConditionCertificateBad, ConditionMissesFeature,
 		ConditionHousekeeping, ConditionOverdue, ConditionNoEntry, ConditionNotifyFailing, ConditionRunAs, ConditionChangesFull, ConditionAuditStuck,
-		ConditionClockUnproven, ConditionCursorInFuture, ConditionEtcdWentBack}
+		ConditionClockUnproven, ConditionCursorInFuture, ConditionEtcdWentBack,
+		ConditionCannotStart, ConditionStartHangs}
 }

@@ -12,7 +12,8 @@ const (
 	ReasonPaused    = "paused"     // the job is, or was, paused
 	ReasonDeleted   = "deleted"    // the job was deleted
 
-	ReasonOutboxFull = "outbox_full" // the log store is away, and the outboxes are full
+	ReasonOutboxFull  = "outbox_full"  // the log store is away, and the outboxes are full
+	ReasonCannotStart = "cannot_start" // the worker lacked the means to start the command, whatever the job says
 
 	ReasonCursorInFuture = "cursor_in_future" // a wrong clock accounted for the job's fires up to a time to come
 	ReasonRestored       = "restored"         // etcd was restored from a backup

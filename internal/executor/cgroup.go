@@ -125,17 +125,20 @@ func (c *cgroups) make() (*leaf, error) {
 	return l, nil
 }
 
-// leaf gives a run its group, as long as that works.
-func (c *cgroups) leaf() *leaf {
+// leaf gives a run its group, as long as that works. A shortage, which passes, is an error.
+func (c *cgroups) leaf() (*leaf, error) {
 	if c == nil || c.off.Load() {
-		return nil
+		return nil, nil
 	}
 	l, err := c.make()
+	if err != nil && short(err) {
+		return nil, fmt.Errorf("make a cgroup: %w", err)
+	}
 	if err != nil {
 		c.turnOff(err)
-		return nil
+		return nil, nil
 	}
-	return l
+	return l, nil
 }
 
 func (c *cgroups) turnOff(err error) {

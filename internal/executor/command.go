@@ -57,7 +57,9 @@ func (x *Executor) resolve(t *Task, g granted) (*spec, *outcome) {
 	s := &spec{stdin: job.Stdin, dir: job.WorkDir, as: g.as}
 	if s.dir == "" {
 		s.private = true
-	} else if info, err := os.Stat(s.dir); err != nil && !(s.as != nil && errors.Is(err, os.ErrPermission)) || err == nil && !info.IsDir() {
+	} else if info, err := os.Stat(s.dir); err != nil && short(err) {
+		return nil, x.cannotStart(err)
+	} else if err != nil && !(s.as != nil && errors.Is(err, os.ErrPermission)) || err == nil && !info.IsDir() {
 		return nil, failed("workdir_missing", "the folder %s is not there, or is no folder", common.Excerpt(s.dir)).with("workDir", s.dir)
 	}
 	var search string
@@ -80,7 +82,13 @@ func (x *Executor) resolve(t *Task, g granted) (*spec, *outcome) {
 
 // unstarted says why a command did not start. The shell is looked at only then,
 // since it is nearly always there.
-func unstarted(t *Task, s *spec, err error) *outcome {
+func (x *Executor) unstarted(t *Task, s *spec, err error) *outcome {
+	if own, ok := errors.AsType[unable](err); ok {
+		return x.cannotStart(own.error)
+	}
+	if short(err) {
+		return x.cannotStart(err)
+	}
 	if folder, ok := errors.AsType[folderFailure](err); ok {
 		return failed("workdir_failed", "no private folder could be made for the run: %v", folder.error)
 	}
@@ -88,6 +96,12 @@ func unstarted(t *Task, s *spec, err error) *outcome {
 		return failed("shell_missing", "the shell %s is not there, or cannot be executed", common.Excerpt(s.path)).with("shell", s.path)
 	}
 	return failed("start_failed", "the command could not be started: %v", err)
+}
+
+// cannotStart is the outcome of a run that this worker lacks the means to start: another may have them.
+func (x *Executor) cannotStart(err error) *outcome {
+	x.starts.fail(err, x.cfg.Now())
+	return failed(common.ReasonCannotStart, "the worker could not start the command: %v", err).with("error", err.Error())
 }
 
 // paramsRefused is the outcome of values that the job, as it is now, does not take,
@@ -148,6 +162,8 @@ func executable(file string) bool {
 // folderFailure says that a run could not get its private folder.
 type folderFailure struct{ error }
 
+func (f folderFailure) Unwrap() error { return f.error }
+
 // enter takes the private folder of a command that is about to start.
 func (x *Executor) enter(s *spec) (err error) {
 	if !s.private {
@@ -156,7 +172,9 @@ func (x *Executor) enter(s *spec) (err error) {
 	if s.as != nil {
 		s.own.path, err = x.borrow(s.as)
 	} else {
-		s.own, err = x.folders.take()
+		if s.own, err = x.folders.take(); err != nil {
+			return unable{fmt.Errorf("make a private folder: %w", err)}
+		}
 	}
 	if err != nil {
 		return folderFailure{err}

@@ -84,6 +84,10 @@ type Executor struct {
 	buffers  sync.Pool     // of *[common.MaxChunk]byte
 	tails    *budget       // for the ends of outputs over their cap
 
+	starts  *starts
+	probing sync.WaitGroup
+	noProbe context.CancelFunc // ends the probe
+
 	kin     *kin
 	marks   *marker
 	groups  groups
@@ -120,6 +124,7 @@ func New(cfg Config) (*Executor, error) {
 		terminal: hasTerminal(),
 		buffers:  sync.Pool{New: func() any { return new([common.MaxChunk]byte) }},
 		tails:    newBudget(tailBudget),
+		starts:   newStarts(),
 		forks:    make(chan *forkOrder),
 		marks:    newMarker(cfg.Mark),
 		killed:   make(chan struct{}),
@@ -149,11 +154,16 @@ func New(cfg Config) (*Executor, error) {
 	for range cfg.StartGate {
 		x.own.Go(x.forker)
 	}
+	ctx, cancel := context.WithCancel(context.Background())
+	x.noProbe = cancel
+	x.probing.Go(func() { x.probe(ctx) })
 	return x, nil
 }
 
 // Close gives back what New took. No run may be going on.
 func (x *Executor) Close() error {
+	x.noProbe()
+	x.probing.Wait() // it needs the others
 	close(x.quit)
 	x.own.Wait()
 	return errors.Join(x.kin.close(), x.null.Close(), x.folders.close())
@@ -229,6 +239,11 @@ func (x *Executor) run(ctx context.Context, t Task, out Output, masks *mask.Mask
 	if bad != nil {
 		return x.outcome(&t, bad)
 	}
+	if limit := x.limit(&t); limit.after > 0 { // it counts from the claim: a start may hang
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, limit.after, limit)
+		defer cancel()
+	}
 	capture := newCapture(t.Record.Run, outputMax(&t.Job), out, x.tails, masks, x.cfg.Now)
 	p, err := x.start(ctx, &t, spec, capture)
 	if err != nil {
@@ -238,7 +253,7 @@ func (x *Executor) run(ctx context.Context, t Task, out Output, masks *mask.Mask
 		if stopped := context.Cause(ctx); stopped != nil {
 			return x.outcome(&t, outcomeOfCause(stopped))
 		}
-		return x.outcome(&t, unstarted(&t, spec, err))
+		return x.outcome(&t, x.unstarted(&t, spec, err))
 	}
 	cause := x.supervise(ctx, &t, p)
 	killGroup(p.pid)
@@ -254,8 +269,10 @@ func (x *Executor) run(ctx context.Context, t Task, out Output, masks *mask.Mask
 	x.leave(&t, spec, clean && !lived)
 
 	run := x.outcome(&t, outcomeOf(&t, &end, err, cause))
-	run.StartedAt = &p.startedAt
-	if err == nil {
+	if !p.abandoned.Load() {
+		run.StartedAt = &p.startedAt
+	}
+	if err == nil && run.StartedAt != nil {
 		x.account(&run, &end)
 	}
 	run.OutputBytes, run.OutputTruncated = capture.close()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"sync/atomic"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -18,7 +19,9 @@ type forkOrder struct {
 	process *process
 	spec    *spec
 	files   []uintptr
-	done    chan error
+	began   uint64       // no later than its start, in ticks of the boot clock
+	thread  atomic.Int32 // that forks
+	done    chan error   // of capacity one
 }
 
 // forker starts commands, on a thread that does nothing else for as long as the executor lives:
@@ -39,16 +42,22 @@ func (x *Executor) forker() {
 	}
 	err := errors.Join(unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), keepCapabilities())
 	siblings, failure := x.kin.join()
-	if err = errors.Join(err, failure); failure == nil {
-		defer x.kin.part(siblings)
-	}
+	defer func() {
+		if failure == nil {
+			x.kin.part(siblings)
+		}
+	}()
 	for {
 		select {
 		case o := <-x.forks:
-			if err != nil {
+			if failure != nil { // for want of descriptors, perhaps
+				siblings, failure = x.kin.join()
+			}
+			if err := errors.Join(err, failure); err != nil {
 				o.done <- fmt.Errorf("prepare to start commands: %w", err)
 				continue
 			}
+			o.thread.Store(int32(unix.Gettid()))
 			o.done <- x.fork(o, siblings)
 		case <-x.quit:
 			return
@@ -69,7 +78,11 @@ func (x *Executor) fork(o *forkOrder, among *siblings) error {
 		Files: o.files,
 		Sys:   &syscall.SysProcAttr{Setpgid: !x.terminal, Setsid: x.terminal, Pdeathsig: syscall.SIGKILL, PidFD: &handle, Credential: credential(s.as)},
 	}
-	if p.leaf = x.cgroups.leaf(); p.leaf != nil {
+	var err error
+	if p.leaf, err = x.cgroups.leaf(); err != nil {
+		return unable{err}
+	}
+	if p.leaf != nil {
 		attr.Sys.UseCgroupFD, attr.Sys.CgroupFD = true, int(p.leaf.dir.Fd())
 	}
 	p.siblings = among
@@ -77,7 +90,7 @@ func (x *Executor) fork(o *forkOrder, among *siblings) error {
 	defer among.end() // the command has its name by then
 	alone := x.marks.begin(p.number, s.as != nil)
 	pid, err := syscall.ForkExec(s.path, s.args, attr)
-	if err != nil && p.leaf != nil {
+	if err != nil && p.leaf != nil && !short(err) {
 		// Maybe it is the group's fault: a sandbox may forbid clone3(2).
 		p.leaf.remove()
 		p.leaf, attr.Sys.UseCgroupFD = nil, false
@@ -88,6 +101,9 @@ func (x *Executor) fork(o *forkOrder, among *siblings) error {
 	}
 	x.marks.end(p.number, alone, pid)
 	if err != nil {
+		if p.leaf != nil {
+			p.leaf.remove()
+		}
 		return &os.PathError{Op: "execute", Path: s.path, Err: err}
 	}
 	p.leaf.close()

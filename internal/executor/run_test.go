@@ -254,7 +254,7 @@ func TestFoldersGoWithTheExecutor(t *testing.T) {
 	if err := os.RemoveAll(filepath.Join(base, "work")); err != nil {
 		t.Fatal(err)
 	}
-	expect(t, broken.Run(t.Context(), task, record(t, task)), common.StatusFailed, "workdir_failed")
+	expect(t, broken.Run(t.Context(), task, record(t, task)), common.StatusFailed, common.ReasonCannotStart)
 }
 
 func TestRemoveWorkDirs(t *testing.T) {

@@ -8,11 +8,13 @@ import (
 	"os"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
 
+	"carillon/internal/bootclock"
 	"carillon/internal/common"
 	"carillon/internal/proctree"
 )
@@ -37,6 +39,8 @@ type process struct {
 	pipes  [2]string // its outputs, as /proc names them
 	noted  map[int]proctree.Process
 	ending bool // the command was reaped
+
+	abandoned atomic.Bool // its start was ended before it had become the command
 }
 
 // notAllowed says that a command must not be started any more.
@@ -47,9 +51,10 @@ func (n notAllowed) Error() string { return n.cause.Error() }
 // start forks and executes, a few at a time: more at once would only make each of
 // them slower. It fails with the context's error when that ended before the fork.
 func (x *Executor) start(ctx context.Context, t *Task, s *spec, c *capture) (_ *process, err error) {
+	gate := place{x: x}
 	select {
 	case x.gate <- struct{}{}:
-		defer func() { <-x.gate }()
+		defer gate.leave()
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	case <-t.KillNow:
@@ -80,6 +85,9 @@ func (x *Executor) start(ctx context.Context, t *Task, s *spec, c *capture) (_ *
 		return nil, errors.Join(err, stdout.Close())
 	}
 	defer func() { _ = unix.Close(errEnd) }()
+	if err := headroom(errEnd); err != nil {
+		return nil, errors.Join(unable{err}, stdout.Close(), stderr.Close())
+	}
 
 	if s.as != nil { // it may open its own output by name, as /dev/stdout
 		if err := errors.Join(unix.Fchmod(outEnd, 0o666), unix.Fchmod(errEnd, 0o666)); err != nil {
@@ -90,9 +98,10 @@ func (x *Executor) start(ctx context.Context, t *Task, s *spec, c *capture) (_ *
 		run: t.Record.Run, folder: s.own.path, pipes: [2]string{nameOf(outEnd), nameOf(errEnd)}}
 	p.startedAt = x.cfg.Now().UTC()
 	x.kin.enter(p)
-	order := &forkOrder{ctx: ctx, task: t, process: p, spec: s, files: []uintptr{stdin.Fd(), uintptr(outEnd), uintptr(errEnd)}, done: make(chan error)}
+	order := &forkOrder{ctx: ctx, task: t, process: p, spec: s, files: []uintptr{stdin.Fd(), uintptr(outEnd), uintptr(errEnd)},
+		began: uint64(bootclock.Now() / clockTick), done: make(chan error, 1)}
 	x.forks <- order
-	if err := <-order.done; err != nil {
+	if err := x.await(ctx, t, order, &gate); err != nil {
 		x.kin.leave(p)
 		return nil, errors.Join(err, p.closeOutputs())
 	}

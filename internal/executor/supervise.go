@@ -21,19 +21,16 @@ const (
 // supervise returns when the command has ended, with the cause if it was stopped.
 // The command is not reaped then, so that the id of its group is still its own.
 func (x *Executor) supervise(ctx context.Context, t *Task, p *process) (cause error) {
-	if limit := x.limit(t); limit.after > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, limit.after, limit)
-		defer cancel()
-	}
 	select {
 	case <-p.exited:
-		return nil
+		if !p.abandoned.Load() {
+			return nil
+		}
 	case <-ctx.Done():
 	case <-t.KillNow:
 	case <-x.killed:
 	}
-	if closed(p.exited) { // both at once: it ended by itself
+	if closed(p.exited) && !p.abandoned.Load() { // both at once: it ended by itself
 		return nil
 	}
 	switch {

@@ -60,6 +60,7 @@ type Keeper struct {
 	report func(error)                // receives the result of each write
 	state  func() common.Registration // as of now; Lease is filled in
 	one    chan struct{}              // holds a place while it is written
+	soon   chan struct{}              // of capacity one: it is to be written before its time
 }
 
 // NewKeeper makes a keeper that writes what state says, at most every interval. report receives the result of each
@@ -67,11 +68,19 @@ type Keeper struct {
 func NewKeeper(client *clientv3.Client, leases Leases, log *slog.Logger, every time.Duration, report func(error),
 	state func() common.Registration) *Keeper {
 	return &Keeper{client: client, leases: leases, log: log, every: every, report: report, state: state,
-		one: make(chan struct{}, 1)}
+		one: make(chan struct{}, 1), soon: make(chan struct{}, 1)}
 }
 
 // Refresh rewrites the registration now: something that others go by has changed.
 func (k *Keeper) Refresh(ctx context.Context) error { return k.write(ctx) }
+
+// Announce has Run rewrite the registration at once.
+func (k *Keeper) Announce() {
+	select {
+	case k.soon <- struct{}{}:
+	default: // it is about to
+	}
+}
 
 // Earlier reads what is registered under an id just now.
 func Earlier(ctx context.Context, client *clientv3.Client, worker string) (reg common.Registration, found bool, err error) {
@@ -124,14 +133,19 @@ func (k *Keeper) Register(ctx context.Context, patience time.Duration) error {
 // Run rewrites the registration until the context ends. It returns ErrTwin when
 // somebody else holds the key.
 func (k *Keeper) Run(ctx context.Context) error {
-	for etcdkit.Sleep(ctx, k.every) {
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-k.soon:
+		case <-time.After(k.every):
+		}
 		if err := k.write(ctx); errors.Is(err, ErrTwin) {
 			return err
 		} else if err != nil && ctx.Err() == nil {
 			k.log.Warn("register_failed", "error", err)
 		}
 	}
-	return nil
 }
 
 // write puts the registration under the live lease, if the key is absent or ours.

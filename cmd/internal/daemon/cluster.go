@@ -67,12 +67,12 @@ func (c *cluster) clock() clockguard.Verdict {
 	return c.verdict
 }
 
-// follow tells rouse when others may run what they might not before, or the other way
-// round, and gone when somebody went; it watches over the clocks.
-func (c *cluster) follow(ctx context.Context, log *slog.Logger, rouse func(), gone ...chan struct{}) {
+// follow calls rouse when others may run what they might not before, or the other way round, and announce when
+// this worker may; it notifies gone when a worker went, and watches over the clocks.
+func (c *cluster) follow(ctx context.Context, log *slog.Logger, rouse, announce func(), gone ...chan struct{}) {
 	look := time.NewTicker(time.Second)
 	defer look.Stop()
-	earlier, before := c.members.Snapshot(), ""
+	earlier, before, ill := c.members.Snapshot(), "", false
 	for {
 		changed := c.members.Changed()
 		now := c.members.Snapshot()
@@ -90,9 +90,14 @@ func (c *cluster) follow(ctx context.Context, log *slog.Logger, rouse func(), go
 			}
 		}
 		earlier = now
-		if able := abilities(now.Members, c.Trouble()); able != before {
+		trouble := c.Trouble()
+		if able := abilities(now.Members, trouble); able != before {
 			before = able
 			rouse()
+		}
+		if (trouble != "") != ill {
+			ill = !ill
+			announce()
 		}
 		verdict := c.clock()
 		c.clocked(verdict.Skew, verdict.Disagree)

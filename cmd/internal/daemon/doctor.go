@@ -396,6 +396,8 @@ var cures = map[string]cure{
 	common.ConditionClockUnproven:   {check: "clock", fails: true, advice: adviseClock},
 	common.ConditionCursorInFuture:  {check: "jobs", fails: true, advice: "Set the clocks right, then bring the cursors back: cronctl recover."},
 	common.ConditionEtcdWentBack:    {check: "etcd", fails: true, advice: "Follow docs/backup.md, then accept what etcd holds: cronctl recover."},
+	common.ConditionCannotStart:     {check: "worker", fails: true, advice: "Look at the limits of the worker's machine and unit (LimitNOFILE, TasksMax, memory) and at the disk of its data folder: it takes runs again when a probe succeeds."},
+	common.ConditionStartHangs:      {check: "worker", advice: "Look for a file system that does not answer (df, findmnt) among those that hold the programs and folders of its jobs."},
 	common.ConditionRunAs:           {check: "worker", advice: "Mend the worker's runAs file: it must be valid, belong to root, and be writable by nobody else. What it said before counts until then."},
 	common.ConditionNotifyFailing:   {check: "notifications", advice: "Look at what it answers: cronctl get deliveries --channel NAME -o wide; then try it: cronctl test channel NAME."},
 }

@@ -114,7 +114,8 @@ func NewWorker(cfg WorkerConfig) *Worker {
 	w.cluster = &cluster{members: w.members, guard: registry.NewGuard(w.members, life.Worker, WallClock, nil, cfg.Clock.judge), stopping: w.draining.Load, clocked: cfg.Metrics.Clock, loop: w.loops.cluster}
 	w.load = joblock.NewLoad(client, w.alive, w.loops.measured(w.unanswered("outboxes")), cfg.Metrics.QueueDepth)
 	w.sink = runlog.NewSink(runlog.SinkConfig{Spool: cfg.Spool, OutboxBytes: cfg.OutboxMax, Workers: w.alive, Outboxes: w.load.Bytes, Report: w.loops.delivery.Done}, joblock.NewOutbox(client, life.Worker), cfg.Store, log, cfg.Metrics)
-	w.conditions = newConditions(life.Name, log, cfg.Metrics.Condition, w.session.Conditions, w.sink.Conditions, w.cluster.Conditions, w.loops.Conditions, cfg.RunAs.Conditions, cfg.Certificates.Conditions)
+	w.conditions = newConditions(life.Name, log, cfg.Metrics.Condition, w.session.Conditions, w.sink.Conditions, w.cluster.Conditions, w.loops.Conditions, cfg.RunAs.Conditions, cfg.Certificates.Conditions,
+		w.startConditions)
 	w.cluster.conditions, w.cluster.full = w.conditions, w.sink.Full
 	w.loop = scheduler.New(log, countedPlan{cfg.Metrics, w.loops.scheduler}, WallClock)
 	w.dispatcher = dispatch.New(dispatch.Config{
@@ -235,6 +236,14 @@ func (w *Worker) sweep(ctx context.Context) error {
 	return nil
 }
 
+// startConditions are those of the executor, once there is one: no condition is asked for before.
+func (w *Worker) startConditions() []common.Condition {
+	if w.executor == nil {
+		return nil
+	}
+	return w.executor.Conditions()
+}
+
 func (w *Worker) openExecutor(context.Context) (err error) {
 	life := w.cfg.Home.Life
 	w.executor, err = executor.New(executor.Config{BaseDir: w.cfg.Home.Dir, Worker: life.Worker, Life: life.Life, Adopt: true, Mark: w.cfg.Home.Mark,
@@ -300,7 +309,7 @@ func (w *Worker) slots() int {
 func (w *Worker) alive() int { return len(w.members.Snapshot().Members) }
 
 func (w *Worker) followCluster(ctx context.Context) error {
-	w.cluster.follow(ctx, w.cfg.Log, w.loop.Rouse, w.orphaned, w.bequeathed)
+	w.cluster.follow(ctx, w.cfg.Log, w.loop.Rouse, w.keeper.Announce, w.orphaned, w.bequeathed)
 	return nil
 }
 

@@ -74,6 +74,8 @@ export const shell = {
     clock_unproven: { title: 'A clock jumped ahead and is not believed yet.', text: 'It is ahead by {{ahead}}. It is believed once NTP has synchronized it, or in {{left}}.' },
     cursor_in_future: { title: 'A wrong clock has silenced jobs: {{count}}.', text: 'The first is {{first}}, which does not run until {{until}}. Set the clocks right, then resume or save the job, or call cronctl recover.' },
     etcd_went_back: { title: 'etcd was restored from a backup.', text: 'No worker takes runs until an operator calls cronctl recover.' },
+    cannot_start: { title: 'A worker cannot start commands.', text: 'It takes no runs until a probe succeeds; others run them: {{error}}' },
+    start_hangs: { title: 'Commands hang while they are being started: {{count}}.', text: 'A file system that holds programs or folders of jobs may not answer.' },
   } satisfies Record<Condition['code'], { title: string; text: string }>,
   loopEffects: {
     watch_jobs: 'Changes of jobs are not known there.', watch_triggers: 'Requested runs do not start there.', watch_kills: 'Kill requests are not obeyed there.', watch_secrets: 'Secrets are read one by one.',

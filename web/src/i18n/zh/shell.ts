@@ -75,6 +75,8 @@ export const shell: Texts<typeof english> = {
     clock_unproven: { title: '有时钟突然超前，尚未被采信。', text: '超前 {{ahead}}。经 NTP 同步后立即采信，否则在 {{left}} 后采信。' },
     cursor_in_future: { title: '错误的时钟使 {{count}} 个任务停止触发。', text: '第一个是 {{first}}，在 {{until}} 之前不会运行。请校准时钟，然后恢复或保存任务，或执行 cronctl recover。' },
     etcd_went_back: { title: 'etcd 已从备份恢复。', text: '在管理员执行 cronctl recover 之前，工作节点不会领取运行。' },
+    cannot_start: { title: '有工作节点无法启动命令。', text: '探测成功之前它不领取运行，由其他节点执行：{{error}}' },
+    start_hangs: { title: '有命令在启动时卡住：{{count}} 个。', text: '存放任务程序或目录的文件系统可能没有响应。' },
   },
   loopEffects: {
     watch_jobs: '该处不知道任务的修改。', watch_triggers: '请求的运行不会在该处启动。', watch_kills: '该处不执行终止请求。', watch_secrets: '密钥改为逐个读取。',
