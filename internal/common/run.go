@@ -156,6 +156,10 @@ type Trigger struct {
 	Params map[string]string `json:"params,omitempty"`
 	Worker string            `json:"worker,omitempty"` // only there; name or id
 	Avoid  string            `json:"avoid,omitempty"`  // id of a worker that comes last
+	// StartBy is the deadline of a fire of the plan that was given back; zero where the fire has none.
+	StartBy time.Time `json:"startBy,omitzero"`
+	// Returned counts the workers' attempts to start the command that failed for want of resources.
+	Returned int `json:"returned,omitempty"`
 }
 
 // QueuedTrigger is the id of the trigger that waits for the end of a run, under the
@@ -184,12 +188,14 @@ func (r *Record) Next(cause Cause, notBefore time.Time) Trigger {
 }
 
 // Again is the trigger for the same attempt, whose command was never started. asked is the trigger
-// that it was claimed for, if it was.
-func (r *Record) Again(asked *Trigger, notBefore time.Time) Trigger {
+// that it was claimed for; nil for a fire of the plan, whose deadline is startBy.
+func (r *Record) Again(asked *Trigger, startBy, notBefore time.Time) Trigger {
 	again := Trigger{ID: r.Run, Job: r.Job, JobUID: r.JobUID, Group: r.Group, Fire: r.Fire, PlannedAt: r.PlannedAt, Attempt: r.Attempt,
 		Cause: r.Cause, By: r.By, Note: r.Note, NotBefore: notBefore.UTC(), Params: r.Params}
-	if asked != nil {
-		again.Worker, again.Avoid = asked.Worker, asked.Avoid
+	if asked == nil {
+		again.StartBy = startBy.UTC()
+	} else {
+		again.Worker, again.Avoid, again.StartBy, again.Returned = asked.Worker, asked.Avoid, asked.StartBy, asked.Returned
 	}
 	return again
 }

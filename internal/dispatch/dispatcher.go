@@ -228,15 +228,20 @@ func (d *Dispatcher) prepare(life context.Context, batch []item) ([]scheduler.Fi
 	fires := make([]scheduler.Fire, 0, len(batch))
 	claims := make([]common.Claim, 0, len(batch))
 	now := d.cfg.Now()
+	trouble := d.cfg.Cluster.Trouble() != ""
 	for i := range batch {
 		if d.ending.hold(batch[i]) {
+			continue
+		}
+		if t := batch[i].fire.Trigger; t != nil && d.runs.givingBack(t.RunID()) {
+			d.answer(life, scheduler.Settled{Fire: batch[i].fire, RetryAt: now.Add(retryAfter)})
 			continue
 		}
 		if d.turns.needsLook(&batch[i], now) {
 			d.looks.put(batch[i])
 			continue
 		}
-		if now.Sub(batch[i].asOf) > fresh { // is it still our turn?
+		if trouble && batch[i].turn.act == claim || now.Sub(batch[i].asOf) > fresh { // is it still our turn?
 			untaken := common.Looked{Cursor: batch[i].fire.Cursor}
 			if settled, open := d.looked(&batch[i], &untaken, now); !open {
 				d.answer(life, settled)

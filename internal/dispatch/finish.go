@@ -71,7 +71,7 @@ func (d *Dispatcher) finished(life context.Context, outcome *common.Outcome, err
 		d.cfg.Metrics.Outcome(run.Job, run.Status, delay)
 		d.runs.remember(run.JobUID, run.Status)
 	}
-	d.runs.remove(run.ID, outcome.Token)
+	d.runs.remove(run.ID, outcome.Token, outcome.Unbegun)
 	d.pending.put(d.ending.end(run.Job)...)
 	_ = d.cfg.Plan.Ended(life, run.ID, run.Job) // fails only when the worker is gone
 }

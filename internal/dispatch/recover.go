@@ -14,6 +14,8 @@ import (
 type Orphans interface {
 	Unresolved(ctx context.Context) (runs []common.Orphan, bad []error, err error)
 	Resolve(ctx context.Context, o common.Orphan, outcome common.Run, next *common.Trigger) (bool, error)
+	// Created returns the revision at which the job of a record was created; 0 where that job is no more.
+	Created(ctx context.Context, r *common.Record) (int64, error)
 }
 
 // Recovery resolves orphans: those of this worker's earlier lives at once where
@@ -27,10 +29,10 @@ type Recovery struct {
 	Written  func() // told when outcomes were written into the outbox
 	Resolved func(job string)
 	Report   func(error) // receives the result of each pass; may be nil
-	// Owns tells whether a run of this life goes on; Disown writes one down that does not,
-	// though its record says so.
+	// Owns reports whether a run of this life goes on; Disown resolves one that does not, though its record
+	// says so. created is that of its job.
 	Owns   func(run string) bool
-	Disown func(o common.Orphan)
+	Disown func(o common.Orphan, created int64)
 	Now    func() time.Time
 	Log    *slog.Logger
 
@@ -112,8 +114,13 @@ func (r *Recovery) Pass(ctx context.Context) (left int, err error) {
 			continue
 		}
 		if stray {
+			created, err := r.Orphans.Created(ctx, record)
+			if err != nil {
+				failed, left = append(failed, err), left+1
+				continue
+			}
 			r.Log.Error("run_disowned", "run", record.Run, "job", record.Job)
-			r.Disown(o)
+			r.Disown(o, created)
 			continue
 		}
 		resolved, err := r.resolve(ctx, o)

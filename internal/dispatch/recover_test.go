@@ -54,6 +54,8 @@ func (f *fakeOrphans) Resolve(_ context.Context, o common.Orphan, outcome common
 	return true, nil
 }
 
+func (f *fakeOrphans) Created(context.Context, *common.Record) (int64, error) { return 7, nil }
+
 func (f *fakeOrphans) change(to func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -84,7 +86,7 @@ func recovery(f *fakeOrphans) *Recovery {
 	cluster := &fakeCluster{}
 	cluster.alive(member("w"))
 	return &Recovery{Orphans: f, Cluster: cluster, Life: common.Life{Worker: "w", Life: "new", BootID: "boot", PIDNamespace: "pid"}, Swept: true,
-		Written: func() {}, Resolved: func(string) {}, Owns: func(string) bool { return false }, Disown: func(common.Orphan) {}, Now: time.Now,
+		Written: func() {}, Resolved: func(string) {}, Owns: func(string) bool { return false }, Disown: func(common.Orphan, int64) {}, Now: time.Now,
 		Log: slog.New(slog.DiscardHandler)}
 }
 
@@ -307,7 +309,11 @@ func TestStraysOfThisLife(t *testing.T) {
 			r := recovery(orphans)
 			r.Owns = func(run string) bool { return run == "runs" }
 			var disowned []string
-			r.Disown = func(o common.Orphan) { disowned = append(disowned, o.Record.Run) }
+			r.Disown = func(o common.Orphan, created int64) {
+				if disowned = append(disowned, o.Record.Run); created != 7 {
+					t.Errorf("the job was created at %d", created)
+				}
+			}
 			began := time.Now()
 			for len(disowned) == 0 {
 				if _, err := r.Pass(t.Context()); err != nil {

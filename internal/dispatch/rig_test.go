@@ -314,12 +314,15 @@ type fakeRunner struct {
 	deaf  bool // to its context: it ends only when it is released, or killed
 
 	starting func() // where set, it is called when a command begins
+
+	refuse func(Task) *common.Reason // where set, why a command cannot be started, if it cannot
 }
 
 func (r *fakeRunner) Run(ctx context.Context, t Task) common.Run {
 	r.mu.Lock()
 	r.tasks = append(r.tasks, t)
 	long := r.long[t.Record.Job]
+	refuse := r.refuse
 	if r.deaf {
 		ctx = context.WithoutCancel(ctx)
 	}
@@ -328,6 +331,12 @@ func (r *fakeRunner) Run(ctx context.Context, t Task) common.Run {
 	if err := t.MayStart(); err != nil {
 		run.Status, run.Note = common.StatusKilled, "not started: "+err.Error()
 		return run
+	}
+	if refuse != nil {
+		if why := refuse(t); why != nil {
+			run.Status, run.Reason = common.StatusFailed, why
+			return run
+		}
 	}
 	run.StartedAt = new(time.Now().UTC())
 	if r.starting != nil {

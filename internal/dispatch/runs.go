@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"carillon/internal/common"
+	"carillon/internal/scheduler"
 )
 
 // runs are the runs that go on here, the wishes to kill them, and what is
@@ -17,10 +18,11 @@ type runs struct {
 	killBy   time.Duration   // what the guardian was told last
 	claiming map[string]bool // run ids of the batch in flight
 	kills    map[string]common.Kill
-	last     map[string]common.Status // by job uid: the status of its last run here
-	owned    map[string]bool          // run ids that this life has owned, the last few thousand
-	ownedAge []string                 // of owned, oldest first
-	empty    chan struct{}            // closed while there is none
+	last     map[string]common.Status  // by job uid: the status of its last run here
+	owned    map[string]bool           // run ids that this life has owned, the last few thousand
+	ownedAge []string                  // of owned, oldest first
+	doubts   map[string]scheduler.Fire // by run: what a claim without an answer was for; it may have been granted
+	empty    chan struct{}             // closed while there is none
 }
 
 // held is a run that goes on here. Its fields are guarded by runs.mu.
@@ -39,6 +41,7 @@ type held struct {
 	present  time.Duration // when it was last known to be there
 	ended    bool          // its command has ended: what is left is its outcome
 	resolved bool          // others have resolved it
+	back     bool          // it is being given back
 }
 
 // die has everything of the run killed.
@@ -66,13 +69,14 @@ func (h *held) wished(k common.Kill, cause error) {
 const (
 	mostRemembered = 100_000
 	mostOwned      = 1 << 16
+	mostDoubts     = 10_000
 )
 
 func newRuns() *runs {
 	empty := make(chan struct{})
 	close(empty)
 	return &runs{held: map[string]*held{}, kills: map[string]common.Kill{}, last: map[string]common.Status{},
-		owned: map[string]bool{}, empty: empty}
+		owned: map[string]bool{}, doubts: map[string]scheduler.Fire{}, empty: empty}
 }
 
 // load is how many runs go on, and how many slots they take.
@@ -126,10 +130,50 @@ func (r *runs) add(h *held, killed func(common.Kill) error) (fresh bool) {
 	return true
 }
 
-// remove forgets a run, where it is the one of the claim with that token.
-func (r *runs) remove(run string, token int64) {
+// doubt notes that the claim of a run was given up without an answer.
+func (r *runs) doubt(run string, f scheduler.Fire) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if len(r.doubts) >= mostDoubts {
+		clear(r.doubts) // their runs are lost then, if they were granted
+	}
+	r.doubts[run] = f
+}
+
+// resolveDoubt returns what a run was claimed for whose claim had no answer, if this life has never owned it.
+func (r *runs) resolveDoubt(run string) (f scheduler.Fire, unstarted bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	f, doubted := r.doubts[run]
+	delete(r.doubts, run)
+	return f, doubted && !r.owned[run]
+}
+
+// giveBack notes that a run is on its way back unstarted.
+func (r *runs) giveBack(run string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if h, known := r.held[run]; known {
+		h.back = true
+	}
+}
+
+// givingBack reports whether a run is on its way back, and cannot be claimed yet.
+func (r *runs) givingBack(run string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	h, known := r.held[run]
+	return known && h.back
+}
+
+// remove forgets a run, where it is the one of the claim with that token. One that was never started may be
+// claimed again.
+func (r *runs) remove(run string, token int64, unbegun bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if unbegun {
+		delete(r.owned, run)
+	}
 	h, known := r.held[run]
 	if !known || h.token != token {
 		return
@@ -215,7 +259,18 @@ func (d *Dispatcher) Kills(kills []common.Kill) {
 // Owns tells whether a run goes on here, or is being claimed.
 func (d *Dispatcher) Owns(run string) bool { return d.runs.owns(run) }
 
-// Disown writes a run of this life down as lost which this life does not run.
-func (d *Dispatcher) Disown(o common.Orphan) {
-	d.resolve(o.Record.AsRun(common.StatusLost), o.CreateRevision, "claimed_twice", "its claim was granted when nobody waited for it any more")
+// Disown resolves a run of this life which this life does not run. One whose claim was given up without an answer
+// has not begun and is given back, as long as the job that was created at the revision created exists; another one is lost.
+func (d *Dispatcher) Disown(o common.Orphan, created int64) {
+	const code, text = "claimed_twice", "its claim was granted when it was not waited for any more"
+	f, unstarted := d.runs.resolveDoubt(o.Record.Run)
+	if !unstarted || created == 0 {
+		d.resolve(o.Record.AsRun(common.StatusLost), o.CreateRevision, code, text)
+		return
+	}
+	again := againOf(&f, &o.Record, agreed(d.cfg.Cluster, d.cfg.Now()))
+	run := o.Record.AsRun(common.StatusLost)
+	run.Reason = &common.Reason{Code: code, Text: text}
+	d.ending.begin(run.Job)
+	d.outcomes.put(common.Outcome{Run: run, Token: o.CreateRevision, Created: created, Unbegun: true, Next: &again})
 }

@@ -30,6 +30,9 @@ func (d *Dispatcher) settle(life context.Context, f scheduler.Fire, claim *commo
 	case common.Failed:
 		settled.RetryAt = retry
 		d.turns.disturb(now)
+		if r.Unsure && claim.Record.Run != "" {
+			d.runs.doubt(claim.Record.Run, f)
+		}
 		d.cfg.Log.Error("claim_failed", "job", f.Job, "error", r.Err)
 	}
 	if claim.Gap != nil && len(r.Written) > 0 {
@@ -86,7 +89,11 @@ func (d *Dispatcher) admit(life context.Context, settled *scheduler.Settled, cla
 	}
 	record := claim.Record
 	if d.tooLate(&settled.Fire, &record) {
-		d.resolve(record.AsRun(common.StatusMissed), r.Fence, common.ReasonLate, "etcd granted it after its deadline")
+		why := "etcd granted it after its deadline"
+		if claim.Trigger != nil {
+			why = "it was given back unstarted, and claimed again after its deadline"
+		}
+		d.resolve(record.AsRun(common.StatusMissed), r.Fence, common.ReasonLate, why)
 		return nil
 	}
 	ctx, cancel := context.WithCancelCause(life)
@@ -114,26 +121,23 @@ func (d *Dispatcher) admit(life context.Context, settled *scheduler.Settled, cla
 			}
 			return nil
 		}}
-	granted := d.cfg.Now()
+	granted, fire := d.cfg.Now(), settled.Fire
 	return func() {
 		defer cancel(nil)
 		outcome := d.cfg.Runner.Run(ctx, task)
 		d.runs.end(run)
 		d.ending.begin(outcome.Job)
 		outcome.Delays = delays(&outcome, granted)
-		end := common.Outcome{Run: outcome, Token: r.Fence, Created: r.Created, Unbegun: d.unbegun(ctx, &outcome)}
-		end.Next = d.next(ctx, &task, &end.Run)
-		if end.Unbegun {
-			again := record.Again(claim.Trigger, agreed(d.cfg.Cluster, d.cfg.Now()))
-			end.Next = &again
+		end := common.Outcome{Run: outcome, Token: r.Fence, Created: r.Created}
+		if end.Next = d.giveBack(ctx, &fire, &record, &end.Run); end.Next != nil {
+			end.Unbegun = true
+			d.runs.giveBack(run)
+		}
+		if follows := d.next(ctx, &task, &end.Run); !end.Unbegun {
+			end.Next = follows
 		}
 		d.outcomes.put(end)
 	}
-}
-
-// unbegun tells whether a run was not started as this worker is ending: that costs no attempt.
-func (d *Dispatcher) unbegun(ctx context.Context, outcome *common.Run) bool {
-	return d.isHalted() && outcome.Status == common.StatusKilled && outcome.StartedAt == nil && ctx.Err() == nil
 }
 
 // next is what follows a run that has ended. One that was ended because its worker was cut
@@ -145,21 +149,6 @@ func (d *Dispatcher) next(ctx context.Context, task *Task, outcome *common.Run) 
 		return rerunOf(&task.Record, now)
 	}
 	return retryOf(&task.Job, &task.Record, outcome, d.cfg.Life.Worker, now)
-}
-
-// tooLate tells whether a fire of the plan is past its deadline now that its claim is
-// granted, and is not to be caught up; one that is becomes a run that catches up.
-func (d *Dispatcher) tooLate(f *scheduler.Fire, record *common.Record) bool {
-	if f.Trigger != nil || record.Cause != common.CauseCron {
-		return false
-	}
-	now := agreed(d.cfg.Cluster, d.cfg.Now())
-	due := record.PlannedAt.Add(f.Terms.Delay(f.UID, record.PlannedAt))
-	if now.Sub(due) <= f.Terms.StartDeadline {
-		return false
-	}
-	record.Cause = common.CauseCatchUp
-	return f.Terms.CatchUp == common.CatchUpNone || now.Sub(record.PlannedAt) > f.Terms.Window
 }
 
 // resolve writes down how a run ended that was not executed.

@@ -44,7 +44,7 @@ func TestGiveBack(t *testing.T) {
 			claim := planned("a", s.put("a", t0), t0, t1)
 			result := s.claim(claim)[0]
 			c.meanwhile(s, claim)
-			again := claim.Record.Again(nil, t1)
+			again := claim.Record.Again(nil, t1, t1)
 			back := common.Outcome{Run: claim.Record.AsRun(common.StatusLost), Token: result.Fence, Created: result.Created, Next: &again, Unbegun: true}
 			if err := s.finish.Finish(t.Context(), []common.Outcome{back})[0]; err != nil {
 				t.Fatal(err)

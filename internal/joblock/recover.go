@@ -100,6 +100,25 @@ func (r *Recoverer) follow(ctx context.Context, o common.Orphan, next *common.Tr
 	return true, job.CreateRevision, nil
 }
 
+// Created returns the revision at which the job of a record was created; 0 where there is none, or another one
+// under its name.
+func (r *Recoverer) Created(ctx context.Context, record *common.Record) (int64, error) {
+	ctx, cancel := context.WithTimeout(ctx, callLimit)
+	defer cancel()
+	resp, err := r.client.Get(ctx, common.JobKey(record.Job))
+	if err != nil {
+		return 0, fmt.Errorf("read job %q: %w", record.Job, err)
+	}
+	if len(resp.Kvs) == 0 {
+		return 0, nil
+	}
+	stored, err := common.Decode[common.StoredJob](resp.Kvs[0].Value)
+	if err != nil || stored.UID != record.JobUID {
+		return 0, nil // as in follow
+	}
+	return resp.Kvs[0].CreateRevision, nil
+}
+
 // Bequests lists the workers whose outboxes hold something.
 func (r *Recoverer) Bequests(ctx context.Context) ([]string, error) {
 	var owners []string

@@ -263,6 +263,13 @@ func (c *checker) readRemoval(r *revision, e event, record rawRecord, job *story
 			gone.outcome = &run
 		}
 	}
+	if gone.outcome == nil && slices.ContainsFunc(r.under("/cron/triggers/"), func(put event) bool {
+		return put.created != 0 && strings.HasSuffix(put.key, "/"+record.Run)
+	}) { // given back: it may be claimed once more
+		c.records[record.Run]--
+		c.world.count("given back")
+		return
+	}
 	next := fmt.Sprintf("%s.%d", record.Fire, record.Attempt+1)
 	for _, put := range r.under("/cron/triggers/") {
 		gone.next = gone.next || put.created != 0 && strings.HasSuffix(put.key, "/"+next)

@@ -40,9 +40,16 @@ func (l *life) Run(ctx context.Context, task dispatch.Task) common.Run {
 	if ctx.Err() != nil {
 		return outcome(common.StatusKilled, "told")
 	}
+	if !l.world.isCalm() && l.chance(0.05) {
+		return outcome(common.StatusFailed, common.ReasonCannotStart)
+	}
 	c := l.begin(x, r)
 	defer l.world.end(c.x)
-	return outcome(c.run(ctx, task.KillNow, fenced))
+	status, code := c.run(ctx, task.KillNow, fenced)
+	if status == common.StatusFailed && l.world.mutation == startedBack {
+		code = common.ReasonCannotStart
+	}
+	return outcome(status, code)
 }
 
 // mayStart asks the dispatcher, which tells the guardian.

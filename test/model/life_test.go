@@ -332,7 +332,7 @@ type finisher struct {
 func (f finisher) Finish(ctx context.Context, outcomes []common.Outcome) []error {
 	errs := f.Finisher.Finish(ctx, outcomes)
 	for i, err := range errs {
-		if err == nil {
+		if err == nil && !outcomes[i].Unbegun {
 			f.life.world.finish(outcomes[i].Run.ID, outcomes[i].Run.Status)
 		}
 	}

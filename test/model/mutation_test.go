@@ -43,17 +43,23 @@ const (
 	leftGone      mutation = "a lock that vanished is not put back"
 	givenUpFull   mutation = "fires are given up while the outboxes are full"
 	lateBeat      mutation = "the guardian hears of a run when it goes on already"
+	startedBack   mutation = "a run is given back though its command was started"
+	noTrigger     mutation = "a run is given back without a trigger"
 )
 
 // mutations are tried by chance; the moments and the stories have those for which that would take long.
 var mutations = []mutation{outOfOrder, noGap, noCursor, noVersion, noRecords, noNonce, ownedTwice, termsOfNow, tooEarly, sweepsForAll, sweepsAll, noFence,
-	blindFinish, blindSave, forgetfulSave, twoPerJob, blindRetake, leftGone}
+	blindFinish, blindSave, forgetfulSave, twoPerJob, blindRetake, leftGone, startedBack, noTrigger}
 
 // breaks is the promise that the rule is for; empty where several are.
 func (m mutation) breaks() string {
 	switch m {
 	case termsOfNow, tooEarly, sweepsForAll, sweepsAll, noFence, leftGone:
 		return "G3"
+	case startedBack:
+		return "G2"
+	case noTrigger:
+		return "G1"
 	}
 	return ""
 }
@@ -142,6 +148,14 @@ func (m mutation) atBirth(l *life) {
 				}
 			})
 		}
+	case noTrigger:
+		l.link.rewrite = func(r *pb.TxnRequest) {
+			eachNested(r, func(n *pb.TxnRequest) {
+				if finishes(n) && !putsOutcome(n) {
+					dropTriggers(n)
+				}
+			})
+		}
 	case blindRetake:
 		l.link.rewrite = ofRetakes(func(n *pb.TxnRequest) { n.Compare = nil })
 	case quietRetake:
@@ -218,6 +232,20 @@ func dropCompares(n *pb.TxnRequest, prefix string) {
 
 func dropPuts(n *pb.TxnRequest, prefix string) {
 	n.Success = slices.DeleteFunc(n.Success, func(op *pb.RequestOp) bool { return under(op.GetRequestPut().GetKey(), prefix) })
+}
+
+// putsOutcome reports whether a nested transaction writes an outcome unless something else comes in its place.
+func putsOutcome(n *pb.TxnRequest) bool {
+	return slices.ContainsFunc(n.Success, func(op *pb.RequestOp) bool { return under(op.GetRequestPut().GetKey(), common.OutboxPrefix) })
+}
+
+// dropTriggers leaves out the triggers that follow a run.
+func dropTriggers(n *pb.TxnRequest) {
+	for _, op := range n.Success {
+		if inner := op.GetRequestTxn(); inner != nil {
+			dropPuts(inner, common.TriggersPrefix)
+		}
+	}
 }
 
 // startAgain starts the runs of a claim whose answer came after the claim was settled.
