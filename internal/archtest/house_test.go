@@ -67,6 +67,10 @@ func calls(f *file, say func(token.Pos, string)) {
 				if !strings.HasPrefix(f.pkg, "cmd/") && !strings.HasPrefix(f.pkg, "bench/") && f.pkg != "test/chaos" && f.pkg != "deploy/sbom" {
 					say(n.Pos(), "only main ends the process")
 				}
+			case "clientv3.New", "clientv3.NewWatcher", "clientv3.NewMaintenance":
+				if f.pkg != "internal/etcdkit" && !strings.HasPrefix(f.pkg, "bench/") && f.pkg != "test/chaos" {
+					say(n.Pos(), "a client of etcd comes from etcdkit.Dial, which renews its login for calls and watches")
+				}
 			case "time.Sleep":
 				say(n.Pos(), "a sleep cannot be interrupted: wait on a timer and on the context")
 			case "slog.Info", "slog.Warn", "slog.Error", "slog.Debug", "slog.Default", "slog.SetDefault":
@@ -197,6 +201,7 @@ func TestPlantedHabits(t *testing.T) {
 		{"// Package p promises.\npackage p\n\nimport \"time\"\n\nfunc f() { time.Sleep(1) }\n", "cannot be interrupted"},
 		{"// Package p promises.\npackage p\n\nimport _ \"testing/synctest\"\n", "internal/virtualtime"},
 		{"// Package p promises.\npackage p\n\nimport \"os\"\n\nfunc f() { os.Exit(1) }\n", "only main"},
+		{"// Package p promises.\npackage p\n\nfunc f() { clientv3.New() }\n", "etcdkit.Dial"},
 		{"// Package p promises.\npackage p\n\nvar count int\n", "package-level state"},
 		{"// Package p promises.\npackage p\n\nimport \"sync\"\n\nvar mu = sync.Mutex{}\n", "package-level state"},
 		{"// Package p promises.\npackage p\n\nvar cache = make(map[string]int)\n", "package-level state"},

@@ -294,13 +294,24 @@ func TestSecretsFromFiles(t *testing.T) {
 		if c.err == "" && m.Etcd.Password.Reveal() != c.want {
 			t.Errorf("%s: password %q, want %q", c.name, m.Etcd.Password.Reveal(), c.want)
 		}
+		if again, err := m.Etcd.Password.Reload(); c.err == "" && (err != nil || again != c.want) {
+			t.Errorf("%s: reloaded password %q, %v", c.name, again, err)
+		}
 		if err != nil && strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%s: the error shows the secret", c.name)
 		}
 	}
+	changing := filepath.Join(dir, "changing")
+	write(t, changing, "old\n")
+	m, err := LoadMaster(parse(t, MasterFlags, "--etcd-username=u"), []string{"CARILLON_ETCD_PASSWORD_FILE=" + changing})
+	checkError(t, "changing", err, "")
+	write(t, changing, "new\n")
+	if again, err := m.Etcd.Password.Reload(); err != nil || again != "new" || m.Etcd.Password.Reveal() != "old" {
+		t.Errorf("a changed file reloads as %q, %v", again, err)
+	}
 	uri := filepath.Join(dir, "uri")
 	write(t, uri, "http://u:hunter2@h")
-	_, err := LoadMaster(parse(t, MasterFlags, "--mongodb-uri-file="+uri), nil)
+	_, err = LoadMaster(parse(t, MasterFlags, "--mongodb-uri-file="+uri), nil)
 	checkError(t, "uri", err, "must begin with mongodb://")
 	if strings.Contains(err.Error(), "hunter2") {
 		t.Error("the error shows the secret")

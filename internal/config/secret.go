@@ -15,13 +15,28 @@ const hidden = "***"
 
 // Secret is a text that must not be seen: however it is printed, logged or
 // encoded, stars come out.
-type Secret struct{ plain string }
+type Secret struct {
+	plain string
+	file  string // that it was read from; empty where it came from elsewhere
+}
 
 // NewSecret wraps a plain text.
 func NewSecret(plain string) Secret { return Secret{plain: plain} }
 
 // Reveal gives the plain text, for the one place that needs it.
 func (s Secret) Reveal() string { return s.plain }
+
+// Reload reads the secret's file again. The text is the one there was where it came from elsewhere.
+func (s Secret) Reload() (string, error) {
+	if s.file == "" {
+		return s.plain, nil
+	}
+	plain, err := readSmall(s.file, maxSecret)
+	if err != nil {
+		return "", err
+	}
+	return strings.TrimRight(string(plain), "\r\n"), nil
+}
 
 // Empty tells whether there is no secret.
 func (s Secret) Empty() bool { return s.plain == "" }
@@ -62,12 +77,13 @@ func (s *Secret) fill(key, path string, env environment) *common.Fault {
 	if !s.Empty() {
 		return &common.Fault{Location: key, Code: "exclusive", Message: "cannot stand beside " + key + "File: give one of them"}
 	}
-	plain, err := readSmall(from, maxSecret)
+	read := Secret{file: from}
+	plain, err := read.Reload()
 	if err != nil {
 		return &common.Fault{Location: key + "File", Code: "file", Message: err.Error()}
 	}
-	s.plain = strings.TrimRight(string(plain), "\r\n")
-	if s.Empty() {
+	read.plain = plain
+	if *s = read; s.Empty() {
 		return &common.Fault{Location: key + "File", Code: "empty", Message: from + " is empty"}
 	}
 	return nil

@@ -20,33 +20,37 @@ import (
 // Config says where etcd is and who we are there.
 type Config struct {
 	Endpoints []string
-	Username  string
+	Username  string // empty: no login, or that of the certificate
 	Password  string
-	TLS       *tls.Config // nil: plain
+	// Reload reads the password anew after etcd has refused it. It may be nil.
+	Reload func() (string, error)
+	TLS    *tls.Config // nil: plain
 }
 
 // Dial makes a client. It does not wait for etcd: a daemon starts while etcd is
 // away, and its calls fail until it is back.
 func Dial(cfg Config) (*clientv3.Client, error) {
+	// Left to itself, grpc waits up to two minutes between its tries: an etcd that is
+	// back would not be noticed, and runs would be given up for nothing.
+	options := []grpc.DialOption{grpc.WithConnectParams(grpc.ConnectParams{MinConnectTimeout: 5 * time.Second,
+		Backoff: backoff.Config{BaseDelay: 100 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: time.Second}})}
+	if cfg.Username != "" {
+		options = append(options, newLogin(cfg.Username, cfg.Password, cfg.Reload).options()...)
+	}
 	return clientv3.New(clientv3.Config{
 		Endpoints:            cfg.Endpoints,
-		Username:             cfg.Username,
-		Password:             cfg.Password,
 		TLS:                  cfg.TLS,
 		DialKeepAliveTime:    5 * time.Second,
 		DialKeepAliveTimeout: 5 * time.Second,
 		PermitWithoutStream:  true,
-		// Left to itself, grpc waits up to two minutes between its tries: an etcd that is
-		// back would not be noticed, and runs would be given up for nothing.
-		DialOptions: []grpc.DialOption{grpc.WithConnectParams(grpc.ConnectParams{MinConnectTimeout: 5 * time.Second,
-			Backoff: backoff.Config{BaseDelay: 100 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: time.Second}})},
-		MaxCallSendMsgSize: 4 << 20,
-		Logger:             zap.NewNop(), // our callers log what matters to them
+		DialOptions:          options,
+		MaxCallSendMsgSize:   4 << 20,
+		Logger:               zap.NewNop(), // our callers log what matters to them
 	})
 }
 
-// Wrap gives an error of etcd its code: what may pass is unavailable, the rest
-// is internal. Errors that have a code already keep it.
+// Wrap gives an error of etcd its code: what may pass is unavailable, with a reason that
+// says what is to be done, and the rest is internal. Errors that have a code already keep it.
 func Wrap(err error) error {
 	if err == nil {
 		return nil
@@ -57,7 +61,14 @@ func Wrap(err error) error {
 	if errors.Is(err, context.Canceled) {
 		return err
 	}
-	if Ambiguous(err) {
+	switch {
+	case errors.Is(err, rpctypes.ErrNoSpace):
+		return &common.Error{Code: common.CodeUnavailable, Reason: "etcd_full", Message: "etcd is full and takes no writes", Err: err,
+			Hint: "make room (etcdctl compact, then defrag on each member) or raise --quota-backend-bytes, then run etcdctl alarm disarm"}
+	case loginRefused(err):
+		return &common.Error{Code: common.CodeUnavailable, Reason: "etcd_login", Message: "etcd does not accept the login", Err: err,
+			Hint: "check etcd.username and etcd.password; when etcd's users were changed just now, try again"}
+	case Ambiguous(err):
 		return &common.Error{Code: common.CodeUnavailable, Reason: "etcd_away", Message: "etcd does not answer", Err: err,
 			Hint: "check that the etcd cluster has a leader and that its endpoints are right"}
 	}
@@ -83,13 +94,23 @@ func Ambiguous(err error) bool {
 	case codes.Unavailable, codes.DeadlineExceeded, codes.Canceled, codes.Unknown, codes.Aborted, codes.Internal:
 		return true
 	default:
-		return errors.Is(err, rpctypes.ErrNoSpace) || errors.Is(err, rpctypes.ErrTooManyRequests)
+		return turnedAway(err)
 	}
 }
 
-// MayBeDone tells whether a failed transaction may have been applied all the same.
+// MayBeDone reports whether a failed transaction may have been applied all the same.
 func MayBeDone(err error) bool {
-	return Ambiguous(err) && !errors.Is(err, rpctypes.ErrNoSpace) && !errors.Is(err, rpctypes.ErrTooManyRequests) && !errors.Is(err, clientv3.ErrNoAvailableEndpoints)
+	return Ambiguous(err) && !turnedAway(err) && !errors.Is(err, clientv3.ErrNoAvailableEndpoints)
+}
+
+// turnedAway reports whether etcd refused a request that it may grant later, and applied nothing of it.
+func turnedAway(err error) bool {
+	return loginRefused(err) || errors.Is(err, rpctypes.ErrNoSpace) || errors.Is(err, rpctypes.ErrTooManyRequests)
+}
+
+// loginRefused reports whether etcd does not know who asks: the token has ended, or the password is another one.
+func loginRefused(err error) bool {
+	return TokenRefused(err) || status.Code(err) == codes.Unauthenticated
 }
 
 // LeaseGone tells whether an error says that a lease has ended.

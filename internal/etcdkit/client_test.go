@@ -1,10 +1,18 @@
 package etcdkit_test
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"net"
 	"testing"
 	"time"
 
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"carillon/internal/common"
 	"carillon/internal/etcdkit"
 )
 
@@ -39,6 +47,30 @@ func TestDialKeepsTrying(t *testing.T) {
 		case <-tried:
 		case <-deadline:
 			t.Fatalf("%d tries only", n)
+		}
+	}
+}
+
+func TestWrap_SaysWhatIsToBeDone(t *testing.T) {
+	for _, c := range []struct {
+		err    error
+		code   common.Code
+		reason string
+		maybe  bool
+	}{
+		{rpctypes.ErrNoSpace, common.CodeUnavailable, "etcd_full", false},
+		{rpctypes.ErrInvalidAuthToken, common.CodeUnavailable, "etcd_login", false},
+		{rpctypes.ErrAuthOldRevision, common.CodeUnavailable, "etcd_login", false},
+		{rpctypes.ErrUserEmpty, common.CodeUnavailable, "etcd_login", false},
+		{status.Error(codes.Unauthenticated, "etcd refuses the login of user u"), common.CodeUnavailable, "etcd_login", false},
+		{rpctypes.ErrNoLeader, common.CodeUnavailable, "etcd_away", true},
+		{context.DeadlineExceeded, common.CodeUnavailable, "etcd_away", true},
+		{rpctypes.ErrPermissionDenied, common.CodeInternal, "", false},
+	} {
+		wrapped := etcdkit.Wrap(fmt.Errorf("read: %w", c.err))
+		got, ok := errors.AsType[*common.Error](wrapped)
+		if !ok || got.Code != c.code || got.Reason != c.reason || etcdkit.MayBeDone(c.err) != c.maybe {
+			t.Errorf("%v: %+v, may be done: %t; want %+v", c.err, wrapped, etcdkit.MayBeDone(c.err), c)
 		}
 	}
 }

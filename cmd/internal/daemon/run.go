@@ -169,5 +169,5 @@ func DialEtcd(c config.Etcd, kept *Certificates) (*clientv3.Client, error) {
 		}
 		keeper.Client(secure)
 	}
-	return etcdkit.Dial(etcdkit.Config{Endpoints: c.Endpoints, Username: c.Username, Password: c.Password.Reveal(), TLS: secure})
+	return etcdkit.Dial(etcdkit.Config{Endpoints: c.Endpoints, Username: c.Username, Password: c.Password.Reveal(), Reload: c.Password.Reload, TLS: secure})
 }
