@@ -21,6 +21,32 @@ const (
 	inTouch = 15 * time.Second
 )
 
+const (
+	// lateBy is how far behind the samples before it a sample of a clock may be: one whose write etcd has held up shows
+	// an earlier time than it was when it came in. One that is further behind is doubted: it does not count for
+	// doubtFor, in which fresh ones come in.
+	lateBy   = clockguard.Lead / 2
+	doubtFor = 15 * time.Second
+)
+
+// sample is a clock as it was heard: the last time that was not doubted.
+type sample struct {
+	clock, heard time.Time
+	doubted      time.Time // since when those that came later are; zero: they are not
+}
+
+// next returns the sample after another one came in.
+func (s sample) next(clock, heard time.Time) sample {
+	behind := s.clock.Add(heard.Sub(s.heard)).Sub(clock)
+	switch {
+	case s.heard.IsZero(), behind <= lateBy, !s.doubted.IsZero() && heard.Sub(s.doubted) >= doubtFor:
+		return sample{clock: clock, heard: heard}
+	case s.doubted.IsZero():
+		s.doubted = heard
+	}
+	return s
+}
+
 // Votes are the clocks of all workers and masters but self, against a wall clock.
 // They are carried on by the monotonic clock from when they were heard, so that a
 // jump of the wall clock shows at once. monotonic is time.Now().
@@ -31,6 +57,9 @@ func (s *Snapshot) Votes(self string, wall, monotonic time.Time) []clockguard.Vo
 			return
 		}
 		vote := clockguard.Vote{Who: kind + " " + common.Excerpt(name)}
+		if one, sampled := s.samples[id]; sampled && !heard.IsZero() {
+			clock, heard = one.clock, one.heard
+		}
 		if heard.IsZero() {
 			vote.Ahead, vote.Age = clock.Sub(wall), monotonic.Sub(s.Listed)
 			if vote.Age > unheardCounts || vote.Ahead.Abs() <= stale {

@@ -27,6 +27,8 @@ type Snapshot struct {
 	Generation uint64          // grows with each snapshot; 0 is the one before the first list
 	At         time.Time       // when it was made, wall clock
 	Listed     time.Time       // when a list was taken in last, with the monotonic clock's reading
+
+	samples map[string]sample // clocks of workers and masters, by id
 }
 
 // Master is a master that is alive. Heard is as in common.Member.
@@ -73,6 +75,7 @@ type Members struct {
 	workers  map[string]common.Member
 	settings map[string]common.WorkerSettings
 	masters  map[string]Master
+	samples  map[string]sample // clocks of both
 	listed   [prefixes]bool
 	listedAt time.Time
 }
@@ -99,7 +102,8 @@ func Watches() [prefixes]string { return [prefixes]string{"workers", "settings",
 // watch is whole again, and the error of each value that cannot be read, which is left out.
 func NewMembers(client *clientv3.Client, wall func() time.Time, report func(watch string, err error)) *Members {
 	m := &Members{client: client, wall: wall, report: report, ready: make(chan struct{}), changed: make(chan struct{}),
-		workers: map[string]common.Member{}, settings: map[string]common.WorkerSettings{}, masters: map[string]Master{}}
+		workers: map[string]common.Member{}, settings: map[string]common.WorkerSettings{}, masters: map[string]Master{},
+		samples: map[string]sample{}}
 	m.current.Store(&Snapshot{})
 	return m
 }
@@ -173,6 +177,7 @@ func (m *Members) apply(n news) {
 				member.Ahead, member.Heard = earlier.Ahead, earlier.Heard
 			} else if !n.Whole {
 				member.Ahead, member.Heard = reg.Clock.Sub(n.wall), n.heard
+				m.samples[id] = m.samples[id].next(reg.Clock, n.heard)
 			}
 			return member, nil
 		})
@@ -188,6 +193,7 @@ func (m *Members) apply(n news) {
 				master.Heard = earlier.Heard
 			} else if !n.Whole {
 				master.Heard = n.heard
+				m.samples[id] = m.samples[id].next(p.Clock, n.heard)
 			}
 			return master, nil
 		})
@@ -232,6 +238,12 @@ func (m *Members) publish() {
 	}
 	s := &Snapshot{Members: make([]common.Member, 0, len(m.workers)), Masters: make([]Master, 0, len(m.masters)),
 		Generation: m.current.Load().Generation + 1, At: m.wall(), Listed: m.listedAt}
+	maps.DeleteFunc(m.samples, func(id string, _ sample) bool {
+		_, worker := m.workers[id]
+		_, master := m.masters[id]
+		return !worker && !master
+	})
+	s.samples = maps.Clone(m.samples)
 	for _, id := range slices.Sorted(maps.Keys(m.workers)) {
 		member := m.workers[id]
 		member.Settings = m.settings[id]
