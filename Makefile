@@ -14,6 +14,7 @@ BINARIES := bin/carillon-master bin/carillon-worker bin/carillon-standalone bin/
 # an etcd, and a browser.
 DOUBLE   := bin/mongodouble
 ETCD     := bin/etcd
+ETCD35   := bin/etcd35
 CHROMIUM ?= $(or $(wildcard /usr/bin/chromium),$(shell command -v chromium chromium-browser google-chrome 2>/dev/null | head -1))
 
 .PHONY: help
@@ -28,7 +29,7 @@ run: bin/carillon-standalone bin/cronctl ## start everything in one process, wit
 build: $(BINARIES) ## build all four programs into bin/
 
 # Go knows best what is out of date.
-.PHONY: $(BINARIES) $(DOUBLE) $(ETCD)
+.PHONY: $(BINARIES) $(DOUBLE) $(ETCD) $(ETCD35)
 bin/carillon-master bin/carillon-worker bin/carillon-standalone: bin/carillon-%:
 	$(BUILD) -o $@ ./cmd/$*
 bin/cronctl:
@@ -37,6 +38,8 @@ $(DOUBLE):
 	cd test/mongodouble && $(GO) build -trimpath -buildvcs=false -o $(CURDIR)/$(DOUBLE) .
 $(ETCD):
 	$(BUILD) -o $@ ./test/etcd
+$(ETCD35):
+	cd test/etcd35 && CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -o $(CURDIR)/$(ETCD35) .
 
 .PHONY: test
 test: need-gcc need-node need-chromium test-go test-web e2e ## run all tests: Go with -race, the console's, the browser's
@@ -51,6 +54,13 @@ RACE := -race -gcflags='modernc.org/...=-race=false' -gcflags='golang.org/x/cryp
 test-go: need-gcc $(DOUBLE)
 	CARILLON_MONGODOUBLE='$(CURDIR)/$(DOUBLE)' $(GO) test $(RACE) -p 3 -timeout 15m ./test/system $$($(GO) list ./... | grep -v '/test/model$$')
 	$(GO) test -timeout 15m ./test/model
+
+# The oldest etcd that Carillon works with, as a server: clusters, elections, backups, passwords, and rolling upgrades.
+ETCD35TESTS ?= TestCluster|TestSurvivors|TestTokensEnd|TestNotifications$$|TestElected|TestDrain|TestRollingRestart|TestTwins|TestStoresAway
+
+.PHONY: test-etcd35
+test-etcd35: $(DOUBLE) $(ETCD35) ## run system tests against etcd 3.5.33, about 5 minutes
+	CARILLON_ETCD='$(CURDIR)/$(ETCD35)' CARILLON_MONGODOUBLE='$(CURDIR)/$(DOUBLE)' $(GO) test -count 1 -timeout 15m ./test/system -run '$(ETCD35TESTS)'
 
 .PHONY: test-web
 test-web: need-node web/node_modules
@@ -188,7 +198,7 @@ VULNDB ?= https://vuln.go.dev
 supply-chain: verify reproducible sbom govulncheck ## what a release is held to: modules, builds, contents, known holes
 
 verify: ## every module is what go.sum says
-	@for m in . tools test/etcdctl test/mongodouble; do echo "$$m: $$(cd $$m && $(GO) mod verify)" || exit 1; done
+	@for m in . tools test/etcd35 test/etcdctl test/mongodouble; do echo "$$m: $$(cd $$m && $(GO) mod verify)" || exit 1; done
 
 # With nothing of the first build but the sources: another folder, another build cache.
 reproducible: build ## build twice, and compare; bin/SHA256SUMS

@@ -48,8 +48,15 @@ func buildAndRun(m *testing.M) (int, error) {
 	}
 	defer os.RemoveAll(dir)
 	bin = dir
-	for name, pkg := range map[string]string{"carillon-master": "../../cmd/master", "carillon-worker": "../../cmd/worker",
-		"carillon-standalone": "../../cmd/standalone", "cronctl": "../../cmd/cronctl", "etcd": "../etcd"} {
+	programs := map[string]string{"carillon-master": "../../cmd/master", "carillon-worker": "../../cmd/worker",
+		"carillon-standalone": "../../cmd/standalone", "cronctl": "../../cmd/cronctl", "etcd": "../etcd"}
+	if other := os.Getenv("CARILLON_ETCD"); other != "" { // a server of another version
+		delete(programs, "etcd")
+		if err := os.Symlink(other, filepath.Join(dir, "etcd")); err != nil {
+			return 0, err
+		}
+	}
+	for name, pkg := range programs {
 		if out, err := exec.Command("go", "build", "-o", filepath.Join(dir, name), pkg).CombinedOutput(); err != nil {
 			return 0, fmt.Errorf("build %s: %w\n%s", name, err, out)
 		}
