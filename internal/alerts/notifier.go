@@ -17,12 +17,12 @@ const (
 	busyMove    = 5 * time.Second
 	lateLook    = 15 * time.Second
 	pruneEvery  = 10 * time.Minute
-	lookBack    = 24 * time.Hour // of plans, over a gap
-	overlapOf   = time.Minute    // of a gap
+	overlapOf   = time.Minute // of a gap
 	retryFollow = 2 * time.Second
 	commitTries = 8
-	perSummary  = 40 // states that are written together, beside notices for half as many channels
-	perCommit   = 60 // notices that are written together; etcd takes 128 operations
+	perBeat     = 200 // outcomes that are settled before that counts as progress
+	perSummary  = 40  // states that are written together, beside notices for half as many channels
+	perCommit   = 60  // notices that are written together; etcd takes 128 operations
 )
 
 // Config is what a notifier needs.
@@ -48,6 +48,8 @@ type Notifier struct {
 	states map[string]State
 	budget budget
 	crowd  crowd // what waited when it was last looked, and since
+
+	pulse pulse
 }
 
 // New makes a notifier.
@@ -57,9 +59,12 @@ func New(cfg Config) *Notifier {
 
 // Run tells until the context ends, or something fails that may pass.
 func (n *Notifier) Run(ctx context.Context) error {
+	n.pulse.begin(n.cfg.Now())
+	defer n.pulse.end(ctx)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	if err := n.load(ctx); err != nil {
+		n.pulse.fail(err)
 		return err
 	}
 	var all sync.WaitGroup
@@ -105,73 +110,85 @@ var errNobody = errors.New("no job wants to be told of")
 // follow looks at outcomes while some job wants to be told of them.
 func (n *Notifier) follow(ctx context.Context) error {
 	place, err := n.cfg.Store.Place(ctx)
-	if err != nil {
-		return passing(ctx, err)
-	}
-	for ctx.Err() == nil {
+	for err == nil && ctx.Err() == nil {
 		if place, err = n.idle(ctx, place); err != nil {
-			return passing(ctx, err)
+			break
 		}
-		if place, err = n.sound(ctx, place); err != nil {
-			return passing(ctx, err)
+		next, failed := n.sound(ctx, place)
+		if place = next; failed == nil {
+			place, failed = n.take(ctx, place)
 		}
-		moved := n.cfg.Now()
-		err := n.cfg.Store.Follow(ctx, place.Revision+1, func(ctx context.Context, outcomes []Outcome, upTo int64) error {
-			if err := n.settleAll(ctx, outcomes); err != nil {
-				return err
-			}
-			every := busyMove
-			if len(outcomes) == 0 {
-				every = idleMove
-			}
-			if now := n.cfg.Now(); upTo > place.Revision && (now.Sub(moved) >= every || now.Before(moved)) {
-				moved = now
-				next, err := n.move(ctx, place, upTo)
-				if err != nil {
-					return err
-				}
-				place = next
-				if told, known := n.cfg.Jobs.Told(); known && len(told) == 0 {
-					return errNobody
-				}
-			}
-			return nil
-		})
 		switch {
 		case ctx.Err() != nil:
 			return nil
-		case errors.Is(err, errNobody):
+		case failed == nil, errors.Is(failed, errNobody):
 			continue
-		case errors.Is(err, ErrGap):
+		case errors.Is(failed, ErrGap):
 			n.cfg.Log.Warn("notices_gap", "since", place.At, "revision", place.Revision)
-			if place, err = n.overGap(ctx, place); err == nil {
+			if place, failed = n.beginGap(ctx, place); failed == nil {
 				continue
 			}
 		}
-		n.cfg.Log.Warn("notices_interrupted", "error", err, "again_in", retryFollow)
+		n.pulse.fail(failed)
+		n.cfg.Log.Warn("notices_interrupted", "error", failed, "again_in", retryFollow)
 		if !sleep(ctx, retryFollow) {
 			return nil
 		}
 		// What was done since the place was last moved is looked at again, and known by the states.
-		if place, err = n.cfg.Store.Place(ctx); err != nil {
-			return passing(ctx, err)
-		}
-		if err := n.load(ctx); err != nil {
-			return passing(ctx, err)
+		if place, err = n.cfg.Store.Place(ctx); err == nil {
+			err = n.load(ctx)
 		}
 	}
-	return nil
+	n.pulse.fail(err)
+	return passing(ctx, err)
 }
 
-// sound looks into the history where etcd is behind the place: it was restored to an earlier
-// revision, and its outcomes would count as seen.
+// take settles outcomes from the place on, and moves it. It ends with an error.
+func (n *Notifier) take(ctx context.Context, place Place) (Place, error) {
+	moved := n.cfg.Now()
+	err := n.cfg.Store.Follow(ctx, place.Revision+1, func(ctx context.Context, outcomes []Outcome, upTo int64) error {
+		for part := range slices.Chunk(outcomes, perBeat) {
+			if err := n.settleAll(ctx, part); err != nil {
+				return err
+			}
+			n.pulse.beat(n.cfg.Now())
+		}
+		every := busyMove
+		if len(outcomes) == 0 {
+			every = idleMove
+		}
+		if now := n.cfg.Now(); upTo > place.Revision && (now.Sub(moved) >= every || now.Before(moved)) {
+			moved = now
+			next, err := n.move(ctx, place, upTo)
+			if err != nil {
+				return err
+			}
+			place = next
+			if told, known := n.cfg.Jobs.Told(); known && len(told) == 0 {
+				return errNobody
+			}
+		}
+		n.pulse.beat(n.cfg.Now())
+		return nil
+	})
+	return place, err
+}
+
+// sound looks into the history where it was left half read, or where etcd is behind the place: it was restored to an
+// earlier revision, and its outcomes would count as seen.
 func (n *Notifier) sound(ctx context.Context, place Place) (Place, error) {
+	if place.Gap != nil {
+		return n.overGap(ctx, place)
+	}
 	now, err := n.cfg.Store.Now(ctx)
 	if err != nil || now >= place.Revision {
 		return place, err
 	}
 	n.cfg.Log.Warn("notices_gap", "since", place.At, "revision", place.Revision, "etcd", now)
-	return n.overGap(ctx, place)
+	if place, err = n.beginGap(ctx, place); err == nil && place.Gap != nil {
+		return n.overGap(ctx, place)
+	}
+	return place, err
 }
 
 // idle waits until some job wants to be told of something, and keeps the place near.
@@ -188,7 +205,11 @@ func (n *Notifier) idle(ctx context.Context, place Place) (Place, error) {
 				return place, err
 			}
 		}
-		if known && wanted || !sleep(ctx, idleLook) {
+		if known && wanted {
+			return place, nil
+		}
+		n.pulse.beat(n.cfg.Now())
+		if !sleep(ctx, idleLook) {
 			return place, nil
 		}
 	}
@@ -197,33 +218,6 @@ func (n *Notifier) idle(ctx context.Context, place Place) (Place, error) {
 
 func (n *Notifier) move(ctx context.Context, place Place, revision int64) (Place, error) {
 	return n.cfg.Store.Move(ctx, Place{Revision: revision, At: n.cfg.Now().UTC(), Version: place.Version})
-}
-
-// overGap looks into the history for what ended since the place.
-func (n *Notifier) overGap(ctx context.Context, place Place) (Place, error) {
-	now, err := n.cfg.Store.Now(ctx)
-	if err != nil {
-		return place, err
-	}
-	since := place.At.Add(-overlapOf)
-	told, _ := n.cfg.Jobs.Told()
-	for _, job := range told {
-		runs, err := n.cfg.History.Since(ctx, job.Name, place.At.Add(-lookBack))
-		if err != nil {
-			return place, err
-		}
-		var outcomes []Outcome
-		for _, run := range runs {
-			if o := (Outcome{Run: run}); run.Status.Terminal() && run.JobUID == job.UID && !o.at().Before(since) {
-				outcomes = append(outcomes, o)
-			}
-		}
-		slices.SortFunc(outcomes, func(a, b Outcome) int { return cmp.Or(a.at().Compare(b.at()), cmp.Compare(a.Run.ID, b.Run.ID)) })
-		if err := n.settleAll(ctx, outcomes); err != nil {
-			return place, err
-		}
-	}
-	return n.move(ctx, place, now)
 }
 
 func (n *Notifier) poke() {

@@ -43,6 +43,9 @@ type world struct {
 	reads     int
 	refused   int   // commits that were too large
 	broken    error // of commits
+	deaf      error // of the watch
+	away      bool  // of the history, for every second page
+	pages     int   // of the history that were asked for
 }
 
 func newWorld() *world {
@@ -105,11 +108,11 @@ func (w *world) Now(context.Context) (int64, error) {
 
 func (w *world) Follow(ctx context.Context, from int64, take func(context.Context, []Outcome, int64) error) error {
 	w.mu.Lock()
-	if from <= w.compacted {
-		w.mu.Unlock()
+	compacted := from <= w.compacted
+	w.mu.Unlock()
+	if compacted {
 		return ErrGap
 	}
-	w.mu.Unlock()
 	for {
 		w.mu.Lock()
 		var part []Outcome
@@ -119,8 +122,11 @@ func (w *world) Follow(ctx context.Context, from int64, take func(context.Contex
 				part = append(part, o)
 			}
 		}
-		news := w.news
+		news, deaf := w.news, w.deaf
 		w.mu.Unlock()
+		if deaf != nil {
+			return deaf
+		}
 		if err := take(ctx, part, upTo); err != nil {
 			return err
 		}
@@ -249,15 +255,23 @@ func (w *world) Exists(_ context.Context, run string) (bool, error) {
 	return found, nil
 }
 
-func (w *world) Since(_ context.Context, job string, planned time.Time) (all []common.Run, err error) {
+func (w *world) Since(_ context.Context, job string, since time.Time, after Mark) (page []common.Run, next Mark, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.pages++; w.away && w.pages%2 == 0 {
+		return nil, after, errors.New("the history is away")
+	}
 	for _, r := range w.runs {
-		if r.Job == job && !r.PlannedAt.Before(planned) {
-			all = append(all, r)
+		at := cmp.Or(r.PlannedAt.Compare(after.PlannedAt), cmp.Compare(r.ID, after.Run))
+		if r.Job == job && !r.PlannedAt.Before(since) && at > 0 {
+			page = append(page, r)
 		}
 	}
-	return all, nil
+	slices.SortFunc(page, func(a, b common.Run) int { return cmp.Or(a.PlannedAt.Compare(b.PlannedAt), cmp.Compare(a.ID, b.ID)) })
+	if len(page) <= 2 {
+		return page, Mark{}, nil
+	}
+	return page[:2], Mark{PlannedAt: page[1].PlannedAt, Run: page[1].ID}, nil
 }
 
 func (w *world) Tail(context.Context, string, int64, int) (string, error) { return "the end", nil }
@@ -304,12 +318,19 @@ func (w *world) notifier() *Notifier {
 // elected runs a notifier until stop is called, which waits for it.
 func (w *world) elected(t *testing.T) (stop func()) {
 	t.Helper()
+	_, stop = w.electedNotifier(t)
+	return stop
+}
+
+func (w *world) electedNotifier(t *testing.T) (n *Notifier, stop func()) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
-	go func() { done <- w.notifier().Run(ctx) }()
+	n = w.notifier()
+	go func() { done <- n.Run(ctx) }()
 	virtualtime.Wait()
 	time.Sleep(3 * time.Second) // it has found its place
-	return func() {
+	return n, func() {
 		cancel()
 		if err := <-done; err != nil {
 			t.Errorf("ended with %v", err)

@@ -15,8 +15,24 @@ var ErrGap = errors.New("the outcomes since then are compacted")
 type Place struct {
 	Revision int64     `json:"revision"`
 	At       time.Time `json:"at"`
+	Gap      *Gap      `json:"gap,omitempty"` // outcomes after the place that have to be read from the history
 
 	Version int64 `json:"-"` // the etcd revision of its last change
+}
+
+// Gap is how far the history was read in place of outcomes that etcd has compacted. It is kept page by page, so that
+// a long one is read to its end whatever interrupts that.
+type Gap struct {
+	Revision int64     `json:"revision"` // the place after it
+	At       time.Time `json:"at"`
+	Job      string    `json:"job,omitempty"` // jobs before it, by name, were read
+	Mark     Mark      `json:"mark,omitzero"` // and that job up to here
+}
+
+// Mark is a position in the outcomes of a job: the last one of a page. The zero one is the beginning.
+type Mark struct {
+	PlannedAt time.Time `json:"plannedAt"`
+	Run       string    `json:"run,omitempty"`
 }
 
 // Store keeps what is decided.
@@ -71,8 +87,9 @@ type Jobs interface {
 type History interface {
 	// Exists tells whether there is a run with an id, wherever it is.
 	Exists(ctx context.Context, run string) (bool, error)
-	// Since gives outcomes of a job that was planned after a time, in any order.
-	Since(ctx context.Context, job string, planned time.Time) ([]common.Run, error)
+	// Since returns a page of the runs of a job that may have ended since a time, and where the next page begins;
+	// that is the zero mark after the last one.
+	Since(ctx context.Context, job string, since time.Time, after Mark) ([]common.Run, Mark, error)
 	// Tail gives the end of a run's output, of about so many bytes.
 	Tail(ctx context.Context, run string, printed int64, bytes int) (string, error)
 	// Late gives the fires and runs of jobs that should have started, or ended, by now.

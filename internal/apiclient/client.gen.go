@@ -279,6 +279,8 @@ const (
 	ConditionCodeMissesFeature       ConditionCode = "misses_feature"
 	ConditionCodeNoElectedMaster     ConditionCode = "no_elected_master"
 	ConditionCodeNoWorkers           ConditionCode = "no_workers"
+	ConditionCodeNotificationsBehind ConditionCode = "notifications_behind"
+	ConditionCodeNotificationsStuck  ConditionCode = "notifications_stuck"
 	ConditionCodeNotifyFailing       ConditionCode = "notify_failing"
 	ConditionCodeOutboxFull          ConditionCode = "outbox_full"
 	ConditionCodeRunAsIgnored        ConditionCode = "run_as_ignored"
@@ -331,6 +333,10 @@ func (e ConditionCode) Valid() bool {
 	case ConditionCodeNoElectedMaster:
 		return true
 	case ConditionCodeNoWorkers:
+		return true
+	case ConditionCodeNotificationsBehind:
+		return true
+	case ConditionCodeNotificationsStuck:
 		return true
 	case ConditionCodeNotifyFailing:
 		return true

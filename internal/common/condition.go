@@ -39,6 +39,8 @@ const (
 	ConditionOverdue         = "fires_overdue"        // fires were due more than a minute ago, and nobody took them
 	ConditionNoEntry         = "fire_without_entry"   // a fire that the cursor has passed is nowhere
 	ConditionNotifyFailing   = "notify_failing"       // a channel has not taken what it is told for long
+	ConditionNotifyStuck     = "notifications_stuck"  // outcomes are not looked at for notifications
+	ConditionNotifyBehind    = "notifications_behind" // outcomes of a gap are still being read for notifications
 	ConditionRunAs           = "run_as_ignored"       // the file that says as whom jobs run cannot be used as it is now
 	ConditionChangesFull     = "changes_full"         // too many changes wait in etcd for the log store: jobs cannot be saved
 	ConditionAuditStuck      = "audit_stuck"          // changes are not sealed and stay in etcd
@@ -54,7 +56,8 @@ func ConditionCodes() []string {
 	return []string{ConditionEtcdAway, ConditionEtcdFull, ConditionLogStoreAway, ConditionOutboxFull, ConditionSpoolFull, ConditionDiskFull,
 		ConditionClockOff, ConditionWorkerLost, ConditionNoWorkers, ConditionWatchStale, ConditionLoopStuck, ConditionNoElectedMaster,
 		ConditionUnreadable, ConditionCertificateEnds, ConditionCertificateBad, ConditionMissesFeature,
-		ConditionHousekeeping, ConditionOverdue, ConditionNoEntry, ConditionNotifyFailing, ConditionRunAs, ConditionChangesFull, ConditionAuditStuck,
+		ConditionHousekeeping, ConditionOverdue, ConditionNoEntry, ConditionNotifyFailing, ConditionNotifyStuck, ConditionNotifyBehind,
+		ConditionRunAs, ConditionChangesFull, ConditionAuditStuck,
 		ConditionClockUnproven, ConditionCursorInFuture, ConditionEtcdWentBack,
 		ConditionCannotStart, ConditionStartHangs}
 }

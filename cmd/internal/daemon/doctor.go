@@ -32,8 +32,8 @@ const (
 	examineLimit = 5 * time.Second
 	// slowAnswer is how long etcd and the log store may take for a word.
 	slowAnswer = 500 * time.Millisecond
-	// quotaUnless is etcd's own, where a server does not tell its quota (before 3.6).
-	quotaUnless = 2 << 30
+	// defaultQuota is that of an etcd that was given none. Before 3.6 a server does not say which it has.
+	defaultQuota = 2 << 30
 	// Shares of the quota in percent.
 	spaceWarns, spaceFails = 70, 90
 	// skewWarns is how far off a clock may be.
@@ -128,9 +128,17 @@ func judgeEtcd(who string, s *clientv3.StatusResponse, took time.Duration) []htt
 	} else {
 		all = append(all, ok("etcd_version", who, "%s", s.Version))
 	}
-	quota := cmp.Or(s.DbSizeQuota, quotaUnless)
-	share := s.DbSize * 100 / quota
-	text := fmt.Sprintf("%s of %s are taken (%d %%), %s of them in use", size(s.DbSize), size(quota), share, size(s.DbSizeInUse))
+	share := s.DbSize * 100 / cmp.Or(s.DbSizeQuota, defaultQuota)
+	text := fmt.Sprintf("%s of %s are taken (%d %%), %s of them in use", size(s.DbSize), size(s.DbSizeQuota), share, size(s.DbSizeInUse))
+	if s.DbSizeQuota == 0 {
+		text = fmt.Sprintf("%s are taken, %s of them in use; this version does not say what its quota is", size(s.DbSize), size(s.DbSizeInUse))
+		// More than the default shows that it was given a larger one.
+		if share > 100 {
+			share = 0
+		} else if share >= spaceWarns {
+			share, text = spaceWarns, text+", and the default is "+size(defaultQuota)
+		}
+	}
 	switch {
 	case slices.ContainsFunc(s.Errors, func(e string) bool { return strings.Contains(e, "NOSPACE") }):
 		all = append(all, fault(httpapi.FindingFailing, "etcd_space", who, adviseNoSpace, "it is full and takes no writes: %s", text))
@@ -399,5 +407,7 @@ var cures = map[string]cure{
 	common.ConditionCannotStart:     {check: "worker", fails: true, advice: "Look at the limits of the worker's machine and unit (LimitNOFILE, TasksMax, memory) and at the disk of its data folder: it takes runs again when a probe succeeds."},
 	common.ConditionStartHangs:      {check: "worker", advice: "Look for a file system that does not answer (df, findmnt) among those that hold the programs and folders of its jobs."},
 	common.ConditionRunAs:           {check: "worker", advice: "Mend the worker's runAs file: it must be valid, belong to root, and be writable by nobody else. What it said before counts until then."},
+	common.ConditionNotifyStuck:     {check: "notifications", fails: true, advice: "Look at the elected master's log for notices_interrupted. Nothing is lost: it goes on from where it was."},
+	common.ConditionNotifyBehind:    {check: "notifications", advice: "Wait: it reads what etcd has compacted from the log store, page by page. Look at the log store if that takes long."},
 	common.ConditionNotifyFailing:   {check: "notifications", advice: "Look at what it answers: cronctl get deliveries --channel NAME -o wide; then try it: cronctl test channel NAME."},
 }

@@ -37,16 +37,23 @@ func TestDoctorJudgesEtcd(t *testing.T) {
 		want   httpapi.FindingStatus
 		text   string
 	}{
-		"well":      {status: status(func(*clientv3.StatusResponse) {})},
-		"old":       {status: status(func(s *clientv3.StatusResponse) { s.Version = "3.5.9" }), check: "etcd_version", want: httpapi.FindingWarning, text: "3.5.33"},
-		"filling":   {status: status(func(s *clientv3.StatusResponse) { s.DbSize = 750 << 20 }), check: "etcd_space", want: httpapi.FindingWarning, text: "73 %"},
-		"nearly":    {status: status(func(s *clientv3.StatusResponse) { s.DbSize = 1000 << 20 }), check: "etcd_space", want: httpapi.FindingFailing},
-		"full":      {status: status(func(s *clientv3.StatusResponse) { s.Errors = []string{"memberID:1 alarm:NOSPACE "} }), check: "etcd_space", want: httpapi.FindingFailing, text: "no writes"},
-		"corrupt":   {status: status(func(s *clientv3.StatusResponse) { s.Errors = []string{"memberID:1 alarm:CORRUPT "} }), check: "etcd", want: httpapi.FindingFailing, text: "CORRUPT"},
-		"headless":  {status: status(func(s *clientv3.StatusResponse) { s.Leader = 0 }), check: "etcd", want: httpapi.FindingFailing, text: "leader"},
-		"learner":   {status: status(func(s *clientv3.StatusResponse) { s.IsLearner = true }), check: "etcd", want: httpapi.FindingWarning},
-		"slow":      {status: status(func(*clientv3.StatusResponse) {}), took: 2 * time.Second, check: "etcd", want: httpapi.FindingWarning, text: "2s"},
-		"old quota": {status: status(func(s *clientv3.StatusResponse) { s.DbSizeQuota, s.DbSize = 0, 1900<<20 }), check: "etcd_space", want: httpapi.FindingFailing, text: "2.0 GiB"},
+		"well":     {status: status(func(*clientv3.StatusResponse) {})},
+		"old":      {status: status(func(s *clientv3.StatusResponse) { s.Version = "3.5.9" }), check: "etcd_version", want: httpapi.FindingWarning, text: "3.5.33"},
+		"filling":  {status: status(func(s *clientv3.StatusResponse) { s.DbSize = 750 << 20 }), check: "etcd_space", want: httpapi.FindingWarning, text: "73 %"},
+		"nearly":   {status: status(func(s *clientv3.StatusResponse) { s.DbSize = 1000 << 20 }), check: "etcd_space", want: httpapi.FindingFailing},
+		"full":     {status: status(func(s *clientv3.StatusResponse) { s.Errors = []string{"memberID:1 alarm:NOSPACE "} }), check: "etcd_space", want: httpapi.FindingFailing, text: "no writes"},
+		"corrupt":  {status: status(func(s *clientv3.StatusResponse) { s.Errors = []string{"memberID:1 alarm:CORRUPT "} }), check: "etcd", want: httpapi.FindingFailing, text: "CORRUPT"},
+		"headless": {status: status(func(s *clientv3.StatusResponse) { s.Leader = 0 }), check: "etcd", want: httpapi.FindingFailing, text: "leader"},
+		"learner":  {status: status(func(s *clientv3.StatusResponse) { s.IsLearner = true }), check: "etcd", want: httpapi.FindingWarning},
+		"slow":     {status: status(func(*clientv3.StatusResponse) {}), took: 2 * time.Second, check: "etcd", want: httpapi.FindingWarning, text: "2s"},
+		"quota not told": {status: status(func(s *clientv3.StatusResponse) { s.DbSizeQuota, s.DbSize = 0, 1900<<20 }), check: "etcd_space", want: httpapi.FindingWarning,
+			text: "does not say what its quota is, and the default is 2.0 GiB"},
+		"quota not told, little taken": {status: status(func(s *clientv3.StatusResponse) { s.DbSizeQuota, s.DbSize = 0, 1000<<20 })},
+		"quota not told, and larger":   {status: status(func(s *clientv3.StatusResponse) { s.DbSizeQuota, s.DbSize = 0, 3<<30 })},
+		"quota not told, full": {status: status(func(s *clientv3.StatusResponse) {
+			s.DbSizeQuota, s.DbSize, s.Errors = 0, 3<<30, []string{"alarm:NOSPACE"}
+		}), check: "etcd_space",
+			want: httpapi.FindingFailing, text: "no writes"},
 	} {
 		wrong := 0
 		for _, f := range judgeEtcd("e", c.status, c.took) {

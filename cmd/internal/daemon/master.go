@@ -151,7 +151,7 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 		report: m.loops.duties[dutyNotifications].Done}); err != nil {
 		return nil, err
 	}
-	m.duties = append(m.upkeep(store, history, staff, guard, m.notices.Conditions, unless(look.StoreAway, sealer.Conditions)),
+	m.duties = append(m.upkeep(store, history, staff, guard, m.notices.Conditions, m.notices.notifier.Conditions, unless(look.StoreAway, sealer.Conditions)),
 		m.duty(dutyAuditChain, sealer.Run),
 		m.duty(dutyNotifications, m.notices.notifier.Run),
 		m.duty(dutyChannels, func(ctx context.Context) error {

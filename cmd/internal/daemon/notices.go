@@ -160,16 +160,41 @@ func (t told) Exists(ctx context.Context, run string) (bool, error) {
 	return err == nil, err
 }
 
-// sinceLimit is how many runs of a job are looked through after a gap.
-const sinceLimit = 1000
+const (
+	// pageOfRuns is how many runs of a job are read together after a gap.
+	pageOfRuns = 500
+	// lookBack and lookBackMost bound which runs of before the gap are looked at: those that ended in it may have been
+	// planned long before.
+	lookBack     = 24 * time.Hour
+	lookBackMost = 1000
+)
 
-// Since gives outcomes of a job, the newest ones.
-func (t told) Since(ctx context.Context, job string, planned time.Time) ([]common.Run, error) {
-	page, err := t.history.Runs(ctx, runlog.Query{Job: job, From: planned, Limit: sinceLimit})
-	if err == nil && page.Partial {
-		err = common.Errorf(common.CodeUnavailable, "the log store does not answer")
+// Since returns a page of the runs of a job that may have ended since a time: first the newest ones that were planned
+// before it, then those that were planned after it, the oldest first.
+func (t told) Since(ctx context.Context, job string, since time.Time, after alerts.Mark) ([]common.Run, alerts.Mark, error) {
+	first := after == alerts.Mark{}
+	q := runlog.Query{Job: job, From: since, Oldest: true, Limit: pageOfRuns}
+	switch {
+	case first:
+		q.From, q.To, q.Oldest, q.Limit = since.Add(-lookBack), since, false, lookBackMost
+	case after.Run != "":
+		q.Before = &runlog.Position{PlannedAt: after.PlannedAt, ID: after.Run}
 	}
-	return page.Runs, err
+	page, err := t.history.Runs(ctx, q)
+	switch {
+	case err == nil && page.Partial:
+		return nil, after, common.Errorf(common.CodeUnavailable, "the log store does not answer")
+	case err != nil:
+		return nil, after, err
+	case first:
+		return page.Runs, alerts.Mark{PlannedAt: since}, nil
+	case page.Until != nil:
+		return page.Runs, alerts.Mark{PlannedAt: page.Until.PlannedAt, Run: page.Until.ID}, nil
+	case len(page.Runs) < pageOfRuns:
+		return page.Runs, alerts.Mark{}, nil
+	}
+	last := &page.Runs[len(page.Runs)-1]
+	return page.Runs, alerts.Mark{PlannedAt: last.PlannedAt, Run: last.ID}, nil
 }
 
 // Tail gives the end of a run's output.

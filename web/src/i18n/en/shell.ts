@@ -67,6 +67,8 @@ export const shell = {
     housekeeping_fails: { title: 'The history is not kept at its bounds.', text: 'Old runs stay for now: {{error}}' },
     fires_overdue: { title: 'Fires are overdue, and nobody took them. Jobs: {{count}}.', text: 'The first is {{first}}, due since {{since}}. Look at the workers, and at what the job asks of them.' },
     fire_without_entry: { title: 'A fire has no entry in the ledger.', text: '{{job}} at {{plannedAt}}. This must not happen; please report it. In the last day: {{count}}.' },
+    notifications_stuck: { title: 'Notifications stand still: {{error}}.', text: 'What ends is not looked at for notifications. Nothing is lost: the elected master goes on from where it was.' },
+    notifications_behind: { title: 'Notifications are behind since {{at}}.', text: 'Outcomes that etcd no longer has are being read from the log store, page by page.' },
     notify_failing: { title: 'Channels do not take what they are told: {{channels}}.', text: 'It is tried again for a day. Look at their settings, and send a test.' },
     run_as_ignored: { title: 'A worker’s file of users cannot be used.', text: 'What it said before counts: {{error}}' },
     changes_full: { title: 'Jobs cannot be saved just now.', text: 'Too many changes wait in etcd for the log store: {{count}}. Runs go on; they can be killed, and jobs paused.' },

@@ -15,7 +15,7 @@ export const zhServer = {
     last_admin: '这是最后一位能够登录的管理员。请先将另一位设有密码的用户设为管理员。', last_admin_token: '此令牌是管理员登录的最后途径。请先创建一位设有密码的管理员。', too_many_tokens: '该用户已有 {{most}} 个令牌，达到上限。请删除不再使用的令牌。',
     busy: '它正被频繁修改，请重试。', ended: '运行已经结束。', named_alike: '有 {{count}} 个工作节点同名，请使用 ID 指明其中一个。', version_unreadable: '此版本由更新的程序写入，无法读取。', others_refused: '其他任务被拒绝，因此没有删除它。请修正后重新应用。',
     too_many_wait: '此任务已有 {{count}} 个运行在等待。请等待它们运行，或将其取消。', too_many_jobs: '符合筛选条件的任务超过 {{most}} 个，请缩小范围，例如限定分组。', too_many_follow: '目前跟随输出的人过多，请稍后重试。', not_begun: '等待中的变更过多，未做任何修改，请稍后重试。',
-    etcd_away: 'etcd 没有响应，请几秒后重试。', unsure: 'etcd 没有及时响应：操作可能已经完成，或即将完成。请先查看当前状态。', log_store_away: '日志存储没有响应，每隔几秒会自动重试。', changes_full: '有 {{count}} 条变更在 etcd 中等待写入日志存储，在此之前无法保存任务。请检查日志存储；运行不受影响。',
+    etcd_away: 'etcd 没有响应，请几秒后重试。', etcd_login: 'etcd 不接受登录，请检查 etcd.username 和 etcd.password；如果刚刚修改过 etcd 用户，请重试。', etcd_full: 'etcd 已满，不接受写入。请腾出空间或提高配额，然后解除警报。', unsure: 'etcd 没有及时响应：操作可能已经完成，或即将完成。请先查看当前状态。', log_store_away: '日志存储没有响应，每隔几秒会自动重试。', changes_full: '有 {{count}} 条变更在 etcd 中等待写入日志存储，在此之前无法保存任务。请检查日志存储；运行不受影响。',
     search_slow: '日志存储响应过慢，暂时无法搜索。请重试，或缩小范围。', search_heavy: '在这么长的行中查找此表达式耗时过久，请使用更简单的表达式。', search_busy: '其他人正在搜索，请稍后重试。', stopping: '服务器正在停止，请重试。', group_unknown: '目前无法得知该任务所属的分组，请稍后重试。',
     login_attempts: '登录尝试次数过多，请稍后重试。', other_site: '请求来自其他网站，已被拒绝。',
   },

@@ -68,6 +68,8 @@ export const shell: Texts<typeof english> = {
     housekeeping_fails: { title: '历史记录未能保持在限额之内。', text: '旧的运行记录暂时保留：{{error}}' },
     fires_overdue: { title: '有 {{count}} 个任务的触发已逾期，且无人领取。', text: '第一个是 {{first}}，自 {{since}} 起到期。请检查工作节点以及任务对它们的要求。' },
     fire_without_entry: { title: '有一次触发在台账中没有记录。', text: '{{job}}，计划时间 {{plannedAt}}。这不应发生，请报告。最近一天内：{{count}}。' },
+    notifications_stuck: { title: '通知停滞：{{error}}。', text: '已结束的运行暂未被检查，因此不会发出通知。不会丢失：当选的主节点会从中断处继续。' },
+    notifications_behind: { title: '通知落后，自 {{at}} 起。', text: '正在从日志存储中逐页读取 etcd 已不再保留的结果。' },
     notify_failing: { title: '有通知渠道持续发送失败：{{channels}}。', text: '一天之内会不断重试。请检查其设置，并发送一条测试。' },
     run_as_ignored: { title: '工作节点的用户规则文件无法使用。', text: '仍按其先前的内容执行：{{error}}' },
     changes_full: { title: '暂时无法保存任务。', text: '有 {{count}} 条变更在 etcd 中等待写入日志存储，数量过多。运行不受影响，仍可终止运行、暂停任务。' },
