@@ -15,6 +15,15 @@ type Policy struct {
 	OnLost    OnLost        `json:"onLost,omitempty"`
 }
 
+// maxFenceGrace is the most that a command gets between TERM and KILL when its worker is cut off.
+const maxFenceGrace = 5 * time.Second
+
+// FenceGrace returns how long a command has between TERM and KILL when its worker is cut off: no longer than what the
+// fence leaves, whose KILL must come before a survivor may resolve the run. ttl is that of the lease of the run's lock.
+func (p *Policy) FenceGrace(ttl time.Duration) time.Duration {
+	return max(0, min(p.KillGrace, maxFenceGrace, (p.LostAfter-ttl)/2))
+}
+
 // Terms are what decides when and where the fires of a job run, with the defaults
 // filled in. They are comparable, so that the jobs that have the same share them.
 type Terms struct {

@@ -14,8 +14,6 @@ const (
 	fenceEvery = 250 * time.Millisecond
 	// lastMoment is how long before lostAfter is over the last process of a run is killed.
 	lastMoment = time.Second
-	// termGrace is the most that a command gets between TERM and KILL when its worker is cut off.
-	termGrace = 5 * time.Second
 	// beatSlack is how long after the last moment the guardian acts, if this worker did not.
 	beatSlack = 2 * fenceEvery
 	// heldEvery is how often it is looked whether the locks still hang on the lease.
@@ -28,7 +26,7 @@ const (
 // which stood at that time.
 func fenceTimes(r *common.Record, alive time.Duration) (term, kill time.Duration) {
 	kill = alive + r.Policy.LostAfter - lastMoment
-	return kill - max(0, min(r.Policy.KillGrace, termGrace, (r.Policy.LostAfter-r.TTL)/2)), kill
+	return kill - r.Policy.FenceGrace(r.TTL), kill
 }
 
 // fenced tells whether a run ends when its worker is cut off.

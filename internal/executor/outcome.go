@@ -52,19 +52,12 @@ func (t timedOut) Error() string {
 	return fmt.Sprintf("ran longer than its timeout of %v", t.after)
 }
 
-// FenceGrace is how long a command has between TERM and KILL when its worker was
-// cut off: no longer than what the fence of the protocol leaves, whose KILL must
-// come before a survivor may resolve the run.
-func FenceGrace(r *common.Record) time.Duration {
-	return max(0, min(r.Policy.KillGrace, 5*time.Second, (r.Policy.LostAfter-r.TTL)/2))
-}
-
 func graceOf(r *common.Record, cause error) time.Duration {
 	if k, ok := errors.AsType[Killed](cause); ok && k.signal() == common.SignalKill {
 		return 0
 	}
 	if errors.Is(cause, ErrCutOff) {
-		return FenceGrace(r)
+		return r.Policy.FenceGrace(r.TTL)
 	}
 	return max(0, r.Policy.KillGrace)
 }

@@ -192,21 +192,6 @@ func TestNoGraceKillsAtOnce(t *testing.T) {
 		t.Errorf("ended by %q", got.Signal)
 	}
 }
-
-func TestFenceGrace(t *testing.T) {
-	for _, c := range []struct{ kill, lost, ttl, want time.Duration }{
-		{10 * time.Second, 60 * time.Second, 15 * time.Second, 5 * time.Second},
-		{2 * time.Second, 60 * time.Second, 15 * time.Second, 2 * time.Second},
-		{6 * time.Second, 20 * time.Second, 15 * time.Second, 2500 * time.Millisecond},
-		{6 * time.Second, 15 * time.Second, 20 * time.Second, 0},
-	} {
-		r := common.Record{Policy: common.Policy{KillGrace: c.kill, LostAfter: c.lost}, TTL: c.ttl}
-		if got := executor.FenceGrace(&r); got != c.want {
-			t.Errorf("killGrace %v, lostAfter %v, TTL %v: %v, want %v", c.kill, c.lost, c.ttl, got, c.want)
-		}
-	}
-}
-
 func TestBackgroundChildrenEndWithTheCommand(t *testing.T) {
 	got, out := run(t, shell(`trap '' TERM; sleep 300 & echo $!; sh -c 'sleep 300 & echo $!'; (sleep 300 & echo $!); mkfifo f; env -i sh -c 'echo $$; echo >f; exec sleep 300' & read x <f`))
 	expect(t, got, common.StatusSucceeded, "")
