@@ -65,8 +65,9 @@ type turns struct {
 	generation uint64
 	candidates []placement.Candidate
 	wishes     map[*common.Terms]placement.Wish // parsed; few, as terms are shared
-	disturbed  time.Time                        // when fires were last left undecided, wall clock: etcd did not answer, or the outboxes were full
-	held       time.Time                        // when fires last waited for room in the outboxes, wall clock
+	shares     shares
+	disturbed  time.Time // when fires were last left undecided, wall clock: etcd did not answer, or the outboxes were full
+	held       time.Time // when fires last waited for room in the outboxes, wall clock
 }
 
 func newTurns(self common.Life, cluster Cluster) *turns {
@@ -94,7 +95,7 @@ func (t *turns) of(f *scheduler.Fire, now time.Time) turn {
 		return turn{at: now.Add(noTurn)} // who is alive is not known yet, or it is not us
 	}
 	wish := t.wish(f)
-	rank, ok := placement.Rank(&wish, t.candidates, t.self.Worker)
+	rank, ok := t.rank(&wish, f)
 	ok = ok && t.wanted(f.Trigger)
 	base := baseOf(f)
 	if ok {
@@ -216,6 +217,10 @@ func (t *turns) refresh() (alive bool) {
 	members, generation := t.cluster.Members()
 	if generation != t.generation {
 		t.generation, t.candidates = generation, placement.Candidates(members)
+		t.shares.renew(members)
+		for i := range t.candidates {
+			t.candidates[i].Running += len(t.shares.taken[t.candidates[i].ID])
+		}
 	}
 	for i := range t.candidates {
 		if c := &t.candidates[i]; c.ID == t.self.Worker {

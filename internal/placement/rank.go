@@ -31,6 +31,21 @@ func Rank(w *Wish, all []Candidate, self string) (rank int, ok bool) {
 	return w.place(rank, mine), true
 }
 
+// First returns the index of the candidate that claims first, or -1 where none may.
+func First(w *Wish, all []Candidate) int {
+	seed, first := seedOf(w.Job), -1
+	var best standing
+	for i := range all {
+		if w.refusal(&all[i]) != "" {
+			continue
+		}
+		if s := w.standing(seed, &all[i]); first < 0 || s.compare(best) < 0 {
+			first, best = i, s
+		}
+	}
+	return first
+}
+
 // SettleRank is the order in which the workers that are alive, eligible for the job or
 // not, write down its fires that nobody claimed. Those in trouble come after the others.
 func SettleRank(job string, all []Candidate, self string) int {

@@ -32,6 +32,8 @@ type planned interface {
 	// queue says that the item is due; handOut that its fire has been taken.
 	queue(now int64)
 	handOut()
+	// job is the name of the job.
+	job() string
 }
 
 func (a *agenda) len() int { return len(a.slots) }

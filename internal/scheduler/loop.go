@@ -1,8 +1,10 @@
 package scheduler
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
+	"slices"
 	"time"
 )
 
@@ -152,7 +154,8 @@ func (l *Loop) Run(ctx context.Context) error {
 	}
 }
 
-// work does a bounded part of what there is to do, and tells whether more is left.
+// work does a bounded part of what there is to do, and reports whether more is left. What is due at one instant is
+// handed out by name: all workers are to see it in the same order.
 func (l *Loop) work(now int64) (more bool) {
 	if l.taking {
 		l.take(stride)
@@ -160,7 +163,7 @@ func (l *Loop) work(now int64) (more bool) {
 	} else {
 		more = l.plan.step(stride)
 	}
-	n := 0
+	n, first := 0, len(l.queue)
 	for ; n < stride; n++ {
 		it := l.plan.due(now)
 		if it == nil {
@@ -171,6 +174,9 @@ func (l *Loop) work(now int64) (more bool) {
 			l.queue = append(l.queue, it)
 		}
 	}
+	slices.SortStableFunc(l.queue[first:], func(a, b *item) int {
+		return cmp.Or(cmp.Compare(a.due, b.due), cmp.Compare(a.what.job(), b.what.job()))
+	})
 	l.metrics.Planned(len(l.plan.jobs))
 	l.metrics.QueueDepth("ready", len(l.queue))
 	return more || n == stride

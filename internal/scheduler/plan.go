@@ -56,6 +56,8 @@ func newPlan(failed func(job string, err error)) *plan {
 	return &plan{jobs: map[string]*jobEntry{}, triggers: map[TriggerKey]*triggerEntry{}, blocked: map[string][]TriggerKey{}, failed: failed}
 }
 
+func (e *jobEntry) job() string { return e.name }
+
 func (e *jobEntry) handOut() { e.state = out }
 
 func (e *jobEntry) queue(now int64) {

@@ -13,6 +13,8 @@ type triggerEntry struct {
 	state   state
 }
 
+func (e *triggerEntry) job() string { return e.trigger.Job }
+
 func (e *triggerEntry) handOut() { e.state = out }
 
 func (e *triggerEntry) queue(now int64) {

@@ -1,0 +1,50 @@
+package dispatch
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"carillon/internal/common"
+	"carillon/internal/scheduler"
+)
+
+// Fires of one instant are shared under the strategy least though the registrations are the same for all of them; each
+// falls to one worker, whoever computes it, also when it is looked at again; a new registration counts what it counts.
+func TestLeast_FiresOfOneInstant_AreShared(t *testing.T) {
+	now := time.Now()
+	busy := func(n int) func(*common.Member) {
+		return func(m *common.Member) { m.Running, m.Clock = n, now.Add(time.Duration(n)) }
+	}
+	cluster := &fakeCluster{}
+	cluster.alive(member("v", busy(10)), member("w", busy(12)))
+	v := newTurns(common.Life{Worker: "v"}, cluster)
+	w := newTurns(common.Life{Worker: "w"}, cluster)
+	deal := func(from, n int) (first map[string]int) {
+		t.Helper()
+		first = map[string]int{}
+		for i := range n {
+			f := &scheduler.Fire{Job: fmt.Sprintf("job-%d", from+i), At: now, Due: now, Since: now,
+				Terms: terms(func(t *common.Terms) { t.Strategy = common.StrategyLeast })}
+			for range 2 {
+				turns := map[string]turn{"v": v.of(f, now), "w": w.of(f, now)}
+				if (turns["v"].act == claim) == (turns["w"].act == claim) {
+					t.Fatalf("%s: %+v", f.Job, turns)
+				}
+				for worker, turn := range turns {
+					if turn.act == claim {
+						first[worker]++
+					}
+				}
+			}
+		}
+		return first
+	}
+	if first := deal(0, 10); first["v"] != 12 || first["w"] != 8 { // each is looked at twice
+		t.Fatalf("first: %v", first)
+	}
+	cluster.alive(member("v", busy(20)), member("w", busy(12))) // v has registered, w has not
+	if first := deal(10, 4); first["w"] != 8 {
+		t.Fatalf("first: %v", first)
+	}
+}
