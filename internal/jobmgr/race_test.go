@@ -13,6 +13,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"carillon/internal/common"
+	"carillon/internal/jobmgr"
 )
 
 // claimed is where the workers of these stories write down the fires that they took.
@@ -270,4 +271,23 @@ func TestDeleteRacingWithTriggers(t *testing.T) {
 			t.Errorf("round %d: %v run, %v are to be killed", round, standing, kills)
 		}
 	}
+}
+
+// Requests to run one job that come at once, at several masters, all succeed: each of them meets the others.
+func TestTrigger_BurstOfOneJob_AllAccepted(t *testing.T) {
+	s := newStory(t)
+	s.put(minutely("burst"))
+	masters := []*jobmgr.Store{s.store, s.master(s.catalog), s.master(s.catalog)}
+	var asking sync.WaitGroup
+	begin := make(chan struct{})
+	for i := range 50 { // as many as one job may have waiting
+		asking.Go(func() {
+			<-begin
+			if _, err := masters[i%len(masters)].Trigger(t.Context(), actor, common.TriggerRequest{Job: "burst"}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	close(begin)
+	asking.Wait()
 }

@@ -20,6 +20,8 @@ const (
 	// tries is how often a change is decided again because something else moved
 	// (a claim, mostly) between its look and its transaction.
 	tries = 16
+	// triggerTries likewise for triggers of one job: each of a burst meets all the others.
+	triggerTries = 4 * maxTriggers
 	// maxPause bounds the pause before that.
 	maxPause = 64 * time.Millisecond
 )
@@ -27,7 +29,7 @@ const (
 // again waits before a change is decided again, for a random time that grows, so that
 // those who met do not meet once more.
 func again(ctx context.Context, try int) error {
-	limit := min(time.Millisecond<<try, maxPause)
+	limit := min(time.Millisecond<<min(try, tries), maxPause)
 	if !etcdkit.Sleep(ctx, rand.N(limit)) {
 		return context.Cause(ctx)
 	}

@@ -24,7 +24,7 @@ func (s *Store) Trigger(ctx context.Context, actor common.Actor, r common.Trigge
 		return common.Trigger{}, err
 	}
 	defer mark.release(ctx, s)
-	for try := range tries {
+	for try := range triggerTries {
 		seen, err := s.look(ctx, r.Job, mark.ops()...)
 		if err != nil {
 			return common.Trigger{}, err
