@@ -1,6 +1,7 @@
 package jobmgr
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -51,11 +52,10 @@ func (o *Outboxes) want(q *runlog.LiveQuery) foundRows {
 		limit = mostOutcomes
 	}
 	top := topRows{limit: limit, oldest: q.Oldest}
-	o.rows.each(func(r *outboxRow) bool {
+	o.rows.each(!q.Oldest, func(r *outboxRow) {
 		if m.matches(r) && (!q.Fires || o.isLast(r)) {
 			top.add(r)
 		}
-		return true
 	})
 	rows := top.sorted()
 	var f foundRows
@@ -107,11 +107,10 @@ func (o *Outboxes) ofJobs(jobs []string, each int) foundRows {
 	for _, job := range jobs {
 		tops[job] = &topRows{limit: each}
 	}
-	o.rows.each(func(r *outboxRow) bool {
+	o.rows.each(true, func(r *outboxRow) {
 		if top := tops[r.job.name]; top != nil {
 			top.add(r)
 		}
-		return true
 	})
 	var f foundRows
 	for _, top := range tops {
@@ -128,6 +127,7 @@ type topRows struct {
 	oldest bool
 	rows   []*outboxRow
 	worst  *outboxRow // once there are enough: what comes after it is not kept
+	exact  bool       // worst is the last of the first; otherwise some of its time may come before it
 	cut    bool
 }
 
@@ -138,13 +138,41 @@ func (t *topRows) compare(a, b *outboxRow) int {
 	return compareRows(a, b)
 }
 
+// before reports whether a row comes first by its time alone, which is cheap to compare.
+func (t *topRows) before(a, b *outboxRow) int {
+	if t.oldest {
+		a, b = b, a
+	}
+	return cmp.Compare(b.planned, a.planned)
+}
+
 func (t *topRows) add(r *outboxRow) {
-	if t.worst != nil && t.compare(r, t.worst) > 0 {
-		t.cut = true
-		return
+	if t.worst != nil {
+		if c := t.before(r, t.worst); c > 0 || c == 0 && t.exact && t.compare(r, t.worst) > 0 {
+			t.cut = true
+			return
+		}
 	}
 	if t.rows = append(t.rows, r); len(t.rows) >= 4*t.limit+64 {
+		t.prune()
+	}
+}
+
+// prune drops the rows that cannot be among the first. Those of the same time as the last of the first
+// stay, unless they are many.
+func (t *topRows) prune() {
+	slices.SortFunc(t.rows, t.before)
+	keep := t.limit
+	for keep < len(t.rows) && keep > 0 && t.rows[keep].planned == t.rows[t.limit-1].planned {
+		keep++
+	}
+	if keep > 2*t.limit {
 		t.sorted()
+		return
+	}
+	t.rows, t.cut = t.rows[:keep], true
+	if t.limit > 0 {
+		t.worst, t.exact = t.rows[t.limit-1], false
 	}
 }
 
@@ -154,7 +182,7 @@ func (t *topRows) sorted() []*outboxRow {
 		t.rows, t.cut = t.rows[:t.limit], true
 	}
 	if len(t.rows) == t.limit && t.limit > 0 {
-		t.worst = t.rows[t.limit-1]
+		t.worst, t.exact = t.rows[t.limit-1], true
 	}
 	return t.rows
 }

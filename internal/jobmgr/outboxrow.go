@@ -67,11 +67,11 @@ func (r *outboxRow) runID() string {
 
 // fire is the id of its fire.
 func (r *outboxRow) fire() string {
-	if id := r.runID(); r.gap {
+	id := r.runID()
+	if r.gap {
 		return id
-	} else {
-		return stemOf(id)
 	}
+	return stemOf(id)
 }
 
 // stemOf is the id of a run without its attempt.
@@ -241,14 +241,18 @@ func (t *outboxRows) sweep(round uint16) {
 	}
 }
 
-// each visits all rows, in no order, until one returns false.
-func (t *outboxRows) each(visit func(*outboxRow) bool) {
-	for i, block := range t.blocks {
-		rows := block[:min(outboxBlock, int(t.used)-i*outboxBlock)]
-		for j := range rows {
-			if rows[j].job != nil && !visit(&rows[j]) {
-				return
-			}
+// each visits all rows, those that came last first where lastFirst: mostly these are the newest.
+func (t *outboxRows) each(lastFirst bool, visit func(*outboxRow)) {
+	for i := range t.used {
+		n := i
+		if lastFirst {
+			n = t.used - 1 - i
+		}
+		if n == 0 {
+			continue // no row
+		}
+		if r := t.at(n); r.job != nil {
+			visit(r)
 		}
 	}
 }
