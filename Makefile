@@ -179,6 +179,10 @@ chaos-programs: need-gcc $(DOUBLE)
 model: ## try the protocol on simulated workers, many seeds: make model SEEDS=1000
 	$(GO) test -count 1 -timeout 30m ./test/model -run TestModel -v -seeds $(or $(SEEDS),250) | grep -E 'model:|^(ok|FAIL|---)|    --- FAIL|: G[0-9]:' ; exit $${PIPESTATUS[0]}
 
+.PHONY: test-systemd
+test-systemd: bin/carillon-master bin/carillon-worker bin/cronctl $(DOUBLE) $(ETCD) ## boot systemd in a container and hold the units to what docs/deploy.md says: about 2 minutes; needs root and systemd-nspawn
+	bash test/systemd/run.sh
+
 .PHONY: check
 check: ## gofmt, vet, go fix and the floor plan
 	@files=$$(gofmt -l bench cmd internal deploy test web/*.go); test -z "$$files" || { echo "$$files"; echo 'run gofmt -w on these files' >&2; exit 1; }
