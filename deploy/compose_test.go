@@ -259,7 +259,7 @@ func TestComposeOrder(t *testing.T) {
 func TestComposeSettings(t *testing.T) {
 	c := compose(t)
 	dir := ""
-	for _, entry := range credentials(t) {
+	for _, entry := range credentials(t, "credentials-master.conf") {
 		if key, value, _ := strings.Cut(entry, "="); key == "CREDENTIALS_DIRECTORY" {
 			dir = value
 		}
@@ -269,9 +269,6 @@ func TestComposeSettings(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "ca.crt"), cert, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Remove(filepath.Join(dir, "etcd.password")); err != nil {
 		t.Fatal(err)
 	}
 	load := func(name string, declare func(*pflag.FlagSet)) (*pflag.FlagSet, []string) {

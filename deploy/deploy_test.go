@@ -27,8 +27,8 @@ import (
 	"carillon/internal/runas"
 )
 
-// credentials are what credentials.conf would hand to a daemon.
-func credentials(t *testing.T) (environ []string) {
+// credentials are what a drop-in would hand to a daemon, with the files that it names and no others.
+func credentials(t *testing.T, dropIn string) (environ []string) {
 	t.Helper()
 	dir := t.TempDir()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -46,16 +46,27 @@ func credentials(t *testing.T) (environ []string) {
 	}
 	certificate := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: cert})
 	private = pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private})
-	for name, data := range map[string][]byte{
-		"etcd.password": []byte("secret\n"), "mongodb.uri": []byte("mongodb://carillon:secret@mongo-1.example.com/?tls=true\n"),
+	all := map[string][]byte{
+		"secretsKey": []byte("MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=\n"), "mongodb.uri": []byte("mongodb://carillon:secret@mongo-1.example.com/?tls=true\n"),
 		"etcd.crt": certificate, "etcd.key": private, "tls.crt": certificate, "tls.key": private,
-	} {
+	}
+	for _, line := range directives(t, dropIn)["LoadCredential"] {
+		name, _, _ := strings.Cut(line, ":")
+		data, made := all[name]
+		if !made {
+			t.Fatalf("%s wants %s, which section 3 of docs/deploy.md does not make", dropIn, name)
+		}
 		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	environ = []string{"CREDENTIALS_DIRECTORY=" + dir, "STATE_DIRECTORY=/var/lib/carillon-worker"}
-	for _, line := range directives(t, "credentials.conf")["Environment"] {
+	// The authority is a file of the machine; here it stands in the same folder.
+	authority := filepath.Join(dir, "ca.crt")
+	if err := os.WriteFile(authority, certificate, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	environ = []string{"CREDENTIALS_DIRECTORY=" + dir, "STATE_DIRECTORY=/var/lib/carillon-worker", "CARILLON_ETCD_TLS_CA=" + authority}
+	for _, line := range directives(t, dropIn)["Environment"] {
 		environ = append(environ, strings.ReplaceAll(line, "%d", dir))
 	}
 	return environ
@@ -72,11 +83,11 @@ func flags(t *testing.T, declare func(*pflag.FlagSet), file string) *pflag.FlagS
 }
 
 func TestExampleOfTheMaster(t *testing.T) {
-	m, err := config.LoadMaster(flags(t, config.MasterFlags, "master.yaml"), credentials(t))
+	m, err := config.LoadMaster(flags(t, config.MasterFlags, "master.yaml"), credentials(t, "credentials-master.conf"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m.Etcd.Password.Reveal() != "secret" || m.MongoDB.URI.Empty() || m.HTTP.TLS.Cert == "" || len(m.Etcd.Endpoints) != 3 {
+	if m.Etcd.TLS.Cert == "" || m.Etcd.TLS.CA == "" || m.MongoDB.URI.Empty() || m.HTTP.TLS.Cert == "" || len(m.Etcd.Endpoints) != 3 {
 		t.Errorf("%+v", m)
 	}
 	// Without the credentials it would stand open, and so it does not start.
@@ -87,11 +98,11 @@ func TestExampleOfTheMaster(t *testing.T) {
 }
 
 func TestExampleOfTheWorker(t *testing.T) {
-	w, err := config.LoadWorker(flags(t, config.WorkerFlags, "worker.yaml"), credentials(t))
+	w, err := config.LoadWorker(flags(t, config.WorkerFlags, "worker.yaml"), credentials(t, "credentials-worker.conf"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if w.DataDir != "/var/lib/carillon-worker" || w.Slots != 200 || w.Etcd.Password.Reveal() != "secret" {
+	if w.DataDir != "/var/lib/carillon-worker" || w.Slots != 200 || w.Etcd.TLS.Cert == "" {
 		t.Errorf("%+v", w)
 	}
 }
@@ -128,6 +139,8 @@ func TestUnits(t *testing.T) {
 			"ExecStart": "/usr/bin/carillon-master --config /etc/carillon/master.yaml"},
 		"carillon-worker.service": {"User": "carillon-worker", "Delegate": "yes", "NotifyAccess": "main", "OOMPolicy": "continue",
 			"ExecStart": "/usr/bin/carillon-worker --config /etc/carillon/worker.yaml"},
+		"carillon-standalone.service": {"User": "carillon", "Delegate": "yes", "NotifyAccess": "main", "OOMPolicy": "continue",
+			"ExecStart": "/usr/bin/carillon-standalone --config /etc/carillon/standalone.yaml"},
 	} {
 		got := directives(t, unit)
 		maps.Copy(want, map[string]string{"Type": "notify", "KillMode": "mixed", "WatchdogSec": "30s", "Restart": "on-failure", "NoNewPrivileges": "yes",

@@ -23,17 +23,21 @@ worker_proper() { pgrep -P "$(pid carillon-worker)" -x carillon-worker | head -1
 install -m 0755 carillon-master carillon-worker cronctl /usr/bin/
 install -m 0644 deploy/carillon.sysusers /usr/lib/sysusers.d/carillon.conf && systemd-sysusers
 install -m 0644 deploy/carillon.tmpfiles /usr/lib/tmpfiles.d/carillon.conf && systemd-tmpfiles --create carillon.conf
-cat >/etc/carillon/worker.yaml <<'YAML'
-etcd: {endpoints: ["http://127.0.0.1:12379"]}
-mongodb: {uri: "mongodb://127.0.0.1:37017/carillon"}
-drainTimeout: 5s
-YAML
-cat >/etc/carillon/master.yaml <<'YAML'
-etcd: {endpoints: ["http://127.0.0.1:12379"]}
-mongodb: {uri: "mongodb://127.0.0.1:37017/carillon"}
-listen: 127.0.0.1:7070
-YAML
-install -m 0644 deploy/carillon-worker.service deploy/carillon-master.service /etc/systemd/system/
+# Certificates and credentials, as sections 1, 3, 4 and 5 say; only the addresses are others.
+export CERTS=/root/carillon-ca && install -d -m 0700 "$CERTS"
+check 'certificates are made' bash -c 'cd /opt/carillon && deploy/certificates.sh ca && deploy/certificates.sh server etcd-1 127.0.0.1 &&
+	deploy/certificates.sh server tls 127.0.0.1 && deploy/certificates.sh client carillon-worker-1'
+install -m 0644 "$CERTS/ca.crt" /etc/carillon/ca.crt
+install -m 0600 "$CERTS/carillon-worker-1.crt" /etc/carillon/etcd.crt
+install -m 0600 "$CERTS/carillon-worker-1.key" /etc/carillon/etcd.key
+install -m 0600 "$CERTS/tls.crt" "$CERTS/tls.key" /etc/carillon/
+(umask 077; echo 'mongodb://127.0.0.1:37017/carillon' >/etc/carillon/mongodb.uri; openssl rand -base64 32 >/etc/carillon/secrets.key)
+for d in worker master; do
+	sed -e 's#https://etcd-1.example.com:2379#https://127.0.0.1:12379#' -e '/etcd-[23].example.com/d' -e 's/^drainTimeout: .*/drainTimeout: 5s/' \
+		"deploy/$d.yaml" >"/etc/carillon/$d.yaml"
+	install -D -m 0644 "deploy/credentials-$d.conf" "/etc/systemd/system/carillon-$d.service.d/credentials.conf"
+done
+install -m 0644 deploy/carillon-worker.service deploy/carillon-master.service deploy/carillon-standalone.service /etc/systemd/system/
 systemctl daemon-reload
 check 'systemd accepts the units' systemd-analyze verify carillon-worker.service carillon-master.service
 
@@ -45,12 +49,16 @@ check 'no job of systemd waits for them' within 20 bash -c '! systemctl list-job
 check 'the worker says what it waits for' within 15 says carillon-worker '*etcd*'
 
 # Both are there.
-systemd-run --quiet --unit=etcd /opt/carillon/etcd --data-dir /tmp/etcd --listen-client-urls http://127.0.0.1:12379 \
-	--advertise-client-urls http://127.0.0.1:12379 --listen-peer-urls http://127.0.0.1:12380 --initial-advertise-peer-urls http://127.0.0.1:12380 \
-	--initial-cluster default=http://127.0.0.1:12380
+systemd-run --quiet --unit=etcd /opt/carillon/etcd --name etcd-1 --data-dir /tmp/etcd \
+	--listen-client-urls https://127.0.0.1:12379 --advertise-client-urls https://127.0.0.1:12379 \
+	--listen-peer-urls https://127.0.0.1:12380 --initial-advertise-peer-urls https://127.0.0.1:12380 \
+	--initial-cluster etcd-1=https://127.0.0.1:12380 --initial-cluster-state new --initial-cluster-token carillon \
+	--client-cert-auth --trusted-ca-file "$CERTS/ca.crt" --cert-file "$CERTS/etcd-1.crt" --key-file "$CERTS/etcd-1.key" \
+	--peer-client-cert-auth --peer-trusted-ca-file "$CERTS/ca.crt" --peer-cert-file "$CERTS/etcd-1.crt" --peer-key-file "$CERTS/etcd-1.key"
 systemd-run --quiet --unit=mongodouble /opt/carillon/mongodouble -listen 127.0.0.1:37017 -dir /tmp/mongo
 check 'the worker says that it runs' within 60 says carillon-worker 'running * commands'
 check 'the master says that it serves' within 60 says carillon-master 'serving on *'
+check 'the API answers with its certificate' within 30 curl -fsS --cacert "$CERTS/ca.crt" -o /dev/null https://127.0.0.1:7070/healthz
 check 'the worker is ready' within 30 curl -fsS -o /dev/null http://127.0.0.1:7071/readyz
 
 # The watchdog: a worker proper that hangs is started again, and so is a guardian or a master that does.
