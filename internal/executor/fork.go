@@ -40,7 +40,9 @@ func (x *Executor) forker() {
 		runtime.UnlockOSThread()
 		return
 	}
-	err := errors.Join(unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), keepCapabilities())
+	// A child begins with the signal mask of the thread that forks it, which is the one that this process was started with.
+	err := errors.Join(unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), keepCapabilities(),
+		unix.PthreadSigmask(unix.SIG_SETMASK, &unix.Sigset_t{}, nil))
 	siblings, failure := x.kin.join()
 	defer func() {
 		if failure == nil {

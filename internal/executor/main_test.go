@@ -48,6 +48,13 @@ func TestMain(m *testing.M) {
 		runCovetous()
 		os.Exit(0)
 	}
+	if os.Getenv(asStubborn) != "" {
+		if err := runStubborn(); err != nil {
+			fmt.Println(err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
 	if os.Getenv(asTerminalOwner) != "" {
 		ownTerminal()
 	}

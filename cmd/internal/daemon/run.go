@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
+	"os/signal"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -69,9 +71,14 @@ type failure struct{ error }
 func (f failure) Is(target error) bool { return target == errFailed }
 func (f failure) Unwrap() error        { return f.error }
 
-// Serve runs the parts until a signal. A second signal hurries the stop.
+// Serve runs the parts until a signal. A second signal hurries the stop. The end of a terminal is such a signal too,
+// unless the program was started with it ignored, as by nohup(1).
 func Serve(ctx context.Context, log *slog.Logger, parts ...lifecycle.Part) error {
-	stop, hurry, release := lifecycle.Signals(ctx, syscall.SIGTERM, syscall.SIGINT)
+	signals := []os.Signal{syscall.SIGTERM, syscall.SIGINT}
+	if !signal.Ignored(syscall.SIGHUP) {
+		signals = append(signals, syscall.SIGHUP)
+	}
+	stop, hurry, release := lifecycle.Signals(ctx, signals...)
 	defer release()
 	return Failed(lifecycle.New(log, append([]lifecycle.Part{tuneGC()}, parts...)...).Run(stop, hurry))
 }
