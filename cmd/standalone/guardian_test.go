@@ -3,12 +3,15 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"syscall"
@@ -27,6 +30,9 @@ const patience = time.Minute
 func TestMain(m *testing.M) {
 	if os.Getenv(asStandalone) != "" {
 		main()
+	}
+	if signal.Ignored(syscall.SIGHUP) { // under nohup(1), which the programs under test must not inherit
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	}
 	os.Exit(m.Run())
 }
@@ -49,6 +55,7 @@ type house struct {
 	stderr           bytes.Buffer
 	cmd              *exec.Cmd
 	address          string
+	dir, token       string
 }
 
 func (h *house) ready() bool {
@@ -60,7 +67,8 @@ func (h *house) ready() bool {
 	return resp.StatusCode == http.StatusOK
 }
 
-func startHouse(t *testing.T) *house {
+// openHouse starts a standalone, and waits until it is ready.
+func openHouse(t *testing.T, change ...func(*exec.Cmd)) *house {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -70,11 +78,14 @@ func startHouse(t *testing.T) *house {
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	dir := t.TempDir()
-	h := &house{t: t, cmd: exec.Command(os.Args[0], "--data-dir", dir, "--listen", address, "--drain-timeout", "1s")}
+	h := &house{t: t, cmd: exec.Command(os.Args[0], "--data-dir", t.TempDir(), "--listen", address, "--drain-timeout", "1s")}
 	h.cmd.Env = append(os.Environ(), asStandalone+"=1")
 	h.cmd.Stderr = &h.stderr
-	welcome := filepath.Join(dir, "welcome")
+	for _, c := range change {
+		c(h.cmd)
+	}
+	h.dir = h.cmd.Args[2] // one of them may have changed it
+	welcome := filepath.Join(h.dir, "welcome")
 	stdout, err := os.Create(welcome)
 	if err != nil {
 		t.Fatal(err)
@@ -99,34 +110,49 @@ func startHouse(t *testing.T) *house {
 		said, _ := os.ReadFile(welcome)
 		return h.ready() && strings.Contains(string(said), "admin.token")
 	})
-	token, err := os.ReadFile(filepath.Join(dir, "admin.token"))
+	token, err := os.ReadFile(filepath.Join(h.dir, "admin.token"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	post := func(path string, body any) {
-		t.Helper()
-		data, err := json.Marshal(body)
-		if err != nil {
-			t.Fatal(err)
-		}
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+address+path, bytes.NewReader(data))
-		if err != nil {
-			t.Fatal(err)
-		}
-		req.Header.Set("Authorization", "Bearer "+strings.TrimSpace(string(token)))
-		req.Header.Set("Content-Type", "application/json")
-		resp, err := http.DefaultClient.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer resp.Body.Close()
-		if resp.StatusCode >= 300 {
-			t.Fatalf("%s answers %s", path, resp.Status)
+	h.token = strings.TrimSpace(string(token))
+	for _, p := range proctree.Below(h.guardian) {
+		if p.Parent == h.guardian {
+			h.worker = p.PID
 		}
 	}
-	out := filepath.Join(dir, "pids")
-	post("/api/v1/jobs", map[string]any{"name": "family", "cronExpr": "0 0 1 1 *", "command": "exec >" + out + family, "killGrace": "1s"})
-	post("/api/v1/jobs/family/run", map[string]any{})
+	return h
+}
+
+// post sends a request to the API.
+func (h *house) post(path string, body any) {
+	h.t.Helper()
+	data, err := json.Marshal(body)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	req, err := http.NewRequestWithContext(h.t.Context(), http.MethodPost, "http://"+h.address+path, bytes.NewReader(data))
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+h.token)
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode >= 300 {
+		h.t.Fatalf("%s answers %s", path, resp.Status)
+	}
+}
+
+// startHouse starts a standalone, and the family in it.
+func startHouse(t *testing.T) *house {
+	t.Helper()
+	h := openHouse(t)
+	out := filepath.Join(h.dir, "pids")
+	h.post("/api/v1/jobs", map[string]any{"name": "family", "cronExpr": "0 0 1 1 *", "command": "exec >" + out + family, "killGrace": "1s"})
+	h.post("/api/v1/jobs/family/run", map[string]any{})
 	h.await("the family is there", func() bool {
 		text, _ := os.ReadFile(out)
 		h.six = nil
@@ -137,11 +163,6 @@ func startHouse(t *testing.T) *house {
 		}
 		return len(h.six) == 6
 	})
-	for _, p := range proctree.Below(h.guardian) {
-		if p.Parent == h.guardian {
-			h.worker = p.PID
-		}
-	}
 	if h.worker == 0 || gone(h.six[3]) {
 		t.Fatal("the worker is no child of the guardian")
 	}
@@ -178,6 +199,7 @@ func TestNothingOutlivesTheWorker(t *testing.T) {
 		"the worker is killed":   {func(h *house) { h.signal(h.worker, syscall.SIGKILL) }, 128 + 9},
 		"the guardian is killed": {func(h *house) { h.signal(h.guardian, syscall.SIGKILL) }, -1},
 		"it is told to stop":     {func(h *house) { h.signal(h.guardian, syscall.SIGTERM) }, 0},
+		"its terminal closes":    {func(h *house) { h.signal(h.guardian, syscall.SIGHUP) }, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := startHouse(t)
@@ -235,6 +257,58 @@ func TestNextStartEndsHiddenProcesses(t *testing.T) {
 	if text := said.String(); !strings.Contains(text, "leftovers_killed") || !strings.Contains(text, "run_lost") {
 		t.Errorf("it said\n%s", text)
 	}
+}
+
+// A job's command runs as the same user as worker and guardian, in whose environment passwords and keys may be.
+func TestCommandsCannotReadWorkerOrGuardian(t *testing.T) {
+	h := openHouse(t, func(cmd *exec.Cmd) {
+		cmd.Env = append(cmd.Env, "ETCD_PASSWORD=canary")
+		if os.Getuid() == 0 { // who may read everything
+			runAsNobody(t, cmd)
+		}
+	})
+	out := filepath.Join(h.dir, "spied")
+	h.post("/api/v1/jobs", map[string]any{"name": "spy", "cronExpr": "0 0 1 1 *", "command": `exec >` + out + `.new
+for p in ` + fmt.Sprintf("%d %d", h.guardian, h.worker) + ` $$; do
+	for file in environ maps auxv; do head -c1 /proc/$p/$file | grep -q . && echo "$file of $p"; done
+	ls /proc/$p/fd | grep -q . && echo "fd of $p"
+	grep -aq ETCD_PASSW[O]RD /proc/$p/cmdline && echo "cmdline of $p"
+	dd if=/proc/$p/mem of=/dev/null count=0 && echo "mem of $p"
+done 2>/dev/null
+ulimit -c; mv ` + out + `.new ` + out})
+	h.post("/api/v1/jobs/spy/run", map[string]any{})
+	var text []byte
+	h.await("the command has looked around", func() bool {
+		var err error
+		text, err = os.ReadFile(out)
+		return err == nil
+	})
+	self := regexp.MustCompile(`^environ of (\d+)\nmaps of (\d+)\nauxv of (\d+)\nfd of (\d+)\nmem of (\d+)\n0\n$`).FindStringSubmatch(string(text))
+	if self == nil || self[1] == strconv.Itoa(h.guardian) || self[1] == strconv.Itoa(h.worker) {
+		t.Errorf("guardian %d, worker %d, and the command reads\n%s", h.guardian, h.worker, text)
+	}
+}
+
+// runAsNobody changes the user of a program that was not started yet, and gives it what it needs.
+func runAsNobody(t *testing.T, cmd *exec.Cmd) {
+	t.Helper()
+	binary, err := os.ReadFile(cmd.Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, err := os.MkdirTemp("", "nobody-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	self, data := filepath.Join(dir, "self"), filepath.Join(dir, "data")
+	const nobody = 65534
+	if err := errors.Join(os.WriteFile(self, binary, 0o700), os.Chmod(self, 0o755), os.Chmod(dir, 0o755), os.Mkdir(data, 0o700), os.Chown(data, nobody, nobody)); err != nil {
+		t.Fatal(err)
+	}
+	cmd.Path = self
+	cmd.Args[2], cmd.Dir = data, data
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
 }
 
 func TestWhatIsPrintedComesThrough(t *testing.T) {

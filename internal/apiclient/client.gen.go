@@ -273,6 +273,7 @@ const (
 	ConditionCodeEtcdWentBack        ConditionCode = "etcd_went_back"
 	ConditionCodeFireWithoutEntry    ConditionCode = "fire_without_entry"
 	ConditionCodeFiresOverdue        ConditionCode = "fires_overdue"
+	ConditionCodeGuardianSilent      ConditionCode = "guardian_silent"
 	ConditionCodeHousekeepingFails   ConditionCode = "housekeeping_fails"
 	ConditionCodeLogStoreAway        ConditionCode = "log_store_away"
 	ConditionCodeLoopStuck           ConditionCode = "loop_stuck"
@@ -321,6 +322,8 @@ func (e ConditionCode) Valid() bool {
 	case ConditionCodeFireWithoutEntry:
 		return true
 	case ConditionCodeFiresOverdue:
+		return true
+	case ConditionCodeGuardianSilent:
 		return true
 	case ConditionCodeHousekeepingFails:
 		return true

@@ -49,6 +49,7 @@ const (
 	ConditionEtcdWentBack    = "etcd_went_back"       // etcd was restored from a backup
 	ConditionCannotStart     = "cannot_start"         // a worker cannot start processes, and claims nothing until it can
 	ConditionStartHangs      = "start_hangs"          // the start of a command has taken more than ten seconds
+	ConditionGuardianSilent  = "guardian_silent"      // the process that watches over a worker does not answer
 )
 
 // ConditionCodes lists them all.
@@ -59,5 +60,5 @@ func ConditionCodes() []string {
 		ConditionHousekeeping, ConditionOverdue, ConditionNoEntry, ConditionNotifyFailing, ConditionNotifyStuck, ConditionNotifyBehind,
 		ConditionRunAs, ConditionChangesFull, ConditionAuditStuck,
 		ConditionClockUnproven, ConditionCursorInFuture, ConditionEtcdWentBack,
-		ConditionCannotStart, ConditionStartHangs}
+		ConditionCannotStart, ConditionStartHangs, ConditionGuardianSilent}
 }

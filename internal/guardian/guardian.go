@@ -1,6 +1,7 @@
 package guardian
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -8,7 +9,6 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
-	"strconv"
 	"syscall"
 	"time"
 
@@ -19,7 +19,7 @@ import (
 	"carillon/internal/proctree"
 )
 
-// variable tells a worker which descriptor is the line to its guardian.
+// variable tells a worker which descriptor is the line to its guardian, and the guardian's name.
 const variable = "CARILLON_GUARDIAN"
 
 const (
@@ -34,22 +34,33 @@ const (
 // run. It gives the exit code of the whole: the worker's, or 128 and the number of the
 // signal that ended it. It is the first thing that a program does.
 func Main(run func(*Child) int) int {
+	// Both have the same environment, in which passwords and keys may be: no command is to read it.
+	if err := proctree.Conceal(); err != nil {
+		return failed(err)
+	}
 	if c := adopted(); c != nil {
-		takeName()
 		return c.work(run)
 	}
 	g, err := start()
 	if err != nil {
-		fmt.Fprintf(os.Stderr, "%s: start the worker: %v\n", os.Args[0], err)
-		return exitFailed
+		return failed(fmt.Errorf("start the worker: %w", err))
 	}
 	return g.guard()
+}
+
+// failed reports why the program could not begin, and returns the exit code.
+func failed(err error) int {
+	fmt.Fprintf(os.Stderr, "%s: %v\n", os.Args[0], err)
+	return exitFailed
 }
 
 // guard is the state of a guardian.
 type guard struct {
 	worker   int
+	link     *os.File       // to the worker; listen reads from it
+	fd       int            // the same, to send on
 	signals  chan os.Signal // to pass on
+	nohup    bool           // started with SIGHUP ignored, as by nohup(1)
 	ended    chan os.Signal // a child did, at least one
 	messages chan any
 	vigil    vigil
@@ -65,18 +76,19 @@ func start() (*guard, error) {
 	}
 	g := &guard{signals: make(chan os.Signal, 16), ended: make(chan os.Signal, 1), messages: make(chan any), manager: findManager()}
 	signal.Notify(g.ended, syscall.SIGCHLD)
-	signal.Notify(g.signals, syscall.SIGTERM, syscall.SIGINT, syscall.SIGUSR1, syscall.SIGUSR2)
-	for _, s := range []os.Signal{syscall.SIGHUP, syscall.SIGQUIT} {
-		if !signal.Ignored(s) { // nohup(1)
-			signal.Notify(g.signals, s)
-		}
-	}
+	// What is ignored would be so in the worker, and in all that it starts: here it is caught and not passed on.
+	g.nohup = signal.Ignored(syscall.SIGHUP)
+	signal.Notify(g.signals, syscall.SIGTERM, syscall.SIGINT, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGQUIT, syscall.SIGHUP)
 	ends, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return nil, fmt.Errorf("make a line to it: %w", err)
 	}
 	defer func() { _ = unix.Close(ends[1]) }() // the worker's copy
-	env := append(withoutVariables(os.Environ()), variable+"="+strconv.Itoa(line))
+	name, err := os.ReadFile("/proc/self/comm")
+	if err != nil {
+		return nil, fmt.Errorf("read the name of this process: %w", err)
+	}
+	env := append(withoutVariables(os.Environ()), fmt.Sprintf("%s=%d %s", variable, line, bytes.TrimSpace(name)))
 	// The program itself may have been replaced on disk meanwhile; this is the one that runs.
 	g.worker, err = syscall.ForkExec("/proc/self/exe", os.Args, &syscall.ProcAttr{
 		Env: env, Files: []uintptr{0, 1, 2, line: uintptr(ends[1])}, Sys: &syscall.SysProcAttr{Setpgid: true}})
@@ -86,7 +98,8 @@ func start() (*guard, error) {
 	if err := unix.SetNonblock(ends[0], true); err != nil {
 		return nil, err
 	}
-	go listen(os.NewFile(uintptr(ends[0]), "worker"), g.messages)
+	g.link, g.fd = os.NewFile(uintptr(ends[0]), "worker"), ends[0]
+	go listen(g.link, g.messages)
 	return g, nil
 }
 
@@ -111,7 +124,9 @@ func (g *guard) guard() int {
 	for {
 		select {
 		case s := <-g.signals:
-			_ = syscall.Kill(g.worker, s.(syscall.Signal)) // not reaped yet, so that its id is its own
+			if s != syscall.SIGHUP || !g.nohup {
+				_ = syscall.Kill(g.worker, s.(syscall.Signal)) // not reaped yet, so that its id is its own
+			}
 		case <-g.ended:
 		case m := <-g.messages:
 			g.hear(m)
@@ -136,6 +151,7 @@ func (g *guard) hear(message any) {
 	switch m := message.(type) {
 	case beat:
 		g.vigil.beat(bootclock.Now(), m.killBy)
+		_ = transmit(g.fd, echo{m.number}.encode()) // a worker that does not listen just now gets the next one
 	case note:
 		g.vigil.ending = g.vigil.ending || m == "STOPPING=1"
 		g.manager.tell(string(m))

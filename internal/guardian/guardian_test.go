@@ -1,7 +1,9 @@
 package guardian
 
 import (
+	"context"
 	"fmt"
+	"log/slog"
 	"net"
 	"os"
 	"os/exec"
@@ -111,6 +113,76 @@ func TestStoppedGuardian(t *testing.T) {
 	}
 }
 
+func following(cmd *exec.Cmd) { cmd.Env = append(cmd.Env, asFollower+"=2s") }
+
+// A guardian that is stopped is continued by its worker, so that nothing outlives a worker that is killed then.
+func TestStoppedGuardian_IsContinued(t *testing.T) {
+	p := startFamily(t, 0, following)
+	send(t, p.guardian(), syscall.SIGSTOP)
+	var status syscall.WaitStatus
+	for deadline := time.Now().Add(patienceOfTests); !status.Continued(); time.Sleep(time.Millisecond) {
+		if _, err := syscall.Wait4(p.guardian(), &status, syscall.WNOHANG|syscall.WCONTINUED, nil); err != nil || time.Now().After(deadline) {
+			t.Fatalf("the guardian stays stopped: %v", err)
+		}
+	}
+	p.hears("the worker goes on")
+	begin := time.Now()
+	send(t, p.worker, syscall.SIGKILL)
+	if code := p.allGone(begin); code != 137 {
+		t.Errorf("code %d", code)
+	}
+	if !strings.Contains(p.stderr.String(), "guardian_continued") {
+		t.Error("it is not in the log")
+	}
+}
+
+// A worker whose guardian stays silent ends all that stems from it, itself, and the guardian at last.
+func TestSilentGuardian_EndsTheWorker(t *testing.T) {
+	p := startFamily(t, 0, following, func(cmd *exec.Cmd) { cmd.Env = append(cmd.Env, asDeaf+"=1") })
+	p.hears("for a moment it does not matter")
+	p.allGone(time.Now())
+	if status, _ := p.cmd.ProcessState.Sys().(syscall.WaitStatus); status.Signal() != syscall.SIGKILL {
+		t.Errorf("the guardian ended by %v", p.cmd.ProcessState)
+	}
+	if !strings.Contains(p.stderr.String(), ErrSilent.Error()) {
+		t.Errorf("the worker said %s", p.stderr.String())
+	}
+}
+
+// A worker that does not run either, as on a machine that is frozen as a whole, does not count that time.
+func TestFrozenMachine_EndsNothing(t *testing.T) {
+	p := startFamily(t, 0, following)
+	for range 3 {
+		send(t, p.guardian(), syscall.SIGSTOP)
+		send(t, p.worker, syscall.SIGSTOP)
+		time.Sleep(3 * time.Second) // longer than the worker bears a silence
+		send(t, p.worker, syscall.SIGCONT)
+		p.hears("it was only frozen")
+	}
+}
+
+// nohup(1) and some supervisors start programs with signals ignored. A worker does not inherit that.
+func TestIgnoredSignals(t *testing.T) {
+	nohup := func(cmd *exec.Cmd) {
+		cmd.Path, cmd.Args = "/bin/sh", []string{"sh", "-c", `trap "" HUP; exec "$0"`, cmd.Path}
+	}
+	p := startFamily(t, 0, nohup)
+	send(t, p.guardian(), syscall.SIGHUP) // is dropped here
+	send(t, p.guardian(), syscall.SIGUSR1)
+	if line := p.line(); line != "caught "+syscall.SIGUSR1.String() {
+		t.Errorf("the guardian passed on: %q", line)
+	}
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.worker))
+	if err != nil || !strings.Contains(string(status), "\nSigIgn:\t0000000000000000\n") {
+		t.Errorf("the worker ignores signals: %v\n%s", err, status)
+	}
+	begin := time.Now()
+	send(t, p.guardian(), syscall.SIGTERM)
+	if code := p.allGone(begin); code != 7 {
+		t.Errorf("code %d", code)
+	}
+}
+
 // A ^C reaches the guardian alone, and the worker through it.
 func TestTerminal(t *testing.T) {
 	ours, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
@@ -204,9 +276,12 @@ func TestWithoutGuardian(t *testing.T) {
 	if err := c.Notify("READY=1"); err != nil {
 		t.Error(err)
 	}
-	select {
-	case <-c.Gone():
-		t.Error("it is gone")
-	default:
+	if since := c.Silent(); !since.IsZero() {
+		t.Errorf("silent since %v", since)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := c.Follow(ctx, slog.New(slog.DiscardHandler)); err != nil {
+		t.Error(err)
 	}
 }

@@ -3,8 +3,10 @@ package guardian
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -25,12 +27,28 @@ import (
 // asGuarded makes the test binary a program with a guardian; its value says what it does.
 const asGuarded = "GUARDIAN_TEST"
 
+// asDeaf makes its guardian one that never answers.
+const asDeaf = "GUARDIAN_TEST_DEAF"
+
+// asFollower has the worker watch over its guardian; its value says for how long that may be silent.
+const asFollower = "GUARDIAN_TEST_FOLLOW"
+
 // patience is how long a test waits for what must happen; it is no measure.
 const patienceOfTests = time.Minute
 
 func TestMain(m *testing.M) {
+	if os.Getenv(asDeaf) != "" && os.Getenv(variable) == "" {
+		if _, err := start(); err != nil {
+			fmt.Println(err)
+			os.Exit(1)
+		}
+		select {} // a guardian that hangs
+	}
 	if does := os.Getenv(asGuarded); does != "" {
 		os.Exit(Main(func(c *Child) int { return guarded(c, does) }))
+	}
+	if signal.Ignored(syscall.SIGHUP) { // under nohup(1), which the programs under test must not inherit
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	}
 	goleak.VerifyTestMain(m)
 }
@@ -96,6 +114,17 @@ func guarded(c *Child, does string) int {
 			return 1
 		}
 	}
+	unguarded := c.gone
+	if limit, err := time.ParseDuration(os.Getenv(asFollower)); err == nil {
+		w := newWatch()
+		w.giveUp, w.giveUpStopped = limit, limit
+		followed := make(chan struct{})
+		unguarded = followed
+		go func() {
+			defer close(followed)
+			fmt.Fprintln(os.Stderr, c.follow(context.Background(), slog.New(slog.NewTextHandler(os.Stderr, nil)), w))
+		}()
+	}
 	asked := make(chan string)
 	go func() {
 		if does != "family" { // who reads from a terminal in its background is stopped
@@ -115,7 +144,7 @@ func guarded(c *Child, does string) int {
 		case line := <-asked:
 			beat() // who was answered may count from now
 			fmt.Println("echo", line)
-		case <-c.Gone():
+		case <-unguarded:
 			for left := proctree.Below(os.Getpid()); len(left) > 0; left = proctree.Below(os.Getpid()) {
 				for _, p := range left {
 					_ = p.Kill()
@@ -186,11 +215,11 @@ func startProgram(t *testing.T, does string, change ...func(*exec.Cmd)) *program
 }
 
 // startFamily starts a worker with six descendants. It beats with a deadline that is so much later.
-func startFamily(t *testing.T, lead time.Duration) *program {
+func startFamily(t *testing.T, lead time.Duration, change ...func(*exec.Cmd)) *program {
 	t.Helper()
-	p := startProgram(t, "family", func(cmd *exec.Cmd) {
+	p := startProgram(t, "family", append(change, func(cmd *exec.Cmd) {
 		cmd.Env = append(cmd.Env, "GUARDIAN_TEST_LEAD_MS="+strconv.FormatInt(lead.Milliseconds(), 10))
-	})
+	})...)
 	p.awaitWorker()
 	for range 6 {
 		pid, err := strconv.Atoi(p.line())

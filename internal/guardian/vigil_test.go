@@ -70,12 +70,12 @@ func TestVigilSaysWhoLives(t *testing.T) {
 }
 
 func TestMessages(t *testing.T) {
-	for _, m := range []any{beat{}, beat{5 * time.Hour}, note("STATUS=all is well")} {
+	for _, m := range []any{beat{}, beat{5 * time.Hour, 7}, note("STATUS=all is well"), echo{}, echo{7}} {
 		if got := decode(m.(interface{ encode() []byte }).encode()); got != m {
 			t.Errorf("%#v became %#v", m, got)
 		}
 	}
-	for _, wrong := range []string{"", "B", "B1234567", "B123456789", "N", "X12345678"} {
+	for _, wrong := range []string{"", "B", "B1234567", "B123456789", "B123456789012345", "B12345678901234567", "N", "E1234567", "X12345678"} {
 		if got := decode([]byte(wrong)); got != nil {
 			t.Errorf("%q became %#v", wrong, got)
 		}

@@ -24,6 +24,7 @@ type Process struct {
 	PID, Parent, Group, Session int
 	Start                       uint64 // when it was started, in ticks of the boot clock
 	Dead                        bool   // it has ended, but its parent has not asked how
+	Stopped                     bool   // by a signal, or by a debugger
 }
 
 // Look reads /proc/<pid>/stat, proc(5): the name in parentheses may hold anything,
@@ -37,7 +38,7 @@ func Look(pid int) (p Process, found bool) {
 	if len(fields) < 20 {
 		return Process{}, false
 	}
-	p = Process{PID: pid, Dead: fields[0] == "Z" || fields[0] == "X"}
+	p = Process{PID: pid, Dead: fields[0] == "Z" || fields[0] == "X", Stopped: fields[0] == "T" || fields[0] == "t"}
 	for i, to := range []*int{&p.Parent, &p.Group, &p.Session} {
 		*to, _ = strconv.Atoi(fields[i+1])
 	}

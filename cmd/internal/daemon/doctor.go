@@ -406,6 +406,7 @@ var cures = map[string]cure{
 	common.ConditionEtcdWentBack:    {check: "etcd", fails: true, advice: "Follow docs/backup.md, then accept what etcd holds: cronctl recover."},
 	common.ConditionCannotStart:     {check: "worker", fails: true, advice: "Look at the limits of the worker's machine and unit (LimitNOFILE, TasksMax, memory) and at the disk of its data folder: it takes runs again when a probe succeeds."},
 	common.ConditionStartHangs:      {check: "worker", advice: "Look for a file system that does not answer (df, findmnt) among those that hold the programs and folders of its jobs."},
+	common.ConditionGuardianSilent:  {check: "worker", advice: "Look at the first of the worker's two processes on that host (ps): continue it if it is stopped or traced, or restart the worker."},
 	common.ConditionRunAs:           {check: "worker", advice: "Mend the worker's runAs file: it must be valid, belong to root, and be writable by nobody else. What it said before counts until then."},
 	common.ConditionNotifyStuck:     {check: "notifications", fails: true, advice: "Look at the elected master's log for notices_interrupted. Nothing is lost: it goes on from where it was."},
 	common.ConditionNotifyBehind:    {check: "notifications", advice: "Wait: it reads what etcd has compacted from the log store, page by page. Look at the log store if that takes long."},

@@ -71,6 +71,7 @@ export const shell = {
     notifications_behind: { title: 'Notifications are behind since {{at}}.', text: 'Outcomes that etcd no longer has are being read from the log store, page by page.' },
     notify_failing: { title: 'Channels do not take what they are told: {{channels}}.', text: 'It is tried again for a day. Look at their settings, and send a test.' },
     run_as_ignored: { title: 'A worker’s file of users cannot be used.', text: 'What it said before counts: {{error}}' },
+    guardian_silent: { title: 'A worker’s guardian does not answer.', text: 'The worker takes no runs, and ends its own within half a minute unless the guardian answers again. See whether that process is stopped.' },
     changes_full: { title: 'Jobs cannot be saved just now.', text: 'Too many changes wait in etcd for the log store: {{count}}. Runs go on; they can be killed, and jobs paused.' },
     audit_stuck: { title: 'Changes are not added to the audit.', text: 'They wait in etcd, and nothing is lost: {{error}}' },
     clock_unproven: { title: 'A clock jumped ahead and is not believed yet.', text: 'It is ahead by {{ahead}}. It is believed once NTP has synchronized it, or in {{left}}.' },

@@ -72,6 +72,7 @@ export const shell: Texts<typeof english> = {
     notifications_behind: { title: '通知落后，自 {{at}} 起。', text: '正在从日志存储中逐页读取 etcd 已不再保留的结果。' },
     notify_failing: { title: '有通知渠道持续发送失败：{{channels}}。', text: '一天之内会不断重试。请检查其设置，并发送一条测试。' },
     run_as_ignored: { title: '工作节点的用户规则文件无法使用。', text: '仍按其先前的内容执行：{{error}}' },
+    guardian_silent: { title: '工作节点的守护进程没有响应。', text: '该工作节点不领取运行；若守护进程在半分钟内仍无响应，它将结束自己的运行并退出。请检查该进程是否被暂停。' },
     changes_full: { title: '暂时无法保存任务。', text: '有 {{count}} 条变更在 etcd 中等待写入日志存储，数量过多。运行不受影响，仍可终止运行、暂停任务。' },
     audit_stuck: { title: '变更未能写入审计记录。', text: '它们暂存于 etcd，不会丢失：{{error}}' },
     clock_unproven: { title: '有时钟突然超前，尚未被采信。', text: '超前 {{ahead}}。经 NTP 同步后立即采信，否则在 {{left}} 后采信。' },
