@@ -52,7 +52,7 @@ type strike struct {
 
 // faults are all that can be made.
 func faults() []fault {
-	return slices.Concat(killFaults(), stopFaults(), cutFaults(), etcdFaults(), clockFaults(), masterFaults(), jobFaults(), storeFaults(), diskFaults(), commandFaults(), loadFaults())
+	return slices.Concat(killFaults(), stopFaults(), hideFaults(), starveFaults(), cutFaults(), etcdFaults(), clockFaults(), masterFaults(), jobFaults(), storeFaults(), diskFaults(), commandFaults(), loadFaults())
 }
 
 // named finds one.

@@ -99,8 +99,15 @@ func TestCommand(t *testing.T) {
 
 func TestCommandsMeet(t *testing.T) {
 	bin := build(t)
+	for _, how := range []string{"-daemon", "-hide"} {
+		t.Run(how, func(t *testing.T) { meet(t, bin, how) })
+	}
+}
+
+// meet has a command leave a child behind, which is met by the next one.
+func meet(t *testing.T, bin, how string) {
 	dir := t.TempDir()
-	first := begin(t, bin, dir, "1", "-ms", "60000", "60000", "-ignore-term", "-daemon", "60000")
+	first := begin(t, bin, dir, "1", "-ms", "60000", "60000", "-ignore-term", how, "60000")
 	awaitLine(first, Alive)
 	if err := first.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)

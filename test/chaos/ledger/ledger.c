@@ -18,6 +18,7 @@
  *     -ignore-term    go on when told to end
  *     -daemon MS      leave a child behind: session of its own, orphaned, environment
  *                     wiped, outputs closed. It writes "alive" every 100 ms
+ *     -hide MS        likewise, but a child of the command's own parent (CLONE_PARENT)
  *     -hold MS        likewise a child that keeps the outputs open
  *     -flood BYTES    print so many bytes as fast as can be, like yes(1)
  *     -line BYTES     print one line of so many bytes
@@ -30,6 +31,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -37,6 +39,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -175,8 +178,8 @@ static int child(long ms, int parent)
 	return 0;
 }
 
-/* leave starts this program again as a child, orphaned, in a session of its own. */
-static void leave(const char *file, long ms, int quiet)
+/* leave starts this program again in a session of its own: as an orphan, or as a sibling. */
+static void leave(const char *file, long ms, int quiet, int sibling)
 {
 	char span[32], parent[32];
 	char *args[] = {"ledger", "-file", (char *)file, "-child", span, parent, about, NULL}, *none[] = {NULL};
@@ -184,13 +187,13 @@ static void leave(const char *file, long ms, int quiet)
 
 	snprintf(span, sizeof span, "%ld", ms);
 	snprintf(parent, sizeof parent, "%d", (int)getpid());
-	first = fork();
+	first = sibling ? (pid_t)syscall(SYS_clone, CLONE_PARENT | SIGCHLD, 0, 0, 0, 0) : fork();
 	if (first < 0)
 		note("broken", errno, 0, 0);
 	if (first != 0)
 		return; /* it is reaped by whoever comes after us */
 	setsid();
-	if (fork() != 0)
+	if (!sibling && fork() != 0)
 		_exit(0);
 	if (quiet) {
 		int null = open("/dev/null", O_RDWR);
@@ -233,7 +236,7 @@ static long number(char **argv, int argc, int *i)
 
 int main(int argc, char **argv)
 {
-	long least = 0, most = 0, every = 0, size = 0, code = 0, fail = 0, daemon_ms = 0, hold_ms = 0;
+	long least = 0, most = 0, every = 0, size = 0, code = 0, fail = 0, daemon_ms = 0, hide_ms = 0, hold_ms = 0;
 	long long flood_bytes = 0, line_bytes = 0;
 	int ignore = 0, trash = 0, input = 0, was_told = 0;
 	const char *locks = NULL, *run = variable("CARILLON_RUN_ID");
@@ -267,6 +270,8 @@ int main(int argc, char **argv)
 			fail = number(argv, argc, &i);
 		else if (strcmp(a, "-daemon") == 0)
 			daemon_ms = number(argv, argc, &i);
+		else if (strcmp(a, "-hide") == 0)
+			hide_ms = number(argv, argc, &i);
 		else if (strcmp(a, "-hold") == 0)
 			hold_ms = number(argv, argc, &i);
 		else if (strcmp(a, "-flood") == 0)
@@ -289,9 +294,11 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	sigaction(SIGTERM, &(struct sigaction){.sa_handler = on_term}, NULL);
 	if (daemon_ms > 0)
-		leave(argv[2], daemon_ms, 1);
+		leave(argv[2], daemon_ms, 1, 0);
+	if (hide_ms > 0)
+		leave(argv[2], hide_ms, 1, 1);
 	if (hold_ms > 0)
-		leave(argv[2], hold_ms, 0);
+		leave(argv[2], hold_ms, 0, 0);
 	if (input) {
 		char buffer[4096];
 		ssize_t n;
