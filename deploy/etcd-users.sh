@@ -65,6 +65,7 @@ worker)
 	# that is decided by; what is run, and for whom, they may read only.
 	role carillon-worker
 	for p in jobs workers settings/workers masters secrets; do prefix carillon-worker read "/cron/$p/"; done
+	quiet etcdctl role grant-permission carillon-worker read /cron/epoch
 	for p in cursor lock runs outbox triggers killer; do prefix carillon-worker readwrite "/cron/$p/"; done
 	# What this one may: be itself.
 	role "carillon-$2"

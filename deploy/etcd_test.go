@@ -42,7 +42,7 @@ const (
 // rightsOfWorkers are what docs/security.md promises of a worker, by the names of the
 // constants of common. Whoever adds a prefix says here whether workers see it.
 var rightsOfWorkers = map[string]right{
-	"JobsPrefix": read, "WorkersPrefix": read, "WorkerSettingsPrefix": read, "MastersPrefix": read, "SecretsPrefix": read,
+	"JobsPrefix": read, "WorkersPrefix": read, "WorkerSettingsPrefix": read, "MastersPrefix": read, "SecretsPrefix": read, "EpochKey": read,
 	"CursorPrefix": readwrite, "LockPrefix": readwrite, "RunsPrefix": readwrite, "OutboxPrefix": readwrite, "TriggersPrefix": readwrite, "KillerPrefix": readwrite,
 	"Root": nothing, "ChangesPrefix": nothing, "AuthPrefix": nothing, "IdempotencyPrefix": nothing, "ChannelsPrefix": nothing, "AlertsPrefix": nothing,
 	"WaitingNoticesPrefix": nothing, "DoneNoticesPrefix": nothing, "LeaderPrefix": nothing, "LeaderKey": nothing, "FindingsKey": nothing, "ClockKey": nothing,

@@ -101,7 +101,7 @@ func newRunners(ctx context.Context, client *clientv3.Client, n int) (runners []
 	}
 	now := time.Now().UTC()
 	for i := range n {
-		r := &runner{claimer: joblock.NewClaimer(client, session, life.Worker, ignore), finisher: joblock.NewFinisher(client, life.Worker, ignore), life: life}
+		r := &runner{claimer: joblock.NewClaimer(client, session, life.Worker, ignore, nil), finisher: joblock.NewFinisher(client, life.Worker, ignore), life: life}
 		var jobs []common.Job
 		for k := range joblock.MaxBatch {
 			jobs = append(jobs, common.Job{Name: fmt.Sprintf("c%d-%02d-%02d", n, i, k), CronExpr: everySecond, Timezone: "UTC", Command: "true"})

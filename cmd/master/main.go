@@ -99,7 +99,7 @@ put the new one first, call reseal, and take the old one away.`,
 			if err != nil {
 				return err
 			}
-			etcd, err := daemon.DialEtcd(cfg, nil)
+			etcd, err := daemon.DialEtcd(cfg, nil, nil)
 			if err != nil {
 				return err
 			}
@@ -121,7 +121,7 @@ const resetLife = 24 * time.Hour
 
 // token prints the token that is made.
 func token(ctx context.Context, cfg config.Etcd, stdout io.Writer, make func(context.Context, *authstore.Store) (string, error)) error {
-	etcd, err := daemon.DialEtcd(cfg, nil)
+	etcd, err := daemon.DialEtcd(cfg, nil, nil)
 	if err != nil {
 		return err
 	}
@@ -138,7 +138,8 @@ func serve(ctx context.Context, cfg config.Master, stderr io.Writer) error {
 	log := cfg.Log.Logger(stderr)
 	registry := metrics.NewRegistry(version)
 	certificates := daemon.NewCertificates(log, registry.CertificateEnds)
-	etcd, err := daemon.DialEtcd(cfg.Etcd, certificates)
+	origin := daemon.NewOrigin(log)
+	etcd, err := daemon.DialEtcd(cfg.Etcd, certificates, origin.Lineage)
 	if err != nil {
 		return err
 	}
@@ -148,7 +149,7 @@ func serve(ctx context.Context, cfg config.Master, stderr io.Writer) error {
 		return err
 	}
 	defer store.Close()
-	master, err := daemon.NewMaster(daemon.MasterConfig{ID: common.NewID(), Clock: daemon.NewClock(log), HTTP: cfg.HTTP, OIDC: cfg.OIDC, Etcd: etcd, Store: store,
+	master, err := daemon.NewMaster(daemon.MasterConfig{ID: common.NewID(), Clock: daemon.NewClock(log), Origin: origin, HTTP: cfg.HTTP, OIDC: cfg.OIDC, Etcd: etcd, Store: store,
 		Auth: daemon.NewAccess(etcd, &cfg.OIDC), Timezone: cfg.Timezone, AuditRetention: cfg.AuditRetention, Notify: cfg.Notify, Console: web.Dist(), Version: version, Log: log,
 		Metrics: metrics.NewMaster(registry), Exposed: registry.Handler(), Certificates: certificates})
 	if err != nil {

@@ -65,14 +65,14 @@ func serve(ctx context.Context, child *guardian.Child, cfg config.Standalone, st
 	defer store.Close()
 
 	client, registry := etcd.Client(), metrics.NewRegistry(version)
-	clock := daemon.OpenClock(home.Dir, log)
+	clock, origin := daemon.OpenClock(home.Dir, log), daemon.OpenOrigin(home.Dir, log)
 	worker := daemon.NewWorker(daemon.WorkerConfig{Home: home, Etcd: client, Store: store, Spool: output, Labels: cfg.Labels, Secrets: secrets, Box: box, RunAs: runAs, MaxRunTime: cfg.Execution.MaxRunTime,
 		OutboxMax: cfg.OutboxMax, Slots: cfg.Slots, Drain: cfg.DrainTimeout,
 		// A laptop's sleep is nobody's loss: nobody else could have run anything meanwhile.
-		Clock: clock, Boot: bootclock.Awake,
+		Clock: clock, Origin: origin, Boot: bootclock.Awake,
 		Version: version, Log: log, Metrics: metrics.NewWorker(registry, daemon.WallClock), Guardian: child})
 	auth := daemon.NewAccess(client, &cfg.OIDC)
-	master, err := daemon.NewMaster(daemon.MasterConfig{ID: home.Life.Worker, Clock: clock, HTTP: cfg.HTTP, OIDC: cfg.OIDC, Etcd: client, Store: store, Auth: auth,
+	master, err := daemon.NewMaster(daemon.MasterConfig{ID: home.Life.Worker, Clock: clock, Origin: origin, HTTP: cfg.HTTP, OIDC: cfg.OIDC, Etcd: client, Store: store, Auth: auth,
 		Timezone: cfg.Timezone, AuditRetention: cfg.AuditRetention, Notify: cfg.Notify, Console: web.Dist(), Version: version, Log: log, Metrics: metrics.NewMaster(registry), Exposed: registry.Handler(),
 		Certificates: daemon.NewCertificates(log, registry.CertificateEnds)})
 	if err != nil {

@@ -25,8 +25,9 @@ type Recovery struct {
 	Orphans  Orphans
 	Cluster  Cluster
 	Life     common.Life
-	Swept    bool   // the data folder's lock is held, and the sweep left no marked process of an earlier life
-	Written  func() // told when outcomes were written into the outbox
+	Swept    bool         // the data folder's lock is held, and the sweep left no marked process of an earlier life
+	Held     func() error // why nothing may be resolved just now; nil: it may always
+	Written  func()       // told when outcomes were written into the outbox
 	Resolved func(job string)
 	Report   func(error) // receives the result of each pass; may be nil
 	// Owns reports whether a run of this life goes on; Disown resolves one that does not, though its record
@@ -81,6 +82,10 @@ func (r *Recovery) Run(ctx context.Context, gone <-chan struct{}) error {
 
 // Pass resolves the orphans that may be resolved now, and tells how many are left.
 func (r *Recovery) Pass(ctx context.Context) (left int, err error) {
+	if r.Held != nil && r.Held() != nil {
+		r.seen, r.next = nil, recoverEvery
+		return 1, nil // whatever there is
+	}
 	runs, bad, err := r.Orphans.Unresolved(ctx)
 	if err != nil {
 		return 0, err

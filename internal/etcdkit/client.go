@@ -25,6 +25,8 @@ type Config struct {
 	// Reload reads the password anew after etcd has refused it. It may be nil.
 	Reload func() (string, error)
 	TLS    *tls.Config // nil: plain
+	// Lineage sees each answer; nil: nobody does.
+	Lineage *Lineage
 }
 
 // Dial makes a client. It does not wait for etcd: a daemon starts while etcd is
@@ -36,6 +38,9 @@ func Dial(cfg Config) (*clientv3.Client, error) {
 		Backoff: backoff.Config{BaseDelay: 100 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: time.Second}})}
 	if cfg.Username != "" {
 		options = append(options, newLogin(cfg.Username, cfg.Password, cfg.Reload).options()...)
+	}
+	if cfg.Lineage != nil {
+		options = append(options, grpc.WithChainUnaryInterceptor(cfg.Lineage.intercept))
 	}
 	return clientv3.New(clientv3.Config{
 		Endpoints:            cfg.Endpoints,

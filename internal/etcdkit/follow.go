@@ -155,6 +155,9 @@ func (f *Follower) watch(ctx context.Context, from int64, receive func(context.C
 			if err := resp.Err(); err != nil {
 				return fmt.Errorf("watch %s: %w", f.Prefix, err)
 			}
+			if err := f.wentBack(ctx, resp, from); err != nil {
+				return err
+			}
 			heard = time.Now()
 			f.alive()
 			if resp.IsProgressNotify() && f.Progress != nil {
@@ -163,9 +166,11 @@ func (f *Follower) watch(ctx context.Context, from int64, receive func(context.C
 			if len(resp.Events) == 0 {
 				continue
 			}
-			if err := receive(ctx, changes(resp)); err != nil {
+			update := changes(resp)
+			if err := receive(ctx, update); err != nil {
 				return receiverError{err}
 			}
+			from = update.Revision + 1
 		}
 	}
 }
@@ -176,6 +181,24 @@ func (f *Follower) requestProgress(ctx context.Context, limit time.Duration) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	_ = f.Client.RequestProgress(ctx)
+}
+
+// wentBack returns an error where etcd has fewer revisions than the watch begins at, as after it was restored from
+// a backup: such a watch lives and says nothing. A member that lags is no reason.
+func (f *Follower) wentBack(ctx context.Context, resp clientv3.WatchResponse, from int64) error {
+	if len(resp.Events) > 0 || resp.Header.Revision >= from-1 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, callLimit)
+	defer cancel()
+	now, err := f.Client.Get(ctx, f.Prefix, clientv3.WithCountOnly())
+	if err != nil {
+		return fmt.Errorf("watch %s: %w", f.Prefix, err)
+	}
+	if now.Header.Revision < from-1 {
+		return fmt.Errorf("watch %s: etcd is at revision %d, after it was at %d", f.Prefix, now.Header.Revision, from-1)
+	}
+	return nil
 }
 
 // changes folds the events of a response: the last one of each key stands.

@@ -3,6 +3,7 @@ package joblock
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -15,14 +16,58 @@ import (
 type Claimer struct {
 	txns
 	session *Session
+	gate    Gate
 	outbox  string // of this worker
 	jobs    definitions
 }
 
 // NewClaimer makes a claimer that locks under the session and writes to the worker's
-// outbox. trouble hears of every try that etcd did not answer.
-func NewClaimer(client *clientv3.Client, session *Session, worker string, trouble func(error)) *Claimer {
-	return &Claimer{txns: txns{client, trouble, session.boot}, session: session, outbox: worker}
+// outbox. trouble hears of every try that etcd did not answer. gate may be nil.
+func NewClaimer(client *clientv3.Client, session *Session, worker string, trouble func(error), gate Gate) *Claimer {
+	return &Claimer{txns: txns{client, trouble, session.boot}, session: session, gate: gate, outbox: worker}
+}
+
+// Gate keeps claims from an etcd that was restored from a backup, in which what was claimed since is not claimed.
+type Gate interface {
+	// Check returns why nothing may be claimed; nil where it may.
+	Check() error
+	// Registered is the revision at which this worker's registration was written last; 0: it is not known.
+	Registered() int64
+	// WentBack hears that etcd holds an older one.
+	WentBack(why string)
+}
+
+// guard is what a claim compares beside its own keys: the worker's registration, which is written anew every few
+// seconds, is not older than the worker knows it. In an etcd that was restored it is.
+func (c *Claimer) guard() ([]clientv3.Cmp, error) {
+	if c.gate == nil {
+		return nil, nil
+	}
+	if err := c.gate.Check(); err != nil {
+		return nil, err
+	}
+	registered := c.gate.Registered()
+	if registered == 0 {
+		return nil, nil
+	}
+	return []clientv3.Cmp{clientv3.Compare(clientv3.ModRevision(common.WorkerKey(c.outbox)), ">", registered-1)}, nil
+}
+
+// unregistered looks why the registration was not the one that a claim was made under.
+func (c *Claimer) unregistered(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, callLimit)
+	defer cancel()
+	registered := c.gate.Registered()
+	resp, err := c.client.Get(ctx, common.WorkerKey(c.outbox))
+	if err != nil {
+		c.trouble(err)
+		return
+	}
+	for _, kv := range resp.Kvs {
+		if kv.ModRevision < registered {
+			c.gate.WentBack(fmt.Sprintf("it holds this worker's registration of revision %d, after that of %d", kv.ModRevision, registered))
+		}
+	}
 }
 
 // replaceTries bounds how often a claim that replaces a run is decided again because
@@ -74,6 +119,11 @@ func (c *Claimer) claim(ctx context.Context, open []*attempt) {
 			fail(err)
 			return
 		}
+		guard, err := c.guard()
+		if err != nil {
+			fail(err)
+			return
+		}
 		lease := clientv3.LeaseID(proof.Lease)
 		nested := make([]nestedTxn, len(open))
 		for i, a := range open {
@@ -85,7 +135,10 @@ func (c *Claimer) claim(ctx context.Context, open []*attempt) {
 				return
 			}
 		}
-		answers := c.commit(ctx, nested)
+		answers := c.commit(ctx, nested, guard...)
+		if errors.Is(answers[0].err, errUnregistered) {
+			c.unregistered(ctx)
+		}
 		if i := leaseGone(answers); i >= 0 {
 			c.session.Invalidate(lease)
 			if ctx.Err() == nil && i == 0 { // nothing of it was written

@@ -245,7 +245,7 @@ func TestEachFireIsClaimedOnce(t *testing.T) {
 	var all sync.WaitGroup
 	for w := range workers {
 		id := fmt.Sprintf("w%d", w)
-		claimer := joblock.NewClaimer(s.client, s.newSession(), id, quiet)
+		claimer := joblock.NewClaimer(s.client, s.newSession(), id, quiet, nil)
 		finisher := joblock.NewFinisher(s.client, id, quiet)
 		all.Go(func() {
 			cursor := t0

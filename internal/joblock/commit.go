@@ -2,6 +2,7 @@ package joblock
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -49,10 +50,11 @@ type answer struct {
 
 // commit sends nested transactions, in as few outer ones as their weight allows, until etcd
 // has answered. It tries again as often as an answer was lost, which the transactions must
-// bear: their own writes make their compares fail. A batch that etcd refuses for good
+// bear: their own writes make their compares fail. Where one of the guards does not hold, nothing is written
+// (errUnregistered). A batch that etcd refuses for good
 // is split, so that one bad member does not take the others with it. No two of
 // the nested may touch the same job: etcd evaluates all compares before the first write.
-func (t txns) commit(ctx context.Context, nested []nestedTxn) []answer {
+func (t txns) commit(ctx context.Context, nested []nestedTxn, guards ...clientv3.Cmp) []answer {
 	answers := make([]answer, 0, len(nested))
 	for len(nested) > 0 {
 		n, size := 1, nested[0].size
@@ -60,21 +62,24 @@ func (t txns) commit(ctx context.Context, nested []nestedTxn) []answer {
 			size += nested[n].size
 			n++
 		}
-		answers = append(answers, t.commitBatch(ctx, nested[:n])...)
+		answers = append(answers, t.commitBatch(ctx, nested[:n], guards)...)
 		nested = nested[n:]
 	}
 	return answers
 }
 
-func (t txns) commitBatch(ctx context.Context, nested []nestedTxn) []answer {
+// errUnregistered says that a guard of a batch did not hold.
+var errUnregistered = errors.New("the registration of this worker is not the one that it wrote")
+
+func (t txns) commitBatch(ctx context.Context, nested []nestedTxn, guards []clientv3.Cmp) []answer {
 	ops := make([]clientv3.Op, len(nested))
 	for i := range nested {
 		ops[i] = nested[i].op
 	}
-	resp, sent, lost, err := t.commitOnce(ctx, ops)
-	if err != nil && len(nested) > 1 && ctx.Err() == nil && !etcdkit.LeaseGone(err) {
+	resp, sent, lost, err := t.commitOnce(ctx, ops, guards)
+	if err != nil && len(nested) > 1 && ctx.Err() == nil && !etcdkit.LeaseGone(err) && !errors.Is(err, errUnregistered) {
 		half := len(nested) / 2
-		return append(t.commitBatch(ctx, nested[:half]), t.commitBatch(ctx, nested[half:])...)
+		return append(t.commitBatch(ctx, nested[:half], guards), t.commitBatch(ctx, nested[half:], guards)...)
 	}
 	answers := make([]answer, len(nested))
 	for i := range answers {
@@ -88,13 +93,15 @@ func (t txns) commitBatch(ctx context.Context, nested []nestedTxn) []answer {
 	return answers
 }
 
-func (t txns) commitOnce(ctx context.Context, nested []clientv3.Op) (resp *clientv3.TxnResponse, sent time.Duration, lost bool, err error) {
+func (t txns) commitOnce(ctx context.Context, nested []clientv3.Op, guards []clientv3.Cmp) (resp *clientv3.TxnResponse, sent time.Duration, lost bool, err error) {
 	for wait := 50 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
 		callCtx, cancel := context.WithTimeout(ctx, callLimit)
 		sent := t.clock()
-		resp, err := t.client.Txn(callCtx).Then(nested...).Commit()
+		resp, err := t.client.Txn(callCtx).If(guards...).Then(nested...).Commit()
 		cancel()
 		switch {
+		case err == nil && !resp.Succeeded:
+			return nil, 0, lost, errUnregistered
 		case err == nil:
 			return resp, sent, lost, nil
 		case !etcdkit.Ambiguous(err):

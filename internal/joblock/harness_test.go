@@ -36,7 +36,7 @@ func storyOn(t *testing.T, server *etcdtest.Server) *story {
 		t.Fatal(err)
 	}
 	s.session = s.newSession()
-	s.claimer = joblock.NewClaimer(s.client, s.session, me, quiet)
+	s.claimer = joblock.NewClaimer(s.client, s.session, me, quiet, nil)
 	s.finish = joblock.NewFinisher(s.client, me, quiet)
 	return s
 }

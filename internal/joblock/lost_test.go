@@ -111,7 +111,7 @@ func TestLostAnswers(t *testing.T) {
 			m := c.make(s)
 			records := len(s.keys(common.RecordsOf("a")))
 			var troubles atomic.Int64
-			claimer := joblock.NewClaimer(s.losing(c.lose...), s.session, me, func(error) { troubles.Add(1) })
+			claimer := joblock.NewClaimer(s.losing(c.lose...), s.session, me, func(error) { troubles.Add(1) }, nil)
 			r := claimer.Claim(t.Context(), []common.Claim{m.claim})[0]
 			if r.Verdict != c.want || r.Err != nil || troubles.Load() != int64(len(c.lose)) {
 				t.Fatalf("%+v after %d troubles", r, troubles.Load())
@@ -147,7 +147,7 @@ func TestLostAnswerToABatch(t *testing.T) {
 	version := s.put("busy", t0)
 	s.verdict(common.Claimed, planned("busy", version, t0, t1))
 	claims := []common.Claim{planned("busy", version, t1, t2), planned("free", s.put("free", t0), t0, t1), planned("gone", 7, t0, t1)}
-	results := joblock.NewClaimer(s.losing(1), s.session, me, quiet).Claim(t.Context(), claims)
+	results := joblock.NewClaimer(s.losing(1), s.session, me, quiet, nil).Claim(t.Context(), claims)
 	for i, want := range []common.Verdict{common.Stale, common.Claimed, common.Stale} {
 		if results[i].Verdict != want {
 			t.Fatalf("claim %d: %+v", i, results[i])
@@ -185,7 +185,7 @@ func TestClaimThatIsGivenUp(t *testing.T) {
 		cancel()
 		return status.Error(codes.Unavailable, "the answer was lost")
 	})
-	r := joblock.NewClaimer(client, s.session, me, quiet).Claim(ctx, []common.Claim{claim})[0]
+	r := joblock.NewClaimer(client, s.session, me, quiet, nil).Claim(ctx, []common.Claim{claim})[0]
 	if r.Verdict != common.Failed || r.Err == nil || !r.Unsure || len(s.keys(common.RecordsOf("a"))) != 1 {
 		t.Fatalf("%+v", r)
 	}

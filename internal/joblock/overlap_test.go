@@ -231,7 +231,7 @@ func TestReplaceRaces(t *testing.T) {
 				return err
 			})
 			claim := under(common.OverlapReplace, planned("a", version, t1, t2))
-			r := joblock.NewClaimer(client, s.session, me, quiet).Claim(t.Context(), []common.Claim{claim})[0]
+			r := joblock.NewClaimer(client, s.session, me, quiet, nil).Claim(t.Context(), []common.Claim{claim})[0]
 			if r.Verdict != c.want || len(s.keys(common.KillerPrefix)) != c.kills {
 				t.Fatalf("%+v, kills %v", r, s.keys(common.KillerPrefix))
 			}
@@ -263,7 +263,7 @@ func TestReplaceThatNeverSettles(t *testing.T) {
 		return err
 	})
 	claim := under(common.OverlapReplace, planned("a", version, t1, t2))
-	r := joblock.NewClaimer(client, s.session, me, quiet).Claim(t.Context(), []common.Claim{claim})[0]
+	r := joblock.NewClaimer(client, s.session, me, quiet, nil).Claim(t.Context(), []common.Claim{claim})[0]
 	if r.Verdict != common.Blocked || len(s.keys(common.KillerPrefix))+len(s.keys(common.TriggersPrefix))+len(s.outbox()) != 0 || !s.cursor("a").Equal(t1) {
 		t.Fatalf("%+v", r)
 	}

@@ -55,7 +55,7 @@ func (s *Store) bringBack(ctx context.Context, seen seen, old *common.JobState, 
 // etcd, so that all processes go on. A dry one tells what it would do.
 func (s *Store) Recover(ctx context.Context, actor common.Actor, r common.RecoverRequest) (common.Recovered, error) {
 	out := common.Recovered{At: s.cfg.Now().UTC(), Restored: r.Restored, DryRun: r.DryRun}
-	if err := s.mayMove(); err != nil {
+	if err := s.mayRecover(); err != nil {
 		return out, err
 	}
 	names, err := s.names(ctx)

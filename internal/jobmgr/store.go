@@ -51,6 +51,8 @@ type Config struct {
 	Changed  func() // told after a change, which now waits to be delivered; may be nil
 	// Room refuses to save jobs while too many changes wait to be delivered. May be nil.
 	Room func() error
+	// Held returns why no cursor may be moved but by Recover; nil where it may. May be nil.
+	Held func() error
 	// Proven reports whether nothing says that the clock is wrong; nil: it is not known.
 	Proven func() bool
 	// Lives reports whether a worker's life goes on. May be nil.
@@ -267,6 +269,16 @@ func (s *Store) replace(ctx context.Context, actor common.Actor, verb string, jo
 // mayMove refuses to move a cursor while our clock is ahead of the cluster's: the
 // fires in between would be taken from everybody.
 func (s *Store) mayMove() error {
+	if s.cfg.Held != nil {
+		if err := s.cfg.Held(); err != nil {
+			return err
+		}
+	}
+	return s.mayRecover()
+}
+
+// mayRecover refuses while our clock is ahead of the cluster's.
+func (s *Store) mayRecover() error {
 	if s.cfg.Clock == nil {
 		return nil
 	}

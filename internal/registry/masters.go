@@ -50,5 +50,6 @@ func (p *Presence) write(ctx context.Context) error {
 		there, err := common.Decode[common.MasterPresence](kv.Value)
 		return err == nil && there.ID == id
 	}
-	return keep(ctx, p.client, p.leases, common.MasterKey(id), ours, func(clientv3.LeaseID) any { return p.state() })
+	_, err := keep(ctx, p.client, p.leases, common.MasterKey(id), ours, func(clientv3.LeaseID) any { return p.state() })
+	return err
 }

@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
@@ -53,23 +54,29 @@ type Leases interface {
 
 // Keeper registers a worker and keeps the registration fresh.
 type Keeper struct {
-	client *clientv3.Client
-	leases Leases
-	log    *slog.Logger
-	every  time.Duration
-	report func(error)                // receives the result of each write
-	state  func() common.Registration // as of now; Lease is filled in
-	one    chan struct{}              // holds a place while it is written
-	soon   chan struct{}              // of capacity one: it is to be written before its time
+	client   *clientv3.Client
+	leases   Leases
+	log      *slog.Logger
+	every    time.Duration
+	report   func(error)                // receives the result of each write
+	state    func() common.Registration // as of now; Lease is filled in
+	restored func(why string)
+	revision atomic.Int64  // of the last write
+	one      chan struct{} // holds a place while it is written
+	soon     chan struct{} // of capacity one: it is to be written before its time
 }
 
 // NewKeeper makes a keeper that writes what state says, at most every interval. report receives the result of each
-// write.
+// write; restored hears that etcd holds an older registration than the one that was written.
 func NewKeeper(client *clientv3.Client, leases Leases, log *slog.Logger, every time.Duration, report func(error),
-	state func() common.Registration) *Keeper {
-	return &Keeper{client: client, leases: leases, log: log, every: every, report: report, state: state,
+	state func() common.Registration, restored func(why string),
+) *Keeper {
+	return &Keeper{client: client, leases: leases, log: log, every: every, report: report, state: state, restored: restored,
 		one: make(chan struct{}, 1), soon: make(chan struct{}, 1)}
 }
+
+// Registered is the revision at which the registration was written last; 0 before the first time.
+func (k *Keeper) Registered() int64 { return k.revision.Load() }
 
 // Refresh rewrites the registration now: something that others go by has changed.
 func (k *Keeper) Refresh(ctx context.Context) error { return k.write(ctx) }
@@ -157,29 +164,37 @@ func (k *Keeper) write(ctx context.Context) error {
 		return context.Cause(ctx)
 	}
 	reg := k.state()
-	err := keep(ctx, k.client, k.leases, common.WorkerKey(reg.Worker),
-		func(kv *mvccpb.KeyValue) bool { return ours(kv, reg.Life.Life) },
+	revision, err := keep(ctx, k.client, k.leases, common.WorkerKey(reg.Worker),
+		func(kv *mvccpb.KeyValue) bool {
+			if before := k.revision.Load(); kv.ModRevision < before {
+				k.restored(fmt.Sprintf("it holds this worker's registration of revision %d, after that of %d", kv.ModRevision, before))
+			}
+			return ours(kv, reg.Life.Life)
+		},
 		func(lease clientv3.LeaseID) any {
 			reg = k.state()
 			reg.Lease = int64(lease)
 			return reg
 		})
+	if err == nil {
+		k.revision.Store(revision)
+	}
 	k.report(err)
 	return err
 }
 
 // keep puts a key under the live lease, if it is absent, ours, or nobody's. The
-// value is asked for last, so that a clock in it is fresh.
-func keep(ctx context.Context, client *clientv3.Client, leases Leases, key string, ours func(*mvccpb.KeyValue) bool, value func(clientv3.LeaseID) any) error {
+// value is asked for last, so that a clock in it is fresh. It returns the revision of the write.
+func keep(ctx context.Context, client *clientv3.Client, leases Leases, key string, ours func(*mvccpb.KeyValue) bool, value func(clientv3.LeaseID) any) (revision int64, err error) {
 	lease, err := leases.Lease(ctx)
 	if err != nil {
-		return fmt.Errorf("take a lease for %s: %w", key, err)
+		return 0, fmt.Errorf("take a lease for %s: %w", key, err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
 	resp, err := client.Get(ctx, key)
 	if err != nil {
-		return fmt.Errorf("read %s: %w", key, err)
+		return 0, fmt.Errorf("read %s: %w", key, err)
 	}
 	var cmp clientv3.Cmp
 	switch {
@@ -188,23 +203,23 @@ func keep(ctx context.Context, client *clientv3.Client, leases Leases, key strin
 	case ours(resp.Kvs[0]) || abandoned(resp.Kvs[0]):
 		cmp = etcdkit.Unchanged(key, resp.Kvs[0].ModRevision)
 	default:
-		return ErrTwin
+		return 0, ErrTwin
 	}
 	data, err := json.Marshal(value(lease))
 	if err != nil {
-		return fmt.Errorf("encode %s: %w", key, err)
+		return 0, fmt.Errorf("encode %s: %w", key, err)
 	}
 	txn, err := client.Txn(ctx).If(cmp).Then(clientv3.OpPut(key, string(data), clientv3.WithLease(lease))).Commit()
 	switch {
 	case etcdkit.LeaseGone(err):
 		leases.Invalidate(lease)
-		return fmt.Errorf("write %s: %w", key, err)
+		return 0, fmt.Errorf("write %s: %w", key, err)
 	case err != nil:
-		return fmt.Errorf("write %s: %w", key, err)
+		return 0, fmt.Errorf("write %s: %w", key, err)
 	case !txn.Succeeded:
-		return common.Errorf(common.CodeConflict, "%s changed under our hands", key)
+		return 0, common.Errorf(common.CodeConflict, "%s changed under our hands", key)
 	}
-	return nil
+	return txn.Header.Revision, nil
 }
 
 // abandoned tells whether no life can stand behind a key: each writes its own under

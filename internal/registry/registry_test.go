@@ -72,7 +72,7 @@ func newWorker(t testing.TB, client *clientv3.Client, id, life string) *worker {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		return common.Registration{Life: common.Life{Worker: id, Name: "box", Life: life}, Host: "h", Slots: 4, Running: w.running}
-	})
+	}, func(string) {})
 	return w
 }
 
@@ -311,7 +311,7 @@ func TestRegisterBacksOff(t *testing.T) {
 		session := &failing{}
 		keeper := registry.NewKeeper(nil, session, slog.New(slog.NewTextHandler(&log, nil)), tick, func(error) {}, func() common.Registration {
 			return common.Registration{Life: common.Life{Worker: "w"}}
-		})
+		}, func(string) {})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		if err := keeper.Register(ctx, time.Second); !errors.Is(err, context.DeadlineExceeded) {

@@ -131,7 +131,7 @@ func claimAll(ctx context.Context, w *world) (history []porcupine.Operation) {
 		client := link.client(ctx)
 		session := joblock.NewSession(client, ttl, sinceNow(), w.log, func() {})
 		go func() { _ = session.Run(ctx); sessions <- struct{}{} }()
-		claimer := joblock.NewClaimer(client, session, link.name, func(error) {})
+		claimer := joblock.NewClaimer(client, session, link.name, func(error) {}, nil)
 		skew := time.Duration(w.randomOf(link.name).Int64N(int64(10*time.Second))) - 5*time.Second
 		for _, job := range jobs {
 			random := w.randomOf(link.name + job)

@@ -72,7 +72,7 @@ func (w *world) born(ctx context.Context, id common.Life, skew time.Duration, ra
 	l.finisher = joblock.NewFinisher(client, id.Worker, quiet)
 	l.outbox = joblock.NewOutbox(client, id.Worker)
 	l.dispatcher = dispatch.New(dispatch.Config{
-		Plan: l.loop, Claimer: claimer{joblock.NewClaimer(client, l.session, id.Worker, quiet), l}, Finisher: finisher{l.finisher, l}, Runner: l, Cluster: l,
+		Plan: l.loop, Claimer: claimer{joblock.NewClaimer(client, l.session, id.Worker, quiet, nil), l}, Finisher: finisher{l.finisher, l}, Runner: l, Cluster: l,
 		Session: &session{Session: l.session, life: l}, Locks: locks{joblock.NewRetaker(client, l.session, quiet), l}, Boot: l.boot, Beat: l.beat,
 		Causes:  dispatch.Causes{Stopping: errStopping, CutOff: errCutOff, Killed: func(common.Kill) error { return errKilled }},
 		Written: l.written, Unsure: l.rouse, Life: id, TTL: l.session.TTL, Slots: func() int { return 20 }, MaxBatch: joblock.MaxBatch,
@@ -89,7 +89,7 @@ func (w *world) born(ctx context.Context, id common.Life, skew time.Duration, ra
 // live starts the parts. What the dispatcher needs lives on base, until it has ended.
 func (l *life) live(base, ctx context.Context, client *clientv3.Client, recoverer *joblock.Recoverer) {
 	quiet, log := func(error) {}, l.world.log
-	keeper := registry.NewKeeper(client, l.session, log, l.world.registerEvery(), quiet, l.registration)
+	keeper := registry.NewKeeper(client, l.session, log, l.world.registerEvery(), quiet, l.registration, func(string) {})
 	orphaned, bequeathed := make(chan struct{}, 1), make(chan struct{}, 1)
 	bequests := &dispatch.Bequests{Owners: recoverer.Bequests, Cluster: l, Life: l.id, Log: log,
 		Deliver: func(ctx context.Context, worker string) (int, error) {

@@ -50,7 +50,7 @@ func start(t *testing.T) *stack {
 	registry := metrics.NewRegistry("test")
 	log := slog.New(slog.DiscardHandler)
 	access := authstore.New(client, daemon.WallClock, nil)
-	master, err := daemon.NewMaster(daemon.MasterConfig{ID: common.NewID(), Clock: daemon.NewClock(slog.New(slog.DiscardHandler)), HTTP: config.HTTP{Listen: "127.0.0.1:0"}, Etcd: client, Store: store, Auth: access,
+	master, err := daemon.NewMaster(daemon.MasterConfig{ID: common.NewID(), Clock: daemon.NewClock(slog.New(slog.DiscardHandler)), Origin: daemon.NewOrigin(slog.New(slog.DiscardHandler)), HTTP: config.HTTP{Listen: "127.0.0.1:0"}, Etcd: client, Store: store, Auth: access,
 		Notify:   config.Notify{SecretsKey: config.NewSecret("MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=")},
 		Timezone: "UTC", Console: fstest.MapFS{"index.html": {Data: []byte("<!doctype html><title>Carillon</title>")}}, Version: "test", Log: log,
 		Metrics: metrics.NewMaster(registry), Exposed: registry.Handler()})

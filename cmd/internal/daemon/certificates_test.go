@@ -79,7 +79,7 @@ func TestReplacedClientCertificatesAreShown(t *testing.T) {
 	ca := file("ca.pem", cert)
 	for use, open := range map[string]func(t *testing.T, kept *Certificates, cert, key, both string) func(){
 		"etcd": func(t *testing.T, kept *Certificates, cert, key, _ string) func() {
-			client, err := DialEtcd(config.Etcd{Endpoints: []string{"https://" + address}, TLS: config.ClientTLS{CA: ca, Cert: cert, Key: key}}, kept)
+			client, err := DialEtcd(config.Etcd{Endpoints: []string{"https://" + address}, TLS: config.ClientTLS{CA: ca, Cert: cert, Key: key}}, kept, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -20,6 +21,7 @@ type cluster struct {
 	members    *registry.Members
 	guard      *registry.Guard
 	conditions *conditions // of this worker
+	origin     *Origin
 	stopping   func() bool
 	full       func() bool                             // the outboxes are
 	clocked    func(skew time.Duration, disagree bool) // hears the verdict on our clock
@@ -44,11 +46,48 @@ func (c *cluster) Members() ([]common.Member, uint64) {
 	return s.Members, s.Generation
 }
 
-func (c *cluster) Latest(now time.Time) time.Time { return c.clock().Limit(now) }
+// Latest is the last time whose fires may be decided about; none is while etcd has gone back.
+func (c *cluster) Latest(now time.Time) time.Time {
+	if c.wentBack() != nil {
+		return time.Time{}
+	}
+	return c.clock().Limit(now)
+}
+
+// wentBack returns why nothing may be claimed or resolved: this worker, or another one, has noticed that etcd was
+// restored from a backup.
+func (c *cluster) wentBack() error {
+	if err := c.origin.wentBack(); err != nil {
+		return err
+	}
+	return noticed(c.members.Snapshot().Members)
+}
+
+// noticed returns what workers say of an etcd that was restored.
+func noticed(members []common.Member) error {
+	for i := range members {
+		for _, c := range members[i].Conditions {
+			if c.Code == common.ConditionEtcdWentBack {
+				return wentBack("worker " + common.Excerpt(cmp.Or(members[i].Name, members[i].Worker)) + " has noticed it")
+			}
+		}
+	}
+	return nil
+}
+
+// claimGate keeps a worker's claims from an etcd that was restored.
+type claimGate struct{ w *Worker }
+
+func (g claimGate) Check() error        { return g.w.cluster.wentBack() }
+func (g claimGate) Registered() int64   { return g.w.keeper.Registered() }
+func (g claimGate) WentBack(why string) { g.w.cfg.Origin.Lineage.WentBack(why) }
 
 func (c *cluster) Trouble() string {
 	if c.stopping() {
 		return "it is stopping"
+	}
+	if err := c.wentBack(); err != nil {
+		return err.Error()
 	}
 	return c.conditions.trouble()
 }

@@ -40,7 +40,7 @@ func TestLateEndFromWorkerToView(t *testing.T) {
 	view := runlog.NewView(jobs, jobs, store)
 
 	const owner, other = "owner", "survivor"
-	claimer := joblock.NewClaimer(client, session, owner, func(error) {})
+	claimer := joblock.NewClaimer(client, session, owner, func(error) {}, nil)
 	finisher := joblock.NewFinisher(client, owner, func(error) {})
 	claim := func(name string) (common.Record, int64) {
 		t.Helper()

@@ -62,10 +62,11 @@ func workerTable() map[string]watched {
 		"kills": {loops: []string{"watch_kills"}, tests: []string{stuckWorker}},
 		"dispatcher": {loops: []string{"finishes"}, codes: []string{common.ConditionOverdue},
 			tests: []string{"TestRefusedFinishIsStuck", "TestOverdue"}},
-		"jobs":     {loops: []string{"watch_jobs"}, tests: []string{stuckWorker}},
-		"triggers": {loops: []string{"watch_triggers"}, tests: []string{stuckWorker}},
-		"gauges":   {ends: "it only copies a figure"},
-		"clock":    {ends: "it only writes what the next start reads; the clock is judged without it"},
+		"jobs":        {loops: []string{"watch_jobs"}, tests: []string{stuckWorker}},
+		"triggers":    {loops: []string{"watch_triggers"}, tests: []string{stuckWorker}},
+		"gauges":      {ends: "it only copies a figure"},
+		"etcd origin": {ends: "it only notices by itself what every other answer of etcd shows as well"},
+		"clock":       {ends: "it only writes what the next start reads; the clock is judged without it"},
 	}
 }
 
@@ -84,6 +85,7 @@ func masterTable() map[string]watched {
 		"findings":   {loops: []string{"watch_findings"}, tests: []string{stuckMaster}},
 		"events":     {loops: []string{"watch_events"}, tests: []string{stuckMaster}},
 		"elected":    {loops: []string{"watch_election", "election"}, tests: []string{stuckMaster}},
+		"origin":     {ends: "it only notices by itself what every other answer of etcd shows as well"},
 		"api":        {ends: "the process ends when it cannot listen or serve"},
 
 		"duty housekeeping": {loops: []string{"duty_housekeeping"}, codes: []string{common.ConditionHousekeeping},
@@ -347,7 +349,7 @@ func newLoopsWorker(t *testing.T, client *clientv3.Client, limit time.Duration) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	return NewWorker(WorkerConfig{Home: home, Etcd: client, Store: newLoopsStore(t), Box: box, Slots: 4, Version: "test", Clock: NewClock(slog.New(slog.DiscardHandler)), Boot: bootclock.Now,
+	return NewWorker(WorkerConfig{Home: home, Etcd: client, Store: newLoopsStore(t), Box: box, Slots: 4, Version: "test", Clock: NewClock(slog.New(slog.DiscardHandler)), Origin: NewOrigin(slog.New(slog.DiscardHandler)), Boot: bootclock.Now,
 		Log: slog.New(slog.DiscardHandler), Metrics: metrics.NewWorker(metrics.NewRegistry("test"), WallClock), loopLimit: limit})
 }
 
@@ -364,7 +366,7 @@ func newLoopsStore(t *testing.T) *sqlitelog.Store {
 func newLoopsMaster(t *testing.T, client *clientv3.Client, limit time.Duration) *Master {
 	t.Helper()
 	registry := metrics.NewRegistry("test")
-	m, err := NewMaster(MasterConfig{ID: common.NewID(), Clock: NewClock(slog.New(slog.DiscardHandler)), HTTP: config.HTTP{Listen: "127.0.0.1:0"}, Etcd: client, Store: newLoopsStore(t), Auth: NewAccess(client, &config.OIDC{}),
+	m, err := NewMaster(MasterConfig{ID: common.NewID(), Clock: NewClock(slog.New(slog.DiscardHandler)), Origin: NewOrigin(slog.New(slog.DiscardHandler)), HTTP: config.HTTP{Listen: "127.0.0.1:0"}, Etcd: client, Store: newLoopsStore(t), Auth: NewAccess(client, &config.OIDC{}),
 		Timezone: "UTC", Version: "test", Log: slog.New(slog.DiscardHandler), Metrics: metrics.NewMaster(registry), Exposed: registry.Handler(), loopLimit: limit})
 	if err != nil {
 		t.Fatal(err)

@@ -51,7 +51,9 @@ type MasterConfig struct {
 	// one clock, and what an earlier life left behind under it is no vote.
 	ID string
 	// Clock is what is known of the wall clock; shared with the worker in the same process.
-	Clock    *Clock
+	Clock *Clock
+	// Origin is what is known of where etcd's data comes from; shared likewise.
+	Origin   *Origin
 	HTTP     config.HTTP
 	OIDC     config.OIDC
 	Etcd     *clientv3.Client
@@ -131,7 +133,7 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 	look := &lookout{etcd: cfg.Etcd, store: cfg.Store, fresh: &m.fresh, catalog: m.catalog, members: m.members, guard: guard,
 		elector: m.elector, loops: m.loops}
 	m.state = state{lookout: look, id: presence.ID, etcd: cfg.Etcd, catalog: m.catalog, members: m.members,
-		own:     newConditions(presence.Host, cfg.Log, cfg.Metrics.Condition, look.Conditions, m.loops.Conditions, m.findings.Conditions, cfg.Certificates.Conditions),
+		own:     newConditions(presence.Host, cfg.Log, cfg.Metrics.Condition, look.Conditions, m.loops.Conditions, cfg.Origin.Conditions, m.findings.Conditions, cfg.Certificates.Conditions),
 		elector: m.elector}
 	staff := workers{settings: registry.NewSettings(cfg.Etcd, WallClock, changed), members: m.members}
 	box, err := SecretBox(cfg.Notify.SecretsKey)
@@ -140,7 +142,7 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 	}
 	secrets := secretstore.New(cfg.Etcd, box, WallClock, changed)
 	store := jobmgr.NewStore(jobmgr.Config{Client: cfg.Etcd, Interner: interner, Timezone: cfg.Timezone, Now: WallClock,
-		Clock: guard.Now, Proven: guard.Proven, Lives: m.lives,
+		Clock: guard.Now, Proven: guard.Proven, Lives: m.lives, Held: m.wentBack,
 		Catalog: m.catalog, Outboxes: m.outboxes, Changed: changed, Room: look.backlog.Room, Unplaced: staff.unplaced, Secrets: secrets.Faults})
 	there := present{cfg.Store, cfg.Store, cfg.Store, look.StoreAway}
 	changes := runlog.NewChanges(store, there)
@@ -182,6 +184,7 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 func (m *Master) Parts() []lifecycle.Part {
 	return append(m.cfg.Certificates.parts(), []lifecycle.Part{
 		{Name: "master session", Serve: ignoreEnd(m.session.Run), Stop: m.session.Revoke},
+		{Name: "origin", Serve: m.cfg.Origin.keep(m.cfg.Etcd)},
 		{Name: "presence", Serve: serving(m.presence.Run, m.loops.presence)},
 		{Name: "membership", Serve: serving(ignoreEnd(m.members.Run), m.loops.membership...)},
 		{Name: "catalog", Serve: serving(ignoreEnd(m.catalog.Run), m.loops.loops[watchJobs])},
@@ -250,6 +253,14 @@ func (d delivery) SinkWrite(n int, _ time.Duration, failed bool) {
 }
 func (delivery) QueueDepth(string, int) {}
 func (delivery) OutputDropped(int)      {}
+
+// wentBack returns why no cursor may be moved: this master, or a worker, has noticed that etcd was restored from a backup.
+func (m *Master) wentBack() error {
+	if err := m.cfg.Origin.wentBack(); err != nil {
+		return err
+	}
+	return noticed(m.members.Snapshot().Members)
+}
 
 // lives reports whether a worker's life goes on.
 func (m *Master) lives(life common.Life) bool {

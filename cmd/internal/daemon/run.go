@@ -164,7 +164,7 @@ func (m *Master) Status() string {
 
 // DialEtcd makes the client that the settings ask for. Where certificates are kept, the
 // connections that are made after its own was replaced show the new one.
-func DialEtcd(c config.Etcd, kept *Certificates) (*clientv3.Client, error) {
+func DialEtcd(c config.Etcd, kept *Certificates, lineage *etcdkit.Lineage) (*clientv3.Client, error) {
 	secure, err := c.TLS.Config()
 	if err != nil {
 		return nil, err
@@ -176,5 +176,5 @@ func DialEtcd(c config.Etcd, kept *Certificates) (*clientv3.Client, error) {
 		}
 		keeper.Client(secure)
 	}
-	return etcdkit.Dial(etcdkit.Config{Endpoints: c.Endpoints, Username: c.Username, Password: c.Password.Reveal(), Reload: c.Password.Reload, TLS: secure})
+	return etcdkit.Dial(etcdkit.Config{Endpoints: c.Endpoints, Username: c.Username, Password: c.Password.Reveal(), Reload: c.Password.Reload, TLS: secure, Lineage: lineage})
 }

@@ -67,6 +67,8 @@ type WorkerConfig struct {
 	Metrics   *metrics.Worker
 	// Certificates are those that it shows to others; nil where the master of the same process has them.
 	Certificates *Certificates
+	// Origin is what is known of where etcd's data comes from.
+	Origin *Origin
 	// Clock is what is known of the wall clock.
 	Clock *Clock
 	// Boot is the clock by which runs are ended when etcd is away for too long.
@@ -109,18 +111,18 @@ func NewWorker(cfg WorkerConfig) *Worker {
 	life, log, client := cfg.Home.Life, cfg.Log, cfg.Etcd
 	w.session = joblock.NewSession(client, sessionTTL, cfg.Boot, log, cfg.Metrics.Session)
 	w.loops = newWorkerLoops(log, cfg.loopLimit, func() bool { return len(w.session.Conditions()) > 0 })
-	w.keeper = registry.NewKeeper(client, w.session, log, registerEvery, w.loops.registration.Done, w.registration)
+	w.keeper = registry.NewKeeper(client, w.session, log, registerEvery, w.loops.registration.Done, w.registration, cfg.Origin.Lineage.WentBack)
 	w.members = registry.NewMembers(client, WallClock, w.loops.report)
-	w.cluster = &cluster{members: w.members, guard: registry.NewGuard(w.members, life.Worker, WallClock, nil, cfg.Clock.judge), stopping: w.draining.Load, clocked: cfg.Metrics.Clock, loop: w.loops.cluster}
+	w.cluster = &cluster{members: w.members, guard: registry.NewGuard(w.members, life.Worker, WallClock, nil, cfg.Clock.judge), origin: cfg.Origin, stopping: w.draining.Load, clocked: cfg.Metrics.Clock, loop: w.loops.cluster}
 	w.load = joblock.NewLoad(client, w.alive, w.loops.measured(w.unanswered("outboxes")), cfg.Metrics.QueueDepth)
 	w.sink = runlog.NewSink(runlog.SinkConfig{Spool: cfg.Spool, OutboxBytes: cfg.OutboxMax, Workers: w.alive, Outboxes: w.load.Bytes, Report: w.loops.delivery.Done}, joblock.NewOutbox(client, life.Worker), cfg.Store, log, cfg.Metrics)
 	w.conditions = newConditions(life.Name, log, cfg.Metrics.Condition, w.session.Conditions, w.sink.Conditions, w.cluster.Conditions, w.loops.Conditions, cfg.RunAs.Conditions, cfg.Certificates.Conditions,
-		w.startConditions, w.guardianConditions)
+		w.startConditions, w.guardianConditions, cfg.Origin.Conditions)
 	w.cluster.conditions, w.cluster.full = w.conditions, w.sink.Full
 	w.loop = scheduler.New(log, countedPlan{cfg.Metrics, w.loops.scheduler}, WallClock)
 	w.dispatcher = dispatch.New(dispatch.Config{
 		Plan:     w.loop,
-		Claimer:  joblock.NewClaimer(client, w.session, life.Worker, w.unanswered("claim")),
+		Claimer:  joblock.NewClaimer(client, w.session, life.Worker, w.unanswered("claim"), claimGate{w}),
 		Finisher: &countedFinisher{Finisher: joblock.NewFinisher(client, life.Worker, w.unanswered("finish")), loop: w.loops.finishes, refused: map[string]bool{}},
 		Runner:   runner{w},
 		Cluster:  w.cluster,
@@ -136,7 +138,7 @@ func NewWorker(cfg WorkerConfig) *Worker {
 	recoverer := joblock.NewRecoverer(client, life.Worker)
 	w.recovery = &dispatch.Recovery{Orphans: recoverer, Cluster: w.cluster, Life: life, Written: w.sink.Outcomes,
 		Resolved: func(job string) { cfg.Metrics.Outcome(job, common.StatusLost, 0) },
-		Owns:     w.dispatcher.Owns, Disown: w.dispatcher.Disown, Now: WallClock, Log: log, Report: w.loops.recovery.Done}
+		Held:     w.cluster.wentBack, Owns: w.dispatcher.Owns, Disown: w.dispatcher.Disown, Now: WallClock, Log: log, Report: w.loops.recovery.Done}
 	w.bequests = &dispatch.Bequests{Owners: recoverer.Bequests, Cluster: w.cluster, Life: life, Log: log, Report: w.loops.outboxes.Done,
 		Deliver: func(ctx context.Context, worker string) (int, error) {
 			return runlog.Deliver(ctx, joblock.NewOutbox(client, worker), cfg.Store)
@@ -180,6 +182,7 @@ func (w *Worker) Parts() []lifecycle.Part {
 		{Name: "guardian", Serve: w.followGuardian},
 		{Name: "session", Serve: ignoreEnd(w.session.Run), Stop: w.session.Revoke},
 		{Name: "conditions", Serve: w.conditions.watch},
+		{Name: "etcd origin", Start: w.cfg.Origin.first(w.cfg.Etcd), Serve: w.cfg.Origin.keep(w.cfg.Etcd)},
 		{Name: "registration", Start: w.register, Serve: serving(w.keeper.Run, w.loops.registration)},
 		{Name: "sink", Serve: serving(func(ctx context.Context) error { return w.sink.Run(ctx, sinkDrain) }, w.loops.delivery), StopTimeout: sinkDrain + time.Second},
 		{Name: "members", Serve: serving(ignoreEnd(w.members.Run), w.loops.membership...)},
@@ -332,7 +335,7 @@ func (w *Worker) followJobs(ctx context.Context) error {
 
 // alarm logs the cursors that a wrong clock has moved into the future.
 func (w *Worker) alarm(jobs []common.JobState) {
-	latest := w.cluster.Latest(WallClock())
+	latest := w.cluster.clock().Limit(WallClock())
 	for i := range jobs {
 		if common.CursorAhead(jobs[i].Cursor, latest) {
 			w.cfg.Log.Error("cursor_in_future", "job", jobs[i].Name, "cursor", jobs[i].Cursor)

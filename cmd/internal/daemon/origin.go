@@ -1,0 +1,148 @@
+package daemon
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"carillon/internal/common"
+	"carillon/internal/etcdkit"
+)
+
+// Origin watches over whether what etcd holds goes on from what it held before. Where it was restored from a
+// backup, nothing is claimed and no cursor moves until an operator accepts that (common.EpochKey).
+type Origin struct {
+	Lineage *etcdkit.Lineage
+
+	path   string // of the file; empty: nothing is remembered
+	log    *slog.Logger
+	denied sync.Once
+}
+
+const (
+	originFile = "etcd.json"
+	// lookBackEvery is how often etcd is asked, also where nothing else is, and keepOriginEvery how often its
+	// answer is written down.
+	lookBackEvery   = 2 * time.Second
+	keepOriginEvery = 10 * time.Second
+)
+
+// OpenOrigin reads what an earlier start with this data folder saw of etcd. A file that cannot be read counts as none.
+func OpenOrigin(dir string, log *slog.Logger) *Origin {
+	o := &Origin{path: filepath.Join(dir, originFile), log: log}
+	var seen etcdkit.Seen
+	data, err := os.ReadFile(o.path)
+	if err == nil {
+		err = json.Unmarshal(data, &seen)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		log.Warn("etcd_file_unreadable", "path", o.path, "error", err)
+	}
+	o.Lineage = etcdkit.NewLineage(seen, WallClock)
+	return o
+}
+
+// NewOrigin makes one that remembers nothing of earlier starts.
+func NewOrigin(log *slog.Logger) *Origin {
+	return &Origin{Lineage: etcdkit.NewLineage(etcdkit.Seen{}, WallClock), log: log}
+}
+
+// wentBack returns why nothing may be claimed; nil where it may.
+func (o *Origin) wentBack() error {
+	if _, why := o.Lineage.Seen(); why != "" {
+		return wentBack(why)
+	}
+	return nil
+}
+
+func wentBack(why string) error {
+	return &common.Error{Code: common.CodeUnavailable, Reason: common.ConditionEtcdWentBack,
+		Message: "etcd was restored from a backup: " + why, Hint: "follow docs/backup.md, then run cronctl recover"}
+}
+
+// Conditions tells that etcd was restored.
+func (o *Origin) Conditions() []common.Condition {
+	_, why := o.Lineage.Seen()
+	if why == "" {
+		return nil
+	}
+	return []common.Condition{{Code: common.ConditionEtcdWentBack, StopsClaims: true, Data: common.Words{"why": why},
+		Text: "etcd was restored from a backup, " + why + ": nothing is claimed until cronctl recover"}}
+}
+
+// first asks etcd until it has answered: before anything is claimed it is known whether it was restored.
+func (o *Origin) first(client *clientv3.Client) func(context.Context) error {
+	return func(ctx context.Context) error {
+		for o.look(ctx, client) != nil {
+			if !etcdkit.Sleep(ctx, lookBackEvery) {
+				return context.Cause(ctx)
+			}
+		}
+		return nil
+	}
+}
+
+// look asks etcd, and takes its answer for the beginning where an operator has accepted it since etcd was
+// seen last.
+func (o *Origin) look(ctx context.Context, client *clientv3.Client) error {
+	ctx, cancel := context.WithTimeout(ctx, lookLimit)
+	defer cancel()
+	before, _ := o.Lineage.Seen()
+	resp, err := client.Get(ctx, common.EpochKey)
+	if errors.Is(err, rpctypes.ErrPermissionDenied) { // granted by an older etcd-users.sh: a restore is noticed all the same
+		o.denied.Do(func() {
+			o.log.Warn("epoch_unreadable", "key", common.EpochKey, "hint", "run deploy/etcd-users.sh worker again")
+		})
+		resp, err = client.Get(ctx, common.JobsPrefix)
+	}
+	if err != nil {
+		return err
+	}
+	o.Lineage.Answered(resp.Header, before.Revision) // a client in process has nobody else to do it
+	seen, why := o.Lineage.Seen()
+	if why == "" {
+		return nil
+	}
+	for _, kv := range resp.Kvs {
+		epoch, err := common.Decode[common.Epoch](kv.Value)
+		if err != nil || !epoch.At.After(seen.At) {
+			continue // it is of before, or of before the backup
+		}
+		o.log.Warn("etcd_accepted", "epoch", epoch.ID, "by", epoch.By)
+		o.Lineage.Accept()
+		o.Lineage.Answered(resp.Header, 0)
+	}
+	return nil
+}
+
+// keep looks again and again, and writes down what was seen, until the context ends.
+func (o *Origin) keep(client *clientv3.Client) func(context.Context) error {
+	return func(ctx context.Context) error {
+		var kept time.Time
+		var written etcdkit.Seen
+		for {
+			if err := o.look(ctx, client); err != nil && ctx.Err() == nil {
+				o.log.Debug("etcd_not_seen", "error", err)
+			}
+			seen, why := o.Lineage.Seen()
+			if o.path != "" && why == "" && seen != written && time.Since(kept) >= keepOriginEvery {
+				if err := replaceFile(o.path, seen); err != nil {
+					o.log.Warn("etcd_not_remembered", "error", err)
+				}
+				kept, written = time.Now(), seen
+			}
+			if !etcdkit.Sleep(ctx, lookBackEvery) {
+				return nil
+			}
+		}
+	}
+}
