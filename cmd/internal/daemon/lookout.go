@@ -23,6 +23,9 @@ import (
 const (
 	lookEvery = 3 * time.Second
 	lookLimit = 2 * time.Second
+	// pingLimit is how long the log store may take for an answer. One that takes longer than a look is slow, and not
+	// away.
+	pingLimit = 5 * time.Second
 	// recordsEvery is how often the records are looked through where nobody went.
 	recordsEvery = time.Minute
 	// nobodyFor is how long no worker may be alive before that is said: one that starts
@@ -50,6 +53,8 @@ type lookout struct {
 	earlier *registry.Snapshot
 	looked  time.Time         // when the records were looked through
 	missing map[string]orphan // by life: owners of records who were not alive at the look before
+	pinged  chan error        // the answer to the question that the log store has not answered yet; nil: none
+	asked   time.Time         // when that question was asked
 }
 
 // sight is what a look has shown.
@@ -88,7 +93,7 @@ func (l *lookout) look(ctx context.Context) {
 	defer cancel()
 	s := sight{nobody: l.sight().nobody}
 	var asked sync.WaitGroup
-	asked.Go(func() { s.store = l.store.Ping(ctx) })
+	asked.Go(func() { s.store = l.ping(ctx) })
 	asked.Go(func() {
 		if _, s.etcd = l.etcd.Get(ctx, common.JobsPrefix, clientv3.WithKeysOnly()); s.etcd == nil {
 			s.full = outOfSpace(ctx, l.etcd)
@@ -124,6 +129,28 @@ func (l *lookout) look(ctx context.Context) {
 	defer l.mu.Unlock()
 	l.seen = s
 	l.loops.lookout.Alive()
+}
+
+// ping returns whether the log store answers. While it has not for the time of a look, it is as it was before.
+func (l *lookout) ping(ctx context.Context) error {
+	if l.pinged == nil {
+		l.pinged, l.asked = make(chan error, 1), time.Now()
+		go func(answer chan<- error) {
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), pingLimit)
+			defer cancel()
+			answer <- l.store.Ping(ctx)
+		}(l.pinged)
+	}
+	select {
+	case err := <-l.pinged:
+		l.pinged = nil
+		return err
+	case <-ctx.Done():
+		if time.Since(l.asked) > pingLimit {
+			return fmt.Errorf("no answer for %v", pingLimit)
+		}
+		return l.sight().store
+	}
 }
 
 // absent gives the owners who are not alive, and were not at the look before: one that

@@ -3,6 +3,7 @@ package tail
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -28,12 +29,14 @@ type feed struct {
 
 	// owned by the goroutine
 	pace     pace
-	asked    time.Time // when the run was last looked at
-	blind    error     // what the last look failed with
-	moved    time.Time // when something was last printed, or the run last changed
-	hole     time.Time // since when something is missing before what comes next; zero if nothing is
-	failing  time.Time // since when questions fail; zero while they do not
-	vanished time.Time // since when the run is not found; zero while it is
+	asked    time.Time     // when the run was last looked at
+	blind    error         // what the last look failed with
+	moved    time.Time     // when something was last printed, or the run last changed
+	hole     time.Time     // since when something is missing before what comes next; zero if nothing is
+	failing  time.Time     // since when questions fail; zero while they do not
+	vanished time.Time     // since when the run is not found; zero while it is
+	limit    time.Duration // for one question; grows while the store is slow
+	waited   time.Duration // for the last question, if it was given up; otherwise zero
 }
 
 // view is what is known of a run.
@@ -55,6 +58,7 @@ func newFeed(h *Hub, run common.Run) *feed {
 	ctx, cancel := context.WithCancel(context.Background())
 	f := &feed{hub: h, id: run.ID, cancel: cancel, done: make(chan struct{}), changed: make(chan struct{}), asked: time.Now(), moved: time.Now()}
 	f.view.run, f.view.version, f.pace = run, 1, newPace(h.cfg.PieceBytes)
+	f.limit = h.cfg.Limit
 	f.reads.under = map[int64]*reading{}
 	go func() {
 		defer close(f.done)
@@ -124,7 +128,9 @@ func (f *feed) answered(err error) {
 	case f.failing.IsZero():
 		f.failing = time.Now()
 	}
-	if away := err != nil && time.Since(f.failing) >= f.hub.cfg.Away; away || err == nil {
+	// A store that is slow is given more time before it counts as away.
+	slow := errors.Is(err, context.DeadlineExceeded) && f.patient()
+	if away := err != nil && !slow && time.Since(f.failing) >= f.hub.cfg.Away; away || err == nil {
 		if f.view.away != away {
 			f.change(func(v *view) { v.away = away })
 		}
@@ -190,10 +196,31 @@ func (f *feed) status(ctx context.Context) {
 }
 
 func (f *feed) ask(ctx context.Context, offset int64, limit int) ([]common.Chunk, error) {
-	limited, cancel := context.WithTimeout(ctx, f.hub.cfg.Limit)
+	limited, cancel := context.WithTimeout(ctx, f.limit)
 	defer cancel()
-	return f.hub.src.Output(limited, f.id, offset, limit)
+	began := time.Now()
+	chunks, err := f.hub.src.Output(limited, f.id, offset, limit)
+	f.took(time.Since(began), err)
+	return chunks, err
 }
+
+// took sets the limit of the next question by how long the last one took.
+func (f *feed) took(d time.Duration, err error) {
+	cfg := &f.hub.cfg
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		f.waited = f.limit
+		f.limit = min(f.limit+cfg.Limit, cfg.LimitMost)
+	case err == nil:
+		f.waited = 0
+		if d < cfg.Limit/2 {
+			f.limit = cfg.Limit
+		}
+	}
+}
+
+// patient reports whether the next question waits longer than the last one did.
+func (f *feed) patient() bool { return f.waited < f.hub.cfg.LimitMost }
 
 // begin finds the end of what is there, and keeps all of it if it is little.
 func (f *feed) begin(ctx context.Context) error {
@@ -215,7 +242,7 @@ func (f *feed) begin(ctx context.Context) error {
 	first = join(first, 0, f.mayFill)
 	head := int64(0)
 	if len(first) > 0 {
-		limited, cancel := context.WithTimeout(ctx, f.hub.cfg.Limit)
+		limited, cancel := context.WithTimeout(ctx, f.limit)
 		defer cancel()
 		end := first[len(first)-1].End()
 		if head, err = Length(limited, f.hub.src, f.id, end); err != nil {

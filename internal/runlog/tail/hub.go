@@ -22,7 +22,8 @@ type Config struct {
 	Every       time.Duration // the store is asked for more output this often; default 250 ms
 	Status      time.Duration // and how the run is; a run that waits is looked at no more often; default 1 s
 	Idle        time.Duration // with nothing printed for this long, the store is asked half as often; default 1 min
-	Limit       time.Duration // for one question; default 5 s
+	Limit       time.Duration // for one question to a store that answers in time; default 5 s
+	LimitMost   time.Duration // for one question to a store that is slow; default 15 s
 	Patience    time.Duration // for output that should be there, and for what is missing in its middle; default 15 s
 	Settle      time.Duration // for output that may be there: of a run that was lost; default 3 s
 	Away        time.Duration // how long questions fail before followers are told; default 2 s
@@ -37,6 +38,7 @@ func (c *Config) complete() {
 	set(&c.Status, time.Second)
 	set(&c.Idle, time.Minute)
 	set(&c.Limit, 5*time.Second)
+	set(&c.LimitMost, 15*time.Second)
 	set(&c.Patience, 15*time.Second)
 	set(&c.Settle, 3*time.Second)
 	set(&c.Away, 2*time.Second)

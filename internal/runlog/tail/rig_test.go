@@ -55,7 +55,11 @@ func (w *world) Output(ctx context.Context, run string, offset int64, limit int)
 		<-ctx.Done()
 		return nil, ctx.Err()
 	}
-	time.Sleep(slow)
+	select {
+	case <-time.After(slow):
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.reads++

@@ -267,7 +267,7 @@ func TestStoreAway(t *testing.T) {
 			r.set(func() { r.away, r.hang = nil, false })
 			r.print("a", "more\n")
 			before := f.text
-			f.read(11 * time.Second).want(before + "more\n")
+			f.read(20 * time.Second).want(before + "more\n")
 			if !slices.Equal(f.away, []bool{true, false}) {
 				r.t.Errorf("told %v", f.away)
 			}
@@ -280,6 +280,22 @@ func TestStoreAway(t *testing.T) {
 		r.set(func() { r.hang = false })
 		end.read(20 * time.Second).want("more\n")
 		end.Close()
+	})
+}
+
+// A store that takes longer for an answer than the first limit is slow, and not away: its output comes, late.
+func TestSlowStore_OutputComesAndNothingSaysAway(t *testing.T) {
+	bubble(t, Config{}, func(r *rig) {
+		r.set(func() { r.slow = 8 * time.Second })
+		f := r.follow(Place{})
+		r.print("a", "one\n")
+		f.read(time.Minute).want("one\n")
+		r.print("a", "two\n")
+		f.read(30 * time.Second).want("one\ntwo\n")
+		if len(f.away) != 0 {
+			r.t.Errorf("told %v of a store that is slow", f.away)
+		}
+		f.Close()
 	})
 }
 
