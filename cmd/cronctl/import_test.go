@@ -22,13 +22,13 @@ func TestImportTwiceChangesNothing(t *testing.T) {
 	s.stdin = userTab
 	importing := []string{"import-crontab", "-", "--as", "ann", "--home", "/home/ann"}
 
-	s.run(append(importing, "--dry-run")...).want(t, exitOK, "standard input (user format, time zone Asia/Tokyo from TZ, commands start in /home/ann)",
-		"line 3", "MAILTO=ops@example.com", "line 8", "@reboot", "to create", "2 to create, 0 unchanged, 2 lines not taken")
+	s.run(append(importing, "--dry-run")...).want(t, exitJobFailed, "standard input (user format, time zone Asia/Tokyo from TZ, commands start in /home/ann)",
+		"line 3", "note", "MAILTO=ops@example.com", "--kind mail --to ops@example.com", "line 8", "@reboot", "to create", "2 to create, 0 unchanged, 1 line left out")
 	if s.writes != 0 {
 		t.Fatalf("a dry run wrote %d jobs", s.writes)
 	}
 
-	s.run(importing...).want(t, exitOK, "2 created, 0 unchanged, 2 lines not taken")
+	s.run(importing...).want(t, exitJobFailed, "2 created, 0 unchanged, 1 line left out")
 	if s.writes != 2 {
 		t.Fatalf("%d jobs were written", s.writes)
 	}
@@ -48,7 +48,7 @@ func TestImportTwiceChangesNothing(t *testing.T) {
 		}
 	}
 
-	s.run(importing...).want(t, exitOK, "0 created, 2 unchanged, 2 lines not taken")
+	s.run(append(importing, "--skip-faults")...).want(t, exitOK, "0 created, 2 unchanged, 1 line left out")
 	if s.writes != 2 {
 		t.Errorf("the second import wrote %d jobs", s.writes-2)
 	}
@@ -93,6 +93,54 @@ func TestImportWritesAllOrNothing(t *testing.T) {
 	}
 }
 
+func TestImportLeavesFaultsOutWhenAsked(t *testing.T) {
+	s := newStage(t)
+	s.stdin = "0 1 * * * fine\n61 * * * * broken\n@reboot agent\nCARILLON_RUN_ID=x\n0 2 * * * reserved\n"
+	s.run("import-crontab", "-", "--as", "ann", "--skip-faults", "--dry-run").want(t, exitOK, "1 to create, 0 unchanged, 3 lines left out")
+	if s.writes != 0 {
+		t.Errorf("a dry run wrote %d jobs", s.writes)
+	}
+	s.run("import-crontab", "-", "--as", "ann", "--skip-faults").want(t, exitOK,
+		"line 2  fault", "line 3  not taken", "line 5  fault", "1 created, 0 unchanged, 3 lines left out")
+	if s.writes != 1 || len(s.jobs) != 1 {
+		t.Errorf("%d writes, jobs %v", s.writes, s.jobs)
+	}
+	s.stdin = "@reboot agent\n"
+	s.run("import-crontab", "-", "--as", "ann").want(t, exitJobFailed, "0 created, 0 unchanged, 1 line left out")
+}
+
+func TestImportKeepsUsers(t *testing.T) {
+	s := newStage(t)
+	tab := file(t, "tab", "HOME=\n0 1 * * * root one\n0 2 * * * no-such-user two\nHOME=/srv\n0 3 * * * no-such-user three\n")
+	s.run("import-crontab", tab, "--system", "--keep-users", "--timezone", "UTC").want(t, exitOK, "commands start in the home of their user",
+		"3 created, 0 unchanged, 0 lines left out", "runAs", "    crontab:\n      users: [no-such-user, root]\n")
+	s.stdin = "0 4 * * * four\n"
+	s.run("import-crontab", "-", "--keep-users", "--as", "no-such-user", "--timezone", "UTC").want(t, exitOK, "users: [no-such-user]")
+	s.stdin = "0 5 * * * five\n"
+	s.run("import-crontab", "-", "--keep-users", "--as", "root", "--home", "/data").want(t, exitOK, "commands start in /data")
+	for command, want := range map[string][2]string{ // user, workDir
+		"one": {"root", "/root"}, "two": {"no-such-user", ""}, "three": {"no-such-user", "/srv"}, "four": {"no-such-user", ""}, "five": {"root", "/data"},
+	} {
+		found := false
+		for _, j := range s.jobs {
+			if j.Command == command {
+				found = true
+				if got := [2]string{j.User, j.WorkDir}; got != want || j.Env["HOME"] != want[1] {
+					t.Errorf("%s: %v, HOME %q, want %v", command, got, j.Env["HOME"], want)
+				}
+			}
+		}
+		if !found {
+			t.Errorf("%s is missing", command)
+		}
+	}
+	for path, want := range map[string]string{"/var/spool/cron/crontabs/ann": "ann", "/var/spool/cron/bob": "bob", "/etc/crontabs/root": "root", "/tmp/ann": ""} {
+		if got := ownerOf(path); got != want {
+			t.Errorf("%s belongs to %q, want %q", path, got, want)
+		}
+	}
+}
+
 func TestImportOfFilesAndFolders(t *testing.T) {
 	s := newStage(t)
 	dir := t.TempDir()
@@ -109,9 +157,9 @@ func TestImportOfFilesAndFolders(t *testing.T) {
 		t.Fatal(err)
 	}
 	tab := file(t, "crontab", "17 * * * * root cd / && run-parts /etc/cron.hourly\n")
-	s.run("import-crontab", tab, dir, "--system", "--as", "root", "--timezone", "UTC").want(t, exitOK,
-		"system format, time zone UTC from --timezone", "sysstat-sa1-", "crontab-run-parts-", "user www-data: to run as another user", "(root) is not available",
-		"skipped "+filepath.Join(dir, "old.dpkg-dist"), "README: is a text", "folder: is no file", "3 created, 0 unchanged, 1 line not taken")
+	s.run("import-crontab", tab, dir, "--system", "--as", "root", "--timezone", "UTC").want(t, exitJobFailed,
+		"system format, time zone UTC from --timezone", "sysstat-sa1-", "crontab-run-parts-", "user www-data: the workers' user is root", "--keep-users keeps them",
+		"skipped "+filepath.Join(dir, "old.dpkg-dist"), "README: is a text", "folder: is no file", "3 created, 0 unchanged, 1 line left out")
 	if len(s.jobs) != 3 {
 		t.Errorf("%d jobs", len(s.jobs))
 	}

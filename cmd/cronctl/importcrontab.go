@@ -2,7 +2,10 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"os/user"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -11,13 +14,21 @@ import (
 )
 
 const importHelp = `Make jobs of the lines of crontabs. FILE may be a file, a folder like /etc/cron.d,
-or - for standard input. Files in the system format (with a user column) are told
-apart by --system; /etc/crontab and what lies in /etc/cron.d have it anyway.
+or - for standard input. --system says that lines have a user column; /etc/crontab
+and the files of /etc/cron.d are read so in any case.
 
-Every line that cannot be taken is reported with its number and the reason. If any
-line is at fault, or refused by the server, nothing is written and the exit code is
-2. Lines that are right but that Carillon cannot take (MAILTO, @reboot, another
-user) are reported and left out.
+Each line that is not taken is reported with its number and the reason:
+
+  fault      no cron reads it, or the server refuses its job. Nothing is written
+             then and the exit code is 2, unless --skip-faults leaves such lines out.
+  not taken  cron reads it, and no job does the same (@reboot, another user). It is
+             left out; the others are written, and the exit code is 1, or 0 with
+             --skip-faults.
+  note       it is taken, with something to know.
+
+Lines of the system format are taken for the user of --as alone. --keep-users takes
+all, and names the user in each job, also in those of the user format: the owner of
+the crontab. Workers run such jobs only where their runAs file allows it.
 
 Names of jobs follow from the file and the line, so a second import changes
 nothing. A job that was edited since is left alone, unless --overwrite is given;
@@ -34,21 +45,23 @@ type importer struct {
 	zone, zoneFrom           string
 	as, home, prefix         string
 	dryRun, overwrite        bool
+	keepUsers, skipFaults    bool
 	etc                      string
 	keepHome                 bool
 	planned                  []step
 	faults, notTaken         int
+	users                    map[string]bool // that the jobs name
 	created, same, different int
 }
 
 func (c *cli) importCrontab() *cobra.Command {
-	m := &importer{c: c, etc: "/etc"}
+	m := &importer{c: c, etc: "/etc", users: map[string]bool{}}
 	cmd := &cobra.Command{
 		Use:   "import-crontab FILE...",
 		Short: "Make jobs of the lines of a crontab",
 		Long:  importHelp,
 		Example: `  crontab -l | cronctl import-crontab - --dry-run
-  cronctl import-crontab /etc/crontab /etc/cron.d
+  cronctl import-crontab /etc/crontab /etc/cron.d --keep-users
   cronctl import-crontab old/crontab.txt --system --as deploy --timezone Europe/Berlin`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -59,10 +72,12 @@ func (c *cli) importCrontab() *cobra.Command {
 	f := cmd.Flags()
 	f.BoolVar(&m.system, "system", false, "the files have a user column, as /etc/crontab has")
 	f.StringVar(&m.zone, "timezone", "", "time zone of lines without CRON_TZ (default this machine's)")
-	f.StringVar(&m.as, "as", "", "user that the workers run as (default you); lines of others are not taken")
+	f.StringVar(&m.as, "as", "", "user that the workers run as, or owner of the crontabs (default you)")
+	f.BoolVar(&m.keepUsers, "keep-users", false, "take lines of all users, and name the user in each job")
 	f.StringVar(&m.home, "home", "", "folder that commands start in (default that user's home); empty for the worker's choice")
 	f.StringVar(&m.prefix, "prefix", "", "beginning of the jobs' names (default the file's name)")
-	f.BoolVar(&m.dryRun, "dry-run", false, "tell what would be done, and write nothing")
+	f.BoolVar(&m.dryRun, "dry-run", false, "print what would be done, and write nothing")
+	f.BoolVar(&m.skipFaults, "skip-faults", false, "leave out lines that cannot be taken, and write the others")
 	f.BoolVar(&m.overwrite, "overwrite", false, "also replace jobs that were edited since their import")
 	return cmd
 }
@@ -77,7 +92,7 @@ func (m *importer) run(cmd *cobra.Command, args []string) error {
 	}
 	parsed := make([]crontab.Result, len(found))
 	for i, s := range found {
-		parsed[i] = crontab.Parse(s.text, crontab.Options{Prefix: s.prefix, System: s.system, Timezone: m.zone, User: m.as, Home: m.home})
+		parsed[i] = crontab.Parse(s.text, m.options(&s))
 		m.faults += parsed[i].Count(crontab.Fault)
 		m.notTaken += parsed[i].Count(crontab.NotTaken)
 	}
@@ -95,7 +110,7 @@ func (m *importer) run(cmd *cobra.Command, args []string) error {
 			return err
 		}
 	}
-	if m.faults == 0 && !m.dryRun {
+	if (m.faults == 0 || m.skipFaults) && !m.dryRun {
 		err = m.write(cmd.Context(), api)
 	}
 	for i := range reports {
@@ -104,10 +119,49 @@ func (m *importer) run(cmd *cobra.Command, args []string) error {
 	for _, s := range skipped {
 		fmt.Fprintf(m.c.stdout, "skipped %s\n", s)
 	}
+	m.hint()
 	if err != nil {
 		return err
 	}
 	return m.summary()
+}
+
+// options says of a source what its text does not.
+func (m *importer) options(s *source) crontab.Options {
+	o := crontab.Options{Prefix: s.prefix, System: s.system, Timezone: m.zone, User: m.as, Home: m.home, File: true}
+	if m.keepUsers {
+		o.User, o.Owner = "", or(s.owner, m.as)
+		if m.keepHome {
+			o.Home, o.HomeOf = "", homeOf
+		}
+	}
+	return o
+}
+
+// homeOf is the home of a user of this machine; empty, for the worker's choice, if there is none.
+func homeOf(name string) string {
+	u, err := user.Lookup(name)
+	if err != nil {
+		return ""
+	}
+	return u.HomeDir
+}
+
+// hint prints what the workers need for the users that jobs name.
+func (m *importer) hint() {
+	if !m.keepUsers || len(m.users) == 0 {
+		return
+	}
+	names := strings.Join(slices.Sorted(maps.Keys(m.users)), ", ")
+	fmt.Fprintf(m.c.stdout, `
+These jobs run as the users of their lines on workers whose runAs file allows it,
+and are refused (user_not_allowed) on others:
+
+  groups:
+    %s:
+      users: [%s]
+
+`, crontab.Group, names)
 }
 
 // settings finds what was not said: zone, user and home.
@@ -135,16 +189,16 @@ func (m *importer) settings() error {
 	}
 	if err == nil && me.Username == m.as {
 		m.home = me.HomeDir
-	} else if other, err := user.Lookup(m.as); err == nil {
-		m.home = other.HomeDir
+	} else {
+		m.home = homeOf(m.as)
 	}
 	return nil
 }
 
 func (m *importer) summary() error {
 	w := m.c.stdout
-	if m.faults > 0 {
-		fmt.Fprintf(w, "nothing was written: %s at fault\n", lines(m.faults))
+	if m.faults > 0 && !m.skipFaults {
+		fmt.Fprintf(w, "nothing was written: %s at fault (--skip-faults writes the others)\n", lines(m.faults))
 		return exitError(exitUsage)
 	}
 	verb := "created"
@@ -162,7 +216,11 @@ func (m *importer) summary() error {
 			fmt.Fprintf(w, ", %d edited since and left alone (--overwrite replaces them)", m.different)
 		}
 	}
-	fmt.Fprintf(w, ", %s not taken\n", lines(m.notTaken))
+	left := m.notTaken + m.faults
+	fmt.Fprintf(w, ", %s left out\n", lines(left))
+	if left > 0 && !m.skipFaults {
+		return exitError(exitJobFailed)
+	}
 	return nil
 }
 

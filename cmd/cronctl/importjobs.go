@@ -66,6 +66,9 @@ func (m *importer) judge(ctx context.Context, api *apiclient.API, s *source, r *
 			return report, err
 		}
 		x := say(e.Line, what, e.Job.Name+"  "+e.Job.CronExpr+"  "+cut(e.Job.Command, 60))
+		if e.Job.User != "" {
+			m.users[e.Job.User] = true
+		}
 		if what == stepCreate || what == stepOverwrite {
 			m.planned = append(m.planned, step{job: e.Job, done: x, version: version})
 		}
@@ -133,7 +136,10 @@ func (r *fileReport) print(m *importer) {
 		format = "system format"
 	}
 	home := ""
-	if m.home != "" {
+	switch {
+	case m.keepUsers && m.keepHome:
+		home = ", commands start in the home of their user"
+	case m.home != "":
 		home = ", commands start in " + m.home
 	}
 	fmt.Fprintf(m.c.stdout, "%s (%s, time zone %s from %s%s)\n", r.source.file, format, m.zone, m.zoneFrom, home)

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 
 	"carillon/internal/common"
 	"carillon/internal/crontab"
@@ -21,6 +22,19 @@ type source struct {
 	text   string
 	system bool
 	prefix string
+	owner  string // whom cron runs it as, where the file's place says so
+}
+
+// spools are the folders of users' crontabs; each file has the name of its owner.
+var spools = []string{"/var/spool/cron/crontabs", "/var/spool/cron", "/etc/crontabs"}
+
+// ownerOf is the owner of a user's crontab in cron's spool.
+func ownerOf(file string) string {
+	path, err := filepath.Abs(file)
+	if err != nil || !slices.Contains(spools, filepath.Dir(path)) {
+		return ""
+	}
+	return filepath.Base(path)
 }
 
 // sources collects the crontabs: files, folders such as /etc/cron.d, and "-" for
@@ -57,7 +71,7 @@ func (c *cli) sources(args []string, system bool, prefix string) (found []source
 			if err != nil {
 				return nil, nil, err
 			}
-			found = append(found, source{file: file, text: string(text), system: system || ofSystem(file), prefix: or(prefix, crontab.PrefixOf(file))})
+			found = append(found, source{file: file, text: string(text), system: system || ofSystem(file), prefix: or(prefix, crontab.PrefixOf(file)), owner: ownerOf(file)})
 		}
 	}
 	return found, skipped, nil

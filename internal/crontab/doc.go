@@ -5,7 +5,8 @@
 // and CRON_TZ of cronie).
 //
 // It promises that a line is either turned into a job that does what cron would
-// have done, or reported with its number and a reason; that the same text gives
+// have done, or reported with its number and a reason: a fault where no cron reads
+// it, "not taken" where one does; where crons differ, the notice says how; that the same text gives
 // the same jobs under the same names, in whatever order its lines stand; and
 // that no input makes it panic or work for long: a file is at most 1 MiB. It
 // does no I/O (time zones aside, which the standard library looks up) and
@@ -36,8 +37,11 @@ type Options struct {
 	System bool
 	// Timezone holds for lines without a CRON_TZ above them.
 	Timezone string
-	// User is whom the worker runs as. Lines of other users are not taken.
+	// User is the one that the worker runs as: in the system format, lines of other
+	// users are not taken, unless it is empty.
 	User string
+	// Owner is the user of the jobs of the user format; where it is empty they name none.
+	Owner string
 	// Group is that of the jobs; "crontab" where it is empty.
 	Group string
 	// Most is how many entries are taken, where it is less than MaxEntries; 0 is no such bound.
@@ -45,19 +49,23 @@ type Options struct {
 	// Home is where cron starts commands, unless a line sets HOME. Where it is
 	// empty the worker's own choice stays.
 	Home string
+	// HomeOf is the home of a line's user, where Home is empty; it may be nil.
+	HomeOf func(user string) string
+	// File says that the text is a whole file, whose last line cron wants to end.
+	File bool
 }
 
-// Level says what became of a line.
+// Level is what became of a line.
 type Level string
 
 // The levels.
 const (
-	Fault    Level = "fault"     // cron would not read the line either
+	Fault    Level = "fault"     // no cron would read the line either
 	NotTaken Level = "not taken" // cron reads it, and there is no job that does the same
-	Note     Level = "note"      // taken, with something to know
+	Note     Level = "note"      // taken, or of no effect on jobs, with something to know
 )
 
-// Notice is something to tell about a line.
+// Notice is a remark on a line.
 type Notice struct {
 	Line  int // from 1; 0 is the file
 	Level Level
@@ -78,7 +86,7 @@ type Result struct {
 	Notices []Notice
 }
 
-// Count tells how many notices of a level there are.
+// Count returns how many notices of a level there are.
 func (r *Result) Count(l Level) int {
 	n := 0
 	for _, notice := range r.Notices {

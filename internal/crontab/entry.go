@@ -2,6 +2,7 @@ package crontab
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -13,12 +14,13 @@ var (
 	userName = regexp.MustCompile(`^[a-z_][a-z0-9_-]{0,31}\$?$`)
 	// A sixth field in a crontab would be run as a command.
 	sixthField = regexp.MustCompile(`^(\*(/\d+)?|\?)$`)
+	digits     = regexp.MustCompile(`^[0-9]+$`)
 )
 
 // entry turns a line with a timetable and a command into a job.
 func (p *parser) entry(line, description string) {
 	text := line
-	if rest, found := strings.CutPrefix(text, "-"); found && rest != "" && strings.ContainsRune("*0123456789", rune(rest[0])) {
+	if rest, found := strings.CutPrefix(text, "-"); found && rest != "" && strings.ContainsRune("*0123456789@", rune(rest[0])) {
 		p.tell(Note, "quiet", "the leading '-' (do not write to the system log) is dropped")
 		text = rest
 	}
@@ -26,7 +28,7 @@ func (p *parser) entry(line, description string) {
 	if !ok {
 		return
 	}
-	user := ""
+	user := p.Owner
 	if p.System {
 		user, rest = word(rest)
 		if !userName.MatchString(user) {
@@ -35,15 +37,19 @@ func (p *parser) entry(line, description string) {
 		}
 	}
 	raw := strings.TrimSpace(rest)
-	if raw == "" {
-		p.tell(Fault, "no_command", "has no command")
-		return
+	if rest, found := strings.CutPrefix(raw, "-n "); found {
+		p.tell(Note, "mail_option", "the option -n before the command (mail on failure alone) is dropped; Debian's cron would run it as the command")
+		raw = strings.TrimSpace(rest)
 	}
 	if !p.commandFits(raw) {
 		return
 	}
-	if user != "" && p.User != "" && user != p.User {
-		p.tell(NotTaken, "other_user", "user %s: to run as another user than the worker's own (%s) is not available in this version", user, p.User)
+	if p.System && p.User != "" && user != p.User {
+		p.tell(NotTaken, "other_user", "user %s: the workers' user is %s, and the users of the lines are not kept; --keep-users keeps them", user, p.User)
+		return
+	}
+	if reason := p.env.unusable(); reason != "" {
+		p.tell(NotTaken, "bad_setting", "left out because of %s", reason)
 		return
 	}
 	if len(p.result.Entries) >= p.most() {
@@ -57,12 +63,25 @@ func (p *parser) entry(line, description string) {
 	}
 	job.Command, job.Stdin = splitPercent(raw)
 	if job.Command == "" {
-		p.tell(Fault, "no_command", "has no command before the '%%'")
+		p.tell(NotTaken, "no_command", "has no command: cron would run an empty one, which does nothing")
 		return
 	}
-	p.env.apply(&job)
-	job.Name = p.name(expr, user, raw, job.Command)
+	p.env.apply(&job, p.HomeOf)
+	job.Name = p.name(expr, p.nameOf(user), raw, job.Command)
+	if test, found := guarded(job.Command); found {
+		p.tell(Note, "guard", "where %s does not hold, the run fails with exit code 1; a command that begins "+
+			"with \"if %s; then …; fi\" succeeds", cut(test), cut(test))
+	}
 	p.result.Entries = append(p.result.Entries, Entry{Line: p.line, Job: job})
+}
+
+// nameOf is the user as it goes into the name of a job: that of the line, so that
+// the owner of a crontab in the user format does not change the names of its jobs.
+func (p *parser) nameOf(user string) string {
+	if p.System {
+		return user
+	}
+	return ""
 }
 
 // commandFits notices a format that was mistaken for another, which would give
@@ -72,6 +91,9 @@ func (p *parser) commandFits(raw string) bool {
 	switch {
 	case sixthField.MatchString(first):
 		p.tell(Fault, "sixth_field", "has more than five fields: %q would be the command", common.Excerpt(first))
+		return false
+	case rest != "" && digits.MatchString(first):
+		p.tell(NotTaken, "number_command", "cron would run %q as a command: the line is one of an anacrontab, or has six fields", common.Excerpt(first))
 		return false
 	case !p.System && first == "root" && rest != "":
 		p.tell(Fault, "system_format", "the command begins with %q, as in the system format; read the file with --system", first)
@@ -85,30 +107,30 @@ func (p *parser) timetable(line string) (expr, rest string, ok bool) {
 	if line[0] == '@' {
 		return p.alias(line)
 	}
-	var texts [5]string
+	var texts, given [5]string
 	var sets [5]set
 	rest = line
 	for i, f := range fields {
-		texts[i], rest = word(rest)
-		if texts[i] == "" {
+		given[i], rest = word(rest)
+		if given[i] == "" {
 			p.tell(Fault, "field_count", "has %d of five fields and no command", i)
 			return "", "", false
 		}
-		bits, err := f.parse(texts[i])
-		if err != nil {
-			if random(texts[i]) {
-				p.tell(NotTaken, "random_time", "%s %q: a random time is not available in this version; write a fixed one", f.name, common.Excerpt(texts[i]))
-			} else {
-				p.tell(Fault, "field", "%v", err)
-			}
+		r, err := f.read(given[i])
+		if bad, found := errors.AsType[refusal](err); found {
+			p.notice(bad)
 			return "", "", false
 		}
-		sets[i] = bits
-		if strings.HasPrefix(texts[i], "*") && bits == f.all() {
+		for _, n := range r.notes {
+			n.text = fmt.Sprintf("%s %q %s", f.name, n.what, n.text)
+			p.notice(n)
+		}
+		texts[i], sets[i] = r.text, r.set
+		if strings.HasPrefix(given[i], "*") && r.set == f.all() {
 			texts[i] = "*"
 		}
 	}
-	if !p.days(texts, sets) {
+	if !p.days(given, texts, sets) {
 		return "", "", false
 	}
 	return strings.Join(texts[:], " "), rest, true
@@ -116,12 +138,14 @@ func (p *parser) timetable(line string) (expr, rest string, ok bool) {
 
 // days judges the two day fields together. Cron joins them with "or" when both
 // begin with something else than a star, and with "and" otherwise.
-func (p *parser) days(texts [5]string, sets [5]set) bool {
+func (p *parser) days(given, texts [5]string, sets [5]set) bool {
 	dom, dow := texts[2], texts[4]
-	starDom, starDow := strings.HasPrefix(dom, "*"), strings.HasPrefix(dow, "*")
+	starDom, starDow := strings.HasPrefix(given[2], "*"), strings.HasPrefix(given[4], "*")
 	switch {
 	case (starDom || starDow) && dom != "*" && dow != "*":
-		p.tell(NotTaken, "both_days", "day of month %q and day of week %q must both match, since one of them begins with '*'; there is no such timetable here: write one of the fields as a list", common.Excerpt(dom), common.Excerpt(dow))
+		p.tell(NotTaken, "both_days", "day of month %q and day of week %q must both match under cron, since one of them begins with '*'; "+
+			"no schedule here does that: let one field choose the days, and the command check the other",
+			common.Excerpt(given[2]), common.Excerpt(given[4]))
 		return false
 	case !starDom && !starDow:
 		p.tell(Note, "either_day", "day of month and day of week are both set: it runs when either matches, as under cron")
@@ -134,11 +158,17 @@ func (p *parser) days(texts [5]string, sets [5]set) bool {
 
 func (p *parser) alias(line string) (expr, rest string, ok bool) {
 	alias, rest := word(line)
-	switch strings.ToLower(alias) {
-	case "@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly":
-		return strings.ToLower(alias), rest, true
-	case "@reboot":
-		p.tell(NotTaken, "reboot", "@reboot: a job is not tied to one machine's start; use a systemd unit for it")
+	lower := strings.ToLower(alias)
+	switch lower {
+	case "@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly", "@reboot":
+		switch {
+		case alias != lower:
+			p.tell(Fault, "alias", "cron knows %q in lower case only: %s", common.Excerpt(alias), lower)
+		case lower == "@reboot":
+			p.tell(NotTaken, "reboot", "@reboot: a job is not tied to one machine's start; use a systemd unit for it")
+		default:
+			return alias, rest, true
+		}
 	default:
 		p.tell(Fault, "alias", "%q is not a timetable that cron knows", common.Excerpt(alias))
 	}

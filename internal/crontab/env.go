@@ -1,9 +1,11 @@
 package crontab
 
 import (
+	"fmt"
 	"maps"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,22 +19,47 @@ type settings struct {
 	zone, defaultZone string
 	shell             string
 	home, defaultHome string
+	jitter            common.Duration
 	vars              map[string]string
+	// refused holds the settings that are in force under cron and cannot be here, with their lines.
+	refused map[string]int
 }
 
 func (s *settings) init(o Options) {
 	s.zone, s.defaultZone = o.Timezone, o.Timezone
 	s.home, s.defaultHome = o.Home, o.Home
-	s.vars = map[string]string{}
+	s.vars, s.refused = map[string]string{}, map[string]int{}
 }
 
-// apply gives a job what is in force.
-func (s *settings) apply(j *common.Job) {
-	j.Timezone, j.Shell = s.zone, s.shell
+// refuse remembers that a setting cannot be what the line says. The lines below it
+// would become jobs that do something else, until one sets it again.
+func (s *settings) refuse(name string, line int) { s.refused[name] = line }
+
+// unusable names the first of the settings because of which no line can be taken.
+func (s *settings) unusable() string {
+	first := ""
+	for _, name := range slices.Sorted(maps.Keys(s.refused)) {
+		if first == "" || s.refused[name] < s.refused[first] {
+			first = name
+		}
+	}
+	if first == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s in line %d", common.Excerpt(first), s.refused[first])
+}
+
+// apply gives a job what is in force. homeOf is the home of its user, where that is known.
+func (s *settings) apply(j *common.Job, homeOf func(user string) string) {
+	j.Timezone, j.Shell, j.Jitter = s.zone, s.shell, s.jitter
 	vars := maps.Clone(s.vars)
-	if s.home != "" {
-		j.WorkDir = s.home
-		vars["HOME"] = s.home
+	home := s.home
+	if home == "" && homeOf != nil {
+		home = homeOf(j.User)
+	}
+	if home != "" {
+		j.WorkDir = home
+		vars["HOME"] = home
 	}
 	if len(vars) > 0 {
 		j.Env = vars
@@ -45,7 +72,7 @@ func (s *settings) apply(j *common.Job) {
 // What does not have this form is not an environment line.
 func splitEnv(line string) (name, value string, found bool) {
 	name, rest, ok := token(line, "= \t\f")
-	if !ok || name == "" {
+	if !ok {
 		return "", "", false
 	}
 	rest, ok = strings.CutPrefix(strings.TrimLeft(rest, " \t\f"), "=")
@@ -77,8 +104,9 @@ func token(s, stop string) (text, rest string, ok bool) {
 }
 
 func (p *parser) setting(name, value string) {
+	delete(p.env.refused, name)
 	if !variable.MatchString(name) {
-		p.tell(Fault, "variable_name", "%q is not a name for a variable", common.Excerpt(name))
+		p.tell(Note, "variable_name", "the variable %q is left out: names are letters, digits and '_' here; /bin/sh cannot read such a variable either", common.Excerpt(name))
 		return
 	}
 	switch name {
@@ -86,25 +114,32 @@ func (p *parser) setting(name, value string) {
 		p.setZone(value)
 	case "SHELL":
 		if value != "" && !path.IsAbs(value) {
-			p.tell(Fault, "shell_path", "SHELL must be an absolute path, not %q", common.Excerpt(value))
+			p.refuse(name, "shell_path", "SHELL=%s is not an absolute path: cron looks for it where the command starts, mostly in vain", value)
 			return
 		}
 		p.env.shell = value
 	case "HOME":
 		p.setHome(value)
 	case "MAILTO":
-		if value != "" {
-			p.tell(NotTaken, "mailto", "MAILTO=%s: mail about runs is not available in this version; the lines below it are taken, and their output is kept with each run", common.Excerpt(value))
-		}
+		p.setMail(value)
 	case "LOGNAME", "USER":
-		p.tell(Note, "follows_user", "%s is ignored: it follows from whom the command runs as", name)
+		p.tell(Note, "follows_user", "%s is ignored: it follows from the user that the command runs as", name)
 	case "MAILFROM", "CONTENT_TYPE", "CONTENT_TRANSFER_ENCODING":
 		p.tell(Note, "mail_only", "%s is ignored: it only concerns mail", name)
 	case "RANDOM_DELAY":
-		p.tell(NotTaken, "random_delay", "RANDOM_DELAY=%s: a random delay is not available in this version; the lines below it are taken and start at the full minute", common.Excerpt(value))
+		p.setDelay(value)
+	case "START_HOURS_RANGE":
+		p.tell(Fault, "anacrontab", "%s: this is an anacrontab, which has another format: period, delay, name, command", name)
 	default:
 		p.setVar(name, value)
 	}
+}
+
+// refuse reports a setting that cron would take, and with which the lines below
+// cannot do here what they do there.
+func (p *parser) refuse(name, code, format, value string) {
+	p.tell(NotTaken, code, format+"; the lines below are left out until "+name+" is set again", common.Excerpt(value))
+	p.env.refuse(name, p.line)
 }
 
 func (p *parser) setZone(zone string) {
@@ -113,7 +148,7 @@ func (p *parser) setZone(zone string) {
 		return
 	}
 	if _, err := time.LoadLocation(zone); err != nil || zone == "Local" {
-		p.tell(Fault, "zone", "CRON_TZ=%s is not a time zone; write one like Europe/Berlin or UTC", common.Excerpt(zone))
+		p.refuse("CRON_TZ", "zone", "CRON_TZ=%s is not a time zone (cronie would silently take UTC); write one like Europe/Berlin", zone)
 		return
 	}
 	p.env.zone = zone
@@ -124,15 +159,48 @@ func (p *parser) setHome(dir string) {
 	case dir == "":
 		p.env.home = p.env.defaultHome
 	case !path.IsAbs(dir):
-		p.tell(Fault, "home_path", "HOME must be an absolute path, not %q", common.Excerpt(dir))
+		p.refuse("HOME", "home_path", "HOME=%s is not an absolute path", dir)
 	default:
 		p.env.home = dir
+	}
+}
+
+// setMail tells what takes the place of mail. An empty MAILTO wants none.
+func (p *parser) setMail(to string) {
+	if to == "" {
+		return
+	}
+	address := to
+	if !strings.Contains(to, "@") {
+		address = "ADDRESS"
+	}
+	p.tell(Note, "mailto", "MAILTO=%s: output is kept with each run and not mailed. For mail when a job fails: "+
+		"cronctl create channel ops --kind mail --to %s, and in the jobs notify: {to: [ops]}", common.Excerpt(to), common.Excerpt(address))
+}
+
+// setDelay takes the random delay of cronie: a number of minutes, up to a day, of
+// which its daemon makes a part that stays the same while it runs.
+func (p *parser) setDelay(value string) {
+	n := 0
+	for n < len(value) && '0' <= value[n] && value[n] <= '9' {
+		n++
+	}
+	minutes, err := number(value[:n])
+	if err != nil || minutes > 24*60 {
+		p.tell(Note, "bad_delay", "RANDOM_DELAY=%s is no number of minutes from 0 to 1440; cronie ignores it, and so does the import", common.Excerpt(value))
+		return
+	}
+	p.env.jitter = ""
+	if minutes > 0 {
+		p.env.jitter = common.Duration(fmt.Sprintf("%dm", minutes))
+		p.tell(Note, "random_delay", "RANDOM_DELAY=%s becomes jitter: %s of the jobs below, as under cronie; Debian's cron ignores it", common.Excerpt(value), p.env.jitter)
 	}
 }
 
 func (p *parser) setVar(name, value string) {
 	if _, known := p.env.vars[name]; !known && len(p.env.vars) >= common.MaxEnv-1 {
 		p.tell(Fault, "too_many_variables", "sets one variable too many: at most %d", common.MaxEnv-1)
+		p.env.refuse(name, p.line)
 		return
 	}
 	if strings.Contains(value, "$") {

@@ -30,8 +30,11 @@ func Parse(text string, o Options) Result {
 		p.line++
 		p.read(strings.TrimSuffix(line, "\n"))
 		if p.stopped {
-			break
+			return p.result
 		}
+	}
+	if p.File && text != "" && !strings.HasSuffix(text, "\n") {
+		p.tell(Note, "no_newline", "the file does not end with a newline: cron would ignore all of it, or this line")
 	}
 	return p.result
 }
@@ -40,7 +43,7 @@ func (p *parser) read(line string) {
 	if trimmed, found := strings.CutSuffix(line, "\r"); found {
 		line = trimmed
 		if !p.crlf {
-			p.tell(Note, "carriage_returns", "lines end as in Windows; the carriage returns are dropped")
+			p.tell(Note, "carriage_returns", "lines end as on Windows; the carriage returns are dropped, which cron would make part of the commands")
 			p.crlf = true
 		}
 	}
@@ -55,15 +58,28 @@ func (p *parser) read(line string) {
 	}
 	description := p.above.text()
 	p.above.reset()
-	if !utf8.ValidString(line) || strings.ContainsRune(line, 0) {
-		p.tell(Fault, "utf8", "is not text in UTF-8")
+	if strings.ContainsRune(line, 0) {
+		p.tell(Fault, "nul", "holds a NUL character")
 		return
 	}
-	if name, value, found := splitEnv(line); found {
+	name, value, set := splitEnv(line)
+	if !utf8.ValidString(line) {
+		p.tell(NotTaken, "utf8", "is not text in UTF-8; convert the file, as with: iconv -f latin1 -t utf-8")
+		if set {
+			p.env.refuse(name, p.line)
+		}
+		return
+	}
+	if set {
 		p.setting(name, value)
 		return
 	}
 	p.entry(line, description)
+}
+
+// notice notices what is to know about a field.
+func (p *parser) notice(r refusal) {
+	p.result.Notices = append(p.result.Notices, Notice{Line: p.line, Level: r.level, Code: r.code, Text: r.text, Value: r.what})
 }
 
 // tell notices something about the line. The first text among the arguments is what it is about.

@@ -42,7 +42,7 @@ func TestTimetables(t *testing.T) {
 		"0 0 29 2 * c":                     "0 0 29 2 *",
 		"0 0 31 2 1 c":                     "0 0 31 2 1", // the weekday alone may match
 		"@daily c":                         "@daily",
-		"@Hourly c":                        "@hourly",
+		"@hourly c":                        "@hourly",
 		"@annually\tc":                     "@annually",
 		"@midnight c":                      "@midnight",
 		"-*/15 * * * * c":                  "*/15 * * * *",
@@ -61,7 +61,7 @@ func TestReported(t *testing.T) {
 		"* * 0 * * c":              `1 fault: day of month "0": 0 is not from 1 to 31`,
 		"* * * 13 * c":             `1 fault: month "13": 13 is not from 1 to 12`,
 		"* * * * 8 c":              `1 fault: day of week "8": 8 is not from 0 to 7`,
-		"50-10 * * * * c":          `1 fault: minute "50-10": the range ends before it begins`,
+		"50-10 * * * * c":          `1 not taken: minute "50-10": ends before it begins: Debian's cron and cronie accept that, and it matches nothing; write 50-59,0-10 for what goes on at the beginning`,
 		"*/0 * * * * c":            `1 fault: minute "*/0": a step is a number from 1`,
 		"1-5/x * * * * c":          `1 fault: minute "1-5/x": a step is a number from 1`,
 		"5/15 * * * * c":           `1 fault: minute "5/15": a step needs a range, since crons read "5/15" in different ways; write 5 or 5-59/15`,
@@ -71,27 +71,28 @@ func TestReported(t *testing.T) {
 		"-1 * * * * c":             "1 note: the leading '-' (do not write to the system log) is dropped",
 		"H * * * * c":              `1 fault: minute "H": "H" is not a value of it`,
 		"? * * * * c":              `1 fault: minute "?": "?" is not a value of it`,
-		"0~30 * * * * c":           `1 not taken: minute "0~30": a random time is not available in this version; write a fixed one`,
+		"0~30 * * * * c":           `1 note: minute "0~30" becomes H(0-30), a value that follows from the job's name and stays; cronie picks one when it reads the file, Debian's cron takes the first`,
 		"* * *":                    `1 fault: has 3 of five fields and no command`,
-		"* * * * *":                `1 fault: has no command`,
+		"* * * * *":                `1 not taken: has no command: cron would run an empty one, which does nothing`,
 		"hello world":              `1 fault: minute "hello": "hello" is not a value of it`,
 		"* * * * * * c":            `1 fault: has more than five fields: "*" would be the command`,
 		"17 * * * * root cd / && ": `1 fault: the command begins with "root", as in the system format; read the file with --system`,
-		"* * * * * %in":            `1 fault: has no command before the '%'`,
+		"* * * * * %in":            `1 not taken: has no command: cron would run an empty one, which does nothing`,
 		"@reboot c":                `1 not taken: @reboot: a job is not tied to one machine's start; use a systemd unit for it`,
+		"@Daily c":                 `1 fault: cron knows "@Daily" in lower case only: @daily`,
 		"@every 5m c":              `1 fault: "@every" is not a timetable that cron knows`,
 		"0 0 31 2 * c":             `1 not taken: never fires: no such month has such a day`,
 		"0 0 1 * 1 c":              `1 note: day of month and day of week are both set: it runs when either matches, as under cron`,
-		"0 0 */2 * 1 c":            `1 not taken: day of month "*/2" and day of week "1" must both match, since one of them begins with '*'; there is no such timetable here: write one of the fields as a list`,
-		"* * * * * c\xff":          `1 fault: is not text in UTF-8`,
-		"* * * * * c\x00":          `1 fault: is not text in UTF-8`,
-		"* * * * * c\r":            `1 note: lines end as in Windows; the carriage returns are dropped`,
-		"MAILTO=ops@example.com":   `1 not taken: MAILTO=ops@example.com: mail about runs is not available in this version; the lines below it are taken, and their output is kept with each run`,
-		"LOGNAME=x":                `1 note: LOGNAME is ignored: it follows from whom the command runs as`,
-		"SHELL=bash":               `1 fault: SHELL must be an absolute path, not "bash"`,
-		"HOME=work":                `1 fault: HOME must be an absolute path, not "work"`,
-		"CRON_TZ=Mars/Base":        `1 fault: CRON_TZ=Mars/Base is not a time zone; write one like Europe/Berlin or UTC`,
-		"1A=x":                     `1 fault: "1A" is not a name for a variable`,
+		"0 0 */2 * 1 c":            `1 not taken: day of month "*/2" and day of week "1" must both match under cron, since one of them begins with '*'; no schedule here does that: let one field choose the days, and the command check the other`,
+		"* * * * * c\xff":          `1 not taken: is not text in UTF-8; convert the file, as with: iconv -f latin1 -t utf-8`,
+		"* * * * * c\x00":          `1 fault: holds a NUL character`,
+		"* * * * * c\r":            `1 note: lines end as on Windows; the carriage returns are dropped, which cron would make part of the commands`,
+		"MAILTO=ops@example.com":   `1 note: MAILTO=ops@example.com: output is kept with each run and not mailed. For mail when a job fails: cronctl create channel ops --kind mail --to ops@example.com, and in the jobs notify: {to: [ops]}`,
+		"LOGNAME=x":                `1 note: LOGNAME is ignored: it follows from the user that the command runs as`,
+		"SHELL=bash":               `1 not taken: SHELL=bash is not an absolute path: cron looks for it where the command starts, mostly in vain; the lines below are left out until SHELL is set again`,
+		"HOME=work":                `1 not taken: HOME=work is not an absolute path; the lines below are left out until HOME is set again`,
+		"CRON_TZ=Mars/Base":        `1 not taken: CRON_TZ=Mars/Base is not a time zone (cronie would silently take UTC); write one like Europe/Berlin; the lines below are left out until CRON_TZ is set again`,
+		"1A=x":                     `1 note: the variable "1A" is left out: names are letters, digits and '_' here; /bin/sh cannot read such a variable either`,
 		"PATH=$PATH:/opt":          `1 note: PATH holds a '$', which neither cron nor Carillon expands`,
 		`MAILTO=""`:                ``,
 		"MAILTO=":                  ``,
@@ -181,9 +182,9 @@ func TestUsersOfTheSystemFormat(t *testing.T) {
 		t.Errorf("entries %+v", r.Entries)
 	}
 	want := []string{
-		"2 not taken: user www-data: to run as another user than the worker's own (root) is not available in this version",
+		"2 not taken: user www-data: the workers' user is root, and the users of the lines are not kept; --keep-users keeps them",
 		`3 fault: "/usr/bin/four" is not a user name; in the system format the user stands before the command`,
-		"4 fault: has no command",
+		"4 not taken: has no command: cron would run an empty one, which does nothing",
 	}
 	if got := told(r); strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("notices %q", got)
@@ -274,9 +275,9 @@ func TestBounds(t *testing.T) {
 	}
 	o := base
 	o.Home = "/root"
-	r = crontab.Parse(many.String()+"* * * * * c\n", o)
-	if faults := r.Entries[0].Job.Faults(); len(faults) > 0 || r.Count(crontab.Fault) == 0 {
-		t.Errorf("too many variables: job has %v, notices %d", faults, len(r.Notices))
+	r = crontab.Parse(many.String()+"* * * * * c\n", o) // the job would lack variables
+	if len(r.Entries) > 0 || r.Count(crontab.Fault) == 0 || r.Count(crontab.NotTaken) != 1 {
+		t.Errorf("too many variables: %d entries, notices %d", len(r.Entries), len(r.Notices))
 	}
 	job := only(t, "* * * * * "+strings.Repeat("长", 1000), base)
 	if faults := job.Faults(); len(faults) > 0 {

@@ -48,6 +48,12 @@ it('every remark on a schedule is translated', () => {
   expect(missing(notes, zhServer.notes)).toEqual([]);
 });
 
+it('every remark on a line of a crontab is translated', () => {
+  const remarks = found(['crontab'], [/\.tell\(\w+, "(\w+)"/g, /\bp\.refuse\((?:name|"\w+"), "(\w+)"/g, /\brefusal\{\w+, "(\w+)"/g, /\{\{Note, "(\w+)"/g, /\bcode: "(\w+)"/g]);
+  expect([...remarks]).toEqual(expect.arrayContaining(['field', 'ignored', 'long_step', 'random', 'reversed', 'sunday_last', 'zone']));
+  expect(missing(remarks, zhServer.crontab)).toEqual([]);
+});
+
 it('every reason of a fire or a run is translated', () => {
   const reasons = found(['common', 'executor', 'runas', 'dispatch', 'jobmgr', 'scheduler', 'joblock', 'secretstore'], [/\bReason[A-Z]\w* += "(\w+)"/g, /Reason\{Code: "(\w+)"/g, /\b(?:failed|refusal)\("(\w+)"/g]);
   expect([...reasons]).toEqual(expect.arrayContaining(['overlap', 'exit_code', 'worker_died', 'killed_before_start']));

@@ -1,0 +1,38 @@
+package crontab
+
+import (
+	"regexp"
+	"strings"
+)
+
+var (
+	quoted = regexp.MustCompile(`'[^']*'|"[^"]*"`)
+	// A test, and nothing that goes on to something else: its output may be thrown away.
+	guard = regexp.MustCompile(`^(\[\[? |(test|which|type|command -v) )[^;|&]*(&?>&?[^;|&]*)*$`)
+	// One command, however many are in it.
+	block = regexp.MustCompile(`^(if .*\bfi|\{ .*\}|\(.*\))$`)
+)
+
+// guarded recognises a command that runs only where a test before it allows that,
+// and ends with the test's exit code where it does not: [ -x X ] && X. It serves a
+// hint only.
+func guarded(command string) (test string, found bool) {
+	masked := quoted.ReplaceAllStringFunc(command, func(s string) string { return strings.Repeat("x", len(s)) })
+	before, after, found := strings.Cut(masked, "&&")
+	if !found || !guard.MatchString(strings.TrimSpace(before)) {
+		return "", false
+	}
+	if strings.Contains(after, "||") || strings.ContainsAny(after, ";\n") && !block.MatchString(strings.TrimSpace(after)) {
+		return "", false // another command decides
+	}
+	return strings.TrimSpace(command[:len(before)]), true
+}
+
+// cut shortens a text for a notice.
+func cut(text string) string {
+	const most = 60
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most]) + "…"
+	}
+	return text
+}
