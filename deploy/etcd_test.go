@@ -46,7 +46,7 @@ var rightsOfWorkers = map[string]right{
 	"CursorPrefix": readwrite, "LockPrefix": readwrite, "RunsPrefix": readwrite, "OutboxPrefix": readwrite, "TriggersPrefix": readwrite, "KillerPrefix": readwrite,
 	"Root": nothing, "ChangesPrefix": nothing, "AuthPrefix": nothing, "IdempotencyPrefix": nothing, "ChannelsPrefix": nothing, "AlertsPrefix": nothing,
 	"WaitingNoticesPrefix": nothing, "DoneNoticesPrefix": nothing, "LeaderPrefix": nothing, "LeaderKey": nothing, "FindingsKey": nothing, "ClockKey": nothing,
-	"AlertedKey": nothing, "UsersPrefix": nothing, "TokensPrefix": nothing, "SessionsPrefix": nothing, "TokenUsesPrefix": nothing, "AuditKey": nothing, "BootstrapKey": nothing,
+	"AlertedKey": nothing, "UsersPrefix": nothing, "TokensPrefix": nothing, "SessionsPrefix": nothing, "TokenUsesPrefix": nothing, "NetworksPrefix": nothing, "AuditKey": nothing, "BootstrapKey": nothing,
 }
 
 // keyspace reads the constants of common that are keys or prefixes of keys, by name.

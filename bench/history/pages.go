@@ -30,6 +30,8 @@ func (d *desk) List(_ context.Context, q common.JobQuery) ([]common.JobState, st
 	return d.jobs[:min(q.Limit, len(d.jobs))], "", nil
 }
 
+func (d *desk) KnownNetwork(context.Context, string, string) bool { return true }
+
 func (d *desk) LiveRuns(context.Context, *runlog.LiveQuery) (runlog.Lives, error) {
 	return runlog.Lives{}, nil
 }

@@ -63,6 +63,8 @@ func (f *fakes) Login(context.Context, auth.Login) (auth.Session, error) {
 	return auth.Session{}, common.Errorf(common.CodeUnauthenticated, "no")
 }
 
+func (f *fakes) KnownNetwork(context.Context, string, string) bool { return false }
+
 func (f *fakes) Logout(context.Context, common.Actor, string) error { return nil }
 
 func (f *fakes) Ready(context.Context) []httpapi.Check { return nil }

@@ -203,6 +203,9 @@ func (s *Store) loginByPassword(ctx context.Context, l auth.Login) (auth.Session
 	if good {
 		// Refused is a user who has changed since.
 		if session, err := s.sessionOfUser(ctx, l.Remote, "login", user); common.CodeOf(err) != common.CodeUnauthenticated {
+			if err == nil {
+				s.remember(ctx, user, auth.Network(l.Remote))
+			}
 			return session, err
 		}
 	}

@@ -228,6 +228,9 @@ func (s *Store) DeleteUser(ctx context.Context, actor common.Actor, name string,
 		for _, id := range tokens[:min(len(tokens), maxTokens)] {
 			ops = append(ops, clientv3.OpDelete(common.TokenKey(id)), clientv3.OpDelete(common.TokenUseKey(id)))
 		}
+		if before.ID != "" {
+			ops = append(ops, clientv3.OpDelete(common.NetworksKey(before.ID)))
+		}
 		change, err := s.changeOp(actor, "delete", "user", name, before.Redacted(), nil)
 		if err != nil {
 			return err

@@ -128,6 +128,7 @@ const (
 	UsersPrefix    = AuthPrefix + "users/"
 	TokensPrefix   = AuthPrefix + "tokens/"
 	SessionsPrefix = AuthPrefix + "sessions/"
+	NetworksPrefix = AuthPrefix + "networks/"
 
 	TokenUsesPrefix = AuthPrefix + "used/"
 )
@@ -143,6 +144,9 @@ const AuditKey = Root + "audit"
 
 // TokenKey holds an API token's hash and role.
 func TokenKey(id string) string { return TokensPrefix + id }
+
+// NetworksKey holds the networks from which a user, by its id, has logged in.
+func NetworksKey(id string) string { return NetworksPrefix + id }
 
 // TokenUseKey says when a token was last used.
 func TokenUseKey(id string) string { return TokenUsesPrefix + id }

@@ -74,6 +74,8 @@ func (f *fakes) Authenticate(_ context.Context, c auth.Credential) (auth.Identit
 	return auth.Identity{}, common.Errorf(common.CodeUnauthenticated, "the token or session is not valid")
 }
 
+func (f *fakes) KnownNetwork(context.Context, string, string) bool { return false }
+
 func (f *fakes) Login(ctx context.Context, l auth.Login) (auth.Session, error) {
 	var who auth.Identity
 	if l.Code != "" {

@@ -120,7 +120,7 @@ func build(cfg Config) (http.Handler, *router, error) {
 	times.register(r)
 	(&statsResource{stats: cfg.Stats, counted: cfg.Counted, jobs: cfg.Jobs, workers: cfg.Workers, runs: cfg.Runs, zone: cfg.Timezone, now: cfg.Now}).register(r)
 	sessions := &sessionsResource{auth: cfg.Auth, sessions: cfg.Access, problems: p, networks: auth.NewLimiter(loginBurst, loginWindow),
-		accounts: auth.NewLimiter(loginBurst, loginWindow), begun: auth.NewLimiter(sessionBurst, loginWindow), cookie: cookie, secure: cfg.Secure, now: cfg.Now}
+		accounts: auth.NewLimiter(loginBurst, loginWindow), known: auth.NewLimiter(loginBurst, loginWindow), begun: auth.NewLimiter(sessionBurst, loginWindow), cookie: cookie, secure: cfg.Secure, now: cfg.Now}
 	sessions.register(r)
 	(&ssoResource{sso: cfg.SSO, external: cfg.External, sessions: sessions, log: cfg.Logger, cookie: attemptCookie}).register(r)
 	(&usersResource{users: cfg.Access}).register(r)

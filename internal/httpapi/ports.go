@@ -93,6 +93,8 @@ type Candidate struct {
 type Auth interface {
 	Authenticate(ctx context.Context, c auth.Credential) (auth.Identity, error)
 	Login(ctx context.Context, l auth.Login) (auth.Session, error)
+	// KnownNetwork reports whether a user has logged in with a password from a network before.
+	KnownNetwork(ctx context.Context, user, network string) bool
 	Logout(ctx context.Context, actor common.Actor, session string) error
 }
 

@@ -30,8 +30,8 @@ type Access interface {
 	Sessions
 }
 
-// Failed attempts to log in, of a network and for an account; and logins of an account
-// from a network, since each is a session that stays for a while.
+// Failed attempts to log in: of a network and for an account, or for an account from a network that it is known from;
+// and logins of an account from a network, since each is a session that stays for a while.
 const (
 	loginBurst   = 5
 	sessionBurst = 60
@@ -44,6 +44,7 @@ type sessionsResource struct {
 	problems problems
 	networks *auth.Limiter
 	accounts *auth.Limiter
+	known    *auth.Limiter // for an account from a network from which it has logged in before
 	begun    *auth.Limiter
 	cookie   string
 	secure   bool
@@ -118,7 +119,7 @@ func (s *sessionsResource) register(r *router) {
 		return huma.Operation{OperationID: id, Method: method, Path: "/api/v1" + path, Summary: summary, Description: description, Tags: []string{"access"}}
 	}
 	register(r, route{access: public, maxBody: maxLoginBody, Operation: op("login", http.MethodPost, "/auth/login", "Get a session",
-		"By a user's name and password, by a token, or by a login code. The answer sets a cookie, which ends when it is not used for eight hours, and after a day. Five failures a minute, for a user or from a network, are followed by 429.")}, s.login)
+		"By a user's name and password, by a token, or by a login code. The answer sets a cookie, which ends when it is not used for eight hours, and after a day. Five failures a minute, for a user or from a network, are followed by 429; a user has five more from each network of an earlier login.")}, s.login)
 	register(r, route{access: anyone, Operation: op("logout", http.MethodPost, "/auth/logout", "End the session", "Ends the session that asks, and takes its cookie away.")}, s.logout)
 	register(r, route{access: anyone, Operation: op("me", http.MethodGet, "/auth/me", "Who is logged in", "Tells who asks, and what they may do.")}, s.me)
 	register(r, route{access: anyone, Operation: op("change-password", http.MethodPut, "/auth/password", "Change one's own password",
@@ -157,31 +158,38 @@ func (s *sessionsResource) login(ctx context.Context, in *loginInput) (*loginOut
 	return s.begin(&session), nil
 }
 
-// attempt counts an attempt to show who one is; done takes it out of the count again.
+// attempt counts an attempt to show who one is; done takes it out of the count again. Where the account has logged in
+// from this network before, the two have a count of their own: failures elsewhere, and of others here, do not keep its
+// user out.
 func (s *sessionsResource) attempt(ctx context.Context, user string) (done func(), err error) {
 	now, network := s.now(), auth.Network(visitOf(ctx).remote)
 	account := user
 	if !common.ValidName(user) {
 		account = "" // one for all that cannot be
 	}
-	wait, ok := s.networks.Take(now, network)
-	if ok && user != "" {
-		wait, ok = s.accounts.Take(now, account)
+	type count struct {
+		limiter *auth.Limiter
+		key     string
 	}
-	if ok {
-		wait, ok = s.begun.Take(now, network+" "+account)
+	counts := []count{{s.networks, network}}
+	switch {
+	case account != "" && s.auth.KnownNetwork(ctx, account, network):
+		counts = []count{{s.known, network + " " + account}}
+	case user != "":
+		counts = append(counts, count{s.accounts, account})
 	}
-	if !ok {
-		problem := s.problems.refuse(ctx, common.CodeTooMany, "too many attempts to log in")
-		problem.Reason = "login_attempts"
-		problem.Hint = "wait a minute, then try again"
-		problem.again(wait.Truncate(time.Second) + time.Second)
-		return nil, problem
+	for _, c := range append(slices.Clone(counts), count{s.begun, network + " " + account}) {
+		if wait, ok := c.limiter.Take(now, c.key); !ok {
+			problem := s.problems.refuse(ctx, common.CodeTooMany, "too many attempts to log in")
+			problem.Reason = "login_attempts"
+			problem.Hint = "wait a minute, then try again"
+			problem.again(wait.Truncate(time.Second) + time.Second)
+			return nil, problem
+		}
 	}
 	return func() {
-		s.networks.GiveBack(now, network)
-		if user != "" {
-			s.accounts.GiveBack(now, account)
+		for _, c := range counts {
+			c.limiter.GiveBack(now, c.key)
 		}
 	}, nil
 }

@@ -250,10 +250,43 @@ func TestLoginsAreBounded(t *testing.T) {
 	h.want(http.StatusOK, enter("bob"))
 }
 
+// Nobody keeps a user from logging in from where they have logged in before: not from elsewhere, and not by guessing
+// the passwords of others there.
+func TestLogin_FromAKnownNetwork_IsNotHeldUpByOthers(t *testing.T) {
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	h := newHarness(t, func(c *Config) {
+		c.Now = func() time.Time { return now }
+		c.Auth = &guessed{known: map[string]bool{"ann 198.51.0.0/24": true}}
+	})
+	attempt := func(network int, user, password string) *http.Request {
+		r := as("", http.MethodPost, "/api/v1/auth/login", fmt.Sprintf(`{"user":%q,"password":%q}`, user, password))
+		r.RemoteAddr = fmt.Sprintf("198.51.%d.1:1234", network)
+		return r
+	}
+	for i := range 20 {
+		h.send(attempt(1+i, "ann", another))
+		h.send(attempt(0, fmt.Sprint("user", i), another))
+	}
+	h.want(http.StatusTooManyRequests, attempt(0, "bob", aPassword))
+	h.want(http.StatusTooManyRequests, attempt(30, "ann", aPassword))
+	h.want(http.StatusOK, attempt(0, "ann", aPassword))
+	for range 5 { // and what guesses there has no more tries than elsewhere
+		h.want(http.StatusUnauthorized, attempt(0, "ann", another))
+	}
+	h.want(http.StatusTooManyRequests, attempt(0, "ann", aPassword))
+	now = now.Add(time.Minute)
+	h.want(http.StatusOK, attempt(0, "ann", aPassword))
+}
+
 // guessed knows one password for all users.
 type guessed struct {
 	Auth
 	asked int
+	known map[string]bool // by user and network
+}
+
+func (g *guessed) KnownNetwork(_ context.Context, user, network string) bool {
+	return g.known[user+" "+network]
 }
 
 func (g *guessed) Login(_ context.Context, l auth.Login) (auth.Session, error) {

@@ -55,7 +55,7 @@ export interface paths {
         put?: never;
         /**
          * Get a session
-         * @description By a user's name and password, by a token, or by a login code. The answer sets a cookie, which ends when it is not used for eight hours, and after a day. Five failures a minute, for a user or from a network, are followed by 429.
+         * @description By a user's name and password, by a token, or by a login code. The answer sets a cookie, which ends when it is not used for eight hours, and after a day. Five failures a minute, for a user or from a network, are followed by 429; a user has five more from each network of an earlier login.
          */
         post: operations["login"];
         delete?: never;

@@ -1,0 +1,77 @@
+package authstore
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"slices"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"carillon/internal/auth"
+	"carillon/internal/common"
+	"carillon/internal/etcdkit"
+)
+
+// Bounds of the networks that are known of a user.
+const (
+	maxNetworks   = 16
+	networkLife   = 90 * 24 * time.Hour
+	networkAfresh = 24 * time.Hour // how often the time of a login is written down anew
+)
+
+// networks is the value of a user's networks: when somebody last logged in from each with the user's password.
+type networks map[string]time.Time
+
+// KnownNetwork reports whether a user has logged in with a password from a network before, within the last 90 days.
+// Where that cannot be read it is false.
+func (s *Store) KnownNetwork(ctx context.Context, user, network string) bool {
+	if network == "" {
+		return false
+	}
+	u, err := s.owner(ctx, s.get, user, func(*auth.UserRecord) bool { return true })
+	if err != nil || u == nil {
+		return false
+	}
+	kv, err := s.get(ctx, common.NetworksKey(u.ID))
+	if err != nil || kv == nil {
+		return false
+	}
+	known, err := common.Decode[networks](kv.Value)
+	return err == nil && s.now().Sub(known[network]) < networkLife
+}
+
+// remember writes down the network of a login. A login is good whatever becomes of this.
+func (s *Store) remember(ctx context.Context, user *auth.UserRecord, network string) {
+	if network == "" {
+		return
+	}
+	key, now := common.NetworksKey(user.ID), s.now().UTC()
+	kv, err := s.fresh(ctx, key)
+	if err != nil {
+		return
+	}
+	known, same := networks{}, etcdkit.Absent(key)
+	if kv != nil {
+		same = etcdkit.Unchanged(key, kv.ModRevision)
+		if stored, err := common.Decode[networks](kv.Value); err == nil && stored != nil {
+			known = stored
+		}
+	}
+	if now.Sub(known[network]) < networkAfresh {
+		return
+	}
+	known[network] = now
+	byAge := slices.SortedFunc(maps.Keys(known), func(a, b string) int { return known[b].Compare(known[a]) })
+	for _, old := range byAge[min(len(byAge), maxNetworks):] {
+		delete(known, old)
+	}
+	data, err := json.Marshal(known)
+	if err != nil {
+		return
+	}
+	// A user that is deleted meanwhile leaves none behind.
+	_, _, _ = s.commit(ctx, []clientv3.Cmp{same, etcdkit.Unchanged(common.UserKey(user.Name), user.Version)}, []clientv3.Op{clientv3.OpPut(key, string(data))})
+	s.forget(key)
+}
