@@ -40,6 +40,8 @@ type Link struct {
 	// Text is the change as JSON with the hashes of its sides in their place. It is kept, and
 	// hashed, byte for byte.
 	Text string `json:"text"`
+	// Misfiled says that the log store lists the change by other words, or at another time, than it says.
+	Misfiled bool `json:"-"`
 }
 
 // NewChange makes a change with an id that sorts by time.

@@ -214,25 +214,102 @@ func TestChain(t *testing.T) {
 	for i := range 450 { // more than two batches
 		made = append(made, s.change(t, fmt.Sprint("job-", i), map[string]any{"n": i, "text": "<&>\u2028"}))
 	}
-	s.waiting["0"] = audit.Waiting{ID: "0", Value: []byte("{")} // stands in nobody's way
+	s.waiting["0"] = audit.Waiting{ID: "0", Value: []byte("{")} // is written down as what it is
 	log := s.seal(t)
-	if len(s.waiting) != 1 || len(s.stored) != 450 || s.head.Seq != 450 {
+	if len(s.waiting) != 0 || len(s.stored) != 451 || s.head.Seq != 451 {
 		t.Fatalf("%d wait, %d are stored, the head is at %d", len(s.waiting), len(s.stored), s.head.Seq)
 	}
-	s.intact(t, 450)
-	if n := strings.Count(log, "msg=audit_entry"); n != 450 || strings.Count(log, "audit_change_unreadable") != 1 {
+	s.intact(t, 451)
+	if c := s.stored["0"]; c.Link.Seq != 1 || c.Verb != "unreadable" || !strings.Contains(string(c.After), `"ew=="`) {
+		t.Errorf("%+v: %s", c, c.After)
+	}
+	if n := strings.Count(log, "msg=audit_entry"); n != 451 || strings.Count(log, "audit_change_unreadable") != 1 {
 		t.Errorf("%d lines of the log:\n%.500s", n, log)
 	}
 	for i, c := range made {
 		got := s.stored[c.ID]
-		if got.Link.Seq != int64(i+1) || got.Revision != int64(i+1) || string(got.After) != string(c.After) {
+		if got.Link.Seq != int64(i+2) || got.Revision != int64(i+1) || string(got.After) != string(c.After) {
 			t.Fatalf("%d became %+v", i, got)
 		}
 	}
 	// More comes; the chain goes on where it ended.
 	s.change(t, "late", 1)
 	s.seal(t)
-	s.intact(t, 451)
+	s.intact(t, 452)
+}
+
+// A change that was spoiled after it was sealed, and before the log store had it, does not stop the chain: its place is
+// taken by what was found, which verification flags.
+func TestTamperedChange_IsFlaggedAndTheChainGoesOn(t *testing.T) {
+	for name, value := range map[string]string{"garbage": "{", "another change": `{"id":"x"}`} {
+		s := newShelf()
+		var ids []string
+		for i := range 5 {
+			ids = append(ids, s.change(t, fmt.Sprint(i), i).ID)
+		}
+		s.fail = func(step string) error {
+			if step == "before write" {
+				return errors.New("the power is gone")
+			}
+			return nil
+		}
+		s.seal(t)
+		s.fail = func(string) error { return nil }
+		s.waiting[ids[2]] = audit.Waiting{ID: ids[2], Value: []byte(value), Revision: 100}
+		s.change(t, "later", 5)
+		log := s.seal(t)
+		if len(s.waiting) != 0 || s.head.Seq != 6 || !strings.Contains(log, "audit_change_unreadable") {
+			t.Errorf("%s: %d wait, the head is at %d: %.500s", name, len(s.waiting), s.head.Seq, log)
+		}
+		if n, faults := s.verify(t, 1000); n != 6 || !slices.Equal(faults, []string{"altered 3"}) {
+			t.Errorf("%s: %d verified, %v", name, n, faults)
+		}
+	}
+}
+
+// Entries that a master which died has delivered out of turn are no hole while the others are on their way.
+func TestVerify_WhileABatchIsHalfDelivered(t *testing.T) {
+	s := newShelf()
+	for i := range 3 {
+		s.change(t, fmt.Sprint(i), i)
+	}
+	s.seal(t)
+	var ids []string
+	for i := range 4 {
+		ids = append(ids, s.change(t, fmt.Sprint("next", i), i).ID)
+	}
+	waiting := maps.Clone(s.waiting)
+	s.seal(t)
+	for _, id := range []string{ids[1], ids[2]} { // as they were before they were delivered
+		s.waiting[id] = waiting[id]
+		delete(s.stored, id)
+	}
+	step, err := audit.NewVerifier(s, s).Step(t.Context(), 1, 1000)
+	if err != nil || len(step.Faults) != 0 || step.Checked != 4 || step.Waiting != 3 || step.To != 4 || step.More {
+		t.Errorf("%+v, %v", step, err)
+	}
+	delete(s.waiting, ids[1]) // is nowhere any more
+	if _, faults := s.verify(t, 1000); !slices.Equal(faults, []string{"missing 5"}) {
+		t.Errorf("%v", faults)
+	}
+}
+
+// Lists find entries by words beside the text that is hashed: an entry that is listed by others is found out.
+func TestVerify_FindsEntriesThatAreListedWrongly(t *testing.T) {
+	s := newShelf()
+	for i := range 3 {
+		s.change(t, fmt.Sprint(i), i)
+	}
+	s.seal(t)
+	for id, c := range s.stored {
+		if c.Link.Seq == 2 {
+			c.Link.Misfiled = true
+			s.stored[id] = c
+		}
+	}
+	if _, faults := s.verify(t, 1000); !slices.Equal(faults, []string{"altered 2"}) {
+		t.Errorf("%v", faults)
+	}
 }
 
 // Whatever step fails, before it or when it is half done, the next master makes the same chain of it.

@@ -68,6 +68,8 @@ func altered(c *common.Change) string {
 		return Sum(side)
 	}
 	switch {
+	case c.Link.Misfiled:
+		return "it is listed under other words than those that were hashed"
 	case text.Seq != c.Link.Seq:
 		return "it stands in the place of another"
 	case text.ID != c.ID:

@@ -3,6 +3,7 @@ package audit
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -52,11 +53,10 @@ type Sealer struct {
 	wake chan struct{}
 
 	// Owned by Run.
-	bad    map[string]bool // changes that cannot be sealed, and stay
-	queue  []string        // ids of changes that were found, in order
-	newest string          // the last id that was found
-	full   bool            // there may be more after it
-	looked time.Time       // when it was looked at all that wait
+	queue  []string  // ids of changes that were found, in order
+	newest string    // the last id that was found
+	full   bool      // there may be more after it
+	looked time.Time // when it was looked at all that wait
 
 	mu      sync.Mutex
 	failing time.Time // guarded by mu; since when it fails, zero while it does not
@@ -65,7 +65,7 @@ type Sealer struct {
 
 // NewSealer makes a sealer.
 func NewSealer(cfg Config) *Sealer {
-	return &Sealer{cfg: cfg, wake: make(chan struct{}, 1), bad: map[string]bool{}}
+	return &Sealer{cfg: cfg, wake: make(chan struct{}, 1)}
 }
 
 // Wake says that there is a change. It never blocks.
@@ -172,18 +172,13 @@ func (s *Sealer) pass(ctx context.Context) (more bool, err error) {
 	var sealed []Waiting
 	var batch []common.Change
 	for i := range waiting {
-		change, err := seal(&waiting[i], next.Seq+1, next.Hash)
+		change, err := s.seal(&waiting[i], next.Seq+1, next.Hash)
 		if err != nil {
-			s.bad[waiting[i].ID] = true
-			s.cfg.Log.Error("audit_change_unreadable", "id", waiting[i].ID, "error", err)
-			continue
+			return false, err
 		}
 		next.Seq, next.Hash = change.Link.Seq, change.Link.Hash
 		next.Batch = append(next.Batch, Sealed{ID: change.ID, Hash: change.Link.Hash})
 		batch, sealed = append(batch, change), append(sealed, waiting[i])
-	}
-	if len(batch) == 0 {
-		return more, nil
 	}
 	if err := s.cfg.Chain.Put(ctx, next, revision); err != nil {
 		return false, fmt.Errorf("seal %d changes: %w", len(batch), err)
@@ -200,14 +195,12 @@ func (s *Sealer) find(ctx context.Context) error {
 	if now.Sub(s.looked) >= look {
 		from, s.looked = "", now
 	}
-	limit := lookSize + len(s.bad)
-	ids, err := s.cfg.Chain.Waiting(ctx, from, limit)
+	ids, err := s.cfg.Chain.Waiting(ctx, from, lookSize)
 	if err != nil || len(ids) == 0 {
 		s.full = false
 		return err
 	}
-	s.newest, s.full = ids[len(ids)-1], len(ids) == limit
-	s.queue = slices.DeleteFunc(ids, func(id string) bool { return s.bad[id] })
+	s.queue, s.newest, s.full = ids, ids[len(ids)-1], len(ids) == lookSize
 	return nil
 }
 
@@ -241,9 +234,9 @@ func (s *Sealer) finish(ctx context.Context, head *Head) error {
 	for i := range left {
 		place := at[left[i].ID]
 		seq, previous := head.link(place)
-		change, err := seal(&left[i], seq, previous)
+		change, err := s.seal(&left[i], seq, previous)
 		if err != nil {
-			return fmt.Errorf("read change %s, which is sealed: %w", left[i].ID, err)
+			return err
 		}
 		// A change that was altered after it was sealed keeps the hash that it was sealed with:
 		// it is found out by whoever verifies.
@@ -251,6 +244,41 @@ func (s *Sealer) finish(ctx context.Context, head *Head) error {
 		batch = append(batch, change)
 	}
 	return s.deliver(ctx, batch, left)
+}
+
+// seal makes the link of a change. One that cannot be read, because somebody has written to etcd past the masters, does
+// not stop the chain: an entry that holds it as evidence takes its place.
+func (s *Sealer) seal(w *Waiting, seq int64, previous string) (common.Change, error) {
+	change, err := seal(w, seq, previous)
+	if err == nil {
+		return change, nil
+	}
+	s.cfg.Log.Error("audit_change_unreadable", "id", w.ID, "seq", seq, "error", err)
+	stood := *w
+	if stood.Value, err = evidence(w, err); err != nil {
+		return common.Change{}, fmt.Errorf("write down change %q, which cannot be read: %w", common.Excerpt(w.ID), err)
+	}
+	return seal(&stood, seq, previous)
+}
+
+// maxEvidence is how much of a value that cannot be read is kept.
+const maxEvidence = 64 << 10
+
+// evidence is the value of the entry that takes the place of a change which cannot be read.
+func evidence(w *Waiting, why error) ([]byte, error) {
+	var at time.Time
+	if len(w.ID) >= timeDigits {
+		at, _ = common.ParseTimeKey(w.ID[:timeDigits]) // another id says nothing of the time
+	}
+	after, err := json.Marshal(struct {
+		Error string `json:"error"`
+		Bytes int    `json:"bytes"`
+		Value []byte `json:"value"` // in base64
+	}{why.Error(), len(w.Value), w.Value[:min(len(w.Value), maxEvidence)]})
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(common.Change{ID: w.ID, At: at, Verb: "unreadable", Kind: "change", Name: w.ID, After: after})
 }
 
 // seal makes the link of a change.

@@ -82,6 +82,17 @@ func (v *Verifier) step(ctx context.Context, from int64, limit int) (Step, error
 	}
 	for i := range entries {
 		c := &entries[i]
+		if c.Link.Seq > before.Seq+1 {
+			underway, err := v.underway(ctx, &head, before.Seq+1, c.Link.Seq-1)
+			if err != nil {
+				return s, err
+			}
+			if underway { // what comes after them is verified when they have arrived
+				s.Checked, s.Entries, s.To, s.More = i, entries[:i], max(before.Seq, s.To), false
+				s.Waiting = int(head.Seq - before.Seq)
+				return s, nil
+			}
+		}
 		s.check(c, before)
 		if c.Link.Seq > before.Seq || i == 0 {
 			before = Anchor{Seq: c.Link.Seq, Hash: c.Link.Hash}
@@ -104,6 +115,21 @@ func (v *Verifier) before(ctx context.Context, place int64) (Anchor, error) {
 		return Anchor{Seq: place - 1}, err // its hash is not known, and not compared
 	}
 	return Anchor{Seq: place - 1, Hash: entries[0].Link.Hash}, nil
+}
+
+// underway reports whether links were sealed last and their changes are still in etcd: a master that dies while it
+// delivers them leaves them to the next one.
+func (v *Verifier) underway(ctx context.Context, head *Head, from, to int64) (bool, error) {
+	first := head.Seq - int64(len(head.Batch)) + 1
+	if from < first || to > head.Seq {
+		return false, nil
+	}
+	var ids []string
+	for _, sealed := range head.Batch[from-first : to-first+1] {
+		ids = append(ids, sealed.ID)
+	}
+	left, err := v.chain.Find(ctx, ids)
+	return err == nil && len(left) == len(ids), err
 }
 
 func (s *Step) fault(seq int64, id, code, text string) {

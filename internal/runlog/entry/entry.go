@@ -219,11 +219,32 @@ func ChangesOf(q *runlog.ChangeQuery) (low, high string) {
 	return low, high
 }
 
+// Filed is by what a store lists a change.
+type Filed struct {
+	ID, Kind, Name string
+	Verb, Actor    string // these and At: a change that an older version wrote may have none, and is then found by its document
+	At             int64  // Unix nanoseconds
+}
+
+// FiledAs is by what a change is to be listed.
+func FiledAs(c *common.Change) Filed {
+	return Filed{ID: c.ID, Kind: c.Kind, Name: c.Name, Verb: c.Verb, Actor: c.Actor.Name, At: Nanos(c.At)}
+}
+
+// as reports whether a change is listed by what it says.
+func (f Filed) as(c *common.Change) bool {
+	should := FiledAs(c)
+	if f.Verb == "" && f.Actor == "" && f.At == 0 {
+		should.Verb, should.Actor, should.At = "", "", 0
+	}
+	return f == should
+}
+
 // DecodeSealed reads the document of a change that is sealed, if seq says so.
-func DecodeSealed(doc string, before, after []byte, seq int64, previous, hash string) (common.Change, error) {
+func DecodeSealed(doc string, before, after []byte, seq int64, previous, hash string, filed Filed) (common.Change, error) {
 	c, err := DecodeChange(doc, before, after)
 	if seq != 0 {
-		c.Link = &common.Link{Seq: seq, Previous: previous, Hash: hash, Text: doc}
+		c.Link = &common.Link{Seq: seq, Previous: previous, Hash: hash, Text: doc, Misfiled: err == nil && !filed.as(&c)}
 	}
 	return c, err
 }

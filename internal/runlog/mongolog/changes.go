@@ -64,7 +64,8 @@ func (s *Store) listChanges(ctx context.Context, q *runlog.ChangeQuery) (list []
 
 // change is what the document holds.
 func (d *changeDoc) change() (common.Change, error) {
-	return entry.DecodeSealed(d.Doc, d.Before, d.After, d.Seq, d.Previous, d.Hash)
+	return entry.DecodeSealed(d.Doc, d.Before, d.After, d.Seq, d.Previous, d.Hash,
+		entry.Filed{ID: d.ID, Kind: d.Kind, Name: d.Name, Verb: d.Verb, Actor: d.Actor, At: d.At})
 }
 
 // Sealed lists changes by their place in the chain.

@@ -123,7 +123,7 @@ func (s *Store) Changes(ctx context.Context, q runlog.ChangeQuery) ([]common.Cha
 }
 
 const (
-	changeColumns = "doc, before, after, coalesce(seq, 0), coalesce(previous, ''), coalesce(hash, '')"
+	changeColumns = "doc, before, after, coalesce(seq, 0), coalesce(previous, ''), coalesce(hash, ''), id, kind, name, verb, actor, at"
 	selectSealed  = "SELECT " + changeColumns + " FROM changes INDEXED BY changes_by_seq WHERE seq > ? ORDER BY seq LIMIT ?"
 )
 
@@ -137,10 +137,11 @@ func (s *Store) listed(ctx context.Context, text string, args ...any) ([]common.
 		var doc, previous, hash string
 		var before, after []byte
 		var seq int64
-		if err := rows.Scan(&doc, &before, &after, &seq, &previous, &hash); err != nil {
+		var filed entry.Filed
+		if err := rows.Scan(&doc, &before, &after, &seq, &previous, &hash, &filed.ID, &filed.Kind, &filed.Name, &filed.Verb, &filed.Actor, &filed.At); err != nil {
 			return common.Change{}, err
 		}
-		return entry.DecodeSealed(doc, before, after, seq, previous, hash)
+		return entry.DecodeSealed(doc, before, after, seq, previous, hash, filed)
 	})
 	if err != nil {
 		return nil, s.failed(ctx, "list changes", err)
