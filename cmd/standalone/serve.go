@@ -73,7 +73,7 @@ func serve(ctx context.Context, child *guardian.Child, cfg config.Standalone, st
 		Version: version, Log: log, Metrics: metrics.NewWorker(registry, daemon.WallClock), Guardian: child})
 	auth := daemon.NewAccess(client, &cfg.OIDC)
 	master, err := daemon.NewMaster(daemon.MasterConfig{ID: home.Life.Worker, Clock: clock, Origin: origin, HTTP: cfg.HTTP, OIDC: cfg.OIDC, Etcd: client, Store: store, Auth: auth,
-		Timezone: cfg.Timezone, AuditRetention: cfg.AuditRetention, Notify: cfg.Notify, Console: web.Dist(), Version: version, Log: log, Metrics: metrics.NewMaster(registry), Exposed: registry.Handler(),
+		Timezone: cfg.Timezone, AuditRetention: cfg.AuditRetention, Limits: cfg.Limits, Notify: cfg.Notify, Console: web.Dist(), Version: version, Log: log, Metrics: metrics.NewMaster(registry), Exposed: registry.Handler(),
 		Certificates: daemon.NewCertificates(log, registry.CertificateEnds)})
 	if err != nil {
 		return daemon.Failed(err)

@@ -32,6 +32,9 @@ func NewLimiter(burst int, window time.Duration) *Limiter {
 	return &Limiter{burst: burst, window: window, seen: make(map[string]*attempts)}
 }
 
+// Burst is how many attempts a key has in a window.
+func (l *Limiter) Burst() int { return l.burst }
+
 // Take counts an attempt and tells whether it may go on; if not, it tells how long to
 // wait.
 func (l *Limiter) Take(now time.Time, key string) (wait time.Duration, ok bool) {

@@ -176,7 +176,7 @@ func TestBadFiles(t *testing.T) {
 			`master.yaml:5: unknown key "timeZone"; did you mean timezone?`,
 			`master.yaml:6: timezone "Mars/Olympus" is not a known time zone`,
 			`master.yaml:7: auditRetention must be 0, or a duration of at least a day`,
-			`master.yaml:8: logLevel must be debug, info, warn or error`,
+			`master.yaml:8: logLevel must be debug, info, warn or error`, `master.yaml:9: maxJobs must be a whole number`,
 			`listen: 0.0.0.0:7070 is reachable from other machines without TLS`,
 			`etcd.username: goes with etcd.password`,
 		}},

@@ -21,6 +21,7 @@ type Master struct {
 	Timezone string // of jobs that name none
 	// AuditRetention is how long it is kept who changed what; 0 is for ever.
 	AuditRetention time.Duration
+	Limits         Limits
 	Notify         Notify
 	Log            Log
 }
@@ -59,8 +60,22 @@ type Standalone struct {
 	Timezone     string
 	// AuditRetention is how long it is kept who changed what; 0 is for ever.
 	AuditRetention time.Duration
+	Limits         Limits
 	Notify         Notify
 	Log            Log
+}
+
+// Limits bound how many jobs may be saved, and what their definitions may weigh, in all and in each group; 0 is no bound.
+type Limits struct {
+	Jobs, GroupJobs   int
+	Bytes, GroupBytes int64
+}
+
+func (l *Limits) declare(s *settings) {
+	s.number(&l.Jobs, "maxJobs", 500_000, 0, 10_000_000, "most jobs that there may be; 0 for no bound")
+	s.size(&l.Bytes, "maxJobBytes", 512<<20, 0, 1<<40, "most that the definitions of all jobs may weigh together; 0 for no bound")
+	s.number(&l.GroupJobs, "maxGroupJobs", 50_000, 0, 10_000_000, "most jobs that one group may have; 0 for no bound")
+	s.size(&l.GroupBytes, "maxGroupJobBytes", 64<<20, 0, 1<<40, "most that the definitions of the jobs of one group may weigh together; 0 for no bound")
 }
 
 // Execution says as whom commands run on a worker, and for how long.
@@ -93,6 +108,7 @@ func (m *Master) settings() *settings {
 	m.MongoDB.declare(s)
 	declareZone(s, &m.Timezone)
 	declareAudit(s, &m.AuditRetention)
+	m.Limits.declare(s)
 	m.Notify.declare(s, "")
 	m.Log.declare(s)
 	return s
@@ -118,6 +134,7 @@ func (d *Standalone) settings() *settings {
 	d.Execution.declare(s)
 	declareZone(s, &d.Timezone)
 	declareAudit(s, &d.AuditRetention)
+	d.Limits.declare(s)
 	d.Notify.declare(s, " (default: made at the first start, in <data-dir>/secrets.key)")
 	d.Log.declare(s)
 	return s

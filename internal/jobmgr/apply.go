@@ -74,6 +74,9 @@ func (s *Store) save(ctx context.Context, actor common.Actor, job common.Job, se
 	if err := s.room(); err != nil {
 		return common.Saved{}, false, err
 	}
+	if err := s.within(&job, &old.Job); err != nil {
+		return common.Saved{}, false, err
+	}
 	var done bool
 	saved.State, done, err = s.replace(ctx, actor, "replace", job, seen)
 	return saved, done, err
@@ -112,6 +115,9 @@ func (s *Store) Change(ctx context.Context, actor common.Actor, verb, name strin
 			return common.JobState{}, refused(faults)
 		}
 		if err := s.room(); err != nil {
+			return common.JobState{}, err
+		}
+		if err := s.within(&job, &old.Job); err != nil {
 			return common.JobState{}, err
 		}
 		state, done, err := s.replace(ctx, actor, verb, job, seen)

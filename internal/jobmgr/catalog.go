@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 	"time"
+	"unique"
 
 	"carillon/internal/common"
 	"carillon/internal/common/schedule"
@@ -31,10 +32,12 @@ type tables struct {
 	byUID map[string]*entry
 	bad   map[string]error
 	needs map[string]int // features, and how many jobs need each
+	all   usage
+	used  map[unique.Handle[string]]usage // by group
 }
 
 func newTables() tables {
-	return tables{jobs: map[string]*entry{}, byUID: map[string]*entry{}, bad: map[string]error{}, needs: map[string]int{}}
+	return tables{jobs: map[string]*entry{}, byUID: map[string]*entry{}, bad: map[string]error{}, needs: map[string]int{}, used: map[unique.Handle[string]]usage{}}
 }
 
 // NewCatalog makes an empty catalog.
@@ -112,12 +115,14 @@ func (t *tables) put(s slot) {
 	if old, known := t.jobs[job.name]; known {
 		delete(t.byUID, old.uid)
 		t.need(old, -1)
+		t.weigh(old, -1)
 		delete(t.jobs, job.name) // its key is a part of what goes
 	}
 	t.names.put(s)
 	t.jobs[job.name] = job
 	t.byUID[job.uid] = job
 	t.need(job, 1)
+	t.weigh(job, 1)
 }
 
 // need counts what a job needs of a worker.
@@ -138,6 +143,7 @@ func (t *tables) drop(name string) {
 	delete(t.jobs, name)
 	delete(t.byUID, old.uid)
 	t.need(old, -1)
+	t.weigh(old, -1)
 	t.names.drop(name)
 }
 
@@ -149,6 +155,13 @@ func (c *Catalog) Name(uid string) (string, bool) {
 		return job.name, true
 	}
 	return "", false
+}
+
+// usage is what all jobs take, and those of a group.
+func (c *Catalog) usage(group string) (all, of usage) {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return c.all, c.used[unique.Make(group)]
 }
 
 // Len is the number of jobs, and of those that cannot be read.

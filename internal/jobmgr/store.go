@@ -1,6 +1,7 @@
 package jobmgr
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -10,6 +11,8 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"carillon/internal/auth"
+	"carillon/internal/bootclock"
 	"carillon/internal/common"
 	"carillon/internal/common/schedule"
 	"carillon/internal/etcdkit"
@@ -59,6 +62,9 @@ type Config struct {
 	Lives func(common.Life) bool
 	// Unplaced tells why no worker may run a job just now; nil where one may. May be nil.
 	Unplaced func(*common.StoredJob) *common.Reason
+	// Limits bound how many jobs there may be; the zero value does not.
+	Limits    Limits
+	KeysOfOne int // different keys of idempotency of one identity within a day; default 50,000
 	// Secrets lists what is wrong with the secrets that a job refers to. May be nil.
 	Secrets func(context.Context, *common.Job) ([]common.Fault, error)
 }
@@ -70,11 +76,14 @@ type Store struct {
 	group   group
 	readers chan struct{} // holds one for each that looks through the changes that wait
 	ahead   *forecasts
+	leases  *hourly
+	keys    *auth.Limiter // keys of idempotency, by identity
 }
 
 // NewStore makes a store.
 func NewStore(cfg Config) *Store {
-	return &Store{cfg: cfg, group: group{client: cfg.Client}, readers: make(chan struct{}, changesReaders), ahead: newForecasts()}
+	return &Store{cfg: cfg, group: group{client: cfg.Client}, readers: make(chan struct{}, changesReaders), ahead: newForecasts(),
+		leases: newHourly(cfg.Client, bootclock.Now), keys: auth.NewLimiter(cmp.Or(cfg.KeysOfOne, keysOfOne), tombstoneLife)}
 }
 
 // Get reads a job.
@@ -108,7 +117,7 @@ func (s *Store) CreateOnce(ctx context.Context, actor common.Actor, job common.J
 	if mark == nil {
 		return s.Create(ctx, actor, job)
 	}
-	defer mark.release(ctx, s)
+	defer mark.release(s)
 	job, faults, err := s.prepare(ctx, job)
 	if err != nil {
 		return common.JobState{}, err
@@ -198,6 +207,9 @@ func (s *Store) create(ctx context.Context, actor common.Actor, job common.Job, 
 	if err := s.room(); err != nil {
 		return common.JobState{}, false, err
 	}
+	if err := s.within(&job, nil); err != nil {
+		return common.JobState{}, false, err
+	}
 	if err := s.mayMove(); err != nil {
 		return common.JobState{}, false, err
 	}
@@ -218,7 +230,9 @@ func (s *Store) create(ctx context.Context, actor common.Actor, job common.Job, 
 		cmps, ops = append(cmps, etcdkit.Absent(mark.key)), append(ops, put)
 	}
 	revision, done, err := s.commit(ctx, "create", job.Name, cmps, ops)
-	mark.written(done, err)
+	if mark.written(s, done, err) {
+		err = nil // it is tried again, under another lease
+	}
 	s.wrote(revision, done)
 	return common.JobState{StoredJob: stored, Version: revision, Created: revision, Cursor: now}, done, err
 }

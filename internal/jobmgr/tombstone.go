@@ -14,16 +14,23 @@ import (
 	"carillon/internal/etcdkit"
 )
 
-// tombstoneLife is how long a key of idempotency is remembered.
-const tombstoneLife = 24 * time.Hour
+const (
+	// tombstoneLife is how long a key of idempotency is remembered at least.
+	tombstoneLife = 24 * time.Hour
+	// keysOfOne is how many different keys one identity may use within that time at one master: each takes some
+	// hundred bytes of etcd.
+	keysOfOne = 50_000
+)
 
 // tombstone remembers what a request with a key of idempotency did: it is put in the
 // transaction that does it. A nil one is that of a request without a key.
 type tombstone struct {
 	key   string
+	owner string // who asks
 	asks  string // digest of what the request asks for
 	lease clientv3.LeaseID
-	kept  bool // the lease holds, or may hold, what was written
+	taken time.Time // when it was counted for its owner; zero: it was not
+	kept  bool      // it was written, or may have been
 }
 
 // answer is the value of a tombstone.
@@ -42,20 +49,24 @@ func newTombstone(actor common.Actor, r *common.TriggerRequest) (*tombstone, err
 	if err != nil {
 		return nil, fmt.Errorf("encode the request for %q: %w", r.Job, err)
 	}
-	return &tombstone{key: tombstoneKey(actor, r.Key), asks: digest(string(data))}, nil
+	return newMark(actor, r.Key, digest(string(data))), nil
 }
 
-// tombstoneKey is that of a key of the one who asks: a user, with whatever token or session, or
-// a token that is nobody's. The length of who they are keeps the two apart.
-func tombstoneKey(actor common.Actor, key string) string {
-	owner := "name " + actor.Name
+func newMark(actor common.Actor, key, asks string) *tombstone {
+	owner := ownerOf(actor)
+	// The length of the owner keeps it apart from the key.
+	return &tombstone{key: common.IdempotencyKey(digest(fmt.Sprintf("%d %s %s", len(owner), owner, key))), owner: owner, asks: asks}
+}
+
+// ownerOf identifies who asks: a user, with whatever token or session, or a token that is nobody's.
+func ownerOf(actor common.Actor) string {
 	switch {
 	case actor.User != "":
-		owner = "user " + actor.User
+		return "user " + actor.User
 	case actor.Token != "":
-		owner = "token " + actor.Token
+		return "token " + actor.Token
 	}
-	return common.IdempotencyKey(digest(fmt.Sprintf("%d %s %s", len(owner), owner, key)))
+	return "name " + actor.Name
 }
 
 func digest(text string) string {
@@ -72,7 +83,7 @@ func newCreation(actor common.Actor, job *common.Job, key string) (*tombstone, e
 	if err != nil {
 		return nil, fmt.Errorf("encode job %q: %w", job.Name, err)
 	}
-	return &tombstone{key: tombstoneKey(actor, key), asks: digest("create " + string(data))}, nil
+	return newMark(actor, key, digest("create "+string(data))), nil
 }
 
 // ops read it, beside the job.
@@ -100,16 +111,19 @@ func (t *tombstone) answered(seen seen) (bool, common.Trigger, error) {
 	return true, given.Trigger, nil
 }
 
-// put writes it, under a lease of its own.
+// put writes it under the lease of the hour. One identity may have so many a day.
 func (t *tombstone) put(ctx context.Context, s *Store, trigger *common.Trigger) (clientv3.Op, error) {
-	if t.lease == clientv3.NoLease {
-		ctx, cancel := context.WithTimeout(ctx, callLimit)
-		defer cancel()
-		granted, err := s.cfg.Client.Grant(ctx, int64(tombstoneLife/time.Second))
-		if err != nil {
-			return clientv3.Op{}, etcdkit.Wrap(fmt.Errorf("grant a lease: %w", err))
+	if t.taken.IsZero() {
+		now := s.cfg.Now()
+		if wait, ok := s.keys.Take(now, t.owner); !ok {
+			return clientv3.Op{}, &common.Error{Code: common.CodeTooMany, Reason: "too_many_keys", RetryAfter: wait, Data: common.WordsOf("most", s.keys.Burst()),
+				Message: fmt.Sprintf("you have used %d different keys as Idempotency-Key within a day", s.keys.Burst()), Hint: "use a key again only for the same request; without one, requests are taken as ever"}
 		}
-		t.lease = granted.ID
+		t.taken = now
+	}
+	var err error
+	if t.lease, err = s.leases.lease(ctx); err != nil {
+		return clientv3.Op{}, err
 	}
 	data, err := json.Marshal(answer{Asks: t.asks, Trigger: *trigger})
 	if err != nil {
@@ -118,28 +132,32 @@ func (t *tombstone) put(ctx context.Context, s *Store, trigger *common.Trigger) 
 	return clientv3.OpPut(t.key, string(data), clientv3.WithLease(t.lease)), nil
 }
 
-// written says how a transaction that puts it went.
-func (t *tombstone) written(done bool, err error) {
-	if t != nil && (done || err != nil) {
-		t.kept = true
+// written takes how a transaction that puts it went. It reports whether it should be tried again because the lease
+// is gone, as after a restore of etcd: nothing was written then.
+func (t *tombstone) written(s *Store, done bool, err error) (again bool) {
+	if t == nil {
+		return false
 	}
+	if etcdkit.LeaseGone(err) {
+		s.leases.forget(t.lease)
+		return true
+	}
+	t.kept = t.kept || done || err != nil
+	return false
 }
 
-// release gives back a lease that holds nothing.
-func (t *tombstone) release(ctx context.Context, s *Store) {
-	if t == nil || t.lease == clientv3.NoLease || t.kept {
-		return
+// release takes what was not written out of the count of its owner.
+func (t *tombstone) release(s *Store) {
+	if t != nil && !t.taken.IsZero() && !t.kept {
+		s.keys.GiveBack(t.taken, t.owner)
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), callLimit)
-	defer cancel()
-	_, _ = s.cfg.Client.Revoke(ctx, t.lease) // it ends by itself as well
 }
 
 // Once remembers for a day what a key of idempotency was used for, and refuses it where that was
 // something else.
 func (s *Store) Once(ctx context.Context, actor common.Actor, key, asks string) error {
-	mark := &tombstone{key: tombstoneKey(actor, key), asks: asks}
-	defer mark.release(ctx, s)
+	mark := newMark(actor, key, asks)
+	defer mark.release(s)
 	for try := range tries {
 		callCtx, cancel := context.WithTimeout(ctx, callLimit)
 		resp, err := s.cfg.Client.Get(callCtx, mark.key)
@@ -155,8 +173,7 @@ func (s *Store) Once(ctx context.Context, actor common.Actor, key, asks string) 
 			return err
 		}
 		_, done, err := s.commit(ctx, "remember a key for", "", []clientv3.Cmp{etcdkit.Absent(mark.key)}, []clientv3.Op{put})
-		mark.written(done, err)
-		if err != nil || done {
+		if !mark.written(s, done, err) && (err != nil || done) {
 			return err
 		}
 		if err := again(ctx, try); err != nil {

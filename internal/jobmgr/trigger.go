@@ -23,7 +23,7 @@ func (s *Store) Trigger(ctx context.Context, actor common.Actor, r common.Trigge
 	if err != nil {
 		return common.Trigger{}, err
 	}
-	defer mark.release(ctx, s)
+	defer mark.release(s)
 	for try := range triggerTries {
 		seen, err := s.look(ctx, r.Job, mark.ops()...)
 		if err != nil {
@@ -63,8 +63,7 @@ func (s *Store) Trigger(ctx context.Context, actor common.Actor, r common.Trigge
 			cmps, ops = append(cmps, etcdkit.Absent(mark.key)), append(ops, put)
 		}
 		_, done, err := s.commit(ctx, "trigger", r.Job, cmps, ops)
-		mark.written(done, err)
-		if err != nil || done {
+		if !mark.written(s, done, err) && (err != nil || done) {
 			return trigger, err
 		}
 		if err := again(ctx, try); err != nil {

@@ -1,6 +1,7 @@
 package jobmgr_test
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"carillon/internal/common"
+	"carillon/internal/common/schedule"
 	"carillon/internal/jobmgr"
 )
 
@@ -117,7 +119,7 @@ func TestIdempotencyKey(t *testing.T) {
 	}
 	for _, kv := range kvs {
 		left, err := s.client.TimeToLive(t.Context(), clientv3.LeaseID(kv.Lease))
-		if err != nil || left.GrantedTTL != int64(24*time.Hour/time.Second) {
+		if err != nil || left.TTL < int64(24*time.Hour/time.Second) || left.GrantedTTL > int64(27*time.Hour/time.Second) || kv.Lease != kvs[0].Lease {
 			t.Fatalf("%+v, %v", left, err)
 		}
 	}
@@ -153,10 +155,58 @@ func TestIdempotencyUnderConcurrency(t *testing.T) {
 	if len(runs) != 1 || len(s.keys(common.TriggersOf("a"))) != 1 || len(s.changes("a")) != 2 {
 		t.Fatalf("%v; %v", runs, s.keys(common.TriggersOf("a")))
 	}
-	// Leases that hold nothing are given back.
+	// Each master has one lease for all keys of an hour.
+	leases, err := s.client.Leases(t.Context())
+	if err != nil || len(leases.Leases) > 4 {
+		t.Fatalf("%v, %v", leases, err)
+	}
+}
+
+// Many keys cost one lease, and one identity cannot use more than so many; what it did before stays known.
+func TestIdempotencyKeys_ShareALeaseAndAreBounded(t *testing.T) {
+	s := newStory(t)
+	s.store = jobmgr.NewStore(jobmgr.Config{Client: s.client, Interner: schedule.NewInterner(), Timezone: "UTC", Now: s.clock.now, Catalog: s.catalog, KeysOfOne: 40})
+	s.put(minutely("a"))
+	once := func(who, key, asks string) error {
+		return s.store.Once(t.Context(), common.Actor{Name: who, User: who}, key, asks)
+	}
+	for i := range 40 {
+		if err := once("ann", fmt.Sprint(i), "x"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	err := once("ann", "one more", "x")
+	if e, ok := errors.AsType[*common.Error](err); !ok || e.Code != common.CodeTooMany || e.Reason != "too_many_keys" || e.RetryAfter <= 0 {
+		t.Errorf("%v", err)
+	}
+	if err := errors.Join(once("ann", "0", "x"), once("bob", "0", "x")); err != nil {
+		t.Error(err)
+	}
+	wantCode(t, "a key for another request", once("ann", "0", "y"), common.CodeConflict)
 	leases, err := s.client.Leases(t.Context())
 	if err != nil || len(leases.Leases) != 1 {
 		t.Fatalf("%v, %v", leases, err)
+	}
+	// A lease that is gone, as after a restore, is replaced.
+	if _, err := s.client.Revoke(t.Context(), leases.Leases[0].ID); err != nil {
+		t.Fatal(err)
+	}
+	if err := once("carl", "0", "x"); err != nil {
+		t.Error(err)
+	}
+	trigger, err := s.store.Trigger(t.Context(), actor, common.TriggerRequest{Job: "a", Key: "k"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if leases, err = s.client.Leases(t.Context()); err != nil || len(leases.Leases) != 1 {
+		t.Fatalf("%v, %v", leases, err)
+	}
+	if _, err := s.client.Revoke(t.Context(), leases.Leases[0].ID); err != nil {
+		t.Fatal(err)
+	}
+	other, err := s.store.Trigger(t.Context(), actor, common.TriggerRequest{Job: "a", Key: "l"})
+	if err != nil || other.RunID() == trigger.RunID() || len(s.keys(common.TriggersOf("a"))) != 2 {
+		t.Errorf("%+v, %v", other, err)
 	}
 }
 

@@ -63,6 +63,7 @@ type sight struct {
 	etcd       error
 	store      error
 	full       bool
+	used       int64     // percent of etcd's quota that its data takes; 0 where it tells no quota
 	nobody     time.Time // since when no worker is alive, as far as known here
 	lost       []orphan
 	unreadable []string // keys of records
@@ -96,7 +97,7 @@ func (l *lookout) look(ctx context.Context) {
 	asked.Go(func() { s.store = l.ping(ctx) })
 	asked.Go(func() {
 		if _, s.etcd = l.etcd.Get(ctx, common.JobsPrefix, clientv3.WithKeysOnly()); s.etcd == nil {
-			s.full = outOfSpace(ctx, l.etcd)
+			s.full, s.used = spaceOf(ctx, l.etcd)
 			s.etcd = l.backlog.Look(ctx, l.etcd)
 		}
 	})
@@ -217,18 +218,36 @@ func (l *lookout) tooOld() (all []common.Condition) {
 	return all
 }
 
-// outOfSpace tells whether etcd has raised its alarm NOSPACE: it takes no writes then.
-func outOfSpace(ctx context.Context, client *clientv3.Client) bool {
+// spaceOf reports whether etcd has raised its alarm NOSPACE, with which it takes no writes, and how many percent of its
+// quota its data takes: pages that are free are filled before its file grows.
+func spaceOf(ctx context.Context, client *clientv3.Client) (full bool, used int64) {
 	endpoints := client.Endpoints()
 	if len(endpoints) == 0 {
 		endpoints = []string{""} // in this process
 	}
 	for _, endpoint := range endpoints {
 		if status, err := client.Status(ctx, endpoint); err == nil {
-			return slices.ContainsFunc(status.Errors, func(e string) bool { return strings.Contains(e, "NOSPACE") })
+			if status.DbSizeQuota > 0 {
+				used = status.DbSizeInUse * 100 / status.DbSizeQuota
+			}
+			return slices.ContainsFunc(status.Errors, func(e string) bool { return strings.Contains(e, "NOSPACE") }), used
 		}
 	}
-	return false
+	return false, 0
+}
+
+// savesUpTo is how many percent of etcd's quota may be taken before jobs cannot be saved: claims and outcomes of runs,
+// and what frees space, need the rest.
+const savesUpTo = 80
+
+// room refuses to save jobs while etcd is nearly full, or too many changes wait in it.
+func (l *lookout) room() error {
+	if used := l.sight().used; used >= savesUpTo {
+		return &common.Error{Code: common.CodeUnavailable, Reason: "etcd_nearly_full", Data: common.WordsOf("percent", used), RetryAfter: time.Minute,
+			Message: fmt.Sprintf("etcd's data takes %d %% of its quota: jobs cannot be saved above %d %%", used, savesUpTo),
+			Hint:    "delete jobs that are not needed, or give etcd a larger --quota-backend-bytes; runs go on"}
+	}
+	return l.backlog.Room()
 }
 
 func (l *lookout) sight() sight {

@@ -299,3 +299,25 @@ func TestEtcdFullAndAway(t *testing.T) {
 		t.Errorf("overview %+v, %v", o, err)
 	}
 }
+
+// Jobs cannot be saved while etcd's data takes more than 80 percent of a quota that it tells.
+func TestSavesAreRefusedWhileEtcdIsNearlyFull(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.state.look(t.Context())
+	if used := r.state.sight().used; used < 0 || used >= savesUpTo {
+		t.Fatalf("a new etcd is %d %% full", used)
+	}
+	if err := r.state.room(); err != nil {
+		t.Fatal(err)
+	}
+	for used, refused := range map[int64]bool{0: false, 79: false, 80: true, 99: true} {
+		r.state.mu.Lock()
+		r.state.seen.used = used
+		r.state.mu.Unlock()
+		err := r.state.room()
+		if e, ok := errors.AsType[*common.Error](err); (err != nil) != refused || refused && (!ok || e.Reason != "etcd_nearly_full" || e.Code != common.CodeUnavailable) {
+			t.Errorf("%d %%: %v", used, err)
+		}
+	}
+}

@@ -62,6 +62,7 @@ type MasterConfig struct {
 	Timezone string
 	// AuditRetention is how long it is kept who changed what; 0 is for ever.
 	AuditRetention time.Duration
+	Limits         config.Limits
 	Notify         config.Notify
 	Console        fs.FS
 	Version        string
@@ -143,7 +144,7 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 	secrets := secretstore.New(cfg.Etcd, box, WallClock, changed)
 	store := jobmgr.NewStore(jobmgr.Config{Client: cfg.Etcd, Interner: interner, Timezone: cfg.Timezone, Now: WallClock,
 		Clock: guard.Now, Proven: guard.Proven, Lives: m.lives, Held: m.wentBack,
-		Catalog: m.catalog, Outboxes: m.outboxes, Changed: changed, Room: look.backlog.Room, Unplaced: staff.unplaced, Secrets: secrets.Faults})
+		Catalog: m.catalog, Outboxes: m.outboxes, Changed: changed, Room: look.room, Limits: jobmgr.Limits(cfg.Limits), Unplaced: staff.unplaced, Secrets: secrets.Faults})
 	there := present{cfg.Store, cfg.Store, cfg.Store, look.StoreAway}
 	changes := runlog.NewChanges(store, there)
 	history := runlog.NewView(store, store, there)

@@ -1,0 +1,60 @@
+package jobmgr
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"carillon/internal/etcdkit"
+)
+
+// leaseEvery is how long new keys share one lease.
+const leaseEvery = time.Hour
+
+// hourly grants one lease an hour, which all keys of that hour share: a lease for each would cost etcd an entry of its
+// log to grant and one to expire, and memory for a day. What is put under it lives for tombstoneLife at least.
+type hourly struct {
+	client *clientv3.Client
+	boot   func() time.Duration // a clock that goes on while the machine sleeps
+
+	turn  chan struct{}    // holds one while somebody has it
+	id    clientv3.LeaseID // owned by who has the turn; NoLease before the first one
+	since time.Duration    // likewise
+}
+
+func newHourly(client *clientv3.Client, boot func() time.Duration) *hourly {
+	return &hourly{client: client, boot: boot, turn: make(chan struct{}, 1)}
+}
+
+// lease returns the lease of this hour. Callers that come while it is being granted wait for it.
+func (h *hourly) lease(ctx context.Context) (clientv3.LeaseID, error) {
+	select {
+	case h.turn <- struct{}{}:
+	case <-ctx.Done():
+		return clientv3.NoLease, etcdkit.Wrap(fmt.Errorf("grant a lease: %w", context.Cause(ctx)))
+	}
+	defer func() { <-h.turn }()
+	now := h.boot()
+	if h.id != clientv3.NoLease && now-h.since < leaseEvery {
+		return h.id, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, callLimit)
+	defer cancel()
+	granted, err := h.client.Grant(ctx, int64((tombstoneLife+2*leaseEvery)/time.Second))
+	if err != nil {
+		return clientv3.NoLease, etcdkit.Wrap(fmt.Errorf("grant a lease: %w", err))
+	}
+	h.id, h.since = granted.ID, now
+	return h.id, nil
+}
+
+// forget drops a lease that etcd does not know any more.
+func (h *hourly) forget(id clientv3.LeaseID) {
+	h.turn <- struct{}{}
+	defer func() { <-h.turn }()
+	if h.id == id {
+		h.id = clientv3.NoLease
+	}
+}

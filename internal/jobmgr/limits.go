@@ -1,0 +1,80 @@
+package jobmgr
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"carillon/internal/common"
+)
+
+// Limits bound how many jobs there may be, and what their definitions weigh; 0 is no bound. They refuse what makes it
+// more: jobs that exist go on, and can be changed as long as they do not grow.
+type Limits struct {
+	Jobs, GroupJobs   int   // in all, and in one group
+	Bytes, GroupBytes int64 // of their definitions
+}
+
+// usage is how many jobs there are, and what they weigh.
+type usage struct {
+	jobs  int
+	bytes int64
+}
+
+// weigh counts a job in, or out where by is -1.
+func (t *tables) weigh(job *entry, by int) {
+	weight := int64(by * len(job.text))
+	t.all.jobs, t.all.bytes = t.all.jobs+by, t.all.bytes+weight
+	of := t.used[job.group]
+	of.jobs, of.bytes = of.jobs+by, of.bytes+weight
+	if t.used[job.group] = of; of.jobs == 0 {
+		delete(t.used, job.group)
+	}
+}
+
+// within refuses a job that is one too many, or too large for what is left; old is what it replaces, nil for nothing.
+// It counts what this master has seen, so that saves at the same moment may pass a bound by a little.
+func (s *Store) within(job, old *common.Job) error {
+	limits := s.cfg.Limits
+	if limits == (Limits{}) {
+		return nil
+	}
+	weight := func(j *common.Job) int64 {
+		data, err := json.Marshal(j)
+		if err != nil {
+			return 0 // a job always can be written
+		}
+		return int64(len(data))
+	}
+	more, bytes := 1, weight(job)
+	inGroup, bytesInGroup := more, bytes
+	if old != nil {
+		before := weight(old)
+		more, bytes = 0, bytes-before
+		if old.Group == job.Group {
+			inGroup, bytesInGroup = more, bytes
+		}
+	}
+	all, group := s.cfg.Catalog.usage(job.Group)
+	switch {
+	case limits.Jobs > 0 && more > 0 && all.jobs+more > limits.Jobs:
+		return overLimit("jobs_limit", "jobs", "maxJobs", "", int64(limits.Jobs))
+	case limits.Bytes > 0 && bytes > 0 && all.bytes+bytes > limits.Bytes:
+		return overLimit("job_bytes_limit", "bytes of jobs", "maxJobBytes", "", limits.Bytes)
+	case job.Group == "":
+		return nil
+	case limits.GroupJobs > 0 && inGroup > 0 && group.jobs+inGroup > limits.GroupJobs:
+		return overLimit("group_jobs_limit", "jobs", "maxGroupJobs", job.Group, int64(limits.GroupJobs))
+	case limits.GroupBytes > 0 && bytesInGroup > 0 && group.bytes+bytesInGroup > limits.GroupBytes:
+		return overLimit("group_job_bytes_limit", "bytes of jobs", "maxGroupJobBytes", job.Group, limits.GroupBytes)
+	}
+	return nil
+}
+
+func overLimit(reason, what, setting, group string, most int64) error {
+	where := "there may be"
+	if group != "" {
+		where = fmt.Sprintf("the group %q may have", group)
+	}
+	return &common.Error{Code: common.CodeConflict, Reason: reason, Data: common.WordsOf("most", most, "group", group, "setting", setting),
+		Message: fmt.Sprintf("%s at most %d %s", where, most, what), Hint: "delete jobs that are not needed, or let an operator of the masters raise " + setting}
+}
