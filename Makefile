@@ -195,6 +195,16 @@ lint: ## golangci-lint; building it takes some minutes, once
 	cd tools && $(GO) build -buildvcs=false -o $(CURDIR)/bin/golangci-lint github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 	bin/golangci-lint run ./...
 
+# The linters are in a folder of their own, so that the console does not have to install them.
+.PHONY: lint-api
+lint-api: need-node tools/openapi/node_modules ## hold the API's documents against the recommended rules of Redocly and Spectral
+	cd tools/openapi && REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true npx --no-install redocly lint
+	cd tools/openapi && npx --no-install spectral lint --fail-severity=warn ../../api/openapi.json ../../api/openapi-3.0.json
+
+tools/openapi/node_modules: tools/openapi/package-lock.json
+	cd tools/openapi && npm ci --ignore-scripts --no-audit --no-fund
+	touch $@
+
 # What a release is held to. govulncheck asks the database at VULNDB.
 VULNDB ?= https://vuln.go.dev
 

@@ -2,7 +2,9 @@ package httpapi
 
 import (
 	"context"
+	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
@@ -100,13 +102,30 @@ func errNoCredentials() error {
 // crossSite refuses what a page of another site makes a browser send. Of an older browser,
 // which says no more than the page's origin, the protection compares the host alone: a page
 // that came without TLS may be anybody's all the same.
-func crossSite(p problems, secure bool, next http.Handler) http.Handler {
+// own is the address at which people reach the console, "" where it is not known: its pages are ours whatever Host a
+// proxy asks us by.
+func crossSite(p problems, secure bool, own string, next http.Handler) (http.Handler, error) {
 	deny := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		problem := p.refuse(r.Context(), common.CodeForbidden, "the request comes from another site")
 		problem.Reason = "other_site"
+		if origin := r.Header.Get("Origin"); origin != "" && r.Header.Get("Sec-Fetch-Site") == "" {
+			host, origin := common.Excerpt(r.Host), common.Excerpt(origin)
+			problem.Data = common.WordsOf("origin", origin, "host", host)
+			problem.Detail = fmt.Sprintf("the request comes from another site: from a page of %s, while this server was asked as %q (the header Host)", origin, host)
+			problem.Hint = "if that page is the console, the proxy in front has to pass the header Host on (nginx: proxy_set_header Host $http_host), or publicURL has to be its address"
+		}
 		p.write(w, r, problem)
 	})
 	protection := http.NewCrossOriginProtection()
+	if own != "" {
+		base, err := url.Parse(own)
+		if err != nil {
+			return nil, fmt.Errorf("publicURL: %w", err)
+		}
+		if err := protection.AddTrustedOrigin(base.Scheme + "://" + base.Host); err != nil {
+			return nil, fmt.Errorf("publicURL: %w", err)
+		}
+	}
 	protection.SetDenyHandler(deny)
 	protected := protection.Handler(next)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -115,7 +134,7 @@ func crossSite(p problems, secure bool, next http.Handler) http.Handler {
 			return
 		}
 		protected.ServeHTTP(w, r)
-	})
+	}), nil
 }
 
 // plainPaths refuses encoded characters in the API's paths: no name needs one, and

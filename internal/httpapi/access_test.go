@@ -188,6 +188,30 @@ func TestOtherSites(t *testing.T) {
 	}
 }
 
+// A proxy that does not pass the Host on makes our own pages look like another site's to browsers that send no
+// Sec-Fetch-Site: publicURL says that they are ours, and the refusal says what to do.
+func TestOtherSites_BehindAProxyThatChangesTheHost(t *testing.T) {
+	for public, status := range map[string]int{"": http.StatusForbidden, "https://cron.example.com": http.StatusOK, "https://cron.example.com/": http.StatusOK,
+		"https://other.example.com": http.StatusForbidden} {
+		h := newHarness(t, func(c *Config) { c.PublicURL = public })
+		attempt := func(headers ...string) *http.Request {
+			r := as("", http.MethodPost, "/api/v1/auth/login", `{"token":"admin-token"}`, headers...)
+			r.Host = "carillon" // the upstream's name in nginx
+			return r
+		}
+		var p Problem
+		w := h.want(status, attempt("Origin", "https://cron.example.com"))
+		if status == http.StatusForbidden {
+			if decode(t, w, &p); p.Reason != "other_site" || !strings.Contains(p.Detail, "https://cron.example.com") || !strings.Contains(p.Detail, `"carillon"`) ||
+				!strings.Contains(p.Hint, "Host") || !strings.Contains(p.Hint, "publicURL") {
+				t.Errorf("%+v", p)
+			}
+		}
+		h.want(http.StatusForbidden, attempt("Origin", "https://evil.example"))
+		h.want(http.StatusForbidden, attempt("Origin", "http://cron.example.com"))
+	}
+}
+
 func TestLoginIsLimited(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	h := newHarness(t, func(c *Config) { c.Now = func() time.Time { return now } })

@@ -250,13 +250,26 @@ func TestBulkKillsWhatItMay(t *testing.T) {
 func TestPauseNoteIsHidden(t *testing.T) {
 	h := newHarness(t)
 	h.jobs["a"] = common.JobState{Version: 1, StoredJob: common.StoredJob{Job: common.Job{Name: "a", Command: "true", Group: "blue", Paused: true, PauseNote: "the key is in the safe"}, UID: "u"}}
+	reason := func() *common.Reason {
+		return &common.Reason{Code: common.ReasonPaused, Text: "the job was paused: the key is in the safe", Data: map[string]string{"note": "the key is in the safe", "until": "2027-01-01T00:00:00Z"}}
+	}
+	for n, status := range []common.Status{common.StatusSkipped, common.StatusPlanned, common.StatusMissed} {
+		at := time.Now().Add(time.Duration(n-10) * time.Minute)
+		h.ledger = append(h.ledger, common.Fire{ID: common.PlannedFire("u", at), Job: "a", JobUID: "u", Group: "blue", PlannedAt: at, Cause: common.CauseCron, Status: status, Attempts: []string{}, Reason: reason()})
+		if status == common.StatusPlanned {
+			continue // such is no run
+		}
+		h.runs = append(h.runs, common.Run{ID: common.RunID(common.PlannedFire("u", at), 0), Job: "a", JobUID: "u", Group: "blue", PlannedAt: at, Cause: common.CauseCron, Status: status, Reason: reason(), EndedAt: &at})
+	}
 	for role, hidden := range map[auth.Role]bool{"": true, auth.Viewer: false} {
 		h.sessions["some"] = auth.Identity{Name: "some", Grants: map[string]auth.Role{"red": auth.Viewer, "blue": role}}
-		for _, target := range []string{"/api/v1/jobs/a", "/api/v1/jobs"} {
+		for _, target := range []string{"/api/v1/jobs/a", "/api/v1/jobs", "/api/v1/fires", "/api/v1/jobs/a/fires", "/api/v1/runs", "/api/v1/runs/" + h.runs[0].ID} {
 			r := as("", "GET", target, "")
 			r.Header.Set("Cookie", plainCookie+"=some")
 			if w := h.want(200, r); strings.Contains(w.Body.String(), "safe") == hidden {
-				t.Errorf("role %q: %s", role, w.Body)
+				t.Errorf("role %q, %s: %s", role, target, w.Body)
+			} else if (strings.HasSuffix(target, "/fires") || strings.HasSuffix(target, "/runs")) && (!strings.Contains(w.Body.String(), `"paused"`) || !strings.Contains(w.Body.String(), `"until"`)) {
+				t.Errorf("role %q, %s: the reason is gone: %s", role, target, w.Body)
 			}
 		}
 	}

@@ -41,6 +41,7 @@ func plainer(document []byte) ([]byte, error) {
 		Info       json.RawMessage                                  `json:"info"`
 		OpenAPI    string                                           `json:"openapi"`
 		Paths      map[string]map[string]map[string]json.RawMessage `json:"paths"`
+		Servers    json.RawMessage                                  `json:"servers"`
 		Tags       json.RawMessage                                  `json:"tags"`
 	}
 	if err := json.Unmarshal(document, &d); err != nil {
@@ -60,7 +61,33 @@ func plainer(document []byte) ([]byte, error) {
 			}
 		}
 	}
-	return json.Marshal(d)
+	data, err := json.Marshal(d)
+	if err != nil {
+		return nil, err
+	}
+	var whole any
+	if err := json.Unmarshal(data, &whole); err != nil {
+		return nil, err
+	}
+	return json.Marshal(alone(whole))
+}
+
+// alone leaves references alone in their place: 3.0 allows nothing beside one, and readers ignore it.
+func alone(value any) any {
+	switch v := value.(type) {
+	case map[string]any:
+		if ref, is := v["$ref"].(string); is {
+			return map[string]any{"$ref": ref}
+		}
+		for name := range v {
+			v[name] = alone(v[name])
+		}
+	case []any:
+		for i := range v {
+			v[i] = alone(v[i])
+		}
+	}
+	return value
 }
 
 // registerDocs adds the document and a page for reading it. It must come last. Each is written when

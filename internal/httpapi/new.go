@@ -46,6 +46,8 @@ type Config struct {
 	Timezone  string // of jobs and previews that name none
 	// Secure says that browsers come over TLS, ours or a proxy's.
 	Secure bool
+	// PublicURL is the address of the console as people reach it; "" where that is not known.
+	PublicURL string
 	// TrustedProxies are believed in what they say of who sent a request.
 	TrustedProxies []netip.Prefix
 	APIRate        int // requests a second of each token, session and address; 0: no bound
@@ -138,7 +140,10 @@ func build(cfg Config) (http.Handler, *router, error) {
 
 	var h http.Handler = engine
 	h = plainPaths(p, h)
-	h = crossSite(p, cfg.Secure, h)
+	h, err = crossSite(p, cfg.Secure, cfg.PublicURL, h)
+	if err != nil {
+		return nil, nil, err
+	}
 	refused := newRefusals(cfg.Refused, cfg.Now, cfg.Logger)
 	h = &gate{auth: cfg.Auth, problems: p, cookie: cookie, rates: newRates(cfg.APIRate, cfg.Now), refused: refused, next: h, public: func(req *http.Request) bool {
 		if r.public[req.Method+" "+req.URL.Path] {

@@ -104,6 +104,7 @@ func register[I, O any](r *router, rt route, handle func(context.Context, *I) (*
 		rt.maxBody = maxBody
 	}
 	op.Extensions = map[string]any{"x-carillon-role": string(rt.access)}
+	op.Security = []map[string][]string{} // written as such: nothing is needed
 	if rt.access != public {
 		op.Security = []map[string][]string{{"token": {}}, {"session": {}}}
 	}
@@ -180,18 +181,36 @@ func newHuma(engine *gin.Engine, version string, p problems) huma.API {
 		OpenAPI: &huma.OpenAPI{
 			OpenAPI: "3.1.0",
 			Info: &huma.Info{Title: "Carillon", Version: version, Description: strings.TrimSpace(description),
-				License: &huma.License{Name: "Apache-2.0", Identifier: "Apache-2.0"}},
+				Contact: &huma.Contact{Name: "The maintainers of Carillon"},
+				License: &huma.License{Name: "Apache-2.0", URL: "https://www.apache.org/licenses/LICENSE-2.0"}},
+			Servers: []*huma.Server{{URL: "/", Description: "The master that the document comes from."}},
 			Components: &huma.Components{Schemas: schemas, SecuritySchemes: map[string]*huma.SecurityScheme{
 				"token":   {Type: "http", Scheme: "bearer", Description: "An API token: car_<id>_<secret>."},
 				"session": {Type: "apiKey", In: "cookie", Name: secureCookie, Description: "The console's session; ignored beside a token."},
 			}},
-			Tags: []*huma.Tag{{Name: "jobs"}, {Name: "runs"}, {Name: "fires"}, {Name: "workers"}, {Name: "notifications"}, {Name: "schedules"}, {Name: "stats"}, {Name: "access"}, {Name: "system"}},
+			Tags: tags(),
 		},
 		Formats:                      map[string]huma.Format{"application/json": huma.DefaultJSONFormat, "json": huma.DefaultJSONFormat},
 		DefaultFormat:                "application/json",
 		RejectUnknownQueryParameters: true,
 		Transformers:                 []huma.Transformer{p.transform},
 	})
+}
+
+// tags are what operations are about; each operation has one of them.
+func tags() []*huma.Tag {
+	return []*huma.Tag{
+		{Name: "jobs", Description: "Definitions of jobs, one by one and in bulk, their versions and labels."},
+		{Name: "runs", Description: "Executions of commands, and what they print."},
+		{Name: "fires", Description: "The ledger: one entry for each time at which a job was to run."},
+		{Name: "workers", Description: "The machines that run commands."},
+		{Name: "notifications", Description: "Channels to which outcomes are reported, and what was sent."},
+		{Name: "schedules", Description: "Cron expressions: previews, forecasts and conversions."},
+		{Name: "secrets", Description: "Values that jobs refer to by name."},
+		{Name: "stats", Description: "Figures about runs."},
+		{Name: "access", Description: "Users, tokens, sessions and the audit."},
+		{Name: "system", Description: "Masters, events, health and version."},
+	}
 }
 
 const description = `

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"maps"
 	"strings"
 
 	"carillon/internal/auth"
@@ -104,15 +105,20 @@ func shownText(r *common.Run, all bool) string {
 	return runlog.TextOf(&shown)
 }
 
-// hiddenReason leaves of a worker's reason, or of one that somebody gave, what it is: the rest
-// may hold words of the job, such as the path of a program, or a note.
+// hiddenReason leaves of a worker's reason, or of one that somebody gave, what it is: the rest may hold words of the job,
+// such as the path of a program, or a note, as of a pause.
 func hiddenReason(status common.Status, r *common.Reason) *common.Reason {
-	switch status {
-	case common.StatusPlanned, common.StatusWaiting, common.StatusRunning, common.StatusSkipped, common.StatusMissed:
-		return r
-	}
 	if r == nil {
 		return nil
 	}
-	return &common.Reason{Code: r.Code, Text: strings.ReplaceAll(r.Code, "_", " ")}
+	shown := &common.Reason{Code: r.Code, Text: strings.ReplaceAll(r.Code, "_", " ")}
+	switch status {
+	case common.StatusPlanned, common.StatusWaiting, common.StatusRunning, common.StatusSkipped, common.StatusMissed:
+		if r.Data["note"] == "" {
+			return r
+		}
+		shown.Data = maps.Clone(r.Data)
+		delete(shown.Data, "note")
+	}
+	return shown
 }
