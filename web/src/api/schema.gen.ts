@@ -4968,8 +4968,8 @@ export interface operations {
                      *           "notices": [
                      *             {
                      *               "code": "mailto",
-                     *               "level": "notTaken",
-                     *               "text": "MAILTO=ops: mail about runs is not available in this version; the lines below it are taken, and their output is kept with each run",
+                     *               "level": "note",
+                     *               "text": "MAILTO=ops: output is kept with each run and not mailed. For mail when a job fails: cronctl create channel ops --kind mail --to ADDRESS, and in the jobs notify: {to: [ops]}",
                      *               "value": "ops"
                      *             }
                      *           ],
@@ -4993,7 +4993,7 @@ export interface operations {
                      *         }
                      *       ],
                      *       "jobs": 1,
-                     *       "notTaken": 2
+                     *       "notTaken": 1
                      *     }
                      */
                     "application/json": components["schemas"]["Crontab"];
