@@ -150,7 +150,7 @@ func serve(ctx context.Context, cfg config.Master, stderr io.Writer) error {
 	}
 	defer store.Close()
 	master, err := daemon.NewMaster(daemon.MasterConfig{ID: common.NewID(), Clock: daemon.NewClock(log), Origin: origin, HTTP: cfg.HTTP, OIDC: cfg.OIDC, Etcd: etcd, Store: store,
-		Auth: daemon.NewAccess(etcd, &cfg.OIDC), Timezone: cfg.Timezone, AuditRetention: cfg.AuditRetention, Limits: cfg.Limits, Notify: cfg.Notify, Console: web.Dist(), Version: version, Log: log,
+		Auth: daemon.NewAccess(etcd, &cfg.OIDC), Timezone: cfg.Timezone, AuditRetention: cfg.AuditRetention, MetricsMaxJobs: cfg.MetricsMaxJobs, Limits: cfg.Limits, Notify: cfg.Notify, Console: web.Dist(), Version: version, Log: log,
 		Metrics: metrics.NewMaster(registry), Exposed: registry.Handler(), Certificates: certificates})
 	if err != nil {
 		return daemon.Failed(err)

@@ -70,10 +70,10 @@ func serve(ctx context.Context, child *guardian.Child, cfg config.Standalone, st
 		OutboxMax: cfg.OutboxMax, Slots: cfg.Slots, Drain: cfg.DrainTimeout,
 		// A laptop's sleep is nobody's loss: nobody else could have run anything meanwhile.
 		Clock: clock, Origin: origin, Boot: bootclock.Awake,
-		Version: version, Log: log, Metrics: metrics.NewWorker(registry, daemon.WallClock), Guardian: child})
+		Version: version, Log: log, Metrics: metrics.NewWorker(registry), Guardian: child})
 	auth := daemon.NewAccess(client, &cfg.OIDC)
 	master, err := daemon.NewMaster(daemon.MasterConfig{ID: home.Life.Worker, Clock: clock, Origin: origin, HTTP: cfg.HTTP, OIDC: cfg.OIDC, Etcd: client, Store: store, Auth: auth,
-		Timezone: cfg.Timezone, AuditRetention: cfg.AuditRetention, Limits: cfg.Limits, Notify: cfg.Notify, Console: web.Dist(), Version: version, Log: log, Metrics: metrics.NewMaster(registry), Exposed: registry.Handler(),
+		Timezone: cfg.Timezone, AuditRetention: cfg.AuditRetention, MetricsMaxJobs: cfg.MetricsMaxJobs, Limits: cfg.Limits, Notify: cfg.Notify, Console: web.Dist(), Version: version, Log: log, Metrics: metrics.NewMaster(registry), Exposed: registry.Handler(),
 		Certificates: daemon.NewCertificates(log, registry.CertificateEnds)})
 	if err != nil {
 		return daemon.Failed(err)

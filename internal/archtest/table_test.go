@@ -71,6 +71,7 @@ var table = map[string]kind{
 	"internal/auditor":      conductor,
 	"internal/dispatch":     conductor,
 	"internal/housekeeping": conductor,
+	"internal/jobgauges":    conductor,
 
 	"bench/...":  wiring,
 	"cmd/...":    wiring,

@@ -177,6 +177,7 @@ func TestBadFiles(t *testing.T) {
 			`master.yaml:6: timezone "Mars/Olympus" is not a known time zone`,
 			`master.yaml:7: auditRetention must be 0, or a duration of at least a day`,
 			`master.yaml:8: logLevel must be debug, info, warn or error`, `master.yaml:9: maxJobs must be a whole number`,
+			`master.yaml:10: metricsMaxJobs must be a whole number from 0 to 20000`,
 			`listen: 0.0.0.0:7070 is reachable from other machines without TLS`,
 			`etcd.username: goes with etcd.password`,
 		}},

@@ -22,6 +22,8 @@ type Master struct {
 	// AuditRetention is how long it is kept who changed what; 0 is for ever.
 	AuditRetention time.Duration
 	Limits         Limits
+	// MetricsMaxJobs is how many jobs have metrics of their own.
+	MetricsMaxJobs int
 	Notify         Notify
 	Log            Log
 }
@@ -61,6 +63,8 @@ type Standalone struct {
 	// AuditRetention is how long it is kept who changed what; 0 is for ever.
 	AuditRetention time.Duration
 	Limits         Limits
+	// MetricsMaxJobs is how many jobs have metrics of their own.
+	MetricsMaxJobs int
 	Notify         Notify
 	Log            Log
 }
@@ -109,6 +113,7 @@ func (m *Master) settings() *settings {
 	declareZone(s, &m.Timezone)
 	declareAudit(s, &m.AuditRetention)
 	m.Limits.declare(s)
+	declareMetricsMaxJobs(s, &m.MetricsMaxJobs)
 	m.Notify.declare(s, "")
 	m.Log.declare(s)
 	return s
@@ -135,6 +140,7 @@ func (d *Standalone) settings() *settings {
 	declareZone(s, &d.Timezone)
 	declareAudit(s, &d.AuditRetention)
 	d.Limits.declare(s)
+	declareMetricsMaxJobs(s, &d.MetricsMaxJobs)
 	d.Notify.declare(s, " (default: made at the first start, in <data-dir>/secrets.key)")
 	d.Log.declare(s)
 	return s
@@ -153,6 +159,10 @@ func declareAudit(s *settings, to *time.Duration) {
 		*to = d
 		return nil
 	})
+}
+
+func declareMetricsMaxJobs(s *settings, to *int) {
+	s.number(to, "metricsMaxJobs", 1000, 0, 20_000, "jobs, the first by name, that have metrics of their own on the elected master, 11 series each at most; 0 for none")
 }
 
 func declareWorker(s *settings, folder string, name, dataDir *string, labels, secrets *map[string]string, slots *int, drain *time.Duration, spool, outbox *int64) {

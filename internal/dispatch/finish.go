@@ -68,7 +68,7 @@ func (d *Dispatcher) finished(life context.Context, outcome *common.Outcome, err
 		if run.StartedAt != nil {
 			delay = run.StartedAt.Sub(run.PlannedAt)
 		}
-		d.cfg.Metrics.Outcome(run.Job, run.Status, delay)
+		d.cfg.Metrics.Outcome(run.Status, delay)
 		d.runs.remember(run.JobUID, run.Status)
 	}
 	d.runs.remove(run.ID, outcome.Token, outcome.Unbegun)

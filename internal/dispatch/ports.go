@@ -61,7 +61,7 @@ type Task struct {
 
 // Metrics hears what the dispatcher does.
 type Metrics interface {
-	Outcome(job string, s common.Status, startDelay time.Duration)
+	Outcome(s common.Status, startDelay time.Duration)
 	ClaimBatch(n int, took time.Duration, failed bool)
 	Running(n int)
 	QueueDepth(queue string, n int)

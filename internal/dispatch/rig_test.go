@@ -430,7 +430,7 @@ type fakeMetrics struct {
 	outcomes map[common.Status]int
 }
 
-func (m *fakeMetrics) Outcome(_ string, s common.Status, _ time.Duration) {
+func (m *fakeMetrics) Outcome(s common.Status, _ time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.outcomes[s]++

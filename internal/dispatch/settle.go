@@ -20,7 +20,7 @@ func (d *Dispatcher) settle(life context.Context, f scheduler.Fire, claim *commo
 		execute = d.admit(life, &settled, claim, r)
 	case common.Skipped:
 		settled.Cursor = claim.To
-		d.cfg.Metrics.Outcome(f.Job, common.StatusSkipped, 0)
+		d.cfg.Metrics.Outcome(common.StatusSkipped, 0)
 	case common.Passed, common.Queued:
 		settled.Cursor = claim.To
 	case common.Blocked:
@@ -53,7 +53,7 @@ func (d *Dispatcher) passed(gap *common.Run) {
 	if gap.Status == common.StatusMissed {
 		d.cfg.Log.Warn("fires_missed", "job", gap.Job, "count", count, "reason", gap.Reason.Code)
 	}
-	d.cfg.Metrics.Outcome(gap.Job, gap.Status, 0)
+	d.cfg.Metrics.Outcome(gap.Status, 0)
 }
 
 // stale puts what etcd has in the place of what the plan was made from.

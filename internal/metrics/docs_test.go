@@ -37,6 +37,11 @@ func document() string {
 
 Every daemon shows its metrics under ` + "`/metrics`" + ` in the Prometheus text format: a master and the standalone beside the API (a token is needed), a
 worker on its own address (` + "`metricsListen`" + `, loopback only). The ` + "`go_*` and `process_*`" + ` metrics of the Go client come with them. The standalone shows both tables.
+
+Metrics of single jobs (label ` + "`job_name`" + `; ` + "`job`" + ` is a label that Prometheus sets itself) are shown by the elected master only, so that nothing is counted twice; they
+move to the next one with the election, so leave out ` + "`instance`" + ` in rules: ` + "`max by (job_name) (…)`" + `. They are computed every 15 s from the jobs and the log store,
+so that no restart loses them, for the first ` + "`metricsMaxJobs`" + ` jobs by name (default 1,000). While the log store is away, last success and last status stay
+as they were (` + "`log_store_away`" + `). Example rules: [deploy.md](deploy.md#alerts).
 `)
 	table := func(title string, declare func(*Registry)) {
 		r := NewRegistry("")
@@ -56,7 +61,7 @@ worker on its own address (` + "`metricsListen`" + `, loopback only). The ` + "`
 		}
 	}
 	table("Every daemon", nil)
-	table("Worker", func(r *Registry) { NewWorker(r, clock) })
+	table("Worker", func(r *Registry) { NewWorker(r) })
 	table("Master", func(r *Registry) { NewMaster(r) })
 	return b.String()
 }

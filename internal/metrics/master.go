@@ -27,7 +27,8 @@ type Master struct {
 	elected     prometheus.Gauge
 	terms       prometheus.Counter
 
-	Upkeep *Upkeep // while it is elected
+	Upkeep *Upkeep    // while it is elected
+	Gauges *JobGauges // likewise
 }
 
 // NewMaster declares the master's metrics.
@@ -56,6 +57,7 @@ func NewMaster(r *Registry) *Master {
 		terms: r.counter("master_terms_total",
 			"How often this master was elected.").WithLabelValues(),
 		Upkeep: newUpkeep(r),
+		Gauges: newJobGauges(r),
 	}
 	m.told = r.counter("notifications_sent_total",
 		"Notifications that a channel took, by its kind.", "kind")

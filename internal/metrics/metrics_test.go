@@ -35,10 +35,10 @@ func expect(t *testing.T, page string, lines ...string) {
 }
 
 func useWorker(w *Worker) {
-	w.Outcome("backup", common.StatusSucceeded, 20*time.Millisecond)
-	w.Outcome("backup", common.StatusFailed, 3*time.Second)
-	w.Outcome("backup", common.StatusSkipped, time.Hour) // did not start
-	w.Outcome("backup", common.StatusKilled, -1)         // not known
+	w.Outcome(common.StatusSucceeded, 20*time.Millisecond)
+	w.Outcome(common.StatusFailed, 3*time.Second)
+	w.Outcome(common.StatusSkipped, time.Hour) // did not start
+	w.Outcome(common.StatusKilled, -1)         // not known
 	w.Planned(7)
 	w.Running(2)
 	w.QueueDepth("ready", 3)
@@ -52,23 +52,18 @@ func useWorker(w *Worker) {
 	w.Session()
 	w.Clock(0, false)
 	w.Clock(-1500*time.Millisecond, true)
-	for i := range MaxJobs + 1 {
-		w.Outcome(fmt.Sprintf("job-%d", i), common.StatusSucceeded, 0)
-	}
 }
 
 func TestWorker(t *testing.T) {
 	r := NewRegistry("v1.2.3")
-	w := NewWorker(r, clock)
+	w := NewWorker(r)
 	useWorker(w)
 	page := scrape(r)
 	expect(t, page,
 		`carillon_fires_total{status="failed"} 1`,
 		`carillon_fires_total{status="skipped"} 1`,
-		`carillon_fires_total{status="succeeded"} 1002`,
-		`carillon_start_delay_seconds_count 1003`,
-		`carillon_job_last_success_timestamp_seconds{job="backup"} 1.8000000005e+09`,
-		`carillon_job_success_untracked_total 2`,
+		`carillon_fires_total{status="succeeded"} 1`,
+		`carillon_start_delay_seconds_count 2`,
 		`carillon_planned_jobs 7`,
 		`carillon_running_runs 2`,
 		`carillon_queue_depth{queue="ready"} 3`,
@@ -86,17 +81,6 @@ func TestWorker(t *testing.T) {
 	)
 	if !strings.Contains(page, `carillon_build_info{goversion="go`) || !strings.Contains(page, `version="v1.2.3"} 1`) {
 		t.Error("no build info")
-	}
-	if n := strings.Count(page, "\ncarillon_job_last_success_timestamp_seconds{"); n != MaxJobs {
-		t.Errorf("%d jobs have a series, want %d", n, MaxJobs)
-	}
-
-	// A deleted job leaves, and makes room.
-	w.Forget("backup")
-	w.Outcome("newcomer", common.StatusSucceeded, 0)
-	page = scrape(r)
-	if strings.Contains(page, `job="backup"`) || !strings.Contains(page, `job="newcomer"`) {
-		t.Error("the series of the deleted job stayed")
 	}
 }
 
@@ -118,6 +102,8 @@ func useMaster(m *Master) {
 	m.NoticeFailed("webhook", false)
 	m.NoticeFailed("", true)
 	m.NoticesWaiting(3)
+	m.Gauges.Show([]common.JobFigures{{Name: "backup", NextFire: clock().Add(time.Hour), LastSuccess: clock(), LastStatus: common.StatusFailed,
+		Overdue: 90 * time.Second}, {Name: "new"}}, 5)
 }
 
 func TestMaster(t *testing.T) {
@@ -146,6 +132,13 @@ func TestMaster(t *testing.T) {
 		`carillon_notifications_failed_total{final="false",kind="webhook"} 1`,
 		`carillon_notifications_failed_total{final="true",kind="none"} 1`,
 		`carillon_notifications_waiting 3`,
+		`carillon_job_last_success_timestamp_seconds{job_name="backup"} 1.8000000005e+09`,
+		`carillon_job_last_status{job_name="backup",status="failed"} 1`,
+		`carillon_job_last_status{job_name="backup",status="succeeded"} 0`,
+		`carillon_job_next_fire_timestamp_seconds{job_name="backup"} 1.8000036005e+09`,
+		`carillon_job_overdue_seconds{job_name="backup"} 90`,
+		`carillon_job_overdue_seconds{job_name="new"} 0`,
+		`carillon_jobs_without_metrics 5`,
 	)
 }
 
@@ -153,7 +146,7 @@ func TestMaster(t *testing.T) {
 // declared.
 func TestDeclaredIsShown(t *testing.T) {
 	r := NewRegistry("dev")
-	useWorker(NewWorker(r, clock))
+	useWorker(NewWorker(r))
 	useMaster(NewMaster(r))
 	r.CertificateEnds("api", clock())
 	var declared []string
@@ -173,15 +166,14 @@ func TestDeclaredIsShown(t *testing.T) {
 
 func TestManyGoroutines(t *testing.T) {
 	r := NewRegistry("dev")
-	w := NewWorker(r, clock)
+	w, m := NewWorker(r), NewMaster(r)
 	var group sync.WaitGroup
 	for i := range 8 {
 		group.Go(func() {
 			for j := range 200 {
-				job := fmt.Sprintf("job-%d", (i*100+j)%300)
-				w.Outcome(job, common.StatusSucceeded, 0)
+				w.Outcome(common.StatusSucceeded, 0)
+				m.Gauges.Show([]common.JobFigures{{Name: fmt.Sprintf("job-%d", (i*100+j)%300)}}, j)
 				if j%50 == 0 {
-					w.Forget(job)
 					scrape(r)
 				}
 			}
@@ -194,11 +186,33 @@ func TestManyGoroutines(t *testing.T) {
 // What is not as it should be can be asked for before it ever was so.
 func TestConditionGauges(t *testing.T) {
 	r := NewRegistry("")
-	w, m := NewWorker(r, clock), NewMaster(r)
+	w, m := NewWorker(r), NewMaster(r)
 	expect(t, scrape(r), `carillon_condition{code="disk_full"} 0`, `carillon_master_condition{code="no_workers"} 0`)
 	w.Condition(common.ConditionDiskFull, true)
 	m.Condition(common.ConditionNoWorkers, true)
 	expect(t, scrape(r), `carillon_condition{code="disk_full"} 1`, `carillon_condition{code="no_workers"} 0`, `carillon_master_condition{code="no_workers"} 1`)
 	w.Condition(common.ConditionDiskFull, false)
 	expect(t, scrape(r), `carillon_condition{code="disk_full"} 0`)
+}
+
+// Another master shows the same jobs once the term has ended.
+func TestJobFiguresAreWithdrawn(t *testing.T) {
+	r := NewRegistry("dev")
+	m := NewMaster(r)
+	if page := scrape(r); strings.Contains(page, "carillon_job") {
+		t.Errorf("a master that is not elected shows jobs:\n%s", page)
+	}
+	useMaster(m)
+	m.Gauges.Show([]common.JobFigures{{Name: "new"}}, 0)
+	page := scrape(r)
+	expect(t, page, `carillon_job_overdue_seconds{job_name="new"} 0`, `carillon_jobs_without_metrics 0`)
+	for _, absent := range []string{`job_name="backup"`, "carillon_job_last_", "carillon_job_next_"} {
+		if strings.Contains(page, absent) {
+			t.Errorf("%s is shown:\n%s", absent, page)
+		}
+	}
+	m.Gauges.Show(nil, 0)
+	if page := scrape(r); strings.Contains(page, "carillon_job") {
+		t.Errorf("jobs are shown after the term:\n%s", page)
+	}
 }

@@ -75,11 +75,14 @@ func (r *Registry) histogram(name, help string, buckets []float64, labels ...str
 
 // set makes a gauge 1 or 0.
 func set(gauges *prometheus.GaugeVec, label string, on bool) {
-	value := 0.
+	gauges.WithLabelValues(label).Set(oneIf(on))
+}
+
+func oneIf(on bool) float64 {
 	if on {
-		value = 1
+		return 1
 	}
-	gauges.WithLabelValues(label).Set(value)
+	return 0
 }
 
 // result is the label value for how something went.

@@ -1,7 +1,6 @@
 package metrics
 
 import (
-	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -9,52 +8,36 @@ import (
 	"carillon/internal/common"
 )
 
-// MaxJobs is how many jobs have a series of their own.
-const MaxJobs = 1000
-
 // Worker counts what a worker does.
 type Worker struct {
-	now func() time.Time
-
-	fires       *prometheus.CounterVec
-	startDelay  prometheus.Observer
-	lastSuccess *prometheus.GaugeVec
-	untracked   prometheus.Counter
-	planned     prometheus.Gauge
-	running     prometheus.Gauge
-	queues      *prometheus.GaugeVec
-	watchLag    prometheus.Gauge
-	claims      *prometheus.CounterVec
-	claimSize   prometheus.Observer
-	claimTime   prometheus.Observer
-	dropped     prometheus.Counter
-	writes      *prometheus.CounterVec
-	written     prometheus.Counter
-	writeTime   prometheus.Observer
-	jumps       prometheus.Counter
-	sessions    prometheus.Counter
-	skew        prometheus.Gauge
-	disagree    prometheus.Gauge
-	conditions  *prometheus.GaugeVec
-
-	mu   sync.Mutex
-	jobs map[string]struct{} // those with a series; at most MaxJobs
+	fires      *prometheus.CounterVec
+	startDelay prometheus.Observer
+	planned    prometheus.Gauge
+	running    prometheus.Gauge
+	queues     *prometheus.GaugeVec
+	watchLag   prometheus.Gauge
+	claims     *prometheus.CounterVec
+	claimSize  prometheus.Observer
+	claimTime  prometheus.Observer
+	dropped    prometheus.Counter
+	writes     *prometheus.CounterVec
+	written    prometheus.Counter
+	writeTime  prometheus.Observer
+	jumps      prometheus.Counter
+	sessions   prometheus.Counter
+	skew       prometheus.Gauge
+	disagree   prometheus.Gauge
+	conditions *prometheus.GaugeVec
 }
 
-// NewWorker declares the worker's metrics; now is the wall clock.
-func NewWorker(r *Registry, now func() time.Time) *Worker {
+// NewWorker declares the worker's metrics.
+func NewWorker(r *Registry) *Worker {
 	w := &Worker{
-		now:  now,
-		jobs: map[string]struct{}{},
 		fires: r.counter("fires_total",
 			"Fires that this worker accounted for, by how they ended.", "status"),
 		startDelay: r.histogram("start_delay_seconds",
 			"Time from when a command was planned to when it started.",
 			[]float64{.005, .01, .025, .05, .1, .25, .5, 1, 2, 5, 10, 30, 60, 300, 3600}).WithLabelValues(),
-		lastSuccess: r.gauge("job_last_success_timestamp_seconds",
-			"When a job last succeeded on this worker, for the first 1,000 jobs that did.", "job"),
-		untracked: r.counter("job_success_untracked_total",
-			"Successes of jobs beyond the first 1,000, which have no timestamp.").WithLabelValues(),
 		planned: r.gauge("planned_jobs",
 			"Jobs in this worker's plan.").WithLabelValues(),
 		running: r.gauge("running_runs",
@@ -101,7 +84,7 @@ func fast() []float64 {
 
 // Outcome counts how a fire ended. startDelay is the time from planned to
 // started; it counts for commands that did start, and a negative one does not.
-func (w *Worker) Outcome(job string, s common.Status, startDelay time.Duration) {
+func (w *Worker) Outcome(s common.Status, startDelay time.Duration) {
 	w.fires.WithLabelValues(string(s)).Inc()
 	switch s {
 	case common.StatusSucceeded, common.StatusFailed, common.StatusTimedOut, common.StatusKilled:
@@ -109,30 +92,6 @@ func (w *Worker) Outcome(job string, s common.Status, startDelay time.Duration) 
 			w.startDelay.Observe(startDelay.Seconds())
 		}
 	}
-	if s == common.StatusSucceeded {
-		w.succeeded(job)
-	}
-}
-
-func (w *Worker) succeeded(job string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if _, known := w.jobs[job]; !known {
-		if len(w.jobs) >= MaxJobs {
-			w.untracked.Inc()
-			return
-		}
-		w.jobs[job] = struct{}{}
-	}
-	w.lastSuccess.WithLabelValues(job).Set(float64(w.now().UnixMilli()) / 1000)
-}
-
-// Forget drops the series of a job that was deleted.
-func (w *Worker) Forget(job string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	delete(w.jobs, job)
-	w.lastSuccess.DeleteLabelValues(job)
 }
 
 // Planned says how many jobs are in the plan.

@@ -342,9 +342,9 @@ func (f finisher) Finish(ctx context.Context, outcomes []common.Outcome) []error
 // deaf is told what nobody wants to know.
 type deaf struct{}
 
-func (deaf) Planned(int)                                  {}
-func (deaf) QueueDepth(string, int)                       {}
-func (deaf) ClockJump(time.Duration)                      {}
-func (deaf) Outcome(string, common.Status, time.Duration) {}
-func (deaf) ClaimBatch(int, time.Duration, bool)          {}
-func (deaf) Running(int)                                  {}
+func (deaf) Planned(int)                          {}
+func (deaf) QueueDepth(string, int)               {}
+func (deaf) ClockJump(time.Duration)              {}
+func (deaf) Outcome(common.Status, time.Duration) {}
+func (deaf) ClaimBatch(int, time.Duration, bool)  {}
+func (deaf) Running(int)                          {}

@@ -12,6 +12,7 @@ import (
 	"carillon/internal/etcdkit"
 	"carillon/internal/health"
 	"carillon/internal/housekeeping"
+	"carillon/internal/jobgauges"
 	"carillon/internal/jobmgr"
 	"carillon/internal/leader"
 	"carillon/internal/registry"
@@ -125,7 +126,7 @@ func (d diary) Write(ctx context.Context, at time.Time) error {
 
 // upkeep are the duties that keep the history at its bounds, look for jobs that do not run, and
 // tell the other masters. tell are further conditions that the elected master knows of.
-func (m *Master) upkeep(store *jobmgr.Store, history *runlog.View, staff workers, guard *registry.Guard, tell ...func() []common.Condition) []duty {
+func (m *Master) upkeep(store *jobmgr.Store, history *runlog.View, stored runlog.Reader, staff workers, guard *registry.Guard, tell ...func() []common.Condition) []duty {
 	// What may not be done too early, or without knowing all jobs, is put off.
 	now := func() (time.Time, error) {
 		if err := m.fresh.fault(); err != nil {
@@ -141,11 +142,14 @@ func (m *Master) upkeep(store *jobmgr.Store, history *runlog.View, staff workers
 		Audit: audit.NewExpirer(m.chain(), m.cfg.Store), AuditKept: m.cfg.AuditRetention})
 	fires := auditor.New(auditor.Config{Catalog: m.catalog, State: store, Ledger: history, Why: staff.unplaced, Now: now, Alike: m.alike, Away: m.state.StoreAway,
 		Log: m.cfg.Log, Observer: m.cfg.Metrics.Upkeep, Report: m.loops.duties[dutyAudit].Done})
+	figures := jobgauges.New(jobgauges.Config{Limit: m.cfg.MetricsMaxJobs, Catalog: m.catalog, History: stored, Overdue: fires.Found,
+		Now: now, Away: m.state.StoreAway, Show: m.cfg.Metrics.Gauges.Show, Report: m.loops.duties[dutyJobMetrics].Done})
 	tell = append(tell, unless(m.state.StoreAway, keeper.Conditions), fires.Conditions)
 	who := hostname()
 	return []duty{
 		m.duty(dutyHousekeeping, keeper.Run),
 		m.duty(dutyAudit, fires.Run),
+		m.duty(dutyJobMetrics, figures.Run),
 		m.duty(dutyFindings, func(ctx context.Context) error {
 			return m.findings.Keep(ctx, tellEvery, m.loops.duties[dutyFindings].Alive, func() common.Findings {
 				f := common.Findings{Overdue: fires.Found()}

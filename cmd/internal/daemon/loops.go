@@ -131,6 +131,7 @@ const (
 	dutyAuditChain    = "audit_chain"
 	dutyNotifications = "notifications"
 	dutyChannels      = "channels"
+	dutyJobMetrics    = "job_metrics"
 )
 
 func newMasterLoops(log *slog.Logger, limit time.Duration, excused func() bool) *masterLoops {
@@ -160,6 +161,7 @@ func newMasterLoops(log *slog.Logger, limit time.Duration, excused func() bool) 
 		dutyAuditChain:    "changes are not added to the audit",
 		dutyNotifications: "late runs and summaries are not notified",
 		dutyChannels:      "channels that fail are not noticed",
+		dutyJobMetrics:    "metrics of single jobs stay as they were",
 	} {
 		m.duties[duty] = m.Add(health.Spec{Name: "duty_" + duty, Effect: effect, OnDemand: duty == dutyHousekeeping || duty == dutyAuditChain})
 	}

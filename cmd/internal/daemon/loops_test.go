@@ -95,6 +95,7 @@ func masterTable() map[string]watched {
 		"duty audit_chain": {loops: []string{"duty_audit_chain"}, codes: []string{common.ConditionAuditStuck},
 			tests: []string{"TestDutiesAreBegunAgain", "TestSealerThatFailsHasACondition"}},
 		"duty notifications": {loops: []string{"duty_notifications"}, tests: []string{stuckMaster}},
+		"duty job_metrics":   {loops: []string{"duty_job_metrics"}, tests: []string{stuckMaster, "TestMetricsOfJobsOnTheElectedMaster"}},
 		"duty channels": {loops: []string{"duty_channels"}, codes: []string{common.ConditionNotifyFailing},
 			tests: []string{stuckMaster, "TestChannelsThatFail"}},
 	}
@@ -350,7 +351,7 @@ func newLoopsWorker(t *testing.T, client *clientv3.Client, limit time.Duration) 
 		t.Fatal(err)
 	}
 	return NewWorker(WorkerConfig{Home: home, Etcd: client, Store: newLoopsStore(t), Box: box, Slots: 4, Version: "test", Clock: NewClock(slog.New(slog.DiscardHandler)), Origin: NewOrigin(slog.New(slog.DiscardHandler)), Boot: bootclock.Now,
-		Log: slog.New(slog.DiscardHandler), Metrics: metrics.NewWorker(metrics.NewRegistry("test"), WallClock), loopLimit: limit})
+		Log: slog.New(slog.DiscardHandler), Metrics: metrics.NewWorker(metrics.NewRegistry("test")), loopLimit: limit})
 }
 
 func newLoopsStore(t *testing.T) *sqlitelog.Store {
@@ -477,6 +478,7 @@ func TestStuckLoopOfAMasterHasACondition(t *testing.T) {
 		{loop: "delivery", code: common.ConditionLoopStuck, prefix: common.OutboxPrefix},
 		{loop: "election", code: common.ConditionNoElectedMaster, prefix: common.LeaderKey, writes: true},
 		{loop: "duty_audit", code: common.ConditionLoopStuck, prefix: common.JobsPrefix},
+		{loop: "duty_job_metrics", code: common.ConditionLoopStuck, prefix: common.JobsPrefix},
 		{loop: "duty_findings", code: common.ConditionLoopStuck, prefix: common.FindingsKey, writes: true},
 		{loop: "duty_notifications", code: common.ConditionLoopStuck, prefix: common.AlertsPrefix},
 		{loop: "duty_channels", code: common.ConditionLoopStuck, prefix: common.WaitingNoticesPrefix},

@@ -63,6 +63,8 @@ type MasterConfig struct {
 	// AuditRetention is how long it is kept who changed what; 0 is for ever.
 	AuditRetention time.Duration
 	Limits         config.Limits
+	// MetricsMaxJobs is how many jobs have metrics of their own.
+	MetricsMaxJobs int
 	Notify         config.Notify
 	Console        fs.FS
 	Version        string
@@ -154,7 +156,7 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 		report: m.loops.duties[dutyNotifications].Done}); err != nil {
 		return nil, err
 	}
-	m.duties = append(m.upkeep(store, history, staff, guard, m.notices.Conditions, m.notices.notifier.Conditions, unless(look.StoreAway, sealer.Conditions)),
+	m.duties = append(m.upkeep(store, history, there, staff, guard, m.notices.Conditions, m.notices.notifier.Conditions, unless(look.StoreAway, sealer.Conditions)),
 		m.duty(dutyAuditChain, sealer.Run),
 		m.duty(dutyNotifications, m.notices.notifier.Run),
 		m.duty(dutyChannels, func(ctx context.Context) error {

@@ -137,7 +137,7 @@ func NewWorker(cfg WorkerConfig) *Worker {
 	})
 	recoverer := joblock.NewRecoverer(client, life.Worker)
 	w.recovery = &dispatch.Recovery{Orphans: recoverer, Cluster: w.cluster, Life: life, Written: w.sink.Outcomes,
-		Resolved: func(job string) { cfg.Metrics.Outcome(job, common.StatusLost, 0) },
+		Resolved: func(string) { cfg.Metrics.Outcome(common.StatusLost, 0) },
 		Held:     w.cluster.wentBack, Owns: w.dispatcher.Owns, Disown: w.dispatcher.Disown, Now: WallClock, Log: log, Report: w.loops.recovery.Done}
 	w.bequests = &dispatch.Bequests{Owners: recoverer.Bequests, Cluster: w.cluster, Life: life, Log: log, Report: w.loops.outboxes.Done,
 		Deliver: func(ctx context.Context, worker string) (int, error) {
@@ -322,9 +322,6 @@ func (w *Worker) followJobs(ctx context.Context) error {
 		for i, b := range u.Bad {
 			w.cfg.Log.Error("job_unreadable", "job", b.Name, "error", b.Err)
 			bad[i] = b.Name
-		}
-		for _, name := range u.Gone {
-			w.cfg.Metrics.Forget(name)
 		}
 		w.alarm(u.Jobs)
 		news := w.feed.Jobs(u.Whole, u.Jobs, u.Gone, bad)
