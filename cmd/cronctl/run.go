@@ -88,6 +88,7 @@ func (c *cli) root() (*cobra.Command, error) {
 		Short:         "Define, run and watch the jobs of Carillon",
 		Long:          rootHelp,
 		Example:       rootExamples,
+		Version:       version,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Args:          cobra.NoArgs,

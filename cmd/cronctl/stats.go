@@ -24,8 +24,8 @@ func (c *cli) stats() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "stats [JOB]",
 		Short: "Count runs by hour or by day: how they ended, how long they took, how late they were started",
-		Long: `Count the runs of a job, or of all: one line for each hour or day, the oldest first,
-and the sum of all. OK is the share that succeeded of the runs that ended by themselves,
+		Long: `Count the runs of a job, or of all: one line for each hour or day that has any, the oldest
+first, and the sum of all. OK is the share that succeeded of the runs that ended by themselves,
 or were lost; what was killed, skipped or missed does not count. Durations are of the runs
 that succeeded; DELAY is how much later than due 95 % of the fires of the plan were started.`,
 		Example: `  cronctl stats nightly-report --from -30d
@@ -129,6 +129,14 @@ func (c *cli) showStats(raw json.RawMessage) error {
 	if wide {
 		heads = append(heads, "SUCCEEDED", "REFUSED", "KILLED", "MEAN", "P99", "MAX", "DELAY P50", "DELAY P99", "DELAY MAX")
 	}
+	if s.Total.empty() {
+		since := ""
+		if len(s.Buckets) > 0 {
+			since = " since " + s.Buckets[0].At.Format("2006-01-02 15:04") + " (" + s.Timezone + ")"
+		}
+		fmt.Fprintln(c.stdout, "no runs"+since)
+		return nil
+	}
 	var t table
 	first, layout := "HOUR ("+s.Timezone+")", "2006-01-02 15:04"
 	if s.By == "day" {
@@ -136,6 +144,9 @@ func (c *cli) showStats(raw json.RawMessage) error {
 	}
 	t.row(append([]string{first}, heads...)...)
 	for i := range s.Buckets {
+		if s.Buckets[i].empty() {
+			continue
+		}
 		t.row(append([]string{s.Buckets[i].At.Format(layout)}, s.Buckets[i].cells(wide)...)...)
 	}
 	t.row(append([]string{"all"}, s.Total.cells(wide)...)...)
@@ -150,6 +161,9 @@ func (c *cli) showStats(raw json.RawMessage) error {
 	}
 	return workers.print(c.stdout)
 }
+
+// empty reports whether no fire ended in any way.
+func (f *figures) empty() bool { return f.Runs == 0 && f.Statuses == apiclient.StatusCounts{} }
 
 func (f *figures) cells(wide bool) []string {
 	cells := []string{fmt.Sprint(f.Runs), percent(f.SuccessRate)}

@@ -70,6 +70,10 @@ func TestStats(t *testing.T) {
 	s.run("stats", "--workers").want(t, exitOK, "WORKER", "alpha")
 	s.run("stats", "-o", "yaml").want(t, exitOK, "successRate: 0.9")
 	s.run("stats", "none").want(t, exitOK) // the fake counts for any job
+	s.counted = rollup.Cell{}
+	if got := s.run("stats").want(t, exitOK, "no runs").out; strings.Count(got, "\n") != 1 {
+		t.Errorf("without any run:\n%s", got)
+	}
 	s.run("stats", "--by", "minute").want(t, exitUsage, "query.by")
 	s.run("stats", "--from", "-1000d").want(t, exitUsage, "2 years")
 	s.run("stats", "--from", "whenever").want(t, exitUsage, "is not a time")

@@ -169,6 +169,10 @@ func TestNextWorkersVersion(t *testing.T) {
 	s.run("get", "worker", "w1", "-o", "wide").want(t, exitOK, "w1")
 	s.run("get", "worker", "w9").want(t, exitNotFound)
 	s.run("version").want(t, exitOK, "cronctl  dev", "1.2.3")
+	s.run("--version").want(t, exitOK, "dev")
+	s.run("--token", "car_wrong", "version").want(t, exitOK, "cronctl  dev", "note: the server's version is not known")
+	s.run("--server", "http://127.0.0.1:1", "version").want(t, exitOK, "cronctl  dev", "note: the server's version is not known")
+	s.run("--server", "http://127.0.0.1:1", "version", "-o", "json").want(t, exitOK, `"cronctl": "dev"`)
 }
 
 func TestListsGoOverPages(t *testing.T) {

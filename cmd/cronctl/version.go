@@ -1,19 +1,23 @@
 package main
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"carillon/internal/apiclient"
+	"carillon/internal/common"
 )
 
 func (c *cli) version() *cobra.Command {
 	var clientOnly bool
 	cmd := &cobra.Command{
 		Use:   "version",
-		Short: "Tell the versions of this program and of the server",
-		Args:  cobra.NoArgs,
+		Short: "Show the versions of cronctl and of the server",
+		Long: `Show the versions of cronctl and of the server. Without a login, or where the server does not
+answer, only that of cronctl is shown, with a note; "cronctl --version" asks no server.`,
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			both := struct {
 				Cronctl string             `json:"cronctl"`
@@ -29,11 +33,15 @@ func (c *cli) version() *cobra.Command {
 			case clientOnly:
 				return nil
 			}
-			api, err := c.api()
-			if err != nil {
-				return err
+			v, err := c.serverVersion(cmd.Context())
+			switch common.CodeOf(err) {
+			case common.CodeUnauthenticated, common.CodeUnavailable:
+				fmt.Fprintf(c.stderr, "note: the server's version is not known: %v\n", err)
+				if structured {
+					return c.print(both)
+				}
+				return nil
 			}
-			v, err := apiclient.Decode[apiclient.Version](api.Version(cmd.Context()))
 			if err != nil {
 				return err
 			}
@@ -46,4 +54,12 @@ func (c *cli) version() *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&clientOnly, "client", false, "only this program's")
 	return cmd
+}
+
+func (c *cli) serverVersion(ctx context.Context) (v apiclient.Version, err error) {
+	api, err := c.api()
+	if err != nil {
+		return v, err
+	}
+	return apiclient.Decode[apiclient.Version](api.Version(ctx))
 }

@@ -43,6 +43,18 @@ A name that does not exist is refused with the one that was probably meant; all 
 Lists are written between commas, or as a YAML list; labels and secrets as ` + "`a=b,c=d`" + `, or as a YAML mapping. Durations look like ` + "`90s`, `5m`, `1h30m`" + `.
 Passwords have no flag, because everybody on the machine can read a command line. Give them in a file (the keys that end in ` + "`File`" + `), or as
 a systemd credential with the name of the key (` + "`LoadCredential=etcd.password:/etc/carillon/etcd.password`" + `).
+
+Daemons read these variables as well. A variable ` + "`CARILLON_…`" + ` that belongs to no part of Carillon is refused. Those of ` + "`cronctl`" + ` are in [cronctl.md](cronctl.md), and
+those that a command is given in [jobs.md](jobs.md#what-a-command-is-given).
+
+| Variable | Meaning |
+|---|---|
+| ` + "`CARILLON_CONFIG`" + ` | file of settings, as ` + "`--config`" + ` |
+| ` + "`STATE_DIRECTORY`, `XDG_STATE_HOME`, `HOME`" + ` | where the data folder is by default |
+| ` + "`CREDENTIALS_DIRECTORY`" + ` | systemd credentials: passwords and keys by the names of their settings |
+| ` + "`NOTIFY_SOCKET`, `WATCHDOG_USEC`, `WATCHDOG_PID`, `JOURNAL_STREAM`" + ` | systemd: readiness, watchdog, priorities of log lines |
+| ` + "`SSL_CERT_FILE`, `SSL_CERT_DIR`" + ` | CA certificates of the system, for mail, webhooks and single sign-on |
+| ` + "`GOGC`, `GOMEMLIMIT`" + ` | memory management of Go |
 `)
 	for _, s := range []*settings{new(Master).settings(), new(Worker).settings(), new(Standalone).settings()} {
 		fmt.Fprintf(&b, "\n## %s\n\n| Key | Flag | Variable | Default | Meaning |\n|---|---|---|---|---|\n", s.program)

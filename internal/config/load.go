@@ -67,11 +67,11 @@ var foreign = [...]string{
 	fileEnv,
 	// a command's own, where a daemon is started from a job
 	"CARILLON_JOB", "CARILLON_RUN_ID", "CARILLON_PLANNED_AT", "CARILLON_ATTEMPT", "CARILLON_PREVIOUS_STATUS", "CARILLON_FENCE",
-	"CARILLON_WORKER", "CARILLON_LIFE",
+	"CARILLON_WORKER", "CARILLON_WORKER_NAME", "CARILLON_LIFE",
 	// of tests that start daemons
 	"CARILLON_MONGODOUBLE",
 	// cronctl's
-	"CARILLON_SERVER", "CARILLON_TOKEN", "CARILLON_TOKEN_FILE", "CARILLON_CA_FILE", "CARILLON_CONTEXT",
+	"CARILLON_SERVER", "CARILLON_TOKEN", "CARILLON_TOKEN_FILE", "CARILLON_CA_FILE", "CARILLON_CERT_FILE", "CARILLON_KEY_FILE", "CARILLON_CONTEXT", "CARILLON_CONTEXTS",
 }
 
 // foreignPrefixes are likewise those of the tests and of a worker's guardian.

@@ -37,6 +37,7 @@ func (x *Executor) environment(t *Task, g granted) (env []string, path string) {
 		{envRun, t.Record.Run},
 		{envWorker, x.cfg.Worker},
 		{envLife, x.cfg.Life},
+		{"CARILLON_WORKER_NAME", x.cfg.Name},
 	}
 	env = make([]string, 0, len(usual)+len(t.Job.Env)+len(params)+len(ours))
 	add := func(v variable) {

@@ -27,6 +27,7 @@ type Config struct {
 	BaseDir   string // the worker's data folder; private folders of runs are made under it, in "work"
 	Worker    string // the worker's id; with Life it marks each command, so that Sweep finds leftovers
 	Life      string // this start of the worker
+	Name      string // the worker's name, for commands
 	Path      string // PATH of commands; default DefaultPath
 	StartGate int    // how many commands are being started at a time; default two per core
 	// Adopt makes this process the parent of whatever outlives the process that started it, so that

@@ -19,8 +19,9 @@ import (
 )
 
 const (
-	worker = "workerworkerwork"
-	life   = "lifelifelifelife"
+	worker     = "workerworkerwork"
+	workerName = "bell-1"
+	life       = "lifelifelifelife"
 	// asSweeper makes the test binary a program that sweeps and says that it lives.
 	asSweeper = "EXECUTOR_TEST_SWEEP"
 	// patience is how long a test waits for what must happen; it is no measure.
@@ -73,7 +74,7 @@ func TestMain(m *testing.M) {
 
 func newExecutor(t testing.TB, change ...func(*executor.Config)) *executor.Executor {
 	t.Helper()
-	cfg := executor.Config{BaseDir: t.TempDir(), Worker: worker, Life: life}
+	cfg := executor.Config{BaseDir: t.TempDir(), Worker: worker, Life: life, Name: workerName}
 	for _, c := range change {
 		c(&cfg)
 	}

@@ -90,7 +90,7 @@ func TestEnvironmentIsBuiltFromNothing(t *testing.T) {
 	want := []string{
 		"CARILLON_ATTEMPT=2", "CARILLON_FENCE=4711", "CARILLON_JOB=backup", "CARILLON_LIFE=" + life,
 		"CARILLON_PLANNED_AT=2031-03-04T05:06:07.000000089Z", "CARILLON_PREVIOUS_STATUS=failed",
-		"CARILLON_RUN_ID=" + task.Record.Run, "CARILLON_WORKER=" + worker, "GREETING=a b=c", "HOME=" + home,
+		"CARILLON_RUN_ID=" + task.Record.Run, "CARILLON_WORKER=" + worker, "CARILLON_WORKER_NAME=" + workerName, "GREETING=a b=c", "HOME=" + home,
 		"LANG=de_DE.UTF-8", "LOGNAME=" + name, "PATH=" + executor.DefaultPath, "SHELL=/bin/sh", "TZ=Europe/Berlin", "USER=" + name,
 	}
 	got, out := run(t, task)

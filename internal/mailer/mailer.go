@@ -154,8 +154,13 @@ func (m *Mailer) message(c alerts.Channel, to string, what *alerts.Message) (*ma
 		return nil, fmt.Errorf("an address of the channel: %w", err)
 	}
 	msg.Subject(alerts.Line(what.Subject))
+	msg.SetUserAgent("Carillon")
 	msg.SetDateWithValue(what.At)
 	msg.SetMessageIDWithValue(what.ID + "@" + domainOf(m.cfg.From))
+	if thread := threadOf(&what.Data, domainOf(m.cfg.From)); thread != "" {
+		msg.SetGenHeader(mail.HeaderInReplyTo, thread)
+		msg.SetGenHeader(mail.HeaderReferences, thread)
+	}
 	msg.SetGenHeader("Auto-Submitted", "auto-generated") // RFC 3834: so that no robot answers
 	msg.SetGenHeader("X-Auto-Response-Suppress", "All")
 	msg.SetGenHeader("List-Id", "<"+c.Name+".carillon."+domainOf(m.cfg.From)+">") // RFC 2919: to sort by
@@ -168,6 +173,16 @@ func (m *Mailer) message(c alerts.Channel, to string, what *alerts.Message) (*ma
 }
 
 // domainOf is the part of an address after its last @.
+// threadOf returns the id that all mails of one trouble of a job refer to, from the first failure to the recovery, so
+// that mail programs show them as one thread; "" for other mails. No mail has that id: mails need not be sent, or
+// arrive, in order.
+func threadOf(d *alerts.Data, domain string) string {
+	if d.Job == "" || d.FirstAt == nil {
+		return ""
+	}
+	return fmt.Sprintf("<trouble.%s.%d@%s>", d.Job, d.FirstAt.UnixNano(), domain)
+}
+
 func domainOf(address string) string {
 	domain := strings.TrimRight(address[strings.LastIndexByte(address, '@')+1:], "> ")
 	if domain == "" {

@@ -256,3 +256,39 @@ func TestSomeAreRefused(t *testing.T) {
 		t.Errorf("%d letters, want 3", n)
 	}
 }
+
+// A failure, its reminder and the recovery refer to the same id; another trouble, and another job, to others.
+func TestMailsOfOneTroubleFormAThread(t *testing.T) {
+	p := newPost(t, true, false)
+	m := newMailer(t, p, mailer.Config{TLS: mailer.TLSStart})
+	first := time.Date(2026, 11, 21, 2, 30, 0, 0, time.UTC)
+	send := func(id, job string, at *time.Time) (reply, references, agent string) {
+		what := message()
+		what.ID, what.Data.Job, what.Data.FirstAt = id, job, at
+		if r := m.Send(t.Context(), ops, alerts.Target{}, what); r.Err != nil {
+			t.Fatal(r.Err)
+		}
+		all := p.letters()
+		got, err := mail.ReadMessage(bytes.NewReader(all[len(all)-1].data))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got.Header.Get("In-Reply-To"), got.Header.Get("References"), got.Header.Get("X-Mailer")
+	}
+	thread, references, agent := send("msg_1", "nightly", &first)
+	if !strings.HasPrefix(thread, "<") || !strings.HasSuffix(thread, "@example.com>") || references != thread {
+		t.Errorf("In-Reply-To %q, References %q", thread, references)
+	}
+	if agent != "Carillon" {
+		t.Errorf("X-Mailer %q", agent)
+	}
+	if again, _, _ := send("msg_2", "nightly", &first); again != thread {
+		t.Errorf("the recovery refers to %q, the failure to %q", again, thread)
+	}
+	if other, _, _ := send("msg_3", "nightly", new(first.Add(time.Hour))); other == thread || other == "" {
+		t.Errorf("another trouble refers to %q", other)
+	}
+	if none, _, _ := send("msg_4", "", nil); none != "" {
+		t.Errorf("a summary refers to %q", none)
+	}
+}

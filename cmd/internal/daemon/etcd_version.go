@@ -3,6 +3,8 @@ package daemon
 import (
 	"context"
 	"log/slog"
+	"maps"
+	"slices"
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -17,7 +19,7 @@ const (
 )
 
 // EtcdVersions asks each member of etcd once for its version, as soon as it answers, and
-// warns of those that do not keep one user out of another's keys.
+// warns, once for each version, of those that do not keep one user out of another's keys.
 func EtcdVersions(client *clientv3.Client, log *slog.Logger) lifecycle.Part {
 	return etcdVersions(client.Endpoints(), func(ctx context.Context, endpoint string) (string, error) {
 		status, err := client.Status(ctx, endpoint)
@@ -33,13 +35,17 @@ func etcdVersions(endpoints []string, version func(ctx context.Context, endpoint
 		unknown := endpoints
 		for {
 			var silent []string
+			outdated := map[string][]string{} // endpoints by version
 			for _, endpoint := range unknown {
 				found, err := versionWithin(ctx, endpoint, version)
 				if err != nil {
 					silent = append(silent, endpoint)
-				} else if fault := etcdkit.VersionFault(found); fault != "" {
-					log.Warn("etcd_outdated", "endpoint", endpoint, "version", found, "fault", fault)
+				} else if etcdkit.VersionFault(found) != "" {
+					outdated[found] = append(outdated[found], endpoint)
 				}
+			}
+			for _, found := range slices.Sorted(maps.Keys(outdated)) {
+				log.Warn("etcd_outdated", "version", found, "endpoints", outdated[found], "fault", etcdkit.VersionFault(found))
 			}
 			if unknown = silent; len(unknown) == 0 {
 				return nil

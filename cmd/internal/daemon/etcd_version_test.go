@@ -19,7 +19,7 @@ func TestEtcdVersions(t *testing.T) {
 		var back atomic.Bool
 		asked := map[string]int{}
 		var log bytes.Buffer
-		part := etcdVersions([]string{"old", "new", "away"}, func(_ context.Context, endpoint string) (string, error) {
+		part := etcdVersions([]string{"old", "new", "old too", "away"}, func(_ context.Context, endpoint string) (string, error) {
 			asked[endpoint]++
 			switch {
 			case endpoint == "new":
@@ -33,7 +33,7 @@ func TestEtcdVersions(t *testing.T) {
 		done := make(chan error)
 		go func() { done <- part.Serve(ctx) }()
 		virtualtime.Wait()
-		if n := strings.Count(log.String(), "msg=etcd_outdated endpoint=old version=3.6.9 fault="); n != 1 {
+		if n := strings.Count(log.String(), `msg=etcd_outdated version=3.6.9 endpoints="[old old too]" fault=`); n != 1 {
 			t.Errorf("at first: %s", log.String())
 		}
 		time.Sleep(2 * time.Minute)
@@ -41,7 +41,7 @@ func TestEtcdVersions(t *testing.T) {
 		back.Store(true)
 		time.Sleep(2 * time.Minute)
 		virtualtime.Wait()
-		if got := log.String(); strings.Count(got, "etcd_outdated") != 2 || !strings.Contains(got, "endpoint=away") {
+		if got := log.String(); strings.Count(got, "etcd_outdated") != 2 || !strings.Contains(got, "endpoints=[away]") {
 			t.Errorf("then: %s", got)
 		}
 		if asked["old"] != 1 || asked["new"] != 1 || asked["away"] < 3 {

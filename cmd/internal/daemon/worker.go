@@ -249,7 +249,7 @@ func (w *Worker) startConditions() []common.Condition {
 
 func (w *Worker) openExecutor(context.Context) (err error) {
 	life := w.cfg.Home.Life
-	w.executor, err = executor.New(executor.Config{BaseDir: w.cfg.Home.Dir, Worker: life.Worker, Life: life.Life, Adopt: true, Mark: w.cfg.Home.Mark,
+	w.executor, err = executor.New(executor.Config{BaseDir: w.cfg.Home.Dir, Worker: life.Worker, Life: life.Life, Name: life.Name, Adopt: true, Mark: w.cfg.Home.Mark,
 		Masks: w.cfg.Secrets.Masker, Secrets: w.secrets, RunAs: w.cfg.RunAs, MaxRunTime: w.cfg.MaxRunTime, Log: w.cfg.Log})
 	return err
 }
