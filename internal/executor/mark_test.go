@@ -48,6 +48,9 @@ func actMarked(part string) {
 		}
 		if pid == 0 { // nothing but system calls from here on
 			_, _, _ = syscall.RawSyscall(syscall.SYS_SETSID, 0, 0, 0)
+			for fd := range uintptr(3) {
+				_, _, _ = syscall.RawSyscall(syscall.SYS_CLOSE, fd, 0, 0)
+			}
 			for {
 				_, _, _ = syscall.RawSyscall(syscall.SYS_PAUSE, 0, 0, 0)
 			}
@@ -175,7 +178,7 @@ func TestSiblingsOfACommandGoWithIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, x := range map[string]*executor.Executor{"marked": newMarked(t), "not marked": newAdopter(t)} {
-		task := newTask(common.Job{Args: []string{self}, Env: map[string]string{asMarked: asSibling}})
+		task := shell("cd /; exec env -i " + asMarked + "=" + asSibling + " " + self)
 		out := record(t, task)
 		expect(t, x.Run(t.Context(), task, out), common.StatusSucceeded, "")
 		pid, err := strconv.Atoi(strings.TrimSpace(out.text()))
