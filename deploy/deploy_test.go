@@ -137,7 +137,7 @@ func TestUnits(t *testing.T) {
 	for unit, want := range map[string]map[string]string{
 		"carillon-master.service": {"DynamicUser": "yes", "ProtectSystem": "strict", "MemoryDenyWriteExecute": "yes",
 			"ExecStart": "/usr/bin/carillon-master --config /etc/carillon/master.yaml"},
-		"carillon-worker.service": {"User": "carillon-worker", "Delegate": "yes", "NotifyAccess": "main", "OOMPolicy": "continue",
+		"carillon-worker.service": {"User": "carillon-worker", "Delegate": "memory pids", "NotifyAccess": "main", "OOMPolicy": "continue",
 			"ExecStart": "/usr/bin/carillon-worker --config /etc/carillon/worker.yaml"},
 		"carillon-standalone.service": {"User": "carillon", "Delegate": "yes", "NotifyAccess": "main", "OOMPolicy": "continue",
 			"ExecStart": "/usr/bin/carillon-standalone --config /etc/carillon/standalone.yaml"},

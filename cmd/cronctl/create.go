@@ -31,6 +31,7 @@ type jobFlags struct {
 	env       []string
 	noShell   bool
 	killGrace string
+	memoryMax string
 }
 
 func (c *cli) createJob() *cobra.Command {
@@ -70,6 +71,8 @@ cron; with --no-shell they are a program and its arguments.`,
 	fl.StringVar(&f.job.WorkDir, "work-dir", "", "folder to run in")
 	fl.StringVar(&f.timeout, "timeout", "", "stop a run after this time, such as 90s or 1h")
 	fl.StringVar(&f.killGrace, "kill-grace", "", "time between TERM and KILL (default 10s)")
+	fl.StringVar(&f.memoryMax, "memory-max", "", "most memory of a run, such as 512MiB; needs a worker with cgroups")
+	fl.IntVar(&f.job.TasksMax, "tasks-max", 0, "most processes and threads of a run; needs a worker with cgroups")
 	fl.StringArrayVar(&f.env, "env", nil, "environment variable, NAME=VALUE; may be repeated")
 	fl.BoolVar(&f.noShell, "no-shell", false, "run the words behind -- as a program with arguments")
 	return cmd
@@ -91,6 +94,7 @@ func (f *jobFlags) documents(c *cli, args []string) ([]document, error) {
 	j := f.job
 	j.Name = args[0]
 	j.Timeout, j.KillGrace = common.Duration(f.timeout), common.Duration(f.killGrace)
+	j.MemoryMax = common.Size(f.memoryMax)
 	if f.noShell {
 		j.Args = args[1:]
 	} else {

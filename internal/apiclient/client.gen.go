@@ -2674,6 +2674,11 @@ type Definition struct {
 	// Example: 60s
 	LostAfter *string `json:"lostAfter,omitempty"`
 
+	// MemoryMax How much memory a run may use; one that needs more is killed as a whole. Only workers with cgroups run such a job. No limit where not given.
+	//
+	// Example: 512MiB
+	MemoryMax *string `json:"memoryMax,omitempty"`
+
 	// Name Names the job; without '..'.
 	//
 	// Example: nightly-report
@@ -2724,6 +2729,9 @@ type Definition struct {
 
 	// SuccessExitCodes Exit codes that count as success; 0 where not given.
 	SuccessExitCodes *[]int64 `json:"successExitCodes,omitempty"`
+
+	// TasksMax How many processes and threads a run may have at a time. Only workers with cgroups run such a job; where not given they take 512, and other workers set no limit.
+	TasksMax *int64 `json:"tasksMax,omitempty"`
 
 	// Timeout The run is stopped after this time. None where not given.
 	//
@@ -3145,6 +3153,11 @@ type Job struct {
 	//
 	// Example: 60s
 	LostAfter *string `json:"lostAfter,omitempty"`
+
+	// MemoryMax How much memory a run may use; one that needs more is killed as a whole. Only workers with cgroups run such a job. No limit where not given.
+	//
+	// Example: 512MiB
+	MemoryMax *string `json:"memoryMax,omitempty"`
 	Meta      JobMeta `json:"meta"`
 
 	// Name Names the job; without '..'.
@@ -3197,6 +3210,9 @@ type Job struct {
 
 	// SuccessExitCodes Exit codes that count as success; 0 where not given.
 	SuccessExitCodes *[]int64 `json:"successExitCodes,omitempty"`
+
+	// TasksMax How many processes and threads a run may have at a time. Only workers with cgroups run such a job; where not given they take 512, and other workers set no limit.
+	TasksMax *int64 `json:"tasksMax,omitempty"`
 
 	// Timeout The run is stopped after this time. None where not given.
 	//
@@ -3280,7 +3296,12 @@ type JobInput struct {
 	// LostAfter How long a worker that cannot reach etcd lets its runs go on, and at least how long others wait before they take a run for lost; 60s where not given, 20s to 1h.
 	//
 	// Example: 60s
-	LostAfter *string  `json:"lostAfter,omitempty"`
+	LostAfter *string `json:"lostAfter,omitempty"`
+
+	// MemoryMax How much memory a run may use; one that needs more is killed as a whole. Only workers with cgroups run such a job. No limit where not given.
+	//
+	// Example: 512MiB
+	MemoryMax *string  `json:"memoryMax,omitempty"`
 	Meta      *JobMeta `json:"meta,omitempty"`
 
 	// Name Names the job; without '..'.
@@ -3333,6 +3354,9 @@ type JobInput struct {
 
 	// SuccessExitCodes Exit codes that count as success; 0 where not given.
 	SuccessExitCodes *[]int64 `json:"successExitCodes,omitempty"`
+
+	// TasksMax How many processes and threads a run may have at a time. Only workers with cgroups run such a job; where not given they take 512, and other workers set no limit.
+	TasksMax *int64 `json:"tasksMax,omitempty"`
 
 	// Timeout The run is stopped after this time. None where not given.
 	//
@@ -3466,7 +3490,12 @@ type JobPatch struct {
 	// LostAfter How long a worker that cannot reach etcd lets its runs go on, and at least how long others wait before they take a run for lost; 60s where not given, 20s to 1h.
 	//
 	// Example: 60s
-	LostAfter *string  `json:"lostAfter,omitempty"`
+	LostAfter *string `json:"lostAfter,omitempty"`
+
+	// MemoryMax How much memory a run may use; one that needs more is killed as a whole. Only workers with cgroups run such a job. No limit where not given.
+	//
+	// Example: 512MiB
+	MemoryMax *string  `json:"memoryMax,omitempty"`
 	Meta      *JobMeta `json:"meta,omitempty"`
 
 	// Name Names the job; without '..'.
@@ -3519,6 +3548,9 @@ type JobPatch struct {
 
 	// SuccessExitCodes Exit codes that count as success; 0 where not given.
 	SuccessExitCodes *[]int64 `json:"successExitCodes,omitempty"`
+
+	// TasksMax How many processes and threads a run may have at a time. Only workers with cgroups run such a job; where not given they take 512, and other workers set no limit.
+	TasksMax *int64 `json:"tasksMax,omitempty"`
 
 	// Timeout The run is stopped after this time. None where not given.
 	//

@@ -11,9 +11,16 @@ const FeatureDetach = "detach"
 // FeatureSecrets is that values of env may stand for named secrets; see SecretPrefix.
 const FeatureSecrets = "secrets"
 
+// FeatureMemoryMax and FeatureTasksMax are that a worker can limit the memory and the number of tasks of a run. A worker has
+// them where the machine lets it.
+const (
+	FeatureMemoryMax = "memoryMax"
+	FeatureTasksMax  = "tasksMax"
+)
+
 // Features are what the workers of this version can do beyond what those of any version
 // can. A worker that lacks one that a job needs would run it otherwise than it says.
-var Features = [...]string{FeatureDetach, FeatureSecrets}
+var Features = [...]string{FeatureDetach, FeatureSecrets, FeatureMemoryMax, FeatureTasksMax}
 
 // NeededFeatures are those that the job's fields ask for.
 func (j *Job) NeededFeatures() (needs []string) {
@@ -22,6 +29,12 @@ func (j *Job) NeededFeatures() (needs []string) {
 	}
 	if len(j.SecretRefs()) > 0 {
 		needs = append(needs, FeatureSecrets)
+	}
+	if j.MemoryMax != "" {
+		needs = append(needs, FeatureMemoryMax)
+	}
+	if j.TasksMax != 0 {
+		needs = append(needs, FeatureTasksMax)
 	}
 	return needs
 }

@@ -12,6 +12,8 @@ const (
 	DefaultKillGrace = 10 * time.Second
 	DefaultLostAfter = 60 * time.Second
 	DefaultOutputMax = 16 << 20
+	// DefaultTasksMax holds on workers that can limit tasks.
+	DefaultTasksMax = 512
 
 	DefaultStartDeadline = 5 * time.Minute
 	DefaultWindow        = time.Hour
@@ -71,6 +73,8 @@ type Job struct {
 	User             string            `json:"user,omitempty"`
 	Timeout          Duration          `json:"timeout,omitempty"`
 	KillGrace        Duration          `json:"killGrace,omitempty"`
+	MemoryMax        Size              `json:"memoryMax,omitempty"`
+	TasksMax         int               `json:"tasksMax,omitempty"`
 	SuccessExitCodes []int             `json:"successExitCodes,omitempty"`
 	Overlap          Overlap           `json:"overlap,omitempty"`
 	Output           *OutputPolicy     `json:"output,omitempty"`

@@ -20,6 +20,9 @@ const (
 
 	ReasonNeedsFeature = "needs_feature" // the job needs what a worker of this version cannot do
 
+	ReasonOutOfMemory  = "out_of_memory"  // the run needed more memory than its job lets it have
+	ReasonTooManyTasks = "too_many_tasks" // the run wanted more processes and threads
+
 	ReasonSecretMissing    = "secret_missing"          // the job refers to a secret that there is not
 	ReasonSecretNotAllowed = "secret_not_allowed"      // it is not for the job's group
 	ReasonSecretSealed     = "secret_sealed_otherwise" // it does not open with the worker's keys

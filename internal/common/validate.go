@@ -23,6 +23,8 @@ const (
 	MaxEnv       = 128
 	MaxExitCodes = 64
 	MaxOutput    = 1 << 30
+	MaxMemory    = 16 << 40
+	MaxTasks     = 65536
 	MaxTimeout   = 366 * 24 * time.Hour
 )
 

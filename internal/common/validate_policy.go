@@ -37,6 +37,7 @@ func (j *Job) policyFaults(c *checker) {
 	if j.Placement != nil {
 		j.Placement.faults(c)
 	}
+	j.limitFaults(c)
 	c.number("priority", j.Priority, 1, MaxPriority)
 	c.number("slots", j.Slots, 1, MaxSlots)
 	j.pauseFaults(c)
@@ -60,6 +61,18 @@ func (j *Job) lostFaults(c *checker) {
 		c.add("killGrace", "range", string(j.KillGrace), fmt.Sprintf("must be at most a third of lostAfter, which is %v", lostAfter)).With("third", "lostAfter", "of", lostAfter)
 	default:
 		c.add("lostAfter", "range", string(j.LostAfter), fmt.Sprintf("must be at least three times killGrace, which is %v where it is not given", grace)).With("thrice", "killGrace", "of", grace)
+	}
+}
+
+func (j *Job) limitFaults(c *checker) {
+	c.number("tasksMax", j.TasksMax, 1, MaxTasks)
+	if j.MemoryMax == "" {
+		return
+	}
+	if n, err := j.MemoryMax.Value(); err != nil {
+		c.add("memoryMax", "size", string(j.MemoryMax), "is not a size; write 512KiB, 16MiB or 1GiB")
+	} else if n < 1<<20 || n > MaxMemory {
+		c.add("memoryMax", "range", string(j.MemoryMax), "must be from 1MiB to 16384GiB").With("least", "1 MiB", "most", "16384 GiB")
 	}
 }
 

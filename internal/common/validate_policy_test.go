@@ -65,6 +65,9 @@ func TestPolicyFaults(t *testing.T) {
 		{"too many workers", func(j *Job) { j.Placement = &Placement{Workers: slices.Repeat([]string{"w"}, MaxPinned+1)} },
 			[]string{"placement.workers too_many"}},
 		{"priority and slots", func(j *Job) { j.Priority, j.Slots = 10, 1001 }, []string{"priority range", "slots range"}},
+		{"limits of a run", func(j *Job) { j.MemoryMax, j.TasksMax = "1MiB", 65536 }, nil},
+		{"limits out of range", func(j *Job) { j.MemoryMax, j.TasksMax = "1KiB", 65537 }, []string{"tasksMax range", "memoryMax range"}},
+		{"memory of no size", func(j *Job) { j.MemoryMax, j.TasksMax = "lots", -1 }, []string{"tasksMax range", "memoryMax size"}},
 		{"priority and slots below", func(j *Job) { j.Priority, j.Slots = -1, -1 }, []string{"priority range", "slots range"}},
 
 		{"pause of a job that is not", func(j *Job) { j.PauseNote, j.PauseUntil = "x", at("2026-01-01T00:00:00Z") },

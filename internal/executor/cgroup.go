@@ -10,24 +10,37 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"carillon/internal/proctree"
 )
 
 // cgroups makes a control group (version 2) for each run, below the one that this
-// process has for itself, as under systemd with Delegate=yes: what is in it can be killed in
-// one stroke, and cannot leave. No controller is turned on, so that this process may stay
-// where it is. A nil cgroups makes none.
+// process has for itself, as under systemd with Delegate=: what is in it can be killed in
+// one stroke, and its memory and number of tasks are bounded where the controllers for that are delegated. A group
+// with controllers turned on for those below it must have no process itself: this process and its guardian
+// move to one of their own then. A nil cgroups makes none.
 type cgroups struct {
-	path string
-	log  *slog.Logger
-	made atomic.Uint64
-	off  atomic.Bool
+	path        string
+	controllers []string // of controllersWanted, those that are turned on
+	cloned      bool     // commands can be started in their group; else they are moved there when they are executed
+	log         *slog.Logger
+	made        atomic.Uint64
+	off         atomic.Bool
 }
 
-// leafPrefix begins the names of the groups of runs.
-const leafPrefix = "run-"
+const (
+	// leafPrefix begins the names of the groups of runs.
+	leafPrefix = "run-"
+	// workerLeaf is the group of this process and its guardian, where it has to have one.
+	workerLeaf = "carillon.main"
+
+	controllerMemory = "memory"
+	controllerPids   = "pids"
+)
 
 // findCgroups tells why there are none, if so.
 func findCgroups(log *slog.Logger) (*cgroups, error) {
@@ -43,11 +56,64 @@ func findCgroups(log *slog.Logger) (*cgroups, error) {
 	if err != nil {
 		return nil, err
 	}
+	if filepath.Base(path) == workerLeaf {
+		path = filepath.Dir(path)
+	}
 	c := &cgroups{path: path, log: log}
-	if err := c.try(os.Getpid(), os.Getppid()); err != nil {
+	mine := []int{os.Getpid(), os.Getppid()}
+	if err := c.try(mine...); err != nil {
 		return nil, err
 	}
+	if c.cloned, err = c.trial(); err != nil {
+		return nil, err
+	}
+	if err := c.control(mine); err != nil {
+		log.Warn("cgroup_limits_unused", "error", err)
+	}
 	return c, nil
+}
+
+// control turns on the controllers that limit runs, as far as they are delegated.
+func (c *cgroups) control(mine []int) error {
+	data, err := os.ReadFile(filepath.Join(c.path, "cgroup.controllers"))
+	if err != nil {
+		return err
+	}
+	var on []string
+	for _, name := range strings.Fields(string(data)) {
+		if name == controllerMemory || name == controllerPids {
+			on = append(on, name)
+		}
+	}
+	if len(on) == 0 {
+		return fmt.Errorf("no controller of memory or pids is delegated to %s", c.path)
+	}
+	leaf := filepath.Join(c.path, workerLeaf)
+	if err := os.Mkdir(leaf, 0o755); err != nil && !errors.Is(err, os.ErrExist) {
+		return err
+	}
+	members, err := os.ReadFile(filepath.Join(c.path, "cgroup.procs"))
+	if err != nil {
+		return err
+	}
+	for _, pid := range proctree.Parse(members) {
+		if !slices.Contains(mine, pid) {
+			continue // no process can be left there: turning on fails
+		}
+		if err := os.WriteFile(filepath.Join(leaf, "cgroup.procs"), []byte(strconv.Itoa(pid)), 0); err != nil {
+			return err
+		}
+	}
+	if err := os.WriteFile(filepath.Join(c.path, "cgroup.subtree_control"), []byte("+"+strings.Join(on, " +")), 0); err != nil {
+		return err
+	}
+	c.controllers = on
+	return nil
+}
+
+// can reports whether a controller is on.
+func (c *cgroups) can(controller string) bool {
+	return c != nil && !c.off.Load() && slices.Contains(c.controllers, controller)
 }
 
 // cgroupPath gives the folder of a process's group, cgroups(7), from its /proc/<pid>/cgroup
@@ -75,13 +141,15 @@ func cgroupPath(own, mounts string) (string, error) {
 // try finds out whether the group is this process's own, and whether runs can have
 // theirs below it. Those that an earlier life left there are ended.
 func (c *cgroups) try(mine ...int) error {
-	members, err := os.ReadFile(filepath.Join(c.path, "cgroup.procs"))
-	if err != nil {
-		return err
-	}
-	for _, pid := range proctree.Parse(members) {
-		if !slices.Contains(mine, pid) {
-			return fmt.Errorf("the cgroup %s has other processes in it", c.path)
+	for _, group := range []string{c.path, filepath.Join(c.path, workerLeaf)} {
+		members, err := os.ReadFile(filepath.Join(group, "cgroup.procs"))
+		if err != nil && (group == c.path || !errors.Is(err, os.ErrNotExist)) {
+			return err
+		}
+		for _, pid := range proctree.Parse(members) {
+			if !slices.Contains(mine, pid) {
+				return fmt.Errorf("the cgroup %s has other processes in it", group)
+			}
 		}
 	}
 	entries, err := os.ReadDir(c.path)
@@ -107,6 +175,47 @@ func (c *cgroups) try(mine ...int) error {
 	return kill.Close()
 }
 
+// trial finds out whether a process can be started in a group: a sandbox may forbid clone3(2), as RestrictNamespaces= of a
+// unit does. The program that it starts does not exist, so that it ends before it is one.
+func (c *cgroups) trial() (cloned bool, err error) {
+	l, err := c.make()
+	if err != nil {
+		return false, err
+	}
+	defer l.remove()
+	_, err = syscall.ForkExec(filepath.Join(l.path, "none"), []string{"none"},
+		&syscall.ProcAttr{Sys: &syscall.SysProcAttr{UseCgroupFD: true, CgroupFD: int(l.dir.Fd())}})
+	return errors.Is(err, os.ErrNotExist), nil
+}
+
+// prepare lets a command be started in the group, or stop when it is executed.
+func (c *cgroups) prepare(l *leaf, sys *syscall.SysProcAttr) {
+	if c.cloned {
+		sys.UseCgroupFD, sys.CgroupFD = true, int(l.dir.Fd())
+	} else {
+		sys.Ptrace = true
+	}
+}
+
+// release moves a command that has stopped into its group, and lets it go on. It is called on the thread that started it.
+func (c *cgroups) release(l *leaf, pid int) error {
+	if c.cloned {
+		return nil
+	}
+	for { // until it has stopped, or was killed
+		var info unix.Siginfo
+		err := unix.Waitid(unix.P_PID, pid, &info, unix.WSTOPPED|unix.WEXITED|unix.WNOWAIT, nil)
+		if !errors.Is(err, unix.EINTR) {
+			break
+		}
+	}
+	err := os.WriteFile(filepath.Join(l.path, "cgroup.procs"), []byte(strconv.Itoa(pid)), 0)
+	if gone := unix.PtraceDetach(pid); gone != nil && !errors.Is(gone, unix.ESRCH) {
+		err = errors.Join(err, gone)
+	}
+	return err
+}
+
 // leaf is the group of a run. A nil leaf is that of a run without one.
 type leaf struct {
 	path string
@@ -126,16 +235,21 @@ func (c *cgroups) make() (*leaf, error) {
 }
 
 // leaf gives a run its group, as long as that works. A shortage, which passes, is an error.
-func (c *cgroups) leaf() (*leaf, error) {
+func (c *cgroups) leaf(limits limits) (*leaf, error) {
 	if c == nil || c.off.Load() {
 		return nil, nil
 	}
 	l, err := c.make()
+	if err == nil {
+		err = c.limit(l, limits)
+	}
 	if err != nil && short(err) {
+		l.remove()
 		return nil, fmt.Errorf("make a cgroup: %w", err)
 	}
 	if err != nil {
 		c.turnOff(err)
+		l.remove()
 		return nil, nil
 	}
 	return l, nil

@@ -4,8 +4,11 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"carillon/internal/common"
 )
 
 func TestCgroupPath(t *testing.T) {
@@ -58,7 +61,7 @@ func TestCgroupsOfOthersAreLeftAlone(t *testing.T) {
 
 func TestCgroupsThatFailAreGivenUp(t *testing.T) {
 	groups := &cgroups{path: filepath.Join(t.TempDir(), "gone"), log: slog.New(slog.DiscardHandler)}
-	if l, _ := groups.leaf(); l != nil || !groups.off.Load() {
+	if l, _ := groups.leaf(limits{}); l != nil || !groups.off.Load() {
 		t.Errorf("%+v", l)
 	}
 	var none *leaf
@@ -66,4 +69,141 @@ func TestCgroupsThatFailAreGivenUp(t *testing.T) {
 		t.Error("there is something in no group")
 	}
 	none.close()
+}
+
+// fakeGroup is a folder that stands for a delegated group with these controllers.
+func fakeGroup(t *testing.T, controllers, procs string) *cgroups {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range map[string]string{"cgroup.controllers": controllers, "cgroup.procs": procs} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return &cgroups{path: dir, log: slog.New(slog.DiscardHandler)}
+}
+
+func wantFile(t *testing.T, want string, path ...string) {
+	t.Helper()
+	if got, err := os.ReadFile(filepath.Join(path...)); err != nil || string(got) != want {
+		t.Errorf("%s holds %q, %v; want %q", filepath.Join(path...), got, err, want)
+	}
+}
+
+// The worker leaves the delegated group before it turns the controllers on: the kernel wants no process there.
+func TestControllersAreTurnedOnForRuns(t *testing.T) {
+	c := fakeGroup(t, "cpuset cpu io memory hugetlb pids\n", "12\n")
+	worker := filepath.Join(c.path, workerLeaf)
+	if err := os.Mkdir(worker, 0o700); err != nil { // of an earlier life
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(worker, "cgroup.procs"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(c.path, "cgroup.subtree_control"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.control([]int{12, 13}); err != nil {
+		t.Fatal(err)
+	}
+	wantFile(t, "12", worker, "cgroup.procs")
+	wantFile(t, "+memory +pids", c.path, "cgroup.subtree_control")
+	if !c.can(controllerMemory) || !c.can(controllerPids) {
+		t.Errorf("on: %q", c.controllers)
+	}
+	c.turnOff(os.ErrInvalid)
+	if c.can(controllerMemory) {
+		t.Error("a group that is given up limits nothing")
+	}
+
+	none := fakeGroup(t, "cpuset hugetlb\n", "12\n")
+	if err := none.control([]int{12}); err == nil || none.can(controllerPids) {
+		t.Errorf("%v, on: %q", err, none.controllers)
+	}
+	if _, err := os.Stat(filepath.Join(none.path, workerLeaf)); !os.IsNotExist(err) {
+		t.Error("a worker that turns nothing on has moved")
+	}
+}
+
+func TestLimitsOfARun(t *testing.T) {
+	for name, c := range map[string]struct {
+		controllers []string
+		job         common.Job
+		files       map[string]string
+	}{
+		"default":            {[]string{"memory", "pids"}, common.Job{}, map[string]string{"pids.max": "512"}},
+		"asked for":          {[]string{"memory", "pids"}, common.Job{MemoryMax: "64MiB", TasksMax: 20}, map[string]string{"pids.max": "20", "memory.max": "67108864", "memory.oom.group": "1"}},
+		"without controller": {[]string{"pids"}, common.Job{MemoryMax: "64MiB"}, map[string]string{"pids.max": "512"}},
+		"none":               {nil, common.Job{TasksMax: 7}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			groups := fakeGroup(t, "", "")
+			groups.controllers = c.controllers
+			for file := range c.files {
+				if err := os.MkdirAll(filepath.Join(groups.path, "run-1"), 0o700); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(filepath.Join(groups.path, "run-1", file), nil, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			l := &leaf{path: filepath.Join(groups.path, "run-1")}
+			if err := groups.limit(l, limitsOf(&c.job)); err != nil {
+				t.Fatal(err)
+			}
+			entries, _ := os.ReadDir(l.path)
+			if len(entries) != len(c.files) {
+				t.Errorf("wrote %v", entries)
+			}
+			for file, want := range c.files {
+				wantFile(t, want, l.path, file)
+			}
+		})
+	}
+}
+
+func TestLimitsThatWereReached(t *testing.T) {
+	for name, c := range map[string]struct {
+		memory, pids string
+		job          common.Job
+		reason       string
+	}{
+		"nothing":               {"low 0\nhigh 0\nmax 5\noom 0\noom_kill 0\noom_group_kill 0\n", "max 0\n", common.Job{MemoryMax: "1MiB"}, ""},
+		"memory":                {"max 5\noom 1\noom_kill 3\noom_group_kill 1\n", "max 0\n", common.Job{MemoryMax: "1MiB"}, common.ReasonOutOfMemory},
+		"tasks":                 {"oom_kill 0\n", "max 12\n", common.Job{MemoryMax: "1MiB"}, common.ReasonTooManyTasks},
+		"memory of the machine": {"oom_kill 1\n", "max 0\n", common.Job{}, ""},
+		"not counted":           {"", "", common.Job{MemoryMax: "1MiB"}, ""},
+	} {
+		dir := t.TempDir()
+		for file, text := range map[string]string{"memory.events": c.memory, "pids.events": c.pids} {
+			if text == "" {
+				continue
+			}
+			if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got := ""
+		if o := (&leaf{path: dir}).hit(limitsOf(&c.job)); o != nil {
+			got = o.reason.Code
+		}
+		if got != c.reason {
+			t.Errorf("%s: %q, want %q", name, got, c.reason)
+		}
+	}
+	if (*leaf)(nil).hit(limits{}) != nil {
+		t.Error("no group reached a limit")
+	}
+}
+
+// A worker whose machine cannot limit runs lacks the features, and refuses what asks for them.
+func TestLimitsAreFeaturesOfTheMachine(t *testing.T) {
+	x := &Executor{}
+	if got := common.Lacking(common.Features[:], x.Features()); !slices.Equal(got, []string{common.FeatureMemoryMax, common.FeatureTasksMax}) {
+		t.Errorf("lacks %q", got)
+	}
+	x.cgroups = &cgroups{controllers: []string{controllerPids}}
+	if got := common.Lacking(common.Features[:], x.Features()); !slices.Equal(got, []string{common.FeatureMemoryMax}) {
+		t.Errorf("lacks %q", got)
+	}
 }

@@ -6,10 +6,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
 
 	"carillon/internal/executor"
 )
@@ -17,9 +21,35 @@ import (
 // asMember makes the test binary a worker in the cgroup that it names.
 const asMember = "EXECUTOR_TEST_CGROUP"
 
+// withoutClone3 makes it a worker whose unit forbids clone3.
+const withoutClone3 = "EXECUTOR_TEST_NO_CLONE3"
+
+// forbidClone3 makes clone3 fail with ENOSYS for all threads of this process and all that they start, as systemd does.
+func forbidClone3() {
+	filter := []unix.SockFilter{
+		{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: 0}, // the number of the call
+		{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: unix.SYS_CLONE3, Jf: 1},
+		{Code: unix.BPF_RET | unix.BPF_K, K: 0x00050000 | uint32(unix.ENOSYS)},
+		{Code: unix.BPF_RET | unix.BPF_K, K: 0x7fff0000},
+	}
+	program := unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		panic(err)
+	}
+	const setFilter, allThreads = 1, 1
+	if _, _, errno := unix.Syscall(unix.SYS_SECCOMP, setFilter, allThreads, uintptr(unsafe.Pointer(&program))); errno != 0 {
+		panic(errno)
+	}
+}
+
 // workInGroup prints what runs did, while another one goes on, and what is left of their groups.
 func workInGroup() {
 	group := os.Getenv(asMember)
+	if os.Getenv(withoutClone3) != "" {
+		forbidClone3()
+	}
 	dir, err := os.MkdirTemp("", "")
 	if err != nil {
 		panic(err)
@@ -52,8 +82,13 @@ func workInGroup() {
 	os.Exit(0)
 }
 
-// A run has a cgroup of its own where that can be had, and nothing leaves it.
+// A run has a cgroup of its own where that can be had, and nothing leaves it; also where a filter forbids clone3.
 func TestCgroupOfARun(t *testing.T) {
+	t.Run("started in it", func(t *testing.T) { tryCgroup(t, "") })
+	t.Run("moved to it", func(t *testing.T) { tryCgroup(t, "1") })
+}
+
+func tryCgroup(t *testing.T, withoutClone string) {
 	var group string
 	for _, root := range []string{"/sys/fs/cgroup", "/sys/fs/cgroup/unified"} {
 		if _, err := os.Stat(filepath.Join(root, "cgroup.procs")); err == nil {
@@ -77,7 +112,7 @@ func TestCgroupOfARun(t *testing.T) {
 		t.Skip("a kernel before 5.14")
 	}
 	member := exec.Command(os.Args[0])
-	member.Env = append(os.Environ(), asMember+"="+group)
+	member.Env = append(os.Environ(), asMember+"="+group, withoutClone3+"="+withoutClone)
 	member.Stderr = os.Stderr
 	member.SysProcAttr = &syscall.SysProcAttr{UseCgroupFD: true, CgroupFD: int(dir.Fd())}
 	out, err := member.Output()
@@ -90,7 +125,7 @@ func TestCgroupOfARun(t *testing.T) {
 	}
 	wantGone(t, pids(t, lines[1]))
 	name := "/" + filepath.Base(group) + "/run-"
-	if !strings.HasSuffix(lines[0], name+"3") || lines[2] != "succeeded" || lines[3] != "shell_missing" || !strings.HasSuffix(lines[4], name+"5") || lines[5] != "left 0" {
+	if !strings.HasSuffix(lines[0], name+"4") || lines[2] != "succeeded" || lines[3] != "shell_missing" || !strings.HasSuffix(lines[4], name+"6") || lines[5] != "left 0" {
 		t.Errorf("printed %q", lines)
 	}
 }

@@ -28,7 +28,7 @@ type spec struct {
 // refuse tells why this worker must not run a job, or else as whom it runs.
 func (x *Executor) refuse(t *Task) (*runas.Account, *outcome) {
 	job := &t.Job
-	if lacking := common.Lacking(job.MustHave(), common.Features[:]); len(lacking) > 0 {
+	if lacking := common.Lacking(job.MustHave(), x.Features()); len(lacking) > 0 {
 		return nil, featureRefused(lacking)
 	}
 	if size := job.CommandBytes(); size > common.MaxJobBytes {

@@ -259,17 +259,23 @@ func (x *Executor) run(ctx context.Context, t Task, out Output, masks *mask.Mask
 	cause := x.supervise(ctx, &t, p)
 	killGroup(p.pid)
 	lived := p.leaf.kill()
+	limits := limitsOf(&t.Job.Job)
 	end, err := p.reap()
 	if cause == nil && end.status.Signaled() && end.status.Signal() == syscall.SIGKILL && closed(x.killed) {
 		cause = ErrStopping // it was killed with all the others
 	}
 	clean := x.settle(&t, p)
+	hit := p.leaf.hit(limits)
 	if !p.leaf.remove() {
 		x.cfg.Log.Warn("cgroup of a run not removed", "job", t.Record.Job, "run", t.Record.Run)
 	}
 	x.leave(&t, spec, clean && !lived)
 
-	run := x.outcome(&t, outcomeOf(&t, &end, err, cause))
+	how := outcomeOf(&t, &end, err, cause)
+	if how.status == common.StatusFailed && cause == nil && hit != nil {
+		how = hit
+	}
+	run := x.outcome(&t, how)
 	if !p.abandoned.Load() {
 		run.StartedAt = &p.startedAt
 	}

@@ -81,11 +81,15 @@ func (x *Executor) fork(o *forkOrder, among *siblings) error {
 		Sys:   &syscall.SysProcAttr{Setpgid: !x.terminal, Setsid: x.terminal, Pdeathsig: syscall.SIGKILL, PidFD: &handle, Credential: credential(s.as)},
 	}
 	var err error
-	if p.leaf, err = x.cgroups.leaf(); err != nil {
+	limits := limitsOf(&o.task.Job.Job)
+	if p.leaf, err = x.cgroups.leaf(limits); err != nil {
 		return unable{err}
 	}
-	if p.leaf != nil {
-		attr.Sys.UseCgroupFD, attr.Sys.CgroupFD = true, int(p.leaf.dir.Fd())
+	switch {
+	case p.leaf != nil:
+		x.cgroups.prepare(p.leaf, attr.Sys)
+	case limits.asked:
+		return errUnlimited
 	}
 	p.siblings = among
 	among.begin()
@@ -95,13 +99,22 @@ func (x *Executor) fork(o *forkOrder, among *siblings) error {
 	if err != nil && p.leaf != nil && !short(err) {
 		// Maybe it is the group's fault: a sandbox may forbid clone3(2).
 		p.leaf.remove()
-		p.leaf, attr.Sys.UseCgroupFD = nil, false
-		first := err
-		if pid, err = syscall.ForkExec(s.path, s.args, attr); err == nil {
-			x.cgroups.turnOff(first)
+		p.leaf, attr.Sys.UseCgroupFD, attr.Sys.Ptrace = nil, false, false
+		if first := err; !limits.asked {
+			if pid, err = syscall.ForkExec(s.path, s.args, attr); err == nil {
+				x.cgroups.turnOff(first)
+			}
 		}
 	}
 	x.marks.end(p.number, alone, pid)
+	if err == nil && p.leaf != nil {
+		if failure := x.cgroups.release(p.leaf, pid); failure != nil { // what it starts is known by its mark all the same
+			x.cgroups.turnOff(failure)
+			if limits.asked {
+				_ = unix.Kill(pid, unix.SIGKILL)
+			}
+		}
+	}
 	if err != nil {
 		if p.leaf != nil {
 			p.leaf.remove()

@@ -32,6 +32,8 @@ type Definition struct {
 	User             string               `json:"user,omitempty" doc:"The user to run as: a wish, which the worker may refuse."`
 	Timeout          common.Duration      `json:"timeout,omitempty" doc:"The run is stopped after this time. None where not given." example:"1h"`
 	KillGrace        common.Duration      `json:"killGrace,omitempty" doc:"Time between TERM and KILL; 10s where not given, at most a third of lostAfter." example:"10s"`
+	MemoryMax        common.Size          `json:"memoryMax,omitempty" doc:"How much memory a run may use; one that needs more is killed as a whole. Only workers with cgroups run such a job. No limit where not given." example:"512MiB"`
+	TasksMax         int                  `json:"tasksMax,omitempty" minimum:"1" maximum:"65536" doc:"How many processes and threads a run may have at a time. Only workers with cgroups run such a job; where not given they take 512, and other workers set no limit."`
 	SuccessExitCodes []int                `json:"successExitCodes,omitempty" nullable:"false" doc:"Exit codes that count as success; 0 where not given."`
 	Overlap          common.Overlap       `json:"overlap,omitempty" enum:"skip,queue,replace,allow" doc:"What happens to a fire while the earlier run still goes: it is written down as skipped, waits (one at most), kills that run, or runs beside it; skip where not given."`
 	Output           *common.OutputPolicy `json:"output,omitempty"`

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"iter"
 	"os"
+	"slices"
 	"strconv"
 	"time"
 
@@ -131,14 +133,11 @@ func (l Limits) Lowered() bool { return l.Hard < leastMark }
 // Marked lists the ids of the living processes whose limits match, those included that /proc hides (hidepid)
 // though they are of this user.
 func Marked(match func(pid int, l Limits) bool) (found []int, err error) {
-	pids, err := visible()
-	if err == nil && hides() {
-		pids, err = numbers()
-	}
+	pids, err := candidates()
 	if err != nil {
 		return nil, err
 	}
-	for _, pid := range pids {
+	for pid := range pids {
 		limits, err := LimitsOf(pid)
 		if err != nil || !match(pid, limits) {
 			continue
@@ -156,8 +155,12 @@ func hides() bool {
 	return errors.Is(err, os.ErrNotExist)
 }
 
-// numbers are all ids that a process can have.
-func numbers() ([]int, error) {
+// candidates returns the ids of all processes, or, where /proc hides some, all that a process can have.
+func candidates() (iter.Seq[int], error) {
+	if !hides() {
+		pids, err := visible()
+		return slices.Values(pids), err
+	}
 	data, err := os.ReadFile("/proc/sys/kernel/pid_max")
 	if err != nil {
 		return nil, err
@@ -166,11 +169,10 @@ func numbers() ([]int, error) {
 	if err != nil {
 		return nil, err
 	}
-	pids := make([]int, 0, most)
-	for pid := 2; pid < most; pid++ {
-		pids = append(pids, pid)
-	}
-	return pids, nil
+	return func(yield func(int) bool) {
+		for pid := 2; pid < most && yield(pid); pid++ {
+		}
+	}, nil
 }
 
 // lives reports whether an id is that of a process, and not of another thread of one, that has not ended.

@@ -297,7 +297,7 @@ func (w *Worker) registration() common.Registration {
 	running, used := w.dispatcher.Running()
 	return common.Registration{Life: w.cfg.Home.Life, Host: host, Version: w.cfg.Version, PID: os.Getpid(), Labels: w.cfg.Labels,
 		Slots: w.cfg.Slots, Running: running, Used: used, StartedAt: w.started, Clock: WallClock().UTC(), Draining: w.draining.Load(),
-		Features: common.Features[:], Trouble: w.cluster.Trouble(), Conditions: w.conditions.now(), Skew: w.cluster.clock().Skew}
+		Features: w.executor.Features(), Trouble: w.cluster.Trouble(), Conditions: w.conditions.now(), Skew: w.cluster.clock().Skew}
 }
 
 // slots are the worker's own, or those that an operator gave it.

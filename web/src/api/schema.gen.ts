@@ -1820,6 +1820,11 @@ export interface components {
              */
             lostAfter?: string;
             /**
+             * @description How much memory a run may use; one that needs more is killed as a whole. Only workers with cgroups run such a job. No limit where not given.
+             * @example 512MiB
+             */
+            memoryMax?: string;
+            /**
              * @description Names the job; without '..'.
              * @example nightly-report
              */
@@ -1878,6 +1883,11 @@ export interface components {
             stdin?: string;
             /** @description Exit codes that count as success; 0 where not given. */
             successExitCodes?: number[];
+            /**
+             * Format: int64
+             * @description How many processes and threads a run may have at a time. Only workers with cgroups run such a job; where not given they take 512, and other workers set no limit.
+             */
+            tasksMax?: number;
             /**
              * @description The run is stopped after this time. None where not given.
              * @example 1h
@@ -2272,6 +2282,11 @@ export interface components {
              * @example 60s
              */
             lostAfter?: string;
+            /**
+             * @description How much memory a run may use; one that needs more is killed as a whole. Only workers with cgroups run such a job. No limit where not given.
+             * @example 512MiB
+             */
+            memoryMax?: string;
             meta: components["schemas"]["JobMeta"];
             /**
              * @description Names the job; without '..'.
@@ -2332,6 +2347,11 @@ export interface components {
             stdin?: string;
             /** @description Exit codes that count as success; 0 where not given. */
             successExitCodes?: number[];
+            /**
+             * Format: int64
+             * @description How many processes and threads a run may have at a time. Only workers with cgroups run such a job; where not given they take 512, and other workers set no limit.
+             */
+            tasksMax?: number;
             /**
              * @description The run is stopped after this time. None where not given.
              * @example 1h
@@ -2412,6 +2432,11 @@ export interface components {
              * @example 60s
              */
             lostAfter?: string;
+            /**
+             * @description How much memory a run may use; one that needs more is killed as a whole. Only workers with cgroups run such a job. No limit where not given.
+             * @example 512MiB
+             */
+            memoryMax?: string;
             /** @description Ignored. */
             meta?: components["schemas"]["JobMeta"];
             /**
@@ -2473,6 +2498,11 @@ export interface components {
             stdin?: string;
             /** @description Exit codes that count as success; 0 where not given. */
             successExitCodes?: number[];
+            /**
+             * Format: int64
+             * @description How many processes and threads a run may have at a time. Only workers with cgroups run such a job; where not given they take 512, and other workers set no limit.
+             */
+            tasksMax?: number;
             /**
              * @description The run is stopped after this time. None where not given.
              * @example 1h
@@ -2597,6 +2627,11 @@ export interface components {
              * @example 60s
              */
             lostAfter?: string;
+            /**
+             * @description How much memory a run may use; one that needs more is killed as a whole. Only workers with cgroups run such a job. No limit where not given.
+             * @example 512MiB
+             */
+            memoryMax?: string;
             /** @description Ignored. */
             meta?: components["schemas"]["JobMeta"];
             /**
@@ -2658,6 +2693,11 @@ export interface components {
             stdin?: string;
             /** @description Exit codes that count as success; 0 where not given. */
             successExitCodes?: number[];
+            /**
+             * Format: int64
+             * @description How many processes and threads a run may have at a time. Only workers with cgroups run such a job; where not given they take 512, and other workers set no limit.
+             */
+            tasksMax?: number;
             /**
              * @description The run is stopped after this time. None where not given.
              * @example 1h

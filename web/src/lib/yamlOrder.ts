@@ -4,7 +4,7 @@
 export const fieldOrder: Record<string, readonly string[]> = {
   '': [
     'name', 'title', 'group', 'labels', 'description', 'cronExpr', 'timezone', 'dst', 'jitter', 'startAt', 'endAt', 'command', 'args', 'stdin', 'shell', 'env', 'workDir', 'user', 'params', 'timeout',
-    'killGrace', 'successExitCodes', 'overlap', 'startDeadline', 'catchUp', 'retry', 'onLost', 'lostAfter', 'placement', 'priority', 'slots', 'paused', 'pauseNote', 'pauseUntil', 'notify', 'output', 'retention',
+    'killGrace', 'memoryMax', 'tasksMax', 'successExitCodes', 'overlap', 'startDeadline', 'catchUp', 'retry', 'onLost', 'lostAfter', 'placement', 'priority', 'slots', 'paused', 'pauseNote', 'pauseUntil', 'notify', 'output', 'retention',
   ],
   dst: ['gap', 'overlap'],
   'params.*': ['default', 'description', 'pattern'],

@@ -31,6 +31,8 @@ export const editor = {
     stdin: 'Standard input', stdinHelp: 'Given to the command as it stands here.', env: 'Environment', envHelp: 'The value secret:NAME stands for a secret, which only the worker sees.', envName: 'Name', envValue: 'Value', envAdd: 'Add a variable', envRemove: 'Remove {{name}}',
     envRemoveUnnamed: 'Remove this variable', envNameOf: 'Name of variable {{n}}', envValueOf: 'Value of variable {{n}}',
     timeout: 'Timeout', timeoutHelp: 'For example 90s, 5m, 1h30m. Empty: none.', killGrace: 'Grace before kill', killGraceHelp: 'Between the request to end and the kill.',
+    memoryMax: 'Memory limit', memoryMaxHelp: 'For example 512MiB. A run that needs more is killed. Runs on workers with cgroups only. Empty: none.',
+    tasksMax: 'Task limit', tasksMaxHelp: 'Processes and threads at a time. Runs on workers with cgroups only. Empty: 512 where there are cgroups.',
     own: {
       several: 'There is a second document here. A job is one.', notMap: 'A job is a list of names, each with its value.', unknown: 'There is no such field.', meant: 'Did you mean {{name}}?',
       whole: 'This must be a whole number.', flag: 'This must be true or false.', list: 'This must be a list.', names: 'This must be names, each with a value.', text: 'This must be a text.', reference: 'This is an alias, which can stand for a single value only, written before it. A text that begins with * needs quotes.',

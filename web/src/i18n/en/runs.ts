@@ -65,6 +65,7 @@ export const runs = {
       shell_missing: 'Install the shell on the workers, or choose another in the job.',
       start_failed: 'The worker’s log says more. Look at the command, its rights, and the limits of the machine.',
       cannot_start: 'The worker had no descriptors, processes, memory or disk left, each time it was tried. Look at its machine; run it again then.',
+      out_of_memory: 'Raise the memory limit of the job, or let the command need less.', too_many_tasks: 'Raise the task limit of the job, or let the command start fewer processes at a time.',
       user_not_allowed: 'A worker changes users only where it runs as root. Run the worker so, or leave the user out.',
       user_missing: 'Create the user on the worker’s machine, or correct the job.',
       group_disabled: 'The worker’s file of users leaves this group out. Add it there, or choose other workers by a selector.',

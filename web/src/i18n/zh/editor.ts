@@ -34,6 +34,8 @@ export const editor: Texts<typeof english> = {
     stdin: '标准输入', stdinHelp: '原样传给命令。', env: '环境变量', envHelp: '写成 secret:名称 即引用密钥，其内容只有工作节点可见。', envName: '名称', envValue: '值', envAdd: '添加变量', envRemove: '删除 {{name}}',
     envRemoveUnnamed: '删除此变量', envNameOf: '变量 {{n}} 的名称', envValueOf: '变量 {{n}} 的值',
     timeout: '超时', timeoutHelp: '例如 90s、5m、1h30m。留空则不限。', killGrace: '强制终止前的宽限', killGraceHelp: '从请求结束到强制终止之间的时间。',
+    memoryMax: '内存上限', memoryMaxHelp: '例如 512MiB。超过的运行会被终止。只在有 cgroup 的工作节点上运行。留空则不限。',
+    tasksMax: '任务数上限', tasksMaxHelp: '同时存在的进程和线程数。只在有 cgroup 的工作节点上运行。留空时，有 cgroup 的节点为 512。',
     own: {
       several: '此处开始了第二个文档，而一个任务只有一个。', notMap: '任务由名称及其值组成。', unknown: '没有此字段。', meant: '是否指 {{name}}？',
       whole: '须为整数。', flag: '须为 true 或 false。', list: '须为列表。', names: '须为名称及其值。', text: '须为文本。', reference: '此处是别名，只能代表在其之前写出的单个值。以 * 开头的文本须加引号。',

@@ -54,6 +54,7 @@ export const definitionSpec: FieldSpec = {
       values: { type: 'string' },
     },
     lostAfter: { type: 'string', doc: 'How long a worker that cannot reach etcd lets its runs go on, and at least how long others wait before they take a run for lost; 60s where not given, 20s to 1h.', example: '60s' },
+    memoryMax: { type: 'string', doc: 'How much memory a run may use; one that needs more is killed as a whole. Only workers with cgroups run such a job. No limit where not given.', example: '512MiB' },
     name: { type: 'string', doc: 'Names the job; without \'..\'.', example: 'nightly-report' },
     notify: {
       type: 'object',
@@ -137,6 +138,7 @@ export const definitionSpec: FieldSpec = {
       doc: 'Exit codes that count as success; 0 where not given.',
       items: { type: 'integer' },
     },
+    tasksMax: { type: 'integer', doc: 'How many processes and threads a run may have at a time. Only workers with cgroups run such a job; where not given they take 512, and other workers set no limit.' },
     timeout: { type: 'string', doc: 'The run is stopped after this time. None where not given.', example: '1h' },
     timezone: { type: 'string', doc: 'IANA name of the zone of the timetable. Filled in when the job is saved.', example: 'Asia/Shanghai' },
     title: { type: 'string', doc: 'A name for people, in any language.', example: '每晚报表' },

@@ -40,6 +40,8 @@ export function DefinitionFacts({ job }: { job: Job }) {
         [t('job.stdin'), job.stdin && <Block label={t('job.stdin')}>{job.stdin}</Block>],
         [t('job.timeout'), job.timeout ?? t('job.noTimeout')],
         [t('job.killGrace'), job.killGrace ?? '10s'],
+        [t('editor.memoryMax'), job.memoryMax],
+        [t('editor.tasksMax'), job.tasksMax && String(job.tasksMax)],
         [t('job.exitCodes'), job.successExitCodes?.join(', ')],
         [t('job.outputMax'), job.output?.max ?? '16MiB'],
         [t('job.group'), job.group],

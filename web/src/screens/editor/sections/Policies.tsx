@@ -6,11 +6,13 @@ import { Choice, Text, Whole, Words } from '../inputs.tsx';
 export function Limits() {
   const { t } = useTranslation();
   return (
-    <Fold id="limits" title={t('editor.limits')} fields={['timeout', 'killGrace', 'output.max']}>
+    <Fold id="limits" title={t('editor.limits')} fields={['timeout', 'killGrace', 'output.max', 'memoryMax', 'tasksMax']}>
       <div className={classes.pair}>
         <Text path={['timeout']} />
         <Text path={['killGrace']} />
         <Text path={['output', 'max']} />
+        <Text path={['memoryMax']} />
+        <Whole path={['tasksMax']} />
       </div>
     </Fold>
   );
