@@ -154,8 +154,8 @@ func (f *field) stepped(item string, low, high int, rest string) (reading, error
 	r := reading{set: span(low, high, step), text: short(item)}
 	if step > f.size() {
 		r.text = strconv.Itoa(low)
-		r.notes = []refusal{{Note, "long_step", fmt.Sprintf("the step is longer than the field, so it matches %d alone, "+
-			"as under cron", low), common.Excerpt(item)}}
+		r.notes = []refusal{{Note, "long_step", fmt.Sprintf("matches %d alone, as under cron: "+
+			"the step is longer than the field", low), common.Excerpt(item)}}
 	}
 	return r, nil
 }
