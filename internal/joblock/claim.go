@@ -37,8 +37,9 @@ type Gate interface {
 	WentBack(why string)
 }
 
-// guard is what a claim compares beside its own keys: the worker's registration, which is written anew every few
-// seconds, is not older than the worker knows it. In an etcd that was restored it is.
+// guard is what each try of a claim compares beside its own keys: the worker's registration, which is written anew every few
+// seconds, is not older than the worker knows it. In an etcd that was restored it is, until the worker writes it there
+// anew, and by then it has noticed that: so it is asked before each try.
 func (c *Claimer) guard() ([]clientv3.Cmp, error) {
 	if c.gate == nil {
 		return nil, nil
@@ -119,8 +120,7 @@ func (c *Claimer) claim(ctx context.Context, open []*attempt) {
 			fail(err)
 			return
 		}
-		guard, err := c.guard()
-		if err != nil {
+		if _, err := c.guard(); err != nil {
 			fail(err)
 			return
 		}
@@ -135,7 +135,7 @@ func (c *Claimer) claim(ctx context.Context, open []*attempt) {
 				return
 			}
 		}
-		answers := c.commit(ctx, nested, guard...)
+		answers := c.commit(ctx, nested, c.guard)
 		if errors.Is(answers[0].err, errUnregistered) {
 			c.unregistered(ctx)
 		}

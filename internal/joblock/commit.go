@@ -50,11 +50,11 @@ type answer struct {
 
 // commit sends nested transactions, in as few outer ones as their weight allows, until etcd
 // has answered. It tries again as often as an answer was lost, which the transactions must
-// bear: their own writes make their compares fail. Where one of the guards does not hold, nothing is written
-// (errUnregistered). A batch that etcd refuses for good
+// bear: their own writes make their compares fail. The guard is asked before each try; where one of its compares
+// does not hold, nothing is written (errUnregistered). A batch that etcd refuses for good
 // is split, so that one bad member does not take the others with it. No two of
 // the nested may touch the same job: etcd evaluates all compares before the first write.
-func (t txns) commit(ctx context.Context, nested []nestedTxn, guards ...clientv3.Cmp) []answer {
+func (t txns) commit(ctx context.Context, nested []nestedTxn, guard guard) []answer {
 	answers := make([]answer, 0, len(nested))
 	for len(nested) > 0 {
 		n, size := 1, nested[0].size
@@ -62,24 +62,41 @@ func (t txns) commit(ctx context.Context, nested []nestedTxn, guards ...clientv3
 			size += nested[n].size
 			n++
 		}
-		answers = append(answers, t.commitBatch(ctx, nested[:n], guards)...)
+		answers = append(answers, t.commitBatch(ctx, nested[:n], guard)...)
 		nested = nested[n:]
 	}
 	return answers
 }
 
+// guard returns what a batch compares beside its own keys, or why it may not be sent.
+type guard func() ([]clientv3.Cmp, error)
+
+// unguarded is for batches that compare no more than their own keys.
+func unguarded() ([]clientv3.Cmp, error) { return nil, nil }
+
+// refusal is why a guard let a batch not be sent.
+type refusal struct{ error }
+
+func (r refusal) Unwrap() error { return r.error }
+
+// refused reports whether a guard kept a batch from being written, which it does to each part of it as well.
+func refused(err error) bool {
+	_, unsent := errors.AsType[refusal](err)
+	return unsent || errors.Is(err, errUnregistered)
+}
+
 // errUnregistered says that a guard of a batch did not hold.
 var errUnregistered = errors.New("the registration of this worker is not the one that it wrote")
 
-func (t txns) commitBatch(ctx context.Context, nested []nestedTxn, guards []clientv3.Cmp) []answer {
+func (t txns) commitBatch(ctx context.Context, nested []nestedTxn, guard guard) []answer {
 	ops := make([]clientv3.Op, len(nested))
 	for i := range nested {
 		ops[i] = nested[i].op
 	}
-	resp, sent, lost, err := t.commitOnce(ctx, ops, guards)
-	if err != nil && len(nested) > 1 && ctx.Err() == nil && !etcdkit.LeaseGone(err) && !errors.Is(err, errUnregistered) {
+	resp, sent, lost, err := t.commitOnce(ctx, ops, guard)
+	if err != nil && len(nested) > 1 && ctx.Err() == nil && !etcdkit.LeaseGone(err) && !refused(err) {
 		half := len(nested) / 2
-		return append(t.commitBatch(ctx, nested[:half], guards), t.commitBatch(ctx, nested[half:], guards)...)
+		return append(t.commitBatch(ctx, nested[:half], guard), t.commitBatch(ctx, nested[half:], guard)...)
 	}
 	answers := make([]answer, len(nested))
 	for i := range answers {
@@ -93,11 +110,15 @@ func (t txns) commitBatch(ctx context.Context, nested []nestedTxn, guards []clie
 	return answers
 }
 
-func (t txns) commitOnce(ctx context.Context, nested []clientv3.Op, guards []clientv3.Cmp) (resp *clientv3.TxnResponse, sent time.Duration, lost bool, err error) {
+func (t txns) commitOnce(ctx context.Context, nested []clientv3.Op, guard guard) (resp *clientv3.TxnResponse, sent time.Duration, lost bool, err error) {
 	for wait := 50 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
+		compares, err := guard()
+		if err != nil {
+			return nil, 0, lost, refusal{err}
+		}
 		callCtx, cancel := context.WithTimeout(ctx, callLimit)
 		sent := t.clock()
-		resp, err := t.client.Txn(callCtx).If(guards...).Then(nested...).Commit()
+		resp, err := t.client.Txn(callCtx).If(compares...).Then(nested...).Commit()
 		cancel()
 		switch {
 		case err == nil && !resp.Succeeded:

@@ -42,7 +42,7 @@ func (f *Finisher) Finish(ctx context.Context, outcomes []common.Outcome) []erro
 		nested[i] = op
 	}
 	var late []common.LateEnd
-	for i, a := range f.commit(ctx, nested) {
+	for i, a := range f.commit(ctx, nested, unguarded) {
 		switch {
 		case a.err != nil:
 			errs[i] = a.err

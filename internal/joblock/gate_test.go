@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"carillon/internal/common"
 	"carillon/internal/joblock"
@@ -51,5 +53,30 @@ func TestClaim_RegistrationIsOlder_WritesNothing(t *testing.T) {
 	g.refuses = errors.New("etcd went back")
 	if result := claimer.Claim(t.Context(), []common.Claim{planned("a", version, t1, t1.Add(1))})[0]; !errors.Is(result.Err, g.refuses) {
 		t.Fatalf("refused: %+v", result)
+	}
+}
+
+// A claim that was not answered is not tried again in an etcd that was restored meanwhile, although the worker has
+// written its registration there again by then.
+func TestClaim_EtcdIsRestoredBetweenTries_WritesNothing(t *testing.T) {
+	s := newStory(t)
+	version := s.put("a", t0)
+	g, sent := &gate{registered: 1}, 0
+	claimer := joblock.NewClaimer(s.intercepted(func(method string, call func() error) error {
+		if method != "/etcdserverpb.KV/Txn" {
+			return call()
+		}
+		if sent++; sent > 1 {
+			return call()
+		}
+		if _, err := s.client.Put(t.Context(), common.WorkerKey(me), "{}"); err != nil {
+			t.Error(err)
+		}
+		g.refuses = errors.New("etcd went back")
+		return status.Error(codes.Unavailable, "the connection is gone")
+	}), s.session, me, quiet, g)
+	result := claimer.Claim(t.Context(), []common.Claim{planned("a", version, t0, t1)})[0]
+	if !errors.Is(result.Err, g.refuses) || !result.Unsure || sent != 1 || len(s.keys(common.RunsPrefix)) != 0 {
+		t.Fatalf("%+v after %d tries", result, sent)
 	}
 }

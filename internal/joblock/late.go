@@ -29,7 +29,7 @@ func (f *Finisher) note(ctx context.Context, late []common.LateEnd) {
 		nested = append(nested, nestedTxn{clientv3.OpTxn([]clientv3.Cmp{etcdkit.Absent(key)},
 			[]clientv3.Op{clientv3.OpPut(key, string(data))}, nil), len(data)})
 	}
-	for _, a := range f.commit(ctx, nested) {
+	for _, a := range f.commit(ctx, nested, unguarded) {
 		if a.err != nil {
 			f.trouble(a.err)
 		}

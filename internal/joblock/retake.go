@@ -53,7 +53,7 @@ func (r *Retaker) Retake(ctx context.Context, lease int64, runs []common.Retake)
 	}
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
-	answers := r.commit(ctx, nested)
+	answers := r.commit(ctx, nested, unguarded)
 	if leaseGone(answers) >= 0 {
 		r.session.Invalidate(clientv3.LeaseID(lease))
 	}

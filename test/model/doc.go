@@ -4,7 +4,8 @@
 // and repeat them, leases end and watches stall as a script says, somebody revokes leases
 // and deletes locks, every worker has a wall clock and a boot clock of its own, and all of
 // it happens in the virtual time of a synctest bubble: minutes of a cluster's life take a
-// fraction of a second. Only the commands are simulated, which take their time and may
+// fraction of a second. An etcd that is restored from a backup is played by a second one, which makes the same
+// changes up to the backup, with the same revisions. Only the commands are simulated, which take their time and may
 // ignore the wish to end them, and the guardian, which ends a worker that is stopped.
 //
 // What the workers executed is written into a diary, what etcd held into a history, and

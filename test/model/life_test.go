@@ -14,6 +14,7 @@ import (
 	"carillon/internal/common"
 	"carillon/internal/common/schedule"
 	"carillon/internal/dispatch"
+	"carillon/internal/etcdkit"
 	"carillon/internal/joblock"
 	"carillon/internal/jobmgr"
 	"carillon/internal/registry"
@@ -39,6 +40,7 @@ type life struct {
 	finisher   *joblock.Finisher
 	recovery   *dispatch.Recovery
 	outbox     *joblock.Outbox
+	gate       *gate
 	wake       chan struct{} // there is something in the outbox
 
 	cancel context.CancelFunc
@@ -69,10 +71,13 @@ func (w *world) born(ctx context.Context, id common.Life, skew time.Duration, ra
 	l.members = registry.NewMembers(client, l.wall, func(string, error) {})
 	l.guard = registry.NewGuard(l.members, id.Worker, l.wall, nil, nil)
 	l.loop = scheduler.New(w.log, deaf{}, l.wall)
+	l.gate = &gate{Lineage: etcdkit.NewLineage(etcdkit.Seen{}, time.Now)}
+	l.gate.keeper = registry.NewKeeper(client, l.session, w.log, w.registerEvery(), quiet, l.registration, l.gate.WentBack)
+	l.link.lineage = l.gate.Lineage
 	l.finisher = joblock.NewFinisher(client, id.Worker, quiet)
 	l.outbox = joblock.NewOutbox(client, id.Worker)
 	l.dispatcher = dispatch.New(dispatch.Config{
-		Plan: l.loop, Claimer: claimer{joblock.NewClaimer(client, l.session, id.Worker, quiet, nil), l}, Finisher: finisher{l.finisher, l}, Runner: l, Cluster: l,
+		Plan: l.loop, Claimer: claimer{joblock.NewClaimer(client, l.session, id.Worker, quiet, l.gate), l}, Finisher: finisher{l.finisher, l}, Runner: l, Cluster: l,
 		Session: &session{Session: l.session, life: l}, Locks: locks{joblock.NewRetaker(client, l.session, quiet), l}, Boot: l.boot, Beat: l.beat,
 		Causes:  dispatch.Causes{Stopping: errStopping, CutOff: errCutOff, Killed: func(common.Kill) error { return errKilled }},
 		Written: l.written, Unsure: l.rouse, Life: id, TTL: l.session.TTL, Slots: func() int { return 20 }, MaxBatch: joblock.MaxBatch,
@@ -89,7 +94,6 @@ func (w *world) born(ctx context.Context, id common.Life, skew time.Duration, ra
 // live starts the parts. What the dispatcher needs lives on base, until it has ended.
 func (l *life) live(base, ctx context.Context, client *clientv3.Client, recoverer *joblock.Recoverer) {
 	quiet, log := func(error) {}, l.world.log
-	keeper := registry.NewKeeper(client, l.session, log, l.world.registerEvery(), quiet, l.registration, func(string) {})
 	orphaned, bequeathed := make(chan struct{}, 1), make(chan struct{}, 1)
 	bequests := &dispatch.Bequests{Owners: recoverer.Bequests, Cluster: l, Life: l.id, Log: log,
 		Deliver: func(ctx context.Context, worker string) (int, error) {
@@ -98,7 +102,7 @@ func (l *life) live(base, ctx context.Context, client *clientv3.Client, recovere
 	feed := dispatch.NewFeed(schedule.NewInterner(), log)
 	base, cancel := context.WithCancel(base)
 	l.parts.Go(func() { _ = l.session.Run(base) })
-	if err := keeper.Register(ctx, ttl+5*time.Second); err != nil {
+	if err := l.gate.keeper.Register(ctx, ttl+5*time.Second); err != nil {
 		l.kill()
 		cancel()
 		return
@@ -108,7 +112,7 @@ func (l *life) live(base, ctx context.Context, client *clientv3.Client, recovere
 	}
 	for _, part := range []func(){
 		func() {
-			if errors.Is(keeper.Run(ctx), registry.ErrTwin) {
+			if errors.Is(l.gate.keeper.Run(ctx), registry.ErrTwin) {
 				l.kill() // as a worker does that finds another one in its place
 			}
 		},
@@ -212,6 +216,9 @@ func (l *life) Latest(now time.Time) time.Time { return l.clock().Limit(now) }
 func (l *life) Trouble() string {
 	if v := l.clock(); v.Stop {
 		return v.Reason
+	}
+	if err := l.gate.Check(); err != nil {
+		return err.Error()
 	}
 	if l.world.full() {
 		return "the outboxes are full"

@@ -15,6 +15,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"carillon/internal/etcdkit"
 	"carillon/internal/joblock"
 )
 
@@ -36,11 +37,13 @@ type link struct {
 	rewrite     func(*pb.TxnRequest)                  // a mutation's; may be nil
 	reread      func(*pb.TxnRequest, *pb.TxnResponse) // likewise
 	lateAnswer  func(*pb.TxnRequest, *pb.TxnResponse) // hears of an answer that nobody waits for any more; may be nil
+	lineage     *etcdkit.Lineage                      // looks at each answer; may be nil
 	mu          sync.Mutex
 	random      *rand.Rand
 	cutUntil    time.Time     // nothing gets through
 	deafUntil   time.Time     // requests do, answers do not
 	stallUntil  time.Time     // of watches
+	blindUntil  time.Time     // reads do not get through
 	dead        bool          // nothing new is sent, ever
 	frozen      bool          // nor now
 	progress    chan struct{} // closed, and made anew, when progress is asked for
@@ -109,13 +112,17 @@ func call[T any](ctx context.Context, l *link, do func() (T, error), late func(T
 		v   T
 		err error
 	}
-	f := l.fate()
+	f, sent := l.fate(), l.world.restored()
 	answers := make(chan answer, 1)
 	if f.request {
 		go func() {
 			time.Sleep(f.there)
 			var a answer
-			a.v, a.err = do()
+			if l.world.restored() == sent {
+				a.v, a.err = do()
+			} else {
+				a.err = errLost // with its connection
+			}
 			time.Sleep(f.back)
 			if f.answer {
 				answers <- a
@@ -139,12 +146,35 @@ func call[T any](ctx context.Context, l *link, do func() (T, error), late func(T
 	}
 }
 
+// known is the revision below which no answer to a request is that is sent now.
+func (l *link) known() int64 {
+	if l.lineage == nil {
+		return 0
+	}
+	seen, _ := l.lineage.Seen()
+	return seen.Revision
+}
+
+// answered shows an answer to who compares it with those before.
+func (l *link) answered(h *pb.ResponseHeader, known int64) {
+	if l.lineage != nil {
+		l.lineage.Answered(&pb.ResponseHeader{ClusterId: clusterID, Revision: h.GetRevision()}, known)
+	}
+}
+
 // Range is pb.KVClient's.
 func (l *link) Range(ctx context.Context, r *pb.RangeRequest, _ ...grpc.CallOption) (*pb.RangeResponse, error) {
-	return call(ctx, l, func() (resp *pb.RangeResponse, err error) {
+	if l.blind() {
+		time.Sleep(100 * time.Millisecond)
+		return nil, errLost
+	}
+	known := l.known()
+	resp, err := call(ctx, l, func() (resp *pb.RangeResponse, err error) {
 		l.world.atEtcd(l.name, func(s *server) { resp, err = s.kv.Range(context.Background(), r) })
 		return resp, err
 	}, nil)
+	l.answered(resp.GetHeader(), known)
+	return resp, err
 }
 
 // Txn is pb.KVClient's.
@@ -156,10 +186,12 @@ func (l *link) Txn(ctx context.Context, r *pb.TxnRequest, _ ...grpc.CallOption) 
 	if l.lateAnswer != nil {
 		late = func(resp *pb.TxnResponse) { l.lateAnswer(r, resp) }
 	}
+	known := l.known()
 	resp, err := call(ctx, l, func() (resp *pb.TxnResponse, err error) {
 		l.world.atEtcd(l.name, func(s *server) { resp, err = s.kv.Txn(context.Background(), r) })
 		return resp, err
 	}, late)
+	l.answered(resp.GetHeader(), known)
 	if err == nil && l.reread != nil {
 		l.reread(r, resp)
 	}
@@ -178,10 +210,15 @@ func (l *link) until(end *time.Time, d time.Duration, what string) {
 	l.world.remark(path.Base(l.name), "%s for %v", what, d)
 }
 
+// onlyWrites lets no read through for a time.
+func (l *link) onlyWrites(d time.Duration) { l.until(&l.blindUntil, d, "reads nothing") }
+
+func (l *link) blind() bool { l.mu.Lock(); defer l.mu.Unlock(); return time.Now().Before(l.blindUntil) }
+
 func (l *link) heal() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.cutUntil, l.deafUntil, l.stallUntil = time.Time{}, time.Time{}, time.Time{}
+	l.cutUntil, l.deafUntil, l.stallUntil, l.blindUntil = time.Time{}, time.Time{}, time.Time{}, time.Time{}
 }
 
 func (l *link) die() { l.mu.Lock(); l.dead = true; l.mu.Unlock() }
@@ -318,6 +355,7 @@ func (w *watcher) Watch(ctx context.Context, key string, opts ...clientv3.OpOpti
 	op := clientv3.OpGet(key, opts...)
 	in := func(k string) bool { return k >= key && (k < string(op.RangeBytes())) }
 	ch := make(chan clientv3.WatchResponse)
+	opened := w.link.world.restored()
 	go func() {
 		defer close(ch)
 		from := op.Rev()
@@ -326,6 +364,9 @@ func (w *watcher) Watch(ctx context.Context, key string, opts ...clientv3.OpOpti
 			progress := w.link.progress
 			w.link.mu.Unlock()
 			events, changed := w.link.world.since(from)
+			if w.link.world.restored() != opened {
+				return
+			}
 			resp := clientv3.WatchResponse{Header: &pb.ResponseHeader{Revision: from - 1}}
 			for i := range events {
 				from = events[i].rev + 1

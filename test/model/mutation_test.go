@@ -45,6 +45,7 @@ const (
 	lateBeat      mutation = "the guardian hears of a run when it goes on already"
 	startedBack   mutation = "a run is given back though its command was started"
 	noTrigger     mutation = "a run is given back without a trigger"
+	unregistered  mutation = "a claim does not compare the worker's registration"
 )
 
 // mutations are tried by chance; the moments and the stories have those for which that would take long.
@@ -175,6 +176,8 @@ func (m mutation) atBirth(l *life) {
 		l.link.lateAnswer = l.startAgain
 	case sweepsForAll:
 		l.recovery.Swept = true
+	case unregistered:
+		l.link.rewrite = func(r *pb.TxnRequest) { dropCompares(r, common.WorkersPrefix) }
 	}
 }
 
@@ -192,9 +195,9 @@ func (m mutation) atSave(l *link) {
 	}
 }
 
-// eachNested visits the transactions of a batch.
+// eachNested visits the transactions of a batch, which compares no more than the worker's registration.
 func eachNested(r *pb.TxnRequest, visit func(*pb.TxnRequest)) {
-	if len(r.Compare) > 0 {
+	if slices.ContainsFunc(r.Compare, func(c *pb.Compare) bool { return !under(c.Key, common.WorkersPrefix) }) {
 		return
 	}
 	for _, op := range r.Success {

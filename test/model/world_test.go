@@ -75,6 +75,7 @@ type world struct {
 	room     int             // outcomes that the outboxes may hold before workers stop; 0: any number
 	outboxes map[string]bool // keys below the outboxes
 	most     int             // of them that there were at a time
+	restores int             // how often etcd was put back to an older state
 }
 
 // remark is what befell a life, for the trace.
