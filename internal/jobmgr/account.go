@@ -107,15 +107,21 @@ func (s *Store) gapOp(job common.JobState, to time.Time, status common.Status, r
 		last = to
 	}
 	if err != nil || count == mostCounted {
-		reason.Data = maps.Clone(reason.Data)
-		if reason.Data == nil {
-			reason.Data = map[string]string{}
-		}
-		reason.Data["count"] = common.CountAtLeast
+		reason = countsAtLeast(reason)
 	}
 	run := common.PassedOver(&job, last, count, status, reason)
 	put, err := putOutcome(&run)
 	return []clientv3.Op{put}, err
+}
+
+// countsAtLeast marks the reason of a gap that may stand for more fires than it counts.
+func countsAtLeast(reason common.Reason) common.Reason {
+	reason.Data = maps.Clone(reason.Data)
+	if reason.Data == nil {
+		reason.Data = map[string]string{}
+	}
+	reason.Data["count"] = common.CountAtLeast
+	return reason
 }
 
 // passed counts the fires of a job after its cursor, up to now.

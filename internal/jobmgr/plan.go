@@ -8,6 +8,7 @@ import (
 	"go.etcd.io/etcd/api/v3/mvccpb"
 
 	"carillon/internal/common"
+	"carillon/internal/common/schedule"
 	"carillon/internal/etcdkit"
 	"carillon/internal/runlog"
 )
@@ -18,8 +19,11 @@ const (
 	// where all jobs are; more are one entry.
 	dueOfJob  = 100
 	dueOfEach = 5
-	// dueCounted fires are counted for such an entry at most, in all.
-	dueCounted = 200_000
+	// dueEffort is how many hours of timetables are counted for such entries, in all, where a
+	// fire that is asked for by itself costs as much as dueAsked of them. An entry over it counts the
+	// fires that would be listed one by one, and one more, and says "at least".
+	dueEffort = 1_000_000
+	dueAsked  = 40
 	// perWindow fires are looked at in one window of the future, unless it is a second
 	// long; the first one is a minute long, which is how most timetables step.
 	perWindow   = 20_000
@@ -30,7 +34,7 @@ const (
 // newest that the query wants, in no order. whole is false where there may be older ones.
 func (s *Store) Due(ctx context.Context, q *runlog.FireQuery) (fires []common.Fire, whole bool, err error) {
 	found := newest{q: q}
-	look := &dueLook{now: q.Now, each: dueOfEach, budget: dueCounted}
+	look := &dueLook{now: q.Now, each: dueOfEach, budget: dueEffort, tallies: map[time.Time]*schedule.Tally{}, more: map[string]bool{}}
 	jobs := map[string]*entry{}
 	if q.Job != "" {
 		job, err := s.planOf(ctx, q.Job)
@@ -61,6 +65,9 @@ func (s *Store) Due(ctx context.Context, q *runlog.FireQuery) (fires []common.Fi
 			job := jobs[f.Job].state()
 			f.Reason = s.unplaced(&job.StoredJob)
 		}
+		if look.more[f.ID] {
+			f.Reason = new(countsAtLeast(*f.Reason))
+		}
 	}
 	return found.fires, !found.cut, nil
 }
@@ -84,9 +91,11 @@ func (s *Store) planOf(ctx context.Context, name string) (*entry, error) {
 
 // dueLook finds what is due.
 type dueLook struct {
-	now    time.Time
-	each   int   // fires of a job that are listed one by one
-	budget int64 // fires that may still be counted
+	now     time.Time
+	each    int                           // fires of a job that are listed one by one
+	budget  int64                         // of effort that may still be spent on counting
+	tallies map[time.Time]*schedule.Tally // by their begin
+	more    map[string]bool               // ids of entries that may stand for more fires than they count
 }
 
 // at looks at one job. An engine that fails has no fires; the job says so elsewhere.
@@ -134,24 +143,55 @@ func waitsPaused(job *common.Job) common.Reason {
 	return r
 }
 
-// stretch adds one entry for the fires after a cursor, up to a time. Where they are
-// too many to be counted it stands for all of them.
+// stretch adds one entry for the fires after a cursor, up to a time.
 func (l *dueLook) stretch(job *entry, cursor, to time.Time, reason *common.Reason, found *newest) {
-	most := max(l.budget, 2)
-	count, last, err := job.timetable.Passed(cursor, to, most)
+	count, last, all, err := l.count(job.timetable, cursor, to)
 	if err != nil || count == 0 {
 		return
 	}
-	l.budget -= count
 	state := job.plan()
 	state.Cursor = cursor
-	if count == most {
-		last = to
-	}
 	run := common.PassedOver(state, last, count, common.StatusWaiting, common.Reason{})
 	f := common.Fire{ID: run.Fire, Job: job.name, JobUID: job.uid, Group: job.group.Value(), PlannedAt: run.PlannedAt, Cause: common.CauseCron,
 		Status: common.StatusWaiting, Reason: reason, Attempts: []string{}, Gap: run.Gap}
+	if !all {
+		l.more[f.ID] = true
+	}
 	found.add(f)
+}
+
+// count counts the fires after a cursor, up to a time, and returns the last of them. Where that is too much
+// effort all is false, and the last one may be any up to that time.
+func (l *dueLook) count(timetable schedule.Schedule, cursor, to time.Time) (count int64, last time.Time, all bool, err error) {
+	effort := int64(1)
+	if timetable.Lines() {
+		effort += int64(to.Sub(cursor) / time.Hour)
+	}
+	if effort > l.budget {
+		most := int64(l.each) + 1
+		if count, last, err = timetable.Passed(cursor, to, most); count < most {
+			return count, last, true, err
+		}
+		return count, to, false, err
+	}
+	tally := l.tally(cursor)
+	asked := tally.Asked
+	count, last, err = tally.Count(timetable, cursor, to)
+	l.budget -= effort + dueAsked*int64(tally.Asked-asked)
+	return count, last, true, err
+}
+
+// tally returns one from a cursor or earlier on, up to now; it is shared by cursors of about the same age.
+func (l *dueLook) tally(cursor time.Time) *schedule.Tally {
+	age := 24 * time.Hour
+	for l.now.Sub(cursor) > age {
+		age *= 2
+	}
+	begin := l.now.Add(-age)
+	if l.tallies[begin] == nil {
+		l.tallies[begin] = schedule.NewTally(begin, l.now.Add(1))
+	}
+	return l.tallies[begin]
 }
 
 // Planned gives the fires after q.Now, and after the cursors: the newest that the

@@ -2,6 +2,7 @@ package schedule
 
 import (
 	"errors"
+	"math"
 	"math/bits"
 	"time"
 )
@@ -100,6 +101,30 @@ func (t *Tally) Of(s Same, after, end time.Time, visit func(start int64, minutes
 		}
 	}
 	return nil
+}
+
+// Count returns how many fires of a schedule there are after a time, up to and including another, and the
+// last of them. Both times lie within the tally's stretch.
+func (t *Tally) Count(s Schedule, after, to time.Time) (count int64, last time.Time, err error) {
+	if !s.Lines() {
+		return s.Passed(after, to, math.MaxInt64) // a division, or one fire
+	}
+	if s.bounds != nil {
+		after = s.bounds.start(after)
+		if s.bounds.to.Before(to) {
+			to = s.bounds.to
+		}
+	}
+	newest := int64(0) // the last minute with a fire
+	err = t.Of(s.Same(), after, to.Add(1), func(start int64, minutes uint64, fires int) {
+		count += int64(fires * bits.OnesCount64(minutes))
+		newest = max(newest, start+60*int64(bits.Len64(minutes)-1))
+	})
+	if err != nil || count == 0 {
+		return 0, time.Time{}, err
+	}
+	_, last, err = s.Passed(time.Unix(newest-1, 0), to, 60)
+	return count, last, err
 }
 
 func (t *Tally) stretches(z *zone) []stretch {

@@ -34,6 +34,7 @@ func TestTallyAgainstNext(t *testing.T) {
 				high = high.Add(-time.Duration(rapid.IntRange(0, most).Draw(rt, "cut to")) * time.Second)
 			}
 			want, got := map[int64]int{}, map[int64]int{}
+			fires, latest := int64(0), time.Time{}
 			for at := low; ; {
 				next, ok, err := s.Next(at)
 				if err != nil {
@@ -44,6 +45,10 @@ func TestTallyAgainstNext(t *testing.T) {
 				}
 				want[minuteDown(next.Unix())]++
 				at = next
+				fires, latest = fires+1, next
+			}
+			if n, last, err := tally.Count(s, low, high.Add(-1)); err != nil || n != fires || !last.Equal(latest) {
+				rt.Fatalf("%q in %s with %v from %v to %v: %d fires, the last at %v, %v; want %d, %v", l.text, c.zone, s.zone.rules, low, high, n, last, err, fires, latest)
 			}
 			if err := tally.Of(s.Same(), low, high, func(start int64, minutes uint64, fires int) {
 				for i := range int64(60) {
@@ -93,5 +98,31 @@ func TestTallyIsArithmetic(t *testing.T) {
 	}
 	if NewTally(from, end).Of(parse(t, "@every 5m", "UTC").Same(), from, end, nil) == nil {
 		t.Error("@every is no cron line")
+	}
+}
+
+// Count finds what stepping does, whatever the kind of schedule and its bounds.
+func TestTallyCount(t *testing.T) {
+	from := time.Date(2026, 5, 4, 10, 0, 30, 0, time.UTC)
+	end := from.Add(7 * 24 * time.Hour)
+	in := NewInterner()
+	for _, expr := range []string{"* * * * * * *", "*/7 * * * *", "@daily", "@every 5m", "@every 7s", "@at 2026-05-06T00:00:00Z", "0 0 1 1 *"} {
+		for _, bounds := range [][2]time.Time{{}, {from.Add(time.Hour), end.Add(-time.Hour)}, {{}, from.Add(36 * time.Hour)}, {from.Add(90 * time.Minute)}} {
+			s, err := in.Parse(Spec{Expr: expr, Zone: "Europe/Berlin", From: bounds[0], To: bounds[1]})
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, latest, err := s.Passed(from, end, 1<<40)
+			if err != nil {
+				t.Fatal(err)
+			}
+			tally := NewTally(from, end.Add(1))
+			if n, last, err := tally.Count(s, from, end); err != nil || n != want || !last.Equal(latest) || tally.Asked > 120 {
+				t.Errorf("%s within %v: %d fires, the last at %v, %v, %d asked; want %d, %v", expr, bounds, n, last, err, tally.Asked, want, latest)
+			}
+		}
+	}
+	if n, _, err := NewTally(from, end).Count(Schedule{}, from, end); n != 0 || err != nil {
+		t.Errorf("no timetable: %d, %v", n, err)
 	}
 }

@@ -1,0 +1,75 @@
+package jobmgr_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"carillon/internal/common"
+	"carillon/internal/runlog"
+)
+
+// behind puts jobs whose cursors are at a time long past.
+func (s *story) behind(n int, expr string, cursor time.Time) {
+	s.Helper()
+	for i := range n {
+		job := minutely(fmt.Sprintf("job-%03d", i))
+		job.CronExpr = expr
+		s.put(job)
+		s.raw(common.CursorKey(job.Name), common.TimeKey(cursor))
+	}
+	eventually(s, "the catalog has the jobs", s.store.UpToDate)
+}
+
+// The due fires of each of many jobs are counted, also where there are millions of them.
+func TestDue_ManyJobsADayBehind_CountsAllFires(t *testing.T) {
+	const jobs = 30
+	s := newStory(t)
+	s.behind(jobs, "* * * * * * *", noon.Add(-24*time.Hour))
+	fires, whole, err := s.store.Due(t.Context(), &runlog.FireQuery{Now: noon, To: noon.Add(1), Limit: 100})
+	if err != nil || !whole || len(fires) != jobs {
+		t.Fatal(len(fires), whole, err)
+	}
+	for _, f := range fires {
+		if f.Gap == nil || f.Gap.Count != 86400 || !f.Gap.To.Equal(noon) || f.Reason.Data["count"] != "" {
+			t.Fatalf("%+v, %+v, %+v", f, f.Gap, f.Reason)
+		}
+	}
+}
+
+// Fires that take too much effort to count are one entry that counts some of them and says so.
+func TestDue_TooManyHours_CountsAtLeast(t *testing.T) {
+	s := newStory(t)
+	from := noon.AddDate(-50, 0, 0)
+	s.behind(4, "0 * * * *", from)
+	fires, whole, err := s.store.Due(t.Context(), &runlog.FireQuery{Now: noon, To: noon.Add(1), Limit: 100})
+	if err != nil || !whole || len(fires) != 4 {
+		t.Fatal(len(fires), whole, err)
+	}
+	counted := 0
+	for _, f := range fires {
+		switch {
+		case f.Gap == nil || !f.Gap.To.Equal(noon):
+			t.Fatalf("%+v, %+v", f, f.Gap)
+		case f.Reason.Data["count"] != common.CountAtLeast && f.Gap.Count == int64(noon.Sub(from)/time.Hour):
+			counted++
+		case f.Reason.Data["count"] != common.CountAtLeast || f.Gap.Count != 6:
+			t.Fatalf("%+v, %+v", f.Gap, f.Reason)
+		}
+	}
+	if counted != 2 {
+		t.Errorf("%d of 4 jobs were counted, want 2", counted)
+	}
+}
+
+// BenchmarkDue looks at 100 jobs that fire each second and are a day behind.
+func BenchmarkDue(b *testing.B) {
+	s := newStory(b)
+	s.behind(100, "* * * * * * *", noon.Add(-24*time.Hour))
+	q := runlog.FireQuery{Now: noon, To: noon.Add(1), Limit: 100}
+	for b.Loop() {
+		if fires, _, err := s.store.Due(b.Context(), &q); err != nil || len(fires) != 100 {
+			b.Fatal(len(fires), err)
+		}
+	}
+}
