@@ -156,5 +156,5 @@ func serve(ctx context.Context, cfg config.Master, stderr io.Writer) error {
 		return daemon.Failed(err)
 	}
 	log.Info("master_starting", "listen", cfg.HTTP.Listen, "version", version)
-	return daemon.Serve(ctx, log, daemon.Notified(log, nil, master.Status, append(master.Parts(), daemon.EtcdVersions(etcd, log))...)...)
+	return daemon.Serve(ctx, log, daemon.MasterHeadroom, daemon.Notified(log, nil, master.Status, append(master.Parts(), daemon.EtcdVersions(etcd, log))...)...)
 }

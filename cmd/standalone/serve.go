@@ -91,5 +91,5 @@ func serve(ctx context.Context, child *guardian.Child, cfg config.Standalone, st
 		lifecycle.Part{Name: "secrets key", Start: func(ctx context.Context) error { reseal(ctx, log, client, cfg.Notify.SecretsKey); return nil }},
 		lifecycle.Part{Name: "welcome", Start: func(ctx context.Context) error { return welcome(ctx, cfg, auth, master.Address(), stdout) }},
 	)
-	return daemon.Serve(ctx, log, daemon.Notified(log, child, worker.Status, parts...)...)
+	return daemon.Serve(ctx, log, daemon.WorkerHeadroom, daemon.Notified(log, child, worker.Status, parts...)...)
 }

@@ -133,5 +133,5 @@ func serve(ctx context.Context, child *guardian.Child, cfg config.Worker, stderr
 	if cfg.MetricsListen != "" {
 		parts = append(parts, worker.LocalServer(cfg.MetricsListen, registry.Handler()))
 	}
-	return daemon.Serve(ctx, log, daemon.Notified(log, child, worker.Status, append(append(parts, worker.Parts()...), daemon.EtcdVersions(etcd, log))...)...)
+	return daemon.Serve(ctx, log, daemon.WorkerHeadroom, daemon.Notified(log, child, worker.Status, append(append(parts, worker.Parts()...), daemon.EtcdVersions(etcd, log))...)...)
 }

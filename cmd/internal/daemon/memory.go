@@ -10,13 +10,25 @@ import (
 	"carillon/internal/lifecycle"
 )
 
+// Headroom is how much garbage may gather before it is collected.
+type Headroom struct {
+	bytes uint64 // at least so much, or
+	least int    // so many percent of the live memory, if that is more
+}
+
+var (
+	// WorkerHeadroom is for daemons that run jobs. What they keep is small beside what a burst of runs
+	// throws away: at Go's default, of as much garbage as there is live memory, collecting it took an
+	// eighth of the time.
+	WorkerHeadroom = Headroom{bytes: 96 << 20, least: 100}
+	// MasterHeadroom is for masters. What they throw away are pages of lists, and while the log store is
+	// away they keep an index of the outcomes in etcd: garbage must not come to more than that.
+	MasterHeadroom = Headroom{bytes: 32 << 20, least: 50}
+)
+
 const (
-	// headroom is how much garbage may gather, at least, before it is collected. What a
-	// daemon keeps is small beside what a burst of runs throws away: at Go's default, of as
-	// much garbage as there is live memory, collecting it took an eighth of the time.
-	headroom = 96 << 20
-	// What follows from it, in percent of the live memory.
-	leastGC, mostGC = 100, 800
+	// quietGC and mostGC are percent of the live memory.
+	quietGC, mostGC = 100, 800
 	tuneEvery       = 5 * time.Second
 	// A daemon that has allocated less than this in each of so many looks is quiet: it needs
 	// no headroom, and gives back what a burst made it take.
@@ -24,9 +36,9 @@ const (
 	quietLook = 12
 )
 
-// tuneGC keeps the collector's goal at the live memory doubled, or with the headroom on
-// top, whichever is more; and doubled while the daemon is quiet. GOGC switches it off.
-func tuneGC() lifecycle.Part {
+// tuneGC keeps the collector's goal at the live memory with the headroom on top; and doubled, or less, while
+// the daemon is quiet. GOGC switches it off.
+func tuneGC(room Headroom) lifecycle.Part {
 	return lifecycle.Part{Name: "memory", Serve: func(ctx context.Context) error {
 		if os.Getenv("GOGC") != "" {
 			<-ctx.Done()
@@ -34,13 +46,13 @@ func tuneGC() lifecycle.Part {
 		}
 		look := time.NewTicker(tuneEvery)
 		defer look.Stop()
-		percent, idle := leastGC, rest{}
+		percent, idle := quietGC, rest{}
 		for {
 			allocated, live := memory()
 			began := idle.look(allocated)
-			want := percentFor(live)
+			want := room.percentFor(live)
 			if idle.quiet() {
-				want = leastGC
+				want = min(want, quietGC)
 			}
 			if want != percent {
 				percent = want
@@ -90,10 +102,10 @@ func memory() (allocated, live uint64) {
 }
 
 // percentFor goes in steps, so that not every change of the live memory makes another goal.
-func percentFor(live uint64) int {
+func (h Headroom) percentFor(live uint64) int {
 	if live == 0 {
-		return leastGC
+		return quietGC
 	}
 	const step = 25
-	return min(mostGC, max(leastGC, int(headroom*100/live)/step*step))
+	return min(mostGC, max(h.least, int(h.bytes*100/live)/step*step))
 }

@@ -73,14 +73,14 @@ func (f failure) Unwrap() error        { return f.error }
 
 // Serve runs the parts until a signal. A second signal hurries the stop. The end of a terminal is such a signal too,
 // unless the program was started with it ignored, as by nohup(1).
-func Serve(ctx context.Context, log *slog.Logger, parts ...lifecycle.Part) error {
+func Serve(ctx context.Context, log *slog.Logger, room Headroom, parts ...lifecycle.Part) error {
 	signals := []os.Signal{syscall.SIGTERM, syscall.SIGINT}
 	if !signal.Ignored(syscall.SIGHUP) {
 		signals = append(signals, syscall.SIGHUP)
 	}
 	stop, hurry, release := lifecycle.Signals(ctx, signals...)
 	defer release()
-	return Failed(lifecycle.New(log, append([]lifecycle.Part{tuneGC()}, parts...)...).Run(stop, hurry))
+	return Failed(lifecycle.New(log, append([]lifecycle.Part{tuneGC(room)}, parts...)...).Run(stop, hurry))
 }
 
 // statusEvery is how often systemd is given a new status, at most.
