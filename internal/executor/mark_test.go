@@ -115,7 +115,7 @@ func TestMarkedProcessesGoWithTheirRun(t *testing.T) {
 	for range 8 {
 		all.Go(func() {
 			for range 5 {
-				task := shell(hidden + ` & sleep 0.05`)
+				task := shell(`mkfifo f; env -i F=$PWD/f setsid sh -c 'cd /; echo $$; echo >$F; exec sleep 300 >/dev/null 2>&1' & read x <f; sleep 0.05`)
 				out := record(t, task)
 				if got := x.Run(t.Context(), task, out); got.Status != common.StatusSucceeded {
 					t.Errorf("%+v", got.Reason)
