@@ -49,6 +49,22 @@ func (c *Chain) Head(ctx context.Context) (head audit.Head, revision int64, err 
 	return head, revision, nil
 }
 
+// Epoch reads what an operator accepted after etcd was restored.
+func (c *Chain) Epoch(ctx context.Context) (epoch common.Epoch, err error) {
+	ctx, cancel := context.WithTimeout(ctx, callLimit)
+	defer cancel()
+	resp, err := c.client.Get(ctx, common.EpochKey)
+	if err != nil {
+		return epoch, etcdkit.Wrap(fmt.Errorf("read %s: %w", common.EpochKey, err))
+	}
+	for _, kv := range resp.Kvs {
+		if epoch, err = common.Decode[common.Epoch](kv.Value); err != nil {
+			return epoch, fmt.Errorf("decode %s: %w", common.EpochKey, err)
+		}
+	}
+	return epoch, nil
+}
+
 // Waiting gives the ids of changes in their order, from one on.
 func (c *Chain) Waiting(ctx context.Context, from string, limit int) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, callLimit)

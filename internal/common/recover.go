@@ -45,4 +45,13 @@ type Epoch struct {
 	ID string    `json:"id"`
 	At time.Time `json:"at"`
 	By string    `json:"by,omitempty"`
+	// Audit is where the chain of the audit ended in what was restored: it goes on after the last entry of the log
+	// store instead.
+	Audit *AuditEnd `json:"audit,omitempty"`
+}
+
+// AuditEnd is the last link of the audit that etcd knows.
+type AuditEnd struct {
+	Seq  int64  `json:"seq"`
+	Hash string `json:"hash"`
 }

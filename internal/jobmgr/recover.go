@@ -235,27 +235,34 @@ func (s *Store) endRuns(ctx context.Context, actor common.Actor, records []*mvcc
 // accept says in etcd that its state counts from now on.
 func (s *Store) accept(ctx context.Context, actor common.Actor, out *common.Recovered) error {
 	epoch := common.Epoch{ID: common.NewID(), At: s.cfg.Now().UTC(), By: actor.Name}
-	data, err := json.Marshal(epoch)
-	if err != nil {
-		return fmt.Errorf("encode %s: %w", common.EpochKey, err)
-	}
 	for try := range tries {
 		callCtx, cancel := context.WithTimeout(ctx, callLimit)
-		resp, err := s.cfg.Client.Get(callCtx, common.EpochKey)
+		resp, err := s.cfg.Client.Txn(callCtx).Then(clientv3.OpGet(common.EpochKey), clientv3.OpGet(common.AuditKey)).Commit()
 		cancel()
 		if err != nil {
 			return etcdkit.Wrap(fmt.Errorf("read %s: %w", common.EpochKey, err))
 		}
 		var before any
-		var revision int64
-		for _, kv := range resp.Kvs {
+		var revision, audit int64
+		for _, kv := range resp.Responses[0].GetResponseRange().Kvs {
 			before, revision = json.RawMessage(kv.Value), kv.ModRevision
+		}
+		epoch.Audit = &common.AuditEnd{}
+		for _, kv := range resp.Responses[1].GetResponseRange().Kvs {
+			if *epoch.Audit, err = common.Decode[common.AuditEnd](kv.Value); err != nil {
+				return fmt.Errorf("decode %s: %w", common.AuditKey, err)
+			}
+			audit = kv.ModRevision
+		}
+		data, err := json.Marshal(epoch)
+		if err != nil {
+			return fmt.Errorf("encode %s: %w", common.EpochKey, err)
 		}
 		change, err := s.changeOp(actor, "recover", "cluster", "etcd", before, epoch)
 		if err != nil {
 			return err
 		}
-		_, done, err := s.commit(ctx, "accept", "etcd", []clientv3.Cmp{etcdkit.Unchanged(common.EpochKey, revision)},
+		_, done, err := s.commit(ctx, "accept", "etcd", []clientv3.Cmp{etcdkit.Unchanged(common.EpochKey, revision), etcdkit.Unchanged(common.AuditKey, audit)},
 			[]clientv3.Op{clientv3.OpPut(common.EpochKey, string(data)), change})
 		if err != nil || done {
 			out.Epoch = epoch.ID

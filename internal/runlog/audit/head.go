@@ -57,6 +57,8 @@ type Waiting struct {
 type Chain interface {
 	// Head reads the head, and its revision; both are zero where there is none.
 	Head(ctx context.Context) (head Head, revision int64, err error)
+	// Epoch reads what an operator accepted after etcd was restored; it is zero where that has not been.
+	Epoch(ctx context.Context) (common.Epoch, error)
 	// Waiting gives the ids of changes in their order, from one on.
 	Waiting(ctx context.Context, from string, limit int) ([]string, error)
 	// Find gives those of the changes that are still there, in any order.

@@ -37,7 +37,10 @@ const (
 // Config is what a sealer needs.
 type Config struct {
 	Chain Chain
-	Store runlog.Writer
+	Store interface {
+		runlog.Writer
+		runlog.Chained
+	}
 	// Alone tells whether no master is alive that delivers changes without sealing them, as
 	// older versions do.
 	Alone     func() bool
@@ -168,6 +171,9 @@ func (s *Sealer) pass(ctx context.Context) (more bool, err error) {
 		return false, err
 	}
 	slices.SortFunc(waiting, func(a, b Waiting) int { return cmp.Compare(a.ID, b.ID) })
+	if err := s.resume(ctx, &head, revision); err != nil {
+		return false, err
+	}
 	next := Head{Format: Format, Seq: head.Seq, Hash: head.Hash, Previous: head.Hash, Kept: head.Kept}
 	var sealed []Waiting
 	var batch []common.Change

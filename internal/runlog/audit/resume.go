@@ -1,0 +1,51 @@
+package audit
+
+import (
+	"context"
+	"fmt"
+)
+
+// sealedAtOnce is how many entries of the log store are read at a time to find the last one.
+const sealedAtOnce = 500
+
+// resume makes the chain go on where the log store ends, when etcd was restored from a backup: etcd has forgotten the
+// links since. It does so only after an operator has accepted that, in an epoch that names the head which etcd has
+// now; until then nothing is sealed, since a place would be taken twice. An etcd without a head is a new one, and has
+// nothing to be accepted.
+func (s *Sealer) resume(ctx context.Context, head *Head, revision int64) error {
+	last, err := s.last(ctx, head.Anchor())
+	if err != nil || last == head.Anchor() {
+		return err
+	}
+	if revision == 0 {
+		first, err := s.cfg.Store.Sealed(ctx, 0, 1)
+		if err != nil || len(first) == 0 {
+			return err
+		}
+		head.Kept = Anchor{Seq: first[0].Link.Seq - 1, Hash: first[0].Link.Previous}
+	} else {
+		epoch, err := s.cfg.Chain.Epoch(ctx)
+		if err != nil {
+			return err
+		}
+		if epoch.Audit == nil || Anchor(*epoch.Audit) != head.Anchor() {
+			return fmt.Errorf("the log store has entries up to %d, and etcd knows them up to %d: "+
+				"if etcd was restored from a backup, run cronctl recover --restored", last.Seq, head.Seq)
+		}
+	}
+	s.cfg.Log.Warn("audit_chain_resumed", "known", head.Seq, "last", last.Seq, "hash", last.Hash)
+	head.Seq, head.Hash, head.Batch = last.Seq, last.Hash, nil
+	return nil
+}
+
+// last returns the last link in the log store after the head's; the head's where there is none.
+func (s *Sealer) last(ctx context.Context, head Anchor) (Anchor, error) {
+	for last := head; ; {
+		entries, err := s.cfg.Store.Sealed(ctx, last.Seq, sealedAtOnce)
+		if err != nil || len(entries) == 0 {
+			return last, err
+		}
+		link := entries[len(entries)-1].Link
+		last = Anchor{Seq: link.Seq, Hash: link.Hash}
+	}
+}
