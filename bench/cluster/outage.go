@@ -250,8 +250,34 @@ func (c *cluster) comeBack(ctx context.Context, client *clientv3.Client, address
 	if err := c.mongoAt(ctx, address); err != nil {
 		return err
 	}
+	current := func(job string) bool {
+		resp, err := client.Get(ctx, common.CursorKey(job))
+		if err != nil || len(resp.Kvs) == 0 {
+			return false
+		}
+		cursor, err := common.ParseTimeKey(string(resp.Kvs[0].Value))
+		return err == nil && cursor.After(began)
+	}
+	to := began.UTC().Truncate(time.Second).Add(-20 * time.Second)
+	wanted, found, entries := int64(0), int64(0), 0
+	var err error
+	for _, job := range days {
+		if err := until(ctx, storing, job+" is up to date", func() bool { return current(job) }); err != nil {
+			return err
+		}
+		var count int64
+		var n int
+		if err := until(ctx, storing, "the runs of "+job+" are listed", func() bool {
+			count, n, err = c.accounted(ctx, job, back, to)
+			return err == nil // the double may be too busy to answer in time
+		}); err != nil {
+			return err
+		}
+		wanted, found, entries = wanted+int64(to.Sub(back)/time.Second), found+count, entries+n
+	}
+	c.b.sheet.add("outage", "fires of the day; accounted for, in so many entries", fmt.Sprintf("%d; %d, %d", wanted, found, entries), "all", reached(wanted == found))
 	left := int64(waiting)
-	err := until(ctx, storing, "the outbox of the dead worker is empty", func() bool {
+	err = until(ctx, storing, "the outbox of the dead worker is empty", func() bool {
 		resp, err := client.Get(ctx, common.OutboxOf(deadWorker), clientv3.WithPrefix(), clientv3.WithCountOnly())
 		if err == nil {
 			left = resp.Count
@@ -262,29 +288,7 @@ func (c *cluster) comeBack(ctx context.Context, client *clientv3.Client, address
 		return err
 	}
 	took := time.Since(began)
-	current := func(job string) bool {
-		resp, err := client.Get(ctx, common.CursorKey(job))
-		if err != nil || len(resp.Kvs) == 0 {
-			return false
-		}
-		cursor, err := common.ParseTimeKey(string(resp.Kvs[0].Value))
-		return err == nil && time.Since(cursor) < 10*time.Second
-	}
-	wanted, found, entries := int64(0), int64(0), 0
-	for _, job := range days {
-		if err := until(ctx, storing, job+" is up to date", func() bool { return current(job) }); err != nil {
-			return err
-		}
-		to := time.Now().UTC().Truncate(time.Second).Add(-20 * time.Second)
-		count, n, err := c.accounted(ctx, job, back, to)
-		if err != nil {
-			return err
-		}
-		wanted, found, entries = wanted+int64(to.Sub(back)/time.Second), found+count, entries+n
-	}
-	b := c.b
-	b.sheet.add("outage", "store back: outcomes of the dead worker that are stored", fmt.Sprintf("%d of %d within %v", int64(waiting)-left, waiting, took.Round(100*time.Millisecond)), "", "")
-	b.sheet.add("outage", "fires of the day; accounted for, in so many entries", fmt.Sprintf("%d; %d, %d", wanted, found, entries), "all", reached(wanted == found))
+	c.b.sheet.add("outage", "store back: outcomes of the dead worker that are stored", fmt.Sprintf("%d of %d within %v", int64(waiting)-left, waiting, took.Round(100*time.Millisecond)), "", "")
 	return nil
 }
 
