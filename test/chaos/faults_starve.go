@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"carillon/test/chaos/check"
 )
 
 // starved is for how long a worker lacks what it needs to start commands.
@@ -103,6 +105,22 @@ func noProcesses(ctx context.Context, s *strike) error {
 		return fmt.Errorf("limit the processes of %s: %w", s.w.name, err)
 	}
 	s.say("it has %d processes and threads, and may have %d", current, limit)
-	err = sleep(ctx, starved)
+	err = s.starve(ctx, p)
 	return errors.Join(err, write(group, "pids.max", "max"))
+}
+
+// starve waits. A worker may die of it: where the Go runtime needs a thread and gets none, it ends the process.
+func (s *strike) starve(ctx context.Context, p *process) error {
+	wait := time.NewTimer(starved)
+	defer wait.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-wait.C:
+		return nil
+	case <-p.done:
+	}
+	s.add(check.Event{Kind: check.WorkerKilled, At: check.Now(), Worker: s.w.id, Text: string(theBoth)})
+	s.say("it could start no thread, and has ended")
+	return sleep(ctx, starved)
 }
