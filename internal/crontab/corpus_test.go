@@ -81,21 +81,22 @@ func outcome(r crontab.Result) string {
 	var jobs, notices []string
 	for _, e := range r.Entries {
 		j := e.Job
-		job := j.CronExpr + " :: " + short(j.Command)
+		var job strings.Builder
+		job.WriteString(j.CronExpr + " :: " + short(j.Command))
 		for _, rest := range []struct{ name, value string }{
 			{"stdin", j.Stdin}, {"user", j.User}, {"shell", j.Shell}, {"workDir", j.WorkDir}, {"jitter", string(j.Jitter)}, {"description", j.Description},
 		} {
 			if rest.value != "" {
-				job += fmt.Sprintf(" :: %s %q", rest.name, rest.value)
+				job.WriteString(fmt.Sprintf(" :: %s %q", rest.name, rest.value))
 			}
 		}
 		if j.Timezone != "UTC" {
-			job += " :: timezone " + j.Timezone
+			job.WriteString(" :: timezone " + j.Timezone)
 		}
 		for _, name := range slices.Sorted(maps.Keys(j.Env)) {
-			job += fmt.Sprintf(" :: %s=%q", name, short(j.Env[name]))
+			job.WriteString(fmt.Sprintf(" :: %s=%q", name, short(j.Env[name])))
 		}
-		jobs = append(jobs, job)
+		jobs = append(jobs, job.String())
 	}
 	for _, n := range r.Notices {
 		level := map[crontab.Level]string{crontab.Fault: "fault:", crontab.NotTaken: "no:"}[n.Level]

@@ -80,7 +80,7 @@ func (c *cgroups) control(mine []int) error {
 		return err
 	}
 	var on []string
-	for _, name := range strings.Fields(string(data)) {
+	for name := range strings.FieldsSeq(string(data)) {
 		if name == controllerMemory || name == controllerPids {
 			on = append(on, name)
 		}

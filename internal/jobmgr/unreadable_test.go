@@ -1,6 +1,7 @@
 package jobmgr_test
 
 import (
+	"maps"
 	"testing"
 	"time"
 
@@ -78,9 +79,7 @@ func TestUnreadableScheduleIsReplaced(t *testing.T) {
 func TestUnreadableScheduleIsDeletedWithAnEntry(t *testing.T) {
 	s := newStory(t)
 	schedules := map[string]func(map[string]any){"undecodable": func(v map[string]any) { v["cronExpr"] = []any{"0 * * * *"} }}
-	for name, write := range newerSchedules {
-		schedules[name] = write
-	}
+	maps.Copy(schedules, newerSchedules)
 	for name, write := range schedules {
 		s.clock.set(noon)
 		s.newer(minutely(name), write)
