@@ -23,6 +23,9 @@ type Bequests struct {
 	Report  func(error) // receives the result of each pass; may be nil
 }
 
+// retryDelivery is how soon a pass that failed is repeated.
+const retryDelivery = 10 * time.Second
+
 // Run delivers each time that gone says that a worker went, and now and then.
 func (b *Bequests) Run(ctx context.Context, gone <-chan struct{}) error {
 	for {
@@ -33,11 +36,15 @@ func (b *Bequests) Run(ctx context.Context, gone <-chan struct{}) error {
 		if err != nil && ctx.Err() == nil {
 			b.Log.Warn("bequests_not_delivered", "error", err)
 		}
+		pause := searchEvery
+		if err != nil { // soon, so that what is reported ends with its cause
+			pause = retryDelivery
+		}
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-gone:
-		case <-time.After(searchEvery):
+		case <-time.After(pause):
 		}
 	}
 }

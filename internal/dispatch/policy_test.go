@@ -377,16 +377,20 @@ func TestBequestsAreTriedAgain(t *testing.T) {
 		b := &Bequests{Owners: func(context.Context) ([]string, error) { return []string{"dead"}, nil }, Cluster: cluster, Life: common.Life{Worker: "w"},
 			Deliver: func(context.Context, string) (int, error) {
 				tried = append(tried, time.Since(began))
-				return 0, errors.New("away")
+				if len(tried) < 3 {
+					return 0, errors.New("away")
+				}
+				return 1, nil
 			}, Log: slog.New(slog.DiscardHandler)}
 		ctx, cancel := context.WithCancel(t.Context())
 		gone, ended := make(chan struct{}), make(chan error, 1)
 		go func() { ended <- b.Run(ctx, gone) }()
-		time.Sleep(10 * time.Second)
+		time.Sleep(5 * time.Second)
 		gone <- struct{}{}
-		time.Sleep(searchEvery)
+		time.Sleep(retryDelivery + searchEvery)
 		virtualtime.Wait()
-		if want := []time.Duration{0, 10 * time.Second, 10*time.Second + searchEvery}; !slices.Equal(tried, want) {
+		second := 5 * time.Second
+		if want := []time.Duration{0, second, second + retryDelivery, second + retryDelivery + searchEvery}; !slices.Equal(tried, want) {
 			t.Fatalf("tried after %v, want %v", tried, want)
 		}
 		cancel()
