@@ -379,7 +379,7 @@ func newLoopsMaster(t *testing.T, client *clientv3.Client, limit time.Duration) 
 func serve(t *testing.T, parts []lifecycle.Part) {
 	t.Helper()
 	parts = slices.DeleteFunc(parts, func(p lifecycle.Part) bool {
-		return slices.Contains([]string{"leftovers", "executor", "guardian"}, p.Name)
+		return slices.Contains([]string{"leftovers", "guardian"}, p.Name)
 	})
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
