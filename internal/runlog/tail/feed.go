@@ -26,17 +26,17 @@ type feed struct {
 	mu      sync.Mutex
 	changed chan struct{} // closed, and made anew, with each change of what follows
 	view    view
+	limit   time.Duration // for one question; grows while the store is slow; guarded by mu
+	waited  time.Duration // for the last question, if it was given up; otherwise zero; guarded by mu
 
 	// owned by the goroutine
 	pace     pace
-	asked    time.Time     // when the run was last looked at
-	blind    error         // what the last look failed with
-	moved    time.Time     // when something was last printed, or the run last changed
-	hole     time.Time     // since when something is missing before what comes next; zero if nothing is
-	failing  time.Time     // since when questions fail; zero while they do not
-	vanished time.Time     // since when the run is not found; zero while it is
-	limit    time.Duration // for one question; grows while the store is slow
-	waited   time.Duration // for the last question, if it was given up; otherwise zero
+	asked    time.Time // when the run was last looked at
+	blind    error     // what the last look failed with
+	moved    time.Time // when something was last printed, or the run last changed
+	hole     time.Time // since when something is missing before what comes next; zero if nothing is
+	failing  time.Time // since when questions fail; zero while they do not
+	vanished time.Time // since when the run is not found; zero while it is
 }
 
 // view is what is known of a run.
@@ -196,7 +196,7 @@ func (f *feed) status(ctx context.Context) {
 }
 
 func (f *feed) ask(ctx context.Context, offset int64, limit int) ([]common.Chunk, error) {
-	limited, cancel := context.WithTimeout(ctx, f.limit)
+	limited, cancel := context.WithTimeout(ctx, f.allowed())
 	defer cancel()
 	began := time.Now()
 	chunks, err := f.hub.src.Output(limited, f.id, offset, limit)
@@ -207,6 +207,8 @@ func (f *feed) ask(ctx context.Context, offset int64, limit int) ([]common.Chunk
 // took sets the limit of the next question by how long the last one took.
 func (f *feed) took(d time.Duration, err error) {
 	cfg := &f.hub.cfg
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
 		f.waited = f.limit
@@ -220,7 +222,18 @@ func (f *feed) took(d time.Duration, err error) {
 }
 
 // patient reports whether the next question waits longer than the last one did.
-func (f *feed) patient() bool { return f.waited < f.hub.cfg.LimitMost }
+func (f *feed) patient() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.waited < f.hub.cfg.LimitMost
+}
+
+// allowed returns how long the next question may take.
+func (f *feed) allowed() time.Duration {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.limit
+}
 
 // begin finds the end of what is there, and keeps all of it if it is little.
 func (f *feed) begin(ctx context.Context) error {
@@ -242,7 +255,7 @@ func (f *feed) begin(ctx context.Context) error {
 	first = join(first, 0, f.mayFill)
 	head := int64(0)
 	if len(first) > 0 {
-		limited, cancel := context.WithTimeout(ctx, f.limit)
+		limited, cancel := context.WithTimeout(ctx, f.allowed())
 		defer cancel()
 		end := first[len(first)-1].End()
 		if head, err = Length(limited, f.hub.src, f.id, end); err != nil {
