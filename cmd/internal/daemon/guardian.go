@@ -23,7 +23,7 @@ func (w *Worker) followGuardian(ctx context.Context) error {
 	err := w.cfg.Guardian.Follow(ctx, w.cfg.Log)
 	if err != nil {
 		w.dispatcher.Halt() // first: it would claim what follows the runs that it loses, and lose that too
-		w.executor.KillAll()
+		w.executor.Load().KillAll()
 	}
 	return err
 }

@@ -117,9 +117,11 @@ func Notified(log *slog.Logger, child *guardian.Child, status func() string, par
 			look := time.NewTicker(statusEvery)
 			defer look.Stop()
 			for said := waiting; ; {
-				if now := "STATUS=" + status(); started.Load() && now != said {
-					notify(now)
-					said = now
+				if started.Load() {
+					if now := "STATUS=" + status(); now != said {
+						notify(now)
+						said = now
+					}
 				}
 				select {
 				case <-ctx.Done():

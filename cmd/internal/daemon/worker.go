@@ -86,7 +86,7 @@ type Worker struct {
 	keeper     *registry.Keeper
 	sink       *runlog.Sink
 	load       *joblock.Load
-	executor   *executor.Executor
+	executor   atomic.Pointer[executor.Executor] // set by its part; health checks may ask before
 	members    *registry.Members
 	cluster    *cluster
 	conditions *conditions
@@ -168,7 +168,7 @@ func (w *Worker) unanswered(what string) func(error) {
 type runner struct{ w *Worker }
 
 func (r runner) Run(ctx context.Context, t dispatch.Task) common.Run {
-	return r.w.executor.Run(ctx, executor.Task{Job: t.Job, Record: t.Record, Fence: t.Fence, PreviousStatus: t.Previous,
+	return r.w.executor.Load().Run(ctx, executor.Task{Job: t.Job, Record: t.Record, Fence: t.Fence, PreviousStatus: t.Previous,
 		MayStart: t.MayStart, KillNow: t.KillNow, Wishes: t.Wishes}, r.w.sink)
 }
 
@@ -178,7 +178,7 @@ func (w *Worker) Parts() []lifecycle.Part {
 	return append(w.cfg.Certificates.parts(), []lifecycle.Part{
 		{Name: "clock", Serve: w.cfg.Clock.keep},
 		{Name: "leftovers", Start: w.sweep},
-		{Name: "executor", Start: w.openExecutor, Stop: func(context.Context) error { return w.executor.Close() }},
+		{Name: "executor", Start: w.openExecutor, Stop: func(context.Context) error { return w.executor.Load().Close() }},
 		{Name: "guardian", Serve: w.followGuardian},
 		{Name: "session", Serve: ignoreEnd(w.session.Run), Stop: w.session.Revoke},
 		{Name: "conditions", Serve: w.conditions.watch},
@@ -241,16 +241,19 @@ func (w *Worker) sweep(ctx context.Context) error {
 
 // startConditions are those of the executor, once there is one: no condition is asked for before.
 func (w *Worker) startConditions() []common.Condition {
-	if w.executor == nil {
-		return nil
+	if x := w.executor.Load(); x != nil {
+		return x.Conditions()
 	}
-	return w.executor.Conditions()
+	return nil
 }
 
-func (w *Worker) openExecutor(context.Context) (err error) {
+func (w *Worker) openExecutor(context.Context) error {
 	life := w.cfg.Home.Life
-	w.executor, err = executor.New(executor.Config{BaseDir: w.cfg.Home.Dir, Worker: life.Worker, Life: life.Life, Name: life.Name, Adopt: true, Mark: w.cfg.Home.Mark,
+	x, err := executor.New(executor.Config{BaseDir: w.cfg.Home.Dir, Worker: life.Worker, Life: life.Life, Name: life.Name, Adopt: true, Mark: w.cfg.Home.Mark,
 		Masks: w.cfg.Secrets.Masker, Secrets: w.secrets, RunAs: w.cfg.RunAs, MaxRunTime: w.cfg.MaxRunTime, Log: w.cfg.Log})
+	if err == nil {
+		w.executor.Store(x)
+	}
 	return err
 }
 
@@ -297,7 +300,7 @@ func (w *Worker) registration() common.Registration {
 	running, used := w.dispatcher.Running()
 	return common.Registration{Life: w.cfg.Home.Life, Host: host, Version: w.cfg.Version, PID: os.Getpid(), Labels: w.cfg.Labels,
 		Slots: w.cfg.Slots, Running: running, Used: used, StartedAt: w.started, Clock: WallClock().UTC(), Draining: w.draining.Load(),
-		Features: w.executor.Features(), Trouble: w.cluster.Trouble(), Conditions: w.conditions.now(), Skew: w.cluster.clock().Skew}
+		Features: w.executor.Load().Features(), Trouble: w.cluster.Trouble(), Conditions: w.conditions.now(), Skew: w.cluster.clock().Skew}
 }
 
 // slots are the worker's own, or those that an operator gave it.
