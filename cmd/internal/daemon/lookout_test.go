@@ -42,7 +42,7 @@ func newRig(t *testing.T) *rig {
 	r.away(nil)
 	members := registry.NewMembers(r.etcd, WallClock, func(string, error) {})
 	catalog := jobmgr.NewCatalog(jobmgr.NewWatcher(r.etcd, func(error) {}, r.fresh.mark), schedule.NewInterner())
-	elector := leader.New(leader.Config{}) // nobody is elected
+	elector := leader.New(leader.Config{}) // no master is elected
 	loops := newMasterLoops(slog.New(slog.DiscardHandler), 0, nil)
 	look := &lookout{etcd: r.etcd, store: r, fresh: &r.fresh, catalog: catalog, members: members, guard: registry.NewGuard(members, "m", WallClock, nil, nil),
 		elector: elector, loops: loops}

@@ -460,7 +460,7 @@ func (s *slowPing) Ping(ctx context.Context) error {
 	return s.Store.Ping(ctx)
 }
 
-// Likewise a master, the elected one's duties among its loops.
+// The loops of a master, and the duties of the elected one, have conditions in the same way.
 func TestStuckLoopOfAMasterHasACondition(t *testing.T) {
 	for _, c := range []struct {
 		loop, code, prefix string

@@ -141,7 +141,7 @@ func Notified(log *slog.Logger, child *guardian.Child, status func() string, par
 	return append(append([]lifecycle.Part{first}, parts...), last)
 }
 
-// statusLine is a daemon's status in one line: what is not as it should be, or what it does.
+// statusLine returns a daemon's status in one line: its gravest active problem, or what it does.
 func statusLine(lasting []common.Condition, otherwise string) string {
 	if len(lasting) == 0 {
 		return otherwise
