@@ -10,6 +10,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -35,7 +36,7 @@ type options struct {
 	bin, dir, fault, results string
 	all, quick, list, keep   bool
 	plain                    bool
-	mixes, jobs              int
+	mixes, jobs, outputs     int
 	seed                     uint64
 	soak                     time.Duration
 	table                    string
@@ -67,6 +68,7 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 	flags.DurationVar(&o.soak, "soak", 0, "make faults at random for so long, with many long jobs")
 	flags.Uint64Var(&o.seed, "seed", 0, "what everything that is drawn by lot follows from (default: the time)")
 	flags.IntVar(&o.jobs, "jobs", 0, "number of jobs (default 24; 200 for -soak)")
+	flags.IntVar(&o.outputs, "outputs", 0, "read the output of so many runs of each trial (default 60; 15 for -quick)")
 	flags.StringVar(&o.results, "results", "", "write the results to this file too, as JSON, beside those of other trials that it holds")
 	flags.StringVar(&o.table, "table", "", "print the results of this file as a table in Markdown, and make nothing")
 	o.share = share{1, 1}
@@ -178,6 +180,7 @@ func newLab(o options, stdout, stderr io.Writer) (*lab, error) {
 	if o.quick {
 		l.outputs = fewOutputs
 	}
+	l.outputs = cmp.Or(o.outputs, l.outputs)
 	if l.dir == "" {
 		l.own = true
 		l.dir, err = os.MkdirTemp("", "carillon-chaos-")
