@@ -45,7 +45,7 @@ Passwords have no flag, because everybody on the machine can read a command line
 a systemd credential with the name of the key (` + "`LoadCredential=etcd.password:/etc/carillon/etcd.password`" + `).
 
 Daemons read these variables as well. A variable ` + "`CARILLON_…`" + ` that belongs to no part of Carillon is refused. Those of ` + "`cronctl`" + ` are in [cronctl.md](cronctl.md), and
-those that a command is given in [jobs.md](jobs.md#what-a-command-is-given).
+those that a command is given in [jobs.md](jobs.md#environment-of-a-command).
 
 | Variable | Meaning |
 |---|---|
