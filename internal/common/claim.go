@@ -14,9 +14,17 @@ type Claim struct {
 	Gap     *Run      // accounts for the fires that the cursor passes without running them
 	Patient bool      // where an earlier run forbids this one, nothing is to be written: Blocked
 	Queue   *Trigger  // under the overlap policies queue and replace: the fire as it waits
+	Earlier *Earlier  // under the overlap policy queue: what goes before this one
 
 	Trigger         *Trigger
 	TriggerRevision int64 // its ModRevision as seen
+}
+
+// Earlier are the next attempts of earlier fires of a job that go before a claim. While one of them exists, the claim
+// finds what it finds while a run of the job is unresolved.
+type Earlier struct {
+	Due  []string // ids of their triggers that are due
+	Seen int64    // the revision up to which the claimant knows such triggers: one that is newer may be due
 }
 
 // Verdict is what became of a claim.

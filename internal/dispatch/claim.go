@@ -17,7 +17,7 @@ func (d *Dispatcher) newClaim(i *item, now time.Time) (claim common.Claim, ok bo
 		claim.Trigger, claim.TriggerRevision = &t.Trigger, t.Revision
 		record.Run, record.Fire, record.PlannedAt, record.Attempt = t.RunID(), t.Fire, t.PlannedAt, t.Attempt
 		record.Cause, record.By, record.Note, record.Params = t.Cause, t.By, t.Note, t.Params
-		claim.Record = record
+		claim.Record, claim.Earlier = record, earlier(f, agreed(d.cfg.Cluster, now))
 		return claim, true, nil
 	}
 	var decision scheduler.Decision
@@ -39,7 +39,7 @@ func (d *Dispatcher) newClaim(i *item, now time.Time) (claim common.Claim, ok bo
 	record.Fire = common.PlannedFire(f.UID, decision.To)
 	record.Run, record.Attempt = common.RunID(record.Fire, 1), 1
 	record.PlannedAt, record.Cause = decision.To.UTC(), decision.Cause
-	claim.Record = record
+	claim.Record, claim.Earlier = record, earlier(f, agreed(d.cfg.Cluster, now))
 	switch overlap := f.Terms.Overlap; {
 	case !overlap.Forbids():
 	case decision.Cause == common.CauseCatchUp && f.Terms.CatchUp == common.CatchUpAll:
@@ -53,6 +53,21 @@ func (d *Dispatcher) newClaim(i *item, now time.Time) (claim common.Claim, ok bo
 		claim.Skipped = skipped(&record, common.ReasonOverlap, "the run before it had not ended")
 	}
 	return claim, true, nil
+}
+
+// earlier returns which attempts go before a fire of a job that queues its fires: those that are due, and those
+// that came since the fire was handed out; nil for other jobs.
+func earlier(f *scheduler.Fire, now time.Time) *common.Earlier {
+	if f.Terms.Overlap != common.OverlapQueue {
+		return nil
+	}
+	e := &common.Earlier{Seen: f.Seen}
+	for _, a := range f.Earlier {
+		if !a.NotBefore.After(now) {
+			e.Due = append(e.Due, a.Trigger)
+		}
+	}
+	return e
 }
 
 // passedOver accounts for the fires that go by; waited says that the outboxes had no room for them.

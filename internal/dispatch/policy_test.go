@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"carillon/internal/common"
+	"carillon/internal/scheduler"
 	"carillon/internal/virtualtime"
 )
 
@@ -427,5 +428,26 @@ func TestOwnsAndDisown(t *testing.T) {
 		r.d.Disown(common.Orphan{Record: common.Record{Run: "stray", Job: "b"}, CreateRevision: 9}, 7)
 		virtualtime.Wait()
 		r.expectOutcomes("a succeeded 42 ", "b lost 9 ")
+	})
+}
+
+// A fire of a job that queues its fires lets the attempts that are due go first, and those that came since it was planned.
+func TestClaimGoesAfterEarlierAttempts(t *testing.T) {
+	queue := func(t *common.Terms) { t.Overlap = common.OverlapQueue }
+	bubble(t, nil, func(r *rig) {
+		attempts := []scheduler.Attempt{{Trigger: "due", NotBefore: time.Now()}, {Trigger: "later", NotBefore: time.Now().Add(time.Millisecond)}}
+		for _, f := range []scheduler.Fire{r.fire("a", queue), r.shot("b", "manual", queue), r.fire("c")} {
+			f.Earlier, f.Seen = attempts, 7
+			r.hand(f)
+		}
+		for _, claim := range r.claimer.claims() {
+			var want *common.Earlier
+			if claim.Job != "c" {
+				want = &common.Earlier{Due: []string{"due"}, Seen: 7}
+			}
+			if !reflect.DeepEqual(claim.Earlier, want) {
+				r.Errorf("the claim of %s goes after %+v, want %+v", claim.Job, claim.Earlier, want)
+			}
+		}
 	})
 }

@@ -27,3 +27,8 @@ func NoneUnder(prefix string) clientv3.Cmp {
 func NoneNewer(prefix string, revision int64) clientv3.Cmp {
 	return clientv3.Compare(clientv3.ModRevision(prefix), "<", revision+1).WithPrefix()
 }
+
+// NoneNewerWithin holds while no key from first on, but before end, was put after the revision.
+func NoneNewerWithin(first, end string, revision int64) clientv3.Cmp {
+	return clientv3.Compare(clientv3.ModRevision(first), "<", revision+1).WithRange(end)
+}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
@@ -222,14 +223,29 @@ func (b *builder) then(s *standing) []clientv3.Op {
 	}
 }
 
-// alone does run where no run of the job is unresolved, and otherwise what is in
+// alone does run where no run of the job is unresolved, and nothing earlier goes first, and otherwise what is in
 // otherwise. A job that allows overlap does not ask.
 func (b *builder) alone(run, otherwise []clientv3.Op) []clientv3.Op {
 	var none []clientv3.Cmp
 	if b.claim.Record.Policy.Overlap.Forbids() {
-		none = []clientv3.Cmp{etcdkit.NoneUnder(common.RecordsOf(b.claim.Job))}
+		none = append(b.earlier(), etcdkit.NoneUnder(common.RecordsOf(b.claim.Job)))
 	}
 	return []clientv3.Op{clientv3.OpTxn(none, run, otherwise)}
+}
+
+// earlier holds while no attempt of an earlier fire goes first: each that is due has gone, and of the planned fires
+// no other has come since the claimant looked.
+func (b *builder) earlier() []clientv3.Cmp {
+	e, r := b.claim.Earlier, &b.claim.Record
+	if e == nil {
+		return nil
+	}
+	cmps := make([]clientv3.Cmp, 0, len(e.Due)+2)
+	for _, id := range e.Due {
+		cmps = append(cmps, etcdkit.Absent(common.TriggerKey(b.claim.Job, id)))
+	}
+	first, end := common.PlannedFire(r.JobUID, time.Unix(0, 0)), common.PlannedFire(r.JobUID, r.PlannedAt)
+	return append(cmps, etcdkit.NoneNewerWithin(common.TriggerKey(b.claim.Job, first), common.TriggerKey(b.claim.Job, end), e.Seen))
 }
 
 // start puts lock and record, and reads the job under which the run goes on, unless it is known.

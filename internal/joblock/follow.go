@@ -20,7 +20,7 @@ func FollowTriggers(ctx context.Context, client *clientv3.Client, report func(er
 	follower := etcdkit.Follower{Client: client, Prefix: common.TriggersPrefix, Trouble: report,
 		Alive: func() { report(nil) }}
 	return follower.Follow(ctx, func(ctx context.Context, u etcdkit.Update) error {
-		news := scheduler.Triggers{Whole: u.Whole}
+		news := scheduler.Triggers{Whole: u.Whole, Revision: u.Revision}
 		for _, kv := range u.Puts {
 			trigger, err := decodeAt(kv, func(t *common.Trigger) string { return common.TriggerKey(t.Job, t.ID) })
 			if err != nil {

@@ -415,3 +415,61 @@ func TestLookAtMany(t *testing.T) {
 		t.Fatalf("looking has changed something: %v", err)
 	}
 }
+
+// While a next attempt of an earlier fire is due, or may be, a later fire of the job finds what it finds while a run
+// of the job is unresolved: a fire of the plan is queued, a trigger waits, and so does a fire that is caught up.
+func TestQueue_EarlierAttemptGoesFirst(t *testing.T) {
+	server := etcdtest.StartServer(t)
+	const known = 1 << 40 // a revision that nothing is newer than
+	for _, c := range []struct {
+		name    string
+		earlier common.Earlier
+		at      time.Time // of the fire that has a next attempt
+		attempt bool
+		want    common.Verdict
+	}{
+		{"none", common.Earlier{Seen: known}, t1, false, common.Claimed},
+		{"due", common.Earlier{Seen: known, Due: []string{common.RunID(common.PlannedFire("uid-a", t1), 2)}}, t1, true, common.Queued},
+		{"was due and has gone", common.Earlier{Seen: known, Due: []string{common.RunID(common.PlannedFire("uid-a", t1), 2)}}, t1, false, common.Claimed},
+		{"seen and not due", common.Earlier{Seen: known}, t1, true, common.Claimed},
+		{"newer than seen", common.Earlier{Seen: 1}, t1, true, common.Queued},
+		{"of a later fire", common.Earlier{Seen: 1}, t3, true, common.Claimed},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := storyOn(t, server)
+			version := s.put("a", t1)
+			next := common.Trigger{Job: "a", JobUID: "uid-a", Fire: common.PlannedFire("uid-a", c.at), PlannedAt: c.at, Attempt: 2, Cause: common.CauseRerun}
+			next.ID = next.RunID()
+			if c.attempt {
+				s.etcd(clientv3.OpPut(common.TriggerKey("a", next.ID), s.encode(next)))
+			}
+			fire := under(common.OverlapQueue, planned("a", version, t1, t2))
+			fire.Earlier = &c.earlier
+			s.verdict(c.want, fire)
+			if c.want == common.Claimed {
+				return
+			}
+			queued, revision := s.queued("a")
+			if queued == nil || len(s.keys(common.RunsPrefix)) != 0 || !s.cursor("a").Equal(t2) {
+				t.Fatalf("queued as %+v, with %v", queued, s.keys("/cron/"))
+			}
+			waiting := under(common.OverlapQueue, triggered(version, *queued, revision))
+			waiting.Record.PlannedAt, waiting.Earlier = queued.PlannedAt, &c.earlier
+			s.verdict(common.Blocked, waiting)
+			patient := under(common.OverlapQueue, planned("a", version, t2, t3))
+			patient.Earlier, patient.Patient = &c.earlier, true
+			s.verdict(common.Blocked, patient)
+
+			resp, err := s.client.Get(t.Context(), common.TriggerKey("a", next.ID))
+			if err != nil {
+				t.Fatal(err)
+			}
+			first := under(common.OverlapQueue, triggered(version, next, resp.Kvs[0].ModRevision))
+			first.Record.PlannedAt, first.Earlier = next.PlannedAt, &common.Earlier{Seen: 1}
+			r := s.verdict(common.Claimed, first)
+			s.verdict(common.Blocked, waiting)
+			s.end(first, r)
+			s.verdict(common.Claimed, waiting)
+		})
+	}
+}

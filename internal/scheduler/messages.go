@@ -35,9 +35,10 @@ type Jobs struct {
 
 // Triggers is news of triggers. With Whole set, Put is all there are.
 type Triggers struct {
-	Whole bool
-	Put   []Trigger
-	Gone  []TriggerKey
+	Whole    bool
+	Revision int64 // of etcd, up to which this is all news
+	Put      []Trigger
+	Gone     []TriggerKey
 }
 
 // TriggerKey names a trigger.
@@ -57,6 +58,16 @@ type Fire struct {
 	// Schedule lets the receiver look beyond At, where At is long past.
 	Schedule schedule.Schedule
 	Trigger  *Trigger // nil for a fire of the plan
+	// Earlier are the next attempts of earlier fires of a job that queues its fires, due or not, as known at the
+	// revision Seen of etcd.
+	Earlier []Attempt
+	Seen    int64
+}
+
+// Attempt is a next attempt of a fire.
+type Attempt struct {
+	Trigger   string // its id
+	NotBefore time.Time
 }
 
 // Settled is what became of a fire.

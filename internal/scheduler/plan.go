@@ -14,7 +14,9 @@ type plan struct {
 	jobs     map[string]*jobEntry
 	dense    []*jobEntry // all jobs, for what is done to all of them in small steps
 	triggers map[TriggerKey]*triggerEntry
-	blocked  map[string][]TriggerKey // by job: triggers that wait for a run to end
+	blocked  map[string][]TriggerKey    // by job: triggers that wait for a run to end
+	attempts map[string][]*triggerEntry // by job: next attempts of fires
+	seen     int64                      // the revision of etcd up to which triggers are known
 	failed   func(job string, err error)
 
 	generation uint32
@@ -53,7 +55,8 @@ type jobEntry struct {
 }
 
 func newPlan(failed func(job string, err error)) *plan {
-	return &plan{jobs: map[string]*jobEntry{}, triggers: map[TriggerKey]*triggerEntry{}, blocked: map[string][]TriggerKey{}, failed: failed}
+	return &plan{jobs: map[string]*jobEntry{}, triggers: map[TriggerKey]*triggerEntry{}, blocked: map[string][]TriggerKey{},
+		attempts: map[string][]*triggerEntry{}, failed: failed}
 }
 
 func (e *jobEntry) job() string { return e.name }
@@ -77,12 +80,12 @@ func (e *jobEntry) dueAt() int64 {
 	return max(due, e.terms.PausedUntil)
 }
 
-func (e *jobEntry) offer(*plan) (Fire, bool) {
+func (e *jobEntry) offer(p *plan) (Fire, bool) {
 	if e.state != ready {
 		return Fire{}, false
 	}
-	return Fire{Job: e.name, UID: e.uid, Group: e.group, Version: e.version, Cursor: time.Unix(0, e.cursor).UTC(), At: time.Unix(0, e.next).UTC(),
-		Due: time.Unix(0, e.dueAt()).UTC(), Since: time.Unix(0, e.since).UTC(), Terms: e.terms, Schedule: e.schedule}, true
+	return p.ordered(e, Fire{Job: e.name, UID: e.uid, Group: e.group, Version: e.version, Cursor: time.Unix(0, e.cursor).UTC(), At: time.Unix(0, e.next).UTC(),
+		Due: time.Unix(0, e.dueAt()).UTC(), Since: time.Unix(0, e.since).UTC(), Terms: e.terms, Schedule: e.schedule}), true
 }
 
 // putJob takes in what is new of a job.

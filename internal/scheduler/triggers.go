@@ -3,6 +3,8 @@ package scheduler
 import (
 	"slices"
 	"time"
+
+	"carillon/internal/common"
 )
 
 // triggerEntry is a trigger in the plan.
@@ -37,13 +39,35 @@ func (e *triggerEntry) offer(p *plan) (Fire, bool) {
 		return Fire{}, false
 	}
 	t := e.trigger
-	return Fire{Job: t.Job, UID: t.JobUID, Group: job.group, Version: job.version, At: t.PlannedAt, Due: t.NotBefore,
-		Since: time.Unix(0, e.since).UTC(), Terms: job.terms, Trigger: &t}, true
+	return p.ordered(job, Fire{Job: t.Job, UID: t.JobUID, Group: job.group, Version: job.version, At: t.PlannedAt, Due: t.NotBefore,
+		Since: time.Unix(0, e.since).UTC(), Terms: job.terms, Trigger: &t}), true
+}
+
+// isAttempt reports whether the trigger is for a next attempt of a fire, or for the same one again.
+func (e *triggerEntry) isAttempt() bool { return e.trigger.ID == e.trigger.RunID() }
+
+// mostEarlier bounds the attempts that one fire lets go first.
+const mostEarlier = 16
+
+// ordered returns the fire with the attempts that go before it, where its job queues its fires. One that is for a
+// certain worker does not: that worker may never come.
+func (p *plan) ordered(job *jobEntry, f Fire) Fire {
+	if job.terms.Overlap != common.OverlapQueue {
+		return f
+	}
+	f.Seen = p.seen
+	for _, e := range p.attempts[f.Job] {
+		if t := &e.trigger; t.JobUID == f.UID && t.Worker == "" && t.PlannedAt.Before(f.At) && len(f.Earlier) < mostEarlier {
+			f.Earlier = append(f.Earlier, Attempt{Trigger: t.ID, NotBefore: t.NotBefore})
+		}
+	}
+	return f
 }
 
 // applyTriggers takes in news of triggers. They are few, so a whole table is taken at once.
 func (p *plan) applyTriggers(u Triggers) {
 	if u.Whole {
+		p.seen = 0 // etcd may have been restored
 		kept := make(map[TriggerKey]bool, len(u.Put))
 		for _, t := range u.Put {
 			kept[TriggerKey{t.Job, t.ID}] = true
@@ -54,6 +78,7 @@ func (p *plan) applyTriggers(u Triggers) {
 			}
 		}
 	}
+	p.seen = max(p.seen, u.Revision)
 	for _, t := range u.Put {
 		key := TriggerKey{t.Job, t.ID}
 		e, known := p.triggers[key]
@@ -66,6 +91,9 @@ func (p *plan) applyTriggers(u Triggers) {
 			e.since = 0 // another fire waits in its place
 		}
 		e.trigger = t
+		if !known && e.isAttempt() {
+			p.attempts[t.Job] = append(p.attempts[t.Job], e)
+		}
 		p.arrangeTrigger(e, 0)
 	}
 	for _, key := range u.Gone {
@@ -127,6 +155,12 @@ func (p *plan) dropTrigger(key TriggerKey) {
 	p.agenda.remove(&e.item)
 	e.state = idle
 	delete(p.triggers, key)
+	if list := p.attempts[key.Job]; len(list) > 0 {
+		list = slices.DeleteFunc(list, func(one *triggerEntry) bool { return one == e })
+		if p.attempts[key.Job] = list; len(list) == 0 {
+			delete(p.attempts, key.Job)
+		}
+	}
 	if waiting := p.blocked[key.Job]; len(waiting) > 0 {
 		waiting = slices.DeleteFunc(waiting, func(k TriggerKey) bool { return k == key })
 		if p.blocked[key.Job] = waiting; len(waiting) == 0 {

@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -146,4 +147,53 @@ func TestBlockedTriggersLeaveNothingBehind(t *testing.T) {
 	if len(p.blocked)+len(p.triggers)+p.agenda.len() != 0 {
 		t.Fatalf("left: %d blocked, %d triggers, %d in the agenda", len(p.blocked), len(p.triggers), p.agenda.len())
 	}
+}
+
+// A fire of a job that queues its fires knows the next attempts of earlier fires, but for those that are for a certain worker.
+func TestFireKnowsEarlierAttempts(t *testing.T) {
+	bubble(t, func(r *rig) {
+		begin := r.wall()
+		attempt := func(job string, at time.Time, change func(*common.Trigger)) Trigger {
+			next := common.Trigger{Job: job, JobUID: "uid-" + job, Fire: common.PlannedFire("uid-"+job, at), PlannedAt: at, Attempt: 2, NotBefore: begin.Add(time.Hour)}
+			next.ID = next.RunID()
+			if change != nil {
+				change(&next)
+			}
+			return Trigger{Trigger: next, Revision: 7}
+		}
+		first := attempt("queue", begin, nil)
+		pinned := attempt("queue", begin.Add(time.Second), func(t *common.Trigger) { t.Worker = "elsewhere" })
+		older := attempt("queue", begin.Add(2*time.Second), func(t *common.Trigger) { t.JobUID = "uid of a job before" })
+		later := attempt("queue", begin.Add(10*time.Minute), nil)
+		manual := Trigger{Trigger: trigger("queue", "manual", begin.Add(time.Hour)), Revision: 7}
+		r.triggers(Triggers{Whole: true, Revision: 9, Put: []Trigger{first, pinned, older, later, manual, attempt("skip", begin, nil)}})
+		queues := r.terms
+		queues.Overlap = common.OverlapQueue
+		queue := r.job("queue", "* * * * *", begin)
+		queue.Terms = &queues
+		r.put(queue, r.job("skip", "* * * * *", begin))
+		expect := func(f Fire, job string, seen int64, want ...string) {
+			t.Helper()
+			r.expect(f, job, f.At)
+			var got []string
+			for _, a := range f.Earlier {
+				if !a.NotBefore.Equal(begin.Add(time.Hour)) {
+					t.Errorf("%s is due at %v", a.Trigger, a.NotBefore)
+				}
+				got = append(got, a.Trigger)
+			}
+			if !slices.Equal(got, want) || f.Seen != seen {
+				t.Fatalf("%s goes after %v as of revision %d, want %v as of %d", job, got, f.Seen, want, seen)
+			}
+		}
+		f := r.within(time.Minute)
+		expect(f, "queue", 9, first.ID)
+		r.done(f)
+		expect(r.now(), "skip", 0)
+		r.triggers(Triggers{Revision: 12, Gone: []TriggerKey{{"queue", first.ID}}})
+		expect(r.within(time.Minute), "queue", 12)
+		if len(r.loop.plan.attempts["queue"]) != 3 {
+			t.Errorf("%d attempts are kept", len(r.loop.plan.attempts["queue"]))
+		}
+	})
 }

@@ -48,7 +48,9 @@ type rawRecord struct {
 	UID            string `json:"jobUid"`
 	Attempt        int
 	Owner          struct{ Worker, Life string }
-	Policy         struct{ OnLost string }
+	Policy         struct{ OnLost, Overlap string }
+	PlannedAt      time.Time
+	ClaimedAt      time.Time
 }
 
 // removal is how a record went.
@@ -63,8 +65,11 @@ type removal struct {
 }
 
 type rawTrigger struct {
-	Fire    string `json:"fire"`
-	Attempt int    `json:"attempt"`
+	Fire      string    `json:"fire"`
+	Attempt   int       `json:"attempt"`
+	UID       string    `json:"jobUid"`
+	PlannedAt time.Time `json:"plannedAt"`
+	NotBefore time.Time `json:"notBefore"`
 }
 
 // epoch is a time in which a job had one timetable, counted from one cursor.
@@ -152,6 +157,7 @@ func (r *revision) under(prefix string) (found []event) {
 func (c *checker) readHistory() {
 	cursors, current := map[string]time.Time{}, map[string]*story{}
 	records, doomed := map[string]rawRecord{}, map[string]bool{}
+	attempts := map[string]rawTrigger{} // by key: those of planned fires
 	history := c.world.history
 	for len(history) > 0 {
 		n := 1
@@ -188,6 +194,7 @@ func (c *checker) readHistory() {
 				c.readRemoval(&r, e, records[run], current[records[run].Job], doomed)
 			case e.rev:
 				records[run] = decode[rawRecord](e.value)
+				c.order(e, records[run], attempts)
 				c.records[run]++
 				c.claimed[run] = e.rev
 				c.wanted[run] = "it was claimed"
@@ -205,6 +212,11 @@ func (c *checker) readHistory() {
 			if e.created != 0 {
 				t := decode[rawTrigger](e.value)
 				c.wanted[fmt.Sprintf("%s.%d", t.Fire, t.Attempt)] = "a trigger asked for it"
+				if strings.HasSuffix(e.key, fmt.Sprintf("/%s.%d", t.Fire, t.Attempt)) && !strings.HasPrefix(t.Fire, t.UID+".t") {
+					attempts[e.key] = t
+				}
+			} else {
+				delete(attempts, e.key)
 			}
 		}
 		for _, e := range r.under("/cron/outbox/") {
@@ -217,6 +229,20 @@ func (c *checker) readHistory() {
 		if s.lives {
 			s.cursor = cursors[job]
 			s.epochs[len(s.epochs)-1].to = cursors[job]
+		}
+	}
+}
+
+// order wants a fire of a job that queues its fires to be claimed after the next attempts of earlier ones that are due:
+// by the clock of a worker that is not ahead, which two workers may differ about.
+func (c *checker) order(claim event, r rawRecord, attempts map[string]rawTrigger) {
+	const differ = 15 * time.Second
+	if r.Policy.Overlap != "queue" || r.ClaimedAt.Sub(claim.at) > differ {
+		return
+	}
+	for key, t := range attempts {
+		if strings.HasPrefix(key, "/cron/triggers/"+r.Job+"/") && t.UID == r.UID && t.PlannedAt.Before(r.PlannedAt) && r.ClaimedAt.Sub(t.NotBefore) > differ {
+			c.breaks("order", "%s was claimed at %s, and attempt %d of %s has been due since %s", r.Run, clock(r.ClaimedAt), t.Attempt, t.Fire, clock(t.NotBefore))
 		}
 	}
 }

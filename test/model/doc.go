@@ -14,7 +14,8 @@
 // claim for each attempt), G3 (no overlap where it is forbidden, nor of two attempts of a
 // fire), G4 (a run that was lost is run again if, and only if, its job wants that and
 // nobody wished it to end) and G5 (no outcome is lost) were broken. A run of a job with
-// onLost: detach that goes on though it was lost overlaps with nothing.
+// onLost: detach that goes on though it was lost overlaps with nothing. It also wants the order of the fires of jobs that
+// queue them: next attempts that are due come first.
 //
 // Everything follows from a seed, as far as random ids and etcd allow:
 //

@@ -45,12 +45,13 @@ const (
 	lateBeat      mutation = "the guardian hears of a run when it goes on already"
 	startedBack   mutation = "a run is given back though its command was started"
 	noTrigger     mutation = "a run is given back without a trigger"
+	overtakes     mutation = "a claim lets no earlier attempt go first"
 	unregistered  mutation = "a claim does not compare the worker's registration"
 )
 
 // mutations are tried by chance; the moments and the stories have those for which that would take long.
 var mutations = []mutation{outOfOrder, noGap, noCursor, noVersion, noRecords, noNonce, ownedTwice, termsOfNow, tooEarly, sweepsForAll, sweepsAll, noFence,
-	blindFinish, blindSave, forgetfulSave, twoPerJob, blindRetake, leftGone, startedBack, noTrigger}
+	blindFinish, blindSave, forgetfulSave, twoPerJob, blindRetake, leftGone, startedBack, noTrigger, overtakes}
 
 // breaks is the promise that the rule is for; empty where several are.
 func (m mutation) breaks() string {
@@ -61,6 +62,8 @@ func (m mutation) breaks() string {
 		return "G2"
 	case noTrigger:
 		return "G1"
+	case overtakes:
+		return "order"
 	}
 	return ""
 }
@@ -92,7 +95,7 @@ func (m mutation) often() []int {
 // longRuns is the share of runs that take long.
 func (m mutation) longRuns() float64 {
 	switch m {
-	case termsOfNow, tooEarly, sweepsForAll, sweepsAll, noFence, blindRetake, leftGone:
+	case termsOfNow, tooEarly, sweepsForAll, sweepsAll, noFence, blindRetake, leftGone, overtakes:
 		return 0.6
 	}
 	return 0.25
@@ -289,6 +292,10 @@ type claimer struct {
 // Claim is dispatch.Claimer's.
 func (c claimer) Claim(ctx context.Context, claims []common.Claim) []common.ClaimResult {
 	switch c.life.world.mutation {
+	case overtakes:
+		for i := range claims {
+			claims[i].Earlier = nil
+		}
 	case noGap:
 		for i := range claims {
 			claims[i].Gap = nil

@@ -190,6 +190,8 @@ func (s *script) define(name string) common.Job {
 		j.OnLost = common.LostRerun
 	case blindRetake:
 		j.OnLost = common.LostDetach
+	case overtakes:
+		j.Overlap, j.CronExpr = common.OverlapQueue, "@every 7s"
 	}
 	if s.world.lostAfter != "" {
 		j.CronExpr, j.Overlap, j.OnLost, j.LostAfter, j.KillGrace = "@every 13s", common.OverlapSkip, common.LostRerun, s.world.lostAfter, "0s"
