@@ -107,7 +107,7 @@ var rooms = []struct {
 }{
 	{"go.etcd.io/etcd", etcd},
 	{"go.etcd.io/etcd/server", []string{"internal/embedded", "internal/etcdkit/etcdtest", "test/etcd"}},
-	{"go.mongodb.org/mongo-driver", []string{"internal/runlog/mongolog"}},
+	{"go.mongodb.org/mongo-driver", []string{"internal/runlog/mongolog", "bench/mongofast"}},
 	{"database/sql", []string{"internal/runlog/sqlitelog"}},
 	{"modernc.org/sqlite", []string{"internal/runlog/sqlitelog"}},
 	{"github.com/gin-gonic/gin", []string{"internal/httpapi"}},

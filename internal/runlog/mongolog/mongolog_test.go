@@ -45,6 +45,17 @@ func TestConformanceOnTheDouble(t *testing.T) {
 	}, conformance.Modest)
 }
 
+// The server that measurements use answers as the double does, and keeps what it acknowledged.
+func TestConformanceOnTheFastDouble(t *testing.T) {
+	t.Parallel()
+	server := mongotest.StartFast(t)
+	var count atomic.Int32
+	conformance.Run(t, func(t *testing.T) conformance.Store {
+		return open(t, server.URI, fmt.Sprintf("conformance%d", count.Add(1))).Narrow(60, 40)
+	}, conformance.Modest)
+	conformance.Outage(t, open(t, server.URI+impatient, ""), server.Stop, server.Start)
+}
+
 func TestConformanceOnMongoDB(t *testing.T) {
 	uri := os.Getenv("CARILLON_TEST_MONGODB_URI")
 	if uri == "" {

@@ -14,6 +14,7 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"testing"
 	"time"
 )
@@ -35,7 +36,22 @@ type Server struct {
 // Start starts a double with an empty data folder on a free port of loopback.
 func Start(t testing.TB) *Server {
 	t.Helper()
-	s := &Server{t: t, binary: binary(t), dir: t.TempDir(), address: "127.0.0.1:0"}
+	return start(t, binary(t))
+}
+
+// StartFast starts the server of bench/mongofast instead, which measurements use.
+func StartFast(t testing.TB) *Server {
+	t.Helper()
+	program := filepath.Join(t.TempDir(), "mongofast")
+	if said, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "carillon/bench/mongofast").CombinedOutput(); err != nil {
+		t.Fatalf("build bench/mongofast: %v\n%s", err, said)
+	}
+	return start(t, program)
+}
+
+func start(t testing.TB, program string) *Server {
+	t.Helper()
+	s := &Server{t: t, binary: program, dir: t.TempDir(), address: "127.0.0.1:0"}
 	t.Cleanup(s.Stop)
 	s.Start()
 	return s
