@@ -109,7 +109,7 @@ bench-cluster-quick: bench-programs
 bench-outage: ## measure a day without the log store at 100 fires a second: etcd, lists, memory, the way back; about 6 minutes
 	$(MAKE) bench-cluster ROWS=outage
 
-bench-programs: need-gcc $(DOUBLE)
+bench-programs: need-gcc
 	mkdir -p $(BENCHBIN)
 	for p in master standalone; do $(BUILD) -o $(BENCHBIN)/carillon-$$p ./cmd/$$p; done
 	$(BUILD) -tags clockoffset -o $(BENCHBIN)/carillon-worker ./cmd/worker
@@ -117,7 +117,7 @@ bench-programs: need-gcc $(DOUBLE)
 	$(BUILD) -o $(BENCHBIN)/cluster ./bench/cluster
 	$$($(GO) env CC) -static -O2 -Wall -Wextra -o $(BENCHBIN)/helper bench/helper/helper.c
 	$$($(GO) env CC) -static -O2 -Wall -Wextra -pthread -o $(BENCHBIN)/bare bench/helper/bare.c
-	ln -sf ../mongodouble $(BENCHBIN)/mongodouble
+	$(BUILD) -o $(BENCHBIN)/mongofast ./bench/mongofast
 
 MINUTES ?= 30
 RATE    ?= 50

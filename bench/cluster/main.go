@@ -54,6 +54,7 @@ func rows() []row {
 		{"overload", overload},
 		{"million", million},
 		{"kill", kill},
+		{"backlog", backlog},
 		{"outage", outage},
 	}
 }
@@ -116,7 +117,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		began := time.Now()
 		b.say("%s …", r.name)
 		// Nothing waits for ever, whatever it is that hangs.
-		rowCtx, cancel := context.WithTimeout(ctx, 10*time.Minute+2*b.duration)
+		rowCtx, cancel := context.WithTimeout(ctx, 25*time.Minute+2*b.duration)
 		err := r.run(rowCtx, b)
 		cancel()
 		if err != nil {

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -26,8 +25,8 @@ const (
 	compaction = 10 * time.Minute
 	// deadWorker has the outbox that is filled.
 	deadWorker = "workerthatisgone"
-	// storing is how long the log store may take for that; the double is slow.
-	storing = 2 * time.Minute
+	// storing is how long the log store may take for all that waits.
+	storing = 10 * time.Minute
 	// ownPart of the bound the worker fills by itself.
 	ownPart = 4 << 20
 )
@@ -54,14 +53,17 @@ func outage(ctx context.Context, b *bench) error {
 	if b.quick {
 		bound = 24 << 20
 	}
-	waiting, err := fillOutbox(ctx, client, bound-ownPart)
+	sizes := watchSizes(ctx, client)
+	earlier, err := fillOutbox(ctx, client, func(_ int, bytes int64) bool { return bytes >= bound-ownPart })
 	if err != nil {
 		return err
 	}
-	live, _ := many("live", outageJobs, job{CronExpr: everySecond, Command: "true", CatchUp: &catchUp{Policy: "none"}})
+	waiting := earlier.count
+	live, liveNames := many("live", outageJobs, job{CronExpr: everySecond, Command: "true", CatchUp: &catchUp{Policy: "none"}})
 	if err := c.load(ctx, live); err != nil {
 		return err
 	}
+	loaded := time.Now().UTC().Truncate(time.Second)
 	if err := c.startWorker(ctx, "worker-1", 0, "--outbox-max", fmt.Sprintf("%dMiB", bound>>20)); err != nil {
 		return err
 	}
@@ -91,7 +93,7 @@ func outage(ctx context.Context, b *bench) error {
 		return err
 	}
 	began, seen := time.Now(), look(c.processes()...)
-	pages, err := c.listFor(ctx, b.length(time.Minute))
+	pages, err := c.listFor(ctx, b.length(time.Minute), "live-00007")
 	if err != nil {
 		return err
 	}
@@ -109,7 +111,69 @@ func outage(ctx context.Context, b *bench) error {
 			"p95 ≤ "+ms(p.goal), reached(p.at(95) <= p.goal))
 	}
 	b.sheet.add("outage", "master's memory before; then, and at most", fmt.Sprintf("%s; %s, %s", mib(before), mib(rss.rss), mib(rss.peak)), "≤ + 64 MiB", reached(rss.rss <= before+64<<20))
-	return c.comeBack(ctx, client, address, days, back, waiting)
+	groups := []planned{{what: "the outbox of the dead worker", jobs: earlier.jobs, from: earlier.from, to: earlier.to},
+		{what: "jobs a day behind", jobs: days, from: back}, {what: "jobs that fired until it was full", jobs: liveNames, from: loaded}}
+	return c.comeBack(ctx, client, address, groups, waiting, sizes)
+}
+
+// backlogOutcomes wait in the row backlog.
+const backlogOutcomes = 200_000
+
+// backlog is a master with outcomes that wait in etcd, and no log store: its lists and its memory, with
+// outcomes that come while it runs, and with outcomes that are there when it starts.
+func backlog(ctx context.Context, b *bench) error {
+	c, err := b.newCluster(ctx)
+	if err != nil {
+		return err
+	}
+	defer c.kill()
+	client, err := dial(c.etcdURL)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	idle, _ := many("idle", outageJobs, job{CronExpr: "0 0 1 1 *", Command: "true"})
+	if err := c.load(ctx, idle); err != nil {
+		return err
+	}
+	if _, err := c.listFor(ctx, time.Second, "earlier-00007"); err != nil {
+		return err
+	}
+	before := c.master.usage().rss
+	c.mongo.kill()
+	if _, err := fillOutbox(ctx, client, func(count int, _ int64) bool { return count >= backlogOutcomes }); err != nil {
+		return err
+	}
+	for _, how := range []string{"as they come", "after a start"} {
+		if how != "as they come" {
+			c.master.kill()
+			began := time.Now()
+			if err := c.startMaster(ctx); err != nil {
+				return err
+			}
+			if err := until(ctx, storing, "the master has read all outcomes", func() bool {
+				asked := time.Now()
+				// Until it has, a list waits for two seconds.
+				return c.do(ctx, http.StatusOK, http.MethodGet, "/api/v1/runs?limit=100", nil, nil) == nil && time.Since(asked) < time.Second
+			}); err != nil {
+				return err
+			}
+			b.sheet.add("backlog", "from the start of a master to its first list with all of them", time.Since(began).Round(100*time.Millisecond).String(), "", noGoal)
+		}
+		began, seen := time.Now(), look(c.master)
+		pages, err := c.listFor(ctx, b.length(20*time.Second), "earlier-00007")
+		if err != nil {
+			return err
+		}
+		b.sheet.took("backlog", seen, time.Since(began), c.master)
+		for _, p := range pages {
+			b.sheet.add("backlog", fmt.Sprintf("%s with %d outcomes waiting, %s", p.what, backlogOutcomes, how), fmt.Sprintf("p50 %s, p95 %s (%d pages)", ms(p.at(50)), ms(p.at(95)), len(p.took)),
+				"p95 ≤ "+ms(p.goal), reached(p.at(95) <= p.goal))
+		}
+		rss := c.master.usage()
+		b.sheet.add("backlog", "master's memory before; "+how+", and at most", fmt.Sprintf("%s; %s, %s", mib(before), mib(rss.rss), mib(rss.peak)), "≤ + 64 MiB", reached(rss.peak <= before+64<<20))
+	}
+	return nil
 }
 
 // full reports whether a worker says that the outboxes are.
@@ -130,8 +194,15 @@ func (c *cluster) full(ctx context.Context) bool {
 	return false
 }
 
-// fillOutbox writes outcomes of the last hour into the outbox of a worker that is gone.
-func fillOutbox(ctx context.Context, client *clientv3.Client, bytes int64) (count int, err error) {
+// filled is the outcomes of jobs that fired each second after a time, up to another.
+type filled struct {
+	jobs     []string
+	from, to time.Time
+	count    int
+}
+
+// fillOutbox writes outcomes of the last hours into the outbox of a worker that is gone, whole seconds of them.
+func fillOutbox(ctx context.Context, client *clientv3.Client, enough func(count int, bytes int64) bool) (f filled, err error) {
 	const batch, writers = 100, 4
 	start := time.Now().UTC().Truncate(time.Second).Add(-2 * time.Hour)
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -150,13 +221,15 @@ func fillOutbox(ctx context.Context, client *clientv3.Client, bytes int64) (coun
 	uids := make([]string, outageJobs)
 	for i := range uids {
 		uids[i] = common.NewID()
+		f.jobs = append(f.jobs, fmt.Sprintf("earlier-%05d", i))
 	}
 	var part []clientv3.Op
-	for ; bytes > 0 && ctx.Err() == nil; count++ {
+	count, bytes := 0, int64(0)
+	for ; (count%outageJobs > 0 || !enough(count, bytes)) && ctx.Err() == nil; count++ {
 		at := start.Add(time.Duration(count/outageJobs) * time.Second)
 		claimed, began, ended, exit := at.Add(3*time.Millisecond), at.Add(7*time.Millisecond), at.Add(19*time.Millisecond), count%50/49
 		n := count % outageJobs
-		run := common.Run{Job: fmt.Sprintf("earlier-%05d", n), JobUID: uids[n], JobVersion: 1000, Fire: common.PlannedFire(uids[n], at), PlannedAt: at, Cause: common.CauseCron, Attempt: 1,
+		run := common.Run{Job: f.jobs[n], JobUID: uids[n], JobVersion: 1000, Fire: common.PlannedFire(uids[n], at), PlannedAt: at, Cause: common.CauseCron, Attempt: 1,
 			Status: common.StatusSucceeded, Worker: deadWorker, WorkerName: "worker-0", ClaimedAt: &claimed, StartedAt: &began, EndedAt: &ended, ExitCode: &exit, CPUSeconds: 0.001, MaxRSSBytes: 2 << 20,
 			Delays: &common.Delays{Plan: "3.1ms", Claim: "2.2ms", Start: "1.7ms"}}
 		if run.ID = common.RunID(run.Fire, 1); exit != 0 {
@@ -164,10 +237,10 @@ func fillOutbox(ctx context.Context, client *clientv3.Client, bytes int64) (coun
 		}
 		data, err := json.Marshal(run)
 		if err != nil {
-			return 0, err
+			return f, err
 		}
 		key := common.OutboxKey(run.Worker, run.ID)
-		bytes -= int64(len(key) + len(data))
+		bytes += int64(len(key) + len(data))
 		if part = append(part, clientv3.OpPut(key, string(data))); len(part) == batch {
 			parts <- part
 			part = nil
@@ -178,7 +251,8 @@ func fillOutbox(ctx context.Context, client *clientv3.Client, bytes int64) (coun
 	}
 	close(parts)
 	group.Wait()
-	return count, context.Cause(ctx)
+	f.from, f.to, f.count = start.Add(-time.Second), start.Add(time.Duration(count/outageJobs-1)*time.Second), count
+	return f, context.Cause(ctx)
 }
 
 // putHeld writes jobs whose cursors stand at a time long past, as if their fires had been held since.
@@ -224,12 +298,12 @@ func (l *listing) at(percent int) time.Duration {
 }
 
 // listFor lists one after the other for a time.
-func (c *cluster) listFor(ctx context.Context, length time.Duration) ([]*listing, error) {
+func (c *cluster) listFor(ctx context.Context, length time.Duration, job string) ([]*listing, error) {
 	all := []*listing{
 		{what: "page of 100 runs", path: "/api/v1/runs?limit=100", goal: 50 * time.Millisecond},
 		{what: "page of 100 runs that failed", path: "/api/v1/runs?limit=100&status=failed", goal: 50 * time.Millisecond},
 		{what: "page of 100 fires", path: "/api/v1/fires?limit=100", goal: 100 * time.Millisecond},
-		{what: "runs of one job", path: "/api/v1/runs?limit=100&job=live-00007", goal: 50 * time.Millisecond},
+		{what: "runs of one job", path: "/api/v1/runs?limit=100&job=" + job, goal: 50 * time.Millisecond},
 		{what: "jobs with their last 20 runs", path: "/api/v1/jobs?limit=50&include=results", goal: 100 * time.Millisecond},
 	}
 	for end := time.Now().Add(length); time.Now().Before(end); {
@@ -244,42 +318,21 @@ func (c *cluster) listFor(ctx context.Context, length time.Duration) ([]*listing
 	return all, nil
 }
 
-// comeBack starts the log store again, and counts what became of the fires of the day.
-func (c *cluster) comeBack(ctx context.Context, client *clientv3.Client, address string, days []string, back time.Time, waiting int) error {
-	began := time.Now()
+// comeBack starts the log store again, and holds the ledger against the plan: each fire of each group of jobs
+// up to now has one entry.
+func (c *cluster) comeBack(ctx context.Context, client *clientv3.Client, address string, groups []planned, waiting int, sizes *etcdSizes) error {
+	began, seen := time.Now(), look(c.processes()...)
+	to := began.UTC().Truncate(time.Second)
 	if err := c.mongoAt(ctx, address); err != nil {
 		return err
 	}
-	current := func(job string) bool {
-		resp, err := client.Get(ctx, common.CursorKey(job))
-		if err != nil || len(resp.Kvs) == 0 {
-			return false
-		}
-		cursor, err := common.ParseTimeKey(string(resp.Kvs[0].Value))
-		return err == nil && cursor.After(began)
-	}
-	to := began.UTC().Truncate(time.Second).Add(-20 * time.Second)
-	wanted, found, entries := int64(0), int64(0), 0
-	var err error
-	for _, job := range days {
-		if err := until(ctx, storing, job+" is up to date", func() bool { return current(job) }); err != nil {
-			return err
-		}
-		var count int64
-		var n int
-		if err := until(ctx, storing, "the runs of "+job+" are listed", func() bool {
-			count, n, err = c.accounted(ctx, job, back, to)
-			return err == nil // the double may be too busy to answer in time
-		}); err != nil {
-			return err
-		}
-		wanted, found, entries = wanted+int64(to.Sub(back)/time.Second), found+count, entries+n
-	}
-	c.b.sheet.add("outage", "fires of the day; accounted for, in so many entries", fmt.Sprintf("%d; %d, %d", wanted, found, entries), "all", reached(wanted == found))
 	left := int64(waiting)
-	err = until(ctx, storing, "the outbox of the dead worker is empty", func() bool {
+	err := until(ctx, storing, "the outbox of the dead worker is empty", func() bool {
 		resp, err := client.Get(ctx, common.OutboxOf(deadWorker), clientv3.WithPrefix(), clientv3.WithCountOnly())
-		if err == nil {
+		if err == nil && left != resp.Count {
+			if left/20_000 != resp.Count/20_000 {
+				c.b.say("outage: %d outcomes of the dead worker wait", resp.Count)
+			}
 			left = resp.Count
 		}
 		return err == nil && left == 0
@@ -288,47 +341,143 @@ func (c *cluster) comeBack(ctx context.Context, client *clientv3.Client, address
 		return err
 	}
 	took := time.Since(began)
-	c.b.sheet.add("outage", "store back: outcomes of the dead worker that are stored", fmt.Sprintf("%d of %d within %v", int64(waiting)-left, waiting, took.Round(100*time.Millisecond)), "", "")
+	rss := c.master.usage()
+	c.b.sheet.took("outage", seen, took, c.processes()...)
+	c.b.sheet.add("outage", "store back: outcomes of the dead worker that are stored", fmt.Sprintf("%d of %d within %v: %.0f/s", int64(waiting)-left, waiting, took.Round(100*time.Millisecond),
+		float64(int64(waiting)-left)/took.Seconds()), "all", reached(left == 0))
+	c.b.sheet.add("outage", "master's memory then, and at most", fmt.Sprintf("%s, %s", mib(rss.rss), mib(rss.peak)), "", noGoal)
+	for _, group := range groups {
+		if group.to.IsZero() {
+			group.to = to
+		}
+		sum := coverage{}
+		for _, job := range group.jobs {
+			one, err := c.settledCoverage(ctx, job, group.from, group.to)
+			if err != nil {
+				return err
+			}
+			sum.add(one)
+		}
+		c.b.sheet.add("outage", group.what+": fires; without an entry, with two", fmt.Sprintf("%d; %d, %d (%d ran, %d in %d gaps)", sum.fires, sum.none, sum.twice, sum.ran, sum.passed, sum.gaps),
+			"0 and 0", reached(sum.none == 0 && sum.twice == 0))
+	}
+	file, used := sizes.most()
+	c.b.sheet.add("outage", "etcd's file, at most; in use, at most", fmt.Sprintf("%s; %s", mib(file), mib(used)), "≤ 400 MiB", reached(file <= 400<<20))
 	return nil
 }
 
-// accounted counts the fires of a job after a time, up to another, that the ledger has an outcome for.
-func (c *cluster) accounted(ctx context.Context, job string, from, to time.Time) (fires int64, entries int, err error) {
+// planned is a group of jobs that fire each second after a time, up to another.
+type planned struct {
+	what     string
+	jobs     []string
+	from, to time.Time
+}
+
+// coverage is how the ledger accounts for fires.
+type coverage struct{ fires, none, twice, ran, passed, gaps int }
+
+func (v *coverage) add(o coverage) {
+	v.fires, v.none, v.twice = v.fires+o.fires, v.none+o.none, v.twice+o.twice
+	v.ran, v.passed, v.gaps = v.ran+o.ran, v.passed+o.passed, v.gaps+o.gaps
+}
+
+// settledCoverage waits until all fires of a job have an entry, within limits.
+func (c *cluster) settledCoverage(ctx context.Context, job string, from, to time.Time) (v coverage, err error) {
+	last := ""
+	limit := until(ctx, storing, "the fires of "+job+" have an entry", func() bool {
+		if v, err = c.coverage(ctx, job, from, to); err != nil {
+			last = err.Error()
+		}
+		if err == nil && v.none > 0 {
+			_ = sleep(ctx, time.Second) // until looks at the context
+		}
+		return err == nil && v.none == 0
+	})
+	switch {
+	case ctx.Err() != nil:
+		return v, limit
+	case err != nil:
+		return v, fmt.Errorf("%w: %s", limit, last)
+	}
+	return v, nil // what is missing is a figure
+}
+
+// coverage counts how many entries of the ledger stand for each fire of a job after a time, up to another.
+func (c *cluster) coverage(ctx context.Context, job string, from, to time.Time) (v coverage, err error) {
+	v.fires = int(to.Sub(from) / time.Second)
+	entries := make([]uint8, v.fires) // of the fire so many seconds after the first
+	mark := func(at time.Time) {
+		if i := int(at.Sub(from)/time.Second) - 1; i >= 0 && i < len(entries) && entries[i] < 2 {
+			entries[i]++
+		}
+	}
 	query := url.Values{"limit": {"500"}, "job": {job}, "from": {from.Format(time.RFC3339Nano)}}
-	for seen := map[string]bool{}; ; {
+	for {
 		var page struct {
 			Items []struct {
 				ID, Status string
+				Attempt    int
 				PlannedAt  time.Time
-				Gap        *struct {
-					From, To time.Time
-					Count    int64
-				}
+				Gap        *struct{ From, To time.Time }
 			}
 			NextCursor string
 		}
 		if err := c.do(ctx, http.StatusOK, http.MethodGet, "/api/v1/runs?"+query.Encode(), nil, &page); err != nil {
-			return 0, 0, err
+			return v, err
 		}
 		for _, r := range page.Items {
 			switch {
-			case seen[r.ID]:
-				return 0, 0, errors.New("listed twice: " + r.ID)
-			case r.Gap != nil && r.Gap.To.After(to):
-				fires += int64(to.Sub(r.Gap.From) / time.Second)
 			case r.Gap != nil:
-				fires += r.Gap.Count
-			case r.PlannedAt.After(to) || !common.Status(r.Status).Terminal():
-				continue
-			default:
-				fires++
+				before := r.Gap.From.Truncate(time.Second)
+				for at := before.Add(time.Second); !at.After(r.Gap.To); at = at.Add(time.Second) {
+					mark(at)
+					v.passed++
+				}
+				v.gaps++
+			case r.Attempt <= 1 && common.Status(r.Status).Terminal():
+				mark(r.PlannedAt)
+				v.ran++
 			}
-			seen[r.ID] = true
-			entries++
 		}
 		if page.NextCursor == "" {
-			return fires, entries, nil
+			break
 		}
 		query.Set("cursor", page.NextCursor)
 	}
+	for _, n := range entries {
+		switch n {
+		case 0:
+			v.none++
+		case 2:
+			v.twice++
+		}
+	}
+	return v, nil
+}
+
+// etcdSizes is how large etcd's file was at most, and how much of it was in use.
+type etcdSizes struct {
+	mu         sync.Mutex
+	file, used int64
+}
+
+// watchSizes looks each second until the context ends.
+func watchSizes(ctx context.Context, client *clientv3.Client) *etcdSizes {
+	s := &etcdSizes{}
+	go func() {
+		for sleep(ctx, time.Second) == nil {
+			if status, err := client.Status(ctx, client.Endpoints()[0]); err == nil {
+				s.mu.Lock()
+				s.file, s.used = max(s.file, status.DbSize), max(s.used, status.DbSizeInUse)
+				s.mu.Unlock()
+			}
+		}
+	}()
+	return s
+}
+
+func (s *etcdSizes) most() (file, used int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.file, s.used
 }

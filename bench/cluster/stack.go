@@ -57,6 +57,8 @@ type cluster struct {
 	dir, ledger         string
 	etcdURL, mongoURI   string
 	etcd, mongo, master *process
+	masterFlags         []string
+	etcdOptions         []string
 	workers             []*worker
 }
 
@@ -101,7 +103,7 @@ func (b *bench) newCluster(ctx context.Context, offsets ...time.Duration) (*clus
 	if err != nil {
 		return nil, err
 	}
-	c := &cluster{b: b, dir: dir, ledger: filepath.Join(dir, "ledger")}
+	c := &cluster{b: b, dir: dir, ledger: filepath.Join(dir, "ledger"), etcdOptions: []string{"--auto-compaction-retention", "5m"}}
 	if err := c.open(ctx, offsets); err != nil {
 		c.kill()
 		return nil, err
@@ -112,7 +114,7 @@ func (b *bench) newCluster(ctx context.Context, offsets ...time.Duration) (*clus
 // open starts the processes, each when what it needs is there.
 func (c *cluster) open(ctx context.Context, offsets []time.Duration) (err error) {
 	b := c.b
-	if c.etcd, c.etcdURL, err = b.newEtcd(ctx, c.dir); err != nil {
+	if c.etcd, c.etcdURL, err = b.newEtcd(ctx, c.dir, c.etcdOptions...); err != nil {
 		return err
 	}
 	if err := c.startMongo(ctx); err != nil {
@@ -122,11 +124,9 @@ func (c *cluster) open(ctx context.Context, offsets []time.Duration) (err error)
 	if err != nil {
 		return err
 	}
-	if c.master, err = b.start(c.dir, "master", "carillon-master", nil, c.flags("--listen", address, "--log-level", "warn", "--api-rate", "0")...); err != nil {
-		return err
-	}
+	c.masterFlags = c.flags("--listen", address, "--log-level", "warn", "--api-rate", "0")
 	c.api = newAPI("http://" + address)
-	if err := until(ctx, startLimit, "the master is ready", func() bool { return c.ready(ctx) }); err != nil {
+	if err := c.startMaster(ctx); err != nil {
 		return err
 	}
 	token, err := exec.CommandContext(ctx, filepath.Join(b.bin, "carillon-master"), c.flags("bootstrap")...).Output()
@@ -142,6 +142,14 @@ func (c *cluster) open(ctx context.Context, offsets []time.Duration) (err error)
 	return nil
 }
 
+// startMaster starts the master, at the address that it had before, and waits until it is ready.
+func (c *cluster) startMaster(ctx context.Context) (err error) {
+	if c.master, err = c.b.start(c.dir, "master", "carillon-master", nil, c.masterFlags...); err != nil {
+		return err
+	}
+	return until(ctx, startLimit, "the master is ready", func() bool { return c.ready(ctx) })
+}
+
 func (c *cluster) startMongo(ctx context.Context) error {
 	address, err := freeAddress()
 	if err != nil {
@@ -152,7 +160,7 @@ func (c *cluster) startMongo(ctx context.Context) error {
 
 // mongoAt starts the log store at an address, with what it holds already.
 func (c *cluster) mongoAt(ctx context.Context, address string) (err error) {
-	if c.mongo, err = c.b.start(c.dir, "mongodouble", "mongodouble", nil, "--listen", address, "--dir", filepath.Join(c.dir, "mongo")); err != nil {
+	if c.mongo, err = c.b.start(c.dir, "mongofast", "mongofast", nil, "--listen", address, "--dir", filepath.Join(c.dir, "mongo")); err != nil {
 		return err
 	}
 	c.mongoURI = "mongodb://" + address
