@@ -47,6 +47,7 @@ type Dispatcher struct {
 	outcomes *inbox[common.Outcome]
 	runs     *runs
 	ending   *ending
+	missed   *missedLog
 	hurry    chan struct{} // closed when a drain is to wait no longer
 	hurried  sync.Once
 	halted   chan struct{} // closed when nothing may be claimed or started any more
@@ -56,7 +57,7 @@ type Dispatcher struct {
 // New makes a dispatcher.
 func New(cfg Config) *Dispatcher {
 	return &Dispatcher{cfg: cfg, turns: newTurns(cfg.Life, cfg.Cluster), looks: newInbox[item](), pending: newPending(),
-		outcomes: newInbox[common.Outcome](), runs: newRuns(), ending: newEnding(), hurry: make(chan struct{}), halted: make(chan struct{})}
+		outcomes: newInbox[common.Outcome](), runs: newRuns(), ending: newEnding(), missed: newMissedLog(cfg.Log), hurry: make(chan struct{}), halted: make(chan struct{})}
 }
 
 // Hurry has a drain end now the runs that it waits for.
@@ -122,6 +123,7 @@ func (d *Dispatcher) Run(ctx context.Context) error {
 	finishing.Wait()
 	release()
 	keeping.Wait()
+	d.missed.flush(d.cfg.Now(), true)
 	if !clean {
 		running, _ := d.runs.load()
 		d.cfg.Log.Error("runs_left_behind", "running", running)
@@ -142,6 +144,7 @@ func (d *Dispatcher) collect(ctx, life context.Context) {
 			d.sort(life, f)
 		case <-tick.C:
 			d.giveUp()
+			d.missed.flush(d.cfg.Now(), false)
 		}
 	}
 }

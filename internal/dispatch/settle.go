@@ -44,14 +44,10 @@ func (d *Dispatcher) settle(life context.Context, f scheduler.Fire, claim *commo
 	}
 }
 
-// passed says which fires a claim passed over.
+// passed counts the fires that a claim passed over.
 func (d *Dispatcher) passed(gap *common.Run) {
-	count := int64(1)
-	if gap.Gap != nil {
-		count = gap.Gap.Count
-	}
 	if gap.Status == common.StatusMissed {
-		d.cfg.Log.Warn("fires_missed", "job", gap.Job, "count", count, "reason", gap.Reason.Code)
+		d.missed.add(gap)
 	}
 	d.cfg.Metrics.Outcome(gap.Status, 0)
 }

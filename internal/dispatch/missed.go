@@ -1,0 +1,56 @@
+package dispatch
+
+import (
+	"log/slog"
+	"sync"
+	"time"
+
+	"carillon/internal/common"
+)
+
+// missedEvery is how often fires that were missed are logged.
+const missedEvery = 10 * time.Second
+
+// missedLog gathers the fires that this worker wrote down as missed: after an outage there may be some
+// of each job. They are one line at most each missedEvery. Safe for concurrent use.
+type missedLog struct {
+	log *slog.Logger
+
+	mu      sync.Mutex
+	jobs    map[string]bool
+	reasons map[string]int64 // fires, by the code of the reason
+	fires   int64
+	first   string // job
+	logged  time.Time
+}
+
+func newMissedLog(log *slog.Logger) *missedLog {
+	return &missedLog{log: log, jobs: map[string]bool{}, reasons: map[string]int64{}}
+}
+
+func (m *missedLog) add(gap *common.Run) {
+	fires := int64(1)
+	if gap.Gap != nil {
+		fires = gap.Gap.Count
+	}
+	m.log.Debug("fires_of_job_missed", "job", gap.Job, "fires", fires, "reason", gap.Reason.Code)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.fires == 0 {
+		m.first = gap.Job
+	}
+	m.jobs[gap.Job] = true
+	m.reasons[gap.Reason.Code] += fires
+	m.fires += fires
+}
+
+// flush logs what has gathered, if the last line is old enough or this is the last one.
+func (m *missedLog) flush(now time.Time, last bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.fires == 0 || !last && now.Sub(m.logged).Abs() < missedEvery {
+		return
+	}
+	m.log.Warn("fires_missed", "fires", m.fires, "jobs", len(m.jobs), "first_job", m.first, "reasons", m.reasons)
+	m.jobs, m.reasons, m.fires, m.logged = map[string]bool{}, map[string]int64{}, 0, now
+}
