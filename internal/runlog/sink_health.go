@@ -12,10 +12,16 @@ import (
 // hiccup is how long the store may fail before anybody is told.
 const hiccup = 5 * time.Second
 
+// steady is how long the store must take what it is sent, after it was away, before it is back: one that
+// falters on its return would otherwise begin and end the condition again and again.
+const steady = 10 * time.Second
+
 // health is how the log store and the disk are.
 type health struct {
 	mu      sync.Mutex
 	failing time.Time // since when no write succeeded; zero while they do
+	calm    time.Time // since when they do again, while the store still counts as away
+	gone    bool      // the store counts as away
 	writing time.Time // when the write that is under way began
 	outbox  bool      // more waits in the source than may
 	told    int64     // what the spool had dropped when it last had room
@@ -32,26 +38,44 @@ func (h *health) ended(began time.Time, err error) {
 	defer h.mu.Unlock()
 	h.writing = time.Time{}
 	switch {
-	case err == nil:
+	case err != nil:
+		h.calm = time.Time{}
+		if h.failing.IsZero() {
+			h.failing = began
+		}
+	case !h.gone:
 		h.failing = time.Time{}
-	case h.failing.IsZero():
-		h.failing = began
+	case h.calm.IsZero():
+		h.calm = time.Now()
+		if h.failing.IsZero() { // a write took long
+			h.failing = began
+		}
 	}
 }
 
 func (h *health) storeFails() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return !h.failing.IsZero()
+	return !h.failing.IsZero() && h.calm.IsZero()
 }
 
-// away is since when the store takes nothing, if that is so for some time.
+// away is since when the store takes nothing, if that is so for some time, and until it was steady for
+// some time again.
 func (h *health) away() (since time.Time, away bool) {
+	hangs := !h.writing.IsZero() && time.Since(h.writing) >= hiccup
+	switch {
+	case h.calm.IsZero():
+	case hangs:
+		h.calm = time.Time{}
+	case time.Since(h.calm) >= steady:
+		h.calm, h.failing = time.Time{}, time.Time{}
+	}
 	since = h.failing
 	if since.IsZero() {
 		since = h.writing
 	}
-	return since, !since.IsZero() && time.Since(since) >= hiccup
+	h.gone = !since.IsZero() && time.Since(since) >= hiccup
+	return since, h.gone
 }
 
 // Conditions tells what is not as it should be with the log store, the outbox and the

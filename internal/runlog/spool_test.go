@@ -364,6 +364,7 @@ func TestDiskFull(t *testing.T) {
 			}
 		})
 		s.fill(nil)
+		time.Sleep(steady)
 		if codes := codes(d.sink); codes != "" {
 			d.t.Fatalf("conditions: %s", codes)
 		}
@@ -737,12 +738,39 @@ func TestStoreAwayIsTold(t *testing.T) {
 					d.t.Fatal(c.Text)
 				}
 				d.set(func() { d.away, d.hang = nil, false })
-				time.Sleep(16 * time.Second)
+				time.Sleep(30 * time.Second)
 				expect("")
 				_ = d.end(0)
 			})
 		})
 	}
+}
+
+// A log store that comes back and falters is away until it was steady for some time.
+func TestStoreThatFaltersStaysAway(t *testing.T) {
+	spooling(t, SinkConfig{}, func(d *deck, s *drawer) {
+		next := 0
+		falter := func(away func(int) error, during time.Duration, want string) {
+			d.t.Helper()
+			d.set(func() { d.away = away })
+			for end := time.Now().Add(during); time.Now().Before(end); next++ {
+				d.handOver(fmt.Sprintf("r%04d", next))
+				time.Sleep(500 * time.Millisecond)
+				if got := codes(d.sink); want != "any" && got != want {
+					d.t.Fatalf("conditions: %q, not %q", got, want)
+				}
+			}
+		}
+		refuse := func(int) error { return errors.New("away") }
+		falter(refuse, 20*time.Second, "any")
+		for range 4 {
+			falter(nil, 8*time.Second, "log_store_away")
+			falter(refuse, 8*time.Second, "log_store_away")
+		}
+		falter(nil, 20*time.Second, "any")
+		falter(nil, 20*time.Second, "")
+		_ = d.end(0)
+	})
 }
 
 // Where all outboxes together are at the bound, a worker whose outcomes are not stored stops with
@@ -817,7 +845,7 @@ func TestShareOfTheOutbox(t *testing.T) {
 			d.t.Fatalf("conditions with much less: %s", got)
 		}
 		d.set(func() { d.away = nil })
-		time.Sleep(10 * time.Second)
+		time.Sleep(20 * time.Second)
 		if got := codes(d.sink); got != "" {
 			d.t.Fatalf("conditions in the end: %s", got)
 		}
