@@ -4937,6 +4937,27 @@ type VerifyAuditParams struct {
 	Links *bool `form:"links,omitempty" json:"links,omitempty"`
 }
 
+// OidcCallbackParams defines parameters for OidcCallback.
+type OidcCallbackParams struct {
+	// State As the attempt sent it to the issuer.
+	State *string `form:"state,omitempty" json:"state,omitempty"`
+
+	// Code The authorization code.
+	Code *string `form:"code,omitempty" json:"code,omitempty"`
+
+	// Error The issuer's reason for a refusal (RFC 6749, section 4.1.2.1).
+	Error *string `form:"error,omitempty" json:"error,omitempty"`
+
+	// Iss The issuer (RFC 9207), where it sends it.
+	Iss *string `form:"iss,omitempty" json:"iss,omitempty"`
+}
+
+// OidcStartParams defines parameters for OidcStart.
+type OidcStartParams struct {
+	// To Path of the console to return to after the login; / where it is no such path.
+	To *string `form:"to,omitempty" json:"to,omitempty"`
+}
+
 // DeleteChannelParams defines parameters for DeleteChannel.
 type DeleteChannelParams struct {
 	// IfMatch Only if the channel's ETag is this one.
@@ -5675,6 +5696,20 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /api/v1/auth/methods (the `LoginMethods` operationId).
 	LoginMethods(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// OidcCallback Complete a login at the issuer
+	//
+	// The redirect URI of the client at the issuer. It checks the issuer's answer against the attempt of the browser's cookie, sets the cookie of the session, and redirects to the console; a login that fails redirects there as well, with the reason in the fragment, as at `GET /api/v1/auth/methods`. Parameters that are not listed are ignored, since issuers add some of their own.
+	//
+	// Corresponds with GET /api/v1/auth/oidc/callback (the `OidcCallback` operationId).
+	OidcCallback(ctx context.Context, params *OidcCallbackParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// OidcStart Begin a login at the issuer
+	//
+	// For browsers. It sets the cookie of the attempt, which ends after ten minutes, and redirects to the issuer; where the issuer does not answer, back to the console with the reason in the fragment, as at `GET /api/v1/auth/methods`. Parameters that are not listed are ignored.
+	//
+	// Corresponds with GET /api/v1/auth/oidc/start (the `OidcStart` operationId).
+	OidcStart(ctx context.Context, params *OidcStartParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ChangePasswordWithBody Change one's own password
 	//
@@ -6497,6 +6532,40 @@ func (c *Client) Me(ctx context.Context, reqEditors ...RequestEditorFn) (*http.R
 // Corresponds with GET /api/v1/auth/methods (the `LoginMethods` operationId).
 func (c *Client) LoginMethods(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewLoginMethodsRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// OidcCallback Complete a login at the issuer
+//
+// The redirect URI of the client at the issuer. It checks the issuer's answer against the attempt of the browser's cookie, sets the cookie of the session, and redirects to the console; a login that fails redirects there as well, with the reason in the fragment, as at `GET /api/v1/auth/methods`. Parameters that are not listed are ignored, since issuers add some of their own.
+//
+// Corresponds with GET /api/v1/auth/oidc/callback (the `OidcCallback` operationId).
+func (c *Client) OidcCallback(ctx context.Context, params *OidcCallbackParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewOidcCallbackRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// OidcStart Begin a login at the issuer
+//
+// For browsers. It sets the cookie of the attempt, which ends after ten minutes, and redirects to the issuer; where the issuer does not answer, back to the console with the reason in the fragment, as at `GET /api/v1/auth/methods`. Parameters that are not listed are ignored.
+//
+// Corresponds with GET /api/v1/auth/oidc/start (the `OidcStart` operationId).
+func (c *Client) OidcStart(ctx context.Context, params *OidcStartParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewOidcStartRequest(c.Server, params)
 	if err != nil {
 		return nil, err
 	}
@@ -8431,6 +8500,150 @@ func NewLoginMethodsRequest(server string) (*http.Request, error) {
 	queryURL, err := serverURL.Parse(operationPath)
 	if err != nil {
 		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewOidcCallbackRequest constructs an http.Request for the OidcCallback method
+func NewOidcCallbackRequest(server string, params *OidcCallbackParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/auth/oidc/callback")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.State != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "state", *params.State, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Code != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "code", *params.Code, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Error != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "error", *params.Error, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Iss != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "iss", *params.Iss, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewOidcStartRequest constructs an http.Request for the OidcStart method
+func NewOidcStartRequest(server string, params *OidcStartParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/auth/oidc/start")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.To != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "to", *params.To, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)

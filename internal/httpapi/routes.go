@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -116,8 +117,7 @@ func register[I, O any](r *router, rt route, handle func(context.Context, *I) (*
 	if op.Responses == nil {
 		op.Responses = map[string]*huma.Response{}
 	}
-	op.Responses["default"] = &huma.Response{Description: "The request was refused, or failed.",
-		Content: map[string]*huma.MediaType{problemType: {Schema: problemSchema(r.api)}}}
+	op.Responses["default"] = refused(r.api)
 	huma.Register(r.api, op, func(ctx context.Context, in *I) (*O, error) {
 		out, err := handle(ctx, in)
 		if err != nil {
@@ -141,6 +141,25 @@ func (r *router) raw(method, path string, a access, h http.Handler) {
 		}
 		h.ServeHTTP(c.Writer, c.Request)
 	})
+}
+
+// redirect adds a route for browsers that is served outside of huma, since it answers whatever the query holds with
+// a redirect, and describes it in the OpenAPI document. Its refusals come from what stands before the handler, and
+// for what is not configured.
+func (r *router) redirect(a access, op *huma.Operation, h http.Handler) {
+	r.raw(op.Method, op.Path, a, h)
+	op.Extensions = map[string]any{"x-carillon-role": string(a)}
+	op.Security = []map[string][]string{}
+	for _, code := range []common.Code{common.CodeNotFound, common.CodeTooMany, common.CodeInternal} {
+		op.Responses[strconv.Itoa(statusOf(code))] = &huma.Response{Ref: "#/components/responses/" + string(code)}
+	}
+	op.Responses["default"] = refused(r.api)
+	r.api.OpenAPI().AddOperation(op)
+}
+
+// refused describes all refusals that are not described apart.
+func refused(api huma.API) *huma.Response {
+	return &huma.Response{Description: "The request was refused, or failed.", Content: map[string]*huma.MediaType{problemType: {Schema: problemSchema(api)}}}
 }
 
 // forbid tells why the one who asks may not use a route.

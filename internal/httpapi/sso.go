@@ -76,8 +76,37 @@ func (s *ssoResource) register(r *router) {
 		Summary: "The ways to log in", Tags: []string{"access"},
 		Description: "What the console's login page offers. A browser that goes to `start` comes back to the console logged in, or with the reason why not in the fragment: " +
 			"`#sso=refused`, `not_allowed` (no role is given to them), `unavailable` or `busy`."}}, s.methods)
-	r.raw(http.MethodGet, ssoPath+"/start", public, http.HandlerFunc(s.start))
-	r.raw(http.MethodGet, SSOCallback, public, http.HandlerFunc(s.callback))
+	r.redirect(public, &huma.Operation{OperationID: "oidc-start", Method: http.MethodGet, Path: ssoPath + "/start",
+		Summary: "Begin a login at the issuer", Tags: []string{"access"},
+		Description: "For browsers. It sets the cookie of the attempt, which ends after ten minutes, and redirects to the issuer; where the issuer does not answer, back to the console " +
+			"with the reason in the fragment, as at `GET /api/v1/auth/methods`. Parameters that are not listed are ignored.",
+		Parameters: []*huma.Param{queryText("to", "Path of the console to return to after the login; / where it is no such path.")},
+		Responses: map[string]*huma.Response{"302": redirection("To the issuer, or back to the console with the reason why not.",
+			"The cookie of the attempt; absent where the attempt failed.")}}, http.HandlerFunc(s.start))
+	r.redirect(public, &huma.Operation{OperationID: "oidc-callback", Method: http.MethodGet, Path: SSOCallback,
+		Summary: "Complete a login at the issuer", Tags: []string{"access"},
+		Description: "The redirect URI of the client at the issuer. It checks the issuer's answer against the attempt of the browser's cookie, sets the cookie of the session, and redirects to the console; a login that " +
+			"fails redirects there as well, with the reason in the fragment, as at `GET /api/v1/auth/methods`. Parameters that are not listed are ignored, since issuers add some of their own.",
+		Parameters: []*huma.Param{queryText("state", "As the attempt sent it to the issuer."), queryText("code", "The authorization code."),
+			queryText("error", "The issuer's reason for a refusal (RFC 6749, section 4.1.2.1)."), queryText("iss", "The issuer (RFC 9207), where it sends it.")},
+		Responses: map[string]*huma.Response{"302": redirection("To the console, logged in or with the reason why not.",
+			"The cookie of the session, and the end of the attempt's; absent where the answer belongs to no attempt of this browser.")}}, http.HandlerFunc(s.callback))
+}
+
+// queryText describes an optional query parameter.
+func queryText(name, doc string) *huma.Param {
+	return &huma.Param{Name: name, In: "query", Description: doc, Schema: &huma.Schema{Type: huma.TypeString, Description: doc}}
+}
+
+// redirection describes a redirect that may set cookies.
+func redirection(doc, cookies string) *huma.Response {
+	text := func(doc, format string) *huma.Param {
+		return &huma.Param{Description: doc, Schema: &huma.Schema{Type: huma.TypeString, Format: format}}
+	}
+	return &huma.Response{Description: doc, Headers: map[string]*huma.Param{
+		"Location":      text("Where the browser goes.", "uri-reference"),
+		"Set-Cookie":    text(cookies, ""),
+		"Cache-Control": text("no-store: the answer is for this browser and this attempt alone.", "")}}
 }
 
 func (s *ssoResource) methods(context.Context, *struct{}) (*methodsOutput, error) {

@@ -67,7 +67,7 @@ func (s *stack) recorded(op *operation, c *call, o *object) {
 	target, body := o.fill(c.target), o.fill(c.body)
 	if c.reach != open {
 		before := s.entries()
-		if a := s.do(actor{}, request{method: op.method, target: target, body: body, headers: c.headers}); a.status != http.StatusUnauthorized {
+		if a := s.do(actor{}, request{method: op.method, target: target, body: body, headers: o.filled(c.headers)}); a.status != http.StatusUnauthorized {
 			s.t.Fatalf("nobody: %d %s", a.status, a.body)
 		}
 		if left := s.since(before); len(left) > 0 {
@@ -75,7 +75,7 @@ func (s *stack) recorded(op *operation, c *call, o *object) {
 		}
 	}
 	before := s.entries()
-	a := s.do(who, request{method: op.method, target: target, body: body, headers: c.headers})
+	a := s.do(who, request{method: op.method, target: target, body: body, headers: o.filled(c.headers)})
 	if a.status/100 != 2 && a.status != http.StatusSeeOther {
 		s.t.Fatalf("%d %s", a.status, a.body)
 	}

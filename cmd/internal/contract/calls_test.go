@@ -36,6 +36,8 @@ type call struct {
 	// says is what the document says of who may call, where that is not what is needed for another's.
 	says string
 	want int // the status of success, where the document has several; 0 for any of them
+	// leads is a part of the address that success redirects to; "" where it does not.
+	leads string
 	// refused is the status for who may not, where that is not 403: of what others are not to know of.
 	refused int
 	// also gives somebody else who may, for what only they may.
@@ -113,8 +115,11 @@ var calls = map[string]call{
 	"get-job-statistics": {need: auth.Viewer, reach: somewhere, target: "/api/v1/stats/jobs/{job}"},
 
 	// access
-	"login":           {reach: open, target: "/api/v1/auth/login", body: `{"token":"{admin}"}`},
-	"login-methods":   {reach: open, target: "/api/v1/auth/methods"},
+	"login":         {reach: open, target: "/api/v1/auth/login", body: `{"token":"{admin}"}`},
+	"login-methods": {reach: open, target: "/api/v1/auth/methods"},
+	"oidc-start":    {reach: open, target: "/api/v1/auth/oidc/start?to=/jobs", want: http.StatusFound, leads: "/authorize?"},
+	"oidc-callback": {reach: open, target: "/api/v1/auth/oidc/callback?{answer}&session_state=s", headers: []string{"Cookie", "{attempt}"}, before: attempt,
+		want: http.StatusFound, leads: "/jobs"},
 	"logout":          {reach: known, target: "/api/v1/auth/logout"},
 	"me":              {reach: known, target: "/api/v1/auth/me"},
 	"change-password": {reach: nobody, refused: http.StatusConflict, target: "/api/v1/auth/password", body: `{"current":"{password}","new":"blue horse under a bridge"}`, also: ann},
@@ -219,6 +224,22 @@ func session(s *stack, o *object) {
 			o.vars["session"] = one.ID
 		}
 	}
+}
+
+// attempt begins a login at the issuer, which answers at once.
+func attempt(s *stack, o *object) {
+	begun := s.do(actor{}, request{method: http.MethodGet, target: "/api/v1/auth/oidc/start?to=/jobs"})
+	o.vars["attempt"], _, _ = strings.Cut(begun.header.Get("Set-Cookie"), ";")
+	resp, err := s.client.Get(begun.header.Get("Location"))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	back, err := resp.Location()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	o.vars["answer"] = back.RawQuery
 }
 
 // ann is the user by a token of hers.

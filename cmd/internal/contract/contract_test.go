@@ -84,7 +84,7 @@ func (h *holding) as(who actor, o *object, allowed bool) {
 	if h.op.method != http.MethodGet && !allowed {
 		before = h.mark()
 	}
-	a := h.do(who, request{method: h.op.method, target: o.fill(h.call.target), body: o.fill(h.call.body), headers: h.call.headers, follow: h.call.follow})
+	a := h.do(who, request{method: h.op.method, target: o.fill(h.call.target), body: o.fill(h.call.body), headers: o.filled(h.call.headers), follow: h.call.follow})
 	name := fmt.Sprintf("%s for a job of group %q", who.name, o.group)
 	for _, fault := range h.doc.conforms(h.op, &a) {
 		if !h.told[fault] {
@@ -97,6 +97,9 @@ func (h *holding) as(who actor, o *object, allowed bool) {
 		o.ready[h.op.id] = false
 		if a.status/100 > 3 || h.call.want != 0 && a.status != h.call.want {
 			h.t.Errorf("%s: %d\n%.400s", name, a.status, a.body)
+		}
+		if to := a.header.Get("Location"); h.call.leads != "" && !strings.Contains(to, h.call.leads) {
+			h.t.Errorf("%s: leads to %q", name, to)
 		}
 		return
 	}

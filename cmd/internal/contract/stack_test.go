@@ -17,12 +17,12 @@ import (
 
 	"carillon/cmd/internal/daemon"
 	"carillon/internal/auth"
-	"carillon/internal/authstore"
 	"carillon/internal/common"
 	"carillon/internal/config"
 	"carillon/internal/etcdkit/etcdtest"
 	"carillon/internal/lifecycle"
 	"carillon/internal/metrics"
+	"carillon/internal/oidc/oidctest"
 	"carillon/internal/runlog"
 	"carillon/internal/runlog/sqlitelog"
 )
@@ -49,9 +49,13 @@ func start(t *testing.T) *stack {
 	t.Cleanup(func() { _ = store.Close() })
 	registry := metrics.NewRegistry("test")
 	log := slog.New(slog.DiscardHandler)
-	access := authstore.New(client, daemon.WallClock, nil)
+	issuer := oidctest.Start(t)
+	single := config.OIDC{Issuer: issuer.URL, ClientID: oidctest.ClientID, ClientSecret: config.NewSecret(oidctest.ClientSecret), Title: "Company login",
+		Scopes: []string{"openid"}, NameClaim: "preferred_username", GroupsClaim: "groups", Roles: []config.OIDCRole{{Claimed: "*", Role: "viewer"}}}
+	access := daemon.NewAccess(client, &single)
 	master, err := daemon.NewMaster(daemon.MasterConfig{ID: common.NewID(), Clock: daemon.NewClock(slog.New(slog.DiscardHandler)), Origin: daemon.NewOrigin(slog.New(slog.DiscardHandler)), HTTP: config.HTTP{Listen: "127.0.0.1:0"}, Etcd: client, Store: store, Auth: access,
-		Notify:   config.Notify{SecretsKey: config.NewSecret("MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=")},
+		OIDC:     single,
+		Notify:   config.Notify{PublicURL: "http://127.0.0.1", SecretsKey: config.NewSecret("MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=")},
 		Timezone: "UTC", Console: fstest.MapFS{"index.html": {Data: []byte("<!doctype html><title>Carillon</title>")}}, Version: "test", Log: log,
 		Metrics: metrics.NewMaster(registry), Exposed: registry.Handler()})
 	if err != nil {
@@ -161,6 +165,14 @@ func (o *object) fill(text string) string {
 		text = strings.ReplaceAll(text, "{"+name+"}", value)
 	}
 	return text
+}
+
+func (o *object) filled(all []string) []string {
+	filled := make([]string, len(all))
+	for i := range all {
+		filled[i] = o.fill(all[i])
+	}
+	return filled
 }
 
 // canary stands wherever only those may look who have a role in the group.

@@ -124,6 +124,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/auth/oidc/callback": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Complete a login at the issuer
+         * @description The redirect URI of the client at the issuer. It checks the issuer's answer against the attempt of the browser's cookie, sets the cookie of the session, and redirects to the console; a login that fails redirects there as well, with the reason in the fragment, as at `GET /api/v1/auth/methods`. Parameters that are not listed are ignored, since issuers add some of their own.
+         */
+        get: operations["oidc-callback"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/auth/oidc/start": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Begin a login at the issuer
+         * @description For browsers. It sets the cookie of the attempt, which ends after ten minutes, and redirects to the issuer; where the issuer does not answer, back to the console with the reason in the fragment, as at `GET /api/v1/auth/methods`. Parameters that are not listed are ignored.
+         */
+        get: operations["oidc-start"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/auth/password": {
         parameters: {
             query?: never;
@@ -4625,6 +4665,90 @@ export interface operations {
             429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
+            /** @description The request was refused, or failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "oidc-callback": {
+        parameters: {
+            query?: {
+                /** @description As the attempt sent it to the issuer. */
+                state?: string;
+                /** @description The authorization code. */
+                code?: string;
+                /** @description The issuer's reason for a refusal (RFC 6749, section 4.1.2.1). */
+                error?: string;
+                /** @description The issuer (RFC 9207), where it sends it. */
+                iss?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description To the console, logged in or with the reason why not. */
+            302: {
+                headers: {
+                    /** @description no-store: the answer is for this browser and this attempt alone. */
+                    "Cache-Control"?: string;
+                    /** @description Where the browser goes. */
+                    Location?: string;
+                    /** @description The cookie of the session, and the end of the attempt's; absent where the answer belongs to no attempt of this browser. */
+                    "Set-Cookie"?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            404: components["responses"]["not_found"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
+            /** @description The request was refused, or failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "oidc-start": {
+        parameters: {
+            query?: {
+                /** @description Path of the console to return to after the login; / where it is no such path. */
+                to?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description To the issuer, or back to the console with the reason why not. */
+            302: {
+                headers: {
+                    /** @description no-store: the answer is for this browser and this attempt alone. */
+                    "Cache-Control"?: string;
+                    /** @description Where the browser goes. */
+                    Location?: string;
+                    /** @description The cookie of the attempt; absent where the attempt failed. */
+                    "Set-Cookie"?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            404: components["responses"]["not_found"];
+            429: components["responses"]["too_many_requests"];
+            500: components["responses"]["internal"];
             /** @description The request was refused, or failed. */
             default: {
                 headers: {
