@@ -22,6 +22,7 @@ var table = map[string]kind{
 	"internal/certs":         pure,
 	"internal/bootclock":     words,
 	"internal/proctree":      words,
+	"internal/places":        words,
 	"internal/journal":       words, // priorities of log lines
 	"internal/clockguard":    pure,
 	"internal/config":        pure,

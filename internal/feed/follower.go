@@ -27,6 +27,8 @@ type Follower struct {
 	since int64   // what is not after this revision was told
 	ahead []Batch // from before the ring, to be told first
 	reset bool    // that is to be told first
+
+	client string // whose place it has
 }
 
 // begin finds the place to begin at.
@@ -208,5 +210,6 @@ func (f *Follower) Close() {
 	f.hub.mu.Lock()
 	defer f.hub.mu.Unlock()
 	f.hub.followers--
+	f.hub.places.GiveBack(f.client)
 	f.hub.left = time.Now()
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"carillon/internal/common"
+	"carillon/internal/places"
 )
 
 // Errors of following.
@@ -27,6 +28,8 @@ type Config struct {
 	Catch  int           // most events that are read again for who comes back; default 4096
 	Wait   time.Duration // how long who comes waits for etcd; default 5 s
 	Health Health        // may be nil
+	// Followers is the most that follow at a time; one client has at most a quarter of them; default 500.
+	Followers int
 }
 
 // Health is notified of how the watch is doing: it begins, it was interrupted or (nil) is whole, it ends on purpose.
@@ -49,12 +52,13 @@ type Hub struct {
 	wanted chan struct{} // somebody follows
 
 	mu        sync.Mutex
-	ring      []Batch // guarded by mu; its first one has the place first
-	first     int64   // guarded by mu
-	events    int     // guarded by mu; in the ring
-	floor     int64   // guarded by mu; all that came after this revision is in the ring
-	revision  int64   // guarded by mu; up to which all is known; 0 while nothing is watched
-	followers int     // guarded by mu
+	ring      []Batch       // guarded by mu; its first one has the place first
+	first     int64         // guarded by mu
+	events    int           // guarded by mu; in the ring
+	floor     int64         // guarded by mu; all that came after this revision is in the ring
+	revision  int64         // guarded by mu; up to which all is known; 0 while nothing is watched
+	followers int           // guarded by mu
+	places    places.Places // guarded by mu
 	left      time.Time
 	changed   chan struct{} // guarded by mu; closed when anything above changes
 	stopped   bool          // guarded by mu
@@ -84,7 +88,10 @@ func NewHub(cfg Config) *Hub {
 	if cfg.Health == nil {
 		cfg.Health = unwatched{}
 	}
-	return &Hub{cfg: cfg, wanted: make(chan struct{}, 1), changed: make(chan struct{})}
+	if cfg.Followers == 0 {
+		cfg.Followers = 500
+	}
+	return &Hub{cfg: cfg, wanted: make(chan struct{}, 1), changed: make(chan struct{}), places: places.New(cfg.Followers)}
 }
 
 // Run watches while anybody follows, until the context ends.
@@ -245,18 +252,34 @@ func (h *Hub) take(b Batch) {
 }
 
 // Follow begins to follow after a revision, or now where that is zero. want tells which events
-// are for this follower; nil for all.
-func (h *Hub) Follow(ctx context.Context, since int64, want func(*Event) bool) (*Follower, error) {
-	h.mu.Lock()
-	h.followers++
-	h.want()
-	h.mu.Unlock()
-	f := &Follower{hub: h, want: want}
+// are for this follower; nil for all. The client is identified by any stable text; too many followers, of all clients
+// or of this one, is an error with common.CodeTooMany.
+func (h *Hub) Follow(ctx context.Context, since int64, want func(*Event) bool, client string) (*Follower, error) {
+	if err := h.enter(client); err != nil {
+		return nil, err
+	}
+	f := &Follower{hub: h, want: want, client: client}
 	if err := f.begin(ctx, since); err != nil {
 		f.Close()
 		return nil, err
 	}
 	return f, nil
+}
+
+// retryAfter is when a client that found no place may try again.
+const retryAfter = 5 * time.Second
+
+// enter takes a place for a client.
+func (h *Hub) enter(client string) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !h.places.Take(client) {
+		return &common.Error{Code: common.CodeTooMany, Reason: "too_many_follow_events", Message: "too many clients follow the events of this server, or too many of yours do",
+			Hint: "close streams that are not needed, or try again later", RetryAfter: retryAfter}
+	}
+	h.followers++
+	h.want()
+	return nil
 }
 
 // begun waits until something is watched.

@@ -137,7 +137,7 @@ func play(t *testing.T, cfg feed.Config, do func(s *stage)) {
 
 func (s *stage) follow(since int64, want func(*feed.Event) bool) *feed.Follower {
 	s.Helper()
-	f, err := s.hub.Follow(s.Context(), since, want)
+	f, err := s.hub.Follow(s.Context(), since, want, "me")
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -286,7 +286,7 @@ func TestAhead(t *testing.T) {
 func TestAway(t *testing.T) {
 	play(t, feed.Config{Wait: time.Second}, func(s *stage) {
 		s.set(func() { s.away = true })
-		if _, err := s.hub.Follow(s.Context(), 0, nil); common.CodeOf(err) != common.CodeUnavailable {
+		if _, err := s.hub.Follow(s.Context(), 0, nil, "me"); common.CodeOf(err) != common.CodeUnavailable {
 			s.Error(err)
 		}
 		s.set(func() { s.away = false })
@@ -295,7 +295,7 @@ func TestAway(t *testing.T) {
 		if _, err := f.Next(s.Context()); !errors.Is(err, feed.ErrStopped) {
 			s.Error(err)
 		}
-		if _, err := s.hub.Follow(s.Context(), 0, nil); common.CodeOf(err) != common.CodeUnavailable {
+		if _, err := s.hub.Follow(s.Context(), 0, nil, "me"); common.CodeOf(err) != common.CodeUnavailable {
 			s.Error(err)
 		}
 	})
@@ -312,6 +312,35 @@ func TestQuiet(t *testing.T) {
 		defer cancel()
 		if part, err := f.Next(ctx); !errors.Is(err, context.DeadlineExceeded) || part.Revision != 102 {
 			s.Errorf("%+v, %v", part, err)
+		}
+	})
+}
+
+// One client leaves places for others, and a place that is given back may be taken again.
+func TestOneClient_TakesAShareOfThePlaces(t *testing.T) {
+	play(t, feed.Config{Followers: 8}, func(s *stage) {
+		follow := func(client string) *feed.Follower {
+			f, err := s.hub.Follow(s.Context(), 0, nil, client)
+			if e, _ := errors.AsType[*common.Error](err); err != nil && (e == nil || e.Code != common.CodeTooMany || e.Reason != "too_many_follow_events" || e.RetryAfter <= 0) {
+				s.Errorf("%s: %v", client, err)
+			}
+			return f
+		}
+		first := follow("greedy")
+		if follow("greedy") == nil || follow("greedy") != nil {
+			s.Error("a client does not get its quarter of the places and no more")
+		}
+		for i := range 6 {
+			if follow(fmt.Sprint("other ", i)) == nil {
+				s.Errorf("no place is left for client %d", i)
+			}
+		}
+		if follow("late") != nil {
+			s.Error("there are more followers than places")
+		}
+		first.Close()
+		if follow("greedy") == nil {
+			s.Error("a place that was given back is not free")
 		}
 	})
 }

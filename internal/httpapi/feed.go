@@ -20,7 +20,8 @@ import (
 
 // Feed tells what changes.
 type Feed interface {
-	Follow(ctx context.Context, since int64, want func(*feed.Event) bool) (*feed.Follower, error)
+	// Follow begins to follow for a client, which is identified by any stable text.
+	Follow(ctx context.Context, since int64, want func(*feed.Event) bool, client string) (*feed.Follower, error)
 }
 
 type feedResource struct {
@@ -80,7 +81,7 @@ func (s *feedResource) follow(ctx context.Context, in *feedInput) (*huma.StreamR
 	if err != nil {
 		return nil, err
 	}
-	follower, err := s.feed.Follow(ctx, since, in.wants())
+	follower, err := s.feed.Follow(ctx, since, in.wants(), whoAsks(ctx))
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
@@ -29,7 +30,7 @@ type news struct {
 // noFeed tells nothing.
 type noFeed struct{}
 
-func (noFeed) Follow(context.Context, int64, func(*feed.Event) bool) (*feed.Follower, error) {
+func (noFeed) Follow(context.Context, int64, func(*feed.Event) bool, string) (*feed.Follower, error) {
 	return nil, errStoreOff
 }
 
@@ -76,7 +77,13 @@ func jobNews(name string) feed.Event {
 // following is a hub that runs until the test ends.
 func following(t *testing.T, n *news) *feed.Hub {
 	t.Helper()
-	hub := feed.NewHub(feed.Config{Source: n, Log: slog.New(slog.DiscardHandler)})
+	return followingFew(t, n, 0)
+}
+
+// followingFew is such a hub that few follow at a time; 0 for the default.
+func followingFew(t *testing.T, n *news, followers int) *feed.Hub {
+	t.Helper()
+	hub := feed.NewHub(feed.Config{Source: n, Log: slog.New(slog.DiscardHandler), Followers: followers})
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	running.Go(func() { _ = hub.Run(ctx) })
@@ -160,6 +167,37 @@ func TestFeed(t *testing.T) {
 	h.problem(422, "invalid", "query.types", as("viewer", "GET", "/api/v1/events?types=secret", ""))
 	h.problem(422, "invalid", "header.Last-Event-ID", as("viewer", "GET", "/api/v1/events", "", "Last-Event-ID", "x"))
 	h.problem(401, "unauthenticated", "", as("", "GET", "/api/v1/events", ""))
+}
+
+// One token takes a share of the streams, and is told when to try again.
+func TestFeed_ShareUsedUp_Answers429(t *testing.T) {
+	n := newNews()
+	h := newHarness(t, func(c *Config) { c.Feed = followingFew(t, n, 4) })
+	server := httptest.NewServer(h.handler)
+	defer server.Close()
+	open := func(role string) *http.Response {
+		t.Helper()
+		r := as(role, "GET", server.URL+"/api/v1/events", "")
+		r.RequestURI = ""
+		resp, err := server.Client().Do(r.WithContext(t.Context()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = resp.Body.Close() })
+		return resp
+	}
+	if resp := open("viewer"); resp.StatusCode != http.StatusOK {
+		t.Fatal(resp.Status)
+	}
+	resp := open("viewer")
+	var p Problem
+	if err := json.NewDecoder(resp.Body).Decode(&p); err != nil || resp.StatusCode != http.StatusTooManyRequests || resp.Header.Get("Retry-After") == "" ||
+		resp.Header.Get("Content-Type") != problemType || p.Code != common.CodeTooMany || p.Reason != "too_many_follow_events" {
+		t.Errorf("%s, Retry-After %q: %+v, %v", resp.Status, resp.Header.Get("Retry-After"), p, err)
+	}
+	if resp := open("editor"); resp.StatusCode != http.StatusOK {
+		t.Errorf("another token: %s", resp.Status)
+	}
 }
 
 // Who may not read any more is not told more.

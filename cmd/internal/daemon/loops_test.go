@@ -494,7 +494,7 @@ func TestStuckLoopOfAMasterHasACondition(t *testing.T) {
 				t.Cleanup(stop)
 				go func() {
 					for following.Err() == nil {
-						if f, err := m.feed.Follow(following, 0, nil); err == nil {
+						if f, err := m.feed.Follow(following, 0, nil, "test"); err == nil {
 							<-following.Done()
 							f.Close()
 						}

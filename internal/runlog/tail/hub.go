@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"carillon/internal/common"
+	"carillon/internal/places"
 )
 
 // Source is where runs and their output are read.
@@ -67,8 +68,8 @@ type Hub struct {
 
 	mu      sync.Mutex
 	feeds   map[string]*feed     // by run; guarded by mu
-	follows places               // guarded by mu
-	waits   places               // guarded by mu
+	follows places.Places        // guarded by mu
+	waits   places.Places        // guarded by mu
 	hurry   map[*Follower]func() // guarded by mu
 }
 
@@ -76,7 +77,7 @@ type Hub struct {
 func New(src Source, cfg Config) *Hub {
 	cfg.complete()
 	return &Hub{cfg: cfg, src: src, stopped: make(chan struct{}), feeds: map[string]*feed{}, hurry: map[*Follower]func(){},
-		follows: newPlaces(cfg.Followers), waits: newPlaces(cfg.Waiters)}
+		follows: places.New(cfg.Followers), waits: places.New(cfg.Waiters)}
 }
 
 // Stop ends all followers, and takes no more.

@@ -5,39 +5,11 @@ import (
 	"time"
 
 	"carillon/internal/common"
+	"carillon/internal/places"
 )
-
-// shares is into how many parts places are divided: one client has at most one part.
-const shares = 4
 
 // retryAfter is when a client that found no place may try again.
 const retryAfter = 5 * time.Second
-
-// places counts how many of a bounded number of places are taken, in all and by each client.
-type places struct {
-	most  int
-	taken int
-	by    map[string]int
-}
-
-func newPlaces(most int) places { return places{most: most, by: map[string]int{}} }
-
-// take reports whether a client got a place: no client has more than a quarter of them, but each has at least one.
-func (p *places) take(client string) bool {
-	if p.taken >= p.most || p.by[client] >= max(1, p.most/shares) {
-		return false
-	}
-	p.taken++
-	p.by[client]++
-	return true
-}
-
-func (p *places) giveBack(client string) {
-	p.taken--
-	if p.by[client]--; p.by[client] == 0 {
-		delete(p.by, client)
-	}
-}
 
 // Wait is a place for a client that waits for the end of a run. Such places are counted apart from those of
 // followers, so that live output leaves room for them. The caller closes it; its methods are for one goroutine.
@@ -81,7 +53,7 @@ func (w *Wait) End(ctx context.Context, id string) (common.Run, error) {
 func (w *Wait) Close() { w.hub.exit(&w.hub.waits, w.client) }
 
 // enter takes a place for a client.
-func (h *Hub) enter(of *places, client, reason, message, hint string) error {
+func (h *Hub) enter(of *places.Places, client, reason, message, hint string) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	select {
@@ -89,14 +61,14 @@ func (h *Hub) enter(of *places, client, reason, message, hint string) error {
 		return &common.Error{Code: common.CodeUnavailable, Reason: "stopping", Message: "the server is stopping", Hint: "ask again, or another one", Err: ErrStopped}
 	default:
 	}
-	if !of.take(client) {
+	if !of.Take(client) {
 		return &common.Error{Code: common.CodeTooMany, Reason: reason, Message: message, Hint: hint, RetryAfter: retryAfter}
 	}
 	return nil
 }
 
-func (h *Hub) exit(of *places, client string) {
+func (h *Hub) exit(of *places.Places, client string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	of.giveBack(client)
+	of.GiveBack(client)
 }

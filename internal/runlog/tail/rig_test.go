@@ -15,6 +15,7 @@ import (
 	"go.uber.org/goleak"
 
 	"carillon/internal/common"
+	"carillon/internal/places"
 	"carillon/internal/virtualtime"
 )
 
@@ -138,9 +139,9 @@ func bubble(t *testing.T, cfg Config, story func(r *rig)) {
 		virtualtime.Wait()
 		r.hub.mu.Lock()
 		defer r.hub.mu.Unlock()
-		for _, p := range []places{r.hub.follows, r.hub.waits} {
-			if len(r.hub.feeds) != 0 || p.taken != 0 || len(p.by) != 0 {
-				t.Errorf("%d feeds and %d places are left, of %v", len(r.hub.feeds), p.taken, p.by)
+		for _, p := range []places.Places{r.hub.follows, r.hub.waits} {
+			if len(r.hub.feeds) != 0 || p.Taken() != 0 {
+				t.Errorf("%d feeds and %d places are left", len(r.hub.feeds), p.Taken())
 			}
 		}
 	})

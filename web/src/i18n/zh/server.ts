@@ -14,7 +14,7 @@ export const zhServer = {
     no_password: '您在此没有密码：您是用不属于任何用户的令牌，或通过其他系统登录的。', password_changed: '密码刚刚已被他人修改。', passwords_busy: '目前校验密码的请求过多，请稍后重试。',
     last_admin: '这是最后一位能够登录的管理员。请先将另一位设有密码的用户设为管理员。', last_admin_token: '此令牌是管理员登录的最后途径。请先创建一位设有密码的管理员。', too_many_tokens: '该用户已有 {{most}} 个令牌，达到上限。请删除不再使用的令牌。',
     busy: '它正被频繁修改，请重试。', ended: '运行已经结束。', named_alike: '有 {{count}} 个工作节点同名，请使用 ID 指明其中一个。', version_unreadable: '此版本由更新的程序写入，无法读取。', others_refused: '其他任务被拒绝，因此没有删除它。请修正后重新应用。',
-    too_many_wait: '此任务已有 {{count}} 个运行在等待。请等待它们运行，或将其取消。', too_many_jobs: '符合筛选条件的任务超过 {{most}} 个，请缩小范围，例如限定分组。', too_many_follow: '目前跟随输出的人过多，请稍后重试。', too_many_wait_for_runs: '目前等待运行结束的请求过多，请稍后重试，或不带 wait。', too_many_keys: '一天内使用的 Idempotency-Key 已达 {{most}} 个。',
+    too_many_wait: '此任务已有 {{count}} 个运行在等待。请等待它们运行，或将其取消。', too_many_jobs: '符合筛选条件的任务超过 {{most}} 个，请缩小范围，例如限定分组。', too_many_follow: '目前跟随输出的人过多，请稍后重试。', too_many_follow_events: '目前跟随事件的连接过多，请关闭不需要的连接，或稍后重试。', too_many_wait_for_runs: '目前等待运行结束的请求过多，请稍后重试，或不带 wait。', too_many_keys: '一天内使用的 Idempotency-Key 已达 {{most}} 个。',
     jobs_limit: '任务总数最多 {{most}} 个。请删除不需要的任务，或由管理员调高 {{setting}}。', job_bytes_limit: '所有任务定义合计最多 {{most}} 字节。请删除不需要的任务，或由管理员调高 {{setting}}。',
     group_jobs_limit: '分组“{{group}}”最多 {{most}} 个任务。请删除不需要的任务，或由管理员调高 {{setting}}。', group_job_bytes_limit: '分组“{{group}}”的任务定义合计最多 {{most}} 字节。请删除不需要的任务，或由管理员调高 {{setting}}。',
     not_begun: '等待中的变更过多，未做任何修改，请稍后重试。',
