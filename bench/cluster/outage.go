@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -28,11 +30,12 @@ const (
 	// storing is how long the log store may take for all that waits.
 	storing = 10 * time.Minute
 	// ownPart of the bound the worker fills by itself.
-	ownPart = 4 << 20
+	ownPart = 2 << 20
 )
 
 // outage is the log store away for a day, at 100 fires a second. What the first hour would write is put
-// into the outbox of a worker that is gone, all but the last few MiB; these the worker fills by itself.
+// into the outbox of a worker that is gone, and, as much as it must hold to be stopped, into that of the
+// worker; the last MiB it fills by itself.
 // From then on nothing is to be written, and a day of that is a cursor that stands a day back: 100 jobs
 // more have such cursors.
 func outage(ctx context.Context, b *bench) error {
@@ -54,7 +57,8 @@ func outage(ctx context.Context, b *bench) error {
 		bound = 24 << 20
 	}
 	sizes := watchSizes(ctx, client)
-	earlier, err := fillOutbox(ctx, client, func(_ int, bytes int64) bool { return bytes >= bound-ownPart })
+	own := bound / 16 // a worker that holds less is not stopped by what others hold
+	earlier, err := fillOutbox(ctx, client, deadWorker, "earlier", func(_ int, bytes int64) bool { return bytes >= bound-own-ownPart })
 	if err != nil {
 		return err
 	}
@@ -65,6 +69,14 @@ func outage(ctx context.Context, b *bench) error {
 	}
 	loaded := time.Now().UTC().Truncate(time.Second)
 	if err := c.startWorker(ctx, "worker-1", 0, "--outbox-max", fmt.Sprintf("%dMiB", bound>>20)); err != nil {
+		return err
+	}
+	id, err := os.ReadFile(filepath.Join(c.workers[0].dir, "worker.id"))
+	if err != nil {
+		return err
+	}
+	mine, err := fillOutbox(ctx, client, strings.TrimSpace(string(id)), "mine", func(_ int, bytes int64) bool { return bytes >= own })
+	if err != nil {
 		return err
 	}
 	_, empty, err := outboxes(ctx, client)
@@ -111,8 +123,12 @@ func outage(ctx context.Context, b *bench) error {
 			"p95 ≤ "+ms(p.goal), reached(p.at(95) <= p.goal))
 	}
 	b.sheet.add("outage", "master's memory before; then, and at most", fmt.Sprintf("%s; %s, %s", mib(before), mib(rss.rss), mib(rss.peak)), "≤ + 64 MiB", reached(rss.rss <= before+64<<20))
-	groups := []planned{{what: "the outbox of the dead worker", jobs: earlier.jobs, from: earlier.from, to: earlier.to},
-		{what: "jobs a day behind", jobs: days, from: back}, {what: "jobs that fired until it was full", jobs: liveNames, from: loaded}}
+	groups := []planned{
+		{what: "the outbox of the dead worker", jobs: earlier.jobs, from: earlier.from, to: earlier.to},
+		{what: "the outbox of the worker", jobs: mine.jobs, from: mine.from, to: mine.to},
+		{what: "jobs a day behind", jobs: days, from: back},
+		{what: "jobs that fired until it was full", jobs: liveNames, from: loaded},
+	}
 	return c.comeBack(ctx, client, address, groups, waiting, sizes)
 }
 
@@ -141,7 +157,7 @@ func backlog(ctx context.Context, b *bench) error {
 	}
 	before := c.master.usage().rss
 	c.mongo.kill()
-	if _, err := fillOutbox(ctx, client, func(count int, _ int64) bool { return count >= backlogOutcomes }); err != nil {
+	if _, err := fillOutbox(ctx, client, deadWorker, "earlier", func(count int, _ int64) bool { return count >= backlogOutcomes }); err != nil {
 		return err
 	}
 	for _, how := range []string{"as they come", "after a start"} {
@@ -201,8 +217,8 @@ type filled struct {
 	count    int
 }
 
-// fillOutbox writes outcomes of the last hours into the outbox of a worker that is gone, whole seconds of them.
-func fillOutbox(ctx context.Context, client *clientv3.Client, enough func(count int, bytes int64) bool) (f filled, err error) {
+// fillOutbox writes outcomes of the last hours into the outbox of a worker, whole seconds of them.
+func fillOutbox(ctx context.Context, client *clientv3.Client, owner, jobs string, enough func(count int, bytes int64) bool) (f filled, err error) {
 	const batch, writers = 100, 4
 	start := time.Now().UTC().Truncate(time.Second).Add(-2 * time.Hour)
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -221,7 +237,7 @@ func fillOutbox(ctx context.Context, client *clientv3.Client, enough func(count 
 	uids := make([]string, outageJobs)
 	for i := range uids {
 		uids[i] = common.NewID()
-		f.jobs = append(f.jobs, fmt.Sprintf("earlier-%05d", i))
+		f.jobs = append(f.jobs, fmt.Sprintf("%s-%05d", jobs, i))
 	}
 	var part []clientv3.Op
 	count, bytes := 0, int64(0)
@@ -230,7 +246,7 @@ func fillOutbox(ctx context.Context, client *clientv3.Client, enough func(count 
 		claimed, began, ended, exit := at.Add(3*time.Millisecond), at.Add(7*time.Millisecond), at.Add(19*time.Millisecond), count%50/49
 		n := count % outageJobs
 		run := common.Run{Job: f.jobs[n], JobUID: uids[n], JobVersion: 1000, Fire: common.PlannedFire(uids[n], at), PlannedAt: at, Cause: common.CauseCron, Attempt: 1,
-			Status: common.StatusSucceeded, Worker: deadWorker, WorkerName: "worker-0", ClaimedAt: &claimed, StartedAt: &began, EndedAt: &ended, ExitCode: &exit, CPUSeconds: 0.001, MaxRSSBytes: 2 << 20,
+			Status: common.StatusSucceeded, Worker: owner, WorkerName: "worker-0", ClaimedAt: &claimed, StartedAt: &began, EndedAt: &ended, ExitCode: &exit, CPUSeconds: 0.001, MaxRSSBytes: 2 << 20,
 			Delays: &common.Delays{Plan: "3.1ms", Claim: "2.2ms", Start: "1.7ms"}}
 		if run.ID = common.RunID(run.Fire, 1); exit != 0 {
 			run.Status, run.Reason = common.StatusFailed, &common.Reason{Code: "exit_code", Data: map[string]string{"exitCode": "1"}, Text: "exit code 1"}
