@@ -2,8 +2,10 @@ package joblock
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
+	"sync"
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -61,13 +63,38 @@ func (o *Outbox) Pending(ctx context.Context, limit int) (runlog.Pending, error)
 		r.from = "" // whatever becomes of this part
 	}
 	pending.Ack = func(ctx context.Context) error {
-		if err := etcdkit.DeleteSeen(ctx, o.client, good); err != nil {
+		if err := o.remove(ctx, good); err != nil {
 			return err
 		}
 		r.removed(part, len(good) == len(part))
 		return nil
 	}
 	return pending, nil
+}
+
+// removers is how many transactions that delete outcomes are under way at a time: etcd syncs them to its disk together.
+const removers = 4
+
+// remove deletes outcomes that have not changed since they were read, in any order.
+func (o *Outbox) remove(ctx context.Context, seen []*mvccpb.KeyValue) error {
+	parts := make(chan []*mvccpb.KeyValue)
+	errs := make([]error, removers)
+	var group sync.WaitGroup
+	for i := range removers {
+		group.Go(func() {
+			for part := range parts {
+				if errs[i] == nil {
+					errs[i] = etcdkit.DeleteSeen(ctx, o.client, part)
+				}
+			}
+		})
+	}
+	for part := range slices.Chunk(seen, MaxBatch) {
+		parts <- part
+	}
+	close(parts)
+	group.Wait()
+	return errors.Join(errs...)
 }
 
 // removed passes a part that was removed, all of it or not.

@@ -5,8 +5,9 @@ import "context"
 // Deliver brings all that a source holds into the store, and tells how many outcomes,
 // late ends and changes it was. What cannot be read stays in the source.
 func Deliver(ctx context.Context, source Source, store Writer) (n int, err error) {
+	limit := deliverAtOnce
 	for bad := 0; ; {
-		pending, err := source.Pending(ctx, deliverAtOnce+bad)
+		pending, err := source.Pending(ctx, limit+bad)
 		if err != nil || pending.Batch.Empty() && (!pending.More || len(pending.Bad) == bad) {
 			return n, err
 		}
@@ -24,7 +25,12 @@ func Deliver(ctx context.Context, source Source, store Writer) (n int, err error
 		if !pending.More {
 			return n, nil
 		}
+		limit = min(2*limit, deliverAtMost)
 	}
 }
 
-const deliverAtOnce = 500
+// A part of a long row may be larger than the first one, which shows whether the store takes so many.
+const (
+	deliverAtOnce = 500
+	deliverAtMost = 4 * deliverAtOnce
+)
