@@ -20,6 +20,7 @@ type Config struct {
 	Session  Session
 	Locks    Locks
 	Causes   Causes
+	Output   func(run string)   // returns when what a run printed outlives this process, or soon; may be nil
 	Written  func([]common.Run) // told the outcomes that were written into the outbox
 	Unsure   func()             // told that there may be others in it
 	Life     common.Life

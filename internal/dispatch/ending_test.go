@@ -78,3 +78,29 @@ func TestOutcomesAreGathered(t *testing.T) {
 		}
 	})
 }
+
+// The outcome of a run is committed after its output is safe; one without output does not wait.
+func TestOutcomeWaitsForOutput(t *testing.T) {
+	const takes = time.Second
+	var asked []string
+	set := func(cfg *Config) {
+		cfg.Output = func(run string) {
+			asked = append(asked, run)
+			time.Sleep(takes)
+		}
+	}
+	bubble(t, set, func(r *rig) {
+		r.runner.prints = map[string]int64{"a": 5}
+		silent, talking := r.fire("b"), r.fire("a")
+		r.hand(silent, talking)
+		if r.finisher.tries() != 1 || len(asked) != 1 || asked[0] != common.RunID(common.PlannedFire(talking.UID, talking.At), 1) {
+			t.Fatalf("%d finishes, and waited for the output of %v", r.finisher.tries(), asked)
+		}
+		r.expectOutcomes("b succeeded 42 ")
+		time.Sleep(takes)
+		virtualtime.Wait()
+		if r.finisher.tries() != 2 {
+			t.Errorf("%d finishes", r.finisher.tries())
+		}
+	})
+}

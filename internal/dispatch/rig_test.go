@@ -308,10 +308,11 @@ func (f *fakeFinisher) all() (lines []string) {
 
 // fakeRunner runs until told to stop, or, for the jobs in long, until released.
 type fakeRunner struct {
-	mu    sync.Mutex
-	tasks []Task
-	long  map[string]chan struct{}
-	deaf  bool // to its context: it ends only when it is released, or killed
+	mu     sync.Mutex
+	tasks  []Task
+	long   map[string]chan struct{}
+	prints map[string]int64 // bytes of output, by job
+	deaf   bool             // to its context: it ends only when it is released, or killed
 
 	starting func() // where set, it is called when a command begins
 
@@ -338,7 +339,7 @@ func (r *fakeRunner) Run(ctx context.Context, t Task) common.Run {
 			return run
 		}
 	}
-	run.StartedAt = new(time.Now().UTC())
+	run.StartedAt, run.OutputBytes = new(time.Now().UTC()), r.prints[t.Record.Job]
 	if r.starting != nil {
 		r.starting()
 	}

@@ -132,6 +132,9 @@ func (d *Dispatcher) admit(life context.Context, settled *scheduler.Settled, cla
 		if follows := d.next(ctx, &task, &end.Run); !end.Unbegun {
 			end.Next = follows
 		}
+		if d.cfg.Output != nil && end.Run.OutputBytes > 0 {
+			d.cfg.Output(run)
+		}
 		d.outcomes.put(end)
 	}
 }

@@ -1,6 +1,7 @@
 package runlog
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -18,6 +19,9 @@ type buffer struct {
 	tried    int                     // how many of them, the first ones, the store was sent before
 	since    time.Time               // when the first of the chunks came
 	flight   []common.Chunk          // older than the chunks: what the store is being sent
+	air      []common.Chunk          // between those: what is on its way to the disk
+	pushed   uint64                  // how many chunks there were so far
+	left     chan struct{}           // closed when some have left the memory; nil while that is not waited for
 	sent     time.Time               // when the first of those came
 	bytes    int                     // that all of them take
 	lost     map[string]common.Chunk // what was dropped, by run, and is not among the chunks yet
@@ -70,6 +74,7 @@ func (b *buffer) push(c common.Chunk) {
 	}
 	b.chunks = append(b.chunks, c)
 	b.bytes += cost(&c)
+	b.pushed++
 }
 
 // confess makes chunks of what was dropped, as far as there is room. It tells whether it made any.
@@ -148,6 +153,10 @@ func (b *buffer) back(chunks []common.Chunk, since time.Time, tried int) {
 }
 
 func (b *buffer) free(chunks []common.Chunk) {
+	if b.left != nil {
+		close(b.left)
+		b.left = nil
+	}
 	for i := range chunks {
 		b.bytes -= cost(&chunks[i])
 	}
@@ -210,7 +219,7 @@ func (b *buffer) spill() spill {
 	b.confess()
 	n := len(b.flight)
 	all := spill{chunks: append(b.flight[:n:n], b.chunks...), flight: n, sent: n + b.tried, since: b.since}
-	b.chunks, b.tried = nil, 0
+	b.chunks, b.tried, b.air = nil, 0, all.chunks[n:]
 	b.spooling = b.spooling || len(all.chunks) > 0
 	return all
 }
@@ -221,7 +230,7 @@ func (b *buffer) spill() spill {
 func (b *buffer) spilled(s spill, n int, empty bool) (more bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.flight = b.flight[min(n, s.flight):]
+	b.flight, b.air = b.flight[min(n, s.flight):], nil
 	b.free(s.chunks[:n])
 	kept := max(n, s.flight)
 	b.back(s.chunks[kept:], s.since, max(s.sent-kept, 0))
@@ -247,4 +256,39 @@ func (b *buffer) age() (age time.Duration, bytes int, spooling bool) {
 		age = time.Since(b.since)
 	}
 	return age, b.bytes, b.spooling
+}
+
+// of returns what of the output of some runs is in memory only, oldest first, and the number of the newest chunk of all.
+func (b *buffer) of(runs map[string]bool) (chunks []common.Chunk, last uint64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, part := range [...][]common.Chunk{b.flight, b.air, b.chunks} {
+		for i := range part {
+			if runs[part[i].Run] {
+				chunks = append(chunks, part[i])
+			}
+		}
+	}
+	return chunks, b.pushed
+}
+
+// gone returns the number of the newest chunk that has left the memory; all before it have as well.
+func (b *buffer) gone() uint64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.pushed - uint64(len(b.flight)+len(b.air)+len(b.chunks))
+}
+
+// leaving is nil where no output of a run is in memory, or what is closed when some output has left it.
+func (b *buffer) leaving(run string) <-chan struct{} {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	of := func(c common.Chunk) bool { return c.Run == run }
+	if !slices.ContainsFunc(b.flight, of) && !slices.ContainsFunc(b.air, of) && !slices.ContainsFunc(b.chunks, of) {
+		return nil
+	}
+	if b.left == nil {
+		b.left = make(chan struct{})
+	}
+	return b.left
 }

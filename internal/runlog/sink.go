@@ -118,9 +118,10 @@ func set[T comparable](v *T, def T) {
 // has gathered, before the source is read, or at the end of a drain. After a crash
 // before that it is stored again, which changes nothing.
 //
-// Run is one goroutine, and with a spool a second one, which sees that output reaches the disk while
-// the first one waits for an answer. The other methods are safe for concurrent use and
-// never block on the store; but Chunk waits for the disk, a second at most, where output comes too fast.
+// Run is one goroutine, and with a spool two more: one sees that output reaches the disk while the first one waits
+// for an answer, one copies the output of runs that end. The other methods are safe for concurrent use and
+// never block on the store; but Chunk waits for the disk, a second at most, where output comes too fast, and Ended for
+// the disk or the store, two seconds at most.
 type Sink struct {
 	cfg     SinkConfig
 	source  Source
@@ -132,6 +133,9 @@ type Sink struct {
 	full    chan struct{} // there is so much that it should not wait
 	printed chan struct{} // there is output, after there was none
 	spill   chan struct{} // there is so much, or such trouble, that output should go to the disk at once
+	ends    chan end      // runs whose output is to outlive the process
+	left    chan struct{} // output has left the memory
+	stalled atomic.Bool   // the disk does not answer to that; it is not asked until it does
 	output  buffer
 	health  health
 
@@ -156,7 +160,9 @@ func NewSink(cfg SinkConfig, source Source, writer Writer, log *slog.Logger, met
 	cfg.complete()
 	outbox, _ := source.(Outbox)
 	s := &Sink{cfg: cfg, source: source, outbox: outbox, writer: writer, log: log, metrics: metrics,
-		wake: make(chan struct{}, 1), full: make(chan struct{}, 1), printed: make(chan struct{}, 1), spill: make(chan struct{}, 1)}
+		wake: make(chan struct{}, 1), full: make(chan struct{}, 1), printed: make(chan struct{}, 1), spill: make(chan struct{}, 1),
+		ends: make(chan end), left: make(chan struct{}, 1)}
+	s.stalled.Store(true) // until Run
 	s.output.limit, s.output.lost = cfg.BufferBytes, map[string]common.Chunk{}
 	s.output.spooling = cfg.Spool != nil && cfg.Spool.State().Waiting > 0
 	return s
@@ -242,11 +248,14 @@ func (s *Sink) Run(ctx context.Context, drain time.Duration) error {
 	keeping, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var keeper sync.WaitGroup
 	keeper.Go(func() { s.keep(keeping) })
+	keeper.Go(func() { s.copyEnds(keeping) })
 	s.output.wait(true)
 	err := s.deliver(ctx, drain)
 	stop()
 	keeper.Wait()
-	if spilled := s.toDisk(); spilled != nil {
+	spilled := s.toDisk()
+	s.cfg.Spool.Release(s.output.gone())
+	if spilled != nil {
 		return spilled
 	}
 	return err

@@ -65,6 +65,7 @@ func (s *Sink) spillOnce() (more bool, err error) {
 	n, err := s.cfg.Spool.Append(all.chunks, all.sent)
 	state := s.cfg.Spool.State()
 	more = s.output.spilled(all, n, state.Waiting == 0)
+	poke(s.left)
 	if state.Dropped > s.dropped {
 		s.metrics.OutputDropped(int(state.Dropped - s.dropped))
 		s.dropped = state.Dropped

@@ -97,6 +97,7 @@ func (s *Sink) send(ctx context.Context, b Batch) error {
 	switch {
 	case err == nil:
 		s.output.stored()
+		poke(s.left)
 		_, bytes, _ := s.output.age()
 		s.metrics.QueueDepth("output_bytes", bytes)
 	case s.cfg.Spool != nil:
@@ -129,6 +130,7 @@ func (s *Sink) write(ctx context.Context, b Batch) error {
 }
 
 func (s *Sink) writeEach(ctx context.Context, b Batch) error {
+	b.Chunks = slices.Clone(b.Chunks) // the buffer's own keep their data
 	for one := range b.each() {
 		switch err := s.writeWithin(ctx, one); {
 		case common.CodeOf(err) == common.CodeInvalid:

@@ -12,6 +12,11 @@ type Spool interface {
 	Next(limit int) (chunks []common.Chunk, upTo uint64, err error)
 	// Ack says that everything before a place is stored.
 	Ack(upTo uint64) error
+	// Keep writes copies of output that is in memory, so that they outlive the process: the next life finds them behind
+	// all others. last is the number of the newest chunk in memory. It is not for concurrent use.
+	Keep(chunks []common.Chunk, last uint64) error
+	// Release forgets the copies of chunks up to a number, which are stored or appended. Nor is it.
+	Release(upTo uint64)
 	// Check looks whether the disk has room.
 	Check()
 	// State never waits for the disk.

@@ -28,6 +28,9 @@ type drawer struct {
 	state   atomic.Pointer[SpoolState]
 	appends int
 	asked   int // the times it was to take something
+	copies  []string
+	last    uint64
+	hang    chan struct{} // where set, no copy is made before it is closed
 }
 
 func newDrawer() *drawer {
@@ -74,6 +77,33 @@ func (s *drawer) Ack(upTo uint64) error {
 	s.acked = max(s.acked, int(upTo))
 	s.tell()
 	return nil
+}
+
+func (s *drawer) Keep(chunks []common.Chunk, last uint64) error {
+	if s.hang != nil {
+		<-s.hang
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i := range chunks {
+		s.copies = append(s.copies, place(&chunks[i]))
+	}
+	s.last = last
+	return s.full
+}
+
+func (s *drawer) Release(upTo uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if upTo >= s.last {
+		s.copies = nil
+	}
+}
+
+func (s *drawer) copied() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.copies)
 }
 
 func (s *drawer) Check()            {}

@@ -132,7 +132,7 @@ func NewWorker(cfg WorkerConfig) *Worker {
 			Killed: func(k common.Kill) error {
 				return executor.Killed{By: k.By, Note: k.Note, Code: k.Code, Signal: k.Signal, At: k.At}
 			}},
-		Written: w.sink.Written, Unsure: w.sink.Outcomes, Life: life, TTL: w.session.TTL, Slots: w.slots, MaxBatch: joblock.MaxBatch,
+		Output: w.sink.Ended, Written: w.sink.Written, Unsure: w.sink.Outcomes, Life: life, TTL: w.session.TTL, Slots: w.slots, MaxBatch: joblock.MaxBatch,
 		Drain: cfg.Drain, Stop: stopWait, Now: WallClock, Boot: cfg.Boot, Beat: w.beat, Log: log, Metrics: cfg.Metrics,
 	})
 	recoverer := joblock.NewRecoverer(client, life.Worker)

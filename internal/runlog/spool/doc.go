@@ -13,5 +13,8 @@
 // already, since it was sent and not acknowledged, is never turned into missing bytes: it
 // would be both there and missing.
 //
-// A Spool has no goroutines, and is safe for concurrent use. State never waits for the disk.
+// Beside the queue are copies of output that is in memory, which are not synced: what Keep wrote and Release did not
+// forget is behind all else in the next life of the process, but may be lost with the machine.
+//
+// A Spool has no goroutines, and is safe for concurrent use, but for Keep and Release. State never waits for the disk.
 package spool

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -107,5 +108,51 @@ func TestSinkOverLives(t *testing.T) {
 	}
 	if end != printed || missing < 4<<20 || missing > 30<<20 {
 		t.Fatalf("the output ends at %d of %d, %d bytes are missing", end, printed, missing)
+	}
+}
+
+// hung is a log store that does not answer.
+type hung struct{}
+
+func (hung) Write(ctx context.Context, _ runlog.Batch) error {
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+// What a run has printed is there after its worker was killed, if its outcome was committed: neither the
+// store nor the spool has it.
+func TestSinkKilledAfterAnEnd(t *testing.T) {
+	dir := t.TempDir()
+	disk := func(dir string) *spool.Spool {
+		output, err := spool.Open(spool.Config{Dir: dir, Max: 16 << 20, Log: slog.New(slog.DiscardHandler),
+			Free: func() (uint64, uint64, error) { return 1 << 40, 1 << 40, nil }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = output.Close() })
+		return output
+	}
+	g := &gate{}
+	sink := runlog.NewSink(runlog.SinkConfig{Spool: disk(dir), FlushEvery: time.Hour, WriteLimit: time.Hour}, g, hung{}, slog.New(slog.DiscardHandler), g)
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- sink.Run(ctx, time.Millisecond) }()
+	defer func() { stop(); <-done }()
+	chunk := common.Chunk{Run: "short", Stream: common.Stdout, At: time.Unix(1, 0).UTC(), Data: []byte("done\n")}
+	sink.Chunk(chunk)
+	var left []common.Chunk
+	for began := time.Now(); len(left) == 0 && time.Since(began) < 30*time.Second; { // the sink has just been started
+		sink.Ended("short")
+		killed := t.TempDir()
+		if err := os.CopyFS(killed, os.DirFS(dir)); err != nil {
+			t.Fatal(err)
+		}
+		var err error
+		if left, _, err = disk(killed).Next(1 << 20); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(left) != 1 || left[0].Run != "short" || string(left[0].Data) != "done\n" {
+		t.Errorf("after a kill there is %+v", left)
 	}
 }

@@ -42,6 +42,8 @@ type Spool struct {
 	synced  int64 // guarded by mu; how much of that is on the disk
 	refused error // guarded by mu; why the last append was not taken
 
+	copies copies // of the caller of Keep and Release
+
 	seen  sync.Mutex
 	state runlog.SpoolState // guarded by seen: what is known without waiting for the disk
 }
@@ -107,6 +109,9 @@ func (s *Spool) begin() (err error) {
 			return err
 		}
 	}
+	if err := s.adopt(); err != nil {
+		return err
+	}
 	if err := s.forgetAcked(); err != nil {
 		return err
 	}
@@ -164,7 +169,7 @@ func (s *Spool) truncate(one *segment) error {
 func (s *Spool) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	err := s.closeActive()
+	err := errors.Join(s.closeActive(), s.closeCopies())
 	if s.lock != nil {
 		err = errors.Join(err, s.lock.Close())
 	}
