@@ -147,7 +147,7 @@ bench-history: ## measure a log store with a million runs in it; HISTORY=mongodb
 	cd $(BENCHBIN) && ./history -store '$(HISTORY)' -runs $(RUNS) -rows '$(HISTORYROW)'
 
 # What the chaos harness breaks: our programs (the worker listens to a variable that
-# sets its clock wrong), etcd, the double, and the command of its jobs.
+# sets its clock wrong), etcd and what restores it, the double, and the command of its jobs.
 CHAOSBIN := bin/chaos
 SEED     ?= 1
 RESULTS  ?= $(CHAOSBIN)/results.json
@@ -171,6 +171,7 @@ chaos-programs: need-gcc $(DOUBLE)
 	$(BUILD) -o $(CHAOSBIN)/carillon-master ./cmd/master
 	$(BUILD) -tags clockoffset -o $(CHAOSBIN)/carillon-worker ./cmd/worker
 	$(BUILD) -o $(CHAOSBIN)/etcd ./test/etcd
+	cd test/etcdctl && CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -o $(CURDIR)/$(CHAOSBIN)/etcdutl ./etcdutl
 	$(BUILD) -o $(CHAOSBIN)/chaos ./test/chaos
 	$$($(GO) env CC) -static -O2 -Wall -Wextra -o $(CHAOSBIN)/ledger test/chaos/ledger/ledger.c
 	ln -sf ../mongodouble $(CHAOSBIN)/mongodouble

@@ -29,6 +29,8 @@ type fault struct {
 	rest      time.Duration // how long it may take until all is settled, beyond the usual
 	env       []string      // of the workers
 	disk      int64         // bytes of each worker's disk; 0: that of the machine
+	passwords bool          // etcd asks for passwords in the whole trial
+	forgets   bool          // etcd loses what it had acknowledged, which no other fault is to meet
 }
 
 // resource is a part of the stack that faults break.

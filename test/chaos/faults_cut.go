@@ -102,11 +102,14 @@ func (s *strike) cutOff(ctx context.Context, how cut, length time.Duration) erro
 	return errors.Join(err, mend(), s.reaches(ctx))
 }
 
-// reaches waits until the worker writes to etcd again.
-func (s *strike) reaches(ctx context.Context) error {
+// reaches waits until the worker of the strike writes to etcd again.
+func (s *strike) reaches(ctx context.Context) error { return s.reachesFrom(ctx, s.w) }
+
+// reachesFrom waits until a worker writes to etcd again.
+func (s *strike) reachesFrom(ctx context.Context, w *worker) error {
 	began := s.revision(ctx)
-	return s.wait(ctx, back, s.w.name+" reaches etcd again", func() bool {
-		resp, err := s.client.Get(ctx, "/cron/workers/"+s.w.id, clientv3.WithMinModRev(began+1))
+	return s.wait(ctx, back, w.name+" reaches etcd again", func() bool {
+		resp, err := s.client.Get(ctx, "/cron/workers/"+w.id, clientv3.WithMinModRev(began+1))
 		return err == nil && len(resp.Kvs) == 1 || sleep(ctx, 100*time.Millisecond) != nil
 	})
 }

@@ -27,6 +27,10 @@ func etcdFaults() []fault {
 				return s.etcdDown(ctx, s.etcds[:2], 2*time.Minute, syscall.SIGKILL)
 			}},
 		{name: "etcd-nospace", about: "etcd is out of space for 25s: it answers, and takes no writes", takes: 40 * time.Second, needs: []resource{theEtcd}, unharmed: true, run: noSpace},
+		{name: "etcd-tokens-expire", about: "etcd asks for passwords, and tokens end under open streams: by silence, by restarts of its members, by changes of passwords", takes: 75 * time.Second,
+			alone: true, needs: []resource{theEtcd}, jobs: likePatient, unharmed: true, passwords: true, run: endTokens},
+		{name: "etcd-restored", about: "all of etcd is put back to a snapshot some seconds old, under running jobs, and accepted by an operator", takes: 70 * time.Second,
+			alone: true, needs: []resource{theEtcd}, jobs: likeLong, forgets: true, run: restoreEtcd},
 	}
 }
 

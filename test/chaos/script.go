@@ -94,9 +94,11 @@ func mixable() []fault {
 }
 
 // promised are the faults under which all promises are to be kept, and for which the
-// stack is as usual.
+// stack is as usual and remembers everything.
 func promised() []fault {
-	return slices.DeleteFunc(faults(), func(f fault) bool { return len(f.permitted) > 0 || len(f.env) > 0 || f.disk > 0 })
+	return slices.DeleteFunc(faults(), func(f fault) bool {
+		return len(f.permitted) > 0 || len(f.env) > 0 || f.disk > 0 || f.passwords || f.forgets
+	})
 }
 
 // mix draws a script by lot: at most two faults at a time, which do not touch the

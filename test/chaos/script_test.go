@@ -99,3 +99,15 @@ func TestShares(t *testing.T) {
 		t.Errorf("%v, %v", s, err)
 	}
 }
+
+// A soak mixes faults that take long, on the usual stack: not what makes etcd forget, or ask for passwords.
+func TestSoakLeavesOutWhatEtcdForgets(t *testing.T) {
+	for _, name := range []string{"etcd-restored", "etcd-tokens-expire"} {
+		if _, err := named(name); err != nil {
+			t.Error(err)
+		}
+		if slices.ContainsFunc(promised(), func(f fault) bool { return f.name == name }) {
+			t.Errorf("%s is in the soak", name)
+		}
+	}
+}

@@ -21,6 +21,9 @@ import (
 // workers is how many there are.
 const workers = 3
 
+// etcdToken tells this cluster of etcd from others.
+const etcdToken = "chaos"
+
 // startLimit is how long anything may take until it is ready.
 const startLimit = time.Minute
 
@@ -43,9 +46,13 @@ type stack struct {
 	workers        []*worker
 
 	etcdURLs    []string
-	masterEtcd  proxies // of both masters
+	etcdPeers   []string // the URLs of the members among themselves
+	etcdCluster string   // the members, as etcd's flag --initial-cluster names them
+	masterEtcd  proxies  // of both masters
 	masterMongo proxies
-	client      *clientv3.Client // past all proxies
+	client      *clientv3.Client // past all proxies; root, where etcd asks for passwords
+	passwords   bool             // etcd asks for them
+	accounts    *accounts        // nil where it does not
 }
 
 // worker is one of the three.
@@ -59,10 +66,10 @@ type worker struct {
 }
 
 // newStack starts all of it, and waits until everybody is there.
-func newStack(ctx context.Context, h *host, dir string, env []string) (*stack, error) {
+func newStack(ctx context.Context, h *host, dir string, env []string, passwords bool) (*stack, error) {
 	// The stack outlives the faults, and the interrupt that ends them.
 	own, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	s := &stack{h: h, dir: dir, env: env, ledger: filepath.Join(dir, "ledger"), journal: &journal{}, cancel: cancel, failed: make(chan error, 1)}
+	s := &stack{h: h, dir: dir, env: env, ledger: filepath.Join(dir, "ledger"), journal: &journal{}, cancel: cancel, failed: make(chan error, 1), passwords: passwords}
 	if err := s.open(ctx, own); err != nil {
 		s.close()
 		return nil, err
@@ -93,13 +100,17 @@ func (s *stack) open(ctx, own context.Context) (err error) {
 		return err
 	}
 	for _, w := range s.workers {
-		id, err := os.ReadFile(filepath.Join(w.dir, "worker.id"))
-		if err != nil {
+		if w.id, err = readID(w.dir); err != nil {
 			return err
 		}
-		w.id = strings.TrimSpace(string(id))
 	}
 	return nil
+}
+
+// readID reads a worker's id from its data folder.
+func readID(dir string) (string, error) {
+	id, err := os.ReadFile(filepath.Join(dir, "worker.id"))
+	return strings.TrimSpace(string(id)), err
 }
 
 // wait is until, but for a process that cannot be started.
@@ -148,14 +159,19 @@ func (s *stack) startEtcd(ctx, own context.Context) error {
 		names, peers = append(names, fmt.Sprintf("etcd-%d=http://%s", i+1, peer)), append(peers, "http://"+peer)
 		s.etcdURLs = append(s.etcdURLs, "http://"+client)
 	}
+	s.etcdPeers, s.etcdCluster = peers, strings.Join(names, ",")
 	for i, url := range s.etcdURLs {
 		name := fmt.Sprintf("etcd-%d", i+1)
+		// What a killed process has written is kept by the kernel: no fsync is needed here.
+		args := []string{"--name", name, "--data-dir", filepath.Join(s.dir, name),
+			"--unsafe-no-fsync", "--log-level", "warn", "--heartbeat-interval", "100", "--election-timeout", "1000",
+			"--listen-client-urls", url, "--advertise-client-urls", url, "--listen-peer-urls", peers[i], "--initial-advertise-peer-urls", peers[i],
+			"--initial-cluster", s.etcdCluster, "--initial-cluster-token", etcdToken}
+		if s.passwords {
+			args = append(args, etcdFlags()...)
+		}
 		s.etcds = append(s.etcds, s.keep(own, newUnit(name, func() (*process, error) {
-			// What a killed process has written is kept by the kernel: no fsync is needed here.
-			return s.h.start(command{name: name, program: "etcd", log: s.logOf(name), args: []string{"--name", name, "--data-dir", filepath.Join(s.dir, name),
-				"--unsafe-no-fsync", "--log-level", "warn", "--heartbeat-interval", "100", "--election-timeout", "1000",
-				"--listen-client-urls", url, "--advertise-client-urls", url, "--listen-peer-urls", peers[i], "--initial-advertise-peer-urls", peers[i],
-				"--initial-cluster", strings.Join(names, ","), "--initial-cluster-token", "chaos"}})
+			return s.h.start(command{name: name, program: "etcd", log: s.logOf(name), args: args})
 		})))
 	}
 	var err error
@@ -163,7 +179,10 @@ func (s *stack) startEtcd(ctx, own context.Context) error {
 		DialKeepAliveTime: 2 * time.Second, DialKeepAliveTimeout: 2 * time.Second}); err != nil {
 		return err
 	}
-	return s.wait(ctx, startLimit, "etcd answers", func() bool { return s.etcdAnswers(ctx) })
+	if err := s.wait(ctx, startLimit, "etcd answers", func() bool { return s.etcdAnswers(ctx) }); err != nil || !s.passwords {
+		return err
+	}
+	return s.restrict(ctx)
 }
 
 // etcdAnswers tells whether the cluster takes writes.
@@ -214,7 +233,7 @@ func (s *stack) startMasters(ctx, own context.Context) (err error) {
 	if s.masterEtcd, err = s.newProxies(own, "127.0.0.1", s.etcdURLs); err != nil {
 		return err
 	}
-	flags := servers(s.masterEtcd, s.masterMongo)
+	flags := append(servers(s.masterEtcd, s.masterMongo), s.accounts.flags(mastersUser)...)
 	var bases []string
 	for i := range 2 {
 		address, err := freeAddress()
@@ -263,6 +282,7 @@ func (s *stack) startWorker(own context.Context, i int) (err error) {
 		return err
 	}
 	args := append([]string{"--name", name, "--data-dir", w.dir, "--metrics-listen", "unix:" + filepath.Join(s.dir, name+".sock"), "--log-level", "info"}, servers(w.etcd, w.mongo)...)
+	args = append(args, s.accounts.flags(workerUser(i))...)
 	w.unit = newUnit(name, func() (*process, error) {
 		env := slices.Clone(s.env)
 		if w.clock != 0 {

@@ -134,7 +134,8 @@ func (l *lab) trial(ctx context.Context, dir string, jobs int, script []schedule
 	if err != nil {
 		return err
 	}
-	s, err := newStack(ctx, l.host, dir, env)
+	passwords := slices.ContainsFunc(script, func(s scheduled) bool { return s.passwords })
+	s, err := newStack(ctx, l.host, dir, env, passwords)
 	if err != nil {
 		return fmt.Errorf("start the stack: %w", err)
 	}

@@ -128,7 +128,7 @@ func (j *judge) missing(fires map[string]*account) {
 		}
 	}
 	for _, c := range j.order {
-		if job := j.jobOf(c.Run); job != nil && j.runs[c.Run] == nil {
+		if job := j.jobOf(c.Run); job != nil && j.runs[c.Run] == nil && !j.unlisted(c) {
 			j.broken(Silent, job.Name, c.Run, "its command was started, and it is not in the list")
 		}
 	}
@@ -141,10 +141,10 @@ func (j *judge) account(a *account) {
 	if len(a.attempts) > 0 {
 		ways++
 	}
-	if ways > 1 {
+	if ways > 1 && !j.passedOver(a) {
 		j.broken(Twice, a.job.Name, a.fire, "%s", a)
 	}
-	if n := len(a.attempts); n > a.job.MostAttempts() || n > 0 && a.attempts[n-1].Attempt != n {
+	if n := len(a.attempts); n > a.job.MostAttempts() || n > 0 && a.attempts[n-1].Attempt != n+j.forgottenAttempts(a) {
 		j.broken(Attempts, a.job.Name, a.fire, "%s", a)
 	}
 	last := a.last()
@@ -233,9 +233,9 @@ func (j *judge) follow(fires map[string]*account) {
 				wanted = "retry"
 			}
 			switch {
-			case next != nil && next.Cause != wanted:
+			case next != nil && next.Cause != wanted && !j.unfollowed(r):
 				j.broken(Follow, a.job.Name, r.ID, "ended as %s, and was followed by a %s", r.Status, next.Cause)
-			case next == nil && wanted != "" && !a.job.Deleted && !j.unwanted(a.job, r):
+			case next == nil && wanted != "" && !a.job.Deleted && !j.unwanted(a.job, r) && !j.unfollowed(r):
 				j.broken(Follow, a.job.Name, r.ID, "ended as %s, and no %s followed", r.Status, wanted)
 			}
 		}

@@ -32,6 +32,7 @@ type Rules struct {
 	Finish    time.Duration `json:"finish"`    // from a command's end until its outcome is committed, where all is well; 3 s
 	Rerun     time.Duration `json:"rerun"`     // beyond TTL and lostAfter; 5 s
 	Return    time.Duration `json:"return"`    // from a worker's start until what it had lost runs again; 5 s
+	TakeBack  time.Duration `json:"takeBack"`  // from etcd's return after a restore until commands without a record have ended; 10 s
 }
 
 // Violation is a promise that was not kept.
@@ -60,6 +61,7 @@ const (
 	Follow   Rule = "follow"   // what follows a run is not what its job wants
 	Survivor Rule = "survivor" // a command outlived its worker
 	Listing  Rule = "listing"  // the API's lists contradict each other
+	Held     Rule = "held"     // a command was started in a restored etcd that no operator had accepted
 )
 
 // Spread is a distribution of durations.

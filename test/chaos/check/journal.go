@@ -41,6 +41,9 @@ const (
 	CommandKilled Kind = "command_killed" // the command itself got SIGKILL: at
 	Seen          Kind = "seen"           // a process of Run was looked at, and was alive: at
 	Triggered     Kind = "triggered"      // a fire was asked for by hand, and accepted: at, Fire
+	EtcdForgot    Kind = "etcd_forgot"    // etcd was put back to a snapshot: from before the snapshot, until etcd had been stopped; Wall
+	Undelivered   Kind = "undelivered"    // the outcome of Run was in etcd, and maybe not in the log store, right before etcd was stopped: at
+	EtcdHeld      Kind = "etcd_held"      // etcd answered after a restore, and no operator had accepted it: from, until recovery was asked for
 )
 
 // Event is something that the harness did or saw. It is written down before it is
@@ -54,4 +57,6 @@ type Event struct {
 	Job    string `json:"job,omitempty"` // name: of RunKilled, all of its runs
 	Fire   string `json:"fire,omitempty"`
 	Text   string `json:"text,omitempty"`
+
+	Wall time.Time `json:"wall,omitzero"` // Until by the wall clock, where the kind needs it
 }

@@ -24,6 +24,7 @@ func (r Rules) defaults() Rules {
 	fill(&r.Finish, 3*time.Second)
 	fill(&r.Rerun, 5*time.Second)
 	fill(&r.Return, 5*time.Second)
+	fill(&r.TakeBack, 10*time.Second)
 	return r
 }
 
@@ -70,6 +71,7 @@ func Check(h History) Report {
 	j.follow(fires)
 	j.outcomes()
 	j.outputs()
+	j.restores()
 	j.measure(fires)
 	r := &j.report
 	r.Starts = len(j.order)

@@ -42,7 +42,7 @@ func (j *judge) lost(job *Job, r *Run, c *command) {
 		}
 		return
 	}
-	if j.excuse(job, c) != nil {
+	if j.excuse(job, c) != nil || j.unfinished(r, c) {
 		return
 	}
 	if c.end != nil {
@@ -80,6 +80,11 @@ func (j *judge) ended(job *Job, r *Run, c *command) {
 		if !job.Timeout {
 			j.broken(Outcome, r.Job, r.ID, "timed out, and has no timeout")
 		}
+	case "skipped": // a retry that waited in the snapshot, and was claimed after it
+		if code(r.Reason) != restored || !j.unlisted(c) {
+			j.broken(Outcome, r.Job, r.ID, "skipped (%s), and its command began", code(r.Reason))
+		}
+		return // it says nothing of what was printed
 	default:
 		j.broken(Outcome, r.Job, r.ID, "%s (%s), and its command began", r.Status, code(r.Reason))
 	}
