@@ -35,23 +35,25 @@ func document() string {
 
 <!-- Made from the declarations in internal/config by "make generate". Do not edit. -->
 
-Every setting can be given as a flag, as an environment variable or as a key of a YAML file (` + "`--config FILE` or `$CARILLON_CONFIG`" + `).
-A flag wins over the environment, that over the file, that over the default. An empty variable counts as absent.
-A name that does not exist is refused with the one that was probably meant; all faults are listed at once, and the daemon ends with exit code ` +
-		fmt.Sprint(ExitCode) + `.
+Every setting can be given as a flag, as an environment variable or as a key of a YAML file (` + "`--config FILE` or" + `
+` + "`$CARILLON_CONFIG`" + `). Precedence: flag, environment variable, file, default. An empty variable counts as absent. An
+unknown name is rejected, with a suggestion of the closest known one; all faults are listed at once, and the daemon
+exits with code ` + fmt.Sprint(ExitCode) + `.
 
-Lists are written between commas, or as a YAML list; labels and secrets as ` + "`a=b,c=d`" + `, or as a YAML mapping. Durations look like ` + "`90s`, `5m`, `1h30m`" + `.
-Passwords have no flag, because everybody on the machine can read a command line. Give them in a file (the keys that end in ` + "`File`" + `), or as
-a systemd credential with the name of the key (` + "`LoadCredential=etcd.password:/etc/carillon/etcd.password`" + `).
+Lists are separated by commas, or YAML lists; labels and secrets are written as ` + "`a=b,c=d`" + `, or as a YAML mapping.
+Durations look like ` + "`90s`, `5m`, `1h30m`" + `. Passwords have no flag, because every user of the machine can read a command
+line. Give them in a file (the keys that end in ` + "`File`" + `), or as a systemd credential with the name of the key
+(` + "`LoadCredential=etcd.password:/etc/carillon/etcd.password`" + `).
 
-Daemons read these variables as well. A variable ` + "`CARILLON_…`" + ` that belongs to no part of Carillon is refused. Those of ` + "`cronctl`" + ` are in [cronctl.md](cronctl.md), and
-those that a command is given in [jobs.md](jobs.md#environment-of-a-command).
+Daemons read these variables as well. An unknown variable ` + "`CARILLON_…`" + ` is rejected. Variables of ` + "`cronctl`" + ` are
+described in [cronctl.md](cronctl.md#server-and-login), variables for commands of jobs in
+[jobs.md](jobs.md#environment-of-a-command).
 
 | Variable | Meaning |
 |---|---|
-| ` + "`CARILLON_CONFIG`" + ` | file of settings, as ` + "`--config`" + ` |
-| ` + "`STATE_DIRECTORY`, `XDG_STATE_HOME`, `HOME`" + ` | where the data folder is by default |
-| ` + "`CREDENTIALS_DIRECTORY`" + ` | systemd credentials: passwords and keys by the names of their settings |
+| ` + "`CARILLON_CONFIG`" + ` | settings file, as ` + "`--config`" + ` |
+| ` + "`STATE_DIRECTORY`, `XDG_STATE_HOME`, `HOME`" + ` | location of the default data folder |
+| ` + "`CREDENTIALS_DIRECTORY`" + ` | systemd credentials: passwords and keys, named like their settings |
 | ` + "`NOTIFY_SOCKET`, `WATCHDOG_USEC`, `WATCHDOG_PID`, `JOURNAL_STREAM`" + ` | systemd: readiness, watchdog, priorities of log lines |
 | ` + "`SSL_CERT_FILE`, `SSL_CERT_DIR`" + ` | CA certificates of the system, for mail, webhooks and single sign-on |
 | ` + "`GOGC`, `GOMEMLIMIT`" + ` | memory management of Go |
