@@ -147,7 +147,7 @@ bench-history: ## measure a log store with a million runs in it; HISTORY=mongodb
 	cd $(BENCHBIN) && ./history -store '$(HISTORY)' -runs $(RUNS) -rows '$(HISTORYROW)'
 
 # What the chaos harness breaks: our programs (the worker listens to a variable that
-# sets its clock wrong), etcd and what restores it, the double, and the command of its jobs.
+# sets its clock wrong), etcd and what restores it, a store that speaks MongoDB's protocol, and the command of its jobs.
 CHAOSBIN := bin/chaos
 SEED     ?= 1
 RESULTS  ?= $(CHAOSBIN)/results.json
@@ -166,7 +166,7 @@ soak: chaos-programs ## break things at random for half an hour, under 200 jobs;
 chaos-table:
 	@$(CHAOSBIN)/chaos -table $(RESULTS)
 
-chaos-programs: need-gcc $(DOUBLE)
+chaos-programs: need-gcc
 	mkdir -p $(CHAOSBIN)
 	$(BUILD) -o $(CHAOSBIN)/carillon-master ./cmd/master
 	$(BUILD) -tags clockoffset -o $(CHAOSBIN)/carillon-worker ./cmd/worker
@@ -174,7 +174,7 @@ chaos-programs: need-gcc $(DOUBLE)
 	cd test/etcdctl && CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -o $(CURDIR)/$(CHAOSBIN)/etcdutl ./etcdutl
 	$(BUILD) -o $(CHAOSBIN)/chaos ./test/chaos
 	$$($(GO) env CC) -static -O2 -Wall -Wextra -o $(CHAOSBIN)/ledger test/chaos/ledger/ledger.c
-	ln -sf ../mongodouble $(CHAOSBIN)/mongodouble
+	$(BUILD) -o $(CHAOSBIN)/mongofast ./bench/mongofast
 
 .PHONY: model
 model: ## try the protocol on simulated workers, many seeds: make model SEEDS=1000

@@ -198,8 +198,8 @@ func (s *stack) startMongo(own context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.mongo = s.keep(own, newUnit("mongodouble", func() (*process, error) {
-		return s.h.start(command{name: "mongodouble", program: "mongodouble", log: s.logOf("mongodouble"), args: []string{"--listen", address, "--dir", filepath.Join(s.dir, "mongo")}})
+	s.mongo = s.keep(own, newUnit("mongofast", func() (*process, error) {
+		return s.h.start(command{name: "mongofast", program: "mongofast", log: s.logOf("mongofast"), args: []string{"--listen", address, "--dir", filepath.Join(s.dir, "mongo")}})
 	}))
 	s.masterMongo, err = s.newProxies(own, "127.0.0.1", []string{address})
 	if err != nil {

@@ -328,7 +328,7 @@ func lostAlive(h *check.History) (died []string) {
 	return died
 }
 
-// How many runs have their output read: the double takes a third of a second for each.
+// How many runs have their output read: beside floods each takes long.
 const (
 	manyOutputs = 60
 	fewOutputs  = 15
