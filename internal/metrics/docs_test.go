@@ -39,11 +39,11 @@ Every daemon exposes its metrics at ` + "`/metrics`" + ` in the Prometheus text 
 (a token is required), a worker on its own address (` + "`metricsListen`" + `, loopback only), together with the ` + "`go_*`" + ` and
 ` + "`process_*`" + ` metrics of the Go client. The standalone exposes both tables.
 
-Metrics of single jobs (label ` + "`job_name`" + `; ` + "`job`" + ` is a label that Prometheus sets itself) are exposed by the elected master
-only, so that nothing is counted twice; they move to another master with the election, so aggregate over ` + "`instance`" + ` in
-rules: ` + "`max by (job_name) (…)`" + `. They are computed every 15 s from the jobs and the log store, so that no restart loses
-them, for the first ` + "`metricsMaxJobs`" + ` jobs by name (default 1,000). While the log store is down, last success and last
-status keep their values (` + "`log_store_away`" + `). Example rules: [deploy.md](deploy.md#alerts).
+Metrics of single jobs (label ` + "`job_name`" + `; ` + "`job`" + ` is a label that Prometheus sets itself) are exposed by the elected
+master only, so that nothing is counted twice; they move to another master with the election, so aggregate over
+` + "`instance`" + ` in rules: ` + "`max by (job_name) (…)`" + `. They are computed every 15 s from the jobs and the log store, so that no
+restart loses them, for the first ` + "`metricsMaxJobs`" + ` jobs by name (default 1,000). While the log store is down, last
+success and last status keep their values (` + "`log_store_away`" + `). Example rules: [deploy.md](deploy.md#alerts).
 `)
 	table := func(title string, declare func(*Registry)) {
 		r := NewRegistry("")
