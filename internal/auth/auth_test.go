@@ -17,7 +17,7 @@ func TestRolesIncludeTheLower(t *testing.T) {
 		}
 		for _, odd := range []Role{"", "root", "Admin", "public"} {
 			if high.Includes(odd) || odd.Includes(high) || odd.Includes(odd) || odd.Valid() {
-				t.Errorf("%q is taken for a role beside %s", odd, high)
+				t.Errorf("%q counts as a role beside %s", odd, high)
 			}
 		}
 	}
@@ -29,13 +29,13 @@ func TestTokenRoundTrip(t *testing.T) {
 	record := token.Record(TokenWish{Name: "ci", Role: Operator, TTL: time.Hour}, nil, "admin", now)
 	read, ok := ParseToken(token.Reveal())
 	if !ok || !record.Verify(read, now) {
-		t.Fatalf("a token is not taken back (%v)", ok)
+		t.Fatalf("a token does not parse (%v)", ok)
 	}
 	if record.Verify(read, now.Add(time.Hour)) {
-		t.Error("it outlives its time")
+		t.Error("an expired token is valid")
 	}
 	if record.Verify(NewToken(), now) || record.Verify(Token{ID: token.ID, secret: NewSecret()}, now) || record.Verify(Token{ID: token.ID}, now) {
-		t.Error("another token is taken for it")
+		t.Error("another token verifies")
 	}
 	empty := record
 	empty.Hash = ""
@@ -66,7 +66,7 @@ func TestParseTokenRefuses(t *testing.T) {
 	for _, text := range []string{"", "car_", good + "\n", " " + good, strings.ToUpper(good), good[:len(good)-1], good + "a",
 		strings.Replace(good, "car_", "cat_", 1), "Bearer " + good, strings.Repeat("a", 1<<16)} {
 		if _, ok := ParseToken(text); ok {
-			t.Errorf("%.40q is taken for a token", text)
+			t.Errorf("%.40q parsed as a token", text)
 		}
 	}
 }
@@ -99,7 +99,7 @@ func TestLimiter(t *testing.T) {
 	}
 	for _, other := range []string{"192.0.3.1", "2001:db8::1", "not an address"} {
 		if _, ok := l.Take(now, Network(other)); !ok {
-			t.Errorf("%s pays for others", other)
+			t.Errorf("%s is limited by another network's attempts", other)
 		}
 	}
 	if _, ok := l.Take(now.Add(time.Minute), Network("192.0.2.1")); !ok {
@@ -126,6 +126,6 @@ func TestLimiterIsBounded(t *testing.T) {
 		t.Errorf("%d networks are kept, %d attempts passed", len(l.seen), passed)
 	}
 	if _, ok := l.Take(now.Add(time.Minute), Network("10.0.0.1")); !ok {
-		t.Error("after the flood nobody gets in")
+		t.Error("after the flood every attempt is refused")
 	}
 }

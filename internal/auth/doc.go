@@ -1,10 +1,8 @@
-// Package auth says who somebody is and what they may do: users and their passwords,
-// roles, API tokens, sessions and one-use login codes, and a limiter for attempts to
-// log in.
+// Package auth holds identities and access rights: users and their passwords, roles, API tokens,
+// sessions, one-use login codes, and a limiter for login attempts.
 //
-// It promises that of a secret only its SHA-256, and of a password only its argon2id
-// hash, is ever part of a record; that secrets are compared in constant time; that each
-// role includes the ones below it, and that a token never has more rights than its owner
-// has. A Hasher works on two passwords at a time. It does no I/O and starts no
-// goroutine; where records are kept is the matter of an adapter.
+// Promises: a record contains only the SHA-256 of a secret and only the argon2id hash of a
+// password; secrets are compared in constant time; each role includes the roles below it; a token
+// never has more rights than its owner. A Hasher processes two passwords at a time. The package
+// does no I/O and starts no goroutine; an adapter stores the records.
 package auth

@@ -5,44 +5,45 @@ import (
 	"time"
 )
 
-// External is somebody whom an issuer of logins vouches for.
+// External is a user authenticated by an external issuer (OpenID Connect).
 type External struct {
 	Issuer  string `json:"issuer"`
-	Subject string `json:"subject"` // the issuer's own name of them, which never becomes another's
-	Name    string `json:"name"`    // for people
-	// Claimed are the groups that the issuer says they are in: those that a rule named then.
+	Subject string `json:"subject"` // the issuer's identifier of the user, never reassigned to another user
+	Name    string `json:"name"`    // display name
+	// Claimed lists the issuer's groups of the user, limited to those that a rule named at the
+	// login.
 	Claimed []string `json:"claimed,omitempty"`
-	// Once names the login: it makes one session only.
+	// Once identifies the login, which creates one session only.
 	Once string `json:"-"`
 }
 
-// Everybody stands for all whom the issuer lets in, in the place of a group of theirs.
+// Everybody, in place of an issuer's group, matches all users whom the issuer authenticates.
 const Everybody = "*"
 
-// Rule gives those who are in a group of the issuer's a role: with the jobs of a group of
-// ours, or everywhere.
+// Rule grants a role to the members of an issuer's group: for the jobs of one of our groups, or
+// everywhere.
 type Rule struct {
 	Claimed string // the issuer's name of the group, or Everybody
-	Group   string // ours; "" for everywhere
+	Group   string // our group; "" for everywhere
 	Role    Role
 }
 
-// Issuer is who may vouch for people, and what our rules let those do.
+// Issuer is an identity provider and the rules that map its groups to roles.
 type Issuer struct {
 	URL   string
 	Rules []Rule
 }
 
 const (
-	// externalPrefix keeps them apart from our own users, whose names hold no colon.
+	// externalPrefix separates external users from our own users, whose names contain no colon.
 	externalPrefix = "oidc:"
-	// issuerDigits are how many of the issuer's hash keep those of two issuers apart.
+	// issuerDigits is the number of hex digits of the issuer's hash that tell the users of two
+	// issuers apart.
 	issuerDigits = 12
 )
 
-// Identity is who somebody is here, and what the rules let them do now: a user without a
-// record of ours. It is not ok for those of another issuer, of none (nil), and whom no rule
-// gives a role.
+// Identity returns the identity of an external user with the rights that the rules grant now. ok is
+// false for users of another issuer, without an issuer (nil), and if no rule grants a role.
 func (i *Issuer) Identity(e *External) (who Identity, ok bool) {
 	if i == nil || e.Issuer != i.URL || e.Issuer == "" || e.Subject == "" {
 		return Identity{}, false
@@ -64,7 +65,7 @@ func (i *Issuer) Identity(e *External) (who Identity, ok bool) {
 	return who, who.Role != "" || len(who.Grants) > 0
 }
 
-// Named are those of the groups that a rule names: others are nobody's business here.
+// Named returns those of the groups that a rule names; the others are not stored.
 func (i *Issuer) Named(groups []string) (named []string) {
 	for _, r := range i.Rules {
 		if r.Claimed != Everybody && slices.Contains(groups, r.Claimed) {
@@ -74,7 +75,7 @@ func (i *Issuer) Named(groups []string) (named []string) {
 	return groupsOf(named)
 }
 
-// higher is the higher of two roles, of which each may be none.
+// higher returns the higher of two roles; each may be "" (none).
 func higher(a, b Role) Role {
 	if a.Includes(b) {
 		return a
@@ -82,7 +83,7 @@ func higher(a, b Role) Role {
 	return b
 }
 
-// IssuerAnswer is what an issuer has somebody's browser bring to us.
+// IssuerAnswer holds the parameters of the issuer's redirect to our callback.
 type IssuerAnswer struct {
 	Code   string
 	State  string
@@ -90,5 +91,5 @@ type IssuerAnswer struct {
 	Issuer string
 }
 
-// ExternalLoginLife is how long somebody may take to log in at an issuer.
+// ExternalLoginLife is the time limit for a login at an issuer.
 const ExternalLoginLife = 10 * time.Minute

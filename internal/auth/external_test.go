@@ -8,7 +8,7 @@ import (
 	"carillon/internal/common"
 )
 
-func TestIssuersUsers(t *testing.T) {
+func TestIssuerIdentity_AppliesRules(t *testing.T) {
 	issuer := &Issuer{URL: "https://id.example.com", Rules: []Rule{{Claimed: "ops", Role: Operator}, {Claimed: "ops", Group: "reports", Role: Viewer},
 		{Claimed: "data", Group: "reports", Role: Editor}, {Claimed: "lead", Role: Viewer}}}
 	open := &Issuer{URL: issuer.URL, Rules: []Rule{{Claimed: "ops", Role: Admin}, {Claimed: Everybody, Role: Viewer}}}
@@ -20,16 +20,16 @@ func TestIssuersUsers(t *testing.T) {
 		grants  map[string]Role
 		none    bool
 	}{
-		"in a group":            {by: issuer, claimed: []string{"data"}, grants: map[string]Role{"reports": Editor}},
-		"the higher of two":     {by: issuer, claimed: []string{"lead", "ops", "data"}, role: Operator, grants: map[string]Role{"reports": Editor}},
-		"in none that counts":   {by: issuer, claimed: []string{"admin"}, none: true},
-		"in none":               {by: issuer, none: true},
-		"everybody":             {by: open, role: Viewer},
-		"more than that":        {by: open, claimed: []string{"ops"}, role: Admin},
-		"a group called *":      {by: issuer, claimed: []string{"*"}, none: true},
-		"of another issuer":     {by: open, from: "https://id.example.com/other", claimed: []string{"ops"}, none: true},
-		"of none":               {by: nil, claimed: []string{"ops"}, none: true},
-		"of one without a name": {by: &Issuer{Rules: open.Rules}, from: "-", claimed: []string{"ops"}, none: true},
+		"in a group":              {by: issuer, claimed: []string{"data"}, grants: map[string]Role{"reports": Editor}},
+		"the higher of two":       {by: issuer, claimed: []string{"lead", "ops", "data"}, role: Operator, grants: map[string]Role{"reports": Editor}},
+		"in no group with a rule": {by: issuer, claimed: []string{"admin"}, none: true},
+		"in no group":             {by: issuer, none: true},
+		"everybody":               {by: open, role: Viewer},
+		"rule for everybody":      {by: open, claimed: []string{"ops"}, role: Admin},
+		"a group called *":        {by: issuer, claimed: []string{"*"}, none: true},
+		"of another issuer":       {by: open, from: "https://id.example.com/other", claimed: []string{"ops"}, none: true},
+		"no issuer":               {by: nil, claimed: []string{"ops"}, none: true},
+		"issuer without URL":      {by: &Issuer{Rules: open.Rules}, from: "-", claimed: []string{"ops"}, none: true},
 	} {
 		e := &External{Issuer: issuer.URL, Subject: "1", Name: "ann", Claimed: c.claimed}
 		switch c.from {
@@ -45,12 +45,13 @@ func TestIssuersUsers(t *testing.T) {
 		}
 	}
 	if got := issuer.Named([]string{"x", "ops", "data", "*"}); !slices.Equal(got, []string{"data", "ops"}) {
-		t.Errorf("kept are %q", got)
+		t.Errorf("Named returned %q", got)
 	}
 }
 
-// The same name at another issuer is somebody else, and nobody of an issuer is a user of ours.
-func TestIssuersUsersAreTheirs(t *testing.T) {
+// The same name at another issuer is a different user, and no user of an issuer is one of our
+// users.
+func TestIssuerIdentity_TwoIssuers_DifferentUsers(t *testing.T) {
 	names := map[string]bool{}
 	for _, issuer := range []string{"https://a.example.com", "https://b.example.com"} {
 		for _, subject := range []string{"ann", "a:ann"} {

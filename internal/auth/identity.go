@@ -6,22 +6,22 @@ import (
 	"time"
 )
 
-// Identity is who somebody has shown to be, and what they may do.
+// Identity is an authenticated user or token with its rights.
 type Identity struct {
 	Name   string // of the user, or of the token
-	User   string // the user who stands behind it; "" for a token that belongs to nobody
-	UserID string // of the user's record; "" where there is none, as of those who come from elsewhere
-	Token  string // id of the token that stands behind it; "" for none
-	// Role is what they may do everywhere; "" for nothing. Grants are what they may do
-	// besides with the jobs of a group, by its name.
+	User   string // the user; "" for a token without an owner
+	UserID string // id of the user's record; "" without one, as for external users
+	Token  string // id of the token used; "" for none
+	// Role applies everywhere; "" is no role. Grants are additional roles for the jobs of a group,
+	// by group name.
 	Role      Role
 	Grants    map[string]Role
-	Session   bool      // came with a session and not with the token itself
-	ExpiresAt time.Time // of the session or the token; zero for one that does not expire
+	Session   bool      // authenticated by a session, not by the token itself
+	ExpiresAt time.Time // of the session or token; zero if it does not expire
 }
 
-// In is the highest role that somebody has for the jobs of a group; those that are in no
-// group ("") have none of their own.
+// In returns the highest role for the jobs of a group. Jobs without a group ("") have no grants of
+// their own.
 func (i *Identity) In(group string) Role {
 	granted := i.Grants[group]
 	if group == "" || !granted.Includes(i.Role) && i.Role != "" {
@@ -30,11 +30,11 @@ func (i *Identity) In(group string) Role {
 	return granted
 }
 
-// May tells whether somebody may do what needs a role with a job of a group.
+// May reports whether the identity has at least the role need for the jobs of a group.
 func (i *Identity) May(need Role, group string) bool { return i.In(group).Includes(need) }
 
-// Somewhere tells whether there is any group for which somebody has a role, or all of them:
-// whether a route that needs it is for them at all.
+// Somewhere reports whether the identity has the role everywhere or for at least one group, and so
+// may use a route that needs it.
 func (i *Identity) Somewhere(need Role) bool {
 	if i.Role.Includes(need) {
 		return true
@@ -47,8 +47,8 @@ func (i *Identity) Somewhere(need Role) bool {
 	return false
 }
 
-// Within is what is left of somebody's rights under a bound: a role at most, and where
-// groups are named, nothing beside them.
+// Within returns the identity with its rights limited to at most a role and, if groups are named,
+// to these groups.
 func (i Identity) Within(role Role, groups []string) Identity {
 	all := i
 	i.Role, i.Grants = "", map[string]Role{}
@@ -69,7 +69,7 @@ func (i Identity) Within(role Role, groups []string) Identity {
 	return i
 }
 
-// lower is the lower of two roles, "" where one of them is not ours.
+// lower returns the lower of two roles, or "" if one of them is unknown.
 func lower(a, b Role) Role {
 	switch {
 	case a.Includes(b):
@@ -80,7 +80,7 @@ func lower(a, b Role) Role {
 	return ""
 }
 
-// groupsOf sorts groups and leaves out what stands twice.
+// groupsOf returns the groups sorted and without duplicates.
 func groupsOf(groups []string) []string {
 	groups = slices.Clone(groups)
 	slices.SortFunc(groups, cmp.Compare[string])

@@ -9,7 +9,7 @@ import (
 
 func TestGrants(t *testing.T) {
 	who := auth.Identity{Role: auth.Operator, Grants: map[string]auth.Role{"reports": auth.Editor, "billing": auth.Viewer, "": auth.Admin}}
-	nobody := auth.Identity{Grants: map[string]auth.Role{"reports": auth.Editor, "odd": "owner"}}
+	groupsOnly := auth.Identity{Grants: map[string]auth.Role{"reports": auth.Editor, "odd": "owner"}}
 	for _, c := range []struct {
 		who   auth.Identity
 		group string
@@ -19,9 +19,9 @@ func TestGrants(t *testing.T) {
 		{who, "reports", auth.Editor},
 		{who, "billing", auth.Operator},
 		{who, "other", auth.Operator},
-		{nobody, "", ""},
-		{nobody, "reports", auth.Editor},
-		{nobody, "other", ""},
+		{groupsOnly, "", ""},
+		{groupsOnly, "reports", auth.Editor},
+		{groupsOnly, "other", ""},
 	} {
 		if got := c.who.In(c.group); got != c.want {
 			t.Errorf("in %q: %q, want %q", c.group, got, c.want)
@@ -33,15 +33,15 @@ func TestGrants(t *testing.T) {
 		want bool
 	}{
 		{who, auth.Editor, true}, {who, auth.Admin, false},
-		{nobody, auth.Viewer, true}, {nobody, auth.Editor, true}, {nobody, auth.Admin, false},
+		{groupsOnly, auth.Viewer, true}, {groupsOnly, auth.Editor, true}, {groupsOnly, auth.Admin, false},
 		{auth.Identity{}, auth.Viewer, false},
 	} {
 		if got := c.who.Somewhere(c.need); got != c.want {
 			t.Errorf("%+v somewhere %s: %v", c.who, c.need, got)
 		}
 	}
-	if nobody.May(auth.Viewer, "odd") || nobody.May(auth.Viewer, "") || !nobody.May(auth.Operator, "reports") {
-		t.Error("a role that is not ours counts, or one that is does not")
+	if groupsOnly.May(auth.Viewer, "odd") || groupsOnly.May(auth.Viewer, "") || !groupsOnly.May(auth.Operator, "reports") {
+		t.Error("an unknown role counts, or a known one does not")
 	}
 }
 
@@ -71,7 +71,7 @@ func TestWithin(t *testing.T) {
 			}
 		}
 		if left.Name != c.who.Name {
-			t.Errorf("it is %s and not %s", left.Name, c.who.Name)
+			t.Errorf("name is %s, want %s", left.Name, c.who.Name)
 		}
 	}
 	if ann.In("billing") != auth.Operator || len(ann.Grants) != 2 {
@@ -79,25 +79,25 @@ func TestWithin(t *testing.T) {
 	}
 }
 
-// A token may what its owner may, and no more, whatever it says of itself.
+// A token has the rights of its owner at most, whatever its own role is.
 func TestTokensOfUsers(t *testing.T) {
 	now := time.Now()
 	ann := &auth.UserRecord{ID: "1", Name: "ann", Groups: map[string]auth.Role{"reports": auth.Operator}}
 	record := auth.NewToken().Record(auth.TokenWish{Name: "ci", Role: auth.Admin, Groups: []string{"reports", "billing", "reports"}}, ann, "ann", now)
 	who, ok := record.Identity(ann)
 	if !ok || who.Name != "ann" || who.User != "ann" || who.UserID != "1" || who.Token != record.ID || who.In("reports") != auth.Operator || who.In("billing") != "" || who.Role != "" {
-		t.Errorf("it is %+v, %v", who, ok)
+		t.Errorf("identity is %+v, %v", who, ok)
 	}
 	if len(record.Groups) != 2 {
 		t.Errorf("the groups are %v", record.Groups)
 	}
 	for _, other := range []*auth.UserRecord{nil, {ID: "2", Name: "ann", Role: auth.Admin}, {ID: "1", Name: "ann", Role: auth.Admin, Disabled: true}} {
 		if who, ok := record.Identity(other); ok || who.Somewhere(auth.Viewer) {
-			t.Errorf("it is good with %+v", other)
+			t.Errorf("token is valid with owner %+v", other)
 		}
 	}
-	nobodys := auth.NewToken().Record(auth.TokenWish{Name: "ci", Role: auth.Editor, Groups: []string{"reports"}}, nil, "admin", now)
-	if who, ok := nobodys.Identity(nil); !ok || who.Name != "ci" || who.User != "" || who.In("reports") != auth.Editor || who.In("") != "" {
-		t.Errorf("nobody's is %+v, %v", who, ok)
+	ownerless := auth.NewToken().Record(auth.TokenWish{Name: "ci", Role: auth.Editor, Groups: []string{"reports"}}, nil, "admin", now)
+	if who, ok := ownerless.Identity(nil); !ok || who.Name != "ci" || who.User != "" || who.In("reports") != auth.Editor || who.In("") != "" {
+		t.Errorf("identity of a token without owner: %+v, %v", who, ok)
 	}
 }

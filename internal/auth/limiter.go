@@ -7,16 +7,16 @@ import (
 	"time"
 )
 
-// Limiter bounds attempts by key, of a network or of an account: at most burst in a
-// window. It keeps a bounded number of keys; when it is full and none of them has a
-// window that is over, newcomers share one entry. Safe for concurrent use.
+// Limiter bounds attempts per key (a network or an account): at most burst per window. The number
+// of keys is bounded: if the limiter is full of keys whose window is open, new keys share one
+// entry. Safe for concurrent use.
 type Limiter struct {
 	burst  int
 	window time.Duration
 
 	mu    sync.Mutex
 	seen  map[string]*attempts // guarded by mu
-	swept time.Time            // guarded by mu; when entries that are over were last looked for
+	swept time.Time            // guarded by mu; last removal of expired entries
 }
 
 type attempts struct {
@@ -27,16 +27,16 @@ type attempts struct {
 // maxAttempted bounds the memory of a Limiter to well under a megabyte.
 const maxAttempted = 4096
 
-// NewLimiter makes a limiter.
+// NewLimiter returns a limiter.
 func NewLimiter(burst int, window time.Duration) *Limiter {
 	return &Limiter{burst: burst, window: window, seen: make(map[string]*attempts)}
 }
 
-// Burst is how many attempts a key has in a window.
+// Burst returns the number of attempts that a key has per window.
 func (l *Limiter) Burst() int { return l.burst }
 
-// Take counts an attempt and tells whether it may go on; if not, it tells how long to
-// wait.
+// Take counts an attempt and reports whether it is allowed; if not, wait is the time until the next
+// one is.
 func (l *Limiter) Take(now time.Time, key string) (wait time.Duration, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -48,7 +48,7 @@ func (l *Limiter) Take(now time.Time, key string) (wait time.Duration, ok bool) 
 	return 0, true
 }
 
-// GiveBack takes an attempt out of the count: it succeeded, and was no guess.
+// GiveBack removes an attempt from the count, because it succeeded.
 func (l *Limiter) GiveBack(now time.Time, key string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -61,7 +61,7 @@ func (l *Limiter) entry(now time.Time, key string) *attempts {
 	if a := l.seen[key]; a != nil && now.Sub(a.since) < l.window {
 		return a
 	}
-	// A flood must not make each attempt look at all entries.
+	// Under a flood, not every attempt scans all entries.
 	if len(l.seen) >= maxAttempted && now.Sub(l.swept) >= l.window/4 {
 		l.swept = now
 		maps.DeleteFunc(l.seen, func(_ string, a *attempts) bool { return now.Sub(a.since) >= l.window })
@@ -77,8 +77,8 @@ func (l *Limiter) entry(now time.Time, key string) *attempts {
 	return a
 }
 
-// Network is the /24 or /56 that an address belongs to, as a key: whoever has one
-// address of it usually has them all.
+// Network returns the /24 (IPv4) or /56 (IPv6) of an address as a key, since a client often
+// controls its whole network.
 func Network(addr string) string {
 	a, err := netip.ParseAddr(addr)
 	if err != nil {

@@ -22,8 +22,8 @@ const (
 	MaxPassword = 1024 // bytes
 )
 
-// cost is what a hash takes: the second choice of RFC 9106 trimmed to what OWASP's
-// password storage sheet names first, 19 MiB in two passes.
+// cost holds the argon2id parameters: 19 MiB in two passes, the first choice of OWASP's password
+// storage cheat sheet (RFC 9106's second choice with less memory).
 type cost struct {
 	memory  uint32 // KiB
 	passes  uint32
@@ -35,21 +35,21 @@ var usual = cost{memory: 19 << 10, passes: 2, threads: 1}
 const (
 	saltBytes = 16
 	keyBytes  = 32
-	// Work of one hash is memory, so few are made at a time; who waits longer than this is
-	// told to come again.
+	// A hash needs memory, so few are computed at a time; a caller that waits longer than hashWait
+	// gets CodeTooMany.
 	hashesAtOnce = 2
 	hashWait     = 3 * time.Second
 )
 
-// Hasher hashes passwords (argon2id) and compares them with their hashes, few at a
-// time. Safe for concurrent use.
+// Hasher computes and verifies password hashes (argon2id), a bounded number at a time. Safe for
+// concurrent use.
 type Hasher struct {
 	slots  chan struct{}
 	wait   time.Duration
 	derive func(password, salt []byte, c cost) []byte
 }
 
-// NewHasher makes a hasher.
+// NewHasher returns a hasher.
 func NewHasher() *Hasher {
 	return &Hasher{slots: make(chan struct{}, hashesAtOnce), wait: hashWait,
 		derive: func(password, salt []byte, c cost) []byte {
@@ -57,8 +57,8 @@ func NewHasher() *Hasher {
 		}}
 }
 
-// Hash is what may be stored of a password: $argon2id$v=19$m=…,t=…,p=…$salt$hash.
-// CodeTooMany where too many are being made.
+// Hash returns the value to store for a password: $argon2id$v=19$m=…,t=…,p=…$salt$hash. The error
+// is CodeTooMany if too many passwords are being hashed.
 func (h *Hasher) Hash(ctx context.Context, password string) (string, error) {
 	salt := make([]byte, saltBytes)
 	_, _ = rand.Read(salt) // never fails (crypto/rand ends the program instead)
@@ -71,9 +71,9 @@ func (h *Hasher) Hash(ctx context.Context, password string) (string, error) {
 		b64.EncodeToString(salt), b64.EncodeToString(key)), nil
 }
 
-// Verify tells whether a password is the one that a hash was made of. A hash that is
-// empty, or not one of ours, matches nothing and takes as much work as any other, so
-// that the time does not tell who exists.
+// Verify reports whether a hash was computed from the password. An empty or malformed hash matches
+// nothing and takes as much work as any other, so that the response time does not reveal which
+// users exist.
 func (h *Hasher) Verify(ctx context.Context, password, hash string) (bool, error) {
 	c, salt, want, err := parseHash(hash)
 	good := err == nil
@@ -99,16 +99,16 @@ func (h *Hasher) work(ctx context.Context, password string, salt []byte, c cost)
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		return nil, &common.Error{Code: common.CodeTooMany, Reason: "passwords_busy", Message: "too many passwords are being checked just now",
-			Hint: "try again in a moment"}
+		return nil, &common.Error{Code: common.CodeTooMany, Reason: "passwords_busy", Message: "too many passwords are being checked",
+			Hint: "retry in a few seconds"}
 	}
 	defer func() { <-h.slots }()
 	return h.derive([]byte(password), salt, c), nil
 }
 
-var errHash = errors.New("not a hash of ours")
+var errHash = errors.New("malformed password hash")
 
-// Bounds of the cost that a stored hash may ask for.
+// Bounds of the cost that a stored hash may request.
 const (
 	maxMemory = 256 << 10 // KiB
 	maxPasses = 16
@@ -131,7 +131,7 @@ func parseHash(text string) (c cost, salt, key []byte, err error) {
 	return c, salt, key, nil
 }
 
-// passwordFault tells why a text may not be the password of a user, nil where it may.
+// passwordFault returns the reason why a text is not acceptable as a user's password, or nil.
 func passwordFault(user, password string) *common.Fault {
 	fault := &common.Fault{Location: "password", Code: "password"}
 	switch {
@@ -139,13 +139,13 @@ func passwordFault(user, password string) *common.Fault {
 		fault.Message = "must be UTF-8, without NUL"
 	case utf8.RuneCountInString(password) < MinPassword:
 		fault.Message = fmt.Sprintf("must have at least %d characters", MinPassword)
-		fault.Hint = "a few words that do not belong together are long, and easy to keep in mind"
+		fault.Hint = "use a few unrelated words: long, and easy to remember"
 	case len(password) > MaxPassword:
 		fault.Message = fmt.Sprintf("must have at most %d bytes", MaxPassword)
 	case strings.EqualFold(password, user):
-		fault.Message = "must not be the name of the user"
+		fault.Message = "must differ from the user name"
 	case distinct(password) < 4:
-		fault.Message = "must not be the same few characters again and again"
+		fault.Message = "must contain at least 4 different characters"
 	default:
 		return nil
 	}

@@ -46,7 +46,7 @@ func TestPasswords(t *testing.T) {
 	}
 }
 
-// Whoever tries a name learns nothing from the time it takes: each takes one hash of the same cost.
+// Response times do not reveal which users exist: each check takes one hash of the same cost.
 func TestUnknownUsersCostTheSame(t *testing.T) {
 	h := NewHasher()
 	var costs []cost
@@ -99,7 +99,7 @@ func TestFewHashesAtATime(t *testing.T) {
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := h.Verify(over, aPassword, ""); err == nil || common.CodeOf(err) == common.CodeTooMany {
-		t.Errorf("one who has gone: %v", err)
+		t.Errorf("a caller that was cancelled: %v", err)
 	}
 	close(leave)
 	for range hashesAtOnce {
@@ -115,7 +115,7 @@ func TestFewHashesAtATime(t *testing.T) {
 	}
 }
 
-func TestWishesOfUsers(t *testing.T) {
+func TestUserWishFaults(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		wish  UserWish
@@ -139,7 +139,7 @@ func TestWishesOfUsers(t *testing.T) {
 		for _, f := range c.wish.Faults(c.name) {
 			at = append(at, f.Location)
 			if strings.Contains(f.Message, "bridge") || f.Code == "" || f.Code == "password" && f.Value != nil {
-				t.Errorf("a fault tells too much or too little: %+v", f)
+				t.Errorf("a fault reveals too much or too little: %+v", f)
 			}
 		}
 		if !slices.Equal(at, c.wrong) {
@@ -148,7 +148,7 @@ func TestWishesOfUsers(t *testing.T) {
 	}
 }
 
-// Sessions are over where what they rest on has changed, and only then.
+// The epoch changes with what the sessions depend on, and only then.
 func TestEpochs(t *testing.T) {
 	begin := UserRecord{Name: "ann", Role: Editor, Groups: map[string]Role{"a": Viewer}, Password: "h", Epoch: "e"}
 	for _, c := range []struct {

@@ -6,26 +6,26 @@ import (
 	"time"
 )
 
-// Rate bounds how often each of many keys may do something: so often a second, and as much
-// as one second's worth at once. It keeps a bounded number of keys; when it is full of keys
-// that are in use, newcomers share one entry. Safe for concurrent use.
+// Rate bounds how often each key may do something: a number per second, with bursts of up to one
+// second's worth. The number of keys is bounded: if all entries are in use, new keys share one.
+// Safe for concurrent use.
 type Rate struct {
-	every time.Duration // between two; 0: no bound
+	every time.Duration // interval between two; 0: unlimited
 	burst time.Duration
 
 	mu    sync.Mutex
-	next  map[string]time.Time // guarded by mu; when a key that never hurries would be due
-	swept time.Time            // guarded by mu
+	next  map[string]time.Time // guarded by mu; when the next use would be due at an even rate
+	swept time.Time            // guarded by mu; when the next one would be due at an even rate
 }
 
 const (
 	// maxKeys bounds the memory of a Rate to about two megabytes.
 	maxKeys = 16384
-	// keyLife is how long a key is known that is not used.
+	// keyLife is how long an unused key is remembered.
 	keyLife = time.Minute
 )
 
-// NewRate makes a bound of so many a second; 0 is none.
+// NewRate returns a limit of perSecond per second and key; 0 is unlimited.
 func NewRate(perSecond int) *Rate {
 	r := &Rate{next: map[string]time.Time{}}
 	if perSecond > 0 {
@@ -34,7 +34,8 @@ func NewRate(perSecond int) *Rate {
 	return r
 }
 
-// Take counts one of a key and tells whether it may be; if not, how long to wait.
+// Take counts one use of a key and reports whether it is allowed; if not, wait is the time until it
+// is.
 func (r *Rate) Take(now time.Time, key string) (wait time.Duration, ok bool) {
 	if r.every == 0 {
 		return 0, true
@@ -59,7 +60,7 @@ func (r *Rate) Take(now time.Time, key string) (wait time.Duration, ok bool) {
 	return 0, true
 }
 
-// Known tells whether a key was counted within the last minute or so.
+// Known reports whether a key was used within about the last minute.
 func (r *Rate) Known(key string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -67,7 +68,7 @@ func (r *Rate) Known(key string) bool {
 	return ok
 }
 
-// Forget makes a key one that is not known.
+// Forget removes a key.
 func (r *Rate) Forget(key string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -75,7 +76,7 @@ func (r *Rate) Forget(key string) {
 }
 
 // sweep drops the keys that were not used for long; a flood must not make each call look
-// at all of them.
+// sweep removes keys that were not used for keyLife. Under a flood, it scans at most once a second.
 func (r *Rate) sweep(now time.Time) {
 	if now.Sub(r.swept) < time.Second {
 		return

@@ -11,7 +11,7 @@ func TestRate(t *testing.T) {
 	r := NewRate(10)
 	for i := range 10 {
 		if _, ok := r.Take(now, "a"); !ok {
-			t.Fatalf("the %d. of a second is refused", i+1)
+			t.Fatalf("use %d within a second is refused", i+1)
 		}
 	}
 	wait, ok := r.Take(now, "a")
@@ -19,13 +19,13 @@ func TestRate(t *testing.T) {
 		t.Errorf("the eleventh: %v, wait %v", ok, wait)
 	}
 	if _, ok := r.Take(now, "b"); !ok {
-		t.Error("another pays for it")
+		t.Error("another key is limited too")
 	}
 	if _, ok := r.Take(now.Add(wait), "a"); !ok {
-		t.Error("who waited as told is refused")
+		t.Error("a caller that waited as advised is refused")
 	}
 	if _, ok := r.Take(now.Add(wait), "a"); ok {
-		t.Error("who waited for one gets two")
+		t.Error("a caller that waited for one use gets two")
 	}
 	passed := 0
 	for i := range 1000 {
@@ -37,15 +37,15 @@ func TestRate(t *testing.T) {
 		t.Errorf("of ten seconds' tries %d passed", passed)
 	}
 	if !r.Known("a") || r.Known("c") {
-		t.Error("who was counted is not known, or who was not is")
+		t.Error("Known is wrong for a used or an unused key")
 	}
 	if r.Forget("a"); r.Known("a") {
-		t.Error("who is forgotten is known")
+		t.Error("a forgotten key is known")
 	}
 	free := NewRate(0)
 	for range 100_000 {
 		if _, ok := free.Take(now, "a"); !ok {
-			t.Fatal("no bound, and yet one")
+			t.Fatal("an unlimited rate refuses")
 		}
 	}
 }
@@ -64,6 +64,6 @@ func TestRateIsBounded(t *testing.T) {
 	}
 	later := now.Add(2 * keyLife)
 	if _, ok := r.Take(later, "new"); !ok || !r.Known("new") {
-		t.Error("after the flood there is no room")
+		t.Error("after the flood a new key is refused")
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"carillon/internal/common"
 )
 
-// Token is an API token in the clear: car_<id>_<secret>. It is shown once, when it is made.
+// Token is an API token in the clear: car_<id>_<secret>. It is shown once, when it is created.
 type Token struct {
 	ID     string
 	secret string
@@ -19,10 +19,10 @@ type Token struct {
 
 var tokenPattern = regexp.MustCompile(`^car_([a-z2-7]{16})_([a-z2-7]{52})$`)
 
-// NewToken makes a token.
+// NewToken returns a new random token.
 func NewToken() Token { return Token{ID: common.NewID(), secret: NewSecret()} }
 
-// ParseToken reads a token; ok is false where the text has not its form.
+// ParseToken parses a token; ok is false if the text is malformed.
 func ParseToken(text string) (t Token, ok bool) {
 	m := tokenPattern.FindStringSubmatch(text)
 	if m == nil {
@@ -31,29 +31,29 @@ func ParseToken(text string) (t Token, ok bool) {
 	return Token{ID: m[1], secret: m[2]}, true
 }
 
-// Reveal is the token's text, to be shown to its owner and to nobody else. (It is
-// not String, so that a token that gets into a log line by mistake stays secret.)
+// Reveal returns the token's text, to be shown to its owner only. (It is not String, so that a
+// token logged by mistake stays secret.)
 func (t Token) Reveal() string { return "car_" + t.ID + "_" + t.secret }
 
-// String names the token without its secret.
+// String returns the token's id without its secret.
 func (t Token) String() string { return "car_" + t.ID }
 
-// GoString keeps the secret out of %#v as well.
+// GoString keeps the secret out of %#v.
 func (t Token) GoString() string { return t.String() }
 
-// TokenLife is how long a token lives where nothing else is said.
+// TokenLife is the default lifetime of a token.
 const TokenLife = 90 * 24 * time.Hour
 
-// TokenWish says what a token is to be.
+// TokenWish is a request for a token.
 type TokenWish struct {
 	Name   string
-	Role   Role     // at most
-	Groups []string // only of these; none for all
-	User   string   // whose it is; "" for nobody's
+	Role   Role     // upper bound
+	Groups []string // limited to these groups; none for all
+	User   string   // owner; "" for none
 	TTL    time.Duration
 }
 
-// Faults are what is wrong with the wish.
+// Faults returns what is wrong with the request.
 func (w *TokenWish) Faults() (faults []common.Fault) {
 	if n := utf8.RuneCountInString(w.Name); n == 0 || n > maxTokenName || !utf8.ValidString(w.Name) || strings.ContainsFunc(w.Name, unicode.IsControl) {
 		faults = append(faults, common.Fault{Location: "name", Code: "name", Value: common.Excerpt(w.Name),
@@ -75,8 +75,8 @@ func (w *TokenWish) Faults() (faults []common.Fault) {
 
 const maxTokenName = 100
 
-// Record makes what is stored of the token. A zero ttl means that it does not expire;
-// owner is the user it belongs to, nil for nobody.
+// Record returns the record to store for the token. With a TTL of zero it does not expire; owner
+// may be nil.
 func (t Token) Record(w TokenWish, owner *UserRecord, by string, now time.Time) TokenRecord {
 	r := TokenRecord{ID: t.ID, Name: w.Name, Role: w.Role, Groups: groupsOf(w.Groups), Hash: Hash(t.secret), CreatedAt: now, CreatedBy: by}
 	if owner != nil {
@@ -88,39 +88,39 @@ func (t Token) Record(w TokenWish, owner *UserRecord, by string, now time.Time) 
 	return r
 }
 
-// TokenRecord is what is stored of a token.
+// TokenRecord is the stored form of a token.
 type TokenRecord struct {
 	ID        string    `json:"id"`
 	Name      string    `json:"name"`
 	Role      Role      `json:"role"`
-	Groups    []string  `json:"groups,omitempty"` // that it is good for; none for all
-	User      string    `json:"user,omitempty"`   // whose it is
+	Groups    []string  `json:"groups,omitempty"` // limited to these; none for all
+	User      string    `json:"user,omitempty"`   // owner
 	UserID    string    `json:"userId,omitempty"`
 	Hash      string    `json:"hash"`
 	CreatedAt time.Time `json:"createdAt"`
 	CreatedBy string    `json:"createdBy,omitempty"`
 	ExpiresAt time.Time `json:"expiresAt,omitzero"` // zero: does not expire
-	LastUse   TokenUse  `json:"-"`                  // stored apart
+	LastUse   TokenUse  `json:"-"`                  // stored under a key of its own
 }
 
-// TokenUse says when a token was last used, to the minute, and from where.
+// TokenUse holds the time of a token's last use, to the minute, and the client's address.
 type TokenUse struct {
 	At     time.Time `json:"at"`
 	Remote string    `json:"remote,omitempty"`
 }
 
-// Verify tells whether the token is the one that the record was made of, and still valid.
+// Verify reports whether the record is that of the token and still valid.
 func (r *TokenRecord) Verify(t Token, now time.Time) bool {
 	return matches(t.secret, r.Hash) && r.ID == t.ID && r.Alive(now)
 }
 
-// Alive tells whether the record may still be used.
+// Alive reports whether the record has not expired and its role is known.
 func (r *TokenRecord) Alive(now time.Time) bool {
 	return r.Role.Valid() && (r.ExpiresAt.IsZero() || now.Before(r.ExpiresAt))
 }
 
-// Identity is who uses the token. The token of a user has no more rights than the user
-// has; ok is false where the owner is not the one it was made for, or is disabled.
+// Identity returns the identity of the token's holder. A user's token has at most the user's
+// rights; ok is false if the owner is not the user it was created for, or is disabled.
 func (r *TokenRecord) Identity(owner *UserRecord) (who Identity, ok bool) {
 	who = Identity{Name: r.Name, Role: r.Role}
 	if r.UserID != "" {
@@ -134,12 +134,13 @@ func (r *TokenRecord) Identity(owner *UserRecord) (who Identity, ok bool) {
 	return who, true
 }
 
-// Governs tells whether the token is one of those by which an admin can always come in.
+// Governs reports whether the token guarantees admin access: an admin everywhere, without an owner,
+// not expired.
 func (r *TokenRecord) Governs(now time.Time) bool {
 	return r.Role == Admin && r.UserID == "" && len(r.Groups) == 0 && r.Alive(now)
 }
 
-// Redacted is the record as it may be seen in the history of changes.
+// Redacted returns the record without its hash, for the audit.
 func (r TokenRecord) Redacted() TokenRecord {
 	r.Hash = ""
 	return r

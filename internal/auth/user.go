@@ -10,49 +10,49 @@ import (
 	"carillon/internal/common"
 )
 
-// UserRecord is what is stored of a user.
+// UserRecord is the stored form of a user.
 type UserRecord struct {
-	// ID is made with the user: a later one of the same name is somebody else, whom no
-	// token or session of the earlier one serves.
+	// ID is created with the user: a later user of the same name has another, and tokens and
+	// sessions of the earlier user do not work for it.
 	ID       string          `json:"id"`
 	Name     string          `json:"name"`
 	Title    string          `json:"title,omitempty"`
 	Role     Role            `json:"role,omitempty"`   // everywhere
-	Groups   map[string]Role `json:"groups,omitempty"` // besides, by group
+	Groups   map[string]Role `json:"groups,omitempty"` // additional roles by group
 	Disabled bool            `json:"disabled,omitempty"`
-	Password string          `json:"password,omitempty"` // its hash; "": cannot log in by one
-	// Epoch is that of the user's sessions: it changes with the password, the roles and
-	// when the user is disabled, and sessions of another are over.
+	Password string          `json:"password,omitempty"` // its hash; "": cannot log in with a password
+	// Epoch ties sessions to the user: it changes with the password, with the roles and when the
+	// user is disabled, and sessions of an earlier epoch end.
 	Epoch     string    `json:"epoch"`
 	CreatedAt time.Time `json:"createdAt"`
 	CreatedBy string    `json:"createdBy,omitempty"`
 	UpdatedAt time.Time `json:"updatedAt"`
 	UpdatedBy string    `json:"updatedBy,omitempty"`
-	Version   int64     `json:"-"` // etcd's revision of the last change
+	Version   int64     `json:"-"` // etcd revision of the last change
 }
 
-// Identity is the user, by whatever way they came.
+// Identity returns the user's identity.
 func (u *UserRecord) Identity() Identity {
 	return Identity{Name: u.Name, User: u.Name, UserID: u.ID, Role: u.Role, Grants: maps.Clone(u.Groups)}
 }
 
-// Governs tells whether the user is one of those of whom one has to be left: an admin
-// everywhere who can log in.
+// Governs reports whether the user guarantees admin access: an admin everywhere who can log in. At
+// least one has to exist.
 func (u *UserRecord) Governs() bool { return u.Role == Admin && !u.Disabled && u.Password != "" }
 
-// Redacted is the record as it may be seen in the history of changes.
+// Redacted returns the record without password hash and epoch, for the audit.
 func (u UserRecord) Redacted() UserRecord {
 	u.Password, u.Epoch = "", ""
 	return u
 }
 
-// UserWish says what a user is to be; what is nil stays as it is.
+// UserWish is a change of a user; nil fields stay as they are.
 type UserWish struct {
 	Title    *string
 	Role     *Role // "" for none everywhere
 	Groups   *map[string]Role
 	Disabled *bool
-	Password *string // in the clear; "" takes it away
+	Password *string // in the clear; "" removes it
 }
 
 // Bounds of a user.
@@ -61,7 +61,7 @@ const (
 	maxGroups = 256
 )
 
-// Faults are what is wrong with a wish for the user of a name.
+// Faults returns what is wrong with a change of the user of that name.
 func (w *UserWish) Faults(name string) (faults []common.Fault) {
 	if w.Title != nil && (utf8.RuneCountInString(*w.Title) > maxTitle || !utf8.ValidString(*w.Title)) {
 		faults = append(faults, common.Fault{Location: "title", Code: "too_long", Message: fmt.Sprintf("must be at most %d characters", maxTitle), Data: common.WordsOf("characters", maxTitle)})
@@ -98,8 +98,8 @@ func groupFault(at, group string) common.Fault {
 		Message: "must be names of groups: 1 to 128 characters of a–z, 0–9, '.', '_' and '-', without '..'"}
 }
 
-// Apply makes the wish true of a record; hash is that of the password, where one is
-// wished for. It tells whether anything changed.
+// Apply applies the change to a record and reports whether the record changed. hash is that of the
+// new password, if there is one.
 func (w *UserWish) Apply(u *UserRecord, hash string) (changed bool) {
 	before := *u
 	if w.Title != nil {

@@ -21,9 +21,8 @@ type bootstrapRecord struct {
 
 const bootstrapTries = 5
 
-// Bootstrap makes the first admin token; a zero ttl means that it does not expire.
-// It can be done once for a cluster: later, and for all but one of several at the
-// same time, it is CodeExists.
+// Bootstrap creates the first admin token; with a TTL of zero it does not expire. It succeeds once
+// per cluster: later calls, and all but one of concurrent calls, return CodeExists.
 func (s *Store) Bootstrap(ctx context.Context, actor common.Actor, ttl time.Duration) (token string, err error) {
 	t := auth.NewToken()
 	now := s.now()
@@ -32,7 +31,7 @@ func (s *Store) Bootstrap(ctx context.Context, actor common.Actor, ttl time.Dura
 	putToken, err2 := putOp(common.TokenKey(t.ID), record)
 	putChange, err3 := s.changeOp(actor, "bootstrap", "token", record.Name, nil, record.Redacted())
 	if err := errors.Join(err1, err2, err3); err != nil {
-		return "", fmt.Errorf("write the first token: %w", err)
+		return "", fmt.Errorf("encode the first token: %w", err)
 	}
 	commit := func() (won bool, err error) {
 		ctx, cancel := context.WithTimeout(ctx, callTimeout)
@@ -47,7 +46,7 @@ func (s *Store) Bootstrap(ctx context.Context, actor common.Actor, ttl time.Dura
 		}
 		for _, kv := range resp.Responses[0].GetResponseRange().Kvs {
 			mark, err := common.Decode[bootstrapRecord](kv.Value)
-			// Ours: an earlier try was applied, and only its answer was lost.
+			// Ours: an earlier try was applied and its response was lost.
 			return err == nil && mark.Token == t.ID, nil
 		}
 		return false, nil
@@ -58,22 +57,22 @@ func (s *Store) Bootstrap(ctx context.Context, actor common.Actor, ttl time.Dura
 		case err == nil && won:
 			return t.Reveal(), nil
 		case err == nil:
-			return "", &common.Error{Code: common.CodeExists, Message: "the first admin token was made before",
-				Hint: "use it, or any other admin's token"}
+			return "", &common.Error{Code: common.CodeExists, Message: "the first admin token has already been created",
+				Hint: "use it, or the token of another admin"}
 		case try == bootstrapTries || !etcdkit.Ambiguous(err) || ctx.Err() != nil:
 			return "", etcdkit.Wrap(err)
 		}
 	}
 }
 
-// Bootstrapped tells whether the first admin token was made.
+// Bootstrapped reports whether the first admin token was created.
 func (s *Store) Bootstrapped(ctx context.Context) (bool, error) {
 	kv, err := s.get(ctx, common.BootstrapKey)
 	return kv != nil, err
 }
 
-// ResetAdmin makes an admin token for whoever has the run of a master's host, and of
-// etcd, but no way in any more.
+// ResetAdmin creates an admin token for an operator who controls a master's host and etcd but has
+// no admin access any more.
 func (s *Store) ResetAdmin(ctx context.Context, actor common.Actor, ttl time.Duration) (token string, err error) {
 	token, _, err = s.makeToken(ctx, actor, "reset-admin", auth.TokenWish{Name: "reset-admin", Role: auth.Admin, TTL: ttl}, nil)
 	return token, err

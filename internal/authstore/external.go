@@ -10,8 +10,9 @@ import (
 	"carillon/internal/etcdkit"
 )
 
-// LoginExternal makes a session for somebody whom an issuer vouches for. Each of their logins
-// makes one: what was used before is CodeUnauthenticated, on all masters.
+// LoginExternal creates a session for a user authenticated by an external issuer. Each login
+// creates one session: a login that was used before is refused with CodeUnauthenticated, on all
+// masters.
 func (s *Store) LoginExternal(ctx context.Context, e auth.External, remote string) (auth.Session, error) {
 	who, ok := s.issuer.Identity(&e)
 	if !ok {
@@ -33,6 +34,6 @@ func (s *Store) LoginExternal(ctx context.Context, e auth.External, remote strin
 	return session, err
 }
 
-// LoginRefused writes down, as often as other failures are, that somebody came from an issuer
-// and was not let in.
+// LoginRefused records in the audit, within the bounds of failed logins, that a user returned from
+// an issuer and was not let in.
 func (s *Store) LoginRefused(ctx context.Context, remote string) { s.failed(ctx, "", remote) }

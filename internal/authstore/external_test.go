@@ -13,8 +13,8 @@ const anIssuer = "https://id.example.com"
 
 var itsRules = []auth.Rule{{Claimed: "ops", Role: auth.Admin}, {Claimed: "data", Group: "reports", Role: auth.Editor}, {Claimed: auth.Everybody, Role: auth.Viewer}}
 
-// A session of an issuer's user has the rights that the rules give now, and is over with them.
-func TestRightsOfAnIssuersUser(t *testing.T) {
+// A session of an external user has the rights that the rules grant now, and ends with them.
+func TestExternalSession_RulesChange_RightsFollow(t *testing.T) {
 	t.Parallel()
 	_, client, clock := setUp(t)
 	master := func(issuer string, rules ...auth.Rule) *Store {
@@ -47,13 +47,13 @@ func TestRightsOfAnIssuersUser(t *testing.T) {
 			t.Errorf("%s: listed are %+v, %v", name, listed, err)
 		}
 	}
-	// Who is vouched for by another issuer gets no session at all.
+	// A user of another issuer gets no session.
 	if _, err := before.LoginExternal(t.Context(), auth.External{Issuer: "https://id2.example.com", Subject: "1", Name: "ann", Claimed: []string{"ops"}, Once: "2"}, ""); !refused(err) {
 		t.Errorf("another issuer's: %v", err)
 	}
 }
 
-func TestSessionOfAnIssuersUser(t *testing.T) {
+func TestExternalSession_Lifecycle(t *testing.T) {
 	_, client, clock := setUp(t)
 	issuer := &auth.Issuer{URL: anIssuer, Rules: itsRules}
 	s := New(client, clock.now, issuer)
@@ -65,27 +65,27 @@ func TestSessionOfAnIssuersUser(t *testing.T) {
 	if session.ExpiresAt.Sub(clock.now()) > auth.SessionAbsolute || strings.Contains(dump(t, client), session.Secret) {
 		t.Error("the session lasts too long, or its secret is stored")
 	}
-	// Another master knows it, and what it may do.
+	// Another master accepts the session, with the same rights.
 	other := New(client, clock.now, issuer)
 	who, err := other.Authenticate(t.Context(), auth.Credential{Session: session.Secret})
 	if err != nil || !who.Session || who.Name != "oidc:ann" || who.User != "oidc:"+auth.Hash(anIssuer)[:12]+":248289761001" || who.UserID != "" || who.Token != "" ||
 		who.Role != auth.Viewer || !who.May(auth.Editor, "reports") || who.May(auth.Operator, "other") {
 		t.Errorf("%+v, %v", who, err)
 	}
-	// The same login makes no second one, anywhere, and after a moment neither.
+	// The same login creates no second session, on any master and at any later time.
 	for _, store := range []*Store{s, other} {
 		if _, err := store.LoginExternal(t.Context(), ann, "192.0.2.9"); !refused(err) {
-			t.Errorf("a login that was used makes a session: %v", err)
+			t.Errorf("a used login creates a session: %v", err)
 		}
 	}
 	if !strings.Contains(dump(t, client), `"login_failed"`) {
-		t.Error("the second use is not written down")
+		t.Error("the second use is not in the audit")
 	}
 	ann.Once = auth.Hash("another login")
 	if _, err := s.LoginExternal(t.Context(), ann, "192.0.2.1"); err != nil {
 		t.Errorf("another login: %v", err)
 	}
-	// It is listed, and can be ended.
+	// The session is listed and can be ended.
 	listed, err := s.Sessions(t.Context(), anybody)
 	if err != nil || len(listed) != 2 || !listed[0].Of(&who) {
 		t.Fatalf("%+v, %v", listed, err)
@@ -94,15 +94,15 @@ func TestSessionOfAnIssuersUser(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := s.Authenticate(t.Context(), auth.Credential{Session: session.Secret}); !refused(err) {
-		t.Errorf("a session that was ended is good: %v", err)
+		t.Errorf("an ended session is valid: %v", err)
 	}
-	// It has no longer life than others.
+	// Its lifetime is that of other sessions.
 	session, err = s.LoginExternal(t.Context(), auth.External{Issuer: anIssuer, Subject: "x", Name: "x", Once: "1"}, "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	clock.forward(auth.SessionAbsolute + time.Second)
 	if _, err := s.Authenticate(t.Context(), auth.Credential{Session: session.Secret}); !refused(err) {
-		t.Errorf("a session that is over is good: %v", err)
+		t.Errorf("an expired session is valid: %v", err)
 	}
 }

@@ -11,11 +11,11 @@ import (
 	"carillon/internal/etcdkit"
 )
 
-// failures bounds what guessing can write into the history of changes.
+// failures bounds the audit entries that password guessing can cause.
 type failures struct {
 	since   time.Time
 	count   int
-	omitted int // since the last one that was written
+	omitted int // not recorded since the last entry
 }
 
 const (
@@ -23,14 +23,14 @@ const (
 	failuresWindow = time.Minute
 )
 
-// unrecorded says in the history how many failures were not written down before.
+// unrecorded is the number of failures that were left out of the audit before this entry.
 type unrecorded struct {
 	Omitted int `json:"omitted"`
 }
 
-// failed writes down that somebody could not log in: as a user that there is, or as
-// nobody who is known, since what was typed may have been the password. It is not told
-// where it cannot be written, which changes nothing for the one who failed.
+// failed records a failed login in the audit: under the name of an existing user, otherwise as
+// unknown, since the typed name may have been the password. If the entry cannot be written, it is
+// dropped: the answer to the client is the same.
 func (s *Store) failed(ctx context.Context, user, remote string) {
 	now := s.now()
 	s.mu.Lock()

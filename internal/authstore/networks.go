@@ -14,18 +14,19 @@ import (
 	"carillon/internal/etcdkit"
 )
 
-// Bounds of the networks that are known of a user.
+// Bounds of the networks that are stored for a user.
 const (
-	maxNetworks   = 16
-	networkLife   = 90 * 24 * time.Hour
-	networkAfresh = 24 * time.Hour // how often the time of a login is written down anew
+	maxNetworks    = 16
+	networkLife    = 90 * 24 * time.Hour
+	networkRefresh = 24 * time.Hour // how often the time of a login is updated
 )
 
-// networks is the value of a user's networks: when somebody last logged in from each with the user's password.
+// networks is the value of a user's networks: the time of the last login with the password from
+// each network.
 type networks map[string]time.Time
 
-// KnownNetwork reports whether a user has logged in with a password from a network before, within the last 90 days.
-// Where that cannot be read it is false.
+// KnownNetwork reports whether a user has logged in with a password from a network within the last
+// 90 days. It returns false if this cannot be read.
 func (s *Store) KnownNetwork(ctx context.Context, user, network string) bool {
 	if network == "" {
 		return false
@@ -42,7 +43,7 @@ func (s *Store) KnownNetwork(ctx context.Context, user, network string) bool {
 	return err == nil && s.now().Sub(known[network]) < networkLife
 }
 
-// remember writes down the network of a login. A login is good whatever becomes of this.
+// remember stores the network of a login. Errors are ignored: the login is valid without it.
 func (s *Store) remember(ctx context.Context, user *auth.UserRecord, network string) {
 	if network == "" {
 		return
@@ -59,7 +60,7 @@ func (s *Store) remember(ctx context.Context, user *auth.UserRecord, network str
 			known = stored
 		}
 	}
-	if now.Sub(known[network]) < networkAfresh {
+	if now.Sub(known[network]) < networkRefresh {
 		return
 	}
 	known[network] = now
@@ -71,7 +72,7 @@ func (s *Store) remember(ctx context.Context, user *auth.UserRecord, network str
 	if err != nil {
 		return
 	}
-	// A user that is deleted meanwhile leaves none behind.
+	// The compare on the user leaves nothing behind if the user is deleted meanwhile.
 	_, _, _ = s.commit(ctx, []clientv3.Cmp{same, etcdkit.Unchanged(common.UserKey(user.Name), user.Version)}, []clientv3.Op{clientv3.OpPut(key, string(data))})
 	s.forget(key)
 }

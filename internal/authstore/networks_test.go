@@ -9,7 +9,8 @@ import (
 	"carillon/internal/common"
 )
 
-// A network is known of a user who has logged in from there, on every master, for a while, and goes with the user.
+// A network is known on all masters after a login from it, for 90 days, and is deleted with the
+// user.
 func TestKnownNetworks(t *testing.T) {
 	t.Parallel()
 	s, client, clock := setUp(t)
@@ -28,18 +29,18 @@ func TestKnownNetworks(t *testing.T) {
 	from("198.51.100.1", another)
 	elsewhere := New(client, s.now, nil)
 	if !known(elsewhere, "ann", "192.0.2.9") || known(s, "ann", "198.51.100.1") || known(s, "bob", "192.0.2.1") || known(s, "none", "192.0.2.1") || known(s, "ann", "nonsense") {
-		t.Error("not what was logged in from")
+		t.Error("known networks differ from those of the logins")
 	}
 	for i := range 20 {
 		clock.forward(time.Minute)
 		from(fmt.Sprintf("203.0.%d.1", i), aPassword)
 	}
 	if known(elsewhere, "ann", "192.0.2.1") || !known(elsewhere, "ann", "203.0.19.1") || !known(elsewhere, "ann", "203.0.4.1") || known(elsewhere, "ann", "203.0.3.1") {
-		t.Error("not the last 16")
+		t.Error("known networks are not the last 16")
 	}
 	clock.forward(networkLife)
 	if known(s, "ann", "203.0.19.1") {
-		t.Error("it is known for ever")
+		t.Error("the network is known after 90 days")
 	}
 	if err := s.DeleteUser(t.Context(), host, "ann", common.Precondition{}); err != nil {
 		t.Fatal(err)

@@ -16,8 +16,7 @@ import (
 // touchEvery is how often the lease of a session in use is renewed.
 const touchEvery = 5 * time.Minute
 
-// Authenticate tells who a token or a session belongs to; CodeUnauthenticated where
-// it is not good.
+// Authenticate returns the identity of a token or session; CodeUnauthenticated if it is not valid.
 func (s *Store) Authenticate(ctx context.Context, c auth.Credential) (auth.Identity, error) {
 	if c.Token != "" {
 		h, err := s.verify(ctx, s.get, c.Token)
@@ -49,7 +48,7 @@ func (s *Store) Authenticate(ctx context.Context, c auth.Credential) (auth.Ident
 	return who, s.touch(ctx, key, clientv3.LeaseID(kv.Lease))
 }
 
-// sessionIdentity is who a session belongs to, as long as its token, its user and its issuer are good.
+// sessionIdentity returns the identity of a session whose token, user and issuer are valid.
 func (s *Store) sessionIdentity(ctx context.Context, session *auth.SessionRecord) (who auth.Identity, err error) {
 	if session.UserID != "" {
 		user, err := s.owner(ctx, s.get, session.User, session.Holds)
@@ -69,7 +68,7 @@ func (s *Store) sessionIdentity(ctx context.Context, session *auth.SessionRecord
 		who = h.who
 	}
 	if session.External != nil {
-		// By the rules of now, whatever they were at the login.
+		// The current rules apply, not those at the login.
 		var ok bool
 		if who, ok = s.issuer.Identity(session.External); !ok {
 			return auth.Identity{}, errRefused()
@@ -85,14 +84,14 @@ func (s *Store) sessionIdentity(ctx context.Context, session *auth.SessionRecord
 	return who, nil
 }
 
-// touch puts the end of an idle session off, now and then.
+// touch renews the lease of a session in use, at most every touchEvery.
 func (s *Store) touch(ctx context.Context, key string, lease clientv3.LeaseID) error {
 	now := s.now()
 	s.mu.Lock()
 	last, known := s.touched[lease]
 	due := !known || now.Sub(last) >= touchEvery
 	if due {
-		if len(s.touched) >= maxBelieved {
+		if len(s.touched) >= maxCached {
 			clear(s.touched)
 		}
 		s.touched[lease] = now
@@ -117,7 +116,7 @@ func (s *Store) touch(ctx context.Context, key string, lease clientv3.LeaseID) e
 	return etcdkit.Wrap(err)
 }
 
-// CreateLoginCode makes a one-use code that gives a session of whoever has the token.
+// CreateLoginCode creates a one-use code for a session with the rights of a token.
 func (s *Store) CreateLoginCode(ctx context.Context, actor common.Actor, token string) (code string, err error) {
 	h, err := s.verify(ctx, s.fresh, token)
 	if err != nil {
@@ -138,7 +137,7 @@ func (s *Store) CreateLoginCode(ctx context.Context, actor common.Actor, token s
 	return code, nil
 }
 
-// Login makes a session for a one-use code, a token, or a user's name and password.
+// Login creates a session for a one-use code, a token, or a user's name and password.
 func (s *Store) Login(ctx context.Context, l auth.Login) (session auth.Session, err error) {
 	switch {
 	case l.Code != "":
@@ -163,7 +162,7 @@ func (s *Store) loginByCode(ctx context.Context, l auth.Login) (auth.Session, er
 		return auth.Session{}, errRefused()
 	}
 	key := common.LoginCodeKey(auth.Hash(l.Code))
-	kv, err := s.fresh(ctx, key) // a code is used once: what was read before says nothing
+	kv, err := s.fresh(ctx, key) // a code is used once, so no cached value counts
 	if err != nil {
 		return auth.Session{}, err
 	}
@@ -182,8 +181,7 @@ func (s *Store) loginByCode(ctx context.Context, l auth.Login) (auth.Session, er
 	return s.sessionOfToken(ctx, l.Remote, &h, []clientv3.Cmp{etcdkit.Same(key, kv.CreateRevision)}, []clientv3.Op{clientv3.OpDelete(key)})
 }
 
-// loginByPassword does the same work whether there is such a user or not, and answers the
-// same.
+// loginByPassword does the same work and returns the same error whether the user exists or not.
 func (s *Store) loginByPassword(ctx context.Context, l auth.Login) (auth.Session, error) {
 	user, err := s.owner(ctx, s.fresh, l.User, func(*auth.UserRecord) bool { return true })
 	if err != nil {
@@ -201,7 +199,7 @@ func (s *Store) loginByPassword(ctx context.Context, l auth.Login) (auth.Session
 		return auth.Session{}, err
 	}
 	if good {
-		// Refused is a user who has changed since.
+		// A user that has changed since is refused.
 		if session, err := s.sessionOfUser(ctx, l.Remote, "login", user); common.CodeOf(err) != common.CodeUnauthenticated {
 			if err == nil {
 				s.remember(ctx, user, auth.Network(l.Remote))
@@ -210,11 +208,11 @@ func (s *Store) loginByPassword(ctx context.Context, l auth.Login) (auth.Session
 		}
 	}
 	s.failed(ctx, known, l.Remote)
-	return auth.Session{}, &common.Error{Code: common.CodeUnauthenticated, Message: "the user or the password is wrong",
-		Hint: "an admin can give you another password, and see whether your user is disabled"}
+	return auth.Session{}, &common.Error{Code: common.CodeUnauthenticated, Message: "wrong user name or password",
+		Hint: "ask an admin to set a new password or to check whether the user is disabled"}
 }
 
-// sessionOfToken makes a session that ends with its token.
+// sessionOfToken creates a session that ends with its token.
 func (s *Store) sessionOfToken(ctx context.Context, remote string, h *held, cmps []clientv3.Cmp, ops []clientv3.Op) (auth.Session, error) {
 	value := auth.SessionRecord{Name: h.who.Name, Token: h.token.ID}
 	if h.owner != nil {
@@ -223,19 +221,19 @@ func (s *Store) sessionOfToken(ctx context.Context, remote string, h *held, cmps
 	return s.session(ctx, remote, h.who, value, append(cmps, h.compares()...), ops)
 }
 
-// sessionOfUser makes a session that ends when the user's epoch does.
+// sessionOfUser creates a session that ends when the user's epoch changes.
 func (s *Store) sessionOfUser(ctx context.Context, remote, verb string, user *auth.UserRecord) (auth.Session, error) {
 	return s.begin(ctx, remote, verb, user.Identity(), auth.SessionRecord{Name: user.Name, User: user.Name, UserID: user.ID, Epoch: user.Epoch},
 		[]clientv3.Cmp{etcdkit.Unchanged(common.UserKey(user.Name), user.Version)}, nil)
 }
 
-// session makes a session of somebody who logs in.
+// session creates a session for a login.
 func (s *Store) session(ctx context.Context, remote string, who auth.Identity, value auth.SessionRecord, cmps []clientv3.Cmp, ops []clientv3.Op) (auth.Session, error) {
 	return s.begin(ctx, remote, "login", who, value, cmps, ops)
 }
 
-// begin makes a session where the compares hold. It is told of under the verb, where
-// that is not empty.
+// begin creates a session if the compares hold. It adds an audit entry with the verb, unless that
+// is empty.
 func (s *Store) begin(ctx context.Context, remote, verb string, who auth.Identity, value auth.SessionRecord, cmps []clientv3.Cmp, ops []clientv3.Op) (auth.Session, error) {
 	now := s.now()
 	secret := auth.NewSecret()
@@ -262,8 +260,8 @@ func (s *Store) begin(ctx context.Context, remote, verb string, who auth.Identit
 	return auth.Session{Secret: secret, Identity: who, ExpiresAt: value.ExpiresAt}, nil
 }
 
-// create commits a transaction that puts keys under a lease of its own. Where its
-// compares fail, what it rests on is gone.
+// create commits a transaction that puts keys under a lease of its own. If its compares fail, it
+// returns CodeUnauthenticated: the token, user or code has gone or changed.
 func (s *Store) create(ctx context.Context, ttl time.Duration,
 	parts func(clientv3.LeaseID) ([]clientv3.Cmp, []clientv3.Op, error)) error {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
@@ -283,7 +281,7 @@ func (s *Store) create(ctx context.Context, ttl time.Duration,
 			err = errRefused()
 		}
 	}
-	// Best effort: a lease that stays holds nothing, and ends by itself.
+	// Best effort: the lease has no keys, and expires by itself.
 	cleanup, done := context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
 	defer done()
 	_, _ = s.client.Revoke(cleanup, lease.ID)

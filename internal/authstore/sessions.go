@@ -18,7 +18,7 @@ func sessionOf(kv *mvccpb.KeyValue) (auth.SessionRecord, error) {
 	return r, err
 }
 
-// Sessions lists those that have not ended, of whom are wanted.
+// Sessions lists the sessions that have not ended and that wanted accepts.
 func (s *Store) Sessions(ctx context.Context, wanted func(*auth.SessionRecord) bool) (all []auth.SessionRecord, err error) {
 	var found []auth.SessionRecord
 	err = s.list(ctx, common.SessionsPrefix, func(kv *mvccpb.KeyValue) {
@@ -41,7 +41,7 @@ func (s *Store) Sessions(ctx context.Context, wanted func(*auth.SessionRecord) b
 	return all, nil
 }
 
-// Session reads one by its id; CodeNotFound where there is none.
+// Session returns a session by its id; CodeNotFound if there is none.
 func (s *Store) Session(ctx context.Context, id string) (auth.SessionRecord, error) {
 	kv, err := s.sessionKey(ctx, id)
 	if err != nil {
@@ -66,7 +66,7 @@ func (s *Store) sessionKey(ctx context.Context, id string) (*mvccpb.KeyValue, er
 			return resp.Kvs[0], nil
 		}
 	}
-	return nil, common.Errorf(common.CodeNotFound, "there is no session %q", common.Excerpt(id))
+	return nil, common.Errorf(common.CodeNotFound, "session %q not found", common.Excerpt(id))
 }
 
 // EndSession ends a session by its id.
@@ -78,7 +78,7 @@ func (s *Store) EndSession(ctx context.Context, actor common.Actor, id string) e
 	return s.end(ctx, actor, "delete", kv)
 }
 
-// Logout ends a session. One that has ended before is no error.
+// Logout ends a session. A session that has already ended is no error.
 func (s *Store) Logout(ctx context.Context, actor common.Actor, session string) error {
 	if !auth.ValidSecret(session) {
 		return nil

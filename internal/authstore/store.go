@@ -17,44 +17,44 @@ import (
 
 const (
 	callTimeout = 5 * time.Second
-	believed    = 3 * time.Second // how long what was read is used again
-	maxBelieved = 4096            // keys
+	cacheFor    = 3 * time.Second // how long a read is cached
+	maxCached   = 4096            // keys
 	pageOf      = 500
-	// tries is how often a change is decided again because something else moved between its
-	// look and its transaction.
+	// tries is how often a change is attempted if compares fail because of concurrent changes.
 	tries = 8
 )
 
-// Store keeps what auth's records say.
+// Store stores users, tokens, sessions and login codes.
 type Store struct {
 	client *clientv3.Client
 	now    func() time.Time
 	hasher *auth.Hasher
-	issuer *auth.Issuer // nil: there is none
-	// counting is held by the one who makes a token for a user.
+	issuer *auth.Issuer // nil: no external logins
+	// counting is held while a token is created for a user.
 	counting chan struct{}
 
 	mu       sync.Mutex
 	read     map[string]reading             // guarded by mu
-	touched  map[clientv3.LeaseID]time.Time // guarded by mu; when a session's lease was last renewed
-	used     map[string]time.Time           // guarded by mu; when a token's use was last looked at, by id
+	touched  map[clientv3.LeaseID]time.Time // guarded by mu; last renewal of a session's lease
+	used     map[string]time.Time           // guarded by mu; last check of a token's use, by id
 	failures failures                       // guarded by mu
 }
 
-// reading is a key as it was when it was read.
+// reading is a cached key.
 type reading struct {
 	kv    *mvccpb.KeyValue
 	until time.Time
 }
 
-// New makes a store over a client. Only those whom the issuer vouches for are let in beside our
-// own; none where it is nil.
+// New returns a store over a client. External users are accepted from the issuer only; from none if
+// it is nil.
 func New(client *clientv3.Client, now func() time.Time, issuer *auth.Issuer) *Store {
 	return &Store{client: client, now: now, issuer: issuer, hasher: auth.NewHasher(), counting: make(chan struct{}, 1),
 		read: map[string]reading{}, touched: map[clientv3.LeaseID]time.Time{}, used: map[string]time.Time{}}
 }
 
-// get reads a key; nil where it does not exist. Only what exists is remembered.
+// get reads a key, from the cache if possible; nil if it does not exist. Missing keys are not
+// cached.
 func (s *Store) get(ctx context.Context, key string) (*mvccpb.KeyValue, error) {
 	now := s.now()
 	s.mu.Lock()
@@ -66,7 +66,7 @@ func (s *Store) get(ctx context.Context, key string) (*mvccpb.KeyValue, error) {
 	return s.fresh(ctx, key)
 }
 
-// fresh reads a key as it is now.
+// fresh reads a key from etcd.
 func (s *Store) fresh(ctx context.Context, key string) (*mvccpb.KeyValue, error) {
 	now := s.now()
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
@@ -81,10 +81,10 @@ func (s *Store) fresh(ctx context.Context, key string) (*mvccpb.KeyValue, error)
 		delete(s.read, key)
 		return nil, nil
 	}
-	if len(s.read) >= maxBelieved {
+	if len(s.read) >= maxCached {
 		clear(s.read)
 	}
-	s.read[key] = reading{kv: resp.Kvs[0], until: now.Add(believed)}
+	s.read[key] = reading{kv: resp.Kvs[0], until: now.Add(cacheFor)}
 	return resp.Kvs[0], nil
 }
 
@@ -100,7 +100,7 @@ func (s *Store) list(ctx context.Context, prefix string, each func(*mvccpb.KeyVa
 	return err
 }
 
-// listed is list, and gives the revision that it began at.
+// listed is list, and returns the revision of its first page.
 func (s *Store) listed(ctx context.Context, prefix string, each func(*mvccpb.KeyValue)) (revision int64, err error) {
 	from, end := prefix, clientv3.GetPrefixRangeEnd(prefix)
 	for {
@@ -123,7 +123,7 @@ func (s *Store) listed(ctx context.Context, prefix string, each func(*mvccpb.Key
 	}
 }
 
-// commit writes where the compares hold.
+// commit applies the operations if the compares hold.
 func (s *Store) commit(ctx context.Context, cmps []clientv3.Cmp, ops []clientv3.Op) (revision int64, done bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
@@ -134,21 +134,21 @@ func (s *Store) commit(ctx context.Context, cmps []clientv3.Cmp, ops []clientv3.
 	return resp.Header.Revision, resp.Succeeded, nil
 }
 
-// errRefused says the same whatever was wrong, so that nobody learns which it was.
+// errRefused is the same for all causes, so that a client does not learn which one it was.
 func errRefused() error {
 	return &common.Error{Code: common.CodeUnauthenticated, Message: "the token, session or code is not valid",
-		Hint: "it may have expired or been revoked"}
+		Hint: "log in again or use another token: it may have expired or been revoked"}
 }
 
 func errBusy(what, name string) error {
-	return &common.Error{Code: common.CodeConflict, Reason: "busy", Message: fmt.Sprintf("%s %s changes too fast; try again", what, common.Excerpt(name))}
+	return &common.Error{Code: common.CodeConflict, Reason: "busy", Message: fmt.Sprintf("%s %s changes too fast; retry", what, common.Excerpt(name))}
 }
 
 func errDamaged(what string, err error) error {
 	return &common.Error{Code: common.CodeInternal, Message: what + "'s record cannot be read", Err: err}
 }
 
-// changeOp makes the put of an entry in the history of changes.
+// changeOp returns the put of an audit entry.
 func (s *Store) changeOp(actor common.Actor, verb, kind, name string, before, after any) (clientv3.Op, error) {
 	change, err := common.NewChange(s.now(), actor, verb, kind, name, before, after)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"carillon/internal/etcdkit/etcdtest"
 )
 
-// clock is a time that tests move.
+// clock is a time that tests advance.
 type clock struct{ ahead atomic.Int64 }
 
 func (c *clock) now() time.Time          { return time.Now().Add(time.Duration(c.ahead.Load())) }
@@ -40,7 +40,7 @@ func bootstrap(t *testing.T, s *Store) string {
 	return token
 }
 
-// dump is all that etcd holds, keys and values.
+// dump returns all keys and values of etcd.
 func dump(t *testing.T, client *clientv3.Client) string {
 	t.Helper()
 	resp, err := client.Get(t.Context(), "/", clientv3.WithPrefix())
@@ -70,13 +70,13 @@ func TestBootstrapOnce(t *testing.T) {
 				won.Add(1)
 				token.Store(made)
 			case common.CodeOf(err) != common.CodeExists:
-				t.Errorf("the losers are told %v", err)
+				t.Errorf("the other calls: %v", err)
 			}
 		})
 	}
 	wg.Wait()
 	if won.Load() != 1 {
-		t.Fatalf("%d of 8 made the first token", won.Load())
+		t.Fatalf("%d of 8 created the first token", won.Load())
 	}
 	who, err := s.Authenticate(t.Context(), auth.Credential{Token: token.Load().(string)})
 	if err != nil || who.Role != auth.Admin || who.Session {
@@ -90,7 +90,7 @@ func TestBootstrapOnce(t *testing.T) {
 		t.Error("etcd holds the secret of the token")
 	}
 	if strings.Count(all, common.ChangesPrefix) != 1 || !strings.Contains(all, `"verb":"bootstrap"`) {
-		t.Errorf("the history holds not exactly the bootstrap:\n%s", all)
+		t.Errorf("the audit is not exactly the bootstrap:\n%s", all)
 	}
 }
 
@@ -120,7 +120,7 @@ func TestTokens(t *testing.T) {
 		if _, err := client.Delete(t.Context(), common.TokenKey(parsed.ID)); err != nil {
 			t.Fatal(err)
 		}
-		c.forward(believed)
+		c.forward(cacheFor)
 		if _, err := s.Authenticate(t.Context(), auth.Credential{Token: token}); !refused(err) {
 			t.Errorf("after three seconds: %v", err)
 		}
@@ -181,7 +181,7 @@ func TestLoginCodeIsUsedOnce(t *testing.T) {
 		t.Errorf("after a quarter of an hour: %v", err)
 	}
 	if _, err := s.CreateLoginCode(t.Context(), common.Actor{}, auth.NewToken().Reveal()); !refused(err) {
-		t.Errorf("a code for a token that is not: %v", err)
+		t.Errorf("a code for an unknown token: %v", err)
 	}
 }
 
@@ -254,7 +254,7 @@ func TestSessions(t *testing.T) {
 		if _, err := client.Delete(t.Context(), common.TokenKey(parsed.ID)); err != nil {
 			t.Fatal(err)
 		}
-		c.forward(believed)
+		c.forward(cacheFor)
 		if err := authenticate(session); !refused(err) {
 			t.Errorf("after its token: %v", err)
 		}

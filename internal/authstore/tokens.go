@@ -17,20 +17,21 @@ import (
 )
 
 const (
-	// maxTokens is how many tokens a user may have: so many can go with it in one transaction.
+	// maxTokens is how many tokens a user may have: as many as can be deleted with the user in one
+	// transaction.
 	maxTokens = 50
-	// goAtOnce is how many that are left are deleted in one transaction.
+	// goAtOnce is how many left-over tokens are deleted in one transaction.
 	goAtOnce = 100
-	// remembered is how long a token is still listed after it has expired.
+	// remembered is how long an expired token is still listed.
 	remembered = 7 * 24 * time.Hour
-	// useEvery is how often the use of a token is written down.
+	// useEvery is how often the use of a token is recorded.
 	useEvery = time.Minute
 )
 
-// reader reads a key: as it is, or as it was a moment ago.
+// reader reads a key, from etcd or from the cache.
 type reader func(ctx context.Context, key string) (*mvccpb.KeyValue, error)
 
-// verify tells who a token in the clear belongs to.
+// verify returns the valid token of a text, with its identity.
 func (s *Store) verify(ctx context.Context, read reader, text string) (held, error) {
 	t, ok := auth.ParseToken(text)
 	if !ok {
@@ -46,16 +47,16 @@ func (s *Store) verify(ctx context.Context, read reader, text string) (held, err
 	return h, nil
 }
 
-// held is a token that is good, with who it makes of its holder.
+// held is a valid token with the identity of its holder.
 type held struct {
 	token    auth.TokenRecord
-	owner    *auth.UserRecord // nil: nobody's
+	owner    *auth.UserRecord // nil: no owner
 	who      auth.Identity
-	revision int64 // of the creation of its key
+	revision int64 // CreateRevision of its key
 	lease    clientv3.LeaseID
 }
 
-// compares hold while the token is the one that was read.
+// compares returns compares that hold while token and owner are those that were read.
 func (h *held) compares() []clientv3.Cmp {
 	cmps := []clientv3.Cmp{etcdkit.Same(common.TokenKey(h.token.ID), h.revision)}
 	if h.owner != nil {
@@ -64,7 +65,7 @@ func (h *held) compares() []clientv3.Cmp {
 	return cmps
 }
 
-// token finds a token by its id.
+// token returns a valid token by its id.
 func (s *Store) token(ctx context.Context, read reader, id string) (held, error) {
 	kv, err := read(ctx, common.TokenKey(id))
 	if err != nil {
@@ -95,14 +96,14 @@ func (s *Store) token(ctx context.Context, read reader, id string) (held, error)
 	return h, nil
 }
 
-// use writes down, now and then, that a token was used. It is no part of the history of
-// changes, and a token whose use cannot be written down is good all the same.
+// use records the use of a token, at most every useEvery and outside the audit. Errors are ignored:
+// the token is valid all the same.
 func (s *Store) use(ctx context.Context, h *held, remote string) {
 	now, id := s.now().UTC().Truncate(time.Minute), h.token.ID
 	s.mu.Lock()
 	due := now.Sub(s.used[id]) >= useEvery
 	if due {
-		if len(s.used) >= maxBelieved {
+		if len(s.used) >= maxCached {
 			clear(s.used)
 		}
 		s.used[id] = now
@@ -121,7 +122,7 @@ func (s *Store) use(ctx context.Context, h *held, remote string) {
 	version := int64(0)
 	for _, kv := range resp.Kvs {
 		version = kv.ModRevision
-		// Another master may have written it down.
+		// Another master may have recorded it.
 		if last, err := common.Decode[auth.TokenUse](kv.Value); err == nil && now.Sub(last.At) < useEvery {
 			return
 		}
@@ -133,7 +134,7 @@ func (s *Store) use(ctx context.Context, h *held, remote string) {
 	_, _ = s.client.Txn(ctx).If(etcdkit.Same(common.TokenKey(id), h.revision), etcdkit.Unchanged(key, version)).Then(put).Commit()
 }
 
-// Tokens lists all of them, those that have expired not long ago included.
+// Tokens lists all tokens, including those that expired within the last 7 days.
 func (s *Store) Tokens(ctx context.Context) (all []auth.TokenRecord, err error) {
 	uses := map[string]auth.TokenUse{}
 	err = s.list(ctx, common.TokenUsesPrefix, func(kv *mvccpb.KeyValue) {
@@ -153,7 +154,8 @@ func (s *Store) Tokens(ctx context.Context) (all []auth.TokenRecord, err error) 
 	return all, err
 }
 
-// tokensOf lists the ids of a user's tokens. The compare holds while no token was made since.
+// tokensOf returns the ids of a user's tokens, and a compare that holds until another token is
+// created.
 func (s *Store) tokensOf(ctx context.Context, userID string) (ids []string, same clientv3.Cmp, err error) {
 	revision, err := s.listed(ctx, common.TokensPrefix, func(kv *mvccpb.KeyValue) {
 		if r, err := common.Decode[auth.TokenRecord](kv.Value); err == nil && userID != "" && r.UserID == userID && common.TokenKey(r.ID) == string(kv.Key) {
@@ -163,8 +165,8 @@ func (s *Store) tokensOf(ctx context.Context, userID string) (ids []string, same
 	return ids, etcdkit.NoneNewer(common.TokensPrefix, revision), err
 }
 
-// tidy deletes the tokens of a user who is gone, whom they served alone: those that were one
-// too many for the transaction that the user went in, and those made while it was.
+// tidy deletes the remaining tokens of a deleted user: those beyond the limit of the transaction
+// that deleted the user, and those created meanwhile.
 func (s *Store) tidy(ctx context.Context, user *auth.UserRecord) error {
 	ids, _, err := s.tokensOf(ctx, user.ID)
 	if err != nil {
@@ -174,7 +176,7 @@ func (s *Store) tidy(ctx context.Context, user *auth.UserRecord) error {
 		ops := make([]clientv3.Op, len(part))
 		for i, id := range part {
 			key := common.TokenKey(id)
-			// Whatever its record says by now: nobody makes another of that id.
+			// Whatever the record contains now: no other token gets this id.
 			ops[i] = clientv3.OpTxn([]clientv3.Cmp{clientv3.Compare(clientv3.CreateRevision(key), ">", 0)},
 				[]clientv3.Op{clientv3.OpDelete(key), clientv3.OpDelete(common.TokenUseKey(id))}, nil)
 		}
@@ -185,7 +187,7 @@ func (s *Store) tidy(ctx context.Context, user *auth.UserRecord) error {
 	return nil
 }
 
-// Token reads one; CodeNotFound where there is none.
+// Token returns a token by its id; CodeNotFound if there is none.
 func (s *Store) Token(ctx context.Context, id string) (auth.TokenRecord, error) {
 	kv, err := s.tokenKey(ctx, id)
 	if err != nil {
@@ -210,16 +212,16 @@ func (s *Store) Token(ctx context.Context, id string) (auth.TokenRecord, error) 
 func (s *Store) tokenKey(ctx context.Context, id string) (*mvccpb.KeyValue, error) {
 	kv, err := s.fresh(ctx, common.TokenKey(id))
 	if err == nil && kv == nil {
-		err = common.Errorf(common.CodeNotFound, "there is no token %q", common.Excerpt(id))
+		err = common.Errorf(common.CodeNotFound, "token %q not found", common.Excerpt(id))
 	}
 	return kv, err
 }
 
-// CreateToken makes a token, and gives it in the clear: it is not shown again. The token
-// of a user may not be wished more rights than the user has.
+// CreateToken creates a token and returns it in the clear; it is not shown again. A user's token
+// cannot have more rights than the user.
 func (s *Store) CreateToken(ctx context.Context, actor common.Actor, wish auth.TokenWish) (token string, record auth.TokenRecord, err error) {
 	if wish.User != "" {
-		// One at a time, so that those of one master do not upset each other's count.
+		// One at a time, so that requests on the same master do not conflict.
 		select {
 		case s.counting <- struct{}{}:
 			defer func() { <-s.counting }()
@@ -234,7 +236,7 @@ func (s *Store) CreateToken(ctx context.Context, actor common.Actor, wish auth.T
 			kv, err := s.userKey(ctx, wish.User)
 			switch {
 			case common.CodeOf(err) == common.CodeNotFound:
-				faults = append(faults, common.Fault{Location: "user", Code: "unknown_user", Value: common.Excerpt(wish.User), Message: "is not a user"})
+				faults = append(faults, common.Fault{Location: "user", Code: "unknown_user", Value: common.Excerpt(wish.User), Message: "user not found"})
 			case err != nil:
 				return "", record, err
 			default:
@@ -245,7 +247,7 @@ func (s *Store) CreateToken(ctx context.Context, actor common.Actor, wish auth.T
 			}
 		}
 		if len(faults) > 0 {
-			return "", record, common.Invalid("the token cannot be made", faults...)
+			return "", record, common.Invalid("the token cannot be created", faults...)
 		}
 		token, record, err = s.makeToken(ctx, actor, "create", wish, owner)
 		if common.CodeOf(err) != common.CodeUnauthenticated {
@@ -255,21 +257,22 @@ func (s *Store) CreateToken(ctx context.Context, actor common.Actor, wish auth.T
 	return "", record, errBusy("user", wish.User)
 }
 
-// beyond is what is wished for and the owner of the token has not.
+// beyond returns the rights of the request that the owner does not have.
 func beyond(owner *auth.UserRecord, wish *auth.TokenWish) (faults []common.Fault) {
 	who := owner.Identity()
 	if len(wish.Groups) == 0 && !who.Somewhere(wish.Role) {
-		faults = append(faults, common.Fault{Location: "role", Code: "role", Message: "is more than the user has anywhere"})
+		faults = append(faults, common.Fault{Location: "role", Code: "role", Message: "exceeds the user's roles"})
 	}
 	for _, group := range wish.Groups {
 		if !who.May(wish.Role, group) {
-			faults = append(faults, common.Fault{Location: "groups", Code: "role", Value: common.Excerpt(group), Message: "hold one in which the user has not this role"})
+			faults = append(faults, common.Fault{Location: "groups", Code: "role", Value: common.Excerpt(group), Message: "contain a group in which the user does not have this role"})
 		}
 	}
 	return faults
 }
 
-// makeToken is CodeUnauthenticated where the owner, or what the owner has, has changed since.
+// makeToken returns CodeUnauthenticated if the owner or the owner's tokens have changed since they
+// were read.
 func (s *Store) makeToken(ctx context.Context, actor common.Actor, verb string, wish auth.TokenWish, owner *auth.UserRecord) (token string, record auth.TokenRecord, err error) {
 	t := auth.NewToken()
 	record = t.Record(wish, owner, actor.Name, s.now().UTC())
@@ -281,8 +284,8 @@ func (s *Store) makeToken(ctx context.Context, actor common.Actor, verb string, 
 			return "", record, err
 		}
 		if len(has) >= maxTokens {
-			return "", record, &common.Error{Code: common.CodeConflict, Reason: "too_many_tokens", Data: common.WordsOf("most", len(has)), Message: fmt.Sprintf("the user has %d tokens, as many as there may be", len(has)),
-				Hint: "delete those that are not used any more"}
+			return "", record, &common.Error{Code: common.CodeConflict, Reason: "too_many_tokens", Data: common.WordsOf("most", len(has)), Message: fmt.Sprintf("the user has %d tokens, which is the limit", len(has)),
+				Hint: "delete unused tokens"}
 		}
 		cmps = append(cmps, etcdkit.Unchanged(common.UserKey(owner.Name), owner.Version), same)
 	}
@@ -292,7 +295,7 @@ func (s *Store) makeToken(ctx context.Context, actor common.Actor, verb string, 
 		return []clientv3.Op{put, change}, errors.Join(err1, err2)
 	}
 	if wish.TTL > 0 {
-		// The lease only tidies up: whether the token is good is said by its record.
+		// The lease only cleans up: the record holds the expiry of the token.
 		err = s.create(ctx, wish.TTL+remembered, func(lease clientv3.LeaseID) ([]clientv3.Cmp, []clientv3.Op, error) {
 			ops, err := parts(clientv3.WithLease(lease))
 			return cmps, ops, err
@@ -313,8 +316,7 @@ func (s *Store) makeToken(ctx context.Context, actor common.Actor, verb string, 
 	return t.Reveal(), record, nil
 }
 
-// RevokeToken takes a token away. The last one by which an admin can come in stays:
-// CodeConflict.
+// RevokeToken deletes a token. The last one with admin access cannot be deleted: CodeConflict.
 func (s *Store) RevokeToken(ctx context.Context, actor common.Actor, id string) error {
 	key := common.TokenKey(id)
 	for range tries {
@@ -335,7 +337,7 @@ func (s *Store) RevokeToken(ctx context.Context, actor common.Actor, id string) 
 				cmps = append(cmps, other)
 			}
 		} else {
-			before = json.RawMessage("null") // what it was cannot be said
+			before = json.RawMessage("null") // the record is unreadable
 		}
 		change, err := s.changeOp(actor, "delete", "token", name, before, nil)
 		if err != nil {
@@ -350,8 +352,7 @@ func (s *Store) RevokeToken(ctx context.Context, actor common.Actor, id string) 
 	return errBusy("token", id)
 }
 
-// otherWayIn is a compare that holds while there is another way for an admin to come in
-// than by a token.
+// otherWayIn returns a compare that holds while an admin has access without token but.
 func (s *Store) otherWayIn(ctx context.Context, but string) (clientv3.Cmp, error) {
 	users, err := s.Users(ctx)
 	if err != nil {
@@ -373,8 +374,8 @@ func (s *Store) otherWayIn(ctx context.Context, but string) (clientv3.Cmp, error
 		return clientv3.Cmp{}, err
 	}
 	if other == nil {
-		return clientv3.Cmp{}, &common.Error{Code: common.CodeConflict, Reason: "last_admin_token", Message: "this token is the last way for an admin to come in",
-			Hint: "make a user who is an admin, with a password, first"}
+		return clientv3.Cmp{}, &common.Error{Code: common.CodeConflict, Reason: "last_admin_token", Message: "this is the last token with admin access",
+			Hint: "create an admin user with a password first"}
 	}
 	return *other, nil
 }

@@ -13,11 +13,11 @@ import (
 	"carillon/internal/etcdkit"
 )
 
-// userOf reads a user that is its key's.
+// userOf decodes a user and checks that it belongs to its key.
 func userOf(kv *mvccpb.KeyValue) (*auth.UserRecord, error) {
 	u, err := common.Decode[auth.UserRecord](kv.Value)
 	if err == nil && common.UserKey(u.Name) != string(kv.Key) {
-		err = errors.New("it is another's")
+		err = errors.New("it belongs to another key")
 	}
 	if err != nil {
 		return nil, errDamaged("a user", err)
@@ -26,8 +26,8 @@ func userOf(kv *mvccpb.KeyValue) (*auth.UserRecord, error) {
 	return &u, nil
 }
 
-// owner finds the user of a token or session; nil where there is none. A user who is not
-// good is looked at once more: what was read before may be from before a change.
+// owner returns the user of a token or session; nil if there is no valid one. A user that is not
+// valid is read again from etcd, because the cached value may be outdated.
 func (s *Store) owner(ctx context.Context, read reader, name string, good func(*auth.UserRecord) bool) (*auth.UserRecord, error) {
 	if !common.ValidName(name) {
 		return nil, nil
@@ -48,7 +48,7 @@ func (s *Store) owner(ctx context.Context, read reader, name string, good func(*
 	return nil, nil
 }
 
-// Users lists all of them by name. One that is damaged is left out.
+// Users lists all users by name, without damaged ones.
 func (s *Store) Users(ctx context.Context) (all []auth.UserRecord, err error) {
 	err = s.list(ctx, common.UsersPrefix, func(kv *mvccpb.KeyValue) {
 		if u, err := userOf(kv); err == nil {
@@ -58,7 +58,7 @@ func (s *Store) Users(ctx context.Context) (all []auth.UserRecord, err error) {
 	return all, err
 }
 
-// User reads one; CodeNotFound where there is none.
+// User returns a user; CodeNotFound if there is none.
 func (s *Store) User(ctx context.Context, name string) (auth.UserRecord, error) {
 	kv, err := s.userKey(ctx, name)
 	if err != nil {
@@ -78,12 +78,12 @@ func (s *Store) userKey(ctx context.Context, name string) (*mvccpb.KeyValue, err
 		kv, err = s.fresh(ctx, common.UserKey(name))
 	}
 	if err == nil && kv == nil {
-		err = common.Errorf(common.CodeNotFound, "there is no user %q", common.Excerpt(name))
+		err = common.Errorf(common.CodeNotFound, "user %q not found", common.Excerpt(name))
 	}
 	return kv, err
 }
 
-// CreateUser makes a user; CodeExists where there is one of that name.
+// CreateUser creates a user; CodeExists if the name is taken.
 func (s *Store) CreateUser(ctx context.Context, actor common.Actor, name string, wish auth.UserWish) (auth.UserRecord, error) {
 	faults := wish.Faults(name)
 	if !common.ValidName(name) {
@@ -110,13 +110,13 @@ func (s *Store) CreateUser(ctx context.Context, actor common.Actor, name string,
 		return auth.UserRecord{}, err
 	}
 	if !done {
-		return auth.UserRecord{}, common.Errorf(common.CodeExists, "there is a user %q already", name)
+		return auth.UserRecord{}, common.Errorf(common.CodeExists, "user %q already exists", name)
 	}
 	u.Version = revision
 	return u, nil
 }
 
-// hashOf is the hash of a password that is wished for, "" for none.
+// hashOf returns the hash of a requested password, "" for none.
 func (s *Store) hashOf(ctx context.Context, password *string) (string, error) {
 	if password == nil || *password == "" {
 		return "", nil
@@ -124,7 +124,7 @@ func (s *Store) hashOf(ctx context.Context, password *string) (string, error) {
 	return s.hasher.Hash(ctx, *password)
 }
 
-// UpdateUser changes a user. The last admin stays one: CodeConflict.
+// UpdateUser changes a user. The last admin cannot lose admin access: CodeConflict.
 func (s *Store) UpdateUser(ctx context.Context, actor common.Actor, name string, wish auth.UserWish, pre common.Precondition) (auth.UserRecord, error) {
 	if faults := wish.Faults(name); len(faults) > 0 {
 		return auth.UserRecord{}, common.Invalid("the user cannot be saved", faults...)
@@ -180,8 +180,8 @@ func (s *Store) changeUser(ctx context.Context, actor common.Actor, verb, name s
 	return auth.UserRecord{}, errBusy("user", name)
 }
 
-// otherAdmin is a compare that holds while some other user is an admin who can log in:
-// two admins that remove each other at the same time cannot both succeed.
+// otherAdmin returns a compare that holds while another user is an admin who can log in. So two
+// admins that remove each other at the same time cannot both succeed.
 func (s *Store) otherAdmin(ctx context.Context, but string) (clientv3.Cmp, error) {
 	all, err := s.Users(ctx)
 	if err != nil {
@@ -193,10 +193,10 @@ func (s *Store) otherAdmin(ctx context.Context, but string) (clientv3.Cmp, error
 		}
 	}
 	return clientv3.Cmp{}, &common.Error{Code: common.CodeConflict, Reason: "last_admin", Message: "this is the last admin who can log in",
-		Hint: "make another user an admin, with a password, first"}
+		Hint: "make another user with a password an admin first"}
 }
 
-// DeleteUser removes a user, with the tokens and sessions of it. The last admin stays:
+// DeleteUser deletes a user with its tokens and sessions. The last admin cannot be deleted:
 // CodeConflict.
 func (s *Store) DeleteUser(ctx context.Context, actor common.Actor, name string, pre common.Precondition) error {
 	key := common.UserKey(name)
@@ -211,7 +211,7 @@ func (s *Store) DeleteUser(ctx context.Context, actor common.Actor, name string,
 		cmps, ops := []clientv3.Cmp{etcdkit.Unchanged(key, kv.ModRevision)}, []clientv3.Op{clientv3.OpDelete(key)}
 		before, err := userOf(kv)
 		if err != nil {
-			before = &auth.UserRecord{Name: name} // what it was cannot be said
+			before = &auth.UserRecord{Name: name} // the record is unreadable
 		}
 		if before.Governs() {
 			other, err := s.otherAdmin(ctx, name)
@@ -220,7 +220,7 @@ func (s *Store) DeleteUser(ctx context.Context, actor common.Actor, name string,
 			}
 			cmps = append(cmps, other)
 		}
-		// They are of no use any more whatever becomes of their keys: they name the record that goes.
+		// The tokens are invalid even if their keys stay: they name the deleted record.
 		tokens, _, err := s.tokensOf(ctx, before.ID)
 		if err != nil {
 			return err
@@ -241,23 +241,23 @@ func (s *Store) DeleteUser(ctx context.Context, actor common.Actor, name string,
 			return err
 		}
 		if done {
-			_ = s.tidy(ctx, before) // the user is gone whatever becomes of this
+			_ = s.tidy(ctx, before) // the user is deleted whether this succeeds or not
 			return nil
 		}
 	}
 	return errBusy("user", name)
 }
 
-// holds tells whether a thing is the one that was meant.
+// holds returns CodeStale if a precondition names another version.
 func holds(what, name string, pre common.Precondition, version int64) error {
 	if pre.Version == 0 || pre.Version == version {
 		return nil
 	}
 	return &common.Error{Code: common.CodeStale, Message: fmt.Sprintf("%s %s is at version %d, not %d", what, name, version, pre.Version),
-		Hint: "somebody else saved it: read it again and repeat the change"}
+		Hint: "read it again and repeat the change: it was saved in the meantime"}
 }
 
-// ChangePassword is a user's own change of the password. Sessions of before are over.
+// ChangePassword changes a user's own password. Existing sessions end.
 func (s *Store) ChangePassword(ctx context.Context, actor common.Actor, c auth.PasswordChange) (auth.Session, error) {
 	if faults := c.Faults(); len(faults) > 0 {
 		return auth.Session{}, common.Invalid("the password cannot be changed", faults...)
@@ -273,7 +273,7 @@ func (s *Store) ChangePassword(ctx context.Context, actor common.Actor, c auth.P
 	if !good || u.ID != c.UserID || u.Disabled {
 		s.failed(ctx, u.Name, c.Remote)
 		return auth.Session{}, common.Invalid("the password cannot be changed",
-			common.Fault{Location: "current", Code: "wrong", Message: "is not your password"})
+			common.Fault{Location: "current", Code: "wrong", Message: "is not the current password"})
 	}
 	hash, err := s.hasher.Hash(ctx, c.New)
 	if err != nil {
@@ -281,7 +281,7 @@ func (s *Store) ChangePassword(ctx context.Context, actor common.Actor, c auth.P
 	}
 	after, err := s.changeUser(ctx, actor, "password", c.User, common.Precondition{}, func(now *auth.UserRecord) (bool, error) {
 		if now.ID != u.ID || now.Password != u.Password {
-			return false, &common.Error{Code: common.CodeConflict, Reason: "password_changed", Message: "the password was changed by somebody else just now"}
+			return false, &common.Error{Code: common.CodeConflict, Reason: "password_changed", Message: "the password was changed concurrently"}
 		}
 		return (&auth.UserWish{Password: &c.New}).Apply(now, hash), nil
 	})

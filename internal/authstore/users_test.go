@@ -104,12 +104,12 @@ func TestUsers(t *testing.T) {
 		}
 	}
 	if strings.Contains(all, aPassword) || strings.Contains(all, "argon2") {
-		t.Errorf("the history tells of the password:\n%s", all)
+		t.Errorf("the audit contains the password:\n%s", all)
 	}
 }
 
-// What a newer version wrote of a user stays when this one changes it.
-func TestUnknownFieldsOfUsersStay(t *testing.T) {
+// Fields written by a newer version are kept when this version changes the user.
+func TestUpdateUser_UnknownFields_Kept(t *testing.T) {
 	t.Parallel()
 	s, client, c := setUp(t)
 	makeUser(t, s, "ann", auth.UserWish{Role: new(auth.Viewer)})
@@ -121,7 +121,7 @@ func TestUnknownFieldsOfUsersStay(t *testing.T) {
 	if _, err := client.Put(t.Context(), key, strings.Replace(string(kv.Kvs[0].Value), "{", `{"phone":"1234",`, 1)); err != nil {
 		t.Fatal(err)
 	}
-	c.forward(believed)
+	c.forward(cacheFor)
 	if _, err := s.UpdateUser(t.Context(), host, "ann", auth.UserWish{Role: new(auth.Editor)}, common.Precondition{}); err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +137,7 @@ func TestWrongPasswords(t *testing.T) {
 	makeUser(t, s, "off", auth.UserWish{Password: new(aPassword), Disabled: new(true)})
 	makeUser(t, s, "robot", auth.UserWish{})
 	messages := map[string]bool{}
-	for _, l := range []auth.Login{{User: "ann", Password: another}, {User: "nobody", Password: aPassword}, {User: "off", Password: aPassword},
+	for _, l := range []auth.Login{{User: "ann", Password: another}, {User: "unknown-user", Password: aPassword}, {User: "off", Password: aPassword},
 		{User: "robot", Password: aPassword}, {User: "robot"}, {User: "../ann", Password: aPassword}, {User: aPassword, Password: "ann"}} {
 		l.Remote = "192.0.2.7"
 		_, err := s.Login(t.Context(), l)
@@ -153,9 +153,9 @@ func TestWrongPasswords(t *testing.T) {
 	if n := strings.Count(all, `"verb":"login_failed"`); n != 7 {
 		t.Errorf("%d failures in the history, 7 there were", n)
 	}
-	// What was typed in place of the name may be the password.
-	if strings.Contains(all, aPassword) || strings.Contains(all, "nobody") || !strings.Contains(all, `"name":"ann","remote":"192.0.2.7"`) {
-		t.Errorf("the history tells too much, or too little:\n%s", all)
+	// The text in place of the name may be the password.
+	if strings.Contains(all, aPassword) || strings.Contains(all, "unknown-user") || !strings.Contains(all, `"name":"ann","remote":"192.0.2.7"`) {
+		t.Errorf("the audit contains too much or too little:\n%s", all)
 	}
 	for range failuresMost {
 		s.failed(t.Context(), "ann", "192.0.2.7")
@@ -179,9 +179,9 @@ func TestOmittedFailuresAreCounted(t *testing.T) {
 	}
 }
 
-// Sessions are over on every master when the password or a role changes, and when the user
-// is disabled or deleted.
-func TestSessionsEndWithWhatTheyRestOn(t *testing.T) {
+// Sessions end on all masters when the password or a role changes, and when the user is disabled or
+// deleted.
+func TestSessions_UserChanges_End(t *testing.T) {
 	t.Parallel()
 	s, client, c := setUp(t)
 	elsewhere := New(client, c.now, nil)
@@ -230,7 +230,7 @@ func TestSessionsEndWithWhatTheyRestOn(t *testing.T) {
 		if _, err := whose(t, s, auth.Credential{Session: session.Secret}); refused(err) != change.over {
 			t.Errorf("after %s, on the master that did it: %v", change.name, err)
 		}
-		c.forward(believed)
+		c.forward(cacheFor)
 		if _, err := whose(t, elsewhere, auth.Credential{Session: session.Secret}); refused(err) != change.over {
 			t.Errorf("after %s, on another master, in three seconds: %v", change.name, err)
 		}
@@ -239,11 +239,11 @@ func TestSessionsEndWithWhatTheyRestOn(t *testing.T) {
 				t.Fatal(err)
 			}
 			if _, err := whose(t, s, auth.Credential{Session: session.Secret}); !refused(err) {
-				t.Errorf("it lives again when the user is enabled: %v", err)
+				t.Errorf("the session is valid again when the user is enabled: %v", err)
 			}
 		}
 	}
-	// Somebody else of the same name has nothing of it.
+	// A new user of the same name does not inherit them.
 	makeUser(t, s, "ann", auth.UserWish{Role: new(auth.Admin), Password: new(password)})
 	if all, err := s.Sessions(t.Context(), anybody); err != nil || len(all) != 0 {
 		t.Errorf("sessions of those who went are listed: %+v, %v", all, err)
@@ -261,9 +261,9 @@ func TestChangePassword(t *testing.T) {
 	}
 	me := common.Actor{Name: "ann", Remote: "192.0.2.7"}
 	for name, wrong := range map[string]auth.PasswordChange{
-		"the wrong password":   {User: "ann", UserID: ann.ID, Current: another, New: another},
-		"a short one":          {User: "ann", UserID: ann.ID, Current: aPassword, New: "short"},
-		"one of somebody else": {User: "ann", UserID: common.NewID(), Current: aPassword, New: another},
+		"the wrong password": {User: "ann", UserID: ann.ID, Current: another, New: another},
+		"a short one":        {User: "ann", UserID: ann.ID, Current: aPassword, New: "short"},
+		"another user's":     {User: "ann", UserID: common.NewID(), Current: aPassword, New: another},
 	} {
 		if _, err := s.ChangePassword(t.Context(), me, wrong); common.CodeOf(err) != common.CodeInvalid {
 			t.Errorf("%s: %v", name, err)
@@ -273,11 +273,11 @@ func TestChangePassword(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// A master that has not heard of the change takes the new session all the same.
+	// A master with an outdated cache accepts the new session all the same.
 	if who, err := whose(t, elsewhere, auth.Credential{Session: session.Secret}); err != nil || who.User != "ann" {
 		t.Errorf("the new session on another master: %+v, %v", who, err)
 	}
-	c.forward(believed)
+	c.forward(cacheFor)
 	if _, err := whose(t, s, auth.Credential{Session: old.Secret}); !refused(err) {
 		t.Errorf("the session of before: %v", err)
 	}
@@ -289,14 +289,14 @@ func TestChangePassword(t *testing.T) {
 	}
 	all := dump(t, client)
 	if strings.Count(all, `"verb":"password"`) != 1 || strings.Count(all, `"verb":"login"`) != 1 {
-		t.Errorf("the history does not tell of it once:\n%s", all)
+		t.Errorf("the audit does not contain the change once:\n%s", all)
 	}
 }
 
-func TestTheLastAdminStays(t *testing.T) {
+func TestLastAdmin_CannotBeRemoved(t *testing.T) {
 	t.Parallel()
 	s, _, _ := setUp(t)
-	token := bootstrap(t, s) // does not count: a user is asked for
+	token := bootstrap(t, s) // does not count: a user is required
 	admin := auth.UserWish{Role: new(auth.Admin), Password: new(aPassword)}
 	makeUser(t, s, "ann", admin)
 	makeUser(t, s, "robot", auth.UserWish{Role: new(auth.Admin)})
@@ -321,7 +321,7 @@ func TestTheLastAdminStays(t *testing.T) {
 		t.Errorf("the first token stays beside an admin: %v", err)
 	}
 	makeUser(t, s, "bob", admin)
-	// Each removes the other at the same time: one of them stays.
+	// Two admins remove each other at the same time: one of them stays.
 	var left atomic.Int32
 	var wg sync.WaitGroup
 	for _, name := range []string{"ann", "bob"} {
@@ -340,19 +340,19 @@ func TestTheLastAdminStays(t *testing.T) {
 	}
 }
 
-func TestTheLastWayInStays(t *testing.T) {
+func TestLastAdminToken_CannotBeDeleted(t *testing.T) {
 	t.Parallel()
 	s, client, _ := setUp(t)
 	first, _ := auth.ParseToken(bootstrap(t, s))
 	if err := s.RevokeToken(t.Context(), host, first.ID); !conflicts(err) {
-		t.Errorf("the last way in goes: %v", err)
+		t.Errorf("the last admin token was deleted: %v", err)
 	}
 	_, bound, err := s.CreateToken(t.Context(), host, auth.TokenWish{Name: "bound", Role: auth.Admin, Groups: []string{"a"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := s.RevokeToken(t.Context(), host, first.ID); !conflicts(err) {
-		t.Errorf("the last way in goes, since there is an admin of a group: %v", err)
+		t.Errorf("the last admin token was deleted beside one limited to a group: %v", err)
 	}
 	if err := s.RevokeToken(t.Context(), host, bound.ID); err != nil {
 		t.Error(err)
@@ -368,7 +368,7 @@ func TestTheLastWayInStays(t *testing.T) {
 		t.Errorf("beside another: %v", err)
 	}
 	if !strings.Contains(dump(t, client), `"verb":"reset-admin"`) {
-		t.Error("the history does not tell of the reset")
+		t.Error("the audit does not contain the reset")
 	}
 }
 
@@ -378,14 +378,14 @@ func TestTokensBelongToUsers(t *testing.T) {
 	elsewhere := New(client, c.now, nil)
 	makeUser(t, s, "ann", auth.UserWish{Role: new(auth.Viewer), Groups: &map[string]auth.Role{"reports": auth.Editor}})
 	for name, wish := range map[string]auth.TokenWish{
-		"more than the user":          {Name: "x", Role: auth.Admin, User: "ann"},
-		"more than in that group":     {Name: "x", Role: auth.Editor, Groups: []string{"reports", "billing"}, User: "ann"},
-		"of nobody":                   {Name: "x", Role: auth.Viewer, User: "bob"},
-		"without a name":              {Role: auth.Viewer, User: "ann"},
-		"with a line break":           {Name: "a\nb", Role: auth.Viewer},
-		"with a role that is none":    {Name: "x", Role: "root"},
-		"of a group that cannot be":   {Name: "x", Role: auth.Viewer, Groups: []string{"A/b"}},
-		"of a user that cannot exist": {Name: "x", Role: auth.Viewer, User: "../ann"},
+		"more than the user":      {Name: "x", Role: auth.Admin, User: "ann"},
+		"more than in that group": {Name: "x", Role: auth.Editor, Groups: []string{"reports", "billing"}, User: "ann"},
+		"unknown owner":           {Name: "x", Role: auth.Viewer, User: "bob"},
+		"without a name":          {Role: auth.Viewer, User: "ann"},
+		"with a line break":       {Name: "a\nb", Role: auth.Viewer},
+		"with an unknown role":    {Name: "x", Role: "root"},
+		"with an invalid group":   {Name: "x", Role: auth.Viewer, Groups: []string{"A/b"}},
+		"of an invalid user name": {Name: "x", Role: auth.Viewer, User: "../ann"},
 	} {
 		if _, _, err := s.CreateToken(t.Context(), host, wish); common.CodeOf(err) != common.CodeInvalid {
 			t.Errorf("a token %s: %v", name, err)
@@ -425,7 +425,7 @@ func TestTokensBelongToUsers(t *testing.T) {
 	if _, err := s.UpdateUser(t.Context(), host, "ann", auth.UserWish{Groups: &map[string]auth.Role{"reports": auth.Operator}}, common.Precondition{}); err != nil {
 		t.Fatal(err)
 	}
-	c.forward(believed)
+	c.forward(cacheFor)
 	if everywhere, reports := rights(elsewhere); everywhere != auth.Viewer || reports != auth.Operator {
 		t.Errorf("once the user may less, it may %s, and %s in the group", everywhere, reports)
 	}
@@ -435,7 +435,7 @@ func TestTokensBelongToUsers(t *testing.T) {
 	if _, err := s.UpdateUser(t.Context(), host, "ann", auth.UserWish{Disabled: new(true)}, common.Precondition{}); err != nil {
 		t.Fatal(err)
 	}
-	c.forward(believed)
+	c.forward(cacheFor)
 	if _, err := whose(t, elsewhere, auth.Credential{Token: token}); !refused(err) {
 		t.Errorf("it serves a user who is disabled: %v", err)
 	}
@@ -445,12 +445,12 @@ func TestTokensBelongToUsers(t *testing.T) {
 	if left, err := s.Tokens(t.Context()); err != nil || len(left) != 0 {
 		t.Errorf("tokens of a user who went: %+v, %v", left, err)
 	}
-	// One that was left behind serves nobody, not even a later user of that name.
+	// A left-over token is invalid, also for a later user of that name.
 	if _, err := client.Put(t.Context(), common.TokenKey(record.ID), string(kv.Kvs[0].Value)); err != nil {
 		t.Fatal(err)
 	}
 	makeUser(t, s, "ann", auth.UserWish{Role: new(auth.Admin)})
-	c.forward(believed)
+	c.forward(cacheFor)
 	if _, err := whose(t, elsewhere, auth.Credential{Token: token}); !refused(err) {
 		t.Errorf("it serves a later user of that name: %v", err)
 	}
@@ -476,8 +476,8 @@ func TestTokensAreBounded(t *testing.T) {
 	}
 }
 
-// The bound holds however many ask at once, of however many masters.
-func TestTokensAreBoundedAtOnce(t *testing.T) {
+// The limit holds for concurrent requests to several masters.
+func TestTokens_ConcurrentRequests_LimitHolds(t *testing.T) {
 	t.Parallel()
 	s, client, c := setUp(t)
 	masters := []*Store{s, New(client, c.now, nil)}
@@ -493,7 +493,7 @@ func TestTokensAreBoundedAtOnce(t *testing.T) {
 				case err == nil:
 					made.Add(1)
 				case !conflicts(err):
-					t.Errorf("the others are told %v", err)
+					t.Errorf("the other requests: %v", err)
 				case strings.Contains(err.Error(), "too fast"):
 					continue
 				}
@@ -510,8 +510,8 @@ func TestTokensAreBoundedAtOnce(t *testing.T) {
 	}
 }
 
-// A user goes with however many tokens there are.
-func TestUsersGoWithAllTheirTokens(t *testing.T) {
+// A user with any number of tokens can be deleted.
+func TestDeleteUser_ManyTokens_AllDeleted(t *testing.T) {
 	t.Parallel()
 	s, client, _ := setUp(t)
 	ann := makeUser(t, s, "ann", auth.UserWish{Role: new(auth.Viewer)})
@@ -533,7 +533,7 @@ func TestUsersGoWithAllTheirTokens(t *testing.T) {
 	}
 }
 
-// A token that was taken away is refused by every master within three seconds.
+// A deleted token is refused by all masters within three seconds.
 func TestRevocation(t *testing.T) {
 	t.Parallel()
 	s, client, c := setUp(t)
@@ -554,7 +554,7 @@ func TestRevocation(t *testing.T) {
 	if _, err := whose(t, masters[2], auth.Credential{Token: token}); !refused(err) {
 		t.Errorf("the master that took it away: %v", err)
 	}
-	c.forward(believed)
+	c.forward(cacheFor)
 	for i, m := range masters {
 		if _, err := whose(t, m, auth.Credential{Token: token}); !refused(err) {
 			t.Errorf("master %d: %v", i, err)
@@ -612,7 +612,7 @@ func TestLastUse(t *testing.T) {
 		t.Errorf("two minutes later: %+v, written %d times", later, again)
 	}
 	if strings.Count(dump(t, client), common.ChangesPrefix) != changes {
-		t.Error("the history tells of uses")
+		t.Error("the audit contains uses")
 	}
 	if all, err := s.Tokens(t.Context()); err != nil || len(all) != 1 || all[0].LastUse.Remote != "192.0.2.3" {
 		t.Errorf("listed: %+v, %v", all, err)
@@ -650,7 +650,7 @@ func TestSessionsByID(t *testing.T) {
 	if err := s.EndSession(t.Context(), host, id); err != nil {
 		t.Fatal(err)
 	}
-	c.forward(believed)
+	c.forward(cacheFor)
 	if _, err := whose(t, elsewhere, auth.Credential{Session: mine.Secret}); !refused(err) {
 		t.Errorf("after its end: %v", err)
 	}

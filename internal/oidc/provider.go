@@ -21,12 +21,12 @@ import (
 	"carillon/internal/common"
 )
 
-// Config says where people log in, and what they may do then.
+// Config describes the issuer and the rules that map its groups to roles.
 type Config struct {
-	Title        string // of the button that leads there
+	Title        string // of the login button
 	Issuer       string
 	ClientID     string
-	ClientSecret string // "" for a public client: PKCE stands in for it
+	ClientSecret string // "" for a public client, which is authenticated by PKCE alone
 	RedirectURL  string // of our callback, as browsers reach it
 	Scopes       []string
 	NameClaim    string
@@ -36,56 +36,57 @@ type Config struct {
 	Now          func() time.Time
 }
 
-// Provider is the issuer as we know it. What it says of itself is asked for when somebody
-// logs in for the first time, so that a daemon starts without it.
+// Provider is a client of the issuer. It fetches the issuer's discovery document at the first
+// login, so that a daemon starts without it.
 type Provider struct {
 	cfg    Config
 	issuer auth.Issuer
 	client *http.Client
-	asking chan struct{} // held by the one who asks the issuer what it is
+	asking chan struct{} // held during discovery
 
 	mu       sync.Mutex
-	known    *known    // guarded by mu; nil before the issuer has answered
-	failed   error     // what came of it when the issuer was asked last; guarded by mu
+	known    *known    // guarded by mu; nil until discovery succeeded
+	failed   error     // error of the last discovery; guarded by mu
 	failedAt time.Time // guarded by mu
 }
 
-// known is what the issuer has said of itself.
+// known is the content of the discovery document.
 type known struct {
 	provider *oidc.Provider
 	verifier *oidc.IDTokenVerifier
 	oauth    oauth2.Config
-	// namesItself says that answers to us name their issuer (RFC 9207).
+	// namesItself reports whether the issuer's redirects name the issuer (RFC 9207).
 	namesItself bool
 }
 
-// algorithms are those by which an ID token may be signed: with a key that only the issuer has.
+// algorithms are the accepted signature algorithms of ID tokens, all asymmetric.
 var algorithms = []string{oidc.RS256, oidc.RS384, oidc.RS512, oidc.ES256, oidc.ES384, oidc.ES512, oidc.PS256, oidc.PS384, oidc.PS512, oidc.EdDSA}
 
 const (
 	askTimeout = 10 * time.Second
 	maxAnswer  = 1 << 20
 	maxConns   = 8
-	// askAgain is how long after a failure nobody asks what the issuer is.
+	// askAgain is how long a failed discovery is not repeated.
 	askAgain = time.Second
 )
 
-// New makes a provider. It asks nobody.
+// New returns a provider. It does not contact the issuer.
 func New(cfg Config) *Provider {
 	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true, TLSHandshakeTimeout: askTimeout, ResponseHeaderTimeout: askTimeout,
 		IdleConnTimeout: time.Minute, MaxIdleConnsPerHost: 2, MaxConnsPerHost: maxConns, TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: cfg.Roots}}
 	return &Provider{cfg: cfg, issuer: auth.Issuer{URL: cfg.Issuer, Rules: cfg.Rules}, asking: make(chan struct{}, 1), client: &http.Client{Transport: bounded{transport}, Timeout: askTimeout,
-		// Nothing that the issuer's own document names leads elsewhere.
+		// Redirects are not followed, so that requests go only to the endpoints of the discovery
+		// document.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
 }
 
-// Title is the text of the button that leads there.
+// Title returns the text of the login button.
 func (p *Provider) Title() string { return p.cfg.Title }
 
-// Close gives connections to the issuer up.
+// Close closes idle connections to the issuer.
 func (p *Provider) Close() { p.client.CloseIdleConnections() }
 
-// bounded keeps answers from being larger than they may be.
+// bounded limits the size of responses.
 type bounded struct{ next *http.Transport }
 
 func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -97,11 +98,11 @@ func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// CloseIdleConnections is asked for by http.Client.
+// CloseIdleConnections is called by http.Client.
 func (b bounded) CloseIdleConnections() { b.next.CloseIdleConnections() }
 
-// discover asks the issuer what it is, until it has answered once. One asks at a time, and
-// those who wait hear what that one hears: everybody may begin a login.
+// discover fetches the discovery document until it has succeeded once. One caller does so at a
+// time, and the waiting callers share its result, since anyone may begin a login.
 func (p *Provider) discover(ctx context.Context) (*known, error) {
 	if have, err := p.heard(); have != nil || err != nil {
 		return have, err
@@ -119,13 +120,14 @@ func (p *Provider) discover(ctx context.Context) (*known, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.known = now
-	if err != nil && !errors.Is(ctx.Err(), context.Canceled) { // who went away has learned nothing
+	if err != nil && !errors.Is(ctx.Err(), context.Canceled) { // a cancelled request says nothing about the issuer
 		p.failed, p.failedAt = err, p.cfg.Now()
 	}
 	return now, err
 }
 
-// heard is what is known without asking: what the issuer is, or that it did not answer just now.
+// heard returns the discovery result that is known without a request: the document, or the error of
+// a failure less than askAgain ago.
 func (p *Provider) heard() (*known, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -135,48 +137,48 @@ func (p *Provider) heard() (*known, error) {
 	return p.known, nil
 }
 
-// ask asks the issuer what it is.
+// ask fetches the discovery document.
 func (p *Provider) ask(ctx context.Context) (*known, error) {
 	provider, err := oidc.NewProvider(oidc.ClientContext(ctx, p.client), p.cfg.Issuer)
 	if err != nil {
 		return nil, errAway(err)
 	}
-	var says struct {
+	var document struct {
 		JWKS        string   `json:"jwks_uri"`
 		Algorithms  []string `json:"id_token_signing_alg_values_supported"`
 		NamesItself bool     `json:"authorization_response_iss_parameter_supported"`
 	}
-	if err := provider.Claims(&says); err != nil {
+	if err := provider.Claims(&document); err != nil {
 		return nil, errAway(err)
 	}
 	endpoint := provider.Endpoint()
-	for _, one := range []string{endpoint.AuthURL, endpoint.TokenURL, says.JWKS} {
+	for _, one := range []string{endpoint.AuthURL, endpoint.TokenURL, document.JWKS} {
 		if !p.private(one) {
-			return nil, errAway(fmt.Errorf("the issuer names %q, which is not https", common.Excerpt(one)))
+			return nil, errAway(fmt.Errorf("the issuer's endpoint %q does not use https", common.Excerpt(one)))
 		}
 	}
 	allowed := slices.Clone(algorithms)
-	if len(says.Algorithms) > 0 {
-		allowed = slices.DeleteFunc(allowed, func(one string) bool { return !slices.Contains(says.Algorithms, one) })
+	if len(document.Algorithms) > 0 {
+		allowed = slices.DeleteFunc(allowed, func(one string) bool { return !slices.Contains(document.Algorithms, one) })
 	}
 	if len(allowed) == 0 {
-		return nil, errAway(errors.New("the issuer signs by no algorithm that can be trusted"))
+		return nil, errAway(errors.New("the issuer supports no accepted signature algorithm"))
 	}
-	return &known{provider: provider, namesItself: says.NamesItself,
+	return &known{provider: provider, namesItself: document.NamesItself,
 		verifier: provider.VerifierContext(oidc.ClientContext(context.WithoutCancel(ctx), p.client),
 			&oidc.Config{ClientID: p.cfg.ClientID, SupportedSigningAlgs: allowed, Now: p.cfg.Now}),
 		oauth: oauth2.Config{ClientID: p.cfg.ClientID, ClientSecret: p.cfg.ClientSecret, Endpoint: endpoint, RedirectURL: p.cfg.RedirectURL, Scopes: p.cfg.Scopes}}, nil
 }
 
-// private tells whether an address of the issuer is one that nobody can listen to: https, or
-// plain where the issuer itself is plain, which only an issuer on this machine may be.
+// private reports whether an endpoint of the issuer is protected from eavesdropping: https, or http
+// if the issuer itself uses http, which the configuration allows only on this machine.
 func (p *Provider) private(text string) bool {
 	u, err := url.Parse(text)
 	return err == nil && u.Host != "" && (u.Scheme == "https" || u.Scheme == "http" && strings.HasPrefix(p.cfg.Issuer, "http://"))
 }
 
-// Begin gives what the browser keeps in a cookie, and where it goes; to is the path of the
-// console that it comes back to.
+// Begin returns the cookie and the address at the issuer that begin a login; to is the console path
+// to return to.
 func (p *Provider) Begin(ctx context.Context, to string) (cookie, location string, err error) {
 	if !localPath(to) {
 		to = "/"
@@ -191,8 +193,8 @@ func (p *Provider) Begin(ctx context.Context, to string) (cookie, location strin
 	return a.cookie(), issuer.oauth.AuthCodeURL(a.state(), oidc.Nonce(a.nonce()), oauth2.S256ChallengeOption(a.verifier())), nil
 }
 
-// Begun tells whether an answer belongs to a login that the browser with the cookie has begun
-// not long ago. It asks nobody.
+// Begun reports whether an answer belongs to a recent login begun by the browser with the cookie.
+// It does not contact the issuer.
 func (p *Provider) Begun(cookie, state string) bool {
 	_, ok := p.attempt(cookie, state)
 	return ok
@@ -203,13 +205,13 @@ func (p *Provider) attempt(cookie, state string) (attempt, bool) {
 	return a, ok && same(a.state(), state) && a.alive(p.cfg.Now())
 }
 
-// Finish tells who somebody is who comes back with an answer, and where to. Where the answer
-// cannot be theirs it is CodeUnauthenticated, where they may do nothing CodeForbidden, where
-// the issuer does not answer CodeUnavailable.
+// Finish returns the user of a completed login and the path to return to. Errors:
+// CodeUnauthenticated if the answer is invalid, CodeForbidden if no rule grants the user a role,
+// CodeUnavailable if the issuer does not answer.
 func (p *Provider) Finish(ctx context.Context, cookie string, answer auth.IssuerAnswer) (who auth.External, to string, err error) {
 	a, ok := p.attempt(cookie, answer.State)
 	if !ok {
-		return auth.External{}, "", errRefused("the login was begun too long ago, or by another browser", nil)
+		return auth.External{}, "", errRefused("the login expired, or was begun in another browser", nil)
 	}
 	if !localPath(a.to) {
 		a.to = "/"
@@ -221,10 +223,10 @@ func (p *Provider) Finish(ctx context.Context, cookie string, answer auth.Issuer
 		return auth.External{}, a.to, err
 	}
 	if answer.Issuer != p.cfg.Issuer && (answer.Issuer != "" || issuer.namesItself) {
-		return auth.External{}, a.to, errRefused("the answer is another issuer's", nil)
+		return auth.External{}, a.to, errRefused("the answer comes from another issuer", nil)
 	}
 	if answer.Error != "" || answer.Code == "" {
-		return auth.External{}, a.to, errRefused("the issuer did not let you in", errors.New(common.Excerpt(answer.Error)))
+		return auth.External{}, a.to, errRefused("the issuer refused the login", errors.New(common.Excerpt(answer.Error)))
 	}
 	if who, err = p.identify(ctx, issuer, &a, answer.Code); err != nil {
 		return auth.External{}, a.to, err
@@ -233,23 +235,23 @@ func (p *Provider) Finish(ctx context.Context, cookie string, answer auth.Issuer
 	return who, a.to, nil
 }
 
-// identify exchanges the code for an ID token, and believes that.
+// identify exchanges the code for an ID token and verifies it.
 func (p *Provider) identify(ctx context.Context, issuer *known, a *attempt, code string) (auth.External, error) {
 	ctx = oidc.ClientContext(ctx, p.client)
 	token, err := issuer.oauth.Exchange(ctx, code, oauth2.VerifierOption(a.verifier()))
-	if told, ok := errors.AsType[*oauth2.RetrieveError](err); ok && told.Response.StatusCode < http.StatusInternalServerError {
-		return auth.External{}, errRefused("the issuer does not know the code", err)
+	if failed, ok := errors.AsType[*oauth2.RetrieveError](err); ok && failed.Response.StatusCode < http.StatusInternalServerError {
+		return auth.External{}, errRefused("the issuer rejected the authorization code", err)
 	}
 	if err != nil {
 		return auth.External{}, errAway(err)
 	}
 	raw, _ := token.Extra("id_token").(string)
 	if raw == "" {
-		return auth.External{}, errRefused("the issuer gave no ID token", nil)
+		return auth.External{}, errRefused("the issuer returned no ID token", nil)
 	}
 	id, err := issuer.verifier.Verify(ctx, raw)
 	if err != nil {
-		return auth.External{}, errRefused("the ID token cannot be believed", err)
+		return auth.External{}, errRefused("the ID token is invalid", err)
 	}
 	said := claims{}
 	if err := id.Claims(&said); err != nil {
@@ -259,13 +261,13 @@ func (p *Provider) identify(ctx context.Context, issuer *known, a *attempt, code
 		return auth.External{}, errRefused("the ID token belongs to another login", nil)
 	}
 	if party := said.text("azp"); party != p.cfg.ClientID && (party != "" || len(id.Audience) > 1) {
-		return auth.External{}, errRefused("the ID token was made for another client", nil)
+		return auth.External{}, errRefused("the ID token was issued for another client", nil)
 	}
 	if id.Subject == "" || len(id.Subject) > maxSubject {
-		return auth.External{}, errRefused("the ID token names nobody", nil)
+		return auth.External{}, errRefused("the ID token has no valid subject", nil)
 	}
 	if _, there := said.find(p.cfg.GroupsClaim); !there && issuer.provider.UserInfoEndpoint() != "" {
-		// Some issuers keep their ID tokens small, and tell groups there only.
+		// Some issuers return groups only from the user info endpoint, to keep ID tokens small.
 		if err := p.more(ctx, issuer, token, id.Subject, said); err != nil {
 			return auth.External{}, err
 		}
@@ -273,13 +275,13 @@ func (p *Provider) identify(ctx context.Context, issuer *known, a *attempt, code
 	who := auth.External{Issuer: p.cfg.Issuer, Subject: id.Subject, Name: cmp.Or(said.text(p.cfg.NameClaim), said.text("email"), id.Subject),
 		Claimed: p.issuer.Named(said.texts(p.cfg.GroupsClaim))}
 	if _, ok := p.issuer.Identity(&who); !ok {
-		return auth.External{}, &common.Error{Code: common.CodeForbidden, Message: "no role is given to you here",
-			Hint: "an admin can give one to a group that you are in, by the setting oidc.roles"}
+		return auth.External{}, &common.Error{Code: common.CodeForbidden, Message: "no role is assigned to you",
+			Hint: "ask an admin to assign a role to one of your groups in the setting oidc.roles"}
 	}
 	return who, nil
 }
 
-// more adds what the issuer tells about the user beside the ID token, whose word counts first.
+// more adds the claims of the user info endpoint; those of the ID token have precedence.
 func (p *Provider) more(ctx context.Context, issuer *known, token *oauth2.Token, subject string, said claims) error {
 	if !p.private(issuer.provider.UserInfoEndpoint()) {
 		return nil
@@ -289,11 +291,11 @@ func (p *Provider) more(ctx context.Context, issuer *known, token *oauth2.Token,
 		return errAway(err)
 	}
 	if info.Subject != subject {
-		return errRefused("the issuer tells of somebody else", nil)
+		return errRefused("the issuer returned another user's information", nil)
 	}
 	besides := claims{}
 	if err := info.Claims(&besides); err != nil {
-		return errRefused("what the issuer tells cannot be read", err)
+		return errRefused("the issuer's user information cannot be read", err)
 	}
 	for name, value := range besides {
 		if _, there := said[name]; !there {
@@ -303,10 +305,10 @@ func (p *Provider) more(ctx context.Context, issuer *known, token *oauth2.Token,
 	return nil
 }
 
-// claims are what a token says.
+// claims are the claims of a token.
 type claims map[string]any
 
-// find gives a claim by its name, or by the path to it (realm_access.roles).
+// find returns a claim by its name, or by its path (realm_access.roles).
 func (c claims) find(name string) (any, bool) {
 	if value, ok := c[name]; ok {
 		return value, true
@@ -319,11 +321,11 @@ func (c claims) find(name string) (any, bool) {
 }
 
 const (
-	maxName    = 128 // bytes of what is taken for somebody's name
-	maxSubject = 255 // as the issuer's own name of somebody may have
+	maxName    = 128 // bytes of a user's display name
+	maxSubject = 255 // bytes of a subject (OpenID Connect Core, section 2)
 )
 
-// text gives a claim that is a name: a short text that can be printed.
+// text returns a claim that is a name: a short printable text.
 func (c claims) text(name string) string {
 	value, _ := c.find(name)
 	text, _ := value.(string)
@@ -333,7 +335,7 @@ func (c claims) text(name string) string {
 	return text
 }
 
-// texts gives a claim that is a list of names, or one of them.
+// texts returns a claim that is a list of names or a single name.
 func (c claims) texts(name string) (all []string) {
 	value, _ := c.find(name)
 	switch value := value.(type) {
@@ -350,10 +352,10 @@ func (c claims) texts(name string) (all []string) {
 }
 
 func errRefused(message string, err error) error {
-	return &common.Error{Code: common.CodeUnauthenticated, Message: message, Hint: "begin the login once more", Err: err}
+	return &common.Error{Code: common.CodeUnauthenticated, Message: message, Hint: "begin the login again", Err: err}
 }
 
 func errAway(err error) error {
-	return &common.Error{Code: common.CodeUnavailable, Message: "the issuer of logins does not answer as it should", Err: err,
-		Hint: "log in by other means, or try again later; the log says more"}
+	return &common.Error{Code: common.CodeUnavailable, Message: "the single sign-on issuer does not respond correctly", Err: err,
+		Hint: "log in another way, or retry later; see the master's log"}
 }

@@ -25,7 +25,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const callback = "https://carillon.example.com/api/v1/auth/oidc/callback"
 
-// login is a browser's way through an issuer.
+// login is a browser that logs in at an issuer.
 type login struct {
 	t      *testing.T
 	issuer *oidctest.Issuer
@@ -48,7 +48,7 @@ func newLoginAt(t *testing.T, issuer *oidctest.Issuer, change ...func(*Config)) 
 	return l
 }
 
-// begin goes to the issuer, and gives what it sends the browser back with.
+// begin starts a login at the issuer and returns the parameters of its redirect.
 func (l *login) begin(to string) (cookie string, answer auth.IssuerAnswer) {
 	l.t.Helper()
 	cookie, location, err := l.p.Begin(l.t.Context(), to)
@@ -97,7 +97,7 @@ func TestLogin(t *testing.T) {
 	}
 }
 
-func TestForgeriesAreRefused(t *testing.T) {
+func TestFinish_ForgedToken_Refused(t *testing.T) {
 	l := newLogin(t)
 	past := time.Now().Add(-time.Hour).Unix()
 	for name, lie := range map[string]oidctest.Lie{
@@ -105,8 +105,8 @@ func TestForgeriesAreRefused(t *testing.T) {
 		"signed by a shared secret":    {Signature: "HS256"},
 		"signed by another key":        {Signature: "other"},
 		"for another client":           {Claims: map[string]any{"aud": "another"}},
-		"for nobody":                   {Claims: map[string]any{"aud": nil}},
-		"for several, and not by us":   {Claims: map[string]any{"aud": []string{oidctest.ClientID, "another"}}},
+		"without an audience":          {Claims: map[string]any{"aud": nil}},
+		"for several, none of them us": {Claims: map[string]any{"aud": []string{oidctest.ClientID, "another"}}},
 		"by another party":             {Claims: map[string]any{"azp": "another"}},
 		"of another issuer":            {Claims: map[string]any{"iss": "https://id.example.com"}},
 		"expired":                      {Claims: map[string]any{"exp": past}},
@@ -114,9 +114,9 @@ func TestForgeriesAreRefused(t *testing.T) {
 		"not yet begun":                {Claims: map[string]any{"nbf": time.Now().Add(time.Hour).Unix()}},
 		"of an earlier login":          {Claims: map[string]any{"nonce": "that of an earlier one"}},
 		"without a nonce":              {Claims: map[string]any{"nonce": nil}},
-		"of nobody":                    {Claims: map[string]any{"sub": ""}},
-		"of no name that may be":       {Claims: map[string]any{"sub": strings.Repeat("x", maxSubject+1)}},
-		"none at all":                  {NoToken: true},
+		"without a subject":            {Claims: map[string]any{"sub": ""}},
+		"with too long a subject":      {Claims: map[string]any{"sub": strings.Repeat("x", maxSubject+1)}},
+		"no ID token":                  {NoToken: true},
 		"of another, in the user info": {Claims: map[string]any{"groups": nil}, UserInfo: map[string]any{"sub": "another", "groups": []string{"ops"}}},
 	} {
 		l.issuer.Tell(lie)
@@ -132,7 +132,7 @@ func TestForgeriesAreRefused(t *testing.T) {
 	}
 }
 
-func TestAnAttemptBelongsToItsBrowser(t *testing.T) {
+func TestFinish_OtherBrowser_Refused(t *testing.T) {
 	l := newLogin(t)
 	l.issuer.Tell(oidctest.Lie{Reuse: true})
 	mine, answer := l.begin("/")
@@ -172,7 +172,7 @@ func TestAnAttemptBelongsToItsBrowser(t *testing.T) {
 	finish("a code twice", other, foreign)
 }
 
-func TestRightsComeFromRulesAlone(t *testing.T) {
+func TestFinish_RightsComeFromRulesOnly(t *testing.T) {
 	issuer := oidctest.Start(t)
 	for name, c := range map[string]struct {
 		rules  []auth.Rule
@@ -183,20 +183,20 @@ func TestRightsComeFromRulesAlone(t *testing.T) {
 		groups map[string]auth.Role
 		none   bool
 	}{
-		"no group":            {claims: map[string]any{"groups": []string{}}, none: true},
-		"none that counts":    {claims: map[string]any{"groups": []string{"admin", "admins", "OPS"}}, none: true},
-		"a role by itself":    {claims: map[string]any{"groups": nil, "role": "admin", "roles": []string{"admin"}}, none: true},
-		"a group":             {claims: map[string]any{"groups": []string{"data", "x"}}, groups: map[string]auth.Role{"reports": auth.Editor}},
-		"two":                 {claims: map[string]any{"groups": []string{"data", "ops"}}, role: auth.Operator, groups: map[string]auth.Role{"reports": auth.Editor}},
-		"as a text":           {claims: map[string]any{"groups": "ops"}, role: auth.Operator},
-		"odd ones":            {claims: map[string]any{"groups": []any{7, nil, "ops", map[string]any{}}}, role: auth.Operator},
-		"nothing of the sort": {claims: map[string]any{"groups": 7}, none: true},
-		"everybody":           {rules: []auth.Rule{{Claimed: auth.Everybody, Role: auth.Viewer}, {Claimed: "ops", Role: auth.Admin}}, claims: map[string]any{"groups": []string{"x"}}, role: auth.Viewer},
-		"the higher one":      {rules: []auth.Rule{{Claimed: "ops", Role: auth.Admin}, {Claimed: auth.Everybody, Role: auth.Viewer}}, role: auth.Admin},
-		"a group called *":    {rules: []auth.Rule{{Claimed: "ops", Role: auth.Viewer}}, claims: map[string]any{"groups": []string{"*"}}, none: true},
-		"by a path":           {claim: "realm_access.roles", claims: map[string]any{"realm_access": map[string]any{"roles": []string{"ops"}}}, role: auth.Operator},
-		"from the user info":  {claims: map[string]any{"groups": nil}, info: map[string]any{"groups": []string{"ops"}}, role: auth.Operator},
-		"not from both":       {claims: map[string]any{"groups": []string{"x"}}, info: map[string]any{"groups": []string{"ops"}}, none: true},
+		"no group":             {claims: map[string]any{"groups": []string{}}, none: true},
+		"no group with a rule": {claims: map[string]any{"groups": []string{"admin", "admins", "OPS"}}, none: true},
+		"a role by itself":     {claims: map[string]any{"groups": nil, "role": "admin", "roles": []string{"admin"}}, none: true},
+		"a group":              {claims: map[string]any{"groups": []string{"data", "x"}}, groups: map[string]auth.Role{"reports": auth.Editor}},
+		"two":                  {claims: map[string]any{"groups": []string{"data", "ops"}}, role: auth.Operator, groups: map[string]auth.Role{"reports": auth.Editor}},
+		"as a text":            {claims: map[string]any{"groups": "ops"}, role: auth.Operator},
+		"odd ones":             {claims: map[string]any{"groups": []any{7, nil, "ops", map[string]any{}}}, role: auth.Operator},
+		"no list of names":     {claims: map[string]any{"groups": 7}, none: true},
+		"everybody":            {rules: []auth.Rule{{Claimed: auth.Everybody, Role: auth.Viewer}, {Claimed: "ops", Role: auth.Admin}}, claims: map[string]any{"groups": []string{"x"}}, role: auth.Viewer},
+		"the higher one":       {rules: []auth.Rule{{Claimed: "ops", Role: auth.Admin}, {Claimed: auth.Everybody, Role: auth.Viewer}}, role: auth.Admin},
+		"a group called *":     {rules: []auth.Rule{{Claimed: "ops", Role: auth.Viewer}}, claims: map[string]any{"groups": []string{"*"}}, none: true},
+		"by a path":            {claim: "realm_access.roles", claims: map[string]any{"realm_access": map[string]any{"roles": []string{"ops"}}}, role: auth.Operator},
+		"from the user info":   {claims: map[string]any{"groups": nil}, info: map[string]any{"groups": []string{"ops"}}, role: auth.Operator},
+		"not from both":        {claims: map[string]any{"groups": []string{"x"}}, info: map[string]any{"groups": []string{"ops"}}, none: true},
 	} {
 		l := newLoginAt(t, issuer, func(cfg *Config) {
 			if c.rules != nil {
@@ -230,7 +230,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-func TestComesBackToTheConsoleOnly(t *testing.T) {
+func TestFinish_ReturnsToConsolePathsOnly(t *testing.T) {
 	l := newLogin(t)
 	for to, want := range map[string]string{"/jobs/a": "/jobs/a", "/?x=1#y": "/?x=1#y", "": "/", "jobs": "/", "//evil.example.com": "/", "/\\evil.example.com": "/",
 		"https://evil.example.com/": "/", "/\tx": "/", "/\r\nSet-Cookie: a=b": "/", "/" + strings.Repeat("x", maxTo): "/", "/é": "/"} {
@@ -241,7 +241,7 @@ func TestComesBackToTheConsoleOnly(t *testing.T) {
 	}
 }
 
-func TestIssuerThatIsAway(t *testing.T) {
+func TestBegin_IssuerAwayOrInvalid_Unavailable(t *testing.T) {
 	l := newLogin(t)
 	l.issuer.Close()
 	_, _, err := l.p.Begin(t.Context(), "/")
@@ -253,7 +253,7 @@ func TestIssuerThatIsAway(t *testing.T) {
 		"no algorithm of ours":     {"id_token_signing_alg_values_supported": []string{"HS256", "none"}},
 		"no place for the browser": {"authorization_endpoint": nil},
 	} {
-		// Plain http is good enough for an issuer on this machine, so these come by https.
+		// http is allowed for an issuer on this machine, so these use https.
 		server := httptest.NewTLSServer(http.NotFoundHandler())
 		says := map[string]any{"issuer": server.URL, "authorization_endpoint": server.URL + "/a", "token_endpoint": server.URL + "/t", "jwks_uri": server.URL + "/k"}
 		maps.Copy(says, document)
@@ -266,7 +266,7 @@ func TestIssuerThatIsAway(t *testing.T) {
 		p.Close()
 		server.Close()
 	}
-	// What failed once is asked again.
+	// A failed discovery is repeated.
 	server := httptest.NewServer(nil)
 	defer server.Close()
 	up, asked, now := false, 0, time.Now()
@@ -285,7 +285,7 @@ func TestIssuerThatIsAway(t *testing.T) {
 	up = true
 	_, _, err = p.Begin(t.Context(), "/")
 	if l.refused("asked at once", common.CodeUnavailable, err); asked != 1 {
-		t.Errorf("it was asked %d times", asked)
+		t.Errorf("%d requests", asked)
 	}
 	now = now.Add(askAgain)
 	_, location, err := p.Begin(t.Context(), "/")
@@ -295,8 +295,8 @@ func TestIssuerThatIsAway(t *testing.T) {
 	}
 }
 
-// However many begin a login while the issuer is slow, one asks what it is.
-func TestOneAsksASlowIssuer(t *testing.T) {
+// Concurrent logins at a slow issuer make one discovery request.
+func TestBegin_SlowIssuer_OneDiscovery(t *testing.T) {
 	var asked atomic.Int32
 	come, answer := make(chan struct{}, 1), make(chan struct{})
 	server := httptest.NewServer(nil)
@@ -322,7 +322,7 @@ func TestOneAsksASlowIssuer(t *testing.T) {
 	for range 50 {
 		all.Go(begin)
 	}
-	// One who goes away waits for nobody.
+	// A caller that is cancelled does not wait.
 	gone, leave := context.WithCancel(t.Context())
 	leave()
 	if _, _, err := p.Begin(gone, "/"); common.CodeOf(err) != common.CodeUnavailable {
@@ -330,7 +330,7 @@ func TestOneAsksASlowIssuer(t *testing.T) {
 	}
 	close(answer)
 	if all.Wait(); asked.Load() != 1 {
-		t.Errorf("the issuer was asked %d times", asked.Load())
+		t.Errorf("%d requests to the issuer", asked.Load())
 	}
 }
 

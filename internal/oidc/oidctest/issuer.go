@@ -1,4 +1,5 @@
-// Package oidctest is an issuer of logins for tests: it lets everybody in, and can be told to lie.
+// Package oidctest is an OpenID Connect issuer for tests: it accepts every login, and can be set to
+// return wrong values.
 package oidctest
 
 import (
@@ -19,7 +20,7 @@ import (
 	"time"
 )
 
-// What our client is called there, and how it shows itself.
+// Registration of our client at the issuer.
 const (
 	ClientID     = "carillon"
 	ClientSecret = "what only the two of them know"
@@ -33,17 +34,17 @@ type Issuer struct {
 	mu     sync.Mutex
 	codes  map[string]grant // guarded by mu
 	change Lie              // guarded by mu
-	asked  int              // guarded by mu; how often for a token
+	asked  int              // guarded by mu; number of token requests
 }
 
-// Lie says what is told instead of the truth.
+// Lie is a set of wrong values to return.
 type Lie struct {
-	Claims    map[string]any // put over the ID token's
-	UserInfo  map[string]any // what the endpoint tells besides the subject
-	Discovery map[string]any // put over the issuer's own document
-	Signature string         // none, HS256 or other: by a key that is not the issuer's
+	Claims    map[string]any // merged over the ID token's
+	UserInfo  map[string]any // claims of the user info endpoint, besides the subject
+	Discovery map[string]any // merged over the discovery document
+	Signature string         // none, HS256 or other (another issuer's key)
 	NoToken   bool
-	Reuse     bool // a code is good as often as one likes
+	Reuse     bool // a code can be used any number of times
 }
 
 type grant struct {
@@ -69,14 +70,14 @@ func Start(t testing.TB) *Issuer {
 	return i
 }
 
-// Tell changes what it says from now on.
+// Tell sets the wrong values for all later requests.
 func (i *Issuer) Tell(l Lie) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.change = l
 }
 
-// Asked tells how often a token was asked for.
+// Asked returns the number of token requests.
 func (i *Issuer) Asked() int {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -101,12 +102,12 @@ func (i *Issuer) keys(w http.ResponseWriter, _ *http.Request) {
 		"n": text(i.key.N.Bytes()), "e": text(big.NewInt(int64(i.key.E)).Bytes())}}})
 }
 
-// authorize is where browsers come: everybody is let in at once.
+// authorize is the endpoint for browsers: it accepts every login at once.
 func (i *Issuer) authorize(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	if q.Get("client_id") != ClientID || q.Get("response_type") != "code" || q.Get("code_challenge_method") != "S256" || q.Get("code_challenge") == "" ||
 		q.Get("state") == "" || q.Get("nonce") == "" {
-		http.Error(w, "not what a client of ours asks: "+r.URL.RawQuery, http.StatusBadRequest)
+		http.Error(w, "unexpected authorization request: "+r.URL.RawQuery, http.StatusBadRequest)
 		return
 	}
 	code := rand.Text()
@@ -154,7 +155,7 @@ func (i *Issuer) token(w http.ResponseWriter, r *http.Request) {
 
 func (i *Issuer) userInfo(w http.ResponseWriter, r *http.Request) {
 	if r.Header.Get("Authorization") != "Bearer access" {
-		http.Error(w, "who are you?", http.StatusUnauthorized)
+		http.Error(w, "wrong access token", http.StatusUnauthorized)
 		return
 	}
 	Answer(w, over(map[string]any{"sub": "248289761001"}, i.lie().UserInfo))
@@ -188,7 +189,7 @@ func (i *Issuer) sign(claims map[string]any, how string) string {
 	return signed + "." + text(signature)
 }
 
-// over puts one map over another; nil takes a key away.
+// over merges one map over another; nil deletes a key.
 func over(base, changes map[string]any) map[string]any {
 	for name, value := range changes {
 		if base[name] = value; value == nil {
@@ -208,7 +209,7 @@ func encoded(v any) string {
 	return text(data)
 }
 
-// Answer sends JSON.
+// Answer writes JSON.
 func Answer(w http.ResponseWriter, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(v)
