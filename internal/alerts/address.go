@@ -7,16 +7,16 @@ import (
 	"slices"
 )
 
-// ErrAddress says that an address must not be called.
-var ErrAddress = errors.New("the address is not a public one, and the setting notifyAllow does not name it")
+// ErrAddress means that an address must not be called.
+var ErrAddress = errors.New("the address is not public, and not in the setting notifyAllow")
 
-// closed are the networks that nobody outside is meant to reach, beside what netip knows:
-// special-purpose blocks of IANA's registries, and what clouds serve their machines from.
+// closed are networks that are not public, besides those that netip knows: the special-purpose
+// blocks of IANA's registries, and the metadata addresses of clouds.
 var closed = prefixes("0.0.0.0/8", "100.64.0.0/10", "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "198.18.0.0/15", "198.51.100.0/24",
 	"203.0.113.0/24", "240.0.0.0/4", "168.63.129.16/32",
 	"::/96", "64:ff9b:1::/48", "100::/64", "2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20", "5f00::/16", "fec0::/10")
 
-// nat64 holds IPv4 addresses in its last 32 bits.
+// nat64 addresses contain an IPv4 address in their last 32 bits.
 var nat64 = netip.MustParsePrefix("64:ff9b::/96")
 
 func prefixes(texts ...string) []netip.Prefix {
@@ -27,8 +27,8 @@ func prefixes(texts ...string) []netip.Prefix {
 	return all
 }
 
-// CheckAddress refuses an address that is not public, unless one of the networks allows it.
-// It is asked about what a name was resolved to, just before the connection is made.
+// CheckAddress returns an error wrapping ErrAddress if an address is neither public nor in one of
+// the allowed networks. It is called with the resolved address, just before the connection is made.
 func CheckAddress(addr netip.Addr, allowed []netip.Prefix) error {
 	addr = addr.WithZone("").Unmap()
 	if within(addr, allowed) {
@@ -40,7 +40,7 @@ func CheckAddress(addr netip.Addr, allowed []netip.Prefix) error {
 		if within(inner, allowed) || Public(inner) {
 			return nil
 		}
-		return fmt.Errorf("%s stands for %s: %w", addr, inner, ErrAddress)
+		return fmt.Errorf("%s maps to %s: %w", addr, inner, ErrAddress)
 	}
 	if !Public(addr) {
 		return fmt.Errorf("%s: %w", addr, ErrAddress)
@@ -48,7 +48,7 @@ func CheckAddress(addr netip.Addr, allowed []netip.Prefix) error {
 	return nil
 }
 
-// Public tells whether an address is one of the whole Internet.
+// Public reports whether an address is reachable on the public Internet.
 func Public(addr netip.Addr) bool {
 	addr = addr.WithZone("").Unmap()
 	return addr.IsValid() && addr.IsGlobalUnicast() && !addr.IsPrivate() && !addr.IsLoopback() && !addr.IsLinkLocalUnicast() &&

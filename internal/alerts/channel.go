@@ -13,7 +13,7 @@ import (
 	"carillon/internal/common"
 )
 
-// Kind is how a channel tells.
+// Kind is the transport of a channel.
 type Kind string
 
 // The kinds.
@@ -22,7 +22,7 @@ const (
 	KindMail    Kind = "mail"
 )
 
-// Kinds lists them all.
+// Kinds lists all kinds.
 var Kinds = [...]Kind{KindWebhook, KindMail}
 
 // Bounds of channels.
@@ -33,15 +33,15 @@ const (
 	MaxChannels  = 1000
 )
 
-// Channel is the value of /cron/settings/channels/<name>: somebody who can be told.
+// Channel is a destination of notifications, the value of /cron/settings/channels/<name>.
 type Channel struct {
 	Name      string    `json:"name"`
 	Kind      Kind      `json:"kind"`
 	Origin    string    `json:"origin,omitempty"` // scheme and host of a webhook; the rest may be a secret
-	Sealed    string    `json:"sealed,omitempty"` // its Target
-	To        []string  `json:"to,omitempty"`     // addresses of mail
+	Sealed    string    `json:"sealed,omitempty"` // its Target, encrypted
+	To        []string  `json:"to,omitempty"`     // mail addresses
 	Disabled  bool      `json:"disabled,omitempty"`
-	Why       string    `json:"why,omitempty"` // it is disabled
+	Why       string    `json:"why,omitempty"` // reason for being disabled
 	CreatedAt time.Time `json:"createdAt"`
 	UpdatedAt time.Time `json:"updatedAt"`
 	UpdatedBy string    `json:"updatedBy,omitempty"`
@@ -49,33 +49,32 @@ type Channel struct {
 	Version int64 `json:"-"` // the etcd revision of its last change
 }
 
-// Target is what of a webhook must not be seen.
+// Target is the secret part of a webhook.
 type Target struct {
 	URL    string `json:"url"`
 	Secret string `json:"secret"`
 }
 
-// Wish is what somebody wants a channel to be. Of a webhook that exists, what is empty stays.
+// Wish is a change of a channel. Empty fields of an existing webhook keep their value.
 type Wish struct {
 	Kind      Kind
 	URL       string
 	Secret    string
-	NewSecret bool // one is made
+	NewSecret bool // generate a new one
 	To        []string
 	Disabled  bool
 }
 
 const secretPrefix = "whsec_"
 
-// NewSecret makes a signing secret of 256 bits, in the form of the specification.
+// NewSecret returns a random signing secret of 256 bits, in the format of Standard Webhooks.
 func NewSecret() string {
 	var key [32]byte
 	_, _ = rand.Read(key[:]) // never fails (crypto/rand ends the program instead)
 	return secretPrefix + base64.StdEncoding.EncodeToString(key[:])
 }
 
-// SecretKey is the key that a signing secret stands for: 24 to 64 bytes, as the
-// specification has it.
+// SecretKey decodes a signing secret: 24 to 64 bytes, according to Standard Webhooks.
 func SecretKey(secret string) ([]byte, error) {
 	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, secretPrefix))
 	if err != nil || !strings.HasPrefix(secret, secretPrefix) || len(key) < 24 || len(key) > 64 {
@@ -84,7 +83,8 @@ func SecretKey(secret string) ([]byte, error) {
 	return key, nil
 }
 
-// Faults tells what is wrong with a wish. exists says that there is a channel of that kind.
+// Faults returns what is wrong with the change. exists reports whether a channel of that kind
+// exists.
 func (w *Wish) Faults(exists bool) (faults []common.Fault) {
 	add := func(location, code, message string) {
 		faults = append(faults, common.Fault{Location: location, Code: code, Message: message})
@@ -92,18 +92,18 @@ func (w *Wish) Faults(exists bool) (faults []common.Fault) {
 	switch w.Kind {
 	case KindWebhook:
 		if len(w.To) > 0 {
-			add("to", "exclusive", "is for mail")
+			add("to", "exclusive", "is for mail only")
 		}
 		if w.URL == "" && !exists {
 			add("url", "required", "is required")
 		}
 		if w.URL != "" {
 			if _, err := OriginOf(w.URL); err != nil {
-				add("url", "url", err.Error()) // the URL may be a secret, and is not shown
+				add("url", "url", err.Error()) // without the URL, which may be a secret
 			}
 		}
 		if w.Secret != "" && w.NewSecret {
-			add("secret", "exclusive", "cannot stand beside newSecret")
+			add("secret", "exclusive", "cannot be combined with newSecret")
 		}
 		if w.Secret != "" {
 			if _, err := SecretKey(w.Secret); err != nil {
@@ -112,10 +112,10 @@ func (w *Wish) Faults(exists bool) (faults []common.Fault) {
 		}
 	case KindMail:
 		if w.URL != "" {
-			add("url", "exclusive", "is for webhooks")
+			add("url", "exclusive", "is for webhooks only")
 		}
 		if w.Secret != "" || w.NewSecret {
-			add("secret", "exclusive", "is for webhooks")
+			add("secret", "exclusive", "is for webhooks only")
 		}
 		faults = append(faults, addressFaults(w.To)...)
 	default:
@@ -126,7 +126,7 @@ func (w *Wish) Faults(exists bool) (faults []common.Fault) {
 
 func addressFaults(to []string) (faults []common.Fault) {
 	if len(to) == 0 {
-		faults = append(faults, common.Fault{Location: "to", Code: "required", Message: "is required: at least one address"})
+		faults = append(faults, common.Fault{Location: "to", Code: "required", Message: "must contain at least one address"})
 	}
 	if len(to) > MaxAddresses {
 		faults = append(faults, common.Fault{Location: "to", Code: "too_many", Message: fmt.Sprintf("must be at most %d", MaxAddresses)})
@@ -137,19 +137,19 @@ func addressFaults(to []string) (faults []common.Fault) {
 		case !ValidAddress(address):
 			faults = append(faults, common.Fault{Location: location, Code: "address", Value: common.Excerpt(address), Message: "must be a plain address, such as ops@example.com"})
 		case slices.Contains(to[:i], address):
-			faults = append(faults, common.Fault{Location: location, Code: "duplicate", Value: common.Excerpt(address), Message: "stands twice"})
+			faults = append(faults, common.Fault{Location: location, Code: "duplicate", Value: common.Excerpt(address), Message: "is a duplicate"})
 		}
 	}
 	return faults
 }
 
-// ValidAddress tells whether a text is a mail address and nothing else.
+// ValidAddress reports whether a text is a plain mail address.
 func ValidAddress(s string) bool {
 	parsed, err := mail.ParseAddress(s)
 	return err == nil && parsed.Address == s && len(s) <= 254 && !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r >= 0x7f || r == '<' || r == '"' })
 }
 
-// OriginOf is the scheme and host of a webhook's URL.
+// OriginOf returns scheme and host of a webhook's URL.
 func OriginOf(text string) (string, error) {
 	u, err := url.Parse(text)
 	switch {
@@ -158,11 +158,11 @@ func OriginOf(text string) (string, error) {
 	case len(text) > MaxURL:
 		return "", fmt.Errorf("must be at most %d bytes", MaxURL)
 	case u.User != nil:
-		return "", fmt.Errorf("must hold no user and no password")
+		return "", fmt.Errorf("must not contain a user or password")
 	case u.Fragment != "":
-		return "", fmt.Errorf("must have no fragment")
+		return "", fmt.Errorf("must not contain a fragment")
 	case strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r >= 0x7f }):
-		return "", fmt.Errorf("must be printable ASCII without blanks")
+		return "", fmt.Errorf("must be printable ASCII without spaces")
 	}
 	return u.Scheme + "://" + u.Host, nil
 }

@@ -34,7 +34,7 @@ func gapOf(minute int, count int64) *Outcome {
 	return o
 }
 
-// Each line is a story: what becomes of the fires of a job, and what is told.
+// Each line is a story: the outcomes of a job's fires, and the notifications.
 func TestStories(t *testing.T) {
 	all := []common.Event{"failed", "missed", "lost", "late", "recovered"}
 	for _, c := range []struct {
@@ -83,7 +83,7 @@ func TestStories(t *testing.T) {
 	}
 }
 
-// What was held back is told in a summary, also where it is over before.
+// Held events are notified in a summary, even if the trouble ends before.
 func TestHeld(t *testing.T) {
 	notify := &common.Notify{On: []common.Event{"failed", "recovered"}, To: []string{"ops"}}
 	state := State{Job: "nightly", UID: "uid"}
@@ -94,7 +94,7 @@ func TestHeld(t *testing.T) {
 	}
 }
 
-func TestRemembersOnlySoMuch(t *testing.T) {
+func TestState_ManyOutcomes_RemembersBoundedNumber(t *testing.T) {
 	state, notify := State{Job: "nightly", UID: "uid"}, &common.Notify{On: []common.Event{"failed"}, To: []string{"ops"}}
 	for i := range 100 {
 		o := outcome(i, "failed")

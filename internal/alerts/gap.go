@@ -9,7 +9,7 @@ import (
 	"carillon/internal/common"
 )
 
-// beginGap notes that the outcomes between the place and now have to be read from the history.
+// beginGap records that the outcomes between the place and now have to be read from the history.
 func (n *Notifier) beginGap(ctx context.Context, place Place) (Place, error) {
 	now, err := n.cfg.Store.Now(ctx)
 	if err != nil {
@@ -19,7 +19,7 @@ func (n *Notifier) beginGap(ctx context.Context, place Place) (Place, error) {
 	return n.cfg.Store.Move(ctx, place)
 }
 
-// overGap reads the history from where it was left, page by page, and moves the place over the gap.
+// overGap reads the history page by page from where it stopped, and moves the place behind the gap.
 func (n *Notifier) overGap(ctx context.Context, place Place) (_ Place, err error) {
 	n.pulse.behindSince(place.At)
 	defer func() {

@@ -11,7 +11,7 @@ import (
 	"carillon/internal/virtualtime"
 )
 
-// toldOf counts what was told of a job's event.
+// toldOf counts the notifications of a job's event.
 func (w *world) toldOf(job string, event common.Event) (n int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -30,8 +30,8 @@ func codes(n *Notifier) (codes []string) {
 	return codes
 }
 
-// A long gap is read page by page. What was read stays read when the history fails in between, or another master is
-// elected; and it is a condition for as long as it lasts.
+// A long gap is read page by page. Pages that were read stay read when the history fails in between
+// or another master is elected; and it is a condition as long as it lasts.
 func TestGap_HistoryFailsInBetween_ReadsEachPageOnce(t *testing.T) {
 	virtualtime.Test(t, func(t *testing.T) {
 		w := newWorld()
@@ -78,21 +78,22 @@ func TestGap_HistoryFailsInBetween_ReadsEachPageOnce(t *testing.T) {
 				}
 			}
 		}
-		// 11 pages a job, each failed once, and the one that an election interrupted.
+		// 11 pages per job, each failed once, and one interrupted by an election.
 		if pages := 4 * 11; w.pages > 2*pages+8 {
 			t.Errorf("%d pages were asked for, want about %d", w.pages, 2*pages)
 		}
 	})
 }
 
-// A watch that fails for ever is a condition within a minute, with its reason; it ends when the watch is granted.
+// A watch that fails permanently is a condition within a minute, with its reason, which ends when
+// the watch succeeds.
 func TestConditions_WatchRefused_SaysStuckWithinAMinute(t *testing.T) {
 	virtualtime.Test(t, func(t *testing.T) {
 		w := newWorld()
 		w.job("a", everything...)
 		n, stop := w.electedNotifier(t)
 		defer stop()
-		after(10 * time.Minute) // nothing happens: that is no trouble
+		after(10 * time.Minute) // without outcomes there is no condition
 		if got := n.Conditions(); got != nil {
 			t.Fatalf("conditions %+v of an idle notifier", got)
 		}

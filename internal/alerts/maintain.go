@@ -11,8 +11,8 @@ import (
 	"carillon/internal/common"
 )
 
-// mind looks after what the clock brings: runs that are late, summaries, and what may go.
-func (n *Notifier) mind(ctx context.Context) error {
+// maintain does the periodic work: late runs, summaries and pruning.
+func (n *Notifier) maintain(ctx context.Context) error {
 	var pruned time.Time
 	unknown := false
 	for {
@@ -20,10 +20,10 @@ func (n *Notifier) mind(ctx context.Context) error {
 		if now.Sub(pruned).Abs() >= pruneEvery {
 			pruned = now
 			err := errors.Join(n.cfg.Store.Prune(ctx, now.Add(-KeptFor), MaxKept), n.forget(ctx))
-			n.trouble(ctx, "notices_not_pruned", err)
+			n.trouble(ctx, "notifications_not_pruned", err)
 		}
 		err := n.late(ctx, now.UTC())
-		if !unknown { // it is said once, until they are known again
+		if !unknown { // logged once until a check succeeds again
 			n.trouble(ctx, "late_runs_unknown", err)
 		}
 		unknown = err != nil
@@ -44,7 +44,7 @@ func (n *Notifier) trouble(ctx context.Context, event string, err error) {
 	}
 }
 
-// late settles what is late just now, where somebody wants to be told.
+// late processes runs and fires that are late now, for jobs with late notifications.
 func (n *Notifier) late(ctx context.Context, now time.Time) error {
 	var wanting []common.JobState
 	told, _ := n.cfg.Jobs.Told()
@@ -67,7 +67,7 @@ func (n *Notifier) late(ctx context.Context, now time.Time) error {
 	return n.settleAll(ctx, outcomes)
 }
 
-// summarize tells the channels for which something was held back, once there is room for it.
+// summarize creates summaries for the channels with held events, once there is room for them.
 func (n *Notifier) summarize(ctx context.Context, now time.Time) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -75,7 +75,7 @@ func (n *Notifier) summarize(ctx context.Context, now time.Time) error {
 	var channels []string
 	for _, s := range n.states {
 		for _, to := range s.Held {
-			if n.crowd.room(to) && !slices.Contains(channels, to) {
+			if n.backlog.room(to) && !slices.Contains(channels, to) {
 				channels = append(channels, to)
 			}
 		}
@@ -93,11 +93,11 @@ func (n *Notifier) summarize(ctx context.Context, now time.Time) error {
 			return err
 		}
 	}
-	n.poke()
+	n.wakeSender()
 	return nil
 }
 
-// summarizeTo tells some channels.
+// summarizeTo creates summaries for some channels.
 func (n *Notifier) summarizeTo(ctx context.Context, channels []string, jobs map[string]common.JobState, now time.Time) error {
 	toOne := func(to string) bool { return slices.Contains(channels, to) }
 	var held []State
@@ -111,8 +111,9 @@ func (n *Notifier) summarizeTo(ctx context.Context, channels []string, jobs map[
 	for i := range held {
 		held[i].Held = slices.DeleteFunc(slices.Clone(held[i].Held), toOne)
 	}
-	n.cfg.Log.Warn("notices_summarized", "jobs", len(held), "channels", channels)
-	// The notices go with the first states: what comes after them may be told of twice, never not at all.
+	n.cfg.Log.Warn("notifications_summarized", "jobs", len(held), "channels", channels)
+	// The notifications are written with the first states: after a failure, later states may be
+	// notified of twice, but never not at all.
 	for part := range slices.Chunk(held, perSummary) {
 		written, ok, err := n.cfg.Store.Commit(ctx, part, notices)
 		if err != nil {
@@ -121,7 +122,7 @@ func (n *Notifier) summarizeTo(ctx context.Context, channels []string, jobs map[
 		if !ok {
 			return n.reread(ctx, part)
 		}
-		n.crowd.add(notices)
+		n.backlog.add(notices)
 		notices = nil
 		for _, s := range written {
 			n.states[s.Job] = s
@@ -130,7 +131,8 @@ func (n *Notifier) summarizeTo(ctx context.Context, channels []string, jobs map[
 	return nil
 }
 
-// summaries tells each channel how many jobs, and which first, are in trouble, or are so no more.
+// summaries returns one notification per channel for the jobs in trouble, and one for those that
+// have recovered: their number and the first names.
 func (n *Notifier) summaries(channels []string, held []State, jobs map[string]common.JobState, now time.Time) (notices []Notice) {
 	for _, to := range channels {
 		for _, subject := range [...]Subject{SubjectSummary, SubjectRecovered} {
@@ -159,19 +161,19 @@ func (n *Notifier) summaries(channels []string, held []State, jobs map[string]co
 	return notices
 }
 
-// reread reads states that were not what they were taken for.
+// reread reads states that have changed since they were read.
 func (n *Notifier) reread(ctx context.Context, states []State) error {
 	for _, s := range states {
 		now, err := n.cfg.Store.State(ctx, s.Job)
 		if err != nil {
-			return fmt.Errorf("read notices of job %s: %w", s.Job, err)
+			return fmt.Errorf("read notification state of job %s: %w", s.Job, err)
 		}
 		n.states[s.Job] = now
 	}
 	return nil
 }
 
-// forget removes the states of jobs that are gone, or want nothing any more.
+// forget deletes the states of jobs that were deleted or have no notifications any more.
 func (n *Notifier) forget(ctx context.Context) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()

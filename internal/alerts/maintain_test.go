@@ -13,14 +13,14 @@ import (
 	"carillon/internal/virtualtime"
 )
 
-// blind is a world that cannot tell what is late.
+// blind is a world that cannot look up late runs.
 type blind struct{ *world }
 
 func (blind) Late(context.Context, []common.JobState, time.Time) ([]common.Run, error) {
 	return nil, errors.New("no etcd")
 }
 
-// What cannot be looked up for an hour is said once.
+// A lookup that fails for an hour is logged once.
 func TestLateUnknown(t *testing.T) {
 	virtualtime.Test(t, func(t *testing.T) {
 		w := newWorld()
@@ -29,7 +29,7 @@ func TestLateUnknown(t *testing.T) {
 		n := New(Config{Store: w, Channels: w, Jobs: w, History: blind{w}, Now: time.Now, Log: slog.New(slog.NewTextHandler(&log, nil)), Metrics: w})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 		defer cancel()
-		if err := n.mind(ctx); err != nil {
+		if err := n.maintain(ctx); err != nil {
 			t.Error(err)
 		}
 		if got := strings.Count(log.String(), "late_runs_unknown"); got != 1 {

@@ -7,28 +7,28 @@ import (
 	"unicode"
 )
 
-// Message is a notice as a channel's sender gets it.
+// Message is a notification as a sender receives it.
 type Message struct {
 	ID      string // the same for all tries
 	At      time.Time
-	Type    string // run.failed and the like
+	Type    string // for example run.failed
 	Subject string // one line
-	Text    string // for people
+	Text    string // body for people
 	Data    Data
-	Reached []string // addresses that have it already
+	Reached []string // addresses that have received it
 }
 
-// Result is what became of a try.
+// Result is the result of a try.
 type Result struct {
 	Err     error
-	Answer  int           // the status of HTTP or SMTP, where there was one
-	Final   bool          // to try again would be no use
-	Gone    bool          // the other side wants no more at all
-	RetryIn time.Duration // the least that it asked for
-	Reached []string      // addresses that have it now
+	Answer  int           // HTTP or SMTP status, if any
+	Final   bool          // a retry would be useless
+	Gone    bool          // the receiver answered 410 Gone
+	RetryIn time.Duration // lower bound requested by the receiver
+	Reached []string      // addresses that have received it now
 }
 
-// messageOf makes the message of a notice.
+// messageOf returns the message of a notification.
 func messageOf(n *Notice) Message {
 	m := Message{ID: "msg_" + n.ID, At: n.CreatedAt, Type: "run." + string(n.Subject), Data: n.Data, Reached: n.Reached}
 	switch n.Subject {
@@ -42,12 +42,12 @@ func messageOf(n *Notice) Message {
 	return m
 }
 
-// headline says it in a line, which holds nothing that could end it.
+// headline returns the subject, in one line.
 func headline(d *Data) string {
 	var text string
 	switch d.Event {
 	case SubjectTest:
-		text = "test of a channel"
+		text = "test message"
 	case SubjectSummary:
 		text = fmt.Sprintf("%d more jobs are in trouble", d.Count)
 	case SubjectRecovered:
@@ -61,7 +61,7 @@ func headline(d *Data) string {
 	case "late":
 		text = d.Job + " is late"
 		if d.Status == "running" {
-			text = d.Job + " runs for longer than usual"
+			text = d.Job + " is running longer than usual"
 		}
 	case "recovered":
 		text = d.Job + " has recovered"
@@ -74,7 +74,7 @@ func headline(d *Data) string {
 	return Line(text)
 }
 
-// how says how a run ended badly.
+// how describes how a run failed.
 func how(d *Data) string {
 	switch {
 	case d.Status == "timed_out":
@@ -91,7 +91,7 @@ func how(d *Data) string {
 	return "failed"
 }
 
-// textOf says it in some lines.
+// textOf returns the body for people.
 func textOf(d *Data) string {
 	var b strings.Builder
 	b.WriteString(headline(d) + "\n\n")
@@ -128,13 +128,13 @@ func textOf(d *Data) string {
 	}
 	fact("Details", d.URL)
 	if d.Output != "" {
-		b.WriteString("\nThe end of its output:\n\n" + visible(d.Output) + "\n")
+		b.WriteString("\nEnd of the output:\n\n" + visible(d.Output) + "\n")
 	}
 	return b.String()
 }
 
-// Line makes a text one line of at most 200 characters, without what could steer a reader's
-// program or a mail's header.
+// Line returns a text as one line of at most 200 characters, without characters that could affect a
+// terminal or a mail header.
 func Line(s string) string {
 	s = strings.Map(func(r rune) rune {
 		switch {
@@ -151,7 +151,7 @@ func Line(s string) string {
 	return strings.TrimSpace(s)
 }
 
-// visible keeps lines and tabs of a text, and nothing else that steers.
+// visible replaces control characters other than newlines and tabs.
 func visible(s string) string {
 	s = strings.ReplaceAll(s, "\r\n", "\n")
 	return strings.Map(func(r rune) rune {
@@ -167,7 +167,7 @@ func visible(s string) string {
 	}, s)
 }
 
-// steers are characters that change the direction of what is shown.
+// steers reports whether a character changes the direction of text.
 func steers(r rune) bool {
 	return r >= '\u202a' && r <= '\u202e' || r >= '\u2066' && r <= '\u2069' || r == '\u200e' || r == '\u200f'
 }

@@ -10,22 +10,22 @@ import (
 	"time"
 )
 
-// Times of the notifier.
+// Intervals and limits of the notifier.
 const (
-	idleLook    = 2 * time.Second  // whether a job wants to be told of something
-	idleMove    = 30 * time.Second // of the place, while nothing happens
+	idleLook    = 2 * time.Second  // check for jobs with notifications
+	idleMove    = 30 * time.Second // save of the place without outcomes
 	busyMove    = 5 * time.Second
 	lateLook    = 15 * time.Second
 	pruneEvery  = 10 * time.Minute
-	overlapOf   = time.Minute // of a gap
+	overlapOf   = time.Minute // lookback before a gap
 	retryFollow = 2 * time.Second
 	commitTries = 8
-	perBeat     = 200 // outcomes that are settled before that counts as progress
-	perSummary  = 40  // states that are written together, beside notices for half as many channels
-	perCommit   = 60  // notices that are written together; etcd takes 128 operations
+	perBeat     = 200 // outcomes processed before progress is reported
+	perSummary  = 40  // states written together, with notifications for half as many channels
+	perCommit   = 60  // notifications written together; etcd accepts 128 operations
 )
 
-// Config is what a notifier needs.
+// Config holds what a notifier needs.
 type Config struct {
 	Store     Store
 	Channels  Channels
@@ -36,28 +36,30 @@ type Config struct {
 	Now       func() time.Time
 	Log       *slog.Logger
 	Metrics   Metrics
-	Report    func(error) // receives the result of each look at late runs and summaries; may be nil
+	Report    func(error) // receives the result of each round of late runs and summaries; may be nil
 }
 
-// Notifier tells. Run is for the elected master; Test may be called on any.
+// Notifier creates and delivers notifications. Run is for the elected master; Test may be called on
+// any master.
 type Notifier struct {
 	cfg  Config
-	wake chan struct{} // there is something to send
+	wake chan struct{} // there are new notifications
 
-	mu     sync.Mutex // held while a job's outcomes are settled
-	states map[string]State
-	budget budget
-	crowd  crowd // what waited when it was last looked, and since
+	mu      sync.Mutex // held while a job's outcomes are processed
+	states  map[string]State
+	budget  budget
+	backlog backlog // pending notifications at the last read, plus those created since
 
 	pulse pulse
 }
 
-// New makes a notifier.
+// New returns a notifier.
 func New(cfg Config) *Notifier {
-	return &Notifier{cfg: cfg, wake: make(chan struct{}, 1), states: map[string]State{}, crowd: crowdOf(nil)}
+	return &Notifier{cfg: cfg, wake: make(chan struct{}, 1), states: map[string]State{}, backlog: backlogOf(nil)}
 }
 
-// Run tells until the context ends, or something fails that may pass.
+// Run delivers notifications until the context ends or a temporary error occurs; the caller runs it
+// again.
 func (n *Notifier) Run(ctx context.Context) error {
 	n.pulse.begin(n.cfg.Now())
 	defer n.pulse.end(ctx)
@@ -69,7 +71,7 @@ func (n *Notifier) Run(ctx context.Context) error {
 	}
 	var all sync.WaitGroup
 	errs := make(chan error, 3)
-	for _, part := range []func(context.Context) error{n.follow, n.mind, n.send} {
+	for _, part := range []func(context.Context) error{n.follow, n.maintain, n.send} {
 		all.Go(func() {
 			err := part(ctx)
 			if err != nil {
@@ -82,7 +84,7 @@ func (n *Notifier) Run(ctx context.Context) error {
 	return cmp.Or(<-errs, <-errs, <-errs)
 }
 
-// load reads the states anew: what is here may not be what is there.
+// load reads the states from etcd, since another master may have changed them.
 func (n *Notifier) load(ctx context.Context) error {
 	now, err := n.cfg.Store.Now(ctx)
 	if err != nil {
@@ -104,24 +106,24 @@ func (n *Notifier) load(ctx context.Context) error {
 	return nil
 }
 
-// errNobody says that no job wants to be told of anything any more.
-var errNobody = errors.New("no job wants to be told of")
+// errNoSubscribers ends following when no job has notifications any more.
+var errNoSubscribers = errors.New("no job has notifications")
 
-// follow looks at outcomes while some job wants to be told of them.
+// follow processes outcomes while at least one job has notifications.
 func (n *Notifier) follow(ctx context.Context) error {
 	place, err := n.cfg.Store.Place(ctx)
 	for err == nil && ctx.Err() == nil {
 		if place, err = n.idle(ctx, place); err != nil {
 			break
 		}
-		next, failed := n.sound(ctx, place)
+		next, failed := n.resumeGap(ctx, place)
 		if place = next; failed == nil {
 			place, failed = n.take(ctx, place)
 		}
 		switch {
 		case ctx.Err() != nil:
 			return nil
-		case failed == nil, errors.Is(failed, errNobody):
+		case failed == nil, errors.Is(failed, errNoSubscribers):
 			continue
 		case errors.Is(failed, ErrGap):
 			n.cfg.Log.Warn("notices_gap", "since", place.At, "revision", place.Revision)
@@ -134,7 +136,8 @@ func (n *Notifier) follow(ctx context.Context) error {
 		if !sleep(ctx, retryFollow) {
 			return nil
 		}
-		// What was done since the place was last moved is looked at again, and known by the states.
+		// Outcomes since the last save of the place are read again; the states identify those
+		// already counted.
 		if place, err = n.cfg.Store.Place(ctx); err == nil {
 			err = n.load(ctx)
 		}
@@ -143,7 +146,7 @@ func (n *Notifier) follow(ctx context.Context) error {
 	return passing(ctx, err)
 }
 
-// take settles outcomes from the place on, and moves it. It ends with an error.
+// take processes outcomes from the place on and saves the place. It returns an error, always.
 func (n *Notifier) take(ctx context.Context, place Place) (Place, error) {
 	moved := n.cfg.Now()
 	err := n.cfg.Store.Follow(ctx, place.Revision+1, func(ctx context.Context, outcomes []Outcome, upTo int64) error {
@@ -165,7 +168,7 @@ func (n *Notifier) take(ctx context.Context, place Place) (Place, error) {
 			}
 			place = next
 			if told, known := n.cfg.Jobs.Told(); known && len(told) == 0 {
-				return errNobody
+				return errNoSubscribers
 			}
 		}
 		n.pulse.beat(n.cfg.Now())
@@ -174,9 +177,9 @@ func (n *Notifier) take(ctx context.Context, place Place) (Place, error) {
 	return place, err
 }
 
-// sound looks into the history where it was left half read, or where etcd is behind the place: it was restored to an
-// earlier revision, and its outcomes would count as seen.
-func (n *Notifier) sound(ctx context.Context, place Place) (Place, error) {
+// resumeGap reads the history if a gap was left half read, or if etcd is behind the place: then it was
+// restored to an earlier revision, and its outcomes would count as processed.
+func (n *Notifier) resumeGap(ctx context.Context, place Place) (Place, error) {
 	if place.Gap != nil {
 		return n.overGap(ctx, place)
 	}
@@ -191,7 +194,7 @@ func (n *Notifier) sound(ctx context.Context, place Place) (Place, error) {
 	return place, err
 }
 
-// idle waits until some job wants to be told of something, and keeps the place near.
+// idle waits until a job has notifications, and keeps the saved place recent.
 func (n *Notifier) idle(ctx context.Context, place Place) (Place, error) {
 	for ctx.Err() == nil {
 		told, known := n.cfg.Jobs.Told()
@@ -220,14 +223,14 @@ func (n *Notifier) move(ctx context.Context, place Place, revision int64) (Place
 	return n.cfg.Store.Move(ctx, Place{Revision: revision, At: n.cfg.Now().UTC(), Version: place.Version})
 }
 
-func (n *Notifier) poke() {
+func (n *Notifier) wakeSender() {
 	select {
 	case n.wake <- struct{}{}:
-	default: // it is about to look
+	default: // a wake-up is already pending
 	}
 }
 
-// passing makes nothing of an error that comes of the end.
+// passing returns nil for errors caused by the end of the context.
 func passing(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return nil

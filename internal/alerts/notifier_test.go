@@ -21,7 +21,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// world is all that the notifier's ports reach, in memory.
+// world implements the ports of the notifier in memory.
 type world struct {
 	mu        sync.Mutex
 	revision  int64
@@ -39,13 +39,13 @@ type world struct {
 	sent      []Message
 	answer    func(c Channel, m Message) Result
 	moves     int
-	unknown   bool // the jobs were not read yet
+	unknown   bool // the jobs have not been read yet
 	reads     int
 	refused   int   // commits that were too large
 	broken    error // of commits
 	deaf      error // of the watch
 	away      bool  // of the history, for every second page
-	pages     int   // of the history that were asked for
+	pages     int   // pages of the history that were read
 }
 
 func newWorld() *world {
@@ -66,7 +66,7 @@ func (w *world) job(name string, on ...common.Event) {
 	w.jobs[name] = job
 }
 
-// ended writes the outcome of an attempt into the outboxes.
+// ended puts the outcome of an attempt into the outboxes.
 func (w *world) ended(job string, status common.Status, attempt int, planned time.Time) common.Run {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -298,7 +298,7 @@ func (w *world) NoticeSent(string)         {}
 func (w *world) NoticeFailed(string, bool) {}
 func (w *world) NoticesWaiting(int)        {}
 
-// told lists what was sent, in order.
+// told returns what was sent, in order.
 func (w *world) told() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -329,7 +329,7 @@ func (w *world) electedNotifier(t *testing.T) (n *Notifier, stop func()) {
 	n = w.notifier()
 	go func() { done <- n.Run(ctx) }()
 	virtualtime.Wait()
-	time.Sleep(3 * time.Second) // it has found its place
+	time.Sleep(3 * time.Second) // it has a place
 	return n, func() {
 		cancel()
 		if err := <-done; err != nil {
@@ -338,12 +338,12 @@ func (w *world) electedNotifier(t *testing.T) (n *Notifier, stop func()) {
 	}
 }
 
-// after lets virtual time pass.
+// after advances virtual time.
 func after(d time.Duration) { time.Sleep(d); virtualtime.Wait() }
 
 var everything = []common.Event{"failed", "missed", "lost", "late", "recovered"}
 
-func TestToldOnce(t *testing.T) {
+func TestNotifier_TroubleNotifiedOnce(t *testing.T) {
 	virtualtime.Test(t, func(t *testing.T) {
 		w := newWorld()
 		w.job("a", everything...)
@@ -372,7 +372,7 @@ func TestToldOnce(t *testing.T) {
 	})
 }
 
-// An attempt that another follows is not the last word.
+// An attempt that is followed by another is not notified.
 func TestRetries(t *testing.T) {
 	virtualtime.Test(t, func(t *testing.T) {
 		w := newWorld()
@@ -395,13 +395,12 @@ func TestRetries(t *testing.T) {
 	})
 }
 
-// One after the other is elected, with whatever the one before had done, and two at a time
-// tell nothing twice.
-func TestElectedAnew(t *testing.T) {
+// Elections in sequence and two masters at a time notify nothing twice.
+func TestNotifier_ReElection_NothingTwice(t *testing.T) {
 	virtualtime.Test(t, func(t *testing.T) {
 		w := newWorld()
 		w.job("a", everything...)
-		w.elected(t)() // so that there is a place to begin from
+		w.elected(t)() // creates a place to begin from
 		at := time.Now()
 		w.ended("a", "failed", 1, at) // while nobody is elected
 		one, two := w.elected(t), w.elected(t)
@@ -410,7 +409,7 @@ func TestElectedAnew(t *testing.T) {
 		one()
 		w.ended("a", "succeeded", 1, at.Add(2*time.Second))
 		after(time.Second)
-		two() // it has decided, but not sent
+		two() // decided, but not sent
 		if got, want := w.told(), "a:failed@hook a:failed@post"; got != want {
 			t.Errorf("told %s, want %s", got, want)
 		}
@@ -423,8 +422,8 @@ func TestElectedAnew(t *testing.T) {
 	})
 }
 
-// A master dies with a try: nobody knows whether it was sent, so it is sent again, as the same.
-func TestDiesWithATry(t *testing.T) {
+// A master dies during a try: the outcome is unknown, so it is sent again with the same id.
+func TestNotifier_MasterDiesDuringTry_SentAgain(t *testing.T) {
 	virtualtime.Test(t, func(t *testing.T) {
 		w := newWorld()
 		w.job("a", everything...)
@@ -444,8 +443,8 @@ func TestDiesWithATry(t *testing.T) {
 	})
 }
 
-// What one of two masters tries, the other one leaves alone meanwhile.
-func TestTwoDoNotTryAtOnce(t *testing.T) {
+// A try claimed by one master is not tried by the other one meanwhile.
+func TestNotifier_TwoMasters_OneTries(t *testing.T) {
 	virtualtime.Test(t, func(t *testing.T) {
 		w := newWorld()
 		w.job("a", everything...)
@@ -461,7 +460,7 @@ func TestTwoDoNotTryAtOnce(t *testing.T) {
 	})
 }
 
-func TestTriedAgain(t *testing.T) {
+func TestNotifier_FailedTry_Retried(t *testing.T) {
 	virtualtime.Test(t, func(t *testing.T) {
 		w := newWorld()
 		w.job("a", everything...)
@@ -492,8 +491,8 @@ func TestTriedAgain(t *testing.T) {
 	})
 }
 
-// What a channel will not take does not make it one that fails, while it takes everything else.
-func TestTakesTheOthers(t *testing.T) {
+// A rejected notification does not mark a channel as failing while it accepts the others.
+func TestFailing_RejectedNotification_ChannelNotFailing(t *testing.T) {
 	virtualtime.Test(t, func(t *testing.T) {
 		w := newWorld()
 		w.job("a", "failed")
@@ -524,7 +523,7 @@ func TestTakesTheOthers(t *testing.T) {
 	})
 }
 
-func TestGivenUp(t *testing.T) {
+func TestNotifier_DayOfFailures_GivenUp(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		result Result
@@ -557,7 +556,7 @@ func TestGivenUp(t *testing.T) {
 	}
 }
 
-func TestChannelsThatAreNotThere(t *testing.T) {
+func TestNotifier_MissingOrDisabledChannel_Fails(t *testing.T) {
 	virtualtime.Test(t, func(t *testing.T) {
 		w := newWorld()
 		w.job("a", "failed")
@@ -583,7 +582,7 @@ func TestChannelsThatAreNotThere(t *testing.T) {
 	})
 }
 
-// A cluster in trouble does not drown who is told.
+// A cluster in trouble does not flood the receivers.
 func TestFlood(t *testing.T) {
 	virtualtime.Test(t, func(t *testing.T) {
 		w := newWorld()
@@ -628,7 +627,7 @@ func TestFlood(t *testing.T) {
 	})
 }
 
-// Each of many channels has its summary, however few jobs it is about.
+// Each of many channels gets its summary, however few jobs it is about.
 func TestSummariesToManyChannels(t *testing.T) {
 	virtualtime.Test(t, func(t *testing.T) {
 		w := newWorld()
@@ -669,9 +668,9 @@ func TestSummariesToManyChannels(t *testing.T) {
 	})
 }
 
-// What is held and over before there was room for it is told all the same, in a summary: a
-// trouble, and a reminder of one that was told of.
-func TestOverBeforeItWasTold(t *testing.T) {
+// A held trouble that ends before there was room for it is notified in a summary, and so is a held
+// reminder.
+func TestNotifier_HeldTroubleEnds_InSummary(t *testing.T) {
 	virtualtime.Test(t, func(t *testing.T) {
 		w := newWorld()
 		w.job("new", everything...)
@@ -714,13 +713,13 @@ func TestOverBeforeItWasTold(t *testing.T) {
 	})
 }
 
-// A job that went back and forth while no master was there has more to tell than etcd takes at
-// a time, and nothing is told twice or not at all.
+// A job that alternated while there was no master causes more notifications than etcd accepts at a
+// time: none is lost or sent twice.
 func TestManyOutcomesAtOnce(t *testing.T) {
 	virtualtime.Test(t, func(t *testing.T) {
 		w := newWorld()
 		w.job("a", everything...)
-		w.elected(t)() // so that there is a place to begin from
+		w.elected(t)() // creates a place to begin from
 		w.jobs["a"].Notify.To = nil
 		for i := range common.MaxNotified {
 			name := fmt.Sprintf("channel-%02d", i)
@@ -749,8 +748,8 @@ func TestManyOutcomesAtOnce(t *testing.T) {
 	})
 }
 
-// What could not be written uses up nothing of what may be told in a minute.
-func TestNotWrittenIsNotSpent(t *testing.T) {
+// A failed write does not use up the events per minute.
+func TestNotifier_FailedWrite_BudgetUnused(t *testing.T) {
 	virtualtime.Test(t, func(t *testing.T) {
 		w := newWorld()
 		w.job("a", everything...)
@@ -770,9 +769,8 @@ func TestNotWrittenIsNotSpent(t *testing.T) {
 	})
 }
 
-// A channel that takes nothing keeps no other one from being told, and hears of the rest in a
-// summary when it is back.
-func TestDeadChannelSilencesNoOther(t *testing.T) {
+// A failing channel does not block the others, and gets the rest in a summary when it is back.
+func TestNotifier_FailingChannel_OthersUnaffected(t *testing.T) {
 	virtualtime.Test(t, func(t *testing.T) {
 		w := newWorld()
 		var dead bool
@@ -831,7 +829,7 @@ func TestDeadChannelSilencesNoOther(t *testing.T) {
 	})
 }
 
-// What was compacted is looked up in the history.
+// Compacted outcomes are read from the history.
 func TestGap(t *testing.T) {
 	virtualtime.Test(t, func(t *testing.T) {
 		w := newWorld()
@@ -880,8 +878,8 @@ func TestLate(t *testing.T) {
 	})
 }
 
-// Where nobody wants to hear of anything, nothing is followed, and little is written.
-func TestNobodyWants(t *testing.T) {
+// Without jobs that have notifications, no watch is open and little is written.
+func TestNotifier_NoSubscribers_Idle(t *testing.T) {
 	virtualtime.Test(t, func(t *testing.T) {
 		w := newWorld()
 		stop := w.elected(t)
@@ -902,8 +900,8 @@ func TestNobodyWants(t *testing.T) {
 	})
 }
 
-// A job that is made anew under the name begins without trouble, and states of jobs that are gone go.
-func TestAnotherJob(t *testing.T) {
+// A new job of the same name begins without trouble, and states of deleted jobs are deleted.
+func TestNotifier_JobRecreated_NewState(t *testing.T) {
 	virtualtime.Test(t, func(t *testing.T) {
 		w := newWorld()
 		w.job("a", everything...)
@@ -921,8 +919,8 @@ func TestAnotherJob(t *testing.T) {
 	})
 }
 
-// Before the jobs are known nothing is taken for gone.
-func TestJobsNotKnownYet(t *testing.T) {
+// Before the jobs are known, no state is deleted.
+func TestNotifier_JobsUnknown_StatesKept(t *testing.T) {
 	virtualtime.Test(t, func(t *testing.T) {
 		w := newWorld()
 		w.job("a", everything...)
@@ -946,7 +944,7 @@ func TestJobsNotKnownYet(t *testing.T) {
 	})
 }
 
-// etcd was restored to an earlier revision: what happens from then on counts.
+// After a restore of etcd to an earlier revision, later outcomes count.
 func TestRestored(t *testing.T) {
 	virtualtime.Test(t, func(t *testing.T) {
 		w := newWorld()
@@ -968,8 +966,8 @@ func TestRestored(t *testing.T) {
 	})
 }
 
-// A long row of notices is not read anew for each of them.
-func TestReadsLittle(t *testing.T) {
+// A long backlog is not read again for each notification.
+func TestNotifier_LongBacklog_ReadOnce(t *testing.T) {
 	virtualtime.Test(t, func(t *testing.T) {
 		w := newWorld()
 		now := time.Now().UTC()
@@ -989,7 +987,7 @@ func TestReadsLittle(t *testing.T) {
 	})
 }
 
-func TestTest(t *testing.T) {
+func TestNotifier_Test(t *testing.T) {
 	w := newWorld()
 	n, err := w.notifier().Test(t.Context(), "hook", "ann")
 	if err != nil || n.Status != Sent || len(w.sent) != 1 || w.sent[0].Type != "channel.test" || len(w.done) != 1 {

@@ -9,16 +9,16 @@ import (
 	"carillon/internal/common"
 )
 
-// stuckAfter is how long the notifier may make no progress: while it works, it hears from etcd every 10 s, whether
-// there are outcomes or not.
+// stuckAfter is how long the notifier may make no progress. While it works, etcd answers every 10
+// s, with or without outcomes.
 const stuckAfter = 45 * time.Second
 
-// pulse is when the notifier last made progress. It is safe for concurrent use.
+// pulse holds when the notifier last made progress. It is safe for concurrent use.
 type pulse struct {
 	mu     sync.Mutex
 	last   time.Time // zero while it does not run
 	behind time.Time // since when outcomes are read from the history; zero: they are not
-	err    error     // that stopped it since
+	err    error     // last error since
 }
 
 // begin starts the clock, unless the notifier runs again after a failure.
@@ -30,7 +30,7 @@ func (p *pulse) begin(now time.Time) {
 	}
 }
 
-// end stops the clock where the context has ended: another master goes on.
+// end stops the clock if the context has ended: another master takes over.
 func (p *pulse) end(ctx context.Context) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -61,7 +61,8 @@ func (p *pulse) behindSince(since time.Time) {
 
 func (p *pulse) upToDate() { p.behindSince(time.Time{}) }
 
-// Conditions are what keeps notifications from being told in time. They are for the elected master.
+// Conditions returns the conditions that delay notifications. They apply to the elected master
+// only.
 func (n *Notifier) Conditions() (all []common.Condition) {
 	p := &n.pulse
 	p.mu.Lock()
@@ -75,7 +76,7 @@ func (n *Notifier) Conditions() (all []common.Condition) {
 			why = common.Excerpt(p.err.Error())
 		}
 		all = append(all, common.Condition{Code: common.ConditionNotifyStuck, From: p.last.UTC(), Data: common.Words{"error": why},
-			Text: "outcomes are not looked at for notifications: " + why})
+			Text: "notifications are stuck: outcomes are not read: " + why})
 	}
 	if !p.behind.IsZero() {
 		at := p.behind.UTC().Format(time.RFC3339)

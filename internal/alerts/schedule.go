@@ -5,23 +5,23 @@ import (
 	"time"
 )
 
-// Times of sending.
+// Times of delivery.
 const (
-	tryLimit   = 30 * time.Second // of one try, all in all
-	testLimit  = 15 * time.Second // of a test, which somebody waits for
-	claimFor   = time.Minute      // a try is somebody's for so long; after that it is tried by others
+	tryLimit   = 30 * time.Second // of one try
+	testLimit  = 15 * time.Second // of a test, for which the client waits
+	claimFor   = time.Minute      // claim on a try; after that another master may try
 	giveUp     = 24 * time.Hour
-	maxRest    = time.Minute // a channel that fails is left alone for no longer
-	maxRetryIn = time.Hour   // that the other side may ask for
+	maxRest    = time.Minute // longest pause of a failing channel
+	maxRetryIn = time.Hour   // longest Retry-After that is honoured
 	settleFor  = 2 * time.Second
 )
 
-// backoff are the pauses between tries: a day in all.
+// backoff are the pauses between tries: about a day in total.
 var backoff = [...]time.Duration{5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, 30 * time.Minute,
 	time.Hour, 2 * time.Hour, 4 * time.Hour, 8 * time.Hour, 8 * time.Hour}
 
-// pause is how long to wait after so many tries, give or take a fifth, so that what failed
-// together is not tried together; none says that it was tried often enough.
+// pause returns the pause after a number of tries, with a jitter of ±20 %; more is false after the
+// last try.
 func pause(attempts int) (wait time.Duration, more bool) {
 	if attempts > len(backoff) {
 		return 0, false
@@ -30,16 +30,16 @@ func pause(attempts int) (wait time.Duration, more bool) {
 	return d - d/5 + rand.N(2*d/5), true
 }
 
-// EventsPerMinute is how many events are told one by one.
+// EventsPerMinute is how many events are notified individually.
 const EventsPerMinute = 100
 
-// budget counts events by the minute.
+// budget counts events per minute.
 type budget struct {
 	minute time.Time
 	used   int
 }
 
-// take tells whether one more event may be told now.
+// take reports whether one more event may be notified now, and counts it.
 func (b *budget) take(now time.Time) bool {
 	if m := now.Truncate(time.Minute); !m.Equal(b.minute) {
 		*b = budget{minute: m}
@@ -51,27 +51,27 @@ func (b *budget) take(now time.Time) bool {
 	return true
 }
 
-// crowd counts the notices that wait, by channel.
-type crowd struct {
+// backlog counts pending notifications by channel.
+type backlog struct {
 	of  map[string]int
 	all int
 }
 
-func crowdOf(waiting []Notice) crowd {
-	c := crowd{of: map[string]int{}}
+func backlogOf(waiting []Notice) backlog {
+	c := backlog{of: map[string]int{}}
 	c.add(waiting)
 	return c
 }
 
-func (c *crowd) add(waiting []Notice) {
+func (c *backlog) add(waiting []Notice) {
 	c.all += len(waiting)
 	for i := range waiting {
 		c.of[waiting[i].Channel]++
 	}
 }
 
-// room tells whether one more may wait for a channel. A few always may, so that channels that
-// take nothing silence no other one.
-func (c *crowd) room(channel string) bool {
+// room reports whether a channel may have one more pending notification. A few are always allowed,
+// so that failing channels do not block the others.
+func (c *backlog) room(channel string) bool {
 	return c.of[channel] < alwaysWaiting || c.of[channel] < maxBehind && c.all < MaxWaiting
 }

@@ -12,27 +12,27 @@ import (
 	"carillon/internal/common"
 )
 
-// How much is sent at a time.
+// Limits of sending.
 const (
 	atOnce   = 16
-	nextLook = 15 * time.Second // for what others have written
+	nextLook = 15 * time.Second // reread of notifications written by other masters
 )
 
-// tried is what comes back from a try, to the one who sends.
+// tried is the result of a try, for send.
 type tried struct {
 	notice  Notice
-	settled bool          // it is known how the notice stands; else it is read again
-	rest    time.Duration // the channel is left alone for so long
+	settled bool          // notice is the stored value; otherwise it is read again
+	rest    time.Duration // pause of the channel
 }
 
-// sending is what there is to send.
+// sending is the state of send.
 type sending struct {
-	waiting []Notice             // in order of their ids
-	busy    map[string]bool      // channels on which one is on its way
-	rests   map[string]time.Time // until when channels are left alone
+	waiting []Notice             // ordered by id
+	busy    map[string]bool      // channels with a try in progress
+	rests   map[string]time.Time // end of each channel's pause
 }
 
-// next picks what is to be tried now, and tells when to look again if nothing changes.
+// next returns the notifications to try now, and when to check again if nothing changes.
 func (s *sending) next(now time.Time) (due []Notice, wake time.Time) {
 	wake = now.Add(nextLook)
 	for i := range s.waiting {
@@ -54,7 +54,7 @@ func (s *sending) next(now time.Time) (due []Notice, wake time.Time) {
 	return due, wake
 }
 
-// done takes a try back.
+// done records the result of a try.
 func (s *sending) done(t *tried, now time.Time) {
 	delete(s.busy, t.notice.Channel)
 	delete(s.rests, t.notice.Channel)
@@ -71,8 +71,8 @@ func (s *sending) done(t *tried, now time.Time) {
 	}
 }
 
-// send sends what waits, until the context ends. Of each channel one is on its way at a
-// time; a channel that fails is left alone for a while, with all that waits for it.
+// send delivers pending notifications until the context ends. Each channel has at most one try in
+// progress; a failing channel pauses, with all its pending notifications.
 func (n *Notifier) send(ctx context.Context) error {
 	back := make(chan tried)
 	s := sending{busy: map[string]bool{}, rests: map[string]time.Time{}}
@@ -85,7 +85,7 @@ func (n *Notifier) send(ctx context.Context) error {
 		if now.Sub(read).Abs() >= nextLook {
 			waiting, err := n.cfg.Store.Waiting(ctx)
 			if err != nil {
-				n.trouble(ctx, "notices_unreadable", err)
+				n.trouble(ctx, "notifications_unreadable", err)
 				if !sleep(ctx, retryFollow) {
 					return nil
 				}
@@ -93,7 +93,7 @@ func (n *Notifier) send(ctx context.Context) error {
 			}
 			s.waiting, read = waiting, now
 		}
-		n.look(s.waiting)
+		n.setBacklog(s.waiting)
 		due, wake := s.next(now)
 		for _, w := range due {
 			out.Go(func() {
@@ -122,20 +122,21 @@ func (n *Notifier) send(ctx context.Context) error {
 	}
 }
 
-func (n *Notifier) look(waiting []Notice) {
+func (n *Notifier) setBacklog(waiting []Notice) {
 	n.cfg.Metrics.NoticesWaiting(len(waiting))
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.crowd = crowdOf(waiting)
+	n.backlog = backlogOf(waiting)
 }
 
-// failingFor is how long a channel must have been tried in vain before it counts as failing.
+// failingFor is how long tries must have failed before a channel counts as failing.
 const failingFor = 30 * time.Second
 
-// Failing gives the channels, by name, for which something was tried in vain for long, and
-// that have taken nothing else since: notices are those that wait, and those that are done.
+// Failing returns, by name, the channels with a notification that has failed for at least
+// failingFor and without a successful delivery since its first try. notices are the pending and the
+// completed ones.
 func Failing(notices []Notice, now time.Time) (channels []string) {
-	took := map[string]time.Time{} // when a channel last took something
+	took := map[string]time.Time{} // last successful delivery
 	for i := range notices {
 		if w := &notices[i]; w.Status == Sent && w.DoneAt.After(took[w.Channel]) {
 			took[w.Channel] = w.DoneAt
@@ -151,8 +152,8 @@ func Failing(notices []Notice, now time.Time) (channels []string) {
 	return channels
 }
 
-// attempt tries a notice once. It claims it before, so that no other master tries it
-// meanwhile, and one that dies with it is noticed.
+// attempt tries a notification once. It claims it first, so that no other master tries it at the
+// same time, and a master that dies with it is noticed.
 func (n *Notifier) attempt(ctx context.Context, w Notice) tried {
 	channel, target, err := n.cfg.Channels.Channel(ctx, w.Channel)
 	if err != nil && !errors.Is(err, ErrSealed) {
@@ -168,7 +169,7 @@ func (n *Notifier) attempt(ctx context.Context, w Notice) tried {
 	w.NextAt = now.Add(claimFor)
 	w, ok, err := n.cfg.Store.Put(ctx, w)
 	if err != nil || !ok {
-		n.trouble(ctx, "notice_not_claimed", err)
+		n.trouble(ctx, "notification_not_claimed", err)
 		return tried{notice: w, rest: retryFollow}
 	}
 	sender := n.cfg.Senders[channel.Kind]
@@ -176,7 +177,7 @@ func (n *Notifier) attempt(ctx context.Context, w Notice) tried {
 	code := CodeTrouble
 	switch {
 	case channel.Version == 0:
-		code, result = CodeUnknown, Result{Final: true, Err: fmt.Errorf("there is no channel %s", w.Channel)}
+		code, result = CodeUnknown, Result{Final: true, Err: fmt.Errorf("channel %q not found", w.Channel)}
 	case channel.Disabled:
 		code, result = CodeDisabled, Result{Final: true, Err: fmt.Errorf("channel %s is disabled", w.Channel)}
 	case channel.Sealed != "" && target.URL == "":
@@ -194,7 +195,7 @@ func (n *Notifier) attempt(ctx context.Context, w Notice) tried {
 		}
 	}
 	w.Answer, w.Reached = result.Answer, append(w.Reached, result.Reached...)
-	if ctx.Err() != nil && result.Err != nil { // it broke off because we end: the next master tries at once
+	if ctx.Err() != nil && result.Err != nil { // interrupted by our stop: the next master tries at once
 		w.Attempts--
 		w.NextAt = n.cfg.Now().UTC()
 		return n.put(ctx, w, 0)
@@ -202,14 +203,14 @@ func (n *Notifier) attempt(ctx context.Context, w Notice) tried {
 	return n.finish(ctx, w, channel, result, code)
 }
 
-// finish writes down what became of a try.
+// finish stores the result of a try.
 func (n *Notifier) finish(ctx context.Context, w Notice, channel Channel, result Result, code string) tried {
 	now := n.cfg.Now().UTC()
 	log := n.cfg.Log.With("notice", w.ID, "channel", w.Channel, "kind", w.Kind, "job", w.Data.Job, "subject", w.Subject, "attempt", w.Attempts)
 	if result.Err == nil {
 		w.Status, w.Code, w.Error, w.DoneAt, w.NextAt = Sent, "", "", now, time.Time{}
 		n.cfg.Metrics.NoticeSent(string(w.Kind))
-		log.Info("notice_sent")
+		log.Info("notification_sent")
 		return n.put(ctx, w, 0)
 	}
 	w.Error = cut(Line(result.Err.Error()), maxText)
@@ -217,7 +218,7 @@ func (n *Notifier) finish(ctx context.Context, w Notice, channel Channel, result
 	switch {
 	case result.Gone:
 		code, result.Final = CodeGone, true
-		if err := n.cfg.Channels.Disable(context.WithoutCancel(ctx), channel, "the other side answered that it is gone"); err != nil {
+		if err := n.cfg.Channels.Disable(context.WithoutCancel(ctx), channel, "the receiver answered 410 Gone"); err != nil {
 			log.Warn("channel_not_disabled", "error", err)
 		}
 	case result.Final:
@@ -228,29 +229,28 @@ func (n *Notifier) finish(ctx context.Context, w Notice, channel Channel, result
 	n.cfg.Metrics.NoticeFailed(string(w.Kind), result.Final)
 	if result.Final {
 		w.Status, w.DoneAt, w.NextAt = Failed, now, time.Time{}
-		log.Error("notice_failed", "code", w.Code, "error", w.Error)
+		log.Error("notification_given_up", "code", w.Code, "error", w.Error)
 		return n.put(ctx, w, 0)
 	}
 	asked := min(result.RetryIn, maxRetryIn)
 	wait = max(wait, asked)
 	w.NextAt = now.Add(wait)
-	log.Warn("notice_tried_in_vain", "code", w.Code, "error", w.Error, "again_in", wait.Round(time.Second))
+	log.Warn("notification_failed", "code", w.Code, "error", w.Error, "again_in", wait.Round(time.Second))
 	return n.put(ctx, w, min(wait, max(maxRest, asked)))
 }
 
-// put writes a notice after a try, also at the end. Where that fails it is tried again
-// once its claim is over.
+// put stores a notification after a try. If that fails, it is tried again when its claim expires.
 func (n *Notifier) put(ctx context.Context, w Notice, rest time.Duration) tried {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
 	w, ok, err := n.cfg.Store.Put(ctx, w)
 	if err != nil || !ok {
-		n.cfg.Log.Warn("notice_not_written", "notice", w.ID, "error", err)
+		n.cfg.Log.Warn("notification_not_written", "notice", w.ID, "error", err)
 	}
 	return tried{notice: w, settled: err == nil && ok, rest: rest}
 }
 
-// tail puts the end of a run's output into a message, if it is to be had in time.
+// tail adds the end of a run's output to a message, if it is available in time.
 func (n *Notifier) tail(ctx context.Context, m *Message) {
 	if m.Data.Run != "" && m.Data.Printed > 0 && m.Type != "run.recovered" {
 		ctx, cancel := context.WithTimeout(ctx, settleFor)
@@ -262,24 +262,24 @@ func (n *Notifier) tail(ctx context.Context, m *Message) {
 	m.Text = textOf(&m.Data)
 }
 
-// Test sends a test on a channel, once, and writes it down among the notices.
+// Test sends a test message to a channel, once, and stores the result as a notification.
 func (n *Notifier) Test(ctx context.Context, name, by string) (Notice, error) {
 	channel, target, err := n.cfg.Channels.Channel(ctx, name)
 	if err != nil {
 		return Notice{}, testError(err)
 	}
 	if channel.Version == 0 {
-		return Notice{}, common.Errorf(common.CodeNotFound, "there is no channel %s", common.Excerpt(name))
+		return Notice{}, common.Errorf(common.CodeNotFound, "channel %q not found", common.Excerpt(name))
 	}
 	now := n.cfg.Now().UTC()
-	data := Data{Event: SubjectTest, Reason: &common.Reason{Code: "test", Text: "this is a test, asked for by " + common.Excerpt(by)}}
+	data := Data{Event: SubjectTest, Reason: &common.Reason{Code: "test", Text: "test requested by " + common.Excerpt(by)}}
 	data.URL = n.link(&data)
 	w := Notice{ID: noticeID(now, name, common.NewID()), Channel: name, Kind: channel.Kind, Subject: SubjectTest, Attempts: 1,
 		CreatedAt: now, TriedAt: now, Data: data}
 	sender := n.cfg.Senders[channel.Kind]
 	if sender == nil {
 		return Notice{}, &common.Error{Code: common.CodeConflict, Message: fmt.Sprintf("this master cannot send to channels of kind %s", channel.Kind),
-			Hint: "mail needs the settings smtpHost and smtpFrom"}
+			Hint: "set smtpHost and smtpFrom to send mail"}
 	}
 	message := messageOf(&w)
 	tryCtx, cancel := context.WithTimeout(ctx, testLimit)
@@ -299,11 +299,11 @@ func (n *Notifier) Test(ctx context.Context, name, by string) (Notice, error) {
 	return w, nil
 }
 
-// testError gives a channel that cannot be opened a code.
+// testError returns an error with code and hint for a channel that cannot be decrypted.
 func testError(err error) error {
 	if errors.Is(err, ErrSealed) {
-		return &common.Error{Code: common.CodeConflict, Message: "the channel's secret cannot be opened", Err: err,
-			Hint: "give this master the secretsKey that the channel was saved with, or save URL and secret anew"}
+		return &common.Error{Code: common.CodeConflict, Message: "the channel's secret cannot be decrypted", Err: err,
+			Hint: "add the secretsKey that the channel was saved with to this master, or save URL and secret again"}
 	}
 	return err
 }

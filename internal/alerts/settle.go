@@ -11,7 +11,7 @@ import (
 	"carillon/internal/common"
 )
 
-// settleAll settles outcomes, job by job, in the order in which they are.
+// settleAll processes outcomes job by job, in their order.
 func (n *Notifier) settleAll(ctx context.Context, outcomes []Outcome) error {
 	byJob := map[string][]Outcome{}
 	var order []string
@@ -29,7 +29,7 @@ func (n *Notifier) settleAll(ctx context.Context, outcomes []Outcome) error {
 	return nil
 }
 
-// settle writes down what outcomes of a job mean, if anything.
+// settle processes outcomes of a job and stores the resulting notifications.
 func (n *Notifier) settle(ctx context.Context, name string, outcomes []Outcome) (err error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -39,12 +39,12 @@ func (n *Notifier) settle(ctx context.Context, name string, outcomes []Outcome) 
 	return err
 }
 
-// settleSome settles as many outcomes as can be written together, and gives the others.
+// settleSome processes as many outcomes as can be written together, and returns the others.
 func (n *Notifier) settleSome(ctx context.Context, name string, outcomes []Outcome) (rest []Outcome, err error) {
 	for range commitTries {
 		before, inTrouble := n.states[name]
 		if inTrouble = inTrouble && before.Trouble; !inTrouble && !slices.ContainsFunc(outcomes, func(o Outcome) bool { e, _ := o.event(); return e != "" }) {
-			return nil, nil // all is well, and was
+			return nil, nil // no trouble, before and after
 		}
 		var version int64
 		for i := range outcomes {
@@ -73,25 +73,25 @@ func (n *Notifier) settleSome(ctx context.Context, name string, outcomes []Outco
 		written, ok, err := n.cfg.Store.Commit(ctx, []State{after}, notices)
 		if err == nil && ok {
 			n.states[name] = written[0]
-			n.crowd.add(notices)
+			n.backlog.add(notices)
 			if len(notices) > 0 {
-				n.poke()
+				n.wakeSender()
 			}
 			return rest, nil
 		}
-		n.budget = spent // nothing is told
+		n.budget = spent // nothing was written
 		if err != nil {
-			return nil, fmt.Errorf("write notices of job %s: %w", name, err)
+			return nil, fmt.Errorf("write notifications of job %s: %w", name, err)
 		}
 		if n.states[name], err = n.cfg.Store.State(ctx, name); err != nil {
-			return nil, fmt.Errorf("read notices of job %s: %w", name, err)
+			return nil, fmt.Errorf("read notification state of job %s: %w", name, err)
 		}
 	}
-	return nil, fmt.Errorf("the notices of job %s change too fast", name)
+	return nil, fmt.Errorf("the notification state of job %s changes too fast", name)
 }
 
-// decide brings a state up to date with outcomes, and makes the notices, up to as many as are
-// written together; the rest of the outcomes is for later.
+// decide updates a state with outcomes and returns the notifications, up to the number that is
+// written together, and the remaining outcomes.
 func (n *Notifier) decide(ctx context.Context, job *common.JobState, s *State, outcomes []Outcome) (notices []Notice, rest []Outcome, changed bool, err error) {
 	now := n.cfg.Now().UTC()
 	for i := range outcomes {
@@ -109,10 +109,10 @@ func (n *Notifier) decide(ctx context.Context, job *common.JobState, s *State, o
 		if event != "" && !o.Late && o.Run.Attempt > 0 {
 			more, err := n.cfg.History.Exists(ctx, common.RunID(o.Run.Fire, o.Run.Attempt+1))
 			if err != nil {
-				return nil, nil, false, fmt.Errorf("look for the attempt after %s: %w", o.Run.ID, err)
+				return nil, nil, false, fmt.Errorf("look up the attempt after %s: %w", o.Run.ID, err)
 			}
 			if more {
-				continue // it is not the last word
+				continue // a later attempt follows
 			}
 		}
 		tell, counted := s.take(o, job.Notify, now)
@@ -125,8 +125,9 @@ func (n *Notifier) decide(ctx context.Context, job *common.JobState, s *State, o
 	return notices, nil, changed, nil
 }
 
-// notices tells each channel of a job of an event, now or, where there is no room for it, in
-// a summary. One that is to hear of the trouble there hears there too that it is over.
+// notices returns one notification of an event per channel of a job. For a channel without room,
+// the event is held for a summary; a channel with a held event of the trouble gets the recovery in
+// a summary too.
 func (n *Notifier) notices(job *common.JobState, s *State, o *Outcome, event common.Event, now time.Time) []Notice {
 	data := dataOf(&job.StoredJob, &o.Run, event)
 	data.Count, data.FirstAt = s.Count, new(s.FirstAt)
@@ -137,7 +138,7 @@ func (n *Notifier) notices(job *common.JobState, s *State, o *Outcome, event com
 	for i, to := range job.Notify.To {
 		switch {
 		case slices.Contains(job.Notify.To[:i], to):
-		case n.crowd.room(to) && (event != common.EventRecovered || !slices.Contains(held, to)):
+		case n.backlog.room(to) && (event != common.EventRecovered || !slices.Contains(held, to)):
 			open = append(open, to)
 		default:
 			s.Held = append(s.Held, to)
@@ -151,11 +152,11 @@ func (n *Notifier) notices(job *common.JobState, s *State, o *Outcome, event com
 		all = append(all, Notice{ID: noticeID(o.at(), job.UID, o.name(), string(event), to), Channel: to, Subject: Subject(event), Status: Waiting,
 			CreatedAt: now, NextAt: now.Add(settleFor), Data: data})
 	}
-	n.cfg.Log.Info("notice_decided", "job", job.Name, "event", event, "run", data.Run, "channels", open, "held", s.Held, "count", s.Count)
+	n.cfg.Log.Info("notification_created", "job", job.Name, "event", event, "run", data.Run, "channels", open, "held", s.Held, "count", s.Count)
 	return all
 }
 
-// link is where the console shows it.
+// link returns the address in the console.
 func (n *Notifier) link(d *Data) string {
 	base := strings.TrimSuffix(n.cfg.PublicURL, "/")
 	switch {

@@ -7,24 +7,24 @@ import (
 	"carillon/internal/common"
 )
 
-// remind is how often, at most, it is told again that a job is still in trouble.
+// remind is the minimum interval between notifications of a job that stays in trouble.
 const remind = time.Hour
 
-// maxRecent is how many outcomes a job's state remembers as counted.
+// maxRecent is how many counted outcomes a job's state remembers.
 const maxRecent = 20
 
-// wanted are the reasons of runs that somebody wanted to end: a user, or the job by its overlap policy.
+// wanted are reasons of runs that were ended on purpose: by a user, or by the job's overlap policy.
 var wanted = [...]string{"killed_by_user", "killed_before_start", common.ReasonReplaced}
 
-// Outcome is something that became of a fire: an outcome from etcd with its revision, one
-// that was found in the history, with none, or a run that is late.
+// Outcome is an outcome of a fire: from etcd with its revision, from the history without one, or a
+// run that is late.
 type Outcome struct {
 	Run      common.Run
 	Revision int64
 	Late     bool
 }
 
-// at is when it happened, as far as it says so; a gap lasts until its last fire.
+// at returns when it happened; for a gap entry, the time of its last fire.
 func (o *Outcome) at() time.Time {
 	if !o.Late && o.Run.EndedAt != nil {
 		return o.Run.EndedAt.UTC()
@@ -32,7 +32,7 @@ func (o *Outcome) at() time.Time {
 	return o.Run.PlannedAt.UTC()
 }
 
-// name tells outcomes apart.
+// name identifies an outcome.
 func (o *Outcome) name() string {
 	if o.Late {
 		return "late:" + o.Run.Fire
@@ -40,8 +40,8 @@ func (o *Outcome) name() string {
 	return o.Run.ID
 }
 
-// event is what the outcome means to who wants to be told; good says that all went well.
-// What somebody wanted so is neither: skips, and runs that a user or a later fire ended.
+// event returns the event of an outcome; good reports success. Outcomes that were intended
+// (skipped, ended by a user or replaced) are neither.
 func (o *Outcome) event() (event common.Event, good bool) {
 	if o.Late {
 		return common.EventLate, false
@@ -63,7 +63,7 @@ func (o *Outcome) event() (event common.Event, good bool) {
 	return "", false
 }
 
-// weight is how many fires it stands for; at least one, also where they could not be counted.
+// weight returns the number of fires of the outcome; at least 1, even if they could not be counted.
 func (o *Outcome) weight() int64 {
 	if o.Run.Gap != nil {
 		return max(1, o.Run.Gap.Count)
@@ -71,31 +71,31 @@ func (o *Outcome) weight() int64 {
 	return 1
 }
 
-// State is how a job stands with those who are told, the value of /cron/alerts/<job>. One
-// that was never in trouble has none.
+// State is the notification state of a job, the value of /cron/alerts/<job>. A job that was never
+// in trouble has none.
 type State struct {
 	Job      string       `json:"job"`
 	UID      string       `json:"uid"`
 	Trouble  bool         `json:"trouble,omitempty"`
-	Event    common.Event `json:"event,omitempty"`   // the worst that was told of, or is held
-	FirstAt  time.Time    `json:"firstAt,omitzero"`  // of the trouble
-	LastAt   time.Time    `json:"lastAt,omitzero"`   // planned time of its last bad fire
-	Count    int64        `json:"count,omitempty"`   // its bad fires
-	ToldAt   time.Time    `json:"toldAt,omitzero"`   // when it was last told of, or held
-	Held     []string     `json:"held,omitempty"`    // channels that are to hear of it in their next summary
+	Event    common.Event `json:"event,omitempty"`   // the worst one notified or held
+	FirstAt  time.Time    `json:"firstAt,omitzero"`  // begin of the trouble
+	LastAt   time.Time    `json:"lastAt,omitzero"`   // planned time of the last failed fire
+	Count    int64        `json:"count,omitempty"`   // failed fires
+	ToldAt   time.Time    `json:"toldAt,omitzero"`   // last notified or held
+	Held     []string     `json:"held,omitempty"`    // channels that get it in their next summary
 	Revision int64        `json:"revision,omitzero"` // outcomes up to it are counted
-	Recent   []string     `json:"recent,omitempty"`  // the last ones that were counted
+	Recent   []string     `json:"recent,omitempty"`  // last counted outcomes
 
 	Version int64 `json:"-"` // the etcd revision of its last change
 }
 
-// counted tells whether the state knows of an outcome.
+// counted reports whether an outcome is already counted.
 func (s *State) counted(o *Outcome) bool {
 	return o.Revision != 0 && o.Revision <= s.Revision || slices.Contains(s.Recent, o.name())
 }
 
-// take counts an outcome that is final. It gives the event that is to be told, if any, and
-// whether the state has changed. A trouble that is held when it ends stays so: it must be told.
+// take counts a final outcome. It returns the event to notify, if any, and whether the state has
+// changed. Held events of a trouble stay held when it ends, since they must be notified.
 func (s *State) take(o *Outcome, notify *common.Notify, now time.Time) (tell common.Event, changed bool) {
 	event, good := o.event()
 	if good && s.Trouble && !o.Run.PlannedAt.Before(s.LastAt) {

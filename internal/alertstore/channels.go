@@ -16,22 +16,21 @@ import (
 	"carillon/internal/etcdkit"
 )
 
-// tries is how often a change is decided again because something else moved between its
-// look and its transaction.
+// tries is how often a change is attempted if compares fail because of concurrent changes.
 const tries = 8
 
-// channelOf reads a channel that is its key's.
+// channelOf decodes a channel and checks that it belongs to its key.
 func channelOf(kv *mvccpb.KeyValue) (alerts.Channel, error) {
 	c, err := common.Decode[alerts.Channel](kv.Value)
 	if err != nil || common.ChannelKey(c.Name) != string(kv.Key) {
-		return alerts.Channel{}, &common.Error{Code: common.CodeInternal, Message: "a channel is damaged in etcd: " + common.Excerpt(string(kv.Key)),
-			Hint: "delete it, and make it anew", Err: err}
+		return alerts.Channel{}, &common.Error{Code: common.CodeInternal, Message: "damaged channel in etcd: " + common.Excerpt(string(kv.Key)),
+			Hint: "delete it and create it again", Err: err}
 	}
 	c.Version = kv.ModRevision
 	return c, nil
 }
 
-// Channels lists all of them by name. One that is damaged is left out.
+// Channels returns all channels by name, without damaged ones.
 func (s *Store) Channels(ctx context.Context) (all []alerts.Channel, err error) {
 	err = s.list(ctx, common.ChannelsPrefix, func(kv *mvccpb.KeyValue) {
 		if c, err := channelOf(kv); err == nil {
@@ -41,7 +40,7 @@ func (s *Store) Channels(ctx context.Context) (all []alerts.Channel, err error) 
 	return all, err
 }
 
-// Find reads a channel; CodeNotFound where there is none.
+// Find returns a channel; CodeNotFound if there is none.
 func (s *Store) Find(ctx context.Context, name string) (alerts.Channel, error) {
 	kv, _, err := s.get(ctx, common.ChannelKey(name))
 	if err != nil {
@@ -54,10 +53,10 @@ func (s *Store) Find(ctx context.Context, name string) (alerts.Channel, error) {
 }
 
 func errNoChannel(name string) error {
-	return common.Errorf(common.CodeNotFound, "there is no channel %s", common.Excerpt(name))
+	return common.Errorf(common.CodeNotFound, "channel %q not found", common.Excerpt(name))
 }
 
-// Channel reads a channel with its target, for who sends.
+// Channel returns a channel with its target, for sending.
 func (s *Store) Channel(ctx context.Context, name string) (alerts.Channel, alerts.Target, error) {
 	kv, _, err := s.get(ctx, common.ChannelKey(name))
 	if err != nil || kv == nil {
@@ -78,13 +77,13 @@ func (s *Store) open(c *alerts.Channel) (alerts.Target, error) {
 	}
 	target, err := common.Decode[alerts.Target](plain)
 	if err != nil {
-		return alerts.Target{}, fmt.Errorf("%w: it is damaged", alerts.ErrSealed)
+		return alerts.Target{}, fmt.Errorf("%w: damaged value", alerts.ErrSealed)
 	}
 	return target, nil
 }
 
-// Save makes a channel, or changes one, and gives it as it stands then. Where a signing
-// secret was made or set, it is given as well: it is not shown again.
+// Save creates or changes a channel and returns it. A generated signing secret is returned as well:
+// it is not shown again.
 func (s *Store) Save(ctx context.Context, actor common.Actor, name string, wish alerts.Wish, pre common.Precondition) (c alerts.Channel, secret string, created bool, err error) {
 	if !common.ValidName(name) {
 		return c, "", false, common.Invalid("the channel cannot be saved", common.Fault{Location: "name", Code: "name", Value: common.Excerpt(name),
@@ -123,24 +122,24 @@ func (s *Store) Save(ctx context.Context, actor common.Actor, name string, wish 
 			return after, secret, kv == nil, err
 		}
 	}
-	return c, "", false, common.Errorf(common.CodeConflict, "channel %s changes too fast; try again", common.Excerpt(name))
+	return c, "", false, common.Errorf(common.CodeConflict, "channel %s changes too fast; retry", common.Excerpt(name))
 }
 
-// holds tells whether a channel is the one that was meant; version is zero where there is none.
+// holds returns CodeStale if a precondition does not hold; version is zero if there is no channel.
 func holds(name string, pre common.Precondition, version int64) error {
 	switch {
 	case pre.Absent && version != 0:
 		return common.Errorf(common.CodeStale, "channel %s exists", name)
 	case pre.Version != 0 && version == 0:
-		return common.Errorf(common.CodeStale, "channel %s does not exist any more", name)
+		return common.Errorf(common.CodeStale, "channel %s no longer exists", name)
 	case pre.Version != 0 && version != pre.Version:
 		return &common.Error{Code: common.CodeStale, Message: fmt.Sprintf("channel %s is at version %d, not %d", name, version, pre.Version),
-			Hint: "somebody else saved it: read it again and repeat the change"}
+			Hint: "read it again and repeat the change: it was saved in the meantime"}
 	}
 	return nil
 }
 
-// room refuses one channel too many.
+// room returns an error if the number of channels is at its limit.
 func (s *Store) room(ctx context.Context) error {
 	callCtx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
@@ -149,12 +148,12 @@ func (s *Store) room(ctx context.Context) error {
 		return etcdkit.Wrap(err)
 	}
 	if resp.Count >= alerts.MaxChannels {
-		return common.Errorf(common.CodeConflict, "there are %d channels, as many as there may be", resp.Count)
+		return common.Errorf(common.CodeConflict, "there are %d channels, which is the limit", resp.Count)
 	}
 	return nil
 }
 
-// merge is the channel that a wish makes of what there is.
+// merge returns the channel after a change, and the signing secret if one was generated.
 func (s *Store) merge(before *alerts.Channel, name string, wish alerts.Wish) (after alerts.Channel, secret string, err error) {
 	same := before.Version != 0 && before.Kind == wish.Kind
 	if faults := wish.Faults(same); len(faults) > 0 {
@@ -175,8 +174,8 @@ func (s *Store) merge(before *alerts.Channel, name string, wish alerts.Wish) (af
 	var target alerts.Target
 	if same {
 		if target, err = s.open(before); err != nil && (wish.URL == "" || wish.Secret == "" && !wish.NewSecret) {
-			return after, "", &common.Error{Code: common.CodeConflict, Message: "the channel's secret cannot be opened", Err: err,
-				Hint: "give this master the secretsKey that the channel was saved with, or save url and secret anew"}
+			return after, "", &common.Error{Code: common.CodeConflict, Message: "the channel's secret cannot be decrypted", Err: err,
+				Hint: "add the secretsKey that the channel was saved with to this master, or save url and secret again"}
 		}
 	}
 	if wish.URL != "" {
@@ -197,13 +196,13 @@ func (s *Store) merge(before *alerts.Channel, name string, wish alerts.Wish) (af
 		return after, "", err
 	}
 	if after.Sealed, err = s.box.Seal(common.ChannelKey(name), plain); err != nil {
-		return after, "", &common.Error{Code: common.CodeConflict, Message: "this master has no key to keep a webhook's secret with", Err: err,
-			Hint: "set secretsKey, the same for all masters, as of: openssl rand -base64 32"}
+		return after, "", &common.Error{Code: common.CodeConflict, Message: "this master has no key to encrypt a webhook's secret", Err: err,
+			Hint: "set secretsKey to the same value on all masters; generate one with: openssl rand -base64 32"}
 	}
 	return after, secret, nil
 }
 
-// shown is a channel as the history of changes has it. That its target changed can be seen; the target cannot.
+// shown returns a channel for the audit. The entry shows that the target changed, but not the target.
 func shown(c *alerts.Channel) any {
 	if c.Version == 0 && c.Name == "" {
 		return nil
@@ -213,7 +212,7 @@ func shown(c *alerts.Channel) any {
 	return said
 }
 
-// write puts a channel with its change, where it has not changed since.
+// write stores a channel with its audit entry, if the channel is unchanged.
 func (s *Store) write(ctx context.Context, actor common.Actor, kv *mvccpb.KeyValue, before, after *alerts.Channel) (done bool, err error) {
 	verb := "replace"
 	var held []byte
@@ -251,7 +250,7 @@ func (s *Store) commit(ctx context.Context, cmp clientv3.Cmp, ops ...clientv3.Op
 	return resp.Header.Revision, resp.Succeeded, nil
 }
 
-// Delete removes a channel. What waits for it fails, and says why.
+// Delete deletes a channel. Its pending notifications fail with CodeUnknown.
 func (s *Store) Delete(ctx context.Context, actor common.Actor, name string, pre common.Precondition) error {
 	for range tries {
 		kv, _, err := s.get(ctx, common.ChannelKey(name))
@@ -266,7 +265,7 @@ func (s *Store) Delete(ctx context.Context, actor common.Actor, name string, pre
 		}
 		before, err := channelOf(kv)
 		if err != nil {
-			before = alerts.Channel{Name: name} // what it was cannot be said
+			before = alerts.Channel{Name: name} // the record is unreadable
 		}
 		change, err := common.NewChange(s.now(), actor, "delete", "channel", name, shown(&before), nil)
 		if err != nil {
@@ -282,10 +281,10 @@ func (s *Store) Delete(ctx context.Context, actor common.Actor, name string, pre
 			return err
 		}
 	}
-	return common.Errorf(common.CodeConflict, "channel %s changes too fast; try again", common.Excerpt(name))
+	return common.Errorf(common.CodeConflict, "channel %s changes too fast; retry", common.Excerpt(name))
 }
 
-// NoteTest writes down that somebody asks for a test on a channel.
+// NoteTest adds an audit entry for a test of a channel.
 func (s *Store) NoteTest(ctx context.Context, actor common.Actor, name string) error {
 	change, err := common.NewChange(s.now(), actor, "test", "channel", name, nil, nil)
 	if err != nil {
@@ -315,8 +314,8 @@ func (s *Store) Disable(ctx context.Context, c alerts.Channel, why string) error
 	return err
 }
 
-// Reseal seals anew what was sealed under an older key, so that the older one can be taken away.
-// It tells how many channels it sealed.
+// Reseal encrypts channels again that are encrypted with an older key, so that the older key can be
+// removed. It returns their number.
 func (s *Store) Reseal(ctx context.Context, actor common.Actor) (n int, err error) {
 	var all []*mvccpb.KeyValue
 	if err := s.list(ctx, common.ChannelsPrefix, func(kv *mvccpb.KeyValue) { all = append(all, kv) }); err != nil {
@@ -343,8 +342,8 @@ func (s *Store) resealOne(ctx context.Context, actor common.Actor, kv *mvccpb.Ke
 		}
 		sealed, fresh, err := s.box.Renew(key, c.Sealed)
 		if err != nil {
-			return false, &common.Error{Code: common.CodeConflict, Message: fmt.Sprintf("the channel %s does not open: %v", c.Name, err), Err: err,
-				Hint: "give the key that it was sealed with as well, after the new one"}
+			return false, &common.Error{Code: common.CodeConflict, Message: fmt.Sprintf("channel %s cannot be decrypted: %v", c.Name, err), Err: err,
+				Hint: "list the key that it was encrypted with after the new one"}
 		}
 		if !fresh {
 			return false, nil
@@ -366,5 +365,5 @@ func (s *Store) resealOne(ctx context.Context, actor common.Actor, kv *mvccpb.Ke
 			return false, err
 		}
 	}
-	return false, common.Errorf(common.CodeConflict, "channel %s changes too fast; try again", common.Excerpt(key))
+	return false, common.Errorf(common.CodeConflict, "channel %s changes too fast; retry", common.Excerpt(key))
 }

@@ -16,14 +16,14 @@ import (
 	"carillon/internal/etcdkit"
 )
 
-// noticeOf reads a notice that is its key's.
+// noticeOf decodes a notification and checks that it belongs to its key.
 func noticeOf(prefix string, kv *mvccpb.KeyValue) (alerts.Notice, bool) {
 	n, err := common.Decode[alerts.Notice](kv.Value)
 	n.Version = kv.ModRevision
 	return n, err == nil && prefix+n.ID == string(kv.Key)
 }
 
-// Waiting gives the notices that wait.
+// Waiting returns the pending notifications.
 func (s *Store) Waiting(ctx context.Context) (waiting []alerts.Notice, err error) {
 	err = s.list(ctx, common.WaitingNoticesPrefix, func(kv *mvccpb.KeyValue) {
 		if n, ok := noticeOf(common.WaitingNoticesPrefix, kv); ok {
@@ -33,11 +33,11 @@ func (s *Store) Waiting(ctx context.Context) (waiting []alerts.Notice, err error
 	return waiting, err
 }
 
-// Put writes a notice that waits where it has not changed, or moves it to those that are done.
+// Put updates a pending notification if it has not changed, or moves it to the completed ones.
 func (s *Store) Put(ctx context.Context, n alerts.Notice) (alerts.Notice, bool, error) {
 	data, err := json.Marshal(&n)
 	if err != nil {
-		return n, false, fmt.Errorf("encode notice %s: %w", n.ID, err)
+		return n, false, fmt.Errorf("encode notification %s: %w", n.ID, err)
 	}
 	waiting := common.WaitingNoticeKey(n.ID)
 	ops := []clientv3.Op{clientv3.OpPut(waiting, string(data))}
@@ -51,13 +51,13 @@ func (s *Store) Put(ctx context.Context, n alerts.Notice) (alerts.Notice, bool, 
 	defer cancel()
 	resp, err := s.client.Txn(ctx).If(etcdkit.Unchanged(waiting, n.Version)).Then(ops...).Commit()
 	if err != nil {
-		return n, false, etcdkit.Wrap(fmt.Errorf("write notice %s: %w", n.ID, err))
+		return n, false, etcdkit.Wrap(fmt.Errorf("write notification %s: %w", n.ID, err))
 	}
 	n.Version = resp.Header.Revision
 	return n, resp.Succeeded, nil
 }
 
-// Prune removes notices that were done before a time, and all but the newest ones.
+// Prune deletes notifications completed before a time, and all but the newest keep.
 func (s *Store) Prune(ctx context.Context, before time.Time, keep int) error {
 	var all, gone []*mvccpb.KeyValue
 	if err := s.list(ctx, common.DoneNoticesPrefix, func(kv *mvccpb.KeyValue) { all = append(all, kv) }); err != nil {
@@ -72,9 +72,9 @@ func (s *Store) Prune(ctx context.Context, before time.Time, keep int) error {
 	return etcdkit.DeleteSeen(ctx, s.client, gone)
 }
 
-// Notices lists the newest first, those that wait and those that are done; more tells that
-// there are others after them. There are a few thousand at most. A notice that is done between
-// the two looks is listed as it is then, once.
+// Notices returns pending and completed notifications, newest first; more reports whether there are
+// others. There are a few thousand at most. A notification completed between the two reads is
+// listed once, as completed.
 func (s *Store) Notices(ctx context.Context, q alerts.NoticeQuery) (found []alerts.Notice, more bool, err error) {
 	seen := map[string]int{}
 	for _, prefix := range []string{common.WaitingNoticesPrefix, common.DoneNoticesPrefix} {

@@ -20,15 +20,15 @@ import (
 
 const (
 	callLimit = 5 * time.Second
-	// silence is how long a watch may say nothing before it is given up.
+	// silence is how long a watch may be silent before it is ended.
 	silence = 30 * time.Second
 	pageOf  = 500
 )
 
-// Store keeps channels, notices and states.
+// Store stores channels, notifications and notification states.
 type Store struct {
 	client  *clientv3.Client
-	box     *seal.Box // nil: there is no key
+	box     *seal.Box // nil: no key
 	now     func() time.Time
 	changed func()
 }
@@ -38,13 +38,13 @@ var (
 	_ alerts.Channels = (*Store)(nil)
 )
 
-// New makes a store; now is the wall clock. changed is told after a change of a channel, which
-// now waits to be delivered. Without a box no webhook can be saved, or sent to.
+// New returns a store; now is the wall clock. changed is called after a change of a channel, which
+// adds an audit entry to deliver. Without a box no webhook can be saved or called.
 func New(client *clientv3.Client, box *seal.Box, now func() time.Time, changed func()) *Store {
 	return &Store{client: client, box: box, now: now, changed: changed}
 }
 
-// get reads a key; nil where it does not exist.
+// get reads a key; nil if it does not exist.
 func (s *Store) get(ctx context.Context, key string) (*mvccpb.KeyValue, int64, error) {
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
@@ -78,7 +78,8 @@ func (s *Store) list(ctx context.Context, prefix string, each func(*mvccpb.KeyVa
 	}
 }
 
-// Place reads up to where outcomes were looked at. One that cannot be read is as good as none.
+// Place returns the position up to which outcomes have been processed. An unreadable one counts as
+// none.
 func (s *Store) Place(ctx context.Context) (alerts.Place, error) {
 	kv, _, err := s.get(ctx, common.AlertedKey)
 	if err != nil || kv == nil {
@@ -92,7 +93,7 @@ func (s *Store) Place(ctx context.Context) (alerts.Place, error) {
 	return place, nil
 }
 
-// Move writes it, where it is the one that was read.
+// Move stores the place if it is unchanged since it was read.
 func (s *Store) Move(ctx context.Context, p alerts.Place) (alerts.Place, error) {
 	data, err := json.Marshal(p)
 	if err != nil {
@@ -112,7 +113,7 @@ func (s *Store) Move(ctx context.Context, p alerts.Place) (alerts.Place, error) 
 	return p, nil
 }
 
-// Now is the revision of etcd.
+// Now returns the current revision of etcd.
 func (s *Store) Now(ctx context.Context) (int64, error) {
 	_, revision, err := s.get(ctx, common.AlertedKey)
 	return revision, err
@@ -122,7 +123,7 @@ func (s *Store) Now(ctx context.Context) (int64, error) {
 func (s *Store) Follow(ctx context.Context, from int64, take func(context.Context, []alerts.Outcome, int64) error) error {
 	watchCtx, cancel := context.WithCancel(clientv3.WithRequireLeader(ctx))
 	defer cancel()
-	// Without fragments a response holds whole revisions.
+	// Without fragments a response contains whole revisions.
 	ch := s.client.Watch(watchCtx, common.OutboxPrefix, clientv3.WithPrefix(), clientv3.WithRev(from),
 		clientv3.WithFilterDelete(), clientv3.WithProgressNotify(), clientv3.WithCreatedNotify())
 	ask := time.NewTicker(silence / 3)
@@ -137,7 +138,7 @@ func (s *Store) Follow(ctx context.Context, from int64, take func(context.Contex
 				return fmt.Errorf("watch %s: silent for %v", common.OutboxPrefix, silence)
 			}
 			askCtx, cancelAsk := context.WithTimeout(watchCtx, silence/3)
-			_ = s.client.RequestProgress(askCtx) // no answer is what silence is for
+			_ = s.client.RequestProgress(askCtx) // a missing answer shows as silence
 			cancelAsk()
 		case resp, ok := <-ch:
 			if !ok {
@@ -165,7 +166,7 @@ func (s *Store) Follow(ctx context.Context, from int64, take func(context.Contex
 	}
 }
 
-// outcomesOf reads outcomes, and passes over what is none.
+// outcomesOf decodes outcomes and ignores other values.
 func outcomesOf(events []*clientv3.Event) []alerts.Outcome {
 	outcomes := make([]alerts.Outcome, 0, len(events))
 	for _, ev := range events {
@@ -181,13 +182,13 @@ func outcomesOf(events []*clientv3.Event) []alerts.Outcome {
 	return outcomes
 }
 
-// States reads all states. One that cannot be read is as good as none: it is written anew.
+// States returns all states. An unreadable one counts as none and is overwritten.
 func (s *Store) States(ctx context.Context) (states []alerts.State, err error) {
 	err = s.list(ctx, common.AlertsPrefix, func(kv *mvccpb.KeyValue) { states = append(states, stateOf(kv)) })
 	return states, err
 }
 
-// State reads one; the zero one where there is none.
+// State returns the state of a job; the zero value if there is none.
 func (s *Store) State(ctx context.Context, job string) (alerts.State, error) {
 	kv, _, err := s.get(ctx, common.AlertKey(job))
 	if err != nil || kv == nil {
@@ -206,7 +207,7 @@ func stateOf(kv *mvccpb.KeyValue) alerts.State {
 	return state
 }
 
-// Commit writes states and notices in one transaction.
+// Commit writes states and notifications in one transaction.
 func (s *Store) Commit(ctx context.Context, states []alerts.State, notices []alerts.Notice) ([]alerts.State, bool, error) {
 	var cmps []clientv3.Cmp
 	var ops []clientv3.Op
@@ -221,7 +222,7 @@ func (s *Store) Commit(ctx context.Context, states []alerts.State, notices []ale
 	for i := range notices {
 		data, err := json.Marshal(&notices[i])
 		if err != nil {
-			return nil, false, fmt.Errorf("encode notice %s: %w", notices[i].ID, err)
+			return nil, false, fmt.Errorf("encode notification %s: %w", notices[i].ID, err)
 		}
 		waiting, done := common.WaitingNoticeKey(notices[i].ID), common.DoneNoticeKey(notices[i].ID)
 		ops = append(ops, clientv3.OpTxn([]clientv3.Cmp{etcdkit.Absent(waiting), etcdkit.Absent(done)},
@@ -241,7 +242,7 @@ func (s *Store) Commit(ctx context.Context, states []alerts.State, notices []ale
 	return written, true, nil
 }
 
-// Drop removes states that have not changed.
+// Drop deletes states that have not changed.
 func (s *Store) Drop(ctx context.Context, states []alerts.State) error {
 	seen := make([]*mvccpb.KeyValue, len(states))
 	for i := range states {

@@ -44,7 +44,7 @@ func hook(secret string) alerts.Wish {
 	return alerts.Wish{Kind: alerts.KindWebhook, URL: "https://hooks.example.com/T0/canary", Secret: secret}
 }
 
-// everything is all that etcd holds, as text.
+// everything returns all keys and values of etcd.
 func everything(t *testing.T, client *clientv3.Client) string {
 	t.Helper()
 	resp, err := client.Get(t.Context(), common.Root, clientv3.WithPrefix())
@@ -72,7 +72,7 @@ func TestChannels(t *testing.T) {
 	if all := everything(t, client); strings.Contains(all, "canary") || strings.Contains(all, strings.TrimPrefix(secret, "whsec_")) {
 		t.Errorf("etcd holds the secret: %s", all)
 	}
-	// What is not given stays; the same again changes nothing.
+	// Omitted fields keep their value; an identical change changes nothing.
 	if c2, secret, created, err := s.Save(ctx, ann, "ops", alerts.Wish{Kind: alerts.KindWebhook}, common.Precondition{}); err != nil || created || secret != "" || c2.Version != c.Version {
 		t.Errorf("the same again: %+v, %q, %t, %v", c2, secret, created, err)
 	}
@@ -96,7 +96,7 @@ func TestChannels(t *testing.T) {
 			t.Errorf("%q: %v", name, err)
 		}
 	}
-	// Another kind takes the target away.
+	// A change of the kind removes the target.
 	if c, _, _, err = s.Save(ctx, ann, "ops", alerts.Wish{Kind: alerts.KindMail, To: []string{"ops@example.com"}}, common.Precondition{}); err != nil || c.Sealed != "" || c.Origin != "" {
 		t.Errorf("as mail: %+v, %v", c, err)
 	}
@@ -115,7 +115,7 @@ func TestChannels(t *testing.T) {
 	if none, _, err := s.Channel(ctx, "ops"); err != nil || none.Version != 0 {
 		t.Errorf("found after that: %+v, %v", none, err)
 	}
-	// Each change is in the history, without what was sealed.
+	// Each change is in the audit, without the encrypted target.
 	resp, err := client.Get(ctx, common.ChangesPrefix, clientv3.WithPrefix())
 	if err != nil {
 		t.Fatal(err)
@@ -133,7 +133,7 @@ func TestChannels(t *testing.T) {
 	}
 }
 
-// A key that is not there says so, and one that is replaced still opens what it sealed.
+// A missing key is reported, and a key that was replaced still decrypts its values.
 func TestKeys(t *testing.T) {
 	client := etcdtest.Start(t)
 	ctx := t.Context()
@@ -166,7 +166,7 @@ func TestKeys(t *testing.T) {
 	if _, target, err := storeOver(t, client, next).Channel(ctx, "ops"); err != nil || target.Secret == "" {
 		t.Errorf("sealed anew, with the new one alone: %v", err)
 	}
-	// A sealed value that is put under another name does not open there.
+	// An encrypted value does not decrypt under another name.
 	resp, err := client.Get(ctx, common.ChannelKey("ops"))
 	if err != nil {
 		t.Fatal(err)
@@ -224,7 +224,7 @@ func TestNotices(t *testing.T) {
 	if err != nil || !ok || written[0].Version == 0 {
 		t.Fatalf("%+v, %t, %v", written, ok, err)
 	}
-	// Decided again from what was read before: nothing is written.
+	// A decision based on an outdated state writes nothing.
 	if _, ok, err := s.Commit(ctx, []alerts.State{{Job: "nightly", UID: "u"}}, []alerts.Notice{notice("3", alerts.Waiting)}); err != nil || ok {
 		t.Errorf("an old state was taken: %t, %v", ok, err)
 	}
@@ -235,7 +235,7 @@ func TestNotices(t *testing.T) {
 	if err != nil || len(waiting) != 2 || waiting[0].ID != "1" || waiting[1].ID != "2" {
 		t.Fatalf("waiting: %+v, %v", waiting, err)
 	}
-	// Of two that claim the same try one has it.
+	// One of two concurrent claims of a try succeeds.
 	var wins int
 	var mu sync.Mutex
 	var all sync.WaitGroup
@@ -264,7 +264,7 @@ func TestNotices(t *testing.T) {
 	if _, ok, err := s.Put(ctx, done); err != nil || ok {
 		t.Errorf("done twice: %t, %v", ok, err)
 	}
-	// One that is done, or waits, is not made anew.
+	// A completed or pending notification is not created again.
 	if _, ok, err := s.Commit(ctx, written, []alerts.Notice{notice("1", alerts.Waiting), notice("2", alerts.Waiting), notice("4", alerts.Waiting)}); err != nil || !ok {
 		t.Fatalf("%t, %v", ok, err)
 	}
@@ -318,7 +318,7 @@ func TestNotices(t *testing.T) {
 	if got := list(alerts.NoticeQuery{}); got != "[519:failed 518:failed 517:failed 516:failed 4:waiting 2:waiting] false" {
 		t.Errorf("left: %s", got)
 	}
-	// What cannot be read stops nothing.
+	// Unreadable values are ignored.
 	for _, key := range []string{common.WaitingNoticeKey("9"), common.DoneNoticeKey("9"), common.AlertKey("bad"), common.ChannelKey("bad"), common.AlertedKey} {
 		if _, err := client.Put(ctx, key, "{"); err != nil {
 			t.Fatal(err)
@@ -348,7 +348,7 @@ func TestNotices(t *testing.T) {
 	}
 }
 
-// The largest that are written together are not too large for etcd.
+// The largest transactions are within etcd's limits.
 func TestLargeCommits(t *testing.T) {
 	s, _ := newStore(t)
 	for _, c := range []struct{ states, notices int }{{1, 60}, {40, 40}} {
@@ -390,7 +390,7 @@ func TestPlace(t *testing.T) {
 
 var errEnough = errors.New("enough")
 
-// Outcomes come whole and in order, whatever was deleted since; what is compacted is a gap.
+// Outcomes arrive whole and in order, even if deleted since; compacted ones are a gap.
 func TestFollow(t *testing.T) {
 	s, client := newStore(t)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -462,7 +462,7 @@ func TestReseal(t *testing.T) {
 	if _, target, err := storeOver(t, client, next).Channel(t.Context(), "ops"); err != nil || target.Secret == "" {
 		t.Errorf("with the new key alone: %v", err)
 	}
-	// The history tells of each, and of nothing that nobody may see.
+	// The audit contains each change and no secret.
 	changes, err := client.Get(t.Context(), common.ChangesPrefix, clientv3.WithPrefix())
 	if err != nil {
 		t.Fatal(err)

@@ -1,9 +1,9 @@
-// Package mailer tells by mail, over an SMTP server that the configuration names.
+// Package mailer sends notifications by mail over the configured SMTP server.
 //
-// It promises that a mail goes over TLS with a verified certificate, unless the configuration
-// says otherwise, and then to an address that is not public only; that nothing of a job becomes
-// a header but in one encoded line; that each address gets a mail of its own, so that one that is
-// refused keeps it from nobody else, and none is sent to who has it. It starts no goroutine.
+// Promises: mail is sent over TLS with a verified certificate; with smtpTLS none, only to a server
+// at a non-public address; text from a job reaches a header only as one encoded line; each address
+// gets its own mail, so that a refused address does not affect the others, and none gets it twice.
+// The package starts no goroutine.
 package mailer
 
 import (
@@ -24,17 +24,17 @@ import (
 	"carillon/internal/alerts"
 )
 
-// timeout is how long the server may take for each step.
+// timeout is the limit for each step of the SMTP server.
 const timeout = 10 * time.Second
 
-// How a mail is protected on its way.
+// Values of smtpTLS: how the connection is protected.
 const (
-	TLSStart = "starttls" // TLS once connected, or not at all
-	TLSWhole = "tls"      // from the first byte
-	TLSNone  = "none"     // not at all; to addresses that are not public
+	TLSStart = "starttls" // STARTTLS, mandatory
+	TLSWhole = "tls"      // TLS from the first byte
+	TLSNone  = "none"     // no TLS; only to non-public addresses
 )
 
-// Config says which server sends, and how it is reached.
+// Config describes the SMTP server and how to reach it.
 type Config struct {
 	Host     string
 	Port     int // 0: 587, 465 for TLSWhole, 25 for TLSNone
@@ -42,7 +42,7 @@ type Config struct {
 	Password string
 	From     string
 	TLS      string
-	Hello    string         // the name that we give
+	Hello    string         // the name in our EHLO
 	Roots    *x509.CertPool // nil: the system's
 }
 
@@ -54,7 +54,7 @@ type Mailer struct {
 
 var _ alerts.Sender = (*Mailer)(nil)
 
-// New makes a mailer.
+// New returns a mailer.
 func New(cfg Config) (*Mailer, error) {
 	if cfg.Port == 0 {
 		cfg.Port = map[string]int{TLSStart: 587, TLSWhole: 465, TLSNone: 25}[cfg.TLS]
@@ -64,7 +64,7 @@ func New(cfg Config) (*Mailer, error) {
 		dialer.ControlContext = func(_ context.Context, _, address string, _ syscall.RawConn) error {
 			at, err := netip.ParseAddrPort(address)
 			if err == nil && alerts.Public(at.Addr()) {
-				err = fmt.Errorf("%s is a public address, and smtpTLS none is for others only", at.Addr())
+				err = fmt.Errorf("%s is a public address, which smtpTLS none does not allow", at.Addr())
 			}
 			return err
 		}
@@ -80,7 +80,7 @@ func New(cfg Config) (*Mailer, error) {
 	case TLSNone:
 		options = append(options, mail.WithTLSPolicy(mail.NoTLS))
 	default:
-		return nil, fmt.Errorf("there is no way %q of TLS", cfg.TLS)
+		return nil, fmt.Errorf("unknown smtpTLS %q", cfg.TLS)
 	}
 	if cfg.Hello != "" {
 		options = append(options, mail.WithHELO(cfg.Hello))
@@ -93,7 +93,7 @@ func New(cfg Config) (*Mailer, error) {
 	return m, err
 }
 
-// Send sends the mail to each address of the channel that does not have it yet.
+// Send sends the mail to each address of the channel that has not received it yet.
 func (m *Mailer) Send(ctx context.Context, c alerts.Channel, _ alerts.Target, what alerts.Message) (result alerts.Result) {
 	var messages []*mail.Msg
 	var to []string
@@ -132,26 +132,26 @@ func (m *Mailer) Send(ctx context.Context, c alerts.Channel, _ alerts.Target, wh
 	}
 	left := len(messages) - len(result.Reached)
 	if left == 0 {
-		return result // an error after that is of the farewell
+		return result // a later error concerns only the end of the session
 	}
 	if result.Err = err; len(why) > 0 {
 		result.Err = errors.New(strings.Join(why, "; "))
 	}
 	if result.Err == nil {
-		result.Err = errors.New("the server did not say that it took the mail")
+		result.Err = errors.New("the server did not confirm the mail")
 	}
 	result.Final = final == left
 	return result
 }
 
-// message makes the mail for an address.
+// message returns the mail for one address.
 func (m *Mailer) message(c alerts.Channel, to string, what *alerts.Message) (*mail.Msg, error) {
 	msg := mail.NewMsg(mail.WithCharset(mail.CharsetUTF8), mail.WithEncoding(mail.EncodingQP))
 	if err := msg.From(m.cfg.From); err != nil {
-		return nil, fmt.Errorf("the setting smtpFrom: %w", err)
+		return nil, fmt.Errorf("setting smtpFrom: %w", err)
 	}
 	if err := msg.To(to); err != nil {
-		return nil, fmt.Errorf("an address of the channel: %w", err)
+		return nil, fmt.Errorf("address of the channel: %w", err)
 	}
 	msg.Subject(alerts.Line(what.Subject))
 	msg.SetUserAgent("Carillon")
@@ -161,9 +161,9 @@ func (m *Mailer) message(c alerts.Channel, to string, what *alerts.Message) (*ma
 		msg.SetGenHeader(mail.HeaderInReplyTo, thread)
 		msg.SetGenHeader(mail.HeaderReferences, thread)
 	}
-	msg.SetGenHeader("Auto-Submitted", "auto-generated") // RFC 3834: so that no robot answers
+	msg.SetGenHeader("Auto-Submitted", "auto-generated") // RFC 3834: no automatic replies
 	msg.SetGenHeader("X-Auto-Response-Suppress", "All")
-	msg.SetGenHeader("List-Id", "<"+c.Name+".carillon."+domainOf(m.cfg.From)+">") // RFC 2919: to sort by
+	msg.SetGenHeader("List-Id", "<"+c.Name+".carillon."+domainOf(m.cfg.From)+">") // RFC 2919: for filters
 	msg.SetGenHeader("X-Carillon-Event", alerts.Line(what.Type))
 	if what.Data.Job != "" {
 		msg.SetGenHeader("X-Carillon-Job", alerts.Line(what.Data.Job))
@@ -172,10 +172,9 @@ func (m *Mailer) message(c alerts.Channel, to string, what *alerts.Message) (*ma
 	return msg, nil
 }
 
-// domainOf is the part of an address after its last @.
-// threadOf returns the id that all mails of one trouble of a job refer to, from the first failure to the recovery, so
-// that mail programs show them as one thread; "" for other mails. No mail has that id: mails need not be sent, or
-// arrive, in order.
+// threadOf returns the id that all mails of one trouble of a job refer to, from the first failure
+// to the recovery, so that mail programs show them as one thread; "" for other mails. No mail has
+// that id, since mails may be missing or arrive in any order.
 func threadOf(d *alerts.Data, domain string) string {
 	if d.Job == "" || d.FirstAt == nil {
 		return ""
@@ -183,6 +182,7 @@ func threadOf(d *alerts.Data, domain string) string {
 	return fmt.Sprintf("<trouble.%s.%d@%s>", d.Job, d.FirstAt.UnixNano(), domain)
 }
 
+// domainOf returns the part of an address after its last @.
 func domainOf(address string) string {
 	domain := strings.TrimRight(address[strings.LastIndexByte(address, '@')+1:], "> ")
 	if domain == "" {

@@ -23,12 +23,12 @@ import (
 	"carillon/internal/mailer"
 )
 
-// post is an SMTP server that keeps what it gets.
+// post is an SMTP server that keeps the mails it receives.
 type post struct {
 	port   int
 	roots  *x509.CertPool
-	refuse map[string]int // by address: with which code
-	login  string         // that it wants; empty for none
+	refuse map[string]int // by address: the SMTP code to refuse it with
+	login  string         // required user name and password; empty for none
 
 	mu   sync.Mutex
 	got  []letter
@@ -156,9 +156,9 @@ func TestWays(t *testing.T) {
 	}{
 		{"STARTTLS", true, false, mailer.TLSStart, false, true},
 		{"STARTTLS is not offered", false, false, mailer.TLSStart, false, false},
-		{"STARTTLS with a certificate that nobody knows", true, false, mailer.TLSStart, true, false},
+		{"STARTTLS with an unknown certificate", true, false, mailer.TLSStart, true, false},
 		{"TLS from the first byte", true, true, mailer.TLSWhole, false, true},
-		{"TLS with a certificate that nobody knows", true, true, mailer.TLSWhole, true, false},
+		{"TLS with an unknown certificate", true, true, mailer.TLSWhole, true, false},
 		{"none, on loopback", false, false, mailer.TLSNone, false, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -174,8 +174,8 @@ func TestWays(t *testing.T) {
 	}
 }
 
-// Without TLS nothing goes to a public address.
-func TestPlainStaysInside(t *testing.T) {
+// Without TLS, no mail goes to a public address.
+func TestSend_PlainToPublicAddress_Refused(t *testing.T) {
 	m, err := mailer.New(mailer.Config{Host: "192.88.98.1", Port: 25, From: "a@example.com", TLS: mailer.TLSNone})
 	if err != nil {
 		t.Fatal(err)
@@ -236,8 +236,8 @@ func TestMail(t *testing.T) {
 	}
 }
 
-// One address that is refused keeps the mail from nobody else, and nobody gets it twice.
-func TestSomeAreRefused(t *testing.T) {
+// A refused address does not keep the mail from the others, and no address gets it twice.
+func TestSend_SomeAddressesRefused(t *testing.T) {
 	p := newPost(t, true, false)
 	m := newMailer(t, p, mailer.Config{TLS: mailer.TLSStart})
 	p.refuse["gone@example.com"], p.refuse["later@example.com"] = 550, 451

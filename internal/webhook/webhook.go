@@ -1,12 +1,12 @@
-// Package webhook tells by HTTP, signed as Standard Webhooks has it
+// Package webhook sends notifications by HTTP, signed according to Standard Webhooks
 // (https://github.com/standard-webhooks/standard-webhooks).
 //
-// It promises that it connects to public addresses only, and to those that the configuration
-// allows, whatever a name resolves to at that moment; that no proxy of the environment is used, no
-// cookie kept, and TLS verified; that a redirect is followed to the same host only, never from
-// https to http, and never by another method; and that an answer is read up to a bound.
+// Promises: it connects only to public addresses and those that the configuration allows, checked
+// on the address that a name resolves to at that moment; it uses no proxy from the environment,
+// keeps no cookies and verifies TLS; it follows redirects only to the same host, never from https
+// to http and never with another method; it reads a bounded part of a response.
 //
-// It starts no goroutine that outlives a call, but for idle connections, which Close ends.
+// No goroutine outlives a call, except for idle connections, which Close ends.
 package webhook
 
 import (
@@ -41,11 +41,11 @@ const (
 	maxHeader    = 64 << 10
 )
 
-// Config is what a sender needs.
+// Config holds the settings of a sender.
 type Config struct {
-	Allow   []netip.Prefix // networks that are not public and may be called
+	Allow   []netip.Prefix // non-public networks that may be called
 	Roots   *x509.CertPool // nil: the system's
-	Version string         // of the product
+	Version string         // of the product, for User-Agent
 	Now     func() time.Time
 }
 
@@ -57,7 +57,7 @@ type Sender struct {
 
 var _ alerts.Sender = (*Sender)(nil)
 
-// New makes a sender.
+// New returns a sender.
 func New(cfg Config) *Sender {
 	dialer := &net.Dialer{Timeout: Timeout, ControlContext: func(_ context.Context, _, address string, _ syscall.RawConn) error {
 		at, err := netip.ParseAddrPort(address)
@@ -84,10 +84,10 @@ func New(cfg Config) *Sender {
 	}}
 }
 
-// Close ends idle connections.
+// Close closes idle connections.
 func (s *Sender) Close() { s.client.CloseIdleConnections() }
 
-// body is what is sent. Text is for chats that show such a field.
+// body is the payload. Text is for chat services that display this field.
 type body struct {
 	Type      string      `json:"type"`
 	Timestamp time.Time   `json:"timestamp"`
@@ -121,9 +121,9 @@ func (s *Sender) Send(ctx context.Context, _ alerts.Channel, target alerts.Targe
 			return alerts.Result{Answer: status}
 		case next == nil:
 			return alerts.Result{Answer: status, Gone: status == http.StatusGone, RetryIn: wait,
-				Err: fmt.Errorf("the other side answered %s", strings.TrimSpace(fmt.Sprint(status, " ", http.StatusText(status))))}
+				Err: fmt.Errorf("the receiver answered %s", strings.TrimSpace(fmt.Sprint(status, " ", http.StatusText(status))))}
 		case redirects == maxRedirects:
-			return alerts.Result{Answer: status, Err: fmt.Errorf("it was redirected more than %d times", maxRedirects)}
+			return alerts.Result{Answer: status, Err: fmt.Errorf("redirected more than %d times", maxRedirects)}
 		}
 		if err := follow(at, next); err != nil {
 			return alerts.Result{Answer: status, Err: err}
@@ -132,20 +132,21 @@ func (s *Sender) Send(ctx context.Context, _ alerts.Channel, target alerts.Targe
 	}
 }
 
-// follow refuses a redirect that would lead elsewhere: what is told is for who was named.
+// follow refuses a redirect to another host or an insecure one: the notification is for the
+// configured receiver only.
 func follow(from, to *url.URL) error {
 	switch {
 	case to.Scheme != "http" && to.Scheme != "https" || to.User != nil:
-		return errors.New("it was redirected to what is no plain http or https URL")
+		return errors.New("redirected to a URL that is not plain http or https")
 	case !strings.EqualFold(from.Hostname(), to.Hostname()):
-		return errors.New("it was redirected to another host: give the channel the final URL")
+		return errors.New("redirected to another host: set the channel's URL to the final one")
 	case from.Scheme == "https" && to.Scheme == "http":
-		return errors.New("it was redirected from https to http")
+		return errors.New("redirected from https to http")
 	}
 	return nil
 }
 
-// post makes one request. next is where it is redirected to, by the same method.
+// post makes one request. next is the target of a redirect with the same method.
 func (s *Sender) post(ctx context.Context, at *url.URL, key []byte, id string, payload []byte) (status int, next *url.URL, wait time.Duration, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, at.String(), bytes.NewReader(payload))
 	if err != nil {
@@ -162,7 +163,7 @@ func (s *Sender) post(ctx context.Context, at *url.URL, key []byte, id string, p
 		return 0, nil, 0, plain(err)
 	}
 	defer resp.Body.Close()
-	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, maxAnswer)) // so that the connection can be used again
+	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, maxAnswer)) // so that the connection can be reused
 	if resp.StatusCode == http.StatusTemporaryRedirect || resp.StatusCode == http.StatusPermanentRedirect {
 		if next, err = resp.Location(); err != nil {
 			next = nil
@@ -171,7 +172,7 @@ func (s *Sender) post(ctx context.Context, at *url.URL, key []byte, id string, p
 	return resp.StatusCode, next, retryAfter(resp.Header.Get("Retry-After"), s.cfg.Now()), nil
 }
 
-// sign is the signature of Standard Webhooks: HMAC-SHA256 of id, time and payload.
+// sign returns the signature of Standard Webhooks: HMAC-SHA256 of id, time and payload.
 func sign(key []byte, id, at string, payload []byte) string {
 	mac := hmac.New(sha256.New, key)
 	fmt.Fprintf(mac, "%s.%s.", id, at)
@@ -179,7 +180,7 @@ func sign(key []byte, id, at string, payload []byte) string {
 	return base64.StdEncoding.EncodeToString(mac.Sum(nil))
 }
 
-// retryAfter reads the header: seconds, or a time.
+// retryAfter parses the header Retry-After: seconds, or a time.
 func retryAfter(text string, now time.Time) time.Duration {
 	if text == "" {
 		return 0
@@ -193,11 +194,11 @@ func retryAfter(text string, now time.Time) time.Duration {
 	return 0
 }
 
-// plain takes the URL out of an error: it may hold a secret.
+// plain removes the URL from an error, since it may contain a secret.
 func plain(err error) error {
 	if e, ok := errors.AsType[*url.Error](err); ok {
 		if e.Timeout() {
-			return fmt.Errorf("the other side did not answer within %v", Timeout)
+			return fmt.Errorf("the receiver did not answer within %v", Timeout)
 		}
 		return e.Err
 	}

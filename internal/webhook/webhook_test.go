@@ -23,7 +23,7 @@ import (
 	"carillon/internal/webhook"
 )
 
-// proxy is one of the environment, where nobody listens. Go reads the environment once.
+// proxy is an address without a listener, set in the environment. Go reads the environment once.
 const proxy = "127.0.0.1:9"
 
 func TestMain(m *testing.M) {
@@ -50,7 +50,7 @@ func message() alerts.Message {
 		Data: alerts.Data{Event: "failed", Job: "nightly", Title: "每晚报表", ExitCode: &exit, Output: "no such <file>\n"}}
 }
 
-// What arrives is verified with the library of the specification.
+// The payload is verified with the specification's library.
 func TestSigned(t *testing.T) {
 	secret := alerts.NewSecret()
 	verify, err := standardwebhooks.NewWebhook(secret)
@@ -113,7 +113,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// Nothing that is not public is called, by whatever name or through whatever redirect.
+// Non-public addresses are not called, by any name or redirect.
 func TestAddressesThatAreNotCalled(t *testing.T) {
 	var called atomic.Int64
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { called.Add(1) }))
@@ -179,7 +179,7 @@ func TestRedirects(t *testing.T) {
 	}
 }
 
-// Errors are written down and logged: the URL, which may hold a secret, is in none.
+// Errors are stored and logged: none contains the URL, which may hold a secret.
 func TestErrorsKeepTheURL(t *testing.T) {
 	server := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	defer server.Close()
@@ -190,7 +190,7 @@ func TestErrorsKeepTheURL(t *testing.T) {
 		name string
 		ctx  context.Context
 		url  string
-	}{{"a certificate that nobody knows", t.Context(), server.URL + "/canary"}, {"nobody listens", t.Context(), "http://127.0.0.1:1/canary"}, {"it was ended", ended, server.URL + "/canary"}} {
+	}{{"an unknown certificate", t.Context(), server.URL + "/canary"}, {"no listener", t.Context(), "http://127.0.0.1:1/canary"}, {"cancelled", ended, server.URL + "/canary"}} {
 		r := s.Send(c.ctx, alerts.Channel{}, alerts.Target{URL: c.url, Secret: alerts.NewSecret()}, message())
 		if r.Err == nil || strings.Contains(r.Err.Error(), "canary") {
 			t.Errorf("%s: %v", c.name, r.Err)
@@ -198,7 +198,7 @@ func TestErrorsKeepTheURL(t *testing.T) {
 	}
 }
 
-// The environment's proxy is not asked.
+// The environment's proxy is not used.
 func TestNoProxy(t *testing.T) {
 	s := sender(t, loopback, nil)
 	r := s.Send(t.Context(), alerts.Channel{}, alerts.Target{URL: "http://example.invalid/", Secret: alerts.NewSecret()}, message())
