@@ -21,18 +21,18 @@ const (
 	findAtOnce = 100
 )
 
-// Chain is the chain's side in etcd.
+// Chain stores the audit chain's head and the undelivered entries in etcd.
 type Chain struct {
 	client *clientv3.Client
 	held   func() clientv3.Cmp
 }
 
-// New makes a chain; held gives a compare that holds while this master is elected.
+// New returns a chain; held returns a compare that holds while this master is elected.
 func New(client *clientv3.Client, held func() clientv3.Cmp) *Chain {
 	return &Chain{client: client, held: held}
 }
 
-// Head reads the head, and its revision; both are zero where there is none.
+// Head returns the head and its revision; both are zero if there is none.
 func (c *Chain) Head(ctx context.Context) (head audit.Head, revision int64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
@@ -49,7 +49,7 @@ func (c *Chain) Head(ctx context.Context) (head audit.Head, revision int64, err 
 	return head, revision, nil
 }
 
-// Epoch reads what an operator accepted after etcd was restored.
+// Epoch returns the epoch that an operator accepted after etcd was restored.
 func (c *Chain) Epoch(ctx context.Context) (epoch common.Epoch, err error) {
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
@@ -65,14 +65,14 @@ func (c *Chain) Epoch(ctx context.Context) (epoch common.Epoch, err error) {
 	return epoch, nil
 }
 
-// Waiting gives the ids of changes in their order, from one on.
+// Waiting returns the ids of undelivered entries in their order, starting at from.
 func (c *Chain) Waiting(ctx context.Context, from string, limit int) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
 	resp, err := c.client.Get(ctx, common.ChangeKey(from), clientv3.WithRange(clientv3.GetPrefixRangeEnd(common.ChangesPrefix)),
 		clientv3.WithLimit(int64(limit)), clientv3.WithKeysOnly())
 	if err != nil {
-		return nil, etcdkit.Wrap(fmt.Errorf("list changes: %w", err))
+		return nil, etcdkit.Wrap(fmt.Errorf("list audit entries: %w", err))
 	}
 	ids := make([]string, len(resp.Kvs))
 	for i, kv := range resp.Kvs {
@@ -85,7 +85,7 @@ func waitingOf(kv *mvccpb.KeyValue) audit.Waiting {
 	return audit.Waiting{ID: string(kv.Key[len(common.ChangesPrefix):]), Value: kv.Value, Revision: kv.ModRevision}
 }
 
-// Find gives those of the changes that are still there.
+// Find returns those of the entries that still exist.
 func (c *Chain) Find(ctx context.Context, ids []string) (found []audit.Waiting, err error) {
 	for part := range slices.Chunk(ids, findAtOnce) {
 		ops := make([]clientv3.Op, len(part))
@@ -96,7 +96,7 @@ func (c *Chain) Find(ctx context.Context, ids []string) (found []audit.Waiting, 
 		resp, err := c.client.Txn(callCtx).Then(ops...).Commit()
 		cancel()
 		if err != nil {
-			return nil, etcdkit.Wrap(fmt.Errorf("look for changes: %w", err))
+			return nil, etcdkit.Wrap(fmt.Errorf("read audit entries: %w", err))
 		}
 		for _, r := range resp.Responses {
 			for _, kv := range r.GetResponseRange().Kvs {
@@ -107,7 +107,7 @@ func (c *Chain) Find(ctx context.Context, ids []string) (found []audit.Waiting, 
 	return found, nil
 }
 
-// Put puts the head where it is the one that was seen, and this master is elected.
+// Put stores the head if it is unchanged and this master is elected.
 func (c *Chain) Put(ctx context.Context, head audit.Head, revision int64) error {
 	data, err := json.Marshal(head)
 	if err != nil {
@@ -120,12 +120,12 @@ func (c *Chain) Put(ctx context.Context, head audit.Head, revision int64) error 
 		return etcdkit.Wrap(fmt.Errorf("write %s: %w", common.AuditKey, err))
 	}
 	if !resp.Succeeded {
-		return common.Errorf(common.CodeConflict, "the head of the audit chain was moved meanwhile, or this master is not elected")
+		return common.Errorf(common.CodeConflict, "the head of the audit chain has changed, or this master is not elected")
 	}
 	return nil
 }
 
-// Remove deletes changes that the log store has.
+// Remove deletes entries that the log store has.
 func (c *Chain) Remove(ctx context.Context, delivered []audit.Waiting) error {
 	seen := make([]*mvccpb.KeyValue, len(delivered))
 	for i := range delivered {

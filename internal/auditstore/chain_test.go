@@ -24,7 +24,7 @@ import (
 
 const termKey = "/cron/leader/test"
 
-// put makes a change and gives its id.
+// put creates an audit entry and returns it.
 func put(t *testing.T, client *clientv3.Client, name string) common.Change {
 	t.Helper()
 	c, err := common.NewChange(time.Now(), common.Actor{Name: "ada"}, "replace", "job", name, nil, map[string]string{"name": name})
@@ -69,7 +69,7 @@ func TestChain(t *testing.T) {
 	if err := chain.Put(ctx, head, 0); err != nil {
 		t.Fatal(err)
 	}
-	// Not where it was moved meanwhile, nor by who is not elected.
+	// Neither over a changed head, nor by a master that is not elected.
 	if err := chain.Put(ctx, head, 0); common.CodeOf(err) != common.CodeConflict {
 		t.Errorf("over another head: %v", err)
 	}
@@ -86,7 +86,7 @@ func TestChain(t *testing.T) {
 	if found, err := chain.Find(ctx, append(ids, "none")); err != nil || len(found) != 150 {
 		t.Errorf("%d found, %v", len(found), err)
 	}
-	// One that was put anew since it was read stays.
+	// An entry that was written again since it was read stays.
 	if _, err := client.Put(ctx, common.ChangeKey(ids[5]), "{}"); err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +99,7 @@ func TestChain(t *testing.T) {
 	}
 }
 
-// Over a real etcd and a real log store: what is put while it is sealed is sealed once.
+// With a real etcd and log store: entries written during sealing are sealed once.
 func TestSealing(t *testing.T) {
 	client := etcdtest.Start(t)
 	store, err := sqlitelog.Open(t.Context(), filepath.Join(t.TempDir(), "runs.sqlite"))

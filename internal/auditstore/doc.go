@@ -1,6 +1,6 @@
-// Package auditstore keeps the head of the audit chain, and the changes that are not in the log
-// store yet, in etcd.
+// Package auditstore stores in etcd the head of the audit chain and the audit entries that are not
+// in the log store yet.
 //
-// It promises that the head moves only from where it was seen, and only by the elected master.
-// It starts no goroutine.
+// Promise: the head changes only by compare-and-swap, and only by the elected master. The package
+// starts no goroutine.
 package auditstore

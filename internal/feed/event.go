@@ -7,7 +7,7 @@ import (
 	"carillon/internal/common"
 )
 
-// Kind is what has changed.
+// Kind is the kind of object that has changed.
 type Kind string
 
 // The kinds.
@@ -17,14 +17,14 @@ const (
 	Worker Kind = "worker"
 )
 
-// Event is something that has changed.
+// Event is one change.
 type Event struct {
 	Kind Kind
-	Job  string // the job, or that of the run
-	Data any    // to be told, as JSON; nobody may change it
+	Job  string // the job, or the job of the run
+	Data any    // payload, encoded as JSON; read-only
 }
 
-// JobData is what is told of a job: enough for a list, nothing of what it does.
+// JobData describes a job in an event: enough for a list, without its definition.
 type JobData struct {
 	Name    string `json:"name"`
 	Title   string `json:"title,omitempty"`
@@ -34,7 +34,7 @@ type JobData struct {
 	Deleted bool   `json:"deleted,omitempty"`
 }
 
-// RunData is what is told of a run.
+// RunData describes a run in an event.
 type RunData struct {
 	ID         string        `json:"id"`
 	Job        string        `json:"job"`
@@ -52,7 +52,7 @@ type RunData struct {
 	EndedAt    *time.Time    `json:"endedAt,omitempty"`
 }
 
-// WorkerData is what is told of a worker.
+// WorkerData describes a worker in an event.
 type WorkerData struct {
 	ID       string `json:"id"`
 	Name     string `json:"name,omitempty"`
@@ -63,17 +63,17 @@ type WorkerData struct {
 	Settings bool   `json:"settings,omitempty"` // what an operator says of it has changed, not what it says itself
 }
 
-// Batch is what one revision has changed, whole; it may be nothing that is told of.
+// Batch contains all events of one revision; there may be none.
 type Batch struct {
 	Revision int64
 	Events   []Event
 }
 
-// Source is where changes come from.
+// Source reads changes.
 type Source interface {
-	// Revision is that of the latest change there is.
+	// Revision returns the revision of the latest change.
 	Revision(ctx context.Context) (int64, error)
-	// Watch hands over what comes after a revision, in order, until the context ends or it
-	// fails; ErrGone where that is not known any more.
+	// Watch passes on the changes after a revision, in order, until the context ends or an error
+	// occurs; ErrGone if the revision is no longer available.
 	Watch(ctx context.Context, after int64, each func(Batch)) error
 }

@@ -8,30 +8,31 @@ import (
 	"time"
 )
 
-// Part is what a follower gets next.
+// Part is the next part of a follower's stream.
 type Part struct {
-	Revision int64 // up to which all is told with it
+	Revision int64 // up to which the stream is complete with this part
 	Batches  []Batch
-	// Reset says that something was missed: what is known is to be read again. It stands alone.
+	// Reset means that events were missed and the lists have to be read again. A reset part has no
+	// batches.
 	Reset bool
 }
 
-// partBatches bounds what is given at once.
+// partBatches bounds the batches of a part.
 const partBatches = 256
 
-// Follower is somebody who follows.
+// Follower is a subscription to the stream.
 type Follower struct {
 	hub   *Hub
 	want  func(*Event) bool
-	place int64   // in the ring, of what comes next
-	since int64   // what is not after this revision was told
-	ahead []Batch // from before the ring, to be told first
-	reset bool    // that is to be told first
+	place int64   // position of the next batch in the ring
+	since int64   // events up to this revision have been delivered
+	ahead []Batch // batches from before the ring, delivered first
+	reset bool    // a reset is delivered first
 
-	client string // whose place it has
+	client string // whose share of the followers it counts for
 }
 
-// begin finds the place to begin at.
+// begin finds the position to start at.
 func (f *Follower) begin(ctx context.Context, since int64) error {
 	h := f.hub
 	if err := h.begun(ctx); err != nil {
@@ -44,7 +45,7 @@ func (f *Follower) begin(ctx context.Context, since int64) error {
 		f.place = h.first + int64(sort.Search(len(h.ring), func(i int) bool { return h.ring[i].Revision > since }))
 		f.since = since
 	} else {
-		// What the ring has comes after what is read again.
+		// The ring's batches follow those that are read again.
 		f.place = h.first
 		if since == 0 {
 			f.place += int64(len(h.ring))
@@ -62,7 +63,7 @@ func (f *Follower) begin(ctx context.Context, since int64) error {
 	return nil
 }
 
-// future is for who has seen a revision that we have not: another master has, or etcd went back.
+// future handles a revision that this hub has not seen: another master has, or etcd was restored.
 func (f *Follower) future(ctx context.Context, since int64) error {
 	latest, err := f.hub.cfg.Source.Revision(ctx)
 	if err != nil {
@@ -74,7 +75,7 @@ func (f *Follower) future(ctx context.Context, since int64) error {
 	return nil
 }
 
-// catchUp reads again what came after a revision and is not in the ring.
+// catchUp reads the changes after a revision that have left the ring.
 func (f *Follower) catchUp(ctx context.Context, since, floor int64) error {
 	f.since = since
 	ctx, cancel := context.WithTimeout(ctx, f.hub.cfg.Wait)
@@ -113,21 +114,21 @@ func (f *Follower) catchUp(ctx context.Context, since, floor int64) error {
 	return err
 }
 
-// missed has the follower go on from now.
+// missed schedules a reset and continues with new events.
 func (f *Follower) missed() {
 	f.hub.mu.Lock()
 	defer f.hub.mu.Unlock()
 	f.leap()
 }
 
-// leap is missed while mu is held.
+// leap is missed with mu held.
 func (f *Follower) leap() {
 	f.place, f.since = f.hub.first+int64(len(f.hub.ring)), f.hub.revision
 	f.ahead, f.reset = nil, true
 }
 
-// Next waits for what comes next. Where the context ends before, the part says up to which
-// revision all is told.
+// Next waits for the next part. If the context ends first, the part contains the revision up to
+// which the stream is complete.
 func (f *Follower) Next(ctx context.Context) (Part, error) {
 	for {
 		part, changed, err := f.look()
@@ -135,7 +136,7 @@ func (f *Follower) Next(ctx context.Context) (Part, error) {
 			return part, err
 		}
 		if changed == nil {
-			continue // there is more, of which nothing was for us so far
+			continue // more batches, none so far for this follower
 		}
 		select {
 		case <-changed:
@@ -150,7 +151,7 @@ func (f *Follower) Next(ctx context.Context) (Part, error) {
 	}
 }
 
-// look gives what there is, and what to wait for where there is nothing.
+// look returns the available part, and what to wait for if there is none.
 func (f *Follower) look() (part Part, changed <-chan struct{}, err error) {
 	h := f.hub
 	h.mu.Lock()
@@ -160,7 +161,7 @@ func (f *Follower) look() (part Part, changed <-chan struct{}, err error) {
 		return part, nil, ErrStopped
 	case h.revision == 0 || f.place < h.first && !f.reset:
 		if h.revision == 0 {
-			return Part{Revision: f.since}, h.changed, nil // it is begun anew
+			return Part{Revision: f.since}, h.changed, nil // the watch starts again
 		}
 		f.leap()
 	}
@@ -186,7 +187,7 @@ func (f *Follower) look() (part Part, changed <-chan struct{}, err error) {
 	return part, h.changed, nil
 }
 
-// pick gives what is for this follower.
+// pick returns the events for this follower.
 func (f *Follower) pick(batches []Batch) (mine []Batch) {
 	for _, b := range batches {
 		if b.Revision <= f.since {
@@ -202,10 +203,10 @@ func (f *Follower) pick(batches []Batch) (mine []Batch) {
 	return mine
 }
 
-// Revision is that from which on it follows.
+// Revision returns the revision after which it follows.
 func (f *Follower) Revision() int64 { return f.since }
 
-// Close ends it.
+// Close ends the subscription.
 func (f *Follower) Close() {
 	f.hub.mu.Lock()
 	defer f.hub.mu.Unlock()

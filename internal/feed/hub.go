@@ -11,52 +11,54 @@ import (
 	"carillon/internal/places"
 )
 
-// Errors of following.
+// Errors of a stream.
 var (
-	// ErrGone says that what came after a revision is not known any more.
-	ErrGone = errors.New("what changed since then is not known any more")
-	// ErrStopped says that the hub has stopped.
-	ErrStopped = errors.New("nothing is followed any more")
+	// ErrGone means that the changes after a revision are no longer available.
+	ErrGone = errors.New("the changes since that revision are no longer available")
+	// ErrStopped means that the hub has stopped.
+	ErrStopped = errors.New("the event stream has stopped")
 )
 
-// Config is what a hub needs. Zero values mean the defaults.
+// Config holds the settings of a hub. Zero values mean the defaults.
 type Config struct {
 	Source Source
 	Log    *slog.Logger
 	Keep   int           // events in memory; default 8192
-	Linger time.Duration // how long to watch on when nobody follows; default 1 min
-	Catch  int           // most events that are read again for who comes back; default 4096
-	Wait   time.Duration // how long who comes waits for etcd; default 5 s
+	Linger time.Duration // how long to watch without followers; default 1 min
+	Catch  int           // most events read again for a returning follower; default 4096
+	Wait   time.Duration // how long a new follower waits for etcd; default 5 s
 	Health Health        // may be nil
-	// Followers is the most that follow at a time; one client has at most a quarter of them; default 500.
+	// Followers is the maximum number of followers; one client has at most a quarter of them;
+	// default 500.
 	Followers int
 }
 
-// Health is notified of how the watch is doing: it begins, it was interrupted or (nil) is whole, it ends on purpose.
+// Health is notified of the watch's state: it begins, it was interrupted or (nil) made progress, it
+// ends on purpose.
 type Health interface {
 	Begin()
 	Done(err error)
 	End()
 }
 
-// unwatched is for hubs whose health is of no interest.
+// unwatched is used if Health is nil.
 type unwatched struct{}
 
 func (unwatched) Begin()     {}
 func (unwatched) Done(error) {}
 func (unwatched) End()       {}
 
-// Hub is what has changed lately.
+// Hub distributes the latest changes to followers.
 type Hub struct {
 	cfg    Config
-	wanted chan struct{} // somebody follows
+	wanted chan struct{} // there is a follower
 
 	mu        sync.Mutex
-	ring      []Batch       // guarded by mu; its first one has the place first
+	ring      []Batch       // guarded by mu; its first batch has the position first
 	first     int64         // guarded by mu
 	events    int           // guarded by mu; in the ring
-	floor     int64         // guarded by mu; all that came after this revision is in the ring
-	revision  int64         // guarded by mu; up to which all is known; 0 while nothing is watched
+	floor     int64         // guarded by mu; the ring contains all batches after this revision
+	revision  int64         // guarded by mu; complete up to it; 0 without a watch
 	followers int           // guarded by mu
 	places    places.Places // guarded by mu
 	left      time.Time
@@ -64,14 +66,14 @@ type Hub struct {
 	stopped   bool          // guarded by mu
 }
 
-// Waits before a watch that broke is begun again, and how often it is looked whether anybody follows.
+// Backoff of a broken watch, and interval of the check for followers.
 const (
 	retryFirst = 100 * time.Millisecond
 	retryMost  = 5 * time.Second
-	glance     = time.Second
+	idleCheck  = time.Second
 )
 
-// NewHub makes a hub. Nobody hears anything before it runs.
+// NewHub returns a hub. Followers receive events once it runs.
 func NewHub(cfg Config) *Hub {
 	if cfg.Keep == 0 {
 		cfg.Keep = 8192
@@ -94,7 +96,7 @@ func NewHub(cfg Config) *Hub {
 	return &Hub{cfg: cfg, wanted: make(chan struct{}, 1), changed: make(chan struct{}), places: places.New(cfg.Followers)}
 }
 
-// Run watches while anybody follows, until the context ends.
+// Run watches while there are followers, until the context ends.
 func (h *Hub) Run(ctx context.Context) error {
 	defer h.stop()
 	for {
@@ -107,7 +109,7 @@ func (h *Hub) Run(ctx context.Context) error {
 	}
 }
 
-// Stop sends all followers away. It is for the end of the process, before that of Run.
+// Stop ends all subscriptions. It is called at the end of the process, before Run ends.
 func (h *Hub) Stop() { h.stop() }
 
 func (h *Hub) stop() {
@@ -117,18 +119,18 @@ func (h *Hub) stop() {
 	h.tell()
 }
 
-// tell wakes all who wait; mu is held.
+// tell wakes all waiting followers; mu is held.
 func (h *Hub) tell() {
 	close(h.changed)
 	h.changed = make(chan struct{})
 }
 
-// serve watches until nobody has followed for a while.
+// serve watches until there has been no follower for Linger.
 func (h *Hub) serve(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
 	var watching sync.WaitGroup
 	watching.Go(func() { h.watch(ctx) })
-	tick := time.NewTicker(glance)
+	tick := time.NewTicker(idleCheck)
 	defer tick.Stop()
 	for {
 		select {
@@ -145,20 +147,21 @@ func (h *Hub) serve(ctx context.Context) {
 	}
 }
 
-// idle tells whether nobody has followed for long.
+// idle reports whether there has been no follower for Linger.
 func (h *Hub) idle() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.followers == 0 && time.Since(h.left) >= h.cfg.Linger
 }
 
-// forget is for when nothing is watched any more. Who came at the last moment has it begun again.
+// forget clears the ring after the watch has ended. A follower that arrived meanwhile starts a new
+// one.
 func (h *Hub) forget() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.skip(0)
 	select {
-	case <-h.wanted: // by who has gone meanwhile
+	case <-h.wanted: // by a follower that has left meanwhile
 	default:
 	}
 	if h.followers > 0 {
@@ -166,9 +169,9 @@ func (h *Hub) forget() {
 	}
 }
 
-// skip lets go of all there is: what comes next comes after the revision. mu is held.
+// skip discards the ring; the next batch is after the revision. mu is held.
 func (h *Hub) skip(revision int64) {
-	// A place more, so that those who had heard everything have missed something as well.
+	// One position more, so that followers at the end have missed something as well.
 	h.first += int64(len(h.ring)) + 1
 	h.ring, h.events, h.floor, h.revision = nil, 0, revision, revision
 	h.tell()
@@ -177,11 +180,11 @@ func (h *Hub) skip(revision int64) {
 func (h *Hub) want() {
 	select {
 	case h.wanted <- struct{}{}:
-	default: // it is known
+	default: // already signalled
 	}
 }
 
-// watch follows the source until the context ends.
+// watch reads the source until the context ends, with exponential backoff after errors.
 func (h *Hub) watch(ctx context.Context) {
 	h.cfg.Health.Begin()
 	defer h.cfg.Health.End()
@@ -207,7 +210,7 @@ func (h *Hub) watch(ctx context.Context) {
 	}
 }
 
-// once watches until the watch breaks. It goes on where the one before ended.
+// once reads the source until the watch breaks. It continues where the last one ended.
 func (h *Hub) once(ctx context.Context) error {
 	h.mu.Lock()
 	from := h.revision
@@ -224,13 +227,13 @@ func (h *Hub) once(ctx context.Context) error {
 	err := h.cfg.Source.Watch(ctx, from, h.take)
 	if errors.Is(err, ErrGone) {
 		h.mu.Lock()
-		h.skip(0) // all begin anew
+		h.skip(0) // all followers get a reset
 		h.mu.Unlock()
 	}
 	return err
 }
 
-// take puts a batch into the ring.
+// take adds a batch to the ring.
 func (h *Hub) take(b Batch) {
 	h.cfg.Health.Done(nil)
 	h.mu.Lock()
@@ -251,9 +254,9 @@ func (h *Hub) take(b Batch) {
 	h.tell()
 }
 
-// Follow begins to follow after a revision, or now where that is zero. want tells which events
-// are for this follower; nil for all. The client is identified by any stable text; too many followers, of all clients
-// or of this one, is an error with common.CodeTooMany.
+// Follow returns a subscription to the events after a revision, or from now on if it is zero. want
+// selects the events for this follower; nil for all. client is any stable text that identifies the
+// client. Too many followers, in total or of this client, are an error with common.CodeTooMany.
 func (h *Hub) Follow(ctx context.Context, since int64, want func(*Event) bool, client string) (*Follower, error) {
 	if err := h.enter(client); err != nil {
 		return nil, err
@@ -266,23 +269,23 @@ func (h *Hub) Follow(ctx context.Context, since int64, want func(*Event) bool, c
 	return f, nil
 }
 
-// retryAfter is when a client that found no place may try again.
+// retryAfter is the suggested delay after too many followers.
 const retryAfter = 5 * time.Second
 
-// enter takes a place for a client.
+// enter counts a follower of a client.
 func (h *Hub) enter(client string) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if !h.places.Take(client) {
-		return &common.Error{Code: common.CodeTooMany, Reason: "too_many_follow_events", Message: "too many clients follow the events of this server, or too many of yours do",
-			Hint: "close streams that are not needed, or try again later", RetryAfter: retryAfter}
+		return &common.Error{Code: common.CodeTooMany, Reason: "too_many_follow_events", Message: "too many event streams on this server, or of this client",
+			Hint: "close unused streams, or retry later", RetryAfter: retryAfter}
 	}
 	h.followers++
 	h.want()
 	return nil
 }
 
-// begun waits until something is watched.
+// begun waits until the watch has begun.
 func (h *Hub) begun(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, h.cfg.Wait)
 	defer cancel()
@@ -305,5 +308,5 @@ func (h *Hub) begun(ctx context.Context) error {
 }
 
 func unavailable(err error) error {
-	return &common.Error{Code: common.CodeUnavailable, Reason: "etcd_away", Message: "etcd does not answer", Hint: "try again in a few seconds", Err: err}
+	return &common.Error{Code: common.CodeUnavailable, Reason: "etcd_away", Message: "etcd does not answer", Hint: "retry in a few seconds", Err: err}
 }

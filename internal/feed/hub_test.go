@@ -19,14 +19,14 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// river is a source in memory. What is not after floor is compacted.
+// river is a source in memory. Revisions up to floor are compacted.
 type river struct {
 	mu      sync.Mutex
 	all     []feed.Batch
 	latest  int64
 	floor   int64
 	away    bool
-	watches int // that go on
+	watches int // open watches
 	most    int
 	changed chan struct{}
 }
@@ -38,7 +38,7 @@ func (r *river) touch() {
 	r.changed = make(chan struct{})
 }
 
-// put makes a change of a job.
+// put changes jobs.
 func (r *river) put(jobs ...string) int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -93,7 +93,7 @@ func (r *river) Watch(ctx context.Context, after int64, each func(feed.Batch)) e
 		}
 		if after < latest {
 			after = latest
-			each(feed.Batch{Revision: latest}) // as far as it has told
+			each(feed.Batch{Revision: latest}) // progress without events
 		}
 		select {
 		case <-ctx.Done():
@@ -103,14 +103,14 @@ func (r *river) Watch(ctx context.Context, after int64, each func(feed.Batch)) e
 	}
 }
 
-// watched tells how many watches go on.
+// watched returns the number of open watches.
 func (r *river) watched() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.watches
 }
 
-// stage is a hub that runs, in a bubble.
+// stage is a running hub in a bubble.
 type stage struct {
 	*testing.T
 	*river
@@ -144,7 +144,7 @@ func (s *stage) follow(since int64, want func(*feed.Event) bool) *feed.Follower 
 	return f
 }
 
-// hears takes all that a follower can be told by now.
+// hears takes everything that a follower can receive by now.
 func (s *stage) hears(f *feed.Follower, want ...string) {
 	s.Helper()
 	virtualtime.Wait()
@@ -169,7 +169,7 @@ func (s *stage) hears(f *feed.Follower, want ...string) {
 		}
 	}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
-		s.Errorf("heard %q, want %q", got, want)
+		s.Errorf("received %q, want %q", got, want)
 	}
 }
 
@@ -184,11 +184,11 @@ func TestFollow(t *testing.T) {
 		s.put("a", "b")
 		s.put("c")
 		s.hears(f, "102 a", "102 b", "103 c")
-		g := s.follow(102, nil) // out of memory
+		g := s.follow(102, nil) // from memory
 		s.hears(g, "103 c")
 		onlyB := s.follow(101, func(e *feed.Event) bool { return e.Job == "b" })
 		s.hears(onlyB, "102 b")
-		h := s.follow(100, nil) // of before the watch
+		h := s.follow(100, nil) // from before the watch
 		s.put("d")
 		s.hears(h, "101 early", "102 a", "102 b", "103 c", "104 d")
 		s.hears(f, "104 d")
@@ -196,18 +196,18 @@ func TestFollow(t *testing.T) {
 		for _, f := range []*feed.Follower{f, g, h, onlyB} {
 			f.Close()
 		}
-		if s.most != 2 { // that of all, and what was read again
+		if s.most != 2 { // the hub's, and the one that reads again
 			s.Errorf("%d watches at a time", s.most)
 		}
 	})
 }
 
-// Nothing is watched while nobody follows, and who comes back later misses nothing.
-func TestNobodyFollows(t *testing.T) {
+// There is no watch without followers, and a returning follower misses nothing.
+func TestHub_NoFollowers_NoWatch(t *testing.T) {
 	play(t, feed.Config{Linger: time.Minute}, func(s *stage) {
 		virtualtime.Wait()
 		if s.most != 0 {
-			s.Error("it is watched for nobody")
+			s.Error("there is a watch without followers")
 		}
 		f := s.follow(0, nil)
 		s.put("a")
@@ -219,7 +219,7 @@ func TestNobodyFollows(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 		if s.watched() != 0 {
-			s.Error("watched on for nobody")
+			s.Error("the watch goes on without followers")
 		}
 		s.put("b")
 		s.put("c")
@@ -248,7 +248,7 @@ func TestReset(t *testing.T) {
 		s.set(func() { s.floor = 103 })
 		s.hears(s.follow(102, nil), "reset 117") // compacted
 		s.hears(s.follow(105, nil), "106 a", "107 a", "108 a", "109 b", "110 b", "111 b", "112 b", "113 b", "114 b", "115 b", "116 b", "117 c")
-		// A watch that broke, and cannot be taken up again.
+		// A watch that broke and cannot be resumed.
 		s.set(func() { s.away = true })
 		virtualtime.Wait()
 		s.set(func() { s.latest, s.floor = 200, 190 })
@@ -258,7 +258,7 @@ func TestReset(t *testing.T) {
 		s.hears(quick, "reset 200")
 		s.put("d")
 		s.hears(f, "201 d")
-		// Another one, that can.
+		// A watch that broke and can be resumed.
 		s.set(func() { s.away = true })
 		s.put("e")
 		time.Sleep(time.Second)
@@ -269,13 +269,13 @@ func TestReset(t *testing.T) {
 	})
 }
 
-// Another process has heard of more than we have: who comes from there is told what comes after.
+// A follower from another process with a later revision gets the events after it.
 func TestAhead(t *testing.T) {
 	play(t, feed.Config{}, func(s *stage) {
 		s.follow(0, nil)
 		virtualtime.Wait()
 		s.mu.Lock()
-		s.latest = 105 // and nothing is told of it yet
+		s.latest = 105 // without an event yet
 		s.mu.Unlock()
 		f := s.follow(105, nil)
 		s.put("a")
@@ -301,7 +301,7 @@ func TestAway(t *testing.T) {
 	})
 }
 
-// What is told while it is quiet is as far as all is known.
+// Without events, the revision is the one up to which the stream is complete.
 func TestQuiet(t *testing.T) {
 	play(t, feed.Config{}, func(s *stage) {
 		f := s.follow(0, func(*feed.Event) bool { return false })
@@ -316,7 +316,7 @@ func TestQuiet(t *testing.T) {
 	})
 }
 
-// One client leaves places for others, and a place that is given back may be taken again.
+// One client leaves places for others, and a returned place can be taken again.
 func TestOneClient_TakesAShareOfThePlaces(t *testing.T) {
 	play(t, feed.Config{Followers: 8}, func(s *stage) {
 		follow := func(client string) *feed.Follower {

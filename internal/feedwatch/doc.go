@@ -1,5 +1,5 @@
-// Package feedwatch reads from etcd what changes: jobs, runs and workers, in one watch of the
-// range of keys that holds them all, so that it comes in the order of the revisions and none is torn.
+// Package feedwatch is the etcd source of package feed. It watches jobs, runs and workers in one
+// range of keys, so that changes arrive in the order of their revisions and no revision is split.
 //
-// It starts no goroutine.
+// The package starts no goroutine.
 package feedwatch

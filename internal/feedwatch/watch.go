@@ -18,36 +18,36 @@ import (
 
 const (
 	callLimit = 5 * time.Second
-	// silence is how long a watch may say nothing before it is given up.
+	// silence is how long a watch may be silent before it is ended.
 	silence = 30 * time.Second
-	// ask is how often it is asked up to where it has told all: soon at first, since somebody may
-	// wait for it.
+	// askFirst and ask bound the interval of progress requests: short at first, since a client
+	// may be waiting for the progress.
 	askFirst = 100 * time.Millisecond
 	ask      = 10 * time.Second
 )
 
-// Source is etcd.
+// Source reads changes from etcd.
 type Source struct{ client *clientv3.Client }
 
-// New makes a source.
+// New returns a source.
 func New(client *clientv3.Client) *Source { return &Source{client: client} }
 
-// Revision is that of the latest change there is.
+// Revision returns the revision of the latest change.
 func (s *Source) Revision(ctx context.Context) (int64, error) {
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
 	resp, err := s.client.Get(ctx, common.JobsPrefix, clientv3.WithPrefix(), clientv3.WithCountOnly())
 	if err != nil {
-		return 0, etcdkit.Wrap(fmt.Errorf("look for the revision: %w", err))
+		return 0, etcdkit.Wrap(fmt.Errorf("read the revision: %w", err))
 	}
 	return resp.Header.Revision, nil
 }
 
-// Watch hands over what comes after a revision.
+// Watch passes on the changes after a revision.
 func (s *Source) Watch(ctx context.Context, after int64, each func(feed.Batch)) error {
 	ctx, cancel := context.WithCancel(clientv3.WithRequireLeader(ctx))
 	defer cancel()
-	// Everything from the jobs to the workers: neither who may do what, nor changes, nor cursors.
+	// The range covers jobs to workers, without access rights, audit entries and cursors.
 	ch := s.client.Watch(ctx, common.JobsPrefix, clientv3.WithRange(clientv3.GetPrefixRangeEnd(common.WorkersPrefix)),
 		clientv3.WithRev(after+1), clientv3.WithProgressNotify(), clientv3.WithCreatedNotify())
 	timer := time.NewTimer(askFirst)
@@ -59,9 +59,9 @@ func (s *Source) Watch(ctx context.Context, after int64, each func(feed.Batch)) 
 			if time.Since(heard) > silence {
 				return fmt.Errorf("watch: silent for %v", silence)
 			}
-			// On a context of its own: it blocks while the stream is being made.
+			// On a context of its own: the call blocks while the stream is being created.
 			asking, done := context.WithTimeout(ctx, callLimit)
-			_ = s.client.RequestProgress(asking) // no answer is what silence is for
+			_ = s.client.RequestProgress(asking) // a missing answer shows as silence
 			done()
 			timer.Reset(ask)
 		case resp, ok := <-ch:
@@ -81,12 +81,12 @@ func (s *Source) Watch(ctx context.Context, after int64, each func(feed.Batch)) 
 	}
 }
 
-// reader makes events of what a watch tells.
+// reader converts watch responses to events.
 type reader struct {
-	workers map[string]feed.WorkerData // as they were told of last
+	workers map[string]feed.WorkerData // last sent data by worker
 }
 
-// read hands over a response, revision by revision.
+// read passes on a response, revision by revision.
 func (r *reader) read(resp *clientv3.WatchResponse, each func(feed.Batch)) {
 	if resp.IsProgressNotify() {
 		each(feed.Batch{Revision: resp.Header.Revision})
@@ -103,8 +103,7 @@ func (r *reader) read(resp *clientv3.WatchResponse, each func(feed.Batch)) {
 	}
 }
 
-// event tells what the change of a key means, if anything is told of it. What cannot be read
-// is not told of.
+// event returns the event of a changed key, if there is one. Unreadable values have none.
 func (r *reader) event(kv *mvccpb.KeyValue, deleted bool) (feed.Event, bool) {
 	key := string(kv.Key)
 	under := func(prefix string) bool { return strings.HasPrefix(key, prefix) }
@@ -115,7 +114,7 @@ func (r *reader) event(kv *mvccpb.KeyValue, deleted bool) (feed.Event, bool) {
 		return r.worker(kv, deleted)
 	case under(common.WorkerSettingsPrefix):
 		return feed.Event{Kind: feed.Worker, Data: feed.WorkerData{ID: key[len(common.WorkerSettingsPrefix):], Settings: true}}, true
-	case deleted: // what becomes of a run is put somewhere in the same transaction
+	case deleted: // the outcome is written in the same transaction
 	case under(common.TriggersPrefix):
 		if t, err := common.Decode[common.Trigger](kv.Value); err == nil && t.Job != "" {
 			return run(t.AsRun())
@@ -135,7 +134,7 @@ func (r *reader) event(kv *mvccpb.KeyValue, deleted bool) (feed.Event, bool) {
 func job(kv *mvccpb.KeyValue, deleted bool) (feed.Event, bool) {
 	data := feed.JobData{Name: string(kv.Key[len(common.JobsPrefix):]), Version: kv.ModRevision, Deleted: deleted}
 	if !deleted {
-		// One that cannot be read has changed as well.
+		// An unreadable job has changed too.
 		if stored, err := common.Decode[common.StoredJob](kv.Value); err == nil {
 			data.Title, data.Group, data.Paused = stored.Title, stored.Group, stored.Paused
 		}
@@ -152,8 +151,8 @@ func run(r common.Run) (feed.Event, bool) {
 	return feed.Event{Kind: feed.Run, Job: r.Job, Data: data}, true
 }
 
-// worker tells of a registration; it is written anew every few seconds, mostly with another
-// time of the clock alone.
+// worker returns the event of a registration. It is rewritten every few seconds, usually with only
+// another clock time.
 func (r *reader) worker(kv *mvccpb.KeyValue, deleted bool) (feed.Event, bool) {
 	id := string(kv.Key[len(common.WorkersPrefix):])
 	data := feed.WorkerData{ID: id, Gone: deleted}

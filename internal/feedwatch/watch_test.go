@@ -43,7 +43,7 @@ func (w *world) commit(ops ...clientv3.Op) int64 {
 
 func (w *world) put(key string, v any) clientv3.Op { return clientv3.OpPut(key, w.encode(v)) }
 
-// between is what is told after one revision and up to another.
+// between returns the batches after one revision and up to another.
 func (w *world) between(after, upto int64) (told []feed.Batch) {
 	w.Helper()
 	ctx, cancel := context.WithTimeout(w.Context(), time.Minute)
@@ -80,7 +80,7 @@ func TestWatch(t *testing.T) {
 
 	revisions := []int64{
 		w.commit(w.put(common.JobKey("a"), job), w.put(common.CursorKey("a"), noon), w.put(common.ChangeKey("1"), "canary")),
-		w.commit(w.put(common.TokenKey("x"), "canary"), w.put(common.SecretKey("x"), "canary")), // not told of
+		w.commit(w.put(common.TokenKey("x"), "canary"), w.put(common.SecretKey("x"), "canary")), // no events
 		w.commit(w.put(common.TriggerKey("a", "t1"), trigger)),
 		w.commit(clientv3.OpDelete(common.TriggerKey("a", "t1")), w.put(common.LockKey("a", "r"), 1), w.put(common.RecordKey("a", record.Run), record)),
 		w.commit(clientv3.OpDelete(common.RecordKey("a", record.Run)), w.put(common.OutboxKey("w1", outcome.ID), outcome), w.put(common.LateKey("w1", outcome.ID), outcome)),
@@ -122,13 +122,13 @@ func TestWatch(t *testing.T) {
 		t.Errorf("told\n%s\nwant\n%s", w.encode(got), w.encode(want))
 	}
 	if text := w.encode(got); strings.Contains(text, "canary") {
-		t.Errorf("it is told what a job does: %s", text)
+		t.Errorf("an event contains the job's definition: %s", text)
 	}
 	if got := w.between(revisions[8], last); !reflect.DeepEqual(got[len(got)-2:], want[8:]) || len(got) != 3 {
 		t.Errorf("told after %d\n%s", revisions[8], w.encode(got))
 	}
 
-	// A revision that nothing of ours happened at is as good as any.
+	// Any revision is valid, also one without changes of these keys.
 	quiet, err := client.Put(t.Context(), "/other", "x")
 	if err != nil {
 		t.Fatal(err)
