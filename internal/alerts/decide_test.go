@@ -193,7 +193,7 @@ func TestWishes(t *testing.T) {
 		{"webhook without a URL", Wish{Kind: KindWebhook}, false, []string{"url"}},
 		{"webhook that keeps its URL", Wish{Kind: KindWebhook}, true, nil},
 		{"mail", Wish{Kind: KindMail, To: []string{"ops@example.com"}}, false, nil},
-		{"mail to nobody", Wish{Kind: KindMail}, true, []string{"to"}},
+		{"mail without addresses", Wish{Kind: KindMail}, true, []string{"to"}},
 		{"mail with a name", Wish{Kind: KindMail, To: []string{"Ops <ops@example.com>"}}, false, []string{"to[0]"}},
 		{"mail with a header", Wish{Kind: KindMail, To: []string{"ops@example.com\r\nBcc: x@y.z"}}, false, []string{"to[0]"}},
 		{"mail twice", Wish{Kind: KindMail, To: []string{"a@b.c", "a@b.c"}}, false, []string{"to[1]"}},

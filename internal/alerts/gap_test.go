@@ -74,7 +74,7 @@ func TestGap_HistoryFailsInBetween_ReadsEachPageOnce(t *testing.T) {
 			name := fmt.Sprintf("job-%d", i)
 			for _, event := range []common.Event{common.EventFailed, common.EventRecovered} {
 				if told := w.toldOf(name, event); told != 2 {
-					t.Errorf("%s of %s was told %d times, want once on each of 2 channels", event, name, told)
+					t.Errorf("%s of %s was sent %d times, want once on each of 2 channels", event, name, told)
 				}
 			}
 		}

@@ -402,7 +402,7 @@ func TestNotifier_ReElection_NothingTwice(t *testing.T) {
 		w.job("a", everything...)
 		w.elected(t)() // creates a place to begin from
 		at := time.Now()
-		w.ended("a", "failed", 1, at) // while nobody is elected
+		w.ended("a", "failed", 1, at) // while no master is elected
 		one, two := w.elected(t), w.elected(t)
 		w.ended("a", "failed", 1, at.Add(time.Second))
 		after(10 * time.Second)
@@ -739,7 +739,7 @@ func TestManyOutcomesAtOnce(t *testing.T) {
 		}
 		for name := range w.channels {
 			if failed, recovered := heard[Subject("failed@"+name)], heard[Subject("recovered@"+name)]; strings.HasPrefix(name, "channel-") && (failed != 5 || recovered != 4) {
-				t.Errorf("%s has heard of %d troubles, and of %d ends", name, failed, recovered)
+				t.Errorf("%s received %d troubles and %d recoveries", name, failed, recovered)
 			}
 		}
 		if state := w.states["a"]; w.refused > 0 || !state.Trouble || state.Count != 1 {
@@ -813,7 +813,7 @@ func TestNotifier_FailingChannel_OthersUnaffected(t *testing.T) {
 			return one, named
 		}
 		if one, named := count("post"); one < alwaysWaiting || one+named != jobs {
-			t.Errorf("the other one has heard of %d one by one, and of %d in summaries", one, named)
+			t.Errorf("the other channel received %d individually, %d in summaries", one, named)
 		}
 		if waiting, _ := w.Waiting(t.Context()); len(waiting) > MaxWaiting {
 			t.Errorf("%d wait", len(waiting))
@@ -824,7 +824,7 @@ func TestNotifier_FailingChannel_OthersUnaffected(t *testing.T) {
 		after(3 * time.Hour)
 		stop()
 		if one, named := count("hook"); one != 0 || named != jobs {
-			t.Errorf("when it is back it hears of %d one by one, and of %d in summaries", one, named)
+			t.Errorf("after its return it received %d individually, %d in summaries", one, named)
 		}
 	})
 }

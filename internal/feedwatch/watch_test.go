@@ -95,7 +95,7 @@ func TestWatch(t *testing.T) {
 		w.commit(clientv3.OpDelete(common.WorkerKey("w1"))),
 		w.commit(clientv3.OpPut(common.JobKey("b"), "{"), clientv3.OpPut(common.RecordKey("b", "x"), "{")),
 		w.commit(clientv3.OpDelete(common.JobKey("a"))))
-	last := w.commit(w.put(common.MasterKey("m"), 1)) // its end is told, though nothing of it
+	last := w.commit(w.put(common.MasterKey("m"), 1)) // progress up to it is reported, without an event
 
 	run := feed.RunData{ID: trigger.RunID(), Job: "a", JobUID: "u", Group: "g", Fire: "u.tt1", PlannedAt: noon, Cause: common.CauseManual, Attempt: 1, Status: common.StatusWaiting}
 	running := run

@@ -17,34 +17,34 @@ import (
 	"carillon/internal/common"
 )
 
-// Files are secrets that are kept in files, one in each. A file that has changed is read
-// again. The last three secrets that it held before are masked as well: not everybody has heard of
-// the new one by then, and who writes it in parts makes several of it.
+// Files are secrets in files, one per file. A changed file is read again. The last three secrets that it
+// contained before are masked as well: commands may still use the old one, and a file written in parts
+// contains several in succession.
 type Files struct {
 	log *slog.Logger
 
 	mu     sync.Mutex
 	files  []*file // guarded by mu
-	masker *Masker // guarded by mu; of what they hold
+	masker *Masker // guarded by mu; of all values
 }
 
 type file struct {
 	name, path string
 	seen       version
-	values     [][]byte // that it holds, and that it held, the newest first
+	values     [][]byte // current and earlier secrets, newest first
 }
 
-// maxBefore is how many secrets a file held before are masked.
+// maxBefore is how many earlier secrets of a file are masked.
 const maxBefore = 3
 
-// version tells contents of a file apart.
+// version identifies a state of a file.
 type version struct {
 	changed time.Time
 	size    int64
 	inode   uint64
 }
 
-// Open reads the files, by the names of their secrets. The error says of each what is wrong with it.
+// Open reads the files, given by secret name. The error names each faulty file.
 func Open(paths map[string]string, log *slog.Logger) (*Files, error) {
 	f := &Files{log: log}
 	var faults []common.Fault
@@ -62,7 +62,8 @@ func Open(paths map[string]string, log *slog.Logger) (*Files, error) {
 	return f, nil
 }
 
-// Masker masks what the files hold now. One that cannot be read stands as it was.
+// Masker returns a masker for the current contents of the files. An unreadable file keeps its last
+// secrets.
 func (f *Files) Masker() *Masker {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -93,8 +94,8 @@ func (f *Files) all() *Masker {
 	return New(secrets)
 }
 
-// refresh reads the file where it is another than it was when it was last looked at, and
-// tells whether it holds another secret. An error is told once for each state of the file.
+// refresh reads the file if it has changed since the last call, and reports whether it contains another
+// secret. An error is returned once per state of the file.
 func (f *file) refresh() (fresh bool, err error) {
 	now, err := look(f.path)
 	if now == f.seen {
@@ -118,7 +119,7 @@ func (f *file) refresh() (fresh bool, err error) {
 	return true, nil
 }
 
-// gone is the version of a file that is not there.
+// gone is the version of a missing file.
 var gone = version{size: -1}
 
 func look(path string) (version, error) {
@@ -137,10 +138,10 @@ func versionOf(info fs.FileInfo) version {
 	return v
 }
 
-// read gives the secret of a file, without the end of its line. What everybody on the
-// machine may read is no secret, and what everybody may write masks what they like.
+// read returns the secret of a file without its line end. A file that all users can read is not secret,
+// and one that all users can write could be used to mask any text: both are errors.
 func read(path string) ([]byte, version, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe is not waited for
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // do not block on a pipe
 	if err != nil {
 		return nil, gone, err
 	}
@@ -151,21 +152,21 @@ func read(path string) ([]byte, version, error) {
 	}
 	v := versionOf(info)
 	if !info.Mode().IsRegular() {
-		return nil, v, fmt.Errorf("%s is no plain file", path)
+		return nil, v, fmt.Errorf("%s is not a regular file", path)
 	}
 	if mode := info.Mode().Perm(); mode&0o006 != 0 {
-		return nil, v, fmt.Errorf("%s has the mode %04o: everybody on the machine may read or write it; use 0600 or 0640", path, mode)
+		return nil, v, fmt.Errorf("%s has mode %04o: all users can read or write it; use 0600 or 0640", path, mode)
 	}
-	data, err := io.ReadAll(io.LimitReader(f, MaxSecret+3)) // and the end of a line
+	data, err := io.ReadAll(io.LimitReader(f, MaxSecret+3)) // and a line end
 	if err != nil {
 		return nil, v, err
 	}
 	value := bytes.TrimRight(data, "\r\n")
 	switch {
 	case len(value) < MinSecret:
-		err = errors.New(path + " holds too little: a secret of less than 8 bytes would be found in harmless texts")
+		err = errors.New(path + " is too short: a secret of less than 8 bytes would occur in harmless output")
 	case len(value) > MaxSecret:
-		err = errors.New(path + " holds more than 4096 bytes; one file holds one secret")
+		err = errors.New(path + " has more than 4096 bytes; each file contains one secret")
 	}
 	return value, v, err
 }

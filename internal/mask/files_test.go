@@ -22,7 +22,7 @@ func write(t *testing.T, path, text string, mode fs.FileMode) {
 	}
 }
 
-// age makes a change of a file seen, however soon after the last one it came.
+// age makes a change of a file visible, however soon after the last one it is.
 func age(t *testing.T, path string, n int) {
 	t.Helper()
 	if err := os.Chtimes(path, time.Time{}, time.Unix(int64(1_000_000+n), 0)); err != nil {
@@ -47,12 +47,12 @@ func TestFilesAreReadAgain(t *testing.T) {
 	first := f.Masker()
 	expect("[secret:db] second-secret third-secret")
 	if f.Masker() != first {
-		t.Error("made anew without a change")
+		t.Error("a new masker without a change")
 	}
 	write(t, path, "second-secret\r\n", 0o600)
 	age(t, path, 1)
 	expect("[secret:db] [secret:db] third-secret")
-	write(t, path, "half", 0o600) // somebody is writing it just now
+	write(t, path, "half", 0o600) // being written
 	age(t, path, 2)
 	expect("[secret:db] [secret:db] third-secret")
 	expect("[secret:db] [secret:db] third-secret")
@@ -63,7 +63,7 @@ func TestFilesAreReadAgain(t *testing.T) {
 	write(t, path, "third-secret", 0o400)
 	expect("[secret:db] [secret:db] [secret:db]")
 	if n := strings.Count(log.String(), "secret_not_read"); n != 2 {
-		t.Errorf("%d failures are told, want each once:\n%s", n, &log)
+		t.Errorf("%d failures logged, want each once:\n%s", n, &log)
 	}
 	for _, value := range []string{"first-secret", "second-secret", "third-secret"} {
 		if strings.Contains(log.String(), value) {
@@ -72,8 +72,8 @@ func TestFilesAreReadAgain(t *testing.T) {
 	}
 }
 
-// A secret that is written in parts, with looks in between, leaves the one before masked. Those of
-// long ago are let go.
+// A secret that is written in parts, with reads in between, keeps the previous one masked. Much
+// older ones are not masked any more.
 func TestSecretsOfBefore(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "db")
 	write(t, path, "the-old-secret", 0o600)
@@ -106,12 +106,12 @@ func TestFilesThatHoldNoSecret(t *testing.T) {
 		mode fs.FileMode
 		want string
 	}{
-		"short":    {"1234567\n", 0o600, "too little"},
-		"empty":    {"\n", 0o600, "too little"},
+		"short":    {"1234567\n", 0o600, "too short"},
+		"empty":    {"\n", 0o600, "too short"},
 		"long":     {strings.Repeat("x", MaxSecret+1), 0o600, "more than 4096"},
 		"huge":     {strings.Repeat("x", 1<<20), 0o600, "more than 4096"},
-		"readable": {"long enough", 0o604, "everybody"},
-		"writable": {"long enough", 0o602, "everybody"},
+		"readable": {"long enough", 0o604, "all users"},
+		"writable": {"long enough", 0o602, "all users"},
 		"least":    {"12345678\n", 0o600, ""},
 		"most":     {strings.Repeat("x", MaxSecret) + "\r\n", 0o640, ""},
 	} {

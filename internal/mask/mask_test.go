@@ -49,7 +49,7 @@ func TestText(t *testing.T) {
 	}
 }
 
-// naive masks a text that is whole, by the words of the promise.
+// naive masks a complete text according to the package's promise.
 func naive(secrets []string, text string) string {
 	type found struct{ secret, from, to int }
 	var all []found
@@ -60,7 +60,7 @@ func naive(secrets []string, text string) string {
 				longest = append(longest, found{i, from, from + len(s)})
 			}
 		}
-		for len(longest) > 0 { // the longest first, then the first named
+		for len(longest) > 0 { // the longest first, then the first by name
 			best := 0
 			for i := range longest {
 				if longest[i].to > longest[best].to {
@@ -89,8 +89,8 @@ func naive(secrets []string, text string) string {
 	return out.String() + text[at:]
 }
 
-// However a text is cut into pieces, what comes out is the same, and no more is held
-// back than may be the beginning of a secret.
+// The output is the same however a text is split, and no more is held back than may be the
+// beginning of a secret.
 func TestPiecesDoNotMatter(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		secrets := rapid.SliceOfN(rapid.StringOfN(rapid.RuneFrom([]rune("ab")), 1, 9, -1), 1, 4).Draw(t, "secrets")
@@ -105,7 +105,7 @@ func TestPiecesDoNotMatter(t *testing.T) {
 			piece := bytes.Clone(rest[:rapid.IntRange(1, len(rest)).Draw(t, "piece")])
 			rest = rest[len(piece):]
 			out = append(out, stream.Write(piece)...)
-			clear(piece) // it is the caller's again
+			clear(piece) // the caller may reuse it
 			if len(stream.held) >= longest {
 				t.Fatalf("%q is held back", stream.held)
 			}
@@ -130,7 +130,7 @@ func TestNothingToMask(t *testing.T) {
 	}
 }
 
-// A text made of beginnings of a secret, and one made of the secret, cost no more than others.
+// Texts made of prefixes of a secret, or of the secret, take no more time than others.
 func TestHostileTextIsLinear(t *testing.T) {
 	m := masker(strings.Repeat("a", MaxSecret), strings.Repeat("a", MaxSecret-1)+"b", strings.Repeat("ab", MaxSecret/2))
 	s := m.Stream()
@@ -141,7 +141,7 @@ func TestHostileTextIsLinear(t *testing.T) {
 	}
 	n += len(s.Flush())
 	if n != len("[secret:a]") {
-		t.Errorf("%d bytes come out of a text that is covered whole", n)
+		t.Errorf("%d bytes printed of a text that is one secret", n)
 	}
 }
 

@@ -6,38 +6,38 @@ import (
 	"slices"
 )
 
-// Lengths of a secret in bytes. What is shorter stands in harmless texts as well.
+// Lengths of a secret in bytes. Shorter texts also occur in harmless output.
 const (
 	MinSecret = 8
 	MaxSecret = 4096
 )
 
-// Secret is a text that must not come out, and the name that comes out instead.
+// Secret is a text that must not be printed, and the name that is printed instead.
 type Secret struct {
 	Name  string
 	Value []byte
 }
 
-// Masker masks secrets. A nil one masks nothing.
+// Masker replaces secrets. A nil Masker replaces nothing.
 type Masker struct {
 	secrets  []Secret
 	patterns []pattern
-	// Where no secret begins most of a text can be leapt over (Wu and Manber's shift table): the
-	// first width bytes of a secret can begin no earlier than so many bytes after those that end with a pair.
+	// leap allows skipping most of a text without secrets (Wu and Manber's shift table): for each pair of
+	// bytes at the end of a window, how far the first width bytes of any secret are away at least.
 	width int
 	leap  *[1 << 16]uint8
 }
 
-// pattern is a secret made ready to be looked for.
+// pattern is a secret, prepared for the search.
 type pattern struct {
 	label []byte
 	value []byte
-	// border of the first i+1 bytes: how many of their last bytes are a beginning of the secret
-	// too, all of them aside (Knuth, Morris and Pratt's failure function).
+	// border[i] is the length of the longest proper suffix of the first i+1 bytes that is also a prefix of
+	// the secret (Knuth, Morris and Pratt's failure function).
 	border []int
 }
 
-// New makes a Masker; nil where there is no secret.
+// New returns a Masker; nil if there is no secret.
 func New(secrets []Secret) *Masker {
 	m := new(Masker)
 	for _, s := range secrets {
@@ -67,7 +67,7 @@ func New(secrets []Secret) *Masker {
 	return m
 }
 
-// With masks some more.
+// With returns a Masker for additional secrets.
 func (m *Masker) With(more []Secret) *Masker {
 	switch {
 	case len(more) == 0:
@@ -78,13 +78,13 @@ func (m *Masker) With(more []Secret) *Masker {
 	return New(slices.Concat(m.secrets, more))
 }
 
-// maxWidth bounds how much of a secret is compared wherever its end seems to be.
+// maxWidth bounds the prefix of a secret that is compared at each candidate.
 const maxWidth = 32
 
 func pair(a, b byte) uint16 { return uint16(a) | uint16(b)<<8 }
 
-// candidate is the next place at which the first width bytes of a secret stand, or from which on there
-// are fewer.
+// candidate returns the next position at which the first width bytes of a secret occur, or the first one
+// with fewer than width bytes after it.
 func (m *Masker) candidate(text []byte, at int) int {
 	if m.width < 2 {
 		return at
@@ -119,7 +119,7 @@ func borders(v []byte) []int {
 	return b
 }
 
-// Text masks a text that is whole.
+// Text masks a complete text.
 func (m *Masker) Text(text string) string {
 	if m == nil {
 		return text
@@ -129,7 +129,7 @@ func (m *Masker) Text(text string) string {
 	return string(append(out, s.Flush()...))
 }
 
-// Stream begins a text that comes in pieces; nil where nothing is masked.
+// Stream returns a stream for a text in pieces; nil if there is no secret.
 func (m *Masker) Stream() *Stream {
 	if m == nil {
 		return nil
@@ -137,10 +137,10 @@ func (m *Masker) Stream() *Stream {
 	return &Stream{masker: m, begun: make([]int, len(m.patterns))}
 }
 
-// span is a secret that was found.
+// span is an occurrence of a secret.
 type span struct{ pattern, from, to int }
 
-// sorted puts what begins first first, and of those the longest.
+// sorted sorts spans by their begin; at the same begin, the longest comes first.
 func sorted(spans []span) {
 	slices.SortFunc(spans, func(a, b span) int { return cmp.Or(a.from-b.from, b.to-a.to, a.pattern-b.pattern) })
 }

@@ -2,17 +2,17 @@ package mask
 
 import "slices"
 
-// Stream masks a text that comes in pieces. A nil one lets everything through.
+// Stream masks a text in pieces. A nil Stream passes everything through.
 type Stream struct {
 	masker  *Masker
-	begun   []int  // of each secret: how many of its first bytes the text ends with so far
-	held    []byte // the end of the text, which may be the beginning of a secret
-	found   []span // secrets within held, in no order
-	covered int    // so many bytes of held were masked already
-	named   []int  // the secrets whose names stand for what is covered
+	begun   []int  // by secret: length of its prefix at the end of the text so far
+	held    []byte // end of the text that may be the beginning of a secret
+	found   []span // occurrences within held, unordered
+	covered int    // bytes of held that are already masked
+	named   []int  // secrets named for the covered bytes
 }
 
-// Write takes the next piece, and gives what may come out by now, which may be a part of p.
+// Write adds the next piece and returns the masked text that is complete; it may be a part of p.
 func (s *Stream) Write(p []byte) []byte {
 	if s == nil {
 		return p
@@ -25,7 +25,7 @@ func (s *Stream) Write(p []byte) []byte {
 	return s.release(text, len(text)-slices.Max(s.begun))
 }
 
-// Flush gives what was held back. The next piece begins another text.
+// Flush returns the text that was held back. The next piece begins another text.
 func (s *Stream) Flush() []byte {
 	if s == nil {
 		return nil
@@ -34,8 +34,7 @@ func (s *Stream) Flush() []byte {
 	return s.release(s.held, len(s.held))
 }
 
-// look finds secrets in text[from:], those that began before it included. All of what is found counts,
-// that is also what begins within another one.
+// look finds secrets that end in text[from:], including overlapping ones.
 func (s *Stream) look(text []byte, from int) {
 	idle := slices.Max(s.begun) == 0
 	for at := from; at < len(text); at++ {
@@ -58,7 +57,8 @@ func (s *Stream) look(text []byte, from int) {
 	}
 }
 
-// step tells how much of the secret has begun after one more byte, where n had before.
+// step returns the length of the secret's prefix at the end of the text after one more byte; before it,
+// the length was n.
 func (p *pattern) step(n int, c byte) int {
 	for n > 0 && p.value[n] != c {
 		n = p.border[n-1]
@@ -69,8 +69,8 @@ func (p *pattern) step(n int, c byte) int {
 	return n
 }
 
-// release gives text[:limit] masked, and holds the rest back. Whatever is found later begins
-// at limit or after it.
+// release returns text[:limit] masked and holds back the rest. Later occurrences begin at limit or after
+// it.
 func (s *Stream) release(text []byte, limit int) []byte {
 	s.held = slices.Clone(text[limit:])
 	if len(s.found) == 0 && s.covered == 0 {

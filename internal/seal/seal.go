@@ -1,6 +1,6 @@
-// Package seal keeps small secrets in a form that may be stored: AES-256-GCM under keys
-// that only the daemons' configuration knows. What is sealed is bound to its place: a
-// value that was moved to another place does not open. It starts no goroutine.
+// Package seal encrypts small secrets for storage: AES-256-GCM with keys that only the daemons'
+// configuration contains. A value is bound to its place (an etcd key): moved to another place, it cannot
+// be decrypted. The package starts no goroutine.
 package seal
 
 import (
@@ -18,40 +18,40 @@ import (
 // KeyBytes is the length of a key.
 const KeyBytes = 32
 
-// version begins a sealed text.
+// version is the prefix of a sealed text.
 const version = "s1"
 
-// Errors of opening.
+// Errors of Open.
 var (
-	ErrKey     = errors.New("it was sealed with a key that is not known here")
-	ErrDamaged = errors.New("it is damaged, or was sealed for another place")
+	ErrKey     = errors.New("encrypted with an unknown key")
+	ErrDamaged = errors.New("damaged, or encrypted for another place")
 )
 
-// Box seals with the first of its keys and opens with all of them, so that a key is
-// replaced by standing a new one before it. The nil Box has none.
+// Box encrypts with the first of its keys and decrypts with all of them, so that a key is replaced by
+// putting a new one before it. The nil Box has no key.
 type Box struct {
 	first string
 	keys  map[string]cipher.AEAD // by id, which is a part of the key's hash
 }
 
-// NewKey makes a key, in the form that Parse reads.
+// NewKey returns a random key in the format that Parse accepts.
 func NewKey() string {
 	var key [KeyBytes]byte
 	_, _ = rand.Read(key[:]) // never fails (crypto/rand ends the program instead)
 	return base64.StdEncoding.EncodeToString(key[:])
 }
 
-// Parse reads keys in base64, with white space or commas between them; the first seals.
+// Parse parses keys in base64, separated by white space or commas; the first one encrypts.
 func Parse(text string) (*Box, error) {
 	words := strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' || r == '\n' || r == '\r' || r == '\t' })
 	if len(words) == 0 {
-		return nil, errors.New("holds no key")
+		return nil, errors.New("contains no key")
 	}
 	b := &Box{keys: map[string]cipher.AEAD{}}
 	for i, word := range words {
 		key, err := base64.StdEncoding.DecodeString(word)
 		if err != nil || len(key) != KeyBytes {
-			return nil, fmt.Errorf("key %d is not %d bytes in base64, as of: openssl rand -base64 %d", i+1, KeyBytes, KeyBytes)
+			return nil, fmt.Errorf("key %d is not %d bytes in base64; generate one with: openssl rand -base64 %d", i+1, KeyBytes, KeyBytes)
 		}
 		block, err := aes.NewCipher(key)
 		if err != nil {
@@ -71,7 +71,7 @@ func Parse(text string) (*Box, error) {
 	return b, nil
 }
 
-// Seal seals a secret for a place, such as the key of etcd that is to hold it.
+// Seal encrypts a secret for a place, such as the etcd key that will hold it.
 func (b *Box) Seal(place string, plain []byte) (string, error) {
 	if b == nil {
 		return "", ErrKey
@@ -80,7 +80,7 @@ func (b *Box) Seal(place string, plain []byte) (string, error) {
 	return version + "." + b.first + "." + base64.RawURLEncoding.EncodeToString(sealed), nil
 }
 
-// Open opens what was sealed for the place.
+// Open decrypts a text that was sealed for the place. Errors: ErrKey, ErrDamaged.
 func (b *Box) Open(place, sealed string) ([]byte, error) {
 	parts := strings.Split(sealed, ".")
 	if len(parts) != 3 || parts[0] != version {
@@ -100,7 +100,7 @@ func (b *Box) Open(place, sealed string) ([]byte, error) {
 	return plain, nil
 }
 
-// Renew seals anew what was not sealed with the first key; fresh tells whether it did.
+// Renew encrypts a text again if it is not encrypted with the first key; fresh reports whether it did.
 func (b *Box) Renew(place, sealed string) (renewed string, fresh bool, err error) {
 	plain, err := b.Open(place, sealed)
 	if err != nil {

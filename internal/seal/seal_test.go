@@ -47,7 +47,7 @@ func TestSealAndOpen(t *testing.T) {
 		err    error
 	}{
 		{"as it was sealed", b, "/a", sealed, nil},
-		{"another key stands before it", box(t, next, old), "/a", sealed, nil},
+		{"another key before it", box(t, next, old), "/a", sealed, nil},
 		{"for another place", b, "/b", sealed, seal.ErrDamaged},
 		{"changed", b, "/a", sealed[:len(sealed)-3] + last + sealed[len(sealed)-2:], seal.ErrDamaged},
 		{"cut", b, "/a", sealed[:30], seal.ErrDamaged},
@@ -65,10 +65,10 @@ func TestSealAndOpen(t *testing.T) {
 	}
 }
 
-func TestKeysThatCannotBe(t *testing.T) {
+func TestParse_InvalidKeys_Refused(t *testing.T) {
 	for _, text := range []string{"", " \n", "short", seal.NewKey()[:40], seal.NewKey() + " nonsense"} {
 		if _, err := seal.Parse(text); err == nil {
-			t.Errorf("%q was taken", text)
+			t.Errorf("%q is accepted", text)
 		}
 	}
 }

@@ -1,11 +1,9 @@
-// Package secretstore keeps the named secrets that jobs refer to in etcd, sealed, and opens
-// them for runs.
+// Package secretstore stores the named secrets of jobs in etcd, encrypted, and decrypts them for
+// runs.
 //
-// It promises that a secret is stored in sealed form only, bound to its name; that it is in no
-// answer, no history of changes and no error of this package; that a change is written only over
-// what it was decided on; and that Open gives a run the secret only where its group may have it, and
-// as it stands in etcd: what was followed counts only while the watch has shown lately that it is whole.
+// Promises: a secret is stored encrypted only, bound to its name; it is in no response, audit entry
+// or error of this package; changes are compare-and-swap transactions; Open returns a secret only
+// to runs whose group may use it, and as it was when the run began or later.
 //
-// A Store starts no goroutine; a Table has one, which is Follow's caller's. Both are safe for
-// concurrent use.
+// A Store and a Table are safe for concurrent use. Table.Follow is one goroutine, the caller's.
 package secretstore

@@ -22,8 +22,7 @@ const (
 	pageOf    = 500
 	// maxSecrets bounds what every worker holds in memory.
 	maxSecrets = 2000
-	// tries is how often a change is decided again because something else moved between its
-	// look and its transaction.
+	// tries is how often a change is attempted if compares fail because of concurrent changes.
 	tries = 8
 )
 
@@ -33,32 +32,32 @@ type stored struct {
 	Sealed string `json:"sealed"`
 }
 
-// Store keeps secrets.
+// Store stores secrets.
 type Store struct {
 	client  *clientv3.Client
-	box     *seal.Box // nil: there is no key
+	box     *seal.Box // nil: no key
 	now     func() time.Time
 	changed func()
 }
 
-// New makes a store; now is the wall clock. changed is told after a change, which now waits to
-// be delivered. Without a box no value can be set.
+// New returns a store; now is the wall clock. changed is called after a change, which adds an audit
+// entry to deliver. Without a box no value can be set.
 func New(client *clientv3.Client, box *seal.Box, now func() time.Time, changed func()) *Store {
 	return &Store{client: client, box: box, now: now, changed: changed}
 }
 
-// read reads a secret that is its key's.
+// read decodes a secret and checks that it belongs to its key.
 func read(kv *mvccpb.KeyValue) (stored, error) {
 	s, err := common.Decode[stored](kv.Value)
 	if err != nil || common.SecretKey(s.Name) != string(kv.Key) {
-		return stored{}, &common.Error{Code: common.CodeInternal, Message: "a secret is damaged in etcd: " + common.Excerpt(string(kv.Key)),
-			Hint: "delete it, and make it anew", Err: err}
+		return stored{}, &common.Error{Code: common.CodeInternal, Message: "damaged secret in etcd: " + common.Excerpt(string(kv.Key)),
+			Hint: "delete it and create it again", Err: err}
 	}
 	s.Version = kv.ModRevision
 	return s, nil
 }
 
-// Secrets lists all by name. One that is damaged is left out.
+// Secrets returns all secrets by name, without their values and without damaged ones.
 func (s *Store) Secrets(ctx context.Context) (all []common.Secret, err error) {
 	err = s.each(ctx, func(kv *mvccpb.KeyValue) error {
 		if one, err := read(kv); err == nil {
@@ -90,7 +89,7 @@ func (s *Store) each(ctx context.Context, do func(*mvccpb.KeyValue) error) error
 	}
 }
 
-// get reads a secret's key; nil where it does not exist.
+// get reads a secret's key; nil if it does not exist.
 func get(ctx context.Context, client *clientv3.Client, name string) (*mvccpb.KeyValue, error) {
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
@@ -104,7 +103,7 @@ func get(ctx context.Context, client *clientv3.Client, name string) (*mvccpb.Key
 	return resp.Kvs[0], nil
 }
 
-// Secret tells of one; CodeNotFound where there is none.
+// Secret returns the description of a secret; CodeNotFound if there is none.
 func (s *Store) Secret(ctx context.Context, name string) (common.Secret, error) {
 	kv, err := get(ctx, s.client, name)
 	if err != nil {
@@ -118,10 +117,11 @@ func (s *Store) Secret(ctx context.Context, name string) (common.Secret, error) 
 }
 
 func notFound(name string) error {
-	return common.Errorf(common.CodeNotFound, "there is no secret %s", common.Excerpt(name))
+	return common.Errorf(common.CodeNotFound, "secret %q not found", common.Excerpt(name))
 }
 
-// SaveSecret makes a secret, or changes it, where allowed takes what there is: nil where there is none.
+// SaveSecret creates or changes a secret, if allowed returns no error for the existing one (nil if
+// there is none).
 func (s *Store) SaveSecret(ctx context.Context, actor common.Actor, name string, wish common.SecretWish, pre common.Precondition,
 	allowed func(*common.Secret) error) (common.Secret, bool, error) {
 	if !common.ValidName(name) {
@@ -163,11 +163,11 @@ func (s *Store) SaveSecret(ctx context.Context, actor common.Actor, name string,
 }
 
 func busy(name string) error {
-	return common.Errorf(common.CodeConflict, "secret %s changes too fast; try again", common.Excerpt(name))
+	return common.Errorf(common.CodeConflict, "secret %s changes too fast; retry", common.Excerpt(name))
 }
 
-// judge reads what there is, and refuses a change of it. A damaged one is taken for one that
-// only those who may change all may replace.
+// judge decodes the existing secret and checks the precondition and allowed. A damaged secret may
+// be replaced only by those who may change all secrets.
 func (s *Store) judge(kv *mvccpb.KeyValue, name string, pre common.Precondition, allowed func(*common.Secret) error) (before stored, err error) {
 	var version int64
 	if kv == nil {
@@ -184,15 +184,15 @@ func (s *Store) judge(kv *mvccpb.KeyValue, name string, pre common.Precondition,
 	case pre.Absent && version != 0:
 		err = common.Errorf(common.CodeStale, "secret %s exists", name)
 	case pre.Version != 0 && version == 0:
-		err = common.Errorf(common.CodeStale, "secret %s does not exist any more", name)
+		err = common.Errorf(common.CodeStale, "secret %s no longer exists", name)
 	case pre.Version != 0 && version != pre.Version:
 		err = &common.Error{Code: common.CodeStale, Message: fmt.Sprintf("secret %s is at version %d, not %d", name, version, pre.Version),
-			Hint: "somebody else saved it: read it again and repeat the change"}
+			Hint: "read it again and repeat the change: it was saved in the meantime"}
 	}
 	return before, err
 }
 
-// room refuses one secret too many.
+// room returns an error if the number of secrets is at its limit.
 func (s *Store) room(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
@@ -201,12 +201,12 @@ func (s *Store) room(ctx context.Context) error {
 		return etcdkit.Wrap(err)
 	}
 	if resp.Count >= maxSecrets {
-		return common.Errorf(common.CodeConflict, "there are %d secrets, as many as there may be", resp.Count)
+		return common.Errorf(common.CodeConflict, "there are %d secrets, which is the limit", resp.Count)
 	}
 	return nil
 }
 
-// merge is the secret that a wish makes of what there is.
+// merge returns the secret after a change.
 func (s *Store) merge(before *stored, name string, wish common.SecretWish) (after stored, err error) {
 	if faults := wish.Faults(before.Sealed != ""); len(faults) > 0 {
 		return after, common.Invalid("the secret cannot be saved", faults...)
@@ -220,14 +220,14 @@ func (s *Store) merge(before *stored, name string, wish common.SecretWish) (afte
 		return after, nil
 	}
 	if after.Sealed, err = s.box.Seal(common.SecretKey(name), []byte(wish.Value)); err != nil {
-		return after, &common.Error{Code: common.CodeConflict, Message: "this master has no key to keep a secret with", Err: err,
-			Hint: "set secretsKey, the same for all masters and workers, as of: openssl rand -base64 32"}
+		return after, &common.Error{Code: common.CodeConflict, Message: "this master has no key to encrypt a secret", Err: err,
+			Hint: "set secretsKey to the same value on all masters and workers; generate one with: openssl rand -base64 32"}
 	}
 	return after, nil
 }
 
-// put writes a secret with its change, where it has not changed since. The change says when the
-// value was set, which shows that it is another; the value it does not have.
+// put stores a secret with its audit entry if it is unchanged. The entry contains the time at which
+// the value was set, which shows that it changed, but not the value.
 func (s *Store) put(ctx context.Context, actor common.Actor, kv *mvccpb.KeyValue, before, after *stored) (done bool, err error) {
 	verb := "replace"
 	var held []byte
@@ -273,7 +273,7 @@ func (s *Store) commit(ctx context.Context, cmp clientv3.Cmp, ops ...clientv3.Op
 	return resp.Header.Revision, resp.Succeeded, nil
 }
 
-// DeleteSecret removes a secret, where allowed takes it.
+// DeleteSecret deletes a secret if allowed returns no error.
 func (s *Store) DeleteSecret(ctx context.Context, actor common.Actor, name string, pre common.Precondition, allowed func(*common.Secret) error) error {
 	for range tries {
 		kv, err := get(ctx, s.client, name)
@@ -299,25 +299,25 @@ func (s *Store) DeleteSecret(ctx context.Context, actor common.Actor, name strin
 	return busy(name)
 }
 
-// Faults lists what is wrong with the secrets that a job refers to: those that there are not, and
-// those that its group may not use.
+// Faults returns the faults of a job's references to secrets: missing secrets, and those that its
+// group may not use.
 func (s *Store) Faults(ctx context.Context, job *common.Job) (faults []common.Fault, err error) {
 	refs := job.SecretRefs()
 	for _, variable := range slices.Sorted(maps.Keys(refs)) {
 		name := refs[variable]
 		if !common.ValidName(name) {
-			continue // the job's own faults have it
+			continue // reported with the job's own faults
 		}
 		fault := common.Fault{Location: "env." + common.Excerpt(variable), Value: common.Excerpt(name)}
 		one, err := s.Secret(ctx, name)
 		switch {
 		case common.CodeOf(err) == common.CodeNotFound:
-			fault.Code, fault.Message = "unknown_secret", "there is no such secret"
-			fault.Hint = "make it first, or have an admin make it"
+			fault.Code, fault.Message = "unknown_secret", "secret not found"
+			fault.Hint = "create it first, or ask an admin to create it"
 		case err != nil:
 			return nil, err
 		case !one.ForGroup(job.Group):
-			fault.Code, fault.Message = "foreign_secret", "the secret is not for jobs of this group"
+			fault.Code, fault.Message = "foreign_secret", "the secret may not be used by jobs of this group"
 		default:
 			continue
 		}
@@ -326,8 +326,8 @@ func (s *Store) Faults(ctx context.Context, job *common.Job) (faults []common.Fa
 	return faults, nil
 }
 
-// Reseal seals anew what was sealed under an older key, so that the older one can be taken away.
-// It tells how many it sealed.
+// Reseal encrypts secrets again that are encrypted with an older key, so that the older key can be
+// removed. It returns their number.
 func (s *Store) Reseal(ctx context.Context, actor common.Actor) (n int, err error) {
 	err = s.each(ctx, func(kv *mvccpb.KeyValue) error {
 		done, err := s.resealOne(ctx, actor, kv)
@@ -348,8 +348,8 @@ func (s *Store) resealOne(ctx context.Context, actor common.Actor, kv *mvccpb.Ke
 		}
 		sealed, fresh, err := s.box.Renew(key, one.Sealed)
 		if err != nil {
-			return false, &common.Error{Code: common.CodeConflict, Message: fmt.Sprintf("the secret %s does not open: %v", one.Name, err), Err: err,
-				Hint: "give the key that it was sealed with as well, after the new one"}
+			return false, &common.Error{Code: common.CodeConflict, Message: fmt.Sprintf("secret %s cannot be decrypted: %v", one.Name, err), Err: err,
+				Hint: "list the key that it was encrypted with after the new one"}
 		}
 		if !fresh {
 			return false, nil

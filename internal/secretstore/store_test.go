@@ -40,7 +40,7 @@ func storeOver(client *clientv3.Client, box *seal.Box) *secretstore.Store {
 	return secretstore.New(client, box, time.Now, func() {})
 }
 
-// everything is all that etcd holds, as text.
+// everything returns all keys and values of etcd.
 func everything(t *testing.T, client *clientv3.Client) string {
 	t.Helper()
 	resp, err := client.Get(t.Context(), common.Root, clientv3.WithPrefix())
@@ -73,7 +73,7 @@ func wantCode(t *testing.T, err error, code common.Code) {
 	}
 }
 
-func TestKeepingSecrets(t *testing.T) {
+func TestStore_SaveAndDelete(t *testing.T) {
 	client := etcdtest.Start(t)
 	key := seal.NewKey()
 	s := storeOver(client, boxOf(t, key))
@@ -127,10 +127,10 @@ func TestKeepingSecrets(t *testing.T) {
 		return no
 	}
 	if _, _, err := s.SaveSecret(t.Context(), ann, "db", common.SecretWish{Value: canary}, common.Precondition{}, forbid); !errors.Is(err, no) {
-		t.Errorf("saved all the same: %v", err)
+		t.Errorf("saved although not allowed: %v", err)
 	}
 	if err := s.DeleteSecret(t.Context(), ann, "db", common.Precondition{}, forbid); !errors.Is(err, no) {
-		t.Errorf("deleted all the same: %v", err)
+		t.Errorf("deleted although not allowed: %v", err)
 	}
 	wantCode(t, s.DeleteSecret(t.Context(), ann, "db", common.Precondition{Version: 1}, anything), common.CodeStale)
 	if err := s.DeleteSecret(t.Context(), ann, "db", common.Precondition{Version: set.Version}, anything); err != nil {
@@ -147,7 +147,7 @@ func TestKeepingSecrets(t *testing.T) {
 	wantCode(t, err, common.CodeInternal)
 	if save(t, s, "odd", canary); err != nil {
 		if _, err := s.Secret(t.Context(), "odd"); err != nil {
-			t.Errorf("a damaged one cannot be made anew: %v", err)
+			t.Errorf("a damaged secret cannot be saved again: %v", err)
 		}
 	}
 }
@@ -155,9 +155,9 @@ func TestKeepingSecrets(t *testing.T) {
 func TestFaultsOfJobs(t *testing.T) {
 	client := etcdtest.Start(t)
 	s := storeOver(client, boxOf(t, seal.NewKey()))
-	save(t, s, "everybodys", canary)
+	save(t, s, "shared", canary)
 	save(t, s, "theirs", canary, "theirs")
-	job := &common.Job{Group: "ours", Env: map[string]string{"A": "secret:everybodys", "B": "secret:theirs", "C": "secret:none", "D": "plain", "E": "secret:NO"}}
+	job := &common.Job{Group: "ours", Env: map[string]string{"A": "secret:shared", "B": "secret:theirs", "C": "secret:none", "D": "plain", "E": "secret:NO"}}
 	faults, err := s.Faults(t.Context(), job)
 	if err != nil || len(faults) != 2 || faults[0].Location != "env.B" || faults[0].Code != "foreign_secret" || faults[1].Location != "env.C" || faults[1].Code != "unknown_secret" {
 		t.Errorf("%+v, %v", faults, err)
@@ -168,7 +168,7 @@ func TestFaultsOfJobs(t *testing.T) {
 	}
 }
 
-// follow lets a table follow until the test ends, and waits until it has something.
+// follow runs Table.Follow until the test ends, and waits until the table is filled.
 func follow(t *testing.T, table *secretstore.Table) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -187,7 +187,7 @@ func TestOpening(t *testing.T) {
 	keyless := secretstore.NewTable(client, nil, time.Now)
 	follow(t, table)
 	save(t, s, "theirs", canary, "theirs")
-	// As it was sealed for another name.
+	// With the encrypted value of another name.
 	kv, err := client.Get(t.Context(), common.SecretKey("theirs"))
 	if err != nil {
 		t.Fatal(err)
@@ -200,7 +200,7 @@ func TestOpening(t *testing.T) {
 		what        string
 		table       *secretstore.Table
 		name, group string
-		want        string // the code of the reason
+		want        string // code of the reason
 	}{
 		{"it is theirs", table, "theirs", "theirs", ""},
 		{"another group", table, "theirs", "ours", common.ReasonSecretNotAllowed},
@@ -219,7 +219,7 @@ func TestOpening(t *testing.T) {
 			t.Errorf("%s: %q, %+v", c.what, plain, why)
 		}
 	}
-	// A change is seen at once, or soon: a run that is wanted after it does not get what was before.
+	// A change is visible at once or soon: a run requested after it does not get the old value.
 	save(t, s, "theirs", canary+"-2", "theirs")
 	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(time.Millisecond) {
 		if plain, _ := table.Open(t.Context(), "theirs", "theirs"); string(plain) == canary+"-2" {
@@ -270,7 +270,7 @@ func TestReseal(t *testing.T) {
 			t.Errorf("s%d: %q, %+v", i, plain, why)
 		}
 	}
-	// The history tells of each, and of nothing that nobody may see.
+	// The audit contains each change and no secret.
 	changes, err := client.Get(t.Context(), common.ChangesPrefix, clientv3.WithPrefix())
 	if err != nil {
 		t.Fatal(err)
@@ -289,11 +289,11 @@ func TestReseal(t *testing.T) {
 		}
 	}
 	if told != 2 {
-		t.Errorf("the history tells of %d", told)
+		t.Errorf("the audit has %d entries", told)
 	}
 }
 
-func TestOneSecretTooMany(t *testing.T) {
+func TestSaveSecret_AtLimit_Refused(t *testing.T) {
 	client := etcdtest.Start(t)
 	const most = 2000
 	for from := 0; from < most; from += 100 {

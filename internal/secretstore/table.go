@@ -14,10 +14,10 @@ import (
 	"carillon/internal/seal"
 )
 
-// fresh is for how long what was followed counts after the watch has last shown that it is whole.
+// fresh is how long the table counts as current after the watch's last sign of life.
 const fresh = 45 * time.Second
 
-// Table is a worker's view of the secrets.
+// Table is a worker's copy of the secrets.
 type Table struct {
 	client *clientv3.Client
 	box    *seal.Box
@@ -25,16 +25,16 @@ type Table struct {
 
 	mu    sync.Mutex
 	known map[string]*mvccpb.KeyValue // by key; guarded by mu
-	alive time.Time                   // when the watch last showed that it is whole; guarded by mu
+	alive time.Time                   // last sign of life of the watch; guarded by mu
 }
 
-// NewTable makes an empty table. Without a box it opens nothing.
+// NewTable returns an empty table. Without a box it decrypts nothing.
 func NewTable(client *clientv3.Client, box *seal.Box, now func() time.Time) *Table {
 	return &Table{client: client, box: box, now: now, known: map[string]*mvccpb.KeyValue{}}
 }
 
-// Follow keeps the table up to date until the context ends. report receives the error of each interrupted watch, and
-// nil when the watch is whole.
+// Follow keeps the table up to date until the context ends. report receives the error of each
+// interrupted watch, and nil when the watch is complete again.
 func (t *Table) Follow(ctx context.Context, report func(error)) error {
 	follower := &etcdkit.Follower{Client: t.client, Prefix: common.SecretsPrefix, Trouble: report,
 		Alive: func() { t.mark(); report(nil) }}
@@ -60,7 +60,8 @@ func (t *Table) mark() {
 	t.alive = t.now()
 }
 
-// followed gives what the watch has brought; nil where it has not lately shown that it is whole.
+// followed returns a secret from the table; nil if the watch has shown no sign of life within
+// fresh.
 func (t *Table) followed(name string) *mvccpb.KeyValue {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -70,9 +71,9 @@ func (t *Table) followed(name string) *mvccpb.KeyValue {
 	return t.known[common.SecretKey(name)]
 }
 
-// Open opens a secret for a job of a group; the reason says why it cannot be had. What seems to
-// be missing, or not to be for the group, is looked at in etcd itself: a secret may have been made a moment
-// before the job that wants it.
+// Open decrypts a secret for a job of a group; the reason describes why it cannot. A secret that is
+// missing or not for the group is read from etcd again: it may have been created just before the
+// job that uses it.
 func (t *Table) Open(ctx context.Context, name, group string) ([]byte, *common.Reason) {
 	if kv := t.followed(name); kv != nil {
 		if plain, why := t.open(kv, name, group); why == nil {
@@ -80,31 +81,31 @@ func (t *Table) Open(ctx context.Context, name, group string) ([]byte, *common.R
 		}
 	}
 	if !common.ValidName(name) {
-		return nil, refusal(common.ReasonSecretMissing, name, "there is no secret %s", common.Excerpt(name))
+		return nil, refusal(common.ReasonSecretMissing, name, "secret %q not found", common.Excerpt(name))
 	}
 	kv, err := get(ctx, t.client, name)
 	if err != nil {
-		return nil, refusal(common.ReasonSecretsAway, name, "the secret %s could not be read: %v", name, err)
+		return nil, refusal(common.ReasonSecretsAway, name, "secret %s could not be read: %v", name, err)
 	}
 	return t.open(kv, name, group)
 }
 
 func (t *Table) open(kv *mvccpb.KeyValue, name, group string) ([]byte, *common.Reason) {
 	if kv == nil {
-		return nil, refusal(common.ReasonSecretMissing, name, "there is no secret %s", name)
+		return nil, refusal(common.ReasonSecretMissing, name, "secret %q not found", name)
 	}
 	one, err := read(kv)
 	if err != nil {
-		return nil, refusal(common.ReasonSecretSealed, name, "the secret %s is damaged", name)
+		return nil, refusal(common.ReasonSecretSealed, name, "secret %s is damaged", name)
 	}
 	if !one.ForGroup(group) {
-		why := refusal(common.ReasonSecretNotAllowed, name, "the secret %s is not for jobs of the group %q", name, group)
+		why := refusal(common.ReasonSecretNotAllowed, name, "secret %s may not be used by jobs of the group %q", name, group)
 		why.Data["group"] = group
 		return nil, why
 	}
 	plain, err := t.box.Open(string(kv.Key), one.Sealed)
 	if err != nil {
-		return nil, refusal(common.ReasonSecretSealed, name, "the secret %s does not open with this worker's secretsKey: %v", name, err)
+		return nil, refusal(common.ReasonSecretSealed, name, "secret %s cannot be decrypted with this worker's secretsKey: %v", name, err)
 	}
 	return plain, nil
 }

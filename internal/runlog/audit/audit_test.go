@@ -22,7 +22,7 @@ import (
 	"carillon/internal/virtualtime"
 )
 
-// shelf is etcd and the log store in memory, with a revision for each put.
+// shelf implements etcd and the log store in memory, with a revision for each put.
 type shelf struct {
 	mu       sync.Mutex
 	head     audit.Head
@@ -31,9 +31,9 @@ type shelf struct {
 	epoch    common.Epoch
 	waiting  map[string]audit.Waiting
 	stored   map[string]common.Change
-	fail     func(step string) error // what fails, before or after it was done
+	fail     func(step string) error // returns an error for a step, before or after it is done
 	writes   int
-	looks    []string // where each look began
+	looks    []string // start of each list
 }
 
 func newShelf() *shelf {
@@ -164,7 +164,7 @@ func (s *shelf) Changes(_ context.Context, q runlog.ChangeQuery) (all []common.C
 	return all[:min(q.Limit, len(all))], nil
 }
 
-// seal has a master elected until nothing waits, or a step of it has failed for good.
+// seal runs the sealer as elected master until there is nothing to do or a step fails permanently.
 func (s *shelf) seal(t *testing.T) (log string) {
 	t.Helper()
 	virtualtime.Test(t, func(t *testing.T) {
@@ -181,7 +181,7 @@ func (s *shelf) seal(t *testing.T) (log string) {
 	return log
 }
 
-// verify goes through the whole chain, in steps of a size, and gives what is wrong.
+// verify verifies the whole chain in steps of a size and returns the faults.
 func (s *shelf) verify(t *testing.T, size int) (checked int, faults []string) {
 	t.Helper()
 	v := audit.NewVerifier(s, s)
@@ -217,7 +217,7 @@ func TestChain(t *testing.T) {
 	for i := range 450 { // more than two batches
 		made = append(made, s.change(t, fmt.Sprint("job-", i), map[string]any{"n": i, "text": "<&>\u2028"}))
 	}
-	s.waiting["0"] = audit.Waiting{ID: "0", Value: []byte("{")} // is written down as what it is
+	s.waiting["0"] = audit.Waiting{ID: "0", Value: []byte("{")} // is recorded as unreadable
 	log := s.seal(t)
 	if len(s.waiting) != 0 || len(s.stored) != 451 || s.head.Seq != 451 {
 		t.Fatalf("%d wait, %d are stored, the head is at %d", len(s.waiting), len(s.stored), s.head.Seq)
@@ -235,14 +235,14 @@ func TestChain(t *testing.T) {
 			t.Fatalf("%d became %+v", i, got)
 		}
 	}
-	// More comes; the chain goes on where it ended.
+	// The chain continues with later entries.
 	s.change(t, "late", 1)
 	s.seal(t)
 	s.intact(t, 452)
 }
 
-// A change that was spoiled after it was sealed, and before the log store had it, does not stop the chain: its place is
-// taken by what was found, which verification flags.
+// An entry that is altered after it was sealed and before it is delivered does not stop the chain:
+// an entry with the altered value takes its place, and verification reports it.
 func TestTamperedChange_IsFlaggedAndTheChainGoesOn(t *testing.T) {
 	for name, value := range map[string]string{"garbage": "{", "another change": `{"id":"x"}`} {
 		s := newShelf()
@@ -270,7 +270,7 @@ func TestTamperedChange_IsFlaggedAndTheChainGoesOn(t *testing.T) {
 	}
 }
 
-// Entries that a master which died has delivered out of turn are no hole while the others are on their way.
+// Entries delivered out of order by a master that died are not gaps while the others are in etcd.
 func TestVerify_WhileABatchIsHalfDelivered(t *testing.T) {
 	s := newShelf()
 	for i := range 3 {
@@ -283,7 +283,7 @@ func TestVerify_WhileABatchIsHalfDelivered(t *testing.T) {
 	}
 	waiting := maps.Clone(s.waiting)
 	s.seal(t)
-	for _, id := range []string{ids[1], ids[2]} { // as they were before they were delivered
+	for _, id := range []string{ids[1], ids[2]} { // as before their delivery
 		s.waiting[id] = waiting[id]
 		delete(s.stored, id)
 	}
@@ -291,13 +291,14 @@ func TestVerify_WhileABatchIsHalfDelivered(t *testing.T) {
 	if err != nil || len(step.Faults) != 0 || step.Checked != 4 || step.Waiting != 3 || step.To != 4 || step.More {
 		t.Errorf("%+v, %v", step, err)
 	}
-	delete(s.waiting, ids[1]) // is nowhere any more
+	delete(s.waiting, ids[1]) // in neither store any more
 	if _, faults := s.verify(t, 1000); !slices.Equal(faults, []string{"missing 5"}) {
 		t.Errorf("%v", faults)
 	}
 }
 
-// Lists find entries by words beside the text that is hashed: an entry that is listed by others is found out.
+// Lists find entries by fields stored beside the hashed text: an entry with other fields is
+// reported.
 func TestVerify_FindsEntriesThatAreListedWrongly(t *testing.T) {
 	s := newShelf()
 	for i := range 3 {
@@ -315,8 +316,8 @@ func TestVerify_FindsEntriesThatAreListedWrongly(t *testing.T) {
 	}
 }
 
-// Whatever step fails, before it or when it is half done, the next master makes the same chain of it.
-func TestCrashes(t *testing.T) {
+// Whatever step fails, before it or half done, the next master creates the same chain.
+func TestSealer_CrashAtEachStep_SameChain(t *testing.T) {
 	whole := newShelf()
 	for i := range 5 {
 		whole.change(t, fmt.Sprint(i), i)
@@ -361,9 +362,9 @@ func TestCrashes(t *testing.T) {
 	}
 }
 
-// While changes come one after the other only the newest are looked at, and those that come together are
-// sealed together; one that is older than what was sealed is found all the same.
-func TestSteady(t *testing.T) {
+// In quick succession, only the newest entries are listed, and they are sealed together; an entry
+// with an older id is found all the same.
+func TestSealer_ManyEntries_ListsNewestOnly(t *testing.T) {
 	s := newShelf()
 	old := s.change(t, "old", 1)
 	s.mu.Lock()
@@ -405,7 +406,7 @@ func TestSteady(t *testing.T) {
 	s.intact(t, 1001)
 }
 
-// A master that was elected before does no harm.
+// A master that is no longer elected does no harm.
 func TestTwoMasters(t *testing.T) {
 	s := newShelf()
 	for i := range 500 {
@@ -426,8 +427,8 @@ func TestTwoMasters(t *testing.T) {
 	s.intact(t, 500)
 }
 
-// While a master is alive that delivers by itself nothing is sealed.
-func TestNotAlone(t *testing.T) {
+// While a master is alive that delivers without sealing, nothing is sealed.
+func TestSealer_OlderMasterAlive_SealsNothing(t *testing.T) {
 	s := newShelf()
 	s.change(t, "a", 1)
 	virtualtime.Test(t, func(t *testing.T) {
@@ -441,7 +442,7 @@ func TestNotAlone(t *testing.T) {
 	}
 }
 
-// Each way of tampering is found.
+// Each kind of tampering is reported.
 func TestTampering(t *testing.T) {
 	at := func(s *shelf, seq int64) string {
 		for id, c := range s.stored {
@@ -504,9 +505,10 @@ func TestTampering(t *testing.T) {
 	}
 }
 
-// etcd is restored from a backup that knows of half of the entries. Nothing is sealed, and no place taken twice, until
-// an operator has accepted that; then the chain goes on after the last entry of the log store and is intact. What
-// is altered before or after that is found as ever, and an epoch that accepts another head does not count.
+// etcd is restored from a backup with half of the entries. Nothing is sealed, and no place used
+// twice, until an operator has accepted the restore; then the chain continues after the last entry
+// of the log store and is intact. Entries altered before or after that are reported as usual, and
+// an epoch that accepts another head does not count.
 func TestEtcdIsRestored(t *testing.T) {
 	s := newShelf()
 	for i := range 10 {
@@ -533,7 +535,7 @@ func TestEtcdIsRestored(t *testing.T) {
 		t.Errorf("the gap is not named:\n%s", log)
 	}
 	s.intact(t, 23)
-	s.head, s.revision = audit.Head{}, 0 // etcd is set up anew
+	s.head, s.revision = audit.Head{}, 0 // a new etcd
 	s.change(t, "later", 1)
 	s.seal(t)
 	s.intact(t, 24)
@@ -552,8 +554,7 @@ func TestEtcdIsRestored(t *testing.T) {
 	}
 }
 
-// A change that is altered in etcd after it was sealed, and before the log store has it, keeps
-// the hash that it was sealed with.
+// An entry that is altered in etcd between sealing and delivery keeps the hash it was sealed with.
 func TestAlteredOnTheWay(t *testing.T) {
 	s := newShelf()
 	s.change(t, "a", 1)
@@ -580,11 +581,11 @@ func TestAlteredOnTheWay(t *testing.T) {
 	}
 }
 
-// Who verifies while it is sealed finds nothing wrong, although what is on its way moves between
-// the looks.
+// Verification during sealing reports no fault, although entries move from etcd to the log store
+// meanwhile.
 func TestVerifyMeanwhile(t *testing.T) {
 	s := newShelf()
-	busy := &busy{shelf: s, seal: func() { // and does not come further
+	busy := &busy{shelf: s, seal: func() { // without delivery
 		s.change(t, "a", 1)
 		s.change(t, "b", 2)
 		s.fail = func(step string) error { return failing(step == "before write") }
@@ -609,7 +610,7 @@ func failing(yes bool) error {
 	return nil
 }
 
-// busy seals before each look at the head, and delivers before each look at what waits.
+// busy seals before each read of the head and delivers before each list of undelivered entries.
 type busy struct {
 	*shelf
 	seal, deliver func()
@@ -625,7 +626,7 @@ func (b *busy) Find(ctx context.Context, ids []string) ([]audit.Waiting, error) 
 	return b.shelf.Find(ctx, ids)
 }
 
-// What is let go of for its age leaves a chain that can be verified.
+// After retention has deleted entries, the chain can be verified.
 func TestExpire(t *testing.T) {
 	s := newShelf()
 	for i := range 20 {
@@ -641,7 +642,7 @@ func TestExpire(t *testing.T) {
 		if err != nil || place != want {
 			t.Fatalf("up to %d, %v, want %d", place, err, want)
 		}
-		s.intact(t, 20-int(want)) // also before they have gone
+		s.intact(t, 20-int(want)) // also before they are deleted
 		for id, c := range s.stored {
 			if c.Link.Seq <= place {
 				delete(s.stored, id)
@@ -670,7 +671,7 @@ func (expiring) Output(context.Context, string, int64, int) ([]common.Chunk, err
 	panic("not asked")
 }
 
-// A head of a newer version is left alone.
+// A head of a newer version is not changed.
 func TestNewerFormat(t *testing.T) {
 	s := newShelf()
 	s.head.Format = audit.Format + 1
@@ -700,7 +701,7 @@ func TestMask(t *testing.T) {
 	}
 }
 
-// What is hashed is told byte for byte, so that others can compute it.
+// The hashed text is defined byte for byte, so that other programs can compute it.
 func TestText(t *testing.T) {
 	value := `{"verb":"create","id":"1-a","unknown": [1, 2],"kind":"job","name":"<&>","actor":{"name":"ada"},"at":"2026-03-01T12:00:00Z","after":{"name":"x"}}`
 	text, err := audit.Text([]byte(value), 7, 42)
@@ -713,7 +714,7 @@ func TestText(t *testing.T) {
 	}
 }
 
-// A sealer that fails has a condition within a minute, which ends with the next pass that succeeds.
+// A failing sealer has a condition within a minute, which ends with the next successful pass.
 func TestSealerThatFailsHasACondition(t *testing.T) {
 	s := newShelf()
 	s.change(t, "a", 1)

@@ -1,13 +1,13 @@
-// Package audit chains who changed what, so that nothing can be altered or taken away without
-// being found out, and verifies the chain.
+// Package audit chains audit entries by hashes, so that altered and deleted entries are detected,
+// and verifies the chain.
 //
-// A change is a key in etcd first, put by the transaction that makes it. The elected master
-// seals changes in batches: one transaction moves the head of the chain on and says which
-// changes got which links; then the batch goes to the log store, with its links, and out of etcd; only
-// then comes the next. So whoever is elected after a crash finds in the head what to finish,
-// and finishes it to the same links. The head stays in etcd: it is what the end of the chain in the
-// log store is held against.
+// A change is first an audit entry in etcd, written by the transaction that makes the change. The
+// elected master seals entries in batches: one transaction moves the head of the chain and stores
+// the hashes of the batch; then the batch, with its links, is written to the log store and deleted
+// from etcd; only then comes the next batch. A master that is elected after a crash finds the
+// unfinished batch in the head, and finishes it with the same links. The head stays in etcd:
+// verification compares the end of the chain in the log store with it.
 //
-// It promises that each change gets one place, in an order without gaps, and that it leaves
-// etcd after the log store has it with its link. It starts no goroutine.
+// Promises: each entry gets one place, in an order without gaps, and leaves etcd after the log
+// store has it with its link. The package starts no goroutine.
 package audit

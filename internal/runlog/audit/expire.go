@@ -9,7 +9,7 @@ import (
 	"carillon/internal/runlog"
 )
 
-// Expirer tells which entries are too old.
+// Expirer finds the entries whose retention has ended.
 type Expirer struct {
 	chain Chain
 	store interface {
@@ -17,16 +17,16 @@ type Expirer struct {
 	}
 }
 
-// NewExpirer makes one.
+// NewExpirer returns an Expirer.
 func NewExpirer(chain Chain, store runlog.Reader) *Expirer {
 	return &Expirer{chain: chain, store: store}
 }
 
-// expireLook is how many entries before a time are looked at for one that is sealed.
+// expireLook is how many entries before a time are searched for a sealed one.
 const expireLook = 100
 
-// Expire gives the place up to which entries may go when those of before a time are too old.
-// That place is in the head first, so that who verifies knows where the chain begins.
+// Expire returns the place up to which entries may be deleted because they are older than a time.
+// The place is stored in the head first, so that verification knows where the chain begins.
 func (e *Expirer) Expire(ctx context.Context, before time.Time) (int64, error) {
 	head, revision, err := checked(ctx, e.chain)
 	if err != nil {
@@ -46,7 +46,7 @@ func (e *Expirer) Expire(ctx context.Context, before time.Time) (int64, error) {
 		}
 		head.Kept = Anchor{Seq: l.Seq, Hash: l.Hash}
 		if err := e.chain.Put(ctx, head, revision); err != nil {
-			return 0, fmt.Errorf("let go of old entries of the audit: %w", err)
+			return 0, fmt.Errorf("expire audit entries: %w", err)
 		}
 		break
 	}

@@ -12,13 +12,13 @@ import (
 	"carillon/internal/common"
 )
 
-// Text is what of a change is hashed: value, as etcd holds it, with its fields in the order of
-// their names, the hashes of its sides in place of those, and its place and revision. Fields that this
-// version does not know stay.
+// Text returns the text of an entry that is hashed: value, as etcd stores it, with its fields
+// sorted by name, its sides replaced by their hashes, and its place and revision added. Fields that
+// this version does not know are kept.
 func Text(value []byte, seq, revision int64) (string, error) {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(value, &fields); err != nil {
-		return "", fmt.Errorf("read a change: %w", err)
+		return "", fmt.Errorf("decode audit entry: %w", err)
 	}
 	for _, side := range []string{"before", "after"} {
 		if data := fields[side]; len(data) > 0 {
@@ -31,31 +31,31 @@ func Text(value []byte, seq, revision int64) (string, error) {
 	enc := json.NewEncoder(&text)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(fields); err != nil {
-		return "", fmt.Errorf("write a change: %w", err)
+		return "", fmt.Errorf("encode audit entry: %w", err)
 	}
 	return strings.ToValidUTF8(strings.TrimSuffix(text.String(), "\n"), "\ufffd"), nil
 }
 
-// Hash is that of a link whose predecessor has the hash previous.
+// Hash returns the hash of a link after the link with the hash previous.
 func Hash(previous, text string) string { return Sum([]byte(previous + text)) }
 
-// Sum is the hash of one side of a change as it is in a text.
+// Sum returns the hash of one side of an entry, as used in a text.
 func Sum(data []byte) string {
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:])
 }
 
-// sides are the parts of a text that are held against the entry it belongs to.
+// sides are the parts of a text that are compared with its entry.
 type sides struct {
 	ID            string
 	Seq           int64
 	Before, After string
 }
 
-// altered tells what of a change is not what its link says; empty where all is.
+// altered returns what of an entry differs from its link; "" if nothing does.
 func altered(c *common.Change) string {
 	if Hash(c.Link.Previous, c.Link.Text) != c.Link.Hash {
-		return "its text is not what was hashed"
+		return "its text does not match the hash"
 	}
 	var text sides
 	if err := json.Unmarshal([]byte(c.Link.Text), &text); err != nil {
@@ -69,15 +69,15 @@ func altered(c *common.Change) string {
 	}
 	switch {
 	case c.Link.Misfiled:
-		return "it is listed under other words than those that were hashed"
+		return "its listed fields differ from the hashed ones"
 	case text.Seq != c.Link.Seq:
-		return "it stands in the place of another"
+		return "it is in the place of another entry"
 	case text.ID != c.ID:
-		return "it has the id of another"
+		return "it has the id of another entry"
 	case text.Before != said(c.Before):
-		return "what was before is not what was hashed"
+		return "the state before the change does not match the hash"
 	case text.After != said(c.After):
-		return "what was after is not what was hashed"
+		return "the state after the change does not match the hash"
 	}
 	return ""
 }

@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// Hidden stands in the place of a value that is not shown.
+// Hidden replaces a value that is not shown.
 const Hidden = "(hidden)"
 
-// secretive are parts of names of what is not shown.
+// secretive are parts of the names of hidden values.
 var secretive = []string{"password", "passwd", "passphrase", "secret", "token", "apikey", "api_key", "api-key", "privatekey", "private_key",
 	"private-key", "credential", "authorization", "cookie", "sealed", "hash"}
 
-// Mask is one side of a change as it may be shown: the values of env, and of all that is named
-// like a secret, are hidden. What cannot be read is hidden altogether.
+// Mask returns one side of an entry for display: values of env and of names that suggest a secret
+// are hidden. Unreadable sides are hidden completely.
 func Mask(side json.RawMessage) json.RawMessage {
 	if len(side) == 0 {
 		return nil

@@ -8,10 +8,10 @@ import (
 // sealedAtOnce is how many entries of the log store are read at a time to find the last one.
 const sealedAtOnce = 500
 
-// resume makes the chain go on where the log store ends, when etcd was restored from a backup: etcd has forgotten the
-// links since. It does so only after an operator has accepted that, in an epoch that names the head which etcd has
-// now; until then nothing is sealed, since a place would be taken twice. An etcd without a head is a new one, and has
-// nothing to be accepted.
+// resume continues the chain at the end of the log store when etcd was restored from a backup and
+// lacks the later links. It does so only after an operator has accepted the restore, in an epoch
+// that names etcd's current head; until then nothing is sealed, since a place would be used twice.
+// An etcd without a head is new, and needs no acceptance.
 func (s *Sealer) resume(ctx context.Context, head *Head, revision int64) error {
 	last, err := s.last(ctx, head.Anchor())
 	if err != nil || last == head.Anchor() {
@@ -29,7 +29,7 @@ func (s *Sealer) resume(ctx context.Context, head *Head, revision int64) error {
 			return err
 		}
 		if epoch.Audit == nil || Anchor(*epoch.Audit) != head.Anchor() {
-			return fmt.Errorf("the log store has entries up to %d, and etcd knows them up to %d: "+
+			return fmt.Errorf("the log store has audit entries up to %d, etcd up to %d: "+
 				"if etcd was restored from a backup, run cronctl recover --restored", last.Seq, head.Seq)
 		}
 	}
@@ -38,7 +38,7 @@ func (s *Sealer) resume(ctx context.Context, head *Head, revision int64) error {
 	return nil
 }
 
-// last returns the last link in the log store after the head's; the head's where there is none.
+// last returns the last link in the log store after the head; the head's link if there is none.
 func (s *Sealer) last(ctx context.Context, head Anchor) (Anchor, error) {
 	for last := head; ; {
 		entries, err := s.cfg.Store.Sealed(ctx, last.Seq, sealedAtOnce)

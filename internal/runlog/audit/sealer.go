@@ -17,71 +17,72 @@ import (
 
 const (
 	batchSize = 200
-	// lookSize is how many changes are looked for at a time. etcd counts all that wait, and what
-	// is not compacted yet of those that did, for each look.
+	// lookSize is how many entries are listed at a time. For each list, etcd counts all keys of the
+	// range, including deleted ones that are not compacted.
 	lookSize = 5 * batchSize
-	// look is how often it is looked for changes without being told of any, and for those that
-	// are older than the ones before.
+	// look is the interval of lists without a wake-up, and of complete lists, which find entries
+	// with older ids.
 	look = time.Second
-	// late is by how much a change may be older than one that was found before it, to be found
-	// without a look at all.
+	// late is how much older than the last entry found an entry may be to be found without a
+	// complete list.
 	late = 2 * time.Second
-	// rest is the time between two passes: changes that come one after the other are sealed together.
+	// rest is the pause between two passes, so that entries in quick succession are sealed
+	// together.
 	rest       = 50 * time.Millisecond
 	retryFirst = 200 * time.Millisecond
 	retryMost  = 10 * time.Second
-	// stuckFor is how long sealing must have failed before somebody should look.
+	// stuckFor is how long sealing must fail to be a condition.
 	stuckFor = 30 * time.Second
 )
 
-// Config is what a sealer needs.
+// Config holds what a sealer needs.
 type Config struct {
 	Chain Chain
 	Store interface {
 		runlog.Writer
 		runlog.Chained
 	}
-	// Alone tells whether no master is alive that delivers changes without sealing them, as
-	// older versions do.
+	// Alone reports whether no live master delivers entries without sealing them, as older versions
+	// do.
 	Alone     func() bool
 	Log       *slog.Logger
-	Delivered func(n int) // counts
-	Failed    func()      // counts writes that the log store did not take
+	Delivered func(n int) // counts delivered entries
+	Failed    func()      // counts failed writes to the log store
 }
 
-// Sealer seals changes and brings them into the log store. Wake and Conditions are safe for
+// Sealer seals audit entries and delivers them to the log store. Wake and Conditions are safe for
 // concurrent use.
 type Sealer struct {
 	cfg  Config
 	wake chan struct{}
 
 	// Owned by Run.
-	queue  []string  // ids of changes that were found, in order
-	newest string    // the last id that was found
+	queue  []string  // ids of entries found, in order
+	newest string    // last id found
 	full   bool      // there may be more after it
-	looked time.Time // when it was looked at all that wait
+	looked time.Time // last complete list
 
 	mu      sync.Mutex
-	failing time.Time // guarded by mu; since when it fails, zero while it does not
+	failing time.Time // guarded by mu; begin of the failure, zero without one
 	fault   error     // guarded by mu
 }
 
-// NewSealer makes a sealer.
+// NewSealer returns a sealer.
 func NewSealer(cfg Config) *Sealer {
 	return &Sealer{cfg: cfg, wake: make(chan struct{}, 1)}
 }
 
-// Wake says that there is a change. It never blocks.
+// Wake signals that there is a new entry. It never blocks.
 func (s *Sealer) Wake() {
 	select {
 	case s.wake <- struct{}{}:
-	default: // it is awake already, and will look again
+	default: // a wake-up is already pending
 	}
 }
 
 // Run seals and delivers until the context ends. It is for the elected master.
 func (s *Sealer) Run(ctx context.Context) error {
-	defer s.note(nil) // whoever comes next will tell
+	defer s.note(nil) // the next elected master reports its own state
 	wait := time.NewTimer(0)
 	defer wait.Stop()
 	var ended time.Time
@@ -130,7 +131,7 @@ func (s *Sealer) note(err error) {
 	}
 }
 
-// Conditions tells that changes have not been brought into the log store for too long.
+// Conditions returns audit_stuck if sealing or delivery has failed for stuckFor.
 func (s *Sealer) Conditions() []common.Condition {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -139,20 +140,20 @@ func (s *Sealer) Conditions() []common.Condition {
 	}
 	why := common.Excerpt(s.fault.Error())
 	return []common.Condition{{Code: common.ConditionAuditStuck, From: s.failing.UTC(), Data: common.Words{"error": why},
-		Text: "changes are not sealed and stay in etcd: " + why}}
+		Text: "audit entries are not sealed and stay in etcd: " + why}}
 }
 
-// pass finishes what was sealed last and seals what waits; more says that this was not all.
+// pass finishes the last batch and seals the next one; more reports whether there are more entries.
 func (s *Sealer) pass(ctx context.Context) (more bool, err error) {
 	if !s.cfg.Alone() {
-		return false, nil // the others deliver; what was sealed is finished when they are gone
+		return false, nil // other masters deliver; the last batch is finished when they are gone
 	}
 	defer func() {
-		if err != nil { // what stands in etcd is not known any more
+		if err != nil { // the state in etcd is unknown
 			s.queue, s.full, s.looked = nil, false, time.Time{}
 		}
 	}()
-	// What is sealed and not delivered waits as well: where nothing does, all is done.
+	// Entries that are sealed and not delivered are listed too: if there are none, all is done.
 	if err := s.find(ctx); err != nil || len(s.queue) == 0 {
 		return s.full, err
 	}
@@ -187,12 +188,12 @@ func (s *Sealer) pass(ctx context.Context) (more bool, err error) {
 		batch, sealed = append(batch, change), append(sealed, waiting[i])
 	}
 	if err := s.cfg.Chain.Put(ctx, next, revision); err != nil {
-		return false, fmt.Errorf("seal %d changes: %w", len(batch), err)
+		return false, fmt.Errorf("seal %d audit entries: %w", len(batch), err)
 	}
 	return more, s.deliver(ctx, batch, sealed)
 }
 
-// find looks for changes, where none are known of.
+// find lists undelivered entries if none are queued.
 func (s *Sealer) find(ctx context.Context) error {
 	if len(s.queue) > 0 {
 		return nil
@@ -210,10 +211,10 @@ func (s *Sealer) find(ctx context.Context) error {
 	return nil
 }
 
-// timeDigits is the length of a time at the beginning of an id.
+// timeDigits is the length of the time at the beginning of an id.
 const timeDigits = 20
 
-// since is where to look from for what is not much older than a change; ids begin with their time.
+// since returns the id at which to begin a list of entries that are not much older than an id.
 func since(id string) string {
 	if len(id) < timeDigits {
 		return ""
@@ -225,7 +226,7 @@ func since(id string) string {
 	return common.TimeKey(at.Add(-late))
 }
 
-// finish delivers what of the head's batch is still in etcd.
+// finish delivers the entries of the head's batch that are still in etcd.
 func (s *Sealer) finish(ctx context.Context, head *Head) error {
 	ids := make([]string, len(head.Batch))
 	at := make(map[string]int, len(ids))
@@ -244,16 +245,16 @@ func (s *Sealer) finish(ctx context.Context, head *Head) error {
 		if err != nil {
 			return err
 		}
-		// A change that was altered after it was sealed keeps the hash that it was sealed with:
-		// it is found out by whoever verifies.
+		// An entry that was altered after it was sealed keeps the hash it was sealed with, so that
+		// verification detects it.
 		change.Link.Hash = head.Batch[place].Hash
 		batch = append(batch, change)
 	}
 	return s.deliver(ctx, batch, left)
 }
 
-// seal makes the link of a change. One that cannot be read, because somebody has written to etcd past the masters, does
-// not stop the chain: an entry that holds it as evidence takes its place.
+// seal returns an entry with its link. An unreadable entry, written to etcd by another program,
+// does not stop the chain: an entry that contains it as evidence takes its place.
 func (s *Sealer) seal(w *Waiting, seq int64, previous string) (common.Change, error) {
 	change, err := seal(w, seq, previous)
 	if err == nil {
@@ -262,19 +263,19 @@ func (s *Sealer) seal(w *Waiting, seq int64, previous string) (common.Change, er
 	s.cfg.Log.Error("audit_change_unreadable", "id", w.ID, "seq", seq, "error", err)
 	stood := *w
 	if stood.Value, err = evidence(w, err); err != nil {
-		return common.Change{}, fmt.Errorf("write down change %q, which cannot be read: %w", common.Excerpt(w.ID), err)
+		return common.Change{}, fmt.Errorf("replace unreadable audit entry %q: %w", common.Excerpt(w.ID), err)
 	}
 	return seal(&stood, seq, previous)
 }
 
-// maxEvidence is how much of a value that cannot be read is kept.
+// maxEvidence is how many bytes of an unreadable value are kept.
 const maxEvidence = 64 << 10
 
-// evidence is the value of the entry that takes the place of a change which cannot be read.
+// evidence returns the value of the entry that replaces an unreadable one.
 func evidence(w *Waiting, why error) ([]byte, error) {
 	var at time.Time
 	if len(w.ID) >= timeDigits {
-		at, _ = common.ParseTimeKey(w.ID[:timeDigits]) // another id says nothing of the time
+		at, _ = common.ParseTimeKey(w.ID[:timeDigits]) // another format of the id contains no time
 	}
 	after, err := json.Marshal(struct {
 		Error string `json:"error"`
@@ -287,11 +288,11 @@ func evidence(w *Waiting, why error) ([]byte, error) {
 	return json.Marshal(common.Change{ID: w.ID, At: at, Verb: "unreadable", Kind: "change", Name: w.ID, After: after})
 }
 
-// seal makes the link of a change.
+// seal returns an entry with its link.
 func seal(w *Waiting, seq int64, previous string) (common.Change, error) {
 	change, err := common.Decode[common.Change](w.Value)
 	if err == nil && (change.ID == "" || change.ID != w.ID) {
-		err = errors.New("it holds another change")
+		err = errors.New("it contains another entry")
 	}
 	if err != nil {
 		return change, err
@@ -305,7 +306,7 @@ func seal(w *Waiting, seq int64, previous string) (common.Change, error) {
 	return change, nil
 }
 
-// deliver brings changes with their links into the log store, and then takes them out of etcd.
+// deliver writes entries with their links to the log store and then deletes them from etcd.
 func (s *Sealer) deliver(ctx context.Context, batch []common.Change, sealed []Waiting) error {
 	if err := s.cfg.Store.Write(ctx, runlog.Batch{Changes: batch}); err != nil {
 		s.cfg.Failed()

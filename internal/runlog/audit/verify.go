@@ -8,53 +8,54 @@ import (
 	"carillon/internal/runlog"
 )
 
-// Codes of what a verification finds.
+// Codes of the faults of a chain.
 const (
-	FaultAltered = "altered" // an entry is not what was hashed
+	FaultAltered = "altered" // an entry differs from its hash
 	FaultBroken  = "broken"  // a link does not name the one before it
-	FaultMissing = "missing" // links are not there
-	FaultTwice   = "twice"   // a place is taken twice
+	FaultMissing = "missing" // links are missing
+	FaultTwice   = "twice"   // two entries have the same place
 	FaultEnd     = "end"     // the chain does not end where etcd says
 )
 
-// Fault is something that a verification finds.
+// Fault is a fault found by a verification.
 type Fault struct {
-	Seq  int64 // where; of links that are missing, the first one
+	Seq  int64 // place; of missing links, the first one
 	ID   string
 	Code string
 	Text string
 }
 
-// Step is a part of a verification.
+// Step is the result of a part of a verification.
 type Step struct {
-	From    int64 // the first place that was looked at
-	To      int64 // the last one; before From where there was none
-	Checked int   // entries
+	From    int64 // first place checked
+	To      int64 // last place checked; before From if there was none
+	Checked int   // number of entries
 	Faults  []Fault
-	More    bool // it goes on after To
-	Waiting int  // links, at the end, whose changes are on their way into the log store
+	More    bool // continues after To
+	Waiting int  // links at the end whose entries are not in the log store yet
 	Head    Anchor
 	Kept    Anchor
-	Entries []common.Change // those that were checked
+	Entries []common.Change // the entries checked
 }
 
-// Verifier holds the entries of the log store against their hashes, and their end against etcd.
+// Verifier checks the entries of the log store against their hashes, and the end of the chain
+// against etcd.
 type Verifier struct {
 	chain Chain
 	store runlog.Chained
 }
 
-// NewVerifier makes a verifier.
+// NewVerifier returns a verifier.
 func NewVerifier(chain Chain, store runlog.Chained) *Verifier {
 	return &Verifier{chain: chain, store: store}
 }
 
-// Step verifies up to limit entries from a place on; places before the oldest one that is kept
-// count as that.
+// Step verifies up to limit entries from a place on; a place before the oldest kept entry counts as
+// that entry's.
 func (v *Verifier) Step(ctx context.Context, from int64, limit int) (Step, error) {
 	step, err := v.step(ctx, from, limit)
 	if err == nil && len(step.Faults) > 0 {
-		// What was being let go of while we looked is known to be gone now.
+		// Entries that expired meanwhile are known to be deleted now.
 		return v.step(ctx, from, limit)
 	}
 	return step, err
@@ -87,7 +88,7 @@ func (v *Verifier) step(ctx context.Context, from int64, limit int) (Step, error
 			if err != nil {
 				return s, err
 			}
-			if underway { // what comes after them is verified when they have arrived
+			if underway { // entries after them are verified when they have arrived
 				s.Checked, s.Entries, s.To, s.More = i, entries[:i], max(before.Seq, s.To), false
 				s.Waiting = int(head.Seq - before.Seq)
 				return s, nil
@@ -98,7 +99,7 @@ func (v *Verifier) step(ctx context.Context, from int64, limit int) (Step, error
 			before = Anchor{Seq: c.Link.Seq, Hash: c.Link.Hash}
 		}
 		if c.Link.Seq == head.Seq && c.Link.Hash != head.Hash {
-			s.fault(c.Link.Seq, c.ID, FaultEnd, "etcd knows another link in this place")
+			s.fault(c.Link.Seq, c.ID, FaultEnd, "etcd has another link in this place")
 		}
 	}
 	s.Checked, s.Entries, s.To = len(entries), entries, max(before.Seq, s.To)
@@ -108,17 +109,17 @@ func (v *Verifier) step(ctx context.Context, from int64, limit int) (Step, error
 	return s, v.end(ctx, &s, &head)
 }
 
-// before is the link before a place.
+// before returns the link before a place.
 func (v *Verifier) before(ctx context.Context, place int64) (Anchor, error) {
 	entries, err := v.store.Sealed(ctx, place-2, 1)
 	if err != nil || len(entries) == 0 || entries[0].Link.Seq != place-1 {
-		return Anchor{Seq: place - 1}, err // its hash is not known, and not compared
+		return Anchor{Seq: place - 1}, err // its hash is unknown and not compared
 	}
 	return Anchor{Seq: place - 1, Hash: entries[0].Link.Hash}, nil
 }
 
-// underway reports whether links were sealed last and their changes are still in etcd: a master that dies while it
-// delivers them leaves them to the next one.
+// underway reports whether links are of the last batch and their entries are still in etcd: a
+// master that dies during delivery leaves them to the next one.
 func (v *Verifier) underway(ctx context.Context, head *Head, from, to int64) (bool, error) {
 	first := head.Seq - int64(len(head.Batch)) + 1
 	if from < first || to > head.Seq {
@@ -136,27 +137,28 @@ func (s *Step) fault(seq int64, id, code, text string) {
 	s.Faults = append(s.Faults, Fault{Seq: seq, ID: id, Code: code, Text: text})
 }
 
-// check holds an entry against itself and the link before it.
+// check verifies an entry and its link to the one before.
 func (s *Step) check(c *common.Change, before Anchor) {
 	l := c.Link
 	switch {
 	case l.Seq == before.Seq:
-		s.fault(l.Seq, c.ID, FaultTwice, "the place is taken by another entry as well")
+		s.fault(l.Seq, c.ID, FaultTwice, "another entry has the same place")
 	case l.Seq > before.Seq+1:
-		s.fault(before.Seq+1, "", FaultMissing, fmt.Sprintf("entries %d to %d are not there", before.Seq+1, l.Seq-1))
+		s.fault(before.Seq+1, "", FaultMissing, fmt.Sprintf("entries %d to %d are missing", before.Seq+1, l.Seq-1))
 	case l.Previous != before.Hash && (before.Hash != "" || before.Seq == 0):
-		s.fault(l.Seq, c.ID, FaultBroken, "it was not made after the entry that stands before it")
+		s.fault(l.Seq, c.ID, FaultBroken, "it does not follow the entry before it")
 	}
 	if what := altered(c); what != "" {
 		s.fault(l.Seq, c.ID, FaultAltered, what)
 	}
 }
 
-// end holds the end of what is stored against the head. Of its batch some may be on their way.
+// end compares the end of the chain with the head. Entries of the head's batch may not have arrived
+// yet.
 func (v *Verifier) end(ctx context.Context, s *Step, head *Head) error {
 	if s.To >= head.Seq {
 		if head.Seq == 0 && s.To > 0 {
-			s.fault(1, "", FaultEnd, "etcd knows nothing of this chain")
+			s.fault(1, "", FaultEnd, "etcd has no head of this chain")
 		}
 		return nil
 	}
@@ -174,7 +176,7 @@ func (v *Verifier) end(ctx context.Context, s *Step, head *Head) error {
 	if err != nil {
 		return err
 	}
-	// What is not in etcd any more has come into the log store since we looked there.
+	// Entries that are no longer in etcd have reached the log store since the read above.
 	arrived, err := v.store.Sealed(ctx, s.To, len(batch))
 	if err != nil {
 		return err
@@ -196,7 +198,7 @@ func (v *Verifier) end(ctx context.Context, s *Step, head *Head) error {
 	return nil
 }
 
-// cut says that the last entries are missing.
+// cut reports that the last entries are missing.
 func (s *Step) cut(from, to int64) {
-	s.fault(from, "", FaultEnd, fmt.Sprintf("entries %d to %d are not there, which etcd knows of", from, to))
+	s.fault(from, "", FaultEnd, fmt.Sprintf("entries %d to %d, which etcd has links of, are missing", from, to))
 }
