@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// houseFaults says which house rules the files break.
+// houseFaults returns the violations of the house rules.
 func houseFaults(files []*file) (faults []string) {
 	documented := map[string]bool{}
 	for _, f := range files {
@@ -31,13 +31,13 @@ func houseFaults(files []*file) (faults []string) {
 	for _, f := range files {
 		if !documented[f.pkg] && !f.test {
 			documented[f.pkg] = true
-			faults = append(faults, f.pkg+": the package says nowhere what it promises")
+			faults = append(faults, f.pkg+": the package has no doc comment")
 		}
 	}
 	return faults
 }
 
-// notes finds reminders; what is missing is written where users and planners see it.
+// notes finds reminders such as to-do comments: open work is recorded where users and planners see it.
 func notes(f *file) (faults []string) {
 	for _, group := range f.syntax.Comments {
 		for _, word := range []string{"TO" + "DO", "FIX" + "ME", "X" + "XX"} {
@@ -49,13 +49,13 @@ func notes(f *file) (faults []string) {
 	return faults
 }
 
-// calls finds what only main may do, and waiting that nothing can interrupt.
+// calls finds calls that only main may make, and waits that cannot be interrupted.
 func calls(f *file, say func(token.Pos, string)) {
 	ast.Inspect(f.syntax, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.FuncDecl:
 			if n.Recv == nil && n.Name.Name == "init" {
-				say(n.Pos(), "no init: the constructor takes all that the thing needs")
+				say(n.Pos(), "no init: the constructor takes all dependencies")
 			}
 		case *ast.SelectorExpr:
 			pkg, ok := n.X.(*ast.Ident)
@@ -69,24 +69,24 @@ func calls(f *file, say func(token.Pos, string)) {
 				}
 			case "clientv3.New", "clientv3.NewWatcher", "clientv3.NewMaintenance":
 				if f.pkg != "internal/etcdkit" && !strings.HasPrefix(f.pkg, "bench/") && f.pkg != "test/chaos" {
-					say(n.Pos(), "a client of etcd comes from etcdkit.Dial, which renews its login for calls and watches")
+					say(n.Pos(), "etcd clients come from etcdkit.Dial, which renews its login for calls and watches")
 				}
 			case "time.Sleep":
 				say(n.Pos(), "a sleep cannot be interrupted: wait on a timer and on the context")
 			case "slog.Info", "slog.Warn", "slog.Error", "slog.Debug", "slog.Default", "slog.SetDefault":
-				say(n.Pos(), "the logger is handed in")
+				say(n.Pos(), "the logger is a parameter")
 			case "http.DefaultClient", "http.DefaultServeMux", "http.Get", "http.Post":
-				say(n.Pos(), "a client of one's own has a timeout; the default one has none")
+				say(n.Pos(), "use a client with a timeout; the default one has none")
 			}
 		}
 		return true
 	})
 }
 
-// variables finds package-level state: variables without a value, of a kind that
-// is there to be changed, or assigned to in the same file.
+// variables finds package-level state: variables without a value, of a mutable kind, or assigned to in the
+// same file.
 func variables(f *file, say func(token.Pos, string)) {
-	const message = "package-level state: give it to the thing that owns it"
+	const message = "package-level state: move it to the value that owns it"
 	for _, d := range f.syntax.Decls {
 		decl, ok := d.(*ast.GenDecl)
 		if !ok || decl.Tok != token.VAR {
@@ -131,7 +131,7 @@ func commentText(g *ast.CommentGroup) string {
 	return strings.Join(lines, "\n")
 }
 
-// mutable tells whether a value only makes sense when it is changed later.
+// mutable reports whether a value is only useful if it is modified later.
 func mutable(v ast.Expr) bool {
 	call, ok := v.(*ast.CallExpr)
 	if ok {
@@ -153,8 +153,7 @@ func mutable(v ast.Expr) bool {
 	return ok && (pkg.Name == "sync" || pkg.Name == "atomic")
 }
 
-// global tells whether an expression is, or is inside, a package-level variable
-// of the file.
+// global reports whether an expression is, or is inside, a package-level variable of the file.
 func global(f *file, e ast.Expr) bool {
 	for {
 		switch x := e.(type) {
@@ -196,7 +195,7 @@ func TestHouseRules(t *testing.T) {
 func TestPlantedHabits(t *testing.T) {
 	for _, c := range []struct{ source, want string }{
 		{"// Package p promises.\npackage p\n\nvar table = []int{1}\n", ""},
-		{"package p\n", "says nowhere what it promises"},
+		{"package p\n", "has no doc comment"},
 		{"// Package p promises.\npackage p\n\nfunc init() {}\n", "no init"},
 		{"// Package p promises.\npackage p\n\nimport \"time\"\n\nfunc f() { time.Sleep(1) }\n", "cannot be interrupted"},
 		{"// Package p promises.\npackage p\n\nimport _ \"testing/synctest\"\n", "internal/virtualtime"},

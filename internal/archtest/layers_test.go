@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// covers tells whether a pattern of the table means the package.
+// covers reports whether a pattern of the table matches the package.
 func covers(pattern, pkg string) bool {
 	if below, ok := strings.CutSuffix(pattern, "/..."); ok {
 		return strings.HasPrefix(pkg, below+"/")
@@ -28,12 +28,12 @@ func kindOf(pkg string) (kind, bool) {
 	return 0, false
 }
 
-// layerFaults says which imports of the files the floor plan forbids.
+// layerFaults returns the imports of the files that the floor plan forbids.
 func layerFaults(files []*file) (faults []string) {
 	for _, f := range files {
 		from, known := kindOf(f.pkg)
 		if !known {
-			faults = append(faults, fmt.Sprintf("%s/%s: package %s is not in the table: decide where it belongs", f.pkg, f.name, f.pkg))
+			faults = append(faults, fmt.Sprintf("%s/%s: package %s is not in the table: decide on its layer", f.pkg, f.name, f.pkg))
 			continue
 		}
 		for _, spec := range f.syntax.Imports {
@@ -52,15 +52,15 @@ func layerFaults(files []*file) (faults []string) {
 	return faults
 }
 
-// forbidden is why a package may not import another of ours, or nothing. Tests may
-// import anything but the commands: what they put together is not shipped.
+// forbidden returns why a package may not import another one of the module, or "". Tests may import anything
+// except commands: test code is not shipped.
 func forbidden(f *file, from kind, ours string) string {
 	to, known := kindOf(ours)
 	switch {
 	case !known:
 		return "it is not in the table"
 	case covers("cmd/...", ours) && (!covers("cmd/internal/...", ours) || !covers("cmd/...", f.pkg)) && ours != f.pkg:
-		return "nobody imports the commands"
+		return "commands are not imported"
 	case f.test || from == support || ours == f.pkg:
 		return ""
 	case to == support:
@@ -68,16 +68,16 @@ func forbidden(f *file, from kind, ours string) string {
 	case from == wiring:
 		return ""
 	case to == wiring:
-		return "only cmd puts the parts together"
+		return "only cmd wires the parts"
 	case from == words:
 		if f.pkg == "internal/common" || ours != "internal/common" {
-			return "the vocabulary imports nothing of ours, and its other packages only internal/common"
+			return "internal/common imports no package of the module, and its sub-packages only internal/common"
 		}
 		return ""
 	case to < from && (from != conductor || to != adapter):
 		return ""
 	case from == conductor && to == adapter:
-		return "the conductor knows its own ports only"
+		return "the conductor imports its own ports only"
 	case to == from && strings.HasPrefix(f.pkg, ours+"/") && to == pure:
 		return "" // a part of the package itself
 	case to == from && slices.Contains(sibling[ours], f.pkg):
@@ -88,7 +88,7 @@ func forbidden(f *file, from kind, ours string) string {
 	return "imports go down only"
 }
 
-// foreign is why a package may not use a technology, or nothing.
+// foreign returns why a package may not use a technology, or "".
 func foreign(pkg, imported string) string {
 	best := -1
 	for i, room := range rooms {
@@ -102,7 +102,7 @@ func foreign(pkg, imported string) string {
 		return ""
 	}
 	if len(rooms[best].in) == 0 {
-		return "nothing uses it here"
+		return "it is not used here"
 	}
 	return "it belongs to " + strings.Join(rooms[best].in, ", ")
 }
@@ -113,17 +113,17 @@ func TestLayers(t *testing.T) {
 	}
 }
 
-// The rules themselves: each line plants an import and says what must come of it.
+// The rules themselves: each line has an import and the expected result.
 func TestPlantedImports(t *testing.T) {
 	const ok = ""
 	for _, c := range []struct{ pkg, name, imported, want string }{
-		{"internal/common", "a.go", "carillon/internal/common/schedule", "imports nothing of ours"},
+		{"internal/common", "a.go", "carillon/internal/common/schedule", "imports no package of the module"},
 		{"internal/common/schedule", "a.go", "carillon/internal/common", ok},
-		{"internal/common/schedule", "a.go", "carillon/internal/auth", "imports nothing of ours"},
-		{"internal/common/schedule", "a.go", "carillon/internal/etcdkit", "imports nothing of ours"},
+		{"internal/common/schedule", "a.go", "carillon/internal/auth", "imports no package of the module"},
+		{"internal/common/schedule", "a.go", "carillon/internal/etcdkit", "imports no package of the module"},
 		{"internal/runlog/rollup", "a.go", "carillon/internal/common", ok},
-		{"internal/runlog/rollup", "a.go", "carillon/internal/bootclock", "imports nothing of ours"},
-		{"internal/common", "a.go", "carillon/internal/scheduler", "imports nothing of ours"},
+		{"internal/runlog/rollup", "a.go", "carillon/internal/bootclock", "imports no package of the module"},
+		{"internal/common", "a.go", "carillon/internal/scheduler", "imports no package of the module"},
 		{"internal/scheduler", "a.go", "carillon/internal/common", ok},
 		{"internal/scheduler", "a.go", "carillon/internal/jobmgr", "down only"},
 		{"internal/scheduler", "a.go", "carillon/internal/runlog", "down only"},
@@ -139,10 +139,10 @@ func TestPlantedImports(t *testing.T) {
 		{"internal/dispatch", "a.go", "carillon/internal/joblock", "its own ports"},
 		{"internal/executor", "a.go", "carillon/internal/dispatch", "down only"},
 		{"cmd/worker", "main.go", "carillon/internal/joblock", ok},
-		{"cmd/worker", "main.go", "carillon/cmd/master", "nobody imports the commands"},
+		{"cmd/worker", "main.go", "carillon/cmd/master", "commands are not imported"},
 		{"cmd/worker", "main.go", "carillon/cmd/internal/daemon", ok},
-		{"web", "a_test.go", "carillon/cmd/master", "nobody imports the commands"},
-		{"deploy", "a_test.go", "carillon/cmd/internal/daemon", "nobody imports the commands"},
+		{"web", "a_test.go", "carillon/cmd/master", "commands are not imported"},
+		{"deploy", "a_test.go", "carillon/cmd/internal/daemon", "commands are not imported"},
 		{"cmd/worker", "main.go", "carillon/internal/etcdkit/etcdtest", "for tests"},
 		{"internal/scheduler", "a_test.go", "carillon/internal/etcdkit/etcdtest", ok},
 		{"internal/jobmgr", "a_test.go", "carillon/internal/joblock", ok},
@@ -159,7 +159,7 @@ func TestPlantedImports(t *testing.T) {
 		{"internal/runlog/entry", "a.go", "go.mongodb.org/mongo-driver/v2/bson", "belongs to"},
 		{"internal/auth", "a.go", "github.com/gin-gonic/gin", "belongs to"},
 		{"cmd/master", "a.go", "github.com/danielgtaylor/huma/v2", "belongs to"},
-		{"internal/lifecycle", "a.go", "log", "nothing uses it"},
+		{"internal/lifecycle", "a.go", "log", "it is not used here"},
 		{"internal/lifecycle", "a.go", "log/slog", ok},
 		{"internal/placement", "a.go", "math/rand/v2", ok},
 	} {

@@ -4,19 +4,19 @@ package archtest
 type kind int
 
 const (
-	words     kind = iota // 0: vocabulary; imports nothing of ours
+	words     kind = iota // 0: vocabulary; imports no package of the module
 	pure                  // 1: pure, or talks only to ports that it declares itself
 	adapter               // 2: one technology
-	conductor             // 3: decides who does what, over its own ports
-	wiring                // 4: sees everything; nobody imports it
-	support               // helps tests; only tests import it
+	conductor             // 3: coordinates others through its own ports
+	wiring                // 4: may import everything; no package imports it
+	support               // support for tests; only tests import it
 )
 
-// table is the floor plan: every package of the module, by its path below it.
-// A path that ends with /... stands for all packages below.
+// table is the floor plan: every package of the module, by its path in it. A path that ends with /... matches
+// all packages below it.
 var table = map[string]kind{
 	"internal/common":          words,
-	"internal/common/schedule": words, // the cron door
+	"internal/common/schedule": words, // cron expressions
 
 	"internal/auth":          pure,
 	"internal/certs":         pure,
@@ -36,7 +36,7 @@ var table = map[string]kind{
 	"internal/runlog":        pure,
 	"internal/runlog/audit":  pure,
 	"internal/runlog/entry":  pure,
-	"internal/runlog/rollup": words, // what runs are counted in
+	"internal/runlog/rollup": words, // the counters of runs
 	"internal/runlog/search": pure,
 	"internal/runlog/tail":   pure,
 	"internal/alerts":        pure,
@@ -90,18 +90,18 @@ var table = map[string]kind{
 	"internal/runlog/mongotest":   support,
 }
 
-// etcd are the packages that may speak to etcd.
+// etcd lists the packages that may use etcd.
 var etcd = []string{"internal/alertstore", "internal/auditstore", "internal/authstore", "internal/etcdkit", "internal/embedded", "internal/feedwatch", "internal/joblock", "internal/jobmgr",
 	"internal/leader", "internal/registry", "internal/secretstore", "internal/etcdkit/etcdtest", "bench/...", "cmd/...", "test/chaos"}
 
-// sibling are the exceptions to "adapters never import adapters".
+// sibling lists the exceptions to "adapters never import adapters".
 var sibling = map[string][]string{
-	// the small things that all etcd packages share
+	// the base of all etcd packages
 	"internal/etcdkit": {"internal/alertstore", "internal/auditstore", "internal/authstore", "internal/feedwatch", "internal/joblock", "internal/jobmgr", "internal/leader", "internal/registry", "internal/secretstore"},
 }
 
-// rooms say where a technology may appear outside of tests: an import path, or
-// one below it, and the packages that may use it. The longest path counts.
+// rooms lists where a technology may appear outside of tests: an import path, or one below it, and the
+// packages that may use it. The longest path counts.
 var rooms = []struct {
 	path string
 	in   []string
@@ -126,8 +126,8 @@ var rooms = []struct {
 	{"github.com/wneessen/go-mail", []string{"internal/mailer"}},
 	{"crypto/aes", []string{"internal/seal"}},
 	{"os/exec", []string{"internal/executor", "bench/...", "cmd/...", "test/..."}},
-	{"log", nil},            // slog is the log
-	{"unsafe", nil},         // nothing here needs it
+	{"log", nil},            // slog is used
+	{"unsafe", nil},         // not needed
 	{"net/http/pprof", nil}, // registers itself on the default mux
 	{"expvar", nil},         // likewise
 	{"math/rand", nil},      // math/rand/v2, or crypto/rand

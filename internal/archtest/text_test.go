@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// A lock file that names the host from which its author downloaded works only
-// where that host can be reached; hashes say what is meant.
+// A lock file that names the download host of its author works only where that host can be reached; the
+// hashes identify the packages.
 func TestLockFilesNameNoHosts(t *testing.T) {
 	for _, name := range []string{"web/package-lock.json", "web/.npmrc"} {
 		data, err := os.ReadFile(filepath.Join(root, name))

@@ -32,7 +32,7 @@ func (f *file) place(p token.Pos) string {
 	return path.Join(f.pkg, f.name) + ":" + strconv.Itoa(f.fset.Position(p).Line)
 }
 
-// parse reads one file; pkg and name say where it stands.
+// parse reads one file; pkg and name are its location.
 func parse(t *testing.T, pkg, name string, source any) *file {
 	t.Helper()
 	fset := token.NewFileSet()
@@ -52,8 +52,7 @@ func parse(t *testing.T, pkg, name string, source any) *file {
 	return f
 }
 
-// tree reads all Go files of the module. Folders with a go.mod of their own are
-// other modules.
+// tree reads all Go files of the module. Directories with a go.mod of their own are other modules.
 func tree(t *testing.T) []*file {
 	t.Helper()
 	var files []*file

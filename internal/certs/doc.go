@@ -1,8 +1,8 @@
-// Package certs keeps certificates in use that are replaced in their files.
+// Package certs reloads certificates when their files are replaced.
 //
-// It promises that a new certificate is used within ten seconds for connections that are
-// made from then on, without a restart; that files which cannot be used change nothing, and
-// are told of; and that it says in time when a certificate ends. Connections that stand go on.
+// It promises that a new certificate is used within ten seconds for new connections, without a restart; that
+// files which cannot be used change nothing, and raise a condition; and that a condition is raised in time
+// before a certificate ends. Existing connections continue.
 //
 // Run is the only goroutine. A Keeper is safe for concurrent use.
 package certs

@@ -16,32 +16,32 @@ import (
 	"carillon/internal/common"
 )
 
-// Files are a certificate with its chain, its key, and the CAs that clients must come with a
-// certificate of; "" for none.
+// Files are the paths of a certificate with its chain, of its key, and of the CAs that must have issued the
+// certificates of clients; "" for none.
 type Files struct{ Cert, Key, ClientCA string }
 
-// Config says what is kept.
+// Config holds the settings of a Keeper.
 type Config struct {
 	Use   string // what the certificate is for: api, etcd
 	Files Files
 	Now   func() time.Time
 	Log   *slog.Logger
-	// Ends hears when the certificate in use ends; nil for nobody.
+	// Ends is called with the end of the certificate in use; may be nil.
 	Ends func(use string, at time.Time)
 }
 
-// Keeper holds the certificate that is in use.
+// Keeper holds the certificate in use.
 type Keeper struct {
 	cfg Config
 
 	mu     sync.Mutex
-	held   *holding // guarded by mu; what is in use
-	failed error    // guarded by mu; why what is in the files now is not
-	passed int      // guarded by mu; at how many looks in a row it failed
+	held   *holding // guarded by mu; in use
+	failed error    // guarded by mu; why the present files are not in use
+	passed int      // guarded by mu; number of successive failed reads
 	looked time.Time
 }
 
-// holding is what was made of the files' contents.
+// holding is the parsed content of the files.
 type holding struct {
 	contents [3][]byte
 	leaf     *x509.Certificate
@@ -51,11 +51,11 @@ type holding struct {
 
 const (
 	lookEvery = 2 * time.Second
-	// handshakeEvery is how often at most a handshake looks at the files.
+	// handshakeEvery is how often at most a handshake reads the files.
 	handshakeEvery = time.Second
 	maxFile        = 1 << 20
-	// warnBefore is how long before its end a certificate is told of; a short-lived one when
-	// a fifth of its life is left.
+	// warnBefore is how long before the end of a certificate the condition is raised; for a short-lived one
+	// when a fifth of its life is left.
 	warnBefore = 14 * 24 * time.Hour
 )
 
@@ -71,7 +71,7 @@ func Open(cfg Config) (*Keeper, error) {
 	return k, nil
 }
 
-// Run looks at the files until the context ends.
+// Run checks the files until the context ends.
 func (k *Keeper) Run(ctx context.Context) error {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
@@ -85,7 +85,7 @@ func (k *Keeper) Run(ctx context.Context) error {
 	}
 }
 
-// Look takes what is in the files, where it is another certificate, and a good one.
+// Look loads the files, if they hold another certificate that is valid.
 func (k *Keeper) Look() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -111,11 +111,11 @@ func (k *Keeper) look() {
 	}
 }
 
-// better tells whether a certificate can take the place of that in use.
+// better reports why a certificate cannot replace the one in use, or nil if it can.
 func (k *Keeper) better(next *x509.Certificate) error {
 	now := k.cfg.Now()
 	if now.After(k.held.leaf.NotAfter) {
-		return nil // nothing is worse
+		return nil // any other is better
 	}
 	switch {
 	case now.After(next.NotAfter):
@@ -132,7 +132,7 @@ func (k *Keeper) tell() {
 	}
 }
 
-// read gives what the files hold; what is in use where they have not changed.
+// read returns the content of the files; that in use if they have not changed.
 func (k *Keeper) read() (*holding, error) {
 	files := k.cfg.Files
 	var contents [3][]byte
@@ -185,7 +185,7 @@ func readFile(path string) ([]byte, error) {
 	return data, err
 }
 
-// use gives what is in use, after a look at the files where the last one was a while ago.
+// use returns the content in use, after a check of the files if the last one was a while ago.
 func (k *Keeper) use() *holding {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -195,28 +195,27 @@ func (k *Keeper) use() *holding {
 	return k.held
 }
 
-// Server is the setting of a server, for HTTP/2 and HTTP/1.1.
+// Server returns the config of a server, for HTTP/2 and HTTP/1.1.
 func (k *Keeper) Server() *tls.Config {
 	return &tls.Config{MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"},
 		GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) { return k.use().server, nil }}
 }
 
-// Client has a client show the certificate.
+// Client makes a client present the certificate.
 func (k *Keeper) Client(secure *tls.Config) {
 	secure.Certificates = nil
 	secure.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &k.use().pair, nil }
 }
 
-// Shown tells which certificate is in use, where it came from, and from when until when it is good.
+// Shown returns which certificate is in use, its file, and its validity.
 func (k *Keeper) Shown() (use, file string, from, until time.Time) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.cfg.Use, k.cfg.Files.Cert, k.held.leaf.NotBefore, k.held.leaf.NotAfter
 }
 
-// Conditions tell that the certificate ends soon, or that what is in the files now cannot be
-// used. Files that are replaced one after the other do not fit together for a moment, so
-// they must fail twice.
+// Conditions reports that the certificate ends soon, or that the present files cannot be used. Files that are
+// replaced one after the other do not match for a moment, so they must fail twice.
 func (k *Keeper) Conditions() []common.Condition {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -234,7 +233,7 @@ func (k *Keeper) Conditions() []common.Condition {
 	}
 	if k.failed != nil && k.passed > 1 {
 		all = append(all, common.Condition{Code: common.ConditionCertificateBad,
-			Text: fmt.Sprintf("what the files of the certificate for %s hold now cannot be used, and the one before stays: %v", k.cfg.Use, k.failed),
+			Text: fmt.Sprintf("the new files of the certificate for %s cannot be used, and the previous certificate stays in use: %v", k.cfg.Use, k.failed),
 			Data: common.Words{"use": k.cfg.Use, "error": common.Excerpt(k.failed.Error())}})
 	}
 	return all

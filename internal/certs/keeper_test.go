@@ -15,10 +15,10 @@ import (
 	"carillon/internal/common"
 )
 
-// made is a certificate with its key, as files hold them.
+// made is a certificate with its key, in PEM.
 type made struct{ cert, key []byte }
 
-// folder is where the files are.
+// folder is the directory of the files.
 type folder struct {
 	t   *testing.T
 	dir string
@@ -79,7 +79,7 @@ func serve(t *testing.T, k *Keeper) (address string) {
 	return listener.Addr().String()
 }
 
-// shown is the name in the certificate that a server shows.
+// shown returns the name in the certificate that a server presents.
 func shown(t *testing.T, address string, change func(*tls.Config)) (string, error) {
 	t.Helper()
 	cfg := &tls.Config{InsecureSkipVerify: true}
@@ -121,21 +121,21 @@ func TestReplacedCertificateIsUsed(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer standing.Close()
-	// Half of it is there: nothing changes, and nobody is told for that moment.
+	// Only one file was replaced: nothing changes, and no condition is raised yet.
 	f.put("cert.pem", second.cert)
 	k.Look()
 	if want("first"); len(k.Conditions()) != 0 {
-		t.Errorf("files that do not fit for a moment are told of: %v", codes())
+		t.Errorf("files that briefly do not match raise a condition: %v", codes())
 	}
 	f.put("key.pem", second.key)
 	k.Look()
 	if want("second"); !ends.Equal(f.now.Add(91 * 24 * time.Hour).UTC().Truncate(time.Second)) {
-		t.Errorf("the end is told as %v", ends)
+		t.Errorf("the reported end is %v", ends)
 	}
 	if _, err := standing.Write([]byte("x")); err != nil {
-		t.Errorf("a connection that stood does not go on: %v", err)
+		t.Errorf("an existing connection does not continue: %v", err)
 	}
-	// A handshake looks by itself.
+	// A handshake reads the files by itself.
 	f.write(first)
 	f.now = f.now.Add(2 * handshakeEvery)
 	want("first")
@@ -179,7 +179,7 @@ func TestCertificateThatEnds(t *testing.T) {
 			t.Errorf("%v of %v left: %v", c.left, c.life, found)
 		}
 	}
-	// One that has ended gives way to any other.
+	// A certificate that has ended is replaced by any other.
 	f := newFolder(t)
 	k := f.open(f.write(f.issue("ended", -2*time.Hour, -time.Hour)), nil)
 	f.write(f.issue("later", time.Hour, 2*time.Hour))
@@ -189,7 +189,7 @@ func TestCertificateThatEnds(t *testing.T) {
 	}
 }
 
-func TestClientsMustBeVouchedFor(t *testing.T) {
+func TestClientsNeedACertificateOfTheCA(t *testing.T) {
 	f := newFolder(t)
 	ours, theirs := f.issue("ours", -time.Hour, time.Hour), f.issue("theirs", -time.Hour, time.Hour)
 	files := f.write(f.issue("server", -time.Hour, 24*time.Hour))
@@ -203,7 +203,7 @@ func TestClientsMustBeVouchedFor(t *testing.T) {
 	own := &folder{t: t, dir: mine, now: f.now}
 	client := own.open(own.write(ours), nil)
 	if _, err := shown(t, address, nil); err == nil {
-		t.Error("a client without a certificate is let in")
+		t.Error("a client without a certificate is accepted")
 	}
 	if _, err := shown(t, address, client.Client); err != nil {
 		t.Errorf("a client with a certificate is refused: %v", err)
@@ -212,12 +212,12 @@ func TestClientsMustBeVouchedFor(t *testing.T) {
 	own.write(theirs)
 	client.Look()
 	if _, err := shown(t, address, client.Client); err == nil {
-		t.Error("a client with another's certificate is let in")
+		t.Error("a client with another's certificate is accepted")
 	}
 	f.put("ca.pem", theirs.cert)
 	k.Look()
 	if _, err := shown(t, address, client.Client); err != nil {
-		t.Errorf("the new CA does not count: %v", err)
+		t.Errorf("the new CA is not used: %v", err)
 	}
 	f.put("ca.pem", []byte("nonsense"))
 	k.Look()
@@ -226,7 +226,7 @@ func TestClientsMustBeVouchedFor(t *testing.T) {
 		t.Errorf("CAs that cannot be read: %v", found)
 	}
 	if _, err := shown(t, address, client.Client); err != nil {
-		t.Errorf("the CA before does not stay: %v", err)
+		t.Errorf("the previous CA is not kept: %v", err)
 	}
 }
 
@@ -235,7 +235,7 @@ func TestOpenRefuses(t *testing.T) {
 	files := f.write(f.issue("x", -time.Hour, time.Hour))
 	for _, bad := range []Files{{}, {Cert: files.Cert}, {Cert: files.Cert, Key: files.Cert}, {Cert: files.Cert, Key: files.Key, ClientCA: files.Key}, {Cert: net.IPv4zero.String(), Key: files.Key}} {
 		if _, err := Open(Config{Files: bad, Now: time.Now, Log: slog.New(slog.DiscardHandler)}); err == nil {
-			t.Errorf("%+v is taken", bad)
+			t.Errorf("%+v is accepted", bad)
 		}
 	}
 }

@@ -17,23 +17,23 @@ import (
 	"carillon/internal/common"
 )
 
-// Config says where etcd is and who we are there.
+// Config holds the endpoints of etcd and the credentials.
 type Config struct {
 	Endpoints []string
 	Username  string // empty: no login, or that of the certificate
 	Password  string
-	// Reload reads the password anew after etcd has refused it. It may be nil.
+	// Reload reads the password again after etcd has refused it. It may be nil.
 	Reload func() (string, error)
 	TLS    *tls.Config // nil: plain
-	// Lineage sees each answer; nil: nobody does.
+	// Lineage checks each response; may be nil.
 	Lineage *Lineage
 }
 
-// Dial makes a client. It does not wait for etcd: a daemon starts while etcd is
-// away, and its calls fail until it is back.
+// Dial returns a client. It does not wait for etcd: a daemon starts while etcd is unavailable, and its calls
+// fail until it is back.
 func Dial(cfg Config) (*clientv3.Client, error) {
-	// Left to itself, grpc waits up to two minutes between its tries: an etcd that is
-	// back would not be noticed, and runs would be given up for nothing.
+	// By default grpc waits up to two minutes between its tries: the return of etcd would be noticed late,
+	// and runs would be ended without need.
 	options := []grpc.DialOption{grpc.WithConnectParams(grpc.ConnectParams{MinConnectTimeout: 5 * time.Second,
 		Backoff: backoff.Config{BaseDelay: 100 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: time.Second}})}
 	if cfg.Username != "" {
@@ -50,12 +50,12 @@ func Dial(cfg Config) (*clientv3.Client, error) {
 		PermitWithoutStream:  true,
 		DialOptions:          options,
 		MaxCallSendMsgSize:   4 << 20,
-		Logger:               zap.NewNop(), // our callers log what matters to them
+		Logger:               zap.NewNop(), // the callers log what matters to them
 	})
 }
 
-// Wrap gives an error of etcd its code: what may pass is unavailable, with a reason that
-// says what is to be done, and the rest is internal. Errors that have a code already keep it.
+// Wrap gives an error of etcd its code: temporary errors are unavailable, with a reason that names the
+// remedy, and the rest is internal. Errors that have a code keep it.
 func Wrap(err error) error {
 	if err == nil {
 		return nil
@@ -68,11 +68,11 @@ func Wrap(err error) error {
 	}
 	switch {
 	case errors.Is(err, rpctypes.ErrNoSpace):
-		return &common.Error{Code: common.CodeUnavailable, Reason: "etcd_full", Message: "etcd is full and takes no writes", Err: err,
-			Hint: "make room (etcdctl compact, then defrag on each member) or raise --quota-backend-bytes, then run etcdctl alarm disarm"}
+		return &common.Error{Code: common.CodeUnavailable, Reason: "etcd_full", Message: "etcd is full and refuses writes", Err: err,
+			Hint: "free space (etcdctl compact, then defrag on each member) or raise --quota-backend-bytes, then run etcdctl alarm disarm"}
 	case loginRefused(err):
 		return &common.Error{Code: common.CodeUnavailable, Reason: "etcd_login", Message: "etcd does not accept the login", Err: err,
-			Hint: "check etcd.username and etcd.password; when etcd's users were changed just now, try again"}
+			Hint: "check etcd.username and etcd.password; if etcd's users were changed just now, try again"}
 	case Ambiguous(err):
 		return &common.Error{Code: common.CodeUnavailable, Reason: "etcd_away", Message: "etcd does not answer", Err: err,
 			Hint: "check that the etcd cluster has a leader and that its endpoints are right"}
@@ -80,8 +80,7 @@ func Wrap(err error) error {
 	return &common.Error{Code: common.CodeInternal, Message: "etcd refused the request", Err: err}
 }
 
-// Ambiguous tells whether a failed transaction may have been applied all the
-// same, or may pass when tried again.
+// Ambiguous reports whether a failed transaction may have been applied, or may succeed when repeated.
 func Ambiguous(err error) bool {
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
 		return true
@@ -103,7 +102,7 @@ func Ambiguous(err error) bool {
 	}
 }
 
-// MayBeDone reports whether a failed transaction may have been applied all the same.
+// MayBeDone reports whether a failed transaction may have been applied (outcome unknown).
 func MayBeDone(err error) bool {
 	return Ambiguous(err) && !turnedAway(err) && !errors.Is(err, clientv3.ErrNoAvailableEndpoints)
 }
@@ -113,10 +112,10 @@ func turnedAway(err error) bool {
 	return loginRefused(err) || errors.Is(err, rpctypes.ErrNoSpace) || errors.Is(err, rpctypes.ErrTooManyRequests)
 }
 
-// loginRefused reports whether etcd does not know who asks: the token has ended, or the password is another one.
+// loginRefused reports whether etcd rejects the token: it has expired, or the password was changed.
 func loginRefused(err error) bool {
 	return TokenRefused(err) || status.Code(err) == codes.Unauthenticated
 }
 
-// LeaseGone tells whether an error says that a lease has ended.
+// LeaseGone reports whether an error means that a lease has expired.
 func LeaseGone(err error) bool { return errors.Is(err, rpctypes.ErrLeaseNotFound) }

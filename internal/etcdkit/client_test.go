@@ -16,8 +16,8 @@ import (
 	"carillon/internal/etcdkit"
 )
 
-// An etcd that comes back after a long time must be found soon: the client goes on
-// trying at a steady pace. By grpc's own pace these tries would take most of a minute.
+// An etcd that comes back after a long time must be found soon: the client tries at a steady pace. With
+// grpc's default backoff these tries would take most of a minute.
 func TestDialKeepsTrying(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -51,7 +51,7 @@ func TestDialKeepsTrying(t *testing.T) {
 	}
 }
 
-func TestWrap_SaysWhatIsToBeDone(t *testing.T) {
+func TestWrap_ReturnsCodeAndReason(t *testing.T) {
 	for _, c := range []struct {
 		err    error
 		code   common.Code

@@ -7,18 +7,18 @@ func Absent(key string) clientv3.Cmp {
 	return clientv3.Compare(clientv3.CreateRevision(key), "=", 0)
 }
 
-// Unchanged holds while the key's last change is the one seen; zero means that it did not exist.
+// Unchanged holds while the key's last change is the one that was read; zero: it did not exist.
 func Unchanged(key string, modRevision int64) clientv3.Cmp {
 	return clientv3.Compare(clientv3.ModRevision(key), "=", modRevision)
 }
 
-// Same holds while the key is the one whose creation was seen, changed or not.
+// Same holds while the key has the creation revision that was read, even if its value changed.
 func Same(key string, createRevision int64) clientv3.Cmp {
 	return clientv3.Compare(clientv3.CreateRevision(key), "=", createRevision)
 }
 
-// NoneUnder holds while no key begins with the prefix. (A range compare is true
-// when it is true of every key in the range, and of none where there is none.)
+// NoneUnder holds while no key begins with the prefix. (A range compare holds if it holds for every key in
+// the range, and therefore for an empty range.)
 func NoneUnder(prefix string) clientv3.Cmp {
 	return clientv3.Compare(clientv3.CreateRevision(prefix), "=", 0).WithPrefix()
 }

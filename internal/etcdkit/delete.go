@@ -9,8 +9,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
 
-// DeleteSeen deletes keys that have not changed since they were read, a hundred in
-// each transaction.
+// DeleteSeen deletes keys that have not changed since they were read, a hundred in each transaction.
 func DeleteSeen(ctx context.Context, client *clientv3.Client, seen []*mvccpb.KeyValue) error {
 	const perTxn = 100
 	for len(seen) > 0 {

@@ -1,7 +1,7 @@
-// Package etcdkit is what the etcd packages share: a client made from a config,
-// compares that the client library has no word for, and a follower that keeps a
-// receiver up to date with a prefix through compactions, cancels and silence.
+// Package etcdkit is the base of the etcd packages: a client built from a config, compares that the client
+// library lacks, and a follower that keeps a receiver up to date with a prefix through compaction,
+// cancellation and silence.
 //
-// It promises that a follower hands over the whole table after any gap. It starts
-// no goroutine of its own; Follow runs on its caller's.
+// It promises that a follower delivers the complete state after any gap. It starts no goroutine of its own;
+// Follow runs on its caller's.
 package etcdkit

@@ -11,12 +11,11 @@ import (
 	"google.golang.org/grpc/metadata"
 )
 
-// Update is news of a prefix. With Whole set, Puts is all there is at Revision,
-// and what the receiver knows beside it is gone. Otherwise Puts and Deletes are
-// the changes since the last update, one per key.
+// Update is a change of a prefix. If Whole is set, Puts is the complete state at Revision, and the receiver
+// drops everything else. Otherwise Puts and Deletes are the changes since the last update, one per key.
 //
-// Where the follower hands over page by page, Whole begins such a list, and More says
-// that another part of it follows; a list that breaks off is begun again.
+// If the follower delivers page by page, Whole begins such a list, and More reports that another part
+// follows; an interrupted list is started again.
 type Update struct {
 	Whole    bool
 	More     bool
@@ -29,19 +28,18 @@ type Update struct {
 type Follower struct {
 	Client *clientv3.Client
 	Prefix string
-	// Paged hands over a list page by page, for prefixes that are too large for memory.
+	// Paged delivers a list page by page, for prefixes that are too large for memory.
 	Paged bool
-	// Silence is how long a watch may say nothing before it is given up; it is asked
-	// for a sign of life three times as often. Default 30 s.
+	// Silence is how long a watch may be silent before it is closed; a progress request is sent three times
+	// as often. Default 30 s.
 	Silence time.Duration
-	// Trouble hears why the follower lists again. It may be nil.
+	// Trouble is called with the reason when the follower lists again. It may be nil.
 	Trouble func(error)
-	// Alive is called when the server has shown that we have all there is. It may be nil.
+	// Alive is called when the server has confirmed that all changes were received. It may be nil.
 	Alive func()
-	// Probe has the watch asked how far it is, each time that something is received from it, and
-	// Progress is called with the answer: the receiver has got all changes up to that revision.
-	// Both may be nil. With a probe the watch has a stream of its own: etcd answers only when all
-	// watches of a stream have caught up.
+	// Probe triggers a progress request each time that a value is received from it, and Progress is called
+	// with the answer: the receiver has all changes up to that revision. Both may be nil. With a probe the
+	// watch has a stream of its own: etcd answers only when all watches of a stream have caught up.
 	Probe    <-chan struct{}
 	Progress func(revision int64)
 }
@@ -53,8 +51,8 @@ const (
 	retryMost  = 5 * time.Second
 )
 
-// Follow lists the prefix, watches from there, and lists again after any gap,
-// until the context ends or the receiver returns an error, which it passes on.
+// Follow lists the prefix, watches from there, and lists again after any gap, until the context ends or the
+// receiver returns an error, which Follow returns.
 func (f *Follower) Follow(ctx context.Context, receive func(context.Context, Update) error) error {
 	backoff := retryFirst
 	for {
@@ -87,7 +85,7 @@ func (f *Follower) alive() {
 	}
 }
 
-// list reads the whole prefix at one revision, page by page, and hands it over.
+// list reads the complete prefix at one revision, page by page, and delivers it.
 func (f *Follower) list(ctx context.Context, receive func(context.Context, Update) error) (revision int64, err error) {
 	update := Update{Whole: true}
 	key, end := f.Prefix, clientv3.GetPrefixRangeEnd(f.Prefix)
@@ -131,7 +129,7 @@ func (f *Follower) watch(ctx context.Context, from int64, receive func(context.C
 	}
 	ctx, cancel := context.WithCancel(clientv3.WithRequireLeader(ctx))
 	defer cancel()
-	if f.Probe != nil { // watches share a stream where they have the same metadata
+	if f.Probe != nil { // watches with the same metadata share a stream
 		ctx = metadata.AppendToOutgoingContext(ctx, "carillon-watch", f.Prefix)
 	}
 	ch := f.Client.Watch(ctx, f.Prefix, clientv3.WithPrefix(), clientv3.WithRev(from),
@@ -175,16 +173,16 @@ func (f *Follower) watch(ctx context.Context, from int64, receive func(context.C
 	}
 }
 
-// requestProgress asks on a context of its own: it blocks while the stream is being made. No
-// answer is what silence is for.
+// requestProgress uses a context of its own: the call blocks while the stream is being opened. A missing
+// answer is detected by Silence.
 func (f *Follower) requestProgress(ctx context.Context, limit time.Duration) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	_ = f.Client.RequestProgress(ctx)
 }
 
-// wentBack returns an error where etcd has fewer revisions than the watch begins at, as after it was restored from
-// a backup: such a watch lives and says nothing. A member that lags is no reason.
+// wentBack returns an error if etcd has fewer revisions than the watch begins at, as after a restore from a
+// backup: such a watch stays open and receives nothing. A lagging member is no reason.
 func (f *Follower) wentBack(ctx context.Context, resp clientv3.WatchResponse, from int64) error {
 	if len(resp.Events) > 0 || resp.Header.Revision >= from-1 {
 		return nil
@@ -201,7 +199,7 @@ func (f *Follower) wentBack(ctx context.Context, resp clientv3.WatchResponse, fr
 	return nil
 }
 
-// changes folds the events of a response: the last one of each key stands.
+// changes merges the events of a response: the last one of each key counts.
 func changes(resp clientv3.WatchResponse) Update {
 	// The header may be ahead of the events while a watch catches up.
 	update := Update{Revision: resp.Events[len(resp.Events)-1].Kv.ModRevision}

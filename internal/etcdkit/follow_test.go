@@ -80,7 +80,7 @@ func TestFollowKeepsTheTable(t *testing.T) {
 	}
 }
 
-// A follower whose next revision was compacted away lists again and misses nothing.
+// A follower whose next revision was compacted lists again and misses nothing.
 func TestFollowListsAgainAfterCompaction(t *testing.T) {
 	client := etcdtest.Start(t)
 	var rev int64
@@ -91,8 +91,8 @@ func TestFollowListsAgainAfterCompaction(t *testing.T) {
 		}
 		rev = resp.Header.Revision
 	}
-	// Between its list and its watch the history goes away: the receiver, called after
-	// the list, makes the gap.
+	// The history between its list and its watch is compacted: the receiver, called after the list, causes
+	// the gap.
 	m := &mirror{}
 	follow(t, &etcdkit.Follower{Client: client, Prefix: "/p/"}, m, func(m *mirror) bool {
 		if m.wholes == 1 && m.table["/p/b"] == "" {
@@ -146,7 +146,7 @@ func TestRangeCompares(t *testing.T) {
 	}
 }
 
-// A long list is handed over in parts, none of which is larger than a page.
+// A long list is delivered in parts, none of which is larger than a page.
 func TestFollowPaged(t *testing.T) {
 	client := etcdtest.Start(t)
 	const n = 4500
@@ -180,7 +180,7 @@ func TestFollowPaged(t *testing.T) {
 	}
 }
 
-// A watch that is asked how far it is answers with a revision whose changes have been received.
+// A watch answers a progress request with a revision up to which all changes were received.
 func TestFollow_ProgressOnProbe(t *testing.T) {
 	client := etcdtest.Start(t)
 	put := func(key string) int64 {
@@ -200,7 +200,7 @@ func TestFollow_ProgressOnProbe(t *testing.T) {
 	}()
 	<-received
 	mine := put("/p/b")
-	other := put("/q/c") // of which the watch is told nothing
+	other := put("/q/c") // which the watch does not receive
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	for at := int64(0); at < other; {
@@ -221,7 +221,7 @@ func TestFollow_ProgressOnProbe(t *testing.T) {
 			t.Fatalf("received revision %d, want %d", got, mine)
 		}
 	default:
-		t.Fatal("told of a revision before its change was received")
+		t.Fatal("a revision was reported before its change was received")
 	}
 	cancel()
 	<-ended

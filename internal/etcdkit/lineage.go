@@ -10,7 +10,7 @@ import (
 	"google.golang.org/grpc"
 )
 
-// Seen is how far a cluster of etcd was seen: its id, its highest revision, and when that was.
+// Seen is the last observed state of an etcd cluster: its id, its highest revision, and the time.
 type Seen struct {
 	Cluster  uint64    `json:"cluster"`
 	Revision int64     `json:"revision"`
@@ -18,40 +18,41 @@ type Seen struct {
 }
 
 const (
-	// A cluster makes no more revisions in a second than this: one that is further on was restored with a jump of
-	// the revision. leapSlack is for clocks that are not quite right.
+	// A cluster makes no more revisions per second than this: one that is further ahead was restored with a
+	// revision bump. leapSlack allows for inexact clocks.
 	mostRevisions = 100_000
 	leapSlack     = time.Minute
 )
 
-// Lineage notices that etcd was restored from a backup: another cluster answers, or its revision is lower
-// than one that was seen before, or higher than it can be. It is safe for concurrent use.
+// Lineage detects that etcd was restored from a backup: another cluster answers, or its revision is lower
+// than one seen before, or higher than possible. It is safe for concurrent use.
 type Lineage struct {
 	now func() time.Time
 
 	mu   sync.Mutex
 	seen Seen   // guarded by mu; the last good answer
-	why  string // guarded by mu; why etcd was restored; empty: it was not
+	why  string // guarded by mu; why etcd is considered restored; empty: it is not
 }
 
-// NewLineage makes a lineage that goes on from what was seen before; now reads the wall clock.
+// NewLineage returns a lineage that continues from an earlier observation; now returns the wall-clock time.
 func NewLineage(seen Seen, now func() time.Time) *Lineage { return &Lineage{now: now, seen: seen} }
 
-// Seen returns the last good answer, and why what etcd holds now does not go on from there; empty where it does.
+// Seen returns the last good answer, and why the present state of etcd does not continue from it; empty if it
+// does.
 func (l *Lineage) Seen() (Seen, string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.seen, l.why
 }
 
-// Accept goes on from the next answer, whatever it is.
+// Accept continues from the next answer, whatever its revision.
 func (l *Lineage) Accept() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.seen, l.why = Seen{}, ""
 }
 
-// WentBack notes what somebody else has noticed.
+// WentBack records a restore that another process has detected.
 func (l *Lineage) WentBack(why string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -60,15 +61,15 @@ func (l *Lineage) WentBack(why string) {
 	}
 }
 
-// revision is the highest that is known.
+// revision returns the highest known revision.
 func (l *Lineage) revision() int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.seen.Revision
 }
 
-// Answered takes in the header of an answer. known is the revision that was known when the request was sent, below
-// which no linearizable answer is; zero for an answer of which that cannot be said.
+// Answered processes the header of a response. known is the revision that was known when the request was
+// sent, a lower bound for linearizable responses; zero for a response without such a bound.
 func (l *Lineage) Answered(h *pb.ResponseHeader, known int64) {
 	if h.GetClusterId() == 0 || h.GetRevision() == 0 {
 		return
@@ -93,7 +94,7 @@ func (l *Lineage) Answered(h *pb.ResponseHeader, known int64) {
 	}
 }
 
-// intercept looks at each answer of the key-value service, before its caller does.
+// intercept checks each response of the key-value service, before its caller receives it.
 func (l *Lineage) intercept(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
 	known := l.revision()
 	err := invoke(ctx, method, req, reply, cc, opts...)
@@ -109,8 +110,8 @@ func (l *Lineage) intercept(ctx context.Context, method string, req, reply any, 
 	return nil
 }
 
-// linearizable reports whether the answer to a request shows all that was committed before it. Other services
-// than that of keys answer with the revision of one member.
+// linearizable reports whether the response to a request shows all that was committed before it. Services
+// other than that of keys answer with the revision of one member.
 func linearizable(req any) bool {
 	switch r := req.(type) {
 	case *pb.RangeRequest:

@@ -17,7 +17,7 @@ func TestLineage_NoticesARestore(t *testing.T) {
 		after    time.Duration
 		back     bool
 	}{
-		{"goes on", 1, 1001, 1000, time.Second, false},
+		{"continues", 1, 1001, 1000, time.Second, false},
 		{"the same revision", 1, 1000, 1000, time.Second, false},
 		{"a member that lags", 1, 900, 0, time.Second, false},
 		{"an answer that was overtaken", 1, 990, 980, time.Second, false},
@@ -37,7 +37,7 @@ func TestLineage_NoticesARestore(t *testing.T) {
 			t.Errorf("%s: %q", c.name, why)
 		}
 		if c.back && (seen != Seen{Cluster: 1, Revision: 1000, At: noon}) {
-			t.Errorf("%s: it forgot what was seen before: %+v", c.name, seen)
+			t.Errorf("%s: it lost the earlier observation: %+v", c.name, seen)
 		}
 		l.Accept()
 		l.Answered(&pb.ResponseHeader{ClusterId: 3, Revision: 5}, 0)

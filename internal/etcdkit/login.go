@@ -17,38 +17,39 @@ import (
 )
 
 const (
-	// loginLimit bounds one request of a token: etcd hashes the password for it.
+	// loginLimit bounds one token request: etcd hashes the password for it.
 	loginLimit = 5 * time.Second
-	// Logins are at least a pause apart. It doubles with each one, and starts anew after a time without any.
+	// Logins are at least a pause apart. It doubles with each login, and starts again after a time without
+	// any.
 	pauseFirst = 250 * time.Millisecond
 	pauseMost  = 2 * time.Second
 	// pauseRefused is the longest pause after a login that etcd refused.
 	pauseRefused = 5 * time.Second
 	quietFor     = 30 * time.Second
-	// callTries is how often a call is sent whose token is refused.
+	// callTries bounds how often a call is sent whose token is refused.
 	callTries = 3
 )
 
-// token is what etcd returned for the password; the value is empty where etcd's authentication is off.
+// token is what etcd returned for the password; the value is empty if etcd's authentication is off.
 type token struct{ value string }
 
 // login holds the token of a client that authenticates with a password, and adds it to all calls.
 //
-// The client library has a login of its own, which is not used: it requests a token for each stream it opens, and
-// one for each call whose token was refused, all at once (etcd hashes the password each time); and a stream of
-// watches keeps the token it was opened with, so that every later watch on it is refused once that token has ended.
-// Here all calls share one token. One caller at a time requests a new one; a refused call is sent again with it,
-// and a stream that etcd refused is broken off as unavailable, whereupon the library opens another one and resumes
-// all its watches there.
+// The login of the client library is not used: it requests a token for each stream it opens, and one for each
+// call whose token was refused, all at once (etcd hashes the password each time); and a stream of watches
+// keeps the token it was opened with, so that every later watch on it is refused once that token has expired.
+// Here all calls share one token. One caller at a time requests a new one; a refused call is sent again with
+// it, and a stream that etcd refused is closed as unavailable, whereupon the library opens another one and
+// resumes all its watches there.
 type login struct {
 	username     string
-	reload       func() (string, error) // reads the password anew; may be nil
+	reload       func() (string, error) // reads the password again; may be nil
 	authenticate func(ctx context.Context, cc *grpc.ClientConn, username, password string) (string, error)
 
-	token atomic.Pointer[token] // nil: there is none, or etcd refused it
-	turn  chan struct{}         // holds an element while a caller logs in
+	token atomic.Pointer[token] // nil: none, or etcd refused it
+	turn  chan struct{}         // a semaphore of one, held during a login
 
-	// Owned by the caller that has the turn.
+	// Owned by the holder of turn.
 	password string
 	last     time.Time // end of the last login, granted or refused
 	pause    time.Duration
@@ -67,13 +68,13 @@ func authenticate(ctx context.Context, cc *grpc.ClientConn, username, password s
 	return resp.GetToken(), err
 }
 
-// options are the interceptors that add the token to calls. They run beneath those of the client library.
+// options returns the interceptors that add the token to calls. They run below those of the client library.
 func (l *login) options() []grpc.DialOption {
 	return []grpc.DialOption{grpc.WithChainUnaryInterceptor(l.unary), grpc.WithChainStreamInterceptor(l.stream)}
 }
 
-// current returns the token, and requests one where there is none. Where etcd has refused the login, the same
-// answer is returned until the pause is over.
+// current returns the token, and requests one if there is none. If etcd has refused the login, the same error
+// is returned until the pause is over.
 func (l *login) current(ctx context.Context, cc *grpc.ClientConn) (*token, error) {
 	if t := l.token.Load(); t != nil {
 		return t, nil
@@ -85,7 +86,7 @@ func (l *login) current(ctx context.Context, cc *grpc.ClientConn) (*token, error
 		return nil, status.FromContextError(ctx.Err()).Err()
 	}
 	if t := l.token.Load(); t != nil {
-		return t, nil // the caller before got it
+		return t, nil // the previous holder of turn got it
 	}
 	if wait := time.Until(l.last.Add(l.pause)); wait > 0 {
 		if l.refusal != nil {
@@ -104,10 +105,10 @@ func (l *login) request(ctx context.Context, cc *grpc.ClientConn) (*token, error
 	defer cancel()
 	value, err := l.ask(ctx, cc)
 	if err != nil && !Ambiguous(rpctypes.Error(err)) && l.refusal == nil && Sleep(ctx, pauseFirst) {
-		value, err = l.ask(ctx, cc) // the member may have been behind a change of the password
+		value, err = l.ask(ctx, cc) // the member may have lagged behind a change of the password
 	}
 	if err != nil && Ambiguous(rpctypes.Error(err)) {
-		return nil, err // the connection has a pace of its own
+		return nil, err // the connection has its own backoff
 	}
 	l.refusal = nil
 	most := pauseMost
@@ -128,7 +129,7 @@ func (l *login) request(ctx context.Context, cc *grpc.ClientConn) (*token, error
 	return t, nil
 }
 
-// ask requests a token, and once more where the password was another one by now.
+// ask requests a token, and once more if the password was changed meanwhile.
 func (l *login) ask(ctx context.Context, cc *grpc.ClientConn) (string, error) {
 	value, err := l.authenticate(ctx, cc, l.username, l.password)
 	if err == nil || Ambiguous(rpctypes.Error(err)) || l.reload == nil {
@@ -142,7 +143,7 @@ func (l *login) ask(ctx context.Context, cc *grpc.ClientConn) (string, error) {
 	return l.authenticate(ctx, cc, l.username, l.password)
 }
 
-// drop removes a token that etcd has refused, unless another one is in its place already.
+// drop removes a token that etcd has refused, unless it was replaced already.
 func (l *login) drop(t *token) { l.token.CompareAndSwap(t, nil) }
 
 func (t *token) on(ctx context.Context) context.Context {
@@ -152,8 +153,9 @@ func (t *token) on(ctx context.Context) context.Context {
 	return metadata.AppendToOutgoingContext(ctx, rpctypes.TokenFieldNameGRPC, t.value)
 }
 
-// unary sends a call, and again with a new token where etcd refused the one it had: a call that was refused for its
-// token has changed nothing. A second new token is for members that were not alike yet when the first was issued.
+// unary sends a call, and again with a new token if etcd refused the previous one: a call that was refused
+// for its token has changed nothing. A second new token is for members that were not in sync when the first
+// was issued.
 func (l *login) unary(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
 	if method == pb.Auth_Authenticate_FullMethodName {
 		return invoke(ctx, method, req, reply, cc, opts...)
@@ -168,7 +170,7 @@ func (l *login) unary(ctx context.Context, method string, req, reply any, cc *gr
 			return err
 		}
 		l.drop(t)
-		if left == 0 { // not the error itself, on which the library would send the call up to a hundred times
+		if left == 0 { // not the error itself, for which the library repeats the call up to a hundred times
 			return status.Errorf(codes.Unauthenticated, "etcd refused a new token of user %s: %s", l.username, rpctypes.ErrorDesc(err))
 		}
 	}
@@ -213,7 +215,7 @@ func (s *stream) RecvMsg(m any) error {
 	return err
 }
 
-// TokenRefused reports whether etcd refused a call because the login it was made with does not count any more.
+// TokenRefused reports whether etcd refused a call because its token is no longer valid.
 func TokenRefused(err error) bool {
 	for _, refusal := range []error{rpctypes.ErrInvalidAuthToken, rpctypes.ErrAuthOldRevision, rpctypes.ErrUserEmpty} {
 		if errors.Is(err, refusal) || err != nil && errors.Is(rpctypes.Error(err), refusal) {
@@ -223,7 +225,7 @@ func TokenRefused(err error) bool {
 	return false
 }
 
-// tokenRefusedWatch reports the same of a watch that etcd has cancelled: its reason arrives as text alone.
+// tokenRefusedWatch reports the same for a watch that etcd has cancelled: its reason arrives as text only.
 func tokenRefusedWatch(reason string) bool {
 	for _, refusal := range []error{rpctypes.ErrInvalidAuthToken, rpctypes.ErrAuthOldRevision, rpctypes.ErrUserEmpty} {
 		if strings.HasSuffix(reason, refusal.Error()) {

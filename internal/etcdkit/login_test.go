@@ -17,7 +17,7 @@ import (
 	"carillon/internal/virtualtime"
 )
 
-// guard stands in for etcd: it issues tokens for one password, and knows the newest one only.
+// guard is a fake etcd: it issues tokens for one password, and accepts the newest one only.
 type guard struct {
 	mu       sync.Mutex
 	password string
@@ -102,7 +102,7 @@ func TestLogin_NewTokensRefused_FailsUnavailable(t *testing.T) {
 	})
 }
 
-// Callers that go on as fast as they can make no more than a login every few seconds.
+// Callers that retry without a pause cause no more than a login every few seconds.
 func TestLogin_PasswordRefused_IsTriedWithPauses(t *testing.T) {
 	virtualtime.Test(t, func(t *testing.T) {
 		g := &guard{password: "another", took: 80 * time.Millisecond}
@@ -131,7 +131,7 @@ func TestLogin_PasswordChanged_ReloadsIt(t *testing.T) {
 		g.password = "new"
 		g.end()
 		if err := g.call(t.Context(), l); status.Code(err) != codes.Unauthenticated {
-			t.Fatalf("%v: the file holds the old password yet", err)
+			t.Fatalf("%v: the file still holds the old password", err)
 		}
 		file = "new"
 		Sleep(t.Context(), pauseRefused)
@@ -141,7 +141,7 @@ func TestLogin_PasswordChanged_ReloadsIt(t *testing.T) {
 	})
 }
 
-// The member that is asked first may be behind a change of the password, and may take the old one.
+// The member that is asked first may lag behind a change of the password, and may accept the old one.
 func TestLogin_MemberIsBehindAChange_CallSucceeds(t *testing.T) {
 	virtualtime.Test(t, func(t *testing.T) {
 		g := &guard{password: "secret"}
@@ -159,7 +159,7 @@ func TestLogin_MemberIsBehindAChange_CallSucceeds(t *testing.T) {
 	})
 }
 
-// A caller that gives up while it logs in leaves the turn to the next.
+// A caller that gives up during its login passes the turn to the next.
 func TestLogin_CallerGivesUp_NextOneLogsIn(t *testing.T) {
 	virtualtime.Test(t, func(t *testing.T) {
 		g := &guard{password: "secret", took: time.Second}

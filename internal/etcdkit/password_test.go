@@ -22,8 +22,8 @@ func dialWithPassword(t *testing.T, s *etcdtest.Server, password string) *client
 	return client
 }
 
-// All watches of a client share a stream. It must not keep a token that has ended: a watch that is made later is
-// granted, and those that were made before go on without a gap.
+// All watches of a client share a stream. It must not keep an expired token: a later watch is granted, and
+// earlier watches continue without a gap.
 func TestWatch_TokenOfItsStreamEnded_IsGranted(t *testing.T) {
 	s := etcdtest.StartWithPasswords(t, 300)
 	client := dialWithPassword(t, s, etcdtest.Password)
@@ -65,7 +65,7 @@ func TestWatch_TokenOfItsStreamEnded_IsGranted(t *testing.T) {
 	}
 }
 
-// Reads, writes, keep-alives and the status of a member go on when a token ends.
+// Reads, writes, keep-alives and the status of a member continue when a token expires.
 func TestCalls_TokenEnded_AreSentAgain(t *testing.T) {
 	s := etcdtest.StartWithPasswords(t, 300)
 	client := dialWithPassword(t, s, etcdtest.Password)
@@ -94,7 +94,7 @@ func TestCalls_TokenEnded_AreSentAgain(t *testing.T) {
 	}
 }
 
-// A client is made while etcd is away, with a password too.
+// A client is created while etcd is unavailable, also with a password.
 func TestDial_EtcdAwayWithPassword_Returns(t *testing.T) {
 	client, err := etcdkit.Dial(etcdkit.Config{Endpoints: []string{"127.0.0.1:1"}, Username: "u", Password: "p"})
 	if err != nil {

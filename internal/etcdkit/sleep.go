@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Sleep waits, and tells whether the context is still alive.
+// Sleep waits, and reports whether the context is still alive.
 func Sleep(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

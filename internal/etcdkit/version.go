@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// floors are the least versions without known holes in who may read and do what
-// (CVE-2026-73499, CVE-2026-33413), by minor version.
+// floors are the lowest versions without known vulnerabilities in access control (CVE-2026-73499,
+// CVE-2026-33413), by minor version.
 var floors = map[[2]int]int{{3, 5}: 33, {3, 6}: 14, {3, 7}: 1}
 
-// VersionFault tells what is wrong with a version of etcd's server; empty where nothing is.
+// VersionFault returns what is wrong with a version of the etcd server; empty if nothing is.
 func VersionFault(version string) string {
 	var v [3]int
 	core, _, _ := strings.Cut(version, "-")
@@ -29,7 +29,7 @@ func VersionFault(version string) string {
 	floor, known := floors[minor]
 	switch {
 	case known && v[2] < floor:
-		return fmt.Sprintf("%s lets users of etcd read and do what they may not; use %d.%d.%d or newer", core, v[0], v[1], floor)
+		return fmt.Sprintf("%s lets users of etcd exceed their permissions; use %d.%d.%d or newer", core, v[0], v[1], floor)
 	case minor[0] < 3 || minor[0] == 3 && minor[1] < 5:
 		return core + " is too old; use 3.5.33, 3.6.14, 3.7.1 or newer"
 	}

@@ -11,9 +11,9 @@ import (
 	"carillon/internal/forecast"
 )
 
-// shapes of a hundred thousand jobs.
+// shapes are sets of a hundred thousand jobs.
 var shapes = map[string]func(i int) (line, zone string){
-	// What crontabs hold: mostly hashed or daily, some each minute, a few each second.
+	// Typical crontabs: mostly hashed or daily, some each minute, a few each second.
 	"mixed": func(i int) (string, string) {
 		lines := []string{"H * * * *", "H H * * *", "H/15 * * * *", "*/5 * * * *", "0 * * * *", "0 0 * * *", "30 2 * * MON-FRI", "H H(0-7) * * SUN",
 			"0 9 1 * *", "* * * * *", fmt.Sprintf("@every %ds", 60+i%600), fmt.Sprintf("%d %d * * %d", i%60, i/60%24, i%7), "H 9-17 * * MON-FRI", "0 0 L * *"}
@@ -23,7 +23,7 @@ var shapes = map[string]func(i int) (line, zone string){
 		}
 		return lines[i%len(lines)], zones[i/len(lines)%len(zones)]
 	},
-	// No two have the same line, and all fire on most minutes of the day: nothing is shared.
+	// No two have the same expression, and all fire on most minutes of the day: nothing is shared.
 	"all different": func(i int) (string, string) {
 		minutes := []string{"30-59"}
 		for m := range 17 {

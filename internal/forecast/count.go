@@ -9,8 +9,8 @@ import (
 	"carillon/internal/common/schedule"
 )
 
-// Of counts the fires of jobs from one time on, and before another; 32 days of them at most.
-// It ends early only with its context.
+// Of counts the fires of jobs from one time until before another, at most 32 days. It ends early only with
+// its context.
 func Of(ctx context.Context, jobs []Job, from, to time.Time) (*Forecast, error) {
 	if limit := from.Add(maxSpan); to.After(limit) {
 		to = limit
@@ -38,7 +38,7 @@ func Of(ctx context.Context, jobs []Job, from, to time.Time) (*Forecast, error) 
 	return f, nil
 }
 
-// count is one count.
+// count is the state of one count.
 type count struct {
 	jobs     []Job
 	from, to time.Time
@@ -46,14 +46,14 @@ type count struct {
 	minutes  []int
 	lines    []line
 	rhythms  []rhythm
-	work     int // steps that may still be made
+	work     int // steps that are left
 	left     int
 }
 
-// like are jobs that fire at the same times, by their place among all.
+// like is a set of jobs that fire at the same times, by their index.
 type like []int32
 
-// line are jobs with one cron line, in one stretch of time.
+// line is a set of jobs with one cron expression, in one period.
 type line struct {
 	same      schedule.Same
 	timetable schedule.Schedule // of one of them
@@ -61,25 +61,24 @@ type line struct {
 	like
 }
 
-// rhythm are jobs that fire at the same times, a period apart.
+// rhythm is a set of jobs that fire at the same times, a fixed period apart.
 type rhythm struct {
 	rhythmKey
 	like
 }
 
-// rhythmKey is the first of n fires, since the start of the first minute and cut down to what makes no difference
-// to the minutes, and the time from each to the next.
+// rhythmKey is the first of n fires, relative to the start of the first minute and rounded as far as the
+// minutes allow, and the time from each to the next.
 type rhythmKey struct {
 	first, period time.Duration
 	n             int
 }
 
-// visit is told of so many fires in some of the minutes from the given one on, which may be before
-// the first one.
+// visit receives a number of fires in some of the minutes from the given one on, which may be before the
+// first one.
 type visit func(first int, minutes uint64, fires int, jobs like)
 
-// What is counted as work, in steps: each timetable, each visit, each fire that was asked for, and each fire
-// of a rhythm.
+// Costs in steps of work: each schedule, each visit, each single fire, and each fire of a rhythm.
 const (
 	jobWork   = 100
 	visitWork = 5
@@ -87,7 +86,7 @@ const (
 	stepWork  = 2
 )
 
-// all tells of all fires, and how many jobs have any.
+// all visits all fires, and returns how many jobs have any.
 func (c *count) all(ctx context.Context, tell visit) (firing int, err error) {
 	c.left = 0
 	work := c.work
@@ -108,7 +107,7 @@ func (c *count) all(ctx context.Context, tell visit) (firing int, err error) {
 			tell(int((start-c.start)/60), minutes, each, l.like)
 		})
 		work -= jobWork + askWork*(tally.Asked-asked)
-		if failed == nil && fires { // an engine that fails has no fires; the job says so elsewhere
+		if failed == nil && fires { // a schedule that fails has no fires; the error is reported elsewhere
 			firing += len(l.like)
 		}
 	}
@@ -127,7 +126,7 @@ func (c *count) all(ctx context.Context, tell visit) (firing int, err error) {
 	return firing, nil
 }
 
-// tell tells of the fires minute by minute.
+// tell visits the fires minute by minute.
 func (r *rhythm) tell(tell visit) (steps int) {
 	for at, left := r.first, r.n; left > 0; steps++ {
 		minute := at / time.Minute
@@ -149,7 +148,7 @@ func (c *count) add(first int, minutes uint64, fires int, jobs like) {
 	}
 }
 
-// sort puts jobs together that fire at the same times, those that most jobs share first.
+// sort groups jobs that fire at the same times, the largest groups first.
 func (c *count) sort() {
 	lines, rhythms := map[lineKey]int{}, map[rhythmKey]int{}
 	for i := range c.jobs {
@@ -184,13 +183,13 @@ func (c *count) sort() {
 	slices.SortStableFunc(c.rhythms, func(a, b rhythm) int { return len(b.like) - len(a.like) })
 }
 
-// lineKey is what jobs have in common that fire at the same times.
+// lineKey identifies jobs that fire at the same times.
 type lineKey struct {
 	same      schedule.Same
 	after, to int64
 }
 
-// rhythm is that of a job with a period, or with a single fire.
+// rhythm returns the key of a job with a period, or with a single fire.
 func (c *count) rhythm(job *Job, after, to time.Time) (r rhythmKey, fires bool) {
 	first, ok, err := job.Timetable.Upcoming(job.Cursor, after)
 	if err != nil || !ok || !first.Before(to) {
@@ -200,9 +199,9 @@ func (c *count) rhythm(job *Job, after, to time.Time) (r rhythmKey, fires bool) 
 	if r.period > 0 {
 		r.n += int((to.Sub(first) - 1) / r.period)
 	} else {
-		r.period = time.Minute // of what fires once any will do
+		r.period = time.Minute // any period is right for a single fire
 	}
-	// Fires that far apart stay in their minutes when all are a little earlier.
+	// Fires with a period of whole minutes stay in their minutes when all are a little earlier.
 	r.first -= r.first % gcd(r.period, time.Minute)
 	return r, true
 }
@@ -214,14 +213,14 @@ func ceil(t time.Time) int64 {
 	return t.Unix()
 }
 
-// clip is the stretch in which a job fires: after the first time, and before the second.
+// clip returns the period in which a job fires: after the first time, and before the second.
 func (c *count) clip(job *Job) (after, to time.Time) {
 	after, to = c.from.Add(-1), c.to
 	if !job.Resumes.IsZero() {
 		after = later(after, job.Resumes.Add(-1))
 	}
 	begin, end := job.Timetable.Bounds()
-	if job.Timetable.Lines() { // of the others the cursor says more than that
+	if job.Timetable.Lines() { // for the others the cursor is a tighter bound
 		after = later(after, job.Cursor)
 	}
 	if !begin.IsZero() && job.Timetable.Lines() {

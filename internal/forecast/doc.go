@@ -1,10 +1,9 @@
-// Package forecast counts what a plan holds: how often jobs will fire in each minute of the
-// next days, where that piles up, and what nights on which clocks change do to it.
+// Package forecast counts planned fires: how often jobs will fire in each minute of the next days, which
+// minutes have the most fires, and the effect of clock changes (DST).
 //
-// It promises the same numbers as stepping through every timetable, for 100,000 of them
-// in well under a second: those that are the same are counted once, cron lines by their
-// local days, periods by division. It does no I/O, starts no goroutine, and bounds its work: what
-// was left out it says.
+// It promises the same numbers as stepping through every schedule, for 100,000 of them in well under a
+// second: equal schedules are counted once, cron expressions by local days, periods by division. It does no
+// I/O, starts no goroutine, and bounds its work: it reports how many jobs were left out.
 package forecast
 
 import (
@@ -13,12 +12,12 @@ import (
 	"carillon/internal/common/schedule"
 )
 
-// Job is what a plan knows of a job that fires.
+// Job holds the fields of a job that a forecast needs.
 type Job struct {
 	Name, Group string
 	Timetable   schedule.Schedule
 	Cursor      time.Time // its last fire that is accounted for
-	// Resumes is the moment from which it fires again, of a job that is paused.
+	// Resumes is the time from which a paused job fires again.
 	Resumes time.Time
 }
 
@@ -28,21 +27,21 @@ const (
 	maxPileUps = 20
 	maxTop     = 5
 	maxNights  = 200
-	// maxWork bounds the steps of one count, of some nanoseconds each. 100,000 timetables that share
-	// nothing and fire in most minutes of a day are within it.
+	// maxWork bounds the steps of one count, of some nanoseconds each. 100,000 different schedules that fire
+	// in most minutes of a day are within it.
 	maxWork = 400_000_000
 )
 
-// Forecast is what was counted.
+// Forecast is the result of a count.
 type Forecast struct {
-	From, To time.Time // what was counted: fires at From or later, and before To
+	From, To time.Time // the counted period: fires at From or later, and before To
 	Start    time.Time // when the first minute begins: From, or before it
 	Minutes  []int     // fires in each minute
 	Total    int
 	Jobs     int // that fire at least once
 	PileUps  []PileUp
 	Nights   []Night
-	Left     int // jobs that were not counted, since there was too much to do
+	Left     int // jobs that were not counted, because of the bound of work
 }
 
 // PileUp is a minute that stands out.
@@ -54,7 +53,7 @@ type PileUp struct {
 	Groups []Share // likewise; the name of none is ""
 }
 
-// Share is what a job, or a group, has in something.
+// Share is the part of a job or group.
 type Share struct {
 	Name  string
 	Title string // of a job, where the caller has filled it in
@@ -62,18 +61,18 @@ type Share struct {
 	Fires int
 }
 
-// Night is a moment at which the clocks of a zone change, and what that does to the jobs that
-// have a fire just then. Jobs that follow real time are not touched.
+// Night is a time at which the clocks of a zone change, and its effect on the jobs that have a fire at that
+// time. Jobs with a fixed period are not affected.
 type Night struct {
 	Zone   string
 	Change schedule.Change
 
 	Moved   int      // jobs: their local time does not exist, and they fire after the gap
 	Skipped int      // likewise, and they do not fire
-	Twice   int      // their local time comes twice, and so do their fires
+	Twice   int      // their local time occurs twice, and so do their fires
 	Once    int      // likewise, and they fire in one pass only
 	Names   []string // some of them, sorted
 }
 
-// Touched is how many jobs there are in all.
+// Touched returns the number of affected jobs.
 func (n *Night) Touched() int { return n.Moved + n.Skipped + n.Twice + n.Once }

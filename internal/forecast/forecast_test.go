@@ -12,7 +12,7 @@ import (
 	"carillon/internal/forecast"
 )
 
-// byStepping asks each timetable for one fire after the other, as a plan does.
+// byStepping computes the fires of each schedule one after the other, as a plan does.
 func byStepping(t *rapid.T, jobs []forecast.Job, from, to time.Time) (minutes map[int64]int, who map[int64][]string) {
 	minutes, who = map[int64]int{}, map[int64][]string{}
 	for _, job := range jobs {

@@ -7,7 +7,7 @@ import (
 	"carillon/internal/common/schedule"
 )
 
-// nights finds the changes of the clock in the zones of the jobs.
+// nights finds the clock changes in the zones of the jobs.
 func (c *count) nights() []Night {
 	of := map[string][]*Night{}
 	var all []*Night
@@ -36,7 +36,7 @@ func (c *count) nights() []Night {
 	return nights[:min(len(nights), maxNights)]
 }
 
-// touch counts the jobs of a line that a change of the clock touches.
+// touch counts the jobs of a line that a clock change affects.
 func (c *count) touch(n *Night, l *line) {
 	code, at := l.timetable.Touched(n.Change)
 	if code == "" || !at.After(l.after) || !at.Before(l.to) {

@@ -8,14 +8,13 @@ import (
 	"time"
 )
 
-// A minute stands out when it has at least so many fires, and so many times those of
-// the minute in the middle.
+// A minute stands out if it has at least pileUpFires fires, and pileUpTimes times the fires of the median minute.
 const (
 	pileUpFires = 10
 	pileUpTimes = 2
 )
 
-// pileUps finds the largest of the minutes that stand out, and tells who fires in them.
+// pileUps finds the largest of the minutes that stand out, and the jobs that fire in them.
 func (c *count) pileUps(ctx context.Context) ([]PileUp, error) {
 	if len(c.minutes) == 0 {
 		return nil, nil
@@ -54,7 +53,7 @@ func (c *count) pileUps(ctx context.Context) ([]PileUp, error) {
 	return found, nil
 }
 
-// pile gathers who fires in a minute.
+// pile collects the jobs that fire in a minute.
 type pile struct {
 	jobs   int
 	top    []Share // in order
@@ -76,7 +75,7 @@ func (p *pile) add(all []Job, jobs like, fires int) {
 	}
 }
 
-// compareShares puts the largest first, and those that are equal by name.
+// compareShares orders by size, the largest first, then by name.
 func compareShares(a, b Share) int {
 	return cmp.Or(cmp.Compare(b.Fires, a.Fires), cmp.Compare(a.Name, b.Name))
 }
@@ -90,15 +89,15 @@ func (p *pile) largest() []Share {
 	return groups[:min(len(groups), maxTop)]
 }
 
-// marks are minutes that are looked for, a bit for each.
+// marks is a set of minutes, one bit for each.
 type marks []uint64
 
-// newMarks has room for the hour before the first minute, and for the one after the last.
+// newMarks returns a set with room for the hour before the first minute, and for the one after the last.
 func newMarks(minutes int) marks { return make(marks, 2+(64+minutes+64)/64) }
 
 func (m marks) set(minute int) { m[(minute+64)/64] |= 1 << ((minute + 64) % 64) }
 
-// from are the marks of the minutes from one on, which is -64 or more.
+// from returns the bits of the minutes from one on, which is -64 or more.
 func (m marks) from(minute int) uint64 {
 	at, shift := (minute+64)/64, (minute+64)%64
 	return m[at]>>shift | m[at+1]<<(64-shift)

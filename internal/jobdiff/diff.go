@@ -11,8 +11,8 @@ import (
 	"carillon/internal/common"
 )
 
-// Fields names the fields in which two definitions differ, sorted; all that are set, where there
-// is only one.
+// Fields returns the names of the fields in which two definitions differ, sorted; all fields that are set, if
+// one of them is nil.
 func Fields(from, to *common.Job) ([]string, error) {
 	before, err := fieldsOf(from)
 	if err != nil {
@@ -43,8 +43,8 @@ func fieldsOf(job *common.Job) (map[string]json.RawMessage, error) {
 	return fields, nil
 }
 
-// Unified is the difference of two definitions as patch(1) and people read it, with these names
-// above; empty where there is none. One of the two may be nil, for no job.
+// Unified returns the difference of two definitions in the format of patch(1), with these file names; empty
+// if they are equal. One of the two may be nil, for no job.
 func Unified(fromName, toName string, from, to *common.Job) (string, error) {
 	before, err := Lines(from)
 	if err != nil {
@@ -64,22 +64,22 @@ func Unified(fromName, toName string, from, to *common.Job) (string, error) {
 	return out.String(), nil
 }
 
-// context is how many lines stand around what differs.
+// context is the number of unchanged lines around a difference.
 const context = 3
 
-// edit is a line that stays (' '), goes ('-') or comes ('+').
+// edit is a line that is kept (' '), removed ('-') or added ('+').
 type edit struct {
 	kind byte
 	line string
 }
 
-// hunk is a stretch of edits; from and to are the numbers of its first lines.
+// hunk is a range of edits; from and to are the numbers of its first lines.
 type hunk struct {
 	from, to int
 	edits    []edit
 }
 
-// hunks leaves out what is far from any difference.
+// hunks drops lines that are far from any difference.
 func hunks(all []edit) (found []hunk) {
 	near := make([]bool, len(all))
 	for i := range all {
@@ -134,11 +134,10 @@ func (h *hunk) write(out *strings.Builder) {
 	}
 }
 
-// maxEdits bounds the search for the shortest way from one text to the other (Myers 1986), whose
-// work grows with its square.
+// maxEdits bounds the search for the shortest edit script (Myers 1986), whose work grows with its square.
 const maxEdits = 400
 
-// edits gives the shortest way, or a longer one where that is longer than the bound.
+// edits returns the shortest edit script, or a longer one if the shortest exceeds the bound.
 func edits(a, b []string) (all []edit) {
 	var tail []edit
 	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
@@ -151,7 +150,7 @@ func edits(a, b []string) (all []edit) {
 	return slices.Concat(all, between(a, b), tail)
 }
 
-// between goes greedily as far as it gets with 0, 1, 2 … edits on each diagonal, and then the way back.
+// between advances greedily with 0, 1, 2 … edits on each diagonal, and then traces the path back.
 func between(a, b []string) []edit {
 	most := min(len(a)+len(b), maxEdits)
 	reach := make([]int, 2*most+3) // furthest x on diagonal k, at k+most+1

@@ -52,7 +52,7 @@ func TestUnified(t *testing.T) {
 	}
 }
 
-// What is printed is YAML that reads as the same job.
+// The output is YAML that decodes to the same job.
 func TestLinesAreYAML(t *testing.T) {
 	for _, text := range []string{"x", "true", "No", "1", "-1", "a: b", "# c", "- d", "a #b", " lead", "trail ", "", "a\nb", "a\nb\n", "a\n\n", "\na\nb", " a\nb",
 		"a\n b\n\n  c", "tab\tx\ny", "a\r\nb", "\x1b[31m\nb", "é\u2028b\nc", "*x", "&y", "!z", "%p", "@q", "`r", "{s", "[t", "| u", "> v", "a\n---\nb", "<&>", "~", "null", "0x1f", "1e3", ".inf", "=", "a  b"} {
@@ -79,7 +79,7 @@ func TestLinesAreYAML(t *testing.T) {
 	}
 }
 
-// patch(1) makes the one of the other.
+// patch(1) applies the difference.
 func TestPatchTakesIt(t *testing.T) {
 	if _, err := exec.LookPath("patch"); err != nil {
 		t.Skip("there is no patch(1)")
@@ -115,7 +115,7 @@ func TestPatchTakesIt(t *testing.T) {
 	}
 }
 
-// Long definitions that have nothing in common cost no more than both of them.
+// For long definitions that have nothing in common the output is no larger than both of them.
 func TestMuchDiffers(t *testing.T) {
 	from := common.Job{Name: "j", Command: strings.Repeat("a\n", 30_000) + "x"}
 	to := common.Job{Name: "j", Command: strings.Repeat("b\n", 30_000) + "y"}

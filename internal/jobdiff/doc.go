@@ -1,7 +1,6 @@
-// Package jobdiff tells how two definitions of a job differ: which fields, and line by line.
+// Package jobdiff computes how two definitions of a job differ: which fields, and line by line.
 //
-// It promises that the lines of a definition are YAML which says the same, a field a line and a
-// text of several lines as a block; that a definition which did not change has no difference; and
-// that its work is bounded, however long the definitions are: where too much differs, what stood
-// there is taken away as a whole, and what stands there now is added.
+// It promises that the lines of a definition are equivalent YAML, a field a line and a text of several lines
+// as a block; that an unchanged definition has no difference; and that its work is bounded for any length of
+// the definitions: if too much differs, the old text is removed as a whole, and the new one is added.
 package jobdiff

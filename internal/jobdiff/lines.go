@@ -12,7 +12,7 @@ import (
 	"carillon/internal/common"
 )
 
-// Lines writes a definition as lines of YAML, in the order of its fields; none for no job.
+// Lines returns a definition as lines of YAML, in the order of its fields; none for no job.
 func Lines(job *common.Job) ([]string, error) {
 	if job == nil {
 		return nil, nil
@@ -39,7 +39,7 @@ type printer struct {
 
 func (p *printer) add(line string) { p.lines = append(p.lines, line) }
 
-// value writes the next value behind what its first line begins with.
+// value writes the next value; its first line begins with head.
 func (p *printer) value(indent, head string) error {
 	token, err := p.in.Token()
 	if err != nil {
@@ -84,7 +84,7 @@ func (p *printer) members(indent, head string, object bool) error {
 	return err
 }
 
-// text writes a text of several lines as a block, where that keeps every byte of it.
+// text writes a text of several lines as a block, if that preserves every byte of it.
 func (p *printer) text(indent, head, text string) {
 	body, ended := strings.CutSuffix(text, "\n")
 	odd := func(r rune) bool { return r != '\n' && r != '\t' && !unicode.IsPrint(r) }
@@ -110,7 +110,7 @@ var (
 	reserved = regexp.MustCompile(`(?i)^(y|n|yes|no|on|off|true|false|null)$`)
 )
 
-// scalar writes a text in one line: bare where YAML reads nothing else into it.
+// scalar writes a text in one line: unquoted if YAML reads it as the same text.
 func scalar(text string) string {
 	if plain.MatchString(text) && !reserved.MatchString(text) {
 		return text
@@ -118,6 +118,6 @@ func scalar(text string) string {
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)
 	encoder.SetEscapeHTML(false)
-	_ = encoder.Encode(text) // a text can always be written
+	_ = encoder.Encode(text) // a text can always be encoded
 	return strings.TrimSuffix(out.String(), "\n")
 }

@@ -12,14 +12,14 @@ import (
 	"carillon/internal/common"
 )
 
-// mostCounted bounds the work of counting the fires of a gap: eleven days of one a second.
+// mostCounted bounds how many fires of a gap are counted: eleven days at one per second.
 const mostCounted = 1_000_000
 
 func editedReason() common.Reason {
-	return common.Reason{Code: common.ReasonEdited, Text: "the timetable was changed before these fires were taken"}
+	return common.Reason{Code: common.ReasonEdited, Text: "the schedule was changed before these fires were claimed"}
 }
 
-// pausedReason is that of the fires which a job passes over because it was paused.
+// pausedReason returns the reason of fires that are skipped because the job was paused.
 func pausedReason(job *common.Job) common.Reason {
 	r := common.Reason{Code: common.ReasonPaused, Text: "the job was paused"}
 	if job.PauseNote != "" {
@@ -29,11 +29,11 @@ func pausedReason(job *common.Job) common.Reason {
 	return r
 }
 
-// lastPaused is the last instant of a pause: at its end the job fires again.
+// lastPaused returns the last instant of a pause: at its end the job fires again.
 func lastPaused(until time.Time) time.Time { return until.Add(-1) }
 
-// unreadable reports why this version cannot count the fires of a job; nil when it can. A need
-// that is not known here may change the schedule, so a line that can be read proves nothing.
+// unreadable reports why this version cannot count the fires of a job, or nil if it can. An unknown feature
+// may change the meaning of the schedule, so a cron expression that parses proves nothing.
 func (s *Store) unreadable(job *common.StoredJob) error {
 	if lacking := job.ScheduleNeeds(); len(lacking) > 0 {
 		return fmt.Errorf("it needs %s", strings.Join(lacking, ", "))
@@ -42,17 +42,18 @@ func (s *Store) unreadable(job *common.StoredJob) error {
 	return err
 }
 
-// errUnreadable refuses to move the cursor of a job whose schedule cannot be read here.
+// errUnreadable returns the error that refuses to move the cursor of a job whose schedule this version cannot
+// read.
 func errUnreadable(job *common.StoredJob, err error) error {
 	return &common.Error{Code: common.CodeConflict, Reason: "schedule_unreadable", Err: err,
 		Message: fmt.Sprintf("this master cannot read the schedule of job %q, so it cannot account for its fires", job.Name),
 		Hint:    "send the request to a master of the version that saved the job; replace a broken schedule, or delete the job"}
 }
 
-// passOver accounts for the fires that saving the job in place of the old one lets its cursor pass,
-// and returns the new cursor. The end of a pause passes what came up to it; a changed schedule begins
-// now. Pausing passes nothing. A schedule that cannot be read here is passed only when one that can
-// replaces it: a master of another version could still count its fires otherwise.
+// passOver accounts for the fires that the cursor passes when the job replaces the old one, and returns the
+// new cursor. The end of a pause passes the fires up to it; a changed schedule begins now. Pausing passes
+// nothing. An unreadable schedule is passed only if a readable one replaces it: otherwise a master of another
+// version can still count its fires.
 func (s *Store) passOver(old common.JobState, job *common.StoredJob, now time.Time) (cursor time.Time, ops []clientv3.Op, err error) {
 	edited := timetableChanged(&old.Job, &job.Job)
 	ends := old.Paused && (edited || !job.Paused)
@@ -73,7 +74,7 @@ func (s *Store) passOver(old common.JobState, job *common.StoredJob, now time.Ti
 	}
 	if ends {
 		end := now
-		if old.PauseUntil != nil && old.PauseUntil.Before(now) { // as a worker would have done
+		if old.PauseUntil != nil && old.PauseUntil.Before(now) { // as a worker does
 			end = lastPaused(*old.PauseUntil)
 			if _, last, err := s.passed(&old, end); err == nil {
 				end = last
@@ -87,9 +88,9 @@ func (s *Store) passOver(old common.JobState, job *common.StoredJob, now time.Ti
 	return old.Cursor, ops, err
 }
 
-// gapOp accounts for the fires of a job after its cursor, up to a time: one entry in
-// the ledger, or none where no fire is passed. Where the fires cannot be counted (unreadable, or by
-// what the schedule says), the entry stands for the whole stretch.
+// gapOp accounts for the fires of a job after its cursor, up to a time: one gap entry in the ledger, or none
+// if no fire is passed. If the fires cannot be counted (unreadable, or because of the schedule), the entry
+// covers the whole period.
 func (s *Store) gapOp(job common.JobState, to time.Time, status common.Status, reason common.Reason, unreadable error) ([]clientv3.Op, error) {
 	count, last, err := s.passed(&job, to)
 	if unreadable != nil {
@@ -103,7 +104,7 @@ func (s *Store) gapOp(job common.JobState, to time.Time, status common.Status, r
 		reason.Text += "; this version cannot read the schedule, so their number is unknown"
 	case count == 0:
 		return nil, nil
-	case count == mostCounted: // the entry stands for those that were not counted as well
+	case count == mostCounted: // the entry covers the fires that were not counted as well
 		last = to
 	}
 	if err != nil || count == mostCounted {
@@ -114,7 +115,7 @@ func (s *Store) gapOp(job common.JobState, to time.Time, status common.Status, r
 	return []clientv3.Op{put}, err
 }
 
-// countsAtLeast marks the reason of a gap that may stand for more fires than it counts.
+// countsAtLeast marks the reason of a gap entry whose count is a lower bound.
 func countsAtLeast(reason common.Reason) common.Reason {
 	reason.Data = maps.Clone(reason.Data)
 	if reason.Data == nil {
@@ -136,7 +137,7 @@ func (s *Store) passed(job *common.JobState, now time.Time) (count int64, last t
 	return timetable.Passed(job.Cursor, now, mostCounted)
 }
 
-// putOutcome puts an outcome into the masters' outbox.
+// putOutcome returns the operation that puts an outcome into the masters' outbox.
 func putOutcome(run *common.Run) (clientv3.Op, error) {
 	data, err := json.Marshal(run)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"carillon/internal/jobmgr"
 )
 
-// A new timetable begins when it is saved, and what the old one still owed is
-// accounted for in the same transaction.
+// A new schedule begins when it is saved, and the due fires of the old one are accounted for in the same
+// transaction.
 func TestTimetableChange(t *testing.T) {
 	s := newStory(t)
 	edit := func(change func(*common.Job)) func(common.Job) common.Job {
@@ -30,8 +30,8 @@ func TestTimetableChange(t *testing.T) {
 		{"many-passed", "* * * * *", 10*time.Minute + time.Second, edit(func(j *common.Job) { j.CronExpr = "@daily" }), true, 10, 10 * time.Minute},
 		{"another-zone", "* * * * *", 3 * time.Minute, edit(func(j *common.Job) { j.Timezone = "Asia/Shanghai" }), true, 3, 3 * time.Minute},
 		{"another-dst", "* * * * *", time.Minute, edit(func(j *common.Job) { j.DST = &common.DST{Gap: "skip"} }), true, 1, time.Minute},
-		{"no-line-any-more", "@every 7m", 15 * time.Minute, edit(func(j *common.Job) { j.CronExpr = "" }), true, 2, 14 * time.Minute},
-		{"a-line-at-last", "", 15 * time.Minute, edit(func(j *common.Job) { j.CronExpr = "* * * * *" }), true, 0, 0},
+		{"schedule-removed", "@every 7m", 15 * time.Minute, edit(func(j *common.Job) { j.CronExpr = "" }), true, 2, 14 * time.Minute},
+		{"schedule-added", "", 15 * time.Minute, edit(func(j *common.Job) { j.CronExpr = "* * * * *" }), true, 0, 0},
 		{"command-alone", "* * * * *", 10 * time.Minute, edit(func(j *common.Job) { j.Command = "false" }), false, 0, 0},
 		{"a-clock-behind", "* * * * *", -10 * time.Minute, edit(func(j *common.Job) { j.CronExpr = "@daily" }), false, 0, 0},
 	} {
@@ -47,7 +47,7 @@ func TestTimetableChange(t *testing.T) {
 				cursor = s.clock.now()
 			}
 			if !state.Cursor.Equal(cursor) || !s.cursor(c.name).Equal(cursor) {
-				t.Fatalf("cursor told %v, stored %v, want %v", state.Cursor, s.cursor(c.name), cursor)
+				t.Fatalf("cursor returned %v, stored %v, want %v", state.Cursor, s.cursor(c.name), cursor)
 			}
 			out := s.outcomes(old.UID)
 			if c.missed == 0 {
@@ -75,7 +75,7 @@ func TestTimetableChange(t *testing.T) {
 	}
 }
 
-// There are more fires than are counted: the entry stands for all of them.
+// The gap has more fires than are counted: the entry covers all of them.
 func TestGapTooLongToCount(t *testing.T) {
 	s := newStory(t)
 	job := common.Job{Name: "a", CronExpr: "@every 1s", Timezone: "UTC", Command: "true"}
@@ -90,7 +90,7 @@ func TestGapTooLongToCount(t *testing.T) {
 	}
 }
 
-// Fires owed at the end are accounted for, those of the future are not.
+// Due fires are accounted for when the job is deleted, future ones are not.
 func TestDeleteAccountsForThePlan(t *testing.T) {
 	s := newStory(t)
 	many, none := s.put(minutely("many")), s.put(minutely("none"))

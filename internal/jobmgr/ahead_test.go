@@ -10,8 +10,8 @@ import (
 	"carillon/internal/jobmgr"
 )
 
-// A master whose clock is ahead may not take the fires in between from everybody: it
-// moves no cursor, and does what moves none.
+// A master whose clock is ahead must not skip the fires in between: it moves no cursor, and does what moves
+// none.
 func TestMasterAheadMovesNoCursor(t *testing.T) {
 	s := newStory(t)
 	s.put(minutely("j"))
@@ -54,7 +54,7 @@ func TestMasterAheadMovesNoCursor(t *testing.T) {
 		t.Errorf("a pause: %v, cursor %v", err, state.Cursor)
 	}
 	if err := store.Delete(t.Context(), actor, "yearly", any0, false); err != nil {
-		t.Errorf("the end of a job that owes nothing: %v", err)
+		t.Errorf("the deletion of a job without due fires: %v", err)
 	}
 	if after := s.keys(common.OutboxPrefix); len(after) != len(before) {
 		t.Errorf("fires were accounted for: %v", after)

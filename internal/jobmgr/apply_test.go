@@ -73,8 +73,8 @@ func TestChange(t *testing.T) {
 	}
 }
 
-// Changes that come together share transactions: each has its own outcome all the same, and of
-// those that want the same job one wins.
+// Concurrent changes share transactions: each still has its own outcome, and of those of the same job one
+// wins.
 func TestManyAtOnce(t *testing.T) {
 	s := newStory(t)
 	const n = 200

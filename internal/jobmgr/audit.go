@@ -15,8 +15,8 @@ import (
 	"carillon/internal/etcdkit"
 )
 
-// Plans gives all jobs that have a timetable, in no order: of each what is needed to plan it, which
-// is who it is, its cursor, pause, jitter and retention.
+// Plans returns all jobs that have a schedule, in no order: of each job only what planning needs, which is
+// its identity, cursor, pause, jitter and retention.
 func (c *Catalog) Plans() iter.Seq2[*common.JobState, schedule.Schedule] {
 	return func(yield func(*common.JobState, schedule.Schedule) bool) {
 		for _, job := range c.entries("") {
@@ -27,11 +27,10 @@ func (c *Catalog) Plans() iter.Seq2[*common.JobState, schedule.Schedule] {
 	}
 }
 
-// fewCursors are read one by one; for more, all there are.
+// fewCursors is the number up to which cursors are read one by one; for more, the whole range is read.
 const fewCursors = 2000
 
-// Cursors reads the cursors of jobs. A job that has none, or none that can be read, is not
-// among them.
+// Cursors reads the cursors of jobs. Jobs without a readable cursor are left out.
 func (s *Store) Cursors(ctx context.Context, jobs []string) (map[string]time.Time, error) {
 	found := make(map[string]time.Time, len(jobs))
 	take := func(job string, kv *mvccpb.KeyValue) {
@@ -62,7 +61,7 @@ func (s *Store) Cursors(ctx context.Context, jobs []string) (map[string]time.Tim
 	return found, nil
 }
 
-// Busy tells which of the jobs have a run that is not resolved.
+// Busy reports which of the jobs have an unresolved run.
 func (s *Store) Busy(ctx context.Context, jobs []string) (map[string]bool, error) {
 	busy := map[string]bool{}
 	for part := range slices.Chunk(jobs, 2*cursorsPerTxn) {
@@ -76,14 +75,14 @@ func (s *Store) Busy(ctx context.Context, jobs []string) (map[string]bool, error
 			}
 		})
 		if err != nil {
-			return nil, etcdkit.Wrap(fmt.Errorf("look for records: %w", err))
+			return nil, etcdkit.Wrap(fmt.Errorf("read records: %w", err))
 		}
 	}
 	return busy, nil
 }
 
-// readAll does reads in one transaction.
-func (s *Store) readAll(ctx context.Context, ops []clientv3.Op, tell func(i int, kvs []*mvccpb.KeyValue, count int64)) error {
+// readAll executes reads in one transaction.
+func (s *Store) readAll(ctx context.Context, ops []clientv3.Op, visit func(i int, kvs []*mvccpb.KeyValue, count int64)) error {
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
 	resp, err := s.cfg.Client.Txn(ctx).Then(ops...).Commit()
@@ -91,7 +90,7 @@ func (s *Store) readAll(ctx context.Context, ops []clientv3.Op, tell func(i int,
 		return err
 	}
 	for i, r := range resp.Responses {
-		tell(i, r.GetResponseRange().Kvs, r.GetResponseRange().Count)
+		visit(i, r.GetResponseRange().Kvs, r.GetResponseRange().Count)
 	}
 	return nil
 }

@@ -12,7 +12,7 @@ import (
 	"carillon/internal/common"
 )
 
-// The cursors of a few jobs, and of many, are those that are there.
+// Of few jobs and of many, the existing cursors are returned.
 func TestCursors(t *testing.T) {
 	s := newStory(t)
 	want := map[string]time.Time{}
@@ -61,7 +61,7 @@ func TestBusyAndPlans(t *testing.T) {
 	if err != nil || !maps.Equal(busy, map[string]bool{"busy": true}) {
 		t.Errorf("busy are %v, %v", busy, err)
 	}
-	eventually(t, "the jobs are known", func() bool { jobs, _ := s.catalog.Len(); return jobs == 3 })
+	eventually(t, "the catalog has the jobs", func() bool { jobs, _ := s.catalog.Len(); return jobs == 3 })
 	var planned []string
 	for job, timetable := range s.catalog.Plans() {
 		planned = append(planned, job.Name)
@@ -73,6 +73,6 @@ func TestBusyAndPlans(t *testing.T) {
 		t.Errorf("planned are %v", planned)
 	}
 	for range s.catalog.Plans() {
-		break // nobody has to look at all of them
+		break // a caller may stop early
 	}
 }

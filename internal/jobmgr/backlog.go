@@ -13,25 +13,25 @@ import (
 )
 
 const (
-	// mostWaiting is what changes may take in etcd before jobs cannot be saved: what is urgent, and the
-	// claims and outcomes of runs, need what is left.
+	// mostWaiting is the size of the changes in etcd above which jobs cannot be saved: the rest of the quota
+	// is kept for urgent writes and for the claims and outcomes of runs.
 	mostWaiting = 256 << 20
-	// readsPerLook bounds how much of a backlog one look weighs.
+	// readsPerLook bounds the number of pages whose size one call of Look measures.
 	readsPerLook = 20
 )
 
-// Backlog knows about how much waits in etcd to be sealed and brought into the log store. Its zero
-// value is ready. Look is for one goroutine; the others are safe for concurrent use.
+// Backlog measures how many changes in etcd are not yet sealed and delivered to the log store. Its zero value
+// is ready for use. Look must be called from one goroutine; the other methods are safe for concurrent use.
 type Backlog struct {
 	Most int64 // bytes; 0: 256 MiB
 
 	// Owned by Look.
-	next            string // the key from which it weighs on; empty: from the beginning
-	weighed, weight int64  // changes, and their bytes
+	next            string // the key from which measuring continues; empty: from the beginning
+	weighed, weight int64  // changes that were measured, and their bytes
 
 	mu    sync.Mutex
 	count int64 // guarded by mu
-	bytes int64 // likewise; 0 while so few wait that they need not be weighed
+	bytes int64 // likewise; 0 while the changes are too few to be measured
 }
 
 func (b *Backlog) most() int64 {
@@ -41,8 +41,8 @@ func (b *Backlog) most() int64 {
 	return mostWaiting
 }
 
-// Look counts what waits. Where it may be too much, it weighs what it has not weighed yet, some at each look; what
-// was delivered since counts by the mean.
+// Look counts the changes. If they may exceed the limit, it measures a part of those not yet measured at each
+// call; changes that were delivered since are subtracted at the mean size.
 func (b *Backlog) Look(ctx context.Context, client *clientv3.Client) error {
 	resp, err := client.Get(ctx, common.ChangesPrefix, clientv3.WithPrefix(), clientv3.WithCountOnly(), clientv3.WithSerializable())
 	if err != nil {
@@ -60,7 +60,7 @@ func (b *Backlog) Look(ctx context.Context, client *clientv3.Client) error {
 		}
 		part, err := client.Get(ctx, key, clientv3.WithRange(clientv3.GetPrefixRangeEnd(common.ChangesPrefix)), clientv3.WithLimit(changesPerRead), clientv3.WithSerializable())
 		if err != nil {
-			return etcdkit.Wrap(fmt.Errorf("weigh changes: %w", err))
+			return etcdkit.Wrap(fmt.Errorf("measure changes: %w", err))
 		}
 		for _, kv := range part.Kvs {
 			b.weighed, b.weight = b.weighed+1, b.weight+int64(len(kv.Key)+len(kv.Value))
@@ -80,29 +80,29 @@ func (b *Backlog) set(count, bytes int64) {
 	b.count, b.bytes = count, bytes
 }
 
-// Waiting is how many changes wait; full tells that they take too much.
+// Waiting returns the number of undelivered changes; full reports whether they exceed the limit.
 func (b *Backlog) Waiting() (count int64, full bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.count, b.bytes > b.most()
 }
 
-// Room refuses to save jobs while too much waits.
+// Room refuses to save jobs while the changes exceed the limit.
 func (b *Backlog) Room() error {
 	count, full := b.Waiting()
 	if !full {
 		return nil
 	}
-	return &common.Error{Code: common.CodeUnavailable, Reason: "changes_full", Data: common.WordsOf("count", count), Message: fmt.Sprintf("%d changes wait in etcd for the log store: jobs cannot be saved until it takes them", count),
-		Hint: "look whether the log store runs; runs go on, and can be killed, and jobs paused"}
+	return &common.Error{Code: common.CodeUnavailable, Reason: "changes_full", Data: common.WordsOf("count", count), Message: fmt.Sprintf("%d changes in etcd are not delivered to the log store: jobs cannot be saved until it accepts them", count),
+		Hint: "check that the log store runs; runs continue, and can be killed, and jobs can be paused"}
 }
 
-// Conditions tells that too much waits.
+// Conditions returns a condition while the changes exceed the limit.
 func (b *Backlog) Conditions() []common.Condition {
 	count, full := b.Waiting()
 	if !full {
 		return nil
 	}
 	return []common.Condition{{Code: common.ConditionChangesFull, Data: common.Words{"count": strconv.FormatInt(count, 10)},
-		Text: fmt.Sprintf("%d changes wait in etcd for the log store: jobs cannot be saved until it takes them", count)}}
+		Text: fmt.Sprintf("%d changes in etcd are not delivered to the log store: jobs cannot be saved until it accepts them", count)}}
 }

@@ -11,7 +11,7 @@ import (
 	"carillon/internal/jobmgr"
 )
 
-// While too much waits for the log store no job is saved; what is urgent is done all the same.
+// While the backlog for the log store is too large no job is saved; urgent changes are still made.
 func TestBacklog(t *testing.T) {
 	s := newStory(t)
 	backlog := &jobmgr.Backlog{Most: 1 << 20}
@@ -26,7 +26,7 @@ func TestBacklog(t *testing.T) {
 	}
 	s.store = jobmgr.NewStore(jobmgr.Config{Client: s.client, Interner: schedule.NewInterner(), Timezone: "UTC", Now: s.clock.now, Catalog: s.catalog, Room: backlog.Room})
 	s.put(minutely("a"))
-	for n := range 300 { // many, which weigh little
+	for n := range 300 { // many small ones
 		s.raw(common.ChangeKey(fmt.Sprintf("0%d", n)), "{}")
 	}
 	look(false)
@@ -48,7 +48,7 @@ func TestBacklog(t *testing.T) {
 	_, err = s.store.Change(t.Context(), actor, "patch", "a", any0, func(j common.Job) (common.Job, error) { j.Title = "x"; return j, nil })
 	wantCode(t, "a change", err, common.CodeUnavailable)
 	if saved, err := s.store.Apply(t.Context(), actor, minutely("a"), any0, false); err != nil || saved.Effect != common.EffectUnchanged {
-		t.Errorf("what is as it should be: %v, %v", saved.Effect, err)
+		t.Errorf("a save without a change: %v, %v", saved.Effect, err)
 	}
 	if _, err := s.store.Pause(t.Context(), actor, "a", common.PauseRequest{Note: "n"}, any0); err != nil {
 		t.Errorf("a pause: %v", err)

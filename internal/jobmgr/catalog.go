@@ -12,20 +12,20 @@ import (
 	"carillon/internal/common/schedule"
 )
 
-// Catalog is a master's copy of all jobs, for lists and for finding a job by its
-// uid. It follows the watcher; Run is its one goroutine.
+// Catalog is a master's copy of all jobs, for lists and for finding a job by its uid. It follows the Watcher;
+// Run is its only goroutine.
 type Catalog struct {
 	watcher  *Watcher
 	interner *schedule.Interner
 
 	mu sync.RWMutex
 	tables
-	next     *tables // being taken in, part by part; owned by Run
+	next     *tables // a list that is being received in parts; owned by Run
 	revision int64
 	reached  chan struct{} // closed when revision grows
 }
 
-// tables are the jobs in the ways in which they are looked for.
+// tables holds the jobs, indexed in the ways in which they are looked up.
 type tables struct {
 	jobs  map[string]*entry
 	names ordered
@@ -40,7 +40,7 @@ func newTables() tables {
 	return tables{jobs: map[string]*entry{}, byUID: map[string]*entry{}, bad: map[string]error{}, needs: map[string]int{}, used: map[unique.Handle[string]]usage{}}
 }
 
-// NewCatalog makes an empty catalog.
+// NewCatalog returns an empty catalog.
 func NewCatalog(watcher *Watcher, interner *schedule.Interner) *Catalog {
 	return &Catalog{watcher: watcher, interner: interner, tables: newTables(), reached: make(chan struct{})}
 }
@@ -66,7 +66,7 @@ func (c *Catalog) apply(u JobsUpdate) {
 	if u.Whole {
 		c.next = new(newTables())
 	}
-	if c.next != nil { // until it is complete, what was known before is shown
+	if c.next != nil { // until the list is complete, readers see the previous one
 		c.next.apply(&u, entries)
 		if u.More {
 			return
@@ -116,7 +116,7 @@ func (t *tables) put(s slot) {
 		delete(t.byUID, old.uid)
 		t.need(old, -1)
 		t.weigh(old, -1)
-		delete(t.jobs, job.name) // its key is a part of what goes
+		delete(t.jobs, job.name) // its key is part of the value that is removed
 	}
 	t.names.put(s)
 	t.jobs[job.name] = job
@@ -125,7 +125,7 @@ func (t *tables) put(s slot) {
 	t.weigh(job, 1)
 }
 
-// need counts what a job needs of a worker.
+// need adds or removes the features that a job needs of a worker.
 func (t *tables) need(job *entry, by int) {
 	for _, need := range job.needs {
 		if t.needs[need] += by; t.needs[need] == 0 {
@@ -147,7 +147,7 @@ func (t *tables) drop(name string) {
 	t.names.drop(name)
 }
 
-// Name finds the name of the job with a uid.
+// Name returns the name of the job with a uid.
 func (c *Catalog) Name(uid string) (string, bool) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
@@ -157,21 +157,21 @@ func (c *Catalog) Name(uid string) (string, bool) {
 	return "", false
 }
 
-// usage is what all jobs take, and those of a group.
+// usage returns what all jobs use of the limits, and what those of a group use.
 func (c *Catalog) usage(group string) (all, of usage) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	return c.all, c.used[unique.Make(group)]
 }
 
-// Len is the number of jobs, and of those that cannot be read.
+// Len returns the number of jobs, and the number of those that cannot be read.
 func (c *Catalog) Len() (jobs, bad int) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	return len(c.jobs), len(c.bad)
 }
 
-// Paused is the number of jobs that are paused at a time.
+// Paused returns the number of jobs that are paused at a time.
 func (c *Catalog) Paused(now time.Time) (n int) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
@@ -183,21 +183,21 @@ func (c *Catalog) Paused(now time.Time) (n int) {
 	return n
 }
 
-// Needs are the features that any job needs, sorted.
+// Needs returns the features that any job needs, sorted.
 func (c *Catalog) Needs() []string {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	return slices.Sorted(maps.Keys(c.needs))
 }
 
-// Bad tells which jobs cannot be read, and why.
+// Bad returns the jobs that cannot be read, with the errors.
 func (c *Catalog) Bad() map[string]error {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	return maps.Clone(c.bad)
 }
 
-// reach waits until the catalog has seen a revision.
+// reach waits until the catalog has received a revision.
 func (c *Catalog) reach(ctx context.Context, revision int64, limit time.Duration) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -216,7 +216,7 @@ func (c *Catalog) reach(ctx context.Context, revision int64, limit time.Duration
 	}
 }
 
-// Job gives a job by its name.
+// Job returns a job by its name.
 func (c *Catalog) Job(name string) (common.JobState, bool) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
@@ -226,8 +226,8 @@ func (c *Catalog) Job(name string) (common.JobState, bool) {
 	return common.JobState{}, false
 }
 
-// Whose tells the uid and the group of a job, "" where there is none of this name. known is
-// false before all jobs were read, and of a job that cannot be.
+// Whose returns the uid and the group of a job, "" if there is no job of this name. known is false before all
+// jobs were read, and for a job that cannot be read.
 func (s *Store) Whose(name string) (uid, group string, known bool) {
 	c := s.cfg.Catalog
 	c.mu.RLock()
@@ -239,28 +239,27 @@ func (s *Store) Whose(name string) (uid, group string, known bool) {
 	return "", "", c.revision > 0 && !bad
 }
 
-// knows tells whether there is a job of this name, as far as it is known here.
-func (c *Catalog) knows(name string) bool {
+// has reports whether the catalog has a job of this name.
+func (c *Catalog) has(name string) bool {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	_, bad := c.bad[name]
 	return bad || c.jobs[name] != nil
 }
 
-// Told gives the jobs that want somebody to be told of them; known is false before all jobs
-// were read.
-func (c *Catalog) Told() (told []common.JobState, known bool) {
+// Told returns the jobs that have notifications; known is false before all jobs were read.
+func (c *Catalog) Told() (notifying []common.JobState, known bool) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	for _, job := range c.jobs {
-		if job.told {
-			told = append(told, job.state())
+		if job.notifies {
+			notifying = append(notifying, job.state())
 		}
 	}
-	return told, c.revision > 0
+	return notifying, c.revision > 0
 }
 
-// entries gives all jobs that have a timetable, of a group where one is given.
+// entries returns all jobs that have a schedule, of one group if a group is given.
 func (c *Catalog) entries(group string) []*entry {
 	c.mu.RLock()
 	defer c.mu.RUnlock()

@@ -29,7 +29,7 @@ func (s *story) pages(q common.JobQuery) (names []string, sizes []int) {
 	}
 }
 
-// What a master says of all jobs follows each of them.
+// The counts of a master follow each change of a job.
 func TestCatalogCounts(t *testing.T) {
 	s := newStory(t)
 	wants := func(what string, paused int, needs ...string) {
@@ -41,13 +41,13 @@ func TestCatalogCounts(t *testing.T) {
 	detach := common.Job{Name: "a", Command: "true", OnLost: common.LostDetach}
 	s.put(detach)
 	s.put(common.Job{Name: "b", Command: "true"})
-	wants("one job needs something", 0, common.FeatureDetach)
+	wants("one job needs a feature", 0, common.FeatureDetach)
 	detach.Name = "c"
 	s.put(detach)
 	s.put(common.Job{Name: "a", Command: "true"})
-	wants("the other one needs it as well", 0, common.FeatureDetach)
+	wants("both jobs need it", 0, common.FeatureDetach)
 	s.remove("c")
-	wants("nobody needs it any more", 0)
+	wants("no job needs it any more", 0)
 	for name, until := range map[string]*time.Time{"a": nil, "b": new(s.clock.now().Add(time.Hour))} {
 		if _, err := s.store.Pause(t.Context(), actor, name, common.PauseRequest{Note: "why not", Until: until}, any0); err != nil {
 			t.Fatal(err)
@@ -93,7 +93,7 @@ func TestListOrderPagesAndFilters(t *testing.T) {
 	}
 }
 
-// Whatever comes and goes meanwhile, what stays is listed once and in order.
+// While jobs are created and deleted, each of the others is listed once and in order.
 func TestPagesUnderChanges(t *testing.T) {
 	s := newStory(t)
 	var stay []string
@@ -129,7 +129,7 @@ func TestPagesUnderChanges(t *testing.T) {
 	<-changing
 }
 
-// A master's list shows what the master wrote, at once.
+// A master's list shows its own writes at once.
 func TestListReadsItsOwnWrites(t *testing.T) {
 	s := newStory(t)
 	for i := range 50 {
@@ -149,7 +149,7 @@ func TestListReadsItsOwnWrites(t *testing.T) {
 	}
 }
 
-// A list waits for changes of jobs only: no watch tells the catalog of others.
+// A list waits for changes of jobs only: no watch notifies the catalog of others.
 func TestListDoesNotWaitForTriggers(t *testing.T) {
 	s := newStory(t)
 	s.put(minutely("a"))
@@ -163,7 +163,7 @@ func TestListDoesNotWaitForTriggers(t *testing.T) {
 	eventually(t, "the catalog is up to date after a delete", s.store.UpToDate)
 }
 
-func TestCatalogTellsOfBadJobs(t *testing.T) {
+func TestCatalogReportsBadJobs(t *testing.T) {
 	s := newStory(t)
 	s.put(minutely("good"))
 	turned := s.put(minutely("turned"))
@@ -191,13 +191,13 @@ func TestCatalogTellsOfBadJobs(t *testing.T) {
 	}
 	s.remove("broken")
 	s.remove("headless")
-	s.raw(common.JobKey("turned"), encode(t, turned.StoredJob)) // mended: its cursor is still there
+	s.raw(common.JobKey("turned"), encode(t, turned.StoredJob)) // repaired: its cursor still exists
 	eventually(t, "none is bad", func() bool { return len(bad()) == 0 })
 	if jobs, n := s.catalog.Len(); jobs != 2 || n != 0 {
 		t.Fatalf("%d jobs, %d bad", jobs, n)
 	}
 	if name, known := s.catalog.Name(turned.UID); !known || name != "turned" {
-		t.Fatalf("the mended job is %q", name)
+		t.Fatalf("the repaired job is %q", name)
 	}
 }
 

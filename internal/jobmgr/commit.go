@@ -13,8 +13,8 @@ import (
 	"carillon/internal/etcdkit"
 )
 
-// writeOps put or delete the job and leave the change, both with what a newer version
-// wrote. held is the value that is there.
+// writeOps returns the operations that put or delete the job and record the change, both with the fields that
+// a newer version wrote. held is the present value.
 func (s *Store) writeOps(actor common.Actor, verb string, before, after *common.StoredJob, held []byte) ([]clientv3.Op, error) {
 	var name string
 	var from, to any
@@ -54,8 +54,8 @@ func (s *Store) changeOp(actor common.Actor, verb, kind, name string, before, af
 	return clientv3.OpPut(common.ChangeKey(change.ID), string(data)), nil
 }
 
-// commit runs one transaction; done is false where its compares failed. Where its answer was lost, it is
-// looked whether it was applied.
+// commit executes one transaction; done is false if its compares failed. If the response was lost, it checks
+// whether the transaction was applied.
 func (s *Store) commit(ctx context.Context, verb, name string, cmps []clientv3.Cmp, ops []clientv3.Op) (revision int64, done bool, err error) {
 	call, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
@@ -74,10 +74,10 @@ func (s *Store) commit(ctx context.Context, verb, name string, cmps []clientv3.C
 	}
 	switch {
 	case out.unsure:
-		return 0, false, &common.Error{Code: common.CodeUnavailable, Reason: "unsure", Message: "etcd did not answer: it may have been done, or be done in a moment",
-			Hint: "look at what stands there now; with an Idempotency-Key it can be asked for again", Err: fmt.Errorf("%s job %q: %w: %w", verb, name, common.ErrUnsure, out.err)}
+		return 0, false, &common.Error{Code: common.CodeUnavailable, Reason: "unsure", Message: "etcd did not answer: outcome unknown, the request may have been applied or be applied shortly",
+			Hint: "read the present state; a request with an Idempotency-Key can be repeated", Err: fmt.Errorf("%s job %q: %w: %w", verb, name, common.ErrUnsure, out.err)}
 	case out.unsent && ctx.Err() == nil:
-		return 0, false, &common.Error{Code: common.CodeTooMany, Reason: "not_begun", Message: fmt.Sprintf("too many changes wait before this one of %q", name), Hint: "nothing was done; try again in a moment", Err: out.err}
+		return 0, false, &common.Error{Code: common.CodeTooMany, Reason: "not_begun", Message: fmt.Sprintf("too many changes are queued before this one of %q", name), Hint: "nothing was changed; try again in a moment", Err: out.err}
 	case out.err != nil:
 		return 0, false, etcdkit.Wrap(fmt.Errorf("%s job %q: %w", verb, name, out.err))
 	}
@@ -87,9 +87,9 @@ func (s *Store) commit(ctx context.Context, verb, name string, cmps []clientv3.C
 	return out.revision, out.done, nil
 }
 
-// applied gives the revision at which a transaction was applied whose answer was lost; zero where that is not
-// to be seen, or not yet. What it puts is like nothing that another puts, cursors aside: it has ids, or times
-// and names of its own.
+// applied returns the revision at which a transaction was applied whose response was lost, or zero if that
+// cannot be seen, or not yet. Except for cursors, the values that it puts are unique: they contain ids, or
+// times and names.
 func (s *Store) applied(ctx context.Context, ops []clientv3.Op) int64 {
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
@@ -111,8 +111,8 @@ func (s *Store) applied(ctx context.Context, ops []clientv3.Op) int64 {
 	return 0
 }
 
-// wrote remembers a change of a job, which the catalog is going to see. Of two
-// changes at the same moment the later one stands, in whatever order they come back.
+// wrote records the revision of a change of a job, which the catalog will receive. Of two concurrent changes
+// the later one is kept, in whatever order their responses arrive.
 func (s *Store) wrote(revision int64, done bool) {
 	for last := s.written.Load(); done && revision > last; last = s.written.Load() {
 		if s.written.CompareAndSwap(last, revision) {

@@ -14,8 +14,7 @@ import (
 	"carillon/internal/common/schedule"
 )
 
-// decodeJob reads a job and its cursor. A job without a cursor is an error: its
-// plan would have no beginning.
+// decodeJob reads a job and its cursor. A job without a cursor is an error: its plan would have no beginning.
 func decodeJob(job, cursor *mvccpb.KeyValue) (common.JobState, error) {
 	stored, err := decodeStored(job)
 	if err != nil {
@@ -46,10 +45,10 @@ func withCursor(stored common.StoredJob, job, cursor *mvccpb.KeyValue) (common.J
 	return common.JobState{StoredJob: stored, Version: job.ModRevision, Created: job.CreateRevision, Cursor: at}, nil
 }
 
-// timetableFaults lists what is wrong with a job's timetable: with the line and
-// with the zone, which must be right also where there is no line.
+// timetableFaults lists the faults of a job's schedule: of the cron expression, and of the time zone, which
+// must be valid even without an expression.
 func (s *Store) timetableFaults(job *common.Job) (faults []common.Fault) {
-	spec, _ := schedule.SpecOf(job) // what is wrong with dst is said by common.Job.Faults
+	spec, _ := schedule.SpecOf(job) // common.Job.Faults lists the faults of dst
 	parse := func(expr string) bool {
 		spec.Expr = expr
 		_, err := s.cfg.Interner.ParseNew(spec, s.cfg.Now())
@@ -59,7 +58,7 @@ func (s *Store) timetableFaults(job *common.Job) (faults []common.Fault) {
 		}
 		return found && fault.Location == "cronExpr"
 	}
-	// The line is read before the zone: a fault of the one hides that of the other.
+	// The expression is parsed before the zone: a fault of the one hides a fault of the other.
 	if spec.Expr == "" || parse(spec.Expr) {
 		spec.From, spec.To = time.Time{}, time.Time{}
 		parse("@daily")
@@ -67,7 +66,8 @@ func (s *Store) timetableFaults(job *common.Job) (faults []common.Fault) {
 	return faults
 }
 
-// timetableFault puts an error of the cron door where the author of the job looks for it.
+// timetableFault converts an error of the cron parser to a fault at the field that the author of the job
+// wrote.
 func timetableFault(job *common.Job, err error) (common.Fault, bool) {
 	refusal, ok := errors.AsType[*schedule.Error](err)
 	if !ok {
@@ -89,7 +89,7 @@ func timetableFault(job *common.Job, err error) (common.Fault, bool) {
 	return fault, true
 }
 
-// timetableChanged tells whether the plan of a job is another one than before.
+// timetableChanged reports whether the plan of a job differs from the previous one.
 func timetableChanged(old, job *common.Job) bool {
 	return old.CronExpr != job.CronExpr || old.Timezone != job.Timezone || !reflect.DeepEqual(old.DST, job.DST) ||
 		!sameTime(old.StartAt, job.StartAt) || !sameTime(old.EndAt, job.EndAt)
@@ -102,8 +102,7 @@ func sameTime(a, b *time.Time) bool {
 	return a.Equal(*b)
 }
 
-// same tells whether two definitions are one, but for the difference between empty
-// and absent.
+// same reports whether two definitions are equal, except for the difference between empty and absent.
 func same(a, b *common.Job) bool {
 	one, err := json.Marshal(a)
 	if err != nil {

@@ -12,17 +12,16 @@ import (
 	"carillon/internal/etcdkit"
 )
 
-// Etcd bounds a transaction by 128 operations and as many compares.
+// etcd bounds a transaction by 128 operations and as many compares.
 const (
-	// triggersPerTxn are settled at a time.
+	// triggersPerTxn triggers are settled in one transaction.
 	triggersPerTxn = 50
-	// killsPerTxn are asked for at a time.
+	// killsPerTxn kill requests are put in one transaction.
 	killsPerTxn = 100
 )
 
-// Delete removes a job with its cursor and its triggers, and accounts for the fires
-// that these still owed. Its running runs go on, unless kill asks for their end;
-// the ledger stays.
+// Delete removes a job with its cursor and its triggers, and accounts for the fires that were due. Its runs
+// continue unless kill requests their end; the ledger stays.
 func (s *Store) Delete(ctx context.Context, actor common.Actor, name string, pre common.Precondition, kill bool) error {
 	for try := 0; try < tries; {
 		seen, err := s.look(ctx, name)
@@ -39,7 +38,7 @@ func (s *Store) Delete(ctx context.Context, actor common.Actor, name string, pre
 			if err := s.settleTriggers(ctx, seen, name); err != nil {
 				return err
 			}
-			continue // with what is left, and not as a try: each round settles some
+			continue // not counted as a try: each round settles some triggers
 		}
 		cmps := append(seen.unchanged(name), seen.sameTriggers(name)...)
 		ops, err := s.deleteOps(actor, seen)
@@ -68,7 +67,7 @@ func (s *Store) Delete(ctx context.Context, actor common.Actor, name string, pre
 func (s *Store) deleteOps(actor common.Actor, seen seen) ([]clientv3.Op, error) {
 	name := string(seen.job.Key[len(common.JobsPrefix):])
 	old, unreadable := seen.state()
-	if unreadable != nil { // it can be deleted all the same
+	if unreadable != nil { // it can still be deleted
 		old = seen.remains(name)
 	}
 	ops, err := s.writeOps(actor, "delete", &old.StoredJob, nil, seen.job.Value)
@@ -97,8 +96,8 @@ func (s *Store) deleteOps(actor common.Actor, seen seen) ([]clientv3.Op, error) 
 	return ops, nil
 }
 
-// owedOp accounts for the fires that a deleted job still owed. A job without a uid or a cursor has no
-// plan in any version; one that does not decode here may have one in another.
+// owedOp accounts for the due fires of a deleted job. A job without a uid or a cursor has no plan in any
+// version; one that does not decode here may have one in another version.
 func (s *Store) owedOp(old common.JobState, unreadable error) ([]clientv3.Op, error) {
 	if old.UID == "" || old.Cursor.IsZero() {
 		return nil, nil
@@ -110,7 +109,7 @@ func deletedReason() common.Reason {
 	return common.Reason{Code: common.ReasonDeleted, Text: "the job was deleted"}
 }
 
-// settled accounts for a trigger that is removed. One that cannot be read names no fire.
+// settled returns the outcome of a trigger that is removed. A trigger that cannot be read names no fire.
 func settled(kv *mvccpb.KeyValue, reason common.Reason) ([]clientv3.Op, error) {
 	trigger, err := common.Decode[common.Trigger](kv.Value)
 	if err != nil || common.TriggerKey(trigger.Job, trigger.ID) != string(kv.Key) {
@@ -125,8 +124,8 @@ func settled(kv *mvccpb.KeyValue, reason common.Reason) ([]clientv3.Op, error) {
 	return []clientv3.Op{put}, nil
 }
 
-// settleTriggers settles triggers of a job that is about to be deleted, as many as go
-// into one transaction, each unless it was claimed meanwhile.
+// settleTriggers settles triggers of a job that is about to be deleted, as many as fit into one transaction,
+// each unless it was claimed meanwhile.
 func (s *Store) settleTriggers(ctx context.Context, seen seen, name string) error {
 	var ops []clientv3.Op
 	for _, kv := range seen.triggers[:triggersPerTxn] {
@@ -143,8 +142,8 @@ func (s *Store) settleTriggers(ctx context.Context, seen seen, name string) erro
 	return err
 }
 
-// killAll asks for the end of a job's running runs, each as long as it runs. The
-// compare that it gives holds while no other run has begun.
+// killAll requests the end of a job's runs, each as long as it is unresolved. The compare that it returns
+// holds as long as no other run has begun.
 func (s *Store) killAll(ctx context.Context, actor common.Actor, name string) (noneNewer clientv3.Cmp, err error) {
 	listCtx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
@@ -157,7 +156,7 @@ func (s *Store) killAll(ctx context.Context, actor common.Actor, name string) (n
 		for _, kv := range part {
 			record, err := common.Decode[common.Record](kv.Value)
 			if err != nil || common.RecordKey(record.Job, record.Run) != string(kv.Key) {
-				continue // its worker cannot be known
+				continue // its worker is unknown
 			}
 			kill, err := s.killOp(actor, record.AsRun(common.StatusRunning), common.KillRequest{Note: "the job was deleted"})
 			if err != nil {
@@ -172,8 +171,8 @@ func (s *Store) killAll(ctx context.Context, actor common.Actor, name string) (n
 	return etcdkit.NoneNewer(common.RecordsOf(name), resp.Header.Revision), nil
 }
 
-// sameTriggers holds while the triggers are those that were seen: none came, and
-// none was claimed, whose run would be written down as skipped otherwise.
+// sameTriggers returns compares that hold as long as the triggers are those that were read: a new one would
+// be left behind, and the run of a claimed one would be recorded as skipped.
 func (s seen) sameTriggers(name string) []clientv3.Cmp {
 	cmps := []clientv3.Cmp{etcdkit.NoneNewer(common.TriggersOf(name), s.revision)}
 	for _, kv := range s.triggers {

@@ -9,7 +9,7 @@ import (
 	"carillon/internal/runlog"
 )
 
-// behind puts jobs whose cursors are at a time long past.
+// behind puts jobs whose cursors are at a time in the past.
 func (s *story) behind(n int, expr string, cursor time.Time) {
 	s.Helper()
 	for i := range n {
@@ -21,7 +21,7 @@ func (s *story) behind(n int, expr string, cursor time.Time) {
 	eventually(s, "the catalog has the jobs", s.store.UpToDate)
 }
 
-// The due fires of each of many jobs are counted, also where there are millions of them.
+// The due fires of each of many jobs are counted, even if there are millions.
 func TestDue_ManyJobsADayBehind_CountsAllFires(t *testing.T) {
 	const jobs = 30
 	s := newStory(t)
@@ -37,7 +37,7 @@ func TestDue_ManyJobsADayBehind_CountsAllFires(t *testing.T) {
 	}
 }
 
-// Fires that take too much effort to count are one entry that counts some of them and says so.
+// Fires that take too much effort to count become one entry with a lower bound.
 func TestDue_TooManyHours_CountsAtLeast(t *testing.T) {
 	s := newStory(t)
 	from := noon.AddDate(-50, 0, 0)
@@ -62,7 +62,7 @@ func TestDue_TooManyHours_CountsAtLeast(t *testing.T) {
 	}
 }
 
-// BenchmarkDue looks at 100 jobs that fire each second and are a day behind.
+// BenchmarkDue lists the due fires of 100 jobs that fire each second and are a day behind.
 func BenchmarkDue(b *testing.B) {
 	s := newStory(b)
 	s.behind(100, "* * * * * * *", noon.Add(-24*time.Hour))

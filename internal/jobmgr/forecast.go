@@ -9,18 +9,18 @@ import (
 	"carillon/internal/forecast"
 )
 
-// Bounds of the forecasts that are remembered.
+// Bounds of the forecasts that are cached.
 const (
-	// forecastFresh is how long one stands for what is asked a little later.
+	// forecastFresh is how long a forecast answers later requests.
 	forecastFresh = 10 * time.Second
-	// maxForecasts are remembered, of 32 days and a third of a megabyte at most.
+	// maxForecasts are cached, each of 32 days and a third of a megabyte at most.
 	maxForecasts = 8
 )
 
-// forecasts are those that were made last. One is made at a time: it takes a processor.
+// forecasts caches the latest forecasts. One is computed at a time: it takes a processor.
 type forecasts struct {
-	turn chan struct{} // holds one while somebody counts, or looks at known
-	// known are those that were made last, the newest first. Owned by who has the turn.
+	turn chan struct{} // a semaphore of one, held while counting or reading known
+	// known holds the latest forecasts, the newest first. Owned by the holder of turn.
 	known []knownForecast
 }
 
@@ -34,9 +34,9 @@ type knownForecast struct {
 
 func newForecasts() *forecasts { return &forecasts{turn: make(chan struct{}, 1)} }
 
-// Forecast counts what the plan of the jobs that a question finds holds from one time on, and before
-// another; it may have been made a few seconds ago. idle is how many of these jobs have a timetable and do
-// not fire, being paused until somebody resumes them. The answer is shared: it is not to be changed.
+// Forecast counts the planned fires of the jobs that match a query, from one time until before another; the
+// result may be a few seconds old. idle is the number of these jobs that have a schedule and are paused
+// without an end. The result is shared and must not be modified.
 func (s *Store) Forecast(ctx context.Context, q common.JobQuery, from, to time.Time) (found *forecast.Forecast, idle int, err error) {
 	selector, err := parseSelector(q.Selector)
 	if err != nil {
@@ -78,15 +78,15 @@ func (f *forecasts) find(q common.JobQuery, from, to time.Time, revision int64) 
 	return nil
 }
 
-// seen is the revision up to which the catalog has seen all changes.
+// seen returns the revision up to which the catalog has received all changes.
 func (c *Catalog) seen() int64 {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	return c.revision
 }
 
-// firing gives the jobs of a filter that fire, and how many do not since they are paused until they
-// are resumed, all as of a revision.
+// firing returns the jobs of a filter that fire, and the number of those that are paused without an end, all
+// as of a revision.
 func (c *Catalog) firing(f *filter) (jobs []forecast.Job, idle int, revision int64) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()

@@ -10,21 +10,22 @@ import (
 	"carillon/internal/etcdkit"
 )
 
-// Bounds of what shares one transaction.
+// Bounds of a batch, which shares one transaction.
 const (
-	// maxGroup is how many; etcd's limit of 128 operations counts them and the ones within one.
+	// maxGroup bounds the members; etcd's limit of 128 operations counts the members and the operations
+	// within each.
 	maxGroup = 64
-	// maxOwn is how many operations, or compares, one of them has.
+	// maxOwn bounds the operations, and the compares, of one member.
 	maxOwn = 32
-	// maxGroupBytes is what their values weigh; etcd's default limit is 1.5 MiB.
+	// maxGroupBytes bounds the size of their values; etcd's default limit is 1.5 MiB.
 	maxGroupBytes = 512 << 10
-	// maxFlying are under way at a time: while one is synced to disk, the next one is made ready.
+	// maxFlying bounds the batches in flight: while one is synced to disk, the next one is prepared.
 	maxFlying = 2
 )
 
-// group commits small transactions of different jobs together: those that come while others are
-// under way share one Raft entry. It has no goroutine: the callers themselves take turns in sending
-// what has come, for all of those.
+// group commits small transactions of different jobs together (group commit): those that arrive while others
+// are in flight share one Raft entry. It has no goroutine: the callers take turns in sending the queued
+// transactions.
 type group struct {
 	client *clientv3.Client
 
@@ -42,27 +43,29 @@ type member struct {
 	news  chan news // holds one
 }
 
-// news is for who waits: the outcome, or that it is their turn to send a batch, their own in it.
+// news is sent to a waiting caller: its outcome, or its turn to send a batch that contains its own
+// transaction.
 type news struct {
 	outcome outcome
 	batch   []*member
 }
 
-// outcome is what became of a transaction.
+// outcome is the result of a transaction.
 type outcome struct {
 	revision int64
 	done     bool // its compares held
 	err      error
-	unsure   bool // err does not tell whether it was applied
-	unsent   bool // its turn did not come in time
+	unsure   bool // it is unknown whether it was applied
+	unsent   bool // it was not sent in time
 }
 
-// fits tells whether a transaction is small enough to go with others.
+// fits reports whether a transaction is small enough to share a batch.
 func fits(cmps []clientv3.Cmp, ops []clientv3.Op) bool {
 	return len(cmps) <= maxOwn && len(ops) <= maxOwn && !slices.ContainsFunc(ops, clientv3.Op.IsTxn)
 }
 
-// commit has a transaction committed. A context that ends takes back what is not under way.
+// commit queues a transaction and waits for its outcome. If the context ends, a transaction that is not in
+// flight is withdrawn.
 func (g *group) commit(ctx context.Context, job string, cmps []clientv3.Cmp, ops []clientv3.Op) outcome {
 	own := &member{job: job, cmps: cmps, ops: ops, news: make(chan news, 1)}
 	for i := range ops {
@@ -87,12 +90,12 @@ func (g *group) commit(ctx context.Context, job string, cmps []clientv3.Cmp, ops
 			if g.takeBack(own) {
 				return outcome{err: context.Cause(ctx), unsent: true}
 			}
-			gone = nil // it is under way, and not for long
+			gone = nil // it is in flight, which is bounded in time
 		}
 	}
 }
 
-// next gives the first in the queue the turn to send what goes along. mu is held.
+// next gives the first caller in the queue the turn to send a batch. The caller of next holds mu.
 func (g *group) next() {
 	if len(g.queue) == 0 {
 		g.flying--
@@ -122,7 +125,7 @@ func (g *group) takeBack(own *member) bool {
 	return at >= 0
 }
 
-// send commits a batch, tells its members, and gives the turn to somebody else.
+// send commits a batch, sends its members their outcomes, and passes the turn on.
 func (g *group) send(ctx context.Context, batch []*member) {
 	outcomes := g.sendAll(context.WithoutCancel(ctx), batch)
 	g.mu.Lock()
@@ -133,8 +136,8 @@ func (g *group) send(ctx context.Context, batch []*member) {
 	}
 }
 
-// sendAll commits a batch. One that etcd refuses for good is split, so that one bad member does
-// not take the others with it.
+// sendAll commits a batch. A batch that etcd refuses permanently is split, so that one bad member does not
+// affect the others.
 func (g *group) sendAll(ctx context.Context, batch []*member) []outcome {
 	txn, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()

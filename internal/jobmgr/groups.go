@@ -12,7 +12,7 @@ import (
 	"carillon/internal/common"
 )
 
-// Groups counts the jobs of each group, by name; the name of none is "".
+// Groups counts the jobs of each group, by name; the name of no group is "".
 func (s *Store) Groups(ctx context.Context) ([]common.GroupCount, error) {
 	c := s.cfg.Catalog
 	c.reach(ctx, s.written.Load(), time.Second)
@@ -42,8 +42,8 @@ func (c *Catalog) groups(now int64) []common.GroupCount {
 	return groups
 }
 
-// Labels counts the jobs that have each label, those of a group where one is given: at most so many keys, and so
-// many values of each, those with the most jobs. cut tells that there are more keys.
+// Labels counts the jobs that have each label, of one group if a group is given: at most so many keys, and so
+// many values of each, those with the most jobs. cut reports whether there are more keys.
 func (s *Store) Labels(ctx context.Context, group string, keys, values int) (labels []common.LabelCount, cut bool, err error) {
 	c := s.cfg.Catalog
 	c.reach(ctx, s.written.Load(), time.Second)

@@ -86,8 +86,8 @@ func BenchmarkGroupsAndLabels(b *testing.B) {
 	})
 }
 
-// A forecast of what has not changed is not made again within some seconds.
-func TestForecastIsRemembered(t *testing.T) {
+// A forecast of unchanged jobs is reused within some seconds.
+func TestForecastIsCached(t *testing.T) {
 	now := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
 	resumes, jobs := now.Add(12*time.Hour), []common.JobState{}
 	for i, job := range []common.Job{

@@ -20,7 +20,7 @@ import (
 	"carillon/internal/runlog"
 )
 
-// story is a keyspace with one master in it.
+// story is a keyspace with one master.
 type story struct {
 	testing.TB
 	server  *etcdtest.Server
@@ -28,10 +28,10 @@ type story struct {
 	clock   *clock
 	catalog *jobmgr.Catalog
 	store   *jobmgr.Store
-	changed atomic.Int64 // how often the store told of a change
+	changed atomic.Int64 // how often the store reported a change
 }
 
-// clock is the master's wall clock; it moves only when told to.
+// clock is the master's wall clock; it moves only when the test moves it.
 type clock struct{ nanos atomic.Int64 }
 
 func (c *clock) now() time.Time          { return time.Unix(0, c.nanos.Load()).UTC() }
@@ -64,7 +64,7 @@ func (s *story) masterWith(catalog *jobmgr.Catalog, outboxes *jobmgr.Outboxes) *
 		Catalog: catalog, Outboxes: outboxes, Changed: func() { s.changed.Add(1) }})
 }
 
-// minutely is a job that runs every minute.
+// minutely returns a job that runs every minute.
 func minutely(name string) common.Job {
 	return common.Job{Name: name, CronExpr: "* * * * *", Timezone: "UTC", Command: "true"}
 }
@@ -94,7 +94,7 @@ func (s *story) trigger(name string) common.Trigger {
 	return trigger
 }
 
-// under reads what is under a prefix, the oldest first.
+// under reads the keys under a prefix, the oldest first.
 func (s *story) under(prefix string) []*mvccpb.KeyValue {
 	s.Helper()
 	resp, err := s.client.Get(s.Context(), prefix, clientv3.WithPrefix(), clientv3.WithSort(clientv3.SortByCreateRevision, clientv3.SortAscend))
@@ -114,7 +114,7 @@ func (s *story) keys(prefix string) []string {
 	return keys
 }
 
-// raw writes a value as a stranger would.
+// raw writes a value as another program would.
 func (s *story) raw(key, value string) int64 {
 	s.Helper()
 	resp, err := s.client.Put(s.Context(), key, value)
@@ -146,14 +146,14 @@ func (s *story) cursor(name string) time.Time {
 	return at
 }
 
-// outcomes reads what the masters accounted for of one life of a job, by planned time.
+// outcomes reads the outcomes that masters wrote for one uid of a job, by planned time.
 func (s *story) outcomes(uid string) []common.Run {
 	s.Helper()
 	return slices.SortedFunc(slices.Values(all[common.Run](s, common.OutboxOf(common.MasterOutbox)+uid+".")),
 		func(a, b common.Run) int { return cmp.Or(a.PlannedAt.Compare(b.PlannedAt), cmp.Compare(a.ID, b.ID)) })
 }
 
-// changes reads who changed a thing, the oldest first.
+// changes reads the changes of an object, the oldest first.
 func (s *story) changes(name string) []common.Change {
 	s.Helper()
 	return slices.DeleteFunc(all[common.Change](s, common.ChangesPrefix), func(c common.Change) bool { return c.Name != name })
@@ -181,7 +181,7 @@ func encode(t testing.TB, v any) string {
 	return string(data)
 }
 
-// record is what a claim by a worker leaves.
+// record returns the record that a claim by a worker writes.
 func record(job, uid, run, worker string) common.Record {
 	return common.Record{Run: run, Fire: strings.TrimSuffix(run, ".1"), Job: job, JobUID: uid, PlannedAt: noon, ClaimedAt: noon, Attempt: 1,
 		Cause: common.CauseCron, Owner: common.Life{Worker: worker, Name: "box-" + worker, Life: "l"}, Nonce: common.NewID()}
@@ -194,7 +194,7 @@ func wantCode(t testing.TB, what string, err error, want common.Code) {
 	}
 }
 
-// eventually waits for something that another goroutine is about to bring about.
+// eventually waits for a result of another goroutine.
 func eventually(t testing.TB, what string, holds func() bool) {
 	t.Helper()
 	deadline := time.After(30 * time.Second)
@@ -209,7 +209,7 @@ func eventually(t testing.TB, what string, holds func() bool) {
 	}
 }
 
-// liveRuns are all runs that etcd has.
+// liveRuns returns all runs that etcd holds.
 func liveRuns(ctx context.Context, store *jobmgr.Store) ([]common.Run, error) {
 	live, err := store.LiveRuns(ctx, &runlog.LiveQuery{})
 	return live.Runs, err

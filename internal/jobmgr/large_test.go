@@ -13,14 +13,14 @@ import (
 	"carillon/internal/jobmgr"
 )
 
-// manyJobs are jobs of some groups and teams, as the watcher reads them: each decoded by itself.
+// manyJobs returns jobs of some groups and teams, as the watcher reads them: each decoded separately.
 func manyJobs(t testing.TB, n int) []common.JobState {
 	jobs := make([]common.JobState, n)
 	for i := range jobs {
 		job := common.StoredJob{Job: common.Job{Name: fmt.Sprintf("%04x-job-%d", uint16(i*40503), i), Title: fmt.Sprintf("Report %d of the evening", i),
 			Group: fmt.Sprintf("group-%02d", i%50), Labels: map[string]string{"team": fmt.Sprintf("team-%d", i%20), "tier": strconv.Itoa(i % 3)},
 			CronExpr: fmt.Sprintf("%d %d * * *", i%60, i/60%24), Timezone: "Asia/Shanghai", Command: "make report", Env: map[string]string{"REPORT": strconv.Itoa(i)},
-			Timeout: "1h", Paused: i%10 == 0}, UID: common.NewID(), CreatedAt: time.Unix(int64(i), 0).UTC(), UpdatedAt: time.Unix(int64(i), 0).UTC(), UpdatedBy: "somebody"}
+			Timeout: "1h", Paused: i%10 == 0}, UID: common.NewID(), CreatedAt: time.Unix(int64(i), 0).UTC(), UpdatedAt: time.Unix(int64(i), 0).UTC(), UpdatedBy: "ann"}
 		data, err := json.Marshal(&job)
 		if err == nil {
 			jobs[i].StoredJob, err = common.Decode[common.StoredJob](data)
@@ -41,13 +41,13 @@ func heap() uint64 {
 	return m.HeapAlloc
 }
 
-// A catalog of usual jobs takes no more than 1 KB for each.
+// A catalog of typical jobs takes at most 1 KB for each.
 func TestCatalogIsSmall(t *testing.T) {
 	const n = 20_000
 	jobs := manyJobs(t, n)
 	before := heap()
 	catalog := jobmgr.NewCatalog(nil, schedule.NewInterner())
-	for at := 0; at < n; at += 1000 { // as pages come
+	for at := 0; at < n; at += 1000 { // in pages
 		catalog.Fill(jobs[at:at+1000], at+1000 < n)
 	}
 	after := heap()

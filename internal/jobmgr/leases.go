@@ -13,14 +13,15 @@ import (
 // leaseEvery is how long new keys share one lease.
 const leaseEvery = time.Hour
 
-// hourly grants one lease an hour, which all keys of that hour share: a lease for each would cost etcd an entry of its
-// log to grant and one to expire, and memory for a day. What is put under it lives for tombstoneLife at least.
+// hourly grants one lease an hour, which all keys of that hour share: a lease for each key would cost etcd a
+// log entry to grant and one to expire, and memory for a day. A key under it lives for at least
+// tombstoneLife.
 type hourly struct {
 	client *clientv3.Client
-	boot   func() time.Duration // a clock that goes on while the machine sleeps
+	boot   func() time.Duration // a clock that continues while the machine is suspended
 
-	turn  chan struct{}    // holds one while somebody has it
-	id    clientv3.LeaseID // owned by who has the turn; NoLease before the first one
+	turn  chan struct{}    // a semaphore of one
+	id    clientv3.LeaseID // owned by the holder of turn; NoLease before the first one
 	since time.Duration    // likewise
 }
 
@@ -28,7 +29,7 @@ func newHourly(client *clientv3.Client, boot func() time.Duration) *hourly {
 	return &hourly{client: client, boot: boot, turn: make(chan struct{}, 1)}
 }
 
-// lease returns the lease of this hour. Callers that come while it is being granted wait for it.
+// lease returns the lease of this hour. Callers wait while it is being granted.
 func (h *hourly) lease(ctx context.Context) (clientv3.LeaseID, error) {
 	select {
 	case h.turn <- struct{}{}:
@@ -50,7 +51,7 @@ func (h *hourly) lease(ctx context.Context) (clientv3.LeaseID, error) {
 	return h.id, nil
 }
 
-// forget drops a lease that etcd does not know any more.
+// forget drops a lease that etcd no longer has.
 func (h *hourly) forget(id clientv3.LeaseID) {
 	h.turn <- struct{}{}
 	defer func() { <-h.turn }()

@@ -7,20 +7,20 @@ import (
 	"carillon/internal/common"
 )
 
-// Limits bound how many jobs there may be, and what their definitions weigh; 0 is no bound. They refuse what makes it
-// more: jobs that exist go on, and can be changed as long as they do not grow.
+// Limits bounds the number of jobs and the size of their definitions; 0 is unlimited. Only growth is refused:
+// existing jobs continue, and can be changed as long as they do not grow.
 type Limits struct {
-	Jobs, GroupJobs   int   // in all, and in one group
+	Jobs, GroupJobs   int   // in total, and in one group
 	Bytes, GroupBytes int64 // of their definitions
 }
 
-// usage is how many jobs there are, and what they weigh.
+// usage is the number of jobs and their size.
 type usage struct {
 	jobs  int
 	bytes int64
 }
 
-// weigh counts a job in, or out where by is -1.
+// weigh adds a job to the usage, or removes it if by is -1.
 func (t *tables) weigh(job *entry, by int) {
 	weight := int64(by * len(job.text))
 	t.all.jobs, t.all.bytes = t.all.jobs+by, t.all.bytes+weight
@@ -31,8 +31,8 @@ func (t *tables) weigh(job *entry, by int) {
 	}
 }
 
-// within refuses a job that is one too many, or too large for what is left; old is what it replaces, nil for nothing.
-// It counts what this master has seen, so that saves at the same moment may pass a bound by a little.
+// within refuses a job that exceeds a limit; old is the job that it replaces, nil if none. It counts what
+// this master has received, so concurrent saves may exceed a limit by a little.
 func (s *Store) within(job, old *common.Job) error {
 	limits := s.cfg.Limits
 	if limits == (Limits{}) {
@@ -41,7 +41,7 @@ func (s *Store) within(job, old *common.Job) error {
 	weight := func(j *common.Job) int64 {
 		data, err := json.Marshal(j)
 		if err != nil {
-			return 0 // a job always can be written
+			return 0 // a job can always be encoded
 		}
 		return int64(len(data))
 	}

@@ -12,7 +12,8 @@ import (
 	"carillon/internal/jobmgr"
 )
 
-// One group cannot fill etcd with jobs, nor can all of them; what exists can be changed, made smaller, and deleted.
+// Neither one group nor all of them can fill etcd with jobs; existing jobs can be changed, reduced and
+// deleted.
 func TestLimits(t *testing.T) {
 	s := newStory(t)
 	store := func(limits jobmgr.Limits) *jobmgr.Store {
@@ -27,7 +28,7 @@ func TestLimits(t *testing.T) {
 			if jobs, _ := s.catalog.Len(); jobs == n {
 				return
 			} else if time.Now().After(deadline) {
-				t.Fatalf("%d jobs are seen, want %d", jobs, n)
+				t.Fatalf("%d jobs are listed, want %d", jobs, n)
 			}
 		}
 	}
@@ -50,7 +51,7 @@ func TestLimits(t *testing.T) {
 		"one below":             {jobmgr.Limits{Jobs: 7, GroupJobs: 4}, job("red", "red0", 1200), ""},
 		"jobs of the group":     {jobmgr.Limits{GroupJobs: 3}, job("red", "new", 1), "group_jobs_limit"},
 		"moved into the group":  {jobmgr.Limits{GroupJobs: 3}, job("red", "blue0", 1), "group_jobs_limit"},
-		"no group has no bound": {jobmgr.Limits{GroupJobs: 3, GroupBytes: 1}, job("", "blue1", 1000), ""},
+		"no group has no limit": {jobmgr.Limits{GroupJobs: 3, GroupBytes: 1}, job("", "blue1", 1000), ""},
 		"bytes in all":          {jobmgr.Limits{Bytes: 8000}, job("green", "new", 8000), "job_bytes_limit"},
 		"bytes of the group":    {jobmgr.Limits{GroupBytes: 5000}, job("red", "red1", 4000), "group_job_bytes_limit"},
 		"made smaller":          {jobmgr.Limits{Bytes: 1, GroupBytes: 1}, job("red", "red2", 10), ""},
@@ -65,11 +66,11 @@ func TestLimits(t *testing.T) {
 			t.Errorf("%s: %v, want %s", name, err, c.reason)
 		}
 	}
-	// What is urgent is done in any case.
+	// Urgent changes are made in any case.
 	if _, err := store(jobmgr.Limits{Bytes: 1, GroupBytes: 1}).Pause(t.Context(), actor, "red1", common.PauseRequest{Note: "it writes too much"}, any0); err != nil {
 		t.Error(err)
 	}
-	// What was deleted is room again.
+	// A deleted job frees its share.
 	s.remove("blue2")
 	seen(5)
 	if _, err := store(jobmgr.Limits{Jobs: 6}).Create(t.Context(), actor, job("green", "new", 1)); err != nil {

@@ -14,8 +14,8 @@ import (
 	"carillon/internal/placement"
 )
 
-// List gives a page of jobs, and where to go on, empty at the end. What this master has written
-// it shows.
+// List returns a page of jobs, and the cursor of the next one, empty at the end. The page includes all that
+// this master has written.
 func (s *Store) List(ctx context.Context, q common.JobQuery) ([]common.JobState, string, error) {
 	selector, err := parseSelector(q.Selector)
 	if err != nil {
@@ -26,7 +26,7 @@ func (s *Store) List(ctx context.Context, q common.JobQuery) ([]common.JobState,
 	return page, next, nil
 }
 
-// Count is how many jobs a question finds, wherever their list begins and ends.
+// Count returns the number of jobs that a query matches, without its page limits.
 func (s *Store) Count(_ context.Context, q common.JobQuery) (int, error) {
 	selector, err := parseSelector(q.Selector)
 	if err != nil {
@@ -44,15 +44,15 @@ func parseSelector(text string) (*placement.Selector, error) {
 	return selector, nil
 }
 
-// spot is where a job stands in an order.
+// spot is the position of a job in an order.
 type spot struct {
-	at   int64  // the time that is ordered by
+	at   int64  // the time to order by
 	text string // or the text
-	job  *entry // nil of a place to go on from
-	name string // of that place
+	job  *entry // nil for a cursor
+	name string // of a cursor
 }
 
-// tie is what those that are equal are ordered by. It is not looked at before: it lies elsewhere in memory.
+// tie returns the name, which orders equal jobs. It is read only when needed: it lies elsewhere in memory.
 func (a *spot) tie() string {
 	if a.job != nil {
 		return a.job.name
@@ -70,7 +70,7 @@ func (a *spot) compare(b *spot) int {
 	return cmp.Compare(a.tie(), b.tie())
 }
 
-// write and readSpot make a place to go on from of it: of the names, the name.
+// write encodes the position as a cursor, and readSpot decodes it; ordered by name, the cursor is the name.
 func (a *spot) write(order common.JobOrder) string {
 	if order == "" || order == common.OrderName {
 		return a.tie()
@@ -86,19 +86,19 @@ func readSpot(text string, order common.JobOrder) spot {
 	group, name, _ := strings.Cut(rest, "/")
 	when, err := strconv.ParseInt(at, 10, 64)
 	if err != nil {
-		return spot{name: text} // somebody made it up; every place is one
+		return spot{name: text} // not a cursor of ours; any text is a valid position
 	}
 	return spot{at: when, text: group, name: name}
 }
 
-// filter is a question for jobs, made ready.
+// filter is a prepared query for jobs.
 type filter struct {
 	q        common.JobQuery
 	group    unique.Handle[string]
 	wanted   string
 	selector *placement.Selector
-	matches  map[unique.Handle[string]]bool // what the selector says of labels, which many jobs share
-	beneath  map[unique.Handle[string]]bool // which groups are below the one that is asked for, likewise
+	matches  map[unique.Handle[string]]bool // results of the selector by labels, which many jobs share
+	beneath  map[unique.Handle[string]]bool // whether a group is within the queried one, likewise
 	now      int64
 }
 
@@ -130,7 +130,7 @@ func (f *filter) selects(labels unique.Handle[string]) bool {
 	return match
 }
 
-// below tells whether a group is the one whose jobs are asked for, or lies below it.
+// below reports whether a group is the queried one or lies below it.
 func (f *filter) below(group unique.Handle[string]) bool {
 	is, known := f.beneath[group]
 	if !known {
@@ -141,7 +141,7 @@ func (f *filter) below(group unique.Handle[string]) bool {
 	return is
 }
 
-// spot is where the job stands in the order that was asked for.
+// spot returns the position of the job in the requested order.
 func (f *filter) spot(job *slot) spot {
 	s := spot{job: job.job}
 	switch f.q.Order {
@@ -155,7 +155,7 @@ func (f *filter) spot(job *slot) spot {
 	return s
 }
 
-// list gives a page of jobs, and where the page after it begins; empty at the end.
+// list returns a page of jobs, and the cursor of the next page; empty at the end.
 func (c *Catalog) list(f *filter) (page []common.JobState, next string) {
 	var found []spot
 	var more bool
@@ -187,7 +187,7 @@ func (c *Catalog) count(f *filter) (n int) {
 	return n
 }
 
-// byName needs to look at no more than it gives, and at what the filter leaves out.
+// byName reads only the jobs of the page and those that the filter excludes.
 func (c *Catalog) byName(f *filter) (found []spot, more bool) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
@@ -212,7 +212,7 @@ func (c *Catalog) byName(f *filter) (found []spot, more bool) {
 	return found, false
 }
 
-// ordered looks at all jobs.
+// ordered reads all jobs.
 func (c *Catalog) ordered(f *filter) (found []spot, more bool) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
@@ -228,13 +228,13 @@ func (c *Catalog) ordered(f *filter) (found []spot, more bool) {
 	return best.sorted()
 }
 
-// firsts keeps the first of many in an order: limit of them after those that are skipped, and one
-// more to tell that there is one; all, where there is no limit.
+// firsts keeps the first jobs of an order: limit of them after the skipped ones, and one more to detect a
+// further page; all if there is no limit.
 type firsts struct {
 	limit      int
 	skip       int
 	descending bool
-	heap       []spot // the last one is on top, once there are more than limit
+	heap       []spot // the last one on top, once there are more than limit
 }
 
 func (f *firsts) order(a, b *spot) int {
@@ -279,7 +279,7 @@ func (f *firsts) down(i int) {
 	}
 }
 
-// sorted gives them in their order, and whether there are more.
+// sorted returns them in order, and whether there are more.
 func (f *firsts) sorted() (found []spot, more bool) {
 	slices.SortFunc(f.heap, func(a, b spot) int { return f.order(&a, &b) })
 	found = f.heap[min(f.skip, len(f.heap)):]

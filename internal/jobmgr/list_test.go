@@ -14,7 +14,7 @@ import (
 	"carillon/internal/jobmgr"
 )
 
-// A pause beyond the times of jobs is refused; one that was not, of which nanoseconds cannot tell, lasts.
+// A pause beyond the representable times is refused; one that was stored nevertheless lasts.
 func TestPausedForCenturies(t *testing.T) {
 	s := newStory(t)
 	until := time.Date(2500, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -29,7 +29,7 @@ func TestPausedForCenturies(t *testing.T) {
 	})
 }
 
-// Every order, with every filter, gives each job once and in its place, however long the pages are.
+// Every order, with every filter, lists each job once and in order, for any page size.
 func TestListOrders(t *testing.T) {
 	s := newStory(t)
 	until := s.clock.now().Add(time.Hour)
@@ -71,7 +71,7 @@ func TestListOrders(t *testing.T) {
 			}
 		}
 	}
-	// Those that fire first; f does not, and c has no timetable.
+	// Ordered by the next fire; f does not fire, and c has no schedule.
 	names, _ := s.pages(common.JobQuery{Order: common.OrderNextFire, Limit: 2})
 	if len(names) != 6 || !slices.Equal(names[4:], []string{"c", "f"}) || slices.Index(names, "b") > slices.Index(names, "d") {
 		t.Error(names)
@@ -88,7 +88,7 @@ func TestListOrders(t *testing.T) {
 	}
 }
 
-// What is below a group, what a question finds in all, and any place of a list.
+// Jobs below a group, the total of a query, and any position in a list.
 func TestListBelowAndFrom(t *testing.T) {
 	s := newStory(t)
 	for i, group := range []string{"data", "data.etl", "data-lake", "data_x", "database", "other", ""} {
@@ -135,7 +135,7 @@ func TestListBelowAndFrom(t *testing.T) {
 	}
 }
 
-// A thousand names that come and go stay in their order.
+// A thousand names stay in order while names are added and removed.
 func TestNamesStayInOrder(t *testing.T) {
 	dice := rand.New(rand.NewPCG(3, 4))
 	there := map[string]bool{}

@@ -14,13 +14,13 @@ import (
 	"carillon/internal/runlog"
 )
 
-// place is where etcd holds a run.
+// place is a run and its key in etcd.
 type place struct {
 	kind        placeKind
 	key         string
 	modRevision int64
 	run         common.Run
-	trigger     common.Trigger // of a run that waits
+	trigger     common.Trigger // of a pending run
 }
 
 type placeKind int
@@ -31,19 +31,19 @@ const (
 	inOutbox
 )
 
-// directly is how many outcomes are read as they are, with what waits and runs, in place of asking
-// the index for those that a list wants.
+// directly is the number of outcomes up to which they are read together with pending and active runs, without
+// a look-up in the index.
 const directly = 500
 
-// LiveRuns returns the runs that etcd still has: all that wait or run, and of the outcomes in the
-// outboxes those that the list wants. Few outcomes are read all, as of one revision with the others.
-// Where many wait, the index finds them, once it has all changes up to the revision of the others.
+// LiveRuns returns the runs that etcd holds: all pending and active ones, and of the outcomes in the outboxes
+// those that the list wants. If there are few outcomes, all are read at the same revision as the runs.
+// Otherwise the index selects them, once it has all changes up to that revision.
 func (s *Store) LiveRuns(ctx context.Context, q *runlog.LiveQuery) (runlog.Lives, error) {
 	o := s.cfg.Outboxes
 	if o == nil || o.small() {
 		most := int64(directly)
 		if o == nil {
-			most = 0 // all
+			most = 0 // unlimited
 		}
 		places, _, more, err := s.places(ctx, append(openOps(), clientv3.OpGet(common.OutboxPrefix, clientv3.WithPrefix(), clientv3.WithLimit(most)))...)
 		if err != nil || !more {
@@ -62,14 +62,14 @@ func (s *Store) LiveRuns(ctx context.Context, q *runlog.LiveQuery) (runlog.Lives
 	return runlog.Lives{Runs: s.runsOf(append(outcomes, places...)), Edge: edge, Narrowed: true, Partial: !whole}, nil
 }
 
-// OpenRuns gives those of them that have not come to an end. It costs no more while the log
-// store is away, when the outboxes are full.
+// OpenRuns returns the runs that have not ended. Its cost does not depend on the size of the outboxes, which
+// are full while the log store is unavailable.
 func (s *Store) OpenRuns(ctx context.Context) ([]common.Run, error) {
 	places, _, _, err := s.places(ctx, openOps()...)
 	return s.runsOf(places), err
 }
 
-// openOps read what waits and runs, and the requests to end it.
+// openOps returns the operations that read the pending and active runs and the kill requests.
 func openOps() []clientv3.Op {
 	return []clientv3.Op{clientv3.OpGet(common.TriggersPrefix, clientv3.WithPrefix()), clientv3.OpGet(common.RunsPrefix, clientv3.WithPrefix()),
 		clientv3.OpGet(common.KillerPrefix, clientv3.WithPrefix())}
@@ -84,15 +84,15 @@ func (s *Store) runsOf(places []place) []common.Run {
 	return runs
 }
 
-// LiveRun finds one of them.
+// LiveRun returns one of the runs that etcd holds.
 func (s *Store) LiveRun(ctx context.Context, id string) (common.Run, bool, error) {
 	where, found, err := s.locate(ctx, id)
 	return where.run, found, err
 }
 
-// locate finds a run by its id. The id holds the job's uid; the catalog tells the
-// name, and only for a job that is gone all are looked at. What waits or runs is looked at first: a
-// run goes from there to an outbox.
+// locate finds a run by its id. The id contains the job's uid, for which the catalog has the name; only for a
+// deleted job all runs are read. Pending and active runs are read before the outboxes, since a run moves from
+// there to an outbox.
 func (s *Store) locate(ctx context.Context, id string) (place, bool, error) {
 	triggers, records := common.TriggersPrefix, common.RunsPrefix
 	if job, known := s.cfg.Catalog.Name(uidOf(id)); known {
@@ -120,8 +120,8 @@ func (s *Store) locate(ctx context.Context, id string) (place, bool, error) {
 	return places[0], true, nil
 }
 
-// outboxKey is where an outbox had the outcome of a run at a revision, or later; empty where none had. Where the
-// index cannot say, all keys are read.
+// outboxKey returns the key at which an outbox had the outcome of a run at a revision or later; empty if none
+// had it. If the index is incomplete, all keys are read.
 func (s *Store) outboxKey(ctx context.Context, id string, revision int64) (string, error) {
 	if o := s.cfg.Outboxes; o != nil && !o.small() && o.await(ctx, revision) {
 		return o.keyOf(id), nil
@@ -133,7 +133,7 @@ func (s *Store) outboxKey(ctx context.Context, id string, revision int64) (strin
 	return outboxKeyOf(keys, id), nil
 }
 
-// outboxKeys lists all outboxes.
+// outboxKeys lists the keys of all outboxes.
 func (s *Store) outboxKeys(ctx context.Context) ([]*mvccpb.KeyValue, error) {
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
@@ -144,8 +144,7 @@ func (s *Store) outboxKeys(ctx context.Context) ([]*mvccpb.KeyValue, error) {
 	return resp.Kvs, nil
 }
 
-// LateEnds gives the notes of late ends that wait in the outboxes. What does not decode
-// is passed over.
+// LateEnds returns the notes of late ends in the outboxes. A note that does not decode is skipped.
 func (s *Store) LateEnds(ctx context.Context) (found []common.LateEnd, err error) {
 	var late []string
 	if o := s.cfg.Outboxes; o != nil && !o.small() {
@@ -204,8 +203,8 @@ func outboxKeyOf(keys []*mvccpb.KeyValue, id string) string {
 	return ""
 }
 
-// places reads values of the three prefixes at one revision, and the wishes to kill what runs. What does not
-// decode is passed over; more says that a limit cut a range short.
+// places reads values of the three prefixes at one revision, and the kill requests of active runs. A value
+// that does not decode is skipped; more reports whether a limit cut a range short.
 func (s *Store) places(ctx context.Context, ops ...clientv3.Op) (places []place, revision int64, more bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
@@ -213,13 +212,13 @@ func (s *Store) places(ctx context.Context, ops ...clientv3.Op) (places []place,
 	if err != nil {
 		return nil, 0, false, etcdkit.Wrap(fmt.Errorf("read live runs: %w", err))
 	}
-	wishes := map[string]*common.Ending{} // by key
+	kills := map[string]*common.Ending{} // by key
 	for _, r := range resp.Responses {
 		more = more || r.GetResponseRange().More
 		for _, kv := range r.GetResponseRange().Kvs {
 			if key := string(kv.Key); strings.HasPrefix(key, common.KillerPrefix) {
 				if kill, err := common.Decode[common.Kill](kv.Value); err == nil {
-					wishes[key] = kill.Ending()
+					kills[key] = kill.Ending()
 				}
 			} else if p, ok := placeOf(kv); ok {
 				places = append(places, p)
@@ -228,13 +227,13 @@ func (s *Store) places(ctx context.Context, ops ...clientv3.Op) (places []place,
 	}
 	for i := range places {
 		if p := &places[i]; p.kind == inRecord {
-			p.run.Ending = wishes[common.KillKey(p.run.Worker, p.run.ID)]
+			p.run.Ending = kills[common.KillKey(p.run.Worker, p.run.ID)]
 		}
 	}
 	return places, resp.Header.Revision, more, nil
 }
 
-// placeOf reads a value. One that is not its key's is not believed.
+// placeOf decodes a value. A value that does not match its key is ignored.
 func placeOf(kv *mvccpb.KeyValue) (place, bool) {
 	p := place{key: string(kv.Key), modRevision: kv.ModRevision}
 	switch {

@@ -10,7 +10,7 @@ import (
 	"carillon/internal/common"
 )
 
-// claim puts the run of a trigger where a claim would.
+// claim puts the run of a trigger where a claim puts it.
 func (s *story) claim(trigger common.Trigger, worker string) common.Record {
 	s.Helper()
 	r := record(trigger.Job, trigger.JobUID, trigger.RunID(), worker)
@@ -20,7 +20,7 @@ func (s *story) claim(trigger common.Trigger, worker string) common.Record {
 	return r
 }
 
-// finish puts it where a finish would.
+// finish puts it where a finish puts it.
 func (s *story) finish(r common.Record) {
 	s.Helper()
 	run := r.AsRun(common.StatusSucceeded)
@@ -36,7 +36,7 @@ func (s *story) erase(key string) {
 	}
 }
 
-// wantLive looks for a run in both ways.
+// wantLive checks a run by its id and in the list.
 func (s *story) wantLive(id string, status common.Status, worker string) {
 	s.Helper()
 	run, found, err := s.store.LiveRun(s.Context(), id)
@@ -61,12 +61,12 @@ func (s *story) wantLive(id string, status common.Status, worker string) {
 	}
 }
 
-// A run is found, and listed once, wherever it is just now.
+// A run is found by its id, and listed once, at each stage.
 func TestLiveRunAtEachStage(t *testing.T) {
 	s := newStory(t)
 	job := s.put(minutely("a"))
 	s.put(minutely("ab"))
-	eventually(t, "the catalog knows the job", func() bool { _, known := s.catalog.Name(job.UID); return known })
+	eventually(t, "the catalog has the job", func() bool { _, known := s.catalog.Name(job.UID); return known })
 	trigger := s.trigger("a")
 	id := trigger.RunID()
 	s.wantLive(id, common.StatusWaiting, "")
@@ -82,7 +82,7 @@ func TestLiveRunAtEachStage(t *testing.T) {
 	}
 }
 
-// What is open waits or runs: what only waits to be stored is not read.
+// Open runs are pending or active: runs that have ended and are not delivered are left out.
 func TestOpenRuns(t *testing.T) {
 	s := newStory(t)
 	s.put(minutely("a"))
@@ -102,7 +102,7 @@ func TestOpenRuns(t *testing.T) {
 	}
 }
 
-// The note of a late end is no outcome of its run, and is read by itself.
+// The note of a late end is no outcome of its run, and is read separately.
 func TestLateEndIsNoOutcome(t *testing.T) {
 	s := newStory(t)
 	job := s.put(minutely("a"))
@@ -118,15 +118,14 @@ func TestLateEndIsNoOutcome(t *testing.T) {
 	if err != nil || len(late) != 1 || late[0].Run != r.Run || late[0].Status != common.StatusSucceeded || late[0].WorkerName != "box-w1" {
 		t.Fatalf("%v, %+v", err, late)
 	}
-	// A master takes what is not its own for neither.
+	// A master takes a value under a wrong key for neither.
 	s.erase(common.OutboxKey("w2", r.Run))
 	if run, found, err := s.store.LiveRun(t.Context(), r.Run); err != nil || found {
 		t.Fatalf("%v, %+v", err, run)
 	}
 }
 
-// The run of a job that is gone is found without its name, also where another job
-// has that name now.
+// The run of a deleted job is found without its name, even if another job has that name now.
 func TestLiveRunOfDeletedJob(t *testing.T) {
 	s := newStory(t)
 	job := s.put(minutely("a"))
@@ -138,13 +137,13 @@ func TestLiveRunOfDeletedJob(t *testing.T) {
 	s.wantLive(waiting.RunID(), common.StatusSkipped, "")
 	s.wantLive(common.RunID(common.PlannedFire(job.UID, noon.Add(time.Minute)), 0), common.StatusMissed, "")
 	again := s.put(minutely("a"))
-	eventually(t, "the catalog knows the new job", func() bool { _, known := s.catalog.Name(again.UID); return known })
+	eventually(t, "the catalog has the new job", func() bool { _, known := s.catalog.Name(again.UID); return known })
 	s.wantLive(r.Run, common.StatusRunning, "w1")
 	if err := s.store.Kill(t.Context(), actor, r.Run, common.KillRequest{}); err != nil {
 		t.Fatal(err)
 	}
 	if keys := s.keys(common.KillerPrefix); !slices.Equal(keys, []string{common.KillKey("w1", r.Run)}) {
-		t.Fatalf("wishes to kill: %v", keys)
+		t.Fatalf("kills to kill: %v", keys)
 	}
 	s.finish(r)
 	s.wantLive(r.Run, common.StatusSucceeded, "w1")
@@ -189,12 +188,12 @@ func TestKill(t *testing.T) {
 	if err := kill(running.Run); err != nil {
 		t.Fatal(err)
 	}
-	wishes := all[common.Kill](s, common.KillerPrefix)
+	kills := all[common.Kill](s, common.KillerPrefix)
 	if keys := s.keys(common.KillerPrefix); !slices.Equal(keys, []string{common.KillKey("w2", running.Run)}) ||
-		wishes[0] != (common.Kill{Run: running.Run, By: "ann", Note: "enough", Signal: common.SignalKill, At: noon}) {
-		t.Fatalf("wishes to kill: %v %+v", keys, wishes)
+		kills[0] != (common.Kill{Run: running.Run, By: "ann", Note: "enough", Signal: common.SignalKill, At: noon}) {
+		t.Fatalf("kills to kill: %v %+v", keys, kills)
 	}
-	s.wantLive(running.Run, common.StatusRunning, "w2") // until its worker has done so
+	s.wantLive(running.Run, common.StatusRunning, "w2") // until its worker has ended it
 	want := common.Ending{By: "ann", Note: "enough", Signal: common.SignalKill, At: noon}
 	open, err := s.store.OpenRuns(t.Context())
 	if err != nil {
@@ -237,8 +236,7 @@ func TestKill(t *testing.T) {
 	}
 }
 
-// A waiting run that is claimed while it is taken back is either taken back or
-// asked to end, not both.
+// A pending run that is claimed while it is cancelled is either cancelled or gets a kill request, not both.
 func TestKillRacingWithClaim(t *testing.T) {
 	s := newStory(t)
 	job := s.put(common.Job{Name: "a", Command: "true"})
@@ -250,18 +248,18 @@ func TestKillRacingWithClaim(t *testing.T) {
 			t.Fatal(err)
 		}
 		<-claimed
-		standing, wishes := s.keys(common.RecordsOf("a")), s.keys(common.KillerPrefix)
+		unresolved, kills := s.keys(common.RecordsOf("a")), s.keys(common.KillerPrefix)
 		takenBack := slices.ContainsFunc(s.outcomes(job.UID), func(r common.Run) bool { return r.ID == trigger.RunID() })
-		if takenBack == (len(standing) == 1) || len(wishes) != len(standing) || len(s.keys(common.TriggersPrefix)) != 0 {
-			t.Fatalf("taken back %v, standing %v, wishes to kill %v", takenBack, standing, wishes)
+		if takenBack == (len(unresolved) == 1) || len(kills) != len(unresolved) || len(s.keys(common.TriggersPrefix)) != 0 {
+			t.Fatalf("taken back %v, unresolved %v, kills to kill %v", takenBack, unresolved, kills)
 		}
-		if len(standing) == 1 {
-			s.runTrigger(t.Context(), "a") // ends it
+		if len(unresolved) == 1 {
+			s.runTrigger(t.Context(), "a") // ends the run
 		}
 	}
 }
 
-// A run that moves on while it is looked for is found all the same.
+// A run that moves to its next stage during the look-up is found.
 func TestLiveRunWhileItMoves(t *testing.T) {
 	s := newStory(t)
 	s.put(minutely("a"))

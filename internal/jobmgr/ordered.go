@@ -9,13 +9,13 @@ import (
 // maxChunk is the length of a chunk at which it is cut in two.
 const maxChunk = 512
 
-// ordered are slots in the order of their names, in chunks, so that one more costs no more
-// where there are many.
+// ordered holds slots in the order of their names, in chunks, so that the cost of an insertion does not grow
+// with their number.
 type ordered struct{ chunks [][]slot }
 
 func byName(s slot, name string) int { return cmp.Compare(s.job.name, name) }
 
-// place finds the chunk and the place in it where a name is, or would stand.
+// place returns the chunk and the index at which a name is, or would be inserted.
 func (o *ordered) place(name string) (chunk, at int, found bool) {
 	chunk, _ = slices.BinarySearchFunc(o.chunks, name, func(c []slot, name string) int { return byName(c[len(c)-1], name) })
 	if chunk == len(o.chunks) {
@@ -28,7 +28,7 @@ func (o *ordered) place(name string) (chunk, at int, found bool) {
 	return chunk, at, found
 }
 
-// put puts a slot in its place, or in that of the one that had its name.
+// put inserts a slot, or replaces the one of the same name.
 func (o *ordered) put(s slot) {
 	chunk, at, found := o.place(s.job.name)
 	switch {
@@ -58,7 +58,7 @@ func (o *ordered) drop(name string) {
 	}
 }
 
-// after gives those whose names come after one.
+// after returns the slots whose names come after one.
 func (o *ordered) after(name string) iter.Seq[*slot] {
 	return func(yield func(*slot) bool) {
 		chunk, at, found := o.place(name)
@@ -75,7 +75,8 @@ func (o *ordered) after(name string) iter.Seq[*slot] {
 	}
 }
 
-// before gives those whose names come before one, the last one first; all, before none.
+// before returns the slots whose names come before one, in descending order; all of them if the name is
+// empty.
 func (o *ordered) before(name string) iter.Seq[*slot] {
 	return func(yield func(*slot) bool) {
 		chunk, at := len(o.chunks), 0

@@ -12,26 +12,27 @@ import (
 	"carillon/internal/etcdkit"
 )
 
-// Outboxes is an index of the outcomes that wait in etcd for the log store, kept by a watch. It
-// holds what lists filter and sort by, about 140 bytes for each outcome; all else is read from etcd
-// for the outcomes of a page. Before its first list, and after a gap in the watch until the next
-// one, it is not complete, and says so. Run is one goroutine; the rest is safe for concurrent use.
+// Outboxes is an index of the outcomes in etcd that the log store has not acknowledged, maintained by a
+// watch. It holds the fields that lists filter and sort by, about 140 bytes for each outcome; all else is
+// read from etcd for the outcomes of a page. Before its first list, and after a gap in the watch until the
+// next list, it is incomplete and reports so. Run is one goroutine; the rest is safe for concurrent use.
 type Outboxes struct {
 	client *clientv3.Client
 	report func(error)
 	probe  chan struct{}
-	deep   chan struct{} // holds one for the search that reads many values
+	deep   chan struct{} // a semaphore of one for searches, which read many values
 
 	mu       sync.Mutex
 	rows     *outboxRows
 	late     map[string]bool // keys of late ends
 	round    uint16          // counts lists
-	listing  bool            // a list is being taken in
-	revision int64           // up to which all changes were taken in; 0: none yet
+	listing  bool            // a list is being received
+	revision int64           // up to which all changes were received; 0: none yet
 	changed  chan struct{}   // closed when revision has grown
 }
 
-// NewOutboxes makes an index. report receives why the watch was interrupted, and nil when it is whole.
+// NewOutboxes returns an index. report is called with the error when the watch is interrupted, and with nil
+// when it is complete.
 func NewOutboxes(client *clientv3.Client, report func(error)) *Outboxes {
 	return &Outboxes{client: client, report: report, probe: make(chan struct{}, 1), deep: make(chan struct{}, 1),
 		rows: newOutboxRows(), late: map[string]bool{}, changed: make(chan struct{})}
@@ -46,7 +47,7 @@ func (o *Outboxes) Run(ctx context.Context) error {
 	})
 }
 
-// take takes in a part of a list, or changes.
+// take applies a part of a list, or changes.
 func (o *Outboxes) take(u etcdkit.Update) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -71,7 +72,7 @@ func (o *Outboxes) take(u etcdkit.Update) {
 	o.advance(u.Revision)
 }
 
-// put takes in an outcome, or the note of a late end. What does not decode is passed over.
+// put adds an outcome, or the note of a late end. A value that does not decode is skipped.
 func (o *Outboxes) put(kv *mvccpb.KeyValue) {
 	key := string(kv.Key)
 	if common.IsLateKey(key) {
@@ -97,7 +98,7 @@ func (o *Outboxes) drop(key string) {
 	}
 }
 
-// reached takes in how far the watch is.
+// reached records the progress of the watch.
 func (o *Outboxes) reached(revision int64) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -106,7 +107,7 @@ func (o *Outboxes) reached(revision int64) {
 	}
 }
 
-// advance notes that all changes up to a revision were taken in.
+// advance records that all changes up to a revision were received.
 func (o *Outboxes) advance(revision int64) {
 	if revision > o.revision {
 		o.revision = revision
@@ -115,7 +116,7 @@ func (o *Outboxes) advance(revision int64) {
 	}
 }
 
-// small reports whether so few outcomes wait, as far as is known, that they may as well be read.
+// small reports whether the index holds so few outcomes that all can be read directly.
 func (o *Outboxes) small() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -123,10 +124,10 @@ func (o *Outboxes) small() bool {
 }
 
 const (
-	// awaitLimit is how long a list waits for the index: most of the time it takes a round trip.
+	// awaitLimit is how long a list waits for the index: usually it takes a round trip.
 	awaitLimit = 2 * time.Second
-	// askAgain is when the watch is asked once more how far it is: etcd does not answer while it
-	// has changes to send.
+	// askAgain is the interval of progress requests to the watch: etcd does not answer them while it has
+	// changes to send.
 	askAgain = 20 * time.Millisecond
 )
 
@@ -144,7 +145,7 @@ func (o *Outboxes) await(ctx context.Context, revision int64) bool {
 		}
 		select {
 		case o.probe <- struct{}{}:
-		default: // it is about to ask
+		default: // a request is queued already
 		}
 		select {
 		case <-changed:

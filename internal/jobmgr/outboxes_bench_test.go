@@ -11,8 +11,8 @@ import (
 	"carillon/internal/runlog"
 )
 
-// BenchmarkOutboxIndex lists pages of 100 while 200,000 outcomes wait and the log store is away, and
-// reports what the index holds in memory for each of them.
+// BenchmarkOutboxIndex lists pages of 100 with 200,000 undelivered outcomes and an unavailable log store, and
+// reports the memory of the index for each of them.
 func BenchmarkOutboxIndex(b *testing.B) {
 	const waiting, jobs = 200_000, 100
 	s := newStory(b)

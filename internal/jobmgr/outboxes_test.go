@@ -74,8 +74,8 @@ func (nothingDue) Planned(context.Context, *runlog.FireQuery) ([]common.Fire, bo
 	return nil, true, nil
 }
 
-// outcomes draws runs of all kinds: fires of the plan with one attempt and with several, triggered
-// ones, gaps, and fires that were skipped.
+// outcomes draws runs of all kinds: planned fires with one attempt and with several, triggered ones, gap
+// entries, and skipped fires.
 func outcomes(random *rand.Rand, n int) (runs []common.Run) {
 	jobs := []common.Run{{Job: "a", JobUID: "uid-a", Group: "ops"}, {Job: "b", JobUID: "uid-b"}, {Job: "b", JobUID: "uid-b2"}, {Job: "c", JobUID: "c", Group: "ops"}}
 	exits := []*int{nil, new(0), new(1)}
@@ -120,7 +120,7 @@ func outcomes(random *rand.Rand, n int) (runs []common.Run) {
 	return runs
 }
 
-// inOutboxes writes outcomes into several outboxes.
+// inOutboxes writes outcomes to several outboxes.
 func (s *story) inOutboxes(runs []common.Run) {
 	s.Helper()
 	for part := range slices.Chunk(runs, 100) {
@@ -134,7 +134,7 @@ func (s *story) inOutboxes(runs []common.Run) {
 	}
 }
 
-// indexed is a store beside the story's own that finds outcomes by an index.
+// indexed returns a second store on the same keyspace that finds outcomes by an index.
 func (s *story) indexed(run bool) *jobmgr.Store {
 	outboxes := jobmgr.NewOutboxes(s.client, func(err error) {
 		if err != nil {
@@ -150,7 +150,7 @@ func (s *story) indexed(run bool) *jobmgr.Store {
 	return s.masterWith(s.catalog, outboxes)
 }
 
-// Whatever is asked for, lists are the same whether all outcomes are read or the index finds them.
+// For any query, lists are the same whether all outcomes are read or the index finds them.
 func TestOutboxIndex_FindsWhatReadingAllDoes(t *testing.T) {
 	s := newStory(t)
 	random := rand.New(rand.NewPCG(1, 2))
@@ -234,7 +234,7 @@ func ids(runs []common.Run) (ids []string) {
 	return ids
 }
 
-// sameFires likewise; pages of the two may end in other places.
+// sameFires does the same for fires; pages of the two may end at different positions.
 func (s *story) sameFires(plain, fast *runlog.View, q runlog.FireQuery) {
 	s.Helper()
 	list := func(v *runlog.View) (all []common.Fire) {
@@ -258,12 +258,12 @@ func (s *story) sameFires(plain, fast *runlog.View, q runlog.FireQuery) {
 	}
 }
 
-// A run is found, and listed once, at each stage, however many outcomes wait; what is gone from the outboxes is
-// gone from the lists.
+// A run is found, and listed once, at each stage, for any number of outcomes; an outcome that was deleted
+// from the outboxes is no longer listed.
 func TestOutboxIndex_FollowsRuns(t *testing.T) {
 	s := newStory(t)
 	job := s.put(minutely("a"))
-	eventually(t, "the catalog knows the job", func() bool { _, known := s.catalog.Name(job.UID); return known })
+	eventually(t, "the catalog has the job", func() bool { _, known := s.catalog.Name(job.UID); return known })
 	waiting := outcomes(rand.New(rand.NewPCG(3, 4)), 700)
 	s.inOutboxes(waiting)
 	s.store = s.indexed(true)
@@ -287,7 +287,7 @@ func TestOutboxIndex_FollowsRuns(t *testing.T) {
 	lost := before[0]
 	lost.Status = common.StatusLost
 	s.raw(common.LateKey("w1", lost.ID), encode(t, lost.Late()))
-	eventually(t, "the late end is known", func() bool {
+	eventually(t, "the index has the late end", func() bool {
 		late, err := s.store.LateEnds(t.Context())
 		return err == nil && len(late) == 1 && late[0].Run == lost.ID
 	})
@@ -299,7 +299,7 @@ func TestOutboxIndex_FollowsRuns(t *testing.T) {
 	}
 }
 
-// Before its first list the index says that the lists are not complete.
+// Before its first list the index reports that lists are incomplete.
 func TestOutboxIndex_PartialBeforeTheFirstList(t *testing.T) {
 	s := newStory(t)
 	s.put(minutely("a"))

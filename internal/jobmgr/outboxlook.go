@@ -12,30 +12,30 @@ import (
 )
 
 const (
-	// mostOutcomes are read for one list that names no bound.
+	// mostOutcomes bounds the outcomes that are read for a list without a limit.
 	mostOutcomes = 10_000
-	// Where text is searched, so many outcomes are read at a time, and so many in all: the list ends
-	// early then. One search at a time reads them.
+	// searchedAtOnce outcomes are read at a time in a text search, up to mostSearched in total: the list ends
+	// early then. One search runs at a time.
 	searchedAtOnce = 500
 	mostSearched   = 5000
 	// readsPerTxn outcomes are read in one transaction.
 	readsPerTxn = 100
 )
 
-// foundRows are outcomes that a list wants, in its order; a fire's outcomes stand together.
+// foundRows are the outcomes that a list wants, in its order; the outcomes of a fire are adjacent.
 type foundRows struct {
 	keys []string
-	edge *runlog.Position // up to which all outcomes were looked at; nil: all were
+	edge *runlog.Position // up to which all outcomes were read; nil: all were
 }
 
-// want is what a list wants of the index.
+// want selects the outcomes of a list from the index.
 func (o *Outboxes) want(q *runlog.LiveQuery) foundRows {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	switch {
 	case q.Fire != "":
 		var f foundRows
-		for _, stem := range []string{q.Fire, stemOf(q.Fire)} { // the latter for a gap
+		for _, stem := range []string{q.Fire, stemOf(q.Fire)} { // the latter for a gap entry
 			for _, r := range o.rows.chain(stem) {
 				if r.fire() == q.Fire {
 					f.keys = append(f.keys, o.key(r))
@@ -82,7 +82,7 @@ func (o *Outboxes) key(r *outboxRow) string {
 	return common.OutboxKey(o.rows.names[r.owner], r.runID())
 }
 
-// attempts are the rows of the same fire.
+// attempts returns the rows of the same fire.
 func (o *Outboxes) attempts(r *outboxRow) []*outboxRow {
 	if r.gap {
 		return []*outboxRow{r}
@@ -101,7 +101,7 @@ func (o *Outboxes) isLast(r *outboxRow) bool {
 	})
 }
 
-// ofJobs are the newest rows of each of the jobs.
+// ofJobs returns the newest rows of each of the jobs.
 func (o *Outboxes) ofJobs(jobs []string, each int) foundRows {
 	tops := make(map[string]*topRows, len(jobs))
 	for _, job := range jobs {
@@ -126,8 +126,8 @@ type topRows struct {
 	limit  int
 	oldest bool
 	rows   []*outboxRow
-	worst  *outboxRow // once there are enough: what comes after it is not kept
-	exact  bool       // worst is the last of the first; otherwise some of its time may come before it
+	worst  *outboxRow // once there are enough: rows after it are not kept
+	exact  bool       // worst is the last row to keep; otherwise rows of the same time may come before it
 	cut    bool
 }
 
@@ -138,7 +138,7 @@ func (t *topRows) compare(a, b *outboxRow) int {
 	return compareRows(a, b)
 }
 
-// before reports whether a row comes first by its time alone, which is cheap to compare.
+// before compares rows by time alone, which is cheap.
 func (t *topRows) before(a, b *outboxRow) int {
 	if t.oldest {
 		a, b = b, a
@@ -158,8 +158,8 @@ func (t *topRows) add(r *outboxRow) {
 	}
 }
 
-// prune drops the rows that cannot be among the first. Those of the same time as the last of the first
-// stay, unless they are many.
+// prune drops the rows that cannot be among the first. Those of the same time as the last one to keep stay,
+// unless they are many.
 func (t *topRows) prune() {
 	slices.SortFunc(t.rows, t.before)
 	keep := t.limit
@@ -233,7 +233,7 @@ func (m *matcher) matches(r *outboxRow) bool {
 		(q.Before == nil || m.after(r))
 }
 
-// after reports whether a row comes after the place where the list begins.
+// after reports whether a row comes after the position at which the list begins.
 func (m *matcher) after(r *outboxRow) bool {
 	before := m.q.Before
 	if at := before.PlannedAt.UnixNano(); r.planned != at {
@@ -246,7 +246,7 @@ func (m *matcher) after(r *outboxRow) bool {
 	return m.q.Compare(*before, runlog.Position{PlannedAt: before.PlannedAt, ID: id}) < 0
 }
 
-// read reads outcomes by their keys. What has gone meanwhile is in the log store.
+// read reads outcomes by their keys. Those deleted meanwhile are in the log store.
 func (o *Outboxes) read(ctx context.Context, keys []string) ([]place, error) {
 	places := make([]place, 0, len(keys))
 	for part := range slices.Chunk(keys, readsPerTxn) {
@@ -263,7 +263,7 @@ func (o *Outboxes) read(ctx context.Context, keys []string) ([]place, error) {
 	return places, nil
 }
 
-// keyOf is the key of a run's outcome; empty where no outbox has one.
+// keyOf returns the key of a run's outcome; empty if no outbox has one.
 func (o *Outboxes) keyOf(run string) string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -281,7 +281,7 @@ func (o *Outboxes) lateKeys() []string {
 	return slices.Collect(maps.Keys(o.late))
 }
 
-// outcomes gives those that a list wants, and up to where it has looked.
+// outcomes returns those that a list wants, and the position up to which it has read.
 func (o *Outboxes) outcomes(ctx context.Context, q *runlog.LiveQuery) ([]place, *runlog.Position, error) {
 	if q.Text == "" {
 		f := o.want(q)

@@ -11,7 +11,7 @@ import (
 	"carillon/internal/common"
 )
 
-// narrow is what the index reads of an outcome.
+// narrow holds the fields of an outcome that the index reads.
 type narrow struct {
 	ID        string        `json:"id"`
 	Job       string        `json:"job"`
@@ -26,23 +26,23 @@ type narrow struct {
 	ExitCode  *int          `json:"exitCode"`
 }
 
-// outboxJob is what the outcomes of a job have in common.
+// outboxJob holds the fields that the outcomes of a job share.
 type outboxJob struct{ name, uid, group string }
 
 // outboxRow is an outcome in the index: 56 bytes.
 type outboxRow struct {
 	job     *outboxJob // nil: the row is free
-	id      string     // of the run, where it does not follow from the rest
+	id      string     // of the run, if it cannot be derived from the other fields
 	planned int64      // Unix nanoseconds
-	exit    int32      // noExit: there is none
-	owner   uint32     // of the outbox; a name of the table
-	worker  uint32     // that ran it, likewise
+	exit    int32      // noExit if there is none
+	owner   uint32     // of the outbox; an index into names
+	worker  uint32     // that executed the run, likewise
 	next    uint32     // the next row of the same chain; 0: none
 	attempt uint16
-	round   uint16 // of the list that has shown it last
-	status  uint8  // a place in common.Statuses
-	cause   uint8  // a place in common.Causes
-	gap     bool   // its fire has the id of the run
+	round   uint16 // of the last list that contained it
+	status  uint8  // an index into common.Statuses
+	cause   uint8  // an index into common.Causes
+	gap     bool   // a gap entry: the id of its fire is the id of the run
 	shared  bool   // its chain has, or had, other rows
 }
 
@@ -65,7 +65,7 @@ func (r *outboxRow) runID() string {
 	return string(r.appendID(nil))
 }
 
-// fire is the id of its fire.
+// fire returns the id of its fire.
 func (r *outboxRow) fire() string {
 	id := r.runID()
 	if r.gap {
@@ -74,7 +74,7 @@ func (r *outboxRow) fire() string {
 	return stemOf(id)
 }
 
-// stemOf is the id of a run without its attempt.
+// stemOf returns the id of a run without its attempt.
 func stemOf(run string) string {
 	if i := strings.LastIndexByte(run, '.'); i >= 0 {
 		return run[:i]
@@ -82,7 +82,7 @@ func stemOf(run string) string {
 	return run
 }
 
-// compareRows orders rows as lists do: negative where a is the newer one.
+// compareRows orders rows as lists do: it returns a negative number if a is newer.
 func compareRows(a, b *outboxRow) int {
 	switch {
 	case a.planned > b.planned:
@@ -94,18 +94,18 @@ func compareRows(a, b *outboxRow) int {
 	return bytes.Compare(b.appendID(y[:0]), a.appendID(x[:0]))
 }
 
-// outboxRows is the table of the index. Rows lie in blocks; those of one fire are a chain, which is
-// found by a hash of the run's id without its attempt. It is guarded by the lock of Outboxes.
+// outboxRows is the table of the index. Rows lie in blocks; those of one fire form a chain, which is found by
+// a hash of the run's id without its attempt. It is guarded by the lock of Outboxes.
 type outboxRows struct {
 	blocks [][]outboxRow
 	free   []uint32
-	used   uint32 // rows that were ever taken; the first one is 1
+	used   uint32 // rows that were ever used; the first one is 1
 	count  int
 	chains map[uint64]uint32
 	seed   maphash.Seed
 	jobs   map[outboxJob]*outboxJob
 	names  []string
-	ids    map[string]uint32 // places in names
+	ids    map[string]uint32 // indexes into names
 }
 
 const outboxBlock = 4096
@@ -126,7 +126,7 @@ func (t *outboxRows) name(name string) uint32 {
 	return n
 }
 
-// job shares what the outcomes of a job have in common.
+// job returns the shared fields of a job's outcomes.
 func (t *outboxRows) job(name, uid, group string) *outboxJob {
 	key := outboxJob{name, uid, group}
 	shared := t.jobs[key]
@@ -137,7 +137,7 @@ func (t *outboxRows) job(name, uid, group string) *outboxJob {
 	return shared
 }
 
-// find gives the row of a run in an outbox; 0 where there is none.
+// find returns the row of a run in an outbox; 0 if there is none.
 func (t *outboxRows) find(owner, id string) uint32 {
 	name, known := t.ids[owner]
 	if !known {
@@ -152,7 +152,7 @@ func (t *outboxRows) find(owner, id string) uint32 {
 	return 0
 }
 
-// chain gives the rows whose ids have a stem.
+// chain returns the rows whose ids have a stem.
 func (t *outboxRows) chain(stem string) (rows []*outboxRow) {
 	for n := t.chains[maphash.String(t.seed, stem)]; n != 0; n = t.at(n).next {
 		if r := t.at(n); stemOf(r.runID()) == stem {
@@ -162,7 +162,7 @@ func (t *outboxRows) chain(stem string) (rows []*outboxRow) {
 	return rows
 }
 
-// put takes in an outcome that is in an outbox.
+// put adds an outcome of an outbox.
 func (t *outboxRows) put(owner string, o *narrow, round uint16) {
 	n := t.find(owner, o.ID)
 	if n == 0 {
@@ -189,7 +189,7 @@ func (t *outboxRows) put(owner string, o *narrow, round uint16) {
 	}
 }
 
-// take gives a row that is free.
+// take returns a free row.
 func (t *outboxRows) take() uint32 {
 	if last := len(t.free) - 1; last >= 0 {
 		n := t.free[last]
@@ -204,7 +204,7 @@ func (t *outboxRows) take() uint32 {
 	return n
 }
 
-// drop forgets an outcome.
+// drop removes an outcome.
 func (t *outboxRows) drop(owner, id string) {
 	if n := t.find(owner, id); n != 0 {
 		t.remove(n, maphash.String(t.seed, stemOf(id)))
@@ -228,11 +228,11 @@ func (t *outboxRows) remove(n uint32, hash uint64) {
 	*r = outboxRow{}
 	t.free = append(t.free, n)
 	if t.count--; t.count == 0 {
-		*t = *newOutboxRows() // gives back the memory of a backlog
+		*t = *newOutboxRows() // releases the memory of a backlog
 	}
 }
 
-// sweep drops the rows that the list of a round has not shown.
+// sweep drops the rows that the list of a round did not contain.
 func (t *outboxRows) sweep(round uint16) {
 	for n := uint32(1); n < t.used; n++ {
 		if r := t.at(n); r.job != nil && r.round != round {
@@ -241,7 +241,7 @@ func (t *outboxRows) sweep(round uint16) {
 	}
 }
 
-// each visits all rows, those that came last first where lastFirst: mostly these are the newest.
+// each visits all rows, the last added ones first if lastFirst is set: mostly these are the newest.
 func (t *outboxRows) each(lastFirst bool, visit func(*outboxRow)) {
 	for i := range t.used {
 		n := i
@@ -249,7 +249,7 @@ func (t *outboxRows) each(lastFirst bool, visit func(*outboxRow)) {
 			n = t.used - 1 - i
 		}
 		if n == 0 {
-			continue // no row
+			continue // free
 		}
 		if r := t.at(n); r.job != nil {
 			visit(r)

@@ -17,7 +17,7 @@ import (
 	"carillon/internal/runlog"
 )
 
-// drawnOutcome is one of a few: they meet in chains, and come again.
+// drawnOutcome is one of a few: they share chains, and recur.
 func drawnOutcome(random *rand.Rand) (owner string, run common.Run) {
 	at := time.Date(2026, 1, 1, 0, 0, random.IntN(40), 0, time.UTC)
 	run = common.Run{Job: "a", JobUID: "uid", PlannedAt: at, Attempt: random.IntN(3), Status: common.StatusFailed, Cause: common.CauseCron}
@@ -36,7 +36,8 @@ func drawnOutcome(random *rand.Rand) (owner string, run common.Run) {
 	return fmt.Sprint("w", random.IntN(2)), run
 }
 
-// The index holds what the outboxes do, whatever is put, put again, deleted, and listed anew after a gap.
+// The index holds what the outboxes hold after any sequence of puts, repeated puts, deletions, and new lists
+// after a gap.
 func TestOutboxes_HoldWhatIsThere(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 8))
 	o, there, revision := NewOutboxes(nil, nil), map[string]*mvccpb.KeyValue{}, int64(0)
@@ -50,7 +51,7 @@ func TestOutboxes_HoldWhatIsThere(t *testing.T) {
 		case 0, 1, 2, 3, 4:
 			delete(there, key)
 			o.take(etcdkit.Update{Revision: revision, Deletes: []*mvccpb.KeyValue{{Key: []byte(key)}}})
-		case 5: // a gap: some went, some came, and the list comes in two parts
+		case 5: // a gap: some were deleted, some were added, and the list has two parts
 			for k := range there {
 				if random.IntN(2) == 0 {
 					delete(there, k)

@@ -13,17 +13,17 @@ import (
 	"carillon/internal/runlog"
 )
 
-// Outcomes is what waits for a master to deliver it to the log store: the outcomes that
-// changes accounted for. It is a runlog.Source. Every master delivers; storing is idempotent,
-// and what is gone is gone. Who changed what is delivered by the elected one alone, which seals it.
+// Outcomes is the masters' outbox: the outcomes that changes of jobs accounted for, on their way to the log
+// store. It implements runlog.Source. Every master delivers; storing is idempotent, and delivered keys are
+// deleted. The audit entries of the changes are delivered by the elected master alone, which seals them.
 type Outcomes struct {
 	client *clientv3.Client
 }
 
-// NewOutcomes gives the source.
+// NewOutcomes returns the source.
 func NewOutcomes(client *clientv3.Client) *Outcomes { return &Outcomes{client: client} }
 
-// Pending reads up to limit of them.
+// Pending reads up to limit outcomes.
 func (c *Outcomes) Pending(ctx context.Context, limit int) (runlog.Pending, error) {
 	callCtx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()

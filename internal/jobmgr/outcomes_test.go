@@ -27,12 +27,12 @@ func TestOutcomesWaitUntilAcknowledged(t *testing.T) {
 	}
 	s.put(minutely("b"))
 	s.clock.forward(time.Minute)
-	s.remove("b") // after both looks: neither may take it away
+	s.remove("b") // after both reads: neither may acknowledge it
 	for range 2 {
 		if err := first.Ack(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if err := again.Ack(t.Context()); err != nil { // as another master does, a moment later
+		if err := again.Ack(t.Context()); err != nil { // as another master does later
 			t.Fatal(err)
 		}
 	}
@@ -59,7 +59,7 @@ func TestOutcomesInParts(t *testing.T) {
 			t.Fatal(err)
 		}
 		if len(pending.Bad) != 1 {
-			t.Fatalf("told of as bad: %v", pending.Bad)
+			t.Fatalf("reported as bad: %v", pending.Bad)
 		}
 		if parts++; parts > 10 {
 			t.Fatal("there is always more")
@@ -76,11 +76,11 @@ func TestOutcomesInParts(t *testing.T) {
 	}
 	for what, n := range seen {
 		if n != 1 {
-			t.Errorf("%s was given %d times", what, n)
+			t.Errorf("%s was returned %d times", what, n)
 		}
 	}
 	if len(seen) != 30 {
-		t.Errorf("%d of 30 were given", len(seen))
+		t.Errorf("%d of 30 were returned", len(seen))
 	}
 	if left := s.keys(common.OutboxPrefix); len(left) != 2 {
 		t.Errorf("left: %v", left)

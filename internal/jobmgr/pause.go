@@ -6,8 +6,8 @@ import (
 	"carillon/internal/common"
 )
 
-// Pause lets a job not fire, until a time or until it is resumed. It moves no cursor:
-// the fires that come meanwhile wait, and are passed over when the pause ends.
+// Pause pauses a job until a time, or until it is resumed. It moves no cursor: the fires of that time are
+// passed when the pause ends.
 func (s *Store) Pause(ctx context.Context, actor common.Actor, name string, r common.PauseRequest, pre common.Precondition) (common.JobState, error) {
 	if r.Until != nil && !r.Until.After(s.cfg.Now()) {
 		return common.JobState{}, common.Invalid("the job cannot be paused", common.Fault{Location: "until", Code: "past",
@@ -22,15 +22,14 @@ func (s *Store) Pause(ctx context.Context, actor common.Actor, name string, r co
 	})
 }
 
-// Resume lets a paused job fire again, from now on; what came meanwhile is written
-// down as skipped.
+// Resume ends the pause of a job now; the fires of the pause are recorded as skipped.
 func (s *Store) Resume(ctx context.Context, actor common.Actor, name string, pre common.Precondition) (common.JobState, error) {
 	return s.edit(ctx, actor, "resume", name, pre, func(j *common.Job) {
 		j.Paused, j.PauseNote, j.PauseUntil = false, "", nil
 	})
 }
 
-// edit changes a job that stands. What it does not change it does not judge either.
+// edit changes an existing job. Fields that it does not change are not validated.
 func (s *Store) edit(ctx context.Context, actor common.Actor, verb, name string, pre common.Precondition, change func(*common.Job)) (common.JobState, error) {
 	for try := range tries {
 		seen, err := s.look(ctx, name)

@@ -22,13 +22,13 @@ func TestPause(t *testing.T) {
 		paused.Created != created.Created || created.Created == 0 || paused.UID != created.UID {
 		t.Fatalf("%+v, %v", paused, err)
 	}
-	// Pausing passes no fire: what is owed is passed when the pause ends.
+	// Pausing passes no fire: due fires are passed when the pause ends.
 	if !paused.Cursor.Equal(noon) || !s.cursor("a").Equal(noon) || len(s.outcomes(created.UID)) != 0 {
 		t.Fatalf("the cursor went to %v", paused.Cursor)
 	}
 	again, err := pause("moving", nil, any0)
 	if err != nil || again.Version != paused.Version || len(s.changes("a")) != 2 {
-		t.Fatalf("asked for again: %+v, %v, %d changes", again, err, len(s.changes("a")))
+		t.Fatalf("repeated: %+v, %v, %d changes", again, err, len(s.changes("a")))
 	}
 	_, err = pause("stale", nil, common.Precondition{Version: created.Version})
 	wantCode(t, "an old version", err, common.CodeStale)
@@ -48,7 +48,7 @@ func TestPause(t *testing.T) {
 	}
 }
 
-// What a pause passed is one entry, written with the save that ends it.
+// The fires that a pause passed are one entry, written with the save that ends it.
 func TestEndOfAPause(t *testing.T) {
 	edit := func(change func(*common.Job)) func(*story, common.Job) {
 		return func(s *story, job common.Job) { change(&job); s.put(job) }
@@ -70,7 +70,7 @@ func TestEndOfAPause(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		until  time.Duration // of the pause, after noon; 0 for none
-		after  time.Duration // noon the end comes
+		after  time.Duration // noon the pause ends
 		end    func(*story, common.Job)
 		cursor time.Duration
 		want   []entry
@@ -152,8 +152,7 @@ func TestResumeTwice(t *testing.T) {
 	wantCode(t, "no job", err, common.CodeNotFound)
 }
 
-// Pausing, resuming and claims move on at the same time. Each fire was claimed, or is
-// written down as skipped, once.
+// Pauses, resumes and claims happen at the same time. Each fire is claimed or recorded as skipped, once.
 func TestPausesRacingWithClaimsLoseNoFire(t *testing.T) {
 	s := newStory(t)
 	uid := s.put(common.Job{Name: "a", CronExpr: "* * * * * * *", Timezone: "UTC", Command: "true"}).UID

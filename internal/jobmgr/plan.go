@@ -13,25 +13,25 @@ import (
 	"carillon/internal/runlog"
 )
 
-// Bounds of what one look at the plan costs.
+// Bounds of the cost of one query of the plan.
 const (
-	// dueOfJob fires of a job that is looked at alone are listed one by one, dueOfEach
-	// where all jobs are; more are one entry.
+	// dueOfJob fires are listed one by one for a query of one job, dueOfEach for each job in a query of all;
+	// further fires become one entry.
 	dueOfJob  = 100
 	dueOfEach = 5
-	// dueEffort is how many hours of timetables are counted for such entries, in all, where a
-	// fire that is asked for by itself costs as much as dueAsked of them. An entry over it counts the
-	// fires that would be listed one by one, and one more, and says "at least".
+	// dueEffort bounds the hours of schedules that are counted for such entries, in total; looking up a
+	// single fire costs as much as dueAsked of them. An entry beyond the bound counts the fires that would be
+	// listed one by one, and one more, and says "at least".
 	dueEffort = 1_000_000
 	dueAsked  = 40
-	// perWindow fires are looked at in one window of the future, unless it is a second
-	// long; the first one is a minute long, which is how most timetables step.
+	// perWindow bounds the fires that are read in one window of the future, unless the window is one second
+	// long. The first window is one minute long, the usual period of schedules.
 	perWindow   = 20_000
 	firstWindow = time.Minute
 )
 
-// Due gives the fires after the cursors, up to q.Now, that nobody has taken: the
-// newest that the query wants, in no order. whole is false where there may be older ones.
+// Due returns the unclaimed fires after the cursors, up to q.Now: the newest that the query wants, in no
+// order. whole is false if there may be older ones.
 func (s *Store) Due(ctx context.Context, q *runlog.FireQuery) (fires []common.Fire, whole bool, err error) {
 	found := newest{q: q}
 	look := &dueLook{now: q.Now, each: dueOfEach, budget: dueEffort, tallies: map[time.Time]*schedule.Tally{}, more: map[string]bool{}}
@@ -72,7 +72,7 @@ func (s *Store) Due(ctx context.Context, q *runlog.FireQuery) (fires []common.Fi
 	return found.fires, !found.cut, nil
 }
 
-// planOf reads a job's plan; nil where it has none.
+// planOf reads a job's plan; nil if it has none.
 func (s *Store) planOf(ctx context.Context, name string) (*entry, error) {
 	seen, err := s.look(ctx, name)
 	if err != nil || seen.job == nil {
@@ -80,7 +80,7 @@ func (s *Store) planOf(ctx context.Context, name string) (*entry, error) {
 	}
 	state, err := seen.state()
 	if err != nil {
-		return nil, nil //nolint:nilerr // a job that cannot be read has no plan, and says so elsewhere
+		return nil, nil //nolint:nilerr // a job that cannot be read has no plan, and is reported elsewhere
 	}
 	timetable, err := s.cfg.Interner.OfJob(&state.Job)
 	if err != nil || timetable.IsZero() {
@@ -89,16 +89,16 @@ func (s *Store) planOf(ctx context.Context, name string) (*entry, error) {
 	return newEntry(&state, timetable)
 }
 
-// dueLook finds what is due.
+// dueLook finds the due fires of jobs.
 type dueLook struct {
 	now     time.Time
 	each    int                           // fires of a job that are listed one by one
-	budget  int64                         // of effort that may still be spent on counting
-	tallies map[time.Time]*schedule.Tally // by their begin
-	more    map[string]bool               // ids of entries that may stand for more fires than they count
+	budget  int64                         // effort that is left for counting
+	tallies map[time.Time]*schedule.Tally // by their start
+	more    map[string]bool               // ids of entries whose count is a lower bound
 }
 
-// at looks at one job. An engine that fails has no fires; the job says so elsewhere.
+// at adds the due fires of one job. A schedule that fails has no fires; the error is reported elsewhere.
 func (l *dueLook) at(job *entry, cursor time.Time, found *newest) {
 	first, ok, err := job.timetable.Next(cursor)
 	if err != nil || !ok || first.After(l.now) {
@@ -130,7 +130,7 @@ func (l *dueLook) at(job *entry, cursor time.Time, found *newest) {
 	}
 }
 
-// waitsPaused is the reason of fires that wait for the end of a pause.
+// waitsPaused returns the reason of fires that are due during a pause.
 func waitsPaused(job *common.Job) common.Reason {
 	r := common.Reason{Code: common.ReasonPaused, Data: map[string]string{}, Text: "the job is paused"}
 	if job.PauseNote != "" {
@@ -160,8 +160,8 @@ func (l *dueLook) stretch(job *entry, cursor, to time.Time, reason *common.Reaso
 	found.add(f)
 }
 
-// count counts the fires after a cursor, up to a time, and returns the last of them. Where that is too much
-// effort all is false, and the last one may be any up to that time.
+// count counts the fires after a cursor, up to a time, and returns the last of them. If that exceeds the
+// budget, all is false, and the last one may be any up to that time.
 func (l *dueLook) count(timetable schedule.Schedule, cursor, to time.Time) (count int64, last time.Time, all bool, err error) {
 	effort := int64(1)
 	if timetable.Lines() {
@@ -181,7 +181,7 @@ func (l *dueLook) count(timetable schedule.Schedule, cursor, to time.Time) (coun
 	return count, last, true, err
 }
 
-// tally returns one from a cursor or earlier on, up to now; it is shared by cursors of about the same age.
+// tally returns a tally from a cursor or earlier, up to now; it is shared by cursors of about the same age.
 func (l *dueLook) tally(cursor time.Time) *schedule.Tally {
 	age := 24 * time.Hour
 	for l.now.Sub(cursor) > age {
@@ -194,10 +194,9 @@ func (l *dueLook) tally(cursor time.Time) *schedule.Tally {
 	return l.tallies[begin]
 }
 
-// Planned gives the fires after q.Now, and after the cursors: the newest that the
-// query wants, in no order. It looks at one window after the other, from the end of
-// what is asked for backwards, until it has enough. Cursors may be old: a fire that
-// was taken since is found where it is now as well, under the same id.
+// Planned returns the fires after q.Now and after the cursors: the newest that the query wants, in no order.
+// It reads one window after the other, backwards from the end of the requested time, until it has enough.
+// Cursors may be outdated: a fire that was claimed since is also found as a run, under the same id.
 func (s *Store) Planned(ctx context.Context, q *runlog.FireQuery) (fires []common.Fire, whole bool, err error) {
 	var jobs []*entry
 	if q.Job != "" {
@@ -218,7 +217,7 @@ func (s *Store) Planned(ctx context.Context, q *runlog.FireQuery) (fires []commo
 		start := later(low, end.Add(-width))
 		budget := perWindow
 		if width <= time.Second {
-			budget = 2*len(jobs) + perWindow // a fire a second is all that a timetable can have
+			budget = 2*len(jobs) + perWindow // a schedule has at most one fire per second
 		}
 		part, enough, err := window(ctx, jobs, q, start, end, budget)
 		if err != nil {
@@ -237,8 +236,8 @@ func (s *Store) Planned(ctx context.Context, q *runlog.FireQuery) (fires []commo
 	return found.fires, !found.cut && !end.After(low), nil
 }
 
-// window gives the newest fires of a window of the future, its end exclusive. enough
-// is false where there are more than the budget allows to look at.
+// window returns the newest fires of a window of the future, its end exclusive. enough is false if the window
+// has more fires than the budget allows to read.
 func window(ctx context.Context, jobs []*entry, q *runlog.FireQuery, start, end time.Time, budget int) (found newest, enough bool, err error) {
 	found.q = q
 	for i, job := range jobs {
@@ -267,8 +266,8 @@ func window(ctx context.Context, jobs []*entry, q *runlog.FireQuery, start, end 
 	return found, true, nil
 }
 
-// planned is a fire of the plan that nobody has taken: it waits, or its time, or that
-// which jitter adds, is still to come.
+// planned returns a fire of the plan that no worker has claimed: it is due, or its planned time or jitter is
+// still to come.
 func planned(job *entry, at, now time.Time) common.Fire {
 	f := common.Fire{ID: common.PlannedFire(job.uid, at), Job: job.name, JobUID: job.uid, Group: job.group.Value(), PlannedAt: at.UTC(),
 		Cause: common.CauseCron, Status: common.StatusWaiting, Attempts: []string{}}
@@ -297,7 +296,7 @@ type newest struct {
 	cut   bool // there were more
 }
 
-// keep is one more than a page holds: it tells that there is another page.
+// keep returns one more than the limit of a page, to detect a further page.
 func (n *newest) keep() int { return n.q.Limit + 1 }
 
 func (n *newest) add(f common.Fire) {

@@ -14,7 +14,7 @@ import (
 	"carillon/internal/runlog"
 )
 
-// summary of fires, the newest first.
+// summary returns the fires as text, the newest first.
 func summary(fires []common.Fire) []string {
 	slices.SortFunc(fires, runlog.CompareFires)
 	var out []string
@@ -35,7 +35,7 @@ func TestDue(t *testing.T) {
 	s := newStory(t)
 	store := jobmgr.NewStore(jobmgr.Config{Client: s.client, Interner: schedule.NewInterner(), Timezone: "UTC", Now: s.clock.now, Catalog: s.catalog,
 		Unplaced: func(j *common.StoredJob) *common.Reason {
-			if j.Name == "nobody" {
+			if j.Name == "unplaced" {
 				return &common.Reason{Code: common.ReasonNoWorker, Text: "no worker is alive"}
 			}
 			return nil
@@ -49,7 +49,7 @@ func TestDue(t *testing.T) {
 		s.put(job)
 	}
 	put("few", "* * * * *", nil)
-	put("nobody", "*/2 * * * *", func(j *common.Job) { j.Group = "ops" })
+	put("unplaced", "*/2 * * * *", func(j *common.Job) { j.Group = "ops" })
 	put("many", "* * * * * * *", nil)
 	put("paused", "* * * * *", func(j *common.Job) { j.Paused, j.PauseNote = true, "moving" })
 	put("over", "* * * * *", func(j *common.Job) { j.Paused, j.PauseUntil = true, new(noon.Add(2*time.Minute)) })
@@ -58,7 +58,7 @@ func TestDue(t *testing.T) {
 	put("manual", "", nil)
 	put("jitter", "3 * * * *", func(j *common.Job) { j.Jitter = "20h" })
 	s.clock.forward(3*time.Minute + 30*time.Second)
-	// A claim moved this cursor, which the catalog does not hear of.
+	// A claim moved this cursor, which the catalog does not receive.
 	s.raw(common.CursorKey("few"), common.TimeKey(noon.Add(time.Minute)))
 	s.raw(common.JobKey("broken"), "{")
 	eventually(t, "the catalog has the jobs", s.store.UpToDate)
@@ -68,8 +68,8 @@ func TestDue(t *testing.T) {
 	}{
 		"all": {runlog.FireQuery{}, []string{"many 12:03:30 waiting starting 210 since 12:00:00", "paused 12:03:00 waiting paused 3 since 12:00:00",
 			"over 12:03:00 waiting starting", "jitter 12:03:00 planned", "few 12:03:00 waiting starting",
-			"over 12:02:00 waiting starting", "over 12:01:00 waiting paused", "nobody 12:02:00 waiting no_worker", "few 12:02:00 waiting starting", "one 12:01:00 waiting paused"}},
-		"of a group":        {runlog.FireQuery{Group: "ops"}, []string{"nobody 12:02:00 waiting no_worker"}},
+			"over 12:02:00 waiting starting", "over 12:01:00 waiting paused", "unplaced 12:02:00 waiting no_worker", "few 12:02:00 waiting starting", "one 12:01:00 waiting paused"}},
+		"of a group":        {runlog.FireQuery{Group: "ops"}, []string{"unplaced 12:02:00 waiting no_worker"}},
 		"of a job":          {runlog.FireQuery{Job: "few"}, []string{"few 12:03:00 waiting starting", "few 12:02:00 waiting starting"}},
 		"of one that waits": {runlog.FireQuery{Job: "paused"}, []string{"paused 12:03:00 waiting paused 3 since 12:00:00"}},
 		"of a broken job":   {runlog.FireQuery{Job: "broken"}, nil},
@@ -104,7 +104,7 @@ func TestDue(t *testing.T) {
 			}
 		})
 	}
-	// A job that is looked at alone shows more of its fires one by one.
+	// A query of a single job lists more of its fires one by one.
 	q := runlog.FireQuery{Job: "many", Now: noon.Add(90 * time.Second), To: noon.Add(time.Hour), Limit: 500}
 	if fires, whole, err := store.Due(t.Context(), &q); err != nil || !whole || len(fires) != 90 {
 		t.Errorf("%d fires, %v, %v", len(fires), whole, err)
@@ -115,8 +115,8 @@ func TestDue(t *testing.T) {
 	}
 }
 
-// The planned future is the newest fires before the end of what is asked for, those
-// of all jobs together, as stepping through each timetable from now finds them.
+// The planned future is the newest fires before the end of the requested time, of all jobs together, the same
+// as stepping through each schedule from now.
 func TestPlannedIsWhatSteppingFinds(t *testing.T) {
 	s := newStory(t)
 	random := rand.New(rand.NewPCG(3, 5))
@@ -201,7 +201,7 @@ func TestPlannedIsWhatSteppingFinds(t *testing.T) {
 	}
 }
 
-// The future of a hundred thousand jobs.
+// BenchmarkPlanned reads the future of a hundred thousand jobs.
 func BenchmarkPlanned(b *testing.B) {
 	const n = 100_000
 	interner := schedule.NewInterner()

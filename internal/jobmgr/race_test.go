@@ -16,11 +16,11 @@ import (
 	"carillon/internal/jobmgr"
 )
 
-// claimed is where the workers of these stories write down the fires that they took.
+// claimed is the prefix under which the workers of these stories record the fires that they claimed.
 const claimed = "/test/claimed/"
 
-// claimNext takes the next fire of a job that fires every second, if it is due, the
-// way a worker does: from what it saw, by compares. It tells false where there is no job.
+// claimNext claims the next fire of a job that fires every second, if it is due, in the way of a worker: by
+// compares with what it read. It returns false if there is no job.
 func (s *story) claimNext(ctx context.Context, name string) bool {
 	resp, err := s.client.Txn(ctx).Then(clientv3.OpGet(common.JobKey(name)), clientv3.OpGet(common.CursorKey(name))).Commit()
 	if err != nil {
@@ -87,12 +87,11 @@ func (s *story) account(uid string) map[time.Time]int {
 	return times
 }
 
-// Saves that change the timetable and claims move the same cursor at the same
-// time. Each fire of the plan is accounted for once: it was claimed, or a save
-// wrote it down as missed.
+// Saves that change the schedule and claims move the same cursor at the same time. Each planned fire is
+// accounted for once: it was claimed, or a save recorded it as missed.
 func TestSavesRacingWithClaimsLoseNoFire(t *testing.T) {
 	s := newStory(t)
-	// Three texts for the same times, so that the plan stays the same whatever is saved.
+	// Three names of the same zone, so that the plan stays the same with each save.
 	zones := []string{"UTC", "Etc/UTC", "Etc/GMT"}
 	job := common.Job{Name: "a", CronExpr: "* * * * * * *", Timezone: zones[0], Command: "true"}
 	uid := s.put(job).UID
@@ -153,8 +152,7 @@ func TestSavesRacingWithClaimsLoseNoFire(t *testing.T) {
 	t.Logf("%d saves, %d claims, %d saves gave up", saves.Load(), taken, busy.Load())
 }
 
-// runTrigger takes one waiting trigger of a job where no run stands, and else ends
-// the run that does.
+// runTrigger claims one pending trigger of a job that has no unresolved run, and otherwise ends that run.
 func (s *story) runTrigger(ctx context.Context, name string) {
 	resp, err := s.client.Txn(ctx).Then(clientv3.OpGet(common.JobKey(name)), clientv3.OpGet(common.RecordsOf(name), clientv3.WithPrefix()),
 		clientv3.OpGet(common.TriggersOf(name), clientv3.WithPrefix(), clientv3.WithLimit(1))).Commit()
@@ -192,9 +190,8 @@ func (s *story) runTrigger(ctx context.Context, name string) {
 	}
 }
 
-// A trigger that was accepted runs, or is skipped because the job was deleted,
-// never both and never neither; and none is left behind. A wish to kill is left
-// for a run that stands, and for no other.
+// A trigger that was accepted runs, or is skipped because the job was deleted, never both and never neither;
+// and none is left behind. A kill request remains for an unresolved run only.
 func TestDeleteRacingWithTriggers(t *testing.T) {
 	s := newStory(t)
 	for round := range 16 {
@@ -228,7 +225,7 @@ func TestDeleteRacingWithTriggers(t *testing.T) {
 				s.runTrigger(t.Context(), name)
 			}
 		})
-		eventually(t, "some triggers wait", func() bool { mu.Lock(); defer mu.Unlock(); return len(accepted) > round%7 })
+		eventually(t, "some triggers are pending", func() bool { mu.Lock(); defer mu.Unlock(); return len(accepted) > round%7 })
 		for {
 			err := s.store.Delete(t.Context(), actor, name, any0, kill)
 			if err == nil {
@@ -247,10 +244,10 @@ func TestDeleteRacingWithTriggers(t *testing.T) {
 		for _, key := range s.keys(claimed + job.UID + "/") {
 			ends[key[len(claimed+job.UID+"/"):]]++
 		}
-		var standing []string
+		var unresolved []string
 		for _, r := range all[common.Record](s, common.RecordsOf(name)) {
 			ends[r.Run]++
-			standing = append(standing, common.KillKey("w1", r.Run))
+			unresolved = append(unresolved, common.KillKey("w1", r.Run))
 		}
 		for _, r := range s.outcomes(job.UID) {
 			if r.Status != common.StatusSkipped || r.Reason.Code != "deleted" {
@@ -267,20 +264,20 @@ func TestDeleteRacingWithTriggers(t *testing.T) {
 			t.Errorf("round %d: %d accepted, %d ended", round, len(accepted), len(ends))
 		}
 		kills := slices.DeleteFunc(s.keys(common.KillsOf("w1")), func(k string) bool { return !strings.Contains(k, job.UID) })
-		if kill && !slices.Equal(kills, standing) || !kill && len(kills) != 0 {
-			t.Errorf("round %d: %v run, %v are to be killed", round, standing, kills)
+		if kill && !slices.Equal(kills, unresolved) || !kill && len(kills) != 0 {
+			t.Errorf("round %d: %v run, kill requests for %v", round, unresolved, kills)
 		}
 	}
 }
 
-// Requests to run one job that come at once, at several masters, all succeed: each of them meets the others.
+// Concurrent requests to run one job, at several masters, all succeed despite their conflicts.
 func TestTrigger_BurstOfOneJob_AllAccepted(t *testing.T) {
 	s := newStory(t)
 	s.put(minutely("burst"))
 	masters := []*jobmgr.Store{s.store, s.master(s.catalog), s.master(s.catalog)}
 	var asking sync.WaitGroup
 	begin := make(chan struct{})
-	for i := range 50 { // as many as one job may have waiting
+	for i := range 50 { // the most that one job may have pending
 		asking.Go(func() {
 			<-begin
 			if _, err := masters[i%len(masters)].Trigger(t.Context(), actor, common.TriggerRequest{Job: "burst"}); err != nil {

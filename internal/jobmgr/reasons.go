@@ -7,32 +7,32 @@ import (
 	"carillon/internal/common"
 )
 
-// explain says of each run that waits why it does.
+// explain sets for each pending run the reason why it has not started.
 func (s *Store) explain(places []place) {
-	standing := map[string]bool{} // jobs of which a run is not resolved
+	unresolved := map[string]bool{} // jobs with an unresolved run
 	for i := range places {
 		if places[i].kind == inRecord {
-			standing[places[i].run.Job] = true
+			unresolved[places[i].run.Job] = true
 		}
 	}
 	now := s.cfg.Now()
 	for i := range places {
 		if places[i].kind == inTrigger {
 			t := &places[i].trigger
-			places[i].run.Reason = s.waits(t, standing[t.Job], now)
+			places[i].run.Reason = s.waits(t, unresolved[t.Job], now)
 		}
 	}
 }
 
-// waits says why a trigger was not taken yet.
-func (s *Store) waits(t *common.Trigger, standing bool, now time.Time) *common.Reason {
+// waits returns why a trigger was not claimed yet.
+func (s *Store) waits(t *common.Trigger, unresolved bool, now time.Time) *common.Reason {
 	job, known := s.cfg.Catalog.Job(t.Job)
-	if t.ID == common.QueuedTrigger || standing && known && or(job.Overlap, common.OverlapSkip).Forbids() {
-		return &common.Reason{Code: common.ReasonQueued, Text: "it waits for the end of the run before it"}
+	if t.ID == common.QueuedTrigger || unresolved && known && or(job.Overlap, common.OverlapSkip).Forbids() {
+		return &common.Reason{Code: common.ReasonQueued, Text: "it is queued until the previous run ends"}
 	}
 	if t.NotBefore.After(now) {
 		until := t.NotBefore.UTC().Format(time.RFC3339)
-		return &common.Reason{Code: common.ReasonBackoff, Data: map[string]string{"until": until}, Text: "it is tried again at " + until}
+		return &common.Reason{Code: common.ReasonBackoff, Data: map[string]string{"until": until}, Text: "the retry is due at " + until}
 	}
 	if !known {
 		return starting()
@@ -43,8 +43,7 @@ func (s *Store) waits(t *common.Trigger, standing bool, now time.Time) *common.R
 	return s.unplaced(&job.StoredJob)
 }
 
-// only is where a job may run by its trigger's wish: on that worker, if the job may
-// run there at all.
+// only restricts a placement to the worker that the trigger names, if the job may run there.
 func only(p *common.Placement, worker string) *common.Placement {
 	if p == nil {
 		return &common.Placement{Workers: []string{worker}}
@@ -56,7 +55,7 @@ func only(p *common.Placement, worker string) *common.Placement {
 	return &narrowed
 }
 
-// unplaced says why a fire that is due was not taken yet.
+// unplaced returns why a due fire was not claimed yet.
 func (s *Store) unplaced(job *common.StoredJob) *common.Reason {
 	if s.cfg.Unplaced != nil {
 		if reason := s.cfg.Unplaced(job); reason != nil {
@@ -67,7 +66,7 @@ func (s *Store) unplaced(job *common.StoredJob) *common.Reason {
 }
 
 func starting() *common.Reason {
-	return &common.Reason{Code: common.ReasonStarting, Text: "it is due, and about to be taken"}
+	return &common.Reason{Code: common.ReasonStarting, Text: "it is due and is about to be claimed"}
 }
 
 func or[T comparable](v, otherwise T) T {

@@ -16,14 +16,14 @@ import (
 
 func restoredReason() common.Reason {
 	return common.Reason{Code: common.ReasonRestored, Data: map[string]string{"count": common.CountAtLeast},
-		Text: "etcd was restored from a backup; fires of this time that ran before have entries of their own"}
+		Text: "etcd was restored from a backup; fires of this period that ran before have their own entries"}
 }
 
 // bringBack moves a cursor back that a wrong clock has moved into the future. The fires in between have
-// outcomes already, and the first outcome of a fire stays; so the job gets a new uid, and with it fires of
-// other ids, each of which has an outcome of its own. Nothing of the old uid may come after that: no
-// run of the job may be unresolved, and its triggers go over to the new uid. It returns no
-// operations where that is not possible now, or the cursor is not in the future.
+// outcomes already, and the first outcome of a fire is final; so the job gets a new uid, and with it fires of
+// other ids, each with an outcome of its own. Nothing of the old uid may follow: no run of the job may be
+// unresolved, and its triggers move to the new uid. bringBack returns no operations if that is not possible
+// now, or if the cursor is not in the future.
 func (s *Store) bringBack(ctx context.Context, seen seen, old *common.JobState, stored *common.StoredJob, now time.Time) ([]clientv3.Cmp, []clientv3.Op, error) {
 	if !common.CursorAhead(old.Cursor, now) || len(seen.triggers) > triggersPerTxn {
 		return nil, nil, nil
@@ -37,7 +37,7 @@ func (s *Store) bringBack(ctx context.Context, seen seen, old *common.JobState, 
 	for _, kv := range seen.triggers {
 		trigger, err := common.Decode[common.Trigger](kv.Value)
 		if err != nil || trigger.JobUID != old.UID {
-			continue // no fire of this job waits for it
+			continue // it names no fire of this job
 		}
 		trigger.JobUID = uid
 		data, err := json.Marshal(&trigger)
@@ -50,9 +50,9 @@ func (s *Store) bringBack(ctx context.Context, seen seen, old *common.JobState, 
 	return cmps, ops, nil
 }
 
-// Recover brings cursors back that a wrong clock has moved into the future and, where etcd was restored from a
-// backup, moves all others to now, ends what the backup takes for running or waiting, and says so in
-// etcd, so that all processes go on. A dry one tells what it would do.
+// Recover moves cursors back that a wrong clock has moved into the future. If etcd was restored from a
+// backup, it also moves all other cursors to now, ends the runs and triggers of the backup, and writes the
+// epoch, so that all processes accept the data. A dry run returns what it would do.
 func (s *Store) Recover(ctx context.Context, actor common.Actor, r common.RecoverRequest) (common.Recovered, error) {
 	out := common.Recovered{At: s.cfg.Now().UTC(), Restored: r.Restored, DryRun: r.DryRun}
 	if err := s.mayRecover(); err != nil {
@@ -73,7 +73,7 @@ func (s *Store) Recover(ctx context.Context, actor common.Actor, r common.Recove
 	return out, s.accept(ctx, actor, &out)
 }
 
-// names lists all jobs, those included that do not decode.
+// names lists all jobs, including those that do not decode.
 func (s *Store) names(ctx context.Context) (names []string, err error) {
 	from, end := common.JobsPrefix, clientv3.GetPrefixRangeEnd(common.JobsPrefix)
 	for {
@@ -95,7 +95,7 @@ func (s *Store) names(ctx context.Context) (names []string, err error) {
 
 const namesPerPage = 5000
 
-// recoverJob recovers one job, and adds to what was done.
+// recoverJob recovers one job, and adds the result to out.
 func (s *Store) recoverJob(ctx context.Context, actor common.Actor, name string, r common.RecoverRequest, out *common.Recovered) error {
 	for try := range tries {
 		seen, err := s.look(ctx, name)
@@ -150,7 +150,7 @@ func (s *Store) recoverJob(ctx context.Context, actor common.Actor, name string,
 		}
 		if committed {
 			if done.Triggers > triggersPerTxn && !r.DryRun {
-				continue // with those that are left
+				continue // with the remaining ones
 			}
 			out.Jobs = append(out.Jobs, done)
 			return nil
@@ -162,8 +162,8 @@ func (s *Store) recoverJob(ctx context.Context, actor common.Actor, name string,
 	return busy(name)
 }
 
-// restore passes over the fires between the backup and now, and ends what waited or ran when it was made: it
-// may have run since. A pause goes on, and passes its fires when it ends.
+// restore passes the fires between the backup and now, and ends the triggers and runs of the backup: they may
+// have been executed since. A pause continues, and passes its fires when it ends.
 func (s *Store) restore(ctx context.Context, actor common.Actor, seen seen, old common.JobState, now time.Time, r common.RecoverRequest, done *common.RecoveredJob) (cmps []clientv3.Cmp, ops []clientv3.Op, err error) {
 	records, err := s.records(ctx, old.Name)
 	if err != nil {
@@ -202,14 +202,14 @@ func (s *Store) records(ctx context.Context, name string) ([]*mvccpb.KeyValue, e
 	return resp.Kvs, nil
 }
 
-// endRuns asks for the end of runs whose worker's life is over, so that they are not run again; those of a life that
-// goes on are its own to finish, or to disown. It returns them all.
+// endRuns requests the end of runs whose worker has died, so that they are not re-run; those of a live worker
+// are left to that worker, which finishes or releases them. It returns all of them.
 func (s *Store) endRuns(ctx context.Context, actor common.Actor, records []*mvccpb.KeyValue, dry bool) (runs []string, err error) {
 	var ops []clientv3.Op
 	for _, kv := range records {
 		record, err := common.Decode[common.Record](kv.Value)
 		if err != nil || common.RecordKey(record.Job, record.Run) != string(kv.Key) {
-			continue // its worker cannot be known
+			continue // its worker is unknown
 		}
 		runs = append(runs, record.Run)
 		if s.cfg.Lives != nil && s.cfg.Lives(record.Owner) {
@@ -232,7 +232,7 @@ func (s *Store) endRuns(ctx context.Context, actor common.Actor, records []*mvcc
 	return runs, nil
 }
 
-// accept says in etcd that its state counts from now on.
+// accept writes the epoch to etcd: its state is valid from now on.
 func (s *Store) accept(ctx context.Context, actor common.Actor, out *common.Recovered) error {
 	epoch := common.Epoch{ID: common.NewID(), At: s.cfg.Now().UTC(), By: actor.Name}
 	for try := range tries {

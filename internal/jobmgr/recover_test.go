@@ -9,7 +9,7 @@ import (
 	"carillon/internal/jobmgr"
 )
 
-// ahead makes a job whose cursor a wrong clock has moved an hour into the future.
+// ahead creates a job whose cursor a wrong clock has moved an hour into the future.
 func (s *story) ahead(job common.Job) common.JobState {
 	s.Helper()
 	state := s.put(job)
@@ -17,9 +17,9 @@ func (s *story) ahead(job common.Job) common.JobState {
 	return state
 }
 
-// A cursor in the future comes back when the job is saved or resumed. Its fires have other ids from then
-// on, since those of before have outcomes already.
-func TestCursorInFuture_ComesBackWithASave(t *testing.T) {
+// A cursor in the future is moved back when the job is saved or resumed. Its fires have other ids from then
+// on, since the earlier ones have outcomes already.
+func TestCursorInFuture_IsMovedBackByASave(t *testing.T) {
 	s := newStory(t)
 	s.store = jobmgr.NewStore(jobmgr.Config{Client: s.client, Interner: schedule.NewInterner(), Timezone: "UTC", Now: s.clock.now,
 		Catalog: s.catalog, Proven: func() bool { return true }})
@@ -50,7 +50,7 @@ func TestCursorInFuture_ComesBackWithASave(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, after, err)
 		}
 		if got, err := common.Decode[common.Trigger](s.under(common.TriggerKey(name, trigger.ID))[0].Value); err != nil || got.JobUID != after.UID || got.Fire != trigger.Fire {
-			t.Errorf("%s: a trigger that waited is %+v, %v", name, got, err)
+			t.Errorf("%s: a pending trigger is %+v, %v", name, got, err)
 		}
 		if out := append(s.outcomes(before.UID), s.outcomes(after.UID)...); len(out) != 0 {
 			t.Errorf("%s: accounted for %+v", name, out)
@@ -58,7 +58,7 @@ func TestCursorInFuture_ComesBackWithASave(t *testing.T) {
 	}
 }
 
-// A run that is unresolved may leave something behind for the old fires: the cursor stays until it has ended.
+// An unresolved run may still write outcomes of the old fires: the cursor stays until it has ended.
 func TestCursorInFuture_StaysWhileAJobRuns(t *testing.T) {
 	s := newStory(t)
 	before := s.ahead(minutely("a"))
@@ -75,7 +75,7 @@ func TestCursorInFuture_StaysWhileAJobRuns(t *testing.T) {
 	}
 }
 
-// After a restore all cursors are moved to now: what may have run since the backup does not run again.
+// After a restore all cursors are moved to now: fires that may have run since the backup do not run again.
 func TestRecover_RestoredEtcd(t *testing.T) {
 	s := newStory(t)
 	job := s.put(minutely("a"))
@@ -98,7 +98,7 @@ func TestRecover_RestoredEtcd(t *testing.T) {
 			t.Errorf("dry %v: %+v", dry, got)
 		}
 		if kills := s.keys(common.KillerPrefix); dry != (len(kills) == 0) {
-			t.Errorf("dry %v: asked for the end of %v", dry, kills)
+			t.Errorf("dry %v: kill requests for %v", dry, kills)
 		}
 		if epochs := s.under(common.EpochKey); dry != (len(epochs) == 0) {
 			t.Errorf("dry %v: %d epochs", dry, len(epochs))

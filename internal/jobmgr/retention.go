@@ -2,16 +2,16 @@ package jobmgr
 
 import "carillon/internal/common"
 
-// Whole tells whether the catalog has had a whole list of the jobs: one that is not in it
-// does not exist then.
+// Whole reports whether the catalog has received a complete list of the jobs: a job that is not in it does
+// not exist then.
 func (c *Catalog) Whole() bool {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	return c.revision > 0
 }
 
-// Retention tells how long a job's runs are kept. exists is false where there is no such
-// job; why one cannot be read is an error.
+// Retention returns how long a job's runs are kept. exists is false if there is no such job; an error reports
+// why a job cannot be read.
 func (c *Catalog) Retention(name string) (r common.Retention, exists bool, err error) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
@@ -23,7 +23,7 @@ func (c *Catalog) Retention(name string) (r common.Retention, exists bool, err e
 		return common.Retention{}, exists, nil
 	}
 	if r = *job.retention; r.Age != "" {
-		_, err = r.Age.Value() // what nobody can read must not become the default
+		_, err = r.Age.Value() // an unreadable value must not become the default
 	}
 	return r, true, err
 }

@@ -8,24 +8,24 @@ import (
 	"carillon/internal/jobmgr"
 )
 
-// Before the jobs were listed nobody may take one for deleted; one that cannot be read is
-// not deleted either.
+// Before the jobs were listed no job may be taken for deleted; a job that cannot be read is not deleted
+// either.
 func TestRetention(t *testing.T) {
 	s := newStory(t)
 	if jobmgr.NewCatalog(jobmgr.NewWatcher(s.client, func(error) {}, func() {}), schedule.NewInterner()).Whole() {
-		t.Error("a catalog that was not filled is whole")
+		t.Error("a catalog without a list is complete")
 	}
 	s.put(common.Job{Name: "plain", Command: "true"})
 	s.put(common.Job{Name: "own", Command: "true", Retention: &common.Retention{Age: "2d", Runs: 7}})
 	s.raw(common.JobKey("damaged"), "{")
 	s.raw(common.CursorKey("strange"), common.TimeKey(noon))
 	s.raw(common.JobKey("strange"), encode(t, common.StoredJob{Job: common.Job{Name: "strange", Command: "true", Retention: &common.Retention{Age: "2 moons"}}, UID: "u"}))
-	eventually(t, "all jobs are known", func() bool {
+	eventually(t, "the catalog has all jobs", func() bool {
 		jobs, bad := s.catalog.Len()
 		return jobs == 3 && bad == 1
 	})
 	if !s.catalog.Whole() {
-		t.Error("the catalog is not whole")
+		t.Error("the catalog is incomplete")
 	}
 	for _, c := range []struct {
 		name   string

@@ -9,7 +9,7 @@ import (
 	"carillon/internal/jobmgr"
 )
 
-// A job that refers to secrets which it may not have is saved in no way.
+// No operation saves a job that refers to secrets which it may not use.
 func TestSecretsOfAJob(t *testing.T) {
 	s := newStory(t)
 	away := false
@@ -47,7 +47,7 @@ func TestSecretsOfAJob(t *testing.T) {
 		}
 		away = true
 		if err := do(); common.CodeOf(err) != common.CodeUnavailable {
-			t.Errorf("%s while etcd is away: %v", name, err)
+			t.Errorf("%s while etcd is unavailable: %v", name, err)
 		}
 	}
 	away = false

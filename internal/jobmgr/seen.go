@@ -12,8 +12,8 @@ import (
 	"carillon/internal/etcdkit"
 )
 
-// hasTimetable tells whether the job stands with this very timetable: it may be
-// saved again also when its last fire is over.
+// hasTimetable reports whether the stored job has this very schedule: it may be saved again even if its last
+// fire has passed.
 func (s seen) hasTimetable(job *common.Job) bool {
 	if s.job == nil {
 		return false
@@ -22,15 +22,15 @@ func (s seen) hasTimetable(job *common.Job) bool {
 	return err == nil && !timetableChanged(&old.Job, job)
 }
 
-// seen is what a change is decided on.
+// seen holds the values that a change is decided on.
 type seen struct {
 	job, cursor *mvccpb.KeyValue // nil where absent
 	triggers    []*mvccpb.KeyValue
-	more        []*mvccpb.KeyValue // what further operations of the look read
+	more        []*mvccpb.KeyValue // results of further operations of look
 	revision    int64
 }
 
-// look reads all of a job that changes are decided on, and more where asked to.
+// look reads all values of a job that changes are decided on, and those of further operations.
 func (s *Store) look(ctx context.Context, name string, more ...clientv3.Op) (seen, error) {
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
@@ -58,19 +58,19 @@ func (s seen) state() (common.JobState, error) {
 	state, err := decodeJob(s.job, s.cursor)
 	if err != nil {
 		return common.JobState{}, &common.Error{Code: common.CodeInternal, Message: "the job is damaged in etcd and has no plan", Err: err,
-			Hint: "delete it, and create it again"}
+			Hint: "delete the job and create it again"}
 	}
 	return state, nil
 }
 
-// remains is what can be read of a job that does not decode, or has no cursor.
+// remains returns the readable fields of a job that does not decode, or has no cursor.
 func (s seen) remains(name string) common.JobState {
 	state := common.JobState{StoredJob: common.StoredJob{Job: common.Job{Name: name}}, Version: s.job.ModRevision, Created: s.job.CreateRevision}
 	if stored, err := common.Decode[common.StoredJob](s.job.Value); err == nil && stored.Name == name {
 		state.StoredJob = stored
 	} else if fields, err := common.Decode[map[string]json.RawMessage](s.job.Value); err == nil {
 		text := func(field string) (value string) {
-			_ = json.Unmarshal(fields[field], &value) // what is no text stays empty
+			_ = json.Unmarshal(fields[field], &value) // a value that is no text stays empty
 			return value
 		}
 		if text("name") == name {
@@ -87,7 +87,7 @@ func (s seen) remains(name string) common.JobState {
 
 func (s seen) satisfies(name string, pre common.Precondition) error {
 	if s.job != nil && pre.May != nil && !pre.Absent {
-		// Of a job that cannot be read the group is not known, and taken for none.
+		// The group of a job that cannot be read is unknown, and treated as empty.
 		if err := pre.May(s.remains(name).Group); err != nil {
 			return err
 		}
@@ -99,12 +99,12 @@ func (s seen) satisfies(name string, pre common.Precondition) error {
 		return common.Errorf(common.CodeStale, "job %q does not exist any more", name)
 	case pre.Version != 0 && s.job.ModRevision != pre.Version:
 		return &common.Error{Code: common.CodeStale, Message: fmt.Sprintf("job %q is at version %d, not %d", name, s.job.ModRevision, pre.Version),
-			Hint: "somebody else saved it: read it again and repeat the change"}
+			Hint: "another client saved it: read it again and repeat the change"}
 	}
 	return nil
 }
 
-// unchanged compares job and cursor with what was seen.
+// unchanged returns compares of the job and its cursor with the values that were read.
 func (s seen) unchanged(name string) []clientv3.Cmp {
 	cmps := []clientv3.Cmp{etcdkit.Unchanged(common.JobKey(name), s.job.ModRevision)}
 	if s.cursor == nil {

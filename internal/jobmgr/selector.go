@@ -7,7 +7,7 @@ import (
 	"carillon/internal/placement"
 )
 
-// selectorFaults lists what is wrong with the selector of a job's placement.
+// selectorFaults lists the faults of the selector of a job's placement.
 func selectorFaults(job *common.Job) []common.Fault {
 	if job.Placement == nil {
 		return nil

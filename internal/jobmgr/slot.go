@@ -11,22 +11,22 @@ import (
 	"carillon/internal/common"
 )
 
-// slot is what a list looks at of a job. Slots lie beside each other: who goes through all of them
-// reads memory in its order.
+// slot holds the fields of a job that lists filter and sort by. Slots are adjacent, so that a scan of all
+// jobs reads memory in order.
 type slot struct {
 	job           *entry
-	search        string // name and title in small letters, with a NUL between them
+	search        string // name and title in lower case, with a NUL between them
 	group, labels unique.Handle[string]
 	updated       int64 // Unix nanoseconds
-	next          int64 // its next fire as it was found last, likewise; 0 before. Atomic
-	pausedUntil   int64 // likewise; 0: it is not paused, noFire: until it is resumed
-	timed         bool  // it has a timetable
+	next          int64 // its next fire as last computed, likewise; 0: not computed yet. Atomic
+	pausedUntil   int64 // likewise; 0: not paused, noFire: paused without an end
+	timed         bool  // it has a schedule
 }
 
-// noFire stands for the next fire of a job that has none.
+// noFire is the next fire of a job that has none.
 const noFire = math.MaxInt64
 
-// newSlot makes the slot of a new entry.
+// newSlot returns the slot of a new entry.
 func newSlot(job *common.JobState, e *entry) slot {
 	search := job.Name + "\x00" + strings.ToLower(job.Title)
 	e.name = search[:len(job.Name)] // the same memory
@@ -41,7 +41,7 @@ func newSlot(job *common.JobState, e *entry) slot {
 	return s
 }
 
-// nanos is a time in Unix nanoseconds. Those end in 2262: what comes later never does.
+// nanos returns a time in Unix nanoseconds. Those end in 2262: a later time never comes.
 func nanos(t time.Time) int64 {
 	if t.Unix() >= noFire/int64(time.Second) {
 		return noFire
@@ -49,14 +49,14 @@ func nanos(t time.Time) int64 {
 	return t.UnixNano()
 }
 
-// labelsText writes labels so that the same ones have the same text.
+// labelsText encodes labels so that equal labels have equal texts.
 func labelsText(labels map[string]string) string {
 	if len(labels) == 0 {
 		return ""
 	}
 	text, err := json.Marshal(labels)
 	if err != nil {
-		return "" // texts always can be written
+		return "" // texts can always be encoded
 	}
 	return string(text)
 }
@@ -68,7 +68,7 @@ func labelsOf(text string) (labels map[string]string) {
 	return labels
 }
 
-// nextFire is when the job fires next. What was found once holds until it has passed.
+// nextFire returns when the job fires next. A computed time is valid until it has passed.
 func (s *slot) nextFire(now int64) int64 {
 	if s.pausedUntil == noFire || s.job.timetable.IsZero() {
 		return noFire

@@ -20,17 +20,17 @@ import (
 
 const (
 	callLimit = 5 * time.Second
-	// tries is how often a change is decided again because something else moved
-	// (a claim, mostly) between its look and its transaction.
+	// tries bounds how often a change is decided again after a conflict with another write (usually a claim)
+	// between its read and its transaction.
 	tries = 16
-	// triggerTries likewise for triggers of one job: each of a burst meets all the others.
+	// triggerTries is the same for triggers of one job: each of a burst conflicts with all others.
 	triggerTries = 4 * maxTriggers
-	// maxPause bounds the pause before that.
+	// maxPause bounds the backoff between tries.
 	maxPause = 64 * time.Millisecond
 )
 
-// again waits before a change is decided again, for a random time that grows, so that
-// those who met do not meet once more.
+// again waits with jittered exponential backoff before a change is decided again, so that writers that were
+// in conflict do not meet again.
 func again(ctx context.Context, try int) error {
 	limit := min(time.Millisecond<<min(try, tries), maxPause)
 	if !etcdkit.Sleep(ctx, rand.N(limit)) {
@@ -39,48 +39,48 @@ func again(ctx context.Context, try int) error {
 	return nil
 }
 
-// Config is what a Store needs.
+// Config holds the dependencies of a Store.
 type Config struct {
 	Client   *clientv3.Client
 	Interner *schedule.Interner
-	Timezone string           // filled in where a job names none
+	Timezone string           // default for jobs that name none
 	Now      func() time.Time // wall clock
-	// Clock reads it for a cursor to be moved to, and refuses while it is ahead of the
-	// cluster's. May be nil, where it is the only one.
+	// Clock returns the wall-clock time to which a cursor may be moved, and an error while the clock is ahead
+	// of the cluster's. May be nil if this is the only clock.
 	Clock   func() (time.Time, error)
 	Catalog *Catalog
-	// Outboxes finds the outcomes that wait in etcd. May be nil: then all of them are read.
+	// Outboxes finds undelivered outcomes in etcd. May be nil: then all of them are read.
 	Outboxes *Outboxes
-	Changed  func() // told after a change, which now waits to be delivered; may be nil
-	// Room refuses to save jobs while too many changes wait to be delivered. May be nil.
+	Changed  func() // called after a change, which is then to be delivered; may be nil
+	// Room refuses to save jobs while too many changes are undelivered. May be nil.
 	Room func() error
-	// Held returns why no cursor may be moved but by Recover; nil where it may. May be nil.
+	// Held returns why only Recover may move cursors now, or nil. May be nil.
 	Held func() error
-	// Proven reports whether nothing says that the clock is wrong; nil: it is not known.
+	// Proven reports whether no evidence contradicts the clock; nil: unknown.
 	Proven func() bool
-	// Lives reports whether a worker's life goes on. May be nil.
+	// Lives reports whether an incarnation of a worker is alive. May be nil.
 	Lives func(common.Life) bool
-	// Unplaced tells why no worker may run a job just now; nil where one may. May be nil.
+	// Unplaced returns why no worker may run a job now, or nil if one may. May be nil.
 	Unplaced func(*common.StoredJob) *common.Reason
-	// Limits bound how many jobs there may be; the zero value does not.
+	// Limits bounds the number and size of jobs; the zero value does not.
 	Limits    Limits
-	KeysOfOne int // different keys of idempotency of one identity within a day; default 50,000
-	// Secrets lists what is wrong with the secrets that a job refers to. May be nil.
+	KeysOfOne int // different idempotency keys of one identity within a day; default 50,000
+	// Secrets lists the faults of a job's references to secrets. May be nil.
 	Secrets func(context.Context, *common.Job) ([]common.Fault, error)
 }
 
-// Store is the masters' side of the keyspace: jobs, triggers, wishes to kill.
+// Store is the masters' access to jobs, triggers and kill requests in etcd.
 type Store struct {
 	cfg     Config
-	written atomic.Int64 // the revision of our last change of a job, for List
+	written atomic.Int64 // the revision of this master's last change of a job, for List
 	group   group
-	readers chan struct{} // holds one for each that looks through the changes that wait
+	readers chan struct{} // a semaphore of the readers of undelivered changes
 	ahead   *forecasts
 	leases  *hourly
-	keys    *auth.Limiter // keys of idempotency, by identity
+	keys    *auth.Limiter // idempotency keys, by identity
 }
 
-// NewStore makes a store.
+// NewStore returns a store.
 func NewStore(cfg Config) *Store {
 	return &Store{cfg: cfg, group: group{client: cfg.Client}, readers: make(chan struct{}, changesReaders), ahead: newForecasts(),
 		leases: newHourly(cfg.Client, bootclock.Now), keys: auth.NewLimiter(cmp.Or(cfg.KeysOfOne, keysOfOne), tombstoneLife)}
@@ -98,7 +98,7 @@ func (s *Store) Get(ctx context.Context, name string) (common.JobState, error) {
 	return seen.state()
 }
 
-// Create makes a job that must not exist.
+// Create creates a job that must not exist.
 func (s *Store) Create(ctx context.Context, actor common.Actor, job common.Job) (common.JobState, error) {
 	state, _, err := s.Put(ctx, actor, job, common.Precondition{Absent: true})
 	if common.CodeOf(err) == common.CodeStale {
@@ -107,8 +107,8 @@ func (s *Store) Create(ctx context.Context, actor common.Actor, job common.Job) 
 	return state, err
 }
 
-// CreateOnce makes a job that must not exist. Asked again with the same key within a day it gives
-// the job that it has made, as that is by then.
+// CreateOnce creates a job that must not exist. Repeated with the same key within a day, it returns the job
+// that it created, in its present state.
 func (s *Store) CreateOnce(ctx context.Context, actor common.Actor, job common.Job, key string) (common.JobState, error) {
 	mark, err := newCreation(actor, &job, key)
 	if err != nil {
@@ -160,14 +160,14 @@ func exists(name string) error {
 		Hint: "choose another name, or replace it with PUT"}
 }
 
-// Put creates or replaces a job. Where nothing would change it writes nothing.
+// Put creates or replaces a job. It writes nothing if the job would not change.
 func (s *Store) Put(ctx context.Context, actor common.Actor, job common.Job, pre common.Precondition) (common.JobState, bool, error) {
 	saved, err := s.Apply(ctx, actor, job, pre, false)
 	return saved.State, saved.Effect == common.EffectCreated, err
 }
 
-// refusedFor tells whether the faults of a job refuse it whatever stands in its place: one
-// whose last fire is over may be saved again as it is.
+// refusedFor reports whether the faults of a job refuse it without a read of the stored job: a job whose last
+// fire has passed may be saved again unchanged.
 func refusedFor(faults []common.Fault) bool {
 	return slices.ContainsFunc(faults, func(f common.Fault) bool { return f.Code != schedule.CodePast })
 }
@@ -176,12 +176,12 @@ func refused(faults []common.Fault) error {
 	return common.Invalid("the job cannot be saved", faults...)
 }
 
-// Validate gives the job as it would be stored, and everything that is wrong with it.
+// Validate returns the job as it would be stored, and all its faults.
 func (s *Store) Validate(ctx context.Context, job common.Job) (common.Job, []common.Fault, error) {
 	return s.prepare(ctx, job)
 }
 
-// prepare fills in the time zone and lists all faults, those of the timetable and of the secrets too.
+// prepare fills in the time zone and lists all faults, including those of the schedule and of the secrets.
 func (s *Store) prepare(ctx context.Context, job common.Job) (common.Job, []common.Fault, error) {
 	if job.Timezone == "" {
 		job.Timezone = s.cfg.Timezone
@@ -194,7 +194,8 @@ func (s *Store) prepare(ctx context.Context, job common.Job) (common.Job, []comm
 	return job, append(faults, more...), err
 }
 
-// room refuses what is not urgent: each save of a job leaves it twice in etcd, until it is delivered.
+// room refuses writes that are not urgent: each save of a job stores it twice in etcd until the change is
+// delivered.
 func (s *Store) room() error {
 	if s.cfg.Room == nil {
 		return nil
@@ -202,7 +203,7 @@ func (s *Store) room() error {
 	return s.cfg.Room()
 }
 
-// create makes a job; mark, which may be nil, remembers that it did.
+// create creates a job; mark, which may be nil, is the tombstone of the request.
 func (s *Store) create(ctx context.Context, actor common.Actor, job common.Job, mark *tombstone) (common.JobState, bool, error) {
 	if err := s.room(); err != nil {
 		return common.JobState{}, false, err
@@ -231,7 +232,7 @@ func (s *Store) create(ctx context.Context, actor common.Actor, job common.Job, 
 	}
 	revision, done, err := s.commit(ctx, "create", job.Name, cmps, ops)
 	if mark.written(s, done, err) {
-		err = nil // it is tried again, under another lease
+		err = nil // try again, under another lease
 	}
 	s.wrote(revision, done)
 	return common.JobState{StoredJob: stored, Version: revision, Created: revision, Cursor: now}, done, err
@@ -250,7 +251,7 @@ func (s *Store) replace(ctx context.Context, actor common.Actor, verb string, jo
 	stored.NoteNeeds(old.Needs)
 	cmps := seen.unchanged(job.Name)
 	var back []clientv3.Op
-	// Where the clock is right, a cursor in the future is wrong.
+	// If the clock is right, a cursor in the future is wrong.
 	if verb != "pause" && s.cfg.Proven != nil && s.cfg.Proven() {
 		more, ops, err := s.bringBack(ctx, seen, &old, &stored, now)
 		if err != nil {
@@ -280,8 +281,8 @@ func (s *Store) replace(ctx context.Context, actor common.Actor, verb string, jo
 	return common.JobState{StoredJob: stored, Version: revision, Created: old.Created, Cursor: cursor}, done, err
 }
 
-// mayMove refuses to move a cursor while our clock is ahead of the cluster's: the
-// fires in between would be taken from everybody.
+// mayMove refuses to move a cursor while this clock is ahead of the cluster's: no process would execute the
+// fires in between.
 func (s *Store) mayMove() error {
 	if s.cfg.Held != nil {
 		if err := s.cfg.Held(); err != nil {
@@ -291,7 +292,7 @@ func (s *Store) mayMove() error {
 	return s.mayRecover()
 }
 
-// mayRecover refuses while our clock is ahead of the cluster's.
+// mayRecover refuses while this clock is ahead of the cluster's.
 func (s *Store) mayRecover() error {
 	if s.cfg.Clock == nil {
 		return nil

@@ -26,7 +26,7 @@ func TestCreate(t *testing.T) {
 		t.Fatalf("created: %+v", state)
 	}
 	if s.changed.Load() != before+1 {
-		t.Fatal("nobody was told that a change waits to be delivered")
+		t.Fatal("Changed was not called after a change")
 	}
 	got, err := s.store.Get(t.Context(), "a")
 	if err != nil || !reflect.DeepEqual(got, state) {
@@ -50,7 +50,7 @@ func TestCreate(t *testing.T) {
 	}
 }
 
-// What was sent comes back: of all defaults only the time zone is stored.
+// The job is stored as it was sent: of all defaults only the time zone is added.
 func TestDefaultsAreNotStored(t *testing.T) {
 	s := newStory(t)
 	s.put(common.Job{Name: "a", Command: "true"})
@@ -163,7 +163,7 @@ func TestPreconditions(t *testing.T) {
 	}
 }
 
-// Of many who saw the same version one saves, and the others are told.
+// Of many saves of the same version one succeeds, and the others are refused.
 func TestConcurrentSaves(t *testing.T) {
 	s := newStory(t)
 	seen := s.put(minutely("a"))
@@ -206,7 +206,7 @@ func TestValidateListsEveryFault(t *testing.T) {
 		var at []string
 		for _, f := range faults {
 			if f.Code == "" || f.Message == "" {
-				t.Errorf("a fault that says nothing: %+v", f)
+				t.Errorf("a fault without code or message: %+v", f)
 			}
 			at = append(at, f.Location)
 		}
@@ -219,7 +219,7 @@ func TestValidateListsEveryFault(t *testing.T) {
 		want []string
 	}{
 		{"nothing wrong", minutely("a"), nil},
-		{"no timetable", common.Job{Name: "a", Command: "true"}, nil},
+		{"no schedule", common.Job{Name: "a", Command: "true"}, nil},
 		{"everything", common.Job{Name: "A", Group: "..", CronExpr: "61 * * * *", Timezone: "Mars/Base", DST: &common.DST{Gap: "jump", Overlap: "none"},
 			Timeout: "soon", WorkDir: "srv"},
 			[]string{"command", "cronExpr", "dst.gap", "dst.overlap", "group", "name", "timeout", "timezone", "workDir"}},
@@ -248,7 +248,7 @@ func TestValidateListsEveryFault(t *testing.T) {
 			_, _, err = s.store.Put(t.Context(), actor, c.job, any0)
 			wantCode(t, "put", err, common.CodeInvalid)
 			if refusal, ok := errors.AsType[*common.Error](err); !ok || !slices.Equal(locations(refusal.Faults), c.want) {
-				t.Fatalf("put told of %+v", refusal.Faults)
+				t.Fatalf("put returned %+v", refusal.Faults)
 			}
 		})
 	}
@@ -260,7 +260,7 @@ func TestValidateListsEveryFault(t *testing.T) {
 func TestRecreatedJobIsAnother(t *testing.T) {
 	s := newStory(t)
 	first := s.put(minutely("a"))
-	eventually(t, "the catalog knows the uid", func() bool { name, known := s.catalog.Name(first.UID); return known && name == "a" })
+	eventually(t, "the catalog has the uid", func() bool { name, known := s.catalog.Name(first.UID); return known && name == "a" })
 	waiting := s.trigger("a")
 	s.clock.forward(90 * time.Second)
 	s.remove("a")
@@ -284,13 +284,13 @@ func TestRecreatedJobIsAnother(t *testing.T) {
 	if second.UID == first.UID || !second.Cursor.Equal(s.clock.now()) {
 		t.Fatalf("recreated: %+v", second)
 	}
-	eventually(t, "the catalog knows the new uid", func() bool { name, known := s.catalog.Name(second.UID); return known && name == "a" })
+	eventually(t, "the catalog has the new uid", func() bool { name, known := s.catalog.Name(second.UID); return known && name == "a" })
 	if name, known := s.catalog.Name(first.UID); known {
 		t.Fatalf("the old uid still is %q's", name)
 	}
 }
 
-// A job that cannot be read does not stand in the way of its own end.
+// A job that cannot be read can be deleted.
 func TestBrokenJob(t *testing.T) {
 	s := newStory(t)
 	s.raw(common.JobKey("broken"), "{")
@@ -318,7 +318,7 @@ func TestBrokenJob(t *testing.T) {
 	changes := s.changes("headless")
 	var was common.StoredJob
 	if err := json.Unmarshal(changes[len(changes)-1].Before, &was); err != nil || was.UID != headless.UID {
-		t.Fatalf("what was deleted is told as %s", changes[len(changes)-1].Before)
+		t.Fatalf("the deleted job is recorded as %s", changes[len(changes)-1].Before)
 	}
 }
 
@@ -350,7 +350,7 @@ func TestTriggerLimit(t *testing.T) {
 	}
 }
 
-// A job whose last fire is over can be saved again, with other words, but not made.
+// A job whose last fire has passed can be saved again with another title, but not created.
 func TestPutAfterTheLastFire(t *testing.T) {
 	s := newStory(t)
 	job := minutely("once")

@@ -15,21 +15,21 @@ import (
 )
 
 const (
-	// tombstoneLife is how long a key of idempotency is remembered at least.
+	// tombstoneLife is how long an idempotency key is remembered at least.
 	tombstoneLife = 24 * time.Hour
-	// keysOfOne is how many different keys one identity may use within that time at one master: each takes some
+	// keysOfOne bounds the different keys of one identity within that time at one master: each takes some
 	// hundred bytes of etcd.
 	keysOfOne = 50_000
 )
 
-// tombstone remembers what a request with a key of idempotency did: it is put in the
-// transaction that does it. A nil one is that of a request without a key.
+// tombstone records the request that an idempotency key was used for, and its answer: it is put in the
+// transaction that executes the request. A nil tombstone is that of a request without a key.
 type tombstone struct {
 	key   string
-	owner string // who asks
-	asks  string // digest of what the request asks for
+	owner string // the identity of the caller
+	asks  string // digest of the request
 	lease clientv3.LeaseID
-	taken time.Time // when it was counted for its owner; zero: it was not
+	taken time.Time // when it was counted for its owner; zero: not counted
 	kept  bool      // it was written, or may have been
 }
 
@@ -54,11 +54,11 @@ func newTombstone(actor common.Actor, r *common.TriggerRequest) (*tombstone, err
 
 func newMark(actor common.Actor, key, asks string) *tombstone {
 	owner := ownerOf(actor)
-	// The length of the owner keeps it apart from the key.
+	// The length of the owner separates it from the key.
 	return &tombstone{key: common.IdempotencyKey(digest(fmt.Sprintf("%d %s %s", len(owner), owner, key))), owner: owner, asks: asks}
 }
 
-// ownerOf identifies who asks: a user, with whatever token or session, or a token that is nobody's.
+// ownerOf identifies the caller: a user, with any token or session, or a token without a user.
 func ownerOf(actor common.Actor) string {
 	switch {
 	case actor.User != "":
@@ -74,7 +74,7 @@ func digest(text string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// newCreation is the tombstone of a job that is to be created; nil without a key.
+// newCreation returns the tombstone for the creation of a job; nil without a key.
 func newCreation(actor common.Actor, job *common.Job, key string) (*tombstone, error) {
 	if key == "" {
 		return nil, nil
@@ -86,7 +86,7 @@ func newCreation(actor common.Actor, job *common.Job, key string) (*tombstone, e
 	return newMark(actor, key, digest("create "+string(data))), nil
 }
 
-// ops read it, beside the job.
+// ops returns the reads of the tombstone, beside those of the job.
 func (t *tombstone) ops() []clientv3.Op {
 	if t == nil {
 		return nil
@@ -94,7 +94,7 @@ func (t *tombstone) ops() []clientv3.Op {
 	return []clientv3.Op{clientv3.OpGet(t.key)}
 }
 
-// answered gives the answer that was given before, if one was.
+// answered returns the previous answer to the key, if there is one.
 func (t *tombstone) answered(seen seen) (bool, common.Trigger, error) {
 	if t == nil || len(seen.more) == 0 {
 		return false, common.Trigger{}, nil
@@ -105,19 +105,20 @@ func (t *tombstone) answered(seen seen) (bool, common.Trigger, error) {
 		return false, common.Trigger{}, fmt.Errorf("decode %s: %w", t.key, err)
 	case given.Asks != t.asks:
 		return false, common.Trigger{}, &common.Error{Code: common.CodeConflict, Message: "the Idempotency-Key was used before, for another request",
-			Hint:   "use a new key for each thing that is asked for",
+			Hint:   "use a new key for each request",
 			Faults: []common.Fault{{Location: "header.Idempotency-Key", Code: "idempotency_reused", Message: "belongs to another request"}}}
 	}
 	return true, given.Trigger, nil
 }
 
-// put writes it under the lease of the hour. One identity may have so many a day.
+// put returns the operation that writes it under the lease of the hour. The number of keys of one identity
+// per day is bounded.
 func (t *tombstone) put(ctx context.Context, s *Store, trigger *common.Trigger) (clientv3.Op, error) {
 	if t.taken.IsZero() {
 		now := s.cfg.Now()
 		if wait, ok := s.keys.Take(now, t.owner); !ok {
 			return clientv3.Op{}, &common.Error{Code: common.CodeTooMany, Reason: "too_many_keys", RetryAfter: wait, Data: common.WordsOf("most", s.keys.Burst()),
-				Message: fmt.Sprintf("you have used %d different keys as Idempotency-Key within a day", s.keys.Burst()), Hint: "use a key again only for the same request; without one, requests are taken as ever"}
+				Message: fmt.Sprintf("you have used %d different keys as Idempotency-Key within a day", s.keys.Burst()), Hint: "use a key again only for the same request; requests without a key are not limited"}
 		}
 		t.taken = now
 	}
@@ -132,8 +133,8 @@ func (t *tombstone) put(ctx context.Context, s *Store, trigger *common.Trigger) 
 	return clientv3.OpPut(t.key, string(data), clientv3.WithLease(t.lease)), nil
 }
 
-// written takes how a transaction that puts it went. It reports whether it should be tried again because the lease
-// is gone, as after a restore of etcd: nothing was written then.
+// written processes the result of the transaction that puts the tombstone. It reports whether to try again
+// because the lease is gone, as after a restore of etcd: nothing was written then.
 func (t *tombstone) written(s *Store, done bool, err error) (again bool) {
 	if t == nil {
 		return false
@@ -146,15 +147,15 @@ func (t *tombstone) written(s *Store, done bool, err error) (again bool) {
 	return false
 }
 
-// release takes what was not written out of the count of its owner.
+// release removes an unwritten tombstone from the count of its owner.
 func (t *tombstone) release(s *Store) {
 	if t != nil && !t.taken.IsZero() && !t.kept {
 		s.keys.GiveBack(t.taken, t.owner)
 	}
 }
 
-// Once remembers for a day what a key of idempotency was used for, and refuses it where that was
-// something else.
+// Once records for a day what an idempotency key was used for, and refuses a key that was used for another
+// request.
 func (s *Store) Once(ctx context.Context, actor common.Actor, key, asks string) error {
 	mark := newMark(actor, key, asks)
 	defer mark.release(s)

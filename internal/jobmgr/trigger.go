@@ -13,11 +13,11 @@ import (
 	"carillon/internal/etcdkit"
 )
 
-// maxTriggers bounds what one job may have waiting.
+// maxTriggers bounds the pending triggers of one job.
 const maxTriggers = 50
 
-// Trigger asks for a fire outside the plan. Asked again with the same key it gives
-// the same answer, and asks for nothing.
+// Trigger requests a fire outside the schedule. Repeated with the same key, it returns the same answer and
+// creates nothing.
 func (s *Store) Trigger(ctx context.Context, actor common.Actor, r common.TriggerRequest) (common.Trigger, error) {
 	mark, err := newTombstone(actor, &r)
 	if err != nil {
@@ -51,7 +51,7 @@ func (s *Store) Trigger(ctx context.Context, actor common.Actor, r common.Trigge
 			return common.Trigger{}, err
 		}
 		key := common.TriggerKey(r.Job, trigger.ID)
-		// No other trigger may have come since they were counted.
+		// No other trigger may have been created since they were counted.
 		cmps := []clientv3.Cmp{etcdkit.Unchanged(common.JobKey(r.Job), seen.job.ModRevision), etcdkit.Absent(key),
 			etcdkit.NoneNewer(common.TriggersOf(r.Job), seen.revision)}
 		ops := []clientv3.Op{clientv3.OpPut(key, string(data)), change}
@@ -73,8 +73,8 @@ func (s *Store) Trigger(ctx context.Context, actor common.Actor, r common.Trigge
 	return common.Trigger{}, busy(r.Job)
 }
 
-// allowed tells whether somebody may still have the answer that they were given before: for the
-// group that the job had then, and for the one that it has.
+// allowed refuses the previous answer to a caller that may no longer see it: both the group that the job had
+// then, and the one that it has now, must be permitted.
 func allowed(r *common.TriggerRequest, given *common.Trigger, seen seen) error {
 	if r.May == nil {
 		return nil
@@ -92,7 +92,7 @@ func allowed(r *common.TriggerRequest, given *common.Trigger, seen seen) error {
 	return r.May(state.Group)
 }
 
-// newTrigger makes the trigger, of the job as it was seen.
+// newTrigger returns the trigger, for the job as it was read.
 func (s *Store) newTrigger(actor common.Actor, r *common.TriggerRequest, seen seen) (common.Trigger, error) {
 	if seen.job == nil {
 		return common.Trigger{}, notFound(r.Job)
@@ -107,18 +107,18 @@ func (s *Store) newTrigger(actor common.Actor, r *common.TriggerRequest, seen se
 		}
 	}
 	if faults := state.ParamFaults(r.Params); len(faults) > 0 {
-		return common.Trigger{}, common.Invalid("the run cannot be asked for", faults...)
+		return common.Trigger{}, common.Invalid("the run cannot be requested", faults...)
 	}
 	if len(seen.triggers) >= maxTriggers {
-		return common.Trigger{}, &common.Error{Code: common.CodeTooMany, Reason: "too_many_wait", Data: common.WordsOf("count", len(seen.triggers)), Message: fmt.Sprintf("%d runs of job %q are waiting already", len(seen.triggers), r.Job),
-			Hint: "wait until they have run, or kill them"}
+		return common.Trigger{}, &common.Error{Code: common.CodeTooMany, Reason: "too_many_wait", Data: common.WordsOf("count", len(seen.triggers)), Message: fmt.Sprintf("%d runs of job %q are pending already", len(seen.triggers), r.Job),
+			Hint: "wait until they have ended, or kill them"}
 	}
 	now, id := s.cfg.Now().UTC(), common.NewID()
 	return common.Trigger{ID: id, Job: r.Job, JobUID: state.UID, Group: state.Group, Fire: common.TriggeredFire(state.UID, id), PlannedAt: now,
 		Attempt: 1, Cause: common.CauseManual, By: actor.Name, Note: r.Note, NotBefore: now, Params: r.Params, Worker: r.Worker}, nil
 }
 
-// Kill asks for the end of a run, or takes a waiting one back. Asked again, what was asked last counts.
+// Kill requests the end of a run, or deletes a pending one. The last request counts.
 func (s *Store) Kill(ctx context.Context, actor common.Actor, id string, r common.KillRequest) error {
 	for try := range tries {
 		where, found, err := s.locate(ctx, id)
@@ -144,7 +144,7 @@ func (s *Store) Kill(ctx context.Context, actor common.Actor, id string, r commo
 			run := where.run
 			run.Status, run.EndedAt, run.DueAt = common.StatusKilled, &now, nil
 			run.Reason = &common.Reason{Code: "killed_before_start", Data: map[string]string{"by": actor.Name, "note": r.Note},
-				Text: "it was taken back before it started, by " + actor.Name}
+				Text: "it was cancelled before it started, by " + actor.Name}
 			put, err := putOutcome(&run)
 			if err != nil {
 				return err
@@ -167,7 +167,7 @@ func (s *Store) Kill(ctx context.Context, actor common.Actor, id string, r commo
 	return busy(id)
 }
 
-// killed is what is written down of the wish: of a run that did not start, no signal.
+// killed returns the details of a kill request for its audit entry: no signal for a run that did not start.
 func killed(where *place, r common.KillRequest) map[string]string {
 	after := map[string]string{"job": where.run.Job, "note": r.Note}
 	if where.kind == inRecord {
@@ -179,12 +179,12 @@ func killed(where *place, r common.KillRequest) map[string]string {
 func (s *Store) killOp(actor common.Actor, run common.Run, r common.KillRequest) (clientv3.Op, error) {
 	data, err := json.Marshal(common.Kill{Run: run.ID, By: actor.Name, Note: r.Note, Signal: r.Signal, At: s.cfg.Now().UTC()})
 	if err != nil {
-		return clientv3.Op{}, fmt.Errorf("encode wish to kill %s: %w", run.ID, err)
+		return clientv3.Op{}, fmt.Errorf("encode kill request for %s: %w", run.ID, err)
 	}
 	return clientv3.OpPut(common.KillKey(run.Worker, run.ID), string(data)), nil
 }
 
-// uidOf is the uid that a run id begins with.
+// uidOf returns the uid that a run id begins with.
 func uidOf(run string) string {
 	uid, _, _ := strings.Cut(run, ".")
 	return uid

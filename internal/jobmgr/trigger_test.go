@@ -44,7 +44,7 @@ func TestTriggerWithParameters(t *testing.T) {
 	}
 }
 
-// The limit holds whoever asks at the same time.
+// The limit holds for concurrent requests.
 func TestTriggerLimitUnderConcurrency(t *testing.T) {
 	s := newStory(t)
 	s.put(minutely("a"))
@@ -112,7 +112,7 @@ func TestIdempotencyKey(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, other, err)
 		}
 	}
-	// The key says nothing of who used it, and is forgotten in a day.
+	// The stored key does not reveal who used it, and expires after a day.
 	kvs := s.under(common.IdempotencyPrefix)
 	if len(kvs) != 3 || strings.Contains(string(kvs[0].Key), "k1") || strings.Contains(string(kvs[0].Key), actor.Name) {
 		t.Fatalf("%v", kvs)
@@ -123,7 +123,7 @@ func TestIdempotencyKey(t *testing.T) {
 			t.Fatalf("%+v, %v", left, err)
 		}
 	}
-	// The answer stays when the run is over, and when the job is gone.
+	// The answer stays the same after the run has ended and after the job was deleted.
 	s.remove("a")
 	if again, err = ask(actor, request); err != nil || again.RunID() != first.RunID() {
 		t.Fatalf("%+v, %v", again, err)
@@ -162,7 +162,7 @@ func TestIdempotencyUnderConcurrency(t *testing.T) {
 	}
 }
 
-// Many keys cost one lease, and one identity cannot use more than so many; what it did before stays known.
+// Many keys use one lease, and the keys of one identity are bounded; earlier keys are still remembered.
 func TestIdempotencyKeys_ShareALeaseAndAreBounded(t *testing.T) {
 	s := newStory(t)
 	s.store = jobmgr.NewStore(jobmgr.Config{Client: s.client, Interner: schedule.NewInterner(), Timezone: "UTC", Now: s.clock.now, Catalog: s.catalog, KeysOfOne: 40})
@@ -187,7 +187,7 @@ func TestIdempotencyKeys_ShareALeaseAndAreBounded(t *testing.T) {
 	if err != nil || len(leases.Leases) != 1 {
 		t.Fatalf("%v, %v", leases, err)
 	}
-	// A lease that is gone, as after a restore, is replaced.
+	// A lost lease, as after a restore, is replaced.
 	if _, err := s.client.Revoke(t.Context(), leases.Leases[0].ID); err != nil {
 		t.Fatal(err)
 	}
@@ -210,7 +210,7 @@ func TestIdempotencyKeys_ShareALeaseAndAreBounded(t *testing.T) {
 	}
 }
 
-// More triggers and runs than go into one transaction.
+// Deletes more triggers and runs than fit into one transaction.
 func TestDeleteOfMany(t *testing.T) {
 	s := newStory(t)
 	job := s.put(common.Job{Name: "a", Command: "true"})
@@ -251,17 +251,17 @@ func TestDeleteOfMany(t *testing.T) {
 		t.Errorf("%d triggers are not accounted for", len(want))
 	}
 	if n := len(s.keys(common.KillsOf("w1"))); n != 300 {
-		t.Errorf("%d wishes to kill", n)
+		t.Errorf("%d kill requests", n)
 	}
 	if n := len(s.changes("a")); n != 2 {
 		t.Errorf("%d changes", n)
 	}
 }
 
-// A run that waits says why.
-func TestWaitingRunsSayWhy(t *testing.T) {
+// A pending run has a reason.
+func TestPendingRunsHaveAReason(t *testing.T) {
 	s := newStory(t)
-	nobody := &common.Reason{Code: common.ReasonNoWorker, Text: "no worker is alive"}
+	noWorker := &common.Reason{Code: common.ReasonNoWorker, Text: "no worker is alive"}
 	var asked []string
 	var mu sync.Mutex
 	store := jobmgr.NewStore(jobmgr.Config{Client: s.client, Timezone: "UTC", Now: s.clock.now, Catalog: s.catalog, Unplaced: func(j *common.StoredJob) *common.Reason {
@@ -271,7 +271,7 @@ func TestWaitingRunsSayWhy(t *testing.T) {
 			asked = append(asked, j.Name+" "+j.Placement.Selector+" on "+strings.Join(j.Placement.Workers, "+"))
 		}
 		if j.Name == "unplaced" {
-			return nobody
+			return noWorker
 		}
 		return nil
 	}})
@@ -310,7 +310,7 @@ func TestWaitingRunsSayWhy(t *testing.T) {
 	for _, run := range runs {
 		if run.Status == common.StatusRunning {
 			if run.Reason != nil {
-				t.Errorf("a run that runs: %+v", run)
+				t.Errorf("an active run: %+v", run)
 			}
 			continue
 		}
@@ -323,7 +323,7 @@ func TestWaitingRunsSayWhy(t *testing.T) {
 	}
 	for _, what := range []string{"free  on north", "narrow zone=a on north", "pinned  on south"} {
 		if !slices.Contains(asked, what) {
-			t.Errorf("nobody asked for %q", what)
+			t.Errorf("no request for %q", what)
 		}
 	}
 	if len(runs) != len(want)+2 {
@@ -331,7 +331,7 @@ func TestWaitingRunsSayWhy(t *testing.T) {
 	}
 }
 
-// A value that is not its key's is not believed.
+// A value that does not match its key is ignored.
 func TestForeignValues(t *testing.T) {
 	s := newStory(t)
 	job := s.put(minutely("a"))
@@ -353,7 +353,7 @@ func TestForeignValues(t *testing.T) {
 	}
 }
 
-// Who may not run the job any more is not given the run that they had asked for.
+// A caller who may no longer run the job does not get the run of an earlier request.
 func TestIdempotencyKeyIsNoRight(t *testing.T) {
 	s := newStory(t)
 	job := minutely("a")

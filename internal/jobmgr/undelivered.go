@@ -16,21 +16,22 @@ import (
 	"carillon/internal/runlog"
 )
 
-// Bounds of looking through the changes that wait: each holds a thing twice, up to 64 KiB.
+// Bounds of reading undelivered changes: each contains an object twice, up to 64 KiB.
 const (
 	changesPerRead = 200
-	// changesReaders look at a time; the others wait.
+	// changesReaders read at a time; others wait.
 	changesReaders = 2
-	// changesLimit is how long one of them looks; what it has by then is part of the answer.
+	// changesLimit bounds the time of one read; what it has found by then is part of the answer.
 	changesLimit = 10 * time.Second
-	// firstStretch is the time whose changes are read first. The next ones are as long as these were many.
+	// firstStretch is the period whose changes are read first. The next periods are sized by the number of
+	// changes found.
 	firstStretch = time.Second
 	leastStretch = time.Millisecond
 )
 
-// LiveChanges gives the newest of the changes that wait to be delivered, match q and are to be kept, the
-// newest first, q.Limit of them at most. It is partial where there was no time to look at all. What does not
-// decode is passed over.
+// LiveChanges returns the newest of the undelivered changes that match q and that keep accepts, the newest
+// first, at most q.Limit. partial reports that there was no time to read all. A change that does not decode
+// is skipped.
 func (s *Store) LiveChanges(ctx context.Context, q runlog.ChangeQuery, keep func(*common.Change) bool) (found []common.Change, partial bool, err error) {
 	select {
 	case s.readers <- struct{}{}:
@@ -64,7 +65,7 @@ func (s *Store) LiveChanges(ctx context.Context, q runlog.ChangeQuery, keep func
 		}
 		for _, kv := range slices.Backward(kvs) {
 			if q.Name != "" && !bytes.Contains(kv.Value, named) {
-				continue // most are others': they need not be decoded
+				continue // most do not match, and need not be decoded
 			}
 			change, err := common.Decode[common.Change](kv.Value)
 			if err != nil || common.ChangeKey(change.ID) != string(kv.Key) || !q.Matches(&change) || !keep(&change) {
@@ -82,7 +83,7 @@ func (s *Store) LiveChanges(ctx context.Context, q runlog.ChangeQuery, keep func
 	return found, false, nil
 }
 
-// oldestChange is the time of the first of the changes that wait. Their ids begin with it.
+// oldestChange returns the time of the first undelivered change. The ids of changes begin with it.
 func (s *Store) oldestChange(ctx context.Context) (at time.Time, waits bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
@@ -96,7 +97,7 @@ func (s *Store) oldestChange(ctx context.Context) (at time.Time, waits bool, err
 	return changedAt(resp.Kvs[0].Key), true, nil
 }
 
-// changedAt is the time that a key begins with; the first there is, where it begins otherwise.
+// changedAt returns the time that a key begins with, or the earliest time for other keys.
 func changedAt(key []byte) time.Time {
 	id := key[len(common.ChangesPrefix):]
 	if len(id) >= len(common.TimeKey(time.Time{})) {
@@ -107,8 +108,8 @@ func changedAt(key []byte) time.Time {
 	return time.Unix(0, 0)
 }
 
-// changesWalk goes through the changes from the newest on. etcd would sort a whole range, values and all,
-// for each page of a list that descends: so it reads one stretch of time after the other.
+// changesWalk reads the changes from the newest on. For each page of a descending list, etcd would sort a
+// whole range with its values: so it reads one period after the other.
 type changesWalk struct {
 	client *clientv3.Client
 	end    string    // the key before which it reads next
@@ -120,14 +121,14 @@ type changesWalk struct {
 	over   bool
 }
 
-// before has it begin before an id, if it would begin after it.
+// before makes it begin before an id, if it would begin after it.
 func (w *changesWalk) before(id string) {
 	if key := common.ChangeKey(id); id != "" && key < w.end {
 		w.end, w.from = key, changedAt([]byte(key))
 	}
 }
 
-// next reads a stretch, in the order of the keys.
+// next reads a period, in the order of the keys.
 func (w *changesWalk) next(ctx context.Context) ([]*mvccpb.KeyValue, error) {
 	for {
 		key, begin := w.least, w.from.Add(-w.width)
@@ -153,7 +154,7 @@ func (w *changesWalk) next(ctx context.Context) ([]*mvccpb.KeyValue, error) {
 			share := float64(w.limit) / float64(2*resp.Count)
 			w.width = max(leastStretch, time.Duration(float64(w.width)*share))
 			continue
-		case resp.More: // many at one moment
+		case resp.More: // many within one instant
 			w.limit = resp.Count
 			continue
 		case resp.Count < w.limit/4:

@@ -13,7 +13,7 @@ import (
 	"carillon/internal/runlog"
 )
 
-// live gives all that is asked for.
+// live returns all changes that match a query.
 func (s *story) live(q runlog.ChangeQuery) ([]common.Change, error) {
 	found, partial, err := s.store.LiveChanges(s.Context(), q, func(*common.Change) bool { return true })
 	if partial {
@@ -22,7 +22,7 @@ func (s *story) live(q runlog.ChangeQuery) ([]common.Change, error) {
 	return found, err
 }
 
-// The changes of a job are found among many others, each with the version that it made.
+// The changes of a job are found among many others, each with the version that it created.
 func TestLiveChanges(t *testing.T) {
 	s := newStory(t)
 	for n := range 150 {
@@ -50,14 +50,14 @@ func TestLiveChanges(t *testing.T) {
 	}
 }
 
-// However the changes lie in time, pages of them are the list of all, the newest first.
+// For any distribution of changes over time, the pages together are the complete list, the newest first.
 func TestLiveChangesInPages(t *testing.T) {
 	s := newStory(t)
 	var ids []string
 	var ops []clientv3.Op
 	at := s.clock.now()
 	for n := range 3000 {
-		switch { // some at one moment, most after a while, some after a year
+		switch { // some at one instant, most after a while, some after a year
 		case n%1000 == 999:
 			at = at.Add(-365 * 24 * time.Hour)
 		case n > 500:

@@ -9,7 +9,7 @@ import (
 	"carillon/internal/common"
 )
 
-// newer is a job as a newer version would write it, beside what it is here.
+// newer writes a job as a newer version does, beside the known fields.
 func (s *story) newer(job common.Job, write func(value map[string]any)) {
 	s.Helper()
 	s.put(job)
@@ -18,7 +18,7 @@ func (s *story) newer(job common.Job, write func(value map[string]any)) {
 	s.raw(common.JobKey(job.Name), encode(s, value))
 }
 
-// value reads what etcd holds of a job.
+// value reads the value of a job in etcd.
 func (s *story) value(name string) map[string]any {
 	s.Helper()
 	var value map[string]any
@@ -28,7 +28,7 @@ func (s *story) value(name string) map[string]any {
 	return value
 }
 
-// An older master that saves what a newer one wrote takes nothing of it away.
+// An older master that saves a job of a newer one keeps all its fields.
 func TestUnknownFieldsAreKept(t *testing.T) {
 	s := newStory(t)
 	job := minutely("a")
@@ -41,7 +41,7 @@ func TestUnknownFieldsAreKept(t *testing.T) {
 		value["catchUp"].(map[string]any)["burst"] = 3.0
 		value["params"].(map[string]any)["DAY"].(map[string]any)["secret"] = true
 	})
-	// What the audit says of a change it says whole.
+	// The audit entry of a change is complete.
 	check := func(what string) {
 		t.Helper()
 		got := s.value("a")
@@ -72,7 +72,7 @@ func TestUnknownFieldsAreKept(t *testing.T) {
 	if job, err := s.store.Get(t.Context(), "a"); err != nil || job.Paused || job.Command != "false" {
 		t.Fatalf("%+v, %v", job, err)
 	}
-	// What its author takes away goes with all of it, and does not come back.
+	// A field that its author removes is removed completely, and does not come back.
 	edited.Retry = nil
 	s.put(edited)
 	edited.Retry = &common.Retry{Max: 2}
@@ -91,8 +91,8 @@ func TestUnknownFieldsAreKept(t *testing.T) {
 	}
 }
 
-// The master notes what a job needs of its workers, and drops what it no longer needs;
-// what it does not know itself it leaves to a newer one.
+// The master records the features that a job needs of its workers, and removes those no longer needed;
+// unknown ones are left to a newer master.
 func TestNeedsAreNoted(t *testing.T) {
 	s := newStory(t)
 	needs := func(want ...string) {

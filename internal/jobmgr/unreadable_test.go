@@ -8,7 +8,7 @@ import (
 	"carillon/internal/common"
 )
 
-// newerSchedules are schedules that a newer version wrote, and that this one cannot read.
+// newerSchedules are schedules of a newer version that this version cannot read.
 var newerSchedules = map[string]func(map[string]any){
 	"field": func(v map[string]any) {
 		v["cronExpr"], v["schedules"], v["needs"] = "", []any{"0 * * * *"}, []any{"schedules"}
@@ -18,7 +18,8 @@ var newerSchedules = map[string]func(map[string]any){
 	"dst":        func(v map[string]any) { v["dst"] = map[string]any{"gap": "double"} },
 }
 
-// A master that cannot read a schedule leaves its cursor alone: nobody could account for what it passes.
+// A master that cannot read a schedule does not move its cursor: it could not account for the fires in
+// between.
 func TestUnreadableScheduleIsNotPassedOver(t *testing.T) {
 	s := newStory(t)
 	for name, write := range newerSchedules {
@@ -37,7 +38,7 @@ func TestUnreadableScheduleIsNotPassedOver(t *testing.T) {
 		if out := s.outcomes(uid); len(out) != 0 {
 			t.Errorf("%s: accounted for %+v", name, out)
 		}
-		// What does not touch the cursor is allowed.
+		// Changes that do not move the cursor are allowed.
 		state, err := s.store.Get(t.Context(), name)
 		if err != nil {
 			t.Fatal(err)
@@ -48,8 +49,8 @@ func TestUnreadableScheduleIsNotPassedOver(t *testing.T) {
 	}
 }
 
-// A schedule that this version can read may take the place of one that it cannot. What the old one
-// owed is one entry without a count.
+// A schedule that this version can read may replace one that it cannot. The due fires of the old one are one
+// entry without a count.
 func TestUnreadableScheduleIsReplaced(t *testing.T) {
 	s := newStory(t)
 	for name, write := range newerSchedules {
@@ -60,7 +61,7 @@ func TestUnreadableScheduleIsReplaced(t *testing.T) {
 		job := minutely(name)
 		job.CronExpr, job.DST = "@daily", nil
 		state, _, err := s.store.Put(t.Context(), actor, job, any0)
-		if name == "field" || name == "beside" { // the need stays, and with it what it stands for
+		if name == "field" || name == "beside" { // the needed feature remains
 			wantCode(t, name+": save", err, common.CodeConflict)
 			if cursor := s.cursor(name); !cursor.Equal(noon) {
 				t.Errorf("%s: the cursor moved to %v", name, cursor)
@@ -74,8 +75,8 @@ func TestUnreadableScheduleIsReplaced(t *testing.T) {
 	}
 }
 
-// A job can always be deleted. What it may have owed is one entry without a count, also where the
-// job does not decode at all.
+// A job can always be deleted. Its possible due fires are one entry without a count, even if the job does not
+// decode at all.
 func TestUnreadableScheduleIsDeletedWithAnEntry(t *testing.T) {
 	s := newStory(t)
 	schedules := map[string]func(map[string]any){"undecodable": func(v map[string]any) { v["cronExpr"] = []any{"0 * * * *"} }}
@@ -90,7 +91,7 @@ func TestUnreadableScheduleIsDeletedWithAnEntry(t *testing.T) {
 	}
 }
 
-// wantUncounted wants one entry for an hour of fires of unknown number.
+// wantUncounted checks for one entry for an hour of fires of unknown number.
 func (s *story) wantUncounted(name, uid, reason string) {
 	s.Helper()
 	out := s.outcomes(uid)

@@ -19,7 +19,7 @@ import (
 	"carillon/internal/jobmgr"
 )
 
-// unreliable makes a store whose next transaction that writes is lost: its answer only, or all of it.
+// unreliable returns a store whose next write transaction is lost: its response only, or all of it.
 func (s *story) unreliable() (store *jobmgr.Store, lose func(answerOnly bool)) {
 	var answer, all atomic.Bool
 	away := status.Error(codes.Unavailable, "lost")
@@ -48,7 +48,7 @@ func (s *story) unreliable() (store *jobmgr.Store, lose func(answerOnly bool)) {
 	}
 }
 
-// A change whose answer was lost is looked for; one that is not to be seen is not called refused.
+// A change whose response was lost is looked up; one that cannot be found is not reported as refused.
 func TestLostAnswersOfChanges(t *testing.T) {
 	s := newStory(t)
 	store, lose := s.unreliable()
@@ -62,9 +62,9 @@ func TestLostAnswersOfChanges(t *testing.T) {
 		}
 		stands, err := s.store.Get(t.Context(), "a")
 		if err != nil || stands.Title != title || stands.Version != saved.State.Version {
-			t.Errorf("told version %d; %+v stands, %v", saved.State.Version, stands, err)
+			t.Errorf("returned version %d; %+v is stored, %v", saved.State.Version, stands, err)
 		}
-		eventually(t, "the catalog knows it", store.UpToDate) // else it would be created again, in vain
+		eventually(t, "the catalog has it", store.UpToDate) // otherwise the next save tries to create it
 	}
 	lose(true)
 	trigger, err := store.Trigger(t.Context(), actor, common.TriggerRequest{Job: "a"})
@@ -78,9 +78,9 @@ func TestLostAnswersOfChanges(t *testing.T) {
 	lose(false)
 	_, err = store.Apply(t.Context(), actor, minutely("b"), any0, false)
 	if !errors.Is(err, common.ErrUnsure) || common.CodeOf(err) != common.CodeUnavailable {
-		t.Errorf("what was never applied: %v", err)
+		t.Errorf("a change that was never applied: %v", err)
 	}
 	if !etcdkit.MayBeDone(context.Canceled) || etcdkit.MayBeDone(clientv3.ErrNoAvailableEndpoints) {
-		t.Error("what may be done is mistaken")
+		t.Error("an unknown outcome is reported as a refusal")
 	}
 }

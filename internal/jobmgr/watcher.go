@@ -13,15 +13,15 @@ import (
 	"carillon/internal/etcdkit"
 )
 
-// JobsUpdate is news of the jobs. With Whole set, Jobs and Bad are all there are, or
-// the first part of them, where More says that others follow.
+// JobsUpdate is a change of the jobs. If Whole is set, Jobs and Bad are all jobs, or the first part of them
+// if More is set.
 type JobsUpdate struct {
 	Whole    bool
 	More     bool
 	Revision int64
 	Jobs     []common.JobState
 	Gone     []string
-	Bad      []BadJob // these have no plan until they are mended
+	Bad      []BadJob // these have no plan until they are repaired
 }
 
 // BadJob is a job whose value, or cursor, cannot be read.
@@ -30,7 +30,7 @@ type BadJob struct {
 	Err  error
 }
 
-// Watcher follows /cron/jobs and reads the cursor of each job that it tells of.
+// Watcher follows /cron/jobs and reads the cursor of each job that changes.
 type Watcher struct {
 	client  *clientv3.Client
 	silence time.Duration
@@ -38,13 +38,14 @@ type Watcher struct {
 	alive   func()
 }
 
-// NewWatcher makes a watcher. trouble hears why it lists again, alive that it is up to date.
+// NewWatcher returns a watcher. trouble receives the reason when it lists again; alive is called while it is
+// up to date.
 func NewWatcher(client *clientv3.Client, trouble func(error), alive func()) *Watcher {
 	return &Watcher{client: client, trouble: trouble, alive: alive}
 }
 
-// Run tells the receiver of all jobs, in parts, then of every change, and of all jobs
-// again after any gap, until the context ends.
+// Run delivers all jobs, in parts, then every change, and all jobs again after any gap, until the context
+// ends.
 func (w *Watcher) Run(ctx context.Context, receive func(context.Context, JobsUpdate) error) error {
 	follower := etcdkit.Follower{Client: w.client, Prefix: common.JobsPrefix, Paged: true, Silence: w.silence, Trouble: w.trouble, Alive: w.alive}
 	listing := false
@@ -65,7 +66,7 @@ type put struct {
 	kv     *mvccpb.KeyValue
 	stored common.StoredJob
 	err    error            // why it cannot be read
-	cursor *mvccpb.KeyValue // nil where it is not known, or not there
+	cursor *mvccpb.KeyValue // nil if it is unknown or absent
 	gone   bool             // it was deleted since
 }
 
@@ -101,12 +102,12 @@ func jobsUpdate(u *etcdkit.Update, puts []put) JobsUpdate {
 	return out
 }
 
-// cursorsPerTxn, of two operations each, keep below etcd's limit.
+// cursorsPerTxn keeps a transaction, of two operations for each cursor, below etcd's limit.
 const cursorsPerTxn = 50
 
-// cursors reads the cursors of the jobs that an update puts, trying until it has
-// them: an update must not be told without. It marks jobs that were deleted since.
-// A page is a part of a list, and so in the order of its keys.
+// cursors reads the cursors of the jobs that an update puts, trying until it succeeds: an update must not be
+// delivered without them. It marks jobs that were deleted since. A page is a part of a list, and so in the
+// order of its keys.
 func (w *Watcher) cursors(ctx context.Context, puts []put, page bool) error {
 	for wait := 100 * time.Millisecond; ; wait = min(2*wait, 5*time.Second) {
 		var err error
@@ -130,8 +131,8 @@ func (w *Watcher) cursors(ctx context.Context, puts []put, page bool) error {
 	}
 }
 
-// ofNew gives jobs that were just created the cursors that they were created with, which need
-// not be asked for. Where such a one has moved since it does no harm: it is compared when it is used.
+// ofNew gives new jobs the cursors that they were created with, which saves a read. A cursor that has moved
+// since does no harm: it is compared when it is used.
 func ofNew(puts []put) {
 	for i := range puts {
 		if p := &puts[i]; p.kv.CreateRevision == p.kv.ModRevision && p.err == nil && !p.stored.CreatedAt.IsZero() {
@@ -140,8 +141,8 @@ func ofNew(puts []put) {
 	}
 }
 
-// rangeOfCursors reads those of a page in one go. They may be newer than the jobs, which
-// does no harm either.
+// rangeOfCursors reads the cursors of a page in one range. They may be newer than the jobs, which does no
+// harm either.
 func (w *Watcher) rangeOfCursors(ctx context.Context, puts []put) error {
 	first, last := common.CursorKey(puts[0].name), common.CursorKey(puts[len(puts)-1].name)
 	at := 0
@@ -156,12 +157,12 @@ func (w *Watcher) rangeOfCursors(ctx context.Context, puts []put) error {
 }
 
 // allCursors reads every cursor.
-func allCursors(ctx context.Context, client *clientv3.Client, tell func(job string, kv *mvccpb.KeyValue)) error {
-	return eachCursor(ctx, client, common.CursorPrefix, clientv3.GetPrefixRangeEnd(common.CursorPrefix), tell)
+func allCursors(ctx context.Context, client *clientv3.Client, visit func(job string, kv *mvccpb.KeyValue)) error {
+	return eachCursor(ctx, client, common.CursorPrefix, clientv3.GetPrefixRangeEnd(common.CursorPrefix), visit)
 }
 
 // eachCursor reads the cursors of a range of keys, page by page.
-func eachCursor(ctx context.Context, client *clientv3.Client, key, end string, tell func(job string, kv *mvccpb.KeyValue)) error {
+func eachCursor(ctx context.Context, client *clientv3.Client, key, end string, visit func(job string, kv *mvccpb.KeyValue)) error {
 	for key < end {
 		callCtx, cancel := context.WithTimeout(ctx, 2*callLimit)
 		resp, err := client.Get(callCtx, key, clientv3.WithRange(end), clientv3.WithLimit(5000))
@@ -170,7 +171,7 @@ func eachCursor(ctx context.Context, client *clientv3.Client, key, end string, t
 			return fmt.Errorf("list cursors: %w", err)
 		}
 		for _, kv := range resp.Kvs {
-			tell(string(kv.Key[len(common.CursorPrefix):]), kv)
+			visit(string(kv.Key[len(common.CursorPrefix):]), kv)
 		}
 		if !resp.More || len(resp.Kvs) == 0 {
 			return nil
@@ -180,9 +181,9 @@ func eachCursor(ctx context.Context, client *clientv3.Client, key, end string, t
 	return nil
 }
 
-// someCursors reads those that are not there yet, with their jobs. A job that has
-// neither a cursor nor the version that the update tells of was deleted meanwhile:
-// it is not broken, and the watch tells of its end, or of what came after it.
+// someCursors reads the missing cursors, with their jobs. A job that has neither a cursor nor the version of
+// the update was deleted meanwhile: it is not broken, and the watch delivers its deletion, or the event after
+// it.
 func (w *Watcher) someCursors(ctx context.Context, puts []put) error {
 	var without []*put
 	for i := range puts {

@@ -21,14 +21,14 @@ import (
 	"carillon/internal/jobmgr"
 )
 
-// table is what a receiver makes of the watcher's news.
+// table holds what a receiver of the watcher's updates knows.
 type table struct {
 	mu      sync.Mutex
 	jobs    map[string]common.JobState
 	bad     map[string]error
 	wholes  int
 	updates int
-	worst   []jobmgr.BadJob // all that were ever bad
+	worst   []jobmgr.BadJob // all jobs that were ever bad
 	last    jobmgr.JobsUpdate
 	trouble []error
 }
@@ -95,7 +95,7 @@ func watch(t testing.TB, client *clientv3.Client, silence time.Duration) *table 
 	return r
 }
 
-func TestWatcherTellsAllThenChanges(t *testing.T) {
+func TestWatcherDeliversAllThenChanges(t *testing.T) {
 	s := newStory(t)
 	s.put(minutely("a"))
 	s.put(minutely("b"))
@@ -119,21 +119,21 @@ func TestWatcherTellsAllThenChanges(t *testing.T) {
 	got := r.jobs["b"]
 	r.mu.Unlock()
 	if got.Version != state.Version || got.UID != state.UID || got.CronExpr != "@daily" {
-		t.Fatalf("told %+v, want %+v", got, state)
+		t.Fatalf("received %+v, want %+v", got, state)
 	}
 	s.remove("a")
 	s.remove("broken")
 	s.raw(common.JobKey("c"), "{")
 	r.has(t, []string{"c", "headless", "misnamed", "no-time"}, map[string]time.Time{"b": at})
 	s.remove("headless")
-	s.put(minutely("headless")) // it may come back whole
+	s.put(minutely("headless")) // it is repaired
 	r.has(t, []string{"c", "misnamed", "no-time"}, map[string]time.Time{"b": at, "headless": at})
 	if wholes, troubles := r.count(); wholes != 1 || troubles != 0 {
 		t.Fatalf("%d whole tables, %d troubles: bad jobs are no reason to list again", wholes, troubles)
 	}
 }
 
-// A job that is deleted while its cursor is being read is no broken job.
+// A job that is deleted while its cursor is being read is not broken.
 func TestWatcherRacingWithDeletions(t *testing.T) {
 	s := newStory(t)
 	s.put(minutely("stays"))
@@ -148,13 +148,13 @@ func TestWatcherRacingWithDeletions(t *testing.T) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.worst) != 0 {
-		t.Fatalf("%d jobs were called broken: %v", len(r.worst), r.worst[0])
+		t.Fatalf("%d jobs were reported as broken: %v", len(r.worst), r.worst[0])
 	}
 }
 
-// The cursor of a job that is told of when it is created is not asked for; that of a list is, and so is
-// that of a job that does not say when it was created.
-func TestWatcherTellsOfNewJobs(t *testing.T) {
+// The cursor of a job is not read when the job is created; it is read for a list, and for a job without a
+// creation time.
+func TestWatcherDeliversNewJobs(t *testing.T) {
 	s := newStory(t)
 	r := watch(t, s.client, 0)
 	eventually(t, "there is a list", func() bool { wholes, _ := r.count(); return wholes == 1 })
@@ -202,7 +202,7 @@ func TestWatcherPagesManyJobs(t *testing.T) {
 	if _, err := s.client.Txn(t.Context()).Then(ops...).Commit(); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "all changes are told", func() bool {
+	eventually(t, "all changes are delivered", func() bool {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		return r.jobs["j00000"].UID == "v-j00000" && r.jobs["j00119"].UID == "v-j00119" && r.jobs["j00120"].UID == "u-j00120"
@@ -210,7 +210,7 @@ func TestWatcherPagesManyJobs(t *testing.T) {
 	r.has(t, nil, want)
 }
 
-// link is a connection to etcd that can be cut on purpose.
+// link is a connection to etcd that tests can interrupt.
 type link struct {
 	t      testing.TB
 	server *etcdtest.Server
@@ -241,7 +241,7 @@ func (l *link) join() {
 	}
 }
 
-// hang lets nothing through, without a word to either side.
+// hang lets no data through and closes no connection.
 func (l *link) hang()   { l.proxy.PauseRx(); l.proxy.PauseTx() }
 func (l *link) unhang() { l.proxy.UnpauseTx(); l.proxy.UnpauseRx() }
 
@@ -253,9 +253,9 @@ func (l *link) cut() {
 	}
 }
 
-// While a watcher is cut off, history that it has not seen is compacted away: it
-// tells the whole table again, so that what it missed, deletions too, is made good.
-func TestWatcherTellsAllAgainAfterACut(t *testing.T) {
+// While a watcher is disconnected, changes that it has not received are compacted: it delivers the complete
+// list again, which corrects all that it missed, including deletions.
+func TestWatcherDeliversAllAgainAfterACut(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name    string
@@ -303,7 +303,7 @@ func TestWatcherTellsAllAgainAfterACut(t *testing.T) {
 	}
 }
 
-// The receiver's error ends the watcher, and so does the context.
+// An error of the receiver ends the watcher, and so does the context.
 func TestWatcherEnds(t *testing.T) {
 	s := newStory(t)
 	w := jobmgr.NewWatcher(s.client, func(err error) { t.Error(err) }, func() {})

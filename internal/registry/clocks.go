@@ -11,31 +11,31 @@ import (
 )
 
 const (
-	// unheardCounts is how long after a list a clock counts that was only read in it,
-	// and stale how far off it has to be for that: what a list shows may be as old as a lease
-	// lives without its owner, which each restart of etcd makes longer.
+	// unheardCounts is how long a clock that was only read in a list counts, and stale how far off it must be
+	// for that: a listed value may be as old as a lease lives without its owner, which each restart of etcd
+	// prolongs.
 	unheardCounts = 10 * time.Second
 	stale         = 5 * time.Minute
-	// inTouch is how recently our own news must have come back to us for the others' to be
-	// known to come as well: we write every few seconds.
+	// inTouch is how recently our own write must have come back on the watch, so that the values of others
+	// can be expected to arrive as well: each process writes every few seconds.
 	inTouch = 15 * time.Second
 )
 
 const (
-	// lateBy is how far behind the samples before it a sample of a clock may be: one whose write etcd has held up shows
-	// an earlier time than it was when it came in. One that is further behind is doubted: it does not count for
-	// doubtFor, in which fresh ones come in.
+	// lateBy is how far behind the previous samples a sample of a clock may be: if etcd delayed the write,
+	// the sample shows an earlier time. A sample that is further behind is suspect: it does not count for
+	// doubtFor, in which fresh ones arrive.
 	lateBy   = clockguard.Lead / 2
 	doubtFor = 15 * time.Second
 )
 
-// sample is a clock as it was heard: the last time that was not doubted.
+// sample is an observation of a clock: the last one that was not suspect.
 type sample struct {
 	clock, heard time.Time
-	doubted      time.Time // since when those that came later are; zero: they are not
+	doubted      time.Time // since when later samples are suspect; zero: they are not
 }
 
-// next returns the sample after another one came in.
+// next returns the sample after another observation.
 func (s sample) next(clock, heard time.Time) sample {
 	behind := s.clock.Add(heard.Sub(s.heard)).Sub(clock)
 	switch {
@@ -47,9 +47,9 @@ func (s sample) next(clock, heard time.Time) sample {
 	return s
 }
 
-// Votes are the clocks of all workers and masters but self, against a wall clock.
-// They are carried on by the monotonic clock from when they were heard, so that a
-// jump of the wall clock shows at once. monotonic is time.Now().
+// Votes returns the clocks of all workers and masters but self, compared with a wall clock. They are
+// extrapolated with the monotonic clock since their observation, so that a jump of the wall clock shows at
+// once. monotonic is time.Now().
 func (s *Snapshot) Votes(self string, wall, monotonic time.Time) []clockguard.Vote {
 	votes := make([]clockguard.Vote, 0, len(s.Members)+len(s.Masters))
 	add := func(kind, id, name string, clock, heard time.Time) {
@@ -82,7 +82,7 @@ func (s *Snapshot) Votes(self string, wall, monotonic time.Time) []clockguard.Vo
 	return votes
 }
 
-// Guard watches one party's clock. It is safe for concurrent use.
+// Guard checks the clock of one process. It is safe for concurrent use.
 type Guard struct {
 	members *Members
 	self    string
@@ -94,16 +94,16 @@ type Guard struct {
 	memory clockguard.Memory // guarded by mu
 }
 
-// NewGuard makes a guard of the clock of the worker or master of this id. others
-// gives votes beside those of the members, the log store's perhaps. trust compares the wall clock with its
-// own past; proven says that another worker's clock, which is not in doubt, agrees. Both may be nil.
+// NewGuard returns a guard of the clock of the worker or master of this id. others returns votes beside those of the
+// members, such as the log store's. trust compares the wall clock with its own past; its argument proven reports
+// that another worker's clock, which is not suspect, agrees. Both may be nil.
 func NewGuard(members *Members, self string, wall func() time.Time, others func() []clockguard.Vote,
 	trust func(wall time.Time, proven bool) clockguard.Belief,
 ) *Guard {
 	return &Guard{members: members, self: self, wall: wall, others: others, trust: trust}
 }
 
-// Judge weighs the votes that there are now.
+// Judge evaluates the present votes.
 func (g *Guard) Judge() clockguard.Verdict { return g.judge(g.wall()) }
 
 func (g *Guard) judge(wall time.Time) clockguard.Verdict {
@@ -122,7 +122,7 @@ func (g *Guard) judge(wall time.Time) clockguard.Verdict {
 	return verdict
 }
 
-// agrees reports whether another worker, whose own clock is not in doubt, shows the time of a wall clock.
+// agrees reports whether another worker, whose own clock is not suspect, shows the time of a wall clock.
 func (s *Snapshot) agrees(self string, wall, monotonic time.Time) bool {
 	for i := range s.Members {
 		m := &s.Members[i]
@@ -138,7 +138,7 @@ func (s *Snapshot) agrees(self string, wall, monotonic time.Time) bool {
 	return false
 }
 
-// heard is when news of a worker or master came in last.
+// heard returns when the last update of a worker or master arrived.
 func (s *Snapshot) heard(id string) time.Time {
 	if m, found := s.Member(id); found {
 		return m.Heard
@@ -151,8 +151,8 @@ func (s *Snapshot) heard(id string) time.Time {
 	return time.Time{}
 }
 
-// Now reads the wall clock for what may not be done too early: it is refused while
-// the clock is further ahead of the cluster's than the clock guard allows.
+// Now returns the wall-clock time for actions that must not happen too early: it returns an error while the
+// clock is further ahead of the cluster's than the clock guard allows.
 func (g *Guard) Now() (time.Time, error) {
 	now := g.wall()
 	verdict := g.judge(now)
@@ -161,15 +161,15 @@ func (g *Guard) Now() (time.Time, error) {
 	}
 	if verdict.Belief.Ahead(now) {
 		return time.Time{}, &common.Error{Code: common.CodeUnavailable, Reason: "clock_unproven",
-			Message: fmt.Sprintf("the clock of this master jumped ahead, and is believed in %v", verdict.Belief.Left.Round(time.Second)),
-			Hint:    "synchronize it by NTP, and it is believed at once"}
+			Message: fmt.Sprintf("the clock of this master jumped ahead, and is accepted in %v", verdict.Belief.Left.Round(time.Second)),
+			Hint:    "synchronize it by NTP: it is accepted at once then"}
 	}
 	return time.Time{}, &common.Error{Code: common.CodeUnavailable,
 		Message: fmt.Sprintf("the clock of this master is %v ahead of the cluster's", verdict.Skew.Round(time.Millisecond)),
-		Hint:    "set the clocks of masters and workers right (NTP), or ask another master"}
+		Hint:    "synchronize the clocks of masters and workers (NTP), or send the request to another master"}
 }
 
-// Proven reports whether nothing says that the clock is wrong: neither others, nor its own past.
+// Proven reports whether no evidence contradicts the clock: neither other clocks, nor its own past.
 func (g *Guard) Proven() bool {
 	v := g.Judge()
 	return !v.Stop && !v.Disagree && !v.Belief.Doubt && v.Skew.Abs() <= clockguard.Lead

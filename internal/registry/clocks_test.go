@@ -58,8 +58,7 @@ func TestVotes(t *testing.T) {
 	}
 }
 
-// A party whose clock goes wrong is told of it at once, and refused the time; nobody
-// hears of it before there is anybody else.
+// A process whose clock goes wrong is notified at once, and gets no time; a single process is not checked.
 func TestGuard(t *testing.T) {
 	client := etcdtest.Start(t)
 	m, _ := follow(t, client)

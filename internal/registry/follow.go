@@ -17,27 +17,27 @@ import (
 	"carillon/internal/etcdkit"
 )
 
-// gather is how long changes that follow one another are gathered into one snapshot.
+// gather is how long successive changes are collected into one snapshot.
 const gather = 50 * time.Millisecond
 
-// Snapshot is who is alive, as of a moment. It is never changed.
+// Snapshot is the live workers and masters as of a time. It is immutable.
 type Snapshot struct {
 	Members    []common.Member // by id
 	Masters    []Master        // by id
 	Generation uint64          // grows with each snapshot; 0 is the one before the first list
 	At         time.Time       // when it was made, wall clock
-	Listed     time.Time       // when a list was taken in last, with the monotonic clock's reading
+	Listed     time.Time       // when the last list was received, with the monotonic clock reading
 
 	samples map[string]sample // clocks of workers and masters, by id
 }
 
-// Master is a master that is alive. Heard is as in common.Member.
+// Master is a live master. Heard is as in common.Member.
 type Master struct {
 	common.MasterPresence
 	Heard time.Time
 }
 
-// Member finds a worker by its id.
+// Member returns a worker by its id.
 func (s *Snapshot) Member(worker string) (common.Member, bool) {
 	i, found := slices.BinarySearchFunc(s.Members, worker, func(m common.Member, id string) int { return cmp.Compare(m.Worker, id) })
 	if !found {
@@ -46,8 +46,8 @@ func (s *Snapshot) Member(worker string) (common.Member, bool) {
 	return s.Members[i], true
 }
 
-// Gone lists the lives that were there in an earlier snapshot and are not any more;
-// a worker that was started again is among them with its earlier life.
+// Gone lists the incarnations of an earlier snapshot that are no longer registered; a worker that was
+// restarted is among them with its earlier incarnation.
 func (s *Snapshot) Gone(earlier *Snapshot) []common.Registration {
 	var gone []common.Registration
 	for i := range earlier.Members {
@@ -59,17 +59,17 @@ func (s *Snapshot) Gone(earlier *Snapshot) []common.Registration {
 	return gone
 }
 
-// Members follows who is alive, and what is said of them: workers, the operator's
-// settings, masters. Run owns the tables; its three followers send it their news.
+// Members follows the live workers, the operator's settings, and the live masters. Run owns the tables; its
+// three followers send it their updates.
 type Members struct {
 	client  *clientv3.Client
 	wall    func() time.Time
 	report  func(watch string, err error)
 	current atomic.Pointer[Snapshot]
-	ready   chan struct{} // closed when all was listed once
+	ready   chan struct{} // closed after the first complete list
 
 	mu      sync.Mutex
-	changed chan struct{} // closed, and made anew, with each snapshot
+	changed chan struct{} // closed and replaced with each snapshot
 
 	// owned by Run
 	workers  map[string]common.Member
@@ -80,7 +80,7 @@ type Members struct {
 	listedAt time.Time
 }
 
-// news is an update of one of the three prefixes, and when it came in.
+// news is an update of one of the three prefixes, and when it arrived.
 type news struct {
 	prefix int
 	etcdkit.Update
@@ -95,11 +95,12 @@ const (
 	prefixes
 )
 
-// Watches are the names of the watches of Members.
+// Watches returns the names of the watches of Members.
 func Watches() [prefixes]string { return [prefixes]string{"workers", "settings", "masters"} }
 
-// NewMembers makes a follower of the membership. report receives the error of each interrupted watch, nil when the
-// watch is whole again, and the error of each value that cannot be read, which is left out.
+// NewMembers returns a follower of the membership. report is called with the error of each interrupted watch,
+// with nil when the watch is complete again, and with the error of each value that cannot be read, which is
+// left out.
 func NewMembers(client *clientv3.Client, wall func() time.Time, report func(watch string, err error)) *Members {
 	m := &Members{client: client, wall: wall, report: report, ready: make(chan struct{}), changed: make(chan struct{}),
 		workers: map[string]common.Member{}, settings: map[string]common.WorkerSettings{}, masters: map[string]Master{},
@@ -108,14 +109,14 @@ func NewMembers(client *clientv3.Client, wall func() time.Time, report func(watc
 	return m
 }
 
-// Snapshot is who is alive as far as we know; never nil, and empty before Ready.
+// Snapshot returns the latest snapshot; never nil, and empty before Ready.
 func (m *Members) Snapshot() *Snapshot { return m.current.Load() }
 
-// Ready is closed when the first lists were taken in.
+// Ready returns a channel that is closed when the first lists were received.
 func (m *Members) Ready() <-chan struct{} { return m.ready }
 
-// Changed gives a channel that is closed at the next snapshot. Take it before
-// reading Snapshot, so that no change falls in between.
+// Changed returns a channel that is closed at the next snapshot. Take it before reading Snapshot, so that no
+// change is missed in between.
 func (m *Members) Changed() <-chan struct{} {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -134,7 +135,7 @@ func (m *Members) Run(ctx context.Context) error {
 		report := func(err error) { m.report(names[prefix], err) }
 		follower := etcdkit.Follower{Client: m.client, Prefix: key, Trouble: report, Alive: func() { report(nil) }}
 		followers.Go(func() {
-			_ = follower.Follow(ctx, func(ctx context.Context, u etcdkit.Update) error { // ends with the context alone
+			_ = follower.Follow(ctx, func(ctx context.Context, u etcdkit.Update) error { // ends only with the context
 				select {
 				case in <- news{prefix: prefix, Update: u, wall: m.wall(), heard: time.Now()}:
 					return nil
@@ -200,8 +201,8 @@ func (m *Members) apply(n news) {
 	}
 }
 
-// table brings one table up to date. What cannot be read is told and left out, with
-// what it replaced.
+// table updates one table. A value that cannot be read is reported and left out, together with the value that
+// it replaced.
 func table[V, T any](m *Members, n news, prefix string, rows map[string]T, row func(id string, v V, earlier T) (T, error)) {
 	earlier := rows
 	if n.Whole {
@@ -231,7 +232,7 @@ func (m *Members) unreadable(prefix int, kv *mvccpb.KeyValue, err error) {
 	m.report(Watches()[prefix], fmt.Errorf("read %s: %w", common.Excerpt(string(kv.Key)), err))
 }
 
-// publish makes a snapshot of the tables, once all three are there.
+// publish publishes a snapshot of the tables, once all three are complete.
 func (m *Members) publish() {
 	if m.listed != [prefixes]bool{true, true, true} {
 		return

@@ -17,7 +17,7 @@ import (
 	"carillon/internal/registry"
 )
 
-// troubles gathers what is told of.
+// troubles collects what is reported.
 type troubles struct {
 	mu  sync.Mutex
 	all []string
@@ -42,7 +42,7 @@ func (tr *troubles) told(parts ...string) bool {
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// follow runs the members until the test ends, by a wall clock that shows noon.
+// follow runs the members until the test ends, with a wall clock that shows noon.
 func follow(t testing.TB, client *clientv3.Client) (*registry.Members, *troubles) {
 	tr := &troubles{}
 	m := registry.NewMembers(client, func() time.Time { return noon }, tr.tell)
@@ -119,10 +119,10 @@ func TestMembersComeChangeAndGo(t *testing.T) {
 		t.Fatalf("%+v", first)
 	}
 	if b := first.Members[0]; !b.Heard.IsZero() || b.Ahead != 0 {
-		t.Fatalf("the clock of a worker that was listed is not known: %+v", b)
+		t.Fatalf("a worker that was only listed has a sample of its clock: %+v", b)
 	}
 	if !first.Masters[0].Heard.IsZero() {
-		t.Fatal("nor that of a master")
+		t.Fatal("a master that was only listed has a sample of its clock")
 	}
 
 	put(t, client, common.WorkerKey("a"), registration("a", "a1", noon.Add(7*time.Second)))
@@ -161,7 +161,7 @@ func TestMembersComeChangeAndGo(t *testing.T) {
 		t.Fatalf("generation %d after %d", now.Generation, s.Generation)
 	}
 	if len(tr.all) != 0 {
-		t.Fatalf("told of %v", tr.all)
+		t.Fatalf("reported %v", tr.all)
 	}
 }
 
@@ -181,14 +181,14 @@ func TestSettingsLieOverRegistrations(t *testing.T) {
 		t.Fatalf("%+v", w)
 	}
 	remove(t, client, common.WorkerSettingsKey("w"))
-	until(t, m, "its own labels are back", func(s *registry.Snapshot) bool { return s.Members[0].EffectiveLabels()["own"] == "yes" })
+	until(t, m, "its registered labels apply again", func(s *registry.Snapshot) bool { return s.Members[0].EffectiveLabels()["own"] == "yes" })
 	put(t, client, common.WorkerKey("away"), registration("away", "l", noon))
-	until(t, m, "settings wait for their worker", func(s *registry.Snapshot) bool {
+	until(t, m, "settings apply to a worker that registers later", func(s *registry.Snapshot) bool {
 		return ids(s) == "away w" && s.Members[0].Settings.Drain && !s.Members[1].Settings.Drain
 	})
 }
 
-// A value that cannot be read takes its earlier one out, and nothing else.
+// A value that cannot be read removes its earlier value, and nothing else.
 func TestMembersLeaveGarbageOut(t *testing.T) {
 	client := etcdtest.Start(t)
 	put(t, client, common.WorkerKey("bad"), "{")
@@ -203,18 +203,18 @@ func TestMembersLeaveGarbageOut(t *testing.T) {
 	}
 	for _, key := range []string{common.WorkerKey("bad"), common.WorkerKey("thief"), common.WorkerSettingsKey("good"), common.MasterKey("m")} {
 		if !tr.told(key) {
-			t.Errorf("%s was not told of: %v", key, tr.all)
+			t.Errorf("%s was not reported: %v", key, tr.all)
 		}
 	}
 	put(t, client, common.WorkerKey("good"), "[]")
 	until(t, m, "the good one is out", func(s *registry.Snapshot) bool { return ids(s) == "" })
 	put(t, client, common.WorkerKey("good"), registration("good", "l", noon))
 	put(t, client, common.WorkerKey("bad"), registration("bad", "l", noon))
-	until(t, m, "both are mended", func(s *registry.Snapshot) bool { return ids(s) == "bad good" })
+	until(t, m, "both are repaired", func(s *registry.Snapshot) bool { return ids(s) == "bad good" })
 }
 
-// While a follower is cut off, history that it has not seen is compacted away: the
-// whole state is taken in, with what is gone, and clocks that were heard stay known.
+// While a follower is disconnected, changes that it has not received are compacted: it takes the complete
+// state, including deletions, and keeps the samples of clocks.
 func TestMembersAfterACompactedGap(t *testing.T) {
 	server := etcdtest.StartServer(t)
 	direct := server.Client()
@@ -244,23 +244,23 @@ func TestMembersAfterACompactedGap(t *testing.T) {
 		return ids(s) == "comes stays writes" && !s.Members[1].Settings.Drain && s.Members[2].Clock.Equal(noon.Add(5*time.Second))
 	})
 	if !tr.told("compacted") {
-		t.Fatalf("no watch was compacted: %v", tr.all)
+		t.Fatalf("no watch was interrupted by compaction: %v", tr.all)
 	}
 	comes, stays, writes := s.Members[0], s.Members[1], s.Members[2]
 	if !comes.Heard.IsZero() || !writes.Heard.IsZero() {
-		t.Fatalf("clocks that were only listed are not known: %+v, %+v", comes, writes)
+		t.Fatalf("clocks that were only listed have samples: %+v, %+v", comes, writes)
 	}
 	if stays.Ahead != time.Second || stays.Heard.IsZero() || s.Masters[0].Heard.IsZero() {
-		t.Fatalf("clocks that were heard are known: %+v, %+v", stays, s.Masters)
+		t.Fatalf("samples of clocks were lost: %+v, %+v", stays, s.Masters)
 	}
 	if gone := s.Gone(before); len(gone) != 1 || gone[0].Worker != "goes" {
 		t.Fatalf("gone are %+v", gone)
 	}
 	put(t, direct, common.WorkerKey("after"), registration("after", "1", noon))
-	until(t, m, "it follows on", func(s *registry.Snapshot) bool { return strings.HasPrefix(ids(s), "after ") })
+	until(t, m, "it follows again", func(s *registry.Snapshot) bool { return strings.HasPrefix(ids(s), "after ") })
 }
 
-// Many changes make few snapshots, the last of which has them all.
+// Many changes make few snapshots, the last of which contains them all.
 func TestMembersGatherChanges(t *testing.T) {
 	client := etcdtest.Start(t)
 	m, _ := follow(t, client)

@@ -13,7 +13,7 @@ import (
 	"carillon/internal/etcdkit/etcdtest"
 )
 
-// link is a connection to etcd that can be cut on purpose.
+// link is a connection to etcd that tests can interrupt.
 type link struct {
 	testing.TB
 	server *etcdtest.Server

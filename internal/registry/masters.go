@@ -12,8 +12,8 @@ import (
 	"carillon/internal/etcdkit"
 )
 
-// Presence keeps a master's clock in etcd, where it counts as a vote. The key goes
-// with the session's lease.
+// Presence keeps a master's clock in etcd, where it counts as a vote. The key is deleted with the session's
+// lease.
 type Presence struct {
 	client *clientv3.Client
 	leases Leases
@@ -23,8 +23,8 @@ type Presence struct {
 	state  func() common.MasterPresence
 }
 
-// NewPresence makes the presence of a master that writes what state says at every
-// interval. What is there under the id in it is taken over. report receives the result of each write.
+// NewPresence returns the presence of a master, which writes the result of state at every interval and
+// replaces an existing key of the same id. report is called with the result of each write.
 func NewPresence(client *clientv3.Client, leases Leases, log *slog.Logger, every time.Duration, report func(error),
 	state func() common.MasterPresence) *Presence {
 	return &Presence{client: client, leases: leases, log: log, every: every, report: report, state: state}

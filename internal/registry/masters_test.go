@@ -30,8 +30,8 @@ func TestPresence(t *testing.T) {
 			return len(s.Masters) == 1 && s.Masters[0].Clock.After(after) && s.Masters[0].Host == "box" && !s.Masters[0].Heard.IsZero()
 		}
 	}
-	first := until(t, m, "it is there", fresh(noon))
-	until(t, m, "it is written anew", fresh(first.Masters[0].Clock))
+	first := until(t, m, "it is listed", fresh(noon))
+	until(t, m, "it is written again", fresh(first.Masters[0].Clock))
 
 	session.mu.Lock()
 	lost := session.live
@@ -39,7 +39,7 @@ func TestPresence(t *testing.T) {
 	if _, err := client.Revoke(t.Context(), lost); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "it is back under another lease", func() bool {
+	eventually(t, "it is written under another lease", func() bool {
 		resp, err := client.Get(t.Context(), common.MasterKey("m"))
 		if err != nil {
 			t.Fatal(err)

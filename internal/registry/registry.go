@@ -1,11 +1,9 @@
-// Package registry knows who is alive: it keeps the registrations of workers and the
-// presence of masters under their session leases, follows them, holds their clocks
-// against each other, and stores what an operator says of a worker.
+// Package registry keeps the registrations of workers and the presence of masters under their session leases,
+// follows them, compares their clocks, and stores the operator's settings of workers.
 //
-// It promises that at most one process is registered under a worker's id: the key
-// is created only where there is none, and moved to a new lease only by the life
-// that wrote it. The loops Keeper.Run, Presence.Run and Members.Run are their
-// callers' goroutines; Members.Run waits for the three that it starts.
+// It promises that at most one process is registered under a worker's id: the key is created only if it is
+// absent, and moved to a new lease only by the incarnation that wrote it. The loops Keeper.Run, Presence.Run
+// and Members.Run are goroutines of their callers; Members.Run waits for the three goroutines that it starts.
 package registry
 
 import (
@@ -26,10 +24,10 @@ import (
 
 const callLimit = 5 * time.Second
 
-// ErrTwin says that another process is alive under the worker's id.
+// ErrTwin reports that another live process is registered under the worker's id.
 var ErrTwin = common.Errorf(common.CodeConflict, "another process is registered under this worker's id: its data folder may have been copied")
 
-// List gives all live workers, by id.
+// List returns all live workers, by id.
 func List(ctx context.Context, client *clientv3.Client) ([]common.Registration, error) {
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
@@ -46,7 +44,7 @@ func List(ctx context.Context, client *clientv3.Client) ([]common.Registration, 
 	return workers, nil
 }
 
-// Leases gives the live lease of a session.
+// Leases returns the current lease of a session.
 type Leases interface {
 	Lease(ctx context.Context) (clientv3.LeaseID, error)
 	Invalidate(id clientv3.LeaseID)
@@ -58,16 +56,17 @@ type Keeper struct {
 	leases   Leases
 	log      *slog.Logger
 	every    time.Duration
-	report   func(error)                // receives the result of each write
-	state    func() common.Registration // as of now; Lease is filled in
+	report   func(error)                // called with the result of each write
+	state    func() common.Registration // returns the present registration; Lease is filled in
 	restored func(why string)
 	revision atomic.Int64  // of the last write
-	one      chan struct{} // holds a place while it is written
-	soon     chan struct{} // of capacity one: it is to be written before its time
+	one      chan struct{} // a semaphore of one, held during a write
+	soon     chan struct{} // of capacity one: requests a write before the next interval
 }
 
-// NewKeeper makes a keeper that writes what state says, at most every interval. report receives the result of each
-// write; restored hears that etcd holds an older registration than the one that was written.
+// NewKeeper returns a keeper that writes the result of state at every interval, and earlier after Announce. report
+// is called with the result of each write; restored is called when etcd holds an older registration than the one
+// that was written.
 func NewKeeper(client *clientv3.Client, leases Leases, log *slog.Logger, every time.Duration, report func(error),
 	state func() common.Registration, restored func(why string),
 ) *Keeper {
@@ -75,21 +74,21 @@ func NewKeeper(client *clientv3.Client, leases Leases, log *slog.Logger, every t
 		one: make(chan struct{}, 1), soon: make(chan struct{}, 1)}
 }
 
-// Registered is the revision at which the registration was written last; 0 before the first time.
+// Registered returns the revision of the last write of the registration; 0 before the first one.
 func (k *Keeper) Registered() int64 { return k.revision.Load() }
 
-// Refresh rewrites the registration now: something that others go by has changed.
+// Refresh rewrites the registration now, after a change that other processes depend on.
 func (k *Keeper) Refresh(ctx context.Context) error { return k.write(ctx) }
 
-// Announce has Run rewrite the registration at once.
+// Announce makes Run rewrite the registration at once.
 func (k *Keeper) Announce() {
 	select {
 	case k.soon <- struct{}{}:
-	default: // it is about to
+	default: // a write is requested already
 	}
 }
 
-// Earlier reads what is registered under an id just now.
+// Earlier reads the present registration under an id.
 func Earlier(ctx context.Context, client *clientv3.Client, worker string) (reg common.Registration, found bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
@@ -112,8 +111,8 @@ const (
 	retryMost  = 5 * time.Second
 )
 
-// Register waits until the id is free, at most patience, and registers. It tells
-// ErrTwin where somebody else keeps it.
+// Register waits until the id is free, at most patience, and registers. It returns ErrTwin if another process
+// keeps it.
 func (k *Keeper) Register(ctx context.Context, patience time.Duration) error {
 	deadline := time.Now().Add(patience)
 	wait := retryFirst
@@ -137,8 +136,7 @@ func (k *Keeper) Register(ctx context.Context, patience time.Duration) error {
 	}
 }
 
-// Run rewrites the registration until the context ends. It returns ErrTwin when
-// somebody else holds the key.
+// Run rewrites the registration until the context ends. It returns ErrTwin if another process holds the key.
 func (k *Keeper) Run(ctx context.Context) error {
 	for {
 		select {
@@ -155,7 +153,7 @@ func (k *Keeper) Run(ctx context.Context) error {
 	}
 }
 
-// write puts the registration under the live lease, if the key is absent or ours.
+// write puts the registration under the current lease, if the key is absent or ours.
 func (k *Keeper) write(ctx context.Context) error {
 	select {
 	case k.one <- struct{}{}:
@@ -183,8 +181,8 @@ func (k *Keeper) write(ctx context.Context) error {
 	return err
 }
 
-// keep puts a key under the live lease, if it is absent, ours, or nobody's. The
-// value is asked for last, so that a clock in it is fresh. It returns the revision of the write.
+// keep puts a key under the current lease, if it is absent, ours, or abandoned. The value is computed last,
+// so that a clock in it is fresh. It returns the revision of the write.
 func keep(ctx context.Context, client *clientv3.Client, leases Leases, key string, ours func(*mvccpb.KeyValue) bool, value func(clientv3.LeaseID) any) (revision int64, err error) {
 	lease, err := leases.Lease(ctx)
 	if err != nil {
@@ -217,13 +215,13 @@ func keep(ctx context.Context, client *clientv3.Client, leases Leases, key strin
 	case err != nil:
 		return 0, fmt.Errorf("write %s: %w", key, err)
 	case !txn.Succeeded:
-		return 0, common.Errorf(common.CodeConflict, "%s changed under our hands", key)
+		return 0, common.Errorf(common.CodeConflict, "%s changed during the write", key)
 	}
 	return txn.Header.Revision, nil
 }
 
-// abandoned tells whether no life can stand behind a key: each writes its own under
-// its lease. Something else wrote this one, and it would stay for ever.
+// abandoned reports whether a key has no lease: each process writes its keys under its lease. Another program
+// wrote this key, and it would stay forever.
 func abandoned(kv *mvccpb.KeyValue) bool { return kv.Lease == 0 }
 
 func ours(kv *mvccpb.KeyValue, life string) bool {

@@ -21,7 +21,7 @@ import (
 	"carillon/internal/virtualtime"
 )
 
-// leases is a session that takes a new lease whenever the last was found to be gone.
+// leases is a session that takes a new lease whenever the last one was found to be gone.
 type leases struct {
 	client *clientv3.Client
 	ttl    int64
@@ -53,7 +53,7 @@ func (l *leases) Invalidate(id clientv3.LeaseID) {
 	}
 }
 
-// worker is one life of a worker.
+// worker is one incarnation of a worker.
 type worker struct {
 	testing.TB
 	client *clientv3.Client
@@ -89,7 +89,7 @@ func (w *worker) register() {
 	}
 }
 
-// keep runs the keeper; what it returns comes out of the channel. It ends with the test.
+// keep runs the keeper and returns a channel with its result. It ends with the test.
 func (w *worker) keep() <-chan error {
 	ctx, cancel := context.WithCancel(w.Context())
 	ended, err := make(chan struct{}), make(chan error, 1)
@@ -153,7 +153,7 @@ func TestRegisterRefreshList(t *testing.T) {
 	b, a := newWorker(t, client, "b", "life-b"), newWorker(t, client, "a", "life-a")
 	b.register()
 	a.register()
-	for id, value := range map[string]string{"aa": "{", "ab": "{}", "ac": "null", "ad": `{"worker":"a"}`} { // are passed over
+	for id, value := range map[string]string{"aa": "{", "ab": "{}", "ac": "null", "ad": `{"worker":"a"}`} { // are skipped
 		if _, err := client.Put(t.Context(), common.WorkerKey(id), value); err != nil {
 			t.Fatal(err)
 		}
@@ -176,13 +176,13 @@ func TestRegisterRefreshList(t *testing.T) {
 	}
 	kv := key(t, client, "a")
 	if _, lease := lifeOf(t, client, "a"); kv.Lease != lease || kv.Lease != int64(a.leases.live) {
-		t.Fatalf("the key is under lease %x, says %x, the session's is %x", kv.Lease, lease, a.leases.live)
+		t.Fatalf("the key is under lease %x, contains %x, the session's is %x", kv.Lease, lease, a.leases.live)
 	}
 	ended := a.keep()
 	a.runs(3)
 	eventually(t, "the registration is fresh", func() bool { _, running := ids(); return slices.Equal(running, []int{3, 0}) })
 	if now := key(t, client, "a"); now.CreateRevision != kv.CreateRevision {
-		t.Fatal("a refresh made the key anew")
+		t.Fatal("a refresh recreated the key")
 	}
 	if _, err := client.Revoke(t.Context(), b.leases.live); err != nil {
 		t.Fatal(err)
@@ -209,7 +209,7 @@ func TestKeeperEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// Another process under the same id waits, gives up, and has touched nothing.
+// Another process under the same id waits, gives up, and has changed nothing.
 func TestTwin(t *testing.T) {
 	client := etcdtest.Start(t)
 	first, twin := newWorker(t, client, "w", "first"), newWorker(t, client, "w", "twin")
@@ -219,7 +219,7 @@ func TestTwin(t *testing.T) {
 		t.Fatalf("the twin registered: %v", err)
 	}
 	if err := twin.keeper.Run(t.Context()); !errors.Is(err, registry.ErrTwin) {
-		t.Fatalf("the twin keeps on: %v", err)
+		t.Fatalf("the twin continues: %v", err)
 	}
 	if now := key(t, client, "w"); now.ModRevision != before.ModRevision {
 		t.Fatalf("the twin wrote %s", now.Value)
@@ -232,7 +232,7 @@ func TestTwin(t *testing.T) {
 	}
 }
 
-// A key that nobody can read is somebody's while a lease keeps it.
+// An unreadable key belongs to another process while it has a lease.
 func TestUnreadableRegistrationIsNotOverwritten(t *testing.T) {
 	client := etcdtest.Start(t)
 	lease, err := client.Grant(t.Context(), 600)
@@ -250,8 +250,8 @@ func TestUnreadableRegistrationIsNotOverwritten(t *testing.T) {
 	}
 }
 
-// What no lease keeps is no life's: it must neither end a worker nor keep it from starting.
-func TestKeyWithoutALeaseIsTakenBack(t *testing.T) {
+// A key without a lease belongs to no process: it must neither end a worker nor prevent its start.
+func TestKeyWithoutALeaseIsReplaced(t *testing.T) {
 	client := etcdtest.Start(t)
 	plant := func(value string) {
 		t.Helper()
@@ -277,7 +277,7 @@ func TestKeyWithoutALeaseIsTakenBack(t *testing.T) {
 	})
 }
 
-// Of many who start at the same time under one id, one registers.
+// Of many processes that start at the same time under one id, one registers.
 func TestTwinsAtTheSameTime(t *testing.T) {
 	client := etcdtest.Start(t)
 	var wg sync.WaitGroup
@@ -295,7 +295,7 @@ func TestTwinsAtTheSameTime(t *testing.T) {
 	}
 }
 
-// failing is a session that is refused a lease, and counts how often it was asked.
+// failing is a session that gets no lease, and counts the requests.
 type failing struct{ asked int }
 
 func (f *failing) Lease(context.Context) (clientv3.LeaseID, error) {
@@ -304,7 +304,7 @@ func (f *failing) Lease(context.Context) (clientv3.LeaseID, error) {
 }
 func (*failing) Invalidate(clientv3.LeaseID) {}
 
-// What will not pass soon is not tried, nor told of, many times a second.
+// A permanent error is neither retried nor logged many times a second.
 func TestRegisterBacksOff(t *testing.T) {
 	virtualtime.Test(t, func(t *testing.T) {
 		var log strings.Builder
@@ -318,20 +318,20 @@ func TestRegisterBacksOff(t *testing.T) {
 			t.Fatalf("ended with %v", err)
 		}
 		// After 0, ½, 1½, 3½, 7½, 12½ … seconds.
-		if told := strings.Count(log.String(), "register_failed"); session.asked != 15 || told != 15 {
-			t.Fatalf("asked %d times, told of it %d times in a minute", session.asked, told)
+		if logged := strings.Count(log.String(), "register_failed"); session.asked != 15 || logged != 15 {
+			t.Fatalf("%d requests, logged %d times in a minute", session.asked, logged)
 		}
 		if !strings.Contains(log.String(), common.WorkerKey("w")) {
-			t.Fatalf("which key? %s", log.String())
+			t.Fatalf("the log does not name the key: %s", log.String())
 		}
 	})
 }
 
-// A restart waits for the earlier life's lease to end.
+// A restart waits for the lease of the earlier incarnation to expire.
 func TestRegisterAfterAnEarlierLife(t *testing.T) {
 	client := etcdtest.Start(t)
 	earlier := newWorker(t, client, "w", "first")
-	earlier.leases.ttl = 2 // and nobody keeps it alive
+	earlier.leases.ttl = 2 // without keep-alives
 	earlier.register()
 	if reg, found, err := registry.Earlier(t.Context(), client, "w"); err != nil || !found || reg.Life.Life != "first" || reg.Lease != int64(earlier.leases.live) {
 		t.Fatalf("%v, found %v, %+v", err, found, reg)
@@ -366,7 +366,7 @@ func TestEarlier(t *testing.T) {
 	}
 }
 
-// The lease dies and takes the registration with it: it comes back under a new one.
+// The lease expires and its registration is deleted: the registration is written again under a new lease.
 func TestLostLease(t *testing.T) {
 	client := etcdtest.Start(t)
 	w := newWorker(t, client, "w", "life")
@@ -388,9 +388,9 @@ func TestLostLease(t *testing.T) {
 	invalidated := slices.Clone(w.leases.invalidated)
 	w.leases.mu.Unlock()
 	if !slices.Contains(invalidated, lost) {
-		t.Fatal("the session was not told that its lease is gone")
+		t.Fatal("the session was not notified that its lease is gone")
 	}
-	// The key may vanish while the lease lives, too.
+	// The key may also be deleted while the lease is alive.
 	if _, err := client.Delete(t.Context(), common.WorkerKey("w")); err != nil {
 		t.Fatal(err)
 	}
@@ -402,8 +402,8 @@ func TestLostLease(t *testing.T) {
 	}
 }
 
-// A session with a new lease takes the registration along while the old one lives,
-// so that the end of the old one does not take it away.
+// A session with a new lease moves the registration while the old lease is alive, so that the expiry of the
+// old one does not delete it.
 func TestMovesToANewLease(t *testing.T) {
 	client := etcdtest.Start(t)
 	w := newWorker(t, client, "w", "life")
@@ -419,8 +419,8 @@ func TestMovesToANewLease(t *testing.T) {
 	}
 }
 
-// A worker that slept through its lease and finds somebody else in its place does
-// not throw it out, but ends.
+// A worker that was suspended beyond its lease and finds another process registered does not replace it, but
+// ends.
 func TestReplacedWhileAway(t *testing.T) {
 	client := etcdtest.Start(t)
 	sleeper, other := newWorker(t, client, "w", "sleeper"), newWorker(t, client, "w", "other")
@@ -436,7 +436,7 @@ func TestReplacedWhileAway(t *testing.T) {
 			t.Fatalf("ended with %v", err)
 		}
 	case <-time.After(30 * time.Second):
-		t.Fatal("it keeps on")
+		t.Fatal("it continues")
 	}
 	if now := key(t, client, "w"); now.ModRevision != before.ModRevision {
 		t.Fatalf("it wrote %s", now.Value)

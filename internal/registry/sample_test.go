@@ -8,8 +8,8 @@ import (
 	"carillon/internal/common"
 )
 
-// What a clock showed when etcd took the write late is no skew: the vote stays as it was until fresh samples come.
-// A clock that was really set back is believed after a while.
+// A clock value that etcd wrote late is no skew: the vote stays as it was until fresh samples arrive. A clock
+// that was really set back is accepted after a while.
 func TestSample_WrittenLate_IsNoSkew(t *testing.T) {
 	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	began := time.Now()

@@ -18,34 +18,34 @@ import (
 	"carillon/internal/etcdkit"
 )
 
-// The bounds of what an operator may say of a worker.
+// Bounds of an operator's settings of a worker.
 const (
 	MaxSlots  = 100_000
 	MaxWeight = 1000
 	MaxNote   = 500 // characters
 )
 
-// tries is how often a change is decided again because something else moved between
-// its look and its transaction.
+// tries bounds how often a change is decided again after a conflict with another write between its read and
+// its transaction.
 const tries = 8
 
-// Settings is the masters' side of the workers: what an operator says of them.
-// A worker is known by its id while it is registered or has settings, and by its
-// name while it is the only registered one of that name.
+// Settings is the masters' access to the workers and the operator's settings of them. A worker is found by
+// its id while it is registered or has settings, and by its name while it is the only registered worker of
+// that name.
 type Settings struct {
 	client  *clientv3.Client
 	now     func() time.Time
 	changed func()
 }
 
-// NewSettings makes a store of settings; now is the wall clock. changed is told after
-// a change, which now waits to be delivered.
+// NewSettings returns a store of settings; now is the wall clock. changed is called after a change, which is
+// then to be delivered.
 func NewSettings(client *clientv3.Client, now func() time.Time, changed func()) *Settings {
 	return &Settings{client: client, now: now, changed: changed}
 }
 
-// Workers lists all workers by id: those that are registered, with their settings,
-// and after them those that only have settings, whose Lease is zero.
+// Workers lists all workers by id: the registered ones with their settings, then those that only have
+// settings, whose Lease is zero.
 func (s *Settings) Workers(ctx context.Context) ([]common.Member, error) {
 	seen, err := s.look(ctx)
 	if err != nil {
@@ -68,7 +68,7 @@ func (s *Settings) Workers(ctx context.Context) ([]common.Member, error) {
 	return all, nil
 }
 
-// Get reads the settings of a worker; one without any has zero settings.
+// Get reads the settings of a worker; a worker without settings has the zero value.
 func (s *Settings) Get(ctx context.Context, worker string) (common.WorkerSettings, error) {
 	seen, err := s.look(ctx)
 	if err != nil {
@@ -81,15 +81,14 @@ func (s *Settings) Get(ctx context.Context, worker string) (common.WorkerSetting
 	settings, readable := settingsOf(seen.settings[id])
 	if !readable {
 		return common.WorkerSettings{}, &common.Error{Code: common.CodeInternal, Message: "the settings of worker " + common.Excerpt(worker) + " are damaged in etcd",
-			Hint: "set them anew"}
+			Hint: "set them again"}
 	}
 	return settings, nil
 }
 
-// Update changes the settings of a worker and gives them as they stand then. The
-// function gets the settings as they are, none where they are damaged, and may be
-// called again where they changed meanwhile; its error is passed on. Settings that
-// say nothing any more are removed.
+// Update changes the settings of a worker and returns the result. The function receives the present settings,
+// empty if they are damaged, and is called again after a conflict; its error is returned. Empty settings are
+// removed.
 func (s *Settings) Update(ctx context.Context, actor common.Actor, worker string, change func(*common.WorkerSettings) error) (common.WorkerSettings, error) {
 	for range tries {
 		seen, err := s.look(ctx)
@@ -128,8 +127,8 @@ func (s *Settings) Update(ctx context.Context, actor common.Actor, worker string
 	return common.WorkerSettings{}, &common.Error{Code: common.CodeConflict, Reason: "busy", Message: fmt.Sprintf("the settings of worker %s change too fast; try again", common.Excerpt(worker))}
 }
 
-// settingsOps put or delete the settings and leave the change. after becomes zero
-// where nothing is left.
+// settingsOps returns the operations that put or delete the settings and record the change. after becomes
+// zero if nothing is left.
 func settingsOps(now time.Time, actor common.Actor, id string, kv *mvccpb.KeyValue, before common.WorkerSettings, after *common.WorkerSettings) ([]clientv3.Op, error) {
 	said := *after
 	said.UpdatedAt, said.UpdatedBy = time.Time{}, ""
@@ -176,7 +175,7 @@ func (s *Settings) commit(ctx context.Context, id string, cmps []clientv3.Cmp, o
 	return resp.Succeeded, nil
 }
 
-// seen is what a change of settings is decided on.
+// seen holds the values that a change of settings is decided on.
 type seen struct {
 	workers  []*mvccpb.KeyValue
 	settings map[string]*mvccpb.KeyValue
@@ -200,8 +199,8 @@ func (s *Settings) look(ctx context.Context) (seen, error) {
 	return found, nil
 }
 
-// find gives the id of a worker, and the compares that hold while it is the one
-// meant and its settings are those seen.
+// find returns the id of a worker, and the compares that hold as long as the name refers to it and its
+// settings are unchanged.
 func (s seen) find(worker string) (id string, cmps []clientv3.Cmp, err error) {
 	var byID, byName *mvccpb.KeyValue
 	named := 0
@@ -235,13 +234,13 @@ func (s seen) find(worker string) (id string, cmps []clientv3.Cmp, err error) {
 	return id, cmps, nil
 }
 
-// registrationOf reads a registration that is its key's.
+// registrationOf decodes a registration; readable is false if it does not match its key.
 func registrationOf(kv *mvccpb.KeyValue) (reg common.Registration, readable bool) {
 	reg, err := common.Decode[common.Registration](kv.Value)
 	return reg, err == nil && common.WorkerKey(reg.Worker) == string(kv.Key)
 }
 
-// settingsOf reads settings; none are zero.
+// settingsOf decodes settings; absent settings are zero.
 func settingsOf(kv *mvccpb.KeyValue) (settings common.WorkerSettings, readable bool) {
 	if kv == nil {
 		return common.WorkerSettings{}, true

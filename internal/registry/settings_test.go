@@ -40,7 +40,7 @@ func (s *settingsStory) update(worker string, change func(*common.WorkerSettings
 	return got
 }
 
-// changes reads what was left to be delivered.
+// changes reads the undelivered changes.
 func (s *settingsStory) changes() []common.Change {
 	s.Helper()
 	resp, err := s.client.Get(s.Context(), common.ChangesPrefix, clientv3.WithPrefix())
@@ -78,7 +78,7 @@ func TestUpdateSettings(t *testing.T) {
 	s.update("w", func(w *common.WorkerSettings) { w.Labels["rack"] = "7" })
 	changes := s.changes()
 	if len(changes) != 2 || s.told != 2 {
-		t.Fatalf("%d changes, told of %d", len(changes), s.told)
+		t.Fatalf("%d changes, %d notifications", len(changes), s.told)
 	}
 	for _, c := range changes {
 		if c.Kind != "worker" || c.Verb != "replace" || c.Name != "w" || c.Actor != operator || !c.At.Equal(noon) {
@@ -87,13 +87,13 @@ func TestUpdateSettings(t *testing.T) {
 	}
 	first := changes[0]
 	if first.Before != nil {
-		first = changes[1] // both are of the same moment
+		first = changes[1] // both have the same time
 	}
 	if first.Before != nil || !strings.Contains(string(first.After), `"disk swap\n明天"`) {
 		t.Fatalf("%s → %s", first.Before, first.After)
 	}
 
-	// They outlive their worker, and are removed when they say nothing any more.
+	// They outlive their worker, and are removed when they are empty.
 	remove(t, s.client, common.WorkerKey("w"))
 	s.update("w", func(w *common.WorkerSettings) { w.Drain = false })
 	got = s.update("w", func(w *common.WorkerSettings) { *w = common.WorkerSettings{} })
@@ -112,7 +112,7 @@ func TestUpdateSettings(t *testing.T) {
 	}
 }
 
-func TestUpdateSettingsOfWhom(t *testing.T) {
+func TestUpdateSettingsFindsTheWorker(t *testing.T) {
 	s := newSettings(t)
 	named := func(id, name string) common.Registration {
 		reg := registration(id, "1", noon)
@@ -124,7 +124,7 @@ func TestUpdateSettingsOfWhom(t *testing.T) {
 	put(t, s.client, common.WorkerKey("id3"), named("id3", "id1")) // named like another's id
 	put(t, s.client, common.WorkerKey("broken"), "{")
 	for worker, want := range map[string]common.Code{"id1": "", "id2": "", "id3": "", "broken": "", "twin": common.CodeConflict,
-		"nobody": common.CodeNotFound, "": common.CodeNotFound, "id": common.CodeNotFound, "id1/": common.CodeNotFound} {
+		"unknown": common.CodeNotFound, "": common.CodeNotFound, "id": common.CodeNotFound, "id1/": common.CodeNotFound} {
 		_, err := s.settings.Update(t.Context(), operator, worker, func(w *common.WorkerSettings) error { w.DrainNote = worker; return nil })
 		if err == nil && want != "" || err != nil && common.CodeOf(err) != want {
 			t.Errorf("%q: %v, want %q", worker, err, want)
@@ -144,7 +144,7 @@ func TestUpdateSettingsOfWhom(t *testing.T) {
 	}
 }
 
-// An older master that says something of a worker takes nothing away that a newer one said.
+// An older master that changes the settings of a worker keeps the fields of a newer one.
 func TestUnknownSettingsAreKept(t *testing.T) {
 	s := newSettings(t)
 	key := common.WorkerSettingsKey("w")
@@ -165,7 +165,7 @@ func TestUnknownSettingsAreKept(t *testing.T) {
 	}
 	s.update("w", func(w *common.WorkerSettings) { w.Drain, w.DrainNote = false, "" })
 	if got := held(); !strings.Contains(got, `"zone":{"rack":[1]}`) || strings.Contains(got, "drain") {
-		t.Errorf("with nothing else to say: %s", got)
+		t.Errorf("with no other settings: %s", got)
 	}
 }
 
@@ -197,14 +197,14 @@ func TestSettingsFaults(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	if n := len(s.changes()); n != 0 || s.told != 0 {
-		t.Errorf("%d changes of refused settings, told of %d", n, s.told)
+		t.Errorf("%d changes of refused settings, %d notifications", n, s.told)
 	}
 	s.update("w", func(w *common.WorkerSettings) {
 		w.Slots, w.Weight, w.DrainNote = new(registry.MaxSlots), new(0), strings.Repeat("é", registry.MaxNote)
 	})
 }
 
-// Damaged settings are told of, and mended by setting them anew.
+// Damaged settings are reported, and repaired by setting them again.
 func TestDamagedSettings(t *testing.T) {
 	s := newSettings(t)
 	put(t, s.client, common.WorkerSettingsKey("w"), "{")
@@ -213,11 +213,11 @@ func TestDamagedSettings(t *testing.T) {
 	}
 	s.update("w", func(w *common.WorkerSettings) {})
 	if _, err := s.settings.Get(t.Context(), "w"); common.CodeOf(err) != common.CodeNotFound {
-		t.Fatalf("settings that say nothing remain: %v", err)
+		t.Fatalf("empty settings remain: %v", err)
 	}
 }
 
-// Operators who change the settings at the same time lose nothing of one another's.
+// Operators who change the settings at the same time lose none of each other's changes.
 func TestSettingsChangedAtTheSameTime(t *testing.T) {
 	client := etcdtest.Start(t)
 	put(t, client, common.WorkerKey("w"), registration("w", "1", noon))

@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// Issue makes a certificate of a name and its key, in PEM. It vouches for itself, is good on
-// 127.0.0.1, and for servers as for clients.
+// Issue creates a certificate of a name and its key, in PEM. It is self-signed, valid for 127.0.0.1, and
+// usable by servers and clients.
 func Issue(t testing.TB, name string, from, until time.Time) (cert, key []byte) {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

@@ -19,13 +19,13 @@ type Server struct {
 	t        testing.TB
 }
 
-// Start gives a client of an etcd of its own.
+// Start starts an etcd and returns a client of it.
 func Start(t testing.TB) *clientv3.Client {
 	t.Helper()
 	return StartServer(t).Client()
 }
 
-// StartServer starts an etcd with an empty keyspace on a free port of loopback.
+// StartServer starts an etcd with an empty keyspace on a free loopback port.
 func StartServer(t testing.TB) *Server {
 	t.Helper()
 	s := &Server{t: t}
@@ -33,7 +33,7 @@ func StartServer(t testing.TB) *Server {
 	return s
 }
 
-// settings are those of an etcd that is quick and quiet.
+// settings returns the config of an etcd that is quick and quiet.
 func settings(t testing.TB) *embed.Config {
 	cfg := embed.NewConfig()
 	cfg.Dir = filepath.Join(t.TempDir(), "etcd")
@@ -41,7 +41,7 @@ func settings(t testing.TB) *embed.Config {
 	cfg.LogLevel = "panic"
 	cfg.ZapLoggerBuilder = embed.NewZapLoggerBuilder(zap.NewNop())
 	cfg.UnsafeNoFsync = true
-	cfg.TickMs, cfg.ElectionMs = 10, 100 // it elects itself, and is ready only then
+	cfg.TickMs, cfg.ElectionMs = 10, 100 // it is ready after it has elected itself
 	free := url.URL{Scheme: "http", Host: "127.0.0.1:0"}
 	cfg.ListenClientUrls, cfg.AdvertiseClientUrls = []url.URL{free}, []url.URL{free}
 	cfg.ListenPeerUrls, cfg.AdvertisePeerUrls = []url.URL{free}, []url.URL{free}
@@ -66,7 +66,7 @@ func (s *Server) start(cfg *embed.Config) {
 	s.Etcd, s.Endpoint = server, server.Clients[0].Addr().String()
 }
 
-// Client makes a client that is closed with the test.
+// Client returns a client that is closed with the test.
 func (s *Server) Client() *clientv3.Client {
 	s.t.Helper()
 	client, err := clientv3.New(clientv3.Config{Endpoints: []string{s.Endpoint}, Logger: zap.NewNop()})

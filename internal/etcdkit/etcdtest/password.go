@@ -6,19 +6,19 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
 
-// The users of an etcd with passwords.
+// Users of an etcd with passwords.
 const (
 	User     = "carillon"
 	Password = "bell-ringer"
 )
 
-// StartWithPasswords starts an etcd whose users authenticate with a password. User may read and write everything. A
-// token ends when it was not used for some seconds.
+// StartWithPasswords starts an etcd whose users authenticate with a password. User may read and write
+// everything. A token expires after some seconds without use.
 func StartWithPasswords(t testing.TB, tokenTTL uint) *Server {
 	t.Helper()
 	s := &Server{t: t}
 	cfg := settings(t)
-	cfg.BcryptCost = 4 // the least there is: passwords of tests are no secrets
+	cfg.BcryptCost = 4 // the minimum: passwords of tests are no secrets
 	cfg.AuthTokenTTL = tokenTTL
 	s.start(cfg)
 	client := s.Client()
@@ -45,7 +45,7 @@ func StartWithPasswords(t testing.TB, tokenTTL uint) *Server {
 	return s
 }
 
-// EndTokens makes all tokens of User invalid, as the end of their life does.
+// EndTokens invalidates all tokens of User, as their expiry does.
 func (s *Server) EndTokens(password string) {
 	s.t.Helper()
 	root, err := clientv3.New(clientv3.Config{Endpoints: []string{s.Endpoint}, Username: "root", Password: Password})

@@ -20,9 +20,8 @@ import (
 	"go.uber.org/zap"
 )
 
-// Secure is an etcd that speaks TLS, with clients that show a certificate of the test's
-// own authority. Its authentication is off until somebody switches it on: then the common
-// name of a certificate is the user.
+// Secure is an etcd that speaks TLS, with clients that present a certificate of the test's own authority. Its
+// authentication is off until a test enables it: then the common name of a certificate is the user.
 type Secure struct {
 	*Server
 	Authority string // file of the authority's certificate
@@ -31,7 +30,7 @@ type Secure struct {
 	key       *ecdsa.PrivateKey
 }
 
-// StartSecure starts one with an empty keyspace on a free port of loopback.
+// StartSecure starts one with an empty keyspace on a free loopback port.
 func StartSecure(t testing.TB) *Secure {
 	t.Helper()
 	s := &Secure{dir: t.TempDir(), Server: &Server{t: t}}
@@ -44,14 +43,14 @@ func StartSecure(t testing.TB) *Secure {
 	cfg.ListenClientUrls, cfg.AdvertiseClientUrls = []url.URL{free}, []url.URL{free}
 	secure := &cfg.ClientTLSInfo
 	secure.CertFile, secure.KeyFile, secure.TrustedCAFile, secure.ClientCertAuth = cert, key, s.Authority, true
-	cfg.BcryptCost = 4            // the least there is: passwords of tests are no secrets
+	cfg.BcryptCost = 4            // the minimum: passwords of tests are no secrets
 	cfg.EnableGRPCGateway = false // a certificate that came through it would be etcd's own
 	s.start(cfg)
 	return s
 }
 
-// issue signs a certificate, and gives the files that hold it and its key. The first one
-// is the authority's own.
+// issue signs a certificate, and returns the files of the certificate and its key. The first one is the
+// authority's own.
 func (s *Secure) issue(file string, template *x509.Certificate) (cert, private string) {
 	s.t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -85,13 +84,13 @@ func (s *Secure) issue(file string, template *x509.Certificate) (cert, private s
 	return cert, private
 }
 
-// Certificate gives the files of a client's certificate and key; user is the common name.
+// Certificate returns the files of a client's certificate and key; user is the common name.
 func (s *Secure) Certificate(user string) (cert, key string) {
 	s.t.Helper()
 	return s.issue("client-"+user, &x509.Certificate{Subject: pkix.Name{CommonName: user}, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}})
 }
 
-// TLS is what a client shows that is known as user, or nothing for "".
+// TLS returns the config of a client that authenticates as user, or without a certificate for "".
 func (s *Secure) TLS(user string) *tls.Config {
 	s.t.Helper()
 	pool := x509.NewCertPool()
@@ -107,7 +106,7 @@ func (s *Secure) TLS(user string) *tls.Config {
 	return cfg
 }
 
-// As makes a client that is known as user, and is closed with the test.
+// As returns a client that authenticates as user, and is closed with the test.
 func (s *Secure) As(user string) *clientv3.Client {
 	s.t.Helper()
 	client, err := clientv3.New(clientv3.Config{Endpoints: []string{"https://" + s.Endpoint}, TLS: s.TLS(user), Logger: zap.NewNop()})
