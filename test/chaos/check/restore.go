@@ -54,10 +54,11 @@ func (j *judge) endedIn(c *command, e *Event) bool {
 	return c.last >= e.At.Add(-j.Finish) && c.last <= e.Until.Add(j.Finish)
 }
 
-// passedOver reports whether a fire may have an entry of its own beside the gap that recovery wrote: it was planned
-// before etcd was stopped, and all of its commands were started by then.
+// passedOver reports whether a fire may have an entry of its own beside what recovery wrote, which is a gap or the end
+// of a trigger that was in the snapshot: it was planned before etcd was stopped, and all of its commands were started
+// by then.
 func (j *judge) passedOver(a *account) bool {
-	own, gaps := len(a.without), 0
+	own, gaps, skipped := len(a.without), 0, 0
 	for _, g := range a.gaps {
 		if code(g.Reason) == restored {
 			gaps++
@@ -65,10 +66,15 @@ func (j *judge) passedOver(a *account) bool {
 			own++
 		}
 	}
-	if len(a.attempts) > 0 {
+	for _, r := range a.attempts {
+		if r.Status == "skipped" && code(r.Reason) == restored {
+			skipped++
+		}
+	}
+	if len(a.attempts) > skipped {
 		own++
 	}
-	return gaps == 1 && own == 1 && j.forgot(func(e *Event) bool {
+	return gaps <= 1 && skipped <= 1 && gaps+skipped > 0 && own <= 1 && j.forgot(func(e *Event) bool {
 		return !a.planned.After(e.Wall) && !slices.ContainsFunc(a.attempts, func(r *Run) bool {
 			c := j.commands[r.ID]
 			return c != nil && c.At > e.Until.Add(j.Finish)

@@ -37,6 +37,9 @@ func TestRestored(t *testing.T) {
 		"a command that the stop met has no entry": func(w *world) {
 			w.begin(40, 40, 46, 1)
 		},
+		"a queued fire was replaced after the snapshot, and its trigger is skipped": func(w *world) {
+			w.told(20, 1, "skipped", "cron", 0).Reason = &Reason{Code: restored}
+		},
 		"an outcome that waited in etcd is gone": func(w *world) {
 			w.waits(w.begin(30, 30, 33, 1))
 			w.end(30, 33, 1, 0)
@@ -96,6 +99,10 @@ func TestRestoredViolations(t *testing.T) {
 			w.told(40, 1, "succeeded", "cron", 0)
 		}},
 		"a fire after the stop has two entries": {Twice, func(w *world) { w.skipped(50) }},
+		"a fire after the stop has the end of a trigger beside its own": {Twice, func(w *world) {
+			w.skipped(50)
+			w.told(50, 1, "skipped", "cron", 0).Reason = &Reason{Code: restored}
+		}},
 		"a fire has two entries of its own beside the gap": {Twice, func(w *world) {
 			w.ran(30)
 			w.skipped(30)
